@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run answers, the same for every device kind (docs/formats.md gives the JSON spelling). Plain data:
+// devices fill it, writers print it, ratios are made by writers and by the methods here.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/account/byte_ledger.h"
+#include "sim/account/classes.h"
+#include "sim/base/units.h"
+
+namespace systole {
+
+/// One cell of the byte ledger.
+struct Movement {
+    Place from, to;
+    Operand operand;
+    Bytes bytes;
+};
+
+/// A layer's row, or the total.
+struct ResultRow {
+    std::string name;  ///< empty for the total
+    std::string op;    ///< "conv2d"; empty for the total
+    Cycles cycles;     ///< of the array clock; rows sum to the total
+    Ticks begin, end;
+    Macs macs;          ///< the operator's, wherever they ran
+    Macs matrix_macs;   ///< of these, on the matrix units
+    ClassSlots slots{}; ///< slot-ticks by class, over this row's time
+    std::vector<Movement> movements;  ///< by layer id, only non-zero cells
+    Bytes dram_read, dram_written;    ///< by layer id
+    Bytes compulsory_dram;            ///< each of the row's tensors that lives in DRAM, once
+    Cycles roofline_cycles;           ///< no machine with these peaks could do this row's work faster
+    std::string roofline_bound;       ///< "compute", "memory", "host": which peak gives roofline_cycles
+    std::string bound_by;             ///< what owned most of the capacity: "compute" (useful, padding, ramp) or a class
+    bool reused = false;              ///< taken over from an identical block instead of simulated
+    std::string mapping;              ///< one phrase: where and how it was mapped
+
+    std::int64_t capacity() const;    ///< sum of slots
+    double utilization() const;       ///< useful / capacity; 0 for no capacity
+    double fraction(SlotClass slot_class) const;
+    Ticks time() const { return end - begin; }
+    /// Cycles in which at least one slot was useful, padding or ramp, averaged over units: capacity share of
+    /// these three classes times cycles.
+    double compute_cycles() const;
+};
+
+/// One counter of one component. Path = SystemC name = timeline track.
+struct Stat {
+    std::string path, name, unit, meaning;
+    std::int64_t value = 0;
+};
+
+/// One step of the critical path.
+struct CriticalStep {
+    SlotClass owner;
+    Ticks time;
+};
+
+/// Where a tensor lies.
+struct TensorPlace {
+    std::string tensor, space, layout;
+    std::int64_t address = 0;
+    Bytes bytes;
+};
+
+/// One coloured bar of the timeline.
+struct Span {
+    std::string track;  ///< "tpu_v4.mxu0"
+    std::string name;   ///< "pass conv1"
+    Ticks begin, end;
+    std::int32_t layer = -1;
+};
+
+struct DeviceResult {
+    std::string device, trace;
+    std::vector<std::pair<std::string, std::string>> protocol;  ///< run.* keys and values
+    Hertz clock;                    ///< the clock that cycles count
+    std::int64_t peak_macs_per_cycle = 0;
+    ResultRow total;
+    std::vector<ResultRow> layers;
+    std::vector<CriticalStep> critical_path;  ///< by class, longest first; sums to the run's time
+    std::vector<Stat> stats;
+    std::vector<TensorPlace> tensors;
+    std::string effective_config;   ///< YAML
+};
+
+/// "The critical path is 71 % memory, 20 % compute, ...": one sentence.
+std::string critical_path_sentence(const DeviceResult& result);
+
+}  // namespace systole

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/base/clock.h"
+
+#include "sim/base/check.h"
+
+namespace systole {
+namespace {
+
+__extension__ using Wide = __int128;
+
+}  // namespace
+
+ClockDomain::ClockDomain(Hertz frequency) : frequency_(frequency) {
+    SYSTOLE_CHECK(frequency.value() >= 1 && frequency.value() <= kTicksPerSecond, "{} Hz", frequency.value());
+}
+
+Ticks ClockDomain::edge(Cycles n) const {
+    const Wide t = Wide{n.value()} * kTicksPerSecond / frequency_.value();
+    SYSTOLE_CHECK(n.value() >= 0 && t <= Ticks::max().value(), "edge {} of {} Hz", n.value(),
+                  frequency_.value());
+    return Ticks(static_cast<std::int64_t>(t));
+}
+
+Cycles ClockDomain::at_or_after(Ticks t) const {
+    // The least n with floor(n * 10^12 / f) >= t, which is the least n with n * 10^12 >= t * f.
+    const Wide product = Wide{t.value()} * frequency_.value();
+    return Cycles(static_cast<std::int64_t>((product + kTicksPerSecond - 1) / kTicksPerSecond));
+}
+
+Cycles ClockDomain::at_or_before(Ticks t) const {
+    const Cycles next = at_or_after(t);
+    return edge(next) == t ? next : next - Cycles(1);
+}
+
+}  // namespace systole

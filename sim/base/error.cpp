@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/base/error.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace systole {
+namespace {
+
+std::string join_lines(const std::vector<Diagnostic>& diagnostics) {
+    std::string text;
+    for (const Diagnostic& diagnostic : diagnostics) {
+        if (!text.empty()) text += '\n';
+        text += to_string(diagnostic);
+    }
+    return text;
+}
+
+/// Edits (insert, delete, replace) that turn `a` into `b`.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        std::size_t diagonal = row[0];
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+        }
+    }
+    return row.back();
+}
+
+}  // namespace
+
+std::string to_string(const Diagnostic& diagnostic) {
+    const SourceMark& at = diagnostic.where;
+    if (at.file.empty()) return fmt::format("systole: error: {}", diagnostic.message);
+    if (at.line == 0) return fmt::format("{}: error: {}", at.file, diagnostic.message);
+    return fmt::format("{}:{}:{}: error: {}", at.file, at.line, at.column, diagnostic.message);
+}
+
+UserError::UserError(std::vector<Diagnostic> diagnostics)
+    : diagnostics_(std::move(diagnostics)), text_(join_lines(diagnostics_)) {}
+
+UserError::UserError(std::string message) : UserError(SourceMark{}, std::move(message)) {}
+
+UserError::UserError(SourceMark where, std::string message)
+    : UserError(std::vector<Diagnostic>{{std::move(where), std::move(message)}}) {}
+
+std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {
+    // Hostile input may be megabytes long; no candidate is near such a word.
+    if (word.empty() || word.size() > 64) return "";
+    const std::string* best = nullptr;
+    std::size_t best_distance = 1 + std::max<std::size_t>(1, word.size() / 3);
+    for (const std::string& candidate : candidates) {
+        const std::size_t distance = edit_distance(word, candidate);
+        if (distance < best_distance) {
+            best = &candidate;
+            best_distance = distance;
+        }
+    }
+    return best ? fmt::format(" (did you mean '{}'?)", *best) : "";
+}
+
+}  // namespace systole

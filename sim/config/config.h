@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device's configuration: a tree of leaves, each with its text, its place, and where its value comes from.
+// Built from a preset file (`extends:` another), then overridden by --set. Specs are read out of it through
+// Section's typed getters, which check units and ranges, collect every mistake, and remember what was read, so
+// that unknown keys are found and the effective configuration can be written beside every result.
+//
+// In a file a leaf is written plainly (`rows: 128`) or with its origin:
+//     clock: {value: 1050 MHz, sourced: "Jouppi 2023, table 4"}
+//     latency: {value: 40, assumed: "typical SRAM pipeline", range: 20..80}
+//     rate: {value: 0.9, calibrated: "...", range: 0.8..1.0}      only below `calibrated:`
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/base/error.h"
+#include "sim/base/units.h"
+#include "sim/config/yaml.h"
+
+namespace systole::config {
+
+/// How a value came to be what it is.
+enum class Origin {
+    Sourced,     ///< published: `note` says where
+    Derived,     ///< computed from published values: `note` says how
+    Assumed,     ///< nobody published it: `note` gives the reason, `range` the plausible values
+    Calibrated,  ///< fitted to measurements: `note` says which, `range` the plausible values
+    Plain,       ///< written in a file without an origin
+    CommandLine, ///< --set
+    Default      ///< the reader's default, because no file gives the key
+};
+std::string_view to_string(Origin origin);
+
+/// One value of the effective configuration.
+struct Entry {
+    std::string path;   ///< "mxu.rows"
+    std::string value;  ///< as written: "1050 MHz"
+    Origin origin = Origin::Plain;
+    std::string note;
+    std::string range;
+    SourceMark where;
+    std::string meaning;  ///< one sentence, from the reader that consumed the key; empty if none did
+};
+
+/// Limits of an integer key, inclusive.
+struct Limits {
+    std::int64_t low = 1;
+    std::int64_t high = std::numeric_limits<std::int64_t>::max();
+};
+
+class Config;
+
+/// A view on the keys below one path. Every getter takes the key, one sentence that says what the value is
+/// (shown by `systole show device`), and optionally a fallback; without a fallback a missing key is an error.
+/// On a mistake a getter records it and returns the fallback or the lowest legal value, so reading goes on;
+/// the caller must call Config::finish() before it uses what it read.
+class Section {
+public:
+    std::int64_t count(std::string_view key, std::string_view meaning, Limits limits,
+                       std::optional<std::int64_t> fallback = {});
+    /// "940 MHz", "1.05 GHz", "32 kHz", "100 Hz"; must be a whole number of hertz.
+    Hertz frequency(std::string_view key, std::string_view meaning, std::optional<Hertz> fallback = {});
+    /// "24 MiB", "64 KiB", "8 GB", "512 B"; whole bytes. GB is 10^9, GiB 2^30.
+    Bytes bytes(std::string_view key, std::string_view meaning, Limits limits = {},
+                std::optional<Bytes> fallback = {});
+    /// "900 GB/s", "14 GiB/s".
+    BytesPerSecond bandwidth(std::string_view key, std::string_view meaning,
+                             std::optional<BytesPerSecond> fallback = {});
+    /// "700 ns", "1.5 us", "0 s"; whole picoseconds, zero allowed.
+    Ticks time(std::string_view key, std::string_view meaning, std::optional<Ticks> fallback = {});
+    /// A plain decimal number within [low, high] ("0.8", "12").
+    double number(std::string_view key, std::string_view meaning, double low, double high,
+                  std::optional<double> fallback = {});
+    /// "on"/"off", "true"/"false", "yes"/"no".
+    bool flag(std::string_view key, std::string_view meaning, std::optional<bool> fallback = {});
+    /// Any text.
+    std::string text(std::string_view key, std::string_view meaning, std::optional<std::string> fallback = {});
+    /// One of `names`; answers its index. An unknown name is an error that lists them.
+    std::size_t choice(std::string_view key, std::string_view meaning, const std::vector<std::string>& names,
+                       std::optional<std::size_t> fallback = {});
+    /// The keys directly below this section that the files give, in file order (for tables such as
+    /// `mxu.rate: {bf16: 1, int8: 2}`); reading each through a getter is still needed.
+    std::vector<std::string> keys() const;
+    bool has(std::string_view key) const;
+    Section section(std::string_view key) const;
+    const std::string& path() const { return path_; }
+    /// Records a mistake at `key` (a cross-check between values, say), at the place where its value was written.
+    void fail(std::string_view key, std::string message);
+
+private:
+    friend class Config;
+    Section(Config& config, std::string path) : config_(&config), path_(std::move(path)) {}
+    Config* config_;
+    std::string path_;
+};
+
+class Config {
+public:
+    /// Finds the YAML document that `extends: NAME` or `memory: {preset: NAME}` names; throws UserError at
+    /// `where` when there is none.
+    using Resolver = std::function<YamlNode(const std::string& name, const SourceMark& where)>;
+
+    /// Flattens `document` over the presets it extends (nearest wins). The document's own keys `device:` (a
+    /// title) and `extends:` are consumed; cycles of `extends` are an error. A map under any path may hold
+    /// `preset: NAME`: its keys then come from that document, overridden by its own.
+    static Config from_document(const YamlNode& document, const Resolver& resolve);
+
+    /// --set PATH=VALUE. The path need not be present in the files (a key with a default may be set), but one
+    /// that no reader consumes is reported by finish(), with did-you-mean.
+    void set(const std::string& path, const std::string& value);
+
+    Section root() { return Section(*this, ""); }
+    const std::string& title() const { return title_; }
+
+    /// Throws a UserError with everything collected: getters' complaints and keys nobody read. Call it once
+    /// all specs were read.
+    void finish();
+
+    /// Every value that was read, in order of reading; after finish().
+    std::vector<Entry> effective() const;
+    /// The effective configuration as a YAML document that loads again to the same values and origins.
+    std::string effective_yaml() const;
+
+private:
+    friend class Section;
+    // Implementation detail: see config.cpp. H1 may reshape the private part.
+    std::string title_;
+};
+
+}  // namespace systole::config

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives every tensor a memory space, an address and a layout. Descriptors and address streams come from here,
+// never from byte counts alone.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "sim/base/units.h"
+#include "sim/workload/graph.h"
+
+namespace systole {
+
+enum class Space { Dram, Scratchpad };
+std::string_view to_string(Space space);
+
+/// How elements lie in memory.
+enum class Layout {
+    RowMajor,  ///< innermost dimension contiguous (NHWC for feature maps)
+    Tiled      ///< a weight matrix [k,n] cut into tiles of tile_rows x tile_cols, each tile contiguous and
+               ///< padded at ragged edges, tiles ordered n-tile by n-tile, inside one by k-tile
+};
+
+struct Placement {
+    Space space = Space::Dram;
+    Layout layout = Layout::RowMajor;
+    std::int64_t address = 0;  ///< first byte, in its space
+    Bytes bytes;               ///< including the layout's padding
+    std::int64_t tile_rows = 0, tile_cols = 0;  ///< Layout::Tiled
+};
+
+/// A device's rules.
+struct AllocationRules {
+    Space activations = Space::Dram;
+    Bytes dram_capacity, scratchpad_capacity;  ///< scratchpad: the part set aside for resident activations
+    Bytes dram_alignment = Bytes(1);           ///< one DRAM row in every channel, or more
+    Bytes scratchpad_alignment = Bytes(1);
+    std::int64_t tile_rows = 1, tile_cols = 1;  ///< of weight tiles: the matrix unit's array
+};
+
+/// One placement per tensor of the graph. Weights live for the whole run; an activation's place is used again
+/// once its last reader has been placed (first fit over live ranges). Weights of conv2d and matmul (stored
+/// ones) are Tiled over the implicit-GEMM view [k = kernel_h*kernel_w*in_c/groups, n = out_c/groups], group by
+/// group; everything else is RowMajor. Throws UserError with a breakdown (weights, activations, capacity) when
+/// a space is too small.
+std::vector<Placement> allocate(const Graph& graph, const AllocationRules& rules);
+
+}  // namespace systole

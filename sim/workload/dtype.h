@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Number formats of operands. Sizes are in bits; a row of elements is padded to whole bytes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/base/units.h"
+
+namespace systole {
+
+enum class DType { Int4, Int8, Fp8, Bf16, Fp16, Fp32, Int32 };
+
+std::string_view to_string(DType dtype);
+/// By its name ("bf16"), or nothing.
+std::optional<DType> parse_dtype(std::string_view name);
+/// All names, in the order of the enum.
+const std::vector<std::string>& dtype_names();
+Bits bits_of(DType dtype);
+/// Bytes that a contiguous row of `elements` takes, padded to whole bytes.
+Bytes row_bytes(DType dtype, std::int64_t elements);
+
+}  // namespace systole

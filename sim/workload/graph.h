@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// A workload: layers in execution order, each an operator with the tensors at its edges. Built by the trace
+// readers, which check every shape and edge; whoever holds a Graph may rely on them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/base/error.h"
+#include "sim/workload/dtype.h"
+#include "sim/workload/operators.h"
+
+namespace systole {
+
+using Shape = std::vector<std::int64_t>;
+
+enum class TensorRole { Input, Weights, Activation, KvCache };
+
+struct Tensor {
+    std::string name;  ///< "conv1.weights"; an activation has its layer's name
+    Shape shape;
+    DType dtype = DType::Bf16;
+    TensorRole role = TensorRole::Activation;
+};
+
+using TensorId = std::size_t;
+
+struct Layer {
+    std::string name;  ///< unique in the graph; blocks' names joined by '.'
+    Operator op;
+    std::vector<TensorId> inputs;     ///< activations (or KV cache), in the operator's order
+    std::optional<TensorId> weights;  ///< stored weights: conv2d [k,r,s,c/groups], matmul [k,n] or [n,k], norm, embedding
+    std::optional<TensorId> bias;
+    TensorId output = 0;
+    SourceMark where;  ///< in the trace file, for errors of later stages
+};
+
+struct Graph {
+    std::string name;
+    std::vector<Tensor> tensors;
+    std::vector<Layer> layers;     ///< each after the producers of its inputs
+    std::vector<TensorId> inputs;  ///< fed from outside
+    std::vector<TensorId> outputs; ///< read by the outside
+};
+
+/// Elements of a shape; the graph's readers guarantee that it does not overflow.
+std::int64_t elements(const Shape& shape);
+/// Stored bytes, each innermost row padded to whole bytes.
+Bytes stored_bytes(const Tensor& tensor);
+Macs total_macs(const Graph& graph);
+
+}  // namespace systole

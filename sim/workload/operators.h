@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operators of a layer graph: plain values that say what is to be computed, never how. Shapes are in
+// elements. Feature maps are NHWC, matrices row-major.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "sim/base/units.h"
+
+namespace systole {
+
+/// Functions applied element by element, alone (Activation) or behind a producer (its `post`).
+enum class Function { None, Relu, Relu6, Sigmoid, Tanh, Gelu, Silu, Exp };
+
+/// out[n,p,q,k] = post(bias[k] + sum over r,s,c of in[n, p*stride+r*dilation-pad, ...] * w[k,r,s,c]).
+struct Conv2d {
+    std::int64_t batch = 1, in_h = 1, in_w = 1, in_c = 1;
+    std::int64_t out_c = 1, kernel_h = 1, kernel_w = 1;
+    std::int64_t stride = 1, pad = 0, dilation = 1, groups = 1;
+    bool bias = false;
+    Function post = Function::None;
+
+    std::int64_t out_h() const { return (in_h + 2 * pad - dilation * (kernel_h - 1) - 1) / stride + 1; }
+    std::int64_t out_w() const { return (in_w + 2 * pad - dilation * (kernel_w - 1) - 1) / stride + 1; }
+    bool depthwise() const { return groups == in_c && groups > 1; }
+};
+
+/// out[b,m,n] = post(bias[n] + sum over k of a[b,m,k] * w[(b,)k,n]). `shared_weights`: the second operand is
+/// one stored weight matrix for all b (batch is then folded into m by lowering); otherwise it is another
+/// activation of shape [batch,k,n].
+struct MatMul {
+    std::int64_t batch = 1, m = 1, n = 1, k = 1;
+    bool shared_weights = true;
+    bool transposed_b = false;  ///< the second operand is stored [.., n, k]
+    bool bias = false;
+    Function post = Function::None;
+};
+
+/// out = post(a op b): element by element on equal shapes.
+struct Elementwise {
+    enum class Kind { Add, Sub, Mul, Max };
+    Kind kind = Kind::Add;
+    std::int64_t elements = 1;
+    Function post = Function::None;
+};
+
+struct Activation {
+    Function function = Function::Relu;
+    std::int64_t elements = 1;
+};
+
+struct Pool {
+    enum class Kind { Max, Average };
+    Kind kind = Kind::Max;
+    std::int64_t batch = 1, in_h = 1, in_w = 1, channels = 1;
+    std::int64_t window_h = 1, window_w = 1, stride = 1, pad = 0;
+
+    std::int64_t out_h() const { return (in_h + 2 * pad - window_h) / stride + 1; }
+    std::int64_t out_w() const { return (in_w + 2 * pad - window_w) / stride + 1; }
+};
+
+/// Along the last dimension: `rows` independent rows of `cols` elements.
+struct Softmax {
+    std::int64_t rows = 1, cols = 1;
+};
+
+struct Norm {
+    enum class Kind { Layer, Rms };
+    Kind kind = Kind::Layer;
+    std::int64_t rows = 1, cols = 1;
+};
+
+/// out[.., permuted ..] = in: element [i0,i1,..] of the output is element of the input with dims permuted.
+struct Transpose {
+    std::vector<std::int64_t> shape;        ///< of the input
+    std::vector<std::int64_t> permutation;  ///< output dim d is input dim permutation[d]
+};
+
+/// out[i,:] = table[index[i],:].
+struct Embedding {
+    std::int64_t vocabulary = 1, width = 1, lookups = 1;
+};
+
+using Operator =
+    std::variant<Conv2d, MatMul, Elementwise, Activation, Pool, Softmax, Norm, Transpose, Embedding>;
+
+/// "conv2d", "matmul", "elementwise", ... as written in traces and results.
+std::string_view op_name(const Operator& op);
+std::string_view to_string(Function function);
+
+/// Multiply-accumulates of the matrix kind (conv2d, matmul); 0 for all others. Shapes in a Graph were checked
+/// for overflow when it was read.
+Macs macs(const Operator& op);
+
+}  // namespace systole
