@@ -4,18 +4,13 @@
 #include "sim/base/check.h"
 
 namespace systole {
-namespace {
-
-__extension__ using Wide = __int128;
-
-}  // namespace
 
 ClockDomain::ClockDomain(Hertz frequency) : frequency_(frequency) {
     SYSTOLE_CHECK(frequency.value() >= 1 && frequency.value() <= kTicksPerSecond, "{} Hz", frequency.value());
 }
 
 Ticks ClockDomain::edge(Cycles n) const {
-    const Wide t = Wide{n.value()} * kTicksPerSecond / frequency_.value();
+    const Int128 t = Int128{n.value()} * kTicksPerSecond / frequency_.value();
     SYSTOLE_CHECK(n.value() >= 0 && t <= Ticks::max().value(), "edge {} of {} Hz", n.value(),
                   frequency_.value());
     return Ticks(static_cast<std::int64_t>(t));
@@ -23,7 +18,7 @@ Ticks ClockDomain::edge(Cycles n) const {
 
 Cycles ClockDomain::at_or_after(Ticks t) const {
     // The least n with floor(n * 10^12 / f) >= t, which is the least n with n * 10^12 >= t * f.
-    const Wide product = Wide{t.value()} * frequency_.value();
+    const Int128 product = Int128{t.value()} * frequency_.value();
     return Cycles(static_cast<std::int64_t>((product + kTicksPerSecond - 1) / kTicksPerSecond));
 }
 

@@ -40,7 +40,7 @@ std::string pad(const std::string& text, std::size_t width, TextTable::Align ali
 std::string with_thousands(std::int64_t value) {
     std::string digits = std::to_string(value);
     const std::size_t first = value < 0 ? 1 : 0;
-    for (std::size_t i = digits.size(); i > first + 3; i -= 3) digits.insert(i - 3, ",");
+    for (std::size_t i = digits.size(); i > first + 3; i -= 3) digits.insert(i - 3, 1, ',');
     return digits;
 }
 

@@ -42,6 +42,9 @@ using Macs = Quantity<struct MacsTag>;                ///< multiply-accumulate o
 using Hertz = Quantity<struct HertzTag>;              ///< a clock's frequency
 using BytesPerSecond = Quantity<struct BytesRateTag>;  ///< a bandwidth; 1 GB/s = 1e9
 
+/// For products of two quantities that only their quotient brings back into range.
+__extension__ using Int128 = __int128;
+
 constexpr std::int64_t kTicksPerSecond = 1'000'000'000'000;
 
 /// ⌈a / b⌉ for a >= 0, b > 0.

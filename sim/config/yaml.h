@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A strict YAML reader: the only door through which YAML enters. It keeps the position of every key and value,
-// and refuses what yaml-cpp lets pass: duplicate keys, anchors and aliases, tags, several documents, input that
-// is too deep or too large. Values stay text here; whoever knows the key decides what it means.
+// A strict YAML reader: the only door through which YAML enters. It keeps the position of every key and
+// value, and refuses what yaml-cpp lets pass: duplicate keys, anchors and aliases, tags, several documents,
+// input that is too deep or too large. Values stay text here; whoever knows the key decides what it means.
 #pragma once
 
 #include <filesystem>
@@ -20,11 +20,11 @@ struct YamlNode {
     enum class Kind { Null, Scalar, Sequence, Map };
 
     Kind kind = Kind::Null;
-    SourceMark where;
-    std::string scalar;               ///< Scalar: its text, unquoted
-    bool quoted = false;              ///< Scalar: written in quotes
-    std::vector<YamlNode> items;      ///< Sequence
-    std::vector<YamlEntry> entries;   ///< Map, in file order
+    SourceMark where;                ///< of Null as a map's value: the key's place
+    std::string scalar;              ///< Scalar: its text, unquoted
+    bool quoted = false;             ///< Scalar: written in quotes
+    std::vector<YamlNode> items;     ///< Sequence
+    std::vector<YamlEntry> entries;  ///< Map, in file order
 
     /// The value of `key` in a map, or null.
     const YamlNode* find(std::string_view key) const;

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// The typed getters.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+
+#include "sim/base/check.h"
+#include "sim/config/config.h"
+#include "sim/config/leaf_text.h"
+#include "sim/config/quantity.h"
+
+namespace systole::config {
+namespace {
+
+/// What is wrong with an entry's range, or "". The ends are values like the leaf's own; of a quantity, the
+/// lower may leave its unit to the upper ("20..80 ns").
+template <class T, class Parse>
+std::string check_range(const Entry& entry, const T& value, Parse parse) {
+    const std::string& range = entry.range;
+    if (range.empty()) return "";
+    const std::size_t dots = range.find("..");
+    if (dots == std::string::npos) return fmt::format("range '{}' is not of the form 'low..high'", range);
+    std::string low_text = range.substr(0, dots);
+    const std::string high_text = range.substr(dots + 2);
+    auto low = parse(low_text);
+    if (!low.value) {
+        low_text += high_text.substr(std::min(high_text.find_first_not_of("-0123456789."), high_text.size()));
+        low = parse(low_text);
+    }
+    const auto high = parse(high_text);
+    if (!low.value) return fmt::format("range '{}': {}", range, low.problem);
+    if (!high.value) return fmt::format("range '{}': {}", range, high.problem);
+    if (value < *low.value || *high.value < value)
+        return fmt::format("'{}' lies outside its own range '{}'", entry.value, range);
+    return "";
+}
+
+template <class Strong>
+std::optional<std::int64_t> plain(const std::optional<Strong>& value) {
+    return value ? std::optional(value->value()) : std::nullopt;
+}
+
+auto quantity_parser(Dimension dimension, std::int64_t low, std::int64_t high) {
+    return [=](std::string_view text) { return parse_quantity(text, dimension, low, high); };
+}
+
+auto quantity_writer(Dimension dimension) {
+    return [=](std::int64_t value) { return format_quantity(value, dimension); };
+}
+
+/// The position of `text` in `names`; an unknown name is a problem that lists them.
+Parsed<std::size_t> parse_choice(std::string_view text, const std::vector<std::string>& names) {
+    const auto found = std::find(names.begin(), names.end(), text);
+    if (found != names.end()) return {static_cast<std::size_t>(found - names.begin()), ""};
+    return {std::nullopt,
+            fmt::format("'{}' is not one of {}{}", text, fmt::join(names, ", "), did_you_mean(text, names))};
+}
+
+Parsed<bool> parse_flag(std::string_view text) {
+    if (text == "on" || text == "true" || text == "yes") return {true, ""};
+    if (text == "off" || text == "false" || text == "no") return {false, ""};
+    return {std::nullopt, fmt::format("'{}' is not 'on' or 'off'", text)};
+}
+
+}  // namespace
+
+std::string Section::path_of(std::string_view key) const {
+    return path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key);
+}
+
+template <class T, class Parse, class Write>
+T Section::read(std::string_view key, std::string_view meaning, const std::optional<T>& fallback, T lowest,
+                Parse parse, Write write) {
+    const std::string path = path_of(key);
+    const Config::Leaf* const leaf = config_->consume(path, meaning, fallback.has_value());
+    const T instead = fallback.value_or(lowest);
+    if (leaf == nullptr) {
+        if (fallback) {
+            Config::Leaf written;
+            written.entry.value = write(*fallback);
+            config_->add_default(path, meaning, std::move(written));
+        }
+        return instead;
+    }
+    if (leaf->is_broken) return instead;
+    if (leaf->is_list) {
+        fail(key, fmt::format("expected one value, found the list {}", leaf->entry.value));
+        return instead;
+    }
+    const Parsed<T> parsed = parse(leaf->entry.value);
+    if (!parsed.value) {
+        fail(key, parsed.problem);
+        return instead;
+    }
+    if constexpr (std::is_same_v<T, std::int64_t> || std::is_same_v<T, double>)
+        if (const std::string why = check_range(leaf->entry, *parsed.value, parse); !why.empty())
+            fail(key, why);
+    return *parsed.value;
+}
+
+std::int64_t Section::count(std::string_view key, std::string_view meaning, Limits limits,
+                            std::optional<std::int64_t> fallback) {
+    return read<std::int64_t>(
+        key, meaning, fallback, limits.low,
+        [&](std::string_view text) { return parse_integer(text, limits.low, limits.high); },
+        [](std::int64_t value) { return std::to_string(value); });
+}
+
+// A clock has at most one edge a tick.
+Hertz Section::frequency(std::string_view key, std::string_view meaning, std::optional<Hertz> fallback) {
+    constexpr auto kKind = Dimension::Frequency;
+    return Hertz(read<std::int64_t>(key, meaning, plain(fallback), 1,
+                                    quantity_parser(kKind, 1, kTicksPerSecond), quantity_writer(kKind)));
+}
+
+Bytes Section::bytes(std::string_view key, std::string_view meaning, Limits limits,
+                     std::optional<Bytes> fallback) {
+    constexpr auto kKind = Dimension::Size;
+    return Bytes(read<std::int64_t>(key, meaning, plain(fallback), limits.low,
+                                    quantity_parser(kKind, limits.low, limits.high), quantity_writer(kKind)));
+}
+
+BytesPerSecond Section::bandwidth(std::string_view key, std::string_view meaning,
+                                  std::optional<BytesPerSecond> fallback) {
+    constexpr auto kKind = Dimension::Bandwidth;
+    return BytesPerSecond(read<std::int64_t>(key, meaning, plain(fallback), 1,
+                                             quantity_parser(kKind, 1, BytesPerSecond::max().value()),
+                                             quantity_writer(kKind)));
+}
+
+Ticks Section::time(std::string_view key, std::string_view meaning, std::optional<Ticks> fallback) {
+    constexpr auto kKind = Dimension::Time;
+    return Ticks(read<std::int64_t>(key, meaning, plain(fallback), 0,
+                                    quantity_parser(kKind, 0, Ticks::max().value()), quantity_writer(kKind)));
+}
+
+double Section::number(std::string_view key, std::string_view meaning, double low, double high,
+                       std::optional<double> fallback) {
+    SYSTOLE_CHECK(!fallback || std::isfinite(*fallback), "the default of {}", path_of(key));
+    return read<double>(
+        key, meaning, fallback, low, [&](std::string_view text) { return parse_number(text, low, high); },
+        format_number);
+}
+
+bool Section::flag(std::string_view key, std::string_view meaning, std::optional<bool> fallback) {
+    return read<bool>(key, meaning, fallback, false, parse_flag,
+                      [](bool value) { return std::string(value ? "on" : "off"); });
+}
+
+std::string Section::text(std::string_view key, std::string_view meaning,
+                          std::optional<std::string> fallback) {
+    return read<std::string>(
+        key, meaning, fallback, "",
+        [](const std::string& text) {
+            return Parsed<std::string>{text, ""};
+        },
+        [](const std::string& text) { return text; });
+}
+
+std::size_t Section::choice(std::string_view key, std::string_view meaning,
+                            const std::vector<std::string>& names, std::optional<std::size_t> fallback) {
+    return read<std::size_t>(
+        key, meaning, fallback, 0, [&](std::string_view text) { return parse_choice(text, names); },
+        [&](std::size_t index) { return names.at(index); });
+}
+
+std::vector<std::string> Section::list(std::string_view key, std::string_view meaning,
+                                       std::optional<std::vector<std::string>> fallback) {
+    const std::string path = path_of(key);
+    Config::Leaf* const leaf = config_->consume(path, meaning, fallback.has_value());
+    if (leaf == nullptr) {
+        if (!fallback) return {};
+        Config::Leaf written;
+        written.is_list = true;
+        written.items = *fallback;
+        written.entry.value = list_text(*fallback);
+        config_->add_default(path, meaning, std::move(written));
+        return *fallback;
+    }
+    if (!leaf->is_list && leaf->entry.origin == Origin::CommandLine) {
+        leaf->is_list = true;
+        leaf->items = split_list(leaf->entry.value);
+        leaf->entry.value = list_text(leaf->items);
+    }
+    if (!leaf->is_list && !leaf->is_broken)
+        fail(key, fmt::format("expected a list such as [a, b], found '{}'", leaf->entry.value));
+    return leaf->items;
+}
+
+std::vector<std::string> Section::keys() const {
+    const auto [first, last] = config_->below(path_);
+    std::vector<std::pair<std::size_t, std::string>> found;
+    const std::size_t skip = path_.empty() ? 0 : path_.size() + 1;
+    for (auto leaf = first; leaf != last; ++leaf) {
+        const std::string key = leaf->first.substr(skip, leaf->first.find('.', skip) - skip);
+        if (found.empty() || found.back().second != key)
+            found.emplace_back(leaf->second.order, key);
+        else
+            found.back().first = std::min(found.back().first, leaf->second.order);
+    }
+    std::sort(found.begin(), found.end());
+    std::vector<std::string> keys;
+    for (auto& [order, key] : found) keys.push_back(std::move(key));
+    return keys;
+}
+
+bool Section::has(std::string_view key) const {
+    const std::string path = path_of(key);
+    const auto [first, last] = config_->below(path);
+    return first != last || config_->leaves_.find(path) != config_->leaves_.end() ||
+           config_->maps_.contains(path);
+}
+
+Section Section::section(std::string_view key) const {
+    return Section(*config_, path_of(key));
+}
+
+void Section::fail(std::string_view key, std::string message) {
+    const std::string path = path_of(key);
+    config_->complain(config_->where(path), path.empty() ? message : fmt::format("{}: {}", path, message));
+}
+
+}  // namespace systole::config
