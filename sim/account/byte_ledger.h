@@ -21,9 +21,16 @@ enum class Operand : std::uint8_t { Weights, Activations, PartialSums, Outputs, 
 constexpr std::size_t kOperands = 5;
 std::string_view to_string(Operand operand);
 
+/// One cell of the ledger.
+struct Movement {
+    Place from, to;
+    Operand operand;
+    Bytes bytes;
+};
+
 class ByteLedger {
 public:
-    explicit ByteLedger(std::size_t layers) : rows_(layers) {}
+    explicit ByteLedger(std::size_t layers) : rows_(layers, Row{}) {}
 
     /// Entered by the mover, once, when the transfer is complete.
     void enter(std::size_t layer, Place from, Place to, Operand operand, Bytes bytes);
@@ -35,10 +42,16 @@ public:
     Bytes into(Place place) const;
     Bytes out_of(std::size_t layer, Place place) const;
     Bytes into(std::size_t layer, Place place) const;
+    std::vector<Movement> movements(std::size_t layer) const;  ///< non-zero cells, in the order of the enums
+    std::vector<Movement> movements() const;                   ///< the same of all layers together
     std::size_t layers() const { return rows_.size(); }
 
 private:
     using Row = std::array<std::int64_t, kPlaces * kPlaces * kOperands>;
+
+    const Row& row(std::size_t layer) const;
+    Row sum() const;
+
     std::vector<Row> rows_;
 };
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why everything happened when it did. Modules append events (a command issued, started, finished); each names
-// the one earlier event that it waited for last, and the class that owns the time between the two. Walking
-// back from an event therefore splits any wait into intervals with one owner each: to the state that the
-// dependency was in then. The same walk from the last event of a run is the critical path.
+// Why everything happened when it did. Modules append events (a command issued, started, finished); each
+// names the one earlier event that it waited for last, and the class that owns the time between the two.
+// Walking back from an event therefore splits any wait into intervals with one owner each: to the state that
+// the dependency was in then. The same walk from the last event of a run is the critical path.
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <deque>
 #include <vector>
 
 #include "sim/account/classes.h"
@@ -21,12 +21,13 @@ public:
 
     struct Event {
         Ticks time;
-        EventId cause = kNone;                       ///< earlier or equal in time
-        SlotClass owner = SlotClass::Launch;         ///< of the interval [cause.time, time)
-        std::uint32_t command = 0;                   ///< what this event belongs to (the device's numbering)
+        EventId cause = kNone;                ///< earlier or equal in time
+        std::uint32_t command = 0;            ///< what this event belongs to (the device's numbering)
+        SlotClass owner = SlotClass::Launch;  ///< of the interval [cause.time, time)
     };
 
-    /// Appends an event. `cause` must already be in the log and not be later than `time`.
+    /// Appends an event. `cause` must already be in the log and not be later than `time`. Without a cause the
+    /// owner is Launch, whatever is given: nothing is known that could have been waited for.
     EventId add(Ticks time, EventId cause, SlotClass owner, std::uint32_t command);
 
     const Event& operator[](EventId id) const { return events_[id]; }
@@ -39,7 +40,7 @@ public:
         EventId event;  ///< the event that ends this piece
     };
     /// Splits [from, time of `last`) into pieces, oldest first; empty pieces are left out. Time before the
-    /// oldest event of the chain belongs to Launch.
+    /// oldest event of the chain belongs to Launch. Costs one step for each event of the chain after `from`.
     std::vector<Piece> explain(EventId last, Ticks from) const;
 
     /// Among candidates that could each have released something, the one that did: the latest; at equal times
@@ -48,7 +49,10 @@ public:
     EventId latest(const std::vector<EventId>& candidates) const;
 
 private:
-    std::vector<Event> events_;
+    bool released_after(EventId a, EventId b) const;
+
+    std::deque<Event> events_;  // grows without copying what is there: a run has millions
 };
+static_assert(sizeof(CausalLog::Event) <= 24);
 
 }  // namespace systole

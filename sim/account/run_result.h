@@ -3,22 +3,16 @@
 // devices fill it, writers print it, ratios are made by writers and by the methods here.
 #pragma once
 
-#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/account/byte_ledger.h"
+#include "sim/account/causal_log.h"
 #include "sim/account/classes.h"
 #include "sim/base/units.h"
 
 namespace systole {
-
-/// One cell of the byte ledger.
-struct Movement {
-    Place from, to;
-    Operand operand;
-    Bytes bytes;
-};
 
 /// A layer's row, or the total.
 struct ResultRow {
@@ -26,24 +20,23 @@ struct ResultRow {
     std::string op;    ///< "conv2d"; empty for the total
     Cycles cycles;     ///< of the array clock; rows sum to the total
     Ticks begin, end;
-    Macs macs;          ///< the operator's, wherever they ran
-    Macs matrix_macs;   ///< of these, on the matrix units
-    ClassSlots slots{}; ///< slot-ticks by class, over this row's time
+    Macs macs;                        ///< the operator's, wherever they ran
+    Macs matrix_macs;                 ///< of these, on the matrix units
+    ClassSlots slots{};               ///< slot-ticks by class, over this row's time
     std::vector<Movement> movements;  ///< by layer id, only non-zero cells
     Bytes dram_read, dram_written;    ///< by layer id
     Bytes compulsory_dram;            ///< each of the row's tensors that lives in DRAM, once
     Cycles roofline_cycles;           ///< no machine with these peaks could do this row's work faster
-    std::string roofline_bound;       ///< "compute", "memory", "host": which peak gives roofline_cycles
-    std::string bound_by;             ///< what owned most of the capacity: "compute" (useful, padding, ramp) or a class
+    std::string roofline_bound;       ///< Roofline::bound: the peak that gives roofline_cycles
+    std::string bound_by;             ///< systole::bound_by(slots)
     bool reused = false;              ///< taken over from an identical block instead of simulated
     std::string mapping;              ///< one phrase: where and how it was mapped
 
-    std::int64_t capacity() const;    ///< sum of slots
-    double utilization() const;       ///< useful / capacity; 0 for no capacity
+    std::int64_t capacity() const;  ///< sum of slots
+    double utilization() const;     ///< useful / capacity; 0 for no capacity
     double fraction(SlotClass slot_class) const;
     Ticks time() const { return end - begin; }
-    /// Cycles in which at least one slot was useful, padding or ramp, averaged over units: capacity share of
-    /// these three classes times cycles.
+    /// Capacity share of useful, padding and ramp, times cycles: for one unit, the cycles in which it worked.
     double compute_cycles() const;
 };
 
@@ -77,17 +70,24 @@ struct Span {
 struct DeviceResult {
     std::string device, trace;
     std::vector<std::pair<std::string, std::string>> protocol;  ///< run.* keys and values
-    Hertz clock;                    ///< the clock that cycles count
+    Hertz clock;                                                ///< the clock that cycles count
     std::int64_t peak_macs_per_cycle = 0;
     ResultRow total;
     std::vector<ResultRow> layers;
     std::vector<CriticalStep> critical_path;  ///< by class, longest first; sums to the run's time
     std::vector<Stat> stats;
     std::vector<TensorPlace> tensors;
-    std::string effective_config;   ///< YAML
+    std::string effective_config;  ///< YAML
 };
 
-/// "The critical path is 71 % memory, 20 % compute, ...": one sentence.
+/// What owned most of the capacity: "compute" (useful, padding and ramp together) or the key of another
+/// class; of equals the first in this order; "none" if there was no capacity.
+std::string bound_by(const ClassSlots& slots);
+
+/// By class, longest first (of equals, the first class); classes without time are left out.
+std::vector<CriticalStep> critical_path(const std::vector<CausalLog::Piece>& pieces);
+
+/// "The critical path is 71 % memory, 20 % compute, ...": one sentence. Useful, padding and ramp are compute.
 std::string critical_path_sentence(const DeviceResult& result);
 
 }  // namespace systole

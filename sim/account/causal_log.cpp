@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/account/causal_log.h"
+
+#include <algorithm>
+
+#include "sim/base/check.h"
+
+namespace systole {
+
+CausalLog::EventId CausalLog::add(Ticks time, EventId cause, SlotClass owner, std::uint32_t command) {
+    SYSTOLE_CHECK(events_.size() < kNone, "the causal log is full at {} ps", time.value());
+    SYSTOLE_CHECK(time >= Ticks(), "an event of command {} at {} ps", command, time.value());
+    if (cause == kNone) {
+        owner = SlotClass::Launch;
+    } else {
+        SYSTOLE_CHECK(cause < events_.size(), "command {}: no event {} at {} ps", command, cause,
+                      time.value());
+        SYSTOLE_CHECK(events_[cause].time <= time, "command {}: an event at {} ps has a cause at {} ps",
+                      command, time.value(), events_[cause].time.value());
+    }
+    events_.push_back({time, cause, command, owner});
+    return static_cast<EventId>(events_.size() - 1);
+}
+
+std::vector<CausalLog::Piece> CausalLog::explain(EventId last, Ticks from) const {
+    SYSTOLE_CHECK(last < events_.size(), "no event {} in a log of {}", last, events_.size());
+    std::vector<Piece> pieces;
+    for (EventId id = last; id != kNone && events_[id].time > from; id = events_[id].cause) {
+        const Event& event = events_[id];
+        const Ticks waiting_since = event.cause == kNone ? Ticks() : events_[event.cause].time;
+        const Ticks begin = std::max(from, waiting_since);
+        if (begin < event.time) pieces.push_back({begin, event.time, event.owner, id});
+    }
+    std::reverse(pieces.begin(), pieces.end());
+    return pieces;
+}
+
+CausalLog::EventId CausalLog::latest(const std::vector<EventId>& candidates) const {
+    EventId best = kNone;
+    for (const EventId id : candidates) {
+        if (id == kNone) continue;
+        SYSTOLE_CHECK(id < events_.size(), "no event {} in a log of {}", id, events_.size());
+        if (best == kNone || released_after(id, best)) best = id;
+    }
+    return best;
+}
+
+/// Whether `a` released later than `b`, or at the same time with a class that comes first.
+bool CausalLog::released_after(EventId a, EventId b) const {
+    const Event &first = events_[a], &second = events_[b];
+    return first.time != second.time ? first.time > second.time : first.owner < second.owner;
+}
+
+}  // namespace systole

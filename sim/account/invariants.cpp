@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/account/invariants.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "sim/base/check.h"
+
+namespace systole {
+namespace {
+
+__extension__ using Wide = __int128;  // ISO C++ has no 128-bit integer
+
+/// Collects sentences about pairs of numbers that had to be equal.
+class Findings {
+public:
+    void equal(std::string_view what, std::int64_t actual, std::int64_t expected) {
+        if (actual != expected) add(fmt::format("{}: {}, expected {}", what, actual, expected));
+    }
+    void add(std::string sentence) { sentences_.push_back(std::move(sentence)); }
+    std::vector<std::string> take() { return std::move(sentences_); }
+
+private:
+    std::vector<std::string> sentences_;
+};
+
+template <class Value>
+std::int64_t sum(const std::vector<ResultRow>& rows, Value value_of) {
+    std::int64_t total = 0;
+    for (const ResultRow& row : rows) total += value_of(row);
+    return total;
+}
+
+void check_slots(const DeviceResult& result, const Expectations& expected, Findings& findings) {
+    findings.equal("class slots of the total", result.total.capacity(), expected.capacity);
+    for (std::size_t i = 0; i < kSlotClasses; ++i) {
+        const auto slots = [i](const ResultRow& row) { return row.slots[i]; };
+        const std::string_view name = to_string(static_cast<SlotClass>(i));
+        findings.equal(fmt::format("{} slots of all layers", name), sum(result.layers, slots),
+                       result.total.slots[i]);
+        for (const ResultRow& row : result.layers)
+            if (row.slots[i] < 0) findings.add(fmt::format("{}: {} {} slots", row.name, row.slots[i], name));
+    }
+}
+
+void check_sums(const DeviceResult& result, const Expectations& expected, Findings& findings) {
+    const auto layers_sum = [&](std::string_view what, auto value_of) {
+        findings.equal(fmt::format("{} of all layers", what), sum(result.layers, value_of),
+                       value_of(result.total));
+    };
+    layers_sum("cycles", [](const ResultRow& row) { return row.cycles.value(); });
+    layers_sum("picoseconds", [](const ResultRow& row) { return row.time().value(); });
+    layers_sum("MACs", [](const ResultRow& row) { return row.macs.value(); });
+    layers_sum("matrix MACs", [](const ResultRow& row) { return row.matrix_macs.value(); });
+    layers_sum("bytes read from DRAM", [](const ResultRow& row) { return row.dram_read.value(); });
+    layers_sum("bytes written to DRAM", [](const ResultRow& row) { return row.dram_written.value(); });
+    findings.equal("MACs of the total", result.total.macs.value(), expected.macs.value());
+}
+
+/// All cells of some rows' movements added up, as a ledger of one layer.
+ByteLedger gather(const std::vector<const ResultRow*>& rows) {
+    ByteLedger ledger(1);
+    for (const ResultRow* row : rows)
+        for (const Movement& cell : row->movements)
+            ledger.enter(0, cell.from, cell.to, cell.operand, cell.bytes);
+    return ledger;
+}
+
+void check_bytes(const DeviceResult& result, const Expectations& expected, Findings& findings) {
+    std::vector<const ResultRow*> rows;
+    for (const ResultRow& row : result.layers) rows.push_back(&row);
+    const ByteLedger layers = gather(rows), total = gather({&result.total});
+
+    std::vector<Movement> cells = total.movements();
+    for (const Movement& cell : layers.movements())
+        if (total.moved(0, cell.from, cell.to, cell.operand) == Bytes()) cells.push_back(cell);
+    for (const Movement& cell : cells)
+        findings.equal(fmt::format("{} bytes {} -> {} of all layers", to_string(cell.operand),
+                                   to_string(cell.from), to_string(cell.to)),
+                       layers.moved(0, cell.from, cell.to, cell.operand).value(),
+                       total.moved(0, cell.from, cell.to, cell.operand).value());
+
+    for (const EndCount& end : expected.ends) {
+        const std::string_view place = to_string(end.place);
+        findings.equal(fmt::format("bytes moved out of {}", place), total.out_of(end.place).value(),
+                       end.out.value());
+        findings.equal(fmt::format("bytes moved into {}", place), total.into(end.place).value(),
+                       end.in.value());
+    }
+}
+
+/// A transfer's last edge lies on a whole picosecond at or below its exact time, so a path may seem faster
+/// than its peak by less than one tick.
+bool above_peak(Bytes bytes, Ticks time, BytesPerSecond peak) {
+    const auto needed = static_cast<Int128>(bytes.value()) * kTicksPerSecond;
+    return needed >= static_cast<Int128>(time.value() + 1) * peak.value() && bytes > Bytes();
+}
+
+void check_peaks(const DeviceResult& result, const Expectations& expected, Findings& findings) {
+    const ResultRow& total = result.total;
+    const ByteLedger ledger = gather({&total});
+    const Peaks& peaks = expected.peaks;
+    const auto hold = [&](std::string_view path, Bytes bytes, BytesPerSecond peak) {
+        if (above_peak(bytes, total.time(), peak))
+            findings.add(fmt::format("{}: {} bytes in {} ps are above its peak of {} bytes per second", path,
+                                     bytes.value(), total.time().value(), peak.value()));
+    };
+    hold("DRAM", total.dram_read + total.dram_written, peaks.dram);
+    hold("host link, inwards", ledger.out_of(Place::Host), peaks.host);
+    hold("host link, outwards", ledger.into(Place::Host), peaks.host);
+
+    const std::int64_t cycles = total.cycles.value();
+    if (total.matrix_macs.value() > static_cast<Int128>(cycles) * peaks.macs_per_cycle)
+        findings.add(fmt::format("{} MACs on matrix units in {} cycles are above their peak of {} per cycle",
+                                 total.matrix_macs.value(), cycles, peaks.macs_per_cycle));
+    // One cycle of grace for the same fraction of a tick, which rounding up to cycles can turn into a whole
+    // one.
+    if (cycles + 1 < total.roofline_cycles.value())
+        findings.add(
+            fmt::format("{} cycles, fewer than the roofline's {}", cycles, total.roofline_cycles.value()));
+}
+
+}  // namespace
+
+std::vector<std::string> violations(const DeviceResult& result, const Expectations& expected) {
+    Findings findings;
+    check_slots(result, expected, findings);
+    check_sums(result, expected, findings);
+    check_bytes(result, expected, findings);
+    Ticks path;
+    for (const CriticalStep& step : result.critical_path) path += step.time;
+    findings.equal("picoseconds of the critical path", path.value(), result.total.time().value());
+    check_peaks(result, expected, findings);
+    return findings.take();
+}
+
+void check_invariants(const DeviceResult& result, const Expectations& expected) {
+    const std::vector<std::string> broken = violations(result, expected);
+    SYSTOLE_CHECK(broken.empty(), "{}, {}, at {} ps:\n  {}", result.device, result.trace,
+                  result.total.end.value(), fmt::join(broken, "\n  "));
+}
+
+}  // namespace systole

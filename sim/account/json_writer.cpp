@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+
+#include "sim/account/writers.h"
+
+namespace systole {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kSchema = 1;                                    // of docs/formats.md
+constexpr const char* kProgram = "systole " SYSTOLE_VERSION;  // the build's project version
+
+/// Nanoseconds; exact up to 2^53 ps (2.5 hours).
+double nanoseconds(Ticks time) {
+    return static_cast<double>(time.value()) / 1000;
+}
+
+Json moved(const std::vector<Movement>& movements) {
+    Json list = Json::array();
+    for (const Movement& movement : movements)
+        list.push_back({{"from", to_string(movement.from)},
+                        {"to", to_string(movement.to)},
+                        {"operand", to_string(movement.operand)},
+                        {"bytes", movement.bytes.value()}});
+    return list;
+}
+
+/// Appends what a layer and the total have in common.
+void add_row(Json& json, const ResultRow& row) {
+    json["cycles"] = row.cycles.value();
+    json["time_ns"] = nanoseconds(row.time());
+    json["macs"] = row.macs.value();
+    json["matrix_macs"] = row.matrix_macs.value();
+    json["utilization"] = row.utilization();
+    json["compute_cycles"] = row.compute_cycles();
+    Json classes = Json::object(), slots = Json::object();
+    for (std::size_t i = 0; i < kSlotClasses; ++i) {
+        const auto slot_class = static_cast<SlotClass>(i);
+        const std::string key(to_string(slot_class));
+        classes[key] = row.fraction(slot_class);
+        slots[key] = row.slots[i];
+    }
+    json["classes"] = std::move(classes);
+    json["class_slots"] = std::move(slots);
+    json["bytes"] = {{"dram_read", row.dram_read.value()},
+                     {"dram_written", row.dram_written.value()},
+                     {"compulsory_dram", row.compulsory_dram.value()},
+                     {"moved", moved(row.movements)}};
+    json["roofline_cycles"] = row.roofline_cycles.value();
+    json["roofline_bound"] = row.roofline_bound;
+    json["bound_by"] = row.bound_by;
+}
+
+Json total(const ResultRow& row) {
+    Json json = Json::object();
+    add_row(json, row);
+    return json;
+}
+
+Json layers(const std::vector<ResultRow>& rows) {
+    Json list = Json::array();
+    for (const ResultRow& row : rows) {
+        Json json = {{"name", row.name}, {"op", row.op}, {"mapping", row.mapping}, {"reused", row.reused}};
+        add_row(json, row);
+        list.push_back(std::move(json));
+    }
+    return list;
+}
+
+/// Keys inside "protocol" go without the path's first word.
+Json protocol(const std::vector<std::pair<std::string, std::string>>& entries) {
+    Json json = Json::object();
+    for (const auto& [key, value] : entries) json[key.starts_with("run.") ? key.substr(4) : key] = value;
+    return json;
+}
+
+Json critical_path(const std::vector<CriticalStep>& steps) {
+    Json list = Json::array();
+    for (const CriticalStep& step : steps)
+        list.push_back({{"class", to_string(step.owner)}, {"time_ns", nanoseconds(step.time)}});
+    return list;
+}
+
+Json tensors(const std::vector<TensorPlace>& places) {
+    Json list = Json::array();
+    for (const TensorPlace& place : places)
+        list.push_back({{"name", place.tensor},
+                        {"space", place.space},
+                        {"layout", place.layout},
+                        {"address", place.address},
+                        {"bytes", place.bytes.value()}});
+    return list;
+}
+
+Json stats(const std::vector<Stat>& stats) {
+    Json list = Json::array();
+    for (const Stat& stat : stats)
+        list.push_back({{"path", stat.path},
+                        {"name", stat.name},
+                        {"unit", stat.unit},
+                        {"value", stat.value},
+                        {"meaning", stat.meaning}});
+    return list;
+}
+
+Json device(const DeviceResult& result) {
+    return {{"device", result.device},
+            {"trace", result.trace},
+            {"protocol", protocol(result.protocol)},
+            {"clock_hz", result.clock.value()},
+            {"peak_macs_per_cycle", result.peak_macs_per_cycle},
+            {"total", total(result.total)},
+            {"critical_path", critical_path(result.critical_path)},
+            {"layers", layers(result.layers)},
+            {"tensors", tensors(result.tensors)},
+            {"stats", stats(result.stats)},
+            {"config", result.effective_config}};
+}
+
+}  // namespace
+
+std::string to_json(const std::vector<DeviceResult>& devices) {
+    Json list = Json::array();
+    for (const DeviceResult& result : devices) list.push_back(device(result));
+    const Json json = {{"schema", kSchema}, {"program", kProgram}, {"devices", std::move(list)}};
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace systole

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/account/run_result.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace systole {
+namespace {
+
+__extension__ using Wide = __int128;  // ISO C++ has no 128-bit integer
+
+/// The classes in which a matrix unit works rather than waits.
+bool is_compute(SlotClass slot_class) {
+    return slot_class == SlotClass::Useful || slot_class == SlotClass::Padding ||
+           slot_class == SlotClass::Ramp;
+}
+
+/// "compute" or the class's own key.
+std::string_view group_name(SlotClass slot_class) {
+    return is_compute(slot_class) ? "compute" : to_string(slot_class);
+}
+
+struct Group {
+    std::string_view name;
+    std::int64_t amount = 0;
+};
+
+/// Amounts by class, with the compute classes added up; the largest first, equals in class order.
+std::vector<Group> by_group(const ClassSlots& amounts) {
+    std::vector<Group> groups;
+    for (std::size_t i = 0; i < kSlotClasses; ++i) {
+        const std::string_view name = group_name(static_cast<SlotClass>(i));
+        if (groups.empty() || groups.back().name != name) groups.push_back({name});
+        groups.back().amount += amounts[i];
+    }
+    std::stable_sort(groups.begin(), groups.end(), [](auto& a, auto& b) { return a.amount > b.amount; });
+    return groups;
+}
+
+/// Whole percent of `part` in `all` > 0, halves up.
+std::int64_t rounded_percent(std::int64_t part, std::int64_t all) {
+    const Int128 twice = static_cast<Int128>(part) * 200 + all;
+    return static_cast<std::int64_t>(twice / (static_cast<Int128>(all) * 2));
+}
+
+std::string join_words(const std::vector<std::string>& words) {
+    std::string text;
+    for (std::size_t i = 0; i < words.size(); ++i)
+        text += (i == 0 ? "" : i + 1 < words.size() ? ", " : " and ") + words[i];
+    return text;
+}
+
+}  // namespace
+
+std::int64_t ResultRow::capacity() const {
+    return std::accumulate(slots.begin(), slots.end(), std::int64_t{0});
+}
+
+double ResultRow::utilization() const {
+    return fraction(SlotClass::Useful);
+}
+
+double ResultRow::fraction(SlotClass slot_class) const {
+    const std::int64_t all = capacity();
+    if (all == 0) return 0;
+    return static_cast<double>(slots[static_cast<std::size_t>(slot_class)]) / static_cast<double>(all);
+}
+
+double ResultRow::compute_cycles() const {
+    const std::int64_t all = capacity();
+    if (all == 0) return 0;
+    std::int64_t working = 0;
+    for (std::size_t i = 0; i < kSlotClasses; ++i)
+        if (is_compute(static_cast<SlotClass>(i))) working += slots[i];
+    return static_cast<double>(cycles.value()) * (static_cast<double>(working) / static_cast<double>(all));
+}
+
+std::string bound_by(const ClassSlots& slots) {
+    const Group largest = by_group(slots).front();
+    return largest.amount == 0 ? "none" : std::string(largest.name);
+}
+
+std::vector<CriticalStep> critical_path(const std::vector<CausalLog::Piece>& pieces) {
+    std::vector<CriticalStep> steps;
+    for (std::size_t i = 0; i < kSlotClasses; ++i) steps.push_back({static_cast<SlotClass>(i), Ticks()});
+    for (const CausalLog::Piece& piece : pieces)
+        steps[static_cast<std::size_t>(piece.owner)].time += piece.end - piece.begin;
+    std::erase_if(steps, [](const CriticalStep& step) { return step.time == Ticks(); });
+    std::stable_sort(steps.begin(), steps.end(), [](auto& a, auto& b) { return a.time > b.time; });
+    return steps;
+}
+
+std::string critical_path_sentence(const DeviceResult& result) {
+    ClassSlots times{};
+    for (const CriticalStep& step : result.critical_path)
+        times[static_cast<std::size_t>(step.owner)] += step.time.value();
+    const std::int64_t all = std::accumulate(times.begin(), times.end(), std::int64_t{0});
+    if (all == 0) return "The critical path is empty.";
+
+    std::vector<std::string> shares;
+    bool left_out = false;
+    for (const Group& group : by_group(times)) {
+        const std::int64_t percent = rounded_percent(group.amount, all);
+        if (percent > 0) shares.push_back(fmt::format("{} % {}", percent, group.name));
+        left_out |= percent == 0 && group.amount > 0;
+    }
+    return fmt::format("The critical path is {}{}.", join_words(shares),
+                       left_out ? "; others below 1 %" : "");
+}
+
+}  // namespace systole

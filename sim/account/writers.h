@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// A result as people, programs and spreadsheets read it. docs/formats.md gives every key and column; the same
+// result gives the same bytes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/account/run_result.h"
+
+namespace systole {
+
+/// A table with one row a layer, the totals, and the critical path in a sentence. Times in SI units, shares
+/// of matrix capacity in percent; classes that are 0.0 % in every row are left out and named below.
+std::string to_text(const DeviceResult& result);
+
+/// `result.json`. Integers stay integers; fractions and nanoseconds are the shortest decimals that read back
+/// as the same double. Bytes of names that are not UTF-8 become U+FFFD.
+std::string to_json(const std::vector<DeviceResult>& devices);
+
+/// `layers.csv`: quoted as RFC 4180 says, lines end in a line feed.
+std::string to_csv(const DeviceResult& result);
+
+}  // namespace systole

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/account/run_result.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/unit/account/sample_result.h"
+
+namespace systole {
+namespace {
+
+std::string sentence(std::vector<CriticalStep> steps) {
+    DeviceResult result;
+    result.critical_path = std::move(steps);
+    return critical_path_sentence(result);
+}
+
+}  // namespace
+
+TEST_CASE("fractions are shares of the capacity") {
+    const ResultRow row = test::sample_result().layers[0];  // of 240,000: 90,000 useful, 144,000 working
+    CHECK(row.capacity() == 240'000);
+    CHECK(row.utilization() == 0.375);
+    CHECK(row.fraction(SlotClass::Memory) == 0.4);
+    CHECK(row.compute_cycles() == Approx(36).epsilon(1e-15));
+    CHECK(row.time() == Ticks(60'000));
+}
+
+TEST_CASE("a row without capacity has no utilization and nothing that binds it") {
+    const ResultRow row;
+    CHECK(row.utilization() == 0);
+    CHECK(row.compute_cycles() == 0);
+    CHECK(bound_by(row.slots) == "none");
+}
+
+TEST_CASE("useful, padding and ramp bind together as compute") {
+    CHECK(bound_by({3, 3, 3, 0, 8, 0, 0, 0, 0, 0}) == "compute");
+    CHECK(bound_by({3, 3, 3, 0, 10, 0, 0, 0, 0, 0}) == "memory");
+    CHECK(bound_by({3, 3, 3, 9, 9, 0, 0, 0, 0, 0}) == "compute");
+    CHECK(bound_by({0, 0, 0, 0, 0, 7, 7, 0, 0, 6}) == "on_chip");
+}
+
+TEST_CASE("the critical path reads as a sentence, largest share first") {
+    CHECK(sentence({{SlotClass::Memory, Ticks(71)},
+                    {SlotClass::Useful, Ticks(15)},
+                    {SlotClass::Launch, Ticks(9)},
+                    {SlotClass::Ramp, Ticks(5)}}) ==
+          "The critical path is 71 % memory, 20 % compute and 9 % launch.");
+    CHECK(sentence({{SlotClass::Host, Ticks(5)}}) == "The critical path is 100 % host.");
+    CHECK(sentence({}) == "The critical path is empty.");
+}
+
+TEST_CASE("shares that round to nothing are not listed but admitted") {
+    CHECK(sentence({{SlotClass::Host, Ticks(996)}, {SlotClass::Tail, Ticks(4)}}) ==
+          "The critical path is 100 % host; others below 1 %.");
+    CHECK(sentence({{SlotClass::Host, Ticks(995)}, {SlotClass::Tail, Ticks(5)}}) ==
+          "The critical path is 100 % host and 1 % tail.");
+}
+
+TEST_CASE("keys are spelled as in the formats") {
+    std::string keys;
+    for (std::size_t i = 0; i < kSlotClasses; ++i)
+        keys += std::string(to_string(static_cast<SlotClass>(i))) + " ";
+    CHECK(keys == "useful padding ramp host memory on_chip dependency vector launch tail ");
+    CHECK(to_string(Place::WeightFifo) == "weight_fifo");
+    CHECK(to_string(Operand::KvCache) == "kv_cache");
+}
+
+}  // namespace systole

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/account/writers.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/unit/account/sample_result.h"
+
+namespace systole {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::vector<std::string> keys(const Json& object) {
+    std::vector<std::string> names;
+    for (const auto& [key, value] : object.items()) names.push_back(key);
+    return names;
+}
+
+const std::vector<std::string> kRowKeys{"cycles",      "time_ns",         "macs",           "matrix_macs",
+                                        "utilization", "compute_cycles",  "classes",        "class_slots",
+                                        "bytes",       "roofline_cycles", "roofline_bound", "bound_by"};
+
+}  // namespace
+
+TEST_CASE("the text table of a small result") {
+    CHECK(to_text(test::sample_result()) == R"(tiny_tpu  tiny  1000 MHz  run.inputs_at=host  run.launch=none
+
+layer  op      cycles      time  util %  useful   pad  ramp  host   mem   vec  DRAM read  written  roofline  roof     bound by
+-----  ------  ------  --------  ------  ------  ----  ----  ----  ----  ----  ---------  -------  --------  -------  --------
+conv1  conv2d      60  60.00 ns    37.5    37.5  12.5  10.0   0.0  40.0   0.0   2.050 kB     50 B        23  compute  compute
+fc *   matmul      40  40.00 ns     6.2     6.2   0.0   0.0  31.2   0.0  62.5       30 B     30 B         3  host     vector
+-----  ------  ------  --------  ------  ------  ----  ----  ----  ----  ----  ---------  -------  --------  -------  --------
+total             100  100.0 ns    25.0    25.0   7.5   6.0  12.5  24.0  25.0   2.080 kB     80 B        25  compute  compute
+
+Classes in % of matrix capacity; roofline in cycles. Not shown, 0.0 in every row: onchip, dep, launch, tail.
+* taken over from an identical block instead of simulated
+The critical path is 40 % vector, 30 % memory and 30 % compute; others below 1 %.
+)");
+}
+
+TEST_CASE("a class that shows in the total only has its column") {
+    DeviceResult result = test::sample_result();
+    result.total.slots[9] = 1000;
+    CHECK(to_text(result).find("  tail") != std::string::npos);
+    CHECK(to_text(result).find("in every row: onchip, dep, launch.") != std::string::npos);
+}
+
+TEST_CASE("the json of a result has the keys of the formats, in their order") {
+    const Json json = Json::parse(to_json({test::sample_result(), test::sample_result()}));
+    CHECK(keys(json) == std::vector<std::string>{"schema", "program", "devices"});
+    REQUIRE(json["devices"].size() == 2);
+    const Json& device = json["devices"][0];
+    CHECK(keys(device) == std::vector<std::string>{"device", "trace", "protocol", "clock_hz",
+                                                   "peak_macs_per_cycle", "total", "critical_path", "layers",
+                                                   "tensors", "stats", "config"});
+    CHECK(keys(device["total"]) == kRowKeys);
+    std::vector<std::string> layer_keys{"name", "op", "mapping", "reused"};
+    layer_keys.insert(layer_keys.end(), kRowKeys.begin(), kRowKeys.end());
+    CHECK(keys(device["layers"][1]) == layer_keys);
+    CHECK(keys(device["total"]["bytes"]) ==
+          std::vector<std::string>{"dram_read", "dram_written", "compulsory_dram", "moved"});
+}
+
+TEST_CASE("the json of a result says what the result says") {
+    const Json json = Json::parse(to_json({test::sample_result()}));
+    CHECK(json["schema"] == 1);
+    CHECK(json["program"].get<std::string>().starts_with("systole "));
+    const Json& device = json["devices"][0];
+    CHECK(device["protocol"].dump() == R"({"inputs_at":"host","launch":"none"})");
+    CHECK(device["clock_hz"] == 1'000'000'000);
+    const Json& total = device["total"];
+    CHECK(total["cycles"] == 100);
+    CHECK(total["time_ns"] == 100.0);
+    CHECK(total["utilization"] == 0.25);
+    CHECK(total["compute_cycles"] == 38.5);
+    CHECK(
+        total["class_slots"].dump() ==
+        R"({"useful":100000,"padding":30000,"ramp":24000,"host":50000,"memory":96000,"on_chip":0,"dependency":0,)"
+        R"("vector":100000,"launch":0,"tail":0})");
+    CHECK(total["classes"]["memory"] == 0.24);
+    CHECK(total["bytes"]["compulsory_dram"] == 2080);
+    CHECK(total["bytes"]["moved"][1].dump() ==
+          R"({"from":"dram","to":"host","operand":"outputs","bytes":30})");
+    CHECK(device["layers"][0]["mapping"] == "im2col, \"packed\"");
+    CHECK(device["layers"][0]["reused"] == false);
+    CHECK(device["layers"][1]["bound_by"] == "vector");
+    CHECK(device["critical_path"][0].dump() == R"({"class":"vector","time_ns":40.1})");
+    CHECK(device["tensors"][0].dump() ==
+          R"({"name":"conv1.weights","space":"dram","layout":"row-major","address":4096,"bytes":2000})");
+    CHECK(device["config"] == "device: tiny\nmxu: {rows: 2}\n");
+}
+
+TEST_CASE("integers beyond the range of doubles survive the json") {
+    const Json json = Json::parse(to_json({test::sample_result()}));
+    const Json& value = json["devices"][0]["stats"][0]["value"];
+    CHECK(value.is_number_integer());
+    CHECK(value.get<std::int64_t>() == 9'007'199'254'740'993);
+}
+
+TEST_CASE("empty lists are lists, and names that are not UTF-8 do not stop the json") {
+    DeviceResult result;
+    result.trace =
+        "tr\xff"
+        "ace";
+    const Json device = Json::parse(to_json({result}))["devices"][0];
+    for (const char* key : {"layers", "critical_path", "tensors", "stats"})
+        CHECK(device[key] == Json::array());
+    CHECK(device["total"]["bytes"]["moved"] == Json::array());
+    CHECK(device["protocol"] == Json::object());
+    CHECK(device["trace"] ==
+          "tr\xef\xbf\xbd"
+          "ace");
+}
+
+TEST_CASE("layers.csv has a row a layer and the total") {
+    CHECK(
+        to_csv(test::sample_result()) ==
+        R"(name,op,cycles,time_ns,utilization,useful,padding,ramp,host,memory,on_chip,dependency,vector,launch,tail,dram_read,dram_written,roofline_cycles,roofline_bound,bound_by,mapping
+conv1,conv2d,60,60,0.375,0.375,0.125,0.1,0,0.4,0,0,0,0,0,2050,50,23,compute,compute,"im2col, ""packed"""
+fc,matmul,40,40,0.0625,0.0625,0,0,0.3125,0,0,0,0.625,0,0,30,30,3,host,vector,
+total,,100,100,0.25,0.25,0.075,0.06,0.125,0.24,0,0,0.25,0,0,2080,80,25,compute,compute,
+)");
+}
+
+TEST_CASE("the same result gives the same bytes") {
+    CHECK(to_text(test::sample_result()) == to_text(test::sample_result()));
+    CHECK(to_json({test::sample_result()}) == to_json({test::sample_result()}));
+    CHECK(to_csv(test::sample_result()) == to_csv(test::sample_result()));
+}
+
+}  // namespace systole

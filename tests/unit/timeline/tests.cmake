@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
+systole_test(timeline
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/chrome_trace_test.cpp ${CMAKE_CURRENT_LIST_DIR}/lanes_test.cpp
+    DEPENDS systole_timeline)
