@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/systolic/mxu/port_schedule.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "sim/base/check.h"
+
+namespace systole {
+
+namespace {
+
+/// A level whose vectors repeat, as far as banks can tell, every `distinct` steps.
+struct FoldedLevel {
+    std::int64_t count, distinct;
+    Bytes stride;
+
+    /// How many of the level's steps look like step `index` < distinct.
+    std::int64_t weight(std::int64_t index) const {
+        return count / distinct + (index < count % distinct ? 1 : 0);
+    }
+};
+
+/// Moving a vector by banks * bank_width changes neither its banks nor how many lines it has in each.
+FoldedLevel fold(const StreamLevel& level, std::int64_t interleave) {
+    SYSTOLE_CHECK(level.count >= 1, "a stream level of {} steps", level.count);
+    const std::int64_t period = interleave / std::gcd(interleave, level.stride.value());
+    return {level.count, std::min(level.count, period), level.stride};
+}
+
+}  // namespace
+
+std::int64_t vector_cycles(const BankedPort& port, const AddressStream& stream, Bytes vector_base) {
+    std::vector<std::int64_t> lines;
+    for (const Segment& segment : stream.segments) {
+        const Bytes first = vector_base + segment.offset;
+        const Bytes last = first + segment.bytes - Bytes(1);
+        SYSTOLE_CHECK(first >= Bytes() && last >= first, "a segment of {} bytes at {}", segment.bytes.value(),
+                      first.value());
+        for (std::int64_t line = first / port.bank_width; line <= last / port.bank_width; ++line)
+            lines.push_back(line);
+    }
+    std::sort(lines.begin(), lines.end());
+    lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
+
+    std::vector<std::int64_t> load(port.banks);
+    for (const std::int64_t line : lines) ++load[line % port.banks];
+    return std::max(std::int64_t{1}, *std::max_element(load.begin(), load.end()));
+}
+
+Rational cycles_per_vector(const BankedPort& port, const AddressStream& stream) {
+    SYSTOLE_CHECK(port.banks >= 1 && port.bank_width >= Bytes(1), "a port of {} banks of {} bytes",
+                  port.banks, port.bank_width.value());
+    const std::int64_t interleave = port.banks * port.bank_width.value();
+    const FoldedLevel outer = fold(stream.levels[0], interleave);
+    const FoldedLevel middle = fold(stream.levels[1], interleave);
+    const FoldedLevel inner = fold(stream.levels[2], interleave);
+
+    std::int64_t cycles = 0, vectors = 0;
+    std::int64_t budget = kMaxPeriod;
+    for (std::int64_t i = 0; i < outer.distinct; ++i) {
+        for (std::int64_t j = 0; j < middle.distinct; ++j) {
+            for (std::int64_t k = 0; k < inner.distinct; ++k) {
+                if (budget-- == 0) return Rational::reduced(cycles, vectors);
+                const Bytes base = stream.base + outer.stride * i + middle.stride * j + inner.stride * k;
+                const std::int64_t weight = outer.weight(i) * middle.weight(j) * inner.weight(k);
+                cycles += weight * vector_cycles(port, stream, base);
+                vectors += weight;
+            }
+        }
+    }
+    return Rational::reduced(cycles, vectors);
+}
+
+}  // namespace systole

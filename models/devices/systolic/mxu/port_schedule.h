@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// How fast a banked scratchpad port can deliver a pass's vectors: an affine stream of addresses against banks
+// of one line a cycle gives cycles per vector as one rational. Both engines take this number, neither
+// computes it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "models/devices/systolic/mxu/rational.h"
+#include "sim/base/units.h"
+
+namespace systole {
+
+/// Line n (of `bank_width` bytes) lies in bank n mod `banks`; every bank serves one line a cycle.
+struct BankedPort {
+    int banks = 1;
+    Bytes bank_width{1};
+};
+
+/// One level of a nested loop over vectors.
+struct StreamLevel {
+    std::int64_t count = 1;
+    Bytes stride;
+};
+
+/// A contiguous piece of a vector.
+struct Segment {
+    Bytes offset;
+    Bytes bytes;
+};
+
+/// Vector (i, j, k) begins at base + i * outer.stride + j * middle.stride + k * inner.stride and consists of
+/// its segments; k runs fastest. All addresses are >= 0; every segment has at least one byte.
+struct AddressStream {
+    Bytes base;
+    std::vector<Segment> segments;
+    std::array<StreamLevel, 3> levels;  ///< outermost first; unused levels have count 1
+
+    std::int64_t vectors() const { return levels[0].count * levels[1].count * levels[2].count; }
+};
+
+/// Distinct vectors looked at by cycles_per_vector at most.
+constexpr std::int64_t kMaxPeriod = 4096;
+
+/// Cycles a vector occupies the port: the greatest number of distinct lines it has in one bank.
+std::int64_t vector_cycles(const BankedPort& port, const AddressStream& stream, Bytes vector_base);
+
+/// The mean of vector_cycles over the stream, in lowest terms. Vectors whose addresses differ by a multiple
+/// of banks * bank_width cost the same, so every level repeats after a period and only distinct vectors are
+/// looked at. Exact while these number at most kMaxPeriod; of more, the first kMaxPeriod count, each as often
+/// as it occurs.
+Rational cycles_per_vector(const BankedPort& port, const AddressStream& stream);
+
+}  // namespace systole

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The control of the weight path: takes tiles from the weight FIFO in order and shifts each in over R steps,
+// as soon as the register it goes to (the shadow register, or without one the live register) is free.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+
+#include "models/devices/systolic/mxu/matrix_engine.h"
+
+namespace systole {
+
+class WeightLoader {
+public:
+    /// No row of weights enters in this cycle.
+    static constexpr std::int32_t kNone = -1;
+
+    WeightLoader(int rows, bool shadow_register) : rows_(rows), shadow_(shadow_register) {}
+
+    void arrive(Cycles at);
+    /// A whole tile waits in the register.
+    bool full() const { return register_ == Register::Full; }
+    /// A pass takes the tile: a shadow register is swapped out and free, a live one is in use until
+    /// release().
+    void use();
+    void release();
+    /// One clock: the step 0 … R - 1 of the shift done in cycle `now` (step k brings tile row R - 1 - k), or
+    /// kNone.
+    std::int32_t clock(Cycles now);
+
+    /// The first cycle in which the next shift can begin if nothing else happens; kNever: none can.
+    Cycles next_shift() const;
+
+private:
+    enum class Register { Free, Filling, Full, InUse };
+
+    int rows_;
+    bool shadow_;
+    std::deque<Cycles> fifo_;
+    Register register_ = Register::Free;
+    std::int32_t step_ = 0;
+};
+
+}  // namespace systole

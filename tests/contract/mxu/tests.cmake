@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+systole_test(contract_mxu SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/engines_agree.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/mxu_case.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/mxu_run.cpp
+    DEPENDS systole_mxu)
+
+# Prints how fast the engines are; built on request (--target bench_mxu_speed), no test.
+add_executable(bench_mxu_speed EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/../../bench/mxu_speed.cpp)
+target_link_libraries(bench_mxu_speed PRIVATE systole_mxu)

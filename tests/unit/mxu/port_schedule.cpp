@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cycles per vector: by hand, and against counting every byte of every vector.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <map>
+#include <random>
+#include <set>
+
+#include "models/devices/systolic/mxu/port_schedule.h"
+
+namespace systole {
+
+namespace {
+
+/// The slow twin: every byte of every vector names its line; nothing is folded.
+Rational counted(const BankedPort& port, const AddressStream& stream) {
+    std::int64_t cycles = 0;
+    const auto& [outer, middle, inner] = stream.levels;
+    for (std::int64_t n = 0; n < stream.vectors(); ++n) {
+        const std::int64_t base =
+            stream.base.value() + n / inner.count / middle.count * outer.stride.value() +
+            n / inner.count % middle.count * middle.stride.value() + n % inner.count * inner.stride.value();
+        std::map<std::int64_t, std::set<std::int64_t>> lines_of_bank;
+        for (const Segment& segment : stream.segments) {
+            for (std::int64_t byte = 0; byte < segment.bytes.value(); ++byte) {
+                const std::int64_t line = (base + segment.offset.value() + byte) / port.bank_width.value();
+                lines_of_bank[line % port.banks].insert(line);
+            }
+        }
+        std::size_t worst = 0;
+        for (const auto& [bank, lines] : lines_of_bank) worst = std::max(worst, lines.size());
+        cycles += static_cast<std::int64_t>(worst);
+    }
+    return Rational::reduced(cycles, stream.vectors());
+}
+
+AddressStream rows_of(Bytes base, Bytes bytes, std::int64_t count, Bytes stride) {
+    return {.base = base,
+            .segments = {{Bytes(0), bytes}},
+            .levels = {StreamLevel{}, StreamLevel{}, {count, stride}}};
+}
+
+}  // namespace
+
+TEST_CASE("an aligned row as wide as all banks takes one cycle") {
+    CHECK(cycles_per_vector({8, Bytes(32)}, rows_of(Bytes(0), Bytes(256), 100, Bytes(256))) ==
+          Rational{1, 1});
+}
+
+TEST_CASE("the same row one byte off touches one more line, in the bank of its first: two cycles") {
+    CHECK(cycles_per_vector({8, Bytes(32)}, rows_of(Bytes(1), Bytes(256), 100, Bytes(256))) ==
+          Rational{2, 1});
+}
+
+TEST_CASE("a row three times as wide as all banks takes three cycles") {
+    CHECK(cycles_per_vector({4, Bytes(16)}, rows_of(Bytes(0), Bytes(192), 10, Bytes(192))) == Rational{3, 1});
+}
+
+TEST_CASE("rows of 64 bytes that begin every 16 bytes on two banks of 32 take one and two cycles in turn") {
+    // They begin at 0, 16, 32, 48 (mod 64): lines {0,1}, {0,1,2}, {1,2}, {1,2,3}.
+    CHECK(cycles_per_vector({2, Bytes(32)}, rows_of(Bytes(0), Bytes(64), 40, Bytes(16))) == Rational{3, 2});
+    // Of 41 such rows, 21 take one cycle and 20 take two.
+    CHECK(cycles_per_vector({2, Bytes(32)}, rows_of(Bytes(0), Bytes(64), 41, Bytes(16))) == Rational{61, 41});
+}
+
+TEST_CASE("two segments in different lines of one bank take two cycles, in different banks one") {
+    AddressStream taps = rows_of(Bytes(0), Bytes(16), 40, Bytes(48));
+    taps.segments.push_back({Bytes(64), Bytes(16)});
+    CHECK(cycles_per_vector({2, Bytes(32)}, taps) == Rational{2, 1});
+    CHECK(cycles_per_vector({4, Bytes(32)}, taps) == Rational{1, 1});
+}
+
+TEST_CASE("two segments in the same line are served once") {
+    AddressStream stream = rows_of(Bytes(0), Bytes(4), 16, Bytes(64));
+    stream.segments.push_back({Bytes(8), Bytes(4)});
+    CHECK(cycles_per_vector({1, Bytes(16)}, stream) == Rational{1, 1});
+}
+
+TEST_CASE("folding whole periods gives what counting every byte of every vector gives") {
+    const std::uint64_t seed = 4242;
+    INFO("seed " << seed);
+    std::mt19937_64 random(seed);
+    const auto draw = [&](std::int64_t low, std::int64_t high) {
+        return std::uniform_int_distribution<std::int64_t>(low, high)(random);
+    };
+    for (int n = 0; n < 1500; ++n) {
+        const BankedPort port{static_cast<int>(draw(1, 9)), Bytes(draw(1, 16))};
+        AddressStream stream{.base = Bytes(draw(0, 500) + 20'000), .segments = {}, .levels = {}};
+        for (std::int64_t left = draw(1, 4); left > 0; --left)
+            stream.segments.push_back({Bytes(draw(-40, 200)), Bytes(draw(1, 60))});
+        for (StreamLevel& level : stream.levels) level = {draw(1, 12), Bytes(draw(-150, 300))};
+        const Rational expected = counted(port, stream);
+        const Rational found = cycles_per_vector(port, stream);
+        REQUIRE(found.num == expected.num);
+        REQUIRE(found.den == expected.den);
+    }
+}
+
+TEST_CASE("of a stream with more distinct vectors than are looked at, the first ones count") {
+    AddressStream stream = rows_of(Bytes(0), Bytes(200), 30'000, Bytes(3));  // a period of 16,384 vectors
+    stream.segments.push_back({Bytes(12'388), Bytes(200)});
+    const BankedPort port{4, Bytes(4096)};
+    const Rational found = cycles_per_vector(port, stream);
+    stream.levels[2].count = kMaxPeriod;
+    CHECK(found == counted(port, stream));
+    CHECK(found.den != 1);
+}
+
+}  // namespace systole

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+systole_test(mxu SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/hand_calculated.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/pass_times.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/parts.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/port_schedule.cpp
+    DEPENDS systole_mxu)
