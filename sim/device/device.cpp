@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/device/device.h"
+
+#include "sim/base/text.h"
+
+namespace systole {
+namespace {
+
+std::string name_of(Protocol::Where where) {
+    switch (where) {
+        case Protocol::Where::Host: return "host";
+        case Protocol::Where::Dram: return "dram";
+        case Protocol::Where::OnChip: return "onchip";
+    }
+    return "";
+}
+
+std::string name_of(Protocol::Launch launch) {
+    switch (launch) {
+        case Protocol::Launch::None: return "none";
+        case Protocol::Launch::Graph: return "graph";
+        case Protocol::Launch::Stream: return "stream";
+    }
+    return "";
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> describe(const Protocol& protocol) {
+    return {{"inputs_at", name_of(protocol.inputs_at)},
+            {"outputs_to", name_of(protocol.outputs_to)},
+            {"launch", name_of(protocol.launch)},
+            {"refresh_phase", format_time(protocol.refresh_phase)}};
+}
+
+}  // namespace systole

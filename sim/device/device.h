@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every device kind answers, and nothing of how. A device is built from its configuration once and may
+// run many workloads; every run starts with a fresh kernel and a fresh machine.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/account/run_result.h"
+#include "sim/base/units.h"
+#include "sim/workload/graph.h"
+
+namespace systole {
+
+/// Where data lie when time starts and where they must be when it ends; what starting costs.
+struct Protocol {
+    enum class Where { Host, Dram, OnChip };
+    enum class Launch { None, Graph, Stream };
+    Where inputs_at = Where::Host;
+    Where outputs_to = Where::Host;
+    Launch launch = Launch::None;
+    Ticks refresh_phase;  ///< since the last refresh of every DRAM channel
+
+    /// The protocol of `systole run` and of `systole op`.
+    static Protocol of_run() { return {}; }
+    static Protocol of_op() { return {Where::Dram, Where::Dram, Launch::None, Ticks(0)}; }
+};
+
+/// Keys and values as results print them: {"inputs_at", "host"}, ...
+std::vector<std::pair<std::string, std::string>> describe(const Protocol& protocol);
+
+struct RunOptions {
+    Protocol protocol;
+    bool timeline = false;  ///< collect spans
+};
+
+struct RunOutcome {
+    DeviceResult result;
+    std::vector<Span> spans;
+};
+
+class Device {
+public:
+    virtual ~Device() = default;
+
+    /// Whether the matrix units take operands of this type.
+    virtual bool supports(DType dtype) const = 0;
+    /// The device program as text (`systole lower`). Throws UserError when the graph cannot be mapped.
+    virtual std::string lower(const Graph& graph, const Protocol& protocol) const = 0;
+    /// Lowers and runs. Throws UserError for a graph that cannot run here, Stuck for a standstill.
+    virtual RunOutcome run(const Graph& graph, const RunOptions& options) const = 0;
+    /// Runs a program written by lower(), perhaps edited since; `file` names it in messages.
+    virtual RunOutcome run_program(const std::string& text, const std::string& file,
+                                   const RunOptions& options) const = 0;
+};
+
+}  // namespace systole

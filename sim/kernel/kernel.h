@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The seam to SystemC's kernel: time in our ticks, and a fresh kernel for every run, so that one process can
+// simulate many machines one after another. SystemC's time resolution is left at its default, 1 ps = 1 tick.
+#pragma once
+
+#include <memory>
+#include <systemc>
+
+#include "sim/base/units.h"
+
+namespace systole {
+
+/// Simulated time of the current kernel.
+inline Ticks now() { return Ticks(static_cast<std::int64_t>(sc_core::sc_time_stamp().value())); }
+
+/// A duration for notify() and next_trigger().
+inline sc_core::sc_time to_sc_time(Ticks ticks) {
+    return sc_core::sc_time::from_value(static_cast<sc_core::sc_time::value_type>(ticks.value()));
+}
+
+/// Replaces SystemC's simulation context by a new one for its own lifetime. Modules built meanwhile belong to
+/// it and must be gone before it is. Nestable; not for several threads.
+class FreshKernel {
+public:
+    FreshKernel();
+    ~FreshKernel();
+    FreshKernel(const FreshKernel&) = delete;
+    FreshKernel& operator=(const FreshKernel&) = delete;
+
+private:
+    sc_core::sc_simcontext* outer_current_;
+    sc_core::sc_simcontext* outer_default_;
+    std::unique_ptr<sc_core::sc_simcontext> own_;
+};
+
+/// Elaborates and runs until no event is left.
+void run_to_the_end();
+
+}  // namespace systole

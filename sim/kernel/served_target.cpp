@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/kernel/served_target.h"
+
+#include "sim/base/check.h"
+#include "sim/kernel/kernel.h"
+
+namespace systole {
+
+ServedTarget::ServedTarget(sc_core::sc_module_name name, Timing timing)
+    : sc_module(name), timing_(std::move(timing)) {
+    in.register_nb_transport_fw(this, &ServedTarget::nb_transport_fw);
+    SC_HAS_PROCESS(ServedTarget);
+    SC_METHOD(respond);
+    sensitive << due_.get_event();
+    dont_initialize();
+}
+
+tlm::tlm_sync_enum ServedTarget::nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                                 sc_core::sc_time& delay) {
+    SYSTOLE_CHECK(phase == tlm::BEGIN_REQ, "{} at {} ps: unexpected phase {}", name(), now().value(),
+                  phase.get_name());
+    const Ticks arrival = now() + Ticks(static_cast<std::int64_t>(delay.value()));
+    payload.acquire();
+    due_.notify(payload, to_sc_time(timing_(arrival, payload) - now()));
+    phase = tlm::END_REQ;
+    return tlm::TLM_UPDATED;
+}
+
+void ServedTarget::respond() {
+    while (tlm::tlm_generic_payload* payload = due_.get_next_transaction()) {
+        payload->set_response_status(tlm::TLM_OK_RESPONSE);
+        tlm::tlm_phase phase = tlm::BEGIN_RESP;
+        sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+        const auto answer = in->nb_transport_bw(*payload, phase, delay);
+        SYSTOLE_CHECK(answer == tlm::TLM_COMPLETED, "{} at {} ps: initiator did not complete", name(),
+                      now().value());
+        payload->release();
+    }
+}
+
+}  // namespace systole
