@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// A descriptor-driven copy engine: reads a payload from one place, writes it to another, keeps several payloads
+// in flight and any number of descriptors behind one another. It pushes back in one way only: a descriptor
+// starts when every payload of the one before has been requested. Descriptors finish in order.
+//
+// Sockets are TLM-2.0 initiators, one per place; a socket that no descriptor names may stay unbound. The weight
+// FIFO has no socket: it is the engine owner's, which learns of the data when the descriptor is done.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <functional>
+#include <systemc>
+#include <tlm>
+#include <tlm_utils/simple_initiator_socket.h>
+#include <vector>
+
+#include "models/link/link_spec.h"
+#include "models/link/transfer.h"
+#include "sim/base/clock.h"
+#include "sim/kernel/payload_pool.h"
+
+namespace systole {
+
+class DmaEngine : public sc_core::sc_module {
+public:
+    using Socket = tlm_utils::simple_initiator_socket_tagged_optional<DmaEngine>;
+    Socket dram{"dram"};
+    Socket scratchpad{"scratchpad"};
+    Socket host{"host"};
+
+    /// What the owner is told. Times of a finished descriptor: all source data had arrived at `sourced`.
+    struct Listener {
+        std::function<void()> requested;          ///< every payload of the current descriptor is requested
+        std::function<void(Ticks sourced)> done;  ///< the oldest unfinished descriptor is complete
+    };
+
+    struct Stats {
+        std::int64_t descriptors = 0, payloads = 0, bytes = 0;
+    };
+    const Stats& stats() const { return stats_; }
+
+    DmaEngine(sc_core::sc_module_name name, const DmaSpec& spec, ClockDomain clock, Listener listener);
+
+    /// True if the next descriptor may be given: all payloads of the one before are requested.
+    bool accepts() const { return !active_; }
+    /// Starts a descriptor now; only when accepts().
+    void start(const Transfer& transfer);
+
+private:
+    /// One chunk on its way: first read from the source, then, the same payload, written to the destination.
+    struct Payload : tlm::tlm_generic_payload {
+        std::uint64_t job = 0;
+        std::uint64_t to_address = 0;
+        bool writing = false;
+    };
+    struct Job {
+        Transfer transfer;
+        std::int64_t payloads_left = 0;  // not yet written; counts those not yet requested too
+        Ticks sourced;
+    };
+    /// The request side of one socket: one request at a time may be without END_REQ.
+    struct Lane {
+        Socket* socket = nullptr;
+        std::deque<Payload*> waiting;
+        Payload* requesting = nullptr;
+    };
+
+    void request();   // SC_METHOD: reads as many payloads as may be in flight
+    Payload* next_payload();
+    void send(Place place, Payload* payload);
+    void pump(Lane& lane);
+    tlm::tlm_sync_enum nb_transport_bw(int place, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                       sc_core::sc_time& delay);
+    void answered(Payload* payload);
+    void finish_jobs();
+    Job& job(std::uint64_t id) { return jobs_[id - first_job_]; }
+    Lane& lane(Place place) { return lanes_[static_cast<std::size_t>(place)]; }
+
+    const DmaSpec spec_;
+    const ClockDomain clock_;
+    const Listener listener_;
+    std::array<Lane, kPlaces> lanes_;
+    PayloadPool<Payload> pool_;
+    std::vector<unsigned char> data_;  // what payloads point to: contents are not simulated
+    std::deque<Job> jobs_;             // unfinished, oldest first; the last may be active
+    std::uint64_t first_job_ = 0;      // id of jobs_.front()
+    bool active_ = false;              // the last job still has payloads to request
+    Ticks ready_;                      // the active job's set-up is over
+    std::int64_t row_ = 0, offset_ = 0;  // of the active job: next chunk
+    int in_flight_ = 0;
+    sc_core::sc_event wake_{"wake"};
+    Stats stats_;
+};
+
+}  // namespace systole

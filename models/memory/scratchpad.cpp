@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/memory/scratchpad.h"
+
+#include <algorithm>
+
+#include "sim/base/check.h"
+
+namespace systole {
+
+Ticks PortTiming::serve(Ticks now, Bytes bytes, bool write) {
+    const Cycles begin = std::max(clock_.at_or_after(now), free_);
+    free_ = begin + Cycles(ceil_div(bytes.value(), width_.value()));
+    (write ? written_ : read_) += bytes;
+    return clock_.edge(free_ + latency_);
+}
+
+Cycles StreamPorts::earliest() const { return *std::min_element(free_.begin(), free_.end()); }
+
+void StreamPorts::reserve(Cycles begin, Cycles end, Bytes bytes) {
+    const auto port = std::min_element(free_.begin(), free_.end());
+    SYSTOLE_CHECK(*port <= begin && begin <= end, "stream [{}, {}) on a port busy until {}", begin.value(),
+                  end.value(), port->value());
+    *port = end;
+    read_ += bytes;
+}
+
+Scratchpad::Port::Port(const char* name, ClockDomain clock, Bytes width, Cycles latency)
+    : timing(clock, width, latency), target(name, [this](Ticks now, const tlm::tlm_generic_payload& payload) {
+          return timing.serve(now, Bytes(payload.get_data_length()), payload.is_write());
+      }) {}
+
+Scratchpad::Scratchpad(sc_core::sc_module_name name, const ScratchpadSpec& spec, ClockDomain clock,
+                       const std::vector<std::string>& dma_ports, int weight_ports)
+    : sc_module(name), streams_(spec.activation_ports) {
+    for (const std::string& port : dma_ports)
+        dma_ports_.push_back(std::make_unique<Port>(port.c_str(), clock, spec.dma_port_bytes, spec.latency));
+    for (int mxu = 0; mxu < weight_ports; ++mxu)
+        weight_ports_.push_back(std::make_unique<Port>(("weights" + std::to_string(mxu)).c_str(), clock,
+                                                       spec.weight_port_bytes, spec.latency));
+}
+
+Bytes Scratchpad::bytes_out() const {
+    Bytes total = streams_.read();
+    for (const auto& port : weight_ports_) total += port->timing.read();
+    for (const auto& port : dma_ports_) total += port->timing.read();
+    return total;
+}
+
+Bytes Scratchpad::bytes_in() const {
+    Bytes total;
+    for (const auto& port : dma_ports_) total += port->timing.written();
+    return total;
+}
+
+}  // namespace systole

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The on-chip scratchpad as its clients meet it. DMA and weight FIFOs come through TLM-2.0 ports of their own,
+// each as wide as the specification says and busy while it serves. Activation streams into the matrix units are
+// rigid: they reserve a whole interval of a shared stream port before they start, and never wait inside.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <systemc>
+#include <vector>
+
+#include "models/memory/scratchpad_spec.h"
+#include "sim/base/clock.h"
+#include "sim/kernel/served_target.h"
+
+namespace systole {
+
+/// One port of fixed width: plain arithmetic, no SystemC.
+class PortTiming {
+public:
+    PortTiming(ClockDomain clock, Bytes width, Cycles latency) : clock_(clock), width_(width), latency_(latency) {}
+    /// A request that arrives at `now`: the time at which its last byte has passed.
+    Ticks serve(Ticks now, Bytes bytes, bool write);
+    /// Bytes read from and written to the scratchpad through this port.
+    Bytes read() const { return read_; }
+    Bytes written() const { return written_; }
+
+private:
+    const ClockDomain clock_;
+    const Bytes width_;
+    const Cycles latency_;
+    Cycles free_;
+    Bytes read_, written_;
+};
+
+/// The stream ports that matrix units share: each carries one stream at a time.
+class StreamPorts {
+public:
+    explicit StreamPorts(int ports) : free_(static_cast<std::size_t>(ports)) {}
+    /// The first cycle from which some port is free for as long as one likes.
+    Cycles earliest() const;
+    /// Takes the port that is free longest by `begin`, which must be one of those free then, until `end`.
+    void reserve(Cycles begin, Cycles end, Bytes bytes);
+    Bytes read() const { return read_; }
+
+private:
+    std::vector<Cycles> free_;
+    Bytes read_;
+};
+
+class Scratchpad : public sc_core::sc_module {
+public:
+    /// A TLM port together with its timing.
+    struct Port {
+        PortTiming timing;
+        ServedTarget target;
+        Port(const char* name, ClockDomain clock, Bytes width, Cycles latency);
+    };
+
+    /// One port per name in `dma_ports`, and one for each of `weight_ports` weight FIFOs.
+    Scratchpad(sc_core::sc_module_name name, const ScratchpadSpec& spec, ClockDomain clock,
+               const std::vector<std::string>& dma_ports, int weight_ports);
+
+    /// The port of the DMA engine that was named there, in the same order.
+    Port& dma_port(std::size_t index) { return *dma_ports_[index]; }
+    /// The port that fills weight FIFO `mxu`.
+    Port& weight_port(std::size_t mxu) { return *weight_ports_[mxu]; }
+    StreamPorts& streams() { return streams_; }
+
+    /// Bytes read from the scratchpad through all ports and streams, and written to it.
+    Bytes bytes_out() const;
+    Bytes bytes_in() const;
+
+private:
+    StreamPorts streams_;
+    std::vector<std::unique_ptr<Port>> weight_ports_, dma_ports_;
+};
+
+}  // namespace systole
