@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Catch2's own main, compiled once for every test program. SystemC's library brings a `main` that expects an
-// sc_main; ours is linked first, and no test calls sc_main.
+// Catch2's own main, compiled once for every test program. The linker prefers it to the `main` inside
+// libsystemc.
 #define CATCH_CONFIG_MAIN
 #include <catch2/catch.hpp>
+
+/// libsystemc's own `main` calls it, so every program linked with the library must have one, or the linker
+/// refuses. Nothing reaches it here.
+extern "C" int sc_main(int, char**) { return 1; }

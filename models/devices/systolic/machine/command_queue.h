@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bounded queue between the sequencer and one unit. When it is full the sequencer stands still: this is how
+// a unit pushes back. Each entry remembers the event that issued it, each removal the event that made room.
+#pragma once
+
+#include <deque>
+#include <systemc>
+
+#include "models/devices/systolic/program/program.h"
+#include "sim/account/causal_log.h"
+
+namespace systole::systolic {
+
+class CommandQueue {
+public:
+    struct Entry {
+        const Command* command;
+        std::uint32_t number;  ///< in the program
+        CausalLog::EventId issued;
+    };
+
+    explicit CommandQueue(int depth) : depth_(static_cast<std::size_t>(depth)) {}
+
+    bool full() const { return entries_.size() == depth_; }
+    bool empty() const { return entries_.empty(); }
+    const Entry& front() const { return entries_.front(); }
+
+    void push(const Entry& entry) {
+        entries_.push_back(entry);
+        pushed.notify(sc_core::SC_ZERO_TIME);
+    }
+    /// Removes the oldest command, which `started` has set to work.
+    Entry pop(CausalLog::EventId started) {
+        const Entry entry = entries_.front();
+        entries_.pop_front();
+        last_start_ = started;
+        popped.notify(sc_core::SC_ZERO_TIME);
+        return entry;
+    }
+    /// What made room last.
+    CausalLog::EventId last_start() const { return last_start_; }
+
+    sc_core::sc_event pushed, popped;
+
+private:
+    std::size_t depth_;
+    std::deque<Entry> entries_;
+    CausalLog::EventId last_start_ = CausalLog::kNone;
+};
+
+}  // namespace systole::systolic

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/systolic/machine/machine.h"
+
+#include <fmt/format.h>
+
+#include "models/devices/systolic/mxu/tile_engine.h"
+#include "sim/base/check.h"
+#include "sim/kernel/kernel.h"
+#include "sim/kernel/stuck.h"
+
+namespace systole::systolic {
+namespace {
+
+/// DMA ports of the scratchpad, in the order of their indices.
+enum DmaPort : std::size_t { kHostInPort, kHostOutPort, kLoadPort, kStorePort };
+const std::vector<std::string> kDmaPorts{"host_in", "host_out", "load", "store"};
+
+std::unique_ptr<MatrixEngine> make_engine(const MxuSpec& mxu) {
+    const ArraySpec array{.rows = mxu.rows,
+                          .cols = mxu.cols,
+                          .shadow_register = mxu.shadow_register,
+                          .accumulator_latency = mxu.accumulator_latency,
+                          .accumulator_rows = mxu.accumulator_rows};
+    if (mxu.engine == EngineKind::Grid) return std::make_unique<Int8Grid>(array);
+    return std::make_unique<TileEngine>(array);
+}
+
+}  // namespace
+
+DramSpec memory_of(const SystolicSpec& spec, const Protocol& protocol) {
+    DramSpec memory = spec.memory;
+    memory.refresh_phase = protocol.refresh_phase;
+    return memory;
+}
+
+Machine::Machine(sc_core::sc_module_name name, const SystolicSpec& spec, const Program& program,
+                 const RunOptions& options)
+    : sc_module(name),
+      clock(spec.core_clock),
+      record(program, static_cast<std::size_t>(kSharedUnits + 2 * spec.mxu.count), options.timeline),
+      dram("dram", memory_of(spec, options.protocol)),
+      scratchpad("scratchpad", spec.scratchpad, clock, kDmaPorts, spec.mxu.count),
+      host_link("host_link", spec.host),
+      host_in("host_in", spec.dma, clock, spec.sequencer.queue_depth, record),
+      host_out("host_out", spec.dma, clock, spec.sequencer.queue_depth, record),
+      load("load", spec.dma, clock, spec.sequencer.queue_depth, record),
+      store("store", spec.dma, clock, spec.sequencer.queue_depth, record),
+      vector("vector", spec.vector, clock, spec.sequencer.queue_depth, record),
+      spec_(spec) {
+    for (int i = 0; i < spec.mxu.count; ++i)
+        mxus.push_back(std::make_unique<MatrixUnit>(fmt::format("mxu{}", i).c_str(), spec, clock,
+                                                    scratchpad.streams(), record, make_engine(spec.mxu)));
+    sequencer_ = std::make_unique<Sequencer>("sequencer", spec.sequencer, clock, options.protocol.launch, record,
+                                             queues());
+    bind();
+    if (spec.mxu.engine == EngineKind::Grid)
+        vector.on_drain([this, check = DrainCheck(program)](const Command& drain) {
+            const auto mxu = static_cast<std::size_t>(record.program().vector(drain).mxu);
+            check.check(drain, *mxus[mxu]->grid());
+        });
+}
+
+std::vector<CommandQueue*> Machine::queues() {
+    std::vector<CommandQueue*> all(static_cast<std::size_t>(kSharedUnits + 2 * spec_.mxu.count));
+    all[unit_index(UnitKind::HostIn)] = &host_in.queue;
+    all[unit_index(UnitKind::HostOut)] = &host_out.queue;
+    all[unit_index(UnitKind::Load)] = &load.queue;
+    all[unit_index(UnitKind::Store)] = &store.queue;
+    all[unit_index(UnitKind::Vector)] = &vector.queue;
+    for (int i = 0; i < spec_.mxu.count; ++i) {
+        all[unit_index(UnitKind::Weights, i)] = &mxus[static_cast<std::size_t>(i)]->weights.queue;
+        all[unit_index(UnitKind::Matrix, i)] = &mxus[static_cast<std::size_t>(i)]->queue;
+    }
+    return all;
+}
+
+void Machine::bind() {
+    const auto to_memories = [this](TransferUnit& unit, DmaPort port) {
+        unit.dma.dram.bind(dram.in);
+        unit.dma.scratchpad.bind(scratchpad.dma_port(port).target.in);
+    };
+    to_memories(host_in, kHostInPort);
+    to_memories(host_out, kHostOutPort);
+    to_memories(load, kLoadPort);
+    to_memories(store, kStorePort);
+    host_in.dma.host.bind(host_link.down.in);
+    host_out.dma.host.bind(host_link.up.in);
+    for (std::size_t i = 0; i < mxus.size(); ++i) {
+        mxus[i]->weights.dma.dram.bind(dram.in);
+        mxus[i]->weights.dma.scratchpad.bind(scratchpad.weight_port(i).target.in);
+    }
+}
+
+void Machine::run() {
+    run_to_the_end();
+    if (!record.finished()) throw Stuck(waits());
+    for (auto& mxu : mxus) mxu->finish(record.last());
+}
+
+std::vector<std::string> Machine::waits() const {
+    std::vector<std::string> lines;
+    const auto look = [&](const CommandQueue& queue) {
+        if (!queue.empty()) lines.push_back(record.describe_wait(*queue.front().command));
+    };
+    for (const auto* unit : {&host_in, &host_out, &load, &store}) look(unit->queue);
+    look(vector.queue);
+    for (const auto& mxu : mxus) {
+        look(mxu->weights.queue);
+        look(mxu->queue);
+    }
+    return lines;
+}
+
+std::vector<Stat> Machine::stats() {
+    std::vector<Stat> all;
+    const auto add = [&](const std::string& path, const char* stat, const char* unit, const char* meaning,
+                         std::int64_t value) { all.push_back({path, stat, unit, meaning, value}); };
+    const auto& issued = sequencer_->stats();
+    add(sequencer_->name(), "issued", "commands", "commands issued", issued.issued);
+    add(sequencer_->name(), "launches", "launches", "launches paid", issued.launches);
+    const auto transfers = [&](const TransferUnit& unit) {
+        const auto& stats = unit.dma.stats();
+        add(unit.name(), "descriptors", "descriptors", "descriptors executed", stats.descriptors);
+        add(unit.name(), "payloads", "payloads", "transactions they were cut into", stats.payloads);
+        add(unit.name(), "bytes", "B", "bytes copied", stats.bytes);
+    };
+    for (const auto* unit : {&host_in, &host_out, &load, &store}) transfers(*unit);
+    const auto& v = vector.stats();
+    add(vector.name(), "commands", "commands", "vector commands executed", v.commands);
+    add(vector.name(), "busy_cycles", "cycles", "cycles in which the lanes were occupied", v.busy_cycles);
+    add(vector.name(), "macs", "MACs", "multiply-accumulates of operators mapped here", v.macs);
+    for (const auto& mxu : mxus) {
+        const auto& m = mxu->stats();
+        add(mxu->name(), "passes", "passes", "passes streamed", m.passes);
+        add(mxu->name(), "tiles", "tiles", "weight tiles shifted in", m.tiles);
+        add(mxu->name(), "macs", "MACs", "multiply-accumulates on real data", m.macs);
+        add(mxu->name(), "stream_cycles", "cycles", "cycles in which vectors streamed", m.stream_cycles);
+        add(mxu->name(), "port_wait_cycles", "cycles", "cycles a ready pass waited for a stream port",
+            m.port_wait_cycles);
+        transfers(mxu->weights);
+    }
+    for (const Stat& stat : dram.stats()) all.push_back(stat);
+    return all;
+}
+
+}  // namespace systole::systolic

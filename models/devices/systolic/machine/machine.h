@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The accelerator, assembled: every unit of the specification as a SystemC module under one root, bound through
+// TLM-2.0 sockets, with one program to run. Lives for one run on one fresh kernel.
+//
+//   sequencer ─► queues ─► host_in, host_out ◄─► host link          dram (all channels)
+//                          load, store       ◄─► dram, scratchpad    scratchpad (DMA and weight ports)
+//                          mxuN.weights      ──► weight FIFO of mxuN (from dram or scratchpad)
+//                          mxuN              ◄── stream ports of the scratchpad
+//                          vector            ◄─► accumulators, scratchpad
+#pragma once
+
+#include <memory>
+#include <systemc>
+#include <vector>
+
+#include "models/devices/systolic/machine/matrix_unit.h"
+#include "models/devices/systolic/machine/run_record.h"
+#include "models/devices/systolic/machine/sequencer.h"
+#include "models/devices/systolic/machine/transfer_unit.h"
+#include "models/devices/systolic/machine/vector_unit.h"
+#include "models/devices/systolic/spec.h"
+#include "models/link/host_link.h"
+#include "models/memory/dram.h"
+#include "models/memory/scratchpad.h"
+#include "sim/device/device.h"
+
+namespace systole::systolic {
+
+class Machine : public sc_core::sc_module {
+public:
+    Machine(sc_core::sc_module_name name, const SystolicSpec& spec, const Program& program,
+            const RunOptions& options);
+
+    /// Runs the program to its end; throws Stuck if it stands still before. Closes all accounts.
+    void run();
+
+    ClockDomain clock;
+    RunRecord record;
+    Dram dram;
+    Scratchpad scratchpad;
+    HostLink host_link;
+    TransferUnit host_in, host_out, load, store;
+    VectorUnit vector;
+    std::vector<std::unique_ptr<MatrixUnit>> mxus;
+
+    /// Counters of all units.
+    std::vector<Stat> stats();
+
+private:
+    std::vector<CommandQueue*> queues();
+    void bind();
+    std::vector<std::string> waits() const;
+
+    const SystolicSpec& spec_;
+    std::unique_ptr<Sequencer> sequencer_;
+};
+
+/// The memory of the specification as this run finds it: how far its refresh is.
+DramSpec memory_of(const SystolicSpec& spec, const Protocol& protocol);
+
+}  // namespace systole::systolic

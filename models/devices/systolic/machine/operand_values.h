@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operand values for runs on the PE grid: small integers, a fixed function of where an element lies in its
+// operator, so that every drained sum can be compared with the dot product it must be. Integers of this size are
+// exact in every number format, so the comparison needs no tolerance. It holds a whole run to account: engine,
+// tiling, order of passes, accumulator rows.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "models/devices/systolic/mxu/pe_grid.h"
+#include "models/devices/systolic/program/program.h"
+
+namespace systole::systolic {
+
+using Int8Grid = PeGrid<Int8Arithmetic>;
+
+/// The operands of one layer's matrix product, as a function of position. -4 … 3.
+std::int8_t activation_value(std::int32_t layer, std::int64_t batch, std::int64_t m, std::int64_t k);
+std::int8_t weight_value(std::int32_t layer, std::int64_t batch, std::int64_t k, std::int64_t n);
+
+/// What a pass streams (vectors x depth) and what stays in the array for it (depth x cols).
+Matrix<std::int8_t> activations_of(std::int32_t layer, const MatrixPass& pass);
+Matrix<std::int8_t> weights_of(std::int32_t layer, const MatrixPass& pass);
+
+/// Knows how deep every product of a program is, and compares.
+class DrainCheck {
+public:
+    explicit DrainCheck(const Program& program);
+    /// Fails the run's check if the accumulators that `drain` is about to read are not the products they should be.
+    void check(const Command& drain, const Int8Grid& grid) const;
+
+private:
+    const Program& program_;
+    std::map<std::pair<std::int32_t, std::int64_t>, std::int64_t> depth_;  // K by layer and batch item
+};
+
+}  // namespace systole::systolic

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/systolic/machine/results.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "sim/account/invariants.h"
+#include "sim/account/roofline.h"
+#include "sim/base/check.h"
+
+namespace systole::systolic {
+namespace {
+
+std::int64_t peak_of(const SystolicSpec& spec, DType dtype) { return spec.pes() * spec.mxu.rate_of(dtype).value_or(1); }
+
+std::vector<Movement> movements_of(const ByteLedger& ledger, std::size_t layer) {
+    std::vector<Movement> movements;
+    for (std::size_t from = 0; from < kPlaces; ++from)
+        for (std::size_t to = 0; to < kPlaces; ++to)
+            for (std::size_t operand = 0; operand < kOperands; ++operand) {
+                const Movement movement{static_cast<Place>(from), static_cast<Place>(to),
+                                        static_cast<Operand>(operand),
+                                        ledger.moved(layer, static_cast<Place>(from), static_cast<Place>(to),
+                                                     static_cast<Operand>(operand))};
+                if (movement.bytes > Bytes(0)) movements.push_back(movement);
+            }
+    return movements;
+}
+
+/// What owned most of the row's capacity; useful, padding and ramp together are "compute".
+std::string bound_by(const ResultRow& row) {
+    std::int64_t most = row.slots[0] + row.slots[1] + row.slots[2];
+    std::string owner = "compute";
+    for (std::size_t c = 3; c < kSlotClasses; ++c)
+        if (row.slots[c] > most) {
+            most = row.slots[c];
+            owner = to_string(static_cast<SlotClass>(c));
+        }
+    return owner;
+}
+
+/// Matrix work of every pass, by layer.
+std::vector<std::int64_t> matrix_macs(const Program& program) {
+    std::vector<std::int64_t> macs(program.layers.size());
+    for (const Command& command : program.commands)
+        if (unit_kind(command.unit) == UnitKind::Matrix)
+            macs[static_cast<std::size_t>(command.layer)] += program.pass(command).macs().value();
+    return macs;
+}
+
+void add_roofline(ResultRow& row, const ByteLedger& ledger, std::size_t first, std::size_t count, const Peaks& peaks) {
+    Work work{row.matrix_macs, row.dram_read + row.dram_written, Bytes(0), Bytes(0)};
+    for (std::size_t layer = first; layer < first + count; ++layer) {
+        work.host_in += ledger.out_of(layer, Place::Host);
+        work.host_out += ledger.into(layer, Place::Host);
+    }
+    const Roofline floor = roofline(work, peaks);
+    row.roofline_cycles = floor.cycles;
+    row.roofline_bound = floor.bound;
+}
+
+class Rows {
+public:
+    Rows(Machine& machine, const SystolicSpec& spec)
+        : machine_(machine), spec_(spec), program_(machine.record.program()), ledger_(machine.record.ledger()) {}
+
+    Peaks peaks(DType dtype) const {
+        return {peak_of(spec_, dtype), spec_.memory.peak(), spec_.host.bandwidth, spec_.core_clock};
+    }
+
+    std::vector<ResultRow> layers() const {
+        const std::vector<Ticks> ends = machine_.record.layer_ends();
+        std::vector<const SlotAccount*> accounts;
+        for (const auto& mxu : machine_.mxus) accounts.push_back(&mxu->account());
+        const std::vector<ClassSlots> slots = cut(accounts, ends);
+        const std::vector<std::int64_t> macs = matrix_macs(program_);
+        std::vector<ResultRow> rows;
+        for (std::size_t i = 0; i < ends.size(); ++i) {
+            const LayerInfo& info = program_.layers[i];
+            ResultRow row;
+            row.name = info.name;
+            row.op = info.op;
+            row.mapping = info.mapping;
+            row.begin = i == 0 ? Ticks(0) : ends[i - 1];
+            row.end = ends[i];
+            row.macs = Macs(info.macs);
+            row.matrix_macs = Macs(macs[i]);
+            row.slots = slots[i];
+            row.compulsory_dram = Bytes(info.compulsory_dram);
+            fill(row, i, 1, info.dtype);
+            row.movements = movements_of(ledger_, i);
+            rows.push_back(std::move(row));
+        }
+        return rows;
+    }
+
+    ResultRow total(const std::vector<ResultRow>& layers, DType fastest) const {
+        ResultRow row;
+        row.end = layers.empty() ? Ticks(0) : layers.back().end;
+        ByteLedger sum(1);
+        for (const ResultRow& layer : layers) {
+            row.macs += layer.macs;
+            row.matrix_macs += layer.matrix_macs;
+            row.compulsory_dram += layer.compulsory_dram;
+            for (std::size_t c = 0; c < kSlotClasses; ++c) row.slots[c] += layer.slots[c];
+            for (const Movement& m : layer.movements) sum.enter(0, m.from, m.to, m.operand, m.bytes);
+        }
+        row.movements = movements_of(sum, 0);
+        fill(row, 0, layers.size(), fastest);
+        return row;
+    }
+
+private:
+    void fill(ResultRow& row, std::size_t first, std::size_t count, DType dtype) const {
+        const ClockDomain& clock = machine_.clock;
+        row.cycles = clock.at_or_after(row.end) - clock.at_or_after(row.begin);
+        for (std::size_t layer = first; layer < first + count; ++layer) {
+            row.dram_read += ledger_.out_of(layer, Place::Dram);
+            row.dram_written += ledger_.into(layer, Place::Dram);
+        }
+        row.bound_by = bound_by(row);
+        add_roofline(row, ledger_, first, count, peaks(dtype));
+    }
+
+    Machine& machine_;
+    const SystolicSpec& spec_;
+    const Program& program_;
+    const ByteLedger& ledger_;
+};
+
+/// Time on the critical path by class, longest first. A matrix unit that streams is compute there, not a wait.
+std::vector<CriticalStep> critical_path(Machine& machine) {
+    std::array<Ticks, kSlotClasses> time{};
+    if (machine.record.last() != CausalLog::kNone) {
+        const CausalLog& log = machine.record.log();
+        const Program& program = machine.record.program();
+        for (const auto& piece : log.explain(machine.record.last(), Ticks(0))) {
+            const Command& command = program.commands[log[piece.event].command];
+            const bool streaming =
+                piece.owner == SlotClass::Dependency && unit_kind(command.unit) == UnitKind::Matrix;
+            time[static_cast<std::size_t>(streaming ? SlotClass::Useful : piece.owner)] += piece.end - piece.begin;
+        }
+    }
+    std::vector<CriticalStep> steps;
+    for (std::size_t c = 0; c < kSlotClasses; ++c)
+        if (time[c] > Ticks(0)) steps.push_back({static_cast<SlotClass>(c), time[c]});
+    std::stable_sort(steps.begin(), steps.end(),
+                     [](const CriticalStep& a, const CriticalStep& b) { return a.time > b.time; });
+    return steps;
+}
+
+std::vector<EndCount> ends_of(Machine& machine) {
+    const Bytes vector_written = machine.record.ledger().total(Place::Vector, Place::Scratchpad);
+    const Bytes vector_read = Bytes(machine.vector.stats().scratchpad_bytes) - vector_written;
+    return {{Place::Dram, machine.dram.bytes_read(), machine.dram.bytes_written()},
+            {Place::Host, machine.host_link.bytes_down(), machine.host_link.bytes_up()},
+            {Place::Scratchpad, machine.scratchpad.bytes_out() + vector_read,
+             machine.scratchpad.bytes_in() + vector_written}};
+}
+
+}  // namespace
+
+DeviceResult result_of(Machine& machine, const SystolicSpec& spec, const Protocol& protocol) {
+    const Program& program = machine.record.program();
+    const auto fastest = std::max_element(
+        program.layers.begin(), program.layers.end(),
+        [&](const LayerInfo& a, const LayerInfo& b) { return peak_of(spec, a.dtype) < peak_of(spec, b.dtype); });
+    const DType dtype = fastest == program.layers.end() ? DType::Int8 : fastest->dtype;
+    const Rows rows(machine, spec);
+
+    DeviceResult result;
+    result.device = spec.name;
+    result.trace = program.trace;
+    result.protocol = describe(protocol);
+    result.clock = spec.core_clock;
+    result.peak_macs_per_cycle = peak_of(spec, dtype);
+    result.layers = rows.layers();
+    result.total = rows.total(result.layers, dtype);
+    result.critical_path = critical_path(machine);
+    result.stats = machine.stats();
+
+    Expectations expected;
+    for (const auto& mxu : machine.mxus) expected.capacity += mxu->account().capacity();
+    expected.macs = Macs(std::accumulate(program.layers.begin(), program.layers.end(), std::int64_t{0},
+                                         [](std::int64_t sum, const LayerInfo& layer) { return sum + layer.macs; }));
+    const std::int64_t done = result.total.matrix_macs.value() + machine.vector.stats().macs;
+    SYSTOLE_CHECK(done == expected.macs.value(), "units did {} MACs of the operators' {}", done,
+                  expected.macs.value());
+    expected.ends = ends_of(machine);
+    expected.peaks = rows.peaks(dtype);
+    check_invariants(result, expected);
+    return result;
+}
+
+}  // namespace systole::systolic

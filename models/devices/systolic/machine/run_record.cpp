@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/systolic/machine/run_record.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/base/check.h"
+
+namespace systole::systolic {
+
+RunRecord::RunRecord(const Program& program, std::size_t units, bool timeline)
+    : program_(program),
+      ledger_(program.layers.size()),
+      done_(units),
+      waiting_(units),
+      layer_end_(program.layers.size()),
+      timeline_(timeline) {}
+
+bool RunRecord::tokens_ready(const Command& command, sc_core::sc_event& wake) {
+    for (std::uint32_t i = 0; i < command.token_count; ++i) {
+        const Token& token = program_.tokens[command.first_token + i];
+        if (done_[token.unit].size() >= token.count) continue;
+        auto& waiters = waiting_[token.unit];
+        const auto same = [&](const Waiter& w) { return w.event == &wake && w.count == token.count; };
+        if (std::none_of(waiters.begin(), waiters.end(), same)) waiters.push_back({token.count, &wake});
+        return false;
+    }
+    return true;
+}
+
+RunRecord::EventId RunRecord::last_token(const Command& command) const {
+    std::vector<EventId> completions;
+    for (std::uint32_t i = 0; i < command.token_count; ++i) {
+        const Token& token = program_.tokens[command.first_token + i];
+        if (token.count > 0) completions.push_back(done_[token.unit][token.count - 1]);
+    }
+    return log_.latest(completions);
+}
+
+void RunRecord::complete(const Command& command, EventId done) {
+    const Ticks time = log_[done].time;
+    auto& completions = done_[command.unit];
+    SYSTOLE_CHECK(completions.empty() || log_[completions.back()].time <= time, "{} completes out of order",
+                  unit_name(command.unit));
+    completions.push_back(done);
+    ++completed_;
+    Ticks& layer_end = layer_end_[static_cast<std::size_t>(command.layer)];
+    layer_end = std::max(layer_end, time);
+    if (last_ == CausalLog::kNone || time >= log_[last_].time) last_ = done;
+
+    auto& waiters = waiting_[command.unit];
+    const auto arrived = [&](const Waiter& waiter) {
+        if (waiter.count > completions.size()) return false;
+        waiter.event->notify(sc_core::SC_ZERO_TIME);
+        return true;
+    };
+    waiters.erase(std::remove_if(waiters.begin(), waiters.end(), arrived), waiters.end());
+}
+
+void RunRecord::span(const Command& command, const char* what, Ticks begin, Ticks end) {
+    if (!timeline_) return;
+    const auto& layer = program_.layers[static_cast<std::size_t>(command.layer)];
+    spans_.push_back({unit_name(command.unit), fmt::format("{} {}", what, layer.name), begin, end, command.layer});
+}
+
+std::vector<Ticks> RunRecord::layer_ends() const {
+    std::vector<Ticks> ends = layer_end_;
+    for (std::size_t i = 1; i < ends.size(); ++i) ends[i] = std::max(ends[i], ends[i - 1]);
+    return ends;
+}
+
+std::string RunRecord::describe_wait(const Command& command) const {
+    const auto& layer = program_.layers[static_cast<std::size_t>(command.layer)];
+    const std::string who =
+        fmt::format("{} #{} ({})", unit_name(command.unit), completed(command.unit), layer.name);
+    for (std::uint32_t i = 0; i < command.token_count; ++i) {
+        const Token& token = program_.tokens[command.first_token + i];
+        if (completed(token.unit) < token.count)
+            return fmt::format("{} waits for {} to complete {} commands; it has completed {}", who,
+                               unit_name(token.unit), token.count, completed(token.unit));
+    }
+    return who + " has its tokens and waits for its unit";
+}
+
+}  // namespace systole::systolic

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run leaves behind, shared by all units of one machine: which commands are complete (tokens), why
+// everything happened when it did (causal log), what moved (byte ledger), when layers ended, and spans.
+#pragma once
+
+#include <string>
+#include <systemc>
+#include <vector>
+
+#include "models/devices/systolic/program/program.h"
+#include "sim/account/byte_ledger.h"
+#include "sim/account/causal_log.h"
+#include "sim/account/run_result.h"
+#include "sim/base/units.h"
+
+namespace systole::systolic {
+
+class RunRecord {
+public:
+    using EventId = CausalLog::EventId;
+
+    RunRecord(const Program& program, std::size_t units, bool timeline);
+
+    const Program& program() const { return program_; }
+    CausalLog& log() { return log_; }
+    ByteLedger& ledger() { return ledger_; }
+
+    /// True when every token of the command is there; otherwise `wake` will be notified once when the first
+    /// missing one arrives (ask again then).
+    bool tokens_ready(const Command& command, sc_core::sc_event& wake);
+    /// The completion that the command's tokens waited for last, kNone without tokens. All must be there.
+    EventId last_token(const Command& command) const;
+    /// The command is complete as of the event `done`: tokens flow, its layer lasts at least until now.
+    void complete(const Command& command, EventId done);
+    /// Adds a bar to the timeline, if one is wanted.
+    void span(const Command& command, const char* what, Ticks begin, Ticks end);
+
+    std::uint32_t completed(UnitIndex unit) const { return static_cast<std::uint32_t>(done_[unit].size()); }
+    bool finished() const { return completed_ == program_.commands.size(); }
+    /// The completion of everything: the latest of all, kNone before any.
+    EventId last() const { return last_; }
+    /// When the last command of each layer or of any layer before it was complete, ascending.
+    std::vector<Ticks> layer_ends() const;
+    std::vector<Span> take_spans() { return std::move(spans_); }
+    /// "load #12 (conv1) waits for vector #7 (complete: 5)": the first missing token, for the standstill report.
+    std::string describe_wait(const Command& command) const;
+
+private:
+    struct Waiter {
+        std::uint32_t count;
+        sc_core::sc_event* event;
+    };
+
+    const Program& program_;
+    CausalLog log_;
+    ByteLedger ledger_;
+    std::vector<std::vector<EventId>> done_;     // by unit: completions in order
+    std::vector<std::vector<Waiter>> waiting_;   // by the unit waited for
+    std::vector<Ticks> layer_end_;
+    std::size_t completed_ = 0;
+    EventId last_ = CausalLog::kNone;
+    bool timeline_;
+    std::vector<Span> spans_;
+};
+
+}  // namespace systole::systolic

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/systolic/machine/sequencer.h"
+
+#include "sim/kernel/kernel.h"
+
+namespace systole::systolic {
+
+Sequencer::Sequencer(sc_core::sc_module_name name, const SequencerSpec& spec, ClockDomain clock,
+                     Protocol::Launch launch, RunRecord& record, std::vector<CommandQueue*> queues)
+    : sc_module(name), spec_(spec), clock_(clock), launch_(launch), record_(record), queues_(std::move(queues)) {
+    SC_HAS_PROCESS(Sequencer);
+    SC_METHOD(issue);
+}
+
+Ticks Sequencer::next_issue_time() {
+    Ticks time = now();
+    const std::int32_t layer = record_.program().commands[next_].layer;
+    const bool first = launched_layer_ < 0;
+    if (launch_ != Protocol::Launch::None && (first || (launch_ == Protocol::Launch::Stream && layer > launched_layer_))) {
+        time += spec_.launch_latency;
+        ++stats_.launches;
+    }
+    launched_layer_ = std::max(launched_layer_, layer);
+    return spec_.issue_cycles > Cycles(0) ? clock_.after(time, spec_.issue_cycles) : clock_.align(time);
+}
+
+void Sequencer::issue() {
+    const auto& commands = record_.program().commands;
+    while (next_ < commands.size()) {
+        if (!fetched_) {
+            issue_time_ = next_issue_time();
+            fetched_ = true;
+        }
+        if (now() < issue_time_) return next_trigger(to_sc_time(issue_time_ - now()));
+        const Command& command = commands[next_];
+        CommandQueue& queue = *queues_[command.unit];
+        if (queue.full()) return next_trigger(queue.popped);
+        // If the queue held the command back beyond its issue time, whoever made room is the cause.
+        const bool blocked = now() > issue_time_;
+        const auto number = static_cast<std::uint32_t>(next_);
+        last_ = record_.log().add(now(), blocked ? queue.last_start() : last_, SlotClass::Launch, number);
+        queue.push({&command, number, last_});
+        ++stats_.issued;
+        ++next_;
+        fetched_ = false;
+    }
+}
+
+}  // namespace systole::systolic

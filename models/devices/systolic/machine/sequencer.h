@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The instruction sequencer: issues the program in order, one command every `issue_cycles` of the core clock,
+// into the queue of the command's unit, and stands still while that queue is full. Launches, where the protocol
+// asks for them, are paid here.
+#pragma once
+
+#include <systemc>
+#include <vector>
+
+#include "models/devices/systolic/machine/command_queue.h"
+#include "models/devices/systolic/machine/run_record.h"
+#include "models/devices/systolic/spec.h"
+#include "sim/base/clock.h"
+#include "sim/device/device.h"
+
+namespace systole::systolic {
+
+class Sequencer : public sc_core::sc_module {
+public:
+    struct Stats {
+        std::int64_t issued = 0, launches = 0;
+    };
+    const Stats& stats() const { return stats_; }
+
+    /// `queues` by UnitIndex.
+    Sequencer(sc_core::sc_module_name name, const SequencerSpec& spec, ClockDomain clock,
+              Protocol::Launch launch, RunRecord& record, std::vector<CommandQueue*> queues);
+
+private:
+    void issue();  // SC_METHOD
+    /// The time at which the next command leaves, launch included.
+    Ticks next_issue_time();
+
+    const SequencerSpec spec_;
+    const ClockDomain clock_;
+    const Protocol::Launch launch_;
+    RunRecord& record_;
+    const std::vector<CommandQueue*> queues_;
+    std::size_t next_ = 0;          // command to issue
+    bool fetched_ = false;          // issue time of `next_` is known
+    Ticks issue_time_;
+    std::int32_t launched_layer_ = -1;
+    CausalLog::EventId last_ = CausalLog::kNone;
+    Stats stats_;
+};
+
+}  // namespace systole::systolic

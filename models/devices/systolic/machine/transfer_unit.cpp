@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/systolic/machine/transfer_unit.h"
+
+#include "sim/base/check.h"
+#include "sim/kernel/kernel.h"
+
+namespace systole::systolic {
+
+SlotClass owner_of(Place place) {
+    switch (place) {
+        case Place::Host: return SlotClass::Host;
+        case Place::Dram: return SlotClass::Memory;
+        default: return SlotClass::OnChip;
+    }
+}
+
+TransferUnit::TransferUnit(sc_core::sc_module_name name, const DmaSpec& spec, ClockDomain clock, int queue_depth,
+                           RunRecord& record)
+    : sc_module(name),
+      queue(queue_depth),
+      dma("dma", spec, clock,
+          DmaEngine::Listener{[this] { requested(); }, [this](Ticks sourced) { done(sourced); }}),
+      record_(record) {
+    SC_HAS_PROCESS(TransferUnit);
+    SC_METHOD(step);
+    sensitive << queue.pushed << wake_;
+    dont_initialize();
+}
+
+void TransferUnit::step() {
+    if (queue.empty() || !dma.accepts()) return;
+    const Command& command = *queue.front().command;
+    if (!record_.tokens_ready(command, wake_)) return;
+    if (gate_.claim && !gate_.claim()) return;
+    auto& log = record_.log();
+    const auto cause = log.latest({queue.front().issued, record_.last_token(command), last_requested_,
+                                   gate_.opened_by ? gate_.opened_by() : CausalLog::kNone});
+    const Transfer& transfer = record_.program().transfer(command);
+    const auto started =
+        log.add(now(), cause, owner_of(transfer.from.place), queue.front().number);
+    running_.push_back({queue.pop(started), started});
+    dma.start(transfer);
+}
+
+void TransferUnit::requested() {
+    const Running& latest = running_.back();
+    const Place from = record_.program().transfer(*latest.entry.command).from.place;
+    last_requested_ = record_.log().add(now(), latest.started, owner_of(from), latest.entry.number);
+    wake_.notify(sc_core::SC_ZERO_TIME);
+}
+
+void TransferUnit::done(Ticks sourced) {
+    const Running running = running_.front();
+    running_.pop_front();
+    const Command& command = *running.entry.command;
+    const Transfer& transfer = record_.program().transfer(command);
+    auto& log = record_.log();
+    const auto arrived = log.add(sourced, running.started, owner_of(transfer.from.place), running.entry.number);
+    // Descriptors finish in order: a later one may have had to wait for an earlier one's last write.
+    const auto done = log.add(now(), log.latest({arrived, last_done_}), owner_of(transfer.to.place),
+                              running.entry.number);
+    last_done_ = done;
+    record_.ledger().enter(static_cast<std::size_t>(command.layer), transfer.from.place, transfer.to.place,
+                           transfer.operand, Bytes(transfer.bytes()));
+    record_.span(command, to_string(transfer.operand).data(), log[running.started].time, now());
+    record_.complete(command, done);
+    if (told_) told_(command, done);
+}
+
+}  // namespace systole::systolic

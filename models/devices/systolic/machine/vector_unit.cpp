@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/systolic/machine/vector_unit.h"
+
+#include <algorithm>
+
+#include "sim/kernel/kernel.h"
+
+namespace systole::systolic {
+namespace {
+
+/// Accumulators are 32 bits wide on every machine modelled (int32 or fp32).
+constexpr std::int64_t kAccumulatorBytes = 4;
+
+}  // namespace
+
+Cycles occupancy(const VectorSpec& spec, const VectorWork& work) {
+    return Cycles(std::max({std::int64_t{1}, ceil_div(work.lane_cycles, spec.lanes),
+                            ceil_div(work.scratchpad_read, spec.read_bytes_per_cycle.value()),
+                            ceil_div(work.scratchpad_written, spec.write_bytes_per_cycle.value()),
+                            ceil_div(work.accumulator_rows, spec.accumulator_rows_per_cycle)}));
+}
+
+VectorUnit::VectorUnit(sc_core::sc_module_name name, const VectorSpec& spec, ClockDomain clock, int queue_depth,
+                       RunRecord& record)
+    : sc_module(name), queue(queue_depth), spec_(spec), clock_(clock), record_(record) {
+    SC_HAS_PROCESS(VectorUnit);
+    SC_METHOD(step);
+    sensitive << queue.pushed << wake_;
+    dont_initialize();
+    SC_METHOD(complete);
+    sensitive << done_;
+    dont_initialize();
+}
+
+void VectorUnit::step() {
+    while (!queue.empty() && record_.tokens_ready(*queue.front().command, wake_)) {
+        const Cycles cycle = std::max(clock_.at_or_after(now()), free_);
+        const Ticks start = clock_.edge(cycle);
+        if (start > now()) return wake_.notify(to_sc_time(start - now()));
+        const Command& command = *queue.front().command;
+        const VectorWork& work = record_.program().vector(command);
+        if (drains_ && work.source == VectorWork::Source::Accumulator) drains_(command);
+        const Cycles busy = occupancy(spec_, work);
+        free_ = cycle + busy;
+
+        auto& log = record_.log();
+        const std::uint32_t number = queue.front().number;
+        const auto cause = log.latest({queue.front().issued, record_.last_token(command), last_lanes_free_});
+        const auto started = log.add(now(), cause, SlotClass::Vector, number);
+        last_lanes_free_ = log.add(clock_.edge(free_), started, SlotClass::Vector, number);
+        running_.push_back({queue.pop(started), started, last_lanes_free_, free_ + spec_.startup});
+        if (running_.size() == 1) done_.notify(to_sc_time(clock_.edge(running_.front().done) - now()));
+        ++stats_.commands;
+        stats_.busy_cycles += busy.value();
+        stats_.macs += work.macs;
+    }
+}
+
+void VectorUnit::complete() {
+    const Running oldest = running_.front();
+    running_.pop_front();
+    const Command& command = *oldest.entry.command;
+    const auto done = record_.log().add(now(), oldest.lanes_free, SlotClass::Vector, oldest.entry.number);
+    enter_bytes(command, record_.program().vector(command));
+    record_.span(command, "vector", record_.log()[oldest.started].time, now());
+    record_.complete(command, done);
+    if (!running_.empty()) done_.notify(to_sc_time(clock_.edge(running_.front().done) - now()));
+}
+
+void VectorUnit::enter_bytes(const Command& command, const VectorWork& work) {
+    const auto layer = static_cast<std::size_t>(command.layer);
+    const std::int64_t drained = std::int64_t{work.accumulator_rows} * work.cols * kAccumulatorBytes;
+    auto& ledger = record_.ledger();
+    ledger.enter(layer, Place::Accumulator, Place::Vector, Operand::PartialSums, Bytes(drained));
+    ledger.enter(layer, Place::Scratchpad, Place::Vector, Operand::Activations, Bytes(work.scratchpad_read));
+    ledger.enter(layer, Place::Vector, Place::Scratchpad, work.operand, Bytes(work.scratchpad_written));
+    stats_.scratchpad_bytes += work.scratchpad_read + work.scratchpad_written;
+}
+
+}  // namespace systole::systolic

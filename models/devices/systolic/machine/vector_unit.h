@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The vector unit: lanes that drain accumulators (bias, activation function, conversion) and do everything that
+// is not a matrix product. One command at a time occupies the lanes for as long as its slowest resource needs
+// (lanes, scratchpad ports, accumulator port); its results appear one pipeline depth later, while the next
+// command already runs.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <systemc>
+
+#include "models/devices/systolic/machine/command_queue.h"
+#include "models/devices/systolic/machine/run_record.h"
+#include "models/devices/systolic/spec.h"
+#include "sim/base/clock.h"
+
+namespace systole::systolic {
+
+/// Cycles for which a command occupies the lanes: at least one.
+Cycles occupancy(const VectorSpec& spec, const VectorWork& work);
+
+class VectorUnit : public sc_core::sc_module {
+public:
+    CommandQueue queue;
+
+    struct Stats {
+        std::int64_t commands = 0, busy_cycles = 0, macs = 0, scratchpad_bytes = 0;
+    };
+    const Stats& stats() const { return stats_; }
+
+    VectorUnit(sc_core::sc_module_name name, const VectorSpec& spec, ClockDomain clock, int queue_depth,
+               RunRecord& record);
+
+    /// Told of every command that is about to drain accumulators.
+    void on_drain(std::function<void(const Command&)> told) { drains_ = std::move(told); }
+
+private:
+    struct Running {
+        CommandQueue::Entry entry;
+        CausalLog::EventId started, lanes_free;
+        Cycles done;
+    };
+    void step();      // SC_METHOD: start what can start
+    void complete();  // SC_METHOD: the oldest command's results are there
+    void enter_bytes(const Command& command, const VectorWork& work);
+
+    const VectorSpec spec_;
+    const ClockDomain clock_;
+    RunRecord& record_;
+    std::function<void(const Command&)> drains_;
+    std::deque<Running> running_;
+    Cycles free_;  // the lanes
+    CausalLog::EventId last_lanes_free_ = CausalLog::kNone;
+    sc_core::sc_event wake_{"wake"}, done_{"done"};
+    Stats stats_;
+};
+
+}  // namespace systole::systolic

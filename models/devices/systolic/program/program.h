@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device program of a systolic accelerator: commands in issue order, each for one unit, each waiting for
+// tokens. A unit executes and completes its commands in order, so "the first n commands of unit u are complete"
+// says everything a token must: a dependency is a (unit, n) pair, and one per unit suffices.
+//
+// This is the seam between mapper, engines and explorer: `systole lower` writes it as text, `--program` runs it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/devices/systolic/mxu/port_schedule.h"
+#include "models/link/transfer.h"
+#include "sim/base/units.h"
+#include "sim/workload/allocation.h"
+#include "sim/workload/dtype.h"
+
+namespace systole::systolic {
+
+/// A unit with a command queue. Weights and Matrix exist once per matrix unit.
+enum class UnitKind : std::uint8_t { HostIn, HostOut, Load, Store, Vector, Weights, Matrix };
+
+/// Dense numbering of the units of a machine with some matrix units: 5 shared ones, then weights0, matrix0, ...
+using UnitIndex = std::uint8_t;
+constexpr UnitIndex kSharedUnits = 5;
+constexpr UnitIndex unit_index(UnitKind kind, int mxu = 0) {
+    if (kind < UnitKind::Weights) return static_cast<UnitIndex>(kind);
+    return static_cast<UnitIndex>(kSharedUnits + 2 * mxu + (kind == UnitKind::Matrix));
+}
+constexpr UnitKind unit_kind(UnitIndex unit) {
+    if (unit < kSharedUnits) return static_cast<UnitKind>(unit);
+    return (unit - kSharedUnits) % 2 ? UnitKind::Matrix : UnitKind::Weights;
+}
+constexpr int mxu_of(UnitIndex unit) { return (unit - kSharedUnits) / 2; }
+/// "host_in", "load", "weights0", "mxu0", ...
+std::string unit_name(UnitIndex unit);
+
+/// Wait until `unit` has completed its first `count` commands.
+struct Token {
+    UnitIndex unit = 0;
+    std::uint32_t count = 0;
+    friend bool operator==(const Token&, const Token&) = default;
+};
+
+/// Where the operands of a pass lie in their operator, for value checks and the explorer: the pass computes
+/// out[m0 + t, n0 + j] (+)= sum over k of a[m0 + t, k0 + k] * w[k0 + k, n0 + j] of batch item `batch`.
+struct PassOrigin {
+    std::int64_t batch = 0, m0 = 0, k0 = 0, n0 = 0;
+    friend bool operator==(const PassOrigin&, const PassOrigin&) = default;
+};
+
+/// Streams `vectors` activation vectors through the array.
+struct MatrixPass {
+    std::uint32_t stream = 0;        ///< index into Program::streams: the pattern of the activation reads
+    std::int64_t address = 0;        ///< scratchpad address of its first vector
+    std::int64_t vectors = 0;        ///< T
+    std::int32_t depth = 0;          ///< K elements used (may exceed the array's rows at a rate above 1)
+    std::int32_t cols = 0;           ///< N columns used
+    std::int32_t accumulator_row = 0;///< first row written
+    bool accumulate = false;         ///< add to what the rows hold, instead of replacing it
+    bool new_weights = true;         ///< take the next tile of the weight FIFO; otherwise keep the last one
+    DType dtype = DType::Bf16;       ///< of the streamed operand
+    PassOrigin origin;
+    Macs macs() const { return Macs(vectors * depth * cols); }
+    friend bool operator==(const MatrixPass&, const MatrixPass&) = default;
+};
+
+/// Work on the vector unit: drains of accumulators and everything that is not a matrix product.
+struct VectorWork {
+    enum class Source : std::uint8_t { Scratchpad, Accumulator };
+    Source source = Source::Scratchpad;
+    std::int64_t elements = 0;        ///< results
+    std::int64_t lane_cycles = 0;     ///< elements weighted by cost: work in units of one lane for one cycle
+    std::int64_t scratchpad_read = 0; ///< bytes
+    std::int64_t scratchpad_written = 0;
+    std::int64_t macs = 0;            ///< of these operations, multiply-accumulates of the operator
+    std::int32_t mxu = 0;             ///< Accumulator: whose
+    std::int32_t accumulator_row = 0, accumulator_rows = 0, cols = 0;  ///< Accumulator: the block drained
+    PassOrigin origin;                ///< Accumulator: of the block (k0 unused)
+    Operand operand = Operand::Outputs;  ///< of what is written
+    friend bool operator==(const VectorWork&, const VectorWork&) = default;
+};
+
+struct Command {
+    UnitIndex unit = 0;
+    std::uint8_t token_count = 0;
+    std::uint16_t reserved = 0;
+    std::int32_t layer = 0;
+    std::uint32_t work = 0;         ///< index into the pool of the unit's kind of work
+    std::uint32_t first_token = 0;  ///< index into Program::tokens
+};
+
+/// What the accounts and reports need to know of a layer.
+struct LayerInfo {
+    std::string name, op, mapping;
+    std::int64_t macs = 0;
+    std::int64_t compulsory_dram = 0;  ///< bytes: each of its tensors that lives in DRAM, once
+    DType dtype = DType::Bf16;         ///< of the streamed operand: sets the rate of capacity
+    friend bool operator==(const LayerInfo&, const LayerInfo&) = default;
+};
+
+struct Program {
+    std::string trace;
+    std::vector<LayerInfo> layers;
+    std::vector<AddressStream> streams;  ///< scratchpad read patterns, without duplicates
+    std::vector<Command> commands;
+    std::vector<Token> tokens;
+    std::vector<Transfer> transfers;     ///< HostIn, HostOut, Load, Store, Weights
+    std::vector<MatrixPass> passes;      ///< Matrix
+    std::vector<VectorWork> vector_work; ///< Vector
+
+    const Transfer& transfer(const Command& c) const { return transfers[c.work]; }
+    const MatrixPass& pass(const Command& c) const { return passes[c.work]; }
+    const VectorWork& vector(const Command& c) const { return vector_work[c.work]; }
+};
+
+/// One line per layer, stream and command (README.md describes them); reads back to an equal program.
+std::string to_text(const Program& program);
+
+}  // namespace systole::systolic

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/systolic/program/program_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "models/devices/systolic/program/program_line.h"
+#include "sim/base/checked.h"
+
+namespace systole::systolic {
+namespace {
+
+constexpr std::int64_t kAny = std::int64_t{1} << 62;
+constexpr std::int64_t kInt32 = std::numeric_limits<std::int32_t>::max();
+
+template <class Enum>
+std::vector<std::string> names(std::size_t count) {
+    std::vector<std::string> result;
+    for (std::size_t i = 0; i < count; ++i) result.emplace_back(to_string(static_cast<Enum>(i)));
+    return result;
+}
+
+class Reader {
+public:
+    Reader(const SystolicSpec& spec, std::string file) : spec_(spec), file_(std::move(file)) {
+        for (int unit = 0; unit < kSharedUnits + 2 * spec.mxu.count; ++unit)
+            units_.push_back(unit_name(static_cast<UnitIndex>(unit)));
+        tiles_.resize(static_cast<std::size_t>(spec.mxu.count));
+        uses_.resize(tiles_.size());
+    }
+
+    Program read(std::string_view text) {
+        for (const std::string_view line : split_list(text, '\n')) read_line(line);
+        if (line_ == 0 || !started_) fail(1, "not a device program: expected 'systole-program 1' in the first line");
+        check_macs();
+        check_tiles();
+        if (!mistakes_.empty()) throw UserError(std::move(mistakes_));
+        return std::move(program_);
+    }
+
+private:
+    void read_line(std::string_view text);
+    void read_layer(ProgramLine& line);
+    void read_stream(ProgramLine& line);
+    void read_command(ProgramLine& line, UnitIndex unit);
+    void read_tokens(ProgramLine& line, Command& command);
+    Transfer read_transfer(ProgramLine& line, UnitIndex unit);
+    Region read_region(ProgramLine& line, const char* key, const char* stride_key, const std::vector<Place>& allowed);
+    void check_inside(ProgramLine& line, const char* key, const Region& region, const Transfer& transfer);
+    MatrixPass read_pass(ProgramLine& line, UnitIndex unit);
+    VectorWork read_vector(ProgramLine& line);
+    void check_macs();
+    void check_tiles();
+
+    void fail(int line, std::string message) { mistakes_.push_back({{file_, line, 1}, std::move(message)}); }
+    std::int64_t scratchpad() const { return spec_.scratchpad.capacity.value(); }
+
+    const SystolicSpec& spec_;
+    const std::string file_;
+    std::vector<std::string> units_;
+    Program program_;
+    std::vector<std::int64_t> layer_macs_;
+    std::vector<std::int64_t> tiles_, uses_;  // by matrix unit: tiles loaded, passes that take a new one
+    std::vector<Diagnostic> mistakes_;
+    int line_ = 0;
+    bool started_ = false;
+};
+
+void Reader::read_line(std::string_view text) {
+    ++line_;
+    if (mistakes_.size() >= 100) return;  // enough to work on
+    ProgramLine line(text, {file_, line_, 1}, mistakes_);
+    const std::string& kind = line.kind();
+    if (kind.empty()) return;
+    if (!started_) {
+        started_ = true;
+        if (kind != "systole-program" || line.title() != "1")
+            fail(line_, "not a device program: expected 'systole-program 1' in the first line");
+        return;
+    }
+    const auto unit = std::find(units_.begin(), units_.end(), kind);
+    if (kind == "trace")
+        program_.trace = line.title();
+    else if (kind == "layer")
+        read_layer(line);
+    else if (kind == "stream")
+        read_stream(line);
+    else if (unit != units_.end())
+        read_command(line, static_cast<UnitIndex>(unit - units_.begin()));
+    else
+        return fail(line_, fmt::format("unknown unit '{}'; this machine has: {}{}", kind, fmt::join(units_, ", "),
+                                       did_you_mean(kind, units_)));
+    line.finish();
+}
+
+void Reader::read_layer(ProgramLine& line) {
+    LayerInfo layer;
+    layer.name = line.title();
+    layer.op = line.text("op");
+    layer.mapping = line.text("mapping", "");
+    layer.macs = line.integer("macs", 0, kAny);
+    layer.compulsory_dram = line.integer("compulsory_dram", 0, kAny);
+    layer.dtype = static_cast<DType>(line.choice("dtype", dtype_names()));
+    program_.layers.push_back(std::move(layer));
+    layer_macs_.push_back(0);
+}
+
+void Reader::read_stream(ProgramLine& line) {
+    AddressStream stream;
+    const std::string levels = line.text("levels"), segments = line.text("segments");
+    const auto parts = split_list(levels, ',');
+    bool good = parts.size() == stream.levels.size();
+    for (std::size_t i = 0; good && i < parts.size(); ++i) {
+        const auto numbers = split_list(parts[i], '*');
+        const auto count = numbers.size() == 2 ? parse_integer(numbers[0]) : std::nullopt;
+        const auto stride = numbers.size() == 2 ? parse_integer(numbers[1]) : std::nullopt;
+        good = count && stride && *count >= 1 && *count <= kInt32 && *stride <= scratchpad();
+        if (good) stream.levels[i] = {*count, Bytes(*stride)};
+    }
+    if (!good) line.fail("levels", "expected three 'count*stride', outermost first, such as 1*0,56*7424,56*128");
+    for (const auto part : split_list(segments, ',')) {
+        const auto numbers = split_list(part, '+');
+        const auto offset = numbers.size() == 2 ? parse_integer(numbers[0]) : std::nullopt;
+        const auto bytes = numbers.size() == 2 ? parse_integer(numbers[1]) : std::nullopt;
+        if (!offset || !bytes || *bytes < 1 || *bytes > scratchpad() || *offset > scratchpad())
+            return line.fail("segments", "expected 'offset+bytes' pairs within the scratchpad, such as 0+128,7424+128");
+        stream.segments.push_back({Bytes(*offset), Bytes(*bytes)});
+    }
+    program_.streams.push_back(std::move(stream));
+}
+
+void Reader::read_command(ProgramLine& line, UnitIndex unit) {
+    Command command;
+    command.unit = unit;
+    if (program_.layers.empty()) return fail(line_, "a command before the first layer");
+    command.layer = static_cast<std::int32_t>(
+        line.integer("layer", 0, static_cast<std::int64_t>(program_.layers.size()) - 1));
+    switch (unit_kind(unit)) {
+        case UnitKind::Matrix:
+            command.work = static_cast<std::uint32_t>(program_.passes.size());
+            program_.passes.push_back(read_pass(line, unit));
+            layer_macs_[static_cast<std::size_t>(command.layer)] += program_.passes.back().macs().value();
+            break;
+        case UnitKind::Vector:
+            command.work = static_cast<std::uint32_t>(program_.vector_work.size());
+            program_.vector_work.push_back(read_vector(line));
+            layer_macs_[static_cast<std::size_t>(command.layer)] += program_.vector_work.back().macs;
+            break;
+        default:
+            command.work = static_cast<std::uint32_t>(program_.transfers.size());
+            program_.transfers.push_back(read_transfer(line, unit));
+            break;
+    }
+    read_tokens(line, command);
+    program_.commands.push_back(command);
+}
+
+void Reader::read_tokens(ProgramLine& line, Command& command) {
+    command.first_token = static_cast<std::uint32_t>(program_.tokens.size());
+    if (!line.has("after")) return;
+    const std::string after = line.text("after");
+    for (const auto part : split_list(after, ',')) {
+        const auto pair = split_list(part, ':');
+        const auto unit = std::find(units_.begin(), units_.end(), pair.front());
+        const auto count = pair.size() == 2 ? parse_integer(pair[1]) : std::nullopt;
+        if (unit == units_.end() || !count || *count > kInt32 || command.token_count == 255)
+            return line.fail("after", fmt::format("'{}' is not 'unit:count' with a unit of this machine", part));
+        program_.tokens.push_back(
+            {static_cast<UnitIndex>(unit - units_.begin()), static_cast<std::uint32_t>(*count)});
+        ++command.token_count;
+    }
+}
+
+/// Which places each kind of transfer unit is wired to.
+std::pair<std::vector<Place>, std::vector<Place>> places_of(UnitKind kind) {
+    const std::vector<Place> memories{Place::Dram, Place::Scratchpad};
+    switch (kind) {
+        case UnitKind::HostIn: return {{Place::Host}, memories};
+        case UnitKind::HostOut: return {memories, {Place::Host}};
+        case UnitKind::Load: return {{Place::Dram}, {Place::Scratchpad}};
+        case UnitKind::Store: return {{Place::Scratchpad}, {Place::Dram}};
+        default: return {memories, {Place::WeightFifo}};
+    }
+}
+
+Transfer Reader::read_transfer(ProgramLine& line, UnitIndex unit) {
+    const auto [sources, targets] = places_of(unit_kind(unit));
+    Transfer transfer;
+    transfer.from = read_region(line, "from", "from_stride", sources);
+    transfer.to = read_region(line, "to", "to_stride", targets);
+    transfer.rows = line.integer("rows", 1, kInt32);
+    transfer.row_bytes = line.integer("row_bytes", 1, std::int64_t{1} << 40);
+    transfer.operand = static_cast<Operand>(line.choice("operand", names<Operand>(kOperands)));
+    check_inside(line, "from", transfer.from, transfer);
+    check_inside(line, "to", transfer.to, transfer);
+    if (unit_kind(unit) == UnitKind::Weights) ++tiles_[static_cast<std::size_t>(mxu_of(unit))];
+    return transfer;
+}
+
+Region Reader::read_region(ProgramLine& line, const char* key, const char* stride_key,
+                           const std::vector<Place>& allowed) {
+    Region region;
+    const std::string text = line.text(key);
+    const auto parts = split_list(text, ':');
+    const auto place = std::find_if(allowed.begin(), allowed.end(),
+                                    [&](Place candidate) { return to_string(candidate) == parts.front(); });
+    const auto address = parts.size() == 2 ? parse_integer(parts[1]) : std::nullopt;
+    if (place == allowed.end() || !address) {
+        std::vector<std::string> expected;
+        for (const Place candidate : allowed) expected.push_back(fmt::format("{}:ADDRESS", to_string(candidate)));
+        line.fail(key, fmt::format("'{}' is not a place this unit is wired to; expected {}", text,
+                                   fmt::join(expected, " or ")));
+        return region;
+    }
+    region.place = *place;
+    region.address = *address;
+    region.stride = line.integer(stride_key, 0, kAny, 0);
+    return region;
+}
+
+void Reader::check_inside(ProgramLine& line, const char* key, const Region& region, const Transfer& transfer) {
+    std::int64_t capacity = kAny;
+    if (region.place == Place::Dram) capacity = spec_.memory.capacity().value();
+    if (region.place == Place::Scratchpad) capacity = scratchpad();
+    const auto skipped = checked_mul(transfer.rows - 1, region.stride);
+    const auto last = skipped ? checked_add(*skipped, region.address) : std::nullopt;
+    const auto end = last ? checked_add(*last, transfer.row_bytes) : std::nullopt;
+    if (!end || *end > capacity)
+        line.fail(key, fmt::format("reaches beyond the {}'s {} bytes", to_string(region.place), capacity));
+}
+
+MatrixPass Reader::read_pass(ProgramLine& line, UnitIndex unit) {
+    const MxuSpec& mxu = spec_.mxu;
+    MatrixPass pass;
+    pass.dtype = static_cast<DType>(line.choice("dtype", dtype_names()));
+    if (!mxu.rate_of(pass.dtype)) line.fail("dtype", "the matrix units have no rate for this number format");
+    pass.stream = static_cast<std::uint32_t>(
+        line.integer("stream", 0, static_cast<std::int64_t>(program_.streams.size()) - 1));
+    pass.address = line.integer("address", 0, scratchpad() - 1);
+    pass.vectors = line.integer("vectors", 1, mxu.accumulator_rows);
+    pass.depth = static_cast<std::int32_t>(
+        line.integer("depth", 1, std::int64_t{mxu.rows} * mxu.rate_of(pass.dtype).value_or(1)));
+    pass.cols = static_cast<std::int32_t>(line.integer("cols", 1, mxu.cols));
+    pass.accumulator_row =
+        static_cast<std::int32_t>(line.integer("accumulator", 0, mxu.accumulator_rows - pass.vectors));
+    pass.accumulate = line.choice("mode", {"set", "add"}) == 1;
+    pass.new_weights = line.choice("weights", {"keep", "next"}) == 1;
+    pass.origin = {line.integer("batch", 0, kAny, 0), line.integer("m", 0, kAny, 0), line.integer("k", 0, kAny, 0),
+                   line.integer("n", 0, kAny, 0)};
+    std::int64_t& uses = uses_[static_cast<std::size_t>(mxu_of(unit))];
+    uses += pass.new_weights;
+    if (uses == 0) line.fail("weights", "no tile to keep: the first pass must take one");
+    return pass;
+}
+
+VectorWork Reader::read_vector(ProgramLine& line) {
+    constexpr std::int64_t kMany = std::int64_t{1} << 48;
+    VectorWork work;
+    work.elements = line.integer("elements", 0, kMany);
+    work.lane_cycles = line.integer("lane_cycles", 0, kMany);
+    work.scratchpad_read = line.integer("read", 0, kMany);
+    work.scratchpad_written = line.integer("written", 0, kMany);
+    work.macs = line.integer("macs", 0, kMany, 0);
+    work.operand = static_cast<Operand>(line.choice("operand", names<Operand>(kOperands)));
+    if (!line.has("accumulator")) return work;
+    work.source = VectorWork::Source::Accumulator;
+    work.mxu = static_cast<std::int32_t>(line.integer("mxu", 0, spec_.mxu.count - 1));
+    work.accumulator_row = static_cast<std::int32_t>(line.integer("accumulator", 0, spec_.mxu.accumulator_rows - 1));
+    work.accumulator_rows = static_cast<std::int32_t>(line.integer("rows", 1, spec_.mxu.accumulator_rows));
+    work.cols = static_cast<std::int32_t>(line.integer("cols", 1, spec_.mxu.cols));
+    work.origin = {line.integer("batch", 0, kAny, 0), line.integer("m", 0, kAny, 0), 0,
+                   line.integer("n", 0, kAny, 0)};
+    return work;
+}
+
+void Reader::check_macs() {
+    for (std::size_t i = 0; i < program_.layers.size(); ++i)
+        if (program_.layers[i].macs != layer_macs_[i])
+            fail(line_, fmt::format("the commands of layer {} ('{}') do {} MACs, the layer says {}", i,
+                                    program_.layers[i].name, layer_macs_[i], program_.layers[i].macs));
+}
+
+void Reader::check_tiles() {
+    for (std::size_t i = 0; i < tiles_.size(); ++i)
+        if (tiles_[i] != uses_[i])
+            fail(line_, fmt::format("weights{0} loads {1} tiles, the passes of mxu{0} use {2}", i, tiles_[i], uses_[i]));
+}
+
+}  // namespace
+
+Program parse_program(std::string_view text, const std::string& file, const SystolicSpec& spec) {
+    return Reader(spec, file).read(text);
+}
+
+}  // namespace systole::systolic

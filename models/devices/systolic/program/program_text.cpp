@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "models/devices/systolic/program/program.h"
+
+namespace systole::systolic {
+namespace {
+
+using Out = std::back_insert_iterator<std::string>;
+
+/// In double quotes, with quotes and backslashes escaped.
+std::string quoted(const std::string& text) {
+    std::string result = "\"";
+    for (const char c : text) {
+        if (c == '"' || c == '\\') result += '\\';
+        result += c;
+    }
+    return result + '"';
+}
+
+void write_layers(const Program& program, Out out) {
+    for (const LayerInfo& layer : program.layers)
+        fmt::format_to(out, "layer {} op={} macs={} compulsory_dram={} dtype={} mapping={}\n", quoted(layer.name),
+                       layer.op, layer.macs, layer.compulsory_dram, to_string(layer.dtype), quoted(layer.mapping));
+}
+
+void write_streams(const Program& program, Out out) {
+    for (const AddressStream& stream : program.streams) {
+        fmt::format_to(out, "stream levels=");
+        for (std::size_t i = 0; i < stream.levels.size(); ++i)
+            fmt::format_to(out, "{}{}*{}", i ? "," : "", stream.levels[i].count, stream.levels[i].stride.value());
+        fmt::format_to(out, " segments=");
+        for (std::size_t i = 0; i < stream.segments.size(); ++i)
+            fmt::format_to(out, "{}{}+{}", i ? "," : "", stream.segments[i].offset.value(),
+                           stream.segments[i].bytes.value());
+        fmt::format_to(out, "\n");
+    }
+}
+
+void write_transfer(const Transfer& t, Out out) {
+    fmt::format_to(out, " from={}:{} to={}:{} rows={} row_bytes={}", to_string(t.from.place), t.from.address,
+                   to_string(t.to.place), t.to.address, t.rows, t.row_bytes);
+    if (t.from.stride != 0) fmt::format_to(out, " from_stride={}", t.from.stride);
+    if (t.to.stride != 0) fmt::format_to(out, " to_stride={}", t.to.stride);
+    fmt::format_to(out, " operand={}", to_string(t.operand));
+}
+
+void write_pass(const MatrixPass& p, Out out) {
+    fmt::format_to(out, " stream={} address={} vectors={} depth={} cols={} accumulator={} mode={} weights={} dtype={}",
+                   p.stream, p.address, p.vectors, p.depth, p.cols, p.accumulator_row,
+                   p.accumulate ? "add" : "set", p.new_weights ? "next" : "keep", to_string(p.dtype));
+    fmt::format_to(out, " batch={} m={} k={} n={}", p.origin.batch, p.origin.m0, p.origin.k0, p.origin.n0);
+}
+
+void write_vector(const VectorWork& v, Out out) {
+    fmt::format_to(out, " elements={} lane_cycles={} read={} written={} macs={} operand={}", v.elements,
+                   v.lane_cycles, v.scratchpad_read, v.scratchpad_written, v.macs, to_string(v.operand));
+    if (v.source == VectorWork::Source::Accumulator)
+        fmt::format_to(out, " mxu={} accumulator={} rows={} cols={} batch={} m={} n={}", v.mxu, v.accumulator_row,
+                       v.accumulator_rows, v.cols, v.origin.batch, v.origin.m0, v.origin.n0);
+}
+
+void write_command(const Program& program, const Command& command, Out out) {
+    fmt::format_to(out, "{} layer={}", unit_name(command.unit), command.layer);
+    switch (unit_kind(command.unit)) {
+        case UnitKind::Matrix: write_pass(program.pass(command), out); break;
+        case UnitKind::Vector: write_vector(program.vector(command), out); break;
+        default: write_transfer(program.transfer(command), out); break;
+    }
+    for (std::uint32_t i = 0; i < command.token_count; ++i) {
+        const Token& token = program.tokens[command.first_token + i];
+        fmt::format_to(out, "{}{}:{}", i ? "," : " after=", unit_name(token.unit), token.count);
+    }
+    fmt::format_to(out, "\n");
+}
+
+}  // namespace
+
+std::string to_text(const Program& program) {
+    std::string text;
+    const Out out(text);
+    fmt::format_to(out, "systole-program 1\ntrace {}\n", quoted(program.trace));
+    write_layers(program, out);
+    write_streams(program, out);
+    for (const Command& command : program.commands) write_command(program, command, out);
+    return text;
+}
+
+}  // namespace systole::systolic

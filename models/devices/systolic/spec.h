@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// A systolic accelerator as plain values: what the configuration says, checked once. Every part of the machine
+// is built from its own piece of this and sees nothing else.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/link/link_spec.h"
+#include "models/memory/dram_spec.h"
+#include "models/memory/scratchpad_spec.h"
+#include "sim/base/units.h"
+#include "sim/config/config.h"
+#include "sim/workload/allocation.h"
+#include "sim/workload/dtype.h"
+
+namespace systole::systolic {
+
+enum class Dataflow { WeightStationary };
+enum class EngineKind { Tile, Grid };
+/// How a convolution's input window becomes rows of the array.
+enum class Im2col {
+    Packed,  ///< K runs over kernel_h*kernel_w*in_c without gaps: one vector may gather from several taps
+    PerTap   ///< every K tile stays inside one tap: few channels fill few rows
+};
+
+struct MxuSpec {
+    int count = 1;            ///< matrix units that share one operator
+    int rows = 1, cols = 1;   ///< PEs: K along rows, N along columns
+    Dataflow dataflow = Dataflow::WeightStationary;
+    bool shadow_register = true;      ///< a second weight register per PE: shift-in behind the running pass
+    int weight_fifo_tiles = 1;        ///< weight tiles that wait before the array
+    Space weight_source = Space::Scratchpad;  ///< where the weight FIFO reads from (TPU v1: DRAM)
+    std::int64_t accumulator_rows = 1;        ///< rows of `cols` accumulators, per unit
+    Cycles accumulator_latency;       ///< add-and-write of one row; bounds consecutive folds onto the same row
+    EngineKind engine = EngineKind::Tile;
+    Im2col im2col = Im2col::Packed;
+    /// MACs per PE and cycle by operand type; a higher rate lengthens K per row of PEs. Absent: not supported.
+    std::array<std::optional<int>, 7> rate;
+
+    std::optional<int> rate_of(DType dtype) const { return rate[static_cast<std::size_t>(dtype)]; }
+};
+
+struct VectorSpec {
+    std::int64_t lanes = 1;        ///< elements per cycle for an operation of cost 1
+    Cycles startup;                ///< pipeline depth, paid once per command
+    Bytes read_bytes_per_cycle;    ///< scratchpad port
+    Bytes write_bytes_per_cycle;
+    std::int64_t accumulator_rows_per_cycle = 1;  ///< rows of results taken from one matrix unit's accumulators
+    /// Lane-cycles per element, by what is done.
+    struct Cost {
+        int simple = 1;          ///< add, sub, mul, max, relu, relu6, convert
+        int transcendental = 1;  ///< exp, sigmoid, tanh, gelu, silu: each
+        int reduce = 1;          ///< one element of a sum or maximum along a row
+        int mac = 1;             ///< a multiply-accumulate (depthwise convolution, pooling by average)
+    } cost;
+};
+
+struct SequencerSpec {
+    Cycles issue_cycles;   ///< of the core clock, per command
+    int queue_depth = 1;   ///< commands that wait before each unit
+    Ticks launch_latency;  ///< one launch, when run.launch asks for it
+};
+
+struct PlacementSpec {
+    Space activations = Space::Dram;  ///< where activations live between layers (TPU v1: the unified buffer)
+    Bytes activation_bytes;           ///< scratchpad set aside for them when they live there
+    Bytes input_buffer;               ///< scratchpad for staged input tiles, when activations live in DRAM
+    Bytes weight_buffer;              ///< scratchpad for staged weight tiles, when the FIFO reads from there
+    Bytes output_buffer;              ///< scratchpad for tiles on their way out
+};
+
+struct SystolicSpec {
+    std::string name;         ///< the preset's name: the root of all instance paths
+    Hertz core_clock;         ///< matrix units, vector unit, scratchpad, sequencer
+    MxuSpec mxu;
+    VectorSpec vector;
+    SequencerSpec sequencer;
+    PlacementSpec placement;
+    ScratchpadSpec scratchpad;
+    DmaSpec dma;
+    HostLinkSpec host;
+    DramSpec memory;
+
+    /// PEs of all matrix units.
+    std::int64_t pes() const { return std::int64_t{mxu.count} * mxu.rows * mxu.cols; }
+};
+
+/// Reads and checks every key of a systolic device (the caller then calls config.finish()).
+SystolicSpec read_systolic_spec(config::Config& config, const std::string& name);
+
+}  // namespace systole::systolic

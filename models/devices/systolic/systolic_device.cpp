@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/systolic/systolic_device.h"
+
+#include <fmt/format.h>
+
+#include <cctype>
+
+#include "models/devices/systolic/lowering/lower.h"
+#include "models/devices/systolic/machine/machine.h"
+#include "models/devices/systolic/machine/results.h"
+#include "models/devices/systolic/program/program.h"
+#include "models/devices/systolic/program/program_reader.h"
+#include "models/devices/systolic/spec.h"
+#include "sim/kernel/kernel.h"
+
+namespace systole::systolic {
+namespace {
+
+/// SystemC names may not hold what file names may.
+std::string instance_name(std::string name) {
+    for (char& c : name)
+        if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_') c = '_';
+    return name;
+}
+
+std::vector<TensorPlace> places(const Graph& graph, const std::vector<Placement>& placements) {
+    std::vector<TensorPlace> result;
+    for (std::size_t i = 0; i < placements.size(); ++i) {
+        const Placement& p = placements[i];
+        const std::string layout = p.layout == Layout::Tiled
+                                       ? fmt::format("tiled {}x{}", p.tile_rows, p.tile_cols)
+                                       : std::string("row-major");
+        result.push_back({graph.tensors[i].name, std::string(to_string(p.space)), layout, p.address, p.bytes});
+    }
+    return result;
+}
+
+class SystolicDevice final : public Device {
+public:
+    explicit SystolicDevice(SystolicSpec spec) : spec_(std::move(spec)) {}
+
+    bool supports(DType dtype) const override { return spec_.mxu.rate_of(dtype).has_value(); }
+
+    std::string lower(const Graph& graph, const Protocol& protocol) const override {
+        return to_text(systolic::lower(graph, spec_, protocol).program);
+    }
+
+    RunOutcome run(const Graph& graph, const RunOptions& options) const override {
+        const Lowered lowered = systolic::lower(graph, spec_, options.protocol);
+        RunOutcome outcome = execute(lowered.program, options);
+        outcome.result.tensors = places(graph, lowered.placements);
+        return outcome;
+    }
+
+    RunOutcome run_program(const std::string& text, const std::string& file,
+                           const RunOptions& options) const override {
+        return execute(parse_program(text, file, spec_), options);
+    }
+
+private:
+    RunOutcome execute(const Program& program, const RunOptions& options) const {
+        const FreshKernel kernel;
+        Machine machine(instance_name(spec_.name).c_str(), spec_, program, options);
+        machine.run();
+        RunOutcome outcome{result_of(machine, spec_, options.protocol), machine.record.take_spans()};
+        for (Span& span : outcome.spans) span.track = std::string(machine.name()) + "." + span.track;
+        return outcome;
+    }
+
+    const SystolicSpec spec_;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_systolic_device(config::Config& config, const std::string& name) {
+    return std::make_unique<SystolicDevice>(read_systolic_spec(config, name));
+}
+
+}  // namespace systole::systolic

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random valid devices and small workloads, as the documents a user would write. Grows with every feature: what
+// the simulator can be configured to do, this should draw sometimes.
+#pragma once
+
+#include <random>
+#include <string>
+
+namespace systole::test {
+
+class RandomMachine {
+public:
+    explicit RandomMachine(std::uint64_t seed) : random_(seed) {}
+
+    /// A device of kind systolic, as YAML; `memory:` names a shipped preset.
+    std::string device();
+    /// A trace of one to four layers of random operators, as YAML.
+    std::string trace();
+
+private:
+    std::int64_t between(std::int64_t low, std::int64_t high) {
+        return std::uniform_int_distribution<std::int64_t>(low, high)(random_);
+    }
+    bool coin() { return between(0, 1) == 1; }
+    template <class... Choices>
+    std::string one_of(Choices... choices) {
+        const std::string all[] = {choices...};
+        return all[static_cast<std::size_t>(between(0, sizeof...(Choices) - 1))];
+    }
+    std::string feature_layer(int index, int& channels);
+    std::string row_layer(int index);
+
+    std::mt19937_64 random_;
+};
+
+}  // namespace systole::test
