@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The timing rules of a DRAM standard as a table, and a reader that folds it into integers. A row says: after
+// one of `preceding`, one of `following` in the same bank, bank group or channel must wait `latency`, a sum
+// of JEDEC parameter names. One table per standard is the whole difference between standards.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "models/memory/dram_spec.h"
+#include "sim/base/units.h"
+
+namespace systole {
+
+enum class Command : std::uint8_t { Act, Pre, PreAll, Read, Write, Refresh };
+inline constexpr int kCommands = 6;
+std::string_view to_string(Command command);
+
+/// Where two commands must meet for a row to bind them.
+enum class Scope : std::uint8_t { Bank, Group, Channel };
+inline constexpr int kScopes = 3;
+
+struct ConstraintRow {
+    Scope scope;
+    std::vector<Command> preceding;
+    std::vector<Command> following;
+    std::string_view latency;  ///< "CWL + BL + WTR_S": names and whole numbers joined by + and -
+    int window = 1;            ///< counts from the window-th last preceding command (FAW: 4)
+};
+
+/// The clock at which a command is given is the first of the clocks it takes on its bus.
+struct ConstraintTable {
+    std::string_view standard;
+    std::vector<std::string_view> parameters;  ///< what a configuration must give, in reading order
+    std::vector<ConstraintRow> rows;
+};
+
+/// The tables of all standards we know.
+std::span<const ConstraintTable> constraint_tables();
+/// The table of `standard`, or null.
+const ConstraintTable* find_constraint_table(std::string_view standard);
+
+/// The value of a latency expression; every name must be in `timing`.
+Cycles evaluate_latency(std::string_view expression, const TimingParameters& timing);
+
+/// The least clock distance a table asks between two commands that meet in `scope` only (rows of one-command
+/// windows; wider scopes count too); zero where it asks none.
+Cycles min_distance(const ConstraintTable& table, const TimingParameters& timing, Scope scope,
+                    Command preceding, Command following);
+
+}  // namespace systole

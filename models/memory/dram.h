@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// A DRAM behind TLM-2.0 sockets: all channels of one address space. A transaction is a contiguous range of
+// global addresses (at most DramSpec::max_payload); it is split by the address map into one share per channel
+// and answered when its last share is. Timing only: data pointers are not followed. When a channel's door is
+// full the request phase stays open (END_REQ comes later), so back-pressure reaches the initiator by itself.
+#pragma once
+
+#include <tlm_utils/multi_passthrough_target_socket.h>
+
+#include <deque>
+#include <memory>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "models/memory/address_map.h"
+#include "models/memory/dram_channel.h"
+#include "models/memory/dram_spec.h"
+#include "sim/account/run_result.h"
+#include "sim/base/clock.h"
+
+namespace systole {
+
+class Dram : public sc_core::sc_module {
+public:
+    /// The approximately-timed base protocol, for any number of initiators. BEGIN_REQ is answered with
+    /// TLM_UPDATED and END_REQ, or with TLM_ACCEPTED and END_REQ later; BEGIN_RESP comes at the clock edge at
+    /// which the last byte is on the data bus (an ideal memory: at the same time); initiators answer it with
+    /// TLM_COMPLETED or with END_RESP later. Time annotations must be zero. A range outside the memory, a
+    /// larger payload than allowed or byte enables are answered at once with TLM_COMPLETED and an error
+    /// response. b_transport waits as long as the phases would take.
+    tlm_utils::multi_passthrough_target_socket<Dram> in{"in"};
+
+    Dram(sc_core::sc_module_name name, const DramSpec& spec);
+
+    const DramSpec& spec() const { return spec_; }
+
+    /// Payload bytes of all answered reads and writes: the memory's end of the byte ledger.
+    Bytes bytes_read() const { return bytes_read_; }
+    Bytes bytes_written() const { return bytes_written_; }
+    /// Every transaction was answered.
+    bool idle() const { return in_flight_ == 0; }
+
+    /// Counters of the whole memory, summed over channels, up to the current time.
+    std::vector<Stat> stats();
+
+private:
+    using Payload = tlm::tlm_generic_payload;
+
+    struct Transaction {
+        Payload* payload = nullptr;
+        int initiator = 0;
+        std::int64_t shares = 0;            // not yet answered by their channels
+        sc_core::sc_event* done = nullptr;  // a b_transport that waits, instead of a response phase
+    };
+    struct Port {
+        std::deque<Payload*> responses;
+        bool busy = false;  // a BEGIN_RESP waits for its END_RESP
+    };
+    struct Channel {
+        DramChannel timing;
+        Cycles next = Cycles::max();  // when to ask it again
+    };
+
+    void end_of_elaboration() override { ports_.resize(in.size()); }
+    tlm::tlm_sync_enum nb_transport_fw(int initiator, Payload& payload, tlm::tlm_phase& phase,
+                                       sc_core::sc_time& delay);
+    void b_transport(int initiator, Payload& payload, sc_core::sc_time& delay);
+
+    void serve();  // SC_METHOD: sleeps until the earliest event of any channel
+    bool refuse(Payload& payload) const;
+    std::size_t enter(Payload& payload, int initiator, sc_core::sc_event* done);
+    bool place(std::size_t transaction);
+    bool has_room(Direction direction);
+    void place_held();
+    void answer(std::size_t transaction);
+    void send_responses(int initiator);
+    void sleep();
+    Cycles clock_now() const;
+
+    const DramSpec spec_;
+    const ClockDomain clock_;
+    std::unique_ptr<const AddressMap> map_;  // none for an ideal memory
+    std::vector<Channel> channels_;
+
+    std::vector<Transaction> transactions_;  // slots, reused
+    std::vector<std::size_t> free_;
+    std::int64_t in_flight_ = 0;
+    std::deque<std::size_t> held_;                    // transactions before full doors, in order of arrival
+    std::vector<Port> ports_;                         // per initiator
+    std::vector<ChannelShare> shares_;                // scratch
+    std::vector<DramChannel::Completion> completed_;  // by channels, not yet handled
+    sc_core::sc_event wake_{"wake"};
+    Bytes bytes_read_, bytes_written_;
+};
+
+}  // namespace systole

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Dram module under SystemC: phases, splitting over channels, back-pressure, refusals. Times of single
+// requests are computed by hand from the timing parameters.
+#include "models/memory/dram.h"
+
+#include <tlm_utils/simple_initiator_socket.h>
+
+#include <catch2/catch.hpp>
+#include <functional>
+#include <map>
+#include <random>
+
+#include "sim/kernel/kernel.h"
+#include "sim/kernel/payload_pool.h"
+#include "tests/unit/memory/memory_specs.h"
+
+namespace systole::test {
+namespace {
+
+/// Sends requests at given times (each as soon as the one before was accepted), and notes what happens.
+class Source : public sc_core::sc_module {
+public:
+    struct Request {
+        Ticks at;
+        std::uint64_t address;
+        unsigned bytes;
+        bool write = false;
+    };
+    struct Outcome {
+        Ticks accepted, answered;
+        tlm::tlm_response_status status = tlm::TLM_INCOMPLETE_RESPONSE;
+    };
+    tlm_utils::simple_initiator_socket<Source> out{"out"};
+
+    Source(sc_core::sc_module_name name, std::vector<Request> requests, bool late_end_resp = false)
+        : sc_module(name), requests_(std::move(requests)), outcomes_(requests_.size()), late_(late_end_resp) {
+        out.register_nb_transport_bw(this, &Source::nb_transport_bw);
+        SC_HAS_PROCESS(Source);
+        SC_THREAD(send);
+        SC_METHOD(end_response);
+        sensitive << end_response_;
+        dont_initialize();
+    }
+    const std::vector<Outcome>& outcomes() const { return outcomes_; }
+
+private:
+    void send() {
+        for (std::size_t i = 0; i < requests_.size(); ++i) {
+            const Request& request = requests_[i];
+            if (request.at > now()) sc_core::wait(to_sc_time(request.at - now()));
+            tlm::tlm_generic_payload* payload = pool_.acquire();
+            payload->set_address(request.address);
+            payload->set_data_length(request.bytes);
+            payload->set_command(request.write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
+            number_[payload] = i;
+            tlm::tlm_phase phase = tlm::BEGIN_REQ;
+            sc_core::sc_time delay;
+            const auto status = out->nb_transport_fw(*payload, phase, delay);
+            if (status == tlm::TLM_COMPLETED) {
+                outcomes_[i] = {now(), now(), payload->get_response_status()};
+                payload->release();
+                continue;
+            }
+            if (status == tlm::TLM_ACCEPTED) sc_core::wait(accepted_);
+            outcomes_[i].accepted = now();
+        }
+    }
+
+    tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                       sc_core::sc_time&) {
+        if (phase == tlm::END_REQ) {
+            accepted_.notify();
+            return tlm::TLM_ACCEPTED;
+        }
+        Outcome& outcome = outcomes_[number_.at(&payload)];
+        outcome.answered = now();
+        outcome.status = payload.get_response_status();
+        if (!late_) {
+            payload.release();
+            return tlm::TLM_COMPLETED;
+        }
+        responding_ = &payload;
+        end_response_.notify(sc_core::sc_time(100, sc_core::SC_NS));
+        return tlm::TLM_ACCEPTED;
+    }
+
+    void end_response() {
+        tlm::tlm_phase phase = tlm::END_RESP;
+        sc_core::sc_time delay;
+        out->nb_transport_fw(*responding_, phase, delay);
+        responding_->release();
+    }
+
+    std::vector<Request> requests_;
+    std::vector<Outcome> outcomes_;
+    const bool late_;
+    PayloadPool<tlm::tlm_generic_payload> pool_;
+    std::map<tlm::tlm_generic_payload*, std::size_t> number_;
+    tlm::tlm_generic_payload* responding_ = nullptr;
+    sc_core::sc_event accepted_, end_response_;
+};
+
+/// Two channels of HBM2, channel bit above one row of all bank groups' bursts.
+DramSpec two_channels() {
+    DramSpec spec = hbm2();
+    spec.channels = 2;
+    spec.address_map = "ch1 bg2 co5 ba2 ro15";
+    spec.refresh = false;
+    return spec;
+}
+
+constexpr Ticks ns(std::int64_t n) {
+    return Ticks(n * 1000);
+}
+
+}  // namespace
+
+TEST_CASE("a request is accepted at once and answered when its last channel is done") {
+    FreshKernel kernel;
+    Dram dram("dram", two_channels());
+    Source source("source", {{ns(10), 0, 32}, {ns(200), 32, 64}, {ns(400), 33, 31}});
+    source.out.bind(dram.in);
+    run_to_the_end();
+    const auto& outcomes = source.outcomes();
+    CHECK(outcomes[0].accepted == ns(10));
+    CHECK(outcomes[0].answered == ns(10 + 15 + 14 + 2));  // closed bank
+    CHECK(outcomes[1].answered ==
+          ns(200 + 15 + 14 + 2));                     // channel 1 closed, channel 0's next bank group too
+    CHECK(outcomes[2].answered == ns(400 + 14 + 2));  // a row hit
+    for (const auto& outcome : outcomes) CHECK(outcome.status == tlm::TLM_OK_RESPONSE);
+    CHECK(dram.bytes_read() == Bytes(32 + 64 + 31));
+    CHECK(dram.idle());
+    const std::vector<Stat> stats = dram.stats();
+    CHECK(stats[2].name == "read_bursts");
+    CHECK(stats[2].value == 4);
+}
+
+TEST_CASE("requests between two clock edges count from the next") {
+    FreshKernel kernel;
+    DramSpec spec = two_channels();
+    spec.clock = Hertz(1'500'000'000);
+    Dram dram("dram", spec);
+    Source source("source", {{Ticks(700), 0, 32}});
+    source.out.bind(dram.in);
+    run_to_the_end();
+    CHECK(source.outcomes()[0].answered == Ticks((2 + 31) * 1'000'000 / 1500));  // edge 2 is at 1333 ps
+}
+
+TEST_CASE("a full door holds the request phase open, and nothing is lost") {
+    FreshKernel kernel;
+    DramSpec spec = two_channels();
+    spec.door = 1;
+    spec.queue = 4;
+    Dram dram("dram", spec);
+    std::vector<Source::Request> requests;
+    for (std::uint64_t i = 0; i < 50; ++i) requests.push_back({ns(0), i * 4096, 1024, i % 3 == 0});
+    Source first("first", requests), second("second", requests, true);
+    first.out.bind(dram.in);
+    second.out.bind(dram.in);
+    run_to_the_end();
+    CHECK(first.outcomes()[2].accepted > ns(0));
+    for (const Source* source : {&first, &second})
+        for (const auto& outcome : source->outcomes()) CHECK(outcome.status == tlm::TLM_OK_RESPONSE);
+    CHECK(dram.bytes_written() == Bytes(2 * 17 * 1024));
+    CHECK(dram.bytes_read() == Bytes(2 * 33 * 1024));
+    CHECK(dram.idle());
+}
+
+TEST_CASE("how a transfer is cut into payloads does not change when its last byte arrives") {
+    std::map<unsigned, Ticks> last;
+    for (const unsigned piece : {256u, 1024u, 4096u, 32768u}) {
+        FreshKernel kernel;
+        DramSpec spec = two_channels();
+        spec.refresh = true;
+        spec.door = 4096;
+        Dram dram("dram", spec);
+        std::vector<Source::Request> requests;
+        for (std::uint64_t at = 0; at < (1u << 18); at += piece) requests.push_back({ns(5), at, piece});
+        Source source("source", requests);
+        source.out.bind(dram.in);
+        run_to_the_end();
+        for (const auto& outcome : source.outcomes()) last[piece] = std::max(last[piece], outcome.answered);
+    }
+    CHECK(last[256] == last[32768]);
+    CHECK(last[1024] == last[32768]);
+    CHECK(last[4096] == last[32768]);
+    CHECK(last[32768] > ns((1 << 18) / 32));  // two channels of 16 B a clock
+}
+
+TEST_CASE("what no memory could serve is refused with the response TLM has for it") {
+    FreshKernel kernel;
+    const DramSpec spec = two_channels();
+    Dram dram("dram", spec);
+    const auto end = static_cast<std::uint64_t>(spec.capacity().value());
+    Source source("source", {{ns(0), end - 32, 64}, {ns(0), 0, 64 * 1024}, {ns(0), end - 64, 64}});
+    source.out.bind(dram.in);
+    run_to_the_end();
+    CHECK(source.outcomes()[0].status == tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    CHECK(source.outcomes()[1].status == tlm::TLM_BURST_ERROR_RESPONSE);
+    CHECK(source.outcomes()[2].status == tlm::TLM_OK_RESPONSE);
+}
+
+TEST_CASE("an ideal memory answers at the same time") {
+    FreshKernel kernel;
+    DramSpec spec;
+    spec.kind = DramSpec::Kind::Ideal;
+    spec.ideal_capacity = Bytes(1 << 20);
+    Dram dram("dram", spec);
+    Source source("source", {{ns(7), 0, 1024}, {ns(7), 4096, 32768, true}});
+    source.out.bind(dram.in);
+    run_to_the_end();
+    CHECK(source.outcomes()[0].answered == ns(7));
+    CHECK(source.outcomes()[1].answered == ns(7));
+    CHECK(dram.bytes_written() == Bytes(32768));
+}
+
+TEST_CASE("the refresh phase moves the first refresh") {
+    for (const std::int64_t phase : {0, 3000, 3900 + 3000}) {
+        FreshKernel kernel;
+        DramSpec spec = two_channels();
+        spec.refresh = true;
+        spec.refresh_phase = ns(phase);
+        Dram dram("dram", spec);
+        Source source("source", {{ns(900), 0, 32}});
+        source.out.bind(dram.in);
+        run_to_the_end();
+        // due at 900 after 3000 of 3900: REF at once (nothing is open), ACT RFC - 1 later
+        const std::int64_t wait = phase == 0 ? 0 : 259;
+        CHECK(source.outcomes()[0].answered == ns(900 + wait + 15 + 14 + 2));
+    }
+}
+
+namespace {
+
+class LooselyTimed : public sc_core::sc_module {
+public:
+    tlm_utils::simple_initiator_socket<LooselyTimed> out{"out"};
+    Ticks answered;
+    explicit LooselyTimed(sc_core::sc_module_name name) : sc_module(name) {
+        SC_HAS_PROCESS(LooselyTimed);
+        SC_THREAD(go);
+    }
+
+private:
+    void go() {
+        tlm::tlm_generic_payload payload;
+        payload.set_command(tlm::TLM_READ_COMMAND);
+        payload.set_address(0);
+        payload.set_data_length(32);
+        sc_core::sc_time delay(10, sc_core::SC_NS);
+        out->b_transport(payload, delay);
+        answered = now();
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a blocking transport takes as long as the phases do") {
+    FreshKernel kernel;
+    Dram dram("dram", two_channels());
+    LooselyTimed source("source");
+    source.out.bind(dram.in);
+    run_to_the_end();
+    CHECK(source.answered == ns(10 + 15 + 14 + 2));
+}
+
+}  // namespace systole::test

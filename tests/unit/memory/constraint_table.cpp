@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables as a datasheet speaks: one tick before a command is blocked, at the tick it is ready.
+#include "models/memory/constraint_table.h"
+
+#include <catch2/catch.hpp>
+
+#include "models/memory/bank_timing.h"
+#include "tests/unit/memory/memory_specs.h"
+
+namespace systole::test {
+
+using enum Command;
+
+TEST_CASE("a latency is a sum of parameters and numbers") {
+    const TimingParameters timing{{"CL", 14}, {"CWL", 5}, {"BL", 2}};
+    CHECK(evaluate_latency("CL", timing) == Cycles(14));
+    CHECK(evaluate_latency("CL + BL - CWL", timing) == Cycles(11));
+    CHECK(evaluate_latency("CWL + 1", timing) == Cycles(6));
+}
+
+TEST_CASE("every table reads with its own parameters and asks for no negative distance") {
+    for (const ConstraintTable& table : constraint_tables()) {
+        TimingParameters ones{{"BL", 1}};
+        for (const std::string_view name : table.parameters) ones[std::string(name)] = 1;
+        for (const ConstraintRow& row : table.rows) CHECK(evaluate_latency(row.latency, ones) >= Cycles(0));
+    }
+}
+
+TEST_CASE("HBM2: an ACT takes two clocks, and a bank's cycle counts from its second") {
+    BankTiming banks(hbm2());
+    banks.issue(Act, 0, Cycles(100));
+    CHECK(banks.earliest(Read, 0) == Cycles(115));   // RCDRD 14, from the second clock
+    CHECK(banks.earliest(Write, 0) == Cycles(113));  // RCDWR 12
+    CHECK(banks.earliest(Pre, 0) == Cycles(135));    // RAS 34
+    CHECK(banks.earliest(Act, 0) == Cycles(148));    // RC 48, first clock to first clock
+    CHECK(banks.earliest(Act, 1) == Cycles(106));    // RRD_L 6: same group
+    CHECK(banks.earliest(Act, 4) == Cycles(104));    // RRD_S 4
+    CHECK(banks.earliest(Pre, 4) == Cycles(102));    // the row bus
+    banks.issue(Pre, 0, Cycles(135));
+    CHECK(banks.earliest(Act, 0) == Cycles(148));  // RP - 1 = 13 meets RC
+    CHECK(banks.earliest(Act, 4) == Cycles(136));
+}
+
+TEST_CASE("HBM2: columns within a bank group are CCD_L apart, across CCD_S, and turn around by the table") {
+    BankTiming banks(hbm2());
+    banks.issue(Read, 0, Cycles(50));
+    CHECK(banks.earliest(Read, 3) == Cycles(54));
+    CHECK(banks.earliest(Read, 4) == Cycles(52));
+    CHECK(banks.earliest(Write, 4) == Cycles(63));  // RTW 13
+    CHECK(banks.earliest(Pre, 0) == Cycles(55));    // RTP 5
+    banks.issue(Write, 0, Cycles(63));
+    CHECK(banks.earliest(Read, 4) == Cycles(63 + 5 + 2 + 6));
+    CHECK(banks.earliest(Read, 1) == Cycles(63 + 5 + 2 + 8));
+    CHECK(banks.earliest(Pre, 0) == Cycles(63 + 5 + 2 + 16));
+}
+
+TEST_CASE("a fifth ACT waits for the four-activate window") {
+    BankTiming banks(ddr3());
+    for (int i = 0; i < 4; ++i) banks.issue(Act, i, Cycles(6 * i));
+    CHECK(banks.earliest(Act, 4) == Cycles(27));  // FAW 27 after the first, not 6 after the last
+    banks.issue(Act, 4, Cycles(27));
+    CHECK(banks.earliest(Act, 5) == Cycles(33));  // FAW of the second ends at 33 = RRD of the fifth
+}
+
+TEST_CASE("DDR3: one command bus, and refresh blocks the rank for RFC") {
+    BankTiming banks(ddr3());
+    banks.issue(Act, 0, Cycles(10));
+    CHECK(banks.earliest(Read, 1) == Cycles(11));
+    CHECK(banks.earliest(PreAll, 0) == Cycles(46));
+    banks.issue(PreAll, 0, Cycles(46));
+    CHECK(banks.earliest(Refresh, 0) == Cycles(60));
+    banks.issue(Refresh, 0, Cycles(60));
+    CHECK(banks.earliest(Act, 7) == Cycles(338));
+}
+
+}  // namespace systole::test
