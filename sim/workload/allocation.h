@@ -24,8 +24,8 @@ enum class Layout {
 struct Placement {
     Space space = Space::Dram;
     Layout layout = Layout::RowMajor;
-    std::int64_t address = 0;  ///< first byte, in its space
-    Bytes bytes;               ///< including the layout's padding
+    std::int64_t address = 0;                   ///< first byte, in its space
+    Bytes bytes;                                ///< including the layout's padding
     std::int64_t tile_rows = 0, tile_cols = 0;  ///< Layout::Tiled
 };
 
@@ -40,9 +40,9 @@ struct AllocationRules {
 
 /// One placement per tensor of the graph. Weights live for the whole run; an activation's place is used again
 /// once its last reader has been placed (first fit over live ranges). Weights of conv2d and matmul (stored
-/// ones) are Tiled over the implicit-GEMM view [k = kernel_h*kernel_w*in_c/groups, n = out_c/groups], group by
-/// group; everything else is RowMajor. Throws UserError with a breakdown (weights, activations, capacity) when
-/// a space is too small.
+/// ones) are Tiled over the implicit-GEMM view [k = kernel_h*kernel_w*in_c/groups, n = out_c/groups], group
+/// by group; everything else is RowMajor. Throws UserError with a breakdown (weights, activations, capacity)
+/// when a space is too small.
 std::vector<Placement> allocate(const Graph& graph, const AllocationRules& rules);
 
 }  // namespace systole

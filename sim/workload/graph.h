@@ -15,6 +15,8 @@ namespace systole {
 
 using Shape = std::vector<std::int64_t>;
 
+using TensorId = std::size_t;
+
 enum class TensorRole { Input, Weights, Activation, KvCache };
 
 struct Tensor {
@@ -22,16 +24,18 @@ struct Tensor {
     Shape shape;
     DType dtype = DType::Bf16;
     TensorRole role = TensorRole::Activation;
+    /// A reshape of that tensor: the same bytes at the same address. Never names another view.
+    std::optional<TensorId> view_of = std::nullopt;
 };
-
-using TensorId = std::size_t;
 
 struct Layer {
     std::string name;  ///< unique in the graph; blocks' names joined by '.'
     Operator op;
-    std::vector<TensorId> inputs;     ///< activations (or KV cache), in the operator's order
-    std::optional<TensorId> weights;  ///< stored weights: conv2d [k,r,s,c/groups], matmul [k,n] or [n,k], norm, embedding
-    std::optional<TensorId> bias;
+    std::vector<TensorId> inputs;  ///< activations (or KV cache), in the operator's order
+    /// Stored weights: conv2d [k,r,s,c/groups], matmul [k,n] ([n,k] if transposed_b), norm [cols],
+    /// embedding [vocabulary,width].
+    std::optional<TensorId> weights;
+    std::optional<TensorId> bias;  ///< conv2d [k], matmul [n] (int32 or fp32), layer norm [cols]
     TensorId output = 0;
     SourceMark where;  ///< in the trace file, for errors of later stages
 };
@@ -39,11 +43,13 @@ struct Layer {
 struct Graph {
     std::string name;
     std::vector<Tensor> tensors;
-    std::vector<Layer> layers;     ///< each after the producers of its inputs
-    std::vector<TensorId> inputs;  ///< fed from outside
-    std::vector<TensorId> outputs; ///< read by the outside
+    std::vector<Layer> layers;      ///< each after the producers of its inputs
+    std::vector<TensorId> inputs;   ///< fed from outside
+    std::vector<TensorId> outputs;  ///< read by the outside
 };
 
+/// "[1, 56, 56, 64]".
+std::string to_string(const Shape& shape);
 /// Elements of a shape; the graph's readers guarantee that it does not overflow.
 std::int64_t elements(const Shape& shape);
 /// Stored bytes, each innermost row padded to whole bytes.

@@ -90,6 +90,8 @@ using Operator =
 /// "conv2d", "matmul", "elementwise", ... as written in traces and results.
 std::string_view op_name(const Operator& op);
 std::string_view to_string(Function function);
+/// All functions, "none" first, in the order of the enum.
+const std::vector<std::string>& function_names();
 
 /// Multiply-accumulates of the matrix kind (conv2d, matmul); 0 for all others. Shapes in a Graph were checked
 /// for overflow when it was read.

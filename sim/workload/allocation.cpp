@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/workload/allocation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "sim/base/check.h"
+#include "sim/base/checked.h"
+#include "sim/base/text.h"
+#include "sim/workload/first_fit.h"
+
+namespace systole {
+namespace {
+
+/// A stored weight matrix as implicit GEMM sees it: `groups` matrices of k rows and n columns.
+struct MatrixView {
+    std::int64_t groups, k, n;
+};
+
+std::optional<MatrixView> matrix_of(const Operator& op) {
+    if (const auto* c = std::get_if<Conv2d>(&op))
+        return MatrixView{c->groups, c->kernel_h * c->kernel_w * (c->in_c / c->groups), c->out_c / c->groups};
+    if (const auto* m = std::get_if<MatMul>(&op); m && m->shared_weights) return MatrixView{1, m->k, m->n};
+    return std::nullopt;
+}
+
+/// Weights, and a KV cache, which outlives the run as they do.
+bool stays(const Tensor& tensor) {
+    return tensor.role == TensorRole::Weights || tensor.role == TensorRole::KvCache;
+}
+
+class Allocator {
+public:
+    Allocator(const Graph& graph, const AllocationRules& rules)
+        : graph_(graph), rules_(rules), placements_(graph.tensors.size()), padded_(graph.tensors.size()) {}
+
+    std::vector<Placement> run() {
+        lay_out();
+        measure();
+        place_weights();
+        place_activations();
+        place_views();
+        check_capacity();
+        return std::move(placements_);
+    }
+
+private:
+    bool is_view(TensorId id) const { return graph_.tensors[id].view_of.has_value(); }
+    std::int64_t alignment(TensorId id) const {
+        const bool dram = placements_[id].space == Space::Dram;
+        return (dram ? rules_.dram_alignment : rules_.scratchpad_alignment).value();
+    }
+
+    void lay_out();
+    void tile(Placement& placement, const MatrixView& matrix, DType dtype) const;
+    void measure();
+    void place_weights();
+    void place_activations();
+    void place_views();
+    std::vector<std::size_t> last_readers() const;
+    void check_capacity() const;
+    [[noreturn]] void fail_overflow() const;
+
+    const Graph& graph_;
+    const AllocationRules& rules_;
+    std::vector<Placement> placements_;
+    std::vector<std::int64_t> padded_;  // bytes of each tensor, rounded up to its space's alignment
+    std::int64_t weights_end_ = 0;
+    std::int64_t activations_peak_ = 0;
+};
+
+void Allocator::fail_overflow() const {
+    throw UserError(fmt::format("'{}': its tensors, laid out in tiles of {}x{}, have more than 2^63 bytes",
+                                graph_.name, rules_.tile_rows, rules_.tile_cols));
+}
+
+void Allocator::tile(Placement& placement, const MatrixView& matrix, DType dtype) const {
+    placement.layout = Layout::Tiled;
+    placement.tile_rows = rules_.tile_rows;
+    placement.tile_cols = rules_.tile_cols;
+    std::optional<std::int64_t> bytes = row_bytes(dtype, rules_.tile_cols).value();
+    for (const std::int64_t factor : {rules_.tile_rows, matrix.groups, ceil_div(matrix.k, rules_.tile_rows),
+                                      ceil_div(matrix.n, rules_.tile_cols)})
+        if (bytes) bytes = checked_mul(*bytes, factor);
+    if (!bytes) fail_overflow();
+    placement.bytes = Bytes(*bytes);
+}
+
+/// Space, layout and bytes of every tensor.
+void Allocator::lay_out() {
+    for (TensorId id = 0; id < graph_.tensors.size(); ++id) {
+        const Tensor& tensor = graph_.tensors[id];
+        placements_[id].space = stays(tensor) ? Space::Dram : rules_.activations;
+        placements_[id].bytes = stored_bytes(tensor);
+    }
+    for (const Layer& layer : graph_.layers) {
+        const std::optional<MatrixView> matrix = matrix_of(layer.op);
+        if (matrix && layer.weights)
+            tile(placements_[*layer.weights], *matrix, graph_.tensors[*layer.weights].dtype);
+    }
+}
+
+/// Padded sizes, whose sum bounds every address below.
+void Allocator::measure() {
+    std::optional<std::int64_t> sum = 0;
+    for (TensorId id = 0; id < padded_.size(); ++id) {
+        const std::int64_t step = alignment(id);
+        const auto widened = checked_add(placements_[id].bytes.value(), step - 1);
+        if (!widened) fail_overflow();
+        padded_[id] = *widened / step * step;
+        sum = checked_add(*sum, padded_[id]);
+        if (!sum) fail_overflow();
+    }
+}
+
+void Allocator::place_weights() {
+    for (TensorId id = 0; id < padded_.size(); ++id) {
+        if (!stays(graph_.tensors[id]) || is_view(id)) continue;
+        placements_[id].address = weights_end_;
+        weights_end_ += padded_[id];
+    }
+}
+
+/// The last layer in which each tensor's bytes must be left alone: that of its last reader, or of a reader of
+/// its views; one past the last layer for an output.
+std::vector<std::size_t> Allocator::last_readers() const {
+    std::vector<std::size_t> last(graph_.tensors.size(), 0);
+    const auto extend = [&](TensorId id, std::size_t layer) {
+        std::size_t& known = last[graph_.tensors[id].view_of.value_or(id)];
+        known = std::max(known, layer);
+    };
+    for (std::size_t i = 0; i < graph_.layers.size(); ++i) {
+        extend(graph_.layers[i].output, i);
+        for (const TensorId input : graph_.layers[i].inputs) extend(input, i);
+    }
+    for (const TensorId output : graph_.outputs) extend(output, graph_.layers.size());
+    return last;
+}
+
+/// Walks the layers in order: a layer's output takes the lowest place that fits beside all that lives, its
+/// inputs among them; then what was read for the last time leaves.
+void Allocator::place_activations() {
+    const std::vector<std::size_t> last = last_readers();
+    const std::int64_t base = rules_.activations == Space::Dram ? weights_end_ : 0;
+    std::vector<std::vector<TensorId>> leaving(graph_.layers.size() + 1);
+    FirstFit space;
+    const auto place = [&](TensorId id) {
+        if (stays(graph_.tensors[id]) || is_view(id)) return;
+        placements_[id].address = base + space.take(padded_[id]);
+        leaving[last[id]].push_back(id);
+    };
+    for (const TensorId input : graph_.inputs) place(input);
+    for (std::size_t i = 0; i < graph_.layers.size(); ++i) {
+        place(graph_.layers[i].output);
+        for (const TensorId id : leaving[i]) space.give_back(placements_[id].address - base, padded_[id]);
+    }
+    activations_peak_ = space.peak();
+}
+
+void Allocator::place_views() {
+    for (TensorId id = 0; id < graph_.tensors.size(); ++id)
+        if (is_view(id)) placements_[id] = placements_[*graph_.tensors[id].view_of];
+}
+
+void Allocator::check_capacity() const {
+    std::vector<Diagnostic> faults;
+    const auto fail = [&](std::string message) { faults.emplace_back().message = std::move(message); };
+    const bool in_dram = rules_.activations == Space::Dram;
+    const std::string activations = format_bytes(Bytes(activations_peak_));
+    const std::string weights = format_bytes(Bytes(weights_end_));
+    const Bytes dram(weights_end_ + (in_dram ? activations_peak_ : 0));
+    if (dram > rules_.dram_capacity)
+        fail(fmt::format(
+            "'{}' does not fit into DRAM: weights {} + activations {} (at their peak) = {}, capacity {}",
+            graph_.name, weights, in_dram ? activations : "0 B", format_bytes(dram),
+            format_bytes(rules_.dram_capacity)));
+    if (!in_dram && activations_peak_ > rules_.scratchpad_capacity.value())
+        fail(fmt::format(
+            "'{}' does not fit into the scratchpad: activations {} (at their peak), capacity {}; the "
+            "weights, {}, lie in DRAM",
+            graph_.name, activations, format_bytes(rules_.scratchpad_capacity), weights));
+    if (!faults.empty()) throw UserError(std::move(faults));
+}
+
+}  // namespace
+
+std::string_view to_string(Space space) {
+    return space == Space::Dram ? "dram" : "scratchpad";
+}
+
+std::vector<Placement> allocate(const Graph& graph, const AllocationRules& rules) {
+    SYSTOLE_CHECK(rules.dram_alignment > Bytes(0) && rules.scratchpad_alignment > Bytes(0) &&
+                      rules.tile_rows > 0 && rules.tile_cols > 0,
+                  "a device's allocation rules must be positive");
+    return Allocator(graph, rules).run();
+}
+
+}  // namespace systole

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/workload/graph.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace systole {
+
+std::string to_string(const Shape& shape) {
+    return fmt::format("[{}]", fmt::join(shape, ", "));
+}
+
+std::int64_t elements(const Shape& shape) {
+    std::int64_t product = 1;
+    for (const std::int64_t dimension : shape) product *= dimension;
+    return product;
+}
+
+Bytes stored_bytes(const Tensor& tensor) {
+    const std::int64_t row = tensor.shape.back();
+    return row_bytes(tensor.dtype, row) * (elements(tensor.shape) / row);
+}
+
+Macs total_macs(const Graph& graph) {
+    Macs total;
+    for (const Layer& layer : graph.layers) total += macs(layer.op);
+    return total;
+}
+
+}  // namespace systole

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/workload/graph_builder.h"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <utility>
+
+#include "sim/base/checked.h"
+#include "sim/workload/operator_shapes.h"
+
+namespace systole {
+namespace {
+
+/// Integer arithmetic adds biases at accumulator width; floating point adds them in single precision. A
+/// norm's shift is stored like its scale.
+DType bias_dtype(const LayerPlan& plan, DType activations) {
+    if (std::holds_alternative<Norm>(plan.op)) return plan.weight_dtype;
+    const bool integer =
+        activations == DType::Int4 || activations == DType::Int8 || activations == DType::Int32;
+    return integer ? DType::Int32 : DType::Fp32;
+}
+
+/// Whether rows of both shapes fall on the same bytes. Rows are padded to whole bytes, so rows of 4-bit
+/// elements can only be joined or cut where none of them ends inside a byte.
+bool same_bytes(DType dtype, const Shape& a, const Shape& b) {
+    const auto whole = [&](const Shape& shape) { return bits_of(dtype).value() * shape.back() % 8 == 0; };
+    return a.back() == b.back() || (whole(a) && whole(b));
+}
+
+}  // namespace
+
+std::optional<TensorId> GraphBuilder::add_tensor(Tensor tensor, const SourceMark& where) {
+    if (!is_storable(tensor.shape)) {
+        mistakes_->add(where, fmt::format("tensor '{}' {} has more than 2^56 elements", tensor.name,
+                                          to_string(tensor.shape)));
+        return std::nullopt;
+    }
+    graph_.tensors.push_back(std::move(tensor));
+    uses_.push_back({where, false});
+    return graph_.tensors.size() - 1;
+}
+
+std::optional<TensorId> GraphBuilder::add_input(std::string name, Shape shape, DType dtype,
+                                                const SourceMark& where) {
+    const auto id = add_tensor({std::move(name), std::move(shape), dtype, TensorRole::Input}, where);
+    if (id) graph_.inputs.push_back(*id);
+    return id;
+}
+
+std::optional<TensorId> GraphBuilder::add_view(std::string name, TensorId base, Shape shape,
+                                               const SourceMark& where) {
+    const Tensor& source = graph_.tensors[base];
+    if (!is_storable(shape) || elements(shape) != elements(source.shape)) {
+        mistakes_->add(where, fmt::format("reshape '{}': {} does not hold as many elements as '{}' {}", name,
+                                          to_string(shape), source.name, to_string(source.shape)));
+        return std::nullopt;
+    }
+    if (!same_bytes(source.dtype, shape, source.shape)) {
+        mistakes_->add(where,
+                       fmt::format("reshape '{}': rows of {} are padded to whole bytes, so {} is no view of "
+                                   "'{}' {}",
+                                   name, to_string(source.dtype), to_string(shape), source.name,
+                                   to_string(source.shape)));
+        return std::nullopt;
+    }
+    uses_[base].read = true;
+    const TensorId root = source.view_of.value_or(base);
+    return add_tensor({std::move(name), std::move(shape), source.dtype, source.role, root}, where);
+}
+
+std::optional<TensorId> GraphBuilder::add_layer(LayerPlan plan) {
+    const std::vector<std::string> faults = find_faults(plan.op);
+    for (const std::string& fault : faults)
+        mistakes_->add(plan.where, fmt::format("{} '{}': {}", op_name(plan.op), plan.name, fault));
+    if (!faults.empty()) return std::nullopt;
+
+    Layer layer{plan.name, plan.op, plan.inputs, {}, {}, 0, plan.where};
+    for (const TensorId input : plan.inputs) uses_[input].read = true;
+    const auto add_stored = [&](const std::optional<Shape>& shape, std::string_view part, DType dtype) {
+        if (!shape) return std::optional<TensorId>{};
+        const auto id = add_tensor(
+            {fmt::format("{}.{}", plan.name, part), *shape, dtype, TensorRole::Weights}, plan.where);
+        if (id) uses_[*id].read = true;
+        return id;
+    };
+    const DType activations = tensor(plan.inputs.front()).dtype;
+    layer.weights = add_stored(weights_shape(plan.op), "weights", plan.weight_dtype);
+    layer.bias = add_stored(bias_shape(plan.op), "bias", bias_dtype(plan, activations));
+    const auto output = add_tensor({plan.name, std::move(plan.output), plan.out_dtype}, plan.where);
+    if (!output) return std::nullopt;
+    layer.output = *output;
+    graph_.layers.push_back(std::move(layer));
+    return output;
+}
+
+void GraphBuilder::add_output(TensorId tensor) {
+    uses_[tensor].read = true;
+    graph_.outputs.push_back(tensor);
+}
+
+Graph GraphBuilder::finish(const SourceMark& where) {
+    mistakes_->throw_if_any();  // behind a mistake, what is unread says nothing
+    report_unread();
+    report_overflow(where);
+    mistakes_->throw_if_any();
+    return std::move(graph_);
+}
+
+void GraphBuilder::report_unread() {
+    std::set<std::pair<int, int>> told;  // a layer of a repeated block is told once
+    for (TensorId id = 0; id < uses_.size(); ++id) {
+        const SourceMark& where = uses_[id].where;
+        if (uses_[id].read || !told.emplace(where.line, where.column).second) continue;
+        mistakes_->add(where, is_input(id) && !tensor(id).view_of
+                                  ? fmt::format("input '{}' is never read", tensor(id).name)
+                                  : fmt::format("'{}' is never read and is no output", tensor(id).name));
+    }
+}
+
+void GraphBuilder::report_overflow(const SourceMark& where) {
+    std::optional<std::int64_t> macs_sum = 0, bytes_sum = 0;
+    for (const Layer& layer : graph_.layers)
+        if (macs_sum) macs_sum = checked_add(*macs_sum, macs(layer.op).value());
+    for (const Tensor& tensor : graph_.tensors)
+        if (bytes_sum) bytes_sum = checked_add(*bytes_sum, stored_bytes(tensor).value());
+    if (!macs_sum) mistakes_->add(where, "all layers together have more than 2^63 multiply-accumulates");
+    if (!bytes_sum) mistakes_->add(where, "all tensors together have more than 2^63 bytes");
+}
+
+}  // namespace systole

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Puts a Graph together tensor by tensor, for all readers: creates weights, biases and outputs of layers,
+// refuses what cannot be stored or counted, and finds what nobody reads.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/workload/graph.h"
+#include "sim/workload/mistakes.h"
+
+namespace systole {
+
+/// A layer before its tensors exist.
+struct LayerPlan {
+    std::string name;
+    Operator op;
+    std::vector<TensorId> inputs;  ///< at least one
+    Shape output;
+    DType weight_dtype = DType::Bf16, out_dtype = DType::Bf16;
+    SourceMark where;
+};
+
+class GraphBuilder {
+public:
+    GraphBuilder(std::string name, Mistakes& mistakes) : mistakes_(&mistakes) {
+        graph_.name = std::move(name);
+    }
+
+    void rename(std::string name) { graph_.name = std::move(name); }
+
+    // Each answers the new tensor, or nothing after a mistake.
+    std::optional<TensorId> add_input(std::string name, Shape shape, DType dtype, const SourceMark& where);
+    std::optional<TensorId> add_layer(LayerPlan plan);
+    /// The elements of `base` under another shape.
+    std::optional<TensorId> add_view(std::string name, TensorId base, Shape shape, const SourceMark& where);
+
+    void add_output(TensorId tensor);
+    bool is_input(TensorId tensor) const { return graph_.tensors[tensor].role == TensorRole::Input; }
+    const Tensor& tensor(TensorId tensor) const { return graph_.tensors[tensor]; }
+
+    /// The graph; throws the mistakes, among them inputs and layers that nobody reads.
+    Graph finish(const SourceMark& where);
+
+private:
+    std::optional<TensorId> add_tensor(Tensor tensor, const SourceMark& where);
+    void report_unread();
+    void report_overflow(const SourceMark& where);
+
+    struct Use {
+        SourceMark where;   // of the tensor's layer or declaration
+        bool read = false;  // by a layer, a view or the outside
+    };
+
+    Graph graph_;
+    std::vector<Use> uses_;  // one per tensor
+    Mistakes* mistakes_;
+};
+
+}  // namespace systole

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/workload/layer_dtypes.h"
+
+#include <fmt/format.h>
+
+namespace systole {
+namespace {
+
+bool stores_weights(std::string_view op) {
+    return op == "conv2d" || op == "matmul" || op == "norm" || op == "embedding";
+}
+
+LayerDtypes embedding_dtypes(Keys& keys, std::optional<DType> dtype, std::optional<DType> weights,
+                             std::optional<DType> output) {
+    if (!keys.has("dtype") && !keys.has("weight_dtype"))
+        keys.fail("'dtype' is missing: expected the dtype of the table, because the input holds indices");
+    const DType table = weights ? *weights : dtype.value_or(DType::Bf16);
+    return {table, output ? *output : dtype.value_or(table)};
+}
+
+}  // namespace
+
+LayerDtypes read_dtypes(Keys& keys, std::string_view op, const Tensor* input) {
+    const std::optional<DType> dtype = keys.dtype("dtype");
+    std::optional<DType> weights, output;
+    if (stores_weights(op)) weights = keys.dtype("weight_dtype");
+    if (op != "reshape") output = keys.dtype("out_dtype");
+    if (op == "embedding") return embedding_dtypes(keys, dtype, weights, output);
+    if (!input) return {};
+    if (dtype && *dtype != input->dtype)
+        keys.fail(fmt::format(
+                      "'dtype' is {}, but its input '{}' is {}; give 'out_dtype' to the layer that makes it",
+                      to_string(*dtype), input->name, to_string(input->dtype)),
+                  "dtype");
+    return {weights.value_or(input->dtype), output.value_or(input->dtype)};
+}
+
+}  // namespace systole

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operators as traces write them (docs/formats.md): for each a small function from its keys and the
+// shapes it reads to the operator and the shape it makes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/workload/graph.h"
+#include "sim/workload/keys.h"
+
+namespace systole {
+
+/// One layer under reading: its keys, and the tensors it reads.
+class LayerText {
+public:
+    /// `operands` is empty if a mistake hides one of them: then only the keys are checked.
+    LayerText(Keys& keys, Mistakes& mistakes, std::vector<const Tensor*> operands)
+        : keys_(&keys), mistakes_(&mistakes), before_(mistakes.count()), operands_(std::move(operands)) {}
+
+    Keys& keys() { return *keys_; }
+    const Tensor& operand(std::size_t index) const { return *operands_[index]; }
+    const Shape& shape(std::size_t index) const { return operands_[index]->shape; }
+    /// Whether shapes are known and all keys read so far were right.
+    bool sound() const { return !operands_.empty() && mistakes_->count() == before_; }
+    /// Records a mistake unless the first operand has `rank` dimensions, then called `meaning`.
+    bool expect_rank(std::size_t rank, std::string_view meaning);
+
+private:
+    Keys* keys_;
+    Mistakes* mistakes_;
+    std::size_t before_;
+    std::vector<const Tensor*> operands_;
+};
+
+/// What a layer's keys say. A reshape has no operator: its result is a view.
+struct LayerMeaning {
+    std::optional<Operator> op;
+    Shape output;
+};
+
+/// How one operator is written.
+struct OpSyntax {
+    std::string name;
+    std::size_t operands;  ///< tensors it reads
+    /// Nothing after a mistake, which it has recorded.
+    std::optional<LayerMeaning> (*read)(LayerText& text);
+};
+
+/// By the name in `op:`, or null.
+const OpSyntax* find_op_syntax(std::string_view name);
+std::vector<std::string> op_syntax_names();
+
+/// The names of `kind:`, in the order of each operator's enum.
+const std::vector<std::string>& elementwise_kinds();
+const std::vector<std::string>& pool_kinds();
+const std::vector<std::string>& norm_kinds();
+/// One of function_names(); without "none" for the operator whose only work it is.
+Function read_post(Keys& keys);
+Function read_function(Keys& keys);
+
+}  // namespace systole

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/workload/operator_shapes.h"
+
+#include <fmt/format.h>
+
+#include <initializer_list>
+#include <string_view>
+
+#include "sim/base/checked.h"
+
+namespace systole {
+namespace {
+
+// Four bytes an element, and every row of packed elements padded to at most twice its size.
+constexpr std::int64_t kMaxElements = std::int64_t{1} << 56;
+
+using Faults = std::vector<std::string>;
+
+template <class Range>
+std::optional<std::int64_t> product(const Range& factors) {
+    std::optional<std::int64_t> result = 1;
+    for (const std::int64_t factor : factors)
+        if (result) result = checked_mul(*result, factor);
+    return result;
+}
+
+void expect_countable(std::string_view what, std::initializer_list<std::int64_t> factors, Faults& faults) {
+    if (!product(factors)) faults.push_back(fmt::format("has more than 2^63 {}", what));
+}
+
+struct FaultsOf {
+    Faults operator()(const Conv2d& c) const {
+        Faults faults;
+        const Shape padded = {c.in_h + 2 * c.pad, c.in_w + 2 * c.pad};
+        const Shape reach = {c.dilation * (c.kernel_h - 1) + 1, c.dilation * (c.kernel_w - 1) + 1};
+        if (reach[0] > padded[0] || reach[1] > padded[1])
+            faults.push_back(fmt::format("the {}kernel {} is larger than the padded input {}",
+                                         c.dilation > 1 ? "dilated " : "", to_string(reach),
+                                         to_string(padded)));
+        if (c.in_c % c.groups != 0 || c.out_c % c.groups != 0)
+            faults.push_back(fmt::format("groups {} must divide the {} input and the {} output channels",
+                                         c.groups, c.in_c, c.out_c));
+        if (faults.empty())
+            expect_countable(
+                "multiply-accumulates",
+                {c.batch, c.out_h(), c.out_w(), c.out_c, c.kernel_h, c.kernel_w, c.in_c / c.groups}, faults);
+        return faults;
+    }
+
+    Faults operator()(const MatMul& m) const {
+        Faults faults;
+        expect_countable("multiply-accumulates", {m.batch, m.m, m.n, m.k}, faults);
+        return faults;
+    }
+
+    Faults operator()(const Pool& p) const {
+        Faults faults;
+        const Shape window = {p.window_h, p.window_w};
+        const Shape padded = {p.in_h + 2 * p.pad, p.in_w + 2 * p.pad};
+        if (window[0] > padded[0] || window[1] > padded[1])
+            faults.push_back(fmt::format("the window {} is larger than the padded input {}",
+                                         to_string(window), to_string(padded)));
+        else if (p.pad >= p.window_h || p.pad >= p.window_w)
+            faults.push_back(
+                fmt::format("pad {} must be smaller than the window {}: a window would see nothing "
+                            "but padding",
+                            p.pad, to_string(window)));
+        if (faults.empty())
+            expect_countable("window elements",
+                             {p.batch, p.out_h(), p.out_w(), p.channels, p.window_h, p.window_w}, faults);
+        return faults;
+    }
+
+    template <class Other>
+    Faults operator()(const Other&) const {
+        return {};
+    }
+};
+
+}  // namespace
+
+std::vector<std::string> find_faults(const Operator& op) {
+    return std::visit(FaultsOf{}, op);
+}
+
+std::optional<Shape> weights_shape(const Operator& op) {
+    if (const auto* c = std::get_if<Conv2d>(&op))
+        return Shape{c->out_c, c->kernel_h, c->kernel_w, c->in_c / c->groups};
+    if (const auto* m = std::get_if<MatMul>(&op); m && m->shared_weights)
+        return m->transposed_b ? Shape{m->n, m->k} : Shape{m->k, m->n};
+    if (const auto* n = std::get_if<Norm>(&op)) return Shape{n->cols};
+    if (const auto* e = std::get_if<Embedding>(&op)) return Shape{e->vocabulary, e->width};
+    return std::nullopt;
+}
+
+std::optional<Shape> bias_shape(const Operator& op) {
+    if (const auto* c = std::get_if<Conv2d>(&op); c && c->bias) return Shape{c->out_c};
+    if (const auto* m = std::get_if<MatMul>(&op); m && m->bias) return Shape{m->n};
+    if (const auto* n = std::get_if<Norm>(&op); n && n->kind == Norm::Kind::Layer) return Shape{n->cols};
+    return std::nullopt;
+}
+
+bool is_storable(const Shape& shape) {
+    const std::optional<std::int64_t> count = product(shape);
+    return count && *count <= kMaxElements;
+}
+
+}  // namespace systole

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/workload/operators.h"
+
+namespace systole {
+namespace {
+
+struct NameOf {
+    std::string_view operator()(const Conv2d&) const { return "conv2d"; }
+    std::string_view operator()(const MatMul&) const { return "matmul"; }
+    std::string_view operator()(const Elementwise&) const { return "elementwise"; }
+    std::string_view operator()(const Activation&) const { return "activation"; }
+    std::string_view operator()(const Pool&) const { return "pool"; }
+    std::string_view operator()(const Softmax&) const { return "softmax"; }
+    std::string_view operator()(const Norm&) const { return "norm"; }
+    std::string_view operator()(const Transpose&) const { return "transpose"; }
+    std::string_view operator()(const Embedding&) const { return "embedding"; }
+};
+
+struct MacsOf {
+    std::int64_t operator()(const Conv2d& c) const {
+        return c.batch * c.out_h() * c.out_w() * c.out_c * c.kernel_h * c.kernel_w * (c.in_c / c.groups);
+    }
+    std::int64_t operator()(const MatMul& m) const { return m.batch * m.m * m.n * m.k; }
+    template <class Other>
+    std::int64_t operator()(const Other&) const {
+        return 0;
+    }
+};
+
+}  // namespace
+
+std::string_view op_name(const Operator& op) {
+    return std::visit(NameOf{}, op);
+}
+
+const std::vector<std::string>& function_names() {
+    static const std::vector<std::string> names = {"none", "relu", "relu6", "sigmoid",
+                                                   "tanh", "gelu", "silu",  "exp"};
+    return names;
+}
+
+std::string_view to_string(Function function) {
+    return function_names()[static_cast<std::size_t>(function)];
+}
+
+Macs macs(const Operator& op) {
+    return Macs(std::visit(MacsOf{}, op));
+}
+
+}  // namespace systole

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// A graph of one operator from the columns of `systole op` (docs/formats.md).
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "sim/workload/graph_builder.h"
+#include "sim/workload/keys.h"
+#include "sim/workload/op_reader.h"
+#include "sim/workload/trace.h"
+
+namespace systole {
+namespace {
+
+using config::YamlEntry;
+using config::YamlNode;
+
+/// The operator and the tensors it reads; their order is that of LayerPlan::inputs.
+struct Single {
+    Operator op;
+    std::vector<Shape> inputs;
+    Shape output;
+};
+
+Single read_matmul(Keys& keys) {
+    MatMul m;
+    m.m = keys.integer("m", 1);
+    m.n = keys.integer("n", 1);
+    m.k = keys.integer("k", 1);
+    m.batch = keys.integer("batch", 1, 1);
+    m.shared_weights = m.batch == 1;
+    if (m.shared_weights) return {m, {{m.m, m.k}}, {m.m, m.n}};
+    return {m, {{m.batch, m.m, m.k}, {m.batch, m.k, m.n}}, {m.batch, m.m, m.n}};
+}
+
+Single read_conv2d(Keys& keys) {
+    Conv2d c;
+    c.batch = keys.integer("n", 1);
+    c.in_h = keys.integer("h", 1);
+    c.in_w = keys.integer("w", 1);
+    c.in_c = keys.integer("c", 1);
+    c.out_c = keys.integer("k", 1);
+    c.kernel_h = keys.integer("r", 1);
+    c.kernel_w = keys.integer("s", 1);
+    c.stride = keys.integer("stride", 1, 1);
+    c.pad = keys.integer("pad", 0, 0);
+    c.dilation = keys.integer("dilation", 1, 1);
+    c.groups = keys.integer("groups", 1, 1);
+    return {c, {{c.batch, c.in_h, c.in_w, c.in_c}}, {c.batch, c.out_h(), c.out_w(), c.out_c}};
+}
+
+Single read_pool(Keys& keys) {
+    Pool p;
+    p.kind = static_cast<Pool::Kind>(keys.choice("kind", pool_kinds()));
+    p.batch = keys.integer("n", 1);
+    p.in_h = keys.integer("h", 1);
+    p.in_w = keys.integer("w", 1);
+    p.channels = keys.integer("c", 1);
+    p.window_h = keys.integer("r", 1);
+    p.window_w = keys.integer("s", 1);
+    p.stride = keys.integer("stride", 1, p.window_h);
+    p.pad = keys.integer("pad", 0, 0);
+    return {p, {{p.batch, p.in_h, p.in_w, p.channels}}, {p.batch, p.out_h(), p.out_w(), p.channels}};
+}
+
+Single read_elementwise(Keys& keys) {
+    Elementwise e;
+    e.kind = static_cast<Elementwise::Kind>(keys.choice("kind", elementwise_kinds()));
+    e.elements = keys.integer("elements", 1);
+    return {e, {{e.elements}, {e.elements}}, {e.elements}};
+}
+
+Single read_activation(Keys& keys) {
+    Activation a;
+    a.function = read_function(keys);
+    a.elements = keys.integer("elements", 1);
+    return {a, {{a.elements}}, {a.elements}};
+}
+
+Single read_softmax(Keys& keys) {
+    const Softmax s{keys.integer("rows", 1), keys.integer("cols", 1)};
+    return {s, {{s.rows, s.cols}}, {s.rows, s.cols}};
+}
+
+Single read_norm(Keys& keys) {
+    Norm n;
+    n.kind = static_cast<Norm::Kind>(keys.choice("kind", norm_kinds()));
+    n.rows = keys.integer("rows", 1);
+    n.cols = keys.integer("cols", 1);
+    return {n, {{n.rows, n.cols}}, {n.rows, n.cols}};
+}
+
+Single read_transpose(Keys& keys) {
+    const std::int64_t rows = keys.integer("rows", 1), cols = keys.integer("cols", 1);
+    return {Transpose{{rows, cols}, {1, 0}}, {{rows, cols}}, {cols, rows}};
+}
+
+Single read_embedding(Keys& keys) {
+    Embedding e;
+    e.vocabulary = keys.integer("vocabulary", 1);
+    e.width = keys.integer("width", 1);
+    e.lookups = keys.integer("lookups", 1);
+    return {e, {{e.lookups}}, {e.lookups, e.width}};
+}
+
+struct SingleSyntax {
+    std::string name;
+    Single (*read)(Keys& keys);
+};
+
+const std::vector<SingleSyntax>& syntaxes() {
+    static const std::vector<SingleSyntax> all = {
+        {"matmul", read_matmul},           {"conv2d", read_conv2d},       {"pool", read_pool},
+        {"elementwise", read_elementwise}, {"softmax", read_softmax},     {"norm", read_norm},
+        {"activation", read_activation},   {"transpose", read_transpose}, {"embedding", read_embedding}};
+    return all;
+}
+
+const SingleSyntax& find_syntax(const std::string& name, const SourceMark& where) {
+    const auto found = std::ranges::find(syntaxes(), name, &SingleSyntax::name);
+    if (found != syntaxes().end()) return *found;
+    std::vector<std::string> known;
+    for (const SingleSyntax& syntax : syntaxes()) known.push_back(syntax.name);
+    throw UserError(where, fmt::format("unknown operator '{}'{}; expected one of: {}", excerpt(name),
+                                       did_you_mean(name, known), fmt::join(known, ", ")));
+}
+
+/// The keys as a map, all at one place. An empty cell of a table says nothing.
+YamlNode as_map(const std::map<std::string, std::string>& keys, const SourceMark& where) {
+    YamlNode map;
+    map.kind = YamlNode::Kind::Map;
+    map.where = where;
+    for (const auto& [key, text] : keys) {
+        if (text.empty()) continue;
+        YamlNode value;
+        value.kind = YamlNode::Kind::Scalar;
+        value.where = where;
+        value.scalar = text;
+        map.entries.push_back(YamlEntry{key, where, std::move(value)});
+    }
+    return map;
+}
+
+struct SingleDtypes {
+    DType a, b, out;
+};
+
+/// An embedding reads indices, so its `dtype` is the table's; everywhere else `dtype_a` is what is read.
+SingleDtypes read_dtypes(Keys& keys, const Operator& op) {
+    const DType dtype = keys.dtype("dtype").value_or(DType::Bf16);
+    if (std::holds_alternative<Embedding>(op))
+        return {DType::Int32, dtype, keys.dtype("dtype_out").value_or(dtype)};
+    const bool two_operands = std::holds_alternative<MatMul>(op) || std::holds_alternative<Conv2d>(op);
+    const DType a = two_operands ? keys.dtype("dtype_a").value_or(dtype) : dtype;
+    const DType b = two_operands ? keys.dtype("dtype_b").value_or(dtype) : dtype;
+    return {a, b, keys.dtype("dtype_out").value_or(a)};
+}
+
+}  // namespace
+
+Graph single_operator(const std::string& name, const std::map<std::string, std::string>& texts,
+                      const SourceMark& where) {
+    const SingleSyntax& syntax = find_syntax(name, where);
+    const YamlNode map = as_map(texts, where);
+    const Parameters none;
+    Mistakes mistakes;
+    Keys keys(map, none, mistakes, name);
+    Single single = syntax.read(keys);
+    const SingleDtypes dtypes = read_dtypes(keys, single.op);
+    keys.finish();
+    mistakes.throw_if_any();
+
+    GraphBuilder builder(name, mistakes);
+    LayerPlan plan{name, single.op, {}, std::move(single.output), dtypes.b, dtypes.out, where};
+    for (std::size_t i = 0; i < single.inputs.size(); ++i) {
+        const auto input =
+            builder.add_input(i == 0 ? "a" : "b", single.inputs[i], i == 0 ? dtypes.a : dtypes.b, where);
+        if (input) plan.inputs.push_back(*input);
+    }
+    mistakes.throw_if_any();
+    const auto output = builder.add_layer(std::move(plan));
+    mistakes.throw_if_any();
+    builder.add_output(*output);
+    return builder.finish(where);
+}
+
+}  // namespace systole

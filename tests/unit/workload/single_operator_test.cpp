@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graphs.h"
+
+using namespace systole;
+using namespace systole::test;
+
+namespace {
+
+using Columns = std::map<std::string, std::string>;
+
+std::string mistakes_in(const std::string& op, const Columns& columns) {
+    try {
+        single_operator(op, columns, {"rows.csv", 3, 1});
+    } catch (const UserError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("a single matmul has stored weights", "[workload]") {
+    const Graph graph =
+        single_operator("matmul", {{"m", "3"}, {"n", "5"}, {"k", "7"}, {"dtype", "int8"}}, {});
+    CHECK(total_macs(graph) == Macs(105));
+    CHECK(tensor(graph, "a").shape == Shape{3, 7});
+    CHECK(tensor(graph, "matmul.weights").shape == Shape{7, 5});
+    CHECK(tensor(graph, "matmul").shape == Shape{3, 5});
+    CHECK(graph.outputs.size() == 1);
+}
+
+TEST_CASE("a batch of matmuls multiplies two activations", "[workload]") {
+    const Graph graph = single_operator("matmul", {{"m", "3"}, {"n", "5"}, {"k", "7"}, {"batch", "2"}}, {});
+    CHECK(tensor(graph, "b").shape == Shape{2, 7, 5});
+    CHECK(tensor(graph, "b").dtype == DType::Bf16);
+    CHECK(tensor(graph, "matmul").shape == Shape{2, 3, 5});
+    CHECK_FALSE(graph.layers.at(0).weights);
+    CHECK(total_macs(graph) == Macs(210));
+}
+
+TEST_CASE("a single operator's operands may differ in dtype", "[workload]") {
+    const Graph graph = single_operator(
+        "matmul",
+        {{"m", "3"}, {"n", "5"}, {"k", "7"}, {"dtype_a", "fp16"}, {"dtype_b", "int4"}, {"dtype_out", "fp32"}},
+        {});
+    CHECK(tensor(graph, "a").dtype == DType::Fp16);
+    CHECK(tensor(graph, "matmul.weights").dtype == DType::Int4);
+    CHECK(tensor(graph, "matmul").dtype == DType::Fp32);
+}
+
+TEST_CASE("a single convolution reads the columns of the format", "[workload]") {
+    const Graph graph = single_operator("conv2d",
+                                        {{"n", "2"},
+                                         {"h", "9"},
+                                         {"w", "8"},
+                                         {"c", "4"},
+                                         {"k", "6"},
+                                         {"r", "3"},
+                                         {"s", "1"},
+                                         {"stride", "2"},
+                                         {"pad", "1"},
+                                         {"dilation", "2"},
+                                         {"groups", "2"},
+                                         {"batch", ""}},
+                                        {});
+    CHECK(tensor(graph, "conv2d").shape == Shape{2, 4, 5, 6});  // (9+2-5)/2+1, (8+2-1)/2+1
+    CHECK(tensor(graph, "conv2d.weights").shape == Shape{6, 3, 1, 2});
+}
+
+TEST_CASE("vector operators stand alone too", "[workload]") {
+    const auto [op, columns, output] = GENERATE(table<std::string, Columns, Shape>({
+        {"softmax", {{"rows", "4"}, {"cols", "9"}}, {4, 9}},
+        {"norm", {{"kind", "rms"}, {"rows", "4"}, {"cols", "9"}}, {4, 9}},
+        {"pool",
+         {{"kind", "max"}, {"n", "1"}, {"h", "7"}, {"w", "6"}, {"c", "3"}, {"r", "2"}, {"s", "2"}},
+         {1, 3, 3, 3}},
+        {"elementwise", {{"kind", "mul"}, {"elements", "100"}}, {100}},
+        {"activation", {{"function", "gelu"}, {"elements", "100"}}, {100}},
+        {"transpose", {{"rows", "4"}, {"cols", "9"}}, {9, 4}},
+        {"embedding", {{"vocabulary", "50"}, {"width", "8"}, {"lookups", "3"}}, {3, 8}},
+    }));
+    const Graph graph = single_operator(op, columns, {});
+    CHECK(op_name(graph.layers.at(0).op) == op);
+    CHECK(graph.tensors[graph.outputs.at(0)].shape == output);
+    CHECK(total_macs(graph) == Macs(0));
+}
+
+TEST_CASE("wrong columns of a single operator are told with the row", "[workload]") {
+    CHECK(
+        mistakes_in("matmull", {}) ==
+        "rows.csv:3:1: error: unknown operator 'matmull' (did you mean 'matmul'?); expected one of: matmul, "
+        "conv2d, pool, elementwise, softmax, norm, activation, transpose, embedding");
+    CHECK(mistakes_in("matmul", {{"m", "0"}, {"n", "5"}, {"k", "7"}}) ==
+          "rows.csv:3:1: error: matmul: 'm' must be 1 … 2,147,483,647, not 0");
+    CHECK(mistakes_in("matmul", {{"m", "4"}, {"n", "5"}}) ==
+          "rows.csv:3:1: error: matmul: 'k' is missing: expected an integer");
+    CHECK_THAT(mistakes_in("matmul", {{"m", "4"}, {"n", "5"}, {"k", "7"}, {"batc", "2"}}),
+               Catch::StartsWith("rows.csv:3:1: error: matmul: unknown key 'batc' (did you mean 'batch'?)"));
+    CHECK(mistakes_in("matmul", {{"m", "2147483647"}, {"n", "2147483647"}, {"k", "3"}}) ==
+          "rows.csv:3:1: error: matmul 'matmul': has more than 2^63 multiply-accumulates");
+    CHECK(mistakes_in("conv2d",
+                      {{"n", "1"}, {"h", "4"}, {"w", "4"}, {"c", "3"}, {"k", "4"}, {"r", "5"}, {"s", "5"}}) ==
+          "rows.csv:3:1: error: conv2d 'conv2d': the kernel [5, 5] is larger than the padded input [4, 4]");
+}
