@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/systolic/lowering/gemm_input.h"
+
+#include <algorithm>
+
+namespace systole::systolic {
+
+RowBlocking MatrixInput::blocking(std::int64_t rows, std::int64_t k_tile) const {
+    RowBlocking b;
+    b.rows = ceil_div(m_, ceil_div(m_, std::min(m_, rows)));
+    b.blocks = ceil_div(m_, b.rows);
+    b.tile_bytes = b.rows * pitch();
+    b.k_tile_bytes = b.rows * bytes(std::min(k_, k_tile));
+    b.load_bytes = m_ * pitch();
+    return b;
+}
+
+void MatrixInput::cut(std::int64_t rows) {
+    block_rows_ = ceil_div(m_, ceil_div(m_, std::min(m_, rows)));
+}
+
+Range MatrixInput::rows(std::int64_t block) const {
+    const std::int64_t begin = block * block_rows_;
+    return {begin, std::min(block_rows_, m_ - begin)};
+}
+
+Range MatrixInput::extent(std::int64_t item, std::int64_t block) const {
+    const Range m = rows(block);
+    return {(item * m_ + m.begin) * pitch(), m.count * pitch()};
+}
+
+Staging MatrixInput::staging(std::int64_t item, std::int64_t block, Range k) const {
+    const Range m = rows(block);
+    const std::int64_t row = bytes(k.count);
+    Staging staging{tensor_, Operand::Activations, m.count * row, {}};
+    const std::int64_t offset = (item * m_ + m.begin) * pitch() + bytes(k.begin);
+    staging.copies.push_back({{offset, m.count, row, pitch()}, 0, row});
+    return staging;
+}
+
+PassRead MatrixInput::read(std::int64_t item, std::int64_t block, Range staged_k, Range k,
+                           std::int64_t base) const {
+    const Range m = rows(block);
+    PassRead read;
+    read.stream.segments = {{Bytes(0), Bytes(bytes(k.count))}};
+    if (resident_) {
+        read.address = base + (item * m_ + m.begin) * pitch() + bytes(k.begin);
+        read.stream.levels[2] = {m.count, Bytes(pitch())};
+    } else {
+        read.address = base + bytes(k.begin - staged_k.begin);
+        read.stream.levels[2] = {m.count, Bytes(bytes(staged_k.count))};
+    }
+    return read;
+}
+
+WindowGeometry window_of(const Conv2d& c, DType dtype) {
+    WindowGeometry w;
+    w.batch = c.batch;
+    w.in_h = c.in_h;
+    w.in_w = c.in_w;
+    w.pixel_bytes = row_bytes(dtype, c.in_c).value();
+    w.kernel_h = c.kernel_h;
+    w.kernel_w = c.kernel_w;
+    w.stride = c.stride;
+    w.pad = c.pad;
+    w.dilation = c.dilation;
+    w.out_h = c.out_h();
+    w.out_w = c.out_w();
+    return w;
+}
+
+ConvInput::ConvInput(TensorId tensor, DType dtype, const Conv2d& conv, bool resident)
+    : tensor_(tensor),
+      dtype_(dtype),
+      window_(window_of(conv, dtype)),
+      group_channels_(conv.in_c / conv.groups),
+      resident_(resident) {}
+
+RowBlocking ConvInput::blocking(std::int64_t rows, std::int64_t) const {
+    const WindowBlock shape = window_.block_shape(rows);
+    const StagedWindow staged = window_.staged(shape);
+    RowBlocking b;
+    b.rows = shape.pixels();
+    b.blocks = window_.block_count(shape);
+    b.tile_bytes = staged.bytes;
+    const std::int64_t rows_read = std::min(staged.rows, window_.in_h);
+    const std::int64_t cols_read = std::min(staged.cols, window_.in_w);
+    b.load_bytes = b.blocks * shape.images * rows_read * cols_read * window_.pixel_bytes;
+    return b;
+}
+
+Range ConvInput::rows(std::int64_t block) const {
+    return {window_.first_pixel(at(block)), at(block).pixels()};
+}
+
+Range ConvInput::extent(std::int64_t, std::int64_t block) const {
+    return window_.extent(at(block));
+}
+
+Staging ConvInput::staging(std::int64_t, std::int64_t block, Range) const {
+    const StagedWindow staged = window_.staged(at(block));
+    return {tensor_, Operand::Activations, staged.bytes, window_.copies(at(block), staged)};
+}
+
+PassRead ConvInput::read(std::int64_t item, std::int64_t block, Range, Range k, std::int64_t base) const {
+    const WindowBlock& b = at(block);
+    StagedWindow s = window_.staged(b);
+    std::int64_t origin = 0;  // of the first vector's window, in the tile or the tensor
+    if (resident_) {
+        s.pitch = window_.row_pitch();
+        s.image_pitch = window_.image_bytes();
+        s.p_stride = window_.stride * s.pitch;
+        origin = b.image * s.image_pitch + s.top * s.pitch + s.left * window_.pixel_bytes;
+    }
+    const std::int64_t q_stride = window_.stride * window_.pixel_bytes;
+
+    std::vector<Range> pieces;  // bytes from the base on, in the order of K
+    for (std::int64_t at_k = k.begin; at_k < k.end();) {
+        const std::int64_t tap = at_k / group_channels_;
+        const std::int64_t c = at_k % group_channels_;
+        const std::int64_t count = std::min(group_channels_ - c, k.end() - at_k);
+        const std::int64_t pixel = origin + (tap / window_.kernel_w) * window_.dilation * s.pitch +
+                                   (tap % window_.kernel_w) * window_.dilation * window_.pixel_bytes;
+        const std::int64_t channel = item * group_channels_ + c;
+        const std::int64_t bits = bits_of(dtype_).value();
+        const std::int64_t begin = pixel + channel * bits / 8;
+        const std::int64_t end = pixel + ceil_div((channel + count) * bits, 8);
+        if (!pieces.empty() && pieces.back().end() == begin) {
+            pieces.back().count += end - begin;
+        } else {
+            pieces.push_back({begin, end - begin});
+        }
+        at_k += count;
+    }
+    PassRead read;
+    const std::int64_t first = std::ranges::min_element(pieces, {}, &Range::begin)->begin;
+    for (const Range& p : pieces) read.stream.segments.push_back({Bytes(p.begin - first), Bytes(p.count)});
+    read.address = base + first;
+    read.stream.levels = {
+        {{b.images, Bytes(s.image_pitch)}, {b.rows, Bytes(s.p_stride)}, {b.cols, Bytes(q_stride)}}};
+    return read;
+}
+
+}  // namespace systole::systolic

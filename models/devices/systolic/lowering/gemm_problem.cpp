@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "models/devices/systolic/lowering/gemm.h"
+#include "sim/base/checked.h"
+#include "sim/base/error.h"
+
+namespace systole::systolic {
+namespace {
+
+std::string rates(const MxuSpec& mxu) {
+    std::string names;
+    for (std::size_t i = 0; i < mxu.rate.size(); ++i) {
+        if (mxu.rate[i]) names += (names.empty() ? "" : ", ") + dtype_names()[i];
+    }
+    return names;
+}
+
+std::int64_t pass_depth(const Workspace& workspace, const Layer& layer, TensorId input) {
+    const DType dtype = workspace.dtype(input);
+    const std::optional<int> rate = workspace.spec.mxu.rate_of(dtype);
+    if (!rate) {
+        refuse(layer, fmt::format("no matrix unit takes dtype '{}'; the matrix units have: {}",
+                                  to_string(dtype), rates(workspace.spec.mxu)));
+    }
+    return std::int64_t{workspace.spec.mxu.rows} * *rate;
+}
+
+/// K cut into tiles of at most `depth`; none crosses a multiple of `span`.
+std::vector<Range> cut_k(std::int64_t k, std::int64_t span, std::int64_t depth) {
+    std::vector<Range> tiles;
+    for (std::int64_t at = 0; at < k;) {
+        const std::int64_t count = std::min({depth, span - at % span, k - at});
+        tiles.push_back({at, count});
+        at += count;
+    }
+    return tiles;
+}
+
+void shape_conv(const Workspace& workspace, const Conv2d& c, GemmProblem& p) {
+    const DType dtype = workspace.dtype(p.input);
+    const bool resident = workspace.flow.resident(p.input);
+    p.items = c.groups;
+    p.groups = true;
+    p.m = c.batch * c.out_h() * c.out_w();
+    p.n = c.out_c / c.groups;
+    p.k = c.kernel_h * c.kernel_w * (c.in_c / c.groups);
+    p.post = c.post;
+    const bool pointwise = c.kernel_h == 1 && c.kernel_w == 1 && c.stride == 1 && c.pad == 0 && c.groups == 1;
+    if (pointwise) {
+        p.source = std::make_shared<MatrixInput>(p.input, dtype, 1, p.m, p.k, resident);
+        return;
+    }
+    p.source = std::make_shared<ConvInput>(p.input, dtype, c, resident);
+}
+
+void shape_matmul(const Workspace& workspace, const MatMul& op, GemmProblem& p) {
+    const bool folded = p.stored_weights;
+    p.items = folded ? 1 : op.batch;
+    p.m = folded ? op.batch * op.m : op.m;
+    p.n = op.n;
+    p.k = op.k;
+    p.post = op.post;
+    p.source = std::make_shared<MatrixInput>(p.input, workspace.dtype(p.input), p.items, p.m, p.k,
+                                             workspace.flow.resident(p.input));
+}
+
+/// Candidates: what the accumulators take in double buffering, halved down to one, and an even share of each
+/// possible number of matrix units.
+std::vector<std::int64_t> row_targets(std::int64_t m, std::int64_t room, int mxus) {
+    std::vector<std::int64_t> targets;
+    for (int share = 1; share <= mxus; ++share) {
+        if (mxus % share == 0) targets.push_back(std::min(room, ceil_div(m, share)));
+    }
+    for (std::int64_t rows = room; rows >= 1; rows /= 2) targets.push_back(rows);
+    return targets;
+}
+
+/// All but the row blockings.
+TilingRequest tiling_request(const Workspace& workspace, const GemmProblem& p, std::int64_t depth) {
+    const SystolicSpec& spec = workspace.spec;
+    const MxuSpec& mxu = spec.mxu;
+    TilingRequest r;
+    r.items = p.items;
+    r.shared_input = p.groups;
+    r.n_tiles = ceil_div(p.n, mxu.cols);
+    r.k_tiles = static_cast<std::int64_t>(p.k_tiles.size());
+    r.weight_tile_bytes = p.weights->tile_bytes(mxu.cols, depth);
+    r.parameter_bytes = p.bias ? row_bytes(workspace.dtype(*p.bias), mxu.cols).value() : 0;
+    r.output_bytes =
+        workspace.flow.resident(p.output) ? 0 : stored_bytes(workspace.graph.tensors[p.output]).value();
+    r.mxus = mxu.count;
+    r.array_rows = mxu.rows;
+    r.array_cols = mxu.cols;
+    r.shadow_register = mxu.shadow_register;
+    r.accumulator_rows = mxu.accumulator_rows;
+    r.activation_ports = std::max(1, spec.scratchpad.activation_ports);
+    const bool staged = mxu.weight_source == Space::Scratchpad && !workspace.flow.resident(p.second);
+    if (mxu.weight_source == Space::Scratchpad && spec.scratchpad.weight_port_bytes > Bytes(0)) {
+        r.weight_port_cycles = ceil_div(r.weight_tile_bytes, spec.scratchpad.weight_port_bytes.value());
+    }
+    const bool resident = workspace.flow.resident(p.input);
+    r.input_capacity = resident ? 0 : std::max<std::int64_t>(1, workspace.inputs.capacity());
+    r.weight_capacity = staged ? std::max<std::int64_t>(1, workspace.weights.capacity()) : 0;
+    r.alignment = workspace.weights.aligned(1);
+    if (spec.memory.kind == DramSpec::Kind::Dram) {
+        r.dram_bytes_per_cycle =
+            static_cast<double>(spec.memory.peak().value()) / static_cast<double>(spec.core_clock.value());
+    }
+    return r;
+}
+
+}  // namespace
+
+GemmProblem gemm_problem(const Workspace& workspace, const Layer& layer) {
+    GemmProblem p;
+    p.input = layer.inputs.at(0);
+    p.stored_weights = layer.weights.has_value();
+    p.second = layer.weights ? *layer.weights : layer.inputs.at(1);
+    p.output = layer.output;
+    p.bias = layer.bias;
+    const std::int64_t depth = pass_depth(workspace, layer, p.input);
+    std::int64_t span = std::numeric_limits<std::int64_t>::max();
+    bool transposed = false;
+    if (const auto* conv = std::get_if<Conv2d>(&layer.op)) {
+        shape_conv(workspace, *conv, p);
+        if (workspace.spec.mxu.im2col == Im2col::PerTap) span = conv->in_c / conv->groups;
+    } else {
+        const auto& op = std::get<MatMul>(layer.op);
+        shape_matmul(workspace, op, p);
+        transposed = op.transposed_b;
+    }
+    p.k_tiles = cut_k(p.k, span, depth);
+    const DType second = workspace.dtype(p.second);
+    if (p.stored_weights) {
+        p.weights =
+            std::make_shared<StoredWeights>(p.second, second, workspace.placements[p.second], p.n, p.k);
+    } else {
+        p.weights = std::make_shared<ActivationWeights>(p.second, second, workspace.operand(p.second), p.n,
+                                                        p.k, transposed);
+    }
+    return p;
+}
+
+Tiling map_gemm(const Workspace& workspace, const Layer& layer, GemmProblem& p) {
+    const MxuSpec& mxu = workspace.spec.mxu;
+    const std::int64_t depth = std::ranges::max(p.k_tiles, {}, &Range::count).count;
+    TilingRequest r = tiling_request(workspace, p, depth);
+    const std::int64_t room = std::max<std::int64_t>(1, mxu.accumulator_rows / 2);
+    const std::vector<std::int64_t> targets = row_targets(p.m, room, mxu.count);
+    for (const std::int64_t rows : targets) r.row_blockings.push_back(p.source->blocking(rows, depth));
+    const std::optional<Tiling> tiling = choose_tiling(r);
+    if (!tiling) {
+        const LeastBuffers least = least_buffers(r);
+        refuse(layer,
+               fmt::format(
+                   "its smallest tiles do not fit: two need {} B of placement.input_buffer ({} B) and "
+                   "{} B of placement.weight_buffer ({} B)",
+                   least.input, workspace.inputs.capacity(), least.weights, workspace.weights.capacity()));
+    }
+    p.source->cut(targets[tiling->blocking]);
+    const auto passes = checked_mul(p.items * r.n_tiles, p.source->blocks() * r.k_tiles);
+    if (!passes || *passes > static_cast<std::int64_t>(Emitter::kMaxCommands)) {
+        refuse(layer, fmt::format("it needs more than {} passes on an array of {}x{}", Emitter::kMaxCommands,
+                                  mxu.rows, mxu.cols));
+    }
+    return *tiling;
+}
+
+std::string describe_mapping(const GemmProblem& p, const Tiling& t, std::int64_t array_cols) {
+    const std::int64_t units = t.split_items * t.split_m * t.split_n;
+    std::string text = fmt::format("{} MXU{}: ", units, units == 1 ? "" : "s");
+    if (units > 1) {
+        if (t.split_items > 1) text += fmt::format("{} over batch x ", t.split_items);
+        text += fmt::format("{} over M x {} over N; ", t.split_m, t.split_n);
+    }
+    const std::int64_t last =
+        std::min<std::int64_t>(t.k_tiles, static_cast<std::int64_t>(p.k_tiles.size())) - 1;
+    text += fmt::format("blocks {} x {} x {}; {} outer", p.source->rows(0).count,
+                        std::min(p.n, t.n_tiles * array_cols),
+                        p.k_tiles[static_cast<std::size_t>(last)].end(), t.m_outer ? "m" : "n");
+    if (p.groups && p.items > 1) text += fmt::format("; {} groups one by one", p.items);
+    return text;
+}
+
+}  // namespace systole::systolic

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/systolic/lowering/gemm_weights.h"
+
+#include <utility>
+
+namespace systole::systolic {
+namespace {
+
+Transfer into_fifo(Region from, std::int64_t rows, std::int64_t row_bytes, Operand operand) {
+    if (from.stride == row_bytes) row_bytes *= std::exchange(rows, 1);
+    if (rows == 1) from.stride = 0;
+    return {from, {Place::WeightFifo, 0, rows == 1 ? 0 : row_bytes}, rows, row_bytes, operand};
+}
+
+}  // namespace
+
+Staging StoredWeights::staging(std::int64_t item, Range n, Range k) const {
+    const std::int64_t columns = ceil_div(n.count, tile_cols_);
+    const std::int64_t bytes = k.count * row_;
+    return {tensor_,
+            Operand::Weights,
+            columns * bytes,
+            {{{offset(item, n, k), columns, bytes, column_}, 0, bytes}}};
+}
+
+Transfer StoredWeights::from_tile(std::int64_t base, Range staged_n, Range staged_k, Range n, Range k) const {
+    const std::int64_t column = (n.begin - staged_n.begin) / tile_cols_ * staged_k.count * row_;
+    const std::int64_t address = base + column + (k.begin - staged_k.begin) * row_;
+    return into_fifo({Place::Scratchpad, address, 0}, 1, k.count * row_, Operand::Weights);
+}
+
+Transfer StoredWeights::from_tensor(const TensorFlow& flow, std::int64_t item, Range n, Range k) const {
+    return into_fifo(flow.region(tensor_, {offset(item, n, k), 1, k.count * row_, 0}), 1, k.count * row_,
+                     Operand::Weights);
+}
+
+Range StoredWeights::extent(std::int64_t item, Range n, Range k) const {
+    const std::int64_t columns = ceil_div(n.count, tile_cols_);
+    return {offset(item, n, k), (columns - 1) * column_ + k.count * row_};
+}
+
+TensorBox ActivationWeights::box(std::int64_t item, Range n, Range k) const {
+    if (transposed_)
+        return {(item * n_ + n.begin) * bytes(k_) + bytes(k.begin), n.count, bytes(k.count), bytes(k_)};
+    return {(item * k_ + k.begin) * bytes(n_) + bytes(n.begin), k.count, bytes(n.count), bytes(n_)};
+}
+
+Staging ActivationWeights::staging(std::int64_t item, Range n, Range k) const {
+    const TensorBox from = box(item, n, k);
+    return {tensor_, operand_, from.bytes(), {{from, 0, from.row_bytes}}};
+}
+
+Transfer ActivationWeights::from_tile(std::int64_t base, Range staged_n, Range staged_k, Range n,
+                                      Range k) const {
+    const std::int64_t dn = n.begin - staged_n.begin;
+    const std::int64_t dk = k.begin - staged_k.begin;
+    if (transposed_) {
+        const std::int64_t pitch = bytes(staged_k.count);
+        return into_fifo({Place::Scratchpad, base + dn * pitch + bytes(dk), pitch}, n.count, bytes(k.count),
+                         operand_);
+    }
+    const std::int64_t pitch = bytes(staged_n.count);
+    return into_fifo({Place::Scratchpad, base + dk * pitch + bytes(dn), pitch}, k.count, bytes(n.count),
+                     operand_);
+}
+
+Transfer ActivationWeights::from_tensor(const TensorFlow& flow, std::int64_t item, Range n, Range k) const {
+    const TensorBox from = box(item, n, k);
+    return into_fifo(flow.region(tensor_, from), from.rows, from.row_bytes, operand_);
+}
+
+Range ActivationWeights::extent(std::int64_t item, Range n, Range k) const {
+    const TensorBox from = box(item, n, k);
+    return {from.offset, from.end() - from.offset};
+}
+
+std::int64_t ActivationWeights::tile_bytes(std::int64_t cols, std::int64_t depth) const {
+    return transposed_ ? cols * bytes(depth) : depth * bytes(cols);
+}
+
+}  // namespace systole::systolic

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stationary operand of a matrix operator: stored weights in their tiled layout, or an activation. Blocks
+// of it are staged where the machine's weight FIFOs read from the scratchpad; tiles go into a FIFO one by
+// one.
+#pragma once
+
+#include <cstdint>
+
+#include "models/devices/systolic/lowering/staging.h"
+
+namespace systole::systolic {
+
+class GemmWeights {
+public:
+    virtual ~GemmWeights() = default;
+
+    /// Columns `n` of an item by rows `k` as one tile of the weight ring.
+    virtual Staging staging(std::int64_t item, Range n, Range k) const = 0;
+    /// Columns `n` by rows `k` on their way into the FIFO: out of the tile staged at `base` for
+    /// (staged_n, staged_k).
+    virtual Transfer from_tile(std::int64_t base, Range staged_n, Range staged_k, Range n, Range k) const = 0;
+    /// The same out of the tensor where it lies.
+    virtual Transfer from_tensor(const TensorFlow& flow, std::int64_t item, Range n, Range k) const = 0;
+    /// Bytes of the tensor between the first and the last of an item's block.
+    virtual Range extent(std::int64_t item, Range n, Range k) const = 0;
+    /// One K tile by one N tile.
+    virtual std::int64_t tile_bytes(std::int64_t cols, std::int64_t depth) const = 0;
+};
+
+/// Layout::Tiled. A column of tiles is one row-major matrix [k padded, tile_cols]: any range of its rows is
+/// contiguous, whatever the K tiles of the passes are.
+class StoredWeights : public GemmWeights {
+public:
+    StoredWeights(TensorId tensor, DType dtype, const Placement& placement, std::int64_t n, std::int64_t k)
+        : tensor_(tensor),
+          row_(row_bytes(dtype, placement.tile_cols).value()),
+          tile_cols_(placement.tile_cols),
+          column_(round_up(k, placement.tile_rows) * row_),
+          item_(ceil_div(n, tile_cols_) * column_) {}
+
+    Staging staging(std::int64_t item, Range n, Range k) const override;
+    Transfer from_tile(std::int64_t base, Range staged_n, Range staged_k, Range n, Range k) const override;
+    Transfer from_tensor(const TensorFlow& flow, std::int64_t item, Range n, Range k) const override;
+    Range extent(std::int64_t item, Range n, Range k) const override;
+    std::int64_t tile_bytes(std::int64_t, std::int64_t depth) const override { return depth * row_; }
+
+private:
+    std::int64_t offset(std::int64_t item, Range n, Range k) const {
+        return item * item_ + n.begin / tile_cols_ * column_ + k.begin * row_;
+    }
+
+    TensorId tensor_;
+    std::int64_t row_, tile_cols_, column_, item_;  ///< bytes, except tile_cols_
+};
+
+/// Row-major [items, k, n], or [items, n, k] when transposed: then a tile's rows are its columns of N, and
+/// the array shifts them in sideways (the same bytes).
+class ActivationWeights : public GemmWeights {
+public:
+    ActivationWeights(TensorId tensor, DType dtype, Operand operand, std::int64_t n, std::int64_t k,
+                      bool transposed)
+        : tensor_(tensor), dtype_(dtype), operand_(operand), n_(n), k_(k), transposed_(transposed) {}
+
+    Staging staging(std::int64_t item, Range n, Range k) const override;
+    Transfer from_tile(std::int64_t base, Range staged_n, Range staged_k, Range n, Range k) const override;
+    Transfer from_tensor(const TensorFlow& flow, std::int64_t item, Range n, Range k) const override;
+    Range extent(std::int64_t item, Range n, Range k) const override;
+    std::int64_t tile_bytes(std::int64_t cols, std::int64_t depth) const override;
+
+private:
+    /// The block as it lies in the tensor.
+    TensorBox box(std::int64_t item, Range n, Range k) const;
+    std::int64_t bytes(std::int64_t elements) const { return row_bytes(dtype_, elements).value(); }
+
+    TensorId tensor_;
+    DType dtype_;
+    Operand operand_;
+    std::int64_t n_, k_;
+    bool transposed_;
+};
+
+}  // namespace systole::systolic

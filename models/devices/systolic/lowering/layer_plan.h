@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What lowering a layer gives: its steps, and what reports say about it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/devices/systolic/lowering/pipeline.h"
+
+namespace systole::systolic {
+
+struct LayerPlan {
+    /// Bytes of a tensor that the layer has to touch at least once.
+    struct Touched {
+        TensorId tensor;
+        std::int64_t bytes;
+    };
+    std::shared_ptr<Steps> steps;
+    std::string mapping;
+    DType dtype = DType::Bf16;  ///< of the streamed operand
+    std::vector<Touched> touched;
+};
+
+/// Conv2d (all but depthwise) and MatMul: on the matrix units.
+LayerPlan plan_matrix(Workspace& workspace, std::int32_t layer);
+/// Depthwise Conv2d, Pool, Elementwise, Activation, Softmax, Norm: on the vector unit.
+LayerPlan plan_vector(Workspace& workspace, std::int32_t layer);
+/// Transpose: gathered by the DMA, turned by the vector unit.
+LayerPlan plan_transpose(Workspace& workspace, std::int32_t layer);
+/// Embedding: gathered by the DMA alone.
+LayerPlan plan_embedding(Workspace& workspace, std::int32_t layer);
+
+}  // namespace systole::systolic

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/systolic/lowering/lower.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "models/devices/systolic/lowering/gemm.h"
+#include "models/devices/systolic/lowering/layer_plan.h"
+#include "models/devices/systolic/lowering/workspace.h"
+#include "sim/base/checked.h"
+
+namespace systole::systolic {
+namespace {
+
+bool depthwise(const Operator& op) {
+    const auto* conv = std::get_if<Conv2d>(&op);
+    return conv != nullptr && conv->depthwise();
+}
+
+Bytes stripe(const SystolicSpec& spec) {
+    return std::max(Bytes(1), spec.scratchpad.bank_bytes * spec.scratchpad.banks);
+}
+
+/// Bytes before and behind the resident tensors that addresses of zero padding may name (nothing is read
+/// there).
+std::int64_t padding_margin(const Graph& graph, const SystolicSpec& spec) {
+    if (spec.placement.activations != Space::Scratchpad) return 0;
+    std::int64_t margin = 0;
+    for (const Layer& layer : graph.layers) {
+        const auto* conv = std::get_if<Conv2d>(&layer.op);
+        if (conv == nullptr || conv->depthwise()) continue;
+        const std::int64_t pixel = row_bytes(graph.tensors[layer.inputs.at(0)].dtype, conv->in_c).value();
+        const auto reach = checked_mul(conv->pad, (conv->in_w + 1) * pixel);
+        if (!reach || *reach > spec.placement.activation_bytes.value() / 2) {
+            refuse(layer,
+                   fmt::format("its zero padding of {} reaches further than placement.activation_bytes",
+                               conv->pad));
+        }
+        margin = std::max(margin, *reach);
+    }
+    return round_up(margin, stripe(spec).value());
+}
+
+AllocationRules allocation_rules(const SystolicSpec& spec, std::int64_t margin) {
+    AllocationRules rules;
+    rules.activations = spec.placement.activations;
+    rules.dram_capacity = spec.memory.capacity();
+    rules.scratchpad_capacity = std::max(Bytes(0), spec.placement.activation_bytes - Bytes(2 * margin));
+    rules.dram_alignment = std::max(Bytes(1), spec.memory.row_bytes * spec.memory.channels);
+    rules.scratchpad_alignment = stripe(spec);
+    rules.tile_rows = spec.mxu.rows;
+    rules.tile_cols = spec.mxu.cols;
+    return rules;
+}
+
+/// Tiles are for the array; weights that go to the vector unit lie row by row.
+std::vector<Placement> place(const Graph& graph, const SystolicSpec& spec) {
+    const std::int64_t margin = padding_margin(graph, spec);
+    std::vector<Placement> placements = allocate(graph, allocation_rules(spec, margin));
+    for (Placement& placement : placements) {
+        if (placement.space == Space::Scratchpad) placement.address += margin;
+    }
+    for (const Layer& layer : graph.layers) {
+        if (!depthwise(layer.op) || !layer.weights) continue;
+        Placement& weights = placements[*layer.weights];
+        weights.layout = Layout::RowMajor;
+        weights.bytes = stored_bytes(graph.tensors[*layer.weights]);
+        weights.tile_rows = weights.tile_cols = 0;
+    }
+    return placements;
+}
+
+LayerPlan plan(Workspace& workspace, std::int32_t index) {
+    const Operator& op = workspace.graph.layers[static_cast<std::size_t>(index)].op;
+    if (std::holds_alternative<Transpose>(op)) return plan_transpose(workspace, index);
+    if (std::holds_alternative<Embedding>(op)) return plan_embedding(workspace, index);
+    const bool matrix = std::holds_alternative<MatMul>(op) || std::holds_alternative<Conv2d>(op);
+    return matrix && !depthwise(op) ? plan_matrix(workspace, index) : plan_vector(workspace, index);
+}
+
+/// Each tensor of the layer that lives in DRAM, once.
+std::int64_t compulsory_bytes(const Workspace& workspace, const Layer& layer, const LayerPlan& plan) {
+    std::map<TensorId, std::int64_t> bytes;
+    const auto touch = [&](TensorId tensor, std::int64_t count) {
+        if (workspace.flow.resident(tensor)) return;
+        std::int64_t& known = bytes[workspace.graph.tensors[tensor].view_of.value_or(tensor)];
+        known = std::max(known, count);
+    };
+    for (const LayerPlan::Touched& t : plan.touched) touch(t.tensor, t.bytes);
+    touch(layer.output, stored_bytes(workspace.graph.tensors[layer.output]).value());
+    std::int64_t sum = 0;
+    for (const auto& [tensor, count] : bytes) sum += count;
+    return sum;
+}
+
+/// A type at which the matrix units' capacity can be counted: the layer's own, or else the first they have.
+DType capacity_dtype(const MxuSpec& mxu, DType dtype) {
+    if (mxu.rate_of(dtype)) return dtype;
+    const auto found = std::ranges::find_if(mxu.rate, [](const auto& rate) { return rate.has_value(); });
+    return found == mxu.rate.end() ? dtype : static_cast<DType>(found - mxu.rate.begin());
+}
+
+}  // namespace
+
+LayerPlan plan_matrix(Workspace& workspace, std::int32_t index) {
+    const Layer& layer = workspace.graph.layers[static_cast<std::size_t>(index)];
+    GemmProblem problem = gemm_problem(workspace, layer);
+    const Tiling tiling = map_gemm(workspace, layer, problem);
+    LayerPlan result;
+    result.mapping = describe_mapping(problem, tiling, workspace.spec.mxu.cols);
+    result.dtype = workspace.dtype(problem.input);
+    result.touched.push_back({problem.input, problem.source->covered_bytes()});
+    const auto second_bits = bits_of(workspace.dtype(problem.second)).value() * problem.n;
+    result.touched.push_back({problem.second, problem.items * problem.k * (second_bits / 8)});
+    if (problem.bias) {
+        result.touched.push_back(
+            {*problem.bias, stored_bytes(workspace.graph.tensors[*problem.bias]).value()});
+    }
+    result.steps = std::make_shared<GemmSteps>(workspace, index, std::move(problem), tiling);
+    return result;
+}
+
+Lowered lower(const Graph& graph, const SystolicSpec& spec, const Protocol& protocol) {
+    Lowered lowered;
+    lowered.placements = place(graph, spec);
+    Workspace workspace(graph, spec, protocol, lowered.placements);
+    Pipeline pipeline(workspace);
+    for (std::size_t i = 0; i < graph.layers.size(); ++i) {
+        const Layer& layer = graph.layers[i];
+        const auto index = static_cast<std::int32_t>(i);
+        LayerPlan planned = plan(workspace, index);
+        workspace.emitter.add_layer({layer.name, std::string(op_name(layer.op)), planned.mapping,
+                                     macs(layer.op).value(), compulsory_bytes(workspace, layer, planned),
+                                     capacity_dtype(spec.mxu, planned.dtype)});
+        pipeline.run(std::move(planned.steps), index);
+    }
+    pipeline.finish();
+    workspace.flow.finish();
+    lowered.program = workspace.emitter.take();
+    return lowered;
+}
+
+}  // namespace systole::systolic

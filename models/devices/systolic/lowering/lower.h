@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a layer graph to a device program: allocation, tiling, double buffering, dependencies.
+#pragma once
+
+#include <vector>
+
+#include "models/devices/systolic/program/program.h"
+#include "models/devices/systolic/spec.h"
+#include "sim/device/device.h"
+#include "sim/workload/allocation.h"
+#include "sim/workload/graph.h"
+
+namespace systole::systolic {
+
+struct Lowered {
+    Program program;
+    std::vector<Placement> placements;  ///< by tensor of the graph
+};
+
+/// Throws UserError when the graph cannot be mapped onto the machine: a dtype the matrix units lack (names
+/// those they have), a tile that cannot fit, memories too small; each with the layer's place and name.
+Lowered lower(const Graph& graph, const SystolicSpec& spec, const Protocol& protocol);
+
+}  // namespace systole::systolic

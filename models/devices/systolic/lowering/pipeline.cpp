@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/systolic/lowering/pipeline.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/base/check.h"
+
+namespace systole::systolic {
+namespace {
+
+/// Steps staged ahead of the one at work. Two: one whose transfers run, one whose transfers wait in the
+/// queue.
+constexpr std::size_t kStepsAhead = 2;
+
+}  // namespace
+
+void Holds::hold(BufferTile& tile) {
+    if (std::ranges::find(tiles_, &tile) != tiles_.end()) return;
+    tiles_.push_back(&tile);
+    ++tile.holds;
+}
+
+void Holds::release() {
+    for (BufferTile* tile : tiles_) --tile->holds;
+    tiles_.clear();
+}
+
+void Pipeline::run(std::shared_ptr<Steps> steps, std::int32_t layer) {
+    for (std::int64_t step = 0; step < steps->count(); ++step) {
+        Pending pending{steps, step, layer};
+        workspace_.emitter.set_layer(layer);
+        while (!steps->stage_weights(step, pending.weights)) {
+            if (window_.empty()) {  // only its own tiles are in the way, scattered: start from a clean buffer
+                pending.weights.release();
+                workspace_.weights.restart();
+                SYSTOLE_CHECK(steps->stage_weights(step, pending.weights), "step {} of layer {}", step,
+                              layer);
+                break;
+            }
+            work_on_front();
+            workspace_.emitter.set_layer(layer);
+        }
+        window_.push_back(std::move(pending));
+        if (window_.size() > kStepsAhead) work_on_front();
+        stage_ahead();
+    }
+}
+
+void Pipeline::finish() {
+    while (!window_.empty()) work_on_front();
+}
+
+bool Pipeline::stage_inputs(Pending& pending) {
+    workspace_.emitter.set_layer(pending.layer);
+    if (!pending.staged) pending.staged = pending.steps->stage_inputs(pending.step, pending.inputs);
+    return pending.staged;
+}
+
+void Pipeline::stage_ahead() {
+    for (Pending& pending : window_) {
+        if (pending.layer != window_.front().layer || !stage_inputs(pending)) return;
+    }
+}
+
+void Pipeline::work_on_front() {
+    Pending& front = window_.front();
+    if (!stage_inputs(front)) {
+        front.inputs.release();
+        workspace_.inputs.restart();
+        SYSTOLE_CHECK(stage_inputs(front), "step {} of layer {}", front.step, front.layer);
+    }
+    stage_ahead();
+    workspace_.emitter.set_layer(front.layer);
+    front.steps->work(front.step);
+    window_.pop_front();
+}
+
+}  // namespace systole::systolic

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order of issue. A layer is a sequence of steps; each first stages what it reads and then works. Staging
+// runs a few steps ahead of work, across layers for weights, so that transfers overlap computation although
+// the sequencer issues in order.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "models/devices/systolic/lowering/workspace.h"
+
+namespace systole::systolic {
+
+/// The tiles that a step will read; they stay in their buffers until it has issued its work.
+class Holds {
+public:
+    Holds() = default;
+    Holds(Holds&& other) noexcept : tiles_(std::move(other.tiles_)) { other.tiles_.clear(); }
+    Holds(const Holds&) = delete;
+    Holds& operator=(const Holds&) = delete;
+    ~Holds() { release(); }
+
+    void hold(BufferTile& tile);
+    void release();
+
+private:
+    std::vector<BufferTile*> tiles_;
+};
+
+/// The steps of one layer, in order.
+class Steps {
+public:
+    virtual ~Steps() = default;
+    virtual std::int64_t count() const = 0;
+    /// Brings a step's weights or inputs into their buffer and holds them. False: held tiles stand in the
+    /// way; to be called again after the work of an earlier step. `stage_inputs` comes after all earlier
+    /// layers.
+    virtual bool stage_weights(std::int64_t step, Holds& holds) = 0;
+    virtual bool stage_inputs(std::int64_t step, Holds& holds) = 0;
+    /// Issues the work of a staged step.
+    virtual void work(std::int64_t step) = 0;
+};
+
+class Pipeline {
+public:
+    explicit Pipeline(Workspace& workspace) : workspace_(workspace) {}
+
+    /// Issues a layer behind all earlier ones.
+    void run(std::shared_ptr<Steps> steps, std::int32_t layer);
+    /// Issues what is still pending.
+    void finish();
+
+private:
+    struct Pending {
+        std::shared_ptr<Steps> steps;
+        std::int64_t step;
+        std::int32_t layer;
+        Holds weights = {}, inputs = {};
+        bool staged = false;
+    };
+
+    bool stage_inputs(Pending& pending);
+    void work_on_front();
+    void stage_ahead();
+
+    Workspace& workspace_;
+    std::deque<Pending> window_;
+};
+
+}  // namespace systole::systolic

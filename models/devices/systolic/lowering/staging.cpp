@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/systolic/lowering/staging.h"
+
+#include <utility>
+
+namespace systole::systolic {
+namespace {
+
+Token load(Workspace& workspace, const Staging& staging, const StagedCopy& copy, std::int64_t tile,
+           const Tokens& room) {
+    const bool tracked = workspace.graph.tensors[staging.tensor].role != TensorRole::Weights;
+    Tokens after = room;
+    if (tracked) workspace.flow.before_read(staging.tensor, copy.from.offset, copy.from.end(), after);
+    Transfer transfer;
+    transfer.from = workspace.flow.region(staging.tensor, copy.from);
+    transfer.to = {Place::Scratchpad, tile + copy.to, copy.to_stride};
+    transfer.rows = copy.from.rows;
+    transfer.row_bytes = copy.from.row_bytes;
+    transfer.operand = staging.operand;
+    const bool contiguous =
+        transfer.from.stride == transfer.row_bytes && transfer.to.stride == transfer.row_bytes;
+    if (contiguous) transfer.row_bytes *= std::exchange(transfer.rows, 1);
+    if (transfer.rows == 1) transfer.from.stride = transfer.to.stride = 0;
+    const Token token = workspace.emitter.transfer(unit_index(UnitKind::Load), transfer, after);
+    if (tracked) workspace.flow.read_by(staging.tensor, token);
+    return token;
+}
+
+}  // namespace
+
+bool stage(Workspace& workspace, BufferRing& ring, const TileKey& key, Holds& holds,
+           const std::function<Staging()>& describe) {
+    BufferTile* tile = ring.find(key);
+    if (tile == nullptr) {
+        const Staging staging = describe();
+        Tokens room;
+        tile = ring.allocate(staging.bytes, key, room);
+        if (tile == nullptr) return false;
+        for (const StagedCopy& copy : staging.copies) {
+            tile->ready.add(load(workspace, staging, copy, tile->address, room));
+        }
+        if (staging.copies.empty()) tile->ready = room;  // all padding: nobody else remembers the last users
+    }
+    holds.hold(*tile);
+    return true;
+}
+
+}  // namespace systole::systolic

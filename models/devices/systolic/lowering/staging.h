@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bringing pieces of tensors from DRAM into a buffer ring: each once, for as long as the ring keeps it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "models/devices/systolic/lowering/pipeline.h"
+#include "models/devices/systolic/lowering/workspace.h"
+
+namespace systole::systolic {
+
+/// Half-open, of elements, rows or bytes.
+struct Range {
+    std::int64_t begin = 0, count = 0;
+    std::int64_t end() const { return begin + count; }
+};
+
+/// Rows of a tensor and where in the tile they go: one descriptor.
+struct StagedCopy {
+    TensorBox from;
+    std::int64_t to = 0;  ///< offset in the tile
+    std::int64_t to_stride = 0;
+};
+
+/// A tile of a tensor. Bytes that no copy fills are padding.
+struct Staging {
+    TensorId tensor = 0;
+    Operand operand = Operand::Activations;
+    std::int64_t bytes = 0;
+    std::vector<StagedCopy> copies;
+};
+
+/// Makes the tile `key` present in `ring`, loading what `describe` says if it is not, and holds it. False
+/// when held tiles leave no room.
+bool stage(Workspace& workspace, BufferRing& ring, const TileKey& key, Holds& holds,
+           const std::function<Staging()>& describe);
+
+}  // namespace systole::systolic

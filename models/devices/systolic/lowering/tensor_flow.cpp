@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/systolic/lowering/tensor_flow.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/base/error.h"
+
+namespace systole::systolic {
+namespace {
+
+/// Chunks of an input on their way ahead of its first reader.
+constexpr std::int64_t kChunksAhead = 2;
+
+Place place_of(Space space) {
+    return space == Space::Dram ? Place::Dram : Place::Scratchpad;
+}
+
+bool overlap(const Placement& a, const Placement& b) {
+    return a.space == b.space && a.address < b.address + b.bytes.value() &&
+           b.address < a.address + a.bytes.value();
+}
+
+}  // namespace
+
+TensorFlow::TensorFlow(const Graph& graph, const SystolicSpec& spec, const Protocol& protocol,
+                       const std::vector<Placement>& placements, Emitter& emitter)
+    : graph_(graph), spec_(spec), placements_(placements), emitter_(emitter), states_(graph.tensors.size()) {
+    for (const Placement& p : placements) {
+        if (p.space == Space::Dram) dram_end_ = std::max(dram_end_, p.address + p.bytes.value());
+    }
+    for (const TensorId input : graph.inputs) {
+        if (graph.tensors[input].role == TensorRole::KvCache) continue;
+        states_[input].arrival = passage(input, protocol.inputs_at, true);
+    }
+    for (const TensorId output : graph.outputs) {
+        State& state = states_[root(output)];
+        if (!state.departure.exists) state.departure = passage(root(output), protocol.outputs_to, false);
+    }
+}
+
+TensorFlow::Passage TensorFlow::passage(TensorId tensor, Protocol::Where where, bool arrival) {
+    const bool in_dram = !resident(tensor);
+    if (where == Protocol::Where::OnChip) {
+        if (!in_dram) return {};
+        throw UserError(
+            fmt::format("run.{}: onchip: '{}' lives in DRAM on this device (placement.activations: dram)",
+                        arrival ? "inputs_at" : "outputs_to", graph_.tensors[tensor].name));
+    }
+    if (where == Protocol::Where::Dram) {
+        if (in_dram) return {};
+        const std::int64_t row =
+            std::max<std::int64_t>(1, spec_.memory.row_bytes.value()) * spec_.memory.channels;
+        const std::int64_t address = round_up(dram_end_, row);
+        if (address > spec_.memory.capacity().value() - stored(tensor)) {
+            throw UserError(fmt::format("DRAM has no room for '{}' ({} B) beside the weights",
+                                        graph_.tensors[tensor].name, stored(tensor)));
+        }
+        dram_end_ = address + stored(tensor);
+        return {true, arrival ? UnitKind::Load : UnitKind::Store, {Place::Dram, address, 0}};
+    }
+    const std::int64_t address = host_end_;
+    host_end_ += stored(tensor);
+    return {true, arrival ? UnitKind::HostIn : UnitKind::HostOut, {Place::Host, address, 0}};
+}
+
+Region TensorFlow::region(TensorId tensor, const TensorBox& box) const {
+    const Placement& p = placements_[tensor];
+    return {place_of(p.space), p.address + box.offset, box.stride};
+}
+
+void TensorFlow::enter(State& state, const TensorBox& box, Token writer) {
+    if (!state.writes.empty()) {
+        const Write& last = state.writes.back();
+        state.sorted = state.sorted && last.begin <= box.offset && last.end <= box.end();
+    }
+    state.writes.push_back({box.offset, box.end(), writer});
+    state.users.add(writer);
+}
+
+void TensorFlow::arrive(TensorId tensor, std::int64_t until) {
+    State& state = states_[tensor];
+    const std::int64_t bytes = stored(tensor);
+    until = std::min(bytes, round_up(until, kChunkBytes));
+    while (state.arrived < until) {
+        const std::int64_t chunk = std::min(kChunkBytes, bytes - state.arrived);
+        const TensorBox box{state.arrived, 1, chunk, 0};
+        Transfer transfer;
+        transfer.from = state.arrival.outside;
+        transfer.from.address += state.arrived;
+        transfer.to = region(tensor, box);
+        transfer.row_bytes = chunk;
+        Tokens after;
+        before_write(tensor, after);
+        if (state.users.empty()) touched_.push_back(tensor);
+        enter(state, box, emitter_.transfer(unit_index(state.arrival.unit), transfer, after));
+        state.arrived += chunk;
+    }
+}
+
+void TensorFlow::before_read(TensorId tensor, std::int64_t begin, std::int64_t end, Tokens& after) {
+    tensor = root(tensor);
+    State& state = states_[tensor];
+    if (state.arrival.exists) arrive(tensor, std::min(end, stored(tensor)) + kChunksAhead * kChunkBytes);
+    auto at = state.writes.begin();
+    if (state.sorted)
+        at = std::ranges::partition_point(state.writes, [&](const Write& w) { return w.end <= begin; });
+    for (; at != state.writes.end(); ++at) {
+        if (at->begin < end && begin < at->end) after.add(at->writer);
+        if (state.sorted && at->begin >= end) break;
+    }
+}
+
+void TensorFlow::read_by(TensorId tensor, Token reader) {
+    tensor = root(tensor);
+    State& state = states_[tensor];
+    if (state.users.empty()) touched_.push_back(tensor);
+    state.users.add(reader);
+}
+
+void TensorFlow::before_write(TensorId tensor, Tokens& after) {
+    tensor = root(tensor);
+    State& state = states_[tensor];
+    if (state.first_write_done) return after.add(state.before);
+    state.first_write_done = true;
+    Tokens& tenants = state.before;
+    for (const TensorId other : touched_) {
+        if (other == tensor || !overlap(placements_[tensor], placements_[other])) continue;
+        tenants.add(states_[other].users);
+    }
+    after.add(tenants);
+}
+
+void TensorFlow::wrote(TensorId tensor, const TensorBox& box, Token writer) {
+    tensor = root(tensor);
+    State& state = states_[tensor];
+    if (state.users.empty()) touched_.push_back(tensor);
+    enter(state, box, writer);
+    if (state.departure.exists) depart(tensor, box, writer);
+}
+
+void TensorFlow::depart(TensorId tensor, const TensorBox& box, Token writer) {
+    const Passage& out = states_[tensor].departure;
+    const std::int64_t step =
+        std::max<std::int64_t>(1, kChunkBytes / std::max<std::int64_t>(1, box.row_bytes));
+    const std::int64_t piece = std::min(box.row_bytes, kChunkBytes);
+    for (std::int64_t row = 0; row < box.rows; row += step) {
+        for (std::int64_t byte = 0; byte < box.row_bytes; byte += piece) {
+            TensorBox part{box.offset + row * box.stride + byte, std::min(step, box.rows - row),
+                           std::min(piece, box.row_bytes - byte), box.stride};
+            Transfer transfer;
+            transfer.from = region(tensor, part);
+            transfer.to = {out.outside.place, out.outside.address + part.offset, part.stride};
+            transfer.rows = part.rows;
+            transfer.row_bytes = part.row_bytes;
+            transfer.operand = Operand::Outputs;
+            read_by(tensor, emitter_.transfer(unit_index(out.unit), transfer, writer));
+        }
+    }
+}
+
+void TensorFlow::finish() {
+    for (const TensorId input : graph_.inputs) {
+        State& state = states_[input];
+        if (!state.arrival.exists) continue;
+        arrive(input, stored(input));
+        if (!state.departure.exists) continue;
+        const std::vector<Write> writes = state.writes;
+        for (const Write& w : writes) depart(input, {w.begin, 1, w.end - w.begin, 0}, w.writer);
+    }
+}
+
+}  // namespace systole::systolic

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where tensors lie between layers, who wrote which bytes of them, who still reads them, and how they come
+// from and go to the outside. Inputs arrive chunk by chunk as they are first read; outputs leave as they are
+// written.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/devices/systolic/lowering/emitter.h"
+#include "models/devices/systolic/spec.h"
+#include "sim/device/device.h"
+#include "sim/workload/allocation.h"
+#include "sim/workload/graph.h"
+
+namespace systole::systolic {
+
+/// Rows of contiguous bytes inside a tensor.
+struct TensorBox {
+    std::int64_t offset = 0, rows = 1, row_bytes = 0, stride = 0;
+
+    std::int64_t end() const { return offset + (rows - 1) * stride + row_bytes; }
+    std::int64_t bytes() const { return rows * row_bytes; }
+};
+
+class TensorFlow {
+public:
+    /// Throws UserError when the protocol asks for a place that the placements do not allow.
+    TensorFlow(const Graph& graph, const SystolicSpec& spec, const Protocol& protocol,
+               const std::vector<Placement>& placements, Emitter& emitter);
+
+    bool resident(TensorId tensor) const { return placements_[tensor].space == Space::Scratchpad; }
+    /// A box of the tensor where it lies.
+    Region region(TensorId tensor, const TensorBox& box) const;
+
+    /// Adds what a reader of bytes [begin, end) has to wait for, and lets those bytes arrive first.
+    void before_read(TensorId tensor, std::int64_t begin, std::int64_t end, Tokens& after);
+    void read_by(TensorId tensor, Token reader);
+    /// Adds what a writer has to wait for: users of tensors that lay in the same place before.
+    void before_write(TensorId tensor, Tokens& after);
+    /// Enters a finished write; bytes of the graph's outputs then leave for where the protocol wants them.
+    void wrote(TensorId tensor, const TensorBox& box, Token writer);
+    /// Lets inputs arrive that nothing has read, and those leave that are outputs themselves.
+    void finish();
+
+    /// A host or on-chip transfer of inputs and outputs carries at most this much, so that work starts early.
+    static constexpr std::int64_t kChunkBytes = 256 * 1024;
+
+private:
+    struct Write {
+        std::int64_t begin, end;
+        Token writer;
+    };
+    /// How bytes come in or go out: by this unit, from or to the same offsets of that place.
+    struct Passage {
+        bool exists = false;
+        UnitKind unit = UnitKind::HostIn;
+        Region outside;
+    };
+    struct State {
+        std::vector<Write> writes;
+        bool sorted = true;  ///< begins and ends of writes both ascend
+        Tokens users;        ///< readers, and writers
+        bool first_write_done = false;
+        Tokens before;  ///< users of what lay here before
+        Passage arrival, departure;
+        std::int64_t arrived = 0;  ///< bytes, from the front
+    };
+
+    Passage passage(TensorId tensor, Protocol::Where where, bool arrival);
+    /// A view's bytes, writers and readers are those of the tensor behind it.
+    TensorId root(TensorId tensor) const { return graph_.tensors[tensor].view_of.value_or(tensor); }
+    std::int64_t stored(TensorId tensor) const { return stored_bytes(graph_.tensors[tensor]).value(); }
+    void arrive(TensorId tensor, std::int64_t until);
+    void depart(TensorId tensor, const TensorBox& box, Token writer);
+    void enter(State& state, const TensorBox& box, Token writer);
+
+    const Graph& graph_;
+    const SystolicSpec& spec_;
+    const std::vector<Placement>& placements_;
+    Emitter& emitter_;
+    std::vector<State> states_;
+    std::vector<TensorId> touched_;  ///< tensors with users
+    std::int64_t host_end_ = 0, dram_end_ = 0;
+};
+
+}  // namespace systole::systolic

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/systolic/lowering/tiling.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "sim/base/units.h"
+
+namespace systole::systolic {
+namespace {
+
+/// What one step brings in at most while K can still be cut: large enough for long DRAM bursts, small enough
+/// that work starts early and many steps fit a buffer.
+constexpr std::int64_t kStepBytes = 256 * 1024;
+
+/// The share of the shorter of memory and compute time that overlap does not hide. Small enough never to
+/// decide against the longer one; it makes the mapper spare traffic, and streams long, where compute time is
+/// equal.
+constexpr double kExposed = 0.125;
+
+class Candidate {
+public:
+    Candidate(const TilingRequest& request, const Tiling& tiling)
+        : r_(request), t_(tiling), b_(request.row_blockings[tiling.blocking]) {
+        const std::int64_t groups = r_.shared_input ? r_.items : 1;
+        n_blocks_ = ceil_div(r_.n_tiles, t_.n_tiles) * groups;
+        item_rounds_ = r_.shared_input ? 1 : ceil_div(r_.items, t_.split_items);
+        m_rounds_ = ceil_div(b_.blocks, t_.split_m);
+        n_rounds_ = ceil_div(n_blocks_, t_.split_n);
+    }
+
+    std::int64_t input_step(std::int64_t k_tiles) const {
+        if (r_.input_capacity == 0) return 0;
+        const std::int64_t block = b_.k_tile_bytes ? b_.k_tile_bytes * k_tiles : b_.tile_bytes;
+        return t_.split_items * t_.split_m * round_up(block, r_.alignment);
+    }
+    std::int64_t weight_step(std::int64_t k_tiles) const {
+        if (r_.weight_capacity == 0) return 0;
+        const std::int64_t block = round_up(t_.n_tiles * k_tiles * r_.weight_tile_bytes, r_.alignment);
+        const std::int64_t beside = round_up(t_.n_tiles * r_.parameter_bytes, r_.alignment);
+        return t_.split_items * t_.split_n * (block + beside);
+    }
+    bool fits(std::int64_t k_tiles) const {
+        return input_step(k_tiles) <= r_.input_capacity / 2 && weight_step(k_tiles) <= r_.weight_capacity / 2;
+    }
+
+    /// The most K tiles a step can take, evenly dealt; 0 if not even one fits.
+    std::int64_t k_tiles_per_step() const {
+        if (!fits(1)) return 0;
+        std::int64_t most = 1;
+        while (most < r_.k_tiles && fits(2 * most) && step_bytes(2 * most) <= kStepBytes) most *= 2;
+        return ceil_div(r_.k_tiles, ceil_div(r_.k_tiles, most));
+    }
+
+    double cycles(std::int64_t k_tiles) const {
+        const double memory = r_.dram_bytes_per_cycle > 0 ? 1 / r_.dram_bytes_per_cycle : 0;
+        const auto first = static_cast<double>(input_step(k_tiles) + weight_step(k_tiles)) * memory;
+        const double ends = first + static_cast<double>(r_.array_rows + r_.array_cols + b_.rows);
+        const auto [less, more] = std::minmax({dram_bytes() * memory, compute_cycles()});
+        return more + kExposed * less + ends;
+    }
+
+private:
+    std::int64_t step_bytes(std::int64_t k_tiles) const {
+        return std::max(b_.k_tile_bytes ? input_step(k_tiles) : 0,
+                        k_tiles * t_.n_tiles * r_.weight_tile_bytes);
+    }
+    double compute_cycles() const {
+        const auto streams = static_cast<double>(t_.split_items * t_.split_m);
+        const double share = std::max(1.0, streams / static_cast<double>(r_.activation_ports));
+        const double stream = static_cast<double>(b_.rows) * share;
+        const double weights = static_cast<double>(std::max(r_.array_rows, r_.weight_port_cycles));
+        const double pass = r_.shadow_register ? std::max(stream, weights) : stream + weights;
+        const double tiles = static_cast<double>(r_.n_tiles * (r_.shared_input ? r_.items : 1)) /
+                             static_cast<double>(n_blocks_);
+        return static_cast<double>(item_rounds_ * m_rounds_ * n_rounds_ * r_.k_tiles) * tiles * pass;
+    }
+    double dram_bytes() const {
+        const auto items = static_cast<double>(r_.items);
+        const double input = static_cast<double>(b_.load_bytes) * (r_.shared_input ? 1 : items);
+        const double weights = items * static_cast<double>(r_.n_tiles * r_.k_tiles * r_.weight_tile_bytes);
+        return input * input_reads() + weights * weight_reads() + static_cast<double>(r_.output_bytes);
+    }
+    double input_reads() const {
+        if (r_.input_capacity == 0) return 0;
+        const double kept = static_cast<double>(t_.split_items) *
+                            static_cast<double>(t_.m_outer ? 2 * t_.split_m * b_.tile_bytes : b_.load_bytes);
+        return kept <= static_cast<double>(r_.input_capacity) ? 1 : static_cast<double>(n_rounds_);
+    }
+    double weight_reads() const {
+        if (r_.weight_capacity == 0) return static_cast<double>(b_.blocks);
+        const std::int64_t tiles =
+            t_.m_outer ? r_.n_tiles * (r_.shared_input ? r_.items : 1) : 2 * t_.split_n * t_.n_tiles;
+        const double kept = static_cast<double>(t_.split_items * tiles * r_.k_tiles) *
+                            static_cast<double>(r_.weight_tile_bytes);
+        return kept <= static_cast<double>(r_.weight_capacity) ? 1 : static_cast<double>(m_rounds_);
+    }
+
+    const TilingRequest& r_;
+    const Tiling& t_;
+    const RowBlocking& b_;
+    std::int64_t n_blocks_ = 1, item_rounds_ = 1, m_rounds_ = 1, n_rounds_ = 1;
+};
+
+/// Ways to deal the matrix units over items, M and N: all of them busy, or (last) a single one.
+std::vector<Tiling> splits(const TilingRequest& r) {
+    std::vector<Tiling> all;
+    for (std::int64_t n = 1; n <= r.mxus; ++n) {
+        for (std::int64_t m = 1; m <= r.mxus / n; ++m) {
+            if (r.mxus % (n * m) != 0) continue;
+            Tiling split;
+            split.split_items = r.mxus / (n * m);
+            split.split_m = m;
+            split.split_n = n;
+            if (split.split_items > 1 && (r.shared_input || split.split_items > r.items)) continue;
+            all.push_back(split);
+        }
+    }
+    if (r.mxus > 1) all.push_back(Tiling{});
+    return all;
+}
+
+}  // namespace
+
+std::optional<Tiling> choose_tiling(const TilingRequest& request) {
+    std::optional<Tiling> best;
+    const std::int64_t room = std::max<std::int64_t>(1, request.accumulator_rows / 2);
+    const std::vector<Tiling> all_splits = splits(request);
+    for (std::size_t blocking = 0; blocking < request.row_blockings.size(); ++blocking) {
+        const std::int64_t rows = request.row_blockings[blocking].rows;
+        for (std::int64_t n_tiles = 1; n_tiles <= request.n_tiles && n_tiles * rows <= room; n_tiles *= 2) {
+            for (Tiling candidate : all_splits) {
+                candidate.blocking = blocking;
+                candidate.n_tiles = n_tiles;
+                candidate.k_tiles = Candidate(request, candidate).k_tiles_per_step();
+                if (candidate.k_tiles == 0) continue;
+                for (const bool m_outer : {true, false}) {
+                    candidate.m_outer = m_outer;
+                    candidate.cycles = Candidate(request, candidate).cycles(candidate.k_tiles);
+                    if (!best || candidate.cycles < best->cycles) best = candidate;
+                }
+            }
+        }
+    }
+    return best;
+}
+
+LeastBuffers least_buffers(const TilingRequest& request) {
+    LeastBuffers least{std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::max()};
+    for (std::size_t blocking = 0; blocking < request.row_blockings.size(); ++blocking) {
+        Tiling tiling;
+        tiling.blocking = blocking;
+        const Candidate candidate(request, tiling);
+        least.input = std::min(least.input, 2 * candidate.input_step(1));
+        least.weights = std::min(least.weights, 2 * candidate.weight_step(1));
+    }
+    return least;
+}
+
+}  // namespace systole::systolic

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The mapper: how one matrix operator is cut into blocks, in which order they run and how the matrix units
+// share them. A pure function of sizes: it compares a small set of candidates by estimated time and never
+// measures.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace systole::systolic {
+
+/// One way of cutting the rows (M) of an item into blocks.
+struct RowBlocking {
+    std::int64_t rows = 1;        ///< of the largest block
+    std::int64_t blocks = 1;      ///< of one item
+    std::int64_t tile_bytes = 0;  ///< staged for a block over the whole of K
+    std::int64_t k_tile_bytes =
+        0;  ///< staged for a block and one K tile; 0: blocks are staged over the whole of K
+    std::int64_t load_bytes = 0;  ///< read from DRAM when every block of an item is staged once
+};
+
+/// The operator (items x M x N x K) and what bounds it.
+struct TilingRequest {
+    std::int64_t items = 1;                 ///< independent products: batch items, or groups of a convolution
+    bool shared_input = false;              ///< groups: all items stream the same staged blocks
+    std::int64_t n_tiles = 1, k_tiles = 1;  ///< of one item, in units of the array
+    std::vector<RowBlocking> row_blockings;  ///< candidates
+    std::int64_t weight_tile_bytes = 0;      ///< one K tile by one N tile
+    std::int64_t parameter_bytes = 0;        ///< staged beside the weights, per N tile (bias)
+    std::int64_t output_bytes = 0;
+
+    int mxus = 1;
+    std::int64_t array_rows = 1, array_cols = 1;
+    bool shadow_register = true;
+    std::int64_t accumulator_rows = 1;    ///< of one matrix unit
+    std::int64_t activation_ports = 1;    ///< distinct streams at a time
+    std::int64_t weight_port_cycles = 0;  ///< a weight tile's time on its way into a FIFO
+    std::int64_t input_capacity = 0;      ///< bytes; 0: the input is resident
+    std::int64_t weight_capacity = 0;     ///< bytes; 0: weight tiles are not staged
+    std::int64_t alignment = 1;           ///< of staged tiles
+    double dram_bytes_per_cycle = 0;      ///< 0: memory takes no time
+};
+
+/// A round gives each of split_items * split_m * split_n matrix units one block of `n_tiles` N tiles by the
+/// blocking's rows; it runs through K in steps of `k_tiles` K tiles.
+struct Tiling {
+    std::size_t blocking = 0;  ///< index into row_blockings
+    std::int64_t n_tiles = 1;
+    std::int64_t k_tiles = 1;
+    std::int64_t split_items = 1, split_m = 1, split_n = 1;
+    bool m_outer =
+        true;           ///< an input block stays while all of N passes; otherwise a weight block while M does
+    double cycles = 0;  ///< estimate
+};
+
+/// The candidate of least estimated time, the first one among equals; nothing when none fits the buffers.
+std::optional<Tiling> choose_tiling(const TilingRequest& request);
+
+/// The least input and weight buffers with which choose_tiling finds a candidate: two of the smallest step.
+struct LeastBuffers {
+    std::int64_t input = 0, weights = 0;
+};
+LeastBuffers least_buffers(const TilingRequest& request);
+
+}  // namespace systole::systolic

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/systolic/lowering/vector_cost.h"
+
+namespace systole::systolic {
+
+std::int64_t function_cost(const VectorSpec::Cost& cost, Function function) {
+    switch (function) {
+        case Function::None:
+            return 0;
+        case Function::Relu:
+        case Function::Relu6:
+            return cost.simple;
+        case Function::Sigmoid:
+        case Function::Tanh:
+        case Function::Gelu:
+        case Function::Silu:
+        case Function::Exp:
+            break;
+    }
+    return cost.transcendental;
+}
+
+std::int64_t drain_cost(const VectorSpec::Cost& cost, bool bias, Function post) {
+    const std::int64_t convert = cost.simple;
+    return convert + (bias ? cost.simple : 0) + function_cost(cost, post);
+}
+
+std::int64_t softmax_cost(const VectorSpec::Cost& cost) {
+    return 2 * cost.reduce + 2 * cost.simple + cost.transcendental;
+}
+
+std::int64_t norm_cost(const VectorSpec::Cost& cost, Norm::Kind kind) {
+    if (kind == Norm::Kind::Layer) return 2 * cost.reduce + 5 * cost.simple;
+    return cost.reduce + 3 * cost.simple;
+}
+
+}  // namespace systole::systolic

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lane-cycles per element on the vector unit, from its table of costs.
+#pragma once
+
+#include <cstdint>
+
+#include "models/devices/systolic/spec.h"
+#include "sim/workload/operators.h"
+
+namespace systole::systolic {
+
+/// Of a function; 0 for none.
+std::int64_t function_cost(const VectorSpec::Cost& cost, Function function);
+/// Of draining an accumulator: bias, function, conversion to the output's type.
+std::int64_t drain_cost(const VectorSpec::Cost& cost, bool bias, Function post);
+/// A row's maximum, then per element subtract and exp, the sum, and a multiplication by its inverse.
+std::int64_t softmax_cost(const VectorSpec::Cost& cost);
+/// Layer: sum, subtract the mean, square, sum of squares, scale by the inverse deviation, gain, shift.
+/// Rms: square, sum, scale, gain.
+std::int64_t norm_cost(const VectorSpec::Cost& cost, Norm::Kind kind);
+
+}  // namespace systole::systolic

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// How each operator of the vector unit falls into chunks, and what a chunk costs.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "models/devices/systolic/lowering/gemm_input.h"
+#include "models/devices/systolic/lowering/layer_plan.h"
+#include "models/devices/systolic/lowering/vector_cost.h"
+#include "models/devices/systolic/lowering/vector_steps.h"
+
+namespace systole::systolic {
+namespace {
+
+/// Independent rows, all alike: elements of an elementwise operator (rows of one), rows of a norm.
+struct RowWork {
+    std::int64_t rows = 1, cols = 1;
+    std::int64_t cost = 1;    ///< lane-cycles per element
+    std::int64_t passes = 1;  ///< over the inputs: reads of every element
+    std::int64_t grain = 1;   ///< rows of a chunk are a multiple of this, but for the last
+};
+
+class VectorPlanner {
+public:
+    VectorPlanner(Workspace& workspace, std::int32_t index)
+        : workspace_(workspace),
+          index_(index),
+          layer_(workspace.graph.layers[static_cast<std::size_t>(index)]),
+          cost_(workspace.spec.vector.cost) {}
+
+    LayerPlan operator()(const Conv2d& op) {
+        return windows(window_of(op, in_dtype()), depthwise_work(op),
+                       "depthwise "
+                       "convolution: every output has products with one channel only, which would fill one "
+                       "column of an array");
+    }
+    LayerPlan operator()(const Pool& op);
+    LayerPlan operator()(const Elementwise& op) {
+        return rows({op.elements, 1, cost_.simple + function_cost(cost_, op.post), 1, kGrain}, "elementwise");
+    }
+    LayerPlan operator()(const Activation& op) {
+        return rows({op.elements, 1, function_cost(cost_, op.function), 1, kGrain}, "activation");
+    }
+    LayerPlan operator()(const Softmax& op) {
+        return rows({op.rows, op.cols, softmax_cost(cost_), 2, 1}, "softmax");
+    }
+    LayerPlan operator()(const Norm& op) {
+        return rows({op.rows, op.cols, norm_cost(cost_, op.kind), 2, 1}, "norm");
+    }
+    template <class Other>
+    LayerPlan operator()(const Other&) {
+        refuse(layer_, "not an operator of the vector unit");
+    }
+
+private:
+    /// What a window operator does per output element.
+    struct WindowWork {
+        std::int64_t channels = 1;  ///< of the output
+        std::int64_t cost = 1;
+        std::int64_t macs = 0;
+    };
+    static constexpr std::int64_t kGrain = 64;  // elements: chunks of any dtype then end at whole bytes
+
+    DType in_dtype() const { return workspace_.dtype(layer_.inputs.at(0)); }
+    std::vector<TensorId> distinct_inputs() const;
+    WindowWork depthwise_work(const Conv2d& op) const;
+    LayerPlan rows(const RowWork& work, const std::string& what);
+    LayerPlan windows(const WindowGeometry& window, const WindowWork& work, const std::string& what);
+    WindowBlock window_shape(const WindowGeometry& window, std::int64_t out_pixel) const;
+    std::vector<Staging> parameters() const;
+    LayerPlan finish(VectorPlan plan, const std::string& what, std::int64_t input_bytes);
+
+    Workspace& workspace_;
+    std::int32_t index_;
+    const Layer& layer_;
+    const VectorSpec::Cost& cost_;
+};
+
+std::vector<TensorId> VectorPlanner::distinct_inputs() const {
+    std::vector<TensorId> distinct;
+    for (const TensorId t : layer_.inputs) {
+        if (std::ranges::find(distinct, t) == distinct.end()) distinct.push_back(t);
+    }
+    return distinct;
+}
+
+std::vector<Staging> VectorPlanner::parameters() const {
+    std::vector<Staging> all;
+    for (const auto& tensor : {layer_.weights, layer_.bias}) {
+        if (!tensor) continue;
+        const std::int64_t bytes = stored_bytes(workspace_.graph.tensors[*tensor]).value();
+        all.push_back({*tensor, Operand::Weights, bytes, {{{0, 1, bytes, 0}, 0, 0}}});
+    }
+    return all;
+}
+
+LayerPlan VectorPlanner::finish(VectorPlan plan, const std::string& what, std::int64_t input_bytes) {
+    plan.parameters = parameters();
+    LayerPlan result;
+    result.mapping = fmt::format("vector unit: {}; {} chunk{}", what, plan.count, plan.count == 1 ? "" : "s");
+    result.dtype = in_dtype();
+    for (const TensorId input : layer_.inputs) result.touched.push_back({input, input_bytes});
+    for (const Staging& p : plan.parameters) result.touched.push_back({p.tensor, p.bytes});
+    result.steps = std::make_shared<VectorSteps>(workspace_, index_, std::move(plan));
+    return result;
+}
+
+LayerPlan VectorPlanner::rows(const RowWork& work, const std::string& what) {
+    const std::vector<TensorId> inputs = distinct_inputs();
+    const ChunkLimits limits = chunk_limits(workspace_, layer_, static_cast<std::int64_t>(inputs.size()));
+    const DType out_dtype = workspace_.dtype(layer_.output);
+    const auto bytes = [work](DType dtype, std::int64_t count) {  // of `count` rows
+        return work.cols == 1 ? row_bytes(dtype, count).value() : count * row_bytes(dtype, work.cols).value();
+    };
+    std::int64_t most = std::min(work.rows, limits.output / bytes(out_dtype, work.grain) * work.grain);
+    for (const TensorId input : inputs) {
+        most = std::min(most, limits.input / bytes(workspace_.dtype(input), work.grain) * work.grain);
+    }
+    if (most == 0) {
+        refuse(
+            layer_,
+            fmt::format("a row of {} elements does not fit: chunks may have {} B of placement.input_buffer "
+                        "for each input and {} B of placement.output_buffer",
+                        work.cols, limits.input, limits.output));
+    }
+    most = std::min(work.rows, round_up(ceil_div(work.rows, ceil_div(work.rows, most)), work.grain));
+    VectorPlan plan;
+    plan.count = ceil_div(work.rows, most);
+    plan.chunk = [=, &shared = workspace_](std::int64_t index) {
+        const Range part{index * most, std::min(most, work.rows - index * most)};
+        VectorChunk chunk;
+        for (const TensorId input : inputs) {
+            const DType dtype = shared.dtype(input);
+            const TensorBox box{bytes(dtype, part.begin), 1, bytes(dtype, part.count), 0};
+            chunk.inputs.push_back({input, shared.operand(input), box.row_bytes, {{box, 0, 0}}});
+            chunk.scratchpad_read += work.passes * box.row_bytes;
+        }
+        chunk.elements = part.count * work.cols;
+        chunk.lane_cycles = chunk.elements * work.cost;
+        chunk.output = {bytes(out_dtype, part.begin), 1, bytes(out_dtype, part.count), 0};
+        return chunk;
+    };
+    return finish(std::move(plan), what, bytes(in_dtype(), work.rows));
+}
+
+VectorPlanner::WindowWork VectorPlanner::depthwise_work(const Conv2d& op) const {
+    const std::int64_t taps = op.kernel_h * op.kernel_w;
+    return {op.out_c, taps * cost_.mac + drain_cost(cost_, op.bias, op.post), taps};
+}
+
+LayerPlan VectorPlanner::operator()(const Pool& op) {
+    WindowGeometry w;
+    w.batch = op.batch;
+    w.in_h = op.in_h;
+    w.in_w = op.in_w;
+    w.pixel_bytes = row_bytes(in_dtype(), op.channels).value();
+    w.kernel_h = op.window_h;
+    w.kernel_w = op.window_w;
+    w.stride = op.stride;
+    w.pad = op.pad;
+    w.out_h = op.out_h();
+    w.out_w = op.out_w();
+    const std::int64_t taps = op.window_h * op.window_w;
+    const bool max = op.kind == Pool::Kind::Max;
+    return windows(w, {op.channels, max ? taps * cost_.reduce : taps * cost_.mac + cost_.simple, 0},
+                   max ? "max pooling" : "average pooling");
+}
+
+WindowBlock VectorPlanner::window_shape(const WindowGeometry& window, std::int64_t out_pixel) const {
+    const ChunkLimits limits = chunk_limits(workspace_, layer_, 1);
+    const bool staged = !workspace_.flow.resident(layer_.inputs.at(0));
+    for (std::int64_t pixels = limits.output / out_pixel; pixels >= 1; pixels /= 2) {
+        const WindowBlock shape = window.block_shape(pixels);
+        const std::int64_t bytes = window.staged(shape).bytes;
+        if (!staged || bytes <= limits.input) return shape;
+        if (shape.pixels() == 1 && bytes <= workspace_.inputs.capacity() / 2) return shape;
+    }
+    refuse(layer_,
+           fmt::format("the window of one output pixel does not fit: it needs {} B of half of "
+                       "placement.input_buffer ({} B), and {} B of half of placement.output_buffer ({} B)",
+                       window.staged({}).bytes, workspace_.inputs.capacity(), out_pixel,
+                       workspace_.outputs.capacity()));
+}
+
+LayerPlan VectorPlanner::windows(const WindowGeometry& window, const WindowWork& work,
+                                 const std::string& what) {
+    const std::int64_t out_pixel = row_bytes(workspace_.dtype(layer_.output), work.channels).value();
+    const WindowBlock shape = window_shape(window, out_pixel);
+    const auto blocks = std::make_shared<const std::vector<WindowBlock>>(window.cut(shape));
+    const TensorId input = layer_.inputs.at(0);
+    VectorPlan plan;
+    plan.count = static_cast<std::int64_t>(blocks->size());
+    plan.chunk = [=, &shared = workspace_](std::int64_t index) {
+        const WindowBlock& block = (*blocks)[static_cast<std::size_t>(index)];
+        const StagedWindow staged = window.staged(block);
+        VectorChunk chunk;
+        chunk.inputs.push_back({input, shared.operand(input), staged.bytes, window.copies(block, staged)});
+        chunk.elements = block.pixels() * work.channels;
+        chunk.lane_cycles = chunk.elements * work.cost;
+        chunk.macs = chunk.elements * work.macs;
+        // The window slides along a row in registers; every row of the kernel is read anew.
+        chunk.scratchpad_read =
+            block.images * block.rows * window.kernel_h * staged.cols * window.pixel_bytes;
+        chunk.output = {window.first_pixel(block) * out_pixel, 1, block.pixels() * out_pixel, 0};
+        return chunk;
+    };
+    return finish(std::move(plan), what, window.covered_bytes());
+}
+
+}  // namespace
+
+LayerPlan plan_vector(Workspace& workspace, std::int32_t layer) {
+    return std::visit(VectorPlanner(workspace, layer),
+                      workspace.graph.layers[static_cast<std::size_t>(layer)].op);
+}
+
+}  // namespace systole::systolic

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/systolic/lowering/vector_steps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/base/check.h"
+
+namespace systole::systolic {
+namespace {
+
+/// Large enough for long bursts, small enough that loads, work and stores overlap.
+constexpr std::int64_t kChunkBytes = 256 * 1024;
+
+enum TileKind : std::int64_t { kInput, kParameter };
+
+Range extent_of(const StagedCopy& copy) {
+    return {copy.from.offset, copy.from.end() - copy.from.offset};
+}
+
+}  // namespace
+
+ChunkLimits chunk_limits(const Workspace& workspace, const Layer& layer, std::int64_t inputs) {
+    ChunkLimits limits{kChunkBytes, kChunkBytes};
+    const bool staged =
+        std::ranges::any_of(layer.inputs, [&](TensorId t) { return !workspace.flow.resident(t); });
+    if (staged)
+        limits.input =
+            std::min(kChunkBytes, workspace.inputs.capacity() / (2 * std::max<std::int64_t>(1, inputs)));
+    if (!workspace.flow.resident(layer.output)) {
+        limits.output = std::min(kChunkBytes, workspace.outputs.capacity() / 2);
+    }
+    return limits;
+}
+
+VectorSteps::VectorSteps(Workspace& workspace, std::int64_t layer, VectorPlan plan)
+    : workspace_(workspace),
+      layer_(layer),
+      output_(workspace.graph.layers[static_cast<std::size_t>(layer)].output),
+      plan_(std::move(plan)) {
+    const Layer& source = workspace_.graph.layers[static_cast<std::size_t>(layer)];
+    std::int64_t needed = 0;
+    for (const Staging& p : plan_.parameters) needed += workspace_.parameters().aligned(p.bytes);
+    if (needed > workspace_.parameters().capacity() / 2) {
+        refuse(source,
+               fmt::format("its parameters need {} B on chip, of placement.weight_buffer (or output_buffer "
+                           "where there is none) half of {} B",
+                           needed, workspace_.parameters().capacity()));
+    }
+}
+
+TileKey VectorSteps::key(std::int64_t kind, std::size_t index, std::int64_t step) const {
+    return {layer_, kind, static_cast<std::int64_t>(index), step};
+}
+
+bool VectorSteps::stage_weights(std::int64_t, Holds& holds) {
+    for (std::size_t i = 0; i < plan_.parameters.size(); ++i) {
+        if (!stage(workspace_, workspace_.parameters(), key(kParameter, i, 0), holds,
+                   [&] { return plan_.parameters[i]; })) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool VectorSteps::stage_inputs(std::int64_t step, Holds& holds) {
+    const VectorChunk chunk = plan_.chunk(step);
+    for (std::size_t i = 0; i < chunk.inputs.size(); ++i) {
+        if (workspace_.flow.resident(chunk.inputs[i].tensor)) continue;
+        if (!stage(workspace_, workspace_.inputs, key(kInput, i, step), holds,
+                   [&] { return chunk.inputs[i]; })) {
+            return false;
+        }
+    }
+    return true;
+}
+
+std::vector<BufferTile*> VectorSteps::gather_inputs(const VectorChunk& chunk, std::int64_t step,
+                                                    Tokens& after) {
+    std::vector<BufferTile*> tiles;
+    for (std::size_t i = 0; i < plan_.parameters.size(); ++i) {
+        tiles.push_back(workspace_.parameters().find(key(kParameter, i, 0)));
+    }
+    for (std::size_t i = 0; i < chunk.inputs.size(); ++i) {
+        const Staging& input = chunk.inputs[i];
+        if (!workspace_.flow.resident(input.tensor)) {
+            tiles.push_back(workspace_.inputs.find(key(kInput, i, step)));
+            continue;
+        }
+        for (const StagedCopy& copy : input.copies) {
+            workspace_.flow.before_read(input.tensor, extent_of(copy).begin, extent_of(copy).end(), after);
+        }
+    }
+    for (const BufferTile* tile : tiles) {
+        SYSTOLE_CHECK(tile != nullptr, "step {} of layer {} is not staged", step, layer_);
+        after.add(tile->ready);
+    }
+    return tiles;
+}
+
+void VectorSteps::work(std::int64_t step) {
+    const VectorChunk chunk = plan_.chunk(step);
+    Tokens after;
+    const std::vector<BufferTile*> tiles = gather_inputs(chunk, step, after);
+    BufferTile* out = nullptr;
+    if (workspace_.flow.resident(output_)) {
+        workspace_.flow.before_write(output_, after);
+    } else {
+        out = workspace_.outputs.allocate(chunk.output.bytes(), std::nullopt, after);
+        if (out == nullptr) {
+            refuse(workspace_.graph.layers[static_cast<std::size_t>(layer_)],
+                   fmt::format(
+                       "its results and parameters do not fit into placement.output_buffer ({} B) together",
+                       workspace_.outputs.capacity()));
+        }
+    }
+    VectorWork work;
+    work.elements = chunk.elements;
+    work.lane_cycles = chunk.lane_cycles;
+    work.scratchpad_read = chunk.scratchpad_read;
+    work.scratchpad_written = chunk.output.bytes();
+    work.macs = chunk.macs;
+    const Token token = workspace_.emitter.vector(work, after);
+    for (BufferTile* tile : tiles) tile->users.add(token);
+    for (const Staging& input : chunk.inputs) {
+        if (workspace_.flow.resident(input.tensor)) workspace_.flow.read_by(input.tensor, token);
+    }
+    if (out == nullptr) {
+        workspace_.flow.wrote(output_, chunk.output, token);
+    } else {
+        out->ready.add(token);
+        store(chunk, *out);
+    }
+}
+
+void VectorSteps::store(const VectorChunk& chunk, BufferTile& tile) {
+    Tokens after = tile.ready;
+    workspace_.flow.before_write(output_, after);
+    const TensorBox& box = chunk.output;
+    Transfer transfer;
+    transfer.from = {Place::Scratchpad, tile.address, box.rows == 1 ? 0 : box.row_bytes};
+    transfer.to = workspace_.flow.region(output_, box);
+    transfer.rows = box.rows;
+    transfer.row_bytes = box.row_bytes;
+    transfer.operand = Operand::Outputs;
+    const Token token = workspace_.emitter.transfer(unit_index(UnitKind::Store), transfer, after);
+    tile.users.add(token);
+    workspace_.flow.wrote(output_, box, token);
+}
+
+}  // namespace systole::systolic

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// A layer on the vector unit: chunk by chunk through the scratchpad.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "models/devices/systolic/lowering/staging.h"
+
+namespace systole::systolic {
+
+/// One command of the vector unit with what it reads and writes. Inputs that live in the scratchpad are read
+/// in place: only the extents of their copies then matter.
+struct VectorChunk {
+    std::vector<Staging> inputs;
+    std::int64_t elements = 0, lane_cycles = 0, scratchpad_read = 0, macs = 0;
+    TensorBox output;  ///< rows lie without gaps in the scratchpad
+};
+
+/// What a layer on the vector unit consists of.
+struct VectorPlan {
+    std::int64_t count = 0;
+    std::function<VectorChunk(std::int64_t)> chunk;
+    std::vector<Staging> parameters;  ///< read by every chunk, staged once
+};
+
+/// The most bytes that a chunk may stage for each of `inputs` tensors, and write.
+struct ChunkLimits {
+    std::int64_t input = 0, output = 0;
+};
+ChunkLimits chunk_limits(const Workspace& workspace, const Layer& layer, std::int64_t inputs);
+
+class VectorSteps : public Steps {
+public:
+    VectorSteps(Workspace& workspace, std::int64_t layer, VectorPlan plan);
+
+    std::int64_t count() const override { return plan_.count; }
+    bool stage_weights(std::int64_t step, Holds& holds) override;
+    bool stage_inputs(std::int64_t step, Holds& holds) override;
+    void work(std::int64_t step) override;
+
+private:
+    TileKey key(std::int64_t kind, std::size_t index, std::int64_t step) const;
+    /// Adds what the inputs wait for; the tiles of those that are staged.
+    std::vector<BufferTile*> gather_inputs(const VectorChunk& chunk, std::int64_t step, Tokens& after);
+    void store(const VectorChunk& chunk, BufferTile& tile);
+
+    Workspace& workspace_;
+    std::int64_t layer_;
+    TensorId output_;
+    VectorPlan plan_;
+};
+
+}  // namespace systole::systolic

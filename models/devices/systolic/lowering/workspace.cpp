@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/systolic/lowering/workspace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/base/error.h"
+
+namespace systole::systolic {
+namespace {
+
+std::int64_t line(const SystolicSpec& spec) {
+    return std::max<std::int64_t>(1, spec.scratchpad.bank_bytes.value());
+}
+
+/// Where area `index` of [resident, inputs, weights, outputs, end] begins.
+std::int64_t area(const SystolicSpec& spec, int index) {
+    const PlacementSpec& p = spec.placement;
+    const Bytes sizes[] = {p.activations == Space::Scratchpad ? p.activation_bytes : Bytes(0), p.input_buffer,
+                           p.weight_buffer, p.output_buffer};
+    const std::int64_t stripe = line(spec) * std::max(1, spec.scratchpad.banks);
+    std::int64_t begin = 0;
+    for (int i = 0; i < index; ++i) begin = round_up(begin + sizes[i].value(), stripe);
+    return begin;
+}
+
+BufferRing ring(const SystolicSpec& spec, int index, Bytes size) {
+    return BufferRing(area(spec, index), size.value(), line(spec));
+}
+
+}  // namespace
+
+Workspace::Workspace(const Graph& graph_, const SystolicSpec& spec_, const Protocol& protocol,
+                     const std::vector<Placement>& placements_)
+    : graph(graph_),
+      spec(spec_),
+      placements(placements_),
+      emitter(spec_.mxu.count, graph_.name),
+      flow(graph_, spec_, protocol, placements_, emitter),
+      inputs(ring(spec_, 1, spec_.placement.input_buffer)),
+      weights(ring(spec_, 2, spec_.placement.weight_buffer)),
+      outputs(ring(spec_, 3, spec_.placement.output_buffer)),
+      accumulators(static_cast<std::size_t>(spec_.mxu.count), BufferRing(0, spec_.mxu.accumulator_rows)) {
+    const std::int64_t end = area(spec, 3) + spec.placement.output_buffer.value();
+    if (end > spec.scratchpad.capacity.value()) {
+        throw UserError(fmt::format("{}: the scratchpad areas need {} B, the scratchpad has {} B", spec.name,
+                                    end, spec.scratchpad.capacity.value()));
+    }
+}
+
+Operand Workspace::operand(TensorId tensor) const {
+    return graph.tensors[tensor].role == TensorRole::KvCache ? Operand::KvCache : Operand::Activations;
+}
+
+void refuse(const Layer& layer, const std::string& why) {
+    throw UserError(layer.where, fmt::format("layer '{}': {}", layer.name, why));
+}
+
+}  // namespace systole::systolic

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all layers share while a graph is lowered: the program so far, the tensors' state, and the on-chip
+// storage: [resident activations | input ring | weight ring | output ring], and every matrix unit's
+// accumulators.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/devices/systolic/lowering/buffer_ring.h"
+#include "models/devices/systolic/lowering/emitter.h"
+#include "models/devices/systolic/lowering/tensor_flow.h"
+#include "models/devices/systolic/spec.h"
+#include "sim/workload/graph.h"
+
+namespace systole::systolic {
+
+struct Workspace {
+    /// Throws UserError when the scratchpad cannot hold the areas that the placement asks for.
+    Workspace(const Graph& graph, const SystolicSpec& spec, const Protocol& protocol,
+              const std::vector<Placement>& placements);
+
+    const Graph& graph;
+    const SystolicSpec& spec;
+    const std::vector<Placement>& placements;
+    Emitter emitter;
+    TensorFlow flow;
+    BufferRing inputs, weights, outputs;
+    std::vector<BufferRing> accumulators;  ///< by matrix unit; in rows
+
+    /// Where biases and other parameters of the vector unit are staged: the weight ring, or on a machine
+    /// without one the output ring.
+    BufferRing& parameters() { return weights.capacity() > 0 ? weights : outputs; }
+    DType dtype(TensorId tensor) const { return graph.tensors[tensor].dtype; }
+    /// How bytes of an activation are entered in the ledger.
+    Operand operand(TensorId tensor) const;
+};
+
+/// The mistake of a layer that this machine cannot run, with the layer's name and place.
+[[noreturn]] void refuse(const Layer& layer, const std::string& why);
+
+}  // namespace systole::systolic

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Machines and graphs for the tests of lowering, built by hand.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/devices/systolic/spec.h"
+#include "sim/workload/graph.h"
+
+namespace systole::systolic::test {
+
+/// An array of 4x4 with small buffers: everything is cut, everything is reused.
+SystolicSpec small_machine(int mxus = 2);
+/// Four arrays of 128x128 beside HBM: the size of a TPU v4 core.
+SystolicSpec large_machine();
+
+/// Builds a graph layer by layer; every call answers the tensor it makes.
+class GraphOf {
+public:
+    Graph graph;
+
+    TensorId input(Shape shape, DType dtype, TensorRole role = TensorRole::Input);
+    TensorId conv(TensorId in, Conv2d op);
+    TensorId matmul(TensorId in, std::int64_t m, std::int64_t n, std::int64_t k, bool bias = false);
+    TensorId batched(TensorId a, TensorId b, MatMul op);
+    /// Any operator without stored operands.
+    TensorId vector(std::vector<TensorId> in, Operator op, Shape shape);
+    TensorId embedding(TensorId indices, Embedding op, DType dtype);
+    TensorId view(TensorId of, Shape shape);
+    Graph finish(TensorId output);
+
+private:
+    TensorId tensor(Shape shape, DType dtype, TensorRole role);
+    TensorId layer(Operator op, std::vector<TensorId> in, std::optional<Shape> weights, bool bias, Shape out);
+    DType dtype(TensorId id) const { return graph.tensors[id].dtype; }
+};
+
+}  // namespace systole::systolic::test

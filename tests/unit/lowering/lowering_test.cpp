@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each kind of operator by itself, on every kind of machine, held to the promises that Replay checks.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+#include "sim/base/error.h"
+#include "tests/unit/lowering/fixtures.h"
+#include "tests/unit/lowering/replay.h"
+
+namespace systole::systolic {
+namespace {
+
+using test::GraphOf;
+using test::Replay;
+using test::small_machine;
+
+Lowered check(const Graph& graph, const SystolicSpec& spec, const Protocol& protocol = Protocol::of_run()) {
+    Lowered lowered = lower(graph, spec, protocol);
+    Replay replay(graph, spec, lowered);
+    CHECK(replay.run() == std::vector<std::string>{});
+    CHECK(replay.completes_with_shallow_queues());
+    return lowered;
+}
+
+/// Activations on chip, weights from DRAM straight into the FIFO: the manner of TPU v1.
+SystolicSpec resident_machine() {
+    SystolicSpec s = small_machine(1);
+    s.mxu.weight_source = Space::Dram;
+    s.placement.activations = Space::Scratchpad;
+    s.placement.activation_bytes = Bytes(8192);
+    s.placement.input_buffer = Bytes(0);
+    s.placement.weight_buffer = Bytes(512);
+    s.placement.output_buffer = Bytes(0);
+    return s;
+}
+
+SystolicSpec per_tap_machine() {
+    SystolicSpec s = small_machine(4);
+    s.mxu.im2col = Im2col::PerTap;
+    return s;
+}
+
+std::vector<SystolicSpec> machines() {
+    return {small_machine(1), small_machine(4), per_tap_machine(), resident_machine()};
+}
+
+Conv2d conv_of(std::int64_t size, std::int64_t in_c, std::int64_t out_c, std::int64_t kernel,
+               std::int64_t stride, std::int64_t pad) {
+    Conv2d c;
+    c.in_h = c.in_w = size;
+    c.in_c = in_c;
+    c.out_c = out_c;
+    c.kernel_h = c.kernel_w = kernel;
+    c.stride = stride;
+    c.pad = pad;
+    return c;
+}
+
+std::string message_of(const Graph& graph, const SystolicSpec& spec,
+                       const Protocol& protocol = Protocol::of_op()) {
+    try {
+        lower(graph, spec, protocol);
+    } catch (const UserError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST_CASE("A matmul with ragged edges and a bias reaches the arrays element by element") {
+    for (const SystolicSpec& spec : machines()) {
+        for (const DType dtype : {DType::Int8, DType::Bf16}) {
+            GraphOf g;
+            const TensorId in = g.input({37, 21}, dtype);
+            check(g.finish(g.matmul(in, 37, 14, 21, true)), spec);
+        }
+    }
+}
+
+TEST_CASE("Convolutions with padding, stride, dilation and few channels read the right pixels") {
+    for (const SystolicSpec& spec : machines()) {
+        for (Conv2d op : {conv_of(9, 3, 5, 3, 1, 1), conv_of(8, 4, 6, 3, 2, 1), conv_of(10, 2, 4, 7, 2, 3),
+                          conv_of(8, 8, 8, 1, 1, 0), conv_of(8, 8, 8, 1, 2, 0), conv_of(5, 6, 9, 5, 1, 2)}) {
+            for (const std::int64_t batch : {1, 3}) {
+                op.batch = batch;
+                GraphOf g;
+                const TensorId in = g.input({batch, op.in_h, op.in_w, op.in_c}, DType::Int8);
+                check(g.finish(g.conv(in, op)), spec);
+            }
+        }
+        Conv2d dilated = conv_of(9, 5, 3, 3, 1, 2);
+        dilated.dilation = 2;
+        GraphOf g;
+        check(g.finish(g.conv(g.input({1, 9, 9, 5}, DType::Bf16), dilated)), spec);
+    }
+}
+
+TEST_CASE("Grouped convolution runs group by group, depthwise convolution on the vector unit") {
+    for (const SystolicSpec& spec : machines()) {
+        Conv2d op = conv_of(6, 8, 12, 3, 1, 1);
+        op.groups = 2;
+        op.bias = true;
+        GraphOf g;
+        check(g.finish(g.conv(g.input({1, 6, 6, 8}, DType::Int8), op)), spec);
+
+        op.groups = 8;
+        op.out_c = 8;
+        GraphOf d;
+        const Lowered lowered = check(d.finish(d.conv(d.input({1, 6, 6, 8}, DType::Int8), op)), spec);
+        CHECK(lowered.program.passes.empty());
+        CHECK(lowered.program.layers[0].mapping.starts_with("vector unit: depthwise"));
+    }
+}
+
+TEST_CASE("Batched products take either operand from activations, stored straight or transposed") {
+    for (const SystolicSpec& spec : machines()) {
+        for (const bool transposed : {false, true}) {
+            GraphOf g;
+            MatMul op{3, 10, 9, 7, false, transposed, false, Function::None};
+            const TensorId a = g.input({3, 10, 7}, DType::Int8);
+            const TensorId b = g.input(transposed ? Shape{3, 9, 7} : Shape{3, 7, 9}, DType::Int8);
+            check(g.finish(g.batched(a, b, op)), spec);
+        }
+    }
+}
+
+TEST_CASE("Operators of the vector unit and the DMA chain through memory and views") {
+    for (const SystolicSpec& spec : machines()) {
+        GraphOf g;
+        const TensorId in = g.input({2, 8, 8, 4}, DType::Int8);
+        Pool pool;
+        pool.batch = 2;
+        pool.in_h = pool.in_w = 8;
+        pool.channels = 4;
+        pool.window_h = pool.window_w = pool.stride = 2;
+        const TensorId pooled = g.vector({in}, pool, {2, 4, 4, 4});
+        const TensorId turned =
+            g.vector({g.view(pooled, {8, 4, 4})}, Transpose{{8, 4, 4}, {2, 0, 1}}, {4, 8, 4});
+        const TensorId sum =
+            g.vector({turned, turned}, Elementwise{Elementwise::Kind::Add, 128, Function::Relu}, {32, 4});
+        const TensorId product = g.matmul(sum, 32, 6, 4);
+        check(g.finish(g.vector({product}, Softmax{32, 6}, {32, 6})), spec);
+    }
+}
+
+TEST_CASE("An embedding fetches one row for each lookup") {
+    for (const SystolicSpec& spec : machines()) {
+        GraphOf g;
+        const TensorId out = g.embedding(g.input({40}, DType::Int32), {100, 12, 40}, DType::Int8);
+        const Lowered lowered = check(g.finish(out), spec);
+        std::int64_t rows = 0;
+        for (const Transfer& t : lowered.program.transfers)
+            rows += t.operand == Operand::Weights ? t.rows : 0;
+        CHECK(rows == 40);
+    }
+}
+
+TEST_CASE("Every protocol brings inputs in and takes outputs away exactly once") {
+    for (const SystolicSpec& spec : {small_machine(2), resident_machine()}) {
+        const bool resident = spec.placement.activations == Space::Scratchpad;
+        GraphOf g;
+        const TensorId in = g.input({20, 12}, DType::Int8);
+        const Graph graph = g.finish(g.matmul(in, 20, 8, 12));
+        for (const auto where : {Protocol::Where::Host, Protocol::Where::Dram}) {
+            const Lowered lowered = check(graph, spec, {where, where, Protocol::Launch::None, Ticks(0)});
+            std::int64_t in_bytes = 0, out_bytes = 0;
+            for (const Command& c : lowered.program.commands) {
+                const bool moves = c.unit < kSharedUnits && unit_kind(c.unit) != UnitKind::Vector;
+                if (!moves) continue;
+                const Transfer& t = lowered.program.transfer(c);
+                const Place outside = where == Protocol::Where::Host ? Place::Host : Place::Dram;
+                if (t.from.place == outside && t.operand == Operand::Activations) in_bytes += t.bytes();
+                if (t.to.place == outside) out_bytes += t.bytes();
+            }
+            CHECK(in_bytes == 20 * 12);
+            CHECK(out_bytes >= 20 * 8);
+            if (where == Protocol::Where::Host) CHECK(out_bytes == 20 * 8);
+        }
+        const Protocol onchip{Protocol::Where::OnChip, Protocol::Where::OnChip, Protocol::Launch::None,
+                              Ticks(0)};
+        if (resident) {
+            check(graph, spec, onchip);
+        } else {
+            CHECK(message_of(graph, spec, onchip).find("run.inputs_at: onchip") != std::string::npos);
+        }
+    }
+}
+
+TEST_CASE("What cannot be mapped is refused with names and numbers") {
+    GraphOf g;
+    Graph graph = g.finish(g.matmul(g.input({8, 8}, DType::Fp32), 8, 8, 8));
+    graph.layers[0].where = {"net.yaml", 7, 3};
+    const std::string dtype = message_of(graph, small_machine());
+    CHECK(dtype.find("net.yaml:7:3") != std::string::npos);
+    CHECK(dtype.find("'layer0'") != std::string::npos);
+    CHECK(dtype.find("dtype 'fp32'; the matrix units have: int8, bf16") != std::string::npos);
+
+    SystolicSpec tight = small_machine();
+    tight.placement.weight_buffer = Bytes(32);
+    GraphOf b;
+    const std::string small = message_of(b.finish(b.matmul(b.input({8, 8}, DType::Bf16), 8, 8, 8)), tight);
+    CHECK(small.find("64 B of placement.weight_buffer (32 B)") != std::string::npos);
+
+    SystolicSpec crowded = small_machine();
+    crowded.scratchpad.capacity = Bytes(4096);
+    CHECK(message_of(graph, crowded).find("the scratchpad has 4096 B") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace systole::systolic

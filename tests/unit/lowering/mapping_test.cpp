@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the mapper decides at real sizes, and how long it takes.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+#include "models/devices/systolic/lowering/lower.h"
+#include "tests/unit/lowering/fixtures.h"
+
+namespace systole::systolic {
+namespace {
+
+using test::GraphOf;
+using test::large_machine;
+
+/// The busiest matrix unit's time if every pass took max(T, R), over the time of a perfect share.
+double imbalance(const Program& program, const SystolicSpec& spec) {
+    std::map<UnitIndex, std::int64_t> busy;
+    std::int64_t macs = 0;
+    for (const Command& c : program.commands) {
+        if (unit_kind(c.unit) != UnitKind::Matrix) continue;
+        busy[c.unit] += std::max<std::int64_t>(program.pass(c).vectors, spec.mxu.rows);
+        macs += program.pass(c).macs().value();
+    }
+    std::int64_t most = 0;
+    for (const auto& [unit, cycles] : busy) most = std::max(most, cycles);
+    return static_cast<double>(most) / (static_cast<double>(macs) / static_cast<double>(spec.pes()));
+}
+
+std::int64_t loaded(const Program& program, Operand operand) {
+    std::int64_t bytes = 0;
+    for (const Transfer& t : program.transfers) {
+        if (t.from.place == Place::Dram && t.operand == operand) bytes += t.bytes();
+    }
+    return bytes;
+}
+
+double milliseconds(const Graph& graph, const SystolicSpec& spec) {
+    double best = 1e9;
+    for (int i = 0; i < 3; ++i) {
+        const auto start = std::chrono::steady_clock::now();
+        lower(graph, spec, Protocol::of_run());
+        const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+        best = std::min(best, took.count());
+    }
+    return best;
+}
+
+Graph matmul(std::int64_t m, std::int64_t n, std::int64_t k) {
+    GraphOf g;
+    return g.finish(g.matmul(g.input({m, k}, DType::Bf16), m, n, k));
+}
+
+/// The convolutions of ResNet-50 in a row; the shortcuts' additions are left out.
+Graph resnet50(std::int64_t batch) {
+    GraphOf g;
+    std::int64_t size = 224, channels = 3;
+    TensorId at = g.input({batch, size, size, channels}, DType::Bf16);
+    const auto conv = [&](std::int64_t out, std::int64_t kernel, std::int64_t stride, std::int64_t pad) {
+        Conv2d op;
+        op.batch = batch;
+        op.in_h = op.in_w = size;
+        op.in_c = channels;
+        op.out_c = out;
+        op.kernel_h = op.kernel_w = kernel;
+        op.stride = stride;
+        op.pad = pad;
+        op.bias = true;
+        op.post = Function::Relu;
+        at = g.conv(at, op);
+        size = op.out_h();
+        channels = out;
+    };
+    conv(64, 7, 2, 3);
+    Pool pool;
+    pool.batch = batch;
+    pool.in_h = pool.in_w = size;
+    pool.channels = channels;
+    pool.window_h = pool.window_w = 3;
+    pool.stride = 2;
+    pool.pad = 1;
+    at = g.vector({at}, pool, {batch, pool.out_h(), pool.out_w(), channels});
+    size = pool.out_h();
+    const int blocks[] = {3, 4, 6, 3};
+    for (int stage = 0; stage < 4; ++stage) {
+        for (int block = 0; block < blocks[stage]; ++block) {
+            conv(64L << stage, 1, 1, 0);
+            conv(64L << stage, 3, stage > 0 && block == 0 ? 2 : 1, 1);
+            conv(256L << stage, 1, 1, 0);
+        }
+    }
+    return g.finish(at);
+}
+
+TEST_CASE("A matmul of 512 keeps four arrays of 128 equally busy") {
+    const SystolicSpec spec = large_machine();
+    const Lowered lowered = lower(matmul(512, 512, 512), spec, Protocol::of_op());
+    CHECK(lowered.program.layers[0].mapping.starts_with("4 MXUs"));
+    CHECK(imbalance(lowered.program, spec) == Approx(1.0));
+    CHECK(loaded(lowered.program, Operand::Weights) == 512 * 512 * 2);
+    CHECK(loaded(lowered.program, Operand::Activations) == 512 * 512 * 2);
+}
+
+TEST_CASE("A matmul of 4096 streams at least as many vectors as the array has rows and reads little twice") {
+    const SystolicSpec spec = large_machine();
+    const Program program = lower(matmul(4096, 4096, 4096), spec, Protocol::of_op()).program;
+    CHECK(std::ranges::all_of(program.passes, [](const MatrixPass& p) { return p.vectors >= 128; }));
+    CHECK(imbalance(program, spec) == Approx(1.0));
+    const std::int64_t once = 2 * 4096 * 4096 * 2;
+    CHECK(loaded(program, Operand::Weights) + loaded(program, Operand::Activations) <= 8 * once);
+}
+
+TEST_CASE("Layers of a single image use all matrix units") {
+    const SystolicSpec spec = large_machine();
+    const Program program = lower(resnet50(1), spec, Protocol::of_run()).program;
+    std::map<std::int32_t, std::map<UnitIndex, int>> passes;
+    for (const Command& c : program.commands) {
+        if (unit_kind(c.unit) == UnitKind::Matrix) ++passes[c.layer][c.unit];
+    }
+    for (const auto& [layer, units] : passes) {
+        INFO(program.layers[static_cast<std::size_t>(layer)].mapping);
+        CHECK(units.size() == 4);
+    }
+}
+
+TEST_CASE("Lowering takes milliseconds") {
+    const SystolicSpec spec = large_machine();
+    const double resnet = milliseconds(resnet50(1), spec), batch = milliseconds(resnet50(32), spec);
+    const double square = milliseconds(matmul(4096, 4096, 4096), spec);
+    WARN("resnet50 batch 1: " << resnet << " ms, batch 32: " << batch << " ms; matmul 4096: " << square
+                              << " ms");
+    CHECK(resnet < 200);  // ten times the aim: the machine that runs the tests may be busy
+    CHECK(square < 100);
+}
+
+}  // namespace
+}  // namespace systole::systolic

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random chains of layers on random machines: whatever the mapper decides, every product is computed once, in
+// bounds, in order, and nothing stands still.
+#include <catch2/catch.hpp>
+
+#include <random>
+
+#include "tests/unit/lowering/fixtures.h"
+#include "tests/unit/lowering/replay.h"
+
+namespace systole::systolic {
+namespace {
+
+class Dice {
+public:
+    explicit Dice(std::uint64_t seed) : random_(seed) {}
+    std::int64_t pick(std::int64_t least, std::int64_t most) {
+        return std::uniform_int_distribution<std::int64_t>(least, most)(random_);
+    }
+    bool coin() { return pick(0, 1) == 1; }
+
+private:
+    std::mt19937_64 random_;
+};
+
+SystolicSpec random_machine(Dice& dice) {
+    SystolicSpec s = test::small_machine(static_cast<int>(dice.pick(1, 5)));
+    s.mxu.rows = static_cast<int>(dice.pick(2, 6));
+    s.mxu.cols = static_cast<int>(dice.pick(2, 6));
+    s.mxu.accumulator_rows = dice.pick(2, 60);
+    s.mxu.im2col = dice.coin() ? Im2col::Packed : Im2col::PerTap;
+    s.mxu.weight_source = dice.coin() ? Space::Scratchpad : Space::Dram;
+    s.placement.input_buffer = Bytes(dice.pick(1500, 6000));
+    s.placement.weight_buffer = Bytes(dice.pick(500, 2000));
+    s.placement.output_buffer = Bytes(dice.pick(300, 2000));
+    if (dice.pick(0, 2) == 0) {
+        s.placement.activations = Space::Scratchpad;
+        s.placement.activation_bytes = Bytes(16384);
+        s.scratchpad.capacity = Bytes(32768);
+    }
+    return s;
+}
+
+/// A feature map through two to four layers of any kind.
+Graph random_graph(Dice& dice) {
+    test::GraphOf g;
+    std::int64_t batch = dice.pick(1, 3), h = dice.pick(3, 9), w = dice.pick(3, 9), c = dice.pick(1, 9);
+    TensorId at = g.input({batch, h, w, c}, dice.coin() ? DType::Int8 : DType::Bf16);
+    for (std::int64_t layers = dice.pick(2, 4); layers > 0; --layers) {
+        switch (dice.pick(0, 4)) {
+            case 0: {
+                const std::int64_t n = dice.pick(1, 13);
+                at = g.matmul(at, batch * h * w, n, c, dice.coin());
+                c = n;
+                break;
+            }
+            case 1: {
+                const Elementwise add{Elementwise::Kind::Add, batch * h * w * c, Function::Relu};
+                at = g.vector({at, at}, add, {batch, h, w, c});
+                break;
+            }
+            case 2: {
+                at = g.vector({at}, Transpose{{batch, h, w, c}, {0, 2, 1, 3}}, {batch, w, h, c});
+                std::swap(h, w);
+                break;
+            }
+            default: {
+                Conv2d op;
+                op.batch = batch;
+                op.in_h = h;
+                op.in_w = w;
+                op.in_c = c;
+                op.groups = c % 2 == 0 && dice.coin() ? 2 : 1;
+                op.out_c = op.groups * dice.pick(1, 7);
+                op.kernel_h = std::min(h, 2 * dice.pick(0, 1) + 1);
+                op.kernel_w = std::min(w, 2 * dice.pick(0, 1) + 1);
+                op.pad = op.kernel_h == 3 && op.kernel_w == 3 ? dice.pick(0, 1) : 0;
+                op.stride = dice.pick(1, 2);
+                op.bias = dice.coin();
+                at = g.conv(at, op);
+                h = op.out_h();
+                w = op.out_w();
+                c = op.out_c;
+            }
+        }
+    }
+    return g.finish(at);
+}
+
+TEST_CASE("Random layers on random machines keep every promise") {
+    for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+        INFO("seed " << seed);
+        Dice dice(seed);
+        const SystolicSpec spec = random_machine(dice);
+        const Graph graph = random_graph(dice);
+        const Protocol protocol = dice.coin() ? Protocol::of_run() : Protocol::of_op();
+        const Lowered lowered = lower(graph, spec, protocol);
+        test::Replay replay(graph, spec, lowered);
+        REQUIRE(replay.run() == std::vector<std::string>{});
+        REQUIRE(replay.completes_with_shallow_queues());
+    }
+}
+
+TEST_CASE("The same graph gives the same program") {
+    Dice dice(77);
+    const SystolicSpec spec = random_machine(dice);
+    const Graph graph = random_graph(dice);
+    const Program a = lower(graph, spec, Protocol::of_run()).program;
+    const Program b = lower(graph, spec, Protocol::of_run()).program;
+    CHECK(to_text(a) == to_text(b));
+}
+
+}  // namespace
+}  // namespace systole::systolic

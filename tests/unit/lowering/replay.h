@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Replays a program abstractly and collects every broken promise as a sentence: order of conflicting accesses
+// (happens-before from tokens and in-order units), addresses, operands that reach the arrays, coverage of
+// every product, standstill with the shallowest queues. Knows operators and layouts from their definitions,
+// nothing of how lowering works.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "models/devices/systolic/lowering/lower.h"
+
+namespace systole::systolic::test {
+
+class Replay {
+public:
+    Replay(const Graph& graph, const SystolicSpec& spec, const Lowered& lowered);
+    /// The first few faults; empty when all is well.
+    std::vector<std::string> run();
+    /// Whether all commands complete when every unit has a queue of one.
+    bool completes_with_shallow_queues() const;
+
+private:
+    static constexpr std::size_t kUnits = 16;
+    using Clock = std::array<std::uint32_t, kUnits>;  ///< by unit: commands known to be complete
+
+    /// Bytes (or rows) of one place: who touched them last, and what they hold.
+    struct Cells {
+        std::vector<std::int64_t> holds;  ///< the DRAM address of the original; -1: unknown
+        std::vector<Token> writer;
+        std::vector<Clock> readers;
+        void resize(std::int64_t size);
+    };
+
+    void fault(const std::string& text);
+    void order(const Command& command);
+    bool before(Token earlier) const;
+    void read(Cells& cells, std::int64_t begin, std::int64_t count);
+    void write(Cells& cells, std::int64_t begin, std::int64_t count);
+    Cells* cells(Place place);
+    void replay_transfer(const Transfer& transfer);
+    void replay_pass(const MatrixPass& pass);
+    void check_vector(const MatrixPass& pass, std::int64_t t, const std::vector<std::int64_t>& addresses);
+    void check_weights(const MatrixPass& pass);
+    void replay_vector(const VectorWork& work);
+    void check_coverage();
+
+    /// DRAM or scratchpad address of a streamed element; -1 for padding.
+    std::int64_t input_address(const MatrixPass& pass, std::int64_t m, std::int64_t k) const;
+    std::int64_t weight_address(const MatrixPass& pass, std::int64_t k, std::int64_t n) const;
+    const Layer& layer() const { return graph_.layers[static_cast<std::size_t>(command_.layer)]; }
+    std::int64_t element_bytes(TensorId t) const { return row_bytes(graph_.tensors[t].dtype, 1).value(); }
+
+    const Graph& graph_;
+    const SystolicSpec& spec_;
+    const Lowered& lowered_;
+    std::vector<std::string> faults_;
+
+    Command command_;
+    Token self_;
+    Clock now_{};
+    std::vector<std::vector<Clock>> history_;  ///< by unit: what each of its commands knew when it started
+    Cells dram_, scratchpad_;
+    std::vector<Cells> accumulators_;
+    std::vector<std::vector<std::vector<std::int64_t>>> fifo_;  ///< by matrix unit: bytes of waiting tiles
+    std::vector<std::vector<std::int64_t>> in_array_;
+    std::vector<Token> undelivered_;  ///< vector commands whose results no store has taken yet
+    std::map<std::array<std::int64_t, 5>, int> products_;  ///< layer, batch, m, n, k -> times
+    std::vector<std::int64_t> layer_macs_;
+};
+
+}  // namespace systole::systolic::test
