@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/systolic/machine/matrix_account.h"
+
+#include <catch2/catch.hpp>
+
+namespace systole::systolic {
+namespace {
+
+const ClockDomain kClock(Hertz(1'000'000'000));
+constexpr std::int64_t kSlots = 10;
+
+std::int64_t cycles(const MatrixAccount& account, SlotClass slot_class) {
+    const auto rows = cut({&account.slots()}, {account.slots().charged_until()});
+    return rows[0][static_cast<std::size_t>(slot_class)] / (kSlots * 1000);
+}
+
+}  // namespace
+
+// A load in DRAM until 5, a pass 5…9 that drains until 12; a second load from 6 until 20, a pass 20…24 draining
+// until 27; then the vector unit until 30.
+TEST_CASE("a wait belongs to the state of what it waited for, behind the drain before it", "[account]") {
+    CausalLog log;
+    MatrixAccount account(kClock, kSlots);
+    const auto load1 = log.add(Ticks(5'000), CausalLog::kNone, SlotClass::Memory, 0);
+    const auto pass1 = log.add(Ticks(5'000), log.add(Ticks(1'000), CausalLog::kNone, SlotClass::Launch, 0), SlotClass::Memory, 1);
+    account.pass(log, pass1, Cycles(5), Cycles(4), Cycles(9), Cycles(12), kSlots, kSlots);
+    const auto load2_start = log.add(Ticks(6'000), load1, SlotClass::Host, 2);
+    const auto load2 = log.add(Ticks(20'000), load2_start, SlotClass::Memory, 2);
+    const auto pass2 = log.add(Ticks(20'000), load2, SlotClass::Memory, 3);
+    account.pass(log, pass2, Cycles(20), Cycles(4), Cycles(24), Cycles(27), kSlots, kSlots);
+    const auto streamed = log.add(Ticks(24'000), pass2, SlotClass::Dependency, 3);
+    const auto drained = log.add(Ticks(27'000), streamed, SlotClass::Ramp, 3);
+    const auto end = log.add(Ticks(30'000), drained, SlotClass::Vector, 4);
+    account.finish(log, end);
+
+    CHECK(account.slots().charged_until() == Ticks(30'000));
+    CHECK(cycles(account, SlotClass::Launch) == 1);
+    CHECK(cycles(account, SlotClass::Memory) == 4 + 8);  // 1…5, and 12…20 behind the drain
+    CHECK(cycles(account, SlotClass::Useful) == 8);
+    CHECK(cycles(account, SlotClass::Ramp) == 3 + 3);
+    CHECK(cycles(account, SlotClass::Vector) == 3);
+}
+
+TEST_CASE("what other matrix units still do at the end is this unit's tail", "[account]") {
+    CausalLog log;
+    MatrixAccount idle(kClock, kSlots);
+    const auto start = log.add(Ticks(2'000), CausalLog::kNone, SlotClass::Launch, 0);
+    const auto streamed = log.add(Ticks(10'000), start, SlotClass::Dependency, 0);
+    const auto drained = log.add(Ticks(13'000), streamed, SlotClass::Ramp, 0);
+    const auto end = log.add(Ticks(15'000), drained, SlotClass::Vector, 1);
+    idle.finish(log, end);
+    CHECK(cycles(idle, SlotClass::Launch) == 2);
+    CHECK(cycles(idle, SlotClass::Tail) == 11);
+    CHECK(cycles(idle, SlotClass::Vector) == 2);
+}
+
+TEST_CASE("a port that delivers less than a vector a cycle costs on_chip slots", "[account]") {
+    CausalLog log;
+    MatrixAccount account(kClock, kSlots);
+    const auto start = log.add(Ticks(0), CausalLog::kNone, SlotClass::Launch, 0);
+    account.pass(log, start, Cycles(0), Cycles(4), Cycles(7), Cycles(7), kSlots, 6);
+    const auto rows = cut({&account.slots()}, {Ticks(7'000)});
+    CHECK(rows[0][static_cast<std::size_t>(SlotClass::Useful)] == 4 * 6 * 1000);
+    CHECK(rows[0][static_cast<std::size_t>(SlotClass::Padding)] == 4 * 4 * 1000);
+    CHECK(rows[0][static_cast<std::size_t>(SlotClass::OnChip)] == 3 * 10 * 1000);
+}
+
+}  // namespace systole::systolic

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "models/devices/systolic/program/program_reader.h"
+#include "tests/support/machines.h"
+
+namespace systole::systolic {
+namespace {
+
+const std::string kProgram = R"(systole-program 1
+trace "with \"quotes\""
+layer "fc" op=matmul macs=128 compulsory_dram=80 dtype=int8 mapping="by hand"
+stream levels=1*0,2*64,4*4 segments=0+2,32+2
+host_in layer=0 from=host:0 to=dram:4096 rows=1 row_bytes=32 operand=activations
+load layer=0 from=dram:4096 to=scratchpad:0 rows=2 row_bytes=16 from_stride=16 to_stride=64 operand=activations after=host_in:1
+weights0 layer=0 from=scratchpad:24576 to=weight_fifo:0 rows=1 row_bytes=16 operand=weights
+mxu0 layer=0 stream=0 address=0 vectors=8 depth=4 cols=4 accumulator=0 mode=set weights=next dtype=int8 batch=1 m=2 k=3 n=4 after=load:1,weights0:1
+vector layer=0 elements=32 lane_cycles=32 read=0 written=32 macs=0 operand=outputs mxu=0 accumulator=0 rows=8 cols=4 batch=1 m=2 n=4 after=mxu0:1
+)";
+
+Program parse(const std::string& text) { return parse_program(text, "p.txt", test::small_machine(4, 4)); }
+
+/// The program with one piece of text replaced.
+std::string with(const std::string& what, const std::string& instead) {
+    std::string text = kProgram;
+    const std::size_t at = text.find(what);
+    REQUIRE(at != std::string::npos);
+    return text.replace(at, what.size(), instead);
+}
+
+void check_refused(const std::string& text, const std::string& message) {
+    try {
+        parse(text);
+        FAIL("not refused: " << message);
+    } catch (const UserError& error) {
+        CHECK_THAT(error.what(), Catch::Contains(message));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a program reads back as it was written", "[program]") {
+    const Program program = parse(kProgram);
+    CHECK(program.trace == "with \"quotes\"");
+    REQUIRE(program.commands.size() == 5);
+    CHECK(program.transfers[1].to.stride == 64);
+    CHECK(program.passes[0].origin.k0 == 3);
+    CHECK(program.tokens.back() == Token{unit_index(UnitKind::Matrix, 0), 1});
+    CHECK(to_text(program) == to_text(parse(to_text(program))));
+    // Only the layout of the text may differ from what was read.
+    CHECK(parse(to_text(program)).vector_work == program.vector_work);
+    CHECK(parse(to_text(program)).passes == program.passes);
+    CHECK(parse(to_text(program)).transfers == program.transfers);
+}
+
+TEST_CASE("comments and empty lines are skipped", "[program]") {
+    CHECK(to_text(parse(with("trace", "\n# a remark\ntrace"))) == to_text(parse(kProgram)));
+}
+
+TEST_CASE("what a machine cannot do is refused with its place", "[program]") {
+    check_refused("hello", "p.txt:1:1: error: not a device program");
+    check_refused("", "not a device program");
+    check_refused(with("load layer", "laod layer"), "p.txt:6:1: error: unknown unit 'laod'; this machine has: host_in");
+    check_refused(with("load layer", "laod layer"), "(did you mean 'load'?)");
+    check_refused(with("mxu0 layer", "mxu1 layer"), "unknown unit 'mxu1'");
+    check_refused(with("layer=0 from=host:0", "layer=1 from=host:0"), "layer: '1' is not a whole number from 0 to 0");
+    check_refused(with("from=host:0", "from=scratchpad:0"), "'scratchpad:0' is not a place this unit is wired to; expected host:ADDRESS");
+    check_refused(with("to=scratchpad:0 rows", "to=scratchpad:65535 rows"), "reaches beyond the scratchpad's 65536 bytes");
+    check_refused(with("to_stride=64", "to_stride=4611686018427387903"), "reaches beyond the scratchpad");
+    check_refused(with("rows=2", "rows=0"), "rows: '0' is not a whole number from 1");
+    check_refused(with("rows=2", "rows=-2"), "rows: '-2'");
+    check_refused(with("rows=2", "rows=99999999999999999999"), "rows: '99999999999999999999'");
+    check_refused(with("vectors=8", "vectors=65"), "vectors: '65' is not a whole number from 1 to 64");
+    check_refused(with("depth=4", "depth=5"), "depth: '5' is not a whole number from 1 to 4");
+    check_refused(with("accumulator=0 mode", "accumulator=60 mode"), "accumulator: '60'");
+    check_refused(with("weights=next", "weights=keep"), "no tile to keep");
+    check_refused(with("dtype=int8 batch", "dtype=int4 batch"), "no rate for this number format");
+    check_refused(with("mode=set", "mode=sett"), "unknown 'sett', expected one of: set, add (did you mean 'set'?)");
+    check_refused(with(" vectors=8", ""), "vectors: missing");
+    check_refused(with("vectors=8", "vectors=8 colour=red"), "p.txt:8:39: error: unexpected 'colour'");
+    check_refused(with("after=load:1", "after=load"), "'load' is not 'unit:count'");
+    check_refused(with("after=load:1", "after=nobody:1"), "'nobody:1' is not 'unit:count'");
+    check_refused(with("macs=128", "macs=127"), "do 128 MACs, the layer says 127");
+    check_refused(with("segments=0+2", "segments=0+0"), "expected 'offset+bytes' pairs");
+    check_refused(with("levels=1*0,", "levels="), "expected three 'count*stride'");
+    check_refused(with("mapping=\"by hand\"", "mapping=\"by hand"), "a quote is never closed");
+    check_refused(with("weights0 layer=0 from=scratchpad:24576 to=weight_fifo:0 rows=1 row_bytes=16 operand=weights\n", ""),
+                  "weights0 loads 0 tiles, the passes of mxu0 use 1");
+}
+
+TEST_CASE("garbage is refused, never a crash", "[program]") {
+    check_refused(std::string("systole-program 1\n\0\xff\xfe=\"", 22), "error");
+    check_refused("systole-program 1\n" + std::string(100'000, '='), "error");
+    std::string many = "systole-program 1\n";
+    for (int i = 0; i < 10'000; ++i) many += "nonsense\n";
+    check_refused(many, "unknown unit 'nonsense'");
+}
+
+}  // namespace systole::systolic

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+systole_test(program SOURCES ${CMAKE_CURRENT_LIST_DIR}/program_text.cpp DEPENDS systole_systolic)
