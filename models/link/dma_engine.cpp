@@ -42,9 +42,10 @@ DmaEngine::DmaEngine(sc_core::sc_module_name name, const DmaSpec& spec, ClockDom
     dont_initialize();
 }
 
-void DmaEngine::start(const Transfer& transfer) {
+Ticks DmaEngine::start(const Transfer& transfer) {
     SYSTOLE_CHECK(!active_ && transfer.bytes() > 0, "{} at {} ps", name(), now().value());
     Job job{merged(transfer), 0, Ticks(0)};
+    chain_ = Ticks(0);
     job.payloads_left = job.transfer.rows * ceil_div(job.transfer.row_bytes, spec_.payload.value());
     jobs_.push_back(job);
     active_ = true;
@@ -53,6 +54,7 @@ void DmaEngine::start(const Transfer& transfer) {
     stats_.bytes += transfer.bytes();
     ready_ = spec_.setup_cycles > Cycles(0) ? clock_.after(now(), spec_.setup_cycles) : now();
     wake_.notify(to_sc_time(ready_ - now()));
+    return ready_;
 }
 
 void DmaEngine::request() {
@@ -63,7 +65,7 @@ void DmaEngine::request() {
         ++in_flight_;
         ++stats_.payloads;
         send(jobs_.back().transfer.from.place, payload);
-        if (!active_) listener_.requested();
+        if (!active_) listener_.requested({payload->at_source});
     }
 }
 
@@ -73,6 +75,8 @@ DmaEngine::Payload* DmaEngine::next_payload() {
     Payload* payload = pool_.acquire();
     payload->job = first_job_ + jobs_.size() - 1;
     payload->writing = false;
+    payload->requested = now();
+    payload->at_source = chain_;
     payload->to_address =
         static_cast<std::uint64_t>(transfer.to.address + row_ * transfer.to.stride + offset_);
     payload->set_address(
@@ -141,7 +145,8 @@ void DmaEngine::answered(Payload* payload) {
     Job& owner = job(payload->job);
     const Place to = owner.transfer.to.place;
     if (!payload->writing) {
-        owner.sourced = now();
+        payload->sourced = now();
+        payload->at_source += now() - payload->requested;
         if (to != Place::WeightFifo) {
             payload->writing = true;
             payload->set_write();
@@ -151,6 +156,10 @@ void DmaEngine::answered(Payload* payload) {
         }
     }
     --owner.payloads_left;
+    owner.at_source = payload->at_source;
+    // Of a payload of an earlier descriptor, only what it spent since this one could have read counts.
+    const bool own = payload->job == first_job_ + jobs_.size() - 1;
+    chain_ = own ? payload->at_source : std::max(payload->sourced - ready_, Ticks(0));
     --in_flight_;
     payload->release();
     if (active_) wake_.notify(sc_core::SC_ZERO_TIME);
@@ -159,10 +168,10 @@ void DmaEngine::answered(Payload* payload) {
 
 void DmaEngine::finish_jobs() {
     while (!jobs_.empty() && jobs_.front().payloads_left == 0) {
-        const Ticks sourced = jobs_.front().sourced;
+        const Split split{jobs_.front().at_source};
         jobs_.pop_front();
         ++first_job_;
-        listener_.done(sourced);
+        listener_.done(split);
     }
 }
 

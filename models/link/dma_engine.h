@@ -29,10 +29,16 @@ public:
     Socket scratchpad{"scratchpad"};
     Socket host{"host"};
 
-    /// What the owner is told. Times of a finished descriptor: all source data had arrived at `sourced`.
+    /// How much of a descriptor's time, set-up aside, was spent on its source, along the chain of payloads that made it take as
+    /// long as it did: each was requested when one before it was written. The rest is the destination's.
+    struct Split {
+        Ticks at_source;
+    };
+    /// What the owner is told: every payload of the current descriptor is requested; the oldest unfinished
+    /// descriptor is complete.
     struct Listener {
-        std::function<void()> requested;          ///< every payload of the current descriptor is requested
-        std::function<void(Ticks sourced)> done;  ///< the oldest unfinished descriptor is complete
+        std::function<void(Split)> requested;
+        std::function<void(Split)> done;
     };
 
     struct Stats {
@@ -44,8 +50,8 @@ public:
 
     /// True if the next descriptor may be given: all payloads of the one before are requested.
     bool accepts() const { return !active_; }
-    /// Starts a descriptor now; only when accepts().
-    void start(const Transfer& transfer);
+    /// Starts a descriptor now; only when accepts(). Answers when its set-up is over and reading begins.
+    Ticks start(const Transfer& transfer);
 
 private:
     /// One chunk on its way: first read from the source, then, the same payload, written to the destination.
@@ -53,11 +59,13 @@ private:
         std::uint64_t job = 0;
         std::uint64_t to_address = 0;
         bool writing = false;
+        Ticks requested, sourced;  // the read began and ended
+        Ticks at_source;           // of the chain that ends here
     };
     struct Job {
         Transfer transfer;
         std::int64_t payloads_left = 0;  // not yet written; counts those not yet requested too
-        Ticks sourced;
+        Ticks at_source;  // of the chain of the payload written last
     };
     /// The request side of one socket: one request at a time may be without END_REQ.
     struct Lane {
@@ -89,6 +97,7 @@ private:
     Ticks ready_;                      // the active job's set-up is over
     std::int64_t row_ = 0, offset_ = 0;  // of the active job: next chunk
     int in_flight_ = 0;
+    Ticks chain_;  // at_source that the next payload inherits: of the one that made room for it
     sc_core::sc_event wake_{"wake"};
     Stats stats_;
 };

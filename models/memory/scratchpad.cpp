@@ -14,13 +14,26 @@ Ticks PortTiming::serve(Ticks now, Bytes bytes, bool write) {
     return clock_.edge(free_ + latency_);
 }
 
+StreamPorts::StreamPorts(int ports, int clients)
+    : free_(static_cast<std::size_t>(ports)), served_(static_cast<std::size_t>(clients), Cycles(-1)) {}
+
+bool StreamPorts::granted(int client, Cycles now) {
+    const auto rank = [this](int of) { return std::pair(served_[static_cast<std::size_t>(of)], of); };
+    const auto before = std::count_if(wishes_.begin(), wishes_.end(),
+                                      [&](int other) { return rank(other) < rank(client); });
+    const auto free = std::count_if(free_.begin(), free_.end(), [&](Cycles from) { return from <= now; });
+    wishes_.erase(client);
+    return before < free;
+}
+
 Cycles StreamPorts::earliest() const { return *std::min_element(free_.begin(), free_.end()); }
 
-void StreamPorts::reserve(Cycles begin, Cycles end, Bytes bytes) {
+void StreamPorts::reserve(int client, Cycles begin, Cycles end, Bytes bytes) {
     const auto port = std::min_element(free_.begin(), free_.end());
     SYSTOLE_CHECK(*port <= begin && begin <= end, "stream [{}, {}) on a port busy until {}", begin.value(),
                   end.value(), port->value());
     *port = end;
+    served_[static_cast<std::size_t>(client)] = begin;
     read_ += bytes;
 }
 
@@ -30,11 +43,11 @@ Scratchpad::Port::Port(const char* name, ClockDomain clock, Bytes width, Cycles 
       }) {}
 
 Scratchpad::Scratchpad(sc_core::sc_module_name name, const ScratchpadSpec& spec, ClockDomain clock,
-                       const std::vector<std::string>& dma_ports, int weight_ports)
-    : sc_module(name), streams_(spec.activation_ports) {
+                       const std::vector<std::string>& dma_ports, int matrix_units)
+    : sc_module(name), streams_(spec.activation_ports, matrix_units) {
     for (const std::string& port : dma_ports)
         dma_ports_.push_back(std::make_unique<Port>(port.c_str(), clock, spec.dma_port_bytes, spec.latency));
-    for (int mxu = 0; mxu < weight_ports; ++mxu)
+    for (int mxu = 0; mxu < matrix_units; ++mxu)
         weight_ports_.push_back(std::make_unique<Port>(("weights" + std::to_string(mxu)).c_str(), clock,
                                                        spec.weight_port_bytes, spec.latency));
 }

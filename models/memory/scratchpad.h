@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <systemc>
 #include <vector>
@@ -33,18 +34,26 @@ private:
     Bytes read_, written_;
 };
 
-/// The stream ports that matrix units share: each carries one stream at a time.
+/// The stream ports that matrix units share: each carries one stream at a time. Where there are fewer ports than
+/// units, a unit first wishes for a port and asks in a later delta cycle whether it was granted, so that the order
+/// in which SystemC runs processes decides nothing: the unit served longest ago goes first, then the lower number.
 class StreamPorts {
 public:
-    explicit StreamPorts(int ports) : free_(static_cast<std::size_t>(ports)) {}
-    /// The first cycle from which some port is free for as long as one likes.
+    StreamPorts(int ports, int clients);
+    bool contended() const { return free_.size() < served_.size(); }
+    void wish(int client) { wishes_.insert(client); }
+    /// Withdraws the client's wish and says whether a port is its own from `now` on.
+    bool granted(int client, Cycles now);
+    /// The first cycle from which some port is free.
     Cycles earliest() const;
-    /// Takes the port that is free longest by `begin`, which must be one of those free then, until `end`.
-    void reserve(Cycles begin, Cycles end, Bytes bytes);
+    /// Takes a port that is free at `begin` until `end`.
+    void reserve(int client, Cycles begin, Cycles end, Bytes bytes);
     Bytes read() const { return read_; }
 
 private:
-    std::vector<Cycles> free_;
+    std::vector<Cycles> free_;    // by port
+    std::vector<Cycles> served_;  // by client: its last stream began
+    std::set<int> wishes_;
     Bytes read_;
 };
 
@@ -57,9 +66,9 @@ public:
         Port(const char* name, ClockDomain clock, Bytes width, Cycles latency);
     };
 
-    /// One port per name in `dma_ports`, and one for each of `weight_ports` weight FIFOs.
+    /// One DMA port per name in `dma_ports`, one weight port for each matrix unit, and the shared stream ports.
     Scratchpad(sc_core::sc_module_name name, const ScratchpadSpec& spec, ClockDomain clock,
-               const std::vector<std::string>& dma_ports, int weight_ports);
+               const std::vector<std::string>& dma_ports, int matrix_units);
 
     /// The port of the DMA engine that was named there, in the same order.
     Port& dma_port(std::size_t index) { return *dma_ports_[index]; }

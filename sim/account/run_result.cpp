@@ -9,8 +9,6 @@
 namespace systole {
 namespace {
 
-__extension__ using Wide = __int128;  // ISO C++ has no 128-bit integer
-
 /// The classes in which a matrix unit works rather than waits.
 bool is_compute(SlotClass slot_class) {
     return slot_class == SlotClass::Useful || slot_class == SlotClass::Padding ||
@@ -77,8 +75,10 @@ double ResultRow::compute_cycles() const {
     return static_cast<double>(cycles.value()) * (static_cast<double>(working) / static_cast<double>(all));
 }
 
-std::string bound_by(const ClassSlots& slots) {
-    const Group largest = by_group(slots).front();
+std::string bound_by(const std::vector<CriticalStep>& path) {
+    ClassSlots times{};
+    for (const CriticalStep& step : path) times[static_cast<std::size_t>(step.owner)] += step.time.value();
+    const Group largest = by_group(times).front();
     return largest.amount == 0 ? "none" : std::string(largest.name);
 }
 

@@ -25,10 +25,10 @@ struct ResultRow {
     ClassSlots slots{};               ///< slot-ticks by class, over this row's time
     std::vector<Movement> movements;  ///< by layer id, only non-zero cells
     Bytes dram_read, dram_written;    ///< by layer id
-    Bytes compulsory_dram;            ///< each of the row's tensors that lives in DRAM, once
+    Bytes compulsory_dram;            ///< tensors in DRAM, once: a layer's own; of the total, weights, inputs, outputs
     Cycles roofline_cycles;           ///< no machine with these peaks could do this row's work faster
     std::string roofline_bound;       ///< Roofline::bound: the peak that gives roofline_cycles
-    std::string bound_by;             ///< systole::bound_by(slots)
+    std::string bound_by;             ///< what most of the row's critical path consists of
     bool reused = false;              ///< taken over from an identical block instead of simulated
     std::string mapping;              ///< one phrase: where and how it was mapped
 
@@ -80,12 +80,12 @@ struct DeviceResult {
     std::string effective_config;  ///< YAML
 };
 
-/// What owned most of the capacity: "compute" (useful, padding and ramp together) or the key of another
-/// class; of equals the first in this order; "none" if there was no capacity.
-std::string bound_by(const ClassSlots& slots);
-
 /// By class, longest first (of equals, the first class); classes without time are left out.
 std::vector<CriticalStep> critical_path(const std::vector<CausalLog::Piece>& pieces);
+
+/// What most of a critical path consists of: "compute" (useful, padding and ramp together) or the key of another
+/// class; of equals the first in this order; "none" for an empty path.
+std::string bound_by(const std::vector<CriticalStep>& path);
 
 /// "The critical path is 71 % memory, 20 % compute, ...": one sentence. Useful, padding and ramp are compute.
 std::string critical_path_sentence(const DeviceResult& result);

@@ -14,9 +14,9 @@ struct CsvRow {
     std::vector<std::string> cells;
 };
 
-/// All rows, the header too. Lines end in LF or CRLF, the last one may lack it; empty lines and a leading byte
-/// order mark are skipped; rows may differ in length. Throws UserError (`file` names the place) for a quote
-/// inside a plain cell, text behind a closing quote, a quote that never closes, and zero bytes.
+/// All rows, the header too. Lines end in LF or CRLF, the last one may lack it; empty lines and a leading
+/// byte order mark are skipped; rows may differ in length. Throws UserError (`file` names the place) for a
+/// quote inside a plain cell, text behind a closing quote, a quote that never closes, and zero bytes.
 std::vector<CsvRow> parse_csv(std::string_view text, const std::string& file);
 
 /// One line of a table, with its LF; cells are quoted where they must be.

@@ -28,7 +28,7 @@ std::string RandomMachine::device() {
                         between(1, 16), between(0, 1000));
     text += resident ? "placement: {activations: scratchpad, activation_space: 1 MiB"
                      : "placement: {activations: dram, input_buffer: 512 KiB, output_buffer: 512 KiB";
-    text += from_dram ? "}\n" : ", weight_buffer: 512 KiB}\n";
+    text += ", weight_buffer: 512 KiB}\n";
     text += fmt::format("dma: {{setup_cycles: {}, outstanding: {}, payload: {} B}}\n", between(0, 10), between(1, 8),
                         between(64, 4096));
     text += fmt::format("host: {{bandwidth: {} GB/s, latency: {} ns}}\n", between(1, 32), between(0, 1000));

@@ -96,7 +96,7 @@ SequencerSpec read_sequencer(Section sequencer) {
     return spec;
 }
 
-PlacementSpec read_placement(Section placement, const MxuSpec& mxu) {
+PlacementSpec read_placement(Section placement) {
     PlacementSpec spec;
     const bool resident = placement.choice("activations", "where activations live between layers",
                                            {"dram", "scratchpad"}) == 1;
@@ -108,8 +108,8 @@ PlacementSpec read_placement(Section placement, const MxuSpec& mxu) {
         spec.input_buffer = placement.bytes("input_buffer", "scratchpad for staged input tiles", size);
         spec.output_buffer = placement.bytes("output_buffer", "scratchpad for tiles on their way out", size);
     }
-    if (mxu.weight_source == Space::Scratchpad)
-        spec.weight_buffer = placement.bytes("weight_buffer", "scratchpad for staged weight tiles", size);
+    spec.weight_buffer = placement.bytes(
+        "weight_buffer", "scratchpad for staged weights (biases and the like when tiles come from DRAM)", size);
     return spec;
 }
 
@@ -155,7 +155,7 @@ SystolicSpec read_systolic_spec(config::Config& config, const std::string& name)
     spec.scratchpad = read_scratchpad(root.section("scratchpad"));
     spec.vector = read_vector(root.section("vector"));
     spec.sequencer = read_sequencer(root.section("sequencer"));
-    spec.placement = read_placement(root.section("placement"), spec.mxu);
+    spec.placement = read_placement(root.section("placement"));
     spec.dma = read_dma(root.section("dma"));
     spec.host = read_host(root.section("host"));
     spec.memory = read_dram_spec(root.section("memory"));

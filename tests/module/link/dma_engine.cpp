@@ -81,7 +81,7 @@ private:
 struct Heard {
     std::vector<Ticks> requested, done;
     DmaEngine::Listener listener() {
-        return {[this] { requested.push_back(now()); }, [this](Ticks) { done.push_back(now()); }};
+        return {[this](auto) { requested.push_back(now()); }, [this](auto) { done.push_back(now()); }};
     }
 };
 
@@ -158,12 +158,12 @@ TEST_CASE("descriptors finish in order even when a later one could finish first"
     std::vector<Ticks> done;
     DmaEngine* running = nullptr;
     DmaEngine engine("dma", kSpec, kClock,
-                     {[&] {
+                     {[&](auto) {
                           if (running && running->stats().descriptors == 1)
                               running->start({{Place::Scratchpad, 0, 0}, {Place::Scratchpad, 512, 0}, 1, 10,
                                               Operand::Outputs});
                       },
-                      [&](Ticks) { done.push_back(now()); }});
+                      [&](auto) { done.push_back(now()); }});
     running = &engine;
     engine.dram.bind(dram_target.in);
     engine.scratchpad.bind(pad_target.in);

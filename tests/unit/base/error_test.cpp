@@ -20,7 +20,8 @@ TEST_CASE("a user error shows every diagnostic on its own line", "[error]") {
 
 TEST_CASE("did you mean offers the nearest candidate and only a near one", "[error]") {
     const std::vector<std::string> names{"rows", "columns", "clock"};
-    CHECK(did_you_mean("rwos", names).empty());  // two edits away from a word of four letters
+    CHECK(did_you_mean("rwos", names) == " (did you mean 'rows'?)");  // a swap is one edit
+    CHECK(did_you_mean("rxxs", names).empty());  // two edits away from a word of four letters
     CHECK(did_you_mean("row", names) == " (did you mean 'rows'?)");
     CHECK(did_you_mean("colums", names) == " (did you mean 'columns'?)");
     CHECK(did_you_mean("clocks", names) == " (did you mean 'clock'?)");

@@ -77,7 +77,7 @@ TEST_CASE("what a machine cannot do is refused with its place", "[program]") {
     check_refused(with("dtype=int8 batch", "dtype=int4 batch"), "no rate for this number format");
     check_refused(with("mode=set", "mode=sett"), "unknown 'sett', expected one of: set, add (did you mean 'set'?)");
     check_refused(with(" vectors=8", ""), "vectors: missing");
-    check_refused(with("vectors=8", "vectors=8 colour=red"), "p.txt:8:39: error: unexpected 'colour'");
+    check_refused(with("vectors=8", "vectors=8 colour=red"), "p.txt:8:43: error: unexpected 'colour'");
     check_refused(with("after=load:1", "after=load"), "'load' is not 'unit:count'");
     check_refused(with("after=load:1", "after=nobody:1"), "'nobody:1' is not 'unit:count'");
     check_refused(with("macs=128", "macs=127"), "do 128 MACs, the layer says 127");

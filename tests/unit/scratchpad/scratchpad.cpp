@@ -17,14 +17,31 @@ TEST_CASE("a port serves its width a cycle, one request after another", "[scratc
 }
 
 TEST_CASE("a stream port is taken for a whole interval", "[scratchpad]") {
-    StreamPorts ports(2);
-    ports.reserve(Cycles(0), Cycles(100), Bytes(10));
+    StreamPorts ports(2, 2);
+    CHECK_FALSE(ports.contended());
+    ports.reserve(0, Cycles(0), Cycles(100), Bytes(10));
     CHECK(ports.earliest() == Cycles(0));  // the other port
-    ports.reserve(Cycles(5), Cycles(50), Bytes(10));
+    ports.reserve(1, Cycles(5), Cycles(50), Bytes(10));
     CHECK(ports.earliest() == Cycles(50));
-    ports.reserve(Cycles(50), Cycles(60), Bytes(10));
+    ports.reserve(1, Cycles(50), Cycles(60), Bytes(10));
     CHECK(ports.earliest() == Cycles(60));
     CHECK(ports.read() == Bytes(30));
+}
+
+TEST_CASE("of several units that want a port the one served longest ago gets it, whoever asks first", "[scratchpad]") {
+    for (const bool backwards : {false, true}) {
+        StreamPorts ports(1, 3);
+        CHECK(ports.contended());
+        ports.reserve(0, Cycles(0), Cycles(10), Bytes(1));
+        ports.reserve(2, Cycles(10), Cycles(20), Bytes(1));
+        ports.wish(0);
+        ports.wish(2);
+        const bool first = ports.granted(backwards ? 2 : 0, Cycles(20));
+        CHECK(first == !backwards);  // unit 0 was served before unit 2
+        if (first) ports.reserve(0, Cycles(20), Cycles(30), Bytes(1));
+        CHECK(ports.granted(backwards ? 0 : 2, Cycles(20)) == backwards);
+        CHECK_FALSE(ports.granted(1, Cycles(15)));  // busy
+    }
 }
 
 }  // namespace systole

@@ -35,7 +35,7 @@ std::int64_t padding_margin(const Graph& graph, const SystolicSpec& spec) {
         const auto reach = checked_mul(conv->pad, (conv->in_w + 1) * pixel);
         if (!reach || *reach > spec.placement.activation_bytes.value() / 2) {
             refuse(layer,
-                   fmt::format("its zero padding of {} reaches further than placement.activation_bytes",
+                   fmt::format("its zero padding of {} reaches further than placement.activation_space",
                                conv->pad));
         }
         margin = std::max(margin, *reach);
@@ -95,6 +95,23 @@ std::int64_t compulsory_bytes(const Workspace& workspace, const Layer& layer, co
     return sum;
 }
 
+/// What has to pass the DRAM's bus however the network is run: inputs and outputs that live there …
+std::int64_t interface_bytes(const Graph& graph, const std::vector<Placement>& placements) {
+    std::int64_t sum = 0;
+    for (const auto* tensors : {&graph.inputs, &graph.outputs})
+        for (const TensorId tensor : *tensors)
+            if (placements[tensor].space == Space::Dram) sum += stored_bytes(graph.tensors[tensor]).value();
+    return sum;
+}
+
+/// … and the weights that a layer touches.
+std::int64_t weight_bytes(const Graph& graph, const LayerPlan& plan) {
+    std::int64_t sum = 0;
+    for (const LayerPlan::Touched& touched : plan.touched)
+        if (graph.tensors[touched.tensor].role == TensorRole::Weights) sum += touched.bytes;
+    return sum;
+}
+
 /// A type at which the matrix units' capacity can be counted: the layer's own, or else the first they have.
 DType capacity_dtype(const MxuSpec& mxu, DType dtype) {
     if (mxu.rate_of(dtype)) return dtype;
@@ -127,6 +144,7 @@ Lowered lower(const Graph& graph, const SystolicSpec& spec, const Protocol& prot
     lowered.placements = place(graph, spec);
     Workspace workspace(graph, spec, protocol, lowered.placements);
     Pipeline pipeline(workspace);
+    std::int64_t compulsory = interface_bytes(graph, lowered.placements);
     for (std::size_t i = 0; i < graph.layers.size(); ++i) {
         const Layer& layer = graph.layers[i];
         const auto index = static_cast<std::int32_t>(i);
@@ -134,11 +152,13 @@ Lowered lower(const Graph& graph, const SystolicSpec& spec, const Protocol& prot
         workspace.emitter.add_layer({layer.name, std::string(op_name(layer.op)), planned.mapping,
                                      macs(layer.op).value(), compulsory_bytes(workspace, layer, planned),
                                      capacity_dtype(spec.mxu, planned.dtype)});
+        compulsory += weight_bytes(graph, planned);
         pipeline.run(std::move(planned.steps), index);
     }
     pipeline.finish();
     workspace.flow.finish();
     lowered.program = workspace.emitter.take();
+    lowered.program.compulsory_dram = compulsory;
     return lowered;
 }
 

@@ -21,7 +21,7 @@ std::unique_ptr<MatrixEngine> make_engine(const MxuSpec& mxu) {
                           .shadow_register = mxu.shadow_register,
                           .accumulator_latency = mxu.accumulator_latency,
                           .accumulator_rows = mxu.accumulator_rows};
-    if (mxu.engine == EngineKind::Grid) return std::make_unique<Int8Grid>(array);
+    if (mxu.engine == EngineKind::Grid) return std::make_unique<WitnessedEngine>(array);
     return std::make_unique<TileEngine>(array);
 }
 
@@ -56,7 +56,7 @@ Machine::Machine(sc_core::sc_module_name name, const SystolicSpec& spec, const P
     if (spec.mxu.engine == EngineKind::Grid)
         vector.on_drain([this, check = DrainCheck(program)](const Command& drain) {
             const auto mxu = static_cast<std::size_t>(record.program().vector(drain).mxu);
-            check.check(drain, *mxus[mxu]->grid());
+            check.check(drain, mxus[mxu]->grid());
         });
 }
 

@@ -12,9 +12,8 @@ namespace {
 /// Accumulators are 32 bits wide on every machine modelled (int32 or fp32).
 constexpr std::int64_t kAccumulatorBytes = 4;
 
-UnitIndex unit_of(const char* basename) {
-    return unit_index(UnitKind::Matrix, std::stoi(std::string(basename).substr(3)));
-}
+/// "mxu3" -> 3.
+int index_of(const char* basename) { return std::stoi(std::string(basename).substr(3)); }
 
 }  // namespace
 
@@ -37,11 +36,12 @@ MatrixUnit::MatrixUnit(sc_core::sc_module_name name, const SystolicSpec& spec, C
       weights("weights", spec.dma, clock, spec.sequencer.queue_depth, record),
       spec_(spec),
       clock_(clock),
+      index_(index_of(basename())),
       ports_(ports),
       record_(record),
-      plan_(plan(record.program(), unit_of(basename()))),
+      plan_(plan(record.program(), unit_index(UnitKind::Matrix, index_))),
       engine_(std::move(engine)),
-      grid_(dynamic_cast<Int8Grid*>(engine_.get())),
+      witnessed_(dynamic_cast<WitnessedEngine*>(engine_.get())),
       account_(clock, std::int64_t{spec.mxu.rows} * spec.mxu.cols) {
     weights.set_gate({[this] {
                           const auto held = static_cast<std::int64_t>(tiles_started_) - engine_->tiles_shifted();
@@ -65,8 +65,8 @@ void MatrixUnit::tile_arrived(EventId done) {
     const MatrixPass& pass = record_.program().pass(user);
     const auto rate = spec_.mxu.rate_of(pass.dtype).value();
     const Tile tile{static_cast<int>(ceil_div(pass.depth, rate)), pass.cols};
-    if (grid_)
-        grid_->weights_arrive(cycle, tile, weights_of(user.layer, pass));
+    if (witnessed_)
+        witnessed_->weights_arrive(cycle, tile, weights_of(user.layer, pass));
     else
         engine_->weights_arrive(cycle, tile);
     wake_at(cycle);
@@ -145,13 +145,24 @@ bool MatrixUnit::try_start(Cycles cycle) {
         wake_at(array_free);
         return false;
     }
-    if (ports_.earliest() > cycle) {
-        if (port_asked_ == kNever) port_asked_ = cycle;
-        wake_at(ports_.earliest());
-        return false;
-    }
+    if (!port_is_ours(cycle)) return false;
     start(pass, cycle);
     return true;
+}
+
+bool MatrixUnit::port_is_ours(Cycles cycle) {
+    if (!ports_.contended()) return true;
+    if (!wished_) {
+        ports_.wish(index_);
+        wished_ = true;
+        wake_.notify(sc_core::SC_ZERO_TIME);
+        return false;
+    }
+    wished_ = false;
+    if (ports_.granted(index_, cycle)) return true;
+    if (port_asked_ == kNever) port_asked_ = cycle;
+    wake_at(std::max(ports_.earliest(), cycle));
+    return false;
 }
 
 void MatrixUnit::start(const Pass& pass, Cycles cycle) {
@@ -161,9 +172,9 @@ void MatrixUnit::start(const Pass& pass, Cycles cycle) {
     const EventId started = start_event(pass, expected);
     expected.start = cycle;
     expected.stream_end = cycle + Cycles(pass.cycles_per_vector.ceil_times(pass.vectors));
-    ports_.reserve(cycle, expected.stream_end, row_bytes(work.dtype, work.depth) * work.vectors);
-    if (grid_)
-        grid_->start(pass, activations_of(entry.command->layer, work));
+    ports_.reserve(index_, cycle, expected.stream_end, row_bytes(work.dtype, work.depth) * work.vectors);
+    if (witnessed_)
+        witnessed_->start(pass, activations_of(entry.command->layer, work));
     else
         engine_->start(pass);
     queue.pop(started);

@@ -31,8 +31,8 @@ public:
     };
     const Stats& stats() const { return stats_; }
     const SlotAccount& account() const { return account_.slots(); }
-    /// The engine as a grid with values, or null.
-    const Int8Grid* grid() const { return grid_; }
+    /// The PE grid with its values; only on a machine that simulates one.
+    const WitnessedEngine::Grid& grid() const { return witnessed_->grid(); }
     /// Charges what is left of the run, which ended with `last`.
     void finish(CausalLog::EventId last) { account_.finish(record_.log(), last); }
 
@@ -68,6 +68,7 @@ private:
     void settle(Running& running, const PassReport& report);
     void complete_readable(Cycles cycle);
     bool try_start(Cycles cycle);
+    bool port_is_ours(Cycles cycle);
     void start(const Pass& pass, Cycles cycle);
     Pass next_pass();
     /// The event of the start of `pass`, now, with the whole chain of what held it back.
@@ -78,11 +79,12 @@ private:
 
     const SystolicSpec& spec_;
     const ClockDomain clock_;
+    const int index_;
     StreamPorts& ports_;
     RunRecord& record_;
     const Plan plan_;
     std::unique_ptr<MatrixEngine> engine_;
-    Int8Grid* const grid_;  // the engine, if it computes values
+    WitnessedEngine* const witnessed_;  // the engine, if it computes values
     MatrixAccount account_;
 
     std::deque<Running> running_;
@@ -92,6 +94,7 @@ private:
     PassTimes tile_in_use_;        // its shift
     Mark stream_ended_;            // of the pass before
     EventId left_fifo_ = CausalLog::kNone;  // the shift of the last tile that a pass has used
+    bool wished_ = false;          // for a stream port, in an earlier delta cycle
     Cycles port_asked_ = kNever;   // the waiting pass first found every stream port busy
     std::map<std::pair<std::uint32_t, std::int64_t>, Rational> rates_;
     sc_core::sc_event wake_{"wake"};

@@ -61,7 +61,7 @@ DrainCheck::DrainCheck(const Program& program) : program_(program) {
     }
 }
 
-void DrainCheck::check(const Command& drain, const Int8Grid& grid) const {
+void DrainCheck::check(const Command& drain, const WitnessedEngine::Grid& grid) const {
     const VectorWork& work = program_.vector(drain);
     const PassOrigin& at = work.origin;
     const std::int64_t depth = depth_.at({drain.layer, at.batch});

@@ -8,12 +8,10 @@
 #include <cstdint>
 #include <map>
 
-#include "models/devices/systolic/mxu/pe_grid.h"
+#include "models/devices/systolic/mxu/witnessed_engine.h"
 #include "models/devices/systolic/program/program.h"
 
 namespace systole::systolic {
-
-using Int8Grid = PeGrid<Int8Arithmetic>;
 
 /// The operands of one layer's matrix product, as a function of position. -4 … 3.
 std::int8_t activation_value(std::int32_t layer, std::int64_t batch, std::int64_t m, std::int64_t k);
@@ -28,7 +26,7 @@ class DrainCheck {
 public:
     explicit DrainCheck(const Program& program);
     /// Fails the run's check if the accumulators that `drain` is about to read are not the products they should be.
-    void check(const Command& drain, const Int8Grid& grid) const;
+    void check(const Command& drain, const WitnessedEngine::Grid& grid) const;
 
 private:
     const Program& program_;

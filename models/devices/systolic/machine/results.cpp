@@ -27,16 +27,16 @@ std::vector<Movement> movements_of(const ByteLedger& ledger, std::size_t layer) 
     return movements;
 }
 
-/// What owned most of the row's capacity; useful, padding and ramp together are "compute".
-std::string bound_by(const ResultRow& row) {
-    std::int64_t most = row.slots[0] + row.slots[1] + row.slots[2];
-    std::string owner = "compute";
-    for (std::size_t c = 3; c < kSlotClasses; ++c)
-        if (row.slots[c] > most) {
-            most = row.slots[c];
-            owner = to_string(static_cast<SlotClass>(c));
-        }
-    return owner;
+/// The critical path of [from, `last`) by class. A matrix unit that streams is compute there, not a wait.
+std::vector<CriticalStep> path_to(const RunRecord& record, CausalLog::EventId last, Ticks from) {
+    if (last == CausalLog::kNone) return {};
+    auto pieces = record.log().explain(last, from);
+    for (auto& piece : pieces) {
+        const Command& command = record.program().commands[record.log()[piece.event].command];
+        if (piece.owner == SlotClass::Dependency && unit_kind(command.unit) == UnitKind::Matrix)
+            piece.owner = SlotClass::Useful;
+    }
+    return critical_path(pieces);
 }
 
 /// Matrix work of every pass, by layer.
@@ -69,7 +69,10 @@ public:
     }
 
     std::vector<ResultRow> layers() const {
-        const std::vector<Ticks> ends = machine_.record.layer_ends();
+        const auto last = machine_.record.layer_ends();
+        std::vector<Ticks> ends;
+        for (const auto event : last)
+            ends.push_back(event == CausalLog::kNone ? Ticks(0) : machine_.record.log()[event].time);
         std::vector<const SlotAccount*> accounts;
         for (const auto& mxu : machine_.mxus) accounts.push_back(&mxu->account());
         const std::vector<ClassSlots> slots = cut(accounts, ends);
@@ -87,6 +90,7 @@ public:
             row.matrix_macs = Macs(macs[i]);
             row.slots = slots[i];
             row.compulsory_dram = Bytes(info.compulsory_dram);
+            row.bound_by = bound_by(path_to(machine_.record, last[i], row.begin));
             fill(row, i, 1, info.dtype);
             row.movements = movements_of(ledger_, i);
             rows.push_back(std::move(row));
@@ -97,11 +101,11 @@ public:
     ResultRow total(const std::vector<ResultRow>& layers, DType fastest) const {
         ResultRow row;
         row.end = layers.empty() ? Ticks(0) : layers.back().end;
+        row.compulsory_dram = Bytes(program_.compulsory_dram);
         ByteLedger sum(1);
         for (const ResultRow& layer : layers) {
             row.macs += layer.macs;
             row.matrix_macs += layer.matrix_macs;
-            row.compulsory_dram += layer.compulsory_dram;
             for (std::size_t c = 0; c < kSlotClasses; ++c) row.slots[c] += layer.slots[c];
             for (const Movement& m : layer.movements) sum.enter(0, m.from, m.to, m.operand, m.bytes);
         }
@@ -118,7 +122,6 @@ private:
             row.dram_read += ledger_.out_of(layer, Place::Dram);
             row.dram_written += ledger_.into(layer, Place::Dram);
         }
-        row.bound_by = bound_by(row);
         add_roofline(row, ledger_, first, count, peaks(dtype));
     }
 
@@ -127,27 +130,6 @@ private:
     const Program& program_;
     const ByteLedger& ledger_;
 };
-
-/// Time on the critical path by class, longest first. A matrix unit that streams is compute there, not a wait.
-std::vector<CriticalStep> critical_path(Machine& machine) {
-    std::array<Ticks, kSlotClasses> time{};
-    if (machine.record.last() != CausalLog::kNone) {
-        const CausalLog& log = machine.record.log();
-        const Program& program = machine.record.program();
-        for (const auto& piece : log.explain(machine.record.last(), Ticks(0))) {
-            const Command& command = program.commands[log[piece.event].command];
-            const bool streaming =
-                piece.owner == SlotClass::Dependency && unit_kind(command.unit) == UnitKind::Matrix;
-            time[static_cast<std::size_t>(streaming ? SlotClass::Useful : piece.owner)] += piece.end - piece.begin;
-        }
-    }
-    std::vector<CriticalStep> steps;
-    for (std::size_t c = 0; c < kSlotClasses; ++c)
-        if (time[c] > Ticks(0)) steps.push_back({static_cast<SlotClass>(c), time[c]});
-    std::stable_sort(steps.begin(), steps.end(),
-                     [](const CriticalStep& a, const CriticalStep& b) { return a.time > b.time; });
-    return steps;
-}
 
 std::vector<EndCount> ends_of(Machine& machine) {
     const Bytes vector_written = machine.record.ledger().total(Place::Vector, Place::Scratchpad);
@@ -176,7 +158,8 @@ DeviceResult result_of(Machine& machine, const SystolicSpec& spec, const Protoco
     result.peak_macs_per_cycle = peak_of(spec, dtype);
     result.layers = rows.layers();
     result.total = rows.total(result.layers, dtype);
-    result.critical_path = critical_path(machine);
+    result.critical_path = path_to(machine.record, machine.record.last(), Ticks(0));
+    result.total.bound_by = bound_by(result.critical_path);
     result.stats = machine.stats();
 
     Expectations expected;

@@ -14,7 +14,7 @@ RunRecord::RunRecord(const Program& program, std::size_t units, bool timeline)
       ledger_(program.layers.size()),
       done_(units),
       waiting_(units),
-      layer_end_(program.layers.size()),
+      layer_end_(program.layers.size(), CausalLog::kNone),
       timeline_(timeline) {}
 
 bool RunRecord::tokens_ready(const Command& command, sc_core::sc_event& wake) {
@@ -45,9 +45,11 @@ void RunRecord::complete(const Command& command, EventId done) {
                   unit_name(command.unit));
     completions.push_back(done);
     ++completed_;
-    Ticks& layer_end = layer_end_[static_cast<std::size_t>(command.layer)];
-    layer_end = std::max(layer_end, time);
-    if (last_ == CausalLog::kNone || time >= log_[last_].time) last_ = done;
+    const auto keep_latest = [&](EventId& last) {
+        if (last == CausalLog::kNone || time >= log_[last].time) last = done;
+    };
+    keep_latest(layer_end_[static_cast<std::size_t>(command.layer)]);
+    keep_latest(last_);
 
     auto& waiters = waiting_[command.unit];
     const auto arrived = [&](const Waiter& waiter) {
@@ -64,9 +66,11 @@ void RunRecord::span(const Command& command, const char* what, Ticks begin, Tick
     spans_.push_back({unit_name(command.unit), fmt::format("{} {}", what, layer.name), begin, end, command.layer});
 }
 
-std::vector<Ticks> RunRecord::layer_ends() const {
-    std::vector<Ticks> ends = layer_end_;
-    for (std::size_t i = 1; i < ends.size(); ++i) ends[i] = std::max(ends[i], ends[i - 1]);
+std::vector<RunRecord::EventId> RunRecord::layer_ends() const {
+    std::vector<EventId> ends = layer_end_;
+    const auto time = [&](EventId id) { return id == CausalLog::kNone ? Ticks(0) : log_[id].time; };
+    for (std::size_t i = 1; i < ends.size(); ++i)
+        if (time(ends[i]) < time(ends[i - 1]) || ends[i] == CausalLog::kNone) ends[i] = ends[i - 1];
     return ends;
 }
 

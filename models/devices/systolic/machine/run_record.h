@@ -23,6 +23,7 @@ public:
 
     const Program& program() const { return program_; }
     CausalLog& log() { return log_; }
+    const CausalLog& log() const { return log_; }
     ByteLedger& ledger() { return ledger_; }
 
     /// True when every token of the command is there; otherwise `wake` will be notified once when the first
@@ -30,7 +31,7 @@ public:
     bool tokens_ready(const Command& command, sc_core::sc_event& wake);
     /// The completion that the command's tokens waited for last, kNone without tokens. All must be there.
     EventId last_token(const Command& command) const;
-    /// The command is complete as of the event `done`: tokens flow, its layer lasts at least until now.
+    /// The command is complete as of the event `done`: tokens flow, its layer lasts at least until then.
     void complete(const Command& command, EventId done);
     /// Adds a bar to the timeline, if one is wanted.
     void span(const Command& command, const char* what, Ticks begin, Ticks end);
@@ -39,8 +40,8 @@ public:
     bool finished() const { return completed_ == program_.commands.size(); }
     /// The completion of everything: the latest of all, kNone before any.
     EventId last() const { return last_; }
-    /// When the last command of each layer or of any layer before it was complete, ascending.
-    std::vector<Ticks> layer_ends() const;
+    /// The last completion of each layer or of any layer before it: their times ascend.
+    std::vector<EventId> layer_ends() const;
     std::vector<Span> take_spans() { return std::move(spans_); }
     /// "load #12 (conv1) waits for vector #7 (complete: 5)": the first missing token, for the standstill report.
     std::string describe_wait(const Command& command) const;
@@ -56,7 +57,7 @@ private:
     ByteLedger ledger_;
     std::vector<std::vector<EventId>> done_;     // by unit: completions in order
     std::vector<std::vector<Waiter>> waiting_;   // by the unit waited for
-    std::vector<Ticks> layer_end_;
+    std::vector<EventId> layer_end_;
     std::size_t completed_ = 0;
     EventId last_ = CausalLog::kNone;
     bool timeline_;

@@ -19,7 +19,7 @@ TransferUnit::TransferUnit(sc_core::sc_module_name name, const DmaSpec& spec, Cl
     : sc_module(name),
       queue(queue_depth),
       dma("dma", spec, clock,
-          DmaEngine::Listener{[this] { requested(); }, [this](Ticks sourced) { done(sourced); }}),
+          DmaEngine::Listener{[this](auto split) { requested(split); }, [this](auto split) { done(split); }}),
       record_(record) {
     SC_HAS_PROCESS(TransferUnit);
     SC_METHOD(step);
@@ -38,31 +38,37 @@ void TransferUnit::step() {
     const Transfer& transfer = record_.program().transfer(command);
     const auto started =
         log.add(now(), cause, owner_of(transfer.from.place), queue.front().number);
-    running_.push_back({queue.pop(started), started});
-    dma.start(transfer);
+    const CommandQueue::Entry entry = queue.pop(started);
+    const Ticks reading = dma.start(transfer);
+    running_.push_back({entry, log.add(reading, started, SlotClass::Launch, entry.number)});
 }
 
-void TransferUnit::requested() {
-    const Running& latest = running_.back();
-    const Place from = record_.program().transfer(*latest.entry.command).from.place;
-    last_requested_ = record_.log().add(now(), latest.started, owner_of(from), latest.entry.number);
+CausalLog::EventId TransferUnit::split_time(const Running& running, DmaEngine::Split split, CausalLog::EventId also) {
+    auto& log = record_.log();
+    const Transfer& transfer = record_.program().transfer(*running.entry.command);
+    const std::uint32_t number = running.entry.number;
+    const auto sourced = log.add(log[running.reading].time + split.at_source, running.reading,
+                                 owner_of(transfer.from.place), number);
+    return log.add(now(), log.latest({sourced, also}), owner_of(transfer.to.place), number);
+}
+
+void TransferUnit::requested(DmaEngine::Split split) {
+    last_requested_ = split_time(running_.back(), split, CausalLog::kNone);
     wake_.notify(sc_core::SC_ZERO_TIME);
 }
 
-void TransferUnit::done(Ticks sourced) {
+void TransferUnit::done(DmaEngine::Split split) {
     const Running running = running_.front();
     running_.pop_front();
     const Command& command = *running.entry.command;
     const Transfer& transfer = record_.program().transfer(command);
-    auto& log = record_.log();
-    const auto arrived = log.add(sourced, running.started, owner_of(transfer.from.place), running.entry.number);
+    const auto& log = record_.log();
     // Descriptors finish in order: a later one may have had to wait for an earlier one's last write.
-    const auto done = log.add(now(), log.latest({arrived, last_done_}), owner_of(transfer.to.place),
-                              running.entry.number);
+    const auto done = split_time(running, split, last_done_);
     last_done_ = done;
     record_.ledger().enter(static_cast<std::size_t>(command.layer), transfer.from.place, transfer.to.place,
                            transfer.operand, Bytes(transfer.bytes()));
-    record_.span(command, to_string(transfer.operand).data(), log[running.started].time, now());
+    record_.span(command, to_string(transfer.operand).data(), log[running.reading].time, now());
     record_.complete(command, done);
     if (told_) told_(command, done);
 }

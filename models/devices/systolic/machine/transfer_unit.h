@@ -37,11 +37,13 @@ public:
 private:
     struct Running {
         CommandQueue::Entry entry;
-        CausalLog::EventId started;
+        CausalLog::EventId reading;  // set-up is over
     };
-    void step();                // SC_METHOD
-    void requested();           // from the DMA engine
-    void done(Ticks sourced);   // from the DMA engine
+    void step();  // SC_METHOD
+    void requested(DmaEngine::Split split);
+    void done(DmaEngine::Split split);
+    /// The event that ends a descriptor's time until now: first its source's share, then its destination's.
+    CausalLog::EventId split_time(const Running& running, DmaEngine::Split split, CausalLog::EventId also);
 
     RunRecord& record_;
     Gate gate_;

@@ -52,8 +52,8 @@ void ProgramLine::split(std::string_view text) {
             }
         }
         if (in_quotes) mistakes_.push_back({{where_.file, where_.line, word.column}, "a quote is never closed"});
-        if (kind_.empty() && word.key.empty())
-            kind_ = word.value;
+        if (kind_.empty())
+            kind_ = word.key.empty() && !word.value.empty() ? word.value : word.key + '=' + word.value;
         else
             words_.push_back(std::move(word));
     }

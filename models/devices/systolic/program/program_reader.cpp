@@ -81,9 +81,10 @@ void Reader::read_line(std::string_view text) {
         return;
     }
     const auto unit = std::find(units_.begin(), units_.end(), kind);
-    if (kind == "trace")
+    if (kind == "trace") {
         program_.trace = line.title();
-    else if (kind == "layer")
+        program_.compulsory_dram = line.integer("compulsory_dram", 0, kAny, 0);
+    } else if (kind == "layer")
         read_layer(line);
     else if (kind == "stream")
         read_stream(line);

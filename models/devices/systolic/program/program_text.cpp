@@ -81,7 +81,8 @@ void write_command(const Program& program, const Command& command, Out out) {
 std::string to_text(const Program& program) {
     std::string text;
     const Out out(text);
-    fmt::format_to(out, "systole-program 1\ntrace {}\n", quoted(program.trace));
+    fmt::format_to(out, "systole-program 1\ntrace {} compulsory_dram={}\n", quoted(program.trace),
+                   program.compulsory_dram);
     write_layers(program, out);
     write_streams(program, out);
     for (const Command& command : program.commands) write_command(program, command, out);

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/systolic/mxu/witnessed_engine.h"
+
+#include <utility>
+
+#include "sim/base/check.h"
+
+namespace systole {
+
+void WitnessedEngine::advance(Cycles to) {
+    tile_.advance(to);
+    grid_.advance(to);
+}
+
+std::int64_t WitnessedEngine::tiles_shifted() const {
+    SYSTOLE_CHECK(tile_.tiles_shifted() == grid_.tiles_shifted(), "cycle {}: {} tiles shifted in, the grid says {}",
+                  now().value(), tile_.tiles_shifted(), grid_.tiles_shifted());
+    return tile_.tiles_shifted();
+}
+
+Cycles WitnessedEngine::earliest_start(const Pass& pass) const {
+    const Cycles earliest = tile_.earliest_start(pass);
+    const bool grid_ready = grid_.earliest_start(pass) == now();
+    SYSTOLE_CHECK((earliest == now()) == grid_ready, "cycle {}: a pass can{} start, the grid says it can{}",
+                  now().value(), earliest == now() ? "" : "not", grid_ready ? "" : "not");
+    return earliest;
+}
+
+std::optional<PassReport> WitnessedEngine::take_finished() {
+    const auto report = tile_.take_finished();
+    SYSTOLE_CHECK(report == grid_.take_finished(), "cycle {}: the engines report different passes", now().value());
+    return report;
+}
+
+void WitnessedEngine::weights_arrive(Cycles at, const Tile& tile, Values weights) {
+    tile_.weights_arrive(at, tile);
+    grid_.weights_arrive(at, tile, std::move(weights));
+}
+
+void WitnessedEngine::start(const Pass& pass, Values activations) {
+    tile_.start(pass);
+    grid_.start(pass, std::move(activations));
+}
+
+}  // namespace systole

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The PE grid in a running machine: the tile engine decides when to look, the grid computes registers and values
+// beside it, and every answer of one is held against the other's. Because the machine sees the same engine either
+// way, a run on the grid is the same run, event for event, with a witness.
+#pragma once
+
+#include "models/devices/systolic/mxu/pe_grid.h"
+#include "models/devices/systolic/mxu/tile_engine.h"
+
+namespace systole {
+
+class WitnessedEngine final : public MatrixEngine {
+public:
+    using Grid = PeGrid<Int8Arithmetic>;
+    using Values = Matrix<Grid::Operand>;
+
+    explicit WitnessedEngine(const ArraySpec& spec) : tile_(spec), grid_(spec) {}
+
+    Cycles now() const override { return tile_.now(); }
+    void advance(Cycles to) override;
+    void weights_arrive(Cycles at, const Tile& tile) override { weights_arrive(at, tile, {}); }
+    std::int64_t tiles_shifted() const override;
+    Cycles earliest_start(const Pass& pass) const override;
+    void start(const Pass& pass) override { start(pass, {}); }
+    Cycles next_event() const override { return tile_.next_event(); }
+    std::optional<PassReport> take_finished() override;
+
+    /// As PeGrid's, with values.
+    void weights_arrive(Cycles at, const Tile& tile, Values weights);
+    void start(const Pass& pass, Values activations);
+    const Grid& grid() const { return grid_; }
+
+private:
+    TileEngine tile_;
+    Grid grid_;
+};
+
+}  // namespace systole

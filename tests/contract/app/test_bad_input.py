@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Broken files: each is refused with exit code 2 and the place of the mistake."""
+
+import unittest
+
+from program import DEVICE, TRACE, ProgramTest
+
+DEVICE_FILE = f"configs/devices/{DEVICE}.yaml"
+TRACE_FILE = f"traces/teaching/{TRACE}.yaml"
+ROWS = "rows: {value: 4,"
+CONV = "{name: conv, op: conv2d, in: image, filters: 4, kernel: 3, activation: relu}"
+
+
+class BrokenDevices(ProgramTest):
+    def refuse(self, old, new, *words):
+        name, line = self.variant("device.yaml", DEVICE_FILE, old, new)
+        message = self.refusal("run", name, TRACE, "-o", "out")
+        self.assertRegex(message, rf"(?m)^device\.yaml:{line + new.count(chr(10))}:\d+: error: ")
+        for word in words:
+            self.assertIn(word, message)
+
+    def test_an_unknown_key_is_suggested_its_neighbour(self):
+        self.refuse("shadow_register:", "shadow_registr:", "did you mean 'mxu.shadow_register'?")
+
+    def test_a_duplicate_key_is_refused(self):
+        self.refuse("  " + ROWS, "  rows: 4\n  " + ROWS, "rows")
+
+    def test_a_wrong_unit_is_refused(self):
+        self.refuse("value: 1 GHz", "value: 1 GB", "MHz")
+        self.refuse("value: 64 KiB", "value: 64 KHz")
+        self.refuse("value: 10 ns", "value: 10 lightyears")
+
+    def test_a_bare_number_for_a_dimensioned_key_is_refused(self):
+        self.refuse("value: 1 GHz", "value: 1000000000", "unit")
+
+    def test_a_unit_for_a_count_is_refused(self):
+        self.refuse(ROWS, "rows: {value: 4 B,")
+
+    def test_negative_and_huge_values_are_refused(self):
+        for value in ("-4", "0", "1e9", "99999999999999999999999999", "0x10", "010", "4.5", ".nan"):
+            self.refuse(ROWS, f"rows: {{value: {value},", "mxu.rows")
+        self.refuse("value: 64 KiB", "value: 99999999999999 GiB", "scratchpad.capacity")
+
+    def test_a_missing_key_is_named(self):
+        name, _ = self.variant("device.yaml", DEVICE_FILE, "  im2col:", "  # im2col:")
+        self.assertIn("mxu.im2col: is missing", self.refusal("run", name, TRACE))
+
+    def test_an_unknown_kind_lists_the_kinds(self):
+        self.refuse("kind: systolic", "kind: systolyc", "systolic")
+
+    def test_an_unknown_preset_is_suggested_its_neighbour(self):
+        self.refuse("preset: ideal", "preset: ideel", "did you mean 'ideal'?")
+
+    def test_every_mistake_of_a_file_is_reported_at_once(self):
+        name, _ = self.variant("device.yaml", DEVICE_FILE, "value: 1 GHz", "value: 1 GB")
+        text = (self.directory / name).read_text().replace(ROWS, "rows: {value: -4,")
+        self.write(name, text)
+        self.assertEqual(len(self.refusal("run", name, TRACE).splitlines()), 2)
+
+
+class BrokenTraces(ProgramTest):
+    def refuse(self, old, new, *words):
+        name, line = self.variant("trace.yaml", TRACE_FILE, old, new)
+        message = self.refusal("run", DEVICE, name, "-o", "out")
+        self.assertRegex(message, rf"(?m)^trace\.yaml:{line}:\d+: error: ")
+        for word in words:
+            self.assertIn(word, message)
+
+    def test_an_unknown_operator_is_suggested_its_neighbour(self):
+        self.refuse("op: conv2d", "op: conv2", "did you mean 'conv2d'?")
+
+    def test_an_edge_from_nowhere_is_refused(self):
+        self.refuse("in: image", "in: imago", "image")
+
+    def test_a_shape_that_does_not_fit_is_refused(self):
+        self.refuse("kernel: 3", "kernel: 9")
+        self.refuse("pool, kind: max, window: 2", "transpose, permutation: [0, 2, 1]")
+        self.refuse("kernel: 3", "kernel: 3, groups: 2")
+
+    def test_negative_zero_and_huge_sizes_are_refused(self):
+        for value in ("-3", "0", "99999999999999999999", '"batch / 0"', '"batch - 5"'):
+            self.refuse("filters: 4", f"filters: {value}")
+
+    def test_an_output_that_no_layer_makes_is_refused(self):
+        self.refuse("outputs: [classes]", "outputs: [klasses]", "classes")
+
+    def test_an_unknown_key_of_a_layer_is_suggested_its_neighbour(self):
+        self.refuse("filters: 4", "filter: 4", "did you mean 'filters'?")
+
+    def test_two_layers_of_one_name_are_refused(self):
+        self.refuse("name: pool", "name: conv", "conv")
+
+    def test_an_unknown_dtype_is_refused(self):
+        self.refuse("dtype: int8}", "dtype: int7}", "int8")
+
+    def test_a_dtype_that_the_device_lacks_names_those_it_has(self):
+        message = self.refusal("run", DEVICE, TRACE, "--set", "workload.dtype=fp16")
+        for dtype in ("fp16", "int8", "bf16", "fp32"):
+            self.assertIn(dtype, message)
+
+    def test_a_tensor_beyond_any_memory_is_refused(self):
+        self.refusal("run", DEVICE, TRACE, "--set", "workload.batch=2147483647")
+
+
+class NoYamlAtAll(ProgramTest):
+    def each(self, content):
+        self.write("broken.yaml", content)
+        for words in (("run", "broken.yaml", TRACE), ("run", DEVICE, "broken.yaml"),
+                      ("show", "device", "broken.yaml"), ("show", "trace", "broken.yaml"),
+                      ("lower", DEVICE, "broken.yaml")):
+            self.assertTrue(self.refusal(*words).startswith("broken.yaml"), words)
+
+    def test_empty_files_are_refused(self):
+        self.each("")
+        self.each("# nothing\n")
+
+    def test_binary_garbage_is_refused(self):
+        self.each(bytes(range(256)) * 16)
+        self.each(b"\x7fELF\x02\x01\x01" + bytes(4096))
+
+    def test_yaml_of_another_shape_is_refused(self):
+        for content in ("[1, 2]\n", "text\n", "{a: 1\n", "a: &x 1\nb: *x\n", "a: 1\n---\na: 2\n",
+                        "a: !tag 1\n", "a: " + "[" * 5000 + "\n"):
+            self.each(content)
+
+    def test_a_huge_file_is_refused_without_reading_it(self):
+        path = self.directory / "broken.yaml"
+        with open(path, "wb") as file:
+            file.truncate(1 << 34)
+        self.assertIn("broken.yaml", self.refusal("run", "broken.yaml", TRACE))
+        self.assertIn("broken.yaml", self.refusal("op", DEVICE, "--csv", "broken.yaml"))
+
+    def test_missing_files_and_directories_are_refused(self):
+        for name in ("nowhere.yaml", "./", "broken.yaml/x"):
+            self.assertIn(name, self.refusal("run", name, TRACE))
+            self.assertIn(name, self.refusal("run", DEVICE, name))
+            self.assertIn(name, self.refusal("run", DEVICE, "--program", name))
+            self.assertIn(name, self.refusal("op", DEVICE, "--csv", name))
+
+    def test_a_program_that_is_none_is_refused_with_its_place(self):
+        for content in ("", "frobnicate\n", bytes(range(256))):
+            self.write("bad.program", content)
+            self.assertTrue(self.refusal("run", DEVICE, "--program", "bad.program").startswith("bad.program"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""systole op: single operators and tables of them, as docs/formats.md says."""
+
+import csv
+import io
+import json
+import unittest
+
+from program import DEVICE, ProgramTest
+
+ANSWERS = ["cycles", "compute_cycles", "time_ns", "utilization", "utilization_pct", "bound_by", "error"]
+MATMUL = ("matmul", "m=8", "n=8", "k=8", "dtype=int8")
+
+
+class OneOperator(ProgramTest):
+    def test_every_format_tells_the_same_run(self):
+        row = next(csv.DictReader(io.StringIO(self.answer("op", DEVICE, *MATMUL, "--format", "csv"))))
+        total = json.loads(self.answer("op", DEVICE, *MATMUL, "--format", "json"))["devices"][0]["total"]
+        self.assertEqual(list(row), ["op", "m", "n", "k", "dtype"] + ANSWERS)
+        self.assertEqual(int(row["cycles"]), total["cycles"])
+        for key in ("compute_cycles", "time_ns", "utilization"):
+            self.assertEqual(float(row[key]), total[key])
+        self.assertAlmostEqual(float(row["utilization_pct"]), 100 * total["utilization"])
+        self.assertEqual((row["bound_by"], row["error"]), (total["bound_by"], ""))
+        self.assertEqual(total["macs"], 8 * 8 * 8)
+
+    def test_data_lie_in_device_memory_unless_told_otherwise(self):
+        (run,) = json.loads(self.answer("op", DEVICE, *MATMUL, "--format", "json"))["devices"]
+        protocol = run["protocol"]
+        self.assertEqual((protocol["inputs_at"], protocol["outputs_to"]), ("dram", "dram"))
+
+    def test_the_dtype_is_bf16_where_the_device_has_it(self):
+        words = ("op", DEVICE, "matmul", "m=8", "n=8", "k=8")
+        self.assertEqual(self.answer(*words), self.answer(*words, "dtype=bf16"))
+        message = self.refusal("op", "tpu_v1", *words[2:])
+        self.assertIn("dtype is missing", message)
+        self.assertIn("int8", message)
+
+    def test_wrong_keys_are_refused(self):
+        for words, word in ((("matmul", "m=8", "n=8"), "'k' is missing"),
+                            (("matmull", *MATMUL[1:]), "'matmul'"),
+                            ((*MATMUL, "kk=3"), "did you mean 'k'?"), ((*MATMUL, "m=9"), "twice"),
+                            ((*MATMUL, "batch"), "key=value"), ((*MATMUL, "batch=-1"), "batch"),
+                            ((*MATMUL, "batch=99999999999999999999"), "batch"),
+                            (("m=8",), "missing OPERATOR"),
+                            (("matmul", "m=8", "n=8", "k=8", "dtype=fp16"), "fp32"),
+                            ((*MATMUL, "--csv", "x.csv"), "exclude each other"),
+                            ((*MATMUL, "-o", "x"), "--csv")):
+            self.assertIn(word, self.refusal("op", DEVICE, *words))
+
+
+class Tables(ProgramTest):
+    def table(self, text, code=0, *options):
+        self.write("ops.csv", text)
+        done = self.run_systole("op", DEVICE, "--csv", "ops.csv", *options)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return list(csv.DictReader(io.StringIO(done.stdout, newline="")))
+
+    def test_the_answer_is_the_question_and_seven_columns(self):
+        text = "dtype,op,k,n,m\nint8,matmul,8,4,2\nbf16,matmul,5,6,7\n"
+        rows = self.table(text)
+        self.assertEqual(list(rows[0]), ["dtype", "op", "k", "n", "m"] + ANSWERS)
+        for row, line in zip(rows, text.splitlines()[1:]):
+            self.assertEqual(list(row.values())[:5], line.split(","))
+            self.assertGreater(int(row["cycles"]), 0)
+            self.assertEqual(row["error"], "")
+
+    def test_operators_mix_and_keys_of_others_stay_empty(self):
+        rows = self.table("op,dtype,m,n,k,h,w,c,r,s,pad\n"
+                          "matmul,int8,8,8,8,,,,,,\nconv2d,int8,,1,4,6,6,3,3,3,1\n")
+        self.assertEqual([row["error"] for row in rows], ["", ""])
+
+    def test_every_row_runs_on_a_fresh_machine(self):
+        rows = self.table("op,dtype,m,n,k\n" + "matmul,int8,8,8,8\nmatmul,int8,16,4,4\n" * 3)
+        self.assertEqual(rows[0:2], rows[2:4])
+        self.assertEqual(rows[0:2], rows[4:6])
+
+    def test_a_bad_row_fills_error_and_the_others_are_answered(self):
+        rows = self.table("op,dtype,m,n,k\nmatmul,int8,8,8,8\nmatmul,int8,-8,8,8\nmatmul,fp16,8,8,8\n"
+                          "matmull,int8,8,8,8\nmatmul,int8,8,8\nmatmul,int8,8,8,\n,,,,\nmatmul,int8,8,8,8\n",
+                          code=2)
+        self.assertEqual([bool(row["error"]) for row in rows], [False] + 6 * [True] + [False])
+        for row in rows[1:-1]:
+            self.assertEqual([row[key] for key in ANSWERS[:-1]], [""] * 6)
+        self.assertIn("fp32", rows[2]["error"])
+        self.assertEqual(rows[0], rows[-1])
+
+    def test_cells_are_quoted_as_rfc_4180_says(self):
+        rows = self.table('op,dtype,m,n,k\r\n"mat,""mul""\n",int8,8,8,8\r\n"matmul","int8","8","8","8"',
+                          code=2)
+        self.assertEqual(rows[0]["op"], 'mat,"mul"\n')
+        self.assertEqual((rows[1]["m"], rows[1]["error"]), ("8", ""))
+
+    def test_the_answer_goes_to_a_file(self):
+        self.write("ops.csv", "op,dtype,m,n,k\nmatmul,int8,8,8,8\n")
+        stdout = self.answer("op", DEVICE, "--csv", "ops.csv")
+        self.assertEqual(self.answer("op", DEVICE, "--csv", "ops.csv", "-o", "answers.csv"), "")
+        self.assertEqual((self.directory / "answers.csv").read_text(), stdout)
+
+    def test_a_table_that_is_none_is_refused_with_its_place(self):
+        for text, place in (("", "ops.csv: "), ("m,n,k\n8,8,8\n", "ops.csv:1:1: "),
+                            ("op,m,m\n", "ops.csv:1:1: "),
+                            ("op,cycles\n", "ops.csv:1:1: "), ('op,m\nmatmul,"8\n', "ops.csv:2:8: "),
+                            ('op,m\nmat"mul,8\n', "ops.csv:2:4: "), ('op,m\n"mat"mul,8\n', "ops.csv:2:6: "),
+                            (b"op,m\nmatmul,\x00\n", "ops.csv:2:8: "), (bytes(range(256)), "ops.csv:1:1: ")):
+            self.write("ops.csv", text)
+            message = self.refusal("op", DEVICE, "--csv", "ops.csv")
+            self.assertTrue(message.startswith(place + "error: "), message)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run writes, held against docs/formats.md and against itself."""
+
+import csv
+import io
+import json
+import unittest
+
+from program import DEVICE, HOME, TRACE, ProgramTest
+
+CLASSES = ["useful", "padding", "ramp", "host", "memory", "on_chip", "dependency", "vector", "launch", "tail"]
+ROW = ["cycles", "time_ns", "macs", "matrix_macs", "utilization", "compute_cycles", "classes", "class_slots",
+       "bytes", "roofline_cycles", "roofline_bound", "bound_by"]
+LAYER = ["name", "op", "mapping", "reused"]
+RUN = ["device", "trace", "protocol", "clock_hz", "peak_macs_per_cycle", "total", "critical_path", "layers",
+       "tensors", "stats", "config"]
+
+
+class Results(ProgramTest):
+    def result(self, *options):
+        return json.loads(self.answer("run", DEVICE, TRACE, "--format", "json", *options))
+
+    def check_row(self, row):
+        self.assertEqual(list(row["classes"]), CLASSES)
+        self.assertEqual(list(row["class_slots"]), CLASSES)
+        self.assertEqual(list(row["bytes"]), ["dram_read", "dram_written", "compulsory_dram", "moved"])
+        for moved in row["bytes"]["moved"]:
+            self.assertEqual(list(moved), ["from", "to", "operand", "bytes"])
+        capacity = sum(row["class_slots"].values())
+        if capacity:
+            self.assertAlmostEqual(sum(row["classes"].values()), 1)
+            self.assertAlmostEqual(row["utilization"], row["class_slots"]["useful"] / capacity)
+            worked = sum(row["class_slots"][key] for key in ("useful", "padding", "ramp"))
+            self.assertAlmostEqual(row["compute_cycles"], row["cycles"] * worked / capacity)
+        for key, slots in row["class_slots"].items():
+            self.assertIsInstance(slots, int)
+            self.assertTrue(0 <= row["classes"][key] <= 1)
+
+    def test_json_has_the_keys_of_the_page_in_their_order(self):
+        result = self.result()
+        self.assertEqual(list(result), ["schema", "program", "devices"])
+        self.assertEqual(result["schema"], 1)
+        self.assertEqual(result["program"], self.answer("--version").strip())
+        (run,) = result["devices"]
+        self.assertEqual(list(run), RUN)
+        self.assertEqual((run["device"], run["trace"]), (DEVICE, TRACE))
+        self.assertEqual(list(run["protocol"]), ["inputs_at", "outputs_to", "launch", "refresh_phase"])
+        self.assertEqual(list(run["total"]), ROW)
+        self.check_row(run["total"])
+        for layer in run["layers"]:
+            self.assertEqual(list(layer), LAYER + ROW)
+            self.check_row(layer)
+        for part, keys in (("tensors", ["name", "space", "layout", "address", "bytes"]),
+                           ("critical_path", ["class", "time_ns"]),
+                           ("stats", ["path", "name", "unit", "value", "meaning"])):
+            self.assertTrue(run[part], part)
+            for item in run[part]:
+                self.assertEqual(list(item), keys)
+
+    def test_layers_sum_to_the_total(self):
+        (run,) = self.result()["devices"]
+        total, layers = run["total"], run["layers"]
+        self.assertEqual([layer["name"] for layer in layers], ["conv", "pool", "classes"])
+        for key in ("cycles", "macs", "matrix_macs"):
+            self.assertEqual(sum(layer[key] for layer in layers), total[key], key)
+        for key in CLASSES:
+            slots = sum(layer["class_slots"][key] for layer in layers)
+            self.assertEqual(slots, total["class_slots"][key], key)
+        for key in ("dram_read", "dram_written"):
+            self.assertEqual(sum(layer["bytes"][key] for layer in layers), total["bytes"][key], key)
+        self.assertAlmostEqual(sum(layer["time_ns"] for layer in layers), total["time_ns"])
+        self.assertAlmostEqual(sum(step["time_ns"] for step in run["critical_path"]), total["time_ns"])
+        self.assertEqual(total["macs"], 624, "as the comment of the trace counts them")
+        self.assertGreaterEqual(total["cycles"], total["roofline_cycles"])
+
+    def test_the_table_of_layers_says_what_json_says(self):
+        (run,) = self.result()["devices"]
+        rows = list(csv.DictReader(io.StringIO(self.answer("run", DEVICE, TRACE, "--format", "csv"))))
+        self.assertEqual(list(rows[0]), ["name", "op", "cycles", "time_ns", "utilization"] + CLASSES +
+                         ["dram_read", "dram_written", "roofline_cycles", "roofline_bound", "bound_by",
+                          "mapping"])
+        self.assertEqual([row["name"] for row in rows], ["conv", "pool", "classes", "total"])
+        for row, there in zip(rows, run["layers"] + [run["total"]]):
+            self.assertEqual(int(row["cycles"]), there["cycles"])
+            self.assertEqual(float(row["time_ns"]), there["time_ns"])
+            for key in CLASSES:
+                self.assertEqual(float(row[key]), there["classes"][key])
+
+    def test_the_text_names_every_layer(self):
+        text = self.answer("run", DEVICE, TRACE)
+        for name in ("conv", "pool", "classes", "total"):
+            self.assertRegex(text, rf"(?m)^{name} ")
+
+    def test_the_same_input_gives_the_same_bytes(self):
+        for directory in ("a", "b"):
+            self.answer("run", DEVICE, TRACE, "-o", directory, "--timeline", f"{directory}.json")
+        for name in ("result.json", "layers.csv", "effective.yaml"):
+            self.assertEqual(self.read(f"a/{name}"), self.read(f"b/{name}"))
+        self.assertEqual(self.read("a.json"), self.read("b.json"))
+
+    def test_results_hold_no_place_of_this_machine(self):
+        device, out = HOME / f"configs/devices/{DEVICE}.yaml", self.directory / "out"
+        self.answer("run", str(device), TRACE, "-o", str(out))
+        for path in out.iterdir():
+            for place in (str(HOME), str(self.directory)):
+                self.assertNotIn(place, path.read_text())
+
+    def test_the_effective_configuration_loads_again_and_gives_the_same_bytes(self):
+        # Results name the device by its file, so the copy keeps the name.
+        self.answer("run", DEVICE, TRACE, "--set", "mxu.rows=2", "-o", "first")
+        (self.directory / "first/effective.yaml").rename(self.directory / f"{DEVICE}.yaml")
+        self.answer("run", f"./{DEVICE}.yaml", TRACE, "-o", "again")
+        self.assertEqual(self.read("again/effective.yaml"), self.read(f"{DEVICE}.yaml"))
+        for name in ("result.json", "layers.csv"):
+            self.assertEqual(self.read(f"again/{name}"), self.read(f"first/{name}"))
+
+    def test_the_timeline_is_a_list_of_complete_events(self):
+        self.answer("run", DEVICE, TRACE, "--timeline", "trace.json")
+        events = json.loads((self.directory / "trace.json").read_text())
+        spans = [event for event in events if event["ph"] == "X"]
+        self.assertTrue(spans)
+        (run,) = json.loads(self.answer("run", DEVICE, TRACE, "--format", "json"))["devices"]
+        end = run["total"]["time_ns"] / 1000
+        for span in spans:
+            self.assertGreaterEqual(span["dur"], 0)
+            self.assertLessEqual(span["ts"] + span["dur"], end + 1e-6)
+
+
+class Programs(ProgramTest):
+    def test_a_lowered_program_runs_as_its_trace_does(self):
+        self.answer("lower", DEVICE, TRACE, "-o", "net.program")
+        self.assertEqual((self.directory / "net.program").read_text(), self.answer("lower", DEVICE, TRACE))
+        by_trace = json.loads(self.answer("run", DEVICE, TRACE, "--format", "json"))["devices"][0]
+        for words in ((), (TRACE,)):
+            answer = self.answer("run", DEVICE, *words, "--program", "net.program", "--format", "json")
+            by_program = json.loads(answer)["devices"][0]
+            self.assertEqual(by_program["total"], by_trace["total"])
+            self.assertEqual(by_program["layers"], by_trace["layers"])
+
+    def test_a_program_of_another_trace_is_refused(self):
+        self.answer("lower", DEVICE, TRACE, "-o", "net.program")
+        self.assertIn(TRACE, self.refusal("run", DEVICE, "mlp0", "--program", "net.program"))
+        message = self.refusal("run", DEVICE, "--program", "net.program", "--set", "workload.batch=2")
+        self.assertIn("workload", message)
+
+
+class Shown(ProgramTest):
+    def test_a_device_is_shown_with_the_origin_of_every_value(self):
+        values = json.loads(self.answer("show", "device", DEVICE, "--format", "json"))["values"]
+        text = self.answer("show", "device", DEVICE)
+        for value in values:
+            self.assertEqual(list(value), ["path", "value", "origin", "note", "range", "meaning"])
+            self.assertTrue(value["meaning"], value["path"])
+            self.assertRegex(text, rf"(?m)^{value['path']} ")
+        rows = next(value for value in values if value["path"] == "mxu.rows")
+        self.assertEqual((rows["value"], rows["origin"]), ("4", "assumed"))
+
+    def test_a_trace_is_shown_layer_by_layer(self):
+        shown = json.loads(self.answer("show", "trace", TRACE, "--format", "json"))
+        self.assertEqual((shown["trace"], shown["macs"], shown["weight_bytes"]), (TRACE, 624, 84))
+        self.assertEqual(shown["params"], {"batch": "1", "dtype": "int8"})
+        shapes = [layer["output"]["shape"] for layer in shown["layers"]]
+        self.assertEqual(shapes, [[1, 4, 4, 4], [1, 2, 2, 4], [1, 3]])
+        text = self.answer("show", "trace", TRACE)
+        for word in ("workload.batch", "[1, 4, 4, 4] int8", "624", "84"):
+            self.assertIn(word, text)
+
+
+if __name__ == "__main__":
+    unittest.main()
