@@ -95,8 +95,8 @@ DmaEngine::Payload* DmaEngine::next_payload() {
 
 void DmaEngine::send(Place place, Payload* payload) {
     Lane& to = lane(place);
-    SYSTOLE_CHECK(to.socket != nullptr && to.socket->size() == 1, "{}: nothing is bound to its {} socket", name(),
-                  to_string(place));
+    SYSTOLE_CHECK(to.socket != nullptr && to.socket->size() == 1, "{}: nothing is bound to its {} socket",
+                  name(), to_string(place));
     to.waiting.push_back(payload);
     pump(to);
 }
@@ -110,7 +110,8 @@ void DmaEngine::pump(Lane& to) {
         sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
         to.requesting = payload;
         switch ((*to.socket)->nb_transport_fw(*payload, phase, delay)) {
-            case tlm::TLM_ACCEPTED: break;  // END_REQ or BEGIN_RESP will come through the backward path
+            case tlm::TLM_ACCEPTED:
+                break;  // END_REQ or BEGIN_RESP will come through the backward path
             case tlm::TLM_UPDATED:
                 SYSTOLE_CHECK(phase == tlm::END_REQ, "{}: answered with phase {}", name(), phase.get_name());
                 to.requesting = nullptr;
@@ -123,8 +124,8 @@ void DmaEngine::pump(Lane& to) {
     }
 }
 
-tlm::tlm_sync_enum DmaEngine::nb_transport_bw(int place, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
-                                              sc_core::sc_time& delay) {
+tlm::tlm_sync_enum DmaEngine::nb_transport_bw(int place, tlm::tlm_generic_payload& payload,
+                                              tlm::tlm_phase& phase, sc_core::sc_time& delay) {
     SYSTOLE_CHECK(delay == sc_core::SC_ZERO_TIME, "{}: annotated responses are not supported", name());
     Lane& from = lane(static_cast<Place>(place));
     if (phase == tlm::END_REQ) {
@@ -132,8 +133,8 @@ tlm::tlm_sync_enum DmaEngine::nb_transport_bw(int place, tlm::tlm_generic_payloa
         pump(from);
         return tlm::TLM_ACCEPTED;
     }
-    SYSTOLE_CHECK(phase == tlm::BEGIN_RESP && payload.is_response_ok(), "{} at {} ps: {}", name(), now().value(),
-                  payload.get_response_string());
+    SYSTOLE_CHECK(phase == tlm::BEGIN_RESP && payload.is_response_ok(), "{} at {} ps: {}", name(),
+                  now().value(), payload.get_response_string());
     // A response without an END_REQ before it ends the request phase, too.
     if (from.requesting == &payload) from.requesting = nullptr;
     answered(static_cast<Payload*>(&payload));

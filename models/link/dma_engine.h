@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// A descriptor-driven copy engine: reads a payload from one place, writes it to another, keeps several payloads
-// in flight and any number of descriptors behind one another. It pushes back in one way only: a descriptor
-// starts when every payload of the one before has been requested. Descriptors finish in order.
+// A descriptor-driven copy engine: reads a payload from one place, writes it to another, keeps several
+// payloads in flight and any number of descriptors behind one another. It pushes back in one way only: a
+// descriptor starts when every payload of the one before has been requested. Descriptors finish in order.
 //
-// Sockets are TLM-2.0 initiators, one per place; a socket that no descriptor names may stay unbound. The weight
-// FIFO has no socket: it is the engine owner's, which learns of the data when the descriptor is done.
+// Sockets are TLM-2.0 initiators, one per place; a socket that no descriptor names may stay unbound. The
+// weight FIFO has no socket: it is the engine owner's, which learns of the data when the descriptor is done.
 #pragma once
 
+#include <tlm_utils/simple_initiator_socket.h>
 #include <array>
 #include <deque>
 #include <functional>
 #include <systemc>
 #include <tlm>
-#include <tlm_utils/simple_initiator_socket.h>
 #include <vector>
 
 #include "models/link/link_spec.h"
@@ -29,8 +29,9 @@ public:
     Socket scratchpad{"scratchpad"};
     Socket host{"host"};
 
-    /// How much of a descriptor's time, set-up aside, was spent on its source, along the chain of payloads that made it take as
-    /// long as it did: each was requested when one before it was written. The rest is the destination's.
+    /// How much of a descriptor's time, set-up aside, was spent on its source, along the chain of payloads
+    /// that made it take as long as it did: each was requested when one before it was written. The rest is
+    /// the destination's.
     struct Split {
         Ticks at_source;
     };
@@ -65,7 +66,7 @@ private:
     struct Job {
         Transfer transfer;
         std::int64_t payloads_left = 0;  // not yet written; counts those not yet requested too
-        Ticks at_source;  // of the chain of the payload written last
+        Ticks at_source;                 // of the chain of the payload written last
     };
     /// The request side of one socket: one request at a time may be without END_REQ.
     struct Lane {
@@ -74,7 +75,7 @@ private:
         Payload* requesting = nullptr;
     };
 
-    void request();   // SC_METHOD: reads as many payloads as may be in flight
+    void request();  // SC_METHOD: reads as many payloads as may be in flight
     Payload* next_payload();
     void send(Place place, Payload* payload);
     void pump(Lane& lane);
@@ -90,11 +91,11 @@ private:
     const Listener listener_;
     std::array<Lane, kPlaces> lanes_;
     PayloadPool<Payload> pool_;
-    std::vector<unsigned char> data_;  // what payloads point to: contents are not simulated
-    std::deque<Job> jobs_;             // unfinished, oldest first; the last may be active
-    std::uint64_t first_job_ = 0;      // id of jobs_.front()
-    bool active_ = false;              // the last job still has payloads to request
-    Ticks ready_;                      // the active job's set-up is over
+    std::vector<unsigned char> data_;    // what payloads point to: contents are not simulated
+    std::deque<Job> jobs_;               // unfinished, oldest first; the last may be active
+    std::uint64_t first_job_ = 0;        // id of jobs_.front()
+    bool active_ = false;                // the last job still has payloads to request
+    Ticks ready_;                        // the active job's set-up is over
     std::int64_t row_ = 0, offset_ = 0;  // of the active job: next chunk
     int in_flight_ = 0;
     Ticks chain_;  // at_source that the next payload inherits: of the one that made room for it

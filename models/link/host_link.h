@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The link to the host (PCIe) as two TLM-2.0 targets, one per direction: reads from `down` bring data from host
-// memory to the device, writes to `up` carry results back. Each direction serializes its payloads at the
+// The link to the host (PCIe) as two TLM-2.0 targets, one per direction: reads from `down` bring data from
+// host memory to the device, writes to `up` carry results back. Each direction serializes its payloads at the
 // effective bandwidth and adds the one-way latency; the two never disturb each other (full duplex).
 // Host memory itself is taken to be as fast as the link.
 #pragma once
@@ -16,15 +16,16 @@ namespace systole {
 class LinkTiming {
 public:
     explicit LinkTiming(const HostLinkSpec& spec) : spec_(spec) {}
-    /// A payload handed over at `now` (not before an earlier call's): the time at which its last byte arrives.
+    /// A payload handed over at `now` (not before an earlier call's): the time at which its last byte
+    /// arrives.
     Ticks send(Ticks now, Bytes bytes);
     Bytes sent() const { return sent_; }
 
 private:
     const HostLinkSpec spec_;
-    Ticks busy_since_;    // start of the current busy period
-    Bytes in_period_;     // bytes handed over since then: rounding never accumulates
-    Ticks free_;          // the last byte of all payloads so far leaves
+    Ticks busy_since_;  // start of the current busy period
+    Bytes in_period_;   // bytes handed over since then: rounding never accumulates
+    Ticks free_;        // the last byte of all payloads so far leaves
     Bytes sent_;
 };
 
@@ -32,7 +33,8 @@ class HostLink : public sc_core::sc_module {
     LinkTiming down_timing_, up_timing_;
 
 public:
-    ServedTarget down{"down", [this](Ticks at, const auto& payload) { return serve(down_timing_, at, payload); }};
+    ServedTarget down{"down",
+                      [this](Ticks at, const auto& payload) { return serve(down_timing_, at, payload); }};
     ServedTarget up{"up", [this](Ticks at, const auto& payload) { return serve(up_timing_, at, payload); }};
 
     HostLink(sc_core::sc_module_name name, const HostLinkSpec& spec)

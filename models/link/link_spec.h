@@ -8,9 +8,9 @@ namespace systole {
 
 /// A descriptor-driven copy engine.
 struct DmaSpec {
-    Cycles setup_cycles;   ///< of the core clock, per descriptor
-    int outstanding = 1;   ///< payloads in flight at a time
-    Bytes payload;         ///< largest chunk of one contiguous run that travels as one transaction
+    Cycles setup_cycles;  ///< of the core clock, per descriptor
+    int outstanding = 1;  ///< payloads in flight at a time
+    Bytes payload;        ///< largest chunk of one contiguous run that travels as one transaction
 };
 
 /// The link to the host (PCIe), full duplex: each direction has the whole bandwidth.

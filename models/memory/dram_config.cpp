@@ -150,7 +150,8 @@ DramSpec read_dram_spec(Section memory) {
     spec.kind = ideal ? DramSpec::Kind::Ideal : DramSpec::Kind::Dram;
     spec.max_payload = memory.bytes("max_payload", "the largest transaction the memory takes", {64, 1 << 24},
                                     Bytes(32 * 1024));
-    // A DRAM made ideal (--set memory.kind=ideal) keeps its organisation, which then only says how large it is.
+    // A DRAM made ideal (--set memory.kind=ideal) keeps its organisation, which then only says how large it
+    // is.
     const bool organised = memory.has("standard");
     if (!ideal || organised) read_dram(memory, spec);
     if (ideal)

@@ -19,14 +19,16 @@ StreamPorts::StreamPorts(int ports, int clients)
 
 bool StreamPorts::granted(int client, Cycles now) {
     const auto rank = [this](int of) { return std::pair(served_[static_cast<std::size_t>(of)], of); };
-    const auto before = std::count_if(wishes_.begin(), wishes_.end(),
-                                      [&](int other) { return rank(other) < rank(client); });
+    const auto before =
+        std::count_if(wishes_.begin(), wishes_.end(), [&](int other) { return rank(other) < rank(client); });
     const auto free = std::count_if(free_.begin(), free_.end(), [&](Cycles from) { return from <= now; });
     wishes_.erase(client);
     return before < free;
 }
 
-Cycles StreamPorts::earliest() const { return *std::min_element(free_.begin(), free_.end()); }
+Cycles StreamPorts::earliest() const {
+    return *std::min_element(free_.begin(), free_.end());
+}
 
 void StreamPorts::reserve(int client, Cycles begin, Cycles end, Bytes bytes) {
     const auto port = std::min_element(free_.begin(), free_.end());

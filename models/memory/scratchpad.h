@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The on-chip scratchpad as its clients meet it. DMA and weight FIFOs come through TLM-2.0 ports of their own,
-// each as wide as the specification says and busy while it serves. Activation streams into the matrix units are
-// rigid: they reserve a whole interval of a shared stream port before they start, and never wait inside.
+// The on-chip scratchpad as its clients meet it. DMA and weight FIFOs come through TLM-2.0 ports of their
+// own, each as wide as the specification says and busy while it serves. Activation streams into the matrix
+// units are rigid: they reserve a whole interval of a shared stream port before they start, and never wait
+// inside.
 #pragma once
 
 #include <memory>
@@ -19,7 +20,8 @@ namespace systole {
 /// One port of fixed width: plain arithmetic, no SystemC.
 class PortTiming {
 public:
-    PortTiming(ClockDomain clock, Bytes width, Cycles latency) : clock_(clock), width_(width), latency_(latency) {}
+    PortTiming(ClockDomain clock, Bytes width, Cycles latency)
+        : clock_(clock), width_(width), latency_(latency) {}
     /// A request that arrives at `now`: the time at which its last byte has passed.
     Ticks serve(Ticks now, Bytes bytes, bool write);
     /// Bytes read from and written to the scratchpad through this port.
@@ -34,9 +36,10 @@ private:
     Bytes read_, written_;
 };
 
-/// The stream ports that matrix units share: each carries one stream at a time. Where there are fewer ports than
-/// units, a unit first wishes for a port and asks in a later delta cycle whether it was granted, so that the order
-/// in which SystemC runs processes decides nothing: the unit served longest ago goes first, then the lower number.
+/// The stream ports that matrix units share: each carries one stream at a time. Where there are fewer ports
+/// than units, a unit first wishes for a port and asks in a later delta cycle whether it was granted, so that
+/// the order in which SystemC runs processes decides nothing: the unit served longest ago goes first, then
+/// the lower number.
 class StreamPorts {
 public:
     StreamPorts(int ports, int clients);
@@ -66,7 +69,8 @@ public:
         Port(const char* name, ClockDomain clock, Bytes width, Cycles latency);
     };
 
-    /// One DMA port per name in `dma_ports`, one weight port for each matrix unit, and the shared stream ports.
+    /// One DMA port per name in `dma_ports`, one weight port for each matrix unit, and the shared stream
+    /// ports.
     Scratchpad(sc_core::sc_module_name name, const ScratchpadSpec& spec, ClockDomain clock,
                const std::vector<std::string>& dma_ports, int matrix_units);
 

@@ -25,12 +25,12 @@ struct ResultRow {
     ClassSlots slots{};               ///< slot-ticks by class, over this row's time
     std::vector<Movement> movements;  ///< by layer id, only non-zero cells
     Bytes dram_read, dram_written;    ///< by layer id
-    Bytes compulsory_dram;            ///< tensors in DRAM, once: a layer's own; of the total, weights, inputs, outputs
-    Cycles roofline_cycles;           ///< no machine with these peaks could do this row's work faster
-    std::string roofline_bound;       ///< Roofline::bound: the peak that gives roofline_cycles
-    std::string bound_by;             ///< what most of the row's critical path consists of
-    bool reused = false;              ///< taken over from an identical block instead of simulated
-    std::string mapping;              ///< one phrase: where and how it was mapped
+    Bytes compulsory_dram;   ///< tensors in DRAM, once: a layer's own; of the total, weights, inputs, outputs
+    Cycles roofline_cycles;  ///< no machine with these peaks could do this row's work faster
+    std::string roofline_bound;  ///< Roofline::bound: the peak that gives roofline_cycles
+    std::string bound_by;        ///< what most of the row's critical path consists of
+    bool reused = false;         ///< taken over from an identical block instead of simulated
+    std::string mapping;         ///< one phrase: where and how it was mapped
 
     std::int64_t capacity() const;  ///< sum of slots
     double utilization() const;     ///< useful / capacity; 0 for no capacity
@@ -83,8 +83,8 @@ struct DeviceResult {
 /// By class, longest first (of equals, the first class); classes without time are left out.
 std::vector<CriticalStep> critical_path(const std::vector<CausalLog::Piece>& pieces);
 
-/// What most of a critical path consists of: "compute" (useful, padding and ramp together) or the key of another
-/// class; of equals the first in this order; "none" for an empty path.
+/// What most of a critical path consists of: "compute" (useful, padding and ramp together) or the key of
+/// another class; of equals the first in this order; "none" for an empty path.
 std::string bound_by(const std::vector<CriticalStep>& path);
 
 /// "The critical path is 71 % memory, 20 % compute, ...": one sentence. Useful, padding and ramp are compute.

@@ -56,16 +56,22 @@ std::string format_bytes(Bytes bytes) {
     return scaled(static_cast<double>(bytes.value()) / 1000, kUnits);
 }
 
-std::string format_percent(double fraction) { return fmt::format("{:.1f}", 100 * fraction); }
+std::string format_percent(double fraction) {
+    return fmt::format("{:.1f}", 100 * fraction);
+}
 
-void TextTable::column(std::string header, Align align) { columns_.push_back({std::move(header), align}); }
+void TextTable::column(std::string header, Align align) {
+    columns_.push_back({std::move(header), align});
+}
 
 void TextTable::row(std::vector<std::string> cells) {
     SYSTOLE_CHECK(cells.size() == columns_.size(), "{} cells in {} columns", cells.size(), columns_.size());
     rows_.push_back(std::move(cells));
 }
 
-void TextTable::rule() { rows_.emplace_back(); }
+void TextTable::rule() {
+    rows_.emplace_back();
+}
 
 std::string TextTable::str() const {
     std::vector<std::size_t> widths;

@@ -38,8 +38,8 @@ using Ticks = Quantity<struct TicksTag>;    ///< simulated time, 1 tick = 1 ps
 using Cycles = Quantity<struct CyclesTag>;  ///< clock edges of one stated clock domain
 using Bytes = Quantity<struct BytesTag>;
 using Bits = Quantity<struct BitsTag>;
-using Macs = Quantity<struct MacsTag>;                ///< multiply-accumulate operations
-using Hertz = Quantity<struct HertzTag>;              ///< a clock's frequency
+using Macs = Quantity<struct MacsTag>;                 ///< multiply-accumulate operations
+using Hertz = Quantity<struct HertzTag>;               ///< a clock's frequency
 using BytesPerSecond = Quantity<struct BytesRateTag>;  ///< a bandwidth; 1 GB/s = 1e9
 
 /// For products of two quantities that only their quotient brings back into range.
@@ -48,12 +48,18 @@ __extension__ using Int128 = __int128;
 constexpr std::int64_t kTicksPerSecond = 1'000'000'000'000;
 
 /// ⌈a / b⌉ for a >= 0, b > 0.
-constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return a / b + (a % b != 0); }
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+    return a / b + (a % b != 0);
+}
 
 /// The least multiple of `step` that is at least `a`.
-constexpr std::int64_t round_up(std::int64_t a, std::int64_t step) { return ceil_div(a, step) * step; }
+constexpr std::int64_t round_up(std::int64_t a, std::int64_t step) {
+    return ceil_div(a, step) * step;
+}
 
 /// Whole bytes that hold `bits`.
-constexpr Bytes to_bytes(Bits bits) { return Bytes(ceil_div(bits.value(), 8)); }
+constexpr Bytes to_bytes(Bits bits) {
+    return Bytes(ceil_div(bits.value(), 8));
+}
 
 }  // namespace systole

@@ -8,18 +8,24 @@ namespace {
 
 std::string name_of(Protocol::Where where) {
     switch (where) {
-        case Protocol::Where::Host: return "host";
-        case Protocol::Where::Dram: return "dram";
-        case Protocol::Where::OnChip: return "onchip";
+        case Protocol::Where::Host:
+            return "host";
+        case Protocol::Where::Dram:
+            return "dram";
+        case Protocol::Where::OnChip:
+            return "onchip";
     }
     return "";
 }
 
 std::string name_of(Protocol::Launch launch) {
     switch (launch) {
-        case Protocol::Launch::None: return "none";
-        case Protocol::Launch::Graph: return "graph";
-        case Protocol::Launch::Stream: return "stream";
+        case Protocol::Launch::None:
+            return "none";
+        case Protocol::Launch::Graph:
+            return "graph";
+        case Protocol::Launch::Stream:
+            return "stream";
     }
     return "";
 }

@@ -11,7 +11,9 @@
 namespace systole {
 
 /// Simulated time of the current kernel.
-inline Ticks now() { return Ticks(static_cast<std::int64_t>(sc_core::sc_time_stamp().value())); }
+inline Ticks now() {
+    return Ticks(static_cast<std::int64_t>(sc_core::sc_time_stamp().value()));
+}
 
 /// A duration for notify() and next_trigger().
 inline sc_core::sc_time to_sc_time(Ticks ticks) {

@@ -5,11 +5,11 @@
 // with TLM_COMPLETED.
 #pragma once
 
+#include <tlm_utils/peq_with_get.h>
+#include <tlm_utils/simple_target_socket.h>
 #include <functional>
 #include <systemc>
 #include <tlm>
-#include <tlm_utils/peq_with_get.h>
-#include <tlm_utils/simple_target_socket.h>
 
 #include "sim/base/units.h"
 

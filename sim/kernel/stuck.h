@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A simulation that stands still: no event is left, yet work is. Not the user's fault in a lowered program; in
-// one written by hand it usually is. main prints who waits for whom and exits with 3.
+// A simulation that stands still: no event is left, yet work is. Not the user's fault in a lowered program;
+// in one written by hand it usually is. main prints who waits for whom and exits with 3.
 #pragma once
 
 #include <stdexcept>

@@ -2,7 +2,7 @@
 // Machines for tests, built as values.
 #pragma once
 
-#include "models/devices/systolic/spec.h"
+#include "models/devices/systolic/spec/spec.h"
 
 namespace systole::test {
 

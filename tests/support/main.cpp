@@ -6,4 +6,6 @@
 
 /// libsystemc's own `main` calls it, so every program linked with the library must have one, or the linker
 /// refuses. Nothing reaches it here.
-extern "C" int sc_main(int, char**) { return 1; }
+extern "C" int sc_main(int, char**) {
+    return 1;
+}

@@ -12,27 +12,32 @@ std::string RandomMachine::device() {
     std::string text = fmt::format(
         "device: random\nkind: systolic\n"
         "core: {{clock: {} MHz}}\n"
-        "mxu: {{count: {}, rows: {}, cols: {}, shadow_register: {}, weight_fifo_tiles: {}, weight_source: {}, "
+        "mxu: {{count: {}, rows: {}, cols: {}, shadow_register: {}, weight_fifo_tiles: {}, weight_source: "
+        "{}, "
         "accumulator_rows: {}, accumulator_latency: {}, im2col: {}, rate: {{int8: 1, bf16: 1}}}}\n",
         between(50, 2000), between(1, 4), rows, cols, coin() ? "on" : "off", between(1, 4),
         from_dram ? "dram" : "scratchpad", between(8, 200), between(1, 8), one_of("packed", "per_tap"));
     text += fmt::format(
-        "scratchpad: {{capacity: 2 MiB, banks: {}, bank_width: {} B, activation_ports: {}, weight_port_width: {} B, "
+        "scratchpad: {{capacity: 2 MiB, banks: {}, bank_width: {} B, activation_ports: {}, "
+        "weight_port_width: {} B, "
         "dma_port_width: {} B, latency: {}}}\n",
         between(1, 8), between(2, 64), between(1, 4), between(4, 64), between(8, 256), between(0, 5));
     text += fmt::format(
-        "vector: {{lanes: {}, startup: {}, read_width: {} B, write_width: {} B, accumulator_rows_per_cycle: {}, "
+        "vector: {{lanes: {}, startup: {}, read_width: {} B, write_width: {} B, accumulator_rows_per_cycle: "
+        "{}, "
         "cost: {{simple: 1, transcendental: {}, reduce: 1, mac: {}}}}}\n",
-        between(1, 64), between(0, 8), between(8, 128), between(8, 128), between(1, 4), between(1, 8), between(1, 2));
-    text += fmt::format("sequencer: {{issue_cycles: {}, queue_depth: {}, launch_latency: {} ns}}\n", between(0, 4),
-                        between(1, 16), between(0, 1000));
+        between(1, 64), between(0, 8), between(8, 128), between(8, 128), between(1, 4), between(1, 8),
+        between(1, 2));
+    text += fmt::format("sequencer: {{issue_cycles: {}, queue_depth: {}, launch_latency: {} ns}}\n",
+                        between(0, 4), between(1, 16), between(0, 1000));
     text += resident ? "placement: {activations: scratchpad, activation_space: 1 MiB"
                      : "placement: {activations: dram, input_buffer: 512 KiB, output_buffer: 512 KiB";
     text += ", weight_buffer: 512 KiB}\n";
-    text += fmt::format("dma: {{setup_cycles: {}, outstanding: {}, payload: {} B}}\n", between(0, 10), between(1, 8),
-                        between(64, 4096));
+    text += fmt::format("dma: {{setup_cycles: {}, outstanding: {}, payload: {} B}}\n", between(0, 10),
+                        between(1, 8), between(64, 4096));
     text += fmt::format("host: {{bandwidth: {} GB/s, latency: {} ns}}\n", between(1, 32), between(0, 1000));
-    text += fmt::format("memory: {{preset: {}}}\n", one_of("ideal", "teaching", "ddr3_tpu_v1", "hbm2_tpu_v4"));
+    text +=
+        fmt::format("memory: {{preset: {}}}\n", one_of("ideal", "teaching", "ddr3_tpu_v1", "hbm2_tpu_v4"));
     return text;
 }
 
@@ -42,13 +47,19 @@ std::string RandomMachine::feature_layer(int index, int& channels) {
         case 0:
         case 1:
             channels = static_cast<int>(between(1, 40));
-            return head + fmt::format("op: conv2d, filters: {}, kernel: {}, pad: 1, stride: {}, bias: {}, "
-                                      "activation: {}}}\n",
-                                      channels, between(1, 3), between(1, 2), coin() ? "true" : "false",
-                                      one_of("none", "relu", "gelu"));
-        case 2: return head + fmt::format("op: conv2d, filters: {}, kernel: 3, pad: 1, depthwise: true}}\n", channels);
-        case 3: return head + fmt::format("op: pool, kind: {}, window: 2, stride: 1}}\n", one_of("max", "average"));
-        default: return head + fmt::format("op: activation, function: {}}}\n", one_of("relu", "tanh", "silu"));
+            return head + fmt::format(
+                              "op: conv2d, filters: {}, kernel: {}, pad: 1, stride: {}, bias: {}, "
+                              "activation: {}}}\n",
+                              channels, between(1, 3), between(1, 2), coin() ? "true" : "false",
+                              one_of("none", "relu", "gelu"));
+        case 2:
+            return head +
+                   fmt::format("op: conv2d, filters: {}, kernel: 3, pad: 1, depthwise: true}}\n", channels);
+        case 3:
+            return head +
+                   fmt::format("op: pool, kind: {}, window: 2, stride: 1}}\n", one_of("max", "average"));
+        default:
+            return head + fmt::format("op: activation, function: {}}}\n", one_of("relu", "tanh", "silu"));
     }
 }
 
@@ -56,9 +67,13 @@ std::string RandomMachine::row_layer(int index) {
     const std::string head = fmt::format("  - {{name: l{}, ", index);
     switch (between(0, 3)) {
         case 0:
-        case 1: return head + fmt::format("op: matmul, n: {}, bias: {}}}\n", between(1, 90), coin() ? "true" : "false");
-        case 2: return head + "op: softmax}\n";
-        default: return head + fmt::format("op: norm, kind: {}}}\n", one_of("layer", "rms"));
+        case 1:
+            return head +
+                   fmt::format("op: matmul, n: {}, bias: {}}}\n", between(1, 90), coin() ? "true" : "false");
+        case 2:
+            return head + "op: softmax}\n";
+        default:
+            return head + fmt::format("op: norm, kind: {}}}\n", one_of("layer", "rms"));
     }
 }
 
@@ -68,12 +83,12 @@ std::string RandomMachine::trace() {
     const int layers = static_cast<int>(between(1, 4));
     if (coin()) {
         int channels = static_cast<int>(between(1, 20));
-        text += fmt::format("inputs: {{x: {{shape: [batch, {}, {}, {}], dtype: dtype}}}}\nlayers:\n", between(8, 16),
-                            between(8, 16), channels);
+        text += fmt::format("inputs: {{x: {{shape: [batch, {}, {}, {}], dtype: dtype}}}}\nlayers:\n",
+                            between(8, 16), between(8, 16), channels);
         for (int i = 0; i < layers; ++i) text += feature_layer(i, channels);
     } else {
-        text += fmt::format("inputs: {{x: {{shape: [batch, {}, {}], dtype: dtype}}}}\nlayers:\n", between(1, 40),
-                            between(1, 90));
+        text += fmt::format("inputs: {{x: {{shape: [batch, {}, {}], dtype: dtype}}}}\nlayers:\n",
+                            between(1, 40), between(1, 90));
         for (int i = 0; i < layers; ++i) text += row_layer(i);
     }
     return text + fmt::format("outputs: [l{}]\n", layers - 1);

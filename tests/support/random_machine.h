@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random valid devices and small workloads, as the documents a user would write. Grows with every feature: what
-// the simulator can be configured to do, this should draw sometimes.
+// Random valid devices and small workloads, as the documents a user would write. Grows with every feature:
+// what the simulator can be configured to do, this should draw sometimes.
 #pragma once
 
 #include <random>

@@ -10,7 +10,7 @@
 #include "models/devices/systolic/machine/results.h"
 #include "models/devices/systolic/program/program.h"
 #include "models/devices/systolic/program/program_reader.h"
-#include "models/devices/systolic/spec.h"
+#include "models/devices/systolic/spec/spec.h"
 #include "sim/kernel/kernel.h"
 
 namespace systole::systolic {
@@ -30,7 +30,8 @@ std::vector<TensorPlace> places(const Graph& graph, const std::vector<Placement>
         const std::string layout = p.layout == Layout::Tiled
                                        ? fmt::format("tiled {}x{}", p.tile_rows, p.tile_cols)
                                        : std::string("row-major");
-        result.push_back({graph.tensors[i].name, std::string(to_string(p.space)), layout, p.address, p.bytes});
+        result.push_back(
+            {graph.tensors[i].name, std::string(to_string(p.space)), layout, p.address, p.bytes});
     }
     return result;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random machines under random workloads. Every run already checks its own invariants and aborts on a violation;
-// what is compared here are runs with each other.
+// Random machines under random workloads. Every run already checks its own invariants and aborts on a
+// violation; what is compared here are runs with each other.
 #include <catch2/catch.hpp>
 
 #include "models/devices/systolic/systolic_device.h"
@@ -12,7 +12,8 @@
 namespace systole {
 namespace {
 
-std::unique_ptr<Device> make(const std::string& text, const std::vector<std::pair<std::string, std::string>>& settings) {
+std::unique_ptr<Device> make(const std::string& text,
+                             const std::vector<std::pair<std::string, std::string>>& settings) {
     const auto presets = [](const std::string& name, const SourceMark&) {
         return config::load_yaml("configs/memory/" + name + ".yaml");
     };
@@ -33,7 +34,9 @@ Protocol random_protocol(std::mt19937_64& random) {
     return protocol;
 }
 
-double fraction(const DeviceResult& result, SlotClass slot_class) { return result.total.fraction(slot_class); }
+double fraction(const DeviceResult& result, SlotClass slot_class) {
+    return result.total.fraction(slot_class);
+}
 
 }  // namespace
 
@@ -51,7 +54,8 @@ TEST_CASE("random machines keep every invariant under random workloads", "[machi
         try {
             first = device->run(graph, {protocol, false});
         } catch (const UserError& refused) {
-            // Resident activations may not fit, or cannot start in DRAM: refusing that is right; anything else not.
+            // Resident activations may not fit, or cannot start in DRAM: refusing that is right; anything
+            // else not.
             const std::string why = refused.what();
             INFO(why);
             REQUIRE(device_text.find("activations: scratchpad") != std::string::npos);
@@ -66,7 +70,8 @@ TEST_CASE("random machines keep every invariant under random workloads", "[machi
         CHECK(to_json({device->run(graph, {protocol, true}).result}) == to_json({first.result}));
 
         // The program, written out and read back, is the same program.
-        const auto from_text = device->run_program(device->lower(graph, protocol), "lowered", {protocol, false});
+        const auto from_text =
+            device->run_program(device->lower(graph, protocol), "lowered", {protocol, false});
         CHECK(from_text.result.total.cycles == first.result.total.cycles);
         CHECK(from_text.result.total.slots == first.result.total.slots);
 

@@ -2,9 +2,9 @@
 // The DMA engine against targets that use the AT protocol in different legal ways.
 #include "models/link/dma_engine.h"
 
-#include <catch2/catch.hpp>
 #include <tlm_utils/peq_with_get.h>
 #include <tlm_utils/simple_target_socket.h>
+#include <catch2/catch.hpp>
 
 #include <string>
 #include <vector>
@@ -51,7 +51,8 @@ public:
     }
 
 private:
-    tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase&, sc_core::sc_time&) {
+    tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase&,
+                                       sc_core::sc_time&) {
         most_waiting = std::max(most_waiting, ++waiting_);
         payload.acquire();
         due_.notify(payload, to_sc_time(hold_));
@@ -103,7 +104,8 @@ TEST_CASE("a descriptor is cut at rows and at the payload size, and keeps its st
     run_to_the_end();
 
     REQUIRE(dram.requests.size() == 4);
-    const std::vector<std::pair<std::uint64_t, unsigned>> reads{{1000, 100}, {1100, 50}, {1400, 100}, {1500, 50}};
+    const std::vector<std::pair<std::uint64_t, unsigned>> reads{
+        {1000, 100}, {1100, 50}, {1400, 100}, {1500, 50}};
     const std::vector<std::pair<std::uint64_t, unsigned>> writes{{0, 100}, {100, 50}, {150, 100}, {250, 50}};
     for (std::size_t i = 0; i < 4; ++i) {
         CHECK(std::pair(dram.requests[i].address, dram.requests[i].bytes) == reads[i]);
@@ -157,13 +159,14 @@ TEST_CASE("descriptors finish in order even when a later one could finish first"
     ServedTarget dram_target("dram", std::ref(dram)), pad_target("pad", std::ref(pad));
     std::vector<Ticks> done;
     DmaEngine* running = nullptr;
-    DmaEngine engine("dma", kSpec, kClock,
-                     {[&](auto) {
-                          if (running && running->stats().descriptors == 1)
-                              running->start({{Place::Scratchpad, 0, 0}, {Place::Scratchpad, 512, 0}, 1, 10,
-                                              Operand::Outputs});
-                      },
-                      [&](auto) { done.push_back(now()); }});
+    DmaEngine engine(
+        "dma", kSpec, kClock,
+        {[&](auto) {
+             if (running && running->stats().descriptors == 1)
+                 running->start(
+                     {{Place::Scratchpad, 0, 0}, {Place::Scratchpad, 512, 0}, 1, 10, Operand::Outputs});
+         },
+         [&](auto) { done.push_back(now()); }});
     running = &engine;
     engine.dram.bind(dram_target.in);
     engine.scratchpad.bind(pad_target.in);

@@ -13,7 +13,8 @@
 namespace systole::systolic {
 namespace {
 
-DeviceResult run(const SystolicSpec& spec, const std::string& text, const Protocol& protocol = Protocol::of_op()) {
+DeviceResult run(const SystolicSpec& spec, const std::string& text,
+                 const Protocol& protocol = Protocol::of_op()) {
     const Program program = parse_program(text, "test.program", spec);
     const FreshKernel kernel;
     Machine machine("small", spec, program, {protocol, false});
@@ -51,9 +52,9 @@ TEST_CASE("one pass through the whole machine takes the cycles worked out by han
     const DeviceResult result = run(test::small_machine(4, 4), kOnePass);
     CHECK(result.total.cycles == Cycles(32));
     CHECK(result.total.end == Ticks(32'000));
-    CHECK(cycles_of(result.total, SlotClass::Launch, 16) == 3);   // until the weight read is issued
-    CHECK(cycles_of(result.total, SlotClass::OnChip, 16) == 2);   // that read, and the last store's
-    CHECK(cycles_of(result.total, SlotClass::Ramp, 16) == 4 + 6); // shift, drain
+    CHECK(cycles_of(result.total, SlotClass::Launch, 16) == 3);    // until the weight read is issued
+    CHECK(cycles_of(result.total, SlotClass::OnChip, 16) == 2);    // that read, and the last store's
+    CHECK(cycles_of(result.total, SlotClass::Ramp, 16) == 4 + 6);  // shift, drain
     CHECK(cycles_of(result.total, SlotClass::Useful, 16) == 8);
     CHECK(cycles_of(result.total, SlotClass::Vector, 16) == 9);
     CHECK(result.total.capacity() == 32 * 16 * 1000);
@@ -84,9 +85,10 @@ TEST_CASE("the host link owns the wait for an input that comes over it", "[machi
 TEST_CASE("a program whose tokens never come stands still and says who waits for whom", "[machine]") {
     std::string text = kOnePass;
     text.replace(text.find("after=mxu0:1"), 12, "after=mxu0:2");
-    CHECK_THROWS_WITH(run(test::small_machine(4, 4), text),
-                      Catch::Contains("vector #0 (fc) waits for mxu0 to complete 2 commands; it has completed 1") &&
-                          Catch::Contains("store #0 (fc) waits for vector"));
+    CHECK_THROWS_WITH(
+        run(test::small_machine(4, 4), text),
+        Catch::Contains("vector #0 (fc) waits for mxu0 to complete 2 commands; it has completed 1") &&
+            Catch::Contains("store #0 (fc) waits for vector"));
 }
 
 TEST_CASE("launches are paid where the protocol asks for them", "[machine]") {

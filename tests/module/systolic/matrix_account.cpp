@@ -16,13 +16,14 @@ std::int64_t cycles(const MatrixAccount& account, SlotClass slot_class) {
 
 }  // namespace
 
-// A load in DRAM until 5, a pass 5…9 that drains until 12; a second load from 6 until 20, a pass 20…24 draining
-// until 27; then the vector unit until 30.
+// A load in DRAM until 5, a pass 5…9 that drains until 12; a second load from 6 until 20, a pass 20…24
+// draining until 27; then the vector unit until 30.
 TEST_CASE("a wait belongs to the state of what it waited for, behind the drain before it", "[account]") {
     CausalLog log;
     MatrixAccount account(kClock, kSlots);
     const auto load1 = log.add(Ticks(5'000), CausalLog::kNone, SlotClass::Memory, 0);
-    const auto pass1 = log.add(Ticks(5'000), log.add(Ticks(1'000), CausalLog::kNone, SlotClass::Launch, 0), SlotClass::Memory, 1);
+    const auto pass1 = log.add(Ticks(5'000), log.add(Ticks(1'000), CausalLog::kNone, SlotClass::Launch, 0),
+                               SlotClass::Memory, 1);
     account.pass(log, pass1, Cycles(5), Cycles(4), Cycles(9), Cycles(12), kSlots, kSlots);
     const auto load2_start = log.add(Ticks(6'000), load1, SlotClass::Host, 2);
     const auto load2 = log.add(Ticks(20'000), load2_start, SlotClass::Memory, 2);

@@ -34,11 +34,14 @@ TEST_CASE("a row without capacity has no utilization and nothing that binds it")
 
 TEST_CASE("useful, padding and ramp bind together as compute") {
     const auto step = [](SlotClass owner, std::int64_t time) { return CriticalStep{owner, Ticks(time)}; };
-    const auto useful = step(SlotClass::Useful, 3), padding = step(SlotClass::Padding, 3), ramp = step(SlotClass::Ramp, 3);
+    const auto useful = step(SlotClass::Useful, 3), padding = step(SlotClass::Padding, 3),
+               ramp = step(SlotClass::Ramp, 3);
     CHECK(bound_by({useful, padding, ramp, step(SlotClass::Memory, 8)}) == "compute");
     CHECK(bound_by({step(SlotClass::Memory, 10), useful, padding, ramp}) == "memory");
-    CHECK(bound_by({step(SlotClass::Host, 9), useful, padding, ramp, step(SlotClass::Memory, 9)}) == "compute");
-    CHECK(bound_by({step(SlotClass::Dependency, 7), step(SlotClass::OnChip, 7), step(SlotClass::Tail, 6)}) == "on_chip");
+    CHECK(bound_by({step(SlotClass::Host, 9), useful, padding, ramp, step(SlotClass::Memory, 9)}) ==
+          "compute");
+    CHECK(bound_by({step(SlotClass::Dependency, 7), step(SlotClass::OnChip, 7), step(SlotClass::Tail, 6)}) ==
+          "on_chip");
 }
 
 TEST_CASE("the critical path reads as a sentence, largest share first") {

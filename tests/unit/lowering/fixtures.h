@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "models/devices/systolic/spec.h"
+#include "models/devices/systolic/spec/spec.h"
 #include "sim/workload/graph.h"
 
 namespace systole::systolic::test {

@@ -18,7 +18,9 @@ mxu0 layer=0 stream=0 address=0 vectors=8 depth=4 cols=4 accumulator=0 mode=set 
 vector layer=0 elements=32 lane_cycles=32 read=0 written=32 macs=0 operand=outputs mxu=0 accumulator=0 rows=8 cols=4 batch=1 m=2 n=4 after=mxu0:1
 )";
 
-Program parse(const std::string& text) { return parse_program(text, "p.txt", test::small_machine(4, 4)); }
+Program parse(const std::string& text) {
+    return parse_program(text, "p.txt", test::small_machine(4, 4));
+}
 
 /// The program with one piece of text replaced.
 std::string with(const std::string& what, const std::string& instead) {
@@ -60,12 +62,16 @@ TEST_CASE("comments and empty lines are skipped", "[program]") {
 TEST_CASE("what a machine cannot do is refused with its place", "[program]") {
     check_refused("hello", "p.txt:1:1: error: not a device program");
     check_refused("", "not a device program");
-    check_refused(with("load layer", "laod layer"), "p.txt:6:1: error: unknown unit 'laod'; this machine has: host_in");
+    check_refused(with("load layer", "laod layer"),
+                  "p.txt:6:1: error: unknown unit 'laod'; this machine has: host_in");
     check_refused(with("load layer", "laod layer"), "(did you mean 'load'?)");
     check_refused(with("mxu0 layer", "mxu1 layer"), "unknown unit 'mxu1'");
-    check_refused(with("layer=0 from=host:0", "layer=1 from=host:0"), "layer: '1' is not a whole number from 0 to 0");
-    check_refused(with("from=host:0", "from=scratchpad:0"), "'scratchpad:0' is not a place this unit is wired to; expected host:ADDRESS");
-    check_refused(with("to=scratchpad:0 rows", "to=scratchpad:65535 rows"), "reaches beyond the scratchpad's 65536 bytes");
+    check_refused(with("layer=0 from=host:0", "layer=1 from=host:0"),
+                  "layer: '1' is not a whole number from 0 to 0");
+    check_refused(with("from=host:0", "from=scratchpad:0"),
+                  "'scratchpad:0' is not a place this unit is wired to; expected host:ADDRESS");
+    check_refused(with("to=scratchpad:0 rows", "to=scratchpad:65535 rows"),
+                  "reaches beyond the scratchpad's 65536 bytes");
     check_refused(with("to_stride=64", "to_stride=4611686018427387903"), "reaches beyond the scratchpad");
     check_refused(with("rows=2", "rows=0"), "rows: '0' is not a whole number from 1");
     check_refused(with("rows=2", "rows=-2"), "rows: '-2'");
@@ -75,7 +81,8 @@ TEST_CASE("what a machine cannot do is refused with its place", "[program]") {
     check_refused(with("accumulator=0 mode", "accumulator=60 mode"), "accumulator: '60'");
     check_refused(with("weights=next", "weights=keep"), "no tile to keep");
     check_refused(with("dtype=int8 batch", "dtype=int4 batch"), "no rate for this number format");
-    check_refused(with("mode=set", "mode=sett"), "unknown 'sett', expected one of: set, add (did you mean 'set'?)");
+    check_refused(with("mode=set", "mode=sett"),
+                  "unknown 'sett', expected one of: set, add (did you mean 'set'?)");
     check_refused(with(" vectors=8", ""), "vectors: missing");
     check_refused(with("vectors=8", "vectors=8 colour=red"), "p.txt:8:43: error: unexpected 'colour'");
     check_refused(with("after=load:1", "after=load"), "'load' is not 'unit:count'");
@@ -84,8 +91,10 @@ TEST_CASE("what a machine cannot do is refused with its place", "[program]") {
     check_refused(with("segments=0+2", "segments=0+0"), "expected 'offset+bytes' pairs");
     check_refused(with("levels=1*0,", "levels="), "expected three 'count*stride'");
     check_refused(with("mapping=\"by hand\"", "mapping=\"by hand"), "a quote is never closed");
-    check_refused(with("weights0 layer=0 from=scratchpad:24576 to=weight_fifo:0 rows=1 row_bytes=16 operand=weights\n", ""),
-                  "weights0 loads 0 tiles, the passes of mxu0 use 1");
+    check_refused(
+        with("weights0 layer=0 from=scratchpad:24576 to=weight_fifo:0 rows=1 row_bytes=16 operand=weights\n",
+             ""),
+        "weights0 loads 0 tiles, the passes of mxu0 use 1");
 }
 
 TEST_CASE("garbage is refused, never a crash", "[program]") {

@@ -28,7 +28,8 @@ TEST_CASE("a stream port is taken for a whole interval", "[scratchpad]") {
     CHECK(ports.read() == Bytes(30));
 }
 
-TEST_CASE("of several units that want a port the one served longest ago gets it, whoever asks first", "[scratchpad]") {
+TEST_CASE("of several units that want a port the one served longest ago gets it, whoever asks first",
+          "[scratchpad]") {
     for (const bool backwards : {false, true}) {
         StreamPorts ports(1, 3);
         CHECK(ports.contended());

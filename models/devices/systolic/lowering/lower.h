@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "models/devices/systolic/program/program.h"
-#include "models/devices/systolic/spec.h"
+#include "models/devices/systolic/spec/spec.h"
 #include "sim/device/device.h"
 #include "sim/workload/allocation.h"
 #include "sim/workload/graph.h"

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "models/devices/systolic/spec.h"
+#include "models/devices/systolic/spec/spec.h"
 #include "sim/workload/operators.h"
 
 namespace systole::systolic {

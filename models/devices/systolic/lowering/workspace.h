@@ -11,7 +11,7 @@
 #include "models/devices/systolic/lowering/buffer_ring.h"
 #include "models/devices/systolic/lowering/emitter.h"
 #include "models/devices/systolic/lowering/tensor_flow.h"
-#include "models/devices/systolic/spec.h"
+#include "models/devices/systolic/spec/spec.h"
 #include "sim/workload/graph.h"
 
 namespace systole::systolic {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bounded queue between the sequencer and one unit. When it is full the sequencer stands still: this is how
-// a unit pushes back. Each entry remembers the event that issued it, each removal the event that made room.
+// The bounded queue between the sequencer and one unit. When it is full the sequencer stands still: this is
+// how a unit pushes back. Each entry remembers the event that issued it, each removal the event that made
+// room.
 #pragma once
 
 #include <deque>

@@ -50,8 +50,8 @@ Machine::Machine(sc_core::sc_module_name name, const SystolicSpec& spec, const P
     for (int i = 0; i < spec.mxu.count; ++i)
         mxus.push_back(std::make_unique<MatrixUnit>(fmt::format("mxu{}", i).c_str(), spec, clock,
                                                     scratchpad.streams(), record, make_engine(spec.mxu)));
-    sequencer_ = std::make_unique<Sequencer>("sequencer", spec.sequencer, clock, options.protocol.launch, record,
-                                             queues());
+    sequencer_ = std::make_unique<Sequencer>("sequencer", spec.sequencer, clock, options.protocol.launch,
+                                             record, queues());
     bind();
     if (spec.mxu.engine == EngineKind::Grid)
         vector.on_drain([this, check = DrainCheck(program)](const Command& drain) {
@@ -114,7 +114,9 @@ std::vector<std::string> Machine::waits() const {
 std::vector<Stat> Machine::stats() {
     std::vector<Stat> all;
     const auto add = [&](const std::string& path, const char* stat, const char* unit, const char* meaning,
-                         std::int64_t value) { all.push_back({path, stat, unit, meaning, value}); };
+                         std::int64_t value) {
+        all.push_back({path, stat, unit, meaning, value});
+    };
     const auto& issued = sequencer_->stats();
     add(sequencer_->name(), "issued", "commands", "commands issued", issued.issued);
     add(sequencer_->name(), "launches", "launches", "launches paid", issued.launches);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The accelerator, assembled: every unit of the specification as a SystemC module under one root, bound through
-// TLM-2.0 sockets, with one program to run. Lives for one run on one fresh kernel.
+// The accelerator, assembled: every unit of the specification as a SystemC module under one root, bound
+// through TLM-2.0 sockets, with one program to run. Lives for one run on one fresh kernel.
 //
 //   sequencer ─► queues ─► host_in, host_out ◄─► host link          dram (all channels)
 //                          load, store       ◄─► dram, scratchpad    scratchpad (DMA and weight ports)
@@ -18,7 +18,7 @@
 #include "models/devices/systolic/machine/sequencer.h"
 #include "models/devices/systolic/machine/transfer_unit.h"
 #include "models/devices/systolic/machine/vector_unit.h"
-#include "models/devices/systolic/spec.h"
+#include "models/devices/systolic/spec/spec.h"
 #include "models/link/host_link.h"
 #include "models/memory/dram.h"
 #include "models/memory/scratchpad.h"

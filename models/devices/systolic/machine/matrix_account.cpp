@@ -18,7 +18,8 @@ void MatrixAccount::finish(const CausalLog& log, CausalLog::EventId last) {
     if (last != CausalLog::kNone) charge_wait(log, last, slots_, true);
 }
 
-void MatrixAccount::charge_wait(const CausalLog& log, CausalLog::EventId until, std::int64_t slots, bool over) {
+void MatrixAccount::charge_wait(const CausalLog& log, CausalLog::EventId until, std::int64_t slots,
+                                bool over) {
     const Ticks end = log[until].time;
     account_.fill(std::clamp(drained_, account_.charged_until(), std::max(end, account_.charged_until())),
                   SlotClass::Ramp, slots);

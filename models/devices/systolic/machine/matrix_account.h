@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who owned the slots of one matrix unit: turns passes, in order, into a gapless account. While a pass streams,
-// slots split into useful and padding (and on_chip where its port delivers less than a vector a cycle); until it
-// has drained they are ramp; any wait before the next pass goes, piece by piece, to the state of whatever that
-// pass waited for (CausalLog::explain).
+// Who owned the slots of one matrix unit: turns passes, in order, into a gapless account. While a pass
+// streams, slots split into useful and padding (and on_chip where its port delivers less than a vector a
+// cycle); until it has drained they are ramp; any wait before the next pass goes, piece by piece, to the
+// state of whatever that pass waited for (CausalLog::explain).
 #pragma once
 
 #include "models/devices/systolic/mxu/matrix_engine.h"
@@ -17,10 +17,10 @@ public:
     MatrixAccount(ClockDomain clock, std::int64_t idle_slots) : clock_(clock), slots_(idle_slots) {}
 
     /// A pass that has finished. `slots`: of the unit at the pass's rate; `useful` of them hold real data.
-    void pass(const CausalLog& log, CausalLog::EventId started, Cycles start, Cycles vectors, Cycles stream_end,
-              Cycles done, std::int64_t slots, std::int64_t useful);
-    /// The run is over as of `last`: nobody waits any more, so what other matrix units still did is this unit's
-    /// tail.
+    void pass(const CausalLog& log, CausalLog::EventId started, Cycles start, Cycles vectors,
+              Cycles stream_end, Cycles done, std::int64_t slots, std::int64_t useful);
+    /// The run is over as of `last`: nobody waits any more, so what other matrix units still did is this
+    /// unit's tail.
     void finish(const CausalLog& log, CausalLog::EventId last);
 
     const SlotAccount& slots() const { return account_; }

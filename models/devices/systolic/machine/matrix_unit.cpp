@@ -13,7 +13,9 @@ namespace {
 constexpr std::int64_t kAccumulatorBytes = 4;
 
 /// "mxu3" -> 3.
-int index_of(const char* basename) { return std::stoi(std::string(basename).substr(3)); }
+int index_of(const char* basename) {
+    return std::stoi(std::string(basename).substr(3));
+}
 
 }  // namespace
 
@@ -44,7 +46,8 @@ MatrixUnit::MatrixUnit(sc_core::sc_module_name name, const SystolicSpec& spec, C
       witnessed_(dynamic_cast<WitnessedEngine*>(engine_.get())),
       account_(clock, std::int64_t{spec.mxu.rows} * spec.mxu.cols) {
     weights.set_gate({[this] {
-                          const auto held = static_cast<std::int64_t>(tiles_started_) - engine_->tiles_shifted();
+                          const auto held =
+                              static_cast<std::int64_t>(tiles_started_) - engine_->tiles_shifted();
                           if (held >= spec_.mxu.weight_fifo_tiles) return false;
                           ++tiles_started_;
                           return true;
@@ -87,25 +90,27 @@ void MatrixUnit::step() {
 }
 
 void MatrixUnit::take_finished() {
-    auto running = std::find_if(running_.begin(), running_.end(), [](const Running& r) { return r.readable == kNever; });
+    auto running =
+        std::find_if(running_.begin(), running_.end(), [](const Running& r) { return r.readable == kNever; });
     while (const auto report = engine_->take_finished()) settle(*running++, *report);
 }
 
 void MatrixUnit::settle(Running& running, const PassReport& report) {
     const MatrixPass& pass = record_.program().pass(*running.entry.command);
     const PassTimes& times = report.times;
-    SYSTOLE_CHECK(times.shift_start == running.expected.shift_start && times.start == running.expected.start &&
+    SYSTOLE_CHECK(times.shift_start == running.expected.shift_start &&
+                      times.start == running.expected.start &&
                       times.stream_end == running.expected.stream_end,
                   "{} at {} ps: the engine and its unit disagree on a pass that started at cycle {}", name(),
                   now().value(), times.start.value());
     running.readable = times.done + spec_.mxu.accumulator_latency - Cycles(1);
     const std::int64_t slots =
         std::int64_t{spec_.mxu.rows} * spec_.mxu.cols * spec_.mxu.rate_of(pass.dtype).value();
-    account_.pass(record_.log(), running.started, times.start, Cycles(pass.vectors), times.stream_end, times.done,
-                  slots, std::int64_t{pass.depth} * pass.cols);
+    account_.pass(record_.log(), running.started, times.start, Cycles(pass.vectors), times.stream_end,
+                  times.done, slots, std::int64_t{pass.depth} * pass.cols);
     if (!spec_.mxu.shadow_register)
-        register_freed_ = {times.done, record_.log().add(clock_.edge(times.done), running.streamed, SlotClass::Ramp,
-                                                         running.entry.number)};
+        register_freed_ = {times.done, record_.log().add(clock_.edge(times.done), running.streamed,
+                                                         SlotClass::Ramp, running.entry.number)};
 
     const auto layer = static_cast<std::size_t>(running.entry.command->layer);
     auto& ledger = record_.ledger();
@@ -180,8 +185,8 @@ void MatrixUnit::start(const Pass& pass, Cycles cycle) {
     queue.pop(started);
 
     // The stream's time is matrix work: to whoever waits for it, a dependency on an earlier tile.
-    const EventId streamed = record_.log().add(clock_.edge(expected.stream_end), started, SlotClass::Dependency,
-                                               entry.number);
+    const EventId streamed =
+        record_.log().add(clock_.edge(expected.stream_end), started, SlotClass::Dependency, entry.number);
     stream_ended_ = {expected.stream_end, streamed};
     if (pass.new_weights && spec_.mxu.shadow_register) register_freed_ = {cycle, started};
     running_.push_back({entry, started, streamed, expected});
@@ -194,11 +199,10 @@ MatrixUnit::EventId MatrixUnit::start_event(const Pass& pass, PassTimes& expecte
     const CommandQueue::Entry& entry = queue.front();
     if (pass.new_weights) left_fifo_ = shifted_in(expected);
     expected.shift_start = tile_in_use_.shift_start;
-    const EventId ready =
-        log.latest({entry.issued, record_.last_token(*entry.command),
-                    pass.new_weights ? left_fifo_ : CausalLog::kNone, stream_ended_.event});
-    // Whatever the chain so far does not explain is either the busy stream port or the accumulator rows, which
-    // the pass before still writes.
+    const EventId ready = log.latest({entry.issued, record_.last_token(*entry.command),
+                                      pass.new_weights ? left_fifo_ : CausalLog::kNone, stream_ended_.event});
+    // Whatever the chain so far does not explain is either the busy stream port or the accumulator rows,
+    // which the pass before still writes.
     EventId cause = ready;
     SlotClass owner = SlotClass::Dependency;
     if (port_asked_ != kNever) {

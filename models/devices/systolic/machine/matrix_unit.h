@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One matrix unit: its weight loader and FIFO, its queue of passes, and an engine that knows the array. The unit
-// decides when a pass may start (tokens, stream port, and what the engine says of weights, array and
+// One matrix unit: its weight loader and FIFO, its queue of passes, and an engine that knows the array. The
+// unit decides when a pass may start (tokens, stream port, and what the engine says of weights, array and
 // accumulators); a started pass is rigid. It pushes back through its queues and through the FIFO.
 #pragma once
 
@@ -15,7 +15,7 @@
 #include "models/devices/systolic/machine/run_record.h"
 #include "models/devices/systolic/machine/transfer_unit.h"
 #include "models/devices/systolic/mxu/matrix_engine.h"
-#include "models/devices/systolic/spec.h"
+#include "models/devices/systolic/spec/spec.h"
 #include "models/memory/scratchpad.h"
 #include "sim/base/clock.h"
 
@@ -52,7 +52,7 @@ private:
     struct Running {
         CommandQueue::Entry entry;
         EventId started, streamed;
-        PassTimes expected;   // `done` is the engine's to tell
+        PassTimes expected;  // `done` is the engine's to tell
         Cycles readable = kNever;
     };
     /// What the program says beforehand of the passes and tiles of this unit, in order.
@@ -88,14 +88,14 @@ private:
     MatrixAccount account_;
 
     std::deque<Running> running_;
-    std::deque<Mark> arrived_;     // tiles in the FIFO or shifted in, not yet used by a pass
+    std::deque<Mark> arrived_;  // tiles in the FIFO or shifted in, not yet used by a pass
     std::size_t tiles_arrived_ = 0, tiles_started_ = 0;
-    Mark register_freed_;          // what last let a tile into the array
-    PassTimes tile_in_use_;        // its shift
-    Mark stream_ended_;            // of the pass before
+    Mark register_freed_;                   // what last let a tile into the array
+    PassTimes tile_in_use_;                 // its shift
+    Mark stream_ended_;                     // of the pass before
     EventId left_fifo_ = CausalLog::kNone;  // the shift of the last tile that a pass has used
-    bool wished_ = false;          // for a stream port, in an earlier delta cycle
-    Cycles port_asked_ = kNever;   // the waiting pass first found every stream port busy
+    bool wished_ = false;                   // for a stream port, in an earlier delta cycle
+    Cycles port_asked_ = kNever;            // the waiting pass first found every stream port busy
     std::map<std::pair<std::uint32_t, std::int64_t>, Rational> rates_;
     sc_core::sc_event wake_{"wake"};
     Stats stats_;

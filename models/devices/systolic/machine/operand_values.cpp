@@ -15,9 +15,11 @@ std::uint64_t mix(std::uint64_t x) {
     return x ^ (x >> 31);
 }
 
-std::int8_t value_at(std::uint64_t kind, std::int32_t layer, std::int64_t batch, std::int64_t row, std::int64_t col) {
+std::int8_t value_at(std::uint64_t kind, std::int32_t layer, std::int64_t batch, std::int64_t row,
+                     std::int64_t col) {
     std::uint64_t x = kind + static_cast<std::uint64_t>(layer);
-    for (const std::int64_t part : {batch, row, col}) x = mix(x + 0x9e3779b97f4a7c15ULL + static_cast<std::uint64_t>(part));
+    for (const std::int64_t part : {batch, row, col})
+        x = mix(x + 0x9e3779b97f4a7c15ULL + static_cast<std::uint64_t>(part));
     return static_cast<std::int8_t>(static_cast<int>(x % 8) - 4);
 }
 
@@ -72,8 +74,8 @@ void DrainCheck::check(const Command& drain, const WitnessedEngine::Grid& grid) 
                 expected += activation_value(drain.layer, at.batch, at.m0 + t, k) *
                             weight_value(drain.layer, at.batch, k, at.n0 + j);
             const std::int32_t found = grid.accumulator(work.accumulator_row + t, j);
-            SYSTOLE_CHECK(found == expected, "layer {} batch {} out[{}, {}] is {}, the dot product is {}", drain.layer,
-                          at.batch, at.m0 + t, at.n0 + j, found, expected);
+            SYSTOLE_CHECK(found == expected, "layer {} batch {} out[{}, {}] is {}, the dot product is {}",
+                          drain.layer, at.batch, at.m0 + t, at.n0 + j, found, expected);
         }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operand values for runs on the PE grid: small integers, a fixed function of where an element lies in its
-// operator, so that every drained sum can be compared with the dot product it must be. Integers of this size are
-// exact in every number format, so the comparison needs no tolerance. It holds a whole run to account: engine,
-// tiling, order of passes, accumulator rows.
+// operator, so that every drained sum can be compared with the dot product it must be. Integers of this size
+// are exact in every number format, so the comparison needs no tolerance. It holds a whole run to account:
+// engine, tiling, order of passes, accumulator rows.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,8 @@ Matrix<std::int8_t> weights_of(std::int32_t layer, const MatrixPass& pass);
 class DrainCheck {
 public:
     explicit DrainCheck(const Program& program);
-    /// Fails the run's check if the accumulators that `drain` is about to read are not the products they should be.
+    /// Fails the run's check if the accumulators that `drain` is about to read are not the products they
+    /// should be.
     void check(const Command& drain, const WitnessedEngine::Grid& grid) const;
 
 private:

@@ -11,7 +11,9 @@
 namespace systole::systolic {
 namespace {
 
-std::int64_t peak_of(const SystolicSpec& spec, DType dtype) { return spec.pes() * spec.mxu.rate_of(dtype).value_or(1); }
+std::int64_t peak_of(const SystolicSpec& spec, DType dtype) {
+    return spec.pes() * spec.mxu.rate_of(dtype).value_or(1);
+}
 
 std::vector<Movement> movements_of(const ByteLedger& ledger, std::size_t layer) {
     std::vector<Movement> movements;
@@ -48,7 +50,8 @@ std::vector<std::int64_t> matrix_macs(const Program& program) {
     return macs;
 }
 
-void add_roofline(ResultRow& row, const ByteLedger& ledger, std::size_t first, std::size_t count, const Peaks& peaks) {
+void add_roofline(ResultRow& row, const ByteLedger& ledger, std::size_t first, std::size_t count,
+                  const Peaks& peaks) {
     Work work{row.matrix_macs, row.dram_read + row.dram_written, Bytes(0), Bytes(0)};
     for (std::size_t layer = first; layer < first + count; ++layer) {
         work.host_in += ledger.out_of(layer, Place::Host);
@@ -62,7 +65,10 @@ void add_roofline(ResultRow& row, const ByteLedger& ledger, std::size_t first, s
 class Rows {
 public:
     Rows(Machine& machine, const SystolicSpec& spec)
-        : machine_(machine), spec_(spec), program_(machine.record.program()), ledger_(machine.record.ledger()) {}
+        : machine_(machine),
+          spec_(spec),
+          program_(machine.record.program()),
+          ledger_(machine.record.ledger()) {}
 
     Peaks peaks(DType dtype) const {
         return {peak_of(spec_, dtype), spec_.memory.peak(), spec_.host.bandwidth, spec_.core_clock};
@@ -144,9 +150,10 @@ std::vector<EndCount> ends_of(Machine& machine) {
 
 DeviceResult result_of(Machine& machine, const SystolicSpec& spec, const Protocol& protocol) {
     const Program& program = machine.record.program();
-    const auto fastest = std::max_element(
-        program.layers.begin(), program.layers.end(),
-        [&](const LayerInfo& a, const LayerInfo& b) { return peak_of(spec, a.dtype) < peak_of(spec, b.dtype); });
+    const auto fastest = std::max_element(program.layers.begin(), program.layers.end(),
+                                          [&](const LayerInfo& a, const LayerInfo& b) {
+                                              return peak_of(spec, a.dtype) < peak_of(spec, b.dtype);
+                                          });
     const DType dtype = fastest == program.layers.end() ? DType::Int8 : fastest->dtype;
     const Rows rows(machine, spec);
 
@@ -164,8 +171,9 @@ DeviceResult result_of(Machine& machine, const SystolicSpec& spec, const Protoco
 
     Expectations expected;
     for (const auto& mxu : machine.mxus) expected.capacity += mxu->account().capacity();
-    expected.macs = Macs(std::accumulate(program.layers.begin(), program.layers.end(), std::int64_t{0},
-                                         [](std::int64_t sum, const LayerInfo& layer) { return sum + layer.macs; }));
+    expected.macs =
+        Macs(std::accumulate(program.layers.begin(), program.layers.end(), std::int64_t{0},
+                             [](std::int64_t sum, const LayerInfo& layer) { return sum + layer.macs; }));
     const std::int64_t done = result.total.matrix_macs.value() + machine.vector.stats().macs;
     SYSTOLE_CHECK(done == expected.macs.value(), "units did {} MACs of the operators' {}", done,
                   expected.macs.value());

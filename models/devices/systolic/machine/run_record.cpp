@@ -63,7 +63,8 @@ void RunRecord::complete(const Command& command, EventId done) {
 void RunRecord::span(const Command& command, const char* what, Ticks begin, Ticks end) {
     if (!timeline_) return;
     const auto& layer = program_.layers[static_cast<std::size_t>(command.layer)];
-    spans_.push_back({unit_name(command.unit), fmt::format("{} {}", what, layer.name), begin, end, command.layer});
+    spans_.push_back(
+        {unit_name(command.unit), fmt::format("{} {}", what, layer.name), begin, end, command.layer});
 }
 
 std::vector<RunRecord::EventId> RunRecord::layer_ends() const {

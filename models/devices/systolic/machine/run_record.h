@@ -43,7 +43,8 @@ public:
     /// The last completion of each layer or of any layer before it: their times ascend.
     std::vector<EventId> layer_ends() const;
     std::vector<Span> take_spans() { return std::move(spans_); }
-    /// "load #12 (conv1) waits for vector #7 (complete: 5)": the first missing token, for the standstill report.
+    /// "load #12 (conv1) waits for vector #7 (complete: 5)": the first missing token, for the standstill
+    /// report.
     std::string describe_wait(const Command& command) const;
 
 private:
@@ -55,8 +56,8 @@ private:
     const Program& program_;
     CausalLog log_;
     ByteLedger ledger_;
-    std::vector<std::vector<EventId>> done_;     // by unit: completions in order
-    std::vector<std::vector<Waiter>> waiting_;   // by the unit waited for
+    std::vector<std::vector<EventId>> done_;    // by unit: completions in order
+    std::vector<std::vector<Waiter>> waiting_;  // by the unit waited for
     std::vector<EventId> layer_end_;
     std::size_t completed_ = 0;
     EventId last_ = CausalLog::kNone;

@@ -7,7 +7,12 @@ namespace systole::systolic {
 
 Sequencer::Sequencer(sc_core::sc_module_name name, const SequencerSpec& spec, ClockDomain clock,
                      Protocol::Launch launch, RunRecord& record, std::vector<CommandQueue*> queues)
-    : sc_module(name), spec_(spec), clock_(clock), launch_(launch), record_(record), queues_(std::move(queues)) {
+    : sc_module(name),
+      spec_(spec),
+      clock_(clock),
+      launch_(launch),
+      record_(record),
+      queues_(std::move(queues)) {
     SC_HAS_PROCESS(Sequencer);
     SC_METHOD(issue);
 }
@@ -16,7 +21,8 @@ Ticks Sequencer::next_issue_time() {
     Ticks time = now();
     const std::int32_t layer = record_.program().commands[next_].layer;
     const bool first = launched_layer_ < 0;
-    if (launch_ != Protocol::Launch::None && (first || (launch_ == Protocol::Launch::Stream && layer > launched_layer_))) {
+    if (launch_ != Protocol::Launch::None &&
+        (first || (launch_ == Protocol::Launch::Stream && layer > launched_layer_))) {
         time += spec_.launch_latency;
         ++stats_.launches;
     }

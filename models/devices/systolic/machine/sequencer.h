@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The instruction sequencer: issues the program in order, one command every `issue_cycles` of the core clock,
-// into the queue of the command's unit, and stands still while that queue is full. Launches, where the protocol
-// asks for them, are paid here.
+// into the queue of the command's unit, and stands still while that queue is full. Launches, where the
+// protocol asks for them, are paid here.
 #pragma once
 
 #include <systemc>
@@ -9,7 +9,7 @@
 
 #include "models/devices/systolic/machine/command_queue.h"
 #include "models/devices/systolic/machine/run_record.h"
-#include "models/devices/systolic/spec.h"
+#include "models/devices/systolic/spec/spec.h"
 #include "sim/base/clock.h"
 #include "sim/device/device.h"
 
@@ -36,8 +36,8 @@ private:
     const Protocol::Launch launch_;
     RunRecord& record_;
     const std::vector<CommandQueue*> queues_;
-    std::size_t next_ = 0;          // command to issue
-    bool fetched_ = false;          // issue time of `next_` is known
+    std::size_t next_ = 0;  // command to issue
+    bool fetched_ = false;  // issue time of `next_` is known
     Ticks issue_time_;
     std::int32_t launched_layer_ = -1;
     CausalLog::EventId last_ = CausalLog::kNone;

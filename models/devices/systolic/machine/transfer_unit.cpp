@@ -8,14 +8,17 @@ namespace systole::systolic {
 
 SlotClass owner_of(Place place) {
     switch (place) {
-        case Place::Host: return SlotClass::Host;
-        case Place::Dram: return SlotClass::Memory;
-        default: return SlotClass::OnChip;
+        case Place::Host:
+            return SlotClass::Host;
+        case Place::Dram:
+            return SlotClass::Memory;
+        default:
+            return SlotClass::OnChip;
     }
 }
 
-TransferUnit::TransferUnit(sc_core::sc_module_name name, const DmaSpec& spec, ClockDomain clock, int queue_depth,
-                           RunRecord& record)
+TransferUnit::TransferUnit(sc_core::sc_module_name name, const DmaSpec& spec, ClockDomain clock,
+                           int queue_depth, RunRecord& record)
     : sc_module(name),
       queue(queue_depth),
       dma("dma", spec, clock,
@@ -36,14 +39,14 @@ void TransferUnit::step() {
     const auto cause = log.latest({queue.front().issued, record_.last_token(command), last_requested_,
                                    gate_.opened_by ? gate_.opened_by() : CausalLog::kNone});
     const Transfer& transfer = record_.program().transfer(command);
-    const auto started =
-        log.add(now(), cause, owner_of(transfer.from.place), queue.front().number);
+    const auto started = log.add(now(), cause, owner_of(transfer.from.place), queue.front().number);
     const CommandQueue::Entry entry = queue.pop(started);
     const Ticks reading = dma.start(transfer);
     running_.push_back({entry, log.add(reading, started, SlotClass::Launch, entry.number)});
 }
 
-CausalLog::EventId TransferUnit::split_time(const Running& running, DmaEngine::Split split, CausalLog::EventId also) {
+CausalLog::EventId TransferUnit::split_time(const Running& running, DmaEngine::Split split,
+                                            CausalLog::EventId also) {
     auto& log = record_.log();
     const Transfer& transfer = record_.program().transfer(*running.entry.command);
     const std::uint32_t number = running.entry.number;

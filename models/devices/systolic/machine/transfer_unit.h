@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A unit whose commands are transfers: takes them from its queue in order, waits for their tokens, hands them to
-// its DMA engine and reports their completion. The weight loaders are such units too; they also wait for a free
-// place in their FIFO (`gate`).
+// A unit whose commands are transfers: takes them from its queue in order, waits for their tokens, hands them
+// to its DMA engine and reports their completion. The weight loaders are such units too; they also wait for a
+// free place in their FIFO (`gate`).
 #pragma once
 
 #include <deque>
@@ -22,15 +22,17 @@ public:
     TransferUnit(sc_core::sc_module_name name, const DmaSpec& spec, ClockDomain clock, int queue_depth,
                  RunRecord& record);
 
-    /// A command starts only once it has claimed a place; `opened_by` is the event that freed the place claimed
-    /// last, for the causal log.
+    /// A command starts only once it has claimed a place; `opened_by` is the event that freed the place
+    /// claimed last, for the causal log.
     struct Gate {
         std::function<bool()> claim;
         std::function<CausalLog::EventId()> opened_by;
     };
     void set_gate(Gate gate) { gate_ = std::move(gate); }
     /// Told of every completed command, at its time.
-    void on_complete(std::function<void(const Command&, CausalLog::EventId done)> told) { told_ = std::move(told); }
+    void on_complete(std::function<void(const Command&, CausalLog::EventId done)> told) {
+        told_ = std::move(told);
+    }
     /// To be called when the gate may have opened.
     void poke() { wake_.notify(sc_core::SC_ZERO_TIME); }
 

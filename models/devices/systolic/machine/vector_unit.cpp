@@ -20,8 +20,8 @@ Cycles occupancy(const VectorSpec& spec, const VectorWork& work) {
                             ceil_div(work.accumulator_rows, spec.accumulator_rows_per_cycle)}));
 }
 
-VectorUnit::VectorUnit(sc_core::sc_module_name name, const VectorSpec& spec, ClockDomain clock, int queue_depth,
-                       RunRecord& record)
+VectorUnit::VectorUnit(sc_core::sc_module_name name, const VectorSpec& spec, ClockDomain clock,
+                       int queue_depth, RunRecord& record)
     : sc_module(name), queue(queue_depth), spec_(spec), clock_(clock), record_(record) {
     SC_HAS_PROCESS(VectorUnit);
     SC_METHOD(step);

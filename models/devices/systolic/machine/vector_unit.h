@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The vector unit: lanes that drain accumulators (bias, activation function, conversion) and do everything that
-// is not a matrix product. One command at a time occupies the lanes for as long as its slowest resource needs
-// (lanes, scratchpad ports, accumulator port); its results appear one pipeline depth later, while the next
-// command already runs.
+// The vector unit: lanes that drain accumulators (bias, activation function, conversion) and do everything
+// that is not a matrix product. One command at a time occupies the lanes for as long as its slowest resource
+// needs (lanes, scratchpad ports, accumulator port); its results appear one pipeline depth later, while the
+// next command already runs.
 #pragma once
 
 #include <deque>
@@ -11,7 +11,7 @@
 
 #include "models/devices/systolic/machine/command_queue.h"
 #include "models/devices/systolic/machine/run_record.h"
-#include "models/devices/systolic/spec.h"
+#include "models/devices/systolic/spec/spec.h"
 #include "sim/base/clock.h"
 
 namespace systole::systolic {

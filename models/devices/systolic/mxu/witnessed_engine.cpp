@@ -13,8 +13,9 @@ void WitnessedEngine::advance(Cycles to) {
 }
 
 std::int64_t WitnessedEngine::tiles_shifted() const {
-    SYSTOLE_CHECK(tile_.tiles_shifted() == grid_.tiles_shifted(), "cycle {}: {} tiles shifted in, the grid says {}",
-                  now().value(), tile_.tiles_shifted(), grid_.tiles_shifted());
+    SYSTOLE_CHECK(tile_.tiles_shifted() == grid_.tiles_shifted(),
+                  "cycle {}: {} tiles shifted in, the grid says {}", now().value(), tile_.tiles_shifted(),
+                  grid_.tiles_shifted());
     return tile_.tiles_shifted();
 }
 
@@ -28,7 +29,8 @@ Cycles WitnessedEngine::earliest_start(const Pass& pass) const {
 
 std::optional<PassReport> WitnessedEngine::take_finished() {
     const auto report = tile_.take_finished();
-    SYSTOLE_CHECK(report == grid_.take_finished(), "cycle {}: the engines report different passes", now().value());
+    SYSTOLE_CHECK(report == grid_.take_finished(), "cycle {}: the engines report different passes",
+                  now().value());
     return report;
 }
 

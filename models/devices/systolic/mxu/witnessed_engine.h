@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The PE grid in a running machine: the tile engine decides when to look, the grid computes registers and values
-// beside it, and every answer of one is held against the other's. Because the machine sees the same engine either
-// way, a run on the grid is the same run, event for event, with a witness.
+// The PE grid in a running machine: the tile engine decides when to look, the grid computes registers and
+// values beside it, and every answer of one is held against the other's. Because the machine sees the same
+// engine either way, a run on the grid is the same run, event for event, with a witness.
 #pragma once
 
 #include "models/devices/systolic/mxu/pe_grid.h"

@@ -7,13 +7,20 @@ namespace systole::systolic {
 
 std::string unit_name(UnitIndex unit) {
     switch (unit_kind(unit)) {
-        case UnitKind::HostIn: return "host_in";
-        case UnitKind::HostOut: return "host_out";
-        case UnitKind::Load: return "load";
-        case UnitKind::Store: return "store";
-        case UnitKind::Vector: return "vector";
-        case UnitKind::Weights: return fmt::format("weights{}", mxu_of(unit));
-        case UnitKind::Matrix: return fmt::format("mxu{}", mxu_of(unit));
+        case UnitKind::HostIn:
+            return "host_in";
+        case UnitKind::HostOut:
+            return "host_out";
+        case UnitKind::Load:
+            return "load";
+        case UnitKind::Store:
+            return "store";
+        case UnitKind::Vector:
+            return "vector";
+        case UnitKind::Weights:
+            return fmt::format("weights{}", mxu_of(unit));
+        case UnitKind::Matrix:
+            return fmt::format("mxu{}", mxu_of(unit));
     }
     return "";
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The device program of a systolic accelerator: commands in issue order, each for one unit, each waiting for
-// tokens. A unit executes and completes its commands in order, so "the first n commands of unit u are complete"
-// says everything a token must: a dependency is a (unit, n) pair, and one per unit suffices.
+// tokens. A unit executes and completes its commands in order, so "the first n commands of unit u are
+// complete" says everything a token must: a dependency is a (unit, n) pair, and one per unit suffices.
 //
-// This is the seam between mapper, engines and explorer: `systole lower` writes it as text, `--program` runs it.
+// This is the seam between mapper, engines and explorer: `systole lower` writes it as text, `--program` runs
+// it.
 #pragma once
 
 #include <array>
@@ -22,7 +23,8 @@ namespace systole::systolic {
 /// A unit with a command queue. Weights and Matrix exist once per matrix unit.
 enum class UnitKind : std::uint8_t { HostIn, HostOut, Load, Store, Vector, Weights, Matrix };
 
-/// Dense numbering of the units of a machine with some matrix units: 5 shared ones, then weights0, matrix0, ...
+/// Dense numbering of the units of a machine with some matrix units: 5 shared ones, then weights0, matrix0,
+/// ...
 using UnitIndex = std::uint8_t;
 constexpr UnitIndex kSharedUnits = 5;
 constexpr UnitIndex unit_index(UnitKind kind, int mxu = 0) {
@@ -33,7 +35,9 @@ constexpr UnitKind unit_kind(UnitIndex unit) {
     if (unit < kSharedUnits) return static_cast<UnitKind>(unit);
     return (unit - kSharedUnits) % 2 ? UnitKind::Matrix : UnitKind::Weights;
 }
-constexpr int mxu_of(UnitIndex unit) { return (unit - kSharedUnits) / 2; }
+constexpr int mxu_of(UnitIndex unit) {
+    return (unit - kSharedUnits) / 2;
+}
 /// "host_in", "load", "weights0", "mxu0", ...
 std::string unit_name(UnitIndex unit);
 
@@ -53,15 +57,15 @@ struct PassOrigin {
 
 /// Streams `vectors` activation vectors through the array.
 struct MatrixPass {
-    std::uint32_t stream = 0;        ///< index into Program::streams: the pattern of the activation reads
-    std::int64_t address = 0;        ///< scratchpad address of its first vector
-    std::int64_t vectors = 0;        ///< T
-    std::int32_t depth = 0;          ///< K elements used (may exceed the array's rows at a rate above 1)
-    std::int32_t cols = 0;           ///< N columns used
-    std::int32_t accumulator_row = 0;///< first row written
-    bool accumulate = false;         ///< add to what the rows hold, instead of replacing it
-    bool new_weights = true;         ///< take the next tile of the weight FIFO; otherwise keep the last one
-    DType dtype = DType::Bf16;       ///< of the streamed operand
+    std::uint32_t stream = 0;          ///< index into Program::streams: the pattern of the activation reads
+    std::int64_t address = 0;          ///< scratchpad address of its first vector
+    std::int64_t vectors = 0;          ///< T
+    std::int32_t depth = 0;            ///< K elements used (may exceed the array's rows at a rate above 1)
+    std::int32_t cols = 0;             ///< N columns used
+    std::int32_t accumulator_row = 0;  ///< first row written
+    bool accumulate = false;           ///< add to what the rows hold, instead of replacing it
+    bool new_weights = true;           ///< take the next tile of the weight FIFO; otherwise keep the last one
+    DType dtype = DType::Bf16;         ///< of the streamed operand
     PassOrigin origin;
     Macs macs() const { return Macs(vectors * depth * cols); }
     friend bool operator==(const MatrixPass&, const MatrixPass&) = default;
@@ -71,14 +75,14 @@ struct MatrixPass {
 struct VectorWork {
     enum class Source : std::uint8_t { Scratchpad, Accumulator };
     Source source = Source::Scratchpad;
-    std::int64_t elements = 0;        ///< results
-    std::int64_t lane_cycles = 0;     ///< elements weighted by cost: work in units of one lane for one cycle
-    std::int64_t scratchpad_read = 0; ///< bytes
+    std::int64_t elements = 0;         ///< results
+    std::int64_t lane_cycles = 0;      ///< elements weighted by cost: work in units of one lane for one cycle
+    std::int64_t scratchpad_read = 0;  ///< bytes
     std::int64_t scratchpad_written = 0;
-    std::int64_t macs = 0;            ///< of these operations, multiply-accumulates of the operator
-    std::int32_t mxu = 0;             ///< Accumulator: whose
+    std::int64_t macs = 0;  ///< of these operations, multiply-accumulates of the operator
+    std::int32_t mxu = 0;   ///< Accumulator: whose
     std::int32_t accumulator_row = 0, accumulator_rows = 0, cols = 0;  ///< Accumulator: the block drained
-    PassOrigin origin;                ///< Accumulator: of the block (k0 unused)
+    PassOrigin origin;                   ///< Accumulator: of the block (k0 unused)
     Operand operand = Operand::Outputs;  ///< of what is written
     friend bool operator==(const VectorWork&, const VectorWork&) = default;
 };
@@ -103,14 +107,14 @@ struct LayerInfo {
 
 struct Program {
     std::string trace;
-    std::int64_t compulsory_dram = 0;    ///< bytes: weights, inputs and outputs that live in DRAM, once
+    std::int64_t compulsory_dram = 0;  ///< bytes: weights, inputs and outputs that live in DRAM, once
     std::vector<LayerInfo> layers;
     std::vector<AddressStream> streams;  ///< scratchpad read patterns, without duplicates
     std::vector<Command> commands;
     std::vector<Token> tokens;
-    std::vector<Transfer> transfers;     ///< HostIn, HostOut, Load, Store, Weights
-    std::vector<MatrixPass> passes;      ///< Matrix
-    std::vector<VectorWork> vector_work; ///< Vector
+    std::vector<Transfer> transfers;      ///< HostIn, HostOut, Load, Store, Weights
+    std::vector<MatrixPass> passes;       ///< Matrix
+    std::vector<VectorWork> vector_work;  ///< Vector
 
     const Transfer& transfer(const Command& c) const { return transfers[c.work]; }
     const MatrixPass& pass(const Command& c) const { return passes[c.work]; }

@@ -39,7 +39,8 @@ void ProgramLine::split(std::string_view text) {
         Word word{"", "", static_cast<int>(at) + 1};
         bool in_quotes = false;
         std::string* part = &word.value;
-        for (; at < text.size() && (in_quotes || (text[at] != ' ' && text[at] != '\t' && text[at] != '\r')); ++at) {
+        for (; at < text.size() && (in_quotes || (text[at] != ' ' && text[at] != '\t' && text[at] != '\r'));
+             ++at) {
             if (in_quotes && text[at] == '\\' && at + 1 < text.size()) {
                 *part += text[++at];
             } else if (text[at] == '"') {
@@ -51,7 +52,8 @@ void ProgramLine::split(std::string_view text) {
                 *part += text[at];
             }
         }
-        if (in_quotes) mistakes_.push_back({{where_.file, where_.line, word.column}, "a quote is never closed"});
+        if (in_quotes)
+            mistakes_.push_back({{where_.file, where_.line, word.column}, "a quote is never closed"});
         if (kind_.empty())
             kind_ = word.key.empty() && !word.value.empty() ? word.value : word.key + '=' + word.value;
         else
@@ -72,7 +74,8 @@ bool ProgramLine::has(const char* key) const {
 
 void ProgramLine::fail(const char* key, const std::string& message) {
     const Word* word = find(key);
-    mistakes_.push_back({{where_.file, where_.line, word ? word->column : 1}, fmt::format("{}: {}", key, message)});
+    mistakes_.push_back(
+        {{where_.file, where_.line, word ? word->column : 1}, fmt::format("{}: {}", key, message)});
 }
 
 std::string ProgramLine::title() {
@@ -80,7 +83,8 @@ std::string ProgramLine::title() {
         words_.front().used = true;
         return words_.front().value;
     }
-    mistakes_.push_back({{where_.file, where_.line, 1}, fmt::format("expected a quoted name behind '{}'", kind_)});
+    mistakes_.push_back(
+        {{where_.file, where_.line, 1}, fmt::format("expected a quoted name behind '{}'", kind_)});
     return "";
 }
 

@@ -33,7 +33,8 @@ public:
 
     Program read(std::string_view text) {
         for (const std::string_view line : split_list(text, '\n')) read_line(line);
-        if (line_ == 0 || !started_) fail(1, "not a device program: expected 'systole-program 1' in the first line");
+        if (line_ == 0 || !started_)
+            fail(1, "not a device program: expected 'systole-program 1' in the first line");
         check_macs();
         check_tiles();
         if (!mistakes_.empty()) throw UserError(std::move(mistakes_));
@@ -47,7 +48,8 @@ private:
     void read_command(ProgramLine& line, UnitIndex unit);
     void read_tokens(ProgramLine& line, Command& command);
     Transfer read_transfer(ProgramLine& line, UnitIndex unit);
-    Region read_region(ProgramLine& line, const char* key, const char* stride_key, const std::vector<Place>& allowed);
+    Region read_region(ProgramLine& line, const char* key, const char* stride_key,
+                       const std::vector<Place>& allowed);
     void check_inside(ProgramLine& line, const char* key, const Region& region, const Transfer& transfer);
     MatrixPass read_pass(ProgramLine& line, UnitIndex unit);
     VectorWork read_vector(ProgramLine& line);
@@ -91,8 +93,8 @@ void Reader::read_line(std::string_view text) {
     else if (unit != units_.end())
         read_command(line, static_cast<UnitIndex>(unit - units_.begin()));
     else
-        return fail(line_, fmt::format("unknown unit '{}'; this machine has: {}{}", kind, fmt::join(units_, ", "),
-                                       did_you_mean(kind, units_)));
+        return fail(line_, fmt::format("unknown unit '{}'; this machine has: {}{}", kind,
+                                       fmt::join(units_, ", "), did_you_mean(kind, units_)));
     line.finish();
 }
 
@@ -120,13 +122,15 @@ void Reader::read_stream(ProgramLine& line) {
         good = count && stride && *count >= 1 && *count <= kInt32 && *stride <= scratchpad();
         if (good) stream.levels[i] = {*count, Bytes(*stride)};
     }
-    if (!good) line.fail("levels", "expected three 'count*stride', outermost first, such as 1*0,56*7424,56*128");
+    if (!good)
+        line.fail("levels", "expected three 'count*stride', outermost first, such as 1*0,56*7424,56*128");
     for (const auto part : split_list(segments, ',')) {
         const auto numbers = split_list(part, '+');
         const auto offset = numbers.size() == 2 ? parse_integer(numbers[0]) : std::nullopt;
         const auto bytes = numbers.size() == 2 ? parse_integer(numbers[1]) : std::nullopt;
         if (!offset || !bytes || *bytes < 1 || *bytes > scratchpad() || *offset > scratchpad())
-            return line.fail("segments", "expected 'offset+bytes' pairs within the scratchpad, such as 0+128,7424+128");
+            return line.fail("segments",
+                             "expected 'offset+bytes' pairs within the scratchpad, such as 0+128,7424+128");
         stream.segments.push_back({Bytes(*offset), Bytes(*bytes)});
     }
     program_.streams.push_back(std::move(stream));
@@ -167,7 +171,8 @@ void Reader::read_tokens(ProgramLine& line, Command& command) {
         const auto unit = std::find(units_.begin(), units_.end(), pair.front());
         const auto count = pair.size() == 2 ? parse_integer(pair[1]) : std::nullopt;
         if (unit == units_.end() || !count || *count > kInt32 || command.token_count == 255)
-            return line.fail("after", fmt::format("'{}' is not 'unit:count' with a unit of this machine", part));
+            return line.fail("after",
+                             fmt::format("'{}' is not 'unit:count' with a unit of this machine", part));
         program_.tokens.push_back(
             {static_cast<UnitIndex>(unit - units_.begin()), static_cast<std::uint32_t>(*count)});
         ++command.token_count;
@@ -178,11 +183,16 @@ void Reader::read_tokens(ProgramLine& line, Command& command) {
 std::pair<std::vector<Place>, std::vector<Place>> places_of(UnitKind kind) {
     const std::vector<Place> memories{Place::Dram, Place::Scratchpad};
     switch (kind) {
-        case UnitKind::HostIn: return {{Place::Host}, memories};
-        case UnitKind::HostOut: return {memories, {Place::Host}};
-        case UnitKind::Load: return {{Place::Dram}, {Place::Scratchpad}};
-        case UnitKind::Store: return {{Place::Scratchpad}, {Place::Dram}};
-        default: return {memories, {Place::WeightFifo}};
+        case UnitKind::HostIn:
+            return {{Place::Host}, memories};
+        case UnitKind::HostOut:
+            return {memories, {Place::Host}};
+        case UnitKind::Load:
+            return {{Place::Dram}, {Place::Scratchpad}};
+        case UnitKind::Store:
+            return {{Place::Scratchpad}, {Place::Dram}};
+        default:
+            return {memories, {Place::WeightFifo}};
     }
 }
 
@@ -210,7 +220,8 @@ Region Reader::read_region(ProgramLine& line, const char* key, const char* strid
     const auto address = parts.size() == 2 ? parse_integer(parts[1]) : std::nullopt;
     if (place == allowed.end() || !address) {
         std::vector<std::string> expected;
-        for (const Place candidate : allowed) expected.push_back(fmt::format("{}:ADDRESS", to_string(candidate)));
+        for (const Place candidate : allowed)
+            expected.push_back(fmt::format("{}:ADDRESS", to_string(candidate)));
         line.fail(key, fmt::format("'{}' is not a place this unit is wired to; expected {}", text,
                                    fmt::join(expected, " or ")));
         return region;
@@ -221,7 +232,8 @@ Region Reader::read_region(ProgramLine& line, const char* key, const char* strid
     return region;
 }
 
-void Reader::check_inside(ProgramLine& line, const char* key, const Region& region, const Transfer& transfer) {
+void Reader::check_inside(ProgramLine& line, const char* key, const Region& region,
+                          const Transfer& transfer) {
     std::int64_t capacity = kAny;
     if (region.place == Place::Dram) capacity = spec_.memory.capacity().value();
     if (region.place == Place::Scratchpad) capacity = scratchpad();
@@ -248,8 +260,8 @@ MatrixPass Reader::read_pass(ProgramLine& line, UnitIndex unit) {
         static_cast<std::int32_t>(line.integer("accumulator", 0, mxu.accumulator_rows - pass.vectors));
     pass.accumulate = line.choice("mode", {"set", "add"}) == 1;
     pass.new_weights = line.choice("weights", {"keep", "next"}) == 1;
-    pass.origin = {line.integer("batch", 0, kAny, 0), line.integer("m", 0, kAny, 0), line.integer("k", 0, kAny, 0),
-                   line.integer("n", 0, kAny, 0)};
+    pass.origin = {line.integer("batch", 0, kAny, 0), line.integer("m", 0, kAny, 0),
+                   line.integer("k", 0, kAny, 0), line.integer("n", 0, kAny, 0)};
     std::int64_t& uses = uses_[static_cast<std::size_t>(mxu_of(unit))];
     uses += pass.new_weights;
     if (uses == 0) line.fail("weights", "no tile to keep: the first pass must take one");
@@ -268,7 +280,8 @@ VectorWork Reader::read_vector(ProgramLine& line) {
     if (!line.has("accumulator")) return work;
     work.source = VectorWork::Source::Accumulator;
     work.mxu = static_cast<std::int32_t>(line.integer("mxu", 0, spec_.mxu.count - 1));
-    work.accumulator_row = static_cast<std::int32_t>(line.integer("accumulator", 0, spec_.mxu.accumulator_rows - 1));
+    work.accumulator_row =
+        static_cast<std::int32_t>(line.integer("accumulator", 0, spec_.mxu.accumulator_rows - 1));
     work.accumulator_rows = static_cast<std::int32_t>(line.integer("rows", 1, spec_.mxu.accumulator_rows));
     work.cols = static_cast<std::int32_t>(line.integer("cols", 1, spec_.mxu.cols));
     work.origin = {line.integer("batch", 0, kAny, 0), line.integer("m", 0, kAny, 0), 0,
@@ -286,7 +299,8 @@ void Reader::check_macs() {
 void Reader::check_tiles() {
     for (std::size_t i = 0; i < tiles_.size(); ++i)
         if (tiles_[i] != uses_[i])
-            fail(line_, fmt::format("weights{0} loads {1} tiles, the passes of mxu{0} use {2}", i, tiles_[i], uses_[i]));
+            fail(line_, fmt::format("weights{0} loads {1} tiles, the passes of mxu{0} use {2}", i, tiles_[i],
+                                    uses_[i]));
 }
 
 }  // namespace

@@ -22,15 +22,17 @@ std::string quoted(const std::string& text) {
 
 void write_layers(const Program& program, Out out) {
     for (const LayerInfo& layer : program.layers)
-        fmt::format_to(out, "layer {} op={} macs={} compulsory_dram={} dtype={} mapping={}\n", quoted(layer.name),
-                       layer.op, layer.macs, layer.compulsory_dram, to_string(layer.dtype), quoted(layer.mapping));
+        fmt::format_to(out, "layer {} op={} macs={} compulsory_dram={} dtype={} mapping={}\n",
+                       quoted(layer.name), layer.op, layer.macs, layer.compulsory_dram,
+                       to_string(layer.dtype), quoted(layer.mapping));
 }
 
 void write_streams(const Program& program, Out out) {
     for (const AddressStream& stream : program.streams) {
         fmt::format_to(out, "stream levels=");
         for (std::size_t i = 0; i < stream.levels.size(); ++i)
-            fmt::format_to(out, "{}{}*{}", i ? "," : "", stream.levels[i].count, stream.levels[i].stride.value());
+            fmt::format_to(out, "{}{}*{}", i ? "," : "", stream.levels[i].count,
+                           stream.levels[i].stride.value());
         fmt::format_to(out, " segments=");
         for (std::size_t i = 0; i < stream.segments.size(); ++i)
             fmt::format_to(out, "{}{}+{}", i ? "," : "", stream.segments[i].offset.value(),
@@ -48,9 +50,10 @@ void write_transfer(const Transfer& t, Out out) {
 }
 
 void write_pass(const MatrixPass& p, Out out) {
-    fmt::format_to(out, " stream={} address={} vectors={} depth={} cols={} accumulator={} mode={} weights={} dtype={}",
-                   p.stream, p.address, p.vectors, p.depth, p.cols, p.accumulator_row,
-                   p.accumulate ? "add" : "set", p.new_weights ? "next" : "keep", to_string(p.dtype));
+    fmt::format_to(
+        out, " stream={} address={} vectors={} depth={} cols={} accumulator={} mode={} weights={} dtype={}",
+        p.stream, p.address, p.vectors, p.depth, p.cols, p.accumulator_row, p.accumulate ? "add" : "set",
+        p.new_weights ? "next" : "keep", to_string(p.dtype));
     fmt::format_to(out, " batch={} m={} k={} n={}", p.origin.batch, p.origin.m0, p.origin.k0, p.origin.n0);
 }
 
@@ -58,16 +61,23 @@ void write_vector(const VectorWork& v, Out out) {
     fmt::format_to(out, " elements={} lane_cycles={} read={} written={} macs={} operand={}", v.elements,
                    v.lane_cycles, v.scratchpad_read, v.scratchpad_written, v.macs, to_string(v.operand));
     if (v.source == VectorWork::Source::Accumulator)
-        fmt::format_to(out, " mxu={} accumulator={} rows={} cols={} batch={} m={} n={}", v.mxu, v.accumulator_row,
-                       v.accumulator_rows, v.cols, v.origin.batch, v.origin.m0, v.origin.n0);
+        fmt::format_to(out, " mxu={} accumulator={} rows={} cols={} batch={} m={} n={}", v.mxu,
+                       v.accumulator_row, v.accumulator_rows, v.cols, v.origin.batch, v.origin.m0,
+                       v.origin.n0);
 }
 
 void write_command(const Program& program, const Command& command, Out out) {
     fmt::format_to(out, "{} layer={}", unit_name(command.unit), command.layer);
     switch (unit_kind(command.unit)) {
-        case UnitKind::Matrix: write_pass(program.pass(command), out); break;
-        case UnitKind::Vector: write_vector(program.vector(command), out); break;
-        default: write_transfer(program.transfer(command), out); break;
+        case UnitKind::Matrix:
+            write_pass(program.pass(command), out);
+            break;
+        case UnitKind::Vector:
+            write_vector(program.vector(command), out);
+            break;
+        default:
+            write_transfer(program.transfer(command), out);
+            break;
     }
     for (std::uint32_t i = 0; i < command.token_count; ++i) {
         const Token& token = program.tokens[command.first_token + i];

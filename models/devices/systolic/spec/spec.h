@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A systolic accelerator as plain values: what the configuration says, checked once. Every part of the machine
-// is built from its own piece of this and sees nothing else.
+// A systolic accelerator as plain values: what the configuration says, checked once. Every part of the
+// machine is built from its own piece of this and sees nothing else.
 #pragma once
 
 #include <array>
@@ -27,28 +27,30 @@ enum class Im2col {
 };
 
 struct MxuSpec {
-    int count = 1;            ///< matrix units that share one operator
-    int rows = 1, cols = 1;   ///< PEs: K along rows, N along columns
+    int count = 1;           ///< matrix units that share one operator
+    int rows = 1, cols = 1;  ///< PEs: K along rows, N along columns
     Dataflow dataflow = Dataflow::WeightStationary;
-    bool shadow_register = true;      ///< a second weight register per PE: shift-in behind the running pass
-    int weight_fifo_tiles = 1;        ///< weight tiles that wait before the array
+    bool shadow_register = true;  ///< a second weight register per PE: shift-in behind the running pass
+    int weight_fifo_tiles = 1;    ///< weight tiles that wait before the array
     Space weight_source = Space::Scratchpad;  ///< where the weight FIFO reads from (TPU v1: DRAM)
     std::int64_t accumulator_rows = 1;        ///< rows of `cols` accumulators, per unit
-    Cycles accumulator_latency;       ///< add-and-write of one row; bounds consecutive folds onto the same row
+    Cycles accumulator_latency;  ///< add-and-write of one row; bounds consecutive folds onto the same row
     EngineKind engine = EngineKind::Tile;
     Im2col im2col = Im2col::Packed;
-    /// MACs per PE and cycle by operand type; a higher rate lengthens K per row of PEs. Absent: not supported.
+    /// MACs per PE and cycle by operand type; a higher rate lengthens K per row of PEs. Absent: not
+    /// supported.
     std::array<std::optional<int>, 7> rate;
 
     std::optional<int> rate_of(DType dtype) const { return rate[static_cast<std::size_t>(dtype)]; }
 };
 
 struct VectorSpec {
-    std::int64_t lanes = 1;        ///< elements per cycle for an operation of cost 1
-    Cycles startup;                ///< pipeline depth, paid once per command
-    Bytes read_bytes_per_cycle;    ///< scratchpad port
+    std::int64_t lanes = 1;      ///< elements per cycle for an operation of cost 1
+    Cycles startup;              ///< pipeline depth, paid once per command
+    Bytes read_bytes_per_cycle;  ///< scratchpad port
     Bytes write_bytes_per_cycle;
-    std::int64_t accumulator_rows_per_cycle = 1;  ///< rows of results taken from one matrix unit's accumulators
+    std::int64_t accumulator_rows_per_cycle =
+        1;  ///< rows of results taken from one matrix unit's accumulators
     /// Lane-cycles per element, by what is done.
     struct Cost {
         int simple = 1;          ///< add, sub, mul, max, relu, relu6, convert
@@ -68,13 +70,13 @@ struct PlacementSpec {
     Space activations = Space::Dram;  ///< where activations live between layers (TPU v1: the unified buffer)
     Bytes activation_bytes;           ///< scratchpad set aside for them when they live there
     Bytes input_buffer;               ///< scratchpad for staged input tiles, when activations live in DRAM
-    Bytes weight_buffer;              ///< scratchpad for staged weights: tiles, when the FIFO reads from there; biases
-    Bytes output_buffer;              ///< scratchpad for tiles on their way out
+    Bytes weight_buffer;  ///< scratchpad for staged weights: tiles, when the FIFO reads from there; biases
+    Bytes output_buffer;  ///< scratchpad for tiles on their way out
 };
 
 struct SystolicSpec {
-    std::string name;         ///< the preset's name: the root of all instance paths
-    Hertz core_clock;         ///< matrix units, vector unit, scratchpad, sequencer
+    std::string name;  ///< the preset's name: the root of all instance paths
+    Hertz core_clock;  ///< matrix units, vector unit, scratchpad, sequencer
     MxuSpec mxu;
     VectorSpec vector;
     SequencerSpec sequencer;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "models/devices/systolic/spec.h"
+#include "models/devices/systolic/spec/spec.h"
 #include "models/memory/dram_config.h"
 
 namespace systole::systolic {
@@ -10,7 +10,8 @@ namespace {
 using config::Limits;
 using config::Section;
 
-constexpr std::int64_t kMaxArray = 4096;  // PEs per side: beyond any machine built, and safe for every product
+constexpr std::int64_t kMaxArray =
+    4096;  // PEs per side: beyond any machine built, and safe for every product
 
 int small(Section& section, std::string_view key, std::string_view meaning, Limits limits,
           std::optional<std::int64_t> fallback = {}) {
@@ -29,7 +30,8 @@ void read_rates(Section mxu, MxuSpec& spec) {
                                        fmt::join(dtype_names(), ", "), did_you_mean(key, dtype_names())));
     }
     if (rate.keys().empty())
-        mxu.fail("rate", "the matrix units need a rate for at least one number format, such as 'rate: {bf16: 1}'");
+        mxu.fail("rate",
+                 "the matrix units need a rate for at least one number format, such as 'rate: {bf16: 1}'");
 }
 
 MxuSpec read_mxu(Section mxu) {
@@ -37,23 +39,25 @@ MxuSpec read_mxu(Section mxu) {
     spec.count = small(mxu, "count", "matrix units that share one operator", {1, 64});
     spec.rows = small(mxu, "rows", "PE rows of one array: K runs along them", {1, kMaxArray});
     spec.cols = small(mxu, "cols", "PE columns of one array: N runs along them", {1, kMaxArray});
-    spec.dataflow = static_cast<Dataflow>(
-        mxu.choice("dataflow", "what stays in the PEs: ws = the weights", {"ws"}, 0));
+    spec.dataflow =
+        static_cast<Dataflow>(mxu.choice("dataflow", "what stays in the PEs: ws = the weights", {"ws"}, 0));
     spec.shadow_register =
         mxu.flag("shadow_register", "a second weight register per PE, filled while passes run");
-    spec.weight_fifo_tiles = small(mxu, "weight_fifo_tiles", "weight tiles that wait before the array", {1, 1024});
-    spec.weight_source = mxu.choice("weight_source", "where the weight FIFO reads from",
-                                    {"dram", "scratchpad"}) == 0
-                             ? Space::Dram
-                             : Space::Scratchpad;
+    spec.weight_fifo_tiles =
+        small(mxu, "weight_fifo_tiles", "weight tiles that wait before the array", {1, 1024});
+    spec.weight_source =
+        mxu.choice("weight_source", "where the weight FIFO reads from", {"dram", "scratchpad"}) == 0
+            ? Space::Dram
+            : Space::Scratchpad;
     spec.accumulator_rows =
         mxu.count("accumulator_rows", "accumulator rows of one array, each as wide as it", {2, 1 << 24});
-    spec.accumulator_latency = Cycles(
-        mxu.count("accumulator_latency", "cycles from reading an accumulator row to its sum being readable", {1, 1000}));
-    spec.engine = static_cast<EngineKind>(
-        mxu.choice("engine", "how passes are simulated: closed form, or every PE register", {"tile", "grid"}, 0));
-    spec.im2col = static_cast<Im2col>(
-        mxu.choice("im2col", "K tiles of a convolution: packed across taps, or one tap each", {"packed", "per_tap"}));
+    spec.accumulator_latency =
+        Cycles(mxu.count("accumulator_latency",
+                         "cycles from reading an accumulator row to its sum being readable", {1, 1000}));
+    spec.engine = static_cast<EngineKind>(mxu.choice(
+        "engine", "how passes are simulated: closed form, or every PE register", {"tile", "grid"}, 0));
+    spec.im2col = static_cast<Im2col>(mxu.choice(
+        "im2col", "K tiles of a convolution: packed across taps, or one tap each", {"packed", "per_tap"}));
     read_rates(mxu, spec);
     return spec;
 }
@@ -76,40 +80,47 @@ VectorSpec read_vector(Section vector) {
     spec.lanes = vector.count("lanes", "elements per cycle of an operation of cost 1", {1, 1 << 20});
     spec.startup = Cycles(vector.count("startup", "pipeline depth", {0, 10000}));
     spec.read_bytes_per_cycle = vector.bytes("read_width", "scratchpad bytes read per cycle", {1, 1 << 20});
-    spec.write_bytes_per_cycle = vector.bytes("write_width", "scratchpad bytes written per cycle", {1, 1 << 20});
+    spec.write_bytes_per_cycle =
+        vector.bytes("write_width", "scratchpad bytes written per cycle", {1, 1 << 20});
     spec.accumulator_rows_per_cycle =
         vector.count("accumulator_rows_per_cycle", "accumulator rows drained per cycle", {1, 1024});
     Section cost = vector.section("cost");
-    spec.cost.simple = small(cost, "simple", "lane-cycles of an add, multiply, maximum, ReLU or conversion", {1, 1000});
+    spec.cost.simple =
+        small(cost, "simple", "lane-cycles of an add, multiply, maximum, ReLU or conversion", {1, 1000});
     spec.cost.transcendental =
         small(cost, "transcendental", "lane-cycles of exp, sigmoid, tanh, GELU, SiLU", {1, 1000});
-    spec.cost.reduce = small(cost, "reduce", "lane-cycles per element of a sum or maximum along a row", {1, 1000});
+    spec.cost.reduce =
+        small(cost, "reduce", "lane-cycles per element of a sum or maximum along a row", {1, 1000});
     spec.cost.mac = small(cost, "mac", "lane-cycles of a multiply-accumulate", {1, 1000});
     return spec;
 }
 
 SequencerSpec read_sequencer(Section sequencer) {
     SequencerSpec spec;
-    spec.issue_cycles = Cycles(sequencer.count("issue_cycles", "core cycles per command issued", {0, 1000000}));
+    spec.issue_cycles =
+        Cycles(sequencer.count("issue_cycles", "core cycles per command issued", {0, 1000000}));
     spec.queue_depth = small(sequencer, "queue_depth", "commands that wait before each unit", {1, 65536});
-    spec.launch_latency = sequencer.time("launch_latency", "one launch by the host, where run.launch asks for it");
+    spec.launch_latency =
+        sequencer.time("launch_latency", "one launch by the host, where run.launch asks for it");
     return spec;
 }
 
 PlacementSpec read_placement(Section placement) {
     PlacementSpec spec;
-    const bool resident = placement.choice("activations", "where activations live between layers",
-                                           {"dram", "scratchpad"}) == 1;
+    const bool resident =
+        placement.choice("activations", "where activations live between layers", {"dram", "scratchpad"}) == 1;
     spec.activations = resident ? Space::Scratchpad : Space::Dram;
     const Limits size{1, std::int64_t{1} << 40};
     if (resident)
-        spec.activation_bytes = placement.bytes("activation_space", "scratchpad set aside for activations", size);
+        spec.activation_bytes =
+            placement.bytes("activation_space", "scratchpad set aside for activations", size);
     else {
         spec.input_buffer = placement.bytes("input_buffer", "scratchpad for staged input tiles", size);
         spec.output_buffer = placement.bytes("output_buffer", "scratchpad for tiles on their way out", size);
     }
     spec.weight_buffer = placement.bytes(
-        "weight_buffer", "scratchpad for staged weights (biases and the like when tiles come from DRAM)", size);
+        "weight_buffer", "scratchpad for staged weights (biases and the like when tiles come from DRAM)",
+        size);
     return spec;
 }
 
@@ -117,7 +128,8 @@ DmaSpec read_dma(Section dma) {
     DmaSpec spec;
     spec.setup_cycles = Cycles(dma.count("setup_cycles", "core cycles per descriptor", {0, 100000}));
     spec.outstanding = small(dma, "outstanding", "payloads in flight per engine", {1, 4096});
-    spec.payload = dma.bytes("payload", "largest contiguous chunk that travels as one transaction", {1, 1 << 24});
+    spec.payload =
+        dma.bytes("payload", "largest contiguous chunk that travels as one transaction", {1, 1 << 24});
     return spec;
 }
 
@@ -129,18 +141,22 @@ HostLinkSpec read_host(Section host) {
 /// What no single key can get wrong.
 void cross_check(Section root, const SystolicSpec& spec) {
     const PlacementSpec& place = spec.placement;
-    const Bytes used = place.activation_bytes + place.input_buffer + place.weight_buffer + place.output_buffer;
+    const Bytes used =
+        place.activation_bytes + place.input_buffer + place.weight_buffer + place.output_buffer;
     if (used > spec.scratchpad.capacity)
         root.section("scratchpad")
-            .fail("capacity", fmt::format("the buffers below 'placement' take {} bytes together, more than the "
-                                          "scratchpad's {}",
-                                          used.value(), spec.scratchpad.capacity.value()));
+            .fail("capacity",
+                  fmt::format("the buffers below 'placement' take {} bytes together, more than the "
+                              "scratchpad's {}",
+                              used.value(), spec.scratchpad.capacity.value()));
     for (const auto rate : spec.mxu.rate)
         if (spec.mxu.engine == EngineKind::Grid && rate.value_or(1) != 1)
-            root.section("mxu").fail("engine", "the PE grid computes one MAC per PE and cycle; it needs rates of 1");
+            root.section("mxu").fail("engine",
+                                     "the PE grid computes one MAC per PE and cycle; it needs rates of 1");
     if (spec.memory.kind == DramSpec::Kind::Dram && spec.dma.payload > spec.memory.max_payload)
-        root.section("dma").fail("payload", fmt::format("{} bytes, more than the memory's largest transaction of {}",
-                                                        spec.dma.payload.value(), spec.memory.max_payload.value()));
+        root.section("dma").fail("payload",
+                                 fmt::format("{} bytes, more than the memory's largest transaction of {}",
+                                             spec.dma.payload.value(), spec.memory.max_payload.value()));
 }
 
 }  // namespace

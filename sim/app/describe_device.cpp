@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "sim/app/describe.h"
+#include "sim/base/text.h"
+
+namespace systole::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// "sourced: Jouppi 2023, table 4", "assumed (20..80): typical SRAM pipeline".
+std::string origin_of(const config::Entry& entry) {
+    std::string text(to_string(entry.origin));
+    if (!entry.range.empty()) text += fmt::format(" ({})", entry.range);
+    if (entry.origin == config::Origin::CommandLine || entry.origin == config::Origin::Default) return text;
+    return entry.note.empty() ? text : fmt::format("{}: {}", text, entry.note);
+}
+
+std::string section_of(const std::string& path) {
+    return path.substr(0, path.find('.'));
+}
+
+/// Sections in order of first appearance, their entries together: readers may go back to one.
+std::vector<const config::Entry*> by_section(const std::vector<config::Entry>& entries) {
+    std::vector<const config::Entry*> sorted;
+    for (const config::Entry& entry : entries) {
+        const auto same_section = [&](const config::Entry* other) {
+            return section_of(other->path) == section_of(entry.path);
+        };
+        const auto last = std::find_if(sorted.rbegin(), sorted.rend(), same_section);
+        sorted.insert(last == sorted.rend() ? sorted.end() : last.base(), &entry);
+    }
+    return sorted;
+}
+
+}  // namespace
+
+std::string device_text(const LoadedDevice& device) {
+    TextTable table;
+    for (const char* const header : {"path", "value", "meaning", "origin"})
+        table.column(header, TextTable::Align::Left);
+    std::string section;
+    for (const config::Entry* entry : by_section(device.entries)) {
+        const std::string own_section = section_of(entry->path);
+        if (!section.empty() && own_section != section) table.rule();
+        section = own_section;
+        table.row({entry->path, entry->value, entry->meaning, origin_of(*entry)});
+    }
+    const std::string title =
+        device.title.empty() ? device.name : fmt::format("{}: {}", device.name, device.title);
+    return title + "\n\n" + table.str();
+}
+
+std::string device_json(const LoadedDevice& device) {
+    Json values = Json::array();
+    for (const config::Entry& entry : device.entries)
+        values.push_back({{"path", entry.path},
+                          {"value", entry.value},
+                          {"origin", to_string(entry.origin)},
+                          {"note", entry.note},
+                          {"range", entry.range},
+                          {"meaning", entry.meaning}});
+    const Json json = {{"device", device.name}, {"title", device.title}, {"values", std::move(values)}};
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace systole::app

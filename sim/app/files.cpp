@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/app/files.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <system_error>
+
+#include "sim/base/error.h"
+
+namespace systole::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void cannot(const std::string& what, const fs::path& path, const std::string& reason) {
+    throw UserError(fmt::format("cannot {} '{}': {}", what, path.string(), reason));
+}
+
+std::string system_error() {
+    return std::generic_category().message(errno);
+}
+
+/// Asks by trying: rights alone do not tell of file systems that take no files.
+void require_room_for_files(const fs::path& directory, const fs::path& wanted) {
+    if (!fs::is_directory(directory))
+        cannot("write", wanted, fmt::format("'{}' is not a directory", directory.string()));
+    std::string probe = (directory / ".systole.XXXXXX").string();
+    const int descriptor = ::mkstemp(probe.data());
+    if (descriptor < 0) cannot("write", wanted, system_error());
+    ::close(descriptor);
+    ::unlink(probe.c_str());
+}
+
+}  // namespace
+
+std::string read_text(const std::string& path, std::size_t limit) {
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
+    if (!file) cannot("read", path, system_error());
+    const std::string too_large = fmt::format("it is larger than {} MiB", limit >> 20);
+    std::error_code unknown;  // the size of a pipe
+    if (const auto size = fs::file_size(path, unknown); !unknown && size > limit)
+        cannot("read", path, too_large);
+    std::string text;
+    std::array<char, 65536> chunk;
+    while (const std::size_t got = std::fread(chunk.data(), 1, chunk.size(), file.get())) {
+        text.append(chunk.data(), got);
+        if (text.size() > limit) cannot("read", path, too_large);
+    }
+    if (std::ferror(file.get())) cannot("read", path, system_error());
+    return text;
+}
+
+void require_writable_file(const fs::path& path) {
+    std::error_code ignored;  // then the status says that nothing is there
+    const fs::file_status status = fs::symlink_status(path, ignored);
+    if (fs::exists(status) && !fs::is_regular_file(status)) cannot("write", path, "it is not a plain file");
+    if (!path.has_filename()) cannot("write", path, "it names no file");
+    require_room_for_files(path.has_parent_path() ? path.parent_path() : fs::path("."), path);
+}
+
+void require_writable_directory(const fs::path& path) {
+    if (path.empty()) cannot("write", path, "the name is empty");
+    std::error_code ignored;
+    fs::path existing = fs::absolute(path);
+    while (!fs::exists(existing, ignored) && existing.has_relative_path()) existing = existing.parent_path();
+    require_room_for_files(existing, path);
+}
+
+}  // namespace systole::app

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files on the command line: read whole, and looked at before a long run so that it does not end with "cannot
+// write".
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace systole::app {
+
+/// The content of a file or pipe; throws UserError when it cannot be read or holds more than `limit` bytes.
+std::string read_text(const std::string& path, std::size_t limit);
+
+/// Throws UserError if a file cannot be put at `path`: its directory is missing or not writable, or something
+/// that is not a plain file is there.
+void require_writable_file(const std::filesystem::path& path);
+
+/// Throws UserError if no directory is at `path` and none can be made there, or if it is not writable.
+void require_writable_directory(const std::filesystem::path& path);
+
+}  // namespace systole::app

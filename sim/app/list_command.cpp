@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// systole list: what can be named on the command line.
+#include <fmt/format.h>
+
+#include "sim/app/commands.h"
+#include "sim/app/library.h"
+#include "sim/app/terminal.h"
+#include "sim/base/error.h"
+#include "sim/base/text.h"
+
+namespace systole::app {
+namespace {
+
+using config::YamlNode;
+
+/// The text of a key, written plainly or with its origin; "" if there is none.
+std::string text_of(const YamlNode& document, std::string_view key) {
+    const YamlNode* value = document.find(key);
+    if (value && value->kind == YamlNode::Kind::Map) value = value->find("value");
+    return value && value->kind == YamlNode::Kind::Scalar ? value->scalar : "";
+}
+
+/// "batch=1 dtype=int8".
+std::string parameters(const YamlNode& document) {
+    std::string text;
+    const YamlNode* const params = document.find("params");
+    if (!params) return text;
+    for (const config::YamlEntry& entry : params->entries)
+        text += fmt::format("{}{}={}", text.empty() ? "" : " ", entry.key, entry.value.scalar);
+    return text;
+}
+
+std::string list_traces(const Library& library) {
+    TextTable table;
+    table.column("trace", TextTable::Align::Left);
+    table.column("kind", TextTable::Align::Left);
+    table.column("parameters (--set workload.NAME=VALUE)", TextTable::Align::Left);
+    for (const Item& item : library.items(Shelf::Traces))
+        table.row({item.name, item.group, parameters(config::load_yaml(item.file))});
+    return table.str();
+}
+
+/// Devices and memories: name, kind, and the title under the key `word`.
+std::string list_titles(const Library& library, Shelf shelf, const std::string& word) {
+    TextTable table;
+    table.column(word, TextTable::Align::Left);
+    table.column("kind", TextTable::Align::Left);
+    table.column("title", TextTable::Align::Left);
+    for (const Item& item : library.items(shelf)) {
+        const YamlNode document = config::load_yaml(item.file);
+        table.row({item.name, text_of(document, "kind"), text_of(document, word)});
+    }
+    return table.str();
+}
+
+int list(const Arguments& arguments) {
+    const std::string& what = arguments.at(0);
+    const Library library = Library::find();
+    if (what == "devices")
+        print(list_titles(library, Shelf::Devices, "device"));
+    else if (what == "traces")
+        print(list_traces(library));
+    else if (what == "memories")
+        print(list_titles(library, Shelf::Memories, "memory"));
+    else
+        arguments.misused(
+            fmt::format("'{}' is not devices, traces or memories{}", what,
+                        did_you_mean(what, std::vector<std::string>{"devices", "traces", "memories"})));
+    return 0;
+}
+
+}  // namespace
+
+Command list_command() {
+    Command command;
+    command.name = "list";
+    command.summary = "List the shipped devices, traces or memories.";
+    command.arguments = {"devices|traces|memories"};
+    command.about =
+        "They lie below the data directory: $SYSTOLE_HOME, or where Systole was built or installed.\n";
+    command.examples = {{"systole list devices", "machines for 'systole run' and 'systole op'"},
+                        {"systole list traces", "networks, with their parameters and defaults"},
+                        {"systole list memories", "what a device may name as 'memory: {preset: NAME}'"}};
+    command.run = list;
+    return command;
+}
+
+}  // namespace systole::app

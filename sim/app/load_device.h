@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a reference on the command line to a checked device and its effective configuration.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/app/library.h"
+#include "sim/app/settings.h"
+#include "sim/device/device.h"
+
+namespace systole::app {
+
+struct LoadedDevice {
+    std::string name;  ///< the file's name without ".yaml"
+    std::string title;
+    std::vector<config::Entry> entries;
+    std::string effective_yaml;
+    std::unique_ptr<Device> device;
+
+    /// Device::run, with the configuration in the result.
+    RunOutcome run(const Graph& graph, const RunOptions& options) const;
+    RunOutcome run_program(const std::string& text, const std::string& file, const RunOptions& options) const;
+};
+
+/// Loads, overrides, builds and checks. Throws UserError with every mistake of the configuration.
+LoadedDevice load_device(const Library& library, const std::string& reference,
+                         const std::vector<Setting>& settings);
+
+}  // namespace systole::app

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// systole lower: what the mapper makes of a trace, as text.
+#include "sim/account/output_files.h"
+#include "sim/app/commands.h"
+#include "sim/app/files.h"
+#include "sim/app/load_device.h"
+#include "sim/app/shared_options.h"
+#include "sim/app/terminal.h"
+
+namespace systole::app {
+namespace {
+
+int lower(const Arguments& arguments) {
+    const std::string& reference = arguments.at(0);
+    const std::string& trace = arguments.at(1);
+    const auto output = arguments.option("output");
+    if (output) require_writable_file(*output);
+    const Library library = Library::find();
+    const Settings settings = read_settings(arguments.list("set"), Protocol::of_run(), {reference});
+    const LoadedDevice device = load_device(library, reference, settings.device);
+    const Graph graph = read_trace(library.resolve(Shelf::Traces, trace), settings.workload);
+    const std::string program = device.device->lower(graph, settings.protocol);
+    if (output)
+        write_file(*output, program);
+    else
+        print(program);
+    return 0;
+}
+
+}  // namespace
+
+Command lower_command() {
+    Command command;
+    command.name = "lower";
+    command.summary = "Show the device program that a network becomes.";
+    command.arguments = {"DEVICE", "TRACE"};
+    command.about =
+        "One line per command: its unit, its work, and what it waits for. The text may be edited and run\n"
+        "with 'systole run DEVICE --program FILE'.\n";
+    add_set(command.options);
+    add_option(command.options, "output,o", "FILE", "write there instead of to the standard output");
+    command.examples = {
+        {"systole lower teaching_4x4 tiny", "the program, on the standard output"},
+        {"systole lower tpu_v4 resnet50 -o resnet50.program", "into a file, for 'systole run --program'"},
+        {"systole lower tpu_v4 resnet50 --set mxu.rows=256", "how another array changes the tiles"}};
+    command.run = lower;
+    return command;
+}
+
+}  // namespace systole::app

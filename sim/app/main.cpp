@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program: turns what went wrong into the exit codes of docs/formats.md.
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <string>
+
+#include "sim/app/commands.h"
+#include "sim/app/terminal.h"
+#include "sim/base/error.h"
+#include "sim/kernel/stuck.h"
+
+/// libsystemc's own `main`, which ours replaces, calls it; the linker wants one.
+extern "C" int sc_main(int, char**) {
+    return 1;
+}
+
+int main(int argc, char** argv) {
+    std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is then a failed write, which is reported
+    try {
+        return systole::app::dispatch({argv + 1, argv + argc});
+    } catch (const systole::UserError& error) {
+        systole::app::complain(error.what());
+        return 2;
+    } catch (const std::filesystem::filesystem_error& error) {
+        systole::app::complain(std::string("systole: error: ") + error.what());
+        return 2;
+    } catch (const systole::Stuck& error) {
+        systole::app::complain(error.what());
+        return 3;
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "systole: internal error: %s\nThis is a bug of Systole: please report it.\n",
+                     error.what());
+        std::abort();
+    }
+}

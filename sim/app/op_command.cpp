@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// systole op: single operators, from the command line or from a table.
+#include <fmt/format.h>
+
+#include "sim/account/output_files.h"
+#include "sim/account/writers.h"
+#include "sim/app/commands.h"
+#include "sim/app/files.h"
+#include "sim/app/op_rows.h"
+#include "sim/app/shared_options.h"
+#include "sim/app/terminal.h"
+
+namespace systole::app {
+namespace {
+
+constexpr std::size_t kTableLimit = std::size_t{64} << 20;  // bytes: about a million rows
+
+/// An operator as the words of the command line say it.
+struct Question {
+    std::string op;
+    std::vector<std::string> names, values;  ///< in the order given, for the CSV answer
+    OperatorKeys keys;
+};
+
+Question read_question(const Arguments& arguments) {
+    Question question;
+    question.op = arguments.at(1);
+    if (question.op.find('=') != std::string::npos)
+        arguments.misused(
+            fmt::format("missing OPERATOR before '{}'; for example: systole op tpu_v4 matmul m=512 "
+                        "n=512 k=512",
+                        question.op));
+    for (const std::string& word : arguments.from(2)) {
+        const std::size_t equals = word.find('=');
+        if (equals == std::string::npos || equals == 0)
+            arguments.misused(fmt::format("'{}' is not of the form key=value, such as m=512", word));
+        question.names.push_back(word.substr(0, equals));
+        question.values.push_back(word.substr(equals + 1));
+        if (!question.keys.emplace(question.names.back(), question.values.back()).second)
+            arguments.misused(fmt::format("'{}' is given twice", question.names.back()));
+    }
+    return question;
+}
+
+std::string answer_question(const LoadedDevice& device, const Question& question, const std::string& format,
+                            const RunOptions& options) {
+    const Progress progress(fmt::format("running {} on {}", question.op, device.name));
+    const RunOutcome outcome = run_operator(device, question.op, question.keys, {}, options);
+    if (format == "text") return to_text(outcome.result);
+    if (format == "json") return to_json({outcome.result});
+    std::vector<std::string> header{"op"}, cells{question.op};
+    const auto append = [](std::vector<std::string>& list, const std::vector<std::string>& more) {
+        list.insert(list.end(), more.begin(), more.end());
+    };
+    append(header, question.names);
+    append(header, answer_columns());
+    append(cells, question.values);
+    append(cells, answer_cells(outcome.result.total));
+    return csv_line(header) + csv_line(cells);
+}
+
+int answer_table(const Arguments& arguments, const LoadedDevice& device, const std::string& file,
+                 const RunOptions& options) {
+    const OpTable table = answer_rows(device, parse_csv(read_text(file, kTableLimit), file), file, options);
+    if (const auto output = arguments.option("output"))
+        write_file(*output, table.text);
+    else
+        print(table.text);
+    if (table.bad_rows > 0)
+        note(fmt::format("{} rows could not be answered; see their column 'error'", table.bad_rows));
+    return table.bad_rows > 0 ? 2 : 0;
+}
+
+int op(const Arguments& arguments) {
+    const std::string& reference = arguments.at(0);
+    const auto file = arguments.option("csv");
+    const auto output = arguments.option("output");
+    const std::string format = arguments.choice("format", {"text", "json", "csv"});
+    if (file && arguments.count() > 1)
+        arguments.misused(fmt::format("--csv and the operator '{}' exclude each other", arguments.at(1)));
+    if (file && arguments.has("format") && format != "csv") arguments.misused("--csv answers in CSV only");
+    if (output && !file) arguments.misused("--output goes with --csv");
+    if (output) require_writable_file(*output);
+    const Question question = file ? Question{} : read_question(arguments);
+    const Settings settings = read_settings(arguments.list("set"), Protocol::of_op(), {reference});
+    refuse_workload(settings, "an operator has none");
+    const RunOptions options{settings.protocol, false};
+    const LoadedDevice device = load_device(Library::find(), reference, settings.device);
+    if (file) return answer_table(arguments, device, *file, options);
+    print(answer_question(device, question, format, options));
+    return 0;
+}
+
+}  // namespace
+
+Command op_command() {
+    Command command;
+    command.name = "op";
+    command.summary = "Simulate single operators: one from the command line, or a table of them.";
+    command.arguments = {"DEVICE", "OPERATOR"};
+    command.more_arguments = "key=value...";
+    command.about =
+        "Operators and their keys: matmul (m n k, batch), conv2d (n h w c k r s, stride pad dilation "
+        "groups),\n"
+        "pool (kind n h w c r s, stride pad), elementwise (kind elements), activation (function elements),\n"
+        "softmax (rows cols), norm (kind rows cols), transpose (rows cols), embedding (vocabulary width\n"
+        "lookups); all take dtype (bf16 where the device has it). Inputs and outputs lie in device memory.\n"
+        "A table has a header with the column op and these keys, in any order; every row runs on a fresh\n"
+        "machine. A row that cannot run fills the column error, and the exit code is then 2.\n";
+    add_set(command.options);
+    add_option(command.options, "csv", "FILE", "answer every row of this table, in place of OPERATOR");
+    add_option(command.options, "output,o", "FILE",
+               "write the table there instead of to the standard output");
+    add_option(command.options, "format", "FORMAT", "text (default), json or csv");
+    command.examples = {
+        {"systole op tpu_v4 matmul m=512 n=512 k=512", "a product of two bf16 matrices"},
+        {"systole op tpu_v1 conv2d n=1 h=56 w=56 c=64 k=64 r=3 s=3 pad=1 dtype=int8", "a convolution"},
+        {"systole op tpu_v4 --csv shapes.csv -o answers.csv", "a table of shapes, rows in, rows out"},
+        {"systole op tpu_v4 matmul m=1 n=4096 k=4096 --set run.inputs_at=onchip --format json",
+         "for programs"}};
+    command.run = op;
+    return command;
+}
+
+}  // namespace systole::app

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/app/op_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "sim/app/terminal.h"
+
+namespace systole::app {
+namespace {
+
+std::string supported_names(const Device& device) {
+    std::string names;
+    for (const std::string& name : dtype_names())
+        if (device.supports(*parse_dtype(name))) names += (names.empty() ? "" : ", ") + name;
+    return names;
+}
+
+std::vector<std::string> check_header(const std::vector<CsvRow>& rows, const std::string& file) {
+    if (rows.empty())
+        throw UserError(SourceMark{file, 0, 0},
+                        "the table is empty; expected a header such as op,dtype,m,n,k");
+    const std::vector<std::string>& header = rows[0].cells;
+    const std::vector<std::string> answers = answer_columns();
+    const SourceMark where{file, rows[0].line, 1};
+    std::vector<Diagnostic> mistakes;
+    const auto complain = [&](std::string message) { mistakes.emplace_back(where, std::move(message)); };
+    std::set<std::string> seen;
+    for (const std::string& column : header) {
+        if (!seen.insert(column).second) complain(fmt::format("column '{}' is there twice", column));
+        if (std::find(answers.begin(), answers.end(), column) != answers.end())
+            complain(fmt::format("column '{}' is one of the answer's; remove it", column));
+    }
+    if (!seen.contains("op")) complain("there is no column 'op'; expected a header such as op,dtype,m,n,k");
+    if (!mistakes.empty()) throw UserError(std::move(mistakes));
+    return header;
+}
+
+ResultRow answer_row(const LoadedDevice& device, const std::vector<std::string>& header, const CsvRow& row,
+                     const std::string& file, const RunOptions& options) {
+    const SourceMark where{file, row.line, 1};
+    if (row.cells.size() != header.size())
+        throw UserError(where,
+                        fmt::format("the row has {} cells, the header {}", row.cells.size(), header.size()));
+    OperatorKeys keys;
+    std::string op;
+    for (std::size_t i = 0; i < header.size(); ++i) {
+        if (header[i] == "op")
+            op = row.cells[i];
+        else if (!row.cells[i].empty())
+            keys[header[i]] = row.cells[i];
+    }
+    return run_operator(device, op, std::move(keys), where, options).result.total;
+}
+
+/// All mistakes in one line; the row says where they are.
+std::string in_one_line(const UserError& error) {
+    std::string text;
+    for (const Diagnostic& diagnostic : error.diagnostics())
+        text += (text.empty() ? "" : "; ") + diagnostic.message;
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    return text;
+}
+
+}  // namespace
+
+RunOutcome run_operator(const LoadedDevice& device, const std::string& op, OperatorKeys keys,
+                        const SourceMark& where, const RunOptions& options) {
+    const bool says_all_types = keys.contains("dtype_a") && keys.contains("dtype_b");
+    if (keys["dtype"].empty() && !says_all_types) {
+        if (!device.device->supports(DType::Bf16))
+            throw UserError(where, fmt::format("dtype is missing, and {} has no bf16, the default; it has {}",
+                                               device.name, supported_names(*device.device)));
+        keys["dtype"] = "bf16";
+    }
+    return device.run(single_operator(op, keys, where), options);
+}
+
+std::vector<std::string> answer_columns() {
+    return {"cycles", "compute_cycles", "time_ns", "utilization", "utilization_pct", "bound_by", "error"};
+}
+
+std::vector<std::string> answer_cells(const ResultRow& total) {
+    return {fmt::format("{}", total.cycles.value()),
+            fmt::format("{}", total.compute_cycles()),
+            fmt::format("{}", static_cast<double>(total.time().value()) / 1000),
+            fmt::format("{}", total.utilization()),
+            fmt::format("{}", 100 * total.utilization()),
+            total.bound_by,
+            ""};
+}
+
+OpTable answer_rows(const LoadedDevice& device, const std::vector<CsvRow>& rows, const std::string& file,
+                    const RunOptions& options) {
+    const std::vector<std::string> header = check_header(rows, file);
+    const std::vector<std::string> answers = answer_columns();
+    Progress progress("running operators");
+    OpTable table;
+    const auto add_line = [&](std::vector<std::string> cells, const std::vector<std::string>& more) {
+        cells.resize(header.size());
+        cells.insert(cells.end(), more.begin(), more.end());
+        table.text += csv_line(cells);
+    };
+    add_line(header, answers);
+    for (std::size_t i = 1; i < rows.size(); ++i) {
+        progress.update(fmt::format("{}: row {} of {}", file, i, rows.size() - 1));
+        try {
+            add_line(rows[i].cells, answer_cells(answer_row(device, header, rows[i], file, options)));
+        } catch (const UserError& error) {
+            std::vector<std::string> cells(answers.size());
+            cells.back() = in_one_line(error);
+            add_line(rows[i].cells, cells);
+            ++table.bad_rows;
+        }
+    }
+    return table;
+}
+
+}  // namespace systole::app

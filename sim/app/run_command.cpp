@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// systole run: a trace, or a device program, on a device.
+#include <fmt/format.h>
+
+#include "sim/account/output_files.h"
+#include "sim/account/writers.h"
+#include "sim/app/commands.h"
+#include "sim/app/files.h"
+#include "sim/app/load_device.h"
+#include "sim/app/shared_options.h"
+#include "sim/app/terminal.h"
+#include "sim/base/error.h"
+#include "sim/timeline/chrome_trace.h"
+
+namespace systole::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kProgramLimit = std::size_t{4} << 30;  // bytes; a line of a program is about 100
+
+/// Where the answers go.
+struct Destinations {
+    std::string format;
+    std::optional<fs::path> directory, timeline;
+};
+
+/// Reads the options and finds out before the simulation whether the places can be written.
+Destinations read_destinations(const Arguments& arguments) {
+    Destinations to;
+    to.format = arguments.choice("format", {"text", "json", "csv"});
+    to.directory = arguments.option("output");
+    to.timeline = arguments.option("timeline");
+    if (to.directory) require_writable_directory(*to.directory);
+    // The timeline may lie in the directory that --output makes.
+    const bool waits_for_directory = to.timeline && to.directory && !fs::exists(*to.directory) &&
+                                     to.timeline->parent_path() == (*to.directory / "x").parent_path();
+    if (to.timeline && !waits_for_directory) require_writable_file(*to.timeline);
+    return to;
+}
+
+/// `trace` is the name of the trace that the program must be of; empty: any.
+RunOutcome run_program(const LoadedDevice& device, const std::string& file, const std::string& trace,
+                       const RunOptions& options) {
+    const Progress progress(fmt::format("running {} on {}", file, device.name));
+    RunOutcome outcome = device.run_program(read_text(file, kProgramLimit), file, options);
+    const std::string& own = outcome.result.trace;
+    if (!trace.empty() && own != trace)
+        throw UserError(fmt::format("{} is a program of the trace '{}', not of '{}'", file, own, trace));
+    return outcome;
+}
+
+RunOutcome simulate(const Arguments& arguments, bool timeline) {
+    const std::string& reference = arguments.at(0);
+    const auto program = arguments.option("program");
+    const std::string trace = program && arguments.count() < 2 ? "" : arguments.at(1);
+    const Settings settings = read_settings(arguments.list("set"), Protocol::of_run(), {reference});
+    const RunOptions options{settings.protocol, timeline};
+    if (program) refuse_workload(settings, "a device program has none");
+    const Library library = Library::find();
+    const LoadedDevice device = load_device(library, reference, settings.device);
+    if (program && trace.empty()) return run_program(device, *program, "", options);
+    const Graph graph = read_trace(library.resolve(Shelf::Traces, trace), settings.workload);
+    if (program) return run_program(device, *program, graph.name, options);
+    const Progress progress(fmt::format("running {} on {}", graph.name, device.name));
+    return device.run(graph, options);
+}
+
+int run(const Arguments& arguments) {
+    const Destinations to = read_destinations(arguments);
+    const RunOutcome outcome = simulate(arguments, to.timeline.has_value());
+    const DeviceResult& result = outcome.result;
+    const std::string json = to_json({result});
+    const std::string csv = to_csv(result);
+    const std::string timeline = to.timeline ? chrome_trace(outcome.spans, result.device) : "";
+    print(to.format == "json" ? json : to.format == "csv" ? csv : to_text(result));
+    if (to.directory) {
+        write_files(
+            *to.directory,
+            {{"result.json", json}, {"layers.csv", csv}, {"effective.yaml", result.effective_config}});
+        note(fmt::format("wrote result.json, layers.csv and effective.yaml to {}", to.directory->string()));
+    }
+    if (to.timeline) {
+        write_file(*to.timeline, timeline);
+        note(fmt::format("wrote {}; open it in ui.perfetto.dev", to.timeline->string()));
+    }
+    return 0;
+}
+
+}  // namespace
+
+Command run_command() {
+    Command command;
+    command.name = "run";
+    command.summary = "Simulate a network on a device and account for every cycle.";
+    command.arguments = {"DEVICE", "TRACE"};
+    command.about =
+        "DEVICE and TRACE are names ('systole list') or YAML files. Exit code 0: done; 2: the input is\n"
+        "wrong, and nothing was written.\n";
+    add_set(command.options);
+    add_option(command.options, "format", "FORMAT", "of the standard output: text (default), json or csv");
+    add_option(command.options, "output,o", "DIR",
+               "also write result.json, layers.csv and effective.yaml there");
+    add_option(command.options, "timeline", "FILE", "write the Chrome trace of the run, for ui.perfetto.dev");
+    add_option(command.options, "program", "FILE",
+               "run this device program ('systole lower'); TRACE is then not needed");
+    command.examples = {
+        {"systole run tpu_v4 resnet50", "one inference, layer by layer, and what bounds each layer"},
+        {"systole run tpu_v4 resnet50 --set workload.batch=8 --set mxu.count=2",
+         "another batch, another machine"},
+        {"systole run tpu_v4 resnet50 --set run.inputs_at=dram --set run.outputs_to=dram",
+         "without the host link"},
+        {"systole run tpu_v4 resnet50 -o results --timeline trace.json",
+         "files for programs, spreadsheets, Perfetto"},
+        {"systole run my_tpu.yaml my_net.yaml --format json", "your own machine and network"}};
+    command.run = run;
+    return command;
+}
+
+}  // namespace systole::app

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/app/settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "sim/config/config.h"
+
+namespace systole::app {
+namespace {
+
+constexpr std::string_view kWorkload = "workload.";
+constexpr std::string_view kProtocol = "run.";
+
+SourceMark mark(const std::string& text) {
+    return {"--set " + text, 0, 0};
+}
+
+Setting split(const std::string& text) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0)
+        throw UserError(mark(text), "expected PATH=VALUE, for example --set mxu.rows=64");
+    const std::string left = text.substr(0, equals);
+    // Paths hold no ':', names of files may.
+    const std::size_t colon = left.rfind(':');
+    if (colon == std::string::npos) return {"", left, text.substr(equals + 1)};
+    return {left.substr(0, colon), left.substr(colon + 1), text.substr(equals + 1)};
+}
+
+void check_target(const Setting& setting, const std::string& text, const std::vector<std::string>& devices) {
+    if (text.find(':') > text.find('=')) return;
+    if (std::find(devices.begin(), devices.end(), setting.device) == devices.end())
+        throw UserError(mark(text), fmt::format("'{}' is none of this command's devices{}", setting.device,
+                                                did_you_mean(setting.device, devices)));
+    if (setting.path.starts_with(kWorkload) || setting.path.starts_with(kProtocol))
+        throw UserError(mark(text), "workload.* and run.* concern the whole command, not one device");
+}
+
+Protocol read_protocol(config::Config& config, const Protocol& defaults) {
+    const std::vector<std::string> places{"host", "dram", "onchip"};
+    config::Section run = config.root().section("run");
+    Protocol protocol;
+    protocol.inputs_at =
+        static_cast<Protocol::Where>(run.choice("inputs_at", "where the inputs lie when time starts", places,
+                                                static_cast<std::size_t>(defaults.inputs_at)));
+    protocol.outputs_to =
+        static_cast<Protocol::Where>(run.choice("outputs_to", "where the outputs must be when time ends",
+                                                places, static_cast<std::size_t>(defaults.outputs_to)));
+    protocol.launch = static_cast<Protocol::Launch>(run.choice("launch", "what starting the work costs",
+                                                               {"none", "graph", "stream"},
+                                                               static_cast<std::size_t>(defaults.launch)));
+    protocol.refresh_phase =
+        run.time("refresh_phase", "since the last refresh of every DRAM channel when time starts",
+                 defaults.refresh_phase);
+    config.finish();
+    return protocol;
+}
+
+/// A configuration without files, so that `run.*` is read and checked like every other key.
+config::Config empty_config() {
+    config::YamlNode document;
+    document.kind = config::YamlNode::Kind::Map;
+    document.where.file = "--set";
+    return config::Config::from_document(document, [](const std::string& name, const SourceMark& where) {
+        throw UserError(where, "no preset " + name);
+        return config::YamlNode{};
+    });
+}
+
+}  // namespace
+
+Settings read_settings(const std::vector<std::string>& texts, const Protocol& defaults,
+                       const std::vector<std::string>& devices) {
+    Settings settings;
+    config::Config protocol = empty_config();
+    std::set<std::pair<std::string, std::string>> seen;
+    for (const std::string& text : texts) {
+        const Setting setting = split(text);
+        check_target(setting, text, devices);
+        if (!seen.emplace(setting.device, setting.path).second)
+            throw UserError(mark(text), fmt::format("'{}' is set twice", setting.path));
+        if (setting.path.starts_with(kWorkload))
+            settings.workload.push_back({setting.path.substr(kWorkload.size()), setting.value, mark(text)});
+        else if (setting.path.starts_with(kProtocol))
+            protocol.set(setting.path, setting.value);
+        else
+            settings.device.push_back(setting);
+    }
+    settings.protocol = read_protocol(protocol, defaults);
+    return settings;
+}
+
+void refuse_workload(const Settings& settings, const std::string& reason) {
+    std::vector<Diagnostic> mistakes;
+    for (const TraceOverride& override : settings.workload)
+        mistakes.push_back({override.where, "workload.* sets parameters of a trace, and " + reason});
+    if (!mistakes.empty()) throw UserError(std::move(mistakes));
+}
+
+}  // namespace systole::app

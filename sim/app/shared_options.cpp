@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/app/shared_options.h"
+
+#include <boost/program_options/value_semantic.hpp>
+#include <string>
+#include <vector>
+
+namespace systole::app {
+
+namespace po = boost::program_options;
+
+void add_set(po::options_description& options) {
+    options.add_options()(
+        "set", po::value<std::vector<std::string>>()->composing()->value_name("PATH=VALUE"),
+        "change a value of the device, of the trace (workload.*) or of the protocol (run.*); "
+        "may be repeated; NAME:PATH=VALUE concerns one device");
+}
+
+void add_option(po::options_description& options, const char* name, const char* value, const char* meaning) {
+    options.add_options()(name, po::value<std::string>()->value_name(value), meaning);
+}
+
+}  // namespace systole::app

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options that several commands take, declared once so that they read the same everywhere.
+#pragma once
+
+#include <boost/program_options/options_description.hpp>
+
+namespace systole::app {
+
+/// --set [NAME:]PATH=VALUE, any number of times.
+void add_set(boost::program_options::options_description& options);
+
+/// An option with one value, shown as `name=VALUE` in help.
+void add_option(boost::program_options::options_description& options, const char* name, const char* value,
+                const char* meaning);
+
+}  // namespace systole::app

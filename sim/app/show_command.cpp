@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// systole show: a device value by value, or a trace layer by layer.
+#include <fmt/format.h>
+
+#include "sim/app/commands.h"
+#include "sim/app/describe.h"
+#include "sim/app/load_device.h"
+#include "sim/app/shared_options.h"
+#include "sim/app/terminal.h"
+#include "sim/base/error.h"
+
+namespace systole::app {
+namespace {
+
+std::string show_device(const Arguments& arguments, const std::string& name, bool json) {
+    const Settings settings = read_settings(arguments.list("set"), Protocol::of_run(), {name});
+    refuse_workload(settings, "a device has none");
+    const LoadedDevice device = load_device(Library::find(), name, settings.device);
+    return json ? device_json(device) : device_text(device);
+}
+
+std::string show_trace(const Arguments& arguments, const std::string& name, bool json) {
+    const Settings settings = read_settings(arguments.list("set"), Protocol::of_run(), {});
+    if (!settings.device.empty())
+        throw UserError(
+            fmt::format("--set {}: a trace has only workload.* parameters", settings.device[0].path));
+    const config::YamlNode document = config::load_yaml(Library::find().resolve(Shelf::Traces, name));
+    const Graph graph = build_trace(document, settings.workload);
+    return json ? trace_json(document, graph) : trace_text(document, graph);
+}
+
+int show(const Arguments& arguments) {
+    const std::string& what = arguments.at(0);
+    const bool json = arguments.choice("format", {"text", "json"}) == "json";
+    if (what != "device" && what != "trace")
+        arguments.misused(fmt::format("'{}' is not device or trace{}", what,
+                                      did_you_mean(what, std::vector<std::string>{"device", "trace"})));
+    const std::string& name = arguments.at(1);
+    print(what == "device" ? show_device(arguments, name, json) : show_trace(arguments, name, json));
+    return 0;
+}
+
+}  // namespace
+
+Command show_command() {
+    Command command;
+    command.name = "show";
+    command.summary = "Show every value of a device and its origin, or every layer of a trace.";
+    command.arguments = {"device|trace", "NAME"};
+    command.about =
+        "A value is sourced (published), derived (from published values), assumed (with a plausible range),\n"
+        "plain (a file without origin), from the command line, or a default.\n";
+    add_set(command.options);
+    add_option(command.options, "format", "FORMAT", "text (default) or json");
+    command.examples = {
+        {"systole show device tpu_v4", "every key, its value, its meaning and where the value comes from"},
+        {"systole show device tpu_v4 --set mxu.rows=256", "the same after a change"},
+        {"systole show trace resnet50", "parameters, layers, shapes, MACs and weights"},
+        {"systole show trace resnet50 --set workload.batch=8 --format json", "for programs"}};
+    command.run = show;
+    return command;
+}
+
+}  // namespace systole::app
