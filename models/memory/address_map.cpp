@@ -22,6 +22,8 @@ constexpr std::int64_t mask(int bits) {
 std::optional<AddressField> parse_field(std::string_view word) {
     const auto name = std::find(kFieldNames.begin(), kFieldNames.end(), word.substr(0, 2));
     if (name == kFieldNames.end()) return {};
+    if (word.size() == 2)
+        return AddressField{static_cast<Kind>(name - kFieldNames.begin()), AddressField::kRest};
     int bits = 0;
     const auto [end, error] = std::from_chars(word.data() + 2, word.data() + word.size(), bits);
     if (error != std::errc() || end != word.data() + word.size() || bits < 1 || bits > 40) return {};
@@ -49,9 +51,40 @@ std::optional<std::vector<AddressField>> parse_address_map(std::string_view text
     return fields;
 }
 
+namespace {
+
+/// The map's fields with every open one given the bits that the organisation has left for it, empty ones
+/// dropped; nothing if the text is malformed or leaves one kind open twice.
+std::optional<std::vector<AddressField>> fields_of(const DramSpec& spec) {
+    auto fields = parse_address_map(spec.address_map);
+    if (!fields) return {};
+    const auto sizes = field_sizes(spec);
+    for (std::size_t kind = 0; kind < sizes.size(); ++kind) {
+        int left = std::countr_zero(static_cast<std::uint64_t>(sizes[kind]));
+        AddressField* open = nullptr;
+        for (AddressField& field : *fields) {
+            if (static_cast<std::size_t>(field.kind) != kind) continue;
+            if (field.bits != AddressField::kRest)
+                left -= field.bits;
+            else if (open)
+                return {};
+            else
+                open = &field;
+        }
+        if (open) open->bits = std::max(left, 0);
+    }
+    std::erase_if(*fields, [](const AddressField& field) { return field.bits == 0; });
+    return fields;
+}
+
+}  // namespace
+
 std::string address_map_fault(const DramSpec& spec) {
-    const auto fields = parse_address_map(spec.address_map);
-    if (!fields) return "expected fields such as 'ch5 bg2 co5 ba2 ro15', from the least significant bit";
+    const auto fields = fields_of(spec);
+    if (!fields)
+        return "expected fields such as 'ch bg2 co5 ba2 ro', from the least significant bit; one without a "
+               "number "
+               "takes what is left of its kind, once";
     std::array<int, 5> bits{};
     bool row_seen = false;
     for (const AddressField& field : *fields) {
@@ -75,7 +108,7 @@ AddressMap::AddressMap(const DramSpec& spec)
     SYSTOLE_CHECK(fault.empty(), "address map '{}': {}", spec.address_map, fault);
     std::array<int, 5> taken{};
     int global_at = 0, local_at = 0;
-    const auto fields = parse_address_map(spec.address_map);
+    const auto fields = fields_of(spec);
     for (const AddressField& field : *fields) {
         int& to = taken[static_cast<std::size_t>(field.kind)];
         global_.push_back({field.kind, field.bits, global_at, to});

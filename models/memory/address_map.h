@@ -18,11 +18,13 @@ namespace systole {
 
 struct AddressField {
     enum class Kind { Channel, Group, Bank, Row, Column };
+    static constexpr int kRest = -1;  ///< as many as the organisation has left of this kind
     Kind kind;
     int bits;
 };
 
-/// The fields of a map's text; nothing if a word is not one of ch, bg, ba, ro, co with a number of bits.
+/// The fields of a map's text; nothing if a word is not one of ch, bg, ba, ro, co, with a
+/// number of bits or (kRest) without.
 std::optional<std::vector<AddressField>> parse_address_map(std::string_view text);
 
 /// What is wrong with `spec.address_map` for this organisation (every bit once, row bits above all column

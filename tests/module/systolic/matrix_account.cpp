@@ -18,7 +18,7 @@ std::int64_t cycles(const MatrixAccount& account, SlotClass slot_class) {
 
 // A load in DRAM until 5, a pass 5…9 that drains until 12; a second load from 6 until 20, a pass 20…24
 // draining until 27; then the vector unit until 30.
-TEST_CASE("a wait belongs to the state of what it waited for, behind the drain before it", "[account]") {
+TEST_CASE("a wait belongs to the state of what it waited for", "[account]") {
     CausalLog log;
     MatrixAccount account(kClock, kSlots);
     const auto load1 = log.add(Ticks(5'000), CausalLog::kNone, SlotClass::Memory, 0);
@@ -36,9 +36,9 @@ TEST_CASE("a wait belongs to the state of what it waited for, behind the drain b
 
     CHECK(account.slots().charged_until() == Ticks(30'000));
     CHECK(cycles(account, SlotClass::Launch) == 1);
-    CHECK(cycles(account, SlotClass::Memory) == 4 + 8);  // 1…5, and 12…20 behind the drain
+    CHECK(cycles(account, SlotClass::Memory) == 4 + 11);  // 1…5, and 9…20: the first drain runs behind it
     CHECK(cycles(account, SlotClass::Useful) == 8);
-    CHECK(cycles(account, SlotClass::Ramp) == 3 + 3);
+    CHECK(cycles(account, SlotClass::Ramp) == 3);  // the last drain, which the vector unit waits for
     CHECK(cycles(account, SlotClass::Vector) == 3);
 }
 

@@ -33,8 +33,8 @@ public:
     void add_layer(LayerInfo info) { program_.layers.push_back(std::move(info)); }
     Program take() { return std::move(program_); }
 
-    /// A program beyond this many commands (about 5 GB) is refused rather than left to exhaust the host.
-    static constexpr std::size_t kMaxCommands = std::size_t{1} << 25;
+    /// A program beyond this many commands (about 2.5 GB) is refused rather than left to exhaust the host.
+    static constexpr std::size_t kMaxCommands = std::size_t{1} << 24;
 
 private:
     Token append(UnitIndex unit, std::size_t work, const Tokens& after);

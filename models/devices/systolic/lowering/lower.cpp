@@ -72,6 +72,41 @@ std::vector<Placement> place(const Graph& graph, const SystolicSpec& spec) {
     return placements;
 }
 
+/// Every weight tile costs a transfer, and a pass for every accumulator's worth of rows, whatever the
+/// mapping: the least commands of a layer, or more than a program may have where that leaves 64 bits.
+std::int64_t least_commands(const Operator& op, const MxuSpec& mxu) {
+    std::int64_t items = 1, m = 0, k = 0, n = 0;
+    if (const auto* matmul = std::get_if<MatMul>(&op)) {
+        items = matmul->shared_weights ? 1 : matmul->batch;
+        m = matmul->shared_weights ? matmul->batch * matmul->m : matmul->m;
+        k = matmul->k;
+        n = matmul->n;
+    } else if (const auto* conv = std::get_if<Conv2d>(&op); conv != nullptr && !conv->depthwise()) {
+        items = conv->groups;
+        m = conv->batch * conv->out_h() * conv->out_w();
+        k = conv->kernel_h * conv->kernel_w * conv->in_c / conv->groups;
+        n = conv->out_c / conv->groups;
+    }
+    const std::int64_t deepest = std::int64_t{mxu.rows} * std::ranges::max_element(mxu.rate)->value_or(1);
+    const auto tiles = checked_mul(ceil_div(k, deepest), ceil_div(n, mxu.cols));
+    const auto all =
+        tiles ? checked_mul(*tiles, items * (1 + ceil_div(m, mxu.accumulator_rows))) : std::nullopt;
+    return all.value_or(static_cast<std::int64_t>(Emitter::kMaxCommands) + 1);
+}
+
+/// Finds out early what the emitter would find out after minutes.
+void refuse_endless(const Graph& graph, const MxuSpec& mxu) {
+    std::int64_t commands = 0;
+    for (const Layer& layer : graph.layers) {
+        commands += least_commands(layer.op, mxu);
+        if (commands > static_cast<std::int64_t>(Emitter::kMaxCommands))
+            refuse(layer,
+                   fmt::format("up to here the program needs at least {} commands on arrays of {}x{}; at "
+                               "most {} are simulated",
+                               commands, mxu.rows, mxu.cols, Emitter::kMaxCommands));
+    }
+}
+
 LayerPlan plan(Workspace& workspace, std::int32_t index) {
     const Operator& op = workspace.graph.layers[static_cast<std::size_t>(index)].op;
     if (std::holds_alternative<Transpose>(op)) return plan_transpose(workspace, index);
@@ -140,6 +175,7 @@ LayerPlan plan_matrix(Workspace& workspace, std::int32_t index) {
 }
 
 Lowered lower(const Graph& graph, const SystolicSpec& spec, const Protocol& protocol) {
+    refuse_endless(graph, spec.mxu);
     Lowered lowered;
     lowered.placements = place(graph, spec);
     Workspace workspace(graph, spec, protocol, lowered.placements);

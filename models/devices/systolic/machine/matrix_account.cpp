@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/devices/systolic/machine/matrix_account.h"
 
-#include <algorithm>
-
 namespace systole::systolic {
 
 void MatrixAccount::pass(const CausalLog& log, CausalLog::EventId started, Cycles start, Cycles vectors,
@@ -20,12 +18,10 @@ void MatrixAccount::finish(const CausalLog& log, CausalLog::EventId last) {
 
 void MatrixAccount::charge_wait(const CausalLog& log, CausalLog::EventId until, std::int64_t slots,
                                 bool over) {
-    const Ticks end = log[until].time;
-    account_.fill(std::clamp(drained_, account_.charged_until(), std::max(end, account_.charged_until())),
-                  SlotClass::Ramp, slots);
     for (const auto& piece : log.explain(until, account_.charged_until())) {
+        const bool own_drain = piece.owner == SlotClass::Ramp && piece.end <= drained_;
         const bool matrix_work = piece.owner == SlotClass::Dependency || piece.owner == SlotClass::Ramp;
-        account_.fill(piece.end, over && matrix_work ? SlotClass::Tail : piece.owner, slots);
+        account_.fill(piece.end, over && matrix_work && !own_drain ? SlotClass::Tail : piece.owner, slots);
     }
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who owned the slots of one matrix unit: turns passes, in order, into a gapless account. While a pass
 // streams, slots split into useful and padding (and on_chip where its port delivers less than a vector a
-// cycle); until it has drained they are ramp; any wait before the next pass goes, piece by piece, to the
-// state of whatever that pass waited for (CausalLog::explain).
+// cycle). When it has streamed, the unit could take the next pass at once: any wait from there on goes, piece
+// by piece, to the state of whatever the next pass waited for (CausalLog::explain). A drain or a weight shift
+// that is waited for is ramp; one that runs behind another wait is not.
 #pragma once
 
 #include "models/devices/systolic/mxu/matrix_engine.h"
@@ -26,7 +27,7 @@ public:
     const SlotAccount& slots() const { return account_; }
 
 private:
-    /// Charges everything up to the event to whoever owned it, after the running drain.
+    /// Charges everything up to the event to whoever owned it.
     void charge_wait(const CausalLog& log, CausalLog::EventId until, std::int64_t slots, bool over);
 
     const ClockDomain clock_;
