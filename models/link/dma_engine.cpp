@@ -58,20 +58,28 @@ Ticks DmaEngine::start(const Transfer& transfer) {
 }
 
 void DmaEngine::request() {
-    while (active_ && in_flight_ < spec_.outstanding) {
+    while (active_ && may_request()) {
         // Still in set-up; also when the owner has just started the next descriptor from `requested`.
         if (now() < ready_) return wake_.notify(to_sc_time(ready_ - now()));
         Payload* payload = next_payload();
-        ++in_flight_;
+        in_flight_ += Bytes(payload->get_data_length());
         ++stats_.payloads;
         send(jobs_.back().transfer.from.place, payload);
         if (!active_) listener_.requested({payload->at_source});
     }
 }
 
+Bytes DmaEngine::next_size() const {
+    return std::min(spec_.payload, Bytes(jobs_.back().transfer.row_bytes - offset_));
+}
+
+bool DmaEngine::may_request() const {
+    return in_flight_ == Bytes(0) || in_flight_ + next_size() <= spec_.in_flight;
+}
+
 DmaEngine::Payload* DmaEngine::next_payload() {
     const Transfer& transfer = jobs_.back().transfer;
-    const std::int64_t bytes = std::min(spec_.payload.value(), transfer.row_bytes - offset_);
+    const std::int64_t bytes = next_size().value();
     Payload* payload = pool_.acquire();
     payload->job = first_job_ + jobs_.size() - 1;
     payload->writing = false;
@@ -161,7 +169,7 @@ void DmaEngine::answered(Payload* payload) {
     // Of a payload of an earlier descriptor, only what it spent since this one could have read counts.
     const bool own = payload->job == first_job_ + jobs_.size() - 1;
     chain_ = own ? payload->at_source : std::max(payload->sourced - ready_, Ticks(0));
-    --in_flight_;
+    in_flight_ -= Bytes(payload->get_data_length());
     payload->release();
     if (active_) wake_.notify(sc_core::SC_ZERO_TIME);
     finish_jobs();

@@ -76,6 +76,8 @@ private:
     };
 
     void request();  // SC_METHOD: reads as many payloads as may be in flight
+    Bytes next_size() const;
+    bool may_request() const;
     Payload* next_payload();
     void send(Place place, Payload* payload);
     void pump(Lane& lane);
@@ -97,7 +99,7 @@ private:
     bool active_ = false;                // the last job still has payloads to request
     Ticks ready_;                        // the active job's set-up is over
     std::int64_t row_ = 0, offset_ = 0;  // of the active job: next chunk
-    int in_flight_ = 0;
+    Bytes in_flight_;
     Ticks chain_;  // at_source that the next payload inherits: of the one that made room for it
     sc_core::sc_event wake_{"wake"};
     Stats stats_;

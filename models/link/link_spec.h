@@ -9,7 +9,7 @@ namespace systole {
 /// A descriptor-driven copy engine.
 struct DmaSpec {
     Cycles setup_cycles;  ///< of the core clock, per descriptor
-    int outstanding = 1;  ///< payloads in flight at a time
+    Bytes in_flight;      ///< read and not yet written at a time: the engine's buffer; at least one payload
     Bytes payload;        ///< largest chunk of one contiguous run that travels as one transaction
 };
 

@@ -34,7 +34,7 @@ inline systolic::SystolicSpec small_machine(int rows, int cols) {
     spec.placement.input_buffer = Bytes(24576);
     spec.placement.weight_buffer = Bytes(24576);
     spec.placement.output_buffer = Bytes(16384);
-    spec.dma = {.setup_cycles = Cycles(0), .outstanding = 4, .payload = Bytes(1024)};
+    spec.dma = {.setup_cycles = Cycles(0), .in_flight = Bytes(4096), .payload = Bytes(1024)};
     spec.host = {.bandwidth = BytesPerSecond(16'000'000'000), .latency = Ticks(10'000)};
     spec.memory.kind = DramSpec::Kind::Ideal;
     spec.memory.ideal_capacity = Bytes(1 << 24);

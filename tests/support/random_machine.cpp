@@ -33,8 +33,8 @@ std::string RandomMachine::device() {
     text += resident ? "placement: {activations: scratchpad, activation_space: 1 MiB"
                      : "placement: {activations: dram, input_buffer: 512 KiB, output_buffer: 512 KiB";
     text += ", weight_buffer: 512 KiB}\n";
-    text += fmt::format("dma: {{setup_cycles: {}, outstanding: {}, payload: {} B}}\n", between(0, 10),
-                        between(1, 8), between(64, 4096));
+    text += fmt::format("dma: {{setup_cycles: {}, in_flight: {} B, payload: {} B}}\n", between(0, 10),
+                        between(64, 32768), between(64, 4096));
     text += fmt::format("host: {{bandwidth: {} GB/s, latency: {} ns}}\n", between(1, 32), between(0, 1000));
     text +=
         fmt::format("memory: {{preset: {}}}\n", one_of("ideal", "teaching", "ddr3_tpu_v1", "hbm2_tpu_v4"));

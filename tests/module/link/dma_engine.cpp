@@ -86,7 +86,7 @@ struct Heard {
     }
 };
 
-const DmaSpec kSpec{.setup_cycles = Cycles(2), .outstanding = 2, .payload = Bytes(100)};
+const DmaSpec kSpec{.setup_cycles = Cycles(2), .in_flight = Bytes(200), .payload = Bytes(100)};
 const ClockDomain kClock(Hertz(1'000'000'000));
 
 }  // namespace
@@ -113,7 +113,7 @@ TEST_CASE("a descriptor is cut at rows and at the payload size, and keeps its st
         CHECK(std::pair(pad.requests[i].address, pad.requests[i].bytes) == writes[i]);
         CHECK(pad.requests[i].write);
     }
-    // Two at a time: set-up 2 ns, then 10 ns read and 1 ns write, twice.
+    // Up to 200 bytes at a time, so 100 and 50, twice: set-up 2 ns, then 10 ns read and 1 ns write each.
     CHECK(dram.requests[0].at == Ticks(2'000));
     CHECK(dram.requests[2].at == Ticks(13'000));
     CHECK(heard.done == std::vector{Ticks(24'000)});

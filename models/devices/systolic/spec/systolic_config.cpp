@@ -127,7 +127,7 @@ PlacementSpec read_placement(Section placement) {
 DmaSpec read_dma(Section dma) {
     DmaSpec spec;
     spec.setup_cycles = Cycles(dma.count("setup_cycles", "core cycles per descriptor", {0, 100000}));
-    spec.outstanding = small(dma, "outstanding", "payloads in flight per engine", {1, 4096});
+    spec.in_flight = dma.bytes("in_flight", "buffer of an engine: bytes read and not yet written", {1, 1 << 28});
     spec.payload =
         dma.bytes("payload", "largest contiguous chunk that travels as one transaction", {1, 1 << 24});
     return spec;
