@@ -156,14 +156,15 @@ std::int64_t AddressMap::count_below(const std::vector<Piece>& pieces, std::int6
     if (!pieces.empty() && limit >> (pieces.back().at + pieces.back().bits))
         return std::int64_t{1} << free_bits;
     std::int64_t count = 0;
-    for (auto piece = pieces.rbegin(); piece != pieces.rend(); ++piece) {
-        const std::int64_t digit = (limit >> piece->at) & mask(piece->bits);
-        if (!fixed(*piece)) {
-            free_bits -= piece->bits;
+    for (std::size_t i = pieces.size(); i-- > 0;) {
+        const Piece& piece = pieces[i];
+        const std::int64_t digit = (limit >> piece.at) & mask(piece.bits);
+        if (!fixed(piece)) {
+            free_bits -= piece.bits;
             count += digit << free_bits;
             continue;
         }
-        const std::int64_t wanted = (pattern >> piece->at) & mask(piece->bits);
+        const std::int64_t wanted = (pattern >> piece.at) & mask(piece.bits);
         if (wanted != digit) return wanted < digit ? count + (std::int64_t{1} << free_bits) : count;
     }
     return count;

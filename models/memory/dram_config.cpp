@@ -12,7 +12,6 @@
 namespace systole {
 namespace {
 
-using config::Limits;
 using config::Section;
 
 constexpr std::int64_t kMaxClocks = 1'000'000;

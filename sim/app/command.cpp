@@ -89,7 +89,7 @@ std::vector<std::string> Arguments::list(const std::string& name) const {
 }
 
 std::string Arguments::choice(const std::string& name, const std::vector<std::string>& values) const {
-    const std::string value = option(name).value_or(values.front());
+    std::string value = option(name).value_or(values.front());
     if (std::find(values.begin(), values.end(), value) == values.end())
         misused(fmt::format("--{} takes {}, not '{}'{}", name, fmt::join(values, ", "), value,
                             did_you_mean(value, values)));

@@ -26,7 +26,7 @@ std::vector<std::string> check_header(const std::vector<CsvRow>& rows, const std
     const std::vector<std::string> answers = answer_columns();
     const SourceMark where{file, rows[0].line, 1};
     std::vector<Diagnostic> mistakes;
-    const auto complain = [&](std::string message) { mistakes.emplace_back(where, std::move(message)); };
+    const auto complain = [&](const std::string& message) { mistakes.push_back({where, message}); };
     std::set<std::string> seen;
     for (const std::string& column : header) {
         if (!seen.insert(column).second) complain(fmt::format("column '{}' is there twice", column));

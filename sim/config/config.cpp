@@ -114,7 +114,7 @@ void Config::find_unread() {
         if (leaf.was_read || leaf.is_broken) continue;
         const bool is_group =
             std::any_of(read_paths_.begin(), read_paths_.end(),
-                        [&](const std::string& read) { return read.starts_with(path + '.'); });
+                        [below = path + '.'](const std::string& read) { return read.starts_with(below); });
         complain(leaf.entry.where,
                  is_group ? fmt::format("{}: expected a map of keys, found one value", path)
                           : fmt::format("unknown key '{}'{}", path, did_you_mean(path, read_paths_)));

@@ -86,7 +86,7 @@ public:
     bool flag(std::string_view key, std::string_view meaning, std::optional<bool> fallback = {});
     /// Any text.
     std::string text(std::string_view key, std::string_view meaning,
-                     std::optional<std::string> fallback = {});
+                     const std::optional<std::string>& fallback = {});
     /// One of `names`; answers its index. An unknown name is an error that lists them.
     std::size_t choice(std::string_view key, std::string_view meaning, const std::vector<std::string>& names,
                        std::optional<std::size_t> fallback = {});

@@ -75,7 +75,7 @@ T Section::read(std::string_view key, std::string_view meaning, const std::optio
                 Parse parse, Write write) {
     const std::string path = path_of(key);
     const Config::Leaf* const leaf = config_->consume(path, meaning, fallback.has_value());
-    const T instead = fallback.value_or(lowest);
+    T instead = fallback.value_or(lowest);
     if (leaf == nullptr) {
         if (fallback) {
             Config::Leaf written;
@@ -150,7 +150,7 @@ bool Section::flag(std::string_view key, std::string_view meaning, std::optional
 }
 
 std::string Section::text(std::string_view key, std::string_view meaning,
-                          std::optional<std::string> fallback) {
+                          const std::optional<std::string>& fallback) {
     return read<std::string>(
         key, meaning, fallback, "",
         [](const std::string& text) {

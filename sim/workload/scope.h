@@ -41,7 +41,7 @@ struct Scope {
     std::vector<std::string> visible() const {
         constexpr std::size_t kMost = 1000;
         std::vector<std::string> all;
-        if (outer) all.push_back("block_in");
+        if (outer) all.emplace_back("block_in");
         for (const Scope* scope = this; scope; scope = scope->outer)
             for (auto name = scope->names.begin(); name != scope->names.end() && all.size() < kMost; ++name)
                 all.push_back(name->first);

@@ -184,12 +184,12 @@ Lowered lower(const Graph& graph, const SystolicSpec& spec, const Protocol& prot
     for (std::size_t i = 0; i < graph.layers.size(); ++i) {
         const Layer& layer = graph.layers[i];
         const auto index = static_cast<std::int32_t>(i);
-        LayerPlan planned = plan(workspace, index);
+        const LayerPlan planned = plan(workspace, index);
         workspace.emitter.add_layer({layer.name, std::string(op_name(layer.op)), planned.mapping,
                                      macs(layer.op).value(), compulsory_bytes(workspace, layer, planned),
                                      capacity_dtype(spec.mxu, planned.dtype)});
         compulsory += weight_bytes(graph, planned);
-        pipeline.run(std::move(planned.steps), index);
+        pipeline.run(planned.steps, index);
     }
     pipeline.finish();
     workspace.flow.finish();

@@ -26,7 +26,7 @@ void Holds::release() {
     tiles_.clear();
 }
 
-void Pipeline::run(std::shared_ptr<Steps> steps, std::int32_t layer) {
+void Pipeline::run(const std::shared_ptr<Steps>& steps, std::int32_t layer) {
     for (std::int64_t step = 0; step < steps->count(); ++step) {
         Pending pending{steps, step, layer};
         workspace_.emitter.set_layer(layer);

@@ -48,7 +48,7 @@ public:
     explicit Pipeline(Workspace& workspace) : workspace_(workspace) {}
 
     /// Issues a layer behind all earlier ones.
-    void run(std::shared_ptr<Steps> steps, std::int32_t layer);
+    void run(const std::shared_ptr<Steps>& steps, std::int32_t layer);
     /// Issues what is still pending.
     void finish();
 

@@ -12,7 +12,8 @@ namespace systole::systolic {
 class Tokens {
 public:
     Tokens() = default;
-    Tokens(Token token) : items_{token} {}
+    /// A single token is a set of one, wherever one is asked for.
+    Tokens(Token token) : items_{token} {}  // NOLINT(google-explicit-constructor)
 
     std::vector<Token>::const_iterator begin() const { return items_.begin(); }
     std::vector<Token>::const_iterator end() const { return items_.end(); }

@@ -101,7 +101,7 @@ std::int64_t ProgramLine::integer(const char* key, std::int64_t low, std::int64_
     return low;
 }
 
-std::string ProgramLine::text(const char* key, std::optional<std::string> fallback) {
+std::string ProgramLine::text(const char* key, const std::optional<std::string>& fallback) {
     const Word* word = find(key);
     if (word) return word->value;
     if (!fallback) fail(key, "missing");

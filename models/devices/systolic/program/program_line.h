@@ -26,7 +26,7 @@ public:
                          std::optional<std::int64_t> fallback = {});
     /// One of `names`; its index.
     std::size_t choice(const char* key, const std::vector<std::string>& names);
-    std::string text(const char* key, std::optional<std::string> fallback = {});
+    std::string text(const char* key, const std::optional<std::string>& fallback = {});
     bool has(const char* key) const;
     void fail(const char* key, const std::string& message);
     /// Keys that nobody asked for are mistakes.

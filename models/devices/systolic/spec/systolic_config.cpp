@@ -127,7 +127,8 @@ PlacementSpec read_placement(Section placement) {
 DmaSpec read_dma(Section dma) {
     DmaSpec spec;
     spec.setup_cycles = Cycles(dma.count("setup_cycles", "core cycles per descriptor", {0, 100000}));
-    spec.in_flight = dma.bytes("in_flight", "buffer of an engine: bytes read and not yet written", {1, 1 << 28});
+    spec.in_flight =
+        dma.bytes("in_flight", "buffer of an engine: bytes read and not yet written", {1, 1 << 28});
     spec.payload =
         dma.bytes("payload", "largest contiguous chunk that travels as one transaction", {1, 1 << 24});
     return spec;
@@ -139,7 +140,7 @@ HostLinkSpec read_host(Section host) {
 }
 
 /// What no single key can get wrong.
-void cross_check(Section root, const SystolicSpec& spec) {
+void cross_check(const Section& root, const SystolicSpec& spec) {
     const PlacementSpec& place = spec.placement;
     const Bytes used =
         place.activation_bytes + place.input_buffer + place.weight_buffer + place.output_buffer;
