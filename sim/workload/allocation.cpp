@@ -20,7 +20,7 @@ struct MatrixView {
 };
 
 std::optional<MatrixView> matrix_of(const Operator& op) {
-    if (const auto* c = std::get_if<Conv2d>(&op))
+    if (const auto* c = std::get_if<Conv2d>(&op); c && !c->depthwise())
         return MatrixView{c->groups, c->kernel_h * c->kernel_w * (c->in_c / c->groups), c->out_c / c->groups};
     if (const auto* m = std::get_if<MatMul>(&op); m && m->shared_weights) return MatrixView{1, m->k, m->n};
     return std::nullopt;

@@ -39,10 +39,10 @@ struct AllocationRules {
 };
 
 /// One placement per tensor of the graph. Weights live for the whole run; an activation's place is used again
-/// once its last reader has been placed (first fit over live ranges). Weights of conv2d and matmul (stored
-/// ones) are Tiled over the implicit-GEMM view [k = kernel_h*kernel_w*in_c/groups, n = out_c/groups], group
-/// by group; everything else is RowMajor. Throws UserError with a breakdown (weights, activations, capacity)
-/// when a space is too small.
+/// once its last reader has been placed (first fit over live ranges). Weights of conv2d (depthwise ones
+/// excepted, which no array holds) and matmul (stored ones) are Tiled over the implicit-GEMM view [k =
+/// kernel_h*kernel_w*in_c/groups, n = out_c/groups], group by group; everything else is RowMajor. Throws
+/// UserError with a breakdown (weights, activations, capacity) when a space is too small.
 std::vector<Placement> allocate(const Graph& graph, const AllocationRules& rules);
 
 }  // namespace systole

@@ -55,19 +55,12 @@ AllocationRules allocation_rules(const SystolicSpec& spec, std::int64_t margin) 
     return rules;
 }
 
-/// Tiles are for the array; weights that go to the vector unit lie row by row.
+/// Resident tensors keep clear of the margin that padding addresses may name.
 std::vector<Placement> place(const Graph& graph, const SystolicSpec& spec) {
     const std::int64_t margin = padding_margin(graph, spec);
     std::vector<Placement> placements = allocate(graph, allocation_rules(spec, margin));
     for (Placement& placement : placements) {
         if (placement.space == Space::Scratchpad) placement.address += margin;
-    }
-    for (const Layer& layer : graph.layers) {
-        if (!depthwise(layer.op) || !layer.weights) continue;
-        Placement& weights = placements[*layer.weights];
-        weights.layout = Layout::RowMajor;
-        weights.bytes = stored_bytes(graph.tensors[*layer.weights]);
-        weights.tile_rows = weights.tile_cols = 0;
     }
     return placements;
 }
