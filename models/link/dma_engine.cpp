@@ -125,6 +125,8 @@ void DmaEngine::pump(Lane& to) {
                 to.requesting = nullptr;
                 break;
             case tlm::TLM_COMPLETED:
+                SYSTOLE_CHECK(payload->is_response_ok(), "{} at {} ps: {}", name(), now().value(),
+                              payload->get_response_string());
                 to.requesting = nullptr;
                 answered(payload);
                 break;

@@ -131,6 +131,7 @@ void read_dram(Section& memory, DramSpec& spec) {
     spec.standard = names[standard];
     spec.clock = memory.frequency("clock", "command clock (CK); data moves on both edges");
     if (spec.clock > Hertz(kTicksPerSecond)) memory.fail("clock", "at most one edge a picosecond");
+    if (spec.clock < Hertz(1'000'000)) memory.fail("clock", "slower than 1 MHz, which no DRAM is");
     bool good = true;
     read_organisation(memory, spec, good);
     read_timing(memory, constraint_tables()[standard], spec);

@@ -17,10 +17,11 @@ Ticks PortTiming::serve(Ticks now, Bytes bytes, bool write) {
 StreamPorts::StreamPorts(int ports, int clients)
     : free_(static_cast<std::size_t>(ports)), served_(static_cast<std::size_t>(clients), Cycles(-1)) {}
 
-bool StreamPorts::granted(int client, Cycles now) {
+bool StreamPorts::granted(int client, std::uint64_t delta, Cycles now) {
     const auto rank = [this](int of) { return std::pair(served_[static_cast<std::size_t>(of)], of); };
-    const auto before =
-        std::count_if(wishes_.begin(), wishes_.end(), [&](int other) { return rank(other) < rank(client); });
+    const auto before = std::count_if(wishes_.begin(), wishes_.end(), [&](const auto& other) {
+        return other.second < delta && rank(other.first) < rank(client);
+    });
     const auto free = std::count_if(free_.begin(), free_.end(), [&](Cycles from) { return from <= now; });
     wishes_.erase(client);
     return before < free;

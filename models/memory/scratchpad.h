@@ -5,8 +5,8 @@
 // inside.
 #pragma once
 
+#include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <systemc>
 #include <vector>
@@ -44,9 +44,10 @@ class StreamPorts {
 public:
     StreamPorts(int ports, int clients);
     bool contended() const { return free_.size() < served_.size(); }
-    void wish(int client) { wishes_.insert(client); }
-    /// Withdraws the client's wish and says whether a port is its own from `now` on.
-    bool granted(int client, Cycles now);
+    void wish(int client, std::uint64_t delta) { wishes_[client] = delta; }
+    /// Withdraws the client's wish and says whether a port is its own from `now` on; wishes of this same
+    /// delta cycle come too late to compete.
+    bool granted(int client, std::uint64_t delta, Cycles now);
     /// The first cycle from which some port is free.
     Cycles earliest() const;
     /// Takes a port that is free at `begin` until `end`.
@@ -54,9 +55,9 @@ public:
     Bytes read() const { return read_; }
 
 private:
-    std::vector<Cycles> free_;    // by port
-    std::vector<Cycles> served_;  // by client: its last stream began
-    std::set<int> wishes_;
+    std::vector<Cycles> free_;             // by port
+    std::vector<Cycles> served_;           // by client: its last stream began
+    std::map<int, std::uint64_t> wishes_;  // by client: the delta cycle of its wish
     Bytes read_;
 };
 

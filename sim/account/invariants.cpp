@@ -11,8 +11,6 @@
 namespace systole {
 namespace {
 
-__extension__ using Wide = __int128;  // ISO C++ has no 128-bit integer
-
 /// Collects sentences about pairs of numbers that had to be equal.
 class Findings {
 public:

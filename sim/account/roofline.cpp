@@ -9,8 +9,6 @@
 namespace systole {
 namespace {
 
-__extension__ using Wide = __int128;  // ISO C++ has no 128-bit integer
-
 /// ⌈amount * clock / rate⌉; the product may need 128 bits.
 Cycles cycles_for(std::int64_t amount, std::int64_t clock, std::int64_t rate, const char* what) {
     SYSTOLE_CHECK(amount >= 0 && rate >= 0, "{}: {} at a rate of {}", what, amount, rate);

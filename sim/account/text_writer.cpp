@@ -72,6 +72,13 @@ std::string footer(const DeviceResult& result, const std::vector<std::size_t>& c
             dropped += fmt::format("{}{}", dropped.empty() ? "" : ", ", kShortNames[i]);
     if (!dropped.empty()) text += fmt::format(" Not shown, 0.0 in every row: {}.", dropped);
     text += '\n';
+    if (std::any_of(result.layers.begin(), result.layers.end(),
+                    [](auto& row) { return row.cycles < row.roofline_cycles; }))
+        text +=
+            "A layer's cycles run from the end of the layer before to its own; work done ahead of that "
+            "(prefetch)\n"
+            "lets it beat its roofline and shows up as useful slots of the layer it ran beside. Totals do "
+            "neither.\n";
     if (std::any_of(result.layers.begin(), result.layers.end(), [](auto& row) { return row.reused; }))
         text += "* taken over from an identical block instead of simulated\n";
     return text;

@@ -51,7 +51,7 @@ int help(const std::vector<Command>& all, const std::vector<std::string>& topics
     if (topics.size() > 1)
         throw UserError(
             fmt::format("help: unexpected argument '{}'; for example: systole help run", topics[1]));
-    print(topics.empty() ? overview() : find(all, topics[0]).help());
+    print(topics.empty() || topics[0] == "help" ? overview() : find(all, topics[0]).help());
     return 0;
 }
 

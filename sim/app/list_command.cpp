@@ -54,18 +54,21 @@ std::string list_titles(const Library& library, Shelf shelf, const std::string& 
 }
 
 int list(const Arguments& arguments) {
-    const std::string& what = arguments.at(0);
+    const std::string what = arguments.count() > 0 ? arguments.at(0) : "all";
     const Library library = Library::find();
-    if (what == "devices")
-        print(list_titles(library, Shelf::Devices, "device"));
-    else if (what == "traces")
-        print(list_traces(library));
-    else if (what == "memories")
-        print(list_titles(library, Shelf::Memories, "memory"));
-    else
+    std::string text;
+    const auto add = [&](const char* shelf, auto&& table) {
+        if (what != shelf && what != "all") return;
+        text += (text.empty() ? "" : "\n") + table();
+    };
+    add("devices", [&] { return list_titles(library, Shelf::Devices, "device"); });
+    add("traces", [&] { return list_traces(library); });
+    add("memories", [&] { return list_titles(library, Shelf::Memories, "memory"); });
+    if (text.empty())
         arguments.misused(
             fmt::format("'{}' is not devices, traces or memories{}", what,
                         did_you_mean(what, std::vector<std::string>{"devices", "traces", "memories"})));
+    print(text);
     return 0;
 }
 

@@ -22,7 +22,10 @@ RunOutcome LoadedDevice::run_program(const std::string& text, const std::string&
 LoadedDevice load_device(const Library& library, const std::string& reference,
                          const std::vector<Setting>& settings) {
     const std::filesystem::path file = library.resolve(Shelf::Devices, reference);
-    config::Config config = config::Config::from_document(config::load_yaml(file), library.resolver());
+    const config::YamlNode document = config::load_yaml(file);
+    if (document.find("trace") && document.find("layers"))
+        throw UserError({file.string()}, "this is a trace, not a device; expected 'systole … DEVICE TRACE'");
+    config::Config config = config::Config::from_document(document, library.resolver());
     for (const Setting& setting : settings)
         if (setting.device.empty() || setting.device == reference) config.set(setting.path, setting.value);
     LoadedDevice loaded;

@@ -40,7 +40,7 @@ Command lower_command() {
     add_set(command.options);
     add_option(command.options, "output,o", "FILE", "write there instead of to the standard output");
     command.examples = {
-        {"systole lower teaching_4x4 tiny", "the program, on the standard output"},
+        {"systole lower teaching_4x4 three_layers", "the program, on the standard output"},
         {"systole lower tpu_v4 resnet50 -o resnet50.program", "into a file, for 'systole run --program'"},
         {"systole lower tpu_v4 resnet50 --set mxu.rows=256", "how another array changes the tiles"}};
     command.run = lower;

@@ -116,7 +116,7 @@ Command op_command() {
         {"systole op tpu_v4 matmul m=512 n=512 k=512", "a product of two bf16 matrices"},
         {"systole op tpu_v1 conv2d n=1 h=56 w=56 c=64 k=64 r=3 s=3 pad=1 dtype=int8", "a convolution"},
         {"systole op tpu_v4 --csv shapes.csv -o answers.csv", "a table of shapes, rows in, rows out"},
-        {"systole op tpu_v4 matmul m=1 n=4096 k=4096 --set run.inputs_at=onchip --format json",
+        {"systole op tpu_v4 matmul m=1 n=4096 k=4096 --set run.inputs_at=host --format json",
          "for programs"}};
     command.run = op;
     return command;

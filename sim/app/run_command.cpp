@@ -66,8 +66,18 @@ RunOutcome simulate(const Arguments& arguments, bool timeline) {
     return device.run(graph, options);
 }
 
+/// A timeline that would overwrite one of the result files.
+void refuse_collision(const Destinations& to) {
+    if (!to.directory || !to.timeline) return;
+    const std::filesystem::path timeline = std::filesystem::weakly_canonical(*to.timeline);
+    for (const char* file : {"result.json", "layers.csv", "effective.yaml"})
+        if (timeline == std::filesystem::weakly_canonical(*to.directory / file))
+            throw UserError(fmt::format("--timeline {} is where -o writes {}", to.timeline->string(), file));
+}
+
 int run(const Arguments& arguments) {
     const Destinations to = read_destinations(arguments);
+    refuse_collision(to);
     const RunOutcome outcome = simulate(arguments, to.timeline.has_value());
     const DeviceResult& result = outcome.result;
     const std::string json = to_json({result});

@@ -10,11 +10,16 @@ namespace systole {
 namespace {
 
 std::string join_lines(const std::vector<Diagnostic>& diagnostics) {
+    // One mistake can bring many with it (a trace given as a device, say): the first ones are what to look
+    // at.
+    constexpr std::size_t kMost = 20;
     std::string text;
-    for (const Diagnostic& diagnostic : diagnostics) {
+    for (std::size_t i = 0; i < std::min(kMost, diagnostics.size()); ++i) {
         if (!text.empty()) text += '\n';
-        text += to_string(diagnostic);
+        text += to_string(diagnostics[i]);
     }
+    if (diagnostics.size() > kMost)
+        text += fmt::format("\nsystole: error: and {} more mistakes like these", diagnostics.size() - kMost);
     return text;
 }
 

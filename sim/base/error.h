@@ -37,7 +37,7 @@ public:
     UserError(SourceMark where, std::string message);
 
     const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
-    /// All diagnostics, one a line.
+    /// The diagnostics, one a line; the first 20 if there are many.
     const char* what() const noexcept override { return text_.c_str(); }
 
 private:

@@ -88,12 +88,14 @@ Config::Leaf* Config::consume(const std::string& path, std::string_view meaning,
     if (found != leaves_.end() && found->second.was_read) return &found->second;
     read_paths_.push_back(path);
     if (found == leaves_.end()) {
+        if (!optional) failed_.insert(path);
         if (const auto [first, last] = below(path); first != last)
             complain(where(path), fmt::format("{}: expected one value, found a map ({})", path, meaning));
         else if (!optional)
             complain(where(path), fmt::format("{}: is missing ({})", path, meaning));
         return nullptr;
     }
+    if (found->second.is_broken) failed_.insert(path);
     found->second.was_read = true;
     found->second.entry.meaning = meaning;
     return &found->second;

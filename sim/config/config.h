@@ -16,6 +16,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -189,6 +190,7 @@ private:
     std::map<std::string, SourceMark, std::less<>> maps_;  ///< path -> where the nearest document writes it
     std::vector<std::string> read_paths_;  ///< in order of reading; also those that were missing
     std::vector<Diagnostic> problems_;
+    std::set<std::string, std::less<>> failed_;  ///< paths complained about: one mistake, one line
 };
 
 }  // namespace systole::config

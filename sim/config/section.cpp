@@ -219,6 +219,7 @@ Section Section::section(std::string_view key) const {
 
 void Section::fail(std::string_view key, std::string message) {
     const std::string path = path_of(key);
+    if (!config_->failed_.insert(path).second) return;  // what is wrong already may well be out of range, too
     config_->complain(config_->where(path), path.empty() ? message : fmt::format("{}: {}", path, message));
 }
 

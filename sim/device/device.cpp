@@ -6,18 +6,6 @@
 namespace systole {
 namespace {
 
-std::string name_of(Protocol::Where where) {
-    switch (where) {
-        case Protocol::Where::Host:
-            return "host";
-        case Protocol::Where::Dram:
-            return "dram";
-        case Protocol::Where::OnChip:
-            return "onchip";
-    }
-    return "";
-}
-
 std::string name_of(Protocol::Launch launch) {
     switch (launch) {
         case Protocol::Launch::None:
@@ -32,9 +20,21 @@ std::string name_of(Protocol::Launch launch) {
 
 }  // namespace
 
+std::string to_string(Protocol::Where where) {
+    switch (where) {
+        case Protocol::Where::Host:
+            return "host";
+        case Protocol::Where::Dram:
+            return "dram";
+        case Protocol::Where::OnChip:
+            return "onchip";
+    }
+    return "";
+}
+
 std::vector<std::pair<std::string, std::string>> describe(const Protocol& protocol) {
-    return {{"inputs_at", name_of(protocol.inputs_at)},
-            {"outputs_to", name_of(protocol.outputs_to)},
+    return {{"inputs_at", to_string(protocol.inputs_at)},
+            {"outputs_to", to_string(protocol.outputs_to)},
             {"launch", name_of(protocol.launch)},
             {"refresh_phase", format_time(protocol.refresh_phase)}};
 }

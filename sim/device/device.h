@@ -26,6 +26,9 @@ struct Protocol {
     static Protocol of_op() { return {Where::Dram, Where::Dram, Launch::None, Ticks(0)}; }
 };
 
+/// "host", "dram", "onchip".
+std::string to_string(Protocol::Where where);
+
 /// Keys and values as results print them: {"inputs_at", "host"}, ...
 std::vector<std::pair<std::string, std::string>> describe(const Protocol& protocol);
 

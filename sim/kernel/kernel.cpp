@@ -19,14 +19,15 @@ FreshKernel::~FreshKernel() {
     sc_core::sc_default_global_context = outer_default_;
 }
 
-void run_to_the_end() {
+bool run_to_the_end(Ticks limit) {
     // A model that reports through SystemC is broken: let it fail loudly instead of printing warnings.
     sc_core::sc_report_handler::set_actions(sc_core::SC_ERROR, sc_core::SC_THROW);
     try {
-        sc_core::sc_start();
+        sc_core::sc_start(to_sc_time(limit), sc_core::SC_EXIT_ON_STARVATION);
     } catch (const sc_core::sc_report& report) {
         SYSTOLE_CHECK(false, "SystemC at {} ps: {}", now().value(), report.what());
     }
+    return !sc_core::sc_pending_activity();
 }
 
 }  // namespace systole

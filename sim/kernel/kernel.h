@@ -35,7 +35,7 @@ private:
     std::unique_ptr<sc_core::sc_simcontext> own_;
 };
 
-/// Elaborates and runs until no event is left.
-void run_to_the_end();
+/// Elaborates and runs until no event is left, or until `limit`. True if no event is left.
+bool run_to_the_end(Ticks limit = Ticks::max());
 
 }  // namespace systole

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cctype>
+#include <optional>
 
 #include "models/devices/systolic/lowering/lower.h"
 #include "models/devices/systolic/machine/machine.h"
@@ -11,6 +12,7 @@
 #include "models/devices/systolic/program/program.h"
 #include "models/devices/systolic/program/program_reader.h"
 #include "models/devices/systolic/spec/spec.h"
+#include "sim/base/check.h"
 #include "sim/kernel/kernel.h"
 
 namespace systole::systolic {
@@ -48,21 +50,43 @@ public:
 
     RunOutcome run(const Graph& graph, const RunOptions& options) const override {
         const Lowered lowered = systolic::lower(graph, spec_, options.protocol);
-        RunOutcome outcome = execute(lowered.program, options);
+        std::optional<std::string> fault;
+        RunOutcome outcome = execute(lowered.program, options, fault);
+        SYSTOLE_CHECK(!fault, "{}", fault.value_or(""));
         outcome.result.tensors = places(graph, lowered.placements);
         return outcome;
     }
 
     RunOutcome run_program(const std::string& text, const std::string& file,
                            const RunOptions& options) const override {
-        return execute(parse_program(text, file, spec_), options);
+        const Program program = parse_program(text, file, spec_);
+        check_protocol(program, file, options.protocol);
+        std::optional<std::string> fault;
+        RunOutcome outcome = execute(program, options, fault);
+        if (fault) throw UserError({file}, *fault + "; a token or a pass is missing, or a row is used twice");
+        return outcome;
     }
 
 private:
-    RunOutcome execute(const Program& program, const RunOptions& options) const {
+    static void check_protocol(const Program& program, const std::string& file, const Protocol& protocol) {
+        const auto compare = [&](const char* key, const std::string& own, const std::string& asked) {
+            if (!own.empty() && own != asked)
+                throw UserError({file},
+                                fmt::format("the program was lowered for {0}={1}, not {2}; run it with --set "
+                                            "run.{0}={1}",
+                                            key, own, asked));
+        };
+        compare("inputs_at", program.inputs_at, to_string(protocol.inputs_at));
+        compare("outputs_to", program.outputs_to, to_string(protocol.outputs_to));
+    }
+
+    /// `fault`: the first wrong sum, on machines that compute values.
+    RunOutcome execute(const Program& program, const RunOptions& options,
+                       std::optional<std::string>& fault) const {
         const FreshKernel kernel;
         Machine machine(instance_name(spec_.name).c_str(), spec_, program, options);
         machine.run();
+        fault = machine.value_fault;
         RunOutcome outcome{result_of(machine, spec_, options.protocol), machine.record.take_spans()};
         for (Span& span : outcome.spans) span.track = std::string(machine.name()) + "." + span.track;
         return outcome;

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Broken files: each is refused with exit code 2 and the place of the mistake."""
 
+import re
 import unittest
 
-from program import DEVICE, TRACE, ProgramTest
+from program import DEVICE, HOME, TRACE, ProgramTest
 
 DEVICE_FILE = f"configs/devices/{DEVICE}.yaml"
 TRACE_FILE = f"traces/teaching/{TRACE}.yaml"
@@ -40,6 +41,30 @@ class BrokenDevices(ProgramTest):
         for value in ("-4", "0", "1e9", "99999999999999999999999999", "0x10", "010", "4.5", ".nan"):
             self.refuse(ROWS, f"rows: {{value: {value},", "mxu.rows")
         self.refuse("value: 64 KiB", "value: 99999999999999 GiB", "scratchpad.capacity")
+
+    def test_values_slower_than_any_machine_are_refused(self):
+        for setting in ("core.clock=1 Hz", "host.bandwidth=1 B/s", "host.latency=9000000 s",
+                        "sequencer.launch_latency=1000000 s"):
+            self.assertIn("slower" if "/s" in setting or "Hz" in setting else "longer",
+                          self.refusal("run", DEVICE, TRACE, "--set", setting))
+        self.assertIn("slower", self.refusal("run", "tpu_v4", TRACE, "--set", "memory.clock=1 Hz"))
+
+    def test_a_payload_beyond_the_memorys_largest_is_refused_also_when_it_is_ideal(self):
+        self.assertIn("largest transaction", self.refusal("run", DEVICE, TRACE, "--set", "dma.payload=1 MiB"))
+
+    def test_a_buffer_too_small_for_biases_is_refused(self):
+        message = self.refusal("run", "tpu_v1", "resnet50", "--set", "workload.dtype=int8", "--set",
+                               "placement.weight_buffer=128 B")
+        self.assertIn("placement.weight_buffer", message)
+
+    def test_a_trace_given_as_a_device_is_one_mistake(self):
+        message = self.refusal("run", str(HOME / TRACE_FILE), DEVICE)
+        self.assertIn("this is a trace, not a device", message)
+        self.assertEqual(len(message.splitlines()), 1)
+
+    def test_a_second_operand_that_the_array_cannot_hold_is_refused(self):
+        self.assertIn("no matrix unit takes dtype 'int32'",
+                      self.refusal("op", "tpu_v1", "matmul", "m=8", "n=8", "k=8", "dtype=int8", "dtype_b=int32"))
 
     def test_a_missing_key_is_named(self):
         name, _ = self.variant("device.yaml", DEVICE_FILE, "  im2col:", "  # im2col:")
@@ -141,6 +166,32 @@ class NoYamlAtAll(ProgramTest):
         for content in ("", "frobnicate\n", bytes(range(256))):
             self.write("bad.program", content)
             self.assertTrue(self.refusal("run", DEVICE, "--program", "bad.program").startswith("bad.program"))
+
+
+class BrokenPrograms(ProgramTest):
+    """Programs that were lowered, then edited."""
+
+    def edited(self, edit):
+        text = self.answer("lower", DEVICE, TRACE)
+        self.write("edited.program", edit(text))
+        return "edited.program"
+
+    def test_a_program_without_its_tokens_gives_wrong_sums_and_the_grid_says_so(self):
+        name = self.edited(lambda text: re.sub(" after=.*", "", text))
+        message = self.refusal("run", DEVICE, "--program", name, "--set", "mxu.engine=grid")
+        self.assertIn("the dot product is", message)
+
+    def test_a_program_is_run_with_the_protocol_it_was_lowered_for(self):
+        name = self.edited(lambda text: text)
+        message = self.refusal("run", DEVICE, "--program", name, "--set", "run.inputs_at=dram")
+        self.assertIn("lowered for inputs_at=host", message)
+
+    def test_huge_transfers_and_drains_beyond_the_accumulators_are_refused(self):
+        name = self.edited(lambda text: re.sub(r"(?m)^load (.*) rows=\d+ row_bytes=\d+",
+                                               r"load \1 rows=4000000 row_bytes=68719476736", text, count=1))
+        self.assertIn("2^40", self.refusal("run", DEVICE, "--program", name))
+        name = self.edited(lambda text: re.sub(r"(?m)^(vector .*) accumulator=\d+", r"\1 accumulator=63", text, count=1))
+        self.assertIn("rows:", self.refusal("run", DEVICE, "--program", name))
 
 
 if __name__ == "__main__":

@@ -58,11 +58,15 @@ class WrongWords(ProgramTest):
     def test_a_missing_argument_is_named_with_an_example(self):
         self.assertIn("missing the command; for example: systole run", self.refusal())
         for words, name in ((["run"], "DEVICE"), (["run", DEVICE], "TRACE"), (["lower", DEVICE], "TRACE"),
-                            (["op", DEVICE], "OPERATOR"), (["show", "device"], "NAME"),
-                            (["list"], "devices")):
+                            (["op", DEVICE], "OPERATOR"), (["show", "device"], "NAME")):
             message = self.refusal(*words)
             self.assertIn(f"missing {name}", message)
             self.assertIn(f"for example: systole {words[0]}", message)
+
+    def test_list_alone_lists_everything(self):
+        everything = self.answer("list")
+        for word in ("tpu_v4", "resnet50", "hbm2_tpu_v4"):
+            self.assertIn(word, everything)
 
     def test_an_argument_too_many_is_named(self):
         self.assertIn("'third'", self.refusal("run", DEVICE, TRACE, "third"))

@@ -10,6 +10,10 @@ from program import DEVICE, PROGRAM, TRACE, ProgramTest
 
 
 class OutputPlaces(ProgramTest):
+    def test_a_timeline_in_the_place_of_a_result_file_is_refused(self):
+        self.assertIn("is where -o writes", self.refusal("run", DEVICE, TRACE, "-o", "out", "--timeline",
+                                                         "out/result.json"))
+
     def test_results_go_to_a_new_directory_and_replace_older_ones(self):
         for _ in range(2):
             done = self.run_systole("run", DEVICE, TRACE, "-o", "a/b", "--timeline", "a/b/trace.json")

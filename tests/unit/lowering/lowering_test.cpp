@@ -186,6 +186,27 @@ TEST_CASE("Every protocol brings inputs in and takes outputs away exactly once")
     }
 }
 
+TEST_CASE("An input that is read only in part has arrived before its place is used again") {
+    GraphOf g;
+    const Shape megabyte{1, 1024, 64, 16};
+    const TensorId x = g.input(megabyte, DType::Int8), y = g.input(megabyte, DType::Int8);
+    Conv2d first_pixel;
+    first_pixel.in_h = 1024;
+    first_pixel.in_w = 64;
+    first_pixel.in_c = 16;
+    first_pixel.out_c = 4;
+    first_pixel.stride = 1024;
+    g.conv(x, first_pixel);
+    // x is dead from here on, and its place free.
+    const TensorId out = g.vector({y}, Activation{Function::Relu, 1 << 20}, megabyte);
+    SystolicSpec spec = small_machine(1);
+    spec.memory.rows *= 64;
+    spec.memory.ideal_capacity = Bytes(1 << 26);
+    const Graph graph = g.finish(out);
+    const Lowered lowered = check(graph, spec);
+    REQUIRE(lowered.placements[x].address == lowered.placements[out].address);
+}
+
 TEST_CASE("What cannot be mapped is refused with names and numbers") {
     GraphOf g;
     Graph graph = g.finish(g.matmul(g.input({8, 8}, DType::Fp32), 8, 8, 8));

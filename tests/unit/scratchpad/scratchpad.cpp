@@ -35,13 +35,14 @@ TEST_CASE("of several units that want a port the one served longest ago gets it,
         CHECK(ports.contended());
         ports.reserve(0, Cycles(0), Cycles(10), Bytes(1));
         ports.reserve(2, Cycles(10), Cycles(20), Bytes(1));
-        ports.wish(0);
-        ports.wish(2);
-        const bool first = ports.granted(backwards ? 2 : 0, Cycles(20));
+        ports.wish(0, 1);
+        ports.wish(2, 1);
+        ports.wish(1, 2);  // too late to compete
+        const bool first = ports.granted(backwards ? 2 : 0, 2, Cycles(20));
         CHECK(first == !backwards);  // unit 0 was served before unit 2
         if (first) ports.reserve(0, Cycles(20), Cycles(30), Bytes(1));
-        CHECK(ports.granted(backwards ? 0 : 2, Cycles(20)) == backwards);
-        CHECK_FALSE(ports.granted(1, Cycles(15)));  // busy
+        CHECK(ports.granted(backwards ? 0 : 2, 2, Cycles(20)) == backwards);
+        CHECK_FALSE(ports.granted(1, 3, Cycles(15)));  // busy
     }
 }
 

@@ -19,14 +19,19 @@ std::string rates(const MxuSpec& mxu) {
     return names;
 }
 
-std::int64_t pass_depth(const Workspace& workspace, const Layer& layer, TensorId input) {
-    const DType dtype = workspace.dtype(input);
+/// MACs per PE and cycle on an operand of the matrix units.
+int rate_of(const Workspace& workspace, const Layer& layer, TensorId operand) {
+    const DType dtype = workspace.dtype(operand);
     const std::optional<int> rate = workspace.spec.mxu.rate_of(dtype);
     if (!rate) {
         refuse(layer, fmt::format("no matrix unit takes dtype '{}'; the matrix units have: {}",
                                   to_string(dtype), rates(workspace.spec.mxu)));
     }
-    return std::int64_t{workspace.spec.mxu.rows} * *rate;
+    return *rate;
+}
+
+std::int64_t pass_depth(const Workspace& workspace, const Layer& layer, TensorId input) {
+    return std::int64_t{workspace.spec.mxu.rows} * rate_of(workspace, layer, input);
 }
 
 /// K cut into tiles of at most `depth`; none crosses a multiple of `span`.
@@ -89,6 +94,7 @@ TilingRequest tiling_request(const Workspace& workspace, const GemmProblem& p, s
     r.n_tiles = ceil_div(p.n, mxu.cols);
     r.k_tiles = static_cast<std::int64_t>(p.k_tiles.size());
     r.weight_tile_bytes = p.weights->tile_bytes(mxu.cols, depth);
+    r.parameter_capacity = workspace.parameters().capacity();
     r.parameter_bytes = p.bias ? row_bytes(workspace.dtype(*p.bias), mxu.cols).value() : 0;
     r.output_bytes =
         workspace.flow.resident(p.output) ? 0 : stored_bytes(workspace.graph.tensors[p.output]).value();
@@ -134,6 +140,7 @@ GemmProblem gemm_problem(const Workspace& workspace, const Layer& layer) {
         transposed = op.transposed_b;
     }
     p.k_tiles = cut_k(p.k, span, depth);
+    rate_of(workspace, layer, p.second);  // refuses what the array cannot hold
     const DType second = workspace.dtype(p.second);
     if (p.stored_weights) {
         p.weights =

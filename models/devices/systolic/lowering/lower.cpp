@@ -188,6 +188,8 @@ Lowered lower(const Graph& graph, const SystolicSpec& spec, const Protocol& prot
     workspace.flow.finish();
     lowered.program = workspace.emitter.take();
     lowered.program.compulsory_dram = compulsory;
+    lowered.program.inputs_at = to_string(protocol.inputs_at);
+    lowered.program.outputs_to = to_string(protocol.outputs_to);
     return lowered;
 }
 

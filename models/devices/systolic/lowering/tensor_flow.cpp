@@ -124,6 +124,11 @@ void TensorFlow::before_write(TensorId tensor, Tokens& after) {
     State& state = states_[tensor];
     if (state.first_write_done) return after.add(state.before);
     state.first_write_done = true;
+    // An input that lay here and was read only in part must have arrived whole, or its rest would come later.
+    for (const TensorId input : graph_.inputs)
+        if (input != tensor && states_[input].arrival.exists &&
+            overlap(placements_[tensor], placements_[input]))
+            arrive(input, stored(input));
     Tokens& tenants = state.before;
     for (const TensorId other : touched_) {
         if (other == tensor || !overlap(placements_[tensor], placements_[other])) continue;

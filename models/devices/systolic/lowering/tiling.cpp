@@ -2,6 +2,7 @@
 #include "models/devices/systolic/lowering/tiling.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "sim/base/units.h"
@@ -9,10 +10,15 @@
 namespace systole::systolic {
 namespace {
 
-/// What one step brings in at most while K can still be cut. K sets how long the contiguous pieces of a
-/// row-major operand are: below a few bursts per channel the DRAM opens rows faster than it uses them (4096^3
-/// with 512-byte pieces reaches a fifth of its bandwidth). Above, work only starts later.
-constexpr std::int64_t kStepBytes = 1024 * 1024;
+/// What one step brings in at most while K can still be cut: large enough for long DRAM bursts, small enough
+/// that work starts early and many steps fit a buffer.
+constexpr std::int64_t kStepBytes = 256 * 1024;
+
+/// But K also sets how long the contiguous pieces of a row-major input are, and pieces of less than a few
+/// bursts per channel open rows faster than they use them (4096^3 with 512-byte pieces reaches a fifth of the
+/// DRAM's bandwidth). Where the input is a share of the traffic that matters, steps grow until its pieces are
+/// this long.
+constexpr std::int64_t kPieceBytes = 2 * 1024;
 
 /// The share of the shorter of memory and compute time that overlap does not hide. Small enough never to
 /// decide against the longer one; it makes the mapper spare traffic, and streams long, where compute time is
@@ -36,20 +42,24 @@ public:
         return t_.split_items * t_.split_m * round_up(block, r_.alignment);
     }
     std::int64_t weight_step(std::int64_t k_tiles) const {
-        if (r_.weight_capacity == 0) return 0;
-        const std::int64_t block = round_up(t_.n_tiles * k_tiles * r_.weight_tile_bytes, r_.alignment);
+        const std::int64_t tiles = r_.weight_capacity > 0 ? t_.n_tiles * k_tiles * r_.weight_tile_bytes : 0;
+        const std::int64_t block = round_up(tiles, r_.alignment);
         const std::int64_t beside = round_up(t_.n_tiles * r_.parameter_bytes, r_.alignment);
         return t_.split_items * t_.split_n * (block + beside);
     }
     bool fits(std::int64_t k_tiles) const {
-        return input_step(k_tiles) <= r_.input_capacity / 2 && weight_step(k_tiles) <= r_.weight_capacity / 2;
+        return input_step(k_tiles) <= r_.input_capacity / 2 &&
+               weight_step(k_tiles) <=
+                   (r_.weight_capacity > 0 ? r_.weight_capacity : r_.parameter_capacity) / 2;
     }
 
     /// The most K tiles a step can take, evenly dealt; 0 if not even one fits.
     std::int64_t k_tiles_per_step() const {
         if (!fits(1)) return 0;
         std::int64_t most = 1;
-        while (most < r_.k_tiles && fits(2 * most) && step_bytes(2 * most) <= kStepBytes) most *= 2;
+        while (most < r_.k_tiles && fits(2 * most) &&
+               (step_bytes(2 * most) <= kStepBytes || short_pieces(most)))
+            most *= 2;
         return ceil_div(r_.k_tiles, ceil_div(r_.k_tiles, most));
     }
 
@@ -62,6 +72,10 @@ public:
     }
 
 private:
+    bool short_pieces(std::int64_t k_tiles) const {
+        return b_.k_tile_bytes / b_.rows * k_tiles < kPieceBytes &&
+               4 * input_step(k_tiles) >= weight_step(k_tiles);
+    }
     std::int64_t step_bytes(std::int64_t k_tiles) const {
         return std::max(b_.k_tile_bytes ? input_step(k_tiles) : 0,
                         k_tiles * t_.n_tiles * r_.weight_tile_bytes);
@@ -121,6 +135,14 @@ std::vector<Tiling> splits(const TilingRequest& r) {
     return all;
 }
 
+/// Less time by more than the estimate can tell; within that, longer steps along K, because they read longer
+/// pieces of weights and inputs from each DRAM row.
+bool better(const Tiling& a, const Tiling& b) {
+    constexpr double kAlike = 0.005;
+    if (std::abs(a.cycles - b.cycles) > kAlike * b.cycles) return a.cycles < b.cycles;
+    return a.k_tiles > b.k_tiles;
+}
+
 }  // namespace
 
 std::optional<Tiling> choose_tiling(const TilingRequest& request) {
@@ -138,7 +160,7 @@ std::optional<Tiling> choose_tiling(const TilingRequest& request) {
                 for (const bool m_outer : {true, false}) {
                     candidate.m_outer = m_outer;
                     candidate.cycles = Candidate(request, candidate).cycles(candidate.k_tiles);
-                    if (!best || candidate.cycles < best->cycles) best = candidate;
+                    if (!best || better(candidate, *best)) best = candidate;
                 }
             }
         }

@@ -38,6 +38,7 @@ struct TilingRequest {
     std::int64_t weight_port_cycles = 0;  ///< a weight tile's time on its way into a FIFO
     std::int64_t input_capacity = 0;      ///< bytes; 0: the input is resident
     std::int64_t weight_capacity = 0;     ///< bytes; 0: weight tiles are not staged
+    std::int64_t parameter_capacity = 0;  ///< bytes; where parameters go when weight tiles are not staged
     std::int64_t alignment = 1;           ///< of staged tiles
     double dram_bytes_per_cycle = 0;      ///< 0: memory takes no time
 };
@@ -54,7 +55,8 @@ struct Tiling {
     double cycles = 0;  ///< estimate
 };
 
-/// The candidate of least estimated time, the first one among equals; nothing when none fits the buffers.
+/// The candidate of least estimated time; among those that differ by less than the estimate can tell, the one
+/// with the longest steps along K, then the first. Nothing when none fits the buffers.
 std::optional<Tiling> choose_tiling(const TilingRequest& request);
 
 /// The least input and weight buffers with which choose_tiling finds a candidate: two of the smallest step.

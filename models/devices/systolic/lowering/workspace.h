@@ -32,6 +32,7 @@ struct Workspace {
     /// Where biases and other parameters of the vector unit are staged: the weight ring, or on a machine
     /// without one the output ring.
     BufferRing& parameters() { return weights.capacity() > 0 ? weights : outputs; }
+    const BufferRing& parameters() const { return weights.capacity() > 0 ? weights : outputs; }
     DType dtype(TensorId tensor) const { return graph.tensors[tensor].dtype; }
     /// How bytes of an activation are entered in the ledger.
     Operand operand(TensorId tensor) const;

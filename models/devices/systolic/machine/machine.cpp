@@ -5,6 +5,8 @@
 
 #include "models/devices/systolic/mxu/tile_engine.h"
 #include "sim/base/check.h"
+#include "sim/base/error.h"
+#include "sim/base/text.h"
 #include "sim/kernel/kernel.h"
 #include "sim/kernel/stuck.h"
 
@@ -56,7 +58,7 @@ Machine::Machine(sc_core::sc_module_name name, const SystolicSpec& spec, const P
     if (spec.mxu.engine == EngineKind::Grid)
         vector.on_drain([this, check = DrainCheck(program)](const Command& drain) {
             const auto mxu = static_cast<std::size_t>(record.program().vector(drain).mxu);
-            check.check(drain, mxus[mxu]->grid());
+            if (!value_fault) value_fault = check.fault(drain, mxus[mxu]->grid());
         });
 }
 
@@ -92,7 +94,13 @@ void Machine::bind() {
 }
 
 void Machine::run() {
-    run_to_the_end();
+    // Slot-ticks of the whole machine must fit 64 bits.
+    const Ticks limit(Ticks::max().value() / (spec_.pes() * kHighestRate));
+    if (!run_to_the_end(limit))
+        throw UserError(
+            fmt::format("'{}' takes more than {} of simulated time on this machine; that is more than can be "
+                        "accounted for",
+                        record.program().trace, format_time(limit)));
     if (!record.finished()) throw Stuck(waits());
     for (auto& mxu : mxus) mxu->finish(record.last());
 }

@@ -10,6 +10,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string>
 #include <systemc>
 #include <vector>
 
@@ -42,6 +44,9 @@ public:
     TransferUnit host_in, host_out, load, store;
     VectorUnit vector;
     std::vector<std::unique_ptr<MatrixUnit>> mxus;
+
+    /// On the PE grid: the first drained sum that was wrong.
+    std::optional<std::string> value_fault;
 
     /// Counters of all units.
     std::vector<Stat> stats();

@@ -158,13 +158,13 @@ bool MatrixUnit::try_start(Cycles cycle) {
 bool MatrixUnit::port_is_ours(Cycles cycle) {
     if (!ports_.contended()) return true;
     if (!wished_) {
-        ports_.wish(index_);
+        ports_.wish(index_, sc_core::sc_delta_count());
         wished_ = true;
         wake_.notify(sc_core::SC_ZERO_TIME);
         return false;
     }
     wished_ = false;
-    if (ports_.granted(index_, cycle)) return true;
+    if (ports_.granted(index_, sc_core::sc_delta_count(), cycle)) return true;
     if (port_asked_ == kNever) port_asked_ = cycle;
     wake_at(std::max(ports_.earliest(), cycle));
     return false;
@@ -204,11 +204,10 @@ MatrixUnit::EventId MatrixUnit::start_event(const Pass& pass, PassTimes& expecte
     // Whatever the chain so far does not explain is either the busy stream port or the accumulator rows,
     // which the pass before still writes.
     EventId cause = ready;
-    SlotClass owner = SlotClass::Dependency;
+    SlotClass owner = SlotClass::OnChip;
     if (port_asked_ != kNever) {
         stats_.port_wait_cycles += (clock_.at_or_after(now()) - port_asked_).value();
         cause = log.add(std::max(clock_.edge(port_asked_), log[ready].time), ready, owner, entry.number);
-        owner = SlotClass::OnChip;
         port_asked_ = kNever;
     } else if (ready != CausalLog::kNone && now() < clock_.after(log[ready].time, Cycles(1))) {
         owner = log[ready].owner;  // less than a cycle: only the alignment to the clock's edge

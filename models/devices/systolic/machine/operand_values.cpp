@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/devices/systolic/machine/operand_values.h"
 
-#include <algorithm>
+#include <fmt/format.h>
 
-#include "sim/base/check.h"
+#include <algorithm>
 
 namespace systole::systolic {
 namespace {
@@ -63,10 +63,11 @@ DrainCheck::DrainCheck(const Program& program) : program_(program) {
     }
 }
 
-void DrainCheck::check(const Command& drain, const WitnessedEngine::Grid& grid) const {
+std::optional<std::string> DrainCheck::fault(const Command& drain, const WitnessedEngine::Grid& grid) const {
     const VectorWork& work = program_.vector(drain);
     const PassOrigin& at = work.origin;
-    const std::int64_t depth = depth_.at({drain.layer, at.batch});
+    const auto known = depth_.find({drain.layer, at.batch});
+    const std::int64_t depth = known == depth_.end() ? 0 : known->second;
     for (std::int64_t t = 0; t < work.accumulator_rows; ++t)
         for (int j = 0; j < work.cols; ++j) {
             std::int32_t expected = 0;
@@ -74,9 +75,14 @@ void DrainCheck::check(const Command& drain, const WitnessedEngine::Grid& grid) 
                 expected += activation_value(drain.layer, at.batch, at.m0 + t, k) *
                             weight_value(drain.layer, at.batch, k, at.n0 + j);
             const std::int32_t found = grid.accumulator(work.accumulator_row + t, j);
-            SYSTOLE_CHECK(found == expected, "layer {} batch {} out[{}, {}] is {}, the dot product is {}",
-                          drain.layer, at.batch, at.m0 + t, at.n0 + j, found, expected);
+            if (found != expected)
+                return fmt::format(
+                    "layer {} ('{}'): out[{}, {}] of batch item {} is {} when it is drained; the dot "
+                    "product is {}",
+                    drain.layer, program_.layers[static_cast<std::size_t>(drain.layer)].name, at.m0 + t,
+                    at.n0 + j, at.batch, found, expected);
         }
+    return std::nullopt;
 }
 
 }  // namespace systole::systolic

@@ -7,6 +7,8 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <string>
 
 #include "models/devices/systolic/mxu/witnessed_engine.h"
 #include "models/devices/systolic/program/program.h"
@@ -25,9 +27,9 @@ Matrix<std::int8_t> weights_of(std::int32_t layer, const MatrixPass& pass);
 class DrainCheck {
 public:
     explicit DrainCheck(const Program& program);
-    /// Fails the run's check if the accumulators that `drain` is about to read are not the products they
+    /// What is wrong with the accumulators that `drain` is about to read, if they are not the products they
     /// should be.
-    void check(const Command& drain, const WitnessedEngine::Grid& grid) const;
+    std::optional<std::string> fault(const Command& drain, const WitnessedEngine::Grid& grid) const;
 
 private:
     const Program& program_;

@@ -107,7 +107,8 @@ struct LayerInfo {
 
 struct Program {
     std::string trace;
-    std::int64_t compulsory_dram = 0;  ///< bytes: weights, inputs and outputs that live in DRAM, once
+    std::string inputs_at, outputs_to;  ///< of the protocol it was lowered for; empty: not stated
+    std::int64_t compulsory_dram = 0;   ///< bytes: weights, inputs and outputs that live in DRAM, once
     std::vector<LayerInfo> layers;
     std::vector<AddressStream> streams;  ///< scratchpad read patterns, without duplicates
     std::vector<Command> commands;

@@ -52,6 +52,7 @@ private:
                        const std::vector<Place>& allowed);
     void check_inside(ProgramLine& line, const char* key, const Region& region, const Transfer& transfer);
     MatrixPass read_pass(ProgramLine& line, UnitIndex unit);
+    void check_rate(ProgramLine& line, const LayerInfo& layer, const MatrixPass& pass);
     VectorWork read_vector(ProgramLine& line);
     void check_macs();
     void check_tiles();
@@ -86,6 +87,9 @@ void Reader::read_line(std::string_view text) {
     if (kind == "trace") {
         program_.trace = line.title();
         program_.compulsory_dram = line.integer("compulsory_dram", 0, kAny, 0);
+    } else if (kind == "protocol") {
+        program_.inputs_at = line.text("inputs_at");
+        program_.outputs_to = line.text("outputs_to");
     } else if (kind == "layer")
         read_layer(line);
     else if (kind == "stream")
@@ -119,9 +123,10 @@ void Reader::read_stream(ProgramLine& line) {
         const auto numbers = split_list(parts[i], '*');
         const auto count = numbers.size() == 2 ? parse_integer(numbers[0]) : std::nullopt;
         const auto stride = numbers.size() == 2 ? parse_integer(numbers[1]) : std::nullopt;
-        good = count && stride && *count >= 1 && *count <= kInt32 && *stride <= scratchpad();
+        good = count && stride && *count >= 1 && *count <= (1 << 20) && *stride <= scratchpad();
         if (good) stream.levels[i] = {*count, Bytes(*stride)};
     }
+    if (good && stream.vectors() > kInt32) line.fail("levels", "more than 2^31 vectors");
     if (!good)
         line.fail("levels", "expected three 'count*stride', outermost first, such as 1*0,56*7424,56*128");
     for (const auto part : split_list(segments, ',')) {
@@ -146,6 +151,8 @@ void Reader::read_command(ProgramLine& line, UnitIndex unit) {
         case UnitKind::Matrix:
             command.work = static_cast<std::uint32_t>(program_.passes.size());
             program_.passes.push_back(read_pass(line, unit));
+            check_rate(line, program_.layers[static_cast<std::size_t>(command.layer)],
+                       program_.passes.back());
             layer_macs_[static_cast<std::size_t>(command.layer)] += program_.passes.back().macs().value();
             break;
         case UnitKind::Vector:
@@ -201,9 +208,10 @@ Transfer Reader::read_transfer(ProgramLine& line, UnitIndex unit) {
     Transfer transfer;
     transfer.from = read_region(line, "from", "from_stride", sources);
     transfer.to = read_region(line, "to", "to_stride", targets);
-    transfer.rows = line.integer("rows", 1, kInt32);
-    transfer.row_bytes = line.integer("row_bytes", 1, std::int64_t{1} << 40);
+    transfer.rows = line.integer("rows", 1, 1 << 22);
+    transfer.row_bytes = line.integer("row_bytes", 1, std::int64_t{1} << 36);
     transfer.operand = static_cast<Operand>(line.choice("operand", names<Operand>(kOperands)));
+    if (transfer.bytes() > std::int64_t{1} << 40) line.fail("rows", "more than 2^40 bytes in one transfer");
     check_inside(line, "from", transfer.from, transfer);
     check_inside(line, "to", transfer.to, transfer);
     if (unit_kind(unit) == UnitKind::Weights) ++tiles_[static_cast<std::size_t>(mxu_of(unit))];
@@ -268,6 +276,13 @@ MatrixPass Reader::read_pass(ProgramLine& line, UnitIndex unit) {
     return pass;
 }
 
+/// A layer's capacity is counted at its dtype's rate, which its passes must not exceed.
+void Reader::check_rate(ProgramLine& line, const LayerInfo& layer, const MatrixPass& pass) {
+    if (spec_.mxu.rate_of(pass.dtype).value_or(1) > spec_.mxu.rate_of(layer.dtype).value_or(1))
+        line.fail("dtype",
+                  fmt::format("runs at a higher rate than the layer's '{}'", to_string(layer.dtype)));
+}
+
 VectorWork Reader::read_vector(ProgramLine& line) {
     constexpr std::int64_t kMany = std::int64_t{1} << 48;
     VectorWork work;
@@ -282,7 +297,8 @@ VectorWork Reader::read_vector(ProgramLine& line) {
     work.mxu = static_cast<std::int32_t>(line.integer("mxu", 0, spec_.mxu.count - 1));
     work.accumulator_row =
         static_cast<std::int32_t>(line.integer("accumulator", 0, spec_.mxu.accumulator_rows - 1));
-    work.accumulator_rows = static_cast<std::int32_t>(line.integer("rows", 1, spec_.mxu.accumulator_rows));
+    work.accumulator_rows =
+        static_cast<std::int32_t>(line.integer("rows", 1, spec_.mxu.accumulator_rows - work.accumulator_row));
     work.cols = static_cast<std::int32_t>(line.integer("cols", 1, spec_.mxu.cols));
     work.origin = {line.integer("batch", 0, kAny, 0), line.integer("m", 0, kAny, 0), 0,
                    line.integer("n", 0, kAny, 0)};

@@ -93,6 +93,8 @@ std::string to_text(const Program& program) {
     const Out out(text);
     fmt::format_to(out, "systole-program 1\ntrace {} compulsory_dram={}\n", quoted(program.trace),
                    program.compulsory_dram);
+    if (!program.inputs_at.empty())
+        fmt::format_to(out, "protocol inputs_at={} outputs_to={}\n", program.inputs_at, program.outputs_to);
     write_layers(program, out);
     write_streams(program, out);
     for (const Command& command : program.commands) write_command(program, command, out);

@@ -26,6 +26,9 @@ enum class Im2col {
     PerTap   ///< every K tile stays inside one tap: few channels fill few rows
 };
 
+/// MACs per PE and cycle at most.
+constexpr int kHighestRate = 16;
+
 struct MxuSpec {
     int count = 1;           ///< matrix units that share one operator
     int rows = 1, cols = 1;  ///< PEs: K along rows, N along columns

@@ -10,6 +10,10 @@ namespace {
 using config::Limits;
 using config::Section;
 
+// Slower than anything built: values beyond these are slips of the pen, and would simulate for ages.
+constexpr Hertz kSlowestClock(1'000'000);
+constexpr BytesPerSecond kSlowestLink(1'000'000);
+constexpr Ticks kLongestWait(kTicksPerSecond);
 constexpr std::int64_t kMaxArray =
     4096;  // PEs per side: beyond any machine built, and safe for every product
 
@@ -22,7 +26,8 @@ void read_rates(Section mxu, MxuSpec& spec) {
     Section rate = mxu.section("rate");
     for (const std::string& key : rate.keys()) {
         const auto dtype = parse_dtype(key);
-        const auto value = rate.count(key, "MACs per PE and cycle on operands of this type", {1, 16});
+        const auto value =
+            rate.count(key, "MACs per PE and cycle on operands of this type", {1, kHighestRate});
         if (dtype)
             spec.rate[static_cast<std::size_t>(*dtype)] = static_cast<int>(value);
         else
@@ -102,6 +107,8 @@ SequencerSpec read_sequencer(Section sequencer) {
     spec.queue_depth = small(sequencer, "queue_depth", "commands that wait before each unit", {1, 65536});
     spec.launch_latency =
         sequencer.time("launch_latency", "one launch by the host, where run.launch asks for it");
+    if (spec.launch_latency > kLongestWait)
+        sequencer.fail("launch_latency", "longer than a second, which no launch is");
     return spec;
 }
 
@@ -135,12 +142,19 @@ DmaSpec read_dma(Section dma) {
 }
 
 HostLinkSpec read_host(Section host) {
-    return {host.bandwidth("bandwidth", "effective bandwidth of the host link, each direction"),
-            host.time("latency", "one way, host memory to device")};
+    const HostLinkSpec spec{
+        host.bandwidth("bandwidth", "effective bandwidth of the host link, each direction"),
+        host.time("latency", "one way, host memory to device")};
+    if (spec.bandwidth < kSlowestLink) host.fail("bandwidth", "slower than 1 MB/s, which no host link is");
+    if (spec.latency > kLongestWait) host.fail("latency", "longer than a second, which no host link's is");
+    return spec;
 }
 
 /// What no single key can get wrong.
 void cross_check(const Section& root, const SystolicSpec& spec) {
+    if (spec.core_clock < kSlowestClock)
+        root.section("core").fail("clock", fmt::format("slower than {} MHz, which no machine is",
+                                                       kSlowestClock.value() / 1'000'000));
     const PlacementSpec& place = spec.placement;
     const Bytes used =
         place.activation_bytes + place.input_buffer + place.weight_buffer + place.output_buffer;
@@ -154,7 +168,7 @@ void cross_check(const Section& root, const SystolicSpec& spec) {
         if (spec.mxu.engine == EngineKind::Grid && rate.value_or(1) != 1)
             root.section("mxu").fail("engine",
                                      "the PE grid computes one MAC per PE and cycle; it needs rates of 1");
-    if (spec.memory.kind == DramSpec::Kind::Dram && spec.dma.payload > spec.memory.max_payload)
+    if (spec.dma.payload > spec.memory.max_payload)
         root.section("dma").fail("payload",
                                  fmt::format("{} bytes, more than the memory's largest transaction of {}",
                                              spec.dma.payload.value(), spec.memory.max_payload.value()));
