@@ -146,6 +146,22 @@ std::vector<EndCount> ends_of(Machine& machine) {
              machine.scratchpad.bytes_in() + vector_written}};
 }
 
+/// The roofline of every layer, on the work done inside its interval: what certainly crossed the DRAM's bus
+/// then, and the useful slots, both fit into it.
+void check_layers(const Machine& machine, const std::vector<ResultRow>& layers, BytesPerSecond dram_peak) {
+    for (const ResultRow& row : layers) {
+        const Bytes crossed = machine.record.dram_bytes_within(row.begin, row.end);
+        // One tick of slack: edges of the memory's clock are rounded down to picoseconds.
+        const Int128 room = Int128{dram_peak.value()} * (row.time().value() + 1);
+        SYSTOLE_CHECK(Int128{crossed.value()} * kTicksPerSecond <= room,
+                      "layer '{}' moved {} B over the DRAM's bus in {} ps", row.name, crossed.value(),
+                      row.time().value());
+        const auto useful = row.slots[static_cast<std::size_t>(SlotClass::Useful)];
+        SYSTOLE_CHECK(useful <= row.capacity(), "layer '{}' has {} useful slots of {}", row.name, useful,
+                      row.capacity());
+    }
+}
+
 }  // namespace
 
 DeviceResult result_of(Machine& machine, const SystolicSpec& spec, const Protocol& protocol) {
@@ -180,6 +196,7 @@ DeviceResult result_of(Machine& machine, const SystolicSpec& spec, const Protoco
     expected.ends = ends_of(machine);
     expected.peaks = rows.peaks(dtype);
     check_invariants(result, expected);
+    check_layers(machine, result.layers, expected.peaks.dram);
     return result;
 }
 

@@ -75,6 +75,16 @@ std::vector<RunRecord::EventId> RunRecord::layer_ends() const {
     return ends;
 }
 
+Bytes RunRecord::dram_bytes_within(Ticks begin, Ticks end) const {
+    Bytes bytes;
+    // Entered when they end, in the order of time.
+    auto crossing = std::partition_point(crossings_.begin(), crossings_.end(),
+                                         [&](const Crossing& c) { return c.end <= begin; });
+    for (; crossing != crossings_.end() && crossing->end <= end; ++crossing)
+        if (crossing->begin >= begin) bytes += crossing->bytes;
+    return bytes;
+}
+
 std::string RunRecord::describe_wait(const Command& command) const {
     const auto& layer = program_.layers[static_cast<std::size_t>(command.layer)];
     const std::string who =

@@ -33,6 +33,11 @@ public:
     EventId last_token(const Command& command) const;
     /// The command is complete as of the event `done`: tokens flow, its layer lasts at least until then.
     void complete(const Command& command, EventId done);
+    /// A transfer that crossed the DRAM's bus at some time in [begin, end).
+    void crossed_dram(Ticks begin, Ticks end, Bytes bytes) { crossings_.push_back({begin, end, bytes}); }
+    /// Bytes that certainly crossed it within [begin, end): those of transfers that lie inside.
+    Bytes dram_bytes_within(Ticks begin, Ticks end) const;
+
     /// Adds a bar to the timeline, if one is wanted.
     void span(const Command& command, const char* what, Ticks begin, Ticks end);
 
@@ -53,7 +58,13 @@ private:
         sc_core::sc_event* event;
     };
 
+    struct Crossing {
+        Ticks begin, end;
+        Bytes bytes;
+    };
+
     const Program& program_;
+    std::vector<Crossing> crossings_;  // in the order in which they ended
     CausalLog log_;
     ByteLedger ledger_;
     std::vector<std::vector<EventId>> done_;    // by unit: completions in order

@@ -71,6 +71,8 @@ void TransferUnit::done(DmaEngine::Split split) {
     last_done_ = done;
     record_.ledger().enter(static_cast<std::size_t>(command.layer), transfer.from.place, transfer.to.place,
                            transfer.operand, Bytes(transfer.bytes()));
+    if (transfer.from.place == Place::Dram || transfer.to.place == Place::Dram)
+        record_.crossed_dram(log[running.reading].time, now(), Bytes(transfer.bytes()));
     record_.span(command, to_string(transfer.operand).data(), log[running.reading].time, now());
     record_.complete(command, done);
     if (told_) told_(command, done);
