@@ -13,6 +13,13 @@ MATMUL = ("matmul", "m=8", "n=8", "k=8", "dtype=int8")
 
 
 class OneOperator(ProgramTest):
+    def test_the_register_accurate_engine_gives_the_same_bytes(self):
+        # With it every drained sum was compared with its dot product, or the run would have been refused.
+        for words in (("matmul", "m=9", "n=6", "k=10"), ("conv2d", "n=1", "h=6", "w=6", "c=3", "k=5", "r=3", "s=3", "pad=1")):
+            tile, grid = (self.answer("op", DEVICE, *words, "dtype=int8", "--set", f"mxu.engine={engine}")
+                          for engine in ("tile", "grid"))
+            self.assertEqual(tile, grid)
+
     def test_every_format_tells_the_same_run(self):
         row = next(csv.DictReader(io.StringIO(self.answer("op", DEVICE, *MATMUL, "--format", "csv"))))
         total = json.loads(self.answer("op", DEVICE, *MATMUL, "--format", "json"))["devices"][0]["total"]

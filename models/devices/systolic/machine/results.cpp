@@ -57,6 +57,7 @@ void add_roofline(ResultRow& row, const ByteLedger& ledger, std::size_t first, s
         work.host_in += ledger.out_of(layer, Place::Host);
         work.host_out += ledger.into(layer, Place::Host);
     }
+    if (peaks.dram == BytesPerSecond::max()) work.dram = Bytes(0);  // an ideal memory is no roof
     const Roofline floor = roofline(work, peaks);
     row.roofline_cycles = floor.cycles;
     row.roofline_bound = floor.bound;
