@@ -2,29 +2,22 @@
 #include <fmt/format.h>
 
 #include "sim/account/writers.h"
+#include "sim/base/csv.h"
 
 namespace systole {
 namespace {
 
-std::string quoted(const std::string& text) {
-    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-    std::string cell = "\"";
-    for (const char c : text) {
-        if (c == '"') cell += '"';
-        cell += c;
-    }
-    return cell + '"';
-}
-
 std::string line(const ResultRow& row, const std::string& name) {
-    std::string text = fmt::format("{},{},{},{},{}", quoted(name), quoted(row.op), row.cycles.value(),
-                                   static_cast<double>(row.time().value()) / 1000, row.utilization());
+    std::vector<std::string> cells{name, row.op, fmt::to_string(row.cycles.value()),
+                                   fmt::to_string(static_cast<double>(row.time().value()) / 1000),
+                                   fmt::to_string(row.utilization())};
     for (std::size_t i = 0; i < kSlotClasses; ++i)
-        text += fmt::format(",{}", row.fraction(static_cast<SlotClass>(i)));
-    text += fmt::format(",{},{},{}", row.dram_read.value(), row.dram_written.value(),
-                        row.roofline_cycles.value());
-    return text + ',' + quoted(row.roofline_bound) + ',' + quoted(row.bound_by) + ',' + quoted(row.mapping) +
-           '\n';
+        cells.push_back(fmt::to_string(row.fraction(static_cast<SlotClass>(i))));
+    for (const std::int64_t count :
+         {row.dram_read.value(), row.dram_written.value(), row.roofline_cycles.value()})
+        cells.push_back(fmt::to_string(count));
+    cells.insert(cells.end(), {row.roofline_bound, row.bound_by, row.mapping});
+    return csv_line(cells);
 }
 
 }  // namespace
