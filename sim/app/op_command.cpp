@@ -2,6 +2,8 @@
 // systole op: single operators, from the command line or from a table.
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "sim/account/output_files.h"
 #include "sim/account/writers.h"
 #include "sim/app/commands.h"
@@ -81,6 +83,8 @@ int op(const Arguments& arguments) {
     if (file && arguments.has("format") && format != "csv") arguments.misused("--csv answers in CSV only");
     if (output && !file) arguments.misused("--output goes with --csv");
     if (output) require_writable_file(*output);
+    if (output && std::filesystem::weakly_canonical(*output) == std::filesystem::weakly_canonical(*file))
+        arguments.misused(fmt::format("--output {} is the table of questions itself", *output));
     const Question question = file ? Question{} : read_question(arguments);
     const Settings settings = read_settings(arguments.list("set"), Protocol::of_op(), {reference});
     refuse_workload(settings, "an operator has none");

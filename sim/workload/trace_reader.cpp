@@ -12,6 +12,11 @@
 namespace systole {
 namespace {
 
+/// What stands where a list is wanted.
+std::string_view found(const config::YamlNode& node) {
+    return node.kind == config::YamlNode::Kind::Sequence ? "an empty one" : config::to_string(node.kind);
+}
+
 using config::YamlEntry;
 using config::YamlNode;
 
@@ -95,8 +100,8 @@ void TraceReader::read_inputs(const YamlNode* inputs, Scope& scope) {
 
 void TraceReader::read_outputs(const YamlNode* outputs, const Scope& scope) {
     if (outputs->kind != YamlNode::Kind::Sequence || outputs->items.empty()) {
-        mistakes_.add(outputs->where, fmt::format("'outputs' must be a list of layers, not {}",
-                                                  config::to_string(outputs->kind)));
+        mistakes_.add(outputs->where,
+                      fmt::format("'outputs' must be a list of layers, not {}", found(*outputs)));
         return;
     }
     std::set<TensorId> seen;
@@ -115,8 +120,8 @@ void TraceReader::read_outputs(const YamlNode* outputs, const Scope& scope) {
 
 void TraceReader::read_items(const YamlNode& layers, Scope& scope) {
     if (layers.kind != YamlNode::Kind::Sequence || layers.items.empty()) {
-        mistakes_.add(layers.where, fmt::format("'layers' must be a list of at least one layer, not {}",
-                                                config::to_string(layers.kind)));
+        mistakes_.add(layers.where,
+                      fmt::format("'layers' must be a list of at least one layer, not {}", found(layers)));
         return;
     }
     for (const YamlNode& item : layers.items) read_item(item, scope);

@@ -10,6 +10,10 @@ from program import DEVICE, PROGRAM, TRACE, ProgramTest
 
 
 class OutputPlaces(ProgramTest):
+    def test_a_table_is_not_answered_onto_itself(self):
+        self.write("rows.csv", "op,dtype,m,n,k\nmatmul,int8,4,4,4\n")
+        self.assertIn("the table of questions itself", self.refusal("op", DEVICE, "--csv", "rows.csv", "-o", "rows.csv"))
+
     def test_a_timeline_in_the_place_of_a_result_file_is_refused(self):
         self.assertIn("is where -o writes", self.refusal("run", DEVICE, TRACE, "-o", "out", "--timeline",
                                                          "out/result.json"))
