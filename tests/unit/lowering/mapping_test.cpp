@@ -3,7 +3,6 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 
 #include "models/devices/systolic/lowering/lower.h"
@@ -35,17 +34,6 @@ std::int64_t loaded(const Program& program, Operand operand) {
         if (t.from.place == Place::Dram && t.operand == operand) bytes += t.bytes();
     }
     return bytes;
-}
-
-double milliseconds(const Graph& graph, const SystolicSpec& spec) {
-    double best = 1e9;
-    for (int i = 0; i < 3; ++i) {
-        const auto start = std::chrono::steady_clock::now();
-        lower(graph, spec, Protocol::of_run());
-        const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
-        best = std::min(best, took.count());
-    }
-    return best;
 }
 
 Graph matmul(std::int64_t m, std::int64_t n, std::int64_t k) {
@@ -125,14 +113,14 @@ TEST_CASE("Layers of a single image use all matrix units") {
     }
 }
 
-TEST_CASE("Lowering takes milliseconds") {
+TEST_CASE("Programs grow with tiles: one pass and one weight transfer for each, and little besides") {
     const SystolicSpec spec = large_machine();
-    const double resnet = milliseconds(resnet50(1), spec), batch = milliseconds(resnet50(32), spec);
-    const double square = milliseconds(matmul(4096, 4096, 4096), spec);
-    WARN("resnet50 batch 1: " << resnet << " ms, batch 32: " << batch << " ms; matmul 4096: " << square
-                              << " ms");
-    CHECK(resnet < 200);  // ten times the aim: the machine that runs the tests may be busy
-    CHECK(square < 100);
+    for (const Graph& graph : {resnet50(1), resnet50(32), matmul(4096, 4096, 4096)}) {
+        const Program program = lower(graph, spec, Protocol::of_run()).program;
+        CHECK(program.passes.size() > 1000);
+        CHECK(program.commands.size() < 4 * program.passes.size());
+        CHECK(program.tokens.size() < 4 * program.commands.size());
+    }
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "models/devices/systolic/program/program_line.h"
+#include "models/devices/systolic/program/stream_line.h"
 #include "sim/base/checked.h"
 
 namespace systole::systolic {
@@ -44,7 +45,6 @@ public:
 private:
     void read_line(std::string_view text);
     void read_layer(ProgramLine& line);
-    void read_stream(ProgramLine& line);
     void read_command(ProgramLine& line, UnitIndex unit);
     void read_tokens(ProgramLine& line, Command& command);
     Transfer read_transfer(ProgramLine& line, UnitIndex unit);
@@ -59,7 +59,6 @@ private:
 
     void fail(int line, std::string message) { mistakes_.push_back({{file_, line, 1}, std::move(message)}); }
     std::int64_t scratchpad() const { return spec_.scratchpad.capacity.value(); }
-
     const SystolicSpec& spec_;
     const std::string file_;
     std::vector<std::string> units_;
@@ -93,7 +92,7 @@ void Reader::read_line(std::string_view text) {
     } else if (kind == "layer")
         read_layer(line);
     else if (kind == "stream")
-        read_stream(line);
+        program_.streams.push_back(read_stream(line, scratchpad()));
     else if (unit != units_.end())
         read_command(line, static_cast<UnitIndex>(unit - units_.begin()));
     else
@@ -112,33 +111,6 @@ void Reader::read_layer(ProgramLine& line) {
     layer.dtype = static_cast<DType>(line.choice("dtype", dtype_names()));
     program_.layers.push_back(std::move(layer));
     layer_macs_.push_back(0);
-}
-
-void Reader::read_stream(ProgramLine& line) {
-    AddressStream stream;
-    const std::string levels = line.text("levels"), segments = line.text("segments");
-    const auto parts = split_list(levels, ',');
-    bool good = parts.size() == stream.levels.size();
-    for (std::size_t i = 0; good && i < parts.size(); ++i) {
-        const auto numbers = split_list(parts[i], '*');
-        const auto count = numbers.size() == 2 ? parse_integer(numbers[0]) : std::nullopt;
-        const auto stride = numbers.size() == 2 ? parse_integer(numbers[1]) : std::nullopt;
-        good = count && stride && *count >= 1 && *count <= (1 << 20) && *stride <= scratchpad();
-        if (good) stream.levels[i] = {*count, Bytes(*stride)};
-    }
-    if (good && stream.vectors() > kInt32) line.fail("levels", "more than 2^31 vectors");
-    if (!good)
-        line.fail("levels", "expected three 'count*stride', outermost first, such as 1*0,56*7424,56*128");
-    for (const auto part : split_list(segments, ',')) {
-        const auto numbers = split_list(part, '+');
-        const auto offset = numbers.size() == 2 ? parse_integer(numbers[0]) : std::nullopt;
-        const auto bytes = numbers.size() == 2 ? parse_integer(numbers[1]) : std::nullopt;
-        if (!offset || !bytes || *bytes < 1 || *bytes > scratchpad() || *offset > scratchpad())
-            return line.fail("segments",
-                             "expected 'offset+bytes' pairs within the scratchpad, such as 0+128,7424+128");
-        stream.segments.push_back({Bytes(*offset), Bytes(*bytes)});
-    }
-    program_.streams.push_back(std::move(stream));
 }
 
 void Reader::read_command(ProgramLine& line, UnitIndex unit) {
