@@ -9,9 +9,6 @@
 namespace systole::systolic {
 namespace {
 
-/// Accumulators are 32 bits wide on every machine modelled (int32 or fp32).
-constexpr std::int64_t kAccumulatorBytes = 4;
-
 /// "mxu3" -> 3.
 int index_of(const char* basename) {
     return std::stoi(std::string(basename).substr(3));
@@ -53,7 +50,10 @@ MatrixUnit::MatrixUnit(sc_core::sc_module_name name, const SystolicSpec& spec, C
                           return true;
                       },
                       [this] { return left_fifo_; }});
-    weights.on_complete([this](const Command&, EventId done) { tile_arrived(done); });
+    weights.on_complete([this](const Command& load, EventId done) {
+        fifo_.push_back(&record_.program().transfer(load));
+        tile_arrived(done);
+    });
     SC_HAS_PROCESS(MatrixUnit);
     SC_METHOD(step);
     sensitive << queue.pushed << wake_;
@@ -118,6 +118,12 @@ void MatrixUnit::settle(Running& running, const PassReport& report) {
                  row_bytes(pass.dtype, pass.depth) * pass.vectors);
     ledger.enter(layer, Place::Array, Place::Accumulator, Operand::PartialSums,
                  Bytes(pass.vectors * pass.cols * kAccumulatorBytes));
+    if (pass.new_weights) {
+        const Transfer& tile = *fifo_.front();
+        fifo_.pop_front();
+        ledger.enter(layer, Place::WeightFifo, Place::Array, tile.operand, Bytes(tile.bytes()));
+        stats_.tile_bytes += tile.bytes();
+    }
     stats_.macs += pass.macs().value();
     stats_.stream_cycles += (times.stream_end - times.start).value();
 }

@@ -27,7 +27,7 @@ public:
     TransferUnit weights;  ///< fills the weight FIFO
 
     struct Stats {
-        std::int64_t passes = 0, tiles = 0, macs = 0, stream_cycles = 0, port_wait_cycles = 0;
+        std::int64_t passes = 0, tiles = 0, tile_bytes = 0, macs = 0, stream_cycles = 0, port_wait_cycles = 0;
     };
     const Stats& stats() const { return stats_; }
     const SlotAccount& account() const { return account_.slots(); }
@@ -88,7 +88,8 @@ private:
     MatrixAccount account_;
 
     std::deque<Running> running_;
-    std::deque<Mark> arrived_;  // tiles in the FIFO or shifted in, not yet used by a pass
+    std::deque<Mark> arrived_;          // tiles in the FIFO or shifted in, not yet used by a pass
+    std::deque<const Transfer*> fifo_;  // tiles arrived whose first pass has not finished
     std::size_t tiles_arrived_ = 0, tiles_started_ = 0;
     Mark register_freed_;                   // what last let a tile into the array
     PassTimes tile_in_use_;                 // its shift

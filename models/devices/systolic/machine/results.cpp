@@ -141,7 +141,13 @@ private:
 std::vector<EndCount> ends_of(Machine& machine) {
     const Bytes vector_written = machine.record.ledger().total(Place::Vector, Place::Scratchpad);
     const Bytes vector_read = Bytes(machine.vector.stats().scratchpad_bytes) - vector_written;
-    return {{Place::Dram, machine.dram.bytes_read(), machine.dram.bytes_written()},
+    Bytes tiles_in, tiles_out;
+    for (const auto& mxu : machine.mxus) {
+        tiles_in += Bytes(mxu->weights.dma.stats().bytes);
+        tiles_out += Bytes(mxu->stats().tile_bytes);
+    }
+    return {{Place::WeightFifo, tiles_out, tiles_in},
+            {Place::Dram, machine.dram.bytes_read(), machine.dram.bytes_written()},
             {Place::Host, machine.host_link.bytes_down(), machine.host_link.bytes_up()},
             {Place::Scratchpad, machine.scratchpad.bytes_out() + vector_read,
              machine.scratchpad.bytes_in() + vector_written}};

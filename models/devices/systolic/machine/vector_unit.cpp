@@ -6,12 +6,6 @@
 #include "sim/kernel/kernel.h"
 
 namespace systole::systolic {
-namespace {
-
-/// Accumulators are 32 bits wide on every machine modelled (int32 or fp32).
-constexpr std::int64_t kAccumulatorBytes = 4;
-
-}  // namespace
 
 Cycles occupancy(const VectorSpec& spec, const VectorWork& work) {
     return Cycles(std::max({std::int64_t{1}, ceil_div(work.lane_cycles, spec.lanes),

@@ -87,10 +87,12 @@ struct VectorWork {
     friend bool operator==(const VectorWork&, const VectorWork&) = default;
 };
 
+/// Accumulators are 32 bits wide on every machine modelled (int32 or fp32).
+constexpr std::int64_t kAccumulatorBytes = 4;
+
 struct Command {
     UnitIndex unit = 0;
     std::uint8_t token_count = 0;
-    std::uint16_t reserved = 0;
     std::int32_t layer = 0;
     std::uint32_t work = 0;         ///< index into the pool of the unit's kind of work
     std::uint32_t first_token = 0;  ///< index into Program::tokens
