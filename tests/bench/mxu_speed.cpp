@@ -52,7 +52,7 @@ double grid_seconds_per_pass(const Pass& pass, int passes) {
     const Matrix<float> activations = random_bf16(pass.vectors, tile.rows);
     const double seconds = seconds_of([&] {
         stream(
-            grid, pass, passes, [&] { grid.weights_arrive(grid.now(), tile, weights); },
+            grid, pass, passes, [&] { grid.tile_arrives(grid.now(), tile, weights); },
             [&] { grid.start(pass, activations); });
     });
     const double pes = double{kArray.rows} * kArray.cols;
@@ -66,7 +66,7 @@ double tile_seconds_per_pass(const Pass& pass, int passes) {
     const Tile tile{kArray.rows, kArray.cols};
     const double seconds = seconds_of([&] {
         stream(
-            engine, pass, passes, [&] { engine.weights_arrive(engine.now(), tile); },
+            engine, pass, passes, [&] { engine.tile_arrives(engine.now(), tile); },
             [&] { engine.start(pass); });
     });
     fmt::print("tile engine, T = {}: {:.0f} ns a pass\n", pass.vectors, seconds / passes * 1e9);

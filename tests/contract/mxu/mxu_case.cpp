@@ -46,8 +46,8 @@ void make_consistent(MxuCase& mxu_case) {
     std::vector<Step>& steps = mxu_case.steps;
     Cycles arrived;
     for (std::size_t n = 0; n < steps.size(); ++n) {
-        if (n == 0) steps[n].pass.new_weights = true;
-        steps[n].pass.last_use = n + 1 == steps.size() || steps[n + 1].pass.new_weights;
+        if (n == 0) steps[n].pass.new_tile = true;
+        steps[n].pass.last_use = n + 1 == steps.size() || steps[n + 1].pass.new_tile;
         steps[n].tile.rows = std::min(steps[n].tile.rows, mxu_case.array.rows);
         steps[n].tile.cols = std::min(steps[n].tile.cols, mxu_case.array.cols);
         steps[n].arrives = arrived = std::max(arrived, steps[n].arrives);
@@ -68,7 +68,7 @@ MxuCase random_case(std::mt19937_64& random) {
         Step step;
         step.pass.vectors = chance(random, 40) ? draw(random, 1, 4) : draw(random, 1, 40);
         step.pass.cycles_per_vector = chance(random, 50) ? shared_rate : random_rate(random);
-        step.pass.new_weights = chance(random, 65);
+        step.pass.new_tile = chance(random, 65);
         step.pass.accumulate = chance(random, 60);
         step.pass.accumulator_row = chance(random, 60) ? 0 : draw(random, 0, 60);
         step.tile = {static_cast<int>(draw(random, 1, made.array.rows)),
@@ -92,9 +92,9 @@ std::string to_string(const MxuCase& mxu_case) {
                     mxu_case.arrivals_told_early ? "early" : "in time", mxu_case.value_seed);
     for (const Step& step : mxu_case.steps) {
         const Pass& pass = step.pass;
-        const std::string weights = pass.new_weights ? fmt::format("tile {} x {} at {}", step.tile.rows,
-                                                                   step.tile.cols, step.arrives.value())
-                                                     : "kept tile";
+        const std::string weights = pass.new_tile ? fmt::format("tile {} x {} at {}", step.tile.rows,
+                                                                step.tile.cols, step.arrives.value())
+                                                  : "kept tile";
         text += fmt::format("  {} vectors every {}/{} ready at {}, {}, {} row {}\n", pass.vectors,
                             pass.cycles_per_vector.num, pass.cycles_per_vector.den, step.ready.value(),
                             weights, pass.accumulate ? "adds onto" : "overwrites", pass.accumulator_row);

@@ -17,7 +17,7 @@ Outcome live(MatrixEngine& engine, const MxuCase& mxu_case, const Hands& hands) 
     Outcome outcome;
     std::size_t tile = 0, pass = 0;
     const auto skip_kept = [&] {
-        while (tile < steps.size() && !steps[tile].pass.new_weights) ++tile;
+        while (tile < steps.size() && !steps[tile].pass.new_tile) ++tile;
     };
     while (true) {
         const Cycles now = engine.now();
@@ -100,8 +100,8 @@ Values<Arithmetic> reference(const MxuCase& mxu_case) {
     for (std::size_t n = 0; n < mxu_case.steps.size(); ++n) {
         const Step& step = mxu_case.steps[n];
         const Pass& pass = step.pass;
-        if (pass.new_weights) tile = step.tile;
-        values.weights.push_back(pass.new_weights
+        if (pass.new_tile) tile = step.tile;
+        values.weights.push_back(pass.new_tile
                                      ? random_matrix<Operand>(tile.rows, tile.cols, mxu_case.type, random)
                                      : values.weights.back());
         values.activations.push_back(random_matrix<Operand>(pass.vectors, tile.rows, mxu_case.type, random));
@@ -146,15 +146,15 @@ std::optional<std::string> disagreement_in(const MxuCase& mxu_case) {
     TileEngine tile(mxu_case.array);
     const Outcome of_tile = live(
         tile, mxu_case,
-        {[&](std::size_t n) { tile.weights_arrive(std::max(tile.now(), steps[n].arrives), steps[n].tile); },
+        {[&](std::size_t n) { tile.tile_arrives(std::max(tile.now(), steps[n].arrives), steps[n].tile); },
          [&](std::size_t n) { tile.start(steps[n].pass); }});
     PeGrid<Arithmetic> grid(mxu_case.array);
-    const Outcome of_grid = live(grid, mxu_case,
-                                 {[&](std::size_t n) {
-                                      grid.weights_arrive(std::max(grid.now(), steps[n].arrives),
-                                                          steps[n].tile, values.weights[n]);
-                                  },
-                                  [&](std::size_t n) { grid.start(steps[n].pass, values.activations[n]); }});
+    const Outcome of_grid =
+        live(grid, mxu_case,
+             {[&](std::size_t n) {
+                  grid.tile_arrives(std::max(grid.now(), steps[n].arrives), steps[n].tile, values.weights[n]);
+              },
+              [&](std::size_t n) { grid.start(steps[n].pass, values.activations[n]); }});
     if (const auto found = difference(of_tile, of_grid, steps.size())) return found;
 
     const Cycles readable = of_grid.passes.back().times.done + mxu_case.array.accumulator_latency - Cycles(1);

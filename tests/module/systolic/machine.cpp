@@ -26,14 +26,15 @@ std::int64_t cycles_of(const ResultRow& row, SlotClass slot_class, std::int64_t 
     return row.slots[static_cast<std::size_t>(slot_class)] / (slots * 1000);  // 1 cycle = 1000 ps
 }
 
-constexpr const char* kOnePass = R"(systole-program 1
+constexpr const char* kOnePass = R"(systole-program 2
 trace "one pass"
+array dataflow=ws
 layer "fc" op=matmul macs=128 compulsory_dram=80 dtype=int8 mapping="by hand"
 stream levels=1*0,1*0,8*4 segments=0+4
 load layer=0 from=dram:0 to=scratchpad:24576 rows=1 row_bytes=16 operand=weights
 load layer=0 from=dram:4096 to=scratchpad:0 rows=1 row_bytes=32 operand=activations
 weights0 layer=0 from=scratchpad:24576 to=weight_fifo:0 rows=1 row_bytes=16 operand=weights after=load:1
-mxu0 layer=0 stream=0 address=0 vectors=8 depth=4 cols=4 accumulator=0 mode=set weights=next dtype=int8 after=load:2
+mxu0 layer=0 left=0:0 m=8 k=4 n=4 accumulator=0 mode=set tile=next dtype=int8 after=load:2
 vector layer=0 elements=32 lane_cycles=32 read=0 written=32 macs=0 operand=outputs mxu=0 accumulator=0 rows=8 cols=4 after=mxu0:1
 store layer=0 from=scratchpad:49152 to=dram:8192 rows=1 row_bytes=32 operand=outputs after=vector:1
 )";

@@ -20,7 +20,7 @@ double imbalance(const Program& program, const SystolicSpec& spec) {
     std::int64_t macs = 0;
     for (const Command& c : program.commands) {
         if (unit_kind(c.unit) != UnitKind::Matrix) continue;
-        busy[c.unit] += std::max<std::int64_t>(program.pass(c).vectors, spec.mxu.rows);
+        busy[c.unit] += std::max<std::int64_t>(program.pass(c).m, spec.mxu.rows);
         macs += program.pass(c).macs().value();
     }
     std::int64_t most = 0;
@@ -94,7 +94,7 @@ TEST_CASE("A matmul of 512 keeps four arrays of 128 equally busy") {
 TEST_CASE("A matmul of 4096 streams at least as many vectors as the array has rows and reads little twice") {
     const SystolicSpec spec = large_machine();
     const Program program = lower(matmul(4096, 4096, 4096), spec, Protocol::of_op()).program;
-    CHECK(std::ranges::all_of(program.passes, [](const MatrixPass& p) { return p.vectors >= 128; }));
+    CHECK(std::ranges::all_of(program.passes, [](const MatrixPass& p) { return p.m >= 128; }));
     CHECK(imbalance(program, spec) == Approx(1.0));
     const std::int64_t once = 2 * 4096 * 4096 * 2;
     CHECK(loaded(program, Operand::Weights) + loaded(program, Operand::Activations) <= 8 * once);

@@ -176,11 +176,11 @@ std::int64_t Replay::weight_address(const MatrixPass& pass, std::int64_t k, std:
 void Replay::check_vector(const MatrixPass& pass, std::int64_t t,
                           const std::vector<std::int64_t>& addresses) {
     const std::int64_t width = element_bytes(layer().inputs.at(0));
-    if (static_cast<std::int64_t>(addresses.size()) != pass.depth * width) {
-        return fault(fmt::format("a vector of {} B for {} elements", addresses.size(), pass.depth));
+    if (static_cast<std::int64_t>(addresses.size()) != pass.k * width) {
+        return fault(fmt::format("a vector of {} B for {} elements", addresses.size(), pass.k));
     }
     const bool resident = lowered_.placements[layer().inputs.at(0)].space == Space::Scratchpad;
-    for (std::int64_t k = 0; k < pass.depth; ++k) {
+    for (std::int64_t k = 0; k < pass.k; ++k) {
         const std::int64_t wanted = input_address(pass, pass.origin.m0 + t, pass.origin.k0 + k);
         const std::int64_t at = addresses[static_cast<std::size_t>(k * width)];
         const std::int64_t got = resident ? at : scratchpad_.holds[static_cast<std::size_t>(at)];
@@ -198,9 +198,9 @@ void Replay::check_weights(const MatrixPass& pass) {
     const bool transposed = !layer().weights && matmul->transposed_b;
     const TensorId id = layer().weights ? *layer().weights : layer().inputs.at(1);
     const std::int64_t width = element_bytes(id);
-    const std::int64_t pitch = layer().weights ? spec_.mxu.cols : transposed ? pass.depth : pass.cols;
-    for (std::int64_t k = 0; k < pass.depth; ++k) {
-        for (std::int64_t n = 0; n < pass.cols; ++n) {
+    const std::int64_t pitch = layer().weights ? spec_.mxu.cols : transposed ? pass.k : pass.n;
+    for (std::int64_t k = 0; k < pass.k; ++k) {
+        for (std::int64_t n = 0; n < pass.n; ++n) {
             const auto at = static_cast<std::size_t>((transposed ? n * pitch + k : k * pitch + n) * width);
             const std::int64_t wanted = weight_address(pass, pass.origin.k0 + k, pass.origin.n0 + n);
             if (at >= tile.size() || tile[at] != wanted) {
@@ -213,15 +213,15 @@ void Replay::check_weights(const MatrixPass& pass) {
 
 void Replay::replay_pass(const MatrixPass& pass) {
     const auto mxu = static_cast<std::size_t>(mxu_of(command_.unit));
-    const AddressStream& stream = lowered_.program.streams[pass.stream];
-    if (stream.vectors() != pass.vectors) return fault("its stream has another number of vectors");
+    const AddressStream& stream = lowered_.program.streams[pass.left.stream];
+    if (stream.vectors() != pass.m) return fault("its stream has another number of vectors");
     std::int64_t t = 0;
     for (std::int64_t i = 0; i < stream.levels[0].count; ++i) {
         for (std::int64_t j = 0; j < stream.levels[1].count; ++j) {
             for (std::int64_t k = 0; k < stream.levels[2].count; ++k, ++t) {
                 std::vector<std::int64_t> addresses;
                 for (const Segment& s : stream.segments) {
-                    const std::int64_t begin = pass.address + i * stream.levels[0].stride.value() +
+                    const std::int64_t begin = pass.left.address + i * stream.levels[0].stride.value() +
                                                j * stream.levels[1].stride.value() +
                                                k * stream.levels[2].stride.value() + s.offset.value();
                     if (begin < 0 || begin + s.bytes.value() > spec_.scratchpad.capacity.value()) {
@@ -233,17 +233,17 @@ void Replay::replay_pass(const MatrixPass& pass) {
             }
         }
     }
-    if (pass.new_weights) {
+    if (pass.new_tile) {
         if (fifo_[mxu].empty()) return fault("no weight tile waits for it");
         in_array_[mxu] = fifo_[mxu].front();
         fifo_[mxu].erase(fifo_[mxu].begin());
     }
     check_weights(pass);
-    if (pass.accumulate) read(accumulators_[mxu], pass.accumulator_row, pass.vectors);
-    write(accumulators_[mxu], pass.accumulator_row, pass.vectors);
-    for (std::int64_t m = 0; m < pass.vectors; ++m) {
-        for (std::int64_t n = 0; n < pass.cols; ++n) {
-            for (std::int64_t k = 0; k < pass.depth; ++k) {
+    if (pass.accumulate) read(accumulators_[mxu], pass.accumulator_row, pass.m);
+    write(accumulators_[mxu], pass.accumulator_row, pass.m);
+    for (std::int64_t m = 0; m < pass.m; ++m) {
+        for (std::int64_t n = 0; n < pass.n; ++n) {
+            for (std::int64_t k = 0; k < pass.k; ++k) {
                 ++products_[{command_.layer, pass.origin.batch, pass.origin.m0 + m, pass.origin.n0 + n,
                              pass.origin.k0 + k}];
             }
@@ -328,7 +328,7 @@ bool Replay::completes_with_shallow_queues() const {
         }
         if (unit_kind(c.unit) == UnitKind::Weights)
             return tiles[static_cast<std::size_t>(mxu_of(c.unit))] == 0;
-        if (unit_kind(c.unit) == UnitKind::Matrix && p.pass(c).new_weights)
+        if (unit_kind(c.unit) == UnitKind::Matrix && p.pass(c).new_tile)
             return tiles[static_cast<std::size_t>(mxu_of(c.unit))] > 0;
         return true;
     };
@@ -344,7 +344,7 @@ bool Replay::completes_with_shallow_queues() const {
             if (queues[unit].empty() || !ready(p.commands[queues[unit].front()])) continue;
             const Command& c = p.commands[queues[unit].front()];
             if (unit_kind(c.unit) == UnitKind::Weights) ++tiles[static_cast<std::size_t>(mxu_of(c.unit))];
-            if (unit_kind(c.unit) == UnitKind::Matrix && p.pass(c).new_weights)
+            if (unit_kind(c.unit) == UnitKind::Matrix && p.pass(c).new_tile)
                 --tiles[static_cast<std::size_t>(mxu_of(c.unit))];
             queues[unit].pop_front();
             ++done[unit];

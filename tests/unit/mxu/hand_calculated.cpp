@@ -58,7 +58,7 @@ void check_reports(MatrixEngine& engine, const Drawing& drawing) {
 void check_tile_engine(const Drawing& drawing) {
     TileEngine engine(drawing.array);
     for (const DrawnPass& pass : drawing.passes)
-        if (pass.pass.new_weights) engine.weights_arrive(pass.arrives, pass.tile);
+        if (pass.pass.new_tile) engine.tile_arrives(pass.arrives, pass.tile);
     std::size_t next = 0;
     for (; engine.now() < at(40); engine.advance(engine.now() + at(1)))
         start_what_can(engine, drawing, next, [&](const DrawnPass& pass) { engine.start(pass.pass); });
@@ -66,16 +66,15 @@ void check_tile_engine(const Drawing& drawing) {
 }
 
 /// What PE(row, col) did in the last cycle, given the weight at the end of its shift path before.
-std::string cell(const PeState<Int8Arithmetic>& pe, std::int8_t weight_before) {
-    const char vector = !pe.valid ? '.' : pe.activation == 0 ? '0' : static_cast<char>(pe.activation);
+std::string cell(const PeState<std::int8_t, std::int32_t>& pe, std::int8_t weight_before) {
+    const char vector = !pe.valid ? '.' : pe.moving == 0 ? '0' : static_cast<char>(pe.moving);
     return {vector, pe.shadow == weight_before ? '.' : 'w'};
 }
 
 void check_grid(const Drawing& drawing) {
     PeGrid<Int8Arithmetic> grid(drawing.array);
     for (const DrawnPass& pass : drawing.passes)
-        if (pass.pass.new_weights)
-            grid.weights_arrive(pass.arrives, pass.tile, {pass.tile.cols, pass.weights});
+        if (pass.pass.new_tile) grid.tile_arrives(pass.arrives, pass.tile, {pass.tile.cols, pass.weights});
     const int rows = drawing.array.rows, cols = drawing.array.cols;
     std::vector<std::string> seen(rows * cols);
     std::vector<std::int8_t> weight(rows * cols);
@@ -159,7 +158,7 @@ TEST_CASE(
                             at(0),
                             {{at(0), at(2), at(2), at(7), at(8)}, 12, 0}},
                            {"ABC",
-                            {.vectors = 3, .new_weights = false, .accumulate = true},
+                            {.vectors = 3, .new_tile = false, .accumulate = true},
                             {2, 2},
                             {},
                             at(0),

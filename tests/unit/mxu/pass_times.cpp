@@ -38,7 +38,7 @@ TEST_CASE("a weight-stationary fold without double buffering takes 2R + C + T - 
                            .accumulator_latency = Cycles(1),
                            .accumulator_rows = 4096});
         for (int fold = 1; fold <= 3; ++fold) {
-            engine.weights_arrive(engine.now(), {});
+            engine.tile_arrives(engine.now(), {});
             start_early(engine, {.vectors = vectors});
             CHECK(finish_next(engine).times.done.value() == fold * (2 * rows + cols + vectors - 2));
         }
@@ -48,7 +48,7 @@ TEST_CASE("a weight-stationary fold without double buffering takes 2R + C + T - 
 TEST_CASE("with double-buffered weights a pass costs max(T, R) once the array is full") {
     for (const std::int64_t vectors : {1, 7, 8, 9, 100}) {
         TileEngine engine({.rows = 8, .cols = 5, .accumulator_latency = Cycles(1), .accumulator_rows = 128});
-        for (int n = 0; n < 4; ++n) engine.weights_arrive(Cycles(0), {});
+        for (int n = 0; n < 4; ++n) engine.tile_arrives(Cycles(0), {});
         std::vector<std::int64_t> starts;
         for (int n = 0; n < 4; ++n) starts.push_back(start_early(engine, {.vectors = vectors}));
         const std::int64_t cost = std::max<std::int64_t>(vectors, 8);
@@ -61,7 +61,7 @@ TEST_CASE("a pass without a tile on its way can never start, and a tile makes it
     CHECK(engine.earliest_start({}) == kNever);
     CHECK(engine.next_event() == kNever);
     engine.advance(Cycles(10));
-    engine.weights_arrive(Cycles(13), {});
+    engine.tile_arrives(Cycles(13), {});
     CHECK(engine.earliest_start({}) == Cycles(17));
     CHECK(engine.next_event() == Cycles(17));
     engine.advance(Cycles(16));
@@ -73,16 +73,16 @@ TEST_CASE("a pass without a tile on its way can never start, and a tile makes it
 
 TEST_CASE("without a shadow register a kept tile stays until its last use has drained") {
     TileEngine engine({.rows = 4, .cols = 4, .shadow_register = false});
-    engine.weights_arrive(Cycles(0), {});
-    engine.weights_arrive(Cycles(0), {});
+    engine.tile_arrives(Cycles(0), {});
+    engine.tile_arrives(Cycles(0), {});
     CHECK(start_early(engine, {.vectors = 10, .last_use = false}) == 4);
-    CHECK(start_early(engine, {.vectors = 10, .new_weights = false}) == 14);
+    CHECK(start_early(engine, {.vectors = 10, .new_tile = false}) == 14);
     CHECK(start_early(engine, {.vectors = 1}) == 14 + 10 + 4 + 4 - 2 + 4);
 }
 
 TEST_CASE("a pass is finished only when a slow port is through with it, too") {
     TileEngine engine({.rows = 1, .cols = 1});
-    engine.weights_arrive(Cycles(0), {});
+    engine.tile_arrives(Cycles(0), {});
     start_early(engine,
                 {.vectors = 1, .cycles_per_vector = {5, 1}});  // in 1: done in 2, the port is free in 6
     engine.advance(Cycles(5));
@@ -109,7 +109,7 @@ TEST_CASE("the accumulator rule in closed form is that of checking vector by vec
         std::vector<std::int64_t> fed(700, -1'000'000);
         Pass pass{.last_use = false};
         std::int64_t port_free = 1;  // after the only shift
-        engine.weights_arrive(Cycles(0), {});
+        engine.tile_arrives(Cycles(0), {});
         for (int k = 0; k < 4; ++k) {
             pass.vectors = draw(1, 300);
             pass.cycles_per_vector = rate();
@@ -125,7 +125,7 @@ TEST_CASE("the accumulator rule in closed form is that of checking vector by vec
                 fed[pass.accumulator_row + t] = expected + feed(t);
             port_free =
                 expected + ceil_div(pass.vectors * pass.cycles_per_vector.num, pass.cycles_per_vector.den);
-            pass.new_weights = false;
+            pass.new_tile = false;
             pass.accumulate = draw(0, 3) > 0;
         }
     }

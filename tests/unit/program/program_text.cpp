@@ -7,15 +7,16 @@
 namespace systole::systolic {
 namespace {
 
-const std::string kProgram = R"(systole-program 1
+const std::string kProgram = R"(systole-program 2
 trace "with \"quotes\""
+array dataflow=ws
 layer "fc" op=matmul macs=128 compulsory_dram=80 dtype=int8 mapping="by hand"
 stream levels=1*0,2*64,4*4 segments=0+2,32+2
 host_in layer=0 from=host:0 to=dram:4096 rows=1 row_bytes=32 operand=activations
 load layer=0 from=dram:4096 to=scratchpad:0 rows=2 row_bytes=16 from_stride=16 to_stride=64 operand=activations after=host_in:1
 weights0 layer=0 from=scratchpad:24576 to=weight_fifo:0 rows=1 row_bytes=16 operand=weights
-mxu0 layer=0 stream=0 address=0 vectors=8 depth=4 cols=4 accumulator=0 mode=set weights=next dtype=int8 batch=1 m=2 k=3 n=4 after=load:1,weights0:1
-vector layer=0 elements=32 lane_cycles=32 read=0 written=32 macs=0 operand=outputs mxu=0 accumulator=0 rows=8 cols=4 batch=1 m=2 n=4 after=mxu0:1
+mxu0 layer=0 left=0:0 m=8 k=4 n=4 accumulator=0 mode=set tile=next dtype=int8 batch=1 m0=2 k0=3 n0=4 after=load:1,weights0:1
+vector layer=0 elements=32 lane_cycles=32 read=0 written=32 macs=0 operand=outputs mxu=0 accumulator=0 rows=8 cols=4 batch=1 m0=2 n0=4 after=mxu0:1
 )";
 
 Program parse(const std::string& text) {
@@ -63,7 +64,7 @@ TEST_CASE("what a machine cannot do is refused with its place", "[program]") {
     check_refused("hello", "p.txt:1:1: error: not a device program");
     check_refused("", "not a device program");
     check_refused(with("load layer", "laod layer"),
-                  "p.txt:6:1: error: unknown unit 'laod'; this machine has: host_in");
+                  "p.txt:7:1: error: unknown unit 'laod'; this machine has: host_in");
     check_refused(with("load layer", "laod layer"), "(did you mean 'load'?)");
     check_refused(with("mxu0 layer", "mxu1 layer"), "unknown unit 'mxu1'");
     check_refused(with("layer=0 from=host:0", "layer=1 from=host:0"),
@@ -76,15 +77,15 @@ TEST_CASE("what a machine cannot do is refused with its place", "[program]") {
     check_refused(with("rows=2", "rows=0"), "rows: '0' is not a whole number from 1");
     check_refused(with("rows=2", "rows=-2"), "rows: '-2'");
     check_refused(with("rows=2", "rows=99999999999999999999"), "rows: '99999999999999999999'");
-    check_refused(with("vectors=8", "vectors=65"), "vectors: '65' is not a whole number from 1 to 64");
-    check_refused(with("depth=4", "depth=5"), "depth: '5' is not a whole number from 1 to 4");
+    check_refused(with(" m=8", " m=65"), "m: '65' is not a whole number from 1 to 64");
+    check_refused(with(" k=4", " k=5"), "k: '5' is not a whole number from 1 to 4");
     check_refused(with("accumulator=0 mode", "accumulator=60 mode"), "accumulator: '60'");
-    check_refused(with("weights=next", "weights=keep"), "no tile to keep");
+    check_refused(with("tile=next", "tile=keep"), "no tile to keep");
     check_refused(with("dtype=int8 batch", "dtype=int4 batch"), "no rate for this number format");
     check_refused(with("mode=set", "mode=sett"),
                   "unknown 'sett', expected one of: set, add (did you mean 'set'?)");
-    check_refused(with(" vectors=8", ""), "vectors: missing");
-    check_refused(with("vectors=8", "vectors=8 colour=red"), "p.txt:8:43: error: unexpected 'colour'");
+    check_refused(with(" m=8", ""), "m: missing");
+    check_refused(with(" m=8", " m=8 colour=red"), "p.txt:9:24: error: unexpected 'colour'");
     check_refused(with("after=load:1", "after=load"), "'load' is not 'unit:count'");
     check_refused(with("after=load:1", "after=nobody:1"), "'nobody:1' is not 'unit:count'");
     check_refused(with("macs=128", "macs=127"), "do 128 MACs, the layer says 127");
@@ -98,9 +99,9 @@ TEST_CASE("what a machine cannot do is refused with its place", "[program]") {
 }
 
 TEST_CASE("garbage is refused, never a crash", "[program]") {
-    check_refused(std::string("systole-program 1\n\0\xff\xfe=\"", 22), "error");
-    check_refused("systole-program 1\n" + std::string(100'000, '='), "error");
-    std::string many = "systole-program 1\n";
+    check_refused(std::string("systole-program 2\n\0\xff\xfe=\"", 22), "error");
+    check_refused("systole-program 2\n" + std::string(100'000, '='), "error");
+    std::string many = "systole-program 2\n";
     for (int i = 0; i < 10'000; ++i) many += "nonsense\n";
     check_refused(many, "unknown unit 'nonsense'");
 }

@@ -223,8 +223,8 @@ void GemmSteps::issue(Block& block, Range step_k, std::int64_t tile, std::int64_
     const Range k = problem_.k_tiles[static_cast<std::size_t>(tile)];
     const std::array<std::int64_t, 3> wanted{block.item, n.begin, k.begin};
     auto& in_array = in_array_[static_cast<std::size_t>(block.mxu)];
-    const bool new_weights = in_array != wanted;
-    if (new_weights) {
+    const bool new_tile = in_array != wanted;
+    if (new_tile) {
         fetch_weights(block, step_k, n, k);
         in_array = wanted;
     }
@@ -236,14 +236,13 @@ void GemmSteps::issue(Block& block, Range step_k, std::int64_t tile, std::int64_
     if (tile == 0) after.add(block.room[at]);
     const PassRead read = problem_.source->read(block.item, block.m_block, step_k, k, base);
     MatrixPass pass;
-    pass.stream = workspace_.emitter.stream(read.stream);
-    pass.address = read.address;
-    pass.vectors = block.m.count;
-    pass.depth = static_cast<std::int32_t>(k.count);
-    pass.cols = static_cast<std::int32_t>(n.count);
+    pass.left = {workspace_.emitter.stream(read.stream), read.address};
+    pass.m = block.m.count;
+    pass.k = k.count;
+    pass.n = n.count;
     pass.accumulator_row = static_cast<std::int32_t>(block.accumulators[at]->address);
     pass.accumulate = tile > 0;
-    pass.new_weights = new_weights;
+    pass.new_tile = new_tile;
     pass.dtype = workspace_.dtype(problem_.input);
     pass.origin = {block.item, block.m.begin, k.begin, n.begin};
     block.done[at] = workspace_.emitter.pass(block.mxu, pass, after);

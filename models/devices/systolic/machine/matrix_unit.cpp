@@ -21,8 +21,8 @@ MatrixUnit::Plan MatrixUnit::plan(const Program& program, UnitIndex unit) {
     for (const Command& command : program.commands) {
         if (command.unit != unit) continue;
         const MatrixPass& pass = program.pass(command);
-        if (pass.new_weights) plan.tiles.push_back(&command);
-        if (!plan.last_use.empty()) plan.last_use.back() = pass.new_weights;
+        if (pass.new_tile) plan.tiles.push_back(&command);
+        if (!plan.last_use.empty()) plan.last_use.back() = pass.new_tile;
         plan.last_use.push_back(true);
     }
     return plan;
@@ -67,11 +67,11 @@ void MatrixUnit::tile_arrived(EventId done) {
     const Command& user = *plan_.tiles[tiles_arrived_++];
     const MatrixPass& pass = record_.program().pass(user);
     const auto rate = spec_.mxu.rate_of(pass.dtype).value();
-    const Tile tile{static_cast<int>(ceil_div(pass.depth, rate)), pass.cols};
+    const Tile tile{static_cast<int>(ceil_div(pass.k, rate)), static_cast<int>(pass.n)};
     if (witnessed_)
-        witnessed_->weights_arrive(cycle, tile, weights_of(user.layer, pass));
+        witnessed_->tile_arrives(cycle, tile, weights_of(user.layer, pass));
     else
-        engine_->weights_arrive(cycle, tile);
+        engine_->tile_arrives(cycle, tile);
     wake_at(cycle);
 }
 
@@ -106,8 +106,8 @@ void MatrixUnit::settle(Running& running, const PassReport& report) {
     running.readable = times.done + spec_.mxu.accumulator_latency - Cycles(1);
     const std::int64_t slots =
         std::int64_t{spec_.mxu.rows} * spec_.mxu.cols * spec_.mxu.rate_of(pass.dtype).value();
-    account_.pass(record_.log(), running.started, times.start, Cycles(pass.vectors), times.stream_end,
-                  times.done, slots, std::int64_t{pass.depth} * pass.cols);
+    account_.pass(record_.log(), running.started, times.start, Cycles(pass.m), times.stream_end, times.done,
+                  slots, pass.k * pass.n);
     if (!spec_.mxu.shadow_register)
         register_freed_ = {times.done, record_.log().add(clock_.edge(times.done), running.streamed,
                                                          SlotClass::Ramp, running.entry.number)};
@@ -115,10 +115,10 @@ void MatrixUnit::settle(Running& running, const PassReport& report) {
     const auto layer = static_cast<std::size_t>(running.entry.command->layer);
     auto& ledger = record_.ledger();
     ledger.enter(layer, Place::Scratchpad, Place::Array, Operand::Activations,
-                 row_bytes(pass.dtype, pass.depth) * pass.vectors);
+                 row_bytes(pass.dtype, pass.k) * pass.m);
     ledger.enter(layer, Place::Array, Place::Accumulator, Operand::PartialSums,
-                 Bytes(pass.vectors * pass.cols * kAccumulatorBytes));
-    if (pass.new_weights) {
+                 Bytes(pass.m * pass.n * kAccumulatorBytes));
+    if (pass.new_tile) {
         const Transfer& tile = *fifo_.front();
         fifo_.pop_front();
         ledger.enter(layer, Place::WeightFifo, Place::Array, tile.operand, Bytes(tile.bytes()));
@@ -140,9 +140,9 @@ void MatrixUnit::complete_readable(Cycles cycle) {
 
 Pass MatrixUnit::next_pass() {
     const MatrixPass& work = record_.program().pass(*queue.front().command);
-    return {.vectors = work.vectors,
+    return {.vectors = work.m,
             .cycles_per_vector = port_rate(work),
-            .new_weights = work.new_weights,
+            .new_tile = work.new_tile,
             .last_use = plan_.last_use[static_cast<std::size_t>(stats_.passes)],
             .accumulate = work.accumulate,
             .accumulator_row = work.accumulator_row};
@@ -183,7 +183,7 @@ void MatrixUnit::start(const Pass& pass, Cycles cycle) {
     const EventId started = start_event(pass, expected);
     expected.start = cycle;
     expected.stream_end = cycle + Cycles(pass.cycles_per_vector.ceil_times(pass.vectors));
-    ports_.reserve(index_, cycle, expected.stream_end, row_bytes(work.dtype, work.depth) * work.vectors);
+    ports_.reserve(index_, cycle, expected.stream_end, row_bytes(work.dtype, work.k) * work.m);
     if (witnessed_)
         witnessed_->start(pass, activations_of(entry.command->layer, work));
     else
@@ -194,19 +194,19 @@ void MatrixUnit::start(const Pass& pass, Cycles cycle) {
     const EventId streamed =
         record_.log().add(clock_.edge(expected.stream_end), started, SlotClass::Dependency, entry.number);
     stream_ended_ = {expected.stream_end, streamed};
-    if (pass.new_weights && spec_.mxu.shadow_register) register_freed_ = {cycle, started};
+    if (pass.new_tile && spec_.mxu.shadow_register) register_freed_ = {cycle, started};
     running_.push_back({entry, started, streamed, expected});
     ++stats_.passes;
-    stats_.tiles += pass.new_weights;
+    stats_.tiles += pass.new_tile;
 }
 
 MatrixUnit::EventId MatrixUnit::start_event(const Pass& pass, PassTimes& expected) {
     auto& log = record_.log();
     const CommandQueue::Entry& entry = queue.front();
-    if (pass.new_weights) left_fifo_ = shifted_in(expected);
+    if (pass.new_tile) left_fifo_ = shifted_in(expected);
     expected.shift_start = tile_in_use_.shift_start;
     const EventId ready = log.latest({entry.issued, record_.last_token(*entry.command),
-                                      pass.new_weights ? left_fifo_ : CausalLog::kNone, stream_ended_.event});
+                                      pass.new_tile ? left_fifo_ : CausalLog::kNone, stream_ended_.event});
     // Whatever the chain so far does not explain is either the busy stream port or the accumulator rows,
     // which the pass before still writes.
     EventId cause = ready;
@@ -238,10 +238,10 @@ MatrixUnit::EventId MatrixUnit::shifted_in(PassTimes& expected) {
 Rational MatrixUnit::port_rate(const MatrixPass& pass) {
     const BankedPort port{spec_.scratchpad.banks, spec_.scratchpad.bank_bytes};
     const std::int64_t period = port.banks * port.bank_width.value();
-    const std::int64_t base = pass.address % period;
-    const auto [found, added] = rates_.try_emplace({pass.stream, base});
+    const std::int64_t base = pass.left.address % period;
+    const auto [found, added] = rates_.try_emplace({pass.left.stream, base});
     if (added) {
-        AddressStream stream = record_.program().streams[pass.stream];
+        AddressStream stream = record_.program().streams[pass.left.stream];
         stream.base = Bytes(base);
         found->second = cycles_per_vector(port, stream);
     }

@@ -37,19 +37,19 @@ std::int8_t weight_value(std::int32_t layer, std::int64_t batch, std::int64_t k,
 }
 
 Matrix<std::int8_t> activations_of(std::int32_t layer, const MatrixPass& pass) {
-    Matrix<std::int8_t> values{pass.depth, {}};
+    Matrix<std::int8_t> values{pass.k, {}};
     const PassOrigin& at = pass.origin;
-    for (std::int64_t t = 0; t < pass.vectors; ++t)
-        for (std::int64_t k = 0; k < pass.depth; ++k)
+    for (std::int64_t t = 0; t < pass.m; ++t)
+        for (std::int64_t k = 0; k < pass.k; ++k)
             values.values.push_back(activation_value(layer, at.batch, at.m0 + t, at.k0 + k));
     return values;
 }
 
 Matrix<std::int8_t> weights_of(std::int32_t layer, const MatrixPass& pass) {
-    Matrix<std::int8_t> values{pass.cols, {}};
+    Matrix<std::int8_t> values{pass.n, {}};
     const PassOrigin& at = pass.origin;
-    for (std::int64_t k = 0; k < pass.depth; ++k)
-        for (std::int64_t n = 0; n < pass.cols; ++n)
+    for (std::int64_t k = 0; k < pass.k; ++k)
+        for (std::int64_t n = 0; n < pass.n; ++n)
             values.values.push_back(weight_value(layer, at.batch, at.k0 + k, at.n0 + n));
     return values;
 }
@@ -59,7 +59,7 @@ DrainCheck::DrainCheck(const Program& program) : program_(program) {
         if (unit_kind(command.unit) != UnitKind::Matrix) continue;
         const MatrixPass& pass = program.pass(command);
         std::int64_t& depth = depth_[{command.layer, pass.origin.batch}];
-        depth = std::max(depth, pass.origin.k0 + pass.depth);
+        depth = std::max(depth, pass.origin.k0 + pass.k);
     }
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// One weight-stationary matrix unit (MXU) of R rows and C columns, as its sequencer sees it: weight tiles
-// arrive and are shifted in, passes of T vectors stream through, results drop into the accumulators below.
-// Two engines stand behind this interface and agree to the cycle: TileEngine (closed form) and PeGrid
-// (register-accurate).
+// One matrix unit (MXU) of R rows and C columns, as its sequencer sees it: tiles take their place in the
+// array, passes of T vectors stream through, results drop into the accumulators below. Two engines stand
+// behind this interface for every dataflow and agree to the cycle: closed form and register-accurate.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 
+#include "models/devices/systolic/mxu/dataflow.h"
 #include "models/devices/systolic/mxu/rational.h"
 #include "sim/base/units.h"
 
@@ -22,40 +22,55 @@ constexpr int kMaxExtent = 32767;
 struct ArraySpec {
     int rows = 128;
     int cols = 128;
-    /// A second weight register per PE: the next tile is shifted in while passes run.
+    Dataflow dataflow = Dataflow::WeightStationary;
+    /// A second register per PE. ws, is: the next tile is shifted in while passes run. os: results are
+    /// shifted out of it while the next pass runs. Without it a tile begins when the one before is `done`.
     bool shadow_register = true;
+    /// os: results leave through the PEs below, R cycles a column. Off: a bus per column takes each result
+    /// in the cycle after its last product.
+    bool result_shift = true;
     /// Cycles from reading an accumulator row until the sum written to it can be read; >= 1.
     Cycles accumulator_latency{1};
     /// Rows of `cols` accumulators.
     std::int64_t accumulator_rows = 2048;
 };
 
-/// A weight tile: the part of the R x C array that holds real weights; the rest is padding.
+/// A stationary tile, of weights (ws), inputs (is) or outputs (os): the part of the R x C array that is real;
+/// the rest is padding.
 struct Tile {
-    int rows = 1;  ///< r, 1 … R: reduction elements per vector
-    int cols = 1;  ///< c, 1 … C: results per vector
+    int rows = 1;  ///< r, 1 … R: reduction elements per vector (ws, is); output rows (os)
+    int cols = 1;  ///< c, 1 … C: results per vector (ws, is); output columns (os)
 };
 
-/// One pass: `vectors` rows of the moving matrix stream over one stationary tile. A pass is rigid: once
-/// started, vector t enters row 0 in cycle start + floor(t * cycles_per_vector), whatever happens elsewhere.
+/// One pass: `vectors` vectors stream over one stationary tile. ws, is: rows of the moving matrix, each
+/// giving one accumulator row. os: columns of the one operand from the left with rows of the other from
+/// above, all giving the same r x c outputs. A pass is rigid: once started, vector t enters PE(0,0) in cycle
+/// start + floor(t * cycles_per_vector), whatever happens elsewhere.
 struct Pass {
     std::int64_t vectors = 1;      ///< T, 1 … 2^31 - 1
     Rational cycles_per_vector{};  ///< port schedule, >= 1; terms below 2^31
-    bool new_weights = true;       ///< uses the next tile in order; otherwise the tile of the pass before
-    /// No later pass keeps this tile: the pass after this one has `new_weights`. Without a shadow register
-    /// this is what lets the next tile in once the pass has drained.
+    bool new_tile = true;          ///< uses the next tile in order; otherwise the tile of the pass before
+    /// No later pass keeps this tile: the pass after this one has `new_tile`. Without a shadow register
+    /// this is what lets the next tile in once the pass has drained. os: its outputs leave the array.
     bool last_use = true;
-    bool accumulate = false;           ///< adds onto the accumulator rows instead of overwriting them
-    std::int64_t accumulator_row = 0;  ///< vector t goes to row accumulator_row + t
+    /// Adds onto the accumulator rows instead of overwriting them. os: read of the last use of a tile only.
+    bool accumulate = false;
+    std::int64_t accumulator_row = 0;  ///< ws, is: vector t goes to row accumulator_row + t; os: output row i
+                                       ///< of the tile to row accumulator_row + i
 };
 
 /// When a pass did what, in cycles of the array clock; ends are exclusive.
 struct PassTimes {
-    Cycles shift_start;  ///< the pass's tile starts to be shifted in (of a kept tile: when it was)
-    Cycles shift_end;    ///< = shift_start + R; the skewed columns follow one cycle each
-    Cycles start;        ///< vector 0 is multiplied in PE(0,0)
-    Cycles stream_end;   ///< = start + ceil(T * cycles_per_vector): the operand port is free again
-    Cycles done;         ///< the last result has been issued to the last column's accumulator
+    /// ws, is: the pass's tile starts to be shifted in (of a kept tile: when it was). os: column 0 starts to
+    /// shift results out, R cycles after the last vector was fed; = done for a pass after which the tile is
+    /// kept, or without result_shift.
+    Cycles shift_start;
+    Cycles shift_end;   ///< = shift_start + R; the skewed columns follow one cycle each. os, without: = done
+    Cycles start;       ///< vector 0 is multiplied in PE(0,0)
+    Cycles stream_end;  ///< = start + ceil(T * cycles_per_vector): the operand port is free again
+    /// The last result has been issued to the last column's accumulator; os, tile kept: the last product has
+    /// been added in PE(R-1,C-1).
+    Cycles done;
 
     friend bool operator==(const PassTimes&, const PassTimes&) = default;
 };
@@ -79,7 +94,9 @@ void check_pass(const ArraySpec& spec, const Pass& pass);
 /// accumulator row it adds onto was fed at least `accumulator_latency` cycles before it is fed again: for
 /// every vector t, and every earlier pass p whose vector u went to the same row,
 ///     start + floor(t * rate) >= p.start + floor(u * p.rate) + accumulator_latency.
-/// Sums of a finished pass are readable from done + accumulator_latency - 1.
+/// os: the same of the cycles in which the results leave column 0; and with a shadow register and
+/// result_shift the last vectors of consecutive tiles are fed at least R cycles apart, because the column
+/// below is shared. Sums of a finished pass are readable from done + accumulator_latency - 1.
 class MatrixEngine {
 public:
     virtual ~MatrixEngine() = default;
@@ -89,15 +106,17 @@ public:
     /// Lets time pass until `to` (>= now). Cycle `to` itself has not happened yet.
     virtual void advance(Cycles to) = 0;
 
-    /// The next tile lies complete in the weight FIFO from cycle `at` on (>= now, and not before its
-    /// predecessor). It is shifted in as soon as a register is free: with a shadow register from the start of
-    /// the pass that swaps its predecessor out of it, otherwise from `done` of the predecessor's last use.
-    virtual void weights_arrive(Cycles at, const Tile& tile) = 0;
-    /// Tiles completely shifted in so far (shift_end <= now): their places in the FIFO are free.
+    /// The next tile can be shifted in from cycle `at` on (>= now, and not before its predecessor). It is, as
+    /// soon as a register is free: with a shadow register from the start of the pass that swaps its
+    /// predecessor out of it, otherwise from `done` of the predecessor's last use. os: nothing is shifted in;
+    /// the tile is the outputs of the next pass with `new_tile`, which cannot start before `at`.
+    virtual void tile_arrives(Cycles at, const Tile& tile) = 0;
+    /// Tiles completely shifted in so far (shift_end <= now): their places in the FIFO are free. os: tiles
+    /// whose first pass has started.
     virtual std::int64_t tiles_shifted() const = 0;
 
     /// now() if `pass` can start now; else the first cycle at which the answer may be yes (ask again then);
-    /// kNever if that takes another weights_arrive().
+    /// kNever if that takes another tile_arrives().
     virtual Cycles earliest_start(const Pass& pass) const = 0;
     /// Starts `pass` now; earliest_start(pass) must be now().
     virtual void start(const Pass& pass) = 0;

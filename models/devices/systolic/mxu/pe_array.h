@@ -9,16 +9,9 @@
 #include <cstring>
 #include <vector>
 
-namespace systole {
+#include "models/devices/systolic/mxu/pe_state.h"
 
-/// What one PE holds after a clock.
-template <class Arithmetic>
-struct PeState {
-    typename Arithmetic::Operand activation, weight, shadow;  ///< shadow: equals weight without that register
-    typename Arithmetic::Sum sum;
-    bool valid;        ///< a vector was multiplied in this cycle
-    bool real_weight;  ///< the weight is not padding
-};
+namespace systole {
 
 template <class Arithmetic>
 class PeArray {
@@ -62,11 +55,16 @@ public:
     const std::uint16_t* visits() const { return &registers_.visits[at(rows_ - 1)]; }
     const std::uint16_t* hits() const { return &registers_.hits[at(rows_ - 1)]; }
 
-    PeState<Arithmetic> pe(int row, int col) const {
+    PeState<Operand, Sum> pe(int row, int col) const {
         const std::size_t n = at(row) + col;
         const Registers& r = registers_;
-        return {r.activation[n], r.weight[n],     shadow_ ? r.shadow[n] : r.weight[n],
-                r.sum[n],        r.valid[n] != 0, r.weight_real[n] != 0};
+        return {.moving = r.activation[n],
+                .stationary = r.weight[n],
+                .shadow = shadow_ ? r.shadow[n] : r.weight[n],
+                .sum = r.sum[n],
+                .result = Sum{},
+                .valid = r.valid[n] != 0,
+                .real = r.weight_real[n] != 0};
     }
 
 private:

@@ -47,7 +47,7 @@ bool PeGrid<Arithmetic>::still() const {
 }
 
 template <class Arithmetic>
-void PeGrid<Arithmetic>::weights_arrive(Cycles at, const Tile& tile, Matrix<Operand> weights) {
+void PeGrid<Arithmetic>::tile_arrives(Cycles at, const Tile& tile, Matrix<Operand> weights) {
     check_tile(spec_, tile);
     SYSTOLE_CHECK(weights.fits(tile.rows, tile.cols), "{} weights for a tile of {} x {}",
                   weights.values.size(), tile.rows, tile.cols);
@@ -59,9 +59,9 @@ void PeGrid<Arithmetic>::weights_arrive(Cycles at, const Tile& tile, Matrix<Oper
 template <class Arithmetic>
 Cycles PeGrid<Arithmetic>::earliest_start(const Pass& pass) const {
     check_pass(spec_, pass);
-    SYSTOLE_CHECK(pass.new_weights == !kept_, "a pass {} weights after one that {}",
-                  pass.new_weights ? "with new" : "that keeps the", kept_ ? "holds them" : "released them");
-    const bool tile_in = !pass.new_weights || loader_.full();
+    SYSTOLE_CHECK(pass.new_tile == !kept_, "a pass {} weights after one that {}",
+                  pass.new_tile ? "with new" : "that keeps the", kept_ ? "holds them" : "released them");
+    const bool tile_in = !pass.new_tile || loader_.full();
     if (tile_in && port_.free() && (!pass.accumulate || accumulators_ready(pass))) return now_;
     return next_event();
 }
@@ -84,7 +84,7 @@ template <class Arithmetic>
 void PeGrid<Arithmetic>::start(const Pass& pass, Matrix<Operand> activations) {
     SYSTOLE_CHECK(earliest_start(pass) == now_, "a pass was started in cycle {}, before it can",
                   now_.value());
-    if (pass.new_weights) {
+    if (pass.new_tile) {
         loader_.use();
         in_use_ = tiles_.back().shifted;
     }
@@ -135,7 +135,7 @@ void PeGrid<Arithmetic>::feed_vectors() {
         const bool real = valid && row < token.pass->tile.rows;
         array_.left.activation[row] = real ? token.pass->activations.at(token.vector, row) : Operand{};
         array_.left.valid[row] = valid;
-        array_.left.swap[row] = valid && token.vector == 0 && token.pass->pass.new_weights;
+        array_.left.swap[row] = valid && token.vector == 0 && token.pass->pass.new_tile;
     }
 }
 

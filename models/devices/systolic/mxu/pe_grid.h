@@ -5,11 +5,11 @@
 
 #include <cstdint>
 #include <deque>
-#include <iterator>
 #include <optional>
 #include <vector>
 
 #include "models/devices/systolic/mxu/accumulators.h"
+#include "models/devices/systolic/mxu/matrix.h"
 #include "models/devices/systolic/mxu/matrix_engine.h"
 #include "models/devices/systolic/mxu/pe_array.h"
 #include "models/devices/systolic/mxu/skew_line.h"
@@ -18,18 +18,6 @@
 #include "models/devices/systolic/mxu/weight_loader.h"
 
 namespace systole {
-
-/// Row-major values; without any, every element is zero.
-template <class T>
-struct Matrix {
-    std::int64_t cols = 0;
-    std::vector<T> values;
-
-    bool fits(std::int64_t rows, std::int64_t columns) const {
-        return values.empty() || (cols == columns && std::ssize(values) == rows * columns);
-    }
-    T at(std::int64_t row, std::int64_t col) const { return values.empty() ? T{} : values[row * cols + col]; }
-};
 
 /// `Arithmetic`: Int8Arithmetic or Float32Arithmetic (also for bf16, see value_type.h).
 template <class Arithmetic>
@@ -42,7 +30,7 @@ public:
 
     Cycles now() const override { return now_; }
     void advance(Cycles to) override;
-    void weights_arrive(Cycles at, const Tile& tile) override { weights_arrive(at, tile, {}); }
+    void tile_arrives(Cycles at, const Tile& tile) override { tile_arrives(at, tile, {}); }
     std::int64_t tiles_shifted() const override { return tiles_shifted_; }
     Cycles earliest_start(const Pass& pass) const override;
     void start(const Pass& pass) override { start(pass, {}); }
@@ -50,13 +38,13 @@ public:
     std::optional<PassReport> take_finished() override;
 
     /// As above, with values: `weights` is tile.rows x tile.cols.
-    void weights_arrive(Cycles at, const Tile& tile, Matrix<Operand> weights);
+    void tile_arrives(Cycles at, const Tile& tile, Matrix<Operand> weights);
     /// As above, with values: `activations` is pass.vectors x rows of the tile.
     void start(const Pass& pass, Matrix<Operand> activations);
     /// The sum readable now; those of a finished pass are from done + accumulator_latency - 1 on.
     Sum accumulator(std::int64_t row, int col) const { return accumulators_.at(row, col); }
     /// What a PE holds after the last cycle.
-    PeState<Arithmetic> pe(int row, int col) const { return array_.pe(row, col); }
+    PeState<Operand, Sum> pe(int row, int col) const { return array_.pe(row, col); }
 
 private:
     /// A tile with the times at which PE(0,0) took the first and the last of its weights.

@@ -67,7 +67,7 @@ void TileEngine::advance(Cycles to) {
     now_ = to;
 }
 
-void TileEngine::weights_arrive(Cycles at, const Tile& tile) {
+void TileEngine::tile_arrives(Cycles at, const Tile& tile) {
     check_tile(spec_, tile);
     SYSTOLE_CHECK(at >= now_ && (fifo_.empty() || at >= fifo_.back().at), "a tile for cycle {} came at {}",
                   at.value(), now_.value());
@@ -90,10 +90,10 @@ std::int64_t TileEngine::tiles_shifted() const {
 
 Cycles TileEngine::earliest_start(const Pass& pass) const {
     check_pass(spec_, pass);
-    SYSTOLE_CHECK(pass.new_weights == !kept_, "a pass {} weights after one that {}",
-                  pass.new_weights ? "with new" : "that keeps the", kept_ ? "holds them" : "released them");
+    SYSTOLE_CHECK(pass.new_tile == !kept_, "a pass {} weights after one that {}",
+                  pass.new_tile ? "with new" : "that keeps the", kept_ ? "holds them" : "released them");
     Cycles earliest = std::max(now_, stream_end_);
-    if (pass.new_weights) {
+    if (pass.new_tile) {
         if (!entering_) return kNever;
         earliest = std::max(earliest, entering_->end);
     }
@@ -117,7 +117,7 @@ Cycles TileEngine::accumulator_free(const Pass& pass) const {
 void TileEngine::start(const Pass& pass) {
     SYSTOLE_CHECK(earliest_start(pass) == now_, "a pass was started in cycle {}, before it can",
                   now_.value());
-    if (pass.new_weights) {
+    if (pass.new_tile) {
         in_use_ = *entering_;
         entering_.reset();
         ++tiles_used_;

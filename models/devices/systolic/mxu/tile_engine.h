@@ -16,7 +16,7 @@ public:
 
     Cycles now() const override { return now_; }
     void advance(Cycles to) override;
-    void weights_arrive(Cycles at, const Tile& tile) override;
+    void tile_arrives(Cycles at, const Tile& tile) override;
     std::int64_t tiles_shifted() const override;
     Cycles earliest_start(const Pass& pass) const override;
     void start(const Pass& pass) override;

@@ -34,9 +34,9 @@ std::optional<PassReport> WitnessedEngine::take_finished() {
     return report;
 }
 
-void WitnessedEngine::weights_arrive(Cycles at, const Tile& tile, Values weights) {
-    tile_.weights_arrive(at, tile);
-    grid_.weights_arrive(at, tile, std::move(weights));
+void WitnessedEngine::tile_arrives(Cycles at, const Tile& tile, Values weights) {
+    tile_.tile_arrives(at, tile);
+    grid_.tile_arrives(at, tile, std::move(weights));
 }
 
 void WitnessedEngine::start(const Pass& pass, Values activations) {

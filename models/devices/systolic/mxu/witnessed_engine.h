@@ -18,7 +18,7 @@ public:
 
     Cycles now() const override { return tile_.now(); }
     void advance(Cycles to) override;
-    void weights_arrive(Cycles at, const Tile& tile) override { weights_arrive(at, tile, {}); }
+    void tile_arrives(Cycles at, const Tile& tile) override { tile_arrives(at, tile, {}); }
     std::int64_t tiles_shifted() const override;
     Cycles earliest_start(const Pass& pass) const override;
     void start(const Pass& pass) override { start(pass, {}); }
@@ -26,7 +26,7 @@ public:
     std::optional<PassReport> take_finished() override;
 
     /// As PeGrid's, with values.
-    void weights_arrive(Cycles at, const Tile& tile, Values weights);
+    void tile_arrives(Cycles at, const Tile& tile, Values weights);
     void start(const Pass& pass, Values activations);
     const Grid& grid() const { return grid_; }
 

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "models/devices/systolic/mxu/dataflow.h"
 #include "models/devices/systolic/mxu/port_schedule.h"
 #include "models/link/transfer.h"
 #include "sim/base/units.h"
@@ -55,19 +56,32 @@ struct PassOrigin {
     friend bool operator==(const PassOrigin&, const PassOrigin&) = default;
 };
 
-/// Streams `vectors` activation vectors through the array.
+/// What one edge of the array reads from the scratchpad during a pass.
+struct EdgeRead {
+    static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+    std::uint32_t stream = kNone;  ///< index into Program::streams: the pattern; kNone: reads nothing
+    std::int64_t address = 0;      ///< of its first vector
+    std::int64_t fold_step = 0;    ///< the next fold of a run reads this many bytes further
+    friend bool operator==(const EdgeRead&, const EdgeRead&) = default;
+};
+
+/// One fold of the operator, m x k x n, or a run of folds along K. How the extents lie on the array is the
+/// dataflow's: T is m (ws), k (os) or n (is).
 struct MatrixPass {
-    std::uint32_t stream = 0;          ///< index into Program::streams: the pattern of the activation reads
-    std::int64_t address = 0;          ///< scratchpad address of its first vector
-    std::int64_t vectors = 0;          ///< T
-    std::int32_t depth = 0;            ///< K elements used (may exceed the array's rows at a rate above 1)
-    std::int32_t cols = 0;             ///< N columns used
-    std::int32_t accumulator_row = 0;  ///< first row written
+    EdgeRead left;  ///< streams in: activations (ws, os) or weights (is)
+    EdgeRead top;   ///< shifted in (ws weights, is activations) or streams in (os weights); nothing: the tile
+                    ///< comes from the weight FIFO, or stays
+    std::int64_t m = 0, n = 0;
+    std::int64_t k = 0;  ///< of one fold; may exceed the array's rows at a rate above 1
+    std::int32_t folds =
+        1;  ///< of a run: passes one behind the other, each with a tile of its own, k elements
+            ///< further along K, onto the same accumulator rows; all but the first add
+    std::int32_t accumulator_row = 0;  ///< first row written: of m rows (ws), n rows (is), m rows (os)
     bool accumulate = false;           ///< add to what the rows hold, instead of replacing it
-    bool new_weights = true;           ///< take the next tile of the weight FIFO; otherwise keep the last one
-    DType dtype = DType::Bf16;         ///< of the streamed operand
+    bool new_tile = true;              ///< otherwise the tile of the pass before stays (ws, is)
+    DType dtype = DType::Bf16;         ///< of the activations: sets the rate
     PassOrigin origin;
-    Macs macs() const { return Macs(vectors * depth * cols); }
+    Macs macs() const { return Macs(m * k * n * folds); }
     friend bool operator==(const MatrixPass&, const MatrixPass&) = default;
 };
 
@@ -81,7 +95,8 @@ struct VectorWork {
     std::int64_t scratchpad_written = 0;
     std::int64_t macs = 0;  ///< of these operations, multiply-accumulates of the operator
     std::int32_t mxu = 0;   ///< Accumulator: whose
-    std::int32_t accumulator_row = 0, accumulator_rows = 0, cols = 0;  ///< Accumulator: the block drained
+    std::int32_t accumulator_row = 0, accumulator_rows = 0, cols = 0;  ///< Accumulator: the block drained;
+                                                                       ///< its rows are M (ws, os) or N (is)
     PassOrigin origin;                   ///< Accumulator: of the block (k0 unused)
     Operand operand = Operand::Outputs;  ///< of what is written
     friend bool operator==(const VectorWork&, const VectorWork&) = default;
@@ -110,7 +125,8 @@ struct LayerInfo {
 struct Program {
     std::string trace;
     std::string inputs_at, outputs_to;  ///< of the protocol it was lowered for; empty: not stated
-    std::int64_t compulsory_dram = 0;   ///< bytes: weights, inputs and outputs that live in DRAM, once
+    Dataflow dataflow = Dataflow::WeightStationary;  ///< of the arrays it was lowered for
+    std::int64_t compulsory_dram = 0;  ///< bytes: weights, inputs and outputs that live in DRAM, once
     std::vector<LayerInfo> layers;
     std::vector<AddressStream> streams;  ///< scratchpad read patterns, without duplicates
     std::vector<Command> commands;

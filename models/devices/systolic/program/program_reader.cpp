@@ -35,7 +35,7 @@ public:
     Program read(std::string_view text) {
         for (const std::string_view line : split_list(text, '\n')) read_line(line);
         if (line_ == 0 || !started_)
-            fail(1, "not a device program: expected 'systole-program 1' in the first line");
+            fail(1, "not a device program: expected 'systole-program 2' in the first line");
         check_macs();
         check_tiles();
         if (!mistakes_.empty()) throw UserError(std::move(mistakes_));
@@ -44,6 +44,7 @@ public:
 
 private:
     void read_line(std::string_view text);
+    void read_array(ProgramLine& line);
     void read_layer(ProgramLine& line);
     void read_command(ProgramLine& line, UnitIndex unit);
     void read_tokens(ProgramLine& line, Command& command);
@@ -51,6 +52,7 @@ private:
     Region read_region(ProgramLine& line, const char* key, const char* stride_key,
                        const std::vector<Place>& allowed);
     void check_inside(ProgramLine& line, const char* key, const Region& region, const Transfer& transfer);
+    EdgeRead read_edge(ProgramLine& line, const char* key);
     MatrixPass read_pass(ProgramLine& line, UnitIndex unit);
     void check_rate(ProgramLine& line, const LayerInfo& layer, const MatrixPass& pass);
     VectorWork read_vector(ProgramLine& line);
@@ -78,8 +80,8 @@ void Reader::read_line(std::string_view text) {
     if (kind.empty()) return;
     if (!started_) {
         started_ = true;
-        if (kind != "systole-program" || line.title() != "1")
-            fail(line_, "not a device program: expected 'systole-program 1' in the first line");
+        if (kind != "systole-program" || line.title() != "2")
+            fail(line_, "not a device program: expected 'systole-program 2' in the first line");
         return;
     }
     const auto unit = std::find(units_.begin(), units_.end(), kind);
@@ -89,6 +91,8 @@ void Reader::read_line(std::string_view text) {
     } else if (kind == "protocol") {
         program_.inputs_at = line.text("inputs_at");
         program_.outputs_to = line.text("outputs_to");
+    } else if (kind == "array") {
+        read_array(line);
     } else if (kind == "layer")
         read_layer(line);
     else if (kind == "stream")
@@ -99,6 +103,12 @@ void Reader::read_line(std::string_view text) {
         return fail(line_, fmt::format("unknown unit '{}'; this machine has: {}{}", kind,
                                        fmt::join(units_, ", "), did_you_mean(kind, units_)));
     line.finish();
+}
+
+void Reader::read_array(ProgramLine& line) {
+    program_.dataflow = static_cast<Dataflow>(line.choice("dataflow", {"ws", "os", "is"}));
+    if (program_.dataflow != spec_.mxu.dataflow)
+        line.fail("dataflow", fmt::format("this machine's arrays are {}", to_string(spec_.mxu.dataflow)));
 }
 
 void Reader::read_layer(ProgramLine& line) {
@@ -224,27 +234,44 @@ void Reader::check_inside(ProgramLine& line, const char* key, const Region& regi
         line.fail(key, fmt::format("reaches beyond the {}'s {} bytes", to_string(region.place), capacity));
 }
 
+/// "STREAM:ADDRESS" or "STREAM:ADDRESS+STEP".
+EdgeRead Reader::read_edge(ProgramLine& line, const char* key) {
+    const std::string text = line.text(key);
+    const auto parts = split_list(text, ':');
+    const auto tail = split_list(parts.back(), '+');
+    const auto stream = parse_integer(parts.front());
+    const auto address = parse_integer(tail.front());
+    const auto step = tail.size() == 2 ? parse_integer(tail.back()) : std::optional<std::int64_t>(0);
+    if (parts.size() != 2 || tail.size() > 2 || !stream || !address || !step) {
+        line.fail(key, fmt::format("'{}' is not of the form STREAM:ADDRESS or STREAM:ADDRESS+STEP", text));
+        return {};
+    }
+    if (*stream < 0 || *stream >= static_cast<std::int64_t>(program_.streams.size()))
+        line.fail(key,
+                  fmt::format("there is no stream {} above; there are {}", *stream, program_.streams.size()));
+    if (*address < 0 || *address >= scratchpad() || *step < 0 || *step >= scratchpad())
+        line.fail(key, fmt::format("'{}' lies beyond the scratchpad's {} bytes", text, scratchpad()));
+    return {static_cast<std::uint32_t>(*stream), *address, *step};
+}
+
 MatrixPass Reader::read_pass(ProgramLine& line, UnitIndex unit) {
     const MxuSpec& mxu = spec_.mxu;
     MatrixPass pass;
     pass.dtype = static_cast<DType>(line.choice("dtype", dtype_names()));
     if (!mxu.rate_of(pass.dtype)) line.fail("dtype", "the matrix units have no rate for this number format");
-    pass.stream = static_cast<std::uint32_t>(
-        line.integer("stream", 0, static_cast<std::int64_t>(program_.streams.size()) - 1));
-    pass.address = line.integer("address", 0, scratchpad() - 1);
-    pass.vectors = line.integer("vectors", 1, mxu.accumulator_rows);
-    pass.depth = static_cast<std::int32_t>(
-        line.integer("depth", 1, std::int64_t{mxu.rows} * mxu.rate_of(pass.dtype).value_or(1)));
-    pass.cols = static_cast<std::int32_t>(line.integer("cols", 1, mxu.cols));
+    pass.left = read_edge(line, "left");
+    pass.m = line.integer("m", 1, mxu.accumulator_rows);
+    pass.k = line.integer("k", 1, std::int64_t{mxu.rows} * mxu.rate_of(pass.dtype).value_or(1));
+    pass.n = line.integer("n", 1, mxu.cols);
     pass.accumulator_row =
-        static_cast<std::int32_t>(line.integer("accumulator", 0, mxu.accumulator_rows - pass.vectors));
+        static_cast<std::int32_t>(line.integer("accumulator", 0, mxu.accumulator_rows - pass.m));
     pass.accumulate = line.choice("mode", {"set", "add"}) == 1;
-    pass.new_weights = line.choice("weights", {"keep", "next"}) == 1;
-    pass.origin = {line.integer("batch", 0, kAny, 0), line.integer("m", 0, kAny, 0),
-                   line.integer("k", 0, kAny, 0), line.integer("n", 0, kAny, 0)};
+    pass.new_tile = line.choice("tile", {"keep", "next"}) == 1;
+    pass.origin = {line.integer("batch", 0, kAny, 0), line.integer("m0", 0, kAny, 0),
+                   line.integer("k0", 0, kAny, 0), line.integer("n0", 0, kAny, 0)};
     std::int64_t& uses = uses_[static_cast<std::size_t>(mxu_of(unit))];
-    uses += pass.new_weights;
-    if (uses == 0) line.fail("weights", "no tile to keep: the first pass must take one");
+    uses += pass.new_tile;
+    if (uses == 0) line.fail("tile", "no tile to keep: the first pass must take one");
     return pass;
 }
 
@@ -272,8 +299,8 @@ VectorWork Reader::read_vector(ProgramLine& line) {
     work.accumulator_rows =
         static_cast<std::int32_t>(line.integer("rows", 1, spec_.mxu.accumulator_rows - work.accumulator_row));
     work.cols = static_cast<std::int32_t>(line.integer("cols", 1, spec_.mxu.cols));
-    work.origin = {line.integer("batch", 0, kAny, 0), line.integer("m", 0, kAny, 0), 0,
-                   line.integer("n", 0, kAny, 0)};
+    work.origin = {line.integer("batch", 0, kAny, 0), line.integer("m0", 0, kAny, 0), 0,
+                   line.integer("n0", 0, kAny, 0)};
     return work;
 }
 

@@ -49,19 +49,28 @@ void write_transfer(const Transfer& t, Out out) {
     fmt::format_to(out, " operand={}", to_string(t.operand));
 }
 
+/// " left=STREAM:ADDRESS", with "+STEP" when a run's folds lie apart; nothing for an edge that reads nothing.
+void write_edge(const char* key, const EdgeRead& edge, Out out) {
+    if (edge.stream == EdgeRead::kNone) return;
+    fmt::format_to(out, " {}={}:{}", key, edge.stream, edge.address);
+    if (edge.fold_step != 0) fmt::format_to(out, "+{}", edge.fold_step);
+}
+
 void write_pass(const MatrixPass& p, Out out) {
-    fmt::format_to(
-        out, " stream={} address={} vectors={} depth={} cols={} accumulator={} mode={} weights={} dtype={}",
-        p.stream, p.address, p.vectors, p.depth, p.cols, p.accumulator_row, p.accumulate ? "add" : "set",
-        p.new_weights ? "next" : "keep", to_string(p.dtype));
-    fmt::format_to(out, " batch={} m={} k={} n={}", p.origin.batch, p.origin.m0, p.origin.k0, p.origin.n0);
+    write_edge("left", p.left, out);
+    write_edge("top", p.top, out);
+    fmt::format_to(out, " m={} k={} n={}", p.m, p.k, p.n);
+    if (p.folds != 1) fmt::format_to(out, " folds={}", p.folds);
+    fmt::format_to(out, " accumulator={} mode={} tile={} dtype={}", p.accumulator_row,
+                   p.accumulate ? "add" : "set", p.new_tile ? "next" : "keep", to_string(p.dtype));
+    fmt::format_to(out, " batch={} m0={} k0={} n0={}", p.origin.batch, p.origin.m0, p.origin.k0, p.origin.n0);
 }
 
 void write_vector(const VectorWork& v, Out out) {
     fmt::format_to(out, " elements={} lane_cycles={} read={} written={} macs={} operand={}", v.elements,
                    v.lane_cycles, v.scratchpad_read, v.scratchpad_written, v.macs, to_string(v.operand));
     if (v.source == VectorWork::Source::Accumulator)
-        fmt::format_to(out, " mxu={} accumulator={} rows={} cols={} batch={} m={} n={}", v.mxu,
+        fmt::format_to(out, " mxu={} accumulator={} rows={} cols={} batch={} m0={} n0={}", v.mxu,
                        v.accumulator_row, v.accumulator_rows, v.cols, v.origin.batch, v.origin.m0,
                        v.origin.n0);
 }
@@ -91,10 +100,11 @@ void write_command(const Program& program, const Command& command, Out out) {
 std::string to_text(const Program& program) {
     std::string text;
     const Out out(text);
-    fmt::format_to(out, "systole-program 1\ntrace {} compulsory_dram={}\n", quoted(program.trace),
+    fmt::format_to(out, "systole-program 2\ntrace {} compulsory_dram={}\n", quoted(program.trace),
                    program.compulsory_dram);
     if (!program.inputs_at.empty())
         fmt::format_to(out, "protocol inputs_at={} outputs_to={}\n", program.inputs_at, program.outputs_to);
+    fmt::format_to(out, "array dataflow={}\n", to_string(program.dataflow));
     write_layers(program, out);
     write_streams(program, out);
     for (const Command& command : program.commands) write_command(program, command, out);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "models/devices/systolic/mxu/dataflow.h"
 #include "models/link/link_spec.h"
 #include "models/memory/dram_spec.h"
 #include "models/memory/scratchpad_spec.h"
@@ -18,7 +19,6 @@
 
 namespace systole::systolic {
 
-enum class Dataflow { WeightStationary };
 enum class EngineKind { Tile, Grid };
 /// How a convolution's input window becomes rows of the array.
 enum class Im2col {

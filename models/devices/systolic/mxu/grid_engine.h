@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The register-accurate engines as the machine sees them, whatever their dataflow: int8 operands, int32 sums,
+// and every register open to waveforms and checks.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "models/devices/systolic/mxu/matrix.h"
+#include "models/devices/systolic/mxu/matrix_engine.h"
+#include "models/devices/systolic/mxu/pe_state.h"
+
+namespace systole {
+
+class GridEngine : public MatrixEngine {
+public:
+    using Values = Matrix<std::int8_t>;
+
+    using MatrixEngine::start;
+    using MatrixEngine::tile_arrives;
+    /// As MatrixEngine's, with values: what is shifted in, tile.rows x tile.cols. os: none.
+    virtual void tile_arrives(Cycles at, const Tile& tile, Values values) = 0;
+    /// As MatrixEngine's, with values: `left` is vectors x rows of the tile. os: `top` is vectors x columns
+    /// of the tile; otherwise none.
+    virtual void start(const Pass& pass, Values left, Values top) = 0;
+
+    /// The sum readable now; those of a finished pass are from done + accumulator_latency - 1 on.
+    virtual std::int32_t accumulator(std::int64_t row, int col) const = 0;
+    /// What a PE holds after the last cycle.
+    virtual PeState<std::int8_t, std::int32_t> pe(int row, int col) const = 0;
+};
+
+/// The engine for the dataflow of `spec`.
+std::unique_ptr<MatrixEngine> make_tile_engine(const ArraySpec& spec);
+std::unique_ptr<GridEngine> make_grid_engine(const ArraySpec& spec);
+
+}  // namespace systole
