@@ -65,7 +65,7 @@ TEST_CASE("one pass through the whole machine takes the cycles worked out by han
 
 TEST_CASE("a tile edge is padding, not work", "[machine]") {
     std::string text = kOnePass;
-    text.replace(text.find("depth=4 cols=4"), 14, "depth=3 cols=2");
+    text.replace(text.find("m=8 k=4 n=4"), 11, "m=8 k=3 n=2");
     text.replace(text.find("macs=128"), 8, "macs=48");
     const DeviceResult result = run(test::small_machine(4, 4), text);
     CHECK(result.total.slots[static_cast<std::size_t>(SlotClass::Useful)] == 8 * 6 * 1000);

@@ -85,7 +85,7 @@ TEST_CASE("what a machine cannot do is refused with its place", "[program]") {
     check_refused(with("mode=set", "mode=sett"),
                   "unknown 'sett', expected one of: set, add (did you mean 'set'?)");
     check_refused(with(" m=8", ""), "m: missing");
-    check_refused(with(" m=8", " m=8 colour=red"), "p.txt:9:24: error: unexpected 'colour'");
+    check_refused(with(" m=8", " m=8 colour=red"), "p.txt:9:27: error: unexpected 'colour'");
     check_refused(with("after=load:1", "after=load"), "'load' is not 'unit:count'");
     check_refused(with("after=load:1", "after=nobody:1"), "'nobody:1' is not 'unit:count'");
     check_refused(with("macs=128", "macs=127"), "do 128 MACs, the layer says 127");
