@@ -92,6 +92,23 @@ TEST_CASE("an accumulator row that is read before its latency has passed gives t
     }
 }
 
+TEST_CASE("what a column issued can be seen for one cycle, as it left the array") {
+    Accumulators<Int8Arithmetic> accumulators(4, 2, 1);
+    accumulators.issue(3, 1, 10, false);
+    accumulators.clock();
+    CHECK_FALSE(accumulators.issued(0));
+    CHECK(accumulators.issued(1) == IssuedSum<std::int32_t>{3, 10});
+    accumulators.issue(3, 1, 5, true);
+    accumulators.clock();
+    CHECK(accumulators.issued(1) == IssuedSum<std::int32_t>{3, 5});
+    accumulators.rest();
+    CHECK_FALSE(accumulators.issued(1));
+    accumulators.issue(3, 0, 7, true);
+    accumulators.clock();
+    CHECK(accumulators.issued(0) == IssuedSum<std::int32_t>{3, 7});
+    CHECK_FALSE(accumulators.issued(1));
+}
+
 TEST_CASE("bf16 rounding goes to the nearest, ties to even") {
     CHECK(round_to_bf16(1.0F) == 1.0F);
     CHECK(round_to_bf16(1.0F + 0x1p-8F) == 1.0F);            // a tie, down to even

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "models/devices/systolic/mxu/matrix.h"
 #include "models/devices/systolic/mxu/matrix_engine.h"
@@ -29,6 +30,8 @@ public:
     virtual Sum accumulator(std::int64_t row, int col) const = 0;
     /// What a PE holds after the last cycle.
     virtual PeState<Operand, Sum> pe(int row, int col) const = 0;
+    /// What column `col` gave its accumulators in the last cycle, if anything.
+    virtual std::optional<IssuedSum<Sum>> issued(int col) const = 0;
 };
 
 using GridEngine = BasicGridEngine<std::int8_t, std::int32_t>;

@@ -31,7 +31,9 @@ void PeGrid<Arithmetic>::advance(Cycles to) {
     SYSTOLE_CHECK(to >= now_, "time went back from cycle {} to {}", now_.value(), to.value());
     while (now_ < to) {
         if (still()) {
-            now_ = std::min(to, std::max(now_, loader_.next_shift()));
+            const Cycles wakes = std::min(to, std::max(now_, loader_.next_shift()));
+            if (wakes > now_) accumulators_.rest();
+            now_ = wakes;
             vectors_.clear();
             tile_rows_.clear();
             if (now_ == to) return;

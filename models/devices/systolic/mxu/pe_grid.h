@@ -42,6 +42,7 @@ public:
 
     Sum accumulator(std::int64_t row, int col) const override { return accumulators_.at(row, col); }
     PeState<Operand, Sum> pe(int row, int col) const override { return array_.pe(row, col); }
+    std::optional<IssuedSum<Sum>> issued(int col) const override { return accumulators_.issued(col); }
 
 private:
     /// A tile with the times at which PE(0,0) took the first and the last of its values.

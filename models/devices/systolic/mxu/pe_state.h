@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one processing element (PE) holds after a clock, the same for every dataflow: for waveforms, the
-// explorer and tests.
+// What one processing element (PE) holds after a clock, and what leaves the array in it, the same for every
+// dataflow: for waveforms, the explorer and tests.
 #pragma once
+
+#include <cstdint>
 
 namespace systole {
 
@@ -18,6 +20,15 @@ struct PeState {
     bool real = false;     ///< the PE lies inside its tile; otherwise it computes padding
 
     friend bool operator==(const PeState&, const PeState&) = default;
+};
+
+/// A sum on its way from the array to its accumulator.
+template <class Sum>
+struct IssuedSum {
+    std::int64_t row = 0;  ///< of the accumulators
+    Sum sum{};             ///< as it left the array: nothing is added yet
+
+    friend bool operator==(const IssuedSum&, const IssuedSum&) = default;
 };
 
 }  // namespace systole
