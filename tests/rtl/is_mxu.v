@@ -34,6 +34,7 @@ module is_mxu #(
     output wire [C-1:0]    sum_valid,
     output wire [16*C-1:0] sum_row,
     output wire [32*C-1:0] sum,
+    output wire [C-1:0]    too_young,        // added onto a sum that could not be read yet
     input  wire [15:0]     read_row,
     output wire [32*C-1:0] read_sum
 );
@@ -44,5 +45,6 @@ module is_mxu #(
         .pass_accumulate(pass_accumulate), .pass_row(pass_row), .pass_vectors(pass_vectors),
         .pass_start(pass_start), .pass_done(pass_done),
         .vector(vector), .vector_last(vector_last), .vector_busy(vector_busy), .activation(weight),
-        .sum_valid(sum_valid), .sum_row(sum_row), .sum(sum), .read_row(read_row), .read_sum(read_sum));
+        .sum_valid(sum_valid), .sum_row(sum_row), .sum(sum), .too_young(too_young),
+        .read_row(read_row), .read_sum(read_sum));
 endmodule

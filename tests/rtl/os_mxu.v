@@ -39,6 +39,7 @@ module os_mxu #(
     output wire [16*C-1:0] sum_row,
     output wire [32*C-1:0] sum,
     // accumulators
+    output wire [C-1:0]    too_young,        // added onto a sum that could not be read yet
     input  wire [15:0]     read_row,
     output wire [32*C-1:0] read_sum
 );
@@ -94,7 +95,7 @@ module os_mxu #(
             assign sum_row[16*j +: 16] = row;
             assign sum[32*j +: 32] = value;
             accumulator_bank #(.ROWS(ROWS), .LATENCY(LATENCY)) bank(.clock(clock), .valid(valid),
-                .accumulate(add), .row(row), .sum(value), .read_row(read_row),
+                .accumulate(add), .row(row), .sum(value), .too_young(too_young[j]), .read_row(read_row),
                 .read_sum(read_sum[32*j +: 32]));
         end
     endgenerate

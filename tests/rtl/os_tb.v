@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lies around an output-stationary unit, and what an observer notes: one line each for results that
-// begin to be shifted out, a pass that starts, a result that leaves the array and a pass that is done, with its
-// cycle, and in the end every accumulator.
+// What lies around an output-stationary unit, and what an observer notes, with its cycle: results that begin to
+// be shifted out, a pass that starts, a result that leaves the array, one that is added onto a sum too young to
+// be read, and a pass that is done; in the end, every accumulator.
 //
 // Case file: per pass  ready cycle, new tile, last use, accumulate, accumulator row, rows of its tile, cycles
 //                      from the first vector to the last, number of vectors,
@@ -34,7 +34,7 @@ module os_tb;
 
     wire pass_start, pass_added, tile_left, shift_begins, vector_last;
     wire [15:0] vector;
-    wire [C-1:0] sum_valid;
+    wire [C-1:0] sum_valid, too_young;
     wire [16*C-1:0] sum_row;
     wire [32*C-1:0] sum, read_sum;
     reg [15:0] read_row = 0;
@@ -49,7 +49,8 @@ module os_tb;
             .shift_begins(shift_begins), .vector(vector), .vector_last(vector_last),
             .vector_busy(busy[first_vector[pass] + vector]),
             .left(from_left[first_vector[pass] + vector]), .top(from_above[first_vector[pass] + vector]),
-            .sum_valid(sum_valid), .sum_row(sum_row), .sum(sum), .read_row(read_row), .read_sum(read_sum));
+            .sum_valid(sum_valid), .sum_row(sum_row), .sum(sum), .too_young(too_young),
+            .read_row(read_row), .read_sum(read_sum));
 
     integer p, v, n, number, j;
 
@@ -88,10 +89,12 @@ module os_tb;
             if (pass_start) $display("start %0d", cycle);
             if (pass_added) $display("done %0d", cycle);
             if (tile_left) $display("done %0d", cycle);
-            for (j = 0; j < C; j = j + 1)
+            for (j = 0; j < C; j = j + 1) begin
                 if (sum_valid[j])
                     $display("out %0d %0d %0d %0d", cycle - 1, j, sum_row[16*j +: 16],
                         $signed(sum[32*j +: 32]));
+                if (too_young[j]) $display("young %0d %0d %0d", cycle - 1, j, sum_row[16*j +: 16]);
+            end
         end
     endtask
 

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // rtl_cases DIRECTORY: makes ten cases per dataflow (SYSTOLE_SEED, SYSTOLE_CASES for others) and writes, for
 // each, NAME.case for the Verilog testbench and NAME.expected, what the PE grid did. Prints a line per case:
-// its name, its testbench and the testbench's parameters.
+//   same NAME TESTBENCH PARAMETER…    Verilog must see what the grid did
+//   early NAME TESTBENCH PARAMETER…   the case before, but its pass N, which adds onto accumulators, is ready
+//   a
+//                                     cycle before the grid started it: Verilog must start it as the grid
+//                                     did, or find an accumulator too young; expected are the N + 1 starts
 #include <fmt/format.h>
 #include <fmt/os.h>
 #include <fmt/ranges.h>
@@ -64,22 +68,26 @@ std::string pass_text(const RtlStep& step, const ArraySpec& array, Cycles ready)
     return text;
 }
 
-/// When the Verilog array may start a pass. Where the accumulators bind it is told the grid's cycle, since it
-/// has no scoreboard; a start too early shows in its sums.
-Cycles ready(const RtlCase& rtl_case, std::size_t n, Cycles grid_start) {
-    const RtlStep& step = rtl_case.steps[n];
-    if (step.pass.accumulate) return grid_start;
-    return output_stationary(rtl_case) && step.pass.new_tile ? std::max(step.ready, step.arrives)
-                                                             : step.ready;
+/// When the Verilog array may start each pass. Where the accumulators bind it is told the grid's cycle, since
+/// it has no scoreboard.
+std::vector<Cycles> ready_times(const RtlCase& rtl_case, const std::vector<Cycles>& grid_starts) {
+    std::vector<Cycles> times;
+    for (std::size_t n = 0; n < rtl_case.steps.size(); ++n) {
+        const RtlStep& step = rtl_case.steps[n];
+        const bool waits_for_tile = output_stationary(rtl_case) && step.pass.new_tile;
+        const Cycles ready = waits_for_tile ? std::max(step.ready, step.arrives) : step.ready;
+        times.push_back(step.pass.accumulate ? grid_starts[n] : ready);
+    }
+    return times;
 }
 
-std::string case_text(const RtlCase& rtl_case, const std::vector<Cycles>& grid_starts) {
+std::string case_text(const RtlCase& rtl_case, const std::vector<Cycles>& ready) {
     std::string text;
     if (!output_stationary(rtl_case))
         for (const RtlStep& step : rtl_case.steps)
             if (step.pass.new_tile) text += tile_text(step, rtl_case.array);
     for (std::size_t n = 0; n < rtl_case.steps.size(); ++n)
-        text += pass_text(rtl_case.steps[n], rtl_case.array, ready(rtl_case, n, grid_starts[n]));
+        text += pass_text(rtl_case.steps[n], rtl_case.array, ready[n]);
     return text;
 }
 
@@ -99,14 +107,40 @@ std::string parameters(const RtlCase& rtl_case, Cycles end) {
                        array.accumulator_rows, rtl_case.steps.size(), vectors, end.value(), special);
 }
 
-void write(const std::filesystem::path& directory, const RtlCase& rtl_case) {
-    const Observation seen = observe_grid(rtl_case);
-    const std::filesystem::path base = directory / rtl_case.name;
-    fmt::output_file(base.string() + ".case").print("{}", case_text(rtl_case, seen.starts));
-    fmt::output_file(base.string() + ".expected").print("{}\n", fmt::join(seen.lines, "\n"));
-    fmt::print("{} {} {}\n", rtl_case.name, output_stationary(rtl_case) ? "os_tb" : "stationary_tb",
-               parameters(rtl_case, seen.end));
-}
+/// Writes the files of one case and announces it.
+class Writer {
+public:
+    Writer(const std::filesystem::path& directory, const RtlCase& rtl_case)
+        : directory_(directory), case_(rtl_case), seen_(observe_grid(rtl_case)) {}
+
+    void write_same() const { write("same", case_.name, ready_times(case_, seen_.starts), seen_.lines); }
+    /// One case for each pass that the accumulators may have held up.
+    void write_early() const {
+        std::vector<std::string> starts;
+        for (std::size_t n = 0; n < case_.steps.size(); ++n) {
+            const RtlStep& step = case_.steps[n];
+            starts.push_back(fmt::format("start {}", seen_.starts[n].value()));
+            if (!step.pass.accumulate || seen_.starts[n] <= step.ready) continue;
+            std::vector<Cycles> ready = ready_times(case_, seen_.starts);
+            ready[n] -= Cycles(1);
+            write("early", fmt::format("{}_early_{}", case_.name, n), ready, starts);
+        }
+    }
+
+private:
+    void write(const char* kind, const std::string& name, const std::vector<Cycles>& ready,
+               const std::vector<std::string>& expected) const {
+        const std::filesystem::path base = directory_ / name;
+        fmt::output_file(base.string() + ".case").print("{}", case_text(case_, ready));
+        fmt::output_file(base.string() + ".expected").print("{}\n", fmt::join(expected, "\n"));
+        fmt::print("{} {} {} {}\n", kind, name, output_stationary(case_) ? "os_tb" : "stationary_tb",
+                   parameters(case_, seen_.end));
+    }
+
+    const std::filesystem::path directory_;
+    const RtlCase& case_;
+    const Observation seen_;
+};
 
 std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
     const char* text = std::getenv(name);
@@ -118,8 +152,12 @@ void write_all(const std::filesystem::path& directory) {
     const std::uint64_t cases = from_environment("SYSTOLE_CASES", 10);
     for (const Dataflow dataflow :
          {Dataflow::WeightStationary, Dataflow::InputStationary, Dataflow::OutputStationary})
-        for (std::uint64_t index = 0; index < cases; ++index)
-            write(directory, random_rtl_case(dataflow, seed, index));
+        for (std::uint64_t index = 0; index < cases; ++index) {
+            const RtlCase made = random_rtl_case(dataflow, seed, index);
+            const Writer writer(directory, made);
+            writer.write_same();
+            writer.write_early();
+        }
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lies around a weight- or input-stationary unit, and what an observer notes: one line each for a tile
-// that begins to be shifted in, a pass that starts, a sum that leaves the array and a pass that is done, with
-// its cycle, and in the end every accumulator.
+// What lies around a weight- or input-stationary unit, and what an observer notes, with its cycle: a tile that
+// begins to be shifted in, a pass that starts, a sum that leaves the array, one that is added onto a sum too
+// young to be read, and a pass that is done; in the end, every accumulator.
 //
 // Case file: per tile  arrival cycle, then its R x C values, row by row;
 //            per pass  ready cycle, new tile, last use, accumulate, accumulator row, number of vectors,
@@ -37,7 +37,7 @@ module stationary_tb;
 
     wire tile_begins, pass_start, pass_done, vector_last;
     wire [15:0] hops, vector;
-    wire [C-1:0] sum_valid;
+    wire [C-1:0] sum_valid, too_young;
     wire [16*C-1:0] sum_row;
     wire [32*C-1:0] sum, read_sum;
     reg [15:0] read_row = 0;
@@ -57,7 +57,7 @@ module stationary_tb;
                 .pass_accumulate(accumulate[pass]), .pass_row(first_row[pass]), .pass_vectors(vectors[pass]),
                 .pass_start(pass_start), .pass_done(pass_done),
                 .vector(vector), .vector_last(vector_last), .vector_busy(vector_busy), .weight(streamed),
-                .sum_valid(sum_valid), .sum_row(sum_row), .sum(sum),
+                .sum_valid(sum_valid), .sum_row(sum_row), .sum(sum), .too_young(too_young),
                 .read_row(read_row), .read_sum(read_sum));
         end else begin : ws
             ws_mxu #(.R(R), .C(C), .SHADOW(SHADOW), .LATENCY(LATENCY), .ROWS(ROWS)) unit(.clock(clock),
@@ -67,7 +67,7 @@ module stationary_tb;
                 .pass_accumulate(accumulate[pass]), .pass_row(first_row[pass]), .pass_vectors(vectors[pass]),
                 .pass_start(pass_start), .pass_done(pass_done),
                 .vector(vector), .vector_last(vector_last), .vector_busy(vector_busy), .activation(streamed),
-                .sum_valid(sum_valid), .sum_row(sum_row), .sum(sum),
+                .sum_valid(sum_valid), .sum_row(sum_row), .sum(sum), .too_young(too_young),
                 .read_row(read_row), .read_sum(read_sum));
         end
     endgenerate
@@ -109,10 +109,12 @@ module stationary_tb;
             if (tile_begins) $display("shift %0d", cycle);
             if (pass_start) $display("start %0d", cycle);
             if (pass_done) $display("done %0d", cycle);
-            for (j = 0; j < C; j = j + 1)
+            for (j = 0; j < C; j = j + 1) begin
                 if (sum_valid[j])
                     $display("out %0d %0d %0d %0d", cycle - 1, j, sum_row[16*j +: 16],
                         $signed(sum[32*j +: 32]));
+                if (too_young[j]) $display("young %0d %0d %0d", cycle - 1, j, sum_row[16*j +: 16]);
+            end
         end
     endtask
 

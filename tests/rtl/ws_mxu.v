@@ -36,6 +36,7 @@ module ws_mxu #(
     output wire [16*C-1:0] sum_row,
     output wire [32*C-1:0] sum,
     // accumulators
+    output wire [C-1:0]    too_young,        // added onto a sum that could not be read yet
     input  wire [15:0]     read_row,
     output wire [32*C-1:0] read_sum
 );
@@ -65,7 +66,7 @@ module ws_mxu #(
             assign {tile_end, pass_end, accumulate, sum_row[16*j +: 16], sum_valid[j]} = sum_tag[TAG*j +: TAG];
             accumulator_bank #(.ROWS(ROWS), .LATENCY(LATENCY)) bank(.clock(clock), .valid(sum_valid[j]),
                 .accumulate(accumulate), .row(sum_row[16*j +: 16]), .sum(sum[32*j +: 32]),
-                .read_row(read_row), .read_sum(read_sum[32*j +: 32]));
+                .too_young(too_young[j]), .read_row(read_row), .read_sum(read_sum[32*j +: 32]));
         end
     endgenerate
     assign tile_drained = column[C-1].tile_end;
