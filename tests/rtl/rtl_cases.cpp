@@ -68,15 +68,19 @@ std::string pass_text(const RtlStep& step, const ArraySpec& array, Cycles ready)
     return text;
 }
 
+/// When a pass is ready but for what lies in the array: os has no tile to shift in, only its announcement.
+Cycles ready_outside(const RtlCase& rtl_case, const RtlStep& step) {
+    const bool waits_for_tile = output_stationary(rtl_case) && step.pass.new_tile;
+    return waits_for_tile ? std::max(step.ready, step.arrives) : step.ready;
+}
+
 /// When the Verilog array may start each pass. Where the accumulators bind it is told the grid's cycle, since
 /// it has no scoreboard.
 std::vector<Cycles> ready_times(const RtlCase& rtl_case, const std::vector<Cycles>& grid_starts) {
     std::vector<Cycles> times;
     for (std::size_t n = 0; n < rtl_case.steps.size(); ++n) {
         const RtlStep& step = rtl_case.steps[n];
-        const bool waits_for_tile = output_stationary(rtl_case) && step.pass.new_tile;
-        const Cycles ready = waits_for_tile ? std::max(step.ready, step.arrives) : step.ready;
-        times.push_back(step.pass.accumulate ? grid_starts[n] : ready);
+        times.push_back(step.pass.accumulate ? grid_starts[n] : ready_outside(rtl_case, step));
     }
     return times;
 }
@@ -120,7 +124,7 @@ public:
         for (std::size_t n = 0; n < case_.steps.size(); ++n) {
             const RtlStep& step = case_.steps[n];
             starts.push_back(fmt::format("start {}", seen_.starts[n].value()));
-            if (!step.pass.accumulate || seen_.starts[n] <= step.ready) continue;
+            if (!step.pass.accumulate || seen_.starts[n] <= ready_outside(case_, step)) continue;
             std::vector<Cycles> ready = ready_times(case_, seen_.starts);
             ready[n] -= Cycles(1);
             write("early", fmt::format("{}_early_{}", case_.name, n), ready, starts);
