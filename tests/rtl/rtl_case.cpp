@@ -40,7 +40,7 @@ ArraySpec random_array(Random& random, Dataflow dataflow, std::uint64_t index) {
     while (array.cols == array.rows);
     array.shadow_register = index % 2 == 0;
     array.result_shift = index % 4 < 2;
-    array.accumulator_latency = Cycles(index % 3 == 0 ? draw(random, 4, 9) : draw(random, 1, 3));
+    array.accumulator_latency = Cycles(index % 3 == 0 ? draw(random, 8, 20) : draw(random, 1, 3));
     array.accumulator_rows = kAccumulatorRows;
     return array;
 }
@@ -63,7 +63,7 @@ RtlStep random_step(Random& random, const ArraySpec& array, std::uint64_t index,
     pass.new_tile = !second || before->pass.last_use;
     step.tile = pass.new_tile ? random_tile(random, array) : before->tile;
     pass.last_use = !(chance(random, 25) || (!second && index % 5 == 1));
-    pass.vectors = draw(random, 1, kMaxVectors);
+    pass.vectors = draw(random, 1, chance(random, 40) ? array.rows : kMaxVectors);
     if (chance(random, 25) || (!second && index % 3 == 1)) pass.cycles_per_vector = random_rate(random);
     pass.accumulate = second && (chance(random, 30) || index % 3 == 0);
     const std::int64_t span = std::max<std::int64_t>(pass.vectors, array.rows);
