@@ -67,8 +67,9 @@ RtlStep random_step(Random& random, const ArraySpec& array, std::uint64_t index,
     if (chance(random, 25) || (!second && index % 3 == 1)) pass.cycles_per_vector = random_rate(random);
     pass.accumulate = second && (chance(random, 30) || index % 3 == 0);
     const std::int64_t span = std::max<std::int64_t>(pass.vectors, array.rows);
-    pass.accumulator_row = draw(random, 0, kAccumulatorRows - span);
-    if (pass.accumulate) pass.accumulator_row = std::min(before->pass.accumulator_row, pass.accumulator_row);
+    const std::int64_t highest = kAccumulatorRows - span;
+    pass.accumulator_row =
+        pass.accumulate ? std::min(before->pass.accumulator_row, highest) : draw(random, 0, highest);
 
     const bool late = index % 4 == 2 || index % 4 == 3;
     step.arrives = (second ? before->arrives : Cycles(0)) + Cycles(late ? draw(random, 0, 30) : 0);
