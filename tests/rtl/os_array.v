@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// R x C output-stationary PEs with the skew registers along their edges: row i of the left edge and column j of
-// the top edge are i and j registers late. A tag rides with every vector as its bottom row does; it stands below
-// a column in the cycle after that column's bottom PE added its product.
+// R x C output-stationary PEs with the skew registers along their edges: row i of the left edge and column j
+// of the top edge are i and j registers late. A tag rides with every vector as its bottom row does; it stands
+// below a column in the cycle after that column's bottom PE added its product.
 `default_nettype none
 
 module os_array #(

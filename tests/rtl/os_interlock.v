@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// When an output-stationary array can take the next pass. Without SHADOW sums and results share a register: new
-// sums wait until the old ones have left. The results of two tiles share the way out of a column, registers or
-// bus, which takes a row a cycle: the last vectors of two tiles are fed at least R cycles apart. A pass cannot
-// be held up once it runs, so it waits at its start.
+// When an output-stationary array can take the next pass. Without SHADOW sums and results share a register:
+// new sums wait until the old ones have left. The results of two tiles share the way out of a column,
+// registers or bus, which takes a row a cycle: the last vectors of two tiles are fed at least R cycles apart.
+// A pass cannot be held up once it runs, so it waits at its start.
 `default_nettype none
 
 module os_interlock #(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lies around an output-stationary unit, and what an observer notes, with its cycle: results that begin to
-// be shifted out, a pass that starts, a result that leaves the array, one that is added onto a sum too young to
-// be read, and a pass that is done; in the end, every accumulator.
+// What lies around an output-stationary unit, and what an observer notes, with its cycle: results that begin
+// to be shifted out, a pass that starts, a result that leaves the array, one that is added onto a sum too
+// young to be read, and a pass that is done; in the end, every accumulator.
 //
 // Case file: per pass  ready cycle, new tile, last use, accumulate, accumulator row, rows of its tile, cycles
 //                      from the first vector to the last, number of vectors,
@@ -81,8 +81,8 @@ module os_tb;
         end
     endtask
 
-    // In the middle of a cycle. A result that stands below the array left it with the clock edge that ended the
-    // cycle before.
+    // In the middle of a cycle. A result that stands below the array left it with the clock edge that ended
+    // the cycle before.
     task observe;
         begin
             if (shift_begins) $display("shift %0d", cycle);

@@ -31,6 +31,11 @@ Matrix<std::int8_t> random_matrix(Random& random, std::int64_t rows, std::int64_
     return made;
 }
 
+/// Passes follow each other so closely onto the same accumulators that most wait for the latency.
+bool latency_binds(std::uint64_t index) {
+    return index % 3 == 0;
+}
+
 ArraySpec random_array(Random& random, Dataflow dataflow, std::uint64_t index) {
     ArraySpec array;
     array.dataflow = dataflow;
@@ -40,7 +45,7 @@ ArraySpec random_array(Random& random, Dataflow dataflow, std::uint64_t index) {
     while (array.cols == array.rows);
     array.shadow_register = index % 2 == 0;
     array.result_shift = index % 4 < 2;
-    array.accumulator_latency = Cycles(index % 3 == 0 ? draw(random, 8, 20) : draw(random, 1, 3));
+    array.accumulator_latency = Cycles(latency_binds(index) ? draw(random, 16, 24) : draw(random, 1, 3));
     array.accumulator_rows = kAccumulatorRows;
     return array;
 }
@@ -62,10 +67,10 @@ RtlStep random_step(Random& random, const ArraySpec& array, std::uint64_t index,
     const bool second = before != nullptr;
     pass.new_tile = !second || before->pass.last_use;
     step.tile = pass.new_tile ? random_tile(random, array) : before->tile;
-    pass.last_use = !(chance(random, 25) || (!second && index % 5 == 1));
+    pass.last_use = latency_binds(index) || !(chance(random, 25) || (!second && index % 5 == 2));
     pass.vectors = draw(random, 1, chance(random, 40) ? array.rows : kMaxVectors);
     if (chance(random, 25) || (!second && index % 3 == 1)) pass.cycles_per_vector = random_rate(random);
-    pass.accumulate = second && (chance(random, 30) || index % 3 == 0);
+    pass.accumulate = second && (chance(random, 30) || latency_binds(index));
     const std::int64_t span = std::max<std::int64_t>(pass.vectors, array.rows);
     const std::int64_t highest = kAccumulatorRows - span;
     pass.accumulator_row =
@@ -73,7 +78,7 @@ RtlStep random_step(Random& random, const ArraySpec& array, std::uint64_t index,
 
     const bool late = index % 4 == 2 || index % 4 == 3;
     step.arrives = (second ? before->arrives : Cycles(0)) + Cycles(late ? draw(random, 0, 30) : 0);
-    step.ready = Cycles(chance(random, 30) ? draw(random, 0, 60) : 0);
+    step.ready = Cycles(!latency_binds(index) && chance(random, 30) ? draw(random, 0, 60) : 0);
 
     const bool shifted = array.dataflow != Dataflow::OutputStationary;
     if (shifted)

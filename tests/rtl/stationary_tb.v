@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lies around a weight- or input-stationary unit, and what an observer notes, with its cycle: a tile that
-// begins to be shifted in, a pass that starts, a sum that leaves the array, one that is added onto a sum too
-// young to be read, and a pass that is done; in the end, every accumulator.
+// What lies around a weight- or input-stationary unit, and what an observer notes, with its cycle: a tile
+// that begins to be shifted in, a pass that starts, a sum that leaves the array, one that is added onto a sum
+// too young to be read, and a pass that is done; in the end, every accumulator.
 //
 // Case file: per tile  arrival cycle, then its R x C values, row by row;
 //            per pass  ready cycle, new tile, last use, accumulate, accumulator row, number of vectors,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shifts waiting tiles into the array one after another, bottom row first, a row a cycle. A tile begins as soon
-// as the register it goes to is free: with SHADOW when a pass takes the tile before out of it, otherwise when
-// the last pass on the tile before has drained.
+// Shifts waiting tiles into the array one after another, bottom row first, a row a cycle. A tile begins as
+// soon as the register it goes to is free: with SHADOW when a pass takes the tile before out of it, otherwise
+// when the last pass on the tile before has drained.
 `default_nettype none
 
 module tile_loader #(

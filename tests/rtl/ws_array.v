@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// R x C weight-stationary PEs with the skew registers along their edges: row i of the left edge and column j of
-// the top edge are i and j registers late. A tag rides with every vector as its bottom row does and leaves with
-// the sums, column by column.
+// R x C weight-stationary PEs with the skew registers along their edges: row i of the left edge and column j
+// of the top edge are i and j registers late. A tag rides with every vector as its bottom row does and leaves
+// with the sums, column by column.
 `default_nettype none
 
 module ws_array #(

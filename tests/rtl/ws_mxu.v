@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A weight-stationary matrix unit: tile loader, pass sequencer, array, accumulators. Around it lie a weight
-// FIFO that shows its next tile row by row, a queue that shows its next pass, and an operand buffer that shows
-// the vector asked for.
+// FIFO that shows its next tile row by row, a queue that shows its next pass, and an operand buffer that
+// shows the vector asked for.
 `default_nettype none
 
 module ws_mxu #(
@@ -63,7 +63,8 @@ module ws_mxu #(
     generate
         for (j = 0; j < C; j = j + 1) begin : column
             wire tile_end, pass_end, accumulate;
-            assign {tile_end, pass_end, accumulate, sum_row[16*j +: 16], sum_valid[j]} = sum_tag[TAG*j +: TAG];
+            assign {tile_end, pass_end, accumulate, sum_row[16*j +: 16], sum_valid[j]} =
+                sum_tag[TAG*j +: TAG];
             accumulator_bank #(.ROWS(ROWS), .LATENCY(LATENCY)) bank(.clock(clock), .valid(sum_valid[j]),
                 .accumulate(accumulate), .row(sum_row[16*j +: 16]), .sum(sum[32*j +: 32]),
                 .too_young(too_young[j]), .read_row(read_row), .read_sum(read_sum[32*j +: 32]));
