@@ -18,10 +18,10 @@ TEST_CASE("rows of registers hand every value to the right, and out of the last 
         RowShift<int> shift(2, cols);
         std::vector<std::vector<int>> expected(2, std::vector<int>(cols));
         for (int clock = 1; clock <= 17; ++clock) {
-            shift.clock();
+            const std::vector<int> edge{clock, 100 + clock};
+            for (int row = 0; row < 2; ++row) expected[row].insert(expected[row].begin(), edge[row]);
+            shift.clock(edge, [&](std::size_t row, int left) { CHECK(left == expected[row].back()); });
             for (int row = 0; row < 2; ++row) {
-                expected[row].insert(expected[row].begin(), 100 * row + clock);
-                CHECK(shift.enter(row, 100 * row + clock) == expected[row].back());
                 expected[row].pop_back();
                 CHECK(std::vector<int>(shift.row(row), shift.row(row) + cols) == expected[row]);
             }
@@ -47,23 +47,25 @@ TEST_CASE("columns of registers hand every row down, and the last one to the top
     }
 }
 
-TEST_CASE("marks travel right, are found where they are, and leave their row empty again") {
+TEST_CASE("flags and marks travel right, are found where they are, and leave their row empty again") {
     const std::uint64_t seed = 9;
     INFO("seed " << seed);
     std::mt19937_64 random(seed);
+    FlagShift flags(1, 6);
     MarkShift marks(1, 6);
-    std::vector<bool> expected(6);
+    std::vector<std::uint8_t> expected(6);
     for (int clock = 0; clock < 300; ++clock) {
-        const bool mark = clock < 280 && random() % 4 == 0;
-        marks.clock();
-        marks.enter(0, mark);
-        expected.insert(expected.begin(), mark);
+        const std::vector<std::uint8_t> edge{clock < 280 && random() % 4 == 0};
+        flags.clock(edge);
+        marks.clock(edge);
+        expected.insert(expected.begin(), edge[0]);
         expected.pop_back();
-        std::vector<bool> found(6);
-        marks.for_each(0, [&](int col) { found[col] = true; });
+        std::vector<std::uint8_t> found(6);
+        marks.for_each(0, [&](int col) { found[col] = 1; });
         REQUIRE(found == expected);
-        REQUIRE(marks.any(0) == (std::find(expected.begin(), expected.end(), true) != expected.end()));
-        REQUIRE(marks.any() == marks.any(0));
+        REQUIRE(std::equal(expected.begin(), expected.end(), flags.row(0)));
+        REQUIRE(flags.any(0) == (std::count(expected.begin(), expected.end(), 1) > 0));
+        REQUIRE(flags.any() == flags.any(0));
     }
 }
 
