@@ -8,7 +8,7 @@ namespace systole::test {
 std::string RandomMachine::device() {
     const std::int64_t rows = between(2, 24), cols = between(2, 24);
     const bool resident = between(0, 3) == 0;
-    const std::string dataflow = one_of("ws", "ws", "is");
+    const std::string dataflow = one_of("ws", "ws", "os", "is");
     const std::int64_t fifo_tiles = between(0, 4);
     const bool from_dram = dataflow == "ws" && fifo_tiles > 0 && between(0, 2) == 0;
     std::string text = fmt::format(
