@@ -45,6 +45,11 @@ public:
 
     bool supports(DType dtype) const override { return spec_.mxu.rate_of(dtype).has_value(); }
 
+    std::map<std::string, std::string> operator_defaults(const std::string& op) const override {
+        if (op == "conv2d" && spec_.faults.conv_output_rounded_up) return {{"round_up", "true"}};
+        return {};
+    }
+
     std::string lower(const Graph& graph, const Protocol& protocol) const override {
         return to_text(systolic::lower(graph, spec_, protocol).program);
     }

@@ -32,7 +32,8 @@ std::int64_t padding_margin(const Graph& graph, const SystolicSpec& spec) {
         const auto* conv = std::get_if<Conv2d>(&layer.op);
         if (conv == nullptr || conv->depthwise()) continue;
         const std::int64_t pixel = row_bytes(graph.tensors[layer.inputs.at(0)].dtype, conv->in_c).value();
-        const auto reach = checked_mul(conv->pad, (conv->in_w + 1) * pixel);
+        const std::int64_t beyond = conv->pad + (conv->round_up ? conv->stride - 1 : 0);
+        const auto reach = checked_mul(beyond, (conv->in_w + 1) * pixel);
         if (!reach || *reach > spec.placement.activation_bytes.value() / 2) {
             refuse(layer,
                    fmt::format("its zero padding of {} reaches further than placement.activation_space",

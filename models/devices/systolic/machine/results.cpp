@@ -122,8 +122,20 @@ public:
     }
 
 private:
+    /// The peer's utilization is over one cycle less than it computed in.
+    void count_as_peer(ResultRow& row, DType dtype) const {
+        if (!spec_.faults.utilization_less_one_cycle) return;
+        const auto compute = row.slots[static_cast<std::size_t>(SlotClass::Useful)] +
+                             row.slots[static_cast<std::size_t>(SlotClass::Padding)] +
+                             row.slots[static_cast<std::size_t>(SlotClass::Ramp)];
+        const std::int64_t cycle =
+            peak_of(spec_, dtype) * machine_.clock.after(Ticks(0), Cycles(1)).value();
+        row.utilization_slots = std::max<std::int64_t>(0, compute - cycle);
+    }
+
     void fill(ResultRow& row, std::size_t first, std::size_t count, DType dtype) const {
         const ClockDomain& clock = machine_.clock;
+        count_as_peer(row, dtype);
         row.cycles = clock.at_or_after(row.end) - clock.at_or_after(row.begin);
         for (std::size_t layer = first; layer < first + count; ++layer) {
             row.dram_read += ledger_.out_of(layer, Place::Dram);

@@ -17,6 +17,9 @@ namespace systole {
 struct BankedPort {
     int banks = 1;
     Bytes bank_width{1};
+
+    /// Bytes in one turn around the banks: what the port serves per cycle at most.
+    std::int64_t interleave() const { return banks * bank_width.value(); }
 };
 
 /// One level of a nested loop over vectors.
@@ -41,6 +44,7 @@ struct AddressStream {
     std::int64_t vectors() const { return levels[0].count * levels[1].count * levels[2].count; }
     /// Where vector `number` begins, from the base on.
     Bytes offset_of(std::int64_t number) const;
+    Bytes vector_bytes() const;
 };
 
 /// Distinct vectors looked at by cycles_per_vector at most.
@@ -58,5 +62,11 @@ bool conflict_free(const BankedPort& port, const AddressStream& stream, Bytes ba
 /// looked at. Exact while these number at most kMaxPeriod; of more, the first kMaxPeriod count, each as often
 /// as it occurs.
 Rational cycles_per_vector(const BankedPort& port, const AddressStream& stream);
+
+/// Cycles for vectors first … first + count - 1 when lines go into a buffer in any order: as many as the
+/// busiest bank has lines to serve, and no fewer than the bytes need. A line that holds pieces one after the
+/// other is read once for all of them.
+std::int64_t buffered_cycles(const BankedPort& port, const AddressStream& stream, std::int64_t first,
+                             std::int64_t count);
 
 }  // namespace systole
