@@ -75,6 +75,8 @@ RunOutcome run_operator(const LoadedDevice& device, const std::string& op, Opera
                                                device.name, supported_names(*device.device)));
         keys["dtype"] = "bf16";
     }
+    for (const auto& [key, value] : device.device->operator_defaults(op))
+        if (keys[key].empty()) keys[key] = value;
     return device.run(single_operator(op, keys, where), options);
 }
 
