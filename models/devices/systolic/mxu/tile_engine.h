@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The matrix unit in closed form, one pass at a time: no registers, no values, no loop over cycles. The
-// default engine of every run; its answers are exact, not estimates (the PE grid agrees to the cycle).
+// The matrix unit whose tile of weights (ws) or inputs (is) stays, in closed form, one pass at a time: no
+// registers, no values, no loop over cycles. The default engine of every run; its answers are exact, not
+// estimates (the PE grid agrees to the cycle).
 #pragma once
 
 #include <deque>
 #include <optional>
 
 #include "models/devices/systolic/mxu/matrix_engine.h"
+#include "models/devices/systolic/mxu/running_reports.h"
 
 namespace systole {
 
@@ -21,7 +23,7 @@ public:
     Cycles earliest_start(const Pass& pass) const override;
     void start(const Pass& pass) override;
     Cycles next_event() const override;
-    std::optional<PassReport> take_finished() override;
+    std::optional<PassReport> take_finished() override { return running_.take_finished(now_); }
 
 private:
     struct Arrival {
@@ -54,7 +56,7 @@ private:
     Cycles stream_end_;
     std::int64_t tiles_used_ = 0;
     std::deque<Writer> writers_;
-    std::deque<PassReport> running_;
+    RunningReports running_;
 };
 
 }  // namespace systole
