@@ -17,15 +17,9 @@ namespace {
 enum DmaPort : std::size_t { kHostInPort, kHostOutPort, kLoadPort, kStorePort };
 const std::vector<std::string> kDmaPorts{"host_in", "host_out", "load", "store"};
 
-std::unique_ptr<MatrixEngine> make_engine(const MxuSpec& mxu) {
-    const ArraySpec array{.rows = mxu.rows,
-                          .cols = mxu.cols,
-                          .dataflow = mxu.dataflow,
-                          .shadow_register = mxu.shadow_register,
-                          .accumulator_latency = mxu.accumulator_latency,
-                          .accumulator_rows = mxu.accumulator_rows};
-    if (mxu.engine == EngineKind::Grid) return std::make_unique<WitnessedEngine>(array);
-    return make_tile_engine(array);
+std::unique_ptr<MatrixEngine> make_engine(const SystolicSpec& spec) {
+    if (spec.mxu.engine == EngineKind::Grid) return std::make_unique<WitnessedEngine>(spec.array());
+    return make_tile_engine(spec.array());
 }
 
 }  // namespace
@@ -52,7 +46,7 @@ Machine::Machine(sc_core::sc_module_name name, const SystolicSpec& spec, const P
       spec_(spec) {
     for (int i = 0; i < spec.mxu.count; ++i)
         mxus.push_back(std::make_unique<MatrixUnit>(fmt::format("mxu{}", i).c_str(), spec, clock,
-                                                    scratchpad.streams(), record, make_engine(spec.mxu)));
+                                                    scratchpad.streams(), record, make_engine(spec)));
     sequencer_ = std::make_unique<Sequencer>("sequencer", spec.sequencer, clock, options.protocol.launch,
                                              record, queues());
     bind();
