@@ -30,9 +30,10 @@ std::vector<TensorPlace> places(const Graph& graph, const std::vector<Placement>
     std::vector<TensorPlace> result;
     for (std::size_t i = 0; i < placements.size(); ++i) {
         const Placement& p = placements[i];
-        const std::string layout = p.layout == Layout::Tiled
-                                       ? fmt::format("tiled {}x{}", p.tile_rows, p.tile_cols)
-                                       : std::string("row-major");
+        const std::string layout =
+            p.layout == Layout::Tiled
+                ? fmt::format("tiled {}x{}", p.tile_rows, p.tile_cols)
+                : std::string(p.layout == Layout::ColumnMajor ? "column-major" : "row-major");
         result.push_back(
             {graph.tensors[i].name, std::string(to_string(p.space)), layout, p.address, p.bytes});
     }

@@ -141,12 +141,15 @@ private:
 std::vector<EndCount> ends_of(Machine& machine) {
     const Bytes vector_written = machine.record.ledger().total(Place::Vector, Place::Scratchpad);
     const Bytes vector_read = Bytes(machine.vector.stats().scratchpad_bytes) - vector_written;
-    Bytes tiles_in, tiles_out;
+    Bytes tiles_in, tiles_out, edges, sums;
     for (const auto& mxu : machine.mxus) {
         tiles_in += Bytes(mxu->weights.dma.stats().bytes);
         tiles_out += Bytes(mxu->stats().tile_bytes);
+        edges += Bytes(mxu->stats().edge_bytes);
+        sums += Bytes(mxu->stats().sum_bytes);
     }
     return {{Place::WeightFifo, tiles_out, tiles_in},
+            {Place::Array, sums, edges + tiles_out},
             {Place::Dram, machine.dram.bytes_read(), machine.dram.bytes_written()},
             {Place::Host, machine.host_link.bytes_down(), machine.host_link.bytes_up()},
             {Place::Scratchpad, machine.scratchpad.bytes_out() + vector_read,

@@ -30,6 +30,23 @@ FoldedLevel fold(const StreamLevel& level, std::int64_t interleave) {
 
 }  // namespace
 
+Bytes AddressStream::offset_of(std::int64_t number) const {
+    const std::int64_t inner = number % levels[2].count;
+    const std::int64_t middle = number / levels[2].count % levels[1].count;
+    const std::int64_t outer = number / levels[2].count / levels[1].count;
+    return levels[0].stride * outer + levels[1].stride * middle + levels[2].stride * inner;
+}
+
+bool conflict_free(const BankedPort& port, const AddressStream& stream, Bytes base) {
+    Bytes low = Bytes::max(), high;
+    for (const Segment& segment : stream.segments) {
+        low = std::min(low, segment.offset);
+        high = std::max(high, segment.offset + segment.bytes - Bytes(1));
+    }
+    const Bytes last_vector = stream.offset_of(stream.vectors() - 1);
+    return (base + last_vector + high) / port.bank_width - (base + low) / port.bank_width < port.banks;
+}
+
 std::int64_t vector_cycles(const BankedPort& port, const AddressStream& stream, Bytes vector_base) {
     std::vector<std::int64_t> lines;
     for (const Segment& segment : stream.segments) {
@@ -51,6 +68,7 @@ std::int64_t vector_cycles(const BankedPort& port, const AddressStream& stream, 
 Rational cycles_per_vector(const BankedPort& port, const AddressStream& stream) {
     SYSTOLE_CHECK(port.banks >= 1 && port.bank_width >= Bytes(1), "a port of {} banks of {} bytes",
                   port.banks, port.bank_width.value());
+    if (conflict_free(port, stream, stream.base)) return {};
     const std::int64_t interleave = port.banks * port.bank_width.value();
     const FoldedLevel outer = fold(stream.levels[0], interleave);
     const FoldedLevel middle = fold(stream.levels[1], interleave);

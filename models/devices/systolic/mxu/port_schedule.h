@@ -39,6 +39,8 @@ struct AddressStream {
     std::array<StreamLevel, 3> levels;  ///< outermost first; unused levels have count 1
 
     std::int64_t vectors() const { return levels[0].count * levels[1].count * levels[2].count; }
+    /// Where vector `number` begins, from the base on.
+    Bytes offset_of(std::int64_t number) const;
 };
 
 /// Distinct vectors looked at by cycles_per_vector at most.
@@ -46,6 +48,10 @@ constexpr std::int64_t kMaxPeriod = 4096;
 
 /// Cycles a vector occupies the port: the greatest number of distinct lines it has in one bank.
 std::int64_t vector_cycles(const BankedPort& port, const AddressStream& stream, Bytes vector_base);
+
+/// Whether no two lines of the stream can meet in a bank, because all of them lie within one turn around the
+/// banks: then every vector takes one cycle.
+bool conflict_free(const BankedPort& port, const AddressStream& stream, Bytes base);
 
 /// The mean of vector_cycles over the stream, in lowest terms. Vectors whose addresses differ by a multiple
 /// of banks * bank_width cost the same, so every level repeats after a period and only distinct vectors are
