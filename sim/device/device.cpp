@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/device/device.h"
 
+#include "sim/base/error.h"
 #include "sim/base/text.h"
 
 namespace systole {
@@ -37,6 +38,10 @@ std::vector<std::pair<std::string, std::string>> describe(const Protocol& protoc
             {"outputs_to", to_string(protocol.outputs_to)},
             {"launch", name_of(protocol.launch)},
             {"refresh_phase", format_time(protocol.refresh_phase)}};
+}
+
+std::string Device::explain(const Graph&, const Protocol&) const {
+    throw UserError("devices of this kind have no explanation yet; 'systole op' runs the operator");
 }
 
 }  // namespace systole

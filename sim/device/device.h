@@ -58,6 +58,10 @@ public:
     /// Runs a program written by lower(), perhaps edited since; `file` names it in messages.
     virtual RunOutcome run_program(const std::string& text, const std::string& file,
                                    const RunOptions& options) const = 0;
+    /// The only layer of `graph` on this device in words and drawings (`systole explain`): how it is mapped,
+    /// what its time should be by formula, what it is when simulated, and why. Throws UserError for a graph
+    /// that cannot run here, and, unless overridden, because devices of this kind have no explanation.
+    virtual std::string explain(const Graph& graph, const Protocol& protocol) const;
 };
 
 }  // namespace systole

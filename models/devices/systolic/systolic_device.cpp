@@ -6,6 +6,7 @@
 #include <cctype>
 #include <optional>
 
+#include "models/devices/systolic/explain/explain.h"
 #include "models/devices/systolic/lowering/lower.h"
 #include "models/devices/systolic/machine/machine.h"
 #include "models/devices/systolic/machine/results.h"
@@ -71,6 +72,14 @@ public:
         RunOutcome outcome = execute(program, options, fault);
         if (fault) throw UserError({file}, *fault + "; a token or a pass is missing, or a row is used twice");
         return outcome;
+    }
+
+    std::string explain(const Graph& graph, const Protocol& protocol) const override {
+        const auto simulate = [&](const SystolicSpec& spec, const Protocol& asked) {
+            return SystolicDevice(spec).run(graph, {asked, false}).result;
+        };
+        return systolic::explain(graph, systolic::lower(graph, spec_, protocol).program, spec_, protocol,
+                                 simulate);
     }
 
 private:

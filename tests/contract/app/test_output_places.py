@@ -49,7 +49,7 @@ class OutputPlaces(ProgramTest):
     def test_a_full_standard_output_is_an_error_and_writes_no_files(self):
         for words in (("run", DEVICE, TRACE, "-o", "out"), ("lower", DEVICE, TRACE), ("--help",),
                       ("list", "devices"), ("show", "trace", TRACE),
-                      ("op", DEVICE, "matmul", "m=4", "n=4", "k=4", "dtype=int8")):
+                      *((command, DEVICE, "matmul", "m=4", "n=4", "k=4", "dtype=int8") for command in ("op", "explain"))):
             with open("/dev/full", "w") as full:
                 done = subprocess.run([PROGRAM, *words], cwd=self.directory, stdout=full,
                                       stderr=subprocess.PIPE)

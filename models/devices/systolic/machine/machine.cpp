@@ -18,16 +18,8 @@ enum DmaPort : std::size_t { kHostInPort, kHostOutPort, kLoadPort, kStorePort };
 const std::vector<std::string> kDmaPorts{"host_in", "host_out", "load", "store"};
 
 std::unique_ptr<MatrixEngine> make_engine(const SystolicSpec& spec) {
-    const MxuSpec& mxu = spec.mxu;
-    const ArraySpec array{.rows = mxu.rows,
-                          .cols = mxu.cols,
-                          .dataflow = mxu.dataflow,
-                          .shadow_register = mxu.shadow_register,
-                          .result_shift = !spec.faults.os_without_shift_out,
-                          .accumulator_latency = mxu.accumulator_latency,
-                          .accumulator_rows = mxu.accumulator_rows};
-    if (mxu.engine == EngineKind::Grid) return std::make_unique<WitnessedEngine>(array);
-    return make_tile_engine(array);
+    if (spec.mxu.engine == EngineKind::Grid) return std::make_unique<WitnessedEngine>(spec.array());
+    return make_tile_engine(spec.array());
 }
 
 }  // namespace

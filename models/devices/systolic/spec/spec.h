@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "models/devices/systolic/mxu/dataflow.h"
+#include "models/devices/systolic/mxu/matrix_engine.h"
 #include "models/link/link_spec.h"
 #include "models/memory/dram_spec.h"
 #include "models/memory/scratchpad_spec.h"
@@ -102,6 +102,16 @@ struct SystolicSpec {
     DramSpec memory;
     FaultSpec faults;
 
+    /// A matrix unit, as its engines are built.
+    ArraySpec array() const {
+        return {.rows = mxu.rows,
+                .cols = mxu.cols,
+                .dataflow = mxu.dataflow,
+                .shadow_register = mxu.shadow_register,
+                .result_shift = !faults.os_without_shift_out,
+                .accumulator_latency = mxu.accumulator_latency,
+                .accumulator_rows = mxu.accumulator_rows};
+    }
     /// PEs of all matrix units.
     std::int64_t pes() const { return std::int64_t{mxu.count} * mxu.rows * mxu.cols; }
 };

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/systolic/explain/explain.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "models/devices/systolic/explain/sections.h"
+#include "sim/base/check.h"
+
+namespace systole::systolic {
+namespace {
+
+std::string machine_line(const SystolicSpec& spec) {
+    return fmt::format("{}: {} MXU{} of {} x {} PEs, {}, {} MHz", spec.name, spec.mxu.count,
+                       spec.mxu.count == 1 ? "" : "s", spec.mxu.rows, spec.mxu.cols,
+                       to_string(spec.mxu.dataflow), static_cast<double>(spec.core_clock.value()) / 1e6);
+}
+
+std::vector<UnitTime> times_of(const ArrayWork& work) {
+    std::vector<UnitTime> times;
+    for (const auto& passes : work.units) times.push_back(unit_time(work.array, passes));
+    return times;
+}
+
+}  // namespace
+
+std::size_t Explained::slowest_unit() const {
+    const auto by_cycles = [](const UnitTime& a, const UnitTime& b) { return a.cycles() < b.cycles(); };
+    return static_cast<std::size_t>(std::ranges::max_element(times, by_cycles) - times.begin());
+}
+
+std::string explain(const Graph& graph, const Program& program, const SystolicSpec& spec,
+                    const Protocol& protocol, const Simulate& simulate) {
+    SYSTOLE_CHECK(graph.layers.size() == 1, "{} layers are explained as one operator", graph.layers.size());
+    const DeviceResult result = simulate(spec, protocol);
+    Explained e{graph, program, spec, protocol, result, array_work(program, spec), {}};
+    e.times = times_of(e.work);
+    const std::string title = fmt::format("{} on {}\n\n", graph.layers[0].name, machine_line(spec));
+    if (e.work.passes() == 0) return title + vector_section(e) + '\n' + bound_section(e);
+    return title + operator_section(e) + '\n' + layout_section(e) + '\n' + pass_section(e) + '\n' +
+           cycles_section(e) + '\n' + utilization_section(e) + '\n' + what_if_section(e, simulate);
+}
+
+}  // namespace systole::systolic

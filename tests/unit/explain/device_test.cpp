@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// A kind of device that explains nothing says so.
+#include <catch2/catch.hpp>
+
+#include "sim/base/error.h"
+#include "sim/device/device.h"
+
+namespace systole {
+namespace {
+
+class Silent final : public Device {
+public:
+    bool supports(DType) const override { return true; }
+    std::string lower(const Graph&, const Protocol&) const override { return ""; }
+    RunOutcome run(const Graph&, const RunOptions&) const override { return {}; }
+    RunOutcome run_program(const std::string&, const std::string&, const RunOptions&) const override {
+        return {};
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a device kind without explanations refuses, and names what there is instead") {
+    CHECK_THROWS_AS(Silent().explain({}, {}), UserError);
+    CHECK_THROWS_WITH(Silent().explain({}, {}), Catch::Contains("systole op"));
+}
+
+}  // namespace systole
