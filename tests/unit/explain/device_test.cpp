@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A kind of device that explains nothing says so.
 #include <catch2/catch.hpp>
+#include <map>
+#include <string>
 
 #include "sim/base/error.h"
 #include "sim/device/device.h"
@@ -11,6 +13,7 @@ namespace {
 class Silent final : public Device {
 public:
     bool supports(DType) const override { return true; }
+    std::map<std::string, std::string> operator_defaults(const std::string&) const override { return {}; }
     std::string lower(const Graph&, const Protocol&) const override { return ""; }
     RunOutcome run(const Graph&, const RunOptions&) const override { return {}; }
     RunOutcome run_program(const std::string&, const std::string&, const RunOptions&) const override {
