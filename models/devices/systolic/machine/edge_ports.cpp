@@ -14,17 +14,18 @@ Bytes EdgePorts::bytes(const EdgeRead& edge) const {
     return edge.none() ? Bytes(0) : pattern(edge).vector_bytes() * edge.vectors;
 }
 
-Rational EdgePorts::rate(const MatrixPass& pass, std::int64_t vectors, bool top_streams) {
+Rational EdgePorts::rate(const MatrixPass& pass, std::int32_t fold, std::int64_t vectors, bool top_streams) {
     const EdgeRead& left = pass.left;
+    const std::int64_t begin = address(left, fold);
     if (!top_streams && left.vectors == vectors && left.vectors == pattern(left).vectors())
-        return streamed(left, left_);
-    std::int64_t slowest = std::max(vectors, buffered(left, left_));
-    if (top_streams) slowest = std::max(slowest, buffered(pass.top, top_));
+        return streamed(left, begin, left_);
+    std::int64_t slowest = std::max(vectors, buffered(left, begin, left_));
+    if (top_streams) slowest = std::max(slowest, buffered(pass.top, address(pass.top, fold), top_));
     return Rational::reduced(slowest, vectors);
 }
 
-Rational EdgePorts::streamed(const EdgeRead& edge, Port& port) {
-    const std::int64_t place = edge.address % port.port.interleave();
+Rational EdgePorts::streamed(const EdgeRead& edge, std::int64_t address, Port& port) {
+    const std::int64_t place = address % port.port.interleave();
     if (conflict_free(port.port, pattern(edge), Bytes(place))) return {};
     const auto [found, added] = port.streamed.try_emplace({edge.stream, place});
     if (added) {
@@ -35,8 +36,8 @@ Rational EdgePorts::streamed(const EdgeRead& edge, Port& port) {
     return found->second;
 }
 
-std::int64_t EdgePorts::buffered(const EdgeRead& edge, Port& port) {
-    const std::int64_t place = edge.address % port.port.interleave();
+std::int64_t EdgePorts::buffered(const EdgeRead& edge, std::int64_t address, Port& port) {
+    const std::int64_t place = address % port.port.interleave();
     if (conflict_free(port.port, pattern(edge), Bytes(place)))
         return std::max<std::int64_t>(1, ceil_div(bytes(edge).value(), port.port.interleave()));
     const auto [found, added] = port.buffered.try_emplace({edge.stream, place, edge.first, edge.vectors});

@@ -20,10 +20,12 @@ class EdgePorts {
 public:
     EdgePorts(const ScratchpadSpec& spec, const Program& program);
 
-    /// Cycles per streamed vector of a pass of `vectors` vectors. `top_streams`: the upper edge streams too.
-    Rational rate(const MatrixPass& pass, std::int64_t vectors, bool top_streams);
-    /// Cycles that the upper edge's port needs for the pass (one fold of it).
-    std::int64_t top_cycles(const MatrixPass& pass) { return buffered(pass.top, top_); }
+    /// Cycles per streamed vector of a fold of `vectors` vectors. `top_streams`: the upper edge streams too.
+    Rational rate(const MatrixPass& pass, std::int32_t fold, std::int64_t vectors, bool top_streams);
+    /// Cycles that the upper edge's port needs for a fold.
+    std::int64_t top_cycles(const MatrixPass& pass, std::int32_t fold) {
+        return buffered(pass.top, address(pass.top, fold), top_);
+    }
     /// Bytes that an edge reads in one fold.
     Bytes bytes(const EdgeRead& edge) const;
 
@@ -38,8 +40,11 @@ private:
     };
 
     const AddressStream& pattern(const EdgeRead& edge) const { return program_.streams[edge.stream]; }
-    Rational streamed(const EdgeRead& edge, Port& port);
-    std::int64_t buffered(const EdgeRead& edge, Port& port);
+    static std::int64_t address(const EdgeRead& edge, std::int32_t fold) {
+        return edge.address + fold * edge.fold_step;
+    }
+    Rational streamed(const EdgeRead& edge, std::int64_t address, Port& port);
+    std::int64_t buffered(const EdgeRead& edge, std::int64_t address, Port& port);
 
     const Program& program_;
     Port left_, top_;

@@ -36,7 +36,8 @@ void MatrixUnit::announce(Cycles cycle) {
     auto& log = record_.log();
     if (outputs_stay()) return tell_engine(cycle, entry, head_->fold);
     const EventId ready = log.latest({entry.issued, record_.last_token(*entry.command), last_started_});
-    const Cycles late(std::max<std::int64_t>(0, edges_.top_cycles(work(entry)) - spec_.mxu.rows));
+    const Cycles late(
+        std::max<std::int64_t>(0, edges_.top_cycles(work(entry), head_->fold) - spec_.mxu.rows));
     Mark arrival{cycle, ready};
     if (late > Cycles(0)) {
         arrival.cycle = std::max(cycle, register_freed_.cycle) + late;
@@ -52,7 +53,7 @@ Pass MatrixUnit::next_pass() {
     const bool last_fold = head_->fold == pass.folds - 1;
     const PassShape lies = shape(pass);
     return {.vectors = lies.vectors,
-            .cycles_per_vector = edges_.rate(pass, lies.vectors, outputs_stay()),
+            .cycles_per_vector = edges_.rate(pass, head_->fold, lies.vectors, outputs_stay()),
             .new_tile = pass.new_tile,
             .last_use = !last_fold || plan_.last_use[commands_started_],
             .accumulate = pass.accumulate || head_->fold > 0,
@@ -194,6 +195,8 @@ MatrixUnit::EventId MatrixUnit::start_event(const Pass& pass, Cycles cycle, Pass
     } else if (ready != CausalLog::kNone && now < clock_.after(log[ready].time, Cycles(1))) {
         owner = log[ready].owner;  // less than a cycle: only the alignment to the clock's edge
     }
+    // Inside a run, what let the fold in is its start.
+    if (head_->fold > 0 && log[cause].time == now) return cause;
     return log.add(now, cause, owner, entry.number);
 }
 
@@ -207,8 +210,10 @@ MatrixUnit::EventId MatrixUnit::tile_in(PassTimes& expected) {
     expected.shift_start = std::max(arrived.cycle, register_freed_.cycle);
     expected.shift_end = expected.shift_start + Cycles(spec_.mxu.rows);
     tile_in_use_ = expected;
-    const EventId begun = log.add(std::max(clock_.edge(expected.shift_start), log[cause].time), cause,
-                                  log[cause].owner, number);
+    EventId begun = cause;
+    if (head_->fold == 0 || log[cause].time < clock_.edge(expected.shift_start))
+        begun = log.add(std::max(clock_.edge(expected.shift_start), log[cause].time), cause, log[cause].owner,
+                        number);
     return log.add(clock_.edge(expected.shift_end), begun, SlotClass::Ramp, number);
 }
 

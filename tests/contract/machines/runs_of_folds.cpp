@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run of folds is one command for many: written either way, the same program takes the same cycles, for the
+// same reasons, and moves the same bytes.
+#include <catch2/catch.hpp>
+
+#include <random>
+
+#include "models/devices/systolic/lowering/lower.h"
+#include "models/devices/systolic/machine/results.h"
+#include "sim/kernel/kernel.h"
+#include "sim/workload/trace.h"
+#include "tests/support/random_machine.h"
+
+namespace systole::systolic {
+namespace {
+
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+SystolicSpec spec_of(const std::string& text, const Settings& settings) {
+    const auto presets = [](const std::string& name, const SourceMark&) {
+        return config::load_yaml("configs/memory/" + name + ".yaml");
+    };
+    config::Config config = config::Config::from_document(config::parse_yaml(text, "random.yaml"), presets);
+    for (const auto& [path, value] : settings) config.set(path, value);
+    config.root().text("kind", "device kind");
+    SystolicSpec spec = read_systolic_spec(config, "random");
+    config.finish();
+    return spec;
+}
+
+DeviceResult run(const Program& program, const SystolicSpec& spec) {
+    const FreshKernel kernel;
+    const Protocol protocol = Protocol::of_op();
+    Machine machine("random", spec, program, {protocol, false});
+    machine.run();
+    REQUIRE(!machine.value_fault);
+    return result_of(machine, spec, protocol);
+}
+
+std::int64_t longest_run(const Program& program) {
+    std::int64_t longest = 0;
+    for (const MatrixPass& pass : program.passes) longest = std::max<std::int64_t>(longest, pass.folds);
+    return longest;
+}
+
+void check_same(const DeviceResult& a, const DeviceResult& b) {
+    CHECK(a.total.cycles == b.total.cycles);
+    CHECK(a.total.slots == b.total.slots);
+    REQUIRE(a.layers.size() == b.layers.size());
+    for (std::size_t i = 0; i < a.layers.size(); ++i) {
+        CHECK(a.layers[i].cycles == b.layers[i].cycles);
+        CHECK(a.layers[i].slots == b.layers[i].slots);
+        REQUIRE(a.layers[i].movements.size() == b.layers[i].movements.size());
+        for (std::size_t j = 0; j < a.layers[i].movements.size(); ++j)
+            CHECK(a.layers[i].movements[j].bytes == b.layers[i].movements[j].bytes);
+    }
+    for (std::size_t i = 0; i < a.stats.size(); ++i) {
+        INFO(a.stats[i].path << " " << a.stats[i].name);
+        CHECK((a.stats[i].value == b.stats[i].value || a.stats[i].name == "issued"));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("runs of folds change neither cycles nor classes nor bytes", "[machines]") {
+    int ran = 0;
+    std::int64_t longest = 0;
+    for (std::uint64_t seed = 1; seed <= 250; ++seed) {
+        test::RandomMachine random(seed);
+        const std::string device = random.device(), trace = random.trace();
+        // A run takes one place in the queue and is issued once, so both must cost nothing.
+        const Settings settings{{"mxu.dataflow", seed % 2 ? "ws" : "is"},
+                                {"mxu.weight_fifo_tiles", "0"},
+                                {"mxu.weight_source", "scratchpad"},
+                                {"sequencer.issue_cycles", "0"},
+                                {"sequencer.queue_depth", "65536"}};
+        INFO("seed " << seed << "\n" << device << trace);
+        const SystolicSpec spec = spec_of(device, settings);
+        const Graph graph = build_trace(config::parse_yaml(trace, "random_trace.yaml"), {});
+        try {
+            const Lowered runs = lower(graph, spec, Protocol::of_op());
+            const Lowered singly = lower(graph, spec, Protocol::of_op(), {.runs_of_folds = false});
+            REQUIRE(longest_run(singly.program) <= 1);
+            longest = std::max(longest, longest_run(runs.program));
+            ran += longest_run(runs.program) > 1;
+            const DeviceResult ahead = run(runs.program, spec);
+            check_same(ahead, run(singly.program, spec));
+            if (ahead.total.macs.value() > 300'000) continue;
+            SystolicSpec witnessed = spec;  // the PE grid starts folds one by one
+            witnessed.mxu.engine = EngineKind::Grid;
+            check_same(ahead, run(runs.program, witnessed));
+        } catch (const UserError&) {
+            continue;  // activations that do not fit on chip
+        }
+    }
+    CHECK(ran >= 80);
+    CHECK(longest >= 8);
+}
+
+}  // namespace systole::systolic
