@@ -67,7 +67,7 @@ FastRun run_fast(const DramSpec& spec, std::deque<Arrival> arrivals, std::int64_
     FastRun run;
     const AddressMap map(spec);
     DramChannel channel(spec, map, Cycles(first_refresh));
-    channel.listen([&](Command command, int bank, Cycles clock) {
+    channel.listen([&](Command command, int bank, std::int64_t, Cycles clock) {
         run.commands.push_back({command, bank, clock.value()});
     });
     std::vector<DramChannel::Completion> done;
