@@ -53,7 +53,7 @@ double grid_seconds_per_pass(const Pass& pass, int passes) {
     const double seconds = seconds_of([&] {
         stream(
             grid, pass, passes, [&] { grid.tile_arrives(grid.now(), tile, weights); },
-            [&] { grid.start(pass, activations); });
+            [&] { grid.start(pass, activations, {}); });
     });
     const double pes = double{kArray.rows} * kArray.cols;
     fmt::print("PE grid, T = {}: {:.0f} M PE-cycles/s over {} cycles\n", pass.vectors,

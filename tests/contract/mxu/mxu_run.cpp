@@ -154,7 +154,7 @@ std::optional<std::string> disagreement_in(const MxuCase& mxu_case) {
              {[&](std::size_t n) {
                   grid.tile_arrives(std::max(grid.now(), steps[n].arrives), steps[n].tile, values.weights[n]);
               },
-              [&](std::size_t n) { grid.start(steps[n].pass, values.activations[n]); }});
+              [&](std::size_t n) { grid.start(steps[n].pass, values.activations[n], {}); }});
     if (const auto found = difference(of_tile, of_grid, steps.size())) return found;
 
     const Cycles readable = of_grid.passes.back().times.done + mxu_case.array.accumulator_latency - Cycles(1);

@@ -86,7 +86,7 @@ void check_grid(const Drawing& drawing) {
             for (const char vector : pass.vectors)
                 activations.values.insert(activations.values.end(), pass.tile.rows,
                                           static_cast<std::int8_t>(vector));
-            grid.start(pass.pass, activations);
+            grid.start(pass.pass, activations, {});
         });
         grid.advance(grid.now() + at(1));
         for (int n = 0; n < rows * cols; ++n) {

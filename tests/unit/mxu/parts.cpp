@@ -8,8 +8,8 @@
 #include "models/devices/systolic/mxu/accumulators.h"
 #include "models/devices/systolic/mxu/skew_line.h"
 #include "models/devices/systolic/mxu/stream_port.h"
+#include "models/devices/systolic/mxu/tile_loader.h"
 #include "models/devices/systolic/mxu/value_type.h"
-#include "models/devices/systolic/mxu/weight_loader.h"
 
 namespace systole {
 
@@ -49,28 +49,28 @@ TEST_CASE("the operand port feeds vector t in floor(t * num / den) and is free a
 
 TEST_CASE(
     "a loader with a shadow register begins the next shift in the cycle in which a pass takes the tile") {
-    WeightLoader loader(2, true);
+    TileLoader loader(2, true);
     loader.arrive(Cycles(1));
     loader.arrive(Cycles(1));
-    CHECK(loader.clock(Cycles(0)) == WeightLoader::kNone);
+    CHECK(loader.clock(Cycles(0)) == TileLoader::kNone);
     CHECK(loader.clock(Cycles(1)) == 0);
     CHECK_FALSE(loader.full());
     CHECK(loader.clock(Cycles(2)) == 1);
     CHECK(loader.full());
-    CHECK(loader.clock(Cycles(3)) == WeightLoader::kNone);
+    CHECK(loader.clock(Cycles(3)) == TileLoader::kNone);
     CHECK(loader.next_shift() == kNever);
     loader.use();
     CHECK(loader.clock(Cycles(4)) == 0);
 }
 
 TEST_CASE("a loader without a shadow register begins the next shift only after the release") {
-    WeightLoader loader(1, false);
+    TileLoader loader(1, false);
     loader.arrive(Cycles(0));
     loader.arrive(Cycles(0));
     CHECK(loader.clock(Cycles(0)) == 0);
     CHECK(loader.full());
     loader.use();
-    CHECK(loader.clock(Cycles(1)) == WeightLoader::kNone);
+    CHECK(loader.clock(Cycles(1)) == TileLoader::kNone);
     CHECK(loader.next_shift() == kNever);
     loader.release();
     CHECK(loader.next_shift() == Cycles(0));

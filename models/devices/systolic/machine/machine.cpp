@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "models/devices/systolic/mxu/tile_engine.h"
+#include "models/devices/systolic/mxu/witnessed_engine.h"
 #include "sim/base/check.h"
 #include "sim/base/error.h"
 #include "sim/base/text.h"
@@ -20,11 +20,12 @@ const std::vector<std::string> kDmaPorts{"host_in", "host_out", "load", "store"}
 std::unique_ptr<MatrixEngine> make_engine(const MxuSpec& mxu) {
     const ArraySpec array{.rows = mxu.rows,
                           .cols = mxu.cols,
+                          .dataflow = mxu.dataflow,
                           .shadow_register = mxu.shadow_register,
                           .accumulator_latency = mxu.accumulator_latency,
                           .accumulator_rows = mxu.accumulator_rows};
     if (mxu.engine == EngineKind::Grid) return std::make_unique<WitnessedEngine>(array);
-    return std::make_unique<TileEngine>(array);
+    return make_tile_engine(array);
 }
 
 }  // namespace

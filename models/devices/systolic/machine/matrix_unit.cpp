@@ -185,7 +185,7 @@ void MatrixUnit::start(const Pass& pass, Cycles cycle) {
     expected.stream_end = cycle + Cycles(pass.cycles_per_vector.ceil_times(pass.vectors));
     ports_.reserve(index_, cycle, expected.stream_end, row_bytes(work.dtype, work.k) * work.m);
     if (witnessed_)
-        witnessed_->start(pass, activations_of(entry.command->layer, work));
+        witnessed_->start(pass, activations_of(entry.command->layer, work), {});
     else
         engine_->start(pass);
     queue.pop(started);

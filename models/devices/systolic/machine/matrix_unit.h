@@ -14,7 +14,7 @@
 #include "models/devices/systolic/machine/operand_values.h"
 #include "models/devices/systolic/machine/run_record.h"
 #include "models/devices/systolic/machine/transfer_unit.h"
-#include "models/devices/systolic/mxu/matrix_engine.h"
+#include "models/devices/systolic/mxu/witnessed_engine.h"
 #include "models/devices/systolic/spec/spec.h"
 #include "models/memory/scratchpad.h"
 #include "sim/base/clock.h"
@@ -32,7 +32,7 @@ public:
     const Stats& stats() const { return stats_; }
     const SlotAccount& account() const { return account_.slots(); }
     /// The PE grid with its values; only on a machine that simulates one.
-    const WitnessedEngine::Grid& grid() const { return witnessed_->grid(); }
+    const GridEngine& grid() const { return witnessed_->grid(); }
     /// Charges what is left of the run, which ended with `last`.
     void finish(CausalLog::EventId last) { account_.finish(record_.log(), last); }
 

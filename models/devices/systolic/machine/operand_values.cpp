@@ -63,7 +63,7 @@ DrainCheck::DrainCheck(const Program& program) : program_(program) {
     }
 }
 
-std::optional<std::string> DrainCheck::fault(const Command& drain, const WitnessedEngine::Grid& grid) const {
+std::optional<std::string> DrainCheck::fault(const Command& drain, const GridEngine& grid) const {
     const VectorWork& work = program_.vector(drain);
     const PassOrigin& at = work.origin;
     const auto known = depth_.find({drain.layer, at.batch});

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "models/devices/systolic/mxu/witnessed_engine.h"
+#include "models/devices/systolic/mxu/grid_engine.h"
 #include "models/devices/systolic/program/program.h"
 
 namespace systole::systolic {
@@ -29,7 +29,7 @@ public:
     explicit DrainCheck(const Program& program);
     /// What is wrong with the accumulators that `drain` is about to read, if they are not the products they
     /// should be.
-    std::optional<std::string> fault(const Command& drain, const WitnessedEngine::Grid& grid) const;
+    std::optional<std::string> fault(const Command& drain, const GridEngine& grid) const;
 
 private:
     const Program& program_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The register-accurate engines as the machine sees them, whatever their dataflow: int8 operands, int32 sums,
-// and every register open to waveforms and checks.
+// The register-accurate engines as the machine sees them, whatever their dataflow: with values, and with
+// every register open to waveforms and checks. Machines run the one for int8 operands and int32 sums.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,13 @@
 
 namespace systole {
 
-class GridEngine : public MatrixEngine {
+template <class Operand, class Sum>
+class BasicGridEngine : public MatrixEngine {
 public:
-    using Values = Matrix<std::int8_t>;
+    using Values = Matrix<Operand>;
 
-    using MatrixEngine::start;
-    using MatrixEngine::tile_arrives;
+    void tile_arrives(Cycles at, const Tile& tile) override { tile_arrives(at, tile, {}); }
+    void start(const Pass& pass) override { start(pass, {}, {}); }
     /// As MatrixEngine's, with values: what is shifted in, tile.rows x tile.cols. os: none.
     virtual void tile_arrives(Cycles at, const Tile& tile, Values values) = 0;
     /// As MatrixEngine's, with values: `left` is vectors x rows of the tile. os: `top` is vectors x columns
@@ -25,13 +26,18 @@ public:
     virtual void start(const Pass& pass, Values left, Values top) = 0;
 
     /// The sum readable now; those of a finished pass are from done + accumulator_latency - 1 on.
-    virtual std::int32_t accumulator(std::int64_t row, int col) const = 0;
+    virtual Sum accumulator(std::int64_t row, int col) const = 0;
     /// What a PE holds after the last cycle.
-    virtual PeState<std::int8_t, std::int32_t> pe(int row, int col) const = 0;
+    virtual PeState<Operand, Sum> pe(int row, int col) const = 0;
 };
+
+using GridEngine = BasicGridEngine<std::int8_t, std::int32_t>;
+using FloatGridEngine = BasicGridEngine<float, float>;
 
 /// The engine for the dataflow of `spec`.
 std::unique_ptr<MatrixEngine> make_tile_engine(const ArraySpec& spec);
 std::unique_ptr<GridEngine> make_grid_engine(const ArraySpec& spec);
+/// For fp32 operands, among them those of bf16 and fp16 (value_type.h).
+std::unique_ptr<FloatGridEngine> make_float_grid_engine(const ArraySpec& spec);
 
 }  // namespace systole

@@ -23,7 +23,7 @@ PeGrid<Arithmetic>::PeGrid(const ArraySpec& spec)
       array_(spec.rows, spec.cols, spec.shadow_register),
       accumulators_(spec.accumulator_rows, spec.cols, spec.accumulator_latency.value()),
       vectors_(spec.rows + spec.cols - 1),
-      weights_(spec.cols),
+      tile_rows_(spec.cols),
       last_fed_(spec.accumulator_rows, kLongAgo) {}
 
 template <class Arithmetic>
@@ -33,7 +33,7 @@ void PeGrid<Arithmetic>::advance(Cycles to) {
         if (still()) {
             now_ = std::min(to, std::max(now_, loader_.next_shift()));
             vectors_.clear();
-            weights_.clear();
+            tile_rows_.clear();
             if (now_ == to) return;
         }
         cycle();
@@ -47,20 +47,20 @@ bool PeGrid<Arithmetic>::still() const {
 }
 
 template <class Arithmetic>
-void PeGrid<Arithmetic>::tile_arrives(Cycles at, const Tile& tile, Matrix<Operand> weights) {
+void PeGrid<Arithmetic>::tile_arrives(Cycles at, const Tile& tile, Matrix<Operand> values) {
     check_tile(spec_, tile);
-    SYSTOLE_CHECK(weights.fits(tile.rows, tile.cols), "{} weights for a tile of {} x {}",
-                  weights.values.size(), tile.rows, tile.cols);
+    SYSTOLE_CHECK(values.fits(tile.rows, tile.cols), "{} values for a tile of {} x {}", values.values.size(),
+                  tile.rows, tile.cols);
     SYSTOLE_CHECK(at >= now_, "a tile for cycle {} came at {}", at.value(), now_.value());
     loader_.arrive(at);
-    fifo_.push_back({{tile, {}, {}}, std::move(weights)});
+    fifo_.push_back({{tile, {}, {}}, std::move(values)});
 }
 
 template <class Arithmetic>
 Cycles PeGrid<Arithmetic>::earliest_start(const Pass& pass) const {
     check_pass(spec_, pass);
-    SYSTOLE_CHECK(pass.new_tile == !kept_, "a pass {} weights after one that {}",
-                  pass.new_tile ? "with new" : "that keeps the", kept_ ? "holds them" : "released them");
+    SYSTOLE_CHECK(pass.new_tile == !kept_, "a pass {} tile after one that {}",
+                  pass.new_tile ? "with a new" : "that keeps its", kept_ ? "keeps it" : "was its last use");
     const bool tile_in = !pass.new_tile || loader_.full();
     if (tile_in && port_.free() && (!pass.accumulate || accumulators_ready(pass))) return now_;
     return next_event();
@@ -81,21 +81,21 @@ bool PeGrid<Arithmetic>::accumulators_ready(const Pass& pass) const {
 }
 
 template <class Arithmetic>
-void PeGrid<Arithmetic>::start(const Pass& pass, Matrix<Operand> activations) {
+void PeGrid<Arithmetic>::start(const Pass& pass, Matrix<Operand> left, Matrix<Operand> top) {
     SYSTOLE_CHECK(earliest_start(pass) == now_, "a pass was started in cycle {}, before it can",
                   now_.value());
     if (pass.new_tile) {
         loader_.use();
         in_use_ = tiles_.back().shifted;
     }
-    SYSTOLE_CHECK(activations.fits(pass.vectors, in_use_.shape.rows), "{} activations for {} vectors of {}",
-                  activations.values.size(), pass.vectors, in_use_.shape.rows);
+    SYSTOLE_CHECK(left.fits(pass.vectors, in_use_.shape.rows) && top.values.empty(),
+                  "{} values for {} vectors of {}", left.values.size(), pass.vectors, in_use_.shape.rows);
     kept_ = !pass.last_use;
     port_.start(pass);
     RunningPass& running = passes_.emplace_back();
     running.pass = pass;
     running.tile = in_use_.shape;
-    running.activations = std::move(activations);
+    running.left = std::move(left);
     running.report.times.shift_start = in_use_.start;
     running.report.times.shift_end = in_use_.end;
     ++in_array_;
@@ -104,7 +104,7 @@ void PeGrid<Arithmetic>::start(const Pass& pass, Matrix<Operand> activations) {
 template <class Arithmetic>
 void PeGrid<Arithmetic>::cycle() {
     feed_vectors();
-    feed_weights();
+    feed_tile();
     array_.clock();
     const VectorToken& entering = vectors_.tap(0);
     if (array_.pe(0, 0).valid && entering.vector == 0) entering.pass->report.times.start = now_;
@@ -133,35 +133,35 @@ void PeGrid<Arithmetic>::feed_vectors() {
         const VectorToken& token = vectors_.tap(row);
         const bool valid = token.pass != nullptr;
         const bool real = valid && row < token.pass->tile.rows;
-        array_.left.activation[row] = real ? token.pass->activations.at(token.vector, row) : Operand{};
+        array_.left.activation[row] = real ? token.pass->left.at(token.vector, row) : Operand{};
         array_.left.valid[row] = valid;
         array_.left.swap[row] = valid && token.vector == 0 && token.pass->pass.new_tile;
     }
 }
 
 template <class Arithmetic>
-void PeGrid<Arithmetic>::feed_weights() {
+void PeGrid<Arithmetic>::feed_tile() {
     const std::int32_t step = loader_.clock(now_);
     if (step == 0) {
         tiles_.push_back(std::move(fifo_.front()));
         fifo_.pop_front();
     }
-    weights_.push(step == WeightLoader::kNone ? WeightToken{} : WeightToken{&tiles_.back(), step});
+    tile_rows_.push(step == TileLoader::kNone ? RowToken{} : RowToken{&tiles_.back(), step});
 
     for (int col = 0; col < spec_.cols; ++col) {
-        const WeightToken& token = weights_.tap(col);
+        const RowToken& token = tile_rows_.tap(col);
         array_.top.step[col] = token.step;
         if (token.tile == nullptr) continue;
         const int row = spec_.rows - 1 - token.step;
         const bool real = row < token.tile->shifted.shape.rows && col < token.tile->shifted.shape.cols;
-        array_.top.weight[col] = real ? token.tile->weights.at(row, col) : Operand{};
+        array_.top.weight[col] = real ? token.tile->values.at(row, col) : Operand{};
         array_.top.real[col] = real;
     }
 }
 
 template <class Arithmetic>
 void PeGrid<Arithmetic>::note_shift() {
-    const WeightToken& first = weights_.tap(0);
+    const RowToken& first = tile_rows_.tap(0);
     if (first.tile != nullptr && first.step == 0) {
         first.tile->shifted.start = now_;
         ++tiles_moving_;
@@ -170,7 +170,7 @@ void PeGrid<Arithmetic>::note_shift() {
         first.tile->shifted.end = now_ + Cycles(1);
         ++tiles_shifted_;
     }
-    const WeightToken& last = weights_.tap(spec_.cols - 1);
+    const RowToken& last = tile_rows_.tap(spec_.cols - 1);
     if (last.tile == nullptr || last.step != spec_.rows - 1) return;
     --tiles_moving_;
     while (&tiles_.front() != last.tile) tiles_.pop_front();  // this one itself may not be in use yet

@@ -90,8 +90,8 @@ std::int64_t TileEngine::tiles_shifted() const {
 
 Cycles TileEngine::earliest_start(const Pass& pass) const {
     check_pass(spec_, pass);
-    SYSTOLE_CHECK(pass.new_tile == !kept_, "a pass {} weights after one that {}",
-                  pass.new_tile ? "with new" : "that keeps the", kept_ ? "holds them" : "released them");
+    SYSTOLE_CHECK(pass.new_tile == !kept_, "a pass {} tile after one that {}",
+                  pass.new_tile ? "with a new" : "that keeps its", kept_ ? "keeps it" : "was its last use");
     Cycles earliest = std::max(now_, stream_end_);
     if (pass.new_tile) {
         if (!entering_) return kNever;

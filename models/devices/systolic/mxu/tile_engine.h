@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The matrix unit in closed form, one pass at a time: no registers, no values, no loop over cycles. The
-// default engine of every run; its answers are exact, not estimates (the PE grid agrees to the cycle).
+// The matrix unit whose tile of weights (ws) or inputs (is) stays, in closed form, one pass at a time: no
+// registers, no values, no loop over cycles. The default engine of every run; its answers are exact, not
+// estimates (the PE grid agrees to the cycle).
 #pragma once
 
 #include <deque>

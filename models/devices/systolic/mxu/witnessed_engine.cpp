@@ -8,40 +8,40 @@
 namespace systole {
 
 void WitnessedEngine::advance(Cycles to) {
-    tile_.advance(to);
-    grid_.advance(to);
+    tile_->advance(to);
+    grid_->advance(to);
 }
 
 std::int64_t WitnessedEngine::tiles_shifted() const {
-    SYSTOLE_CHECK(tile_.tiles_shifted() == grid_.tiles_shifted(),
-                  "cycle {}: {} tiles shifted in, the grid says {}", now().value(), tile_.tiles_shifted(),
-                  grid_.tiles_shifted());
-    return tile_.tiles_shifted();
+    SYSTOLE_CHECK(tile_->tiles_shifted() == grid_->tiles_shifted(),
+                  "cycle {}: {} tiles shifted in, the grid says {}", now().value(), tile_->tiles_shifted(),
+                  grid_->tiles_shifted());
+    return tile_->tiles_shifted();
 }
 
 Cycles WitnessedEngine::earliest_start(const Pass& pass) const {
-    const Cycles earliest = tile_.earliest_start(pass);
-    const bool grid_ready = grid_.earliest_start(pass) == now();
+    const Cycles earliest = tile_->earliest_start(pass);
+    const bool grid_ready = grid_->earliest_start(pass) == now();
     SYSTOLE_CHECK((earliest == now()) == grid_ready, "cycle {}: a pass can{} start, the grid says it can{}",
                   now().value(), earliest == now() ? "" : "not", grid_ready ? "" : "not");
     return earliest;
 }
 
 std::optional<PassReport> WitnessedEngine::take_finished() {
-    const auto report = tile_.take_finished();
-    SYSTOLE_CHECK(report == grid_.take_finished(), "cycle {}: the engines report different passes",
+    const auto report = tile_->take_finished();
+    SYSTOLE_CHECK(report == grid_->take_finished(), "cycle {}: the engines report different passes",
                   now().value());
     return report;
 }
 
-void WitnessedEngine::tile_arrives(Cycles at, const Tile& tile, Values weights) {
-    tile_.tile_arrives(at, tile);
-    grid_.tile_arrives(at, tile, std::move(weights));
+void WitnessedEngine::tile_arrives(Cycles at, const Tile& tile, Values values) {
+    tile_->tile_arrives(at, tile);
+    grid_->tile_arrives(at, tile, std::move(values));
 }
 
-void WitnessedEngine::start(const Pass& pass, Values activations) {
-    tile_.start(pass);
-    grid_.start(pass, std::move(activations));
+void WitnessedEngine::start(const Pass& pass, Values left, Values top) {
+    tile_->start(pass);
+    grid_->start(pass, std::move(left), std::move(top));
 }
 
 }  // namespace systole

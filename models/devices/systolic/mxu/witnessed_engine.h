@@ -4,35 +4,36 @@
 // engine either way, a run on the grid is the same run, event for event, with a witness.
 #pragma once
 
-#include "models/devices/systolic/mxu/pe_grid.h"
-#include "models/devices/systolic/mxu/tile_engine.h"
+#include <memory>
+
+#include "models/devices/systolic/mxu/grid_engine.h"
 
 namespace systole {
 
 class WitnessedEngine final : public MatrixEngine {
 public:
-    using Grid = PeGrid<Int8Arithmetic>;
-    using Values = Matrix<Grid::Operand>;
+    using Values = GridEngine::Values;
 
-    explicit WitnessedEngine(const ArraySpec& spec) : tile_(spec), grid_(spec) {}
+    explicit WitnessedEngine(const ArraySpec& spec)
+        : tile_(make_tile_engine(spec)), grid_(make_grid_engine(spec)) {}
 
-    Cycles now() const override { return tile_.now(); }
+    Cycles now() const override { return tile_->now(); }
     void advance(Cycles to) override;
     void tile_arrives(Cycles at, const Tile& tile) override { tile_arrives(at, tile, {}); }
     std::int64_t tiles_shifted() const override;
     Cycles earliest_start(const Pass& pass) const override;
-    void start(const Pass& pass) override { start(pass, {}); }
-    Cycles next_event() const override { return tile_.next_event(); }
+    void start(const Pass& pass) override { start(pass, {}, {}); }
+    Cycles next_event() const override { return tile_->next_event(); }
     std::optional<PassReport> take_finished() override;
 
-    /// As PeGrid's, with values.
-    void tile_arrives(Cycles at, const Tile& tile, Values weights);
-    void start(const Pass& pass, Values activations);
-    const Grid& grid() const { return grid_; }
+    /// As GridEngine's, with values.
+    void tile_arrives(Cycles at, const Tile& tile, Values values);
+    void start(const Pass& pass, Values left, Values top);
+    const GridEngine& grid() const { return *grid_; }
 
 private:
-    TileEngine tile_;
-    Grid grid_;
+    std::unique_ptr<MatrixEngine> tile_;
+    std::unique_ptr<GridEngine> grid_;
 };
 
 }  // namespace systole

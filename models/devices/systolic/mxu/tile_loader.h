@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The control of the weight path: takes tiles from the weight FIFO in order and shifts each in over R steps,
-// as soon as the register it goes to (the shadow register, or without one the live register) is free.
+// The control of the path of stationary tiles: takes them from their FIFO in order and shifts each in over R
+// steps, as soon as the register it goes to (the shadow register, or without one the live register) is free.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace systole {
 
-class WeightLoader {
+class TileLoader {
 public:
-    /// No row of weights enters in this cycle.
+    /// No row of a tile enters in this cycle.
     static constexpr std::int32_t kNone = -1;
 
-    WeightLoader(int rows, bool shadow_register) : rows_(rows), shadow_(shadow_register) {}
+    TileLoader(int rows, bool shadow_register) : rows_(rows), shadow_(shadow_register) {}
 
     void arrive(Cycles at);
     /// A whole tile waits in the register.

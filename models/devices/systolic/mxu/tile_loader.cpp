@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/devices/systolic/mxu/weight_loader.h"
+#include "models/devices/systolic/mxu/tile_loader.h"
 
 #include "sim/base/check.h"
 
 namespace systole {
 
-void WeightLoader::arrive(Cycles at) {
+void TileLoader::arrive(Cycles at) {
     SYSTOLE_CHECK(fifo_.empty() || fifo_.back() <= at, "a tile for cycle {} overtook another", at.value());
     fifo_.push_back(at);
 }
 
-void WeightLoader::use() {
+void TileLoader::use() {
     SYSTOLE_CHECK(full(), "a pass took a tile that is not in");
     register_ = shadow_ ? Register::Free : Register::InUse;
 }
 
-void WeightLoader::release() {
-    SYSTOLE_CHECK(register_ == Register::InUse, "a weight register was released twice");
+void TileLoader::release() {
+    SYSTOLE_CHECK(register_ == Register::InUse, "a tile register was released twice");
     register_ = Register::Free;
 }
 
-std::int32_t WeightLoader::clock(Cycles now) {
+std::int32_t TileLoader::clock(Cycles now) {
     if (register_ == Register::Free && !fifo_.empty() && fifo_.front() <= now) {
         fifo_.pop_front();
         register_ = Register::Filling;
@@ -34,7 +34,7 @@ std::int32_t WeightLoader::clock(Cycles now) {
     return step_;
 }
 
-Cycles WeightLoader::next_shift() const {
+Cycles TileLoader::next_shift() const {
     return register_ == Register::Free && !fifo_.empty() ? fifo_.front() : kNever;
 }
 
