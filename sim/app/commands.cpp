@@ -22,6 +22,7 @@ Start here
   systole run tpu_v4 resnet50                     one inference, layer by layer
   systole run tpu_v4 resnet50 --set mxu.rows=256  the same on a changed machine
   systole op tpu_v4 matmul m=512 n=512 k=512      one operator
+  systole wave teaching_4x4 three_layers -o w.vcd every register, clock by clock, for GTKWave
   systole show device tpu_v4                      every value of a machine, and its source
 
 Commands
@@ -58,7 +59,7 @@ int help(const std::vector<Command>& all, const std::vector<std::string>& topics
 }  // namespace
 
 std::vector<Command> commands() {
-    return {run_command(), op_command(), lower_command(), list_command(), show_command()};
+    return {run_command(), op_command(), wave_command(), lower_command(), list_command(), show_command()};
 }
 
 int dispatch(const std::vector<std::string>& words) {

@@ -11,6 +11,7 @@ namespace systole::app {
 
 Command run_command();
 Command op_command();
+Command wave_command();
 Command lower_command();
 Command list_command();
 Command show_command();

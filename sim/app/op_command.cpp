@@ -8,6 +8,7 @@
 #include "sim/account/writers.h"
 #include "sim/app/commands.h"
 #include "sim/app/files.h"
+#include "sim/app/op_question.h"
 #include "sim/app/op_rows.h"
 #include "sim/app/shared_options.h"
 #include "sim/app/terminal.h"
@@ -17,34 +18,7 @@ namespace {
 
 constexpr std::size_t kTableLimit = std::size_t{64} << 20;  // bytes: about a million rows
 
-/// An operator as the words of the command line say it.
-struct Question {
-    std::string op;
-    std::vector<std::string> names, values;  ///< in the order given, for the CSV answer
-    OperatorKeys keys;
-};
-
-Question read_question(const Arguments& arguments) {
-    Question question;
-    question.op = arguments.at(1);
-    if (question.op.find('=') != std::string::npos)
-        arguments.misused(
-            fmt::format("missing OPERATOR before '{}'; for example: systole op tpu_v4 matmul m=512 "
-                        "n=512 k=512",
-                        question.op));
-    for (const std::string& word : arguments.from(2)) {
-        const std::size_t equals = word.find('=');
-        if (equals == std::string::npos || equals == 0)
-            arguments.misused(fmt::format("'{}' is not of the form key=value, such as m=512", word));
-        question.names.push_back(word.substr(0, equals));
-        question.values.push_back(word.substr(equals + 1));
-        if (!question.keys.emplace(question.names.back(), question.values.back()).second)
-            arguments.misused(fmt::format("'{}' is given twice", question.names.back()));
-    }
-    return question;
-}
-
-std::string answer_question(const LoadedDevice& device, const Question& question, const std::string& format,
+std::string answer_question(const LoadedDevice& device, const OpQuestion& question, const std::string& format,
                             const RunOptions& options) {
     const Progress progress(fmt::format("running {} on {}", question.op, device.name));
     const RunOutcome outcome = run_operator(device, question.op, question.keys, {}, options);
@@ -85,7 +59,7 @@ int op(const Arguments& arguments) {
     if (output) require_writable_file(*output);
     if (output && std::filesystem::weakly_canonical(*output) == std::filesystem::weakly_canonical(*file))
         arguments.misused(fmt::format("--output {} is the table of questions itself", *output));
-    const Question question = file ? Question{} : read_question(arguments);
+    const OpQuestion question = file ? OpQuestion{} : read_op_question(arguments, 1);
     const Settings settings = read_settings(arguments.list("set"), Protocol::of_op(), {reference});
     refuse_workload(settings, "an operator has none");
     const RunOptions options{settings.protocol, false};

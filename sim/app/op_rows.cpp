@@ -66,8 +66,8 @@ std::string in_one_line(const UserError& error) {
 
 }  // namespace
 
-RunOutcome run_operator(const LoadedDevice& device, const std::string& op, OperatorKeys keys,
-                        const SourceMark& where, const RunOptions& options) {
+Graph operator_graph(const LoadedDevice& device, const std::string& op, OperatorKeys keys,
+                     const SourceMark& where) {
     const bool says_all_types = keys.contains("dtype_a") && keys.contains("dtype_b");
     if (keys["dtype"].empty() && !says_all_types) {
         if (!device.device->supports(DType::Bf16))
@@ -75,7 +75,12 @@ RunOutcome run_operator(const LoadedDevice& device, const std::string& op, Opera
                                                device.name, supported_names(*device.device)));
         keys["dtype"] = "bf16";
     }
-    return device.run(single_operator(op, keys, where), options);
+    return single_operator(op, keys, where);
+}
+
+RunOutcome run_operator(const LoadedDevice& device, const std::string& op, OperatorKeys keys,
+                        const SourceMark& where, const RunOptions& options) {
+    return device.run(operator_graph(device, op, std::move(keys), where), options);
 }
 
 std::vector<std::string> answer_columns() {

@@ -15,8 +15,11 @@ namespace systole::app {
 
 using OperatorKeys = std::map<std::string, std::string>;
 
-/// Runs one operator; without `dtype` among its keys it is bf16, where the device has it. `where` names the
-/// question in messages. Throws UserError.
+/// The graph of one operator; without `dtype` among its keys it is bf16, where the device has it. `where`
+/// names the question in messages. Throws UserError.
+Graph operator_graph(const LoadedDevice& device, const std::string& op, OperatorKeys keys,
+                     const SourceMark& where);
+/// Runs that graph. Throws UserError.
 RunOutcome run_operator(const LoadedDevice& device, const std::string& op, OperatorKeys keys,
                         const SourceMark& where, const RunOptions& options);
 

@@ -8,6 +8,7 @@
 
 #include "sim/account/run_result.h"
 #include "sim/base/units.h"
+#include "sim/timeline/wave_recorder.h"
 #include "sim/workload/graph.h"
 
 namespace systole {
@@ -55,6 +56,12 @@ public:
     /// Runs a program written by lower(), perhaps edited since; `file` names it in messages.
     virtual RunOutcome run_program(const std::string& text, const std::string& file,
                                    const RunOptions& options) const = 0;
+
+    /// Declares to `signals` everything that trace() could record of this run.
+    virtual void list_signals(const Graph& graph, const RunOptions& options, SignalSink& signals) const = 0;
+    /// Runs as run() would up to the end of the recorder's window, whose clock is the one results count, and
+    /// records it. Throws UserError where the recorder or the device cannot.
+    virtual void trace(const Graph& graph, const RunOptions& options, WaveRecorder& wave) const = 0;
 };
 
 }  // namespace systole

@@ -100,7 +100,7 @@ void VcdWriter::add_bits(std::int64_t value, int width) {
         return;
     }
     const auto bits = static_cast<std::uint64_t>(value);
-    for (int bit = value < 0 ? width - 1 : std::max(0, std::bit_width(bits) - 1); bit >= 0; --bit)
+    for (int bit = value < 0 ? width - 1 : std::max(0, static_cast<int>(std::bit_width(bits)) - 1); bit >= 0; --bit)
         text_ += (bits >> bit & 1) != 0 ? '1' : '0';
     text_ += ' ';
 }

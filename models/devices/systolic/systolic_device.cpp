@@ -12,6 +12,8 @@
 #include "models/devices/systolic/program/program.h"
 #include "models/devices/systolic/program/program_reader.h"
 #include "models/devices/systolic/spec/spec.h"
+#include "models/devices/systolic/wave/array_signals.h"
+#include "models/devices/systolic/wave/wave_probe.h"
 #include "sim/base/check.h"
 #include "sim/kernel/kernel.h"
 
@@ -65,6 +67,27 @@ public:
         RunOutcome outcome = execute(program, options, fault);
         if (fault) throw UserError({file}, *fault + "; a token or a pass is missing, or a row is used twice");
         return outcome;
+    }
+
+    void list_signals(const Graph& graph, const RunOptions& options, SignalSink& signals) const override {
+        const Lowered lowered = systolic::lower(graph, spec_, options.protocol);
+        const FreshKernel kernel;
+        Machine machine(instance_name(spec_.name).c_str(), spec_, lowered.program, options);
+        const WaveProbe probe(machine, spec_, signals);
+    }
+
+    void trace(const Graph& graph, const RunOptions& options, WaveRecorder& wave) const override {
+        const Lowered lowered = systolic::lower(graph, spec_, options.protocol);
+        const std::string root = instance_name(spec_.name);
+        SystolicSpec spec = spec_;
+        // The same run either way (WitnessedEngine), but only the grid has registers, and it takes longer.
+        spec.mxu.engine =
+            wants_registers(root, spec, lowered.program, wave) ? EngineKind::Grid : EngineKind::Tile;
+        const FreshKernel kernel;
+        Machine machine(root.c_str(), spec, lowered.program, options);
+        WaveProbe probe(machine, spec, wave);
+        probe.record(wave);
+        SYSTOLE_CHECK(!machine.value_fault, "{}", machine.value_fault.value_or(""));
     }
 
 private:

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/systolic/wave/array_signals.h"
+
+#include <fmt/format.h>
+
+#include "sim/base/error.h"
+#include "sim/base/text.h"
+
+namespace systole::systolic {
+namespace {
+
+using Pe = PeState<std::int8_t, std::int32_t>;
+using Form = WaveSignal::Form;
+
+/// One register of a PE: how it reads in the waveform, and where it is.
+struct Register {
+    const char* name;
+    Form form;
+    int width;
+    WaveTint tint;
+    const char* meaning;
+    std::int64_t (*of)(const Pe&);
+};
+
+constexpr Register kMoving{"moving", Form::Signed, 8, WaveTint::Moving, "operand from the left neighbour",
+                           [](const Pe& pe) -> std::int64_t { return pe.moving; }};
+constexpr Register kStationary{"stationary", Form::Signed, 8, WaveTint::Stationary,
+                               "operand of the tile; os: on its way down",
+                               [](const Pe& pe) -> std::int64_t { return pe.stationary; }};
+constexpr Register kShadow{"shadow", Form::Signed, 8, WaveTint::Stationary,
+                           "operand of the next tile, being shifted in",
+                           [](const Pe& pe) -> std::int64_t { return pe.shadow; }};
+constexpr Register kSum{"sum", Form::Signed, 32, WaveTint::Sum,
+                        "partial sum, on its way down; os: the output, in place",
+                        [](const Pe& pe) -> std::int64_t { return pe.sum; }};
+constexpr Register kResult{"result", Form::Signed, 32, WaveTint::Sum, "finished output on its way down",
+                           [](const Pe& pe) -> std::int64_t { return pe.result; }};
+constexpr Register kValid{"valid", Form::Bit, 1, WaveTint::Control, "a vector is multiplied in this cycle",
+                          [](const Pe& pe) -> std::int64_t { return pe.valid; }};
+constexpr Register kReal{"real", Form::Bit, 1, WaveTint::Control,
+                         "the PE lies inside its tile; otherwise it computes padding",
+                         [](const Pe& pe) -> std::int64_t { return pe.real; }};
+
+class Array {
+public:
+    Array(const std::string& path, const SystolicSpec& spec, const MatrixUnit* unit, SignalSink& sink)
+        : path_(path), mxu_(spec.mxu), unit_(unit), sink_(sink) {}
+
+    void add_edges() {
+        const bool outputs_stay = mxu_.dataflow == Dataflow::OutputStationary;
+        const Register& down = !outputs_stay && mxu_.shadow_register ? kShadow : kStationary;
+        for (int row = 0; row < mxu_.rows; ++row)
+            add("left.row", row, kMoving, row, 0, "operand that enters this row in this cycle");
+        for (int row = 0; row < mxu_.rows; ++row)
+            add("left.valid", row, kValid, row, 0, "it belongs to a vector");
+        for (int col = 0; col < mxu_.cols; ++col)
+            add("top.col", col, down, 0, col, "operand that has entered this column from above");
+        for (int col = 0; col < mxu_.cols; ++col)
+            add("bottom.col", col, outputs_stay ? kResult : kSum, mxu_.rows - 1, col,
+                "what leaves the last row in this cycle");
+        if (outputs_stay) return;
+        for (int col = 0; col < mxu_.cols; ++col)
+            add("bottom.valid", col, kValid, mxu_.rows - 1, col, "it is a vector's sum");
+    }
+
+    void add_pes() {
+        for (int row = 0; row < mxu_.rows; ++row)
+            for (int col = 0; col < mxu_.cols; ++col) {
+                const std::string pe = fmt::format("{}.pe_{}_{}.", path_, row, col);
+                for (const Register* held : registers()) add(pe + held->name, *held, row, col, held->meaning);
+            }
+    }
+
+    void add_accumulators(const std::vector<bool>& used) {
+        for (std::size_t row = 0; row < used.size(); ++row)
+            for (int col = 0; used[row] && col < mxu_.cols; ++col)
+                sink_.add({fmt::format("{}.acc_{}.col_{}", path_, row, col), Form::Signed, 32, WaveTint::Sum,
+                           "sum that can be read", nullptr, {}},
+                          [unit = unit_, row = static_cast<std::int32_t>(row), col]() -> std::int64_t {
+                              return unit->grid().accumulator(row, col);
+                          });
+    }
+
+private:
+    std::vector<const Register*> registers() const {
+        if (mxu_.dataflow == Dataflow::OutputStationary)
+            return {&kMoving, &kStationary, &kSum, &kResult, &kValid, &kReal};
+        if (mxu_.shadow_register) return {&kMoving, &kStationary, &kShadow, &kSum, &kValid, &kReal};
+        return {&kMoving, &kStationary, &kSum, &kValid, &kReal};
+    }
+
+    void add(const char* edge, int index, const Register& held, int row, int col, const char* meaning) {
+        add(fmt::format("{}.{}_{}", path_, edge, index), held, row, col, meaning);
+    }
+    void add(std::string path, const Register& held, int row, int col, const char* meaning) {
+        WaveReader read = [this_of = held.of, unit = unit_, row = static_cast<std::int16_t>(row),
+                           col = static_cast<std::int16_t>(col)] { return this_of(unit->grid().pe(row, col)); };
+        sink_.add({std::move(path), held.form, held.width, held.tint, meaning, nullptr, {}}, std::move(read));
+    }
+
+    const std::string& path_;
+    const MxuSpec& mxu_;
+    const MatrixUnit* unit_;
+    SignalSink& sink_;
+};
+
+/// Accumulator rows that a pass of this unit writes.
+std::vector<bool> used_rows(const SystolicSpec& spec, const Program& program, int index) {
+    std::vector<bool> used(static_cast<std::size_t>(spec.mxu.accumulator_rows));
+    for (const Command& command : program.commands) {
+        if (command.unit != unit_index(UnitKind::Matrix, index)) continue;
+        const MatrixPass& pass = program.pass(command);
+        const std::int64_t rows = program.dataflow == Dataflow::InputStationary ? pass.n : pass.m;
+        for (std::int64_t row = 0; row < rows; ++row)
+            used[static_cast<std::size_t>(pass.accumulator_row + row)] = true;
+    }
+    return used;
+}
+
+/// Asks a recorder about signals without declaring them.
+class Question final : public SignalSink {
+public:
+    explicit Question(const WaveRecorder& wave) : wave_(wave) {}
+    std::size_t add(WaveSignal signal, WaveReader) override {
+        wanted_ = wanted_ || wave_.wants(signal.path);
+        return kUnwanted;
+    }
+    bool wanted() const { return wanted_; }
+
+private:
+    const WaveRecorder& wave_;
+    bool wanted_ = false;
+};
+
+void refuse_large(const MxuSpec& mxu) {
+    const std::int64_t pes = std::int64_t{mxu.rows} * mxu.cols;
+    if (pes > kMostTracedPes)
+        throw UserError(fmt::format(
+            "an array of {} x {} has {} PEs, too many to trace with or without a filter; the limit is {}: "
+            "write --set mxu.rows=128 --set mxu.cols=128, or 'systole run --timeline'",
+            mxu.rows, mxu.cols, with_thousands(pes), with_thousands(kMostTracedPes)));
+}
+
+}  // namespace
+
+void add_array_signals(const std::string& path, const SystolicSpec& spec, const Program& program, int index,
+                       const MatrixUnit* unit, SignalSink& sink) {
+    refuse_large(spec.mxu);
+    Array array(path, spec, unit, sink);
+    array.add_edges();
+    array.add_pes();
+    array.add_accumulators(used_rows(spec, program, index));
+}
+
+bool wants_registers(const std::string& root, const SystolicSpec& spec, const Program& program,
+                     const WaveRecorder& wave) {
+    Question question(wave);
+    for (int index = 0; index < spec.mxu.count && !question.wanted(); ++index)
+        add_array_signals(fmt::format("{}.mxu{}", root, index), spec, program, index, nullptr, question);
+    return question.wanted();
+}
+
+}  // namespace systole::systolic
