@@ -214,9 +214,8 @@ void Dram::listen(int channel, DramChannel::Listener listener) {
     channels_[static_cast<std::size_t>(channel)].timing.listen(std::move(listener));
 }
 
-void Dram::settle() {
-    const Cycles now = clock_.at_or_after(systole::now());
-    for (Channel& channel : channels_) channel.timing.settle(now);
+void Dram::settle(Ticks time) {
+    for (Channel& channel : channels_) channel.timing.settle(clock_.at_or_after(time));
 }
 
 std::vector<Stat> Dram::stats() {

@@ -32,7 +32,8 @@ fs::path find_converter() {
         if (::access(program.c_str(), X_OK) == 0) return program;
     }
     throw UserError(
-        "a .fst needs the program vcd2fst, which is not on the PATH; install Debian's package gtkwave, or write a "
+        "a .fst needs the program vcd2fst, which is not on the PATH; install Debian's package gtkwave, or "
+        "write a "
         ".vcd");
 }
 
@@ -78,7 +79,8 @@ int spawn(const fs::path& program, const fs::path& output, int input) {
     std::array<std::string, 3> words{"vcd2fst", "-", output.string()};
     std::array<char*, 4> arguments{words[0].data(), words[1].data(), words[2].data(), nullptr};
     pid_t process = -1;
-    const int error = posix_spawn(&process, program.c_str(), &actions, &attributes, arguments.data(), environ);
+    const int error =
+        posix_spawn(&process, program.c_str(), &actions, &attributes, arguments.data(), environ);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     errno = error;
@@ -119,7 +121,8 @@ void FstConverter::close_pipe() {
 }
 
 void FstConverter::fail(const char* what) const {
-    throw UserError(fmt::format("cannot write '{}': vcd2fst {}; is the disk full?", place_.target().string(), what));
+    throw UserError(
+        fmt::format("cannot write '{}': vcd2fst {}; is the disk full?", place_.target().string(), what));
 }
 
 void FstConverter::write(std::string_view vcd) {

@@ -61,8 +61,9 @@ std::string SignalList::text() const {
     table.column("meaning", TextTable::Align::Left);
     for (const Family& family : families_)
         table.row({family.pattern, with_thousands(family.signals), family.form, std::string(family.meaning)});
-    return table.str() + "\nForms: u8 and s8 are unsigned and signed integers of 8 bits. The paths are patterns for "
-                         "--signals.\n";
+    return table.str() +
+           "\nForms: u8 and s8 are unsigned and signed integers of 8 bits. The paths are patterns for "
+           "--signals.\n";
 }
 
 }  // namespace systole::app

@@ -87,7 +87,8 @@ CycleRange read_cycles(const Arguments& arguments) {
     const CycleRange range{read(std::string_view(*text).substr(0, colon)),
                            read(std::string_view(*text).substr(colon + 1))};
     if (range.from && range.to && *range.from >= *range.to)
-        arguments.misused(fmt::format("--cycles {} is empty: TO is the first cycle that is not shown", *text));
+        arguments.misused(
+            fmt::format("--cycles {} is empty: TO is the first cycle that is not shown", *text));
     return range;
 }
 
@@ -95,8 +96,8 @@ CycleRange read_cycles(const Arguments& arguments) {
 WaveWindow window_of(const CycleRange& range, Cycles length, Hertz clock) {
     const Cycles from(range.from.value_or(0)), to = range.to ? Cycles(*range.to) : length;
     if (from >= length || to > length)
-        throw UserError({"--cycles"}, fmt::format("the run takes {0} cycles: at most 0:{0} can be shown",
-                                                  length.value()));
+        throw UserError({"--cycles"},
+                        fmt::format("the run takes {0} cycles: at most 0:{0} can be shown", length.value()));
     return {ClockDomain(clock), from, to};
 }
 
@@ -121,7 +122,8 @@ Run read_run(const Arguments& arguments) {
 
 /// Records into `file`, a StagedFile or a FstConverter, and then puts it and the save file in their places.
 template <class File>
-void record_dump(const Run& run, const SignalFilter& filter, const WaveWindow& window, const fs::path& output) {
+void record_dump(const Run& run, const SignalFilter& filter, const WaveWindow& window,
+                 const fs::path& output) {
     File file(output);
     VcdWriter writer([&](std::string_view bytes) { file.write(bytes); });
     WaveRecorder recorder(filter, window, writer);
@@ -132,12 +134,13 @@ void record_dump(const Run& run, const SignalFilter& filter, const WaveWindow& w
     save.close();
     file.commit();
     save.commit();
-    note(fmt::format("wrote {0} ({1} signals, {2} cycles) and {3}; open them with: gtkwave {3}", output.string(),
-                     with_thousands(std::ssize(recorder.signals())), with_thousands(window.cycles()),
-                     save_file_of(output).string()));
+    note(fmt::format("wrote {0} ({1} signals, {2} cycles) and {3}; open them with: gtkwave {3}",
+                     output.string(), with_thousands(std::ssize(recorder.signals())),
+                     with_thousands(window.cycles()), save_file_of(output).string()));
 }
 
-void record_drawing(const Run& run, const SignalFilter& filter, const WaveWindow& window, const fs::path& output) {
+void record_drawing(const Run& run, const SignalFilter& filter, const WaveWindow& window,
+                    const fs::path& output) {
     WaveDromWriter writer;
     WaveRecorder recorder(filter, window, writer);
     run.device.device->trace(run.graph, run.options, recorder);
@@ -184,13 +187,17 @@ Command wave_command() {
     command.arguments = {"DEVICE", "TRACE_OR_OPERATOR"};
     command.more_arguments = "key=value...";
     command.about =
-        "The extension of FILE says the format: .vcd (any viewer; GTKWave's save file .gtkw is written beside\n"
-        "it: open that), .fst (the same, compressed, by the program vcd2fst), .json (WaveDrom, for slides: at\n"
+        "The extension of FILE says the format: .vcd (any viewer; GTKWave's save file .gtkw is written "
+        "beside\n"
+        "it: open that), .fst (the same, compressed, by the program vcd2fst), .json (WaveDrom, for slides: "
+        "at\n"
         "most 40 signals over 64 cycles). Operators and their keys are those of 'systole op'.\n"
         "\n"
-        "What one sees: cycle n is drawn from edge n of the core clock to edge n + 1 and shows the registers\n"
+        "What one sees: cycle n is drawn from edge n of the core clock to edge n + 1 and shows the "
+        "registers\n"
         "as edge n set them, so PE(i,j) shows 'valid' in the very cycle in which it multiplies; queues and\n"
-        "states are those at the end of the cycle. Operands are small integers made for the purpose (-4 to 3):\n"
+        "states are those at the end of the cycle. Operands are small integers made for the purpose (-4 to "
+        "3):\n"
         "the run computes with them, and every sum that is drained is checked.\n";
     add_option(command.options, "output,o", "FILE", "where the waveform goes");
     command.options.add_options()(
@@ -206,11 +213,13 @@ Command wave_command() {
         {"systole wave teaching_4x4 matmul m=8 n=4 k=4 -o wave.vcd --set mxu.shadow_register=off",
          "one operator; see what the second weight register is good for"},
         {"systole wave teaching_4x4 three_layers --list-signals", "what there is to see"},
-        {"systole wave tpu_v4 resnet50 -o start.fst --cycles 30000:30500 --signals '*.mxu0.left.*,*.mxu?.queue'",
+        {"systole wave tpu_v4 resnet50 -o start.fst --cycles 30000:30500 --signals "
+         "'*.mxu0.left.*,*.mxu?.queue'",
          "a window of a large run, and the signals that matter"},
         {"systole wave teaching_4x4 matmul m=4 n=4 k=4 -o slide.json --signals '*.clock,*.left.*,*.bottom.*'",
          "a drawing for a slide"},
-        {"systole wave teaching_4x4 three_layers -o dram.vcd --set memory.preset=teaching --signals '*.dram.*'",
+        {"systole wave teaching_4x4 three_layers -o dram.vcd --set memory.preset=teaching --signals "
+         "'*.dram.*'",
          "the command and data buses of a memory"}};
     command.run = wave;
     return command;

@@ -30,4 +30,14 @@ bool run_to_the_end(Ticks limit) {
     return !sc_core::sc_pending_activity();
 }
 
+bool run_until(Ticks time) {
+    const auto next = [] {
+        return now() + Ticks(static_cast<std::int64_t>(sc_core::sc_time_to_pending_activity().value()));
+    };
+    const bool begun = sc_core::sc_get_status() != sc_core::SC_ELABORATION;
+    if (begun && !sc_core::sc_pending_activity()) return false;
+    if (time <= now() || (begun && next() >= time)) return true;
+    return !run_to_the_end(time - now());
+}
+
 }  // namespace systole

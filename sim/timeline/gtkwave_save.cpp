@@ -11,11 +11,12 @@
 namespace systole {
 namespace {
 
-constexpr int kMostSignals = 4000;   // GTKWave becomes slow with more traces
-constexpr double kPixels = 1000;     // of a window's wave area, about
+constexpr int kMostSignals = 4000;  // GTKWave becomes slow with more traces
+constexpr double kPixels = 1000;    // of a window's wave area, about
 
 // Flags of a trace (analyzer.h of GTKWave): a number in hexadecimal, before the lines it concerns.
-constexpr unsigned kDecimal = 0x4, kBinary = 0x8, kRight = 0x20, kBlank = 0x200, kSigned = 0x400, kAscii = 0x800;
+constexpr unsigned kDecimal = 0x4, kBinary = 0x8, kRight = 0x20, kBlank = 0x200, kSigned = 0x400,
+                   kAscii = 0x800;
 constexpr unsigned kGroupBegin = 0x800000, kGroupEnd = 0x1000000, kClosed = 0x400000, kCollapsed = 0x1000;
 
 unsigned flags_of(const WaveSignal& signal) {
@@ -70,8 +71,8 @@ public:
 private:
     void add(const WaveSignal& signal) {
         if (++shown_ > kMostSignals) return;
-        fmt::format_to(std::back_inserter(text_), "@{:x}\n[color] {}\n{}", flags_of(signal), colour_of(signal),
-                       signal.path);
+        fmt::format_to(std::back_inserter(text_), "@{:x}\n[color] {}\n{}", flags_of(signal),
+                       colour_of(signal), signal.path);
         if (signal.width > 1) fmt::format_to(std::back_inserter(text_), "[{}:0]", signal.width - 1);
         text_ += '\n';
     }
@@ -91,8 +92,8 @@ std::string gtkwave_save(const WaveRecorder& recorder, const std::string& dump) 
     // GTKWave's zoom: minus the binary logarithm of time units a pixel.
     const double zoom = -std::log2(static_cast<double>((end - begin).value()) / kPixels);
     std::string text = fmt::format(
-        "[dumpfile] \"{}\"\n[timestart] {}\n[size] 1400 900\n[pos] -1 -1\n*{:.6f} {} -1\n[sst_expanded] 1\n", dump,
-        begin.value(), zoom, begin.value());
+        "[dumpfile] \"{}\"\n[timestart] {}\n[size] 1400 900\n[pos] -1 -1\n*{:.6f} {} -1\n[sst_expanded] 1\n",
+        dump, begin.value(), zoom, begin.value());
     Save(recorder.signals(), text).add(make_signal_tree(recorder.signals()), 0);
     return text;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A save file of GTKWave (.gtkw): which signals to show, in groups by unit, in colours and number formats, and
-// where to look first. GTKWave opens it instead of the dump, which it names.
+// A save file of GTKWave (.gtkw): which signals to show, in groups by unit, in colours and number formats,
+// and where to look first. GTKWave opens it instead of the dump, which it names.
 #pragma once
 
 #include <string>

@@ -48,7 +48,8 @@ void declare(std::string& text, const SignalTree& tree, const std::vector<WaveSi
 
 std::int64_t VcdWriter::largest_change(const WaveSignal& signal) {
     constexpr std::int64_t kCode = 4;  // 94^4 signals
-    if (signal.form == WaveSignal::Form::Clock) return 2 * (1 + kCode + 1 + 16);  // two edges with their times
+    if (signal.form == WaveSignal::Form::Clock)
+        return 2 * (1 + kCode + 1 + 16);  // two edges with their times
     if (signal.form != WaveSignal::Form::Text) return (signal.width == 1 ? 2 : signal.width + 3) + kCode;
     std::size_t longest = 0;
     for (const std::string& name : *signal.names) longest = std::max(longest, name.size());
@@ -100,7 +101,8 @@ void VcdWriter::add_bits(std::int64_t value, int width) {
         return;
     }
     const auto bits = static_cast<std::uint64_t>(value);
-    for (int bit = value < 0 ? width - 1 : std::max(0, static_cast<int>(std::bit_width(bits)) - 1); bit >= 0; --bit)
+    for (int bit = value < 0 ? width - 1 : std::max(0, static_cast<int>(std::bit_width(bits)) - 1); bit >= 0;
+         --bit)
         text_ += (bits >> bit & 1) != 0 ? '1' : '0';
     text_ += ' ';
 }

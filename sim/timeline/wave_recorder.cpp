@@ -41,15 +41,19 @@ void WaveRecorder::refuse_too_large() const {
     const std::int64_t fitting = kLargest / std::max<std::int64_t>(1, bytes_per_cycle_);
     if (fitting >= window_.cycles() && std::cmp_equal(wanted_, signals_.size())) return;
     const double bytes = static_cast<double>(bytes_per_cycle_) * static_cast<double>(window_.cycles());
-    std::string message = fmt::format(
-        "{} signals over {} cycles could become {:.3g} GB of VCD; {:.3g} GB is the limit", with_thousands(wanted_),
-        with_thousands(window_.cycles()), bytes / 1e9, static_cast<double>(kLargest) / 1e9);
+    std::string message =
+        fmt::format("{} signals over {} cycles could become {:.3g} GB of VCD; {:.3g} GB is the limit",
+                    with_thousands(wanted_), with_thousands(window_.cycles()), bytes / 1e9,
+                    static_cast<double>(kLargest) / 1e9);
     const std::int64_t cycles = std::min(fitting, window_.cycles());
     if (std::cmp_equal(wanted_, signals_.size()) && cycles > 0)
-        message += fmt::format("; write --cycles {}:{}", window_.first.value(), window_.first.value() + cycles);
-    const std::int64_t most = kLargest / window_.cycles() / std::max<std::int64_t>(1, bytes_per_cycle_ / wanted_);
+        message +=
+            fmt::format("; write --cycles {}:{}", window_.first.value(), window_.first.value() + cycles);
+    const std::int64_t most =
+        kLargest / window_.cycles() / std::max<std::int64_t>(1, bytes_per_cycle_ / wanted_);
     const std::string example = example_pattern(signals_, most / 2);  // signals differ in size
-    if (!example.empty()) message += fmt::format("{} --signals '{}'", cycles > 0 ? ", or" : "; write", example);
+    if (!example.empty())
+        message += fmt::format("{} --signals '{}'", cycles > 0 ? ", or" : "; write", example);
     throw UserError(message);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records the wanted signals of a run, cycle by cycle, into a WaveWriter. A device declares its signals, calls
-// begin(), and then, at the end of every cycle of the window, tells of changes that happened between edges and
-// calls sample(). What a cycle shows is what was stable at its end, drawn over the whole of it.
+// Records the wanted signals of a run, cycle by cycle, into a WaveWriter. A device declares its signals,
+// calls begin(), and then, at the end of every cycle of the window, tells of changes that happened between
+// edges and calls sample(). What a cycle shows is what was stable at its end, drawn over the whole of it.
 #pragma once
 
 #include <map>
@@ -67,9 +67,9 @@ private:
     const WaveWindow window_;
     WaveWriter& writer_;
     std::vector<WaveSignal> signals_;
-    std::vector<WaveReader> readers_;            // by signal; empty: changes are told
+    std::vector<WaveReader> readers_;             // by signal; empty: changes are told
     std::vector<std::int64_t> values_, written_;  // by signal
-    std::vector<std::size_t> read_;              // the signals with readers
+    std::vector<std::size_t> read_;               // the signals with readers
     std::vector<Clock> clocks_;
     std::multimap<Ticks, Event> events_;  // between the last sample and the future
     std::vector<std::size_t> touched_;    // by events of one time

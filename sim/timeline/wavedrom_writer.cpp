@@ -72,15 +72,17 @@ std::string WaveDromWriter::lane(std::size_t number) const {
         } else if (signal.form == WaveSignal::Form::Bit) {
             wave += value != 0 ? '1' : '0';
         } else {
-            wave += static_cast<char>('2' + static_cast<int>(signal.tint));  // WaveDrom's colours begin with 2
+            wave +=
+                static_cast<char>('2' + static_cast<int>(signal.tint));  // WaveDrom's colours begin with 2
             const std::string shown = signal.form == WaveSignal::Form::Text
                                           ? (*signal.names)[static_cast<std::size_t>(value)]
                                           : fmt::format("{}", value);
             data += fmt::format("{}\"{}\"", data.empty() ? "" : ", ", shown);
         }
     }
-    return data.empty() ? fmt::format(R"({{"name": "{}", "wave": "{}"}})", signal.name(), wave)
-                        : fmt::format(R"({{"name": "{}", "wave": "{}", "data": [{}]}})", signal.name(), wave, data);
+    return data.empty()
+               ? fmt::format(R"({{"name": "{}", "wave": "{}"}})", signal.name(), wave)
+               : fmt::format(R"({{"name": "{}", "wave": "{}", "data": [{}]}})", signal.name(), wave, data);
 }
 
 void WaveDromWriter::end(Ticks at) {

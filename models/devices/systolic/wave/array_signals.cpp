@@ -22,22 +22,46 @@ struct Register {
     std::int64_t (*of)(const Pe&);
 };
 
-constexpr Register kMoving{"moving", Form::Signed, 8, WaveTint::Moving, "operand from the left neighbour",
+constexpr Register kMoving{"moving",
+                           Form::Signed,
+                           8,
+                           WaveTint::Moving,
+                           "operand from the left neighbour",
                            [](const Pe& pe) -> std::int64_t { return pe.moving; }};
-constexpr Register kStationary{"stationary", Form::Signed, 8, WaveTint::Stationary,
+constexpr Register kStationary{"stationary",
+                               Form::Signed,
+                               8,
+                               WaveTint::Stationary,
                                "operand of the tile; os: on its way down",
                                [](const Pe& pe) -> std::int64_t { return pe.stationary; }};
-constexpr Register kShadow{"shadow", Form::Signed, 8, WaveTint::Stationary,
+constexpr Register kShadow{"shadow",
+                           Form::Signed,
+                           8,
+                           WaveTint::Stationary,
                            "operand of the next tile, being shifted in",
                            [](const Pe& pe) -> std::int64_t { return pe.shadow; }};
-constexpr Register kSum{"sum", Form::Signed, 32, WaveTint::Sum,
+constexpr Register kSum{"sum",
+                        Form::Signed,
+                        32,
+                        WaveTint::Sum,
                         "partial sum, on its way down; os: the output, in place",
                         [](const Pe& pe) -> std::int64_t { return pe.sum; }};
-constexpr Register kResult{"result", Form::Signed, 32, WaveTint::Sum, "finished output on its way down",
+constexpr Register kResult{"result",
+                           Form::Signed,
+                           32,
+                           WaveTint::Sum,
+                           "finished output on its way down",
                            [](const Pe& pe) -> std::int64_t { return pe.result; }};
-constexpr Register kValid{"valid", Form::Bit, 1, WaveTint::Control, "a vector is multiplied in this cycle",
+constexpr Register kValid{"valid",
+                          Form::Bit,
+                          1,
+                          WaveTint::Control,
+                          "a vector is multiplied in this cycle",
                           [](const Pe& pe) -> std::int64_t { return pe.valid; }};
-constexpr Register kReal{"real", Form::Bit, 1, WaveTint::Control,
+constexpr Register kReal{"real",
+                         Form::Bit,
+                         1,
+                         WaveTint::Control,
                          "the PE lies inside its tile; otherwise it computes padding",
                          [](const Pe& pe) -> std::int64_t { return pe.real; }};
 
@@ -74,8 +98,13 @@ public:
     void add_accumulators(const std::vector<bool>& used) {
         for (std::size_t row = 0; row < used.size(); ++row)
             for (int col = 0; used[row] && col < mxu_.cols; ++col)
-                sink_.add({fmt::format("{}.acc_{}.col_{}", path_, row, col), Form::Signed, 32, WaveTint::Sum,
-                           "sum that can be read", nullptr, {}},
+                sink_.add({fmt::format("{}.acc_{}.col_{}", path_, row, col),
+                           Form::Signed,
+                           32,
+                           WaveTint::Sum,
+                           "sum that can be read",
+                           nullptr,
+                           {}},
                           [unit = unit_, row = static_cast<std::int32_t>(row), col]() -> std::int64_t {
                               return unit->grid().accumulator(row, col);
                           });
@@ -94,7 +123,9 @@ private:
     }
     void add(std::string path, const Register& held, int row, int col, const char* meaning) {
         WaveReader read = [this_of = held.of, unit = unit_, row = static_cast<std::int16_t>(row),
-                           col = static_cast<std::int16_t>(col)] { return this_of(unit->grid().pe(row, col)); };
+                           col = static_cast<std::int16_t>(col)] {
+            return this_of(unit->grid().pe(row, col));
+        };
         sink_.add({std::move(path), held.form, held.width, held.tint, meaning, nullptr, {}}, std::move(read));
     }
 

@@ -13,7 +13,8 @@ namespace systole::systolic {
 /// PEs of one array, at most, of which waveforms can be taken.
 constexpr std::int64_t kMostTracedPes = 1 << 20;
 
-/// Declares the signals of matrix unit `index` below `path`, its instance. Without `unit` they cannot be read.
+/// Declares the signals of matrix unit `index` below `path`, its instance. Without `unit` they cannot be
+/// read.
 void add_array_signals(const std::string& path, const SystolicSpec& spec, const Program& program, int index,
                        const MatrixUnit* unit, SignalSink& sink);
 

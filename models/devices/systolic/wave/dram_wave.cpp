@@ -34,13 +34,18 @@ void DramWave::add_signals(SignalSink& sink) {
               dram_.clock().frequency()},
              {});
     const Names commands = command_names();
-    const Names states = std::make_shared<const std::vector<std::string>>(
-        std::vector<std::string>{"idle", "read", "write"});
+    const Names states =
+        std::make_shared<const std::vector<std::string>>(std::vector<std::string>{"idle", "read", "write"});
     const auto command_bus = [&](const std::string& bus) {
         const auto add = [&](const char* name, Form form, const char* meaning) {
             const bool text = form == Form::Text;
-            return sink.add({fmt::format("{}.{}", bus, name), form, text ? 1 : 32, WaveTint::Bus, meaning,
-                             text ? commands : nullptr, {}},
+            return sink.add({fmt::format("{}.{}", bus, name),
+                             form,
+                             text ? 1 : 32,
+                             WaveTint::Bus,
+                             meaning,
+                             text ? commands : nullptr,
+                             {}},
                             {});
         };
         return CommandBus{add("command", Form::Text, "the command given"),
@@ -56,9 +61,8 @@ void DramWave::add_signals(SignalSink& sink) {
             channel.rows = command_bus(own + ".row_bus");
             channel.columns = command_bus(own + ".column_bus");
         }
-        channel.data = sink.add({own + ".data_bus", Form::Text, 1, WaveTint::Bus,
-                                 "what the data bus carries", states, {}},
-                                {});
+        channel.data = sink.add(
+            {own + ".data_bus", Form::Text, 1, WaveTint::Bus, "what the data bus carries", states, {}}, {});
     }
 }
 
@@ -88,8 +92,8 @@ void DramWave::follow(WaveRecorder& wave) {
     }
 }
 
-void DramWave::told(const Channel& channel, systole::Command command, int bank, std::int64_t row, Cycles clock,
-                    WaveRecorder& wave) const {
+void DramWave::told(const Channel& channel, systole::Command command, int bank, std::int64_t row,
+                    Cycles clock, WaveRecorder& wave) const {
     const Ticks seen_from = wave.window().begin_time();
     const auto during = [&](std::size_t signal, Cycles begin, Cycles end, std::int64_t value,
                             std::int64_t after) {

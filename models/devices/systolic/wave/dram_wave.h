@@ -18,8 +18,8 @@ public:
     void add_signals(SignalSink& sink);
     /// From now on commands go to `wave`, of which only those that can be seen in its window.
     void follow(WaveRecorder& wave);
-    /// Every command before the current time has been told.
-    void settle() { dram_.settle(); }
+    /// Everything before `time` has happened: tells of all commands until then.
+    void settle(Ticks time) { dram_.settle(time); }
 
 private:
     struct CommandBus {

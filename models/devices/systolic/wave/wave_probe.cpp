@@ -21,8 +21,8 @@ std::shared_ptr<const std::vector<std::string>> names_of(std::vector<std::string
 
 WaveProbe::WaveProbe(Machine& machine, const SystolicSpec& spec, SignalSink& sink)
     : machine_(machine), spec_(spec), dram_(machine.dram) {
-    sink.add({std::string(machine.name()) + ".clock", Form::Clock, 1, WaveTint::Control, "the core clock", nullptr,
-              spec.core_clock},
+    sink.add({std::string(machine.name()) + ".clock", Form::Clock, 1, WaveTint::Control, "the core clock",
+              nullptr, spec.core_clock},
              {});
     add_sequencer(sink);
     for (const TransferUnit* unit : {&machine.host_in, &machine.host_out, &machine.load, &machine.store})
@@ -53,9 +53,13 @@ void WaveProbe::add_sequencer(SignalSink& sink) {
         const std::size_t number = machine_.sequencer().next_command();
         return number < commands.size() ? &commands[number] : nullptr;
     };
-    sink.add({path + ".state", Form::Text, 1, WaveTint::Control,
+    sink.add({path + ".state",
+              Form::Text,
+              1,
+              WaveTint::Control,
               "idle: all issued; waiting: the queue of the next command's unit is full",
-              names_of({"idle", "issuing", "waiting"}), {}},
+              names_of({"idle", "issuing", "waiting"}),
+              {}},
              [this, next]() -> std::int64_t {
                  if (!next()) return kIdle;
                  return machine_.sequencer().blocked(machine_.clock.edge(cycle_ + Cycles(1))) ? kWaiting
@@ -74,7 +78,8 @@ void WaveProbe::add_sequencer(SignalSink& sink) {
 void WaveProbe::add_transfer_unit(const TransferUnit& unit, SignalSink& sink) {
     const std::string path = unit.name();
     add_level(path + ".queue", "commands that wait", sink, [&unit] { return unit.queue.size(); });
-    add_bit(path + ".busy", "a descriptor is not complete", sink, [&unit] { return unit.dma.unfinished() > 0; });
+    add_bit(path + ".busy", "a descriptor is not complete", sink,
+            [&unit] { return unit.dma.unfinished() > 0; });
     add_level(path + ".in_flight", "bytes requested and not yet written", sink,
               [&unit] { return unit.dma.in_flight().value(); });
 }
@@ -83,7 +88,8 @@ void WaveProbe::add_matrix_unit(int index, SignalSink& sink) {
     const MatrixUnit& unit = *machine_.mxus[static_cast<std::size_t>(index)];
     const std::string path = unit.name();
     add_level(path + ".queue", "passes that wait", sink, [&unit] { return unit.queue.size(); });
-    add_level(path + ".fifo", "tiles that wait to be shifted in", sink, [&unit] { return unit.tiles_waiting(); });
+    add_level(path + ".fifo", "tiles that wait to be shifted in", sink,
+              [&unit] { return unit.tiles_waiting(); });
     add_level(path + ".passes", "passes between their start and their last sum", sink,
               [&unit] { return unit.passes_running(); });
     add_bit(path + ".streaming", "a pass holds the stream port", sink,
@@ -103,18 +109,15 @@ void WaveProbe::record(WaveRecorder& wave) {
     run_until(window.begin_time());
     for (const auto& mxu : machine_.mxus) passes_before_.push_back(mxu->stats().passes);
     for (cycle_ = window.first; cycle_ < window.end; cycle_ += Cycles(1)) {
-        run_until(window.clock.edge(cycle_ + Cycles(1)));
+        const Ticks over = window.clock.edge(cycle_ + Cycles(1));
+        run_until(over);
         if (spec_.mxu.engine == EngineKind::Grid)
             for (auto& mxu : machine_.mxus) mxu->look_ahead(cycle_ + Cycles(1));
-        dram_.settle();
+        dram_.settle(over);
         wave.sample(cycle_);
         if (!focused_) find_first_pass(wave);
     }
     wave.end();
-}
-
-void WaveProbe::run_until(Ticks time) {
-    if (!over_ && now() < time) over_ = run_to_the_end(time - now());
 }
 
 void WaveProbe::find_first_pass(WaveRecorder& wave) {

@@ -27,15 +27,12 @@ private:
     void add_matrix_unit(int index, SignalSink& sink);
     void add_level(const std::string& path, const char* meaning, SignalSink& sink, WaveReader read);
     void add_bit(const std::string& path, const char* meaning, SignalSink& sink, WaveReader read);
-    /// Everything before `time` happens, and nothing at it.
-    void run_until(Ticks time);
     void find_first_pass(WaveRecorder& wave);
 
     Machine& machine_;
     const SystolicSpec& spec_;
     DramWave dram_;
-    Cycles cycle_;       // that is sampled
-    bool over_ = false;  // nothing will happen any more
+    Cycles cycle_;  // that is sampled
     /// The first pass that starts inside the window, for the viewer.
     struct FirstPass {
         std::size_t mxu;
