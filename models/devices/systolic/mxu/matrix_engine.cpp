@@ -9,6 +9,11 @@ namespace {
 
 constexpr std::int64_t kMaxFactor = (std::int64_t{1} << 31) - 1;
 
+void check_rows(const ArraySpec& spec, std::int64_t first, std::int64_t rows) {
+    SYSTOLE_CHECK(first >= 0 && first <= spec.accumulator_rows - rows, "accumulator rows {} + {} of {}",
+                  first, rows, spec.accumulator_rows);
+}
+
 }  // namespace
 
 void check_array(const ArraySpec& spec) {
@@ -29,9 +34,17 @@ void check_pass(const ArraySpec& spec, const Pass& pass) {
     SYSTOLE_CHECK(rate.den >= 1 && rate.num >= rate.den && rate.num <= kMaxFactor,
                   "{} / {} cycles per vector", rate.num, rate.den);
     SYSTOLE_CHECK(pass.vectors >= 1 && pass.vectors <= kMaxFactor, "a pass of {} vectors", pass.vectors);
-    SYSTOLE_CHECK(pass.accumulator_row >= 0 && pass.accumulator_row <= spec.accumulator_rows - pass.vectors,
-                  "accumulator rows {} + {} of {}", pass.accumulator_row, pass.vectors,
-                  spec.accumulator_rows);
+    const std::int64_t rows = spec.dataflow == Dataflow::OutputStationary ? 0 : pass.vectors;
+    check_rows(spec, pass.accumulator_row, rows);
+}
+
+void check_outputs(const ArraySpec& spec, const Tile& tile, const Pass& pass) {
+    if (pass.last_use) check_rows(spec, pass.accumulator_row, tile.rows);
+}
+
+void check_order(const Pass& pass, bool kept) {
+    SYSTOLE_CHECK(pass.new_tile == !kept, "a pass {} tile after one that {}",
+                  pass.new_tile ? "with a new" : "that keeps its", kept ? "keeps it" : "was its last use");
 }
 
 }  // namespace systole

@@ -26,8 +26,9 @@ struct ArraySpec {
     /// A second register per PE. ws, is: the next tile is shifted in while passes run. os: results are
     /// shifted out of it while the next pass runs. Without it a tile begins when the one before is `done`.
     bool shadow_register = true;
-    /// os: results leave through the PEs below, R cycles a column. Off: a bus per column takes each result
-    /// in the cycle after its last product.
+    /// os: results leave through the PEs below, R cycles a column. Off: a bus per column takes the result of
+    /// PE(i,j) in the cycle of its last product, as the accumulators below a column do in the other
+    /// dataflows.
     bool result_shift = true;
     /// Cycles from reading an accumulator row until the sum written to it can be read; >= 1.
     Cycles accumulator_latency{1};
@@ -88,15 +89,19 @@ struct PassReport {
 void check_array(const ArraySpec& spec);
 void check_tile(const ArraySpec& spec, const Tile& tile);
 void check_pass(const ArraySpec& spec, const Pass& pass);
+/// os: checks that the outputs of `tile` fit into the accumulators, if `pass` is the tile's last use.
+void check_outputs(const ArraySpec& spec, const Tile& tile, const Pass& pass);
+/// Checks that a pass brings a new tile just when the one before did not keep its own.
+void check_order(const Pass& pass, bool kept);
 
 /// Use: at every cycle of interest, advance() to it, tell what arrived, take what finished, ask, start. Time
 /// starts at cycle 0. A pass can start when its tile is in, the stream before it has ended, and every
 /// accumulator row it adds onto was fed at least `accumulator_latency` cycles before it is fed again: for
 /// every vector t, and every earlier pass p whose vector u went to the same row,
 ///     start + floor(t * rate) >= p.start + floor(u * p.rate) + accumulator_latency.
-/// os: the same of the cycles in which the results leave column 0; and with a shadow register and
-/// result_shift the last vectors of consecutive tiles are fed at least R cycles apart, because the column
-/// below is shared. Sums of a finished pass are readable from done + accumulator_latency - 1.
+/// os: the same of the cycles in which the results leave column 0; and the last vectors of consecutive tiles
+/// are fed at least R cycles apart, because a column has one way out, for a result a cycle. Sums of a
+/// finished pass are readable from done + accumulator_latency - 1.
 class MatrixEngine {
 public:
     virtual ~MatrixEngine() = default;

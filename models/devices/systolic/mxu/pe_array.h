@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The registers of R x C processing elements, one array per register, and their clock. Activations move
-// right, sums and incoming weights move down, one PE a cycle; a swap mark travels with the first vector of a
-// pass.
+// The registers of R x C processing elements over a stationary tile, and their clock. Operands from the left
+// move right, sums and an incoming tile move down, one PE a cycle; a swap mark travels with the first vector
+// of a pass.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
+#include "models/devices/systolic/mxu/column_runs.h"
+#include "models/devices/systolic/mxu/mac_row.h"
 #include "models/devices/systolic/mxu/pe_state.h"
+#include "models/devices/systolic/mxu/shift_registers.h"
+#include "models/devices/systolic/mxu/visit_counts.h"
 
 namespace systole {
 
@@ -22,174 +25,135 @@ public:
     PeArray(int rows, int cols, bool shadow_register)
         : left(rows),
           top(cols),
+          counts(rows, cols),
           rows_(rows),
           cols_(cols),
-          shadow_(shadow_register),
-          registers_(static_cast<std::size_t>(rows) * cols, shadow_register),
-          no_sum_(cols),
-          no_count_(cols) {}
+          shadow_register_(shadow_register),
+          moving_(rows, cols),
+          valid_(rows, cols),
+          swap_(rows, cols),
+          sum_(rows, cols),
+          live_(static_cast<std::size_t>(rows) * cols),
+          shadow_(shadow_register ? live_.operand.size() : 0) {}
 
     /// What enters column 0 in the coming clock; one entry per row.
     struct LeftEdge {
-        explicit LeftEdge(int rows) : activation(rows), valid(rows), swap(rows) {}
-        std::vector<Operand> activation;
-        std::vector<std::uint8_t> valid;  ///< the activation belongs to a vector
-        std::vector<std::uint8_t> swap;   ///< the shadow weight becomes the live one, before it is used
+        explicit LeftEdge(int rows) : operand(rows), valid(rows), swap(rows) {}
+        std::vector<Operand> operand;
+        std::vector<std::uint8_t> valid;  ///< the operand belongs to a vector
+        std::vector<std::uint8_t> swap;   ///< the shadow operand becomes the live one, before it is used
     } left;
     /// What enters row 0 in the coming clock; one entry per column.
     struct TopEdge {
-        explicit TopEdge(int cols) : weight(cols), real(cols), step(cols, -1) {}
-        std::vector<Operand> weight;
-        std::vector<std::uint8_t> real;  ///< the weight is not padding
-        /// Step of the shift this column is in, -1 for none. In step k the tile's rows have come down as far
-        /// as row k; rows below still hold the weights of the tile before.
+        explicit TopEdge(int cols) : operand(cols), real(cols), step(cols, kNoStep) {}
+        std::vector<Operand> operand;
+        std::vector<std::uint8_t> real;  ///< the operand is not padding
+        /// Step of the shift this column is in, kNoStep for none. In step k the tile's rows have come down as
+        /// far as row k; rows below still hold the tile before.
         std::vector<std::int32_t> step;
     } top;
+    VisitCounts counts;
 
     /// One cycle of every PE, then one edge of every register.
     void clock();
-
-    /// What left row R - 1 in the last clock, per column: sums; PEs that added a vector's product to the sum;
-    /// and how many of these had a real weight.
-    const Sum* sums() const { return &registers_.sum[at(rows_ - 1)]; }
-    const std::uint16_t* visits() const { return &registers_.visits[at(rows_ - 1)]; }
-    const std::uint16_t* hits() const { return &registers_.hits[at(rows_ - 1)]; }
-
-    PeState<Operand, Sum> pe(int row, int col) const {
-        const std::size_t n = at(row) + col;
-        const Registers& r = registers_;
-        return {.moving = r.activation[n],
-                .stationary = r.weight[n],
-                .shadow = shadow_ ? r.shadow[n] : r.weight[n],
-                .sum = r.sum[n],
-                .result = Sum{},
-                .valid = r.valid[n] != 0,
-                .real = r.weight_real[n] != 0};
-    }
+    /// What left row R - 1 in the last clock, one sum per column.
+    const Sum* sums() const { return sum_.row(rows_ - 1); }
+    /// No PE multiplied a vector in the last clock.
+    bool empty() const { return !valid_.any(); }
+    PeState<Operand, Sum> pe(int row, int col) const;
 
 private:
-    struct Registers {
-        Registers(std::size_t n, bool shadow_register)
-            : activation(n),
-              weight(n),
-              shadow(shadow_register ? n : 0),
-              sum(n),
-              valid(n),
-              swap(n),
-              weight_real(n),
-              shadow_real(shadow_register ? n : 0),
-              visits(n),
-              hits(n) {}
-        std::vector<Operand> activation, weight, shadow;
-        std::vector<Sum> sum;
-        std::vector<std::uint8_t> valid, swap, weight_real, shadow_real;
-        std::vector<std::uint16_t> visits, hits;  // instruments: they ride down with the sum
+    /// One operand per PE, and whether it is real.
+    struct StationaryTile {
+        explicit StationaryTile(std::size_t pes) : operand(pes), real(pes) {}
+        std::vector<Operand> operand;
+        std::vector<std::uint8_t> real;
     };
 
     std::size_t at(int row) const { return static_cast<std::size_t>(row) * cols_; }
-    void move_activations(int row);
-    void swap_weights(int row);
+    void move_down();
+    void enter_left(int row);
+    void swap(int row);
     void multiply(int row);
-    void move_weights(int row);
+    void shift_tile(int row);
 
     int rows_, cols_;
-    bool shadow_;
-    Registers registers_;
-    std::vector<Sum> no_sum_;              // enters row 0 from above
-    std::vector<std::uint16_t> no_count_;  // likewise
+    bool shadow_register_;
+    RowShift<Operand> moving_;
+    MarkShift valid_, swap_;
+    ColumnShift<Sum> sum_;
+    StationaryTile live_, shadow_;
+    std::vector<ColumnRun> runs_;  // columns in which a tile is being shifted in
 };
-
-namespace pe_array_detail {
-
-template <class T>
-void shift_right(T* row, int cols, T incoming) {
-    std::memmove(row + 1, row, sizeof(T) * (cols - 1));
-    row[0] = incoming;
-}
-
-template <class Arithmetic>
-void mac_row(const typename Arithmetic::Sum* __restrict above,
-             const typename Arithmetic::Operand* __restrict a,
-             const typename Arithmetic::Operand* __restrict w, typename Arithmetic::Sum* __restrict sum,
-             int cols) {
-    for (int j = 0; j < cols; ++j) sum[j] = Arithmetic::mac(above[j], a[j], w[j]);
-}
-
-inline void count_row(const std::uint16_t* __restrict above, const std::uint8_t* __restrict flag,
-                      std::uint16_t* __restrict count, int cols) {
-    for (int j = 0; j < cols; ++j) count[j] = static_cast<std::uint16_t>(above[j] + flag[j]);
-}
-
-inline void count_both_row(const std::uint16_t* __restrict above, const std::uint8_t* __restrict one,
-                           const std::uint8_t* __restrict other, std::uint16_t* __restrict count, int cols) {
-    for (int j = 0; j < cols; ++j) count[j] = static_cast<std::uint16_t>(above[j] + (one[j] & other[j]));
-}
-
-template <class T>
-void capture_row(const T* __restrict above, const std::int32_t* __restrict step, int row, T* __restrict own,
-                 int cols) {
-    for (int j = 0; j < cols; ++j) own[j] = step[j] >= row ? above[j] : own[j];
-}
-
-}  // namespace pe_array_detail
 
 template <class Arithmetic>
 void PeArray<Arithmetic>::clock() {
-    const int deepest = *std::max_element(top.step.begin(), top.step.end());
-    for (int row = rows_ - 1; row >= 0; --row) {  // upwards: the row above still holds its old state
-        move_activations(row);
-        if (shadow_) swap_weights(row);
-        multiply(row);
-        if (row <= deepest) move_weights(row);
+    find_runs(top.step, runs_);
+    moving_.clock();
+    valid_.clock();
+    swap_.clock();
+    move_down();
+    for (int row = rows_ - 1; row >= 0; --row) {  // upwards: the row above still holds its old tile
+        enter_left(row);
+        if (shadow_register_) swap(row);
+        if (valid_.any(row)) multiply(row);
+        shift_tile(row);
     }
 }
 
 template <class Arithmetic>
-void PeArray<Arithmetic>::move_activations(int row) {
-    using pe_array_detail::shift_right;
-    shift_right(&registers_.activation[at(row)], cols_, left.activation[row]);
-    shift_right(&registers_.valid[at(row)], cols_, left.valid[row]);
-    if (shadow_) shift_right(&registers_.swap[at(row)], cols_, left.swap[row]);
+void PeArray<Arithmetic>::move_down() {
+    sum_.clock();
+    sum_.clear_row(0);
+    counts.clock();
 }
 
 template <class Arithmetic>
-void PeArray<Arithmetic>::swap_weights(int row) {
-    const std::uint8_t* first = &registers_.swap[at(row)];
-    const std::uint8_t* last = first + cols_;
-    for (const std::uint8_t* mark = first;; ++mark) {  // few columns of a row swap in one cycle
-        mark = static_cast<const std::uint8_t*>(std::memchr(mark, 1, last - mark));
-        if (mark == nullptr) return;
-        const std::size_t n = at(row) + (mark - first);
-        registers_.weight[n] = registers_.shadow[n];
-        registers_.weight_real[n] = registers_.shadow_real[n];
-    }
+void PeArray<Arithmetic>::enter_left(int row) {
+    moving_.enter(row, left.operand[row]);
+    valid_.enter(row, left.valid[row] != 0);
+    swap_.enter(row, left.swap[row] != 0);
 }
 
+template <class Arithmetic>
+void PeArray<Arithmetic>::swap(int row) {
+    swap_.for_each(row, [&](int col) {
+        live_.operand[at(row) + col] = shadow_.operand[at(row) + col];
+        live_.real[at(row) + col] = shadow_.real[at(row) + col];
+    });
+}
+
+/// In a bubble the operand is zero and leaves the sum from above as it is.
 template <class Arithmetic>
 void PeArray<Arithmetic>::multiply(int row) {
-    Registers& r = registers_;
-    const std::size_t own = at(row);
-    const bool first = row == 0;
-    const std::size_t above = first ? 0 : at(row - 1);
-    pe_array_detail::mac_row<Arithmetic>(first ? no_sum_.data() : &r.sum[above], &r.activation[own],
-                                         &r.weight[own], &r.sum[own], cols_);
-    pe_array_detail::count_row(first ? no_count_.data() : &r.visits[above], &r.valid[own], &r.visits[own],
-                               cols_);
-    pe_array_detail::count_both_row(first ? no_count_.data() : &r.hits[above], &r.valid[own],
-                                    &r.weight_real[own], &r.hits[own], cols_);
+    mac_row<Arithmetic>(moving_.row(row), &live_.operand[at(row)], sum_.row(row), cols_);
+    count_row(valid_.row(row), counts.visits(row), cols_);
+    count_both_row(valid_.row(row), &live_.real[at(row)], counts.hits(row), cols_);
 }
 
 template <class Arithmetic>
-void PeArray<Arithmetic>::move_weights(int row) {
-    Registers& r = registers_;
-    std::vector<Operand>& weight = shadow_ ? r.shadow : r.weight;
-    std::vector<std::uint8_t>& real = shadow_ ? r.shadow_real : r.weight_real;
-    const bool first = row == 0;
-    const std::size_t above = first ? 0 : at(row - 1);
-    pe_array_detail::capture_row(first ? top.weight.data() : &weight[above], top.step.data(), row,
-                                 &weight[at(row)], cols_);
-    pe_array_detail::capture_row(first ? top.real.data() : &real[above], top.step.data(), row, &real[at(row)],
-                                 cols_);
+void PeArray<Arithmetic>::shift_tile(int row) {
+    StationaryTile& tile = shadow_register_ ? shadow_ : live_;
+    const Operand* operand = row == 0 ? top.operand.data() : &tile.operand[at(row - 1)];
+    const std::uint8_t* real = row == 0 ? top.real.data() : &tile.real[at(row - 1)];
+    for (const ColumnRun& run : runs_) {
+        const int end = run.end_from(row);
+        if (end <= run.first) continue;
+        std::copy(operand + run.first, operand + end, &tile.operand[at(row)] + run.first);
+        std::copy(real + run.first, real + end, &tile.real[at(row)] + run.first);
+    }
+}
+
+template <class Arithmetic>
+auto PeArray<Arithmetic>::pe(int row, int col) const -> PeState<Operand, Sum> {
+    const std::size_t n = at(row) + col;
+    return {.moving = moving_.row(row)[col],
+            .stationary = live_.operand[n],
+            .shadow = (shadow_register_ ? shadow_ : live_).operand[n],
+            .sum = sum_.row(row)[col],
+            .result = Sum{},
+            .valid = valid_.row(row)[col] != 0,
+            .real = live_.real[n] != 0};
 }
 
 }  // namespace systole

@@ -20,9 +20,9 @@ template <class Arithmetic>
 PeGrid<Arithmetic>::PeGrid(const ArraySpec& spec)
     : spec_((check_array(spec), spec)),
       loader_(spec.rows, spec.shadow_register),
+      stream_(spec.rows + spec.cols - 1),
       array_(spec.rows, spec.cols, spec.shadow_register),
       accumulators_(spec.accumulator_rows, spec.cols, spec.accumulator_latency.value()),
-      vectors_(spec.rows + spec.cols - 1),
       tile_rows_(spec.cols),
       last_fed_(spec.accumulator_rows, kLongAgo) {}
 
@@ -32,7 +32,7 @@ void PeGrid<Arithmetic>::advance(Cycles to) {
     while (now_ < to) {
         if (still()) {
             now_ = std::min(to, std::max(now_, loader_.next_shift()));
-            vectors_.clear();
+            stream_.clear();
             tile_rows_.clear();
             if (now_ == to) return;
         }
@@ -43,7 +43,7 @@ void PeGrid<Arithmetic>::advance(Cycles to) {
 /// Nothing moves in any register until a shift begins or a pass starts.
 template <class Arithmetic>
 bool PeGrid<Arithmetic>::still() const {
-    return in_array_ == 0 && port_.free() && tiles_moving_ == 0 && accumulators_.settled();
+    return stream_.idle() && tiles_moving_ == 0 && array_.empty() && accumulators_.settled();
 }
 
 template <class Arithmetic>
@@ -59,25 +59,18 @@ void PeGrid<Arithmetic>::tile_arrives(Cycles at, const Tile& tile, Matrix<Operan
 template <class Arithmetic>
 Cycles PeGrid<Arithmetic>::earliest_start(const Pass& pass) const {
     check_pass(spec_, pass);
-    SYSTOLE_CHECK(pass.new_tile == !kept_, "a pass {} tile after one that {}",
-                  pass.new_tile ? "with a new" : "that keeps its", kept_ ? "keeps it" : "was its last use");
+    check_order(pass, kept_);
     const bool tile_in = !pass.new_tile || loader_.full();
-    if (tile_in && port_.free() && (!pass.accumulate || accumulators_ready(pass))) return now_;
+    if (tile_in && stream_.free() && (!pass.accumulate || accumulators_ready(pass))) return now_;
     return next_event();
 }
 
 /// Asks the scoreboard for every row that `pass` would feed if it started now.
 template <class Arithmetic>
 bool PeGrid<Arithmetic>::accumulators_ready(const Pass& pass) const {
-    StreamPort rehearsal;
-    rehearsal.start(pass);
-    Cycles cycle = now_;
-    for (; !rehearsal.free(); cycle += Cycles(1)) {
-        const std::int64_t vector = rehearsal.clock();
-        if (vector == StreamPort::kNone) continue;
-        if (last_fed_[pass.accumulator_row + vector] + spec_.accumulator_latency > cycle) return false;
-    }
-    return true;
+    return every_feed(pass, now_, [&](std::int64_t vector, Cycles cycle) {
+        return last_fed_[pass.accumulator_row + vector] + spec_.accumulator_latency <= cycle;
+    });
 }
 
 template <class Arithmetic>
@@ -91,14 +84,9 @@ void PeGrid<Arithmetic>::start(const Pass& pass, Matrix<Operand> left, Matrix<Op
     SYSTOLE_CHECK(left.fits(pass.vectors, in_use_.shape.rows) && top.values.empty(),
                   "{} values for {} vectors of {}", left.values.size(), pass.vectors, in_use_.shape.rows);
     kept_ = !pass.last_use;
-    port_.start(pass);
-    RunningPass& running = passes_.emplace_back();
-    running.pass = pass;
-    running.tile = in_use_.shape;
-    running.left = std::move(left);
-    running.report.times.shift_start = in_use_.start;
-    running.report.times.shift_end = in_use_.end;
-    ++in_array_;
+    PassTimes& times = stream_.start(pass, in_use_.shape, std::move(left), {}).report.times;
+    times.shift_start = in_use_.start;
+    times.shift_end = in_use_.end;
 }
 
 template <class Arithmetic>
@@ -106,9 +94,10 @@ void PeGrid<Arithmetic>::cycle() {
     feed_vectors();
     feed_tile();
     array_.clock();
-    const VectorToken& entering = vectors_.tap(0);
-    if (array_.pe(0, 0).valid && entering.vector == 0) entering.pass->report.times.start = now_;
+    const Token& entered = stream_.tap(0);
+    if (array_.pe(0, 0).valid && entered.vector == 0) entered.pass->report.times.start = now_;
     note_shift();
+    stream_.count(array_.counts, spec_.cols, now_);
     collect_sums();
     accumulators_.clock();
     now_ += Cycles(1);
@@ -116,26 +105,14 @@ void PeGrid<Arithmetic>::cycle() {
 
 template <class Arithmetic>
 void PeGrid<Arithmetic>::feed_vectors() {
-    const bool streaming = !port_.free();
-    const std::int64_t vector = port_.clock();
-    VectorToken entering;
-    if (vector != StreamPort::kNone) {
-        entering = {&passes_.back(), vector};
-        last_fed_[passes_.back().pass.accumulator_row + vector] = now_;
-    }
-    if (streaming && port_.free()) {
-        passes_.back().report.times.stream_end = now_ + Cycles(1);
-        passes_.back().streamed = true;
-    }
-    vectors_.push(entering);
-
+    const Token& fed = stream_.clock(now_);
+    if (fed.pass != nullptr) last_fed_[fed.pass->pass.accumulator_row + fed.vector] = now_;
     for (int row = 0; row < spec_.rows; ++row) {
-        const VectorToken& token = vectors_.tap(row);
-        const bool valid = token.pass != nullptr;
-        const bool real = valid && row < token.pass->tile.rows;
-        array_.left.activation[row] = real ? token.pass->left.at(token.vector, row) : Operand{};
-        array_.left.valid[row] = valid;
-        array_.left.swap[row] = valid && token.vector == 0 && token.pass->pass.new_tile;
+        const Token& token = stream_.tap(row);
+        const bool real = token.pass != nullptr && row < token.pass->tile.rows;
+        array_.left.operand[row] = real ? token.pass->left.at(token.vector, row) : Operand{};
+        array_.left.valid[row] = token.pass != nullptr;
+        array_.left.swap[row] = token.first_of_tile();
     }
 }
 
@@ -146,7 +123,7 @@ void PeGrid<Arithmetic>::feed_tile() {
         tiles_.push_back(std::move(fifo_.front()));
         fifo_.pop_front();
     }
-    tile_rows_.push(step == TileLoader::kNone ? RowToken{} : RowToken{&tiles_.back(), step});
+    tile_rows_.push(step == kNoStep ? RowToken{} : RowToken{&tiles_.back(), step});
 
     for (int col = 0; col < spec_.cols; ++col) {
         const RowToken& token = tile_rows_.tap(col);
@@ -154,7 +131,7 @@ void PeGrid<Arithmetic>::feed_tile() {
         if (token.tile == nullptr) continue;
         const int row = spec_.rows - 1 - token.step;
         const bool real = row < token.tile->shifted.shape.rows && col < token.tile->shifted.shape.cols;
-        array_.top.weight[col] = real ? token.tile->values.at(row, col) : Operand{};
+        array_.top.operand[col] = real ? token.tile->values.at(row, col) : Operand{};
         array_.top.real[col] = real;
     }
 }
@@ -179,41 +156,21 @@ void PeGrid<Arithmetic>::note_shift() {
 template <class Arithmetic>
 void PeGrid<Arithmetic>::collect_sums() {
     for (int col = 0; col < spec_.cols; ++col) {
-        const VectorToken& token = vectors_.tap(spec_.rows - 1 + col);
-        const int visits = array_.visits()[col];
-        const int hits = array_.hits()[col];
-        SYSTOLE_CHECK(visits == (token.pass == nullptr ? 0 : spec_.rows),
-                      "a sum passed {} of {} rows to column {} in cycle {}", visits, spec_.rows, col,
-                      now_.value());
+        const Token& token = stream_.tap(spec_.rows - 1 + col);
         if (token.pass == nullptr) continue;
         const Pass& pass = token.pass->pass;
         accumulators_.issue(pass.accumulator_row + token.vector, col, array_.sums()[col], pass.accumulate);
-        token.pass->report.useful_slots += hits;
-        token.pass->report.padding_slots += visits - hits;
-        if (col == spec_.cols - 1 && token.vector == pass.vectors - 1) note_done(*token.pass);
     }
-}
-
-template <class Arithmetic>
-void PeGrid<Arithmetic>::note_done(RunningPass& running) {
-    running.report.times.done = now_ + Cycles(1);
-    running.done = true;
-    --in_array_;
-    if (!spec_.shadow_register && running.pass.last_use) loader_.release();
+    const Token& last = stream_.tap(spec_.rows + spec_.cols - 2);
+    if (!last.last_of_pass()) return;
+    if (!spec_.shadow_register && last.last_of_tile()) loader_.release();
+    stream_.finish(*last.pass, now_ + Cycles(1));
 }
 
 template <class Arithmetic>
 Cycles PeGrid<Arithmetic>::next_event() const {
     if (!still()) return now_ + Cycles(1);
     return loader_.next_shift() == kNever ? kNever : std::max(now_ + Cycles(1), loader_.next_shift());
-}
-
-template <class Arithmetic>
-std::optional<PassReport> PeGrid<Arithmetic>::take_finished() {
-    if (passes_.empty() || !passes_.front().done || !passes_.front().streamed) return std::nullopt;
-    const PassReport report = passes_.front().report;
-    passes_.pop_front();
-    return report;
 }
 
 template class PeGrid<Int8Arithmetic>;

@@ -29,4 +29,17 @@ private:
     std::int64_t ahead_ = 0;  // next_ * rate - cycles passed, in units of 1 / rate_.den cycles
 };
 
+/// feed(vector, cycle) for every vector as the port would feed it if `pass` started in cycle `start`, until
+/// one answers false. Answers whether none did.
+template <class Feed>
+bool every_feed(const Pass& pass, Cycles start, const Feed& feed) {
+    StreamPort rehearsal;
+    rehearsal.start(pass);
+    for (Cycles cycle = start; !rehearsal.free(); cycle += Cycles(1)) {
+        const std::int64_t vector = rehearsal.clock();
+        if (vector != StreamPort::kNone && !feed(vector, cycle)) return false;
+    }
+    return true;
+}
+
 }  // namespace systole

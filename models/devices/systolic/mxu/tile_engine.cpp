@@ -51,11 +51,6 @@ std::int64_t greatest_lead(Rational a, std::int64_t u, Rational b, std::int64_t 
     return lead;
 }
 
-/// When both the array and the port are through with a pass.
-Cycles finish(const PassTimes& times) {
-    return std::max(times.done, times.stream_end);
-}
-
 }  // namespace
 
 TileEngine::TileEngine(const ArraySpec& spec) : spec_(spec) {
@@ -90,8 +85,7 @@ std::int64_t TileEngine::tiles_shifted() const {
 
 Cycles TileEngine::earliest_start(const Pass& pass) const {
     check_pass(spec_, pass);
-    SYSTOLE_CHECK(pass.new_tile == !kept_, "a pass {} tile after one that {}",
-                  pass.new_tile ? "with a new" : "that keeps its", kept_ ? "keeps it" : "was its last use");
+    check_order(pass, kept_);
     Cycles earliest = std::max(now_, stream_end_);
     if (pass.new_tile) {
         if (!entering_) return kNever;
@@ -129,10 +123,7 @@ void TileEngine::start(const Pass& pass) {
     if (!spec_.shadow_register && pass.last_use) register_free_ = times.done;
     plan_shift();
 
-    const std::int64_t used = std::int64_t{in_use_.tile.rows} * in_use_.tile.cols;
-    const std::int64_t all = std::int64_t{spec_.rows} * spec_.cols;
-    running_.push_back({times, pass.vectors * used, pass.vectors * (all - used)});
-
+    running_.start(spec_, in_use_.tile, pass, times);
     const Cycles last_fed = now_ + Cycles(pass.cycles_per_vector.floor_times(pass.vectors - 1));
     while (!writers_.empty() && writers_.front().settled <= stream_end_) writers_.pop_front();
     writers_.push_back({now_, last_fed + spec_.accumulator_latency, pass.accumulator_row, pass.vectors,
@@ -150,17 +141,8 @@ PassTimes TileEngine::times_of(const Pass& pass) const {
 }
 
 Cycles TileEngine::next_event() const {
-    Cycles next = entering_ && entering_->end > now_ ? entering_->end : kNever;
-    const auto finishes_later = [this](const PassReport& report) { return finish(report.times) > now_; };
-    const auto running = std::find_if(running_.begin(), running_.end(), finishes_later);
-    return running == running_.end() ? next : std::min(next, finish(running->times));
-}
-
-std::optional<PassReport> TileEngine::take_finished() {
-    if (running_.empty() || finish(running_.front().times) > now_) return std::nullopt;
-    const PassReport report = running_.front();
-    running_.pop_front();
-    return report;
+    const Cycles tile_in = entering_ && entering_->end > now_ ? entering_->end : kNever;
+    return std::min(tile_in, running_.next_finish(now_));
 }
 
 }  // namespace systole

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "models/devices/systolic/mxu/matrix_engine.h"
+#include "models/devices/systolic/mxu/running_reports.h"
 
 namespace systole {
 
@@ -22,7 +23,7 @@ public:
     Cycles earliest_start(const Pass& pass) const override;
     void start(const Pass& pass) override;
     Cycles next_event() const override;
-    std::optional<PassReport> take_finished() override;
+    std::optional<PassReport> take_finished() override { return running_.take_finished(now_); }
 
 private:
     struct Arrival {
@@ -55,7 +56,7 @@ private:
     Cycles stream_end_;
     std::int64_t tiles_used_ = 0;
     std::deque<Writer> writers_;
-    std::deque<PassReport> running_;
+    RunningReports running_;
 };
 
 }  // namespace systole

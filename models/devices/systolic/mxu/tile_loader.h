@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 
+#include "models/devices/systolic/mxu/column_runs.h"
 #include "models/devices/systolic/mxu/matrix_engine.h"
 
 namespace systole {
@@ -13,7 +14,7 @@ namespace systole {
 class TileLoader {
 public:
     /// No row of a tile enters in this cycle.
-    static constexpr std::int32_t kNone = -1;
+    static constexpr std::int32_t kNone = kNoStep;
 
     TileLoader(int rows, bool shadow_register) : rows_(rows), shadow_(shadow_register) {}
 
