@@ -2,6 +2,7 @@
 #include "sim/timeline/wave_recorder.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -38,23 +39,24 @@ void WaveRecorder::begin() {
 }
 
 void WaveRecorder::refuse_too_large() const {
+    const bool all_kept = std::cmp_equal(wanted_, signals_.size());
     const std::int64_t fitting = kLargest / std::max<std::int64_t>(1, bytes_per_cycle_);
-    if (fitting >= window_.cycles() && std::cmp_equal(wanted_, signals_.size())) return;
+    if (all_kept && fitting >= window_.cycles()) return;
+    std::vector<std::string> instead;
+    if (all_kept && fitting > 0)
+        instead.push_back(
+            fmt::format("--cycles {}:{}", window_.first.value(), window_.first.value() + fitting));
+    // Signals differ in size: half of what fits on average.
+    const std::int64_t average = ceil_div(bytes_per_cycle_, wanted_);
+    const std::string pattern = example_pattern(signals_, kLargest / window_.cycles() / average / 2);
+    if (!pattern.empty()) instead.push_back(fmt::format("--signals '{}'", pattern));
     const double bytes = static_cast<double>(bytes_per_cycle_) * static_cast<double>(window_.cycles());
-    std::string message =
-        fmt::format("{} signals over {} cycles could become {:.3g} GB of VCD; {:.3g} GB is the limit",
-                    with_thousands(wanted_), with_thousands(window_.cycles()), bytes / 1e9,
-                    static_cast<double>(kLargest) / 1e9);
-    const std::int64_t cycles = std::min(fitting, window_.cycles());
-    if (std::cmp_equal(wanted_, signals_.size()) && cycles > 0)
-        message +=
-            fmt::format("; write --cycles {}:{}", window_.first.value(), window_.first.value() + cycles);
-    const std::int64_t most =
-        kLargest / window_.cycles() / std::max<std::int64_t>(1, bytes_per_cycle_ / wanted_);
-    const std::string example = example_pattern(signals_, most / 2);  // signals differ in size
-    if (!example.empty())
-        message += fmt::format("{} --signals '{}'", cycles > 0 ? ", or" : "; write", example);
-    throw UserError(message);
+    throw UserError(fmt::format(
+        "{} signals over {} cycles could become a VCD of {:.0f} MB; at most {} signals and {:.0f} MB are "
+        "recorded; "
+        "write {}",
+        with_thousands(wanted_), with_thousands(window_.cycles()), bytes / 1e6, with_thousands(kMostSignals),
+        static_cast<double>(kLargest) / 1e6, fmt::join(instead, ", or ")));
 }
 
 void WaveRecorder::change(std::size_t signal, Ticks at, std::int64_t value) {
@@ -121,17 +123,21 @@ void WaveRecorder::end() {
 }
 
 std::string example_pattern(const std::vector<WaveSignal>& signals, std::int64_t most) {
-    std::map<std::string_view, std::int64_t> below;  // signals of a scope and the scopes in it
-    for (const WaveSignal& signal : signals) {
-        std::string_view scope = signal.scope();
-        for (;; scope = scope.substr(0, scope.rfind('.'))) {
+    using Scopes = std::map<std::string_view, std::int64_t>;
+    Scopes below;  // signals of a scope and of the scopes in it
+    for (const WaveSignal& signal : signals)
+        for (std::string_view scope = signal.scope();; scope = scope.substr(0, scope.rfind('.'))) {
             ++below[scope];
-            if (scope.rfind('.') == std::string_view::npos) break;
+            if (scope.find('.') == std::string_view::npos) break;
         }
+    // The last scope may have more signals than were kept.
+    const std::string_view last = signals.back().scope();
+    const bool cut = signals.size() == WaveRecorder::kMostSignals;
+    const Scopes::value_type* best = nullptr;
+    for (const Scopes::value_type& scope : below) {
+        const bool fits = scope.second <= most && !(cut && last.starts_with(scope.first));
+        if (fits && (best == nullptr || scope.second > best->second)) best = &scope;
     }
-    const auto* best = static_cast<const std::pair<const std::string_view, std::int64_t>*>(nullptr);
-    for (const auto& scope : below)
-        if (scope.second <= most && (best == nullptr || scope.second > best->second)) best = &scope;
     return best == nullptr ? "" : fmt::format("{}.*", best->first);
 }
 

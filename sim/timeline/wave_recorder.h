@@ -19,7 +19,7 @@ public:
     /// A VCD that could become larger than this is refused.
     static constexpr std::int64_t kLargest = std::int64_t{2} << 30;
     /// More signals than this are refused, whatever their window.
-    static constexpr std::size_t kMostSignals = 4'000'000;
+    static constexpr std::size_t kMostSignals = 1'000'000;
 
     WaveRecorder(SignalFilter filter, const WaveWindow& window, WaveWriter& writer)
         : filter_(std::move(filter)), window_(window), writer_(writer) {}
