@@ -11,8 +11,9 @@
 namespace systole {
 namespace {
 
+constexpr std::ptrdiff_t kOpenSignals = 48;
 constexpr int kMostSignals = 4000;  // GTKWave becomes slow with more traces
-constexpr double kPixels = 1000;    // of a window's wave area, about
+constexpr double kPixels = 900;     // of a window's wave area, about
 
 // Flags of a trace (analyzer.h of GTKWave): a number in hexadecimal, before the lines it concerns.
 constexpr unsigned kDecimal = 0x4, kBinary = 0x8, kRight = 0x20, kBlank = 0x200, kSigned = 0x400,
@@ -56,12 +57,15 @@ class Save {
 public:
     Save(const std::vector<WaveSignal>& signals, std::string& text) : signals_(signals), text_(text) {}
 
-    /// `depth` 0: the root of scopes, 1: the device, 2: its units; what is below starts closed.
+    /// `depth` 0: the root of scopes, 1: the device, 2: its units; what is below starts closed, unless there
+    /// is room for it on the screen.
     void add(const SignalTree& tree, int depth) {
         for (const std::size_t signal : tree.signals) add(signals_[signal]);
         for (const SignalTree& child : tree.children) {
             if (shown_ >= kMostSignals) return;
-            const unsigned closed = depth >= 2 ? kClosed : 0;
+            const bool room = open_ + std::ssize(child.signals) <= kOpenSignals;
+            const unsigned closed = depth >= 2 && !room ? kClosed : 0;
+            if (closed == 0) open_ += std::ssize(child.signals);
             if (depth > 0) group(kGroupBegin | kBlank | closed, child.name);
             add(child, depth + 1);
             if (depth > 0) group(kGroupEnd | kBlank | (closed != 0 ? kClosed | kCollapsed : 0), child.name);
@@ -83,14 +87,15 @@ private:
     const std::vector<WaveSignal>& signals_;
     std::string& text_;
     int shown_ = 0;
+    std::ptrdiff_t open_ = 0;  // signals in groups that start open
 };
 
 }  // namespace
 
 std::string gtkwave_save(const WaveRecorder& recorder, const std::string& dump) {
     const auto [begin, end] = recorder.focus();
-    // GTKWave's zoom: minus the binary logarithm of time units a pixel.
-    const double zoom = -std::log2(static_cast<double>((end - begin).value()) / kPixels);
+    // GTKWave's zoom: minus the binary logarithm of the time units in 200 pixels (calczoom() there).
+    const double zoom = -std::log2(static_cast<double>((end - begin).value()) * 200 / kPixels);
     std::string text = fmt::format(
         "[dumpfile] \"{}\"\n[timestart] {}\n[size] 1400 900\n[pos] -1 -1\n*{:.6f} {} -1\n[sst_expanded] 1\n",
         dump, begin.value(), zoom, begin.value());

@@ -11,8 +11,8 @@
 namespace systole {
 
 /// `dump`: the file's name, relative to the save file. Scopes below a unit (PEs, accumulator rows) are groups
-/// that start closed. Of very many signals those of the outer scopes are shown; the others are in GTKWave's
-/// tree.
+/// that start closed where there are many. Of very many signals those of the outer scopes are shown; the
+/// others are in GTKWave's tree.
 std::string gtkwave_save(const WaveRecorder& recorder, const std::string& dump);
 
 }  // namespace systole

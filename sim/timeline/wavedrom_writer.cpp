@@ -2,6 +2,7 @@
 #include "sim/timeline/wavedrom_writer.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -12,21 +13,18 @@
 namespace systole {
 namespace {
 
-/// One line a lane; groups are arrays that begin with their name.
-void add_group(std::string& text, const SignalTree& tree, const std::vector<std::string>& lanes,
-               const std::string& indent) {
-    const char* separator = tree.name.empty() ? "" : ",\n";
-    for (const std::size_t signal : tree.signals) {
-        if (lanes[signal].empty()) continue;
-        text += separator + indent + lanes[signal];
-        separator = ",\n";
-    }
+/// The lanes of a scope and the groups in it, one a line, separated by commas; groups are arrays that begin
+/// with their name. Signals without a lane are left out, and groups without signals.
+std::string group_text(const SignalTree& tree, const std::vector<std::string>& lanes,
+                       const std::string& indent) {
+    std::vector<std::string> items;
+    for (const std::size_t signal : tree.signals)
+        if (!lanes[signal].empty()) items.push_back(indent + lanes[signal]);
     for (const SignalTree& child : tree.children) {
-        text += fmt::format("{}{}[\"{}\"", separator, indent, child.name);
-        add_group(text, child, lanes, indent + "  ");
-        text += ']';
-        separator = ",\n";
+        const std::string inner = group_text(child, lanes, indent + "  ");
+        if (!inner.empty()) items.push_back(fmt::format("{}[\"{}\",\n{}]", indent, child.name, inner));
     }
+    return fmt::format("{}", fmt::join(items, ",\n"));
 }
 
 }  // namespace
@@ -89,9 +87,8 @@ void WaveDromWriter::end(Ticks at) {
     time(Ticks(at.value() - 1));  // up to the last cycle of the window
     std::vector<std::string> lanes;
     for (std::size_t signal = 0; signal < signals_.size(); ++signal) lanes.push_back(lane(signal));
-    text_ = "{\"signal\": [\n";
-    add_group(text_, make_signal_tree(signals_), lanes, "  ");
-    text_ += fmt::format("\n], \"head\": {{\"tick\": {}}}}}\n", window_.front().first.value());
+    text_ = fmt::format("{{\"signal\": [\n{}\n], \"head\": {{\"tick\": {}}}}}\n",
+                        group_text(make_signal_tree(signals_), lanes, "  "), window_.front().first.value());
 }
 
 }  // namespace systole

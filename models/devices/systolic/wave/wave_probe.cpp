@@ -25,16 +25,16 @@ WaveProbe::WaveProbe(Machine& machine, const SystolicSpec& spec, SignalSink& sin
               nullptr, spec.core_clock},
              {});
     add_sequencer(sink);
-    for (const TransferUnit* unit : {&machine.host_in, &machine.host_out, &machine.load, &machine.store})
-        add_transfer_unit(*unit, sink);
-    for (std::size_t port = 0; port < machine.scratchpad.streams().count(); ++port)
-        add_bit(fmt::format("{}.stream_port_{}", machine.scratchpad.name(), port), "a stream passes the port",
-                sink, [this, port] { return machine_.scratchpad.streams().busy(port, cycle_); });
     for (int index = 0; index < spec.mxu.count; ++index) add_matrix_unit(index, sink);
     const std::string vector = machine.vector.name();
     add_level(vector + ".queue", "commands that wait", sink, [this] { return machine_.vector.queue.size(); });
     add_bit(vector + ".busy", "a command occupies the lanes", sink,
             [this] { return machine_.vector.busy(cycle_); });
+    for (std::size_t port = 0; port < machine.scratchpad.streams().count(); ++port)
+        add_bit(fmt::format("{}.stream_port_{}", machine.scratchpad.name(), port), "a stream passes the port",
+                sink, [this, port] { return machine_.scratchpad.streams().busy(port, cycle_); });
+    for (const TransferUnit* unit : {&machine.host_in, &machine.host_out, &machine.load, &machine.store})
+        add_transfer_unit(*unit, sink);
     dram_.add_signals(sink);
 }
 
