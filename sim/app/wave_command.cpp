@@ -120,10 +120,11 @@ Run read_run(const Arguments& arguments) {
     return {std::move(device), std::move(graph), {settings.protocol, false}};
 }
 
-/// Records into `file`, a StagedFile or a FstConverter, and then puts it and the save file in their places.
+/// Records into a File, a StagedFile or a FstConverter, and then puts it and the save file in their places.
+/// Answers what it has done.
 template <class File>
-void record_dump(const Run& run, const SignalFilter& filter, const WaveWindow& window,
-                 const fs::path& output) {
+std::string record_dump(const Run& run, const SignalFilter& filter, const WaveWindow& window,
+                        const fs::path& output) {
     File file(output);
     VcdWriter writer([&](std::string_view bytes) { file.write(bytes); });
     WaveRecorder recorder(filter, window, writer);
@@ -134,18 +135,30 @@ void record_dump(const Run& run, const SignalFilter& filter, const WaveWindow& w
     save.close();
     file.commit();
     save.commit();
-    note(fmt::format("wrote {0} ({1} signals, {2} cycles) and {3}; open them with: gtkwave {3}",
-                     output.string(), with_thousands(std::ssize(recorder.signals())),
-                     with_thousands(window.cycles()), save_file_of(output).string()));
+    return fmt::format("wrote {0} ({1} signals, {2} cycles) and {3}; open them with: gtkwave {3}",
+                       output.string(), with_thousands(std::ssize(recorder.signals())),
+                       with_thousands(window.cycles()), save_file_of(output).string());
 }
 
-void record_drawing(const Run& run, const SignalFilter& filter, const WaveWindow& window,
-                    const fs::path& output) {
+std::string record_drawing(const Run& run, const SignalFilter& filter, const WaveWindow& window,
+                           const fs::path& output) {
     WaveDromWriter writer;
     WaveRecorder recorder(filter, window, writer);
     run.device.device->trace(run.graph, run.options, recorder);
     write_file(output, writer.text());
-    note(fmt::format("wrote {}; draw it at wavedrom.com/editor.html", output.string()));
+    return fmt::format("wrote {}; draw it at wavedrom.com/editor.html", output.string());
+}
+
+/// Runs twice: how long the run is decides whether the window lies in it, before anything slow begins.
+std::string record(const Run& run, const SignalFilter& filter, const CycleRange& range, Format format,
+                   const fs::path& output) {
+    Progress progress(fmt::format("running {} on {}", run.graph.name, run.device.name));
+    const DeviceResult result = run.device.run(run.graph, run.options).result;
+    const WaveWindow window = window_of(range, result.total.cycles, result.clock);
+    progress.update(fmt::format("recording {} on {}", run.graph.name, run.device.name));
+    if (format == Format::WaveDrom) return record_drawing(run, filter, window, output);
+    if (format == Format::Fst) return record_dump<FstConverter>(run, filter, window, output);
+    return record_dump<StagedFile>(run, filter, window, output);
 }
 
 int list_signals(const Run& run, const SignalFilter& filter) {
@@ -158,23 +171,18 @@ int list_signals(const Run& run, const SignalFilter& filter) {
 int wave(const Arguments& arguments) {
     const auto output = arguments.option("output");
     const SignalFilter filter(read_patterns(arguments));
-    if (arguments.has("list-signals")) return list_signals(read_run(arguments), filter);
+    if (arguments.has("list-signals")) {
+        if (output || arguments.has("cycles"))
+            arguments.misused("--list-signals records nothing: it goes without -o and --cycles");
+        return list_signals(read_run(arguments), filter);
+    }
     if (!output) arguments.misused("missing -o FILE; for example: -o wave.vcd (or --list-signals)");
     const Format format = format_of(arguments, *output);
     const CycleRange range = read_cycles(arguments);
     require_writable_file(*output);
     if (format != Format::WaveDrom) require_writable_file(save_file_of(*output));
     if (format == Format::Fst) FstConverter::require();
-    const Run run = read_run(arguments);
-
-    Progress progress(fmt::format("running {} on {}", run.graph.name, run.device.name));
-    // How long the run is decides whether the window lies in it, before anything slow begins.
-    const DeviceResult result = run.device.run(run.graph, run.options).result;
-    const WaveWindow window = window_of(range, result.total.cycles, result.clock);
-    progress.update(fmt::format("recording {} on {}", run.graph.name, run.device.name));
-    if (format == Format::Vcd) record_dump<StagedFile>(run, filter, window, *output);
-    if (format == Format::Fst) record_dump<FstConverter>(run, filter, window, *output);
-    if (format == Format::WaveDrom) record_drawing(run, filter, window, *output);
+    note(record(read_run(arguments), filter, range, format, *output));
     return 0;
 }
 
@@ -183,7 +191,7 @@ int wave(const Arguments& arguments) {
 Command wave_command() {
     Command command;
     command.name = "wave";
-    command.summary = "Record every register, queue and bus of a run as a waveform.";
+    command.summary = "Record registers, queues and buses of a run as a waveform, clock by clock.";
     command.arguments = {"DEVICE", "TRACE_OR_OPERATOR"};
     command.more_arguments = "key=value...";
     command.about =
@@ -218,9 +226,8 @@ Command wave_command() {
          "a window of a large run, and the signals that matter"},
         {"systole wave teaching_4x4 matmul m=4 n=4 k=4 -o slide.json --signals '*.clock,*.left.*,*.bottom.*'",
          "a drawing for a slide"},
-        {"systole wave teaching_4x4 three_layers -o dram.vcd --set memory.preset=teaching --signals "
-         "'*.dram.*'",
-         "the command and data buses of a memory"}};
+        {"systole wave tpu_v4 matmul m=64 n=128 k=128 -o dram.vcd --signals '*.dram.clock,*.channel_0.*'",
+         "commands and data on the buses of a memory"}};
     command.run = wave;
     return command;
 }
