@@ -18,19 +18,26 @@ bool chance(std::mt19937_64& random, int percent) {
     return draw(random, 1, 100) <= percent;
 }
 
+int extent(std::mt19937_64& random, std::int64_t high) {
+    return static_cast<int>(draw(random, 1, high));
+}
+
 ArraySpec random_array(std::mt19937_64& random) {
-    static constexpr int kShapes[][2] = {{32, 8}, {8, 32}, {24, 24}, {1, 40}, {40, 1}};
+    static constexpr int kShapes[][2] = {{1, 1}, {32, 8}, {8, 32}, {64, 64}, {1, 64}, {64, 1}};
     ArraySpec array;
-    array.rows = static_cast<int>(draw(random, 1, 16));
-    array.cols = static_cast<int>(draw(random, 1, 16));
+    const std::int64_t largest = chance(random, 75) ? 16 : 64;
+    array.rows = extent(random, largest);
+    array.cols = extent(random, largest);
     if (chance(random, 10)) {
-        const auto& shape = kShapes[draw(random, 0, 4)];
+        const auto& shape = kShapes[draw(random, 0, 5)];
         array.rows = shape[0];
         array.cols = shape[1];
     }
+    array.dataflow = static_cast<Dataflow>(draw(random, 0, 2));
     array.shadow_register = chance(random, 60);
+    array.result_shift = chance(random, 60);
     array.accumulator_latency = Cycles(chance(random, 70) ? draw(random, 1, 8) : draw(random, 9, 60));
-    array.accumulator_rows = 128;
+    array.accumulator_rows = 384;
     return array;
 }
 
@@ -39,6 +46,59 @@ Rational random_rate(std::mt19937_64& random) {
     if (chance(random, 60)) return kCommon[draw(random, 0, 6)];
     const std::int64_t den = draw(random, 1, 12);
     return {draw(random, den, chance(random, 90) ? 3 * den : 40 * den), den};  // not always in lowest terms
+}
+
+std::int64_t random_vectors(std::mt19937_64& random) {
+    if (chance(random, 40)) return draw(random, 1, 4);
+    return draw(random, 1, chance(random, 75) ? 40 : 300);
+}
+
+/// Passes that have nothing to do with each other.
+std::vector<Step> random_steps(const ArraySpec& array, std::mt19937_64& random) {
+    std::vector<Step> steps(draw(random, 1, 6));
+    for (Step& step : steps) {
+        step.pass.vectors = random_vectors(random);
+        step.pass.new_tile = chance(random, 65);
+        step.pass.accumulate = chance(random, 60);
+        step.pass.accumulator_row = chance(random, 60) ? 0 : draw(random, 0, 60);
+        step.tile = {extent(random, array.rows), extent(random, array.cols)};
+        if (chance(random, 40)) step.tile = {array.rows, array.cols};
+    }
+    return steps;
+}
+
+/// One extent of an operator, cut to the array: the piece behind `done`.
+int cut(std::int64_t extent, std::int64_t done, int array) {
+    return static_cast<int>(std::min<std::int64_t>(array, extent - done));
+}
+
+/// Consecutive folds of a matrix product, all edges of 1 … 300: `rows` x `cols` elements lie on the array
+/// (K x N, M x N or K x M), tile by tile down the rows. ws, is: the tiles of a column add onto the same
+/// accumulators. os: a tile is fed in up to three passes and leaves once.
+std::vector<Step> steps_of_operator(const ArraySpec& array, std::mt19937_64& random) {
+    const bool outputs_stay = array.dataflow == Dataflow::OutputStationary;
+    const std::int64_t rows = draw(random, 1, 300), cols = draw(random, 1, 300);
+    const std::int64_t vectors = random_vectors(random);
+    const auto pieces = outputs_stay ? std::min(vectors, draw(random, 1, 3)) : 1;
+    const auto passes = static_cast<std::size_t>(draw(random, 1, 6));
+    std::vector<Step> steps;
+    std::int64_t row = draw(random, 0, (rows - 1) / array.rows) * array.rows;
+    std::int64_t col = draw(random, 0, (cols - 1) / array.cols) * array.cols;
+    while (steps.size() < passes && col < cols) {
+        for (std::int64_t piece = 0; piece < pieces && steps.size() < passes; ++piece) {
+            Step step;
+            step.pass.vectors = vectors * (piece + 1) / pieces - vectors * piece / pieces;
+            step.pass.new_tile = piece == 0;
+            step.pass.accumulate = !outputs_stay && row > 0;
+            step.tile = {cut(rows, row, array.rows), cut(cols, col, array.cols)};
+            steps.push_back(step);
+        }
+        row += array.rows;
+        if (row < rows) continue;
+        row = 0;
+        col += array.cols;
+    }
+    return steps;
 }
 
 /// What one pass must say of the next, and what the array's size allows.
@@ -59,45 +119,39 @@ void make_consistent(MxuCase& mxu_case) {
 MxuCase random_case(std::mt19937_64& random) {
     MxuCase made;
     made.array = random_array(random);
-    made.type = static_cast<ValueType>(draw(random, 0, 2));
+    made.type = static_cast<ValueType>(draw(random, 0, 3));
     made.arrivals_told_early = chance(random, 30);
     made.value_seed = random();
+    made.steps =
+        chance(random, 60) ? random_steps(made.array, random) : steps_of_operator(made.array, random);
     const Rational shared_rate = random_rate(random);
     const bool busy = chance(random, 50);  // everything is there early: passes follow back to back
-    for (std::int64_t left = draw(random, 1, 6); left > 0; --left) {
-        Step step;
-        step.pass.vectors = chance(random, 40) ? draw(random, 1, 4) : draw(random, 1, 40);
+    for (Step& step : made.steps) {
         step.pass.cycles_per_vector = chance(random, 50) ? shared_rate : random_rate(random);
-        step.pass.new_tile = chance(random, 65);
-        step.pass.accumulate = chance(random, 60);
-        step.pass.accumulator_row = chance(random, 60) ? 0 : draw(random, 0, 60);
-        step.tile = {static_cast<int>(draw(random, 1, made.array.rows)),
-                     static_cast<int>(draw(random, 1, made.array.cols))};
-        if (chance(random, 40)) step.tile = {made.array.rows, made.array.cols};
         step.ready = Cycles(busy ? 0 : draw(random, 0, 200));
         step.arrives = Cycles(busy ? draw(random, 0, 4) : draw(random, 0, 200));
-        made.steps.push_back(step);
     }
     make_consistent(made);
     return made;
 }
 
 std::string to_string(const MxuCase& mxu_case) {
-    static constexpr const char* kTypes[] = {"int8", "bf16", "fp32"};
+    static constexpr const char* kTypes[] = {"int8", "bf16", "fp16", "fp32"};
     const ArraySpec& array = mxu_case.array;
-    std::string text =
-        fmt::format("array {} x {}, {}, accumulator latency {}, {}, arrivals told {}, value seed {}\n",
-                    array.rows, array.cols, array.shadow_register ? "shadow" : "no shadow",
-                    array.accumulator_latency.value(), kTypes[static_cast<int>(mxu_case.type)],
-                    mxu_case.arrivals_told_early ? "early" : "in time", mxu_case.value_seed);
+    std::string text = fmt::format(
+        "array {} x {}, {}, {}, {}, accumulator latency {}, {}, arrivals told {}, value seed {}\n",
+        array.rows, array.cols, systole::to_string(array.dataflow),
+        array.shadow_register ? "shadow" : "no shadow", array.result_shift ? "result shift" : "result bus",
+        array.accumulator_latency.value(), kTypes[static_cast<int>(mxu_case.type)],
+        mxu_case.arrivals_told_early ? "early" : "in time", mxu_case.value_seed);
     for (const Step& step : mxu_case.steps) {
         const Pass& pass = step.pass;
-        const std::string weights = pass.new_tile ? fmt::format("tile {} x {} at {}", step.tile.rows,
-                                                                step.tile.cols, step.arrives.value())
-                                                  : "kept tile";
+        const std::string tile = pass.new_tile ? fmt::format("tile {} x {} at {}", step.tile.rows,
+                                                             step.tile.cols, step.arrives.value())
+                                               : "kept tile";
         text += fmt::format("  {} vectors every {}/{} ready at {}, {}, {} row {}\n", pass.vectors,
-                            pass.cycles_per_vector.num, pass.cycles_per_vector.den, step.ready.value(),
-                            weights, pass.accumulate ? "adds onto" : "overwrites", pass.accumulator_row);
+                            pass.cycles_per_vector.num, pass.cycles_per_vector.den, step.ready.value(), tile,
+                            pass.accumulate ? "adds onto" : "overwrites", pass.accumulator_row);
     }
     return text;
 }
@@ -129,6 +183,7 @@ std::vector<Change> changes_of(const MxuCase& mxu_case) {
             c.array.accumulator_latency = Cycles((c.array.accumulator_latency.value() + 1) / 2);
         },
         [](MxuCase& c) { c.array.shadow_register = false; },
+        [](MxuCase& c) { c.array.result_shift = false; },
         [](MxuCase& c) { c.arrivals_told_early = false; },
         [](MxuCase& c) { c.type = ValueType::Int8; },
     };

@@ -13,9 +13,9 @@
 
 namespace systole::test {
 
-enum class ValueType { Int8, Bf16, Fp32 };
+enum class ValueType { Int8, Bf16, Fp16, Fp32 };
 
-/// One pass, the cycle from which its operands lie ready, and (new weights only) its tile and when that
+/// One pass, the cycle from which its operands lie ready, and (new tile only) its tile and when that
 /// arrives.
 struct Step {
     Pass pass;

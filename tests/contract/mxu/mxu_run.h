@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a case on an engine as a sequencer would (event by event, asking before it starts a pass), and
-// computes what the accumulators must hold by plain matrix products.
+// Runs a case on both engines as a sequencer would (event by event, asking before it starts a pass), and
+// compares what they say with each other and with plain matrix products.
 #pragma once
 
 #include <functional>
 #include <optional>
-#include <random>
 #include <string>
 #include <vector>
 
-#include "models/devices/systolic/mxu/pe_grid.h"
+#include "models/devices/systolic/mxu/matrix_engine.h"
 #include "tests/contract/mxu/mxu_case.h"
 
 namespace systole::test {

@@ -3,6 +3,7 @@ systole_test(contract_mxu SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/engines_agree.cpp
     ${CMAKE_CURRENT_LIST_DIR}/mxu_case.cpp
     ${CMAKE_CURRENT_LIST_DIR}/mxu_run.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/mxu_values.cpp
     DEPENDS systole_mxu)
 
 # Prints how fast the engines are; built on request (--target bench_mxu_speed), no test.

@@ -1,108 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Five lives of small arrays, drawn by hand. Both engines must give the written times, and every PE of the
-// grid must do in every cycle what the drawing shows. A cell is two characters:
-//   the vector multiplied (its name, '0' in a row of padding, '.' none), then 'w' if a weight moved in, else
-//   '.'.
-// Vector names are also their values: every activation of vector 'a' is 97.
+// Five lives of small arrays over stationary tiles, drawn by hand.
 #include <catch2/catch.hpp>
-#include <functional>
-#include <string>
-#include <vector>
 
-#include "models/devices/systolic/mxu/pe_grid.h"
-#include "models/devices/systolic/mxu/tile_engine.h"
+#include "tests/unit/mxu/drawing.h"
 
 namespace systole {
 
-namespace {
-
-struct DrawnPass {
-    std::string vectors;
-    Pass pass;
-    Tile tile;
-    std::vector<std::int8_t> weights;  ///< row-major
-    Cycles arrives;
-    PassReport expected;
-};
-
-struct Drawing {
-    ArraySpec array;
-    std::vector<DrawnPass> passes;
-    std::string pes;  ///< one line per PE, row by row; one cell per cycle
-};
-
-Cycles at(std::int64_t cycle) {
-    return Cycles(cycle);
-}
-
-void start_what_can(MatrixEngine& engine, const Drawing& drawing, std::size_t& next,
-                    const std::function<void(const DrawnPass&)>& start) {
-    while (next < drawing.passes.size() && engine.earliest_start(drawing.passes[next].pass) == engine.now())
-        start(drawing.passes[next++]);
-}
-
-void check_reports(MatrixEngine& engine, const Drawing& drawing) {
-    for (const DrawnPass& pass : drawing.passes) {
-        const auto report = engine.take_finished();
-        REQUIRE(report);
-        CHECK(report->times.shift_start.value() == pass.expected.times.shift_start.value());
-        CHECK(report->times.shift_end.value() == pass.expected.times.shift_end.value());
-        CHECK(report->times.start.value() == pass.expected.times.start.value());
-        CHECK(report->times.stream_end.value() == pass.expected.times.stream_end.value());
-        CHECK(report->times.done.value() == pass.expected.times.done.value());
-        CHECK(report->useful_slots == pass.expected.useful_slots);
-        CHECK(report->padding_slots == pass.expected.padding_slots);
-    }
-}
-
-void check_tile_engine(const Drawing& drawing) {
-    TileEngine engine(drawing.array);
-    for (const DrawnPass& pass : drawing.passes)
-        if (pass.pass.new_tile) engine.tile_arrives(pass.arrives, pass.tile);
-    std::size_t next = 0;
-    for (; engine.now() < at(40); engine.advance(engine.now() + at(1)))
-        start_what_can(engine, drawing, next, [&](const DrawnPass& pass) { engine.start(pass.pass); });
-    check_reports(engine, drawing);
-}
-
-/// What PE(row, col) did in the last cycle, given the weight at the end of its shift path before.
-std::string cell(const PeState<std::int8_t, std::int32_t>& pe, std::int8_t weight_before) {
-    const char vector = !pe.valid ? '.' : pe.moving == 0 ? '0' : static_cast<char>(pe.moving);
-    return {vector, pe.shadow == weight_before ? '.' : 'w'};
-}
-
-void check_grid(const Drawing& drawing) {
-    PeGrid<Int8Arithmetic> grid(drawing.array);
-    for (const DrawnPass& pass : drawing.passes)
-        if (pass.pass.new_tile) grid.tile_arrives(pass.arrives, pass.tile, {pass.tile.cols, pass.weights});
-    const int rows = drawing.array.rows, cols = drawing.array.cols;
-    std::vector<std::string> seen(rows * cols);
-    std::vector<std::int8_t> weight(rows * cols);
-    std::size_t next = 0;
-    const Cycles end = drawing.passes.back().expected.times.done;
-    while (grid.now() < end) {
-        start_what_can(grid, drawing, next, [&](const DrawnPass& pass) {
-            Matrix<std::int8_t> activations{pass.tile.rows, {}};
-            for (const char vector : pass.vectors)
-                activations.values.insert(activations.values.end(), pass.tile.rows,
-                                          static_cast<std::int8_t>(vector));
-            grid.start(pass.pass, activations, {});
-        });
-        grid.advance(grid.now() + at(1));
-        for (int n = 0; n < rows * cols; ++n) {
-            const auto pe = grid.pe(n / cols, n % cols);
-            if (!seen[n].empty()) seen[n] += ' ';
-            seen[n] += cell(pe, weight[n]);
-            weight[n] = pe.shadow;
-        }
-    }
-    std::string all;
-    for (const std::string& line : seen) all += line + "\n";
-    CHECK(all == drawing.pes);
-    check_reports(grid, drawing);
-}
-
-}  // namespace
+using test::at;
+using test::check_drawing;
+using test::Drawing;
 
 TEST_CASE("without a shadow register a tile waits until the pass before has drained: 2R + C + T - 2 each") {
     const Drawing drawing{
@@ -114,8 +20,7 @@ TEST_CASE("without a shadow register a tile waits until the pass before has drai
         ".. .w .w a. b. .. .. .w .w A. B. ..\n"    // PE(0,1)
         ".. .w .. a. b. .. .. .w .. A. B. ..\n"    // PE(1,0)
         ".. .. .w .. a. b. .. .. .w .. A. B.\n"};  // PE(1,1)
-    check_tile_engine(drawing);
-    check_grid(drawing);
+    check_drawing(drawing);
 }
 
 TEST_CASE("with a shadow register the next tile shifts in behind a pass of T > R, and passes follow in T") {
@@ -128,8 +33,7 @@ TEST_CASE("with a shadow register the next tile shifts in behind a pass of T > R
         ".. .w .w aw bw c. A. B. C. ..\n"    // PE(0,1)
         ".. .w .. aw b. c. A. B. C. ..\n"    // PE(1,0)
         ".. .. .w .. aw b. c. A. B. C.\n"};  // PE(1,1)
-    check_tile_engine(drawing);
-    check_grid(drawing);
+    check_drawing(drawing);
 }
 
 TEST_CASE("with a shadow register passes of T < R follow in R, the time of a shift") {
@@ -142,8 +46,7 @@ TEST_CASE("with a shadow register passes of T < R follow in R, the time of a shi
         ".. .w .w aw .w A. ..\n"    // PE(0,1)
         ".. .w .. aw .. A. ..\n"    // PE(1,0)
         ".. .. .w .. aw .. A.\n"};  // PE(1,1)
-    check_tile_engine(drawing);
-    check_grid(drawing);
+    check_drawing(drawing);
 }
 
 TEST_CASE(
@@ -168,8 +71,7 @@ TEST_CASE(
                           ".. .w .w a. b. .. c. .. .. .. A. B. C. ..\n"    // PE(0,1)
                           ".. .w .. a. b. .. c. .. .. .. A. B. C. ..\n"    // PE(1,0)
                           ".. .. .w .. a. b. .. c. .. .. .. A. B. C.\n"};  // PE(1,1)
-    check_tile_engine(drawing);
-    check_grid(drawing);
+    check_drawing(drawing);
 }
 
 TEST_CASE(
@@ -199,8 +101,7 @@ TEST_CASE(
                           ".. .. .. .. .. .. .. .. .. 0. 0. .. ..\n"    // PE(3,1)
                           ".. .. .. .. .. .. .. .. .. .. 0. 0. ..\n"    // PE(3,2)
                           ".. .. .. .. .. .. .. .. .. .. .. 0. 0.\n"};  // PE(3,3)
-    check_tile_engine(drawing);
-    check_grid(drawing);
+    check_drawing(drawing);
 }
 
 }  // namespace systole

@@ -102,6 +102,32 @@ TEST_CASE("bf16 rounding goes to the nearest, ties to even") {
     CHECK(std::isnan(round_to_bf16(std::numeric_limits<float>::quiet_NaN())));
 }
 
+TEST_CASE("fp16 rounding goes to the nearest, ties to even, with subnormals and infinity") {
+    const float least = 0x1p-24F, greatest = 65504;
+    CHECK(round_to_fp16(1.0F + 0x1p-11F) == 1.0F);             // a tie, down to even
+    CHECK(round_to_fp16(1.0F + 0x3p-11F) == 1.0F + 0x2p-10F);  // a tie, up to even
+    CHECK(round_to_fp16(1.0F + 0x1p-11F + 0x1p-20F) == 1.0F + 0x1p-10F);
+    CHECK(round_to_fp16(65519.0F) == greatest);
+    CHECK(round_to_fp16(-65520.0F) == -std::numeric_limits<float>::infinity());
+    CHECK(round_to_fp16(5 * least) == 5 * least);
+    CHECK(round_to_fp16(2.5F * least) == 2 * least);         // a tie among subnormals
+    CHECK(round_to_fp16(0x1p-14F - least / 4) == 0x1p-14F);  // up to the least normal number
+    CHECK(std::signbit(round_to_fp16(-least / 2)));          // -0
+    CHECK(std::isnan(round_to_fp16(std::numeric_limits<float>::quiet_NaN())));
+}
+
+TEST_CASE("every one of the 65,536 fp16 patterns rounds to itself") {
+    for (std::uint32_t pattern = 0; pattern < 0x10000; ++pattern) {
+        const int exponent = static_cast<int>(pattern >> 10 & 31);
+        const float significand = static_cast<float>(pattern & 1023) / 1024;
+        if (exponent == 31) continue;  // infinity and NaN
+        const float size =
+            exponent == 0 ? std::ldexp(significand, -14) : std::ldexp(1 + significand, exponent - 15);
+        const float value = (pattern & 0x8000) != 0 ? -size : size;
+        REQUIRE(round_to_fp16(value) == value);
+    }
+}
+
 TEST_CASE("an int8 PE wraps its sum in two's complement") {
     CHECK(Int8Arithmetic::mac(0, -128, -128) == 16384);
     CHECK(Int8Arithmetic::mac(std::numeric_limits<std::int32_t>::max(), 1, 1) ==

@@ -6,41 +6,36 @@
 #include <random>
 #include <vector>
 
+#include "models/devices/systolic/mxu/grid_engine.h"
 #include "models/devices/systolic/mxu/tile_engine.h"
+#include "tests/unit/mxu/steps.h"
 
 namespace systole {
 
-namespace {
+using test::finish_next;
+using test::start_early;
 
-/// Starts `pass` as early as the engine allows and gives the cycle.
-std::int64_t start_early(TileEngine& engine, const Pass& pass) {
-    engine.advance(engine.earliest_start(pass));
-    engine.start(pass);
-    return engine.now().value();
-}
-
-PassReport finish_next(TileEngine& engine) {
-    engine.advance(engine.next_event());
-    while (true) {
-        if (const auto report = engine.take_finished()) return *report;
-        engine.advance(engine.next_event());
-    }
-}
-
-}  // namespace
-
-TEST_CASE("a weight-stationary fold without double buffering takes 2R + C + T - 2, as in SCALE-Sim") {
-    for (const auto& [rows, cols, vectors] : std::vector<std::array<std::int64_t, 3>>{
-             {1, 1, 1}, {8, 8, 100}, {16, 32, 3}, {32, 16, 1}, {128, 128, 1}, {128, 128, 3136}}) {
-        TileEngine engine({.rows = static_cast<int>(rows),
-                           .cols = static_cast<int>(cols),
-                           .shadow_register = false,
-                           .accumulator_latency = Cycles(1),
-                           .accumulator_rows = 4096});
-        for (int fold = 1; fold <= 3; ++fold) {
-            engine.tile_arrives(engine.now(), {});
-            start_early(engine, {.vectors = vectors});
-            CHECK(finish_next(engine).times.done.value() == fold * (2 * rows + cols + vectors - 2));
+TEST_CASE(
+    "a fold without double buffering takes 2R + C + T - 2 (ws, is) or T + R + C - 2 (os), as in SCALE-Sim") {
+    for (const Dataflow dataflow :
+         {Dataflow::WeightStationary, Dataflow::InputStationary, Dataflow::OutputStationary}) {
+        const bool os = dataflow == Dataflow::OutputStationary;
+        for (const auto& [rows, cols, vectors] : std::vector<std::array<std::int64_t, 3>>{
+                 {1, 1, 1}, {8, 8, 100}, {16, 32, 3}, {32, 16, 1}, {128, 128, 1}, {128, 128, 3136}}) {
+            const auto engine = make_tile_engine({.rows = static_cast<int>(rows),
+                                                  .cols = static_cast<int>(cols),
+                                                  .dataflow = dataflow,
+                                                  .shadow_register = false,
+                                                  .result_shift = false,
+                                                  .accumulator_latency = Cycles(1),
+                                                  .accumulator_rows = 4096});
+            const std::int64_t fold_cycles = (os ? rows : 2 * rows) + cols + vectors - 2;
+            for (int fold = 1; fold <= 3; ++fold) {
+                INFO(to_string(dataflow) << ", " << rows << " x " << cols << ", T = " << vectors);
+                engine->tile_arrives(engine->now(), {});
+                start_early(*engine, {.vectors = vectors});
+                CHECK(finish_next(*engine).times.done.value() == fold * fold_cycles);
+            }
         }
     }
 }
