@@ -32,9 +32,12 @@ Cycles StreamPorts::earliest() const {
 }
 
 void StreamPorts::reserve(int client, Cycles begin, Cycles end, Bytes bytes) {
-    const auto port = std::min_element(free_.begin(), free_.end());
-    SYSTOLE_CHECK(*port <= begin && begin <= end, "stream [{}, {}) on a port busy until {}", begin.value(),
-                  end.value(), port->value());
+    // Of the ports that are free, the one that was busy last: a client that reserves ahead keeps to one port.
+    auto port = free_.end();
+    for (auto at = free_.begin(); at != free_.end(); ++at)
+        if (*at <= begin && (port == free_.end() || *at > *port)) port = at;
+    SYSTOLE_CHECK(port != free_.end() && begin <= end, "stream [{}, {}), with no port free before {}",
+                  begin.value(), end.value(), earliest().value());
     *port = end;
     served_[static_cast<std::size_t>(client)] = begin;
     read_ += bytes;

@@ -24,6 +24,8 @@ public:
         : clock_(clock), width_(width), latency_(latency) {}
     /// A request that arrives at `now`: the time at which its last byte has passed.
     Ticks serve(Ticks now, Bytes bytes, bool write);
+    /// Bytes that the upper edge of an array reads in its own rigid schedule, one tile or stream at a time.
+    void stream(Bytes bytes) { read_ += bytes; }
     /// Bytes read from and written to the scratchpad through this port.
     Bytes read() const { return read_; }
     Bytes written() const { return written_; }

@@ -23,8 +23,14 @@ CausalLog::EventId CausalLog::add(Ticks time, EventId cause, SlotClass owner, st
 }
 
 std::vector<CausalLog::Piece> CausalLog::explain(EventId last, Ticks from) const {
-    SYSTOLE_CHECK(last < events_.size(), "no event {} in a log of {}", last, events_.size());
     std::vector<Piece> pieces;
+    explain(last, from, pieces);
+    return pieces;
+}
+
+void CausalLog::explain(EventId last, Ticks from, std::vector<Piece>& pieces) const {
+    SYSTOLE_CHECK(last < events_.size(), "no event {} in a log of {}", last, events_.size());
+    pieces.clear();
     for (EventId id = last; id != kNone && events_[id].time > from; id = events_[id].cause) {
         const Event& event = events_[id];
         const Ticks waiting_since = event.cause == kNone ? Ticks() : events_[event.cause].time;
@@ -32,10 +38,9 @@ std::vector<CausalLog::Piece> CausalLog::explain(EventId last, Ticks from) const
         if (begin < event.time) pieces.push_back({begin, event.time, event.owner, id});
     }
     std::reverse(pieces.begin(), pieces.end());
-    return pieces;
 }
 
-CausalLog::EventId CausalLog::latest(const std::vector<EventId>& candidates) const {
+CausalLog::EventId CausalLog::latest(std::span<const EventId> candidates) const {
     EventId best = kNone;
     for (const EventId id : candidates) {
         if (id == kNone) continue;

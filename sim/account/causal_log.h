@@ -7,6 +7,8 @@
 
 #include <cstdint>
 #include <deque>
+#include <initializer_list>
+#include <span>
 #include <vector>
 
 #include "sim/account/classes.h"
@@ -42,11 +44,16 @@ public:
     /// Splits [from, time of `last`) into pieces, oldest first; empty pieces are left out. Time before the
     /// oldest event of the chain belongs to Launch. Costs one step for each event of the chain after `from`.
     std::vector<Piece> explain(EventId last, Ticks from) const;
+    /// The same into `pieces`, whose memory is used again.
+    void explain(EventId last, Ticks from, std::vector<Piece>& pieces) const;
 
     /// Among candidates that could each have released something, the one that did: the latest; at equal times
     /// the one whose own wait was owned by the first class in SlotClass order (host, memory, on_chip, ...),
     /// then the first given. kNone entries are ignored; kNone if there are no others.
-    EventId latest(const std::vector<EventId>& candidates) const;
+    EventId latest(std::span<const EventId> candidates) const;
+    EventId latest(std::initializer_list<EventId> candidates) const {
+        return latest(std::span<const EventId>(candidates.begin(), candidates.size()));
+    }
 
 private:
     bool released_after(EventId a, EventId b) const;

@@ -57,7 +57,9 @@ std::int64_t ResultRow::capacity() const {
 }
 
 double ResultRow::utilization() const {
-    return fraction(SlotClass::Useful);
+    if (utilization_slots == 0) return fraction(SlotClass::Useful);
+    return static_cast<double>(slots[static_cast<std::size_t>(SlotClass::Useful)]) /
+           static_cast<double>(utilization_slots);
 }
 
 double ResultRow::fraction(SlotClass slot_class) const {
@@ -72,7 +74,10 @@ double ResultRow::compute_cycles() const {
     std::int64_t working = 0;
     for (std::size_t i = 0; i < kSlotClasses; ++i)
         if (is_compute(static_cast<SlotClass>(i))) working += slots[i];
-    return static_cast<double>(cycles.value()) * (static_cast<double>(working) / static_cast<double>(all));
+    const Int128 product = static_cast<Int128>(cycles.value()) * working;
+    const auto whole = static_cast<std::int64_t>(product / all);
+    return static_cast<double>(whole) +
+           static_cast<double>(product - static_cast<Int128>(whole) * all) / static_cast<double>(all);
 }
 
 std::string bound_by(const std::vector<CriticalStep>& path) {

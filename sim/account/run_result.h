@@ -23,6 +23,8 @@ struct ResultRow {
     Macs macs;                        ///< the operator's, wherever they ran
     Macs matrix_macs;                 ///< of these, on the matrix units
     ClassSlots slots{};               ///< slot-ticks by class, over this row's time
+    /// What utilization divides by where a preset counts as another simulator does; 0: capacity().
+    std::int64_t utilization_slots = 0;
     std::vector<Movement> movements;  ///< by layer id, only non-zero cells
     Bytes dram_read, dram_written;    ///< by layer id
     Bytes compulsory_dram;   ///< tensors in DRAM, once: a layer's own; of the total, weights, inputs, outputs
@@ -33,10 +35,11 @@ struct ResultRow {
     std::string mapping;         ///< one phrase: where and how it was mapped
 
     std::int64_t capacity() const;  ///< sum of slots
-    double utilization() const;     ///< useful / capacity; 0 for no capacity
+    double utilization() const;     ///< useful / capacity (or utilization_slots); 0 for no capacity
     double fraction(SlotClass slot_class) const;
     Ticks time() const { return end - begin; }
     /// Capacity share of useful, padding and ramp, times cycles: for one unit, the cycles in which it worked.
+    /// Exact where it is a whole number below 2^53.
     double compute_cycles() const;
 };
 

@@ -75,6 +75,8 @@ Graph operator_graph(const LoadedDevice& device, const std::string& op, Operator
                                                device.name, supported_names(*device.device)));
         keys["dtype"] = "bf16";
     }
+    for (const auto& [key, value] : device.device->operator_defaults(op))
+        if (keys[key].empty()) keys[key] = value;
     return single_operator(op, keys, where);
 }
 

@@ -54,6 +54,7 @@ private:
     }
 
     void lay_out();
+    void lay_out_columns(Placement& placement, const MatrixView& matrix, DType dtype) const;
     void tile(Placement& placement, const MatrixView& matrix, DType dtype) const;
     void measure();
     void place_weights();
@@ -74,6 +75,14 @@ private:
 void Allocator::fail_overflow() const {
     throw UserError(fmt::format("'{}': its tensors, laid out in tiles of {}x{}, have more than 2^63 bytes",
                                 graph_.name, rules_.tile_rows, rules_.tile_cols));
+}
+
+void Allocator::lay_out_columns(Placement& placement, const MatrixView& matrix, DType dtype) const {
+    placement.layout = Layout::ColumnMajor;
+    const auto columns = checked_mul(matrix.groups, matrix.n);
+    const auto bytes = columns ? checked_mul(*columns, row_bytes(dtype, matrix.k).value()) : columns;
+    if (!bytes) fail_overflow();
+    placement.bytes = Bytes(*bytes);
 }
 
 void Allocator::tile(Placement& placement, const MatrixView& matrix, DType dtype) const {
@@ -97,8 +106,13 @@ void Allocator::lay_out() {
     }
     for (const Layer& layer : graph_.layers) {
         const std::optional<MatrixView> matrix = matrix_of(layer.op);
-        if (matrix && layer.weights)
-            tile(placements_[*layer.weights], *matrix, graph_.tensors[*layer.weights].dtype);
+        if (!matrix || !layer.weights) continue;
+        Placement& placement = placements_[*layer.weights];
+        const DType dtype = graph_.tensors[*layer.weights].dtype;
+        if (rules_.weights == Layout::Tiled)
+            tile(placement, *matrix, dtype);
+        else
+            lay_out_columns(placement, *matrix, dtype);
     }
 }
 

@@ -16,9 +16,10 @@ std::string_view to_string(Space space);
 
 /// How elements lie in memory.
 enum class Layout {
-    RowMajor,  ///< innermost dimension contiguous (NHWC for feature maps)
-    Tiled      ///< a weight matrix [k,n] cut into tiles of tile_rows x tile_cols, each tile contiguous and
-               ///< padded at ragged edges, tiles ordered n-tile by n-tile, inside one by k-tile
+    RowMajor,     ///< innermost dimension contiguous (NHWC for feature maps)
+    ColumnMajor,  ///< a weight matrix [k,n] column by column, each padded to whole bytes: K contiguous
+    Tiled         ///< a weight matrix [k,n] cut into tiles of tile_rows x tile_cols, each tile contiguous and
+                  ///< padded at ragged edges, tiles ordered n-tile by n-tile, inside one by k-tile
 };
 
 struct Placement {
@@ -35,14 +36,15 @@ struct AllocationRules {
     Bytes dram_capacity, scratchpad_capacity;  ///< scratchpad: the part set aside for resident activations
     Bytes dram_alignment = Bytes(1);           ///< one DRAM row in every channel, or more
     Bytes scratchpad_alignment = Bytes(1);
+    Layout weights = Layout::Tiled;             ///< of those that the matrix units take, or ColumnMajor
     std::int64_t tile_rows = 1, tile_cols = 1;  ///< of weight tiles: the matrix unit's array
 };
 
 /// One placement per tensor of the graph. Weights live for the whole run; an activation's place is used again
 /// once its last reader has been placed (first fit over live ranges). Weights of conv2d (depthwise ones
-/// excepted, which no array holds) and matmul (stored ones) are Tiled over the implicit-GEMM view [k =
-/// kernel_h*kernel_w*in_c/groups, n = out_c/groups], group by group; everything else is RowMajor. Throws
-/// UserError with a breakdown (weights, activations, capacity) when a space is too small.
+/// excepted, which no array holds) and matmul (stored ones) are laid out as `weights` says over the
+/// implicit-GEMM view [k = kernel_h*kernel_w*in_c/groups, n = out_c/groups], group by group; everything else
+/// is RowMajor. Throws UserError with a breakdown (weights, activations, capacity) when a space is too small.
 std::vector<Placement> allocate(const Graph& graph, const AllocationRules& rules);
 
 }  // namespace systole

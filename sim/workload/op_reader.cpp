@@ -27,6 +27,7 @@ Meaning read_conv2d(LayerText& text) {
     conv.groups = keys.integer("groups", 1, 1);
     conv.bias = keys.flag("bias", false);
     conv.post = read_post(keys);
+    conv.round_up = keys.flag("round_up", false);
     const bool depthwise = keys.flag("depthwise", false);
     if (depthwise && keys.has("groups"))
         keys.fail("'depthwise: true' sets the groups; give one of the two", "groups");

@@ -22,9 +22,14 @@ struct Conv2d {
     std::int64_t stride = 1, pad = 0, dilation = 1, groups = 1;
     bool bias = false;
     Function post = Function::None;
+    bool round_up = false;  ///< a last window that begins inside and reaches beyond the padding counts, on zeros
 
-    std::int64_t out_h() const { return (in_h + 2 * pad - dilation * (kernel_h - 1) - 1) / stride + 1; }
-    std::int64_t out_w() const { return (in_w + 2 * pad - dilation * (kernel_w - 1) - 1) / stride + 1; }
+    std::int64_t out_h() const { return outputs(in_h, kernel_h); }
+    std::int64_t out_w() const { return outputs(in_w, kernel_w); }
+    std::int64_t outputs(std::int64_t in, std::int64_t kernel) const {
+        const std::int64_t room = in + 2 * pad - dilation * (kernel - 1) - 1;
+        return (round_up ? ceil_div(room, stride) : room / stride) + 1;
+    }
     bool depthwise() const { return groups == in_c && groups > 1; }
 };
 

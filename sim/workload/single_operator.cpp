@@ -47,6 +47,7 @@ Single read_conv2d(Keys& keys) {
     c.pad = keys.integer("pad", 0, 0);
     c.dilation = keys.integer("dilation", 1, 1);
     c.groups = keys.integer("groups", 1, 1);
+    c.round_up = keys.flag("round_up", false);
     return {c, {{c.batch, c.in_h, c.in_w, c.in_c}}, {c.batch, c.out_h(), c.out_w(), c.out_c}};
 }
 

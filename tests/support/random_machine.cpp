@@ -8,14 +8,16 @@ namespace systole::test {
 std::string RandomMachine::device() {
     const std::int64_t rows = between(2, 24), cols = between(2, 24);
     const bool resident = between(0, 3) == 0;
-    const bool from_dram = between(0, 3) == 0;
+    const std::string dataflow = one_of("ws", "ws", "os", "is");
+    const std::int64_t fifo_tiles = between(0, 4);
+    const bool from_dram = dataflow == "ws" && fifo_tiles > 0 && between(0, 2) == 0;
     std::string text = fmt::format(
         "device: random\nkind: systolic\n"
         "core: {{clock: {} MHz}}\n"
-        "mxu: {{count: {}, rows: {}, cols: {}, shadow_register: {}, weight_fifo_tiles: {}, weight_source: "
-        "{}, "
+        "mxu: {{count: {}, rows: {}, cols: {}, dataflow: {}, shadow_register: {}, weight_fifo_tiles: {}, "
+        "weight_source: {}, "
         "accumulator_rows: {}, accumulator_latency: {}, im2col: {}, rate: {{int8: 1, bf16: 1}}}}\n",
-        between(50, 2000), between(1, 4), rows, cols, coin() ? "on" : "off", between(1, 4),
+        between(50, 2000), between(1, 4), rows, cols, dataflow, coin() ? "on" : "off", fifo_tiles,
         from_dram ? "dram" : "scratchpad", between(8, 200), between(1, 8), one_of("packed", "per_tap"));
     text += fmt::format(
         "scratchpad: {{capacity: 2 MiB, banks: {}, bank_width: {} B, activation_ports: {}, "

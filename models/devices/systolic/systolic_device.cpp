@@ -31,9 +31,10 @@ std::vector<TensorPlace> places(const Graph& graph, const std::vector<Placement>
     std::vector<TensorPlace> result;
     for (std::size_t i = 0; i < placements.size(); ++i) {
         const Placement& p = placements[i];
-        const std::string layout = p.layout == Layout::Tiled
-                                       ? fmt::format("tiled {}x{}", p.tile_rows, p.tile_cols)
-                                       : std::string("row-major");
+        const std::string layout =
+            p.layout == Layout::Tiled
+                ? fmt::format("tiled {}x{}", p.tile_rows, p.tile_cols)
+                : std::string(p.layout == Layout::ColumnMajor ? "column-major" : "row-major");
         result.push_back(
             {graph.tensors[i].name, std::string(to_string(p.space)), layout, p.address, p.bytes});
     }
@@ -45,6 +46,11 @@ public:
     explicit SystolicDevice(SystolicSpec spec) : spec_(std::move(spec)) {}
 
     bool supports(DType dtype) const override { return spec_.mxu.rate_of(dtype).has_value(); }
+
+    std::map<std::string, std::string> operator_defaults(const std::string& op) const override {
+        if (op == "conv2d" && spec_.faults.conv_output_rounded_up) return {{"round_up", "true"}};
+        return {};
+    }
 
     std::string lower(const Graph& graph, const Protocol& protocol) const override {
         return to_text(systolic::lower(graph, spec_, protocol).program);
@@ -81,8 +87,7 @@ public:
         const std::string root = instance_name(spec_.name);
         SystolicSpec spec = spec_;
         // The same run either way (WitnessedEngine), but only the grid has registers, and it takes longer.
-        spec.mxu.engine =
-            wants_registers(root, spec, lowered.program, wave) ? EngineKind::Grid : EngineKind::Tile;
+        spec.mxu.engine = needs_grid(root, spec, lowered.program, wave) ? EngineKind::Grid : EngineKind::Tile;
         const FreshKernel kernel;
         Machine machine(root.c_str(), spec, lowered.program, options);
         WaveProbe probe(machine, spec, wave);

@@ -9,6 +9,10 @@ namespace {
 const ClockDomain kClock(Hertz(1'000'000'000));
 constexpr std::int64_t kSlots = 10;
 
+PassTimes times(std::int64_t start, std::int64_t stream_end, std::int64_t done) {
+    return {Cycles(0), Cycles(0), Cycles(start), Cycles(stream_end), Cycles(done)};
+}
+
 std::int64_t cycles(const MatrixAccount& account, SlotClass slot_class) {
     const auto rows = cut({&account.slots()}, {account.slots().charged_until()});
     return rows[0][static_cast<std::size_t>(slot_class)] / (kSlots * 1000);
@@ -24,11 +28,11 @@ TEST_CASE("a wait belongs to the state of what it waited for", "[account]") {
     const auto load1 = log.add(Ticks(5'000), CausalLog::kNone, SlotClass::Memory, 0);
     const auto pass1 = log.add(Ticks(5'000), log.add(Ticks(1'000), CausalLog::kNone, SlotClass::Launch, 0),
                                SlotClass::Memory, 1);
-    account.pass(log, pass1, Cycles(5), Cycles(4), Cycles(9), Cycles(12), kSlots, kSlots);
+    account.pass(log, pass1, times(5, 9, 12), {kSlots, 4, kSlots, kSlots});
     const auto load2_start = log.add(Ticks(6'000), load1, SlotClass::Host, 2);
     const auto load2 = log.add(Ticks(20'000), load2_start, SlotClass::Memory, 2);
     const auto pass2 = log.add(Ticks(20'000), load2, SlotClass::Memory, 3);
-    account.pass(log, pass2, Cycles(20), Cycles(4), Cycles(24), Cycles(27), kSlots, kSlots);
+    account.pass(log, pass2, times(20, 24, 27), {kSlots, 4, kSlots, kSlots});
     const auto streamed = log.add(Ticks(24'000), pass2, SlotClass::Dependency, 3);
     const auto drained = log.add(Ticks(27'000), streamed, SlotClass::Ramp, 3);
     const auto end = log.add(Ticks(30'000), drained, SlotClass::Vector, 4);
@@ -59,7 +63,7 @@ TEST_CASE("a port that delivers less than a vector a cycle costs on_chip slots",
     CausalLog log;
     MatrixAccount account(kClock, kSlots);
     const auto start = log.add(Ticks(0), CausalLog::kNone, SlotClass::Launch, 0);
-    account.pass(log, start, Cycles(0), Cycles(4), Cycles(7), Cycles(7), kSlots, 6);
+    account.pass(log, start, times(0, 7, 7), {kSlots, 4, 6, 6});
     const auto rows = cut({&account.slots()}, {Ticks(7'000)});
     CHECK(rows[0][static_cast<std::size_t>(SlotClass::Useful)] == 4 * 6 * 1000);
     CHECK(rows[0][static_cast<std::size_t>(SlotClass::Padding)] == 4 * 4 * 1000);

@@ -41,8 +41,22 @@ SystolicSpec per_tap_machine() {
     return s;
 }
 
+/// Operands straight out of the scratchpad, folds in runs.
+SystolicSpec direct_machine(Dataflow dataflow, bool resident) {
+    SystolicSpec s = resident ? resident_machine() : small_machine(2);
+    s.mxu.dataflow = dataflow;
+    s.mxu.weight_fifo_tiles = 0;
+    s.mxu.weight_source = Space::Scratchpad;
+    s.placement.weight_buffer = Bytes(1024);
+    return s;
+}
+
 std::vector<SystolicSpec> machines() {
-    return {small_machine(1), small_machine(4), per_tap_machine(), resident_machine()};
+    std::vector<SystolicSpec> all{small_machine(1), small_machine(4), per_tap_machine(), resident_machine()};
+    for (const Dataflow dataflow :
+         {Dataflow::WeightStationary, Dataflow::OutputStationary, Dataflow::InputStationary})
+        for (const bool resident : {false, true}) all.push_back(direct_machine(dataflow, resident));
+    return all;
 }
 
 Conv2d conv_of(std::int64_t size, std::int64_t in_c, std::int64_t out_c, std::int64_t kernel,

@@ -29,7 +29,11 @@ SystolicSpec random_machine(Dice& dice) {
     s.mxu.cols = static_cast<int>(dice.pick(2, 6));
     s.mxu.accumulator_rows = dice.pick(2, 60);
     s.mxu.im2col = dice.coin() ? Im2col::Packed : Im2col::PerTap;
-    s.mxu.weight_source = dice.coin() ? Space::Scratchpad : Space::Dram;
+    s.mxu.dataflow = static_cast<Dataflow>(dice.pick(0, 2));
+    s.mxu.weight_fifo_tiles = static_cast<int>(dice.pick(0, 2));
+    s.mxu.shadow_register = dice.coin();
+    s.mxu.weight_source = s.mxu.direct() || dice.coin() ? Space::Scratchpad : Space::Dram;
+    s.sequencer.issue_cycles = Cycles(dice.pick(0, 1));
     s.placement.input_buffer = Bytes(dice.pick(1500, 6000));
     s.placement.weight_buffer = Bytes(dice.pick(500, 2000));
     s.placement.output_buffer = Bytes(dice.pick(300, 2000));
@@ -88,7 +92,7 @@ Graph random_graph(Dice& dice) {
 }
 
 TEST_CASE("Random layers on random machines keep every promise") {
-    for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 450; ++seed) {
         INFO("seed " << seed);
         Dice dice(seed);
         const SystolicSpec spec = random_machine(dice);

@@ -32,6 +32,7 @@ Replay::Replay(const Graph& graph, const SystolicSpec& spec, const Lowered& lowe
     for (Cells& a : accumulators_) a.resize(spec.mxu.accumulator_rows);
     fifo_.resize(mxus);
     in_array_.resize(mxus);
+    held_.resize(mxus);
 }
 
 void Replay::fault(const std::string& text) {
@@ -131,127 +132,6 @@ void Replay::replay_transfer(const Transfer& t) {
         fifo_[static_cast<std::size_t>(mxu_of(command_.unit))].push_back(tile);
 }
 
-std::int64_t Replay::input_address(const MatrixPass& pass, std::int64_t m, std::int64_t k) const {
-    const TensorId id = layer().inputs.at(0);
-    const std::int64_t base = lowered_.placements[id].address;
-    if (const auto* op = std::get_if<MatMul>(&layer().op)) {
-        return base + ((pass.origin.batch * op->m + m) * op->k + k) * element_bytes(id);
-    }
-    const auto& op = std::get<Conv2d>(layer().op);
-    const std::int64_t group_c = op.in_c / op.groups;
-    const std::int64_t c = pass.origin.batch * group_c + k % group_c;
-    const std::int64_t s = k / group_c % op.kernel_w, r = k / group_c / op.kernel_w;
-    const std::int64_t q = m % op.out_w(), p = m / op.out_w() % op.out_h(), n = m / op.out_w() / op.out_h();
-    const std::int64_t y = p * op.stride + r * op.dilation - op.pad,
-                       x = q * op.stride + s * op.dilation - op.pad;
-    if (y < 0 || y >= op.in_h || x < 0 || x >= op.in_w) return -1;
-    return base + (((n * op.in_h + y) * op.in_w + x) * op.in_c + c) * element_bytes(id);
-}
-
-std::int64_t Replay::weight_address(const MatrixPass& pass, std::int64_t k, std::int64_t n) const {
-    const auto* matmul = std::get_if<MatMul>(&layer().op);
-    if (!layer().weights) {
-        const TensorId id = layer().inputs.at(1);
-        const std::int64_t row =
-            matmul->transposed_b ? pass.origin.batch * matmul->n + n : pass.origin.batch * matmul->k + k;
-        const std::int64_t at = matmul->transposed_b ? row * matmul->k + k : row * matmul->n + n;
-        return lowered_.placements[id].address + at * element_bytes(id);
-    }
-    const Placement& p = lowered_.placements[*layer().weights];
-    std::int64_t all_k = 0, all_n = 0;
-    if (matmul != nullptr) {
-        all_k = matmul->k;
-        all_n = matmul->n;
-    } else {
-        const auto& op = std::get<Conv2d>(layer().op);
-        all_k = op.kernel_h * op.kernel_w * op.in_c / op.groups;
-        all_n = op.out_c / op.groups;
-    }
-    const std::int64_t k_tiles = ceil_div(all_k, p.tile_rows), n_tiles = ceil_div(all_n, p.tile_cols);
-    const std::int64_t tile = (pass.origin.batch * n_tiles + n / p.tile_cols) * k_tiles + k / p.tile_rows;
-    const std::int64_t inside = k % p.tile_rows * p.tile_cols + n % p.tile_cols;
-    return p.address + (tile * p.tile_rows * p.tile_cols + inside) * element_bytes(*layer().weights);
-}
-
-void Replay::check_vector(const MatrixPass& pass, std::int64_t t,
-                          const std::vector<std::int64_t>& addresses) {
-    const std::int64_t width = element_bytes(layer().inputs.at(0));
-    if (static_cast<std::int64_t>(addresses.size()) != pass.k * width) {
-        return fault(fmt::format("a vector of {} B for {} elements", addresses.size(), pass.k));
-    }
-    const bool resident = lowered_.placements[layer().inputs.at(0)].space == Space::Scratchpad;
-    for (std::int64_t k = 0; k < pass.k; ++k) {
-        const std::int64_t wanted = input_address(pass, pass.origin.m0 + t, pass.origin.k0 + k);
-        const std::int64_t at = addresses[static_cast<std::size_t>(k * width)];
-        const std::int64_t got = resident ? at : scratchpad_.holds[static_cast<std::size_t>(at)];
-        if (wanted < 0) continue;  // padding: the array is fed zeros
-        read(scratchpad_, at, width);
-        if (got != wanted) {
-            return fault(fmt::format("vector {} element {}: reads {} instead of {}", t, k, got, wanted));
-        }
-    }
-}
-
-void Replay::check_weights(const MatrixPass& pass) {
-    const auto& tile = in_array_[static_cast<std::size_t>(mxu_of(command_.unit))];
-    const auto* matmul = std::get_if<MatMul>(&layer().op);
-    const bool transposed = !layer().weights && matmul->transposed_b;
-    const TensorId id = layer().weights ? *layer().weights : layer().inputs.at(1);
-    const std::int64_t width = element_bytes(id);
-    const std::int64_t pitch = layer().weights ? spec_.mxu.cols : transposed ? pass.k : pass.n;
-    for (std::int64_t k = 0; k < pass.k; ++k) {
-        for (std::int64_t n = 0; n < pass.n; ++n) {
-            const auto at = static_cast<std::size_t>((transposed ? n * pitch + k : k * pitch + n) * width);
-            const std::int64_t wanted = weight_address(pass, pass.origin.k0 + k, pass.origin.n0 + n);
-            if (at >= tile.size() || tile[at] != wanted) {
-                return fault(fmt::format("weight {},{}: {} instead of {}", k, n,
-                                         at < tile.size() ? tile[at] : -2, wanted));
-            }
-        }
-    }
-}
-
-void Replay::replay_pass(const MatrixPass& pass) {
-    const auto mxu = static_cast<std::size_t>(mxu_of(command_.unit));
-    const AddressStream& stream = lowered_.program.streams[pass.left.stream];
-    if (stream.vectors() != pass.m) return fault("its stream has another number of vectors");
-    std::int64_t t = 0;
-    for (std::int64_t i = 0; i < stream.levels[0].count; ++i) {
-        for (std::int64_t j = 0; j < stream.levels[1].count; ++j) {
-            for (std::int64_t k = 0; k < stream.levels[2].count; ++k, ++t) {
-                std::vector<std::int64_t> addresses;
-                for (const Segment& s : stream.segments) {
-                    const std::int64_t begin = pass.left.address + i * stream.levels[0].stride.value() +
-                                               j * stream.levels[1].stride.value() +
-                                               k * stream.levels[2].stride.value() + s.offset.value();
-                    if (begin < 0 || begin + s.bytes.value() > spec_.scratchpad.capacity.value()) {
-                        return fault(fmt::format("streams from {}", begin));
-                    }
-                    for (std::int64_t b = 0; b < s.bytes.value(); ++b) addresses.push_back(begin + b);
-                }
-                check_vector(pass, t, addresses);
-            }
-        }
-    }
-    if (pass.new_tile) {
-        if (fifo_[mxu].empty()) return fault("no weight tile waits for it");
-        in_array_[mxu] = fifo_[mxu].front();
-        fifo_[mxu].erase(fifo_[mxu].begin());
-    }
-    check_weights(pass);
-    if (pass.accumulate) read(accumulators_[mxu], pass.accumulator_row, pass.m);
-    write(accumulators_[mxu], pass.accumulator_row, pass.m);
-    for (std::int64_t m = 0; m < pass.m; ++m) {
-        for (std::int64_t n = 0; n < pass.n; ++n) {
-            for (std::int64_t k = 0; k < pass.k; ++k) {
-                ++products_[{command_.layer, pass.origin.batch, pass.origin.m0 + m, pass.origin.n0 + n,
-                             pass.origin.k0 + k}];
-            }
-        }
-    }
-    layer_macs_[static_cast<std::size_t>(command_.layer)] += pass.macs().value();
-}
-
 void Replay::replay_vector(const VectorWork& work) {
     layer_macs_[static_cast<std::size_t>(command_.layer)] += work.macs;
     undelivered_.push_back(self_);
@@ -269,10 +149,13 @@ void Replay::replay_vector(const VectorWork& work) {
         column += work.origin.batch * conv.out_c / conv.groups;
     }
     const std::int64_t width = element_bytes(layer().output);
-    for (std::int64_t row = 0; row < work.accumulator_rows; ++row) {
+    const bool turned = spec_.mxu.dataflow == Dataflow::InputStationary;
+    const std::int64_t rows = turned ? work.cols : work.accumulator_rows;
+    const std::int64_t cols = turned ? work.accumulator_rows : work.cols;
+    for (std::int64_t row = 0; row < rows; ++row) {
         const std::int64_t at = ((work.origin.batch * m + work.origin.m0 + row) * n + column) * width;
-        write(scratchpad_, out.address + at, work.cols * width);
-        for (std::int64_t b = 0; b < work.cols * width; ++b)
+        write(scratchpad_, out.address + at, cols * width);
+        for (std::int64_t b = 0; b < cols * width; ++b)
             scratchpad_.holds[static_cast<std::size_t>(out.address + at + b)] = -1;
     }
 }
@@ -328,7 +211,7 @@ bool Replay::completes_with_shallow_queues() const {
         }
         if (unit_kind(c.unit) == UnitKind::Weights)
             return tiles[static_cast<std::size_t>(mxu_of(c.unit))] == 0;
-        if (unit_kind(c.unit) == UnitKind::Matrix && p.pass(c).new_tile)
+        if (unit_kind(c.unit) == UnitKind::Matrix && p.pass(c).new_tile && !spec_.mxu.direct())
             return tiles[static_cast<std::size_t>(mxu_of(c.unit))] > 0;
         return true;
     };
@@ -344,7 +227,7 @@ bool Replay::completes_with_shallow_queues() const {
             if (queues[unit].empty() || !ready(p.commands[queues[unit].front()])) continue;
             const Command& c = p.commands[queues[unit].front()];
             if (unit_kind(c.unit) == UnitKind::Weights) ++tiles[static_cast<std::size_t>(mxu_of(c.unit))];
-            if (unit_kind(c.unit) == UnitKind::Matrix && p.pass(c).new_tile)
+            if (unit_kind(c.unit) == UnitKind::Matrix && p.pass(c).new_tile && !spec_.mxu.direct())
                 --tiles[static_cast<std::size_t>(mxu_of(c.unit))];
             queues[unit].pop_front();
             ++done[unit];

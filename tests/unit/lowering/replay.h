@@ -44,8 +44,12 @@ private:
     Cells* cells(Place place);
     void replay_transfer(const Transfer& transfer);
     void replay_pass(const MatrixPass& pass);
-    void check_vector(const MatrixPass& pass, std::int64_t t, const std::vector<std::int64_t>& addresses);
-    void check_weights(const MatrixPass& pass);
+    std::vector<std::vector<std::int64_t>> vectors_of(const EdgeRead& edge, std::int64_t fold);
+    bool read_element(TensorId tensor, std::int64_t at, std::int64_t wanted);
+    void check_inputs(const MatrixPass& pass, const EdgeRead& edge, std::int64_t fold);
+    void check_second(const MatrixPass& pass, const EdgeRead& edge, std::int64_t fold);
+    void check_fifo_tile(const MatrixPass& pass);
+    void check_edges(const MatrixPass& pass, std::int64_t fold);
     void replay_vector(const VectorWork& work);
     void check_coverage();
 
@@ -68,6 +72,9 @@ private:
     std::vector<Cells> accumulators_;
     std::vector<std::vector<std::vector<std::int64_t>>> fifo_;  ///< by matrix unit: bytes of waiting tiles
     std::vector<std::vector<std::int64_t>> in_array_;
+    /// By matrix unit without FIFO: layer, batch item, k, its extent, n (is: m), its extent of the tile it
+    /// holds.
+    std::vector<std::array<std::int64_t, 6>> held_;
     std::vector<Token> undelivered_;  ///< vector commands whose results no store has taken yet
     std::map<std::array<std::int64_t, 5>, int> products_;  ///< layer, batch, m, n, k -> times
     std::vector<std::int64_t> layer_macs_;

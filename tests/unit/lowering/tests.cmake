@@ -2,6 +2,6 @@
 systole_test(lowering
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/buffer_ring_test.cpp ${CMAKE_CURRENT_LIST_DIR}/fixtures.cpp
             ${CMAKE_CURRENT_LIST_DIR}/lowering_test.cpp ${CMAKE_CURRENT_LIST_DIR}/mapping_test.cpp
-            ${CMAKE_CURRENT_LIST_DIR}/random_graphs_test.cpp ${CMAKE_CURRENT_LIST_DIR}/replay.cpp
+            ${CMAKE_CURRENT_LIST_DIR}/random_graphs_test.cpp ${CMAKE_CURRENT_LIST_DIR}/replay.cpp ${CMAKE_CURRENT_LIST_DIR}/replay_pass.cpp
             ${CMAKE_CURRENT_LIST_DIR}/window_test.cpp
     DEPENDS systole_lowering systole_systolic_program)

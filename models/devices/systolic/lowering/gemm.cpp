@@ -19,7 +19,7 @@ GemmSteps::GemmSteps(Workspace& workspace, std::int64_t layer, GemmProblem probl
       problem_(std::move(problem)),
       tiling_(tiling),
       in_array_(static_cast<std::size_t>(workspace.spec.mxu.count)) {
-    const std::int64_t n_tiles = ceil_div(problem_.n, workspace.spec.mxu.cols);
+    const std::int64_t n_tiles = ceil_div(problem_.n, problem_.tile.n_unit);
     n_blocks_ = ceil_div(n_tiles, tiling_.n_tiles);
     m_rounds_ = ceil_div(problem_.source->blocks(), tiling_.split_m);
     n_rounds_ = ceil_div(n_blocks_ * (problem_.groups ? problem_.items : 1), tiling_.split_n);
@@ -28,13 +28,13 @@ GemmSteps::GemmSteps(Workspace& workspace, std::int64_t layer, GemmProblem probl
     k_steps_ = ceil_div(static_cast<std::int64_t>(problem_.k_tiles.size()), tiling_.k_tiles);
 }
 
-std::vector<GemmSteps::Block> GemmSteps::round(std::int64_t index) const {
+std::vector<Block> GemmSteps::round(std::int64_t index) const {
     const std::int64_t inner = tiling_.m_outer ? n_rounds_ : m_rounds_;
     const std::int64_t inside = index % (m_rounds_ * n_rounds_);
     const std::int64_t m_round = tiling_.m_outer ? inside / inner : inside % inner;
     const std::int64_t n_round = tiling_.m_outer ? inside % inner : inside / inner;
     const std::int64_t columns = n_blocks_ * (problem_.groups ? problem_.items : 1);
-    const std::int64_t width = tiling_.n_tiles * workspace_.spec.mxu.cols;
+    const std::int64_t width = tiling_.n_tiles * problem_.tile.n_unit;
     const std::int64_t share = tiling_.split_m * tiling_.split_n;
 
     std::vector<Block> blocks;
@@ -63,11 +63,6 @@ Range GemmSteps::k_tiles(std::int64_t step) const {
 Range GemmSteps::k_range(Range tiles) const {
     const std::int64_t begin = problem_.k_tiles[static_cast<std::size_t>(tiles.begin)].begin;
     return {begin, problem_.k_tiles[static_cast<std::size_t>(tiles.end() - 1)].end() - begin};
-}
-
-Range GemmSteps::n_tile(const Block& block, std::int64_t index) const {
-    const std::int64_t cols = workspace_.spec.mxu.cols;
-    return {block.n.begin + index * cols, std::min(cols, block.n.count - index * cols)};
 }
 
 TileKey GemmSteps::input_key(const Block& block, std::int64_t step) const {
@@ -133,16 +128,14 @@ bool GemmSteps::stage_inputs(std::int64_t step, Holds& holds) {
 }
 
 void GemmSteps::open_accumulators() {
+    const bool by_m = problem_.tile.rows_are_m;
     for (Block& block : blocks_) {
-        const std::int64_t tiles = ceil_div(block.n.count, workspace_.spec.mxu.cols);
+        cut(block, problem_.tile);
         BufferRing& ring = workspace_.accumulators[static_cast<std::size_t>(block.mxu)];
-        block.room.resize(static_cast<std::size_t>(tiles));
-        block.done.resize(static_cast<std::size_t>(tiles));
-        for (Tokens& room : block.room) {
-            BufferTile* rows = ring.allocate(block.m.count, std::nullopt, room);
-            SYSTOLE_CHECK(rows != nullptr, "accumulators of layer {}", layer_);
-            ++rows->holds;
-            block.accumulators.push_back(rows);
+        for (OutputTile& tile : block.tiles) {
+            tile.accumulators = ring.allocate(by_m ? tile.m.count : tile.n.count, std::nullopt, tile.room);
+            SYSTOLE_CHECK(tile.accumulators != nullptr, "accumulators of layer {}", layer_);
+            ++tile.accumulators->holds;
         }
     }
 }
@@ -151,6 +144,7 @@ void GemmSteps::open_step(std::int64_t step) {
     const bool input = !workspace_.flow.resident(problem_.input);
     for (Block& block : blocks_) {
         block.fresh = true;
+        block.reads.assign(problem_.k_tiles.size(), std::nullopt);
         if (input) block.input = workspace_.inputs.find(input_key(block, step));
         if (staged_weights()) block.weights = workspace_.weights.find(weights_key(block, step));
         SYSTOLE_CHECK(!input || block.input != nullptr, "inputs of step {} of layer {}", step, layer_);
@@ -165,17 +159,41 @@ void GemmSteps::work(std::int64_t step) {
         open_accumulators();
     }
     open_step(step);
-    const Range tiles = k_tiles(step);
-    const Range step_k = k_range(tiles);
-    for (std::int64_t n_index = 0; n_index < tiling_.n_tiles; ++n_index) {
-        for (std::int64_t tile = tiles.begin; tile < tiles.end(); ++tile) {
+    const Range all = k_tiles(step);
+    std::size_t most = 0;
+    for (const Block& block : blocks_) most = std::max(most, block.tiles.size());
+    for (std::size_t index = 0; index < most; ++index) {
+        for (Range tiles = all; tiles.count > 0;) {
+            const std::int64_t count = tiles_at_once(tiles);
             for (Block& block : blocks_) {
-                if (n_index < static_cast<std::int64_t>(block.accumulators.size()))
-                    issue(block, step_k, tile, n_index);
+                if (index < block.tiles.size()) issue(block, block.tiles[index], all, {tiles.begin, count});
             }
+            tiles = {tiles.begin + count, tiles.count - count};
         }
     }
     if (last_k(step)) drain_round();
+}
+
+/// How many of the K tiles one command takes: all of them where outputs stay in the array, a run of folds
+/// whose reads follow one pattern where that is allowed, else one.
+std::int64_t GemmSteps::tiles_at_once(Range tiles) const {
+    if (workspace_.spec.mxu.dataflow == Dataflow::OutputStationary) return tiles.count;
+    if (!workspace_.runs_of_folds) return 1;
+    const Range first = k_tile(tiles.begin);
+    const std::int64_t until =
+        std::min(problem_.source->uniform_until(first), problem_.weights->uniform_until(first));
+    std::int64_t count = 1;
+    while (count < tiles.count && k_tile(tiles.begin + count).count == first.count &&
+           k_tile(tiles.begin + count).end() <= until)
+        ++count;
+    return count;
+}
+
+/// Whether the array still holds the pass's tile; from now on it does.
+bool GemmSteps::in_array(const Block& block, const OutputTile& tile, Range k) {
+    const bool inputs_stay = workspace_.spec.mxu.dataflow == Dataflow::InputStationary;
+    const std::array<std::int64_t, 3> wanted{block.item, inputs_stay ? tile.m.begin : tile.n.begin, k.begin};
+    return std::exchange(in_array_[static_cast<std::size_t>(block.mxu)], wanted) == wanted;
 }
 
 void GemmSteps::fetch_weights(Block& block, Range step_k, Range n, Range k) {
@@ -197,56 +215,109 @@ void GemmSteps::fetch_weights(Block& block, Range step_k, Range n, Range k) {
     workspace_.flow.read_by(problem_.second, workspace_.emitter.transfer(unit, transfer, after));
 }
 
-/// Where the block's vectors are read from; what its first pass of a step waits for (the others follow it).
-std::int64_t GemmSteps::input_base(const Block& block, Tokens& after) {
+/// What a block's first pass of a step waits for (the others follow it).
+Tokens GemmSteps::awaited(Block& block, Range step) {
+    Tokens after;
+    if (!std::exchange(block.fresh, false)) return after;
     if (block.input != nullptr) {
-        if (block.fresh) after.add(block.input->ready);
-        return block.input->address;
-    }
-    if (block.fresh) {
+        after.add(block.input->ready);
+    } else {
         const Range extent = problem_.source->extent(block.item, block.m_block);
         workspace_.flow.before_read(problem_.input, extent.begin, extent.end(), after);
     }
-    return workspace_.flow.region(problem_.input, {}).address;
+    if (!workspace_.spec.mxu.direct()) return after;
+    if (block.weights != nullptr) {
+        after.add(block.weights->ready);
+    } else {
+        const Range extent = problem_.weights->extent(block.item, block.n, k_range(step));
+        workspace_.flow.before_read(problem_.second, extent.begin, extent.end(), after);
+    }
+    return after;
 }
 
-void GemmSteps::release_input(const Block& block, Token reader) {
+/// `reader` has read what the block's edges of the array read.
+void GemmSteps::release(const Block& block, Token reader) {
     if (block.input != nullptr) {
         block.input->users.add(reader);
     } else {
         workspace_.flow.read_by(problem_.input, reader);
     }
+    if (!workspace_.spec.mxu.direct()) return;
+    if (block.weights != nullptr) {
+        block.weights->users.add(reader);
+    } else {
+        workspace_.flow.read_by(problem_.second, reader);
+    }
 }
 
-void GemmSteps::issue(Block& block, Range step_k, std::int64_t tile, std::int64_t n_index) {
-    const Range n = n_tile(block, n_index);
-    const Range k = problem_.k_tiles[static_cast<std::size_t>(tile)];
-    const std::array<std::int64_t, 3> wanted{block.item, n.begin, k.begin};
-    auto& in_array = in_array_[static_cast<std::size_t>(block.mxu)];
-    const bool new_tile = in_array != wanted;
-    if (new_tile) {
-        fetch_weights(block, step_k, n, k);
-        in_array = wanted;
+EdgeRead GemmSteps::input_edge(Block& block, const OutputTile& tile, Range step, Range tiles) {
+    auto& known = block.reads[static_cast<std::size_t>(tiles.begin)];
+    if (!known) {
+        const std::int64_t base = block.input != nullptr ? block.input->address
+                                                         : workspace_.flow.region(problem_.input, {}).address;
+        const PassRead read =
+            problem_.source->read(block.item, block.m_block, k_range(step), k_range(tiles), base);
+        known = {workspace_.emitter.stream(read.stream), read.address};
     }
+    return {known->stream, known->address, tile.m.begin - block.m.begin, tile.m.count, 0};
+}
 
-    Tokens after;
-    const std::int64_t base = input_base(block, after);
-    block.fresh = false;
-    const auto at = static_cast<std::size_t>(n_index);
-    if (tile == 0) after.add(block.room[at]);
-    const PassRead read = problem_.source->read(block.item, block.m_block, step_k, k, base);
+EdgeRead GemmSteps::second_edge(const Block& block, const OutputTile& tile, Range step, Range tiles) {
+    const GemmWeights& weights = *problem_.weights;
+    const Range k = k_range(tiles);
+    const PassRead read = block.weights != nullptr
+                              ? weights.read_tile(block.weights->address, block.n, k_range(step), tile.n, k)
+                              : weights.read_tensor(workspace_.flow, block.item, tile.n, k);
+    return {workspace_.emitter.stream(read.stream), read.address, 0, read.stream.vectors(), 0};
+}
+
+/// What the edges read for the first of `folds` folds, and how far apart the others lie.
+void GemmSteps::set_edges(Block& block, const OutputTile& tile, Range step, Range tiles, MatrixPass& pass) {
+    const Dataflow dataflow = workspace_.spec.mxu.dataflow;
+    const Range first{tiles.begin, pass.folds > 1 ? 1 : tiles.count};
+    EdgeRead input = input_edge(block, tile, step, first);
+    if (!workspace_.spec.mxu.direct()) {
+        pass.left = input;
+        return;
+    }
+    EdgeRead second = second_edge(block, tile, step, first);
+    if (pass.folds > 1) {
+        const Range next{tiles.begin + 1, 1};
+        input.fold_step = input_edge(block, tile, step, next).address - input.address;
+        second.fold_step = second_edge(block, tile, step, next).address - second.address;
+    }
+    const bool inputs_stay = dataflow == Dataflow::InputStationary;
+    pass.left = inputs_stay ? second : input;
+    if (pass.new_tile) pass.top = inputs_stay ? input : second;
+}
+
+void GemmSteps::issue(Block& block, OutputTile& tile, Range step, Range tiles) {
+    const bool outputs_stay = workspace_.spec.mxu.dataflow == Dataflow::OutputStationary;
+    const Range k = outputs_stay ? k_range(tiles) : k_tile(tiles.begin);
+    const bool new_tile = outputs_stay || !in_array(block, tile, k);
+    if (!new_tile && tiles.count > 1) {  // the first fold's tile stays, the others come
+        issue(block, tile, step, {tiles.begin, 1});
+        return issue(block, tile, step, {tiles.begin + 1, tiles.count - 1});
+    }
+    if (new_tile && !workspace_.spec.mxu.direct()) fetch_weights(block, k_range(step), tile.n, k);
+
+    Tokens after = awaited(block, step);
+    if (tiles.begin == 0) after.add(tile.room);
     MatrixPass pass;
-    pass.left = {workspace_.emitter.stream(read.stream), read.address};
-    pass.m = block.m.count;
+    pass.m = tile.m.count;
     pass.k = k.count;
-    pass.n = n.count;
-    pass.accumulator_row = static_cast<std::int32_t>(block.accumulators[at]->address);
-    pass.accumulate = tile > 0;
+    pass.n = tile.n.count;
+    pass.folds = outputs_stay ? 1 : static_cast<std::int32_t>(tiles.count);
+    pass.accumulator_row = static_cast<std::int32_t>(tile.accumulators->address);
+    pass.accumulate = tiles.begin > 0;
     pass.new_tile = new_tile;
     pass.dtype = workspace_.dtype(problem_.input);
-    pass.origin = {block.item, block.m.begin, k.begin, n.begin};
-    block.done[at] = workspace_.emitter.pass(block.mxu, pass, after);
-    release_input(block, block.done[at]);
+    pass.second = problem_.second_operand;
+    pass.origin = {block.item, tile.m.begin, k.begin, tile.n.begin};
+    set_edges(block, tile, step, tiles, pass);
+    if (tiles.count > 1 && !outputs_stay) in_array(block, tile, k_tile(tiles.end() - 1));
+    tile.done = workspace_.emitter.pass(block.mxu, pass, after);
+    release(block, tile.done);
 }
 
 }  // namespace systole::systolic

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A matrix operator (matmul, convolution) on the matrix units: output-stationary blocks whose partial sums
-// stay in the accumulators, in rounds that give each matrix unit one block, in steps along K.
+// A matrix operator (matmul, convolution) on the matrix units: blocks of outputs whose partial sums stay in
+// the accumulators, in rounds that give each matrix unit one block, in steps along K.
 #pragma once
 
 #include <array>
@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "models/devices/systolic/lowering/gemm_block.h"
 #include "models/devices/systolic/lowering/gemm_input.h"
 #include "models/devices/systolic/lowering/gemm_weights.h"
 #include "models/devices/systolic/lowering/pipeline.h"
@@ -23,9 +24,11 @@ struct GemmProblem {
     bool groups = false;  ///< items are groups of a convolution: side by side in the output's rows
     TensorId input = 0, second = 0, output = 0;
     bool stored_weights = true;
+    Operand second_operand = Operand::Weights;
     std::optional<TensorId> bias;
     Function post = Function::None;
-    std::vector<Range> k_tiles;  ///< of the passes
+    OutputShape tile;            ///< of the arrays
+    std::vector<Range> k_tiles;  ///< folds (ws, is), or what a step along K is made of (os)
     std::shared_ptr<GemmInput> source;
     std::shared_ptr<GemmWeights> weights;
 };
@@ -36,7 +39,7 @@ GemmProblem gemm_problem(const Workspace& workspace, const Layer& layer);
 /// fit.
 Tiling map_gemm(const Workspace& workspace, const Layer& layer, GemmProblem& problem);
 /// "4 MXUs: 2 over M x 2 over N; blocks 784 x 512 x 1152; m outer".
-std::string describe_mapping(const GemmProblem& problem, const Tiling& tiling, std::int64_t array_cols);
+std::string describe_mapping(const GemmProblem& problem, const Tiling& tiling);
 
 class GemmSteps : public Steps {
 public:
@@ -48,24 +51,11 @@ public:
     void work(std::int64_t step) override;
 
 private:
-    /// The part of a round that one matrix unit computes.
-    struct Block {
-        int mxu = 0;
-        std::int64_t item = 0, m_block = 0;
-        Range m, n;
-        std::vector<BufferTile*> accumulators;  ///< by N tile
-        std::vector<Tokens> room;               ///< by N tile: the last drain of those rows
-        std::vector<Token> done;                ///< by N tile: its latest pass
-        BufferTile* input = nullptr;            ///< staged for the step at work; none: read in place
-        BufferTile* weights = nullptr;
-        bool fresh = true;  ///< has not waited for them yet
-    };
-
     std::vector<Block> round(std::int64_t index) const;
     Range k_tiles(std::int64_t step) const;
+    Range k_tile(std::int64_t index) const { return problem_.k_tiles[static_cast<std::size_t>(index)]; }
     Range k_range(Range k_tiles) const;
     bool last_k(std::int64_t step) const { return step % k_steps_ == k_steps_ - 1; }
-    Range n_tile(const Block& block, std::int64_t index) const;
     TileKey input_key(const Block& block, std::int64_t step) const;
     TileKey weights_key(const Block& block, std::int64_t step) const;
     TileKey bias_key(const Block& block) const;
@@ -74,15 +64,21 @@ private:
 
     void open_accumulators();
     void open_step(std::int64_t step);
-    void issue(Block& block, Range step_k, std::int64_t tile, std::int64_t n_index);
+    std::int64_t tiles_at_once(Range k_tiles) const;
+    bool in_array(const Block& block, const OutputTile& tile, Range k);
+    void issue(Block& block, OutputTile& tile, Range step, Range k_tiles);
+    void set_edges(Block& block, const OutputTile& tile, Range step, Range k_tiles, MatrixPass& pass);
+    EdgeRead input_edge(Block& block, const OutputTile& tile, Range step, Range k_tiles);
+    EdgeRead second_edge(const Block& block, const OutputTile& tile, Range step, Range k_tiles);
+    Tokens awaited(Block& block, Range step);
     void fetch_weights(Block& block, Range step_k, Range n, Range k);
-    std::int64_t input_base(const Block& block, Tokens& after);
-    void release_input(const Block& block, Token reader);
+    void release(const Block& block, Token reader);
     void drain_round();
     void drain(std::vector<Block*> row);
-    void store_rows(const std::vector<Block*>& row, Range rows, std::int64_t pitch);
-    Token drain_tile(Block& block, std::int64_t n_index, Range rows, const Tokens& room);
-    TensorBox output_box(const Block& block, Range rows, Range n) const;
+    void drain_in_bands(const std::vector<Block*>& row);
+    void store(const std::vector<Block*>& row, Range rows, Range columns, bool single);
+    Token drain_tile(Block& block, OutputTile& tile, Range m, Range n, const Tokens& room);
+    TensorBox output_box(const Block& block, Range m, Range n) const;
 
     Workspace& workspace_;
     std::int64_t layer_;
@@ -90,8 +86,8 @@ private:
     Tiling tiling_;
     std::int64_t n_blocks_, m_rounds_, n_rounds_, rounds_, k_steps_;
     std::vector<Block> blocks_;  ///< of the round at work
-    std::vector<std::optional<std::array<std::int64_t, 3>>>
-        in_array_;  ///< by matrix unit: item, n and k of its weights
+    /// By matrix unit: item, n (is: m) and k of the tile it holds.
+    std::vector<std::optional<std::array<std::int64_t, 3>>> in_array_;
 };
 
 }  // namespace systole::systolic

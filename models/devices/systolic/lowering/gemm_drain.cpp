@@ -14,40 +14,47 @@ namespace {
 /// A tile on its way out is at most this large, so that its store starts while the rest drains.
 constexpr std::int64_t kOutputTileBytes = 256 * 1024;
 
+Range overlap(Range a, Range b) {
+    const std::int64_t begin = std::max(a.begin, b.begin);
+    return {begin, std::max<std::int64_t>(0, std::min(a.end(), b.end()) - begin)};
+}
+
 }  // namespace
 
-TensorBox GemmSteps::output_box(const Block& block, Range rows, Range n) const {
+TensorBox GemmSteps::output_box(const Block& block, Range m, Range n) const {
     const DType dtype = workspace_.dtype(problem_.output);
     const std::int64_t pitch =
         row_bytes(dtype, problem_.groups ? problem_.items * problem_.n : problem_.n).value();
-    const std::int64_t row = (problem_.groups ? 0 : block.item * problem_.m) + block.m.begin + rows.begin;
+    const std::int64_t row = (problem_.groups ? 0 : block.item * problem_.m) + m.begin;
     const std::int64_t column = (problem_.groups ? block.item * problem_.n : 0) + n.begin;
     const std::int64_t offset = row * pitch + bits_of(dtype).value() * column / 8;
-    return {offset, rows.count, row_bytes(dtype, n.count).value(), pitch};
+    return {offset, m.count, row_bytes(dtype, n.count).value(), pitch};
 }
 
-Token GemmSteps::drain_tile(Block& block, std::int64_t n_index, Range rows, const Tokens& room) {
-    const auto at = static_cast<std::size_t>(n_index);
-    const Range n = n_tile(block, n_index);
+/// Drains outputs `m` x `n` of a tile. Accumulator rows that are rows of N leave turned, at the same rate.
+Token GemmSteps::drain_tile(Block& block, OutputTile& tile, Range m, Range n, const Tokens& room) {
     BufferTile* bias = problem_.bias ? workspace_.parameters().find(bias_key(block)) : nullptr;
+    const bool by_m = problem_.tile.rows_are_m;
+    const Range rows = by_m ? m : n, cols = by_m ? n : m;
     VectorWork work;
     work.source = VectorWork::Source::Accumulator;
-    work.elements = rows.count * n.count;
+    work.elements = m.count * n.count;
     work.lane_cycles =
         work.elements * drain_cost(workspace_.spec.vector.cost, problem_.bias.has_value(), problem_.post);
     if (bias != nullptr) work.scratchpad_read = row_bytes(workspace_.dtype(*problem_.bias), n.count).value();
-    work.scratchpad_written = rows.count * row_bytes(workspace_.dtype(problem_.output), n.count).value();
+    work.scratchpad_written = m.count * row_bytes(workspace_.dtype(problem_.output), n.count).value();
     work.mxu = block.mxu;
-    work.accumulator_row = static_cast<std::int32_t>(block.accumulators[at]->address + rows.begin);
+    work.accumulator_row =
+        static_cast<std::int32_t>(tile.accumulators->address + rows.begin - (by_m ? tile.m : tile.n).begin);
     work.accumulator_rows = static_cast<std::int32_t>(rows.count);
-    work.cols = static_cast<std::int32_t>(n.count);
-    work.origin = {block.item, block.m.begin + rows.begin, 0, n.begin};
+    work.cols = static_cast<std::int32_t>(cols.count);
+    work.origin = {block.item, m.begin, 0, n.begin};
 
     Tokens after = room;
-    after.add(block.done[at]);
+    after.add(tile.done);
     if (bias != nullptr) after.add(bias->ready);
     const Token token = workspace_.emitter.vector(work, after);
-    block.accumulators[at]->users.add(token);
+    tile.accumulators->users.add(token);
     if (bias != nullptr) bias->users.add(token);
     return token;
 }
@@ -66,45 +73,61 @@ void GemmSteps::drain_round() {
     }
     drain(std::move(row));
     for (Block& block : blocks_) {
-        for (BufferTile* rows : block.accumulators) --rows->holds;
+        for (const OutputTile& tile : block.tiles) --tile.accumulators->holds;
     }
 }
 
 void GemmSteps::drain(std::vector<Block*> row) {
-    const Range all_rows{0, row.front()->m.count};
-    if (workspace_.flow.resident(problem_.output)) {
-        Tokens room;
-        workspace_.flow.before_write(problem_.output, room);
-        for (Block* block : row) {
-            for (std::int64_t j = 0; j < static_cast<std::int64_t>(block->done.size()); ++j) {
-                const Token token = drain_tile(*block, j, all_rows, room);
-                workspace_.flow.wrote(problem_.output, output_box(*block, all_rows, n_tile(*block, j)),
-                                      token);
-            }
+    if (!workspace_.flow.resident(problem_.output)) return drain_in_bands(row);
+    Tokens room;
+    workspace_.flow.before_write(problem_.output, room);
+    for (Block* block : row) {
+        for (OutputTile& tile : block->tiles) {
+            const Token token = drain_tile(*block, tile, tile.m, tile.n, room);
+            workspace_.flow.wrote(problem_.output, output_box(*block, tile.m, tile.n), token);
         }
-        return;
-    }
-    std::int64_t width = 0;
-    for (const Block* block : row) width += block->n.count;
-    const std::int64_t pitch = row_bytes(workspace_.dtype(problem_.output), width).value();
-    const std::int64_t most = std::min(workspace_.outputs.capacity() / 2, kOutputTileBytes);
-    if (pitch > most && row.size() > 1) {
-        for (Block* block : row) drain({block});
-        return;
-    }
-    if (pitch > most) {
-        refuse(workspace_.graph.layers[static_cast<std::size_t>(layer_)],
-               fmt::format("two rows of results need {} B of placement.output_buffer ({} B)", 2 * pitch,
-                           workspace_.outputs.capacity()));
-    }
-    const std::int64_t step = std::min(all_rows.count, most / pitch);
-    for (std::int64_t begin = 0; begin < all_rows.count; begin += step) {
-        store_rows(row, {begin, std::min(step, all_rows.count - begin)}, pitch);
     }
 }
 
-void GemmSteps::store_rows(const std::vector<Block*>& row, Range rows, std::int64_t pitch) {
+/// Through the output buffer, in bands of rows that are as many as a tile on its way out may hold. Tiles
+/// whose accumulator rows are rows of N drain whole columns, so a band then has all rows of a tile, and its
+/// columns are cut where even that is too much.
+void GemmSteps::drain_in_bands(const std::vector<Block*>& row) {
+    const DType dtype = workspace_.dtype(problem_.output);
+    const Range m = row.front()->m;
+    std::int64_t width = 0;
+    for (const Block* block : row) width += block->n.count;
+    const std::int64_t pitch = row_bytes(dtype, width).value();
+    const std::int64_t most = std::min(workspace_.outputs.capacity() / 2, kOutputTileBytes);
+    const bool turned = !problem_.tile.rows_are_m;
+    const std::int64_t tile_rows = std::min(m.count, std::max<std::int64_t>(1, problem_.tile.m));
+    const std::int64_t least = turned ? tile_rows : 1;  // rows of a band
+    if (pitch * least > most && row.size() > 1) {
+        for (Block* block : row) drain_in_bands({block});
+        return;
+    }
+    const std::int64_t columns = pitch * least <= most ? width
+                                 : turned              ? most / least * 8 / bits_of(dtype).value()
+                                                       : 0;
+    if (columns == 0) {
+        refuse(workspace_.graph.layers[static_cast<std::size_t>(layer_)],
+               fmt::format("two {} of results need {} B of placement.output_buffer ({} B)",
+                           turned ? "tiles" : "rows", 2 * least * (turned ? 1 : pitch),
+                           workspace_.outputs.capacity()));
+    }
+    std::int64_t rows = std::min(m.count, std::max(least, most / pitch));
+    if (rows > tile_rows) rows = rows / tile_rows * tile_rows;
+    for (std::int64_t at = 0; at < m.count; at += rows) {
+        const Range band{m.begin + at, std::min(rows, m.count - at)};
+        for (std::int64_t from = 0; from < width; from += columns)
+            store(row, band, {row.front()->n.begin + from, std::min(columns, width - from)}, row.size() == 1);
+    }
+}
+
+/// Drains one band of the blocks, `columns` of a single one, and sends it on its way.
+void GemmSteps::store(const std::vector<Block*>& row, Range rows, Range columns, bool single) {
     Tokens room;
+    const std::int64_t pitch = row_bytes(workspace_.dtype(problem_.output), columns.count).value();
     BufferTile* tile = workspace_.outputs.allocate(rows.count * pitch, std::nullopt, room);
     if (tile == nullptr) {
         refuse(workspace_.graph.layers[static_cast<std::size_t>(layer_)],
@@ -112,11 +135,12 @@ void GemmSteps::store_rows(const std::vector<Block*>& row, Range rows, std::int6
                            workspace_.outputs.capacity()));
     }
     for (Block* block : row) {
-        for (std::int64_t j = 0; j < static_cast<std::int64_t>(block->done.size()); ++j) {
-            tile->ready.add(drain_tile(*block, j, rows, room));
+        for (OutputTile& out : block->tiles) {
+            const Range m = overlap(out.m, rows), n = single ? overlap(out.n, columns) : out.n;
+            if (m.count > 0 && n.count > 0) tile->ready.add(drain_tile(*block, out, m, n, room));
         }
     }
-    TensorBox box = output_box(*row.front(), rows, {row.front()->n.begin, 0});
+    TensorBox box = output_box(*row.front(), rows, {columns.begin, 0});
     box.row_bytes = pitch;
     Tokens after = tile->ready;
     workspace_.flow.before_write(problem_.output, after);

@@ -5,9 +5,14 @@
 
 namespace systole::systolic {
 
+/// Blocks of about equal size, of at most `most` rows but for the granule.
+std::int64_t MatrixInput::even_rows(std::int64_t most) const {
+    return std::min(m_, round_up(ceil_div(m_, ceil_div(m_, std::min(m_, most))), granule_));
+}
+
 RowBlocking MatrixInput::blocking(std::int64_t rows, std::int64_t k_tile) const {
     RowBlocking b;
-    b.rows = ceil_div(m_, ceil_div(m_, std::min(m_, rows)));
+    b.rows = even_rows(rows);
     b.blocks = ceil_div(m_, b.rows);
     b.tile_bytes = b.rows * pitch();
     b.k_tile_bytes = b.rows * bytes(std::min(k_, k_tile));
@@ -16,7 +21,7 @@ RowBlocking MatrixInput::blocking(std::int64_t rows, std::int64_t k_tile) const 
 }
 
 void MatrixInput::cut(std::int64_t rows) {
-    block_rows_ = ceil_div(m_, ceil_div(m_, std::min(m_, rows)));
+    block_rows_ = even_rows(rows);
 }
 
 Range MatrixInput::rows(std::int64_t block) const {
@@ -51,6 +56,10 @@ PassRead MatrixInput::read(std::int64_t item, std::int64_t block, Range staged_k
         read.stream.levels[2] = {m.count, Bytes(bytes(staged_k.count))};
     }
     return read;
+}
+
+std::int64_t MatrixInput::uniform_until(Range k) const {
+    return bits_of(dtype_).value() * k.count % 8 == 0 ? k_ : k.end();
 }
 
 WindowGeometry window_of(const Conv2d& c, DType dtype) {
@@ -100,6 +109,16 @@ Range ConvInput::extent(std::int64_t, std::int64_t block) const {
 Staging ConvInput::staging(std::int64_t, std::int64_t block, Range) const {
     const StagedWindow staged = window_.staged(at(block));
     return {tensor_, Operand::Activations, staged.bytes, window_.copies(at(block), staged)};
+}
+
+/// The channels of a tap follow each other, and the taps of a kernel row where neither groups nor dilation
+/// nor padding bits lie between them.
+std::int64_t ConvInput::uniform_until(Range k) const {
+    const std::int64_t bits = bits_of(dtype_).value();
+    if (bits * k.count % 8 != 0) return k.end();
+    const bool adjoining = window_.dilation == 1 && window_.pixel_bytes * 8 == bits * group_channels_;
+    const std::int64_t row = group_channels_ * (adjoining ? window_.kernel_w : 1);
+    return (k.begin / row + 1) * row;
 }
 
 PassRead ConvInput::read(std::int64_t item, std::int64_t block, Range, Range k, std::int64_t base) const {

@@ -14,7 +14,7 @@
 
 namespace systole::systolic {
 
-/// The scratchpad reads of a pass: a pattern (from 0 on) and the address of its first byte.
+/// Scratchpad reads: a pattern (from 0 on) and the address of its first byte.
 struct PassRead {
     AddressStream stream;
     std::int64_t address = 0;
@@ -34,10 +34,13 @@ public:
     /// Whether a staged tile holds one step's range of K, or always all of it.
     virtual bool sliced() const = 0;
     virtual Staging staging(std::int64_t item, std::int64_t block, Range k) const = 0;
-    /// Reads of the vectors of a block, elements `k`. `base`: of the tile staged for `staged_k`, or of the
-    /// tensor when it is resident.
+    /// Reads of all vectors of a block in the order of M, elements `k`. `base`: of the tile staged for
+    /// `staged_k`, or of the tensor when it is resident.
     virtual PassRead read(std::int64_t item, std::int64_t block, Range staged_k, Range k,
                           std::int64_t base) const = 0;
+    /// K tiles of k.count elements from `k` on read the same pattern, each the same number of bytes behind
+    /// the one before, as long as they end by here.
+    virtual std::int64_t uniform_until(Range k) const = 0;
     /// Bytes of the tensor that a block reads.
     virtual Range extent(std::int64_t item, std::int64_t block) const = 0;
     /// Bytes of the tensor that are read at least once.
@@ -47,9 +50,16 @@ public:
 /// Row-major [items, m, k].
 class MatrixInput : public GemmInput {
 public:
+    /// Blocks begin at multiples of `granule` rows.
     MatrixInput(TensorId tensor, DType dtype, std::int64_t items, std::int64_t m, std::int64_t k,
-                bool resident)
-        : tensor_(tensor), dtype_(dtype), items_(items), m_(m), k_(k), resident_(resident) {}
+                bool resident, std::int64_t granule)
+        : tensor_(tensor),
+          dtype_(dtype),
+          items_(items),
+          m_(m),
+          k_(k),
+          resident_(resident),
+          granule_(granule) {}
 
     RowBlocking blocking(std::int64_t rows, std::int64_t k_tile) const override;
     void cut(std::int64_t rows) override;
@@ -59,17 +69,20 @@ public:
     Staging staging(std::int64_t item, std::int64_t block, Range k) const override;
     PassRead read(std::int64_t item, std::int64_t block, Range staged_k, Range k,
                   std::int64_t base) const override;
+    std::int64_t uniform_until(Range k) const override;
     Range extent(std::int64_t item, std::int64_t block) const override;
     std::int64_t covered_bytes() const override { return items_ * m_ * pitch(); }
 
 private:
     std::int64_t bytes(std::int64_t elements) const { return row_bytes(dtype_, elements).value(); }
     std::int64_t pitch() const { return bytes(k_); }
+    std::int64_t even_rows(std::int64_t most) const;
 
     TensorId tensor_;
     DType dtype_;
     std::int64_t items_, m_, k_;
     bool resident_;
+    std::int64_t granule_;
     std::int64_t block_rows_ = 1;
 };
 
@@ -88,6 +101,7 @@ public:
     Staging staging(std::int64_t item, std::int64_t block, Range k) const override;
     PassRead read(std::int64_t item, std::int64_t block, Range staged_k, Range k,
                   std::int64_t base) const override;
+    std::int64_t uniform_until(Range k) const override;
     Range extent(std::int64_t item, std::int64_t block) const override;
     std::int64_t covered_bytes() const override { return window_.covered_bytes(); }
 

@@ -56,7 +56,8 @@ void shape_conv(const Workspace& workspace, const Conv2d& c, GemmProblem& p) {
     p.post = c.post;
     const bool pointwise = c.kernel_h == 1 && c.kernel_w == 1 && c.stride == 1 && c.pad == 0 && c.groups == 1;
     if (pointwise) {
-        p.source = std::make_shared<MatrixInput>(p.input, dtype, 1, p.m, p.k, resident);
+        p.source = std::make_shared<MatrixInput>(p.input, dtype, 1, p.m, p.k, resident,
+                                                 std::max<std::int64_t>(1, p.tile.m));
         return;
     }
     p.source = std::make_shared<ConvInput>(p.input, dtype, c, resident);
@@ -69,8 +70,9 @@ void shape_matmul(const Workspace& workspace, const MatMul& op, GemmProblem& p) 
     p.n = op.n;
     p.k = op.k;
     p.post = op.post;
-    p.source = std::make_shared<MatrixInput>(p.input, workspace.dtype(p.input), p.items, p.m, p.k,
-                                             workspace.flow.resident(p.input));
+    p.source =
+        std::make_shared<MatrixInput>(p.input, workspace.dtype(p.input), p.items, p.m, p.k,
+                                      workspace.flow.resident(p.input), std::max<std::int64_t>(1, p.tile.m));
 }
 
 /// Candidates: what the accumulators take in double buffering, halved down to one, and an even share of each
@@ -84,6 +86,12 @@ std::vector<std::int64_t> row_targets(std::int64_t m, std::int64_t room, int mxu
     return targets;
 }
 
+/// Rows of M that the accumulators take of one block in double buffering, when it is as narrow as can be.
+std::int64_t most_rows(const OutputShape& tile, const MxuSpec& mxu) {
+    const std::int64_t room = std::max<std::int64_t>(1, mxu.accumulator_rows / 2);
+    return tile.rows_are_m ? room : tile.m * std::max<std::int64_t>(1, room / tile.n_unit);
+}
+
 /// All but the row blockings.
 TilingRequest tiling_request(const Workspace& workspace, const GemmProblem& p, std::int64_t depth) {
     const SystolicSpec& spec = workspace.spec;
@@ -91,11 +99,15 @@ TilingRequest tiling_request(const Workspace& workspace, const GemmProblem& p, s
     TilingRequest r;
     r.items = p.items;
     r.shared_input = p.groups;
-    r.n_tiles = ceil_div(p.n, mxu.cols);
+    r.dataflow = mxu.dataflow;
+    r.direct = mxu.direct();
+    r.tile = p.tile;
+    r.n = p.n;
+    r.n_tiles = ceil_div(p.n, p.tile.n_unit);
     r.k_tiles = static_cast<std::int64_t>(p.k_tiles.size());
-    r.weight_tile_bytes = p.weights->tile_bytes(mxu.cols, depth);
+    r.weight_tile_bytes = p.weights->tile_bytes(p.tile.n_unit, depth);
     r.parameter_capacity = workspace.parameters().capacity();
-    r.parameter_bytes = p.bias ? row_bytes(workspace.dtype(*p.bias), mxu.cols).value() : 0;
+    r.parameter_bytes = p.bias ? row_bytes(workspace.dtype(*p.bias), p.tile.n_unit).value() : 0;
     r.output_bytes =
         workspace.flow.resident(p.output) ? 0 : stored_bytes(workspace.graph.tensors[p.output]).value();
     r.mxus = mxu.count;
@@ -103,11 +115,17 @@ TilingRequest tiling_request(const Workspace& workspace, const GemmProblem& p, s
     r.array_cols = mxu.cols;
     r.shadow_register = mxu.shadow_register;
     r.accumulator_rows = mxu.accumulator_rows;
+    if (mxu.direct()) r.drain_rows = spec.vector.accumulator_rows_per_cycle;
     r.activation_ports = std::max(1, spec.scratchpad.activation_ports);
     const bool staged = mxu.weight_source == Space::Scratchpad && !workspace.flow.resident(p.second);
     if (mxu.weight_source == Space::Scratchpad && spec.scratchpad.weight_port_bytes > Bytes(0)) {
         r.weight_port_cycles = ceil_div(r.weight_tile_bytes, spec.scratchpad.weight_port_bytes.value());
     }
+    if (mxu.dataflow == Dataflow::InputStationary) {
+        const std::int64_t vector = row_bytes(workspace.dtype(p.input), depth).value();
+        r.weight_port_cycles = mxu.cols * ceil_div(vector, spec.scratchpad.weight_port_bytes.value());
+    }
+    r.k_cycles = ceil_div(p.k, mxu.rate_of(workspace.dtype(p.input)).value_or(1));
     const bool resident = workspace.flow.resident(p.input);
     r.input_capacity = resident ? 0 : std::max<std::int64_t>(1, workspace.inputs.capacity());
     r.weight_capacity = staged ? std::max<std::int64_t>(1, workspace.weights.capacity()) : 0;
@@ -128,6 +146,7 @@ GemmProblem gemm_problem(const Workspace& workspace, const Layer& layer) {
     p.second = layer.weights ? *layer.weights : layer.inputs.at(1);
     p.output = layer.output;
     p.bias = layer.bias;
+    p.tile = output_shape(workspace.spec.mxu);
     const std::int64_t depth = pass_depth(workspace, layer, p.input);
     std::int64_t span = std::numeric_limits<std::int64_t>::max();
     bool transposed = false;
@@ -142,12 +161,13 @@ GemmProblem gemm_problem(const Workspace& workspace, const Layer& layer) {
     p.k_tiles = cut_k(p.k, span, depth);
     rate_of(workspace, layer, p.second);  // refuses what the array cannot hold
     const DType second = workspace.dtype(p.second);
-    if (p.stored_weights) {
-        p.weights =
-            std::make_shared<StoredWeights>(p.second, second, workspace.placements[p.second], p.n, p.k);
+    if (!p.stored_weights) p.second_operand = workspace.operand(p.second);
+    const Placement& placement = workspace.placements[p.second];
+    if (placement.layout == Layout::Tiled) {
+        p.weights = std::make_shared<StoredWeights>(p.second, second, placement, p.n, p.k);
     } else {
-        p.weights = std::make_shared<ActivationWeights>(p.second, second, workspace.operand(p.second), p.n,
-                                                        p.k, transposed);
+        const bool by_column = transposed || placement.layout == Layout::ColumnMajor;
+        p.weights = std::make_shared<RowWeights>(p.second, second, p.second_operand, p.n, p.k, by_column);
     }
     return p;
 }
@@ -156,8 +176,7 @@ Tiling map_gemm(const Workspace& workspace, const Layer& layer, GemmProblem& p) 
     const MxuSpec& mxu = workspace.spec.mxu;
     const std::int64_t depth = std::ranges::max(p.k_tiles, {}, &Range::count).count;
     TilingRequest r = tiling_request(workspace, p, depth);
-    const std::int64_t room = std::max<std::int64_t>(1, mxu.accumulator_rows / 2);
-    const std::vector<std::int64_t> targets = row_targets(p.m, room, mxu.count);
+    const std::vector<std::int64_t> targets = row_targets(p.m, most_rows(p.tile, mxu), mxu.count);
     for (const std::int64_t rows : targets) r.row_blockings.push_back(p.source->blocking(rows, depth));
     const std::optional<Tiling> tiling = choose_tiling(r);
     if (!tiling) {
@@ -169,7 +188,12 @@ Tiling map_gemm(const Workspace& workspace, const Layer& layer, GemmProblem& p) 
                    least.input, workspace.inputs.capacity(), least.weights, workspace.weights.capacity()));
     }
     p.source->cut(targets[tiling->blocking]);
-    const auto passes = checked_mul(p.items * r.n_tiles, p.source->blocks() * r.k_tiles);
+    const std::int64_t blocks = p.source->blocks() * p.tile.m_tiles(p.source->rows(0).count);
+    const std::int64_t n_tiles = p.tile.n == 0 ? ceil_div(r.n_tiles, tiling->n_tiles) : r.n_tiles;
+    const bool outputs_stay = mxu.dataflow == Dataflow::OutputStationary;
+    const std::int64_t folds = outputs_stay ? ceil_div(r.k_tiles, tiling->k_tiles) : r.k_tiles;
+    const auto area = checked_mul(p.items * n_tiles, blocks);
+    const auto passes = area ? checked_mul(*area, folds) : area;
     if (!passes || *passes > static_cast<std::int64_t>(Emitter::kMaxCommands)) {
         refuse(layer, fmt::format("it needs more than {} passes on an array of {}x{}", Emitter::kMaxCommands,
                                   mxu.rows, mxu.cols));
@@ -177,7 +201,7 @@ Tiling map_gemm(const Workspace& workspace, const Layer& layer, GemmProblem& p) 
     return *tiling;
 }
 
-std::string describe_mapping(const GemmProblem& p, const Tiling& t, std::int64_t array_cols) {
+std::string describe_mapping(const GemmProblem& p, const Tiling& t) {
     const std::int64_t units = t.split_items * t.split_m * t.split_n;
     std::string text = fmt::format("{} MXU{}: ", units, units == 1 ? "" : "s");
     if (units > 1) {
@@ -187,7 +211,7 @@ std::string describe_mapping(const GemmProblem& p, const Tiling& t, std::int64_t
     const std::int64_t last =
         std::min<std::int64_t>(t.k_tiles, static_cast<std::int64_t>(p.k_tiles.size())) - 1;
     text += fmt::format("blocks {} x {} x {}; {} outer", p.source->rows(0).count,
-                        std::min(p.n, t.n_tiles * array_cols),
+                        std::min(p.n, t.n_tiles * p.tile.n_unit),
                         p.k_tiles[static_cast<std::size_t>(last)].end(), t.m_outer ? "m" : "n");
     if (p.groups && p.items > 1) text += fmt::format("; {} groups one by one", p.items);
     return text;

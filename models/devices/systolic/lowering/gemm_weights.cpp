@@ -12,6 +12,15 @@ Transfer into_fifo(Region from, std::int64_t rows, std::int64_t row_bytes, Opera
     return {from, {Place::WeightFifo, 0, rows == 1 ? 0 : row_bytes}, rows, row_bytes, operand};
 }
 
+/// `vectors` vectors of `bytes`, `pitch` apart.
+PassRead vectors_from(std::int64_t address, std::int64_t vectors, std::int64_t bytes, std::int64_t pitch) {
+    PassRead read;
+    read.address = address;
+    read.stream.segments = {{Bytes(0), Bytes(bytes)}};
+    read.stream.levels[2] = {vectors, Bytes(pitch)};
+    return read;
+}
+
 }  // namespace
 
 Staging StoredWeights::staging(std::int64_t item, Range n, Range k) const {
@@ -34,24 +43,35 @@ Transfer StoredWeights::from_tensor(const TensorFlow& flow, std::int64_t item, R
                      Operand::Weights);
 }
 
+PassRead StoredWeights::rows_from(std::int64_t address, Range n, Range k) const {
+    return vectors_from(address, k.count, row_bytes(dtype_, n.count).value(), row_);
+}
+
+PassRead StoredWeights::read_tile(std::int64_t base, Range staged_n, Range staged_k, Range n, Range k) const {
+    return rows_from(from_tile(base, staged_n, staged_k, n, k).from.address, n, k);
+}
+
+PassRead StoredWeights::read_tensor(const TensorFlow& flow, std::int64_t item, Range n, Range k) const {
+    return rows_from(flow.region(tensor_, {offset(item, n, k), 1, 0, 0}).address, n, k);
+}
+
 Range StoredWeights::extent(std::int64_t item, Range n, Range k) const {
     const std::int64_t columns = ceil_div(n.count, tile_cols_);
     return {offset(item, n, k), (columns - 1) * column_ + k.count * row_};
 }
 
-TensorBox ActivationWeights::box(std::int64_t item, Range n, Range k) const {
+TensorBox RowWeights::box(std::int64_t item, Range n, Range k) const {
     if (transposed_)
         return {(item * n_ + n.begin) * bytes(k_) + bytes(k.begin), n.count, bytes(k.count), bytes(k_)};
     return {(item * k_ + k.begin) * bytes(n_) + bytes(n.begin), k.count, bytes(n.count), bytes(n_)};
 }
 
-Staging ActivationWeights::staging(std::int64_t item, Range n, Range k) const {
+Staging RowWeights::staging(std::int64_t item, Range n, Range k) const {
     const TensorBox from = box(item, n, k);
     return {tensor_, operand_, from.bytes(), {{from, 0, from.row_bytes}}};
 }
 
-Transfer ActivationWeights::from_tile(std::int64_t base, Range staged_n, Range staged_k, Range n,
-                                      Range k) const {
+Transfer RowWeights::from_tile(std::int64_t base, Range staged_n, Range staged_k, Range n, Range k) const {
     const std::int64_t dn = n.begin - staged_n.begin;
     const std::int64_t dk = k.begin - staged_k.begin;
     if (transposed_) {
@@ -64,17 +84,37 @@ Transfer ActivationWeights::from_tile(std::int64_t base, Range staged_n, Range s
                      operand_);
 }
 
-Transfer ActivationWeights::from_tensor(const TensorFlow& flow, std::int64_t item, Range n, Range k) const {
+Transfer RowWeights::from_tensor(const TensorFlow& flow, std::int64_t item, Range n, Range k) const {
     const TensorBox from = box(item, n, k);
     return into_fifo(flow.region(tensor_, from), from.rows, from.row_bytes, operand_);
 }
 
-Range ActivationWeights::extent(std::int64_t item, Range n, Range k) const {
+PassRead RowWeights::read_tile(std::int64_t base, Range staged_n, Range staged_k, Range n, Range k) const {
+    const std::int64_t dn = n.begin - staged_n.begin;
+    const std::int64_t dk = k.begin - staged_k.begin;
+    if (transposed_) {
+        const std::int64_t pitch = bytes(staged_k.count);
+        return vectors_from(base + dn * pitch + bytes(dk), n.count, bytes(k.count), pitch);
+    }
+    const std::int64_t pitch = bytes(staged_n.count);
+    return vectors_from(base + dk * pitch + bytes(dn), k.count, bytes(n.count), pitch);
+}
+
+PassRead RowWeights::read_tensor(const TensorFlow& flow, std::int64_t item, Range n, Range k) const {
+    const TensorBox from = box(item, n, k);
+    return vectors_from(flow.region(tensor_, from).address, from.rows, from.row_bytes, from.stride);
+}
+
+std::int64_t RowWeights::uniform_until(Range k) const {
+    return !transposed_ || bits_of(dtype_).value() * k.count % 8 == 0 ? k_ : k.end();
+}
+
+Range RowWeights::extent(std::int64_t item, Range n, Range k) const {
     const TensorBox from = box(item, n, k);
     return {from.offset, from.end() - from.offset};
 }
 
-std::int64_t ActivationWeights::tile_bytes(std::int64_t cols, std::int64_t depth) const {
+std::int64_t RowWeights::tile_bytes(std::int64_t cols, std::int64_t depth) const {
     return transposed_ ? cols * bytes(depth) : depth * bytes(cols);
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stationary operand of a matrix operator: stored weights in their tiled layout, or an activation. Blocks
-// of it are staged where the machine's weight FIFOs read from the scratchpad; tiles go into a FIFO one by
-// one.
+// The second operand of a matrix operator, w[k, n]: stored weights in their layout, or an activation. Blocks
+// of it are staged where the machine's arrays or weight FIFOs read from the scratchpad; tiles go into a FIFO
+// one by one, or the edge of an array reads them.
 #pragma once
 
 #include <cstdint>
 
-#include "models/devices/systolic/lowering/staging.h"
+#include "models/devices/systolic/lowering/gemm_input.h"
 
 namespace systole::systolic {
 
@@ -21,6 +21,13 @@ public:
     virtual Transfer from_tile(std::int64_t base, Range staged_n, Range staged_k, Range n, Range k) const = 0;
     /// The same out of the tensor where it lies.
     virtual Transfer from_tensor(const TensorFlow& flow, std::int64_t item, Range n, Range k) const = 0;
+    /// Columns `n` by rows `k` as an edge of the array reads them: out of the tile staged at `base` for
+    /// (staged_n, staged_k).
+    virtual PassRead read_tile(std::int64_t base, Range staged_n, Range staged_k, Range n, Range k) const = 0;
+    /// The same out of the tensor where it lies.
+    virtual PassRead read_tensor(const TensorFlow& flow, std::int64_t item, Range n, Range k) const = 0;
+    /// As GemmInput's.
+    virtual std::int64_t uniform_until(Range k) const = 0;
     /// Bytes of the tensor between the first and the last of an item's block.
     virtual Range extent(std::int64_t item, Range n, Range k) const = 0;
     /// One K tile by one N tile.
@@ -33,6 +40,8 @@ class StoredWeights : public GemmWeights {
 public:
     StoredWeights(TensorId tensor, DType dtype, const Placement& placement, std::int64_t n, std::int64_t k)
         : tensor_(tensor),
+          dtype_(dtype),
+          k_(k),
           row_(row_bytes(dtype, placement.tile_cols).value()),
           tile_cols_(placement.tile_cols),
           column_(round_up(k, placement.tile_rows) * row_),
@@ -41,6 +50,9 @@ public:
     Staging staging(std::int64_t item, Range n, Range k) const override;
     Transfer from_tile(std::int64_t base, Range staged_n, Range staged_k, Range n, Range k) const override;
     Transfer from_tensor(const TensorFlow& flow, std::int64_t item, Range n, Range k) const override;
+    PassRead read_tile(std::int64_t base, Range staged_n, Range staged_k, Range n, Range k) const override;
+    PassRead read_tensor(const TensorFlow& flow, std::int64_t item, Range n, Range k) const override;
+    std::int64_t uniform_until(Range) const override { return k_; }
     Range extent(std::int64_t item, Range n, Range k) const override;
     std::int64_t tile_bytes(std::int64_t, std::int64_t depth) const override { return depth * row_; }
 
@@ -48,22 +60,27 @@ private:
     std::int64_t offset(std::int64_t item, Range n, Range k) const {
         return item * item_ + n.begin / tile_cols_ * column_ + k.begin * row_;
     }
+    PassRead rows_from(std::int64_t address, Range n, Range k) const;
 
     TensorId tensor_;
+    DType dtype_;
+    std::int64_t k_;
     std::int64_t row_, tile_cols_, column_, item_;  ///< bytes, except tile_cols_
 };
 
 /// Row-major [items, k, n], or [items, n, k] when transposed: then a tile's rows are its columns of N, and
-/// the array shifts them in sideways (the same bytes).
-class ActivationWeights : public GemmWeights {
+/// the array takes them sideways (the same bytes). Activations, and stored weights in Layout::ColumnMajor.
+class RowWeights : public GemmWeights {
 public:
-    ActivationWeights(TensorId tensor, DType dtype, Operand operand, std::int64_t n, std::int64_t k,
-                      bool transposed)
+    RowWeights(TensorId tensor, DType dtype, Operand operand, std::int64_t n, std::int64_t k, bool transposed)
         : tensor_(tensor), dtype_(dtype), operand_(operand), n_(n), k_(k), transposed_(transposed) {}
 
     Staging staging(std::int64_t item, Range n, Range k) const override;
     Transfer from_tile(std::int64_t base, Range staged_n, Range staged_k, Range n, Range k) const override;
     Transfer from_tensor(const TensorFlow& flow, std::int64_t item, Range n, Range k) const override;
+    PassRead read_tile(std::int64_t base, Range staged_n, Range staged_k, Range n, Range k) const override;
+    PassRead read_tensor(const TensorFlow& flow, std::int64_t item, Range n, Range k) const override;
+    std::int64_t uniform_until(Range k) const override;
     Range extent(std::int64_t item, Range n, Range k) const override;
     std::int64_t tile_bytes(std::int64_t cols, std::int64_t depth) const override;
 

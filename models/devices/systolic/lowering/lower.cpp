@@ -32,7 +32,8 @@ std::int64_t padding_margin(const Graph& graph, const SystolicSpec& spec) {
         const auto* conv = std::get_if<Conv2d>(&layer.op);
         if (conv == nullptr || conv->depthwise()) continue;
         const std::int64_t pixel = row_bytes(graph.tensors[layer.inputs.at(0)].dtype, conv->in_c).value();
-        const auto reach = checked_mul(conv->pad, (conv->in_w + 1) * pixel);
+        const std::int64_t beyond = conv->pad + (conv->round_up ? conv->stride - 1 : 0);
+        const auto reach = checked_mul(beyond, (conv->in_w + 1) * pixel);
         if (!reach || *reach > spec.placement.activation_bytes.value() / 2) {
             refuse(layer,
                    fmt::format("its zero padding of {} reaches further than placement.activation_space",
@@ -52,6 +53,7 @@ AllocationRules allocation_rules(const SystolicSpec& spec, std::int64_t margin) 
     rules.scratchpad_alignment = stripe(spec);
     rules.tile_rows = spec.mxu.rows;
     rules.tile_cols = spec.mxu.cols;
+    rules.weights = spec.mxu.dataflow == Dataflow::InputStationary ? Layout::ColumnMajor : Layout::Tiled;
     return rules;
 }
 
@@ -65,25 +67,39 @@ std::vector<Placement> place(const Graph& graph, const SystolicSpec& spec) {
     return placements;
 }
 
-/// Every weight tile costs a transfer, and a pass for every accumulator's worth of rows, whatever the
-/// mapping: the least commands of a layer, or more than a program may have where that leaves 64 bits.
-std::int64_t least_commands(const Operator& op, const MxuSpec& mxu) {
+/// m x k x n of an operator, `items` times; nothing for one that does not run on the matrix units.
+struct Extents {
     std::int64_t items = 1, m = 0, k = 0, n = 0;
+};
+
+Extents extents_of(const Operator& op) {
     if (const auto* matmul = std::get_if<MatMul>(&op)) {
-        items = matmul->shared_weights ? 1 : matmul->batch;
-        m = matmul->shared_weights ? matmul->batch * matmul->m : matmul->m;
-        k = matmul->k;
-        n = matmul->n;
-    } else if (const auto* conv = std::get_if<Conv2d>(&op); conv != nullptr && !conv->depthwise()) {
-        items = conv->groups;
-        m = conv->batch * conv->out_h() * conv->out_w();
-        k = conv->kernel_h * conv->kernel_w * conv->in_c / conv->groups;
-        n = conv->out_c / conv->groups;
+        const bool folded = matmul->shared_weights;
+        return {folded ? 1 : matmul->batch, folded ? matmul->batch * matmul->m : matmul->m, matmul->k,
+                matmul->n};
     }
+    const auto* conv = std::get_if<Conv2d>(&op);
+    if (conv == nullptr || conv->depthwise()) return {};
+    return {conv->groups, conv->batch * conv->out_h() * conv->out_w(),
+            conv->kernel_h * conv->kernel_w * conv->in_c / conv->groups, conv->out_c / conv->groups};
+}
+
+/// The least commands of a layer, whatever the mapping, or more than a program may have where that leaves 64
+/// bits. With a weight FIFO every weight tile costs a transfer, and a pass for every accumulator's worth of
+/// rows; otherwise every output tile costs a pass (of all its folds) and a drain.
+std::int64_t least_commands(const Operator& op, const MxuSpec& mxu) {
+    const Extents e = extents_of(op);
     const std::int64_t deepest = std::int64_t{mxu.rows} * std::ranges::max_element(mxu.rate)->value_or(1);
-    const auto tiles = checked_mul(ceil_div(k, deepest), ceil_div(n, mxu.cols));
-    const auto all =
-        tiles ? checked_mul(*tiles, items * (1 + ceil_div(m, mxu.accumulator_rows))) : std::nullopt;
+    std::int64_t tiles[] = {ceil_div(e.k, deepest), ceil_div(e.n, mxu.cols)};
+    std::int64_t each = 1 + ceil_div(e.m, mxu.accumulator_rows);
+    if (mxu.dataflow == Dataflow::OutputStationary)
+        tiles[0] = ceil_div(e.m, mxu.rows), each = 2;
+    else if (mxu.dataflow == Dataflow::InputStationary)
+        tiles[0] = 1, tiles[1] = ceil_div(e.m, mxu.cols), each = 2;
+    else if (mxu.direct())
+        tiles[0] = 1, each = 2;
+    const auto count = checked_mul(tiles[0], tiles[1]);
+    const auto all = count ? checked_mul(*count, e.items * each) : std::nullopt;
     return all.value_or(static_cast<std::int64_t>(Emitter::kMaxCommands) + 1);
 }
 
@@ -147,6 +163,12 @@ DType capacity_dtype(const MxuSpec& mxu, DType dtype) {
     return found == mxu.rate.end() ? dtype : static_cast<DType>(found - mxu.rate.begin());
 }
 
+/// A run of folds is one command: it may stand for many only where issuing them costs nothing.
+bool runs_are_free(const SystolicSpec& spec) {
+    return spec.mxu.direct() && spec.mxu.dataflow != Dataflow::OutputStationary &&
+           spec.sequencer.issue_cycles == Cycles(0);
+}
+
 }  // namespace
 
 LayerPlan plan_matrix(Workspace& workspace, std::int32_t index) {
@@ -154,7 +176,7 @@ LayerPlan plan_matrix(Workspace& workspace, std::int32_t index) {
     GemmProblem problem = gemm_problem(workspace, layer);
     const Tiling tiling = map_gemm(workspace, layer, problem);
     LayerPlan result;
-    result.mapping = describe_mapping(problem, tiling, workspace.spec.mxu.cols);
+    result.mapping = describe_mapping(problem, tiling);
     result.dtype = workspace.dtype(problem.input);
     result.touched.push_back({problem.input, problem.source->covered_bytes()});
     const auto second_bits = bits_of(workspace.dtype(problem.second)).value() * problem.n;
@@ -167,11 +189,13 @@ LayerPlan plan_matrix(Workspace& workspace, std::int32_t index) {
     return result;
 }
 
-Lowered lower(const Graph& graph, const SystolicSpec& spec, const Protocol& protocol) {
+Lowered lower(const Graph& graph, const SystolicSpec& spec, const Protocol& protocol,
+              const LoweringOptions& options) {
     refuse_endless(graph, spec.mxu);
     Lowered lowered;
     lowered.placements = place(graph, spec);
     Workspace workspace(graph, spec, protocol, lowered.placements);
+    workspace.runs_of_folds = options.runs_of_folds && runs_are_free(spec);
     Pipeline pipeline(workspace);
     std::int64_t compulsory = interface_bytes(graph, lowered.placements);
     for (std::size_t i = 0; i < graph.layers.size(); ++i) {
@@ -187,6 +211,7 @@ Lowered lower(const Graph& graph, const SystolicSpec& spec, const Protocol& prot
     pipeline.finish();
     workspace.flow.finish();
     lowered.program = workspace.emitter.take();
+    lowered.program.dataflow = spec.mxu.dataflow;
     lowered.program.compulsory_dram = compulsory;
     lowered.program.inputs_at = to_string(protocol.inputs_at);
     lowered.program.outputs_to = to_string(protocol.outputs_to);

@@ -17,8 +17,14 @@ struct Lowered {
     std::vector<Placement> placements;  ///< by tensor of the graph
 };
 
+/// For tests that compare ways of writing the same program.
+struct LoweringOptions {
+    bool runs_of_folds = true;  ///< where a machine allows it
+};
+
 /// Throws UserError when the graph cannot be mapped onto the machine: a dtype the matrix units lack (names
 /// those they have), a tile that cannot fit, memories too small; each with the layer's place and name.
-Lowered lower(const Graph& graph, const SystolicSpec& spec, const Protocol& protocol);
+Lowered lower(const Graph& graph, const SystolicSpec& spec, const Protocol& protocol,
+              const LoweringOptions& options = {});
 
 }  // namespace systole::systolic

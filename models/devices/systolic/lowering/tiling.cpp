@@ -56,9 +56,10 @@ public:
     /// The most K tiles a step can take, evenly dealt; 0 if not even one fits.
     std::int64_t k_tiles_per_step() const {
         if (!fits(1)) return 0;
+        if (gains_by_length() && fits(r_.k_tiles)) return r_.k_tiles;
         std::int64_t most = 1;
         while (most < r_.k_tiles && fits(2 * most) &&
-               (step_bytes(2 * most) <= kStepBytes || short_pieces(most)))
+               (gains_by_length() || step_bytes(2 * most) <= kStepBytes || short_pieces(most)))
             most *= 2;
         return ceil_div(r_.k_tiles, ceil_div(r_.k_tiles, most));
     }
@@ -66,12 +67,18 @@ public:
     double cycles(std::int64_t k_tiles) const {
         const double memory = r_.dram_bytes_per_cycle > 0 ? 1 / r_.dram_bytes_per_cycle : 0;
         const auto first = static_cast<double>(input_step(k_tiles) + weight_step(k_tiles)) * memory;
-        const double ends = first + static_cast<double>(r_.array_rows + r_.array_cols + b_.rows);
-        const auto [less, more] = std::minmax({dram_bytes() * memory, compute_cycles()});
+        const auto drain = static_cast<double>(b_.rows) / static_cast<double>(r_.drain_rows);
+        const double ends = first + static_cast<double>(r_.array_rows + r_.array_cols) + drain;
+        const auto [less, more] = std::minmax({dram_bytes() * memory, compute_cycles(k_tiles)});
         return more + kExposed * less + ends;
     }
 
 private:
+    /// Where outputs stay in the array, a step is a pass, whose ends are paid once; where memory takes no
+    /// time, nothing is gained by bringing less.
+    bool gains_by_length() const {
+        return r_.direct && (r_.dataflow == Dataflow::OutputStationary || r_.dram_bytes_per_cycle == 0);
+    }
     bool short_pieces(std::int64_t k_tiles) const {
         return b_.k_tile_bytes / b_.rows * k_tiles < kPieceBytes &&
                4 * input_step(k_tiles) >= weight_step(k_tiles);
@@ -80,15 +87,36 @@ private:
         return std::max(b_.k_tile_bytes ? input_step(k_tiles) : 0,
                         k_tiles * t_.n_tiles * r_.weight_tile_bytes);
     }
-    double compute_cycles() const {
+    /// A pass over one output tile: T vectors stream, a tile of R rows is shifted in (os: out).
+    double pass_cycles(double vectors) const {
+        const auto rows = static_cast<double>(r_.array_rows), cols = static_cast<double>(r_.array_cols);
+        const auto port = static_cast<double>(r_.weight_port_cycles);
         const auto streams = static_cast<double>(t_.split_items * t_.split_m);
-        const double share = std::max(1.0, streams / static_cast<double>(r_.activation_ports));
-        const double stream = static_cast<double>(b_.rows) * share;
-        const double weights = static_cast<double>(std::max(r_.array_rows, r_.weight_port_cycles));
-        const double pass = r_.shadow_register ? std::max(stream, weights) : stream + weights;
-        const double tiles = static_cast<double>(r_.n_tiles * (r_.shared_input ? r_.items : 1)) /
-                             static_cast<double>(n_blocks_);
-        return static_cast<double>(item_rounds_ * m_rounds_ * n_rounds_ * r_.k_tiles) * tiles * pass;
+        double stream = vectors * std::max(1.0, streams / static_cast<double>(r_.activation_ports));
+        double shift = std::max(rows, port);
+        if (r_.dataflow == Dataflow::OutputStationary) {
+            stream *= std::max(1.0, port / rows);
+            shift = rows;
+        }
+        if (r_.shadow_register) return std::max(stream, shift);
+        return stream + shift + (r_.direct ? rows + cols - 2 : 0.0);
+    }
+    double compute_cycles(std::int64_t k_tiles) const {
+        const double n_tiles = static_cast<double>(r_.n_tiles * (r_.shared_input ? r_.items : 1)) /
+                               static_cast<double>(n_blocks_);  // of a block
+        const auto rounds = static_cast<double>(item_rounds_ * m_rounds_ * n_rounds_);
+        const auto m_tiles = static_cast<double>(r_.tile.m_tiles(b_.rows));
+        const auto folds = static_cast<double>(r_.k_tiles);
+        if (r_.dataflow == Dataflow::InputStationary) {
+            const double vectors =
+                std::min(static_cast<double>(r_.n), n_tiles * static_cast<double>(r_.tile.n_unit));
+            return rounds * folds * m_tiles * pass_cycles(vectors);
+        }
+        if (r_.dataflow == Dataflow::OutputStationary) {
+            const auto steps = static_cast<double>(ceil_div(r_.k_tiles, k_tiles));
+            return rounds * steps * n_tiles * m_tiles * pass_cycles(static_cast<double>(r_.k_cycles) / steps);
+        }
+        return rounds * folds * n_tiles * pass_cycles(static_cast<double>(b_.rows));
     }
     double dram_bytes() const {
         const auto items = static_cast<double>(r_.items);
@@ -135,6 +163,16 @@ std::vector<Tiling> splits(const TilingRequest& r) {
     return all;
 }
 
+/// How many columns a block may have, in units: for streamed columns (is) all of them first, then halves of
+/// that; for others what gives the same passes anyway, from one unit up.
+std::vector<std::int64_t> widths(const TilingRequest& r) {
+    std::vector<std::int64_t> all;
+    if (r.tile.n == 0) all.push_back(r.n_tiles);
+    for (std::int64_t n_tiles = 1; n_tiles <= r.n_tiles; n_tiles *= 2) all.push_back(n_tiles);
+    if (r.tile.n == 0) std::reverse(all.begin() + 1, all.end());
+    return all;
+}
+
 /// Less time by more than the estimate can tell; within that, longer steps along K, because they read longer
 /// pieces of weights and inputs from each DRAM row.
 bool better(const Tiling& a, const Tiling& b) {
@@ -151,7 +189,9 @@ std::optional<Tiling> choose_tiling(const TilingRequest& request) {
     const std::vector<Tiling> all_splits = splits(request);
     for (std::size_t blocking = 0; blocking < request.row_blockings.size(); ++blocking) {
         const std::int64_t rows = request.row_blockings[blocking].rows;
-        for (std::int64_t n_tiles = 1; n_tiles <= request.n_tiles && n_tiles * rows <= room; n_tiles *= 2) {
+        for (const std::int64_t n_tiles : widths(request)) {
+            const std::int64_t columns = std::min(request.n, n_tiles * request.tile.n_unit);
+            if (request.tile.accumulator_rows(rows, columns) > room) continue;
             for (Tiling candidate : all_splits) {
                 candidate.blocking = blocking;
                 candidate.n_tiles = n_tiles;

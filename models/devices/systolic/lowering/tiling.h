@@ -8,6 +8,9 @@
 #include <optional>
 #include <vector>
 
+#include "models/devices/systolic/lowering/gemm_block.h"
+#include "models/devices/systolic/mxu/dataflow.h"
+
 namespace systole::systolic {
 
 /// One way of cutting the rows (M) of an item into blocks.
@@ -24,18 +27,24 @@ struct RowBlocking {
 struct TilingRequest {
     std::int64_t items = 1;                 ///< independent products: batch items, or groups of a convolution
     bool shared_input = false;              ///< groups: all items stream the same staged blocks
+    std::int64_t n = 1;                     ///< columns of one item
     std::int64_t n_tiles = 1, k_tiles = 1;  ///< of one item, in units of the array
+    std::int64_t k_cycles = 1;              ///< K in cycles of an array that streams it (os)
     std::vector<RowBlocking> row_blockings;  ///< candidates
     std::int64_t weight_tile_bytes = 0;      ///< one K tile by one N tile
     std::int64_t parameter_bytes = 0;        ///< staged beside the weights, per N tile (bias)
     std::int64_t output_bytes = 0;
 
+    Dataflow dataflow = Dataflow::WeightStationary;
+    bool direct = false;  ///< tiles are shifted straight out of the scratchpad
+    OutputShape tile;     ///< of an array
     int mxus = 1;
     std::int64_t array_rows = 1, array_cols = 1;
     bool shadow_register = true;
     std::int64_t accumulator_rows = 1;    ///< of one matrix unit
     std::int64_t activation_ports = 1;    ///< distinct streams at a time
-    std::int64_t weight_port_cycles = 0;  ///< a weight tile's time on its way into a FIFO
+    std::int64_t weight_port_cycles = 0;  ///< a tile's time on its way into a FIFO or an array
+    std::int64_t drain_rows = 1;          ///< accumulator rows drained per cycle
     std::int64_t input_capacity = 0;      ///< bytes; 0: the input is resident
     std::int64_t weight_capacity = 0;     ///< bytes; 0: weight tiles are not staged
     std::int64_t parameter_capacity = 0;  ///< bytes; where parameters go when weight tiles are not staged
@@ -43,7 +52,7 @@ struct TilingRequest {
     double dram_bytes_per_cycle = 0;      ///< 0: memory takes no time
 };
 
-/// A round gives each of split_items * split_m * split_n matrix units one block of `n_tiles` N tiles by the
+/// A round gives each of split_items * split_m * split_n matrix units one block of `n_tiles` N units by the
 /// blocking's rows; it runs through K in steps of `k_tiles` K tiles.
 struct Tiling {
     std::size_t blocking = 0;  ///< index into row_blockings

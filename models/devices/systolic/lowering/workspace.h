@@ -28,6 +28,7 @@ struct Workspace {
     TensorFlow flow;
     BufferRing inputs, weights, outputs;
     std::vector<BufferRing> accumulators;  ///< by matrix unit; in rows
+    bool runs_of_folds = false;            ///< consecutive folds may be one command
 
     /// Where biases and other parameters of the vector unit are staged: the weight ring, or on a machine
     /// without one the output ring.

@@ -17,11 +17,13 @@ namespace {
 enum DmaPort : std::size_t { kHostInPort, kHostOutPort, kLoadPort, kStorePort };
 const std::vector<std::string> kDmaPorts{"host_in", "host_out", "load", "store"};
 
-std::unique_ptr<MatrixEngine> make_engine(const MxuSpec& mxu) {
+std::unique_ptr<MatrixEngine> make_engine(const SystolicSpec& spec) {
+    const MxuSpec& mxu = spec.mxu;
     const ArraySpec array{.rows = mxu.rows,
                           .cols = mxu.cols,
                           .dataflow = mxu.dataflow,
                           .shadow_register = mxu.shadow_register,
+                          .result_shift = !spec.faults.os_without_shift_out,
                           .accumulator_latency = mxu.accumulator_latency,
                           .accumulator_rows = mxu.accumulator_rows};
     if (mxu.engine == EngineKind::Grid) return std::make_unique<WitnessedEngine>(array);
@@ -51,8 +53,11 @@ Machine::Machine(sc_core::sc_module_name name, const SystolicSpec& spec, const P
       vector("vector", spec.vector, clock, spec.sequencer.queue_depth, record),
       spec_(spec) {
     for (int i = 0; i < spec.mxu.count; ++i)
-        mxus.push_back(std::make_unique<MatrixUnit>(fmt::format("mxu{}", i).c_str(), spec, clock,
-                                                    scratchpad.streams(), record, make_engine(spec.mxu)));
+        mxus.push_back(std::make_unique<MatrixUnit>(
+            fmt::format("mxu{}", i).c_str(), spec, clock,
+            MatrixUnit::Ports{scratchpad.streams(),
+                              scratchpad.weight_port(static_cast<std::size_t>(i)).timing},
+            record, make_engine(spec)));
     sequencer_ = std::make_unique<Sequencer>("sequencer", spec.sequencer, clock, options.protocol.launch,
                                              record, queues());
     bind();
@@ -143,11 +148,17 @@ std::vector<Stat> Machine::stats() {
     for (const auto& mxu : mxus) {
         const auto& m = mxu->stats();
         add(mxu->name(), "passes", "passes", "passes streamed", m.passes);
-        add(mxu->name(), "tiles", "tiles", "weight tiles shifted in", m.tiles);
+        add(mxu->name(), "tiles", "tiles", "tiles that took their place in the array", m.tiles);
         add(mxu->name(), "macs", "MACs", "multiply-accumulates on real data", m.macs);
         add(mxu->name(), "stream_cycles", "cycles", "cycles in which vectors streamed", m.stream_cycles);
         add(mxu->name(), "port_wait_cycles", "cycles", "cycles a ready pass waited for a stream port",
             m.port_wait_cycles);
+        add(mxu->name(), "ifmap_reads", "elements", "elements of the inputs read by the array",
+            m.ifmap_reads);
+        add(mxu->name(), "filter_reads", "elements", "elements of the weights read by the array",
+            m.filter_reads);
+        add(mxu->name(), "ofmap_writes", "elements", "results written for the first time (see faults)",
+            m.ofmap_writes);
         transfers(mxu->weights);
     }
     for (const Stat& stat : dram.stats()) all.push_back(stat);

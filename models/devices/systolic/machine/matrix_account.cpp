@@ -3,13 +3,18 @@
 
 namespace systole::systolic {
 
-void MatrixAccount::pass(const CausalLog& log, CausalLog::EventId started, Cycles start, Cycles vectors,
-                         Cycles stream_end, Cycles done, std::int64_t slots, std::int64_t useful) {
-    charge_wait(log, started, slots, false);
-    account_.fill_split(clock_.edge(start + vectors), slots, useful, slots - useful, SlotClass::Padding);
-    account_.fill(clock_.edge(stream_end), SlotClass::OnChip, slots);
-    drained_ = clock_.edge(done);
-    slots_ = slots;
+void MatrixAccount::pass(const CausalLog& log, CausalLog::EventId started, const PassTimes& times,
+                         const Work& work) {
+    charge_wait(log, started, work.slots, false);
+    const auto fill = [&](std::int64_t vectors, std::int64_t useful) {
+        account_.fill_split(clock_.edge(times.start + Cycles(vectors)), work.slots, useful,
+                            work.slots - useful, SlotClass::Padding);
+    };
+    if (work.last != work.useful) fill(work.vectors - 1, work.useful);
+    fill(work.vectors, work.last);
+    account_.fill(clock_.edge(times.stream_end), SlotClass::OnChip, work.slots);
+    drained_ = clock_.edge(times.done);
+    slots_ = work.slots;
 }
 
 void MatrixAccount::finish(const CausalLog& log, CausalLog::EventId last) {
@@ -18,7 +23,8 @@ void MatrixAccount::finish(const CausalLog& log, CausalLog::EventId last) {
 
 void MatrixAccount::charge_wait(const CausalLog& log, CausalLog::EventId until, std::int64_t slots,
                                 bool over) {
-    for (const auto& piece : log.explain(until, account_.charged_until())) {
+    log.explain(until, account_.charged_until(), pieces_);
+    for (const auto& piece : pieces_) {
         const bool own_drain = piece.owner == SlotClass::Ramp && piece.end <= drained_;
         const bool matrix_work = piece.owner == SlotClass::Dependency || piece.owner == SlotClass::Ramp;
         account_.fill(piece.end, over && matrix_work && !own_drain ? SlotClass::Tail : piece.owner, slots);

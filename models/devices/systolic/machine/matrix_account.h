@@ -6,6 +6,8 @@
 // that is waited for is ramp; one that runs behind another wait is not.
 #pragma once
 
+#include <vector>
+
 #include "models/devices/systolic/mxu/matrix_engine.h"
 #include "sim/account/causal_log.h"
 #include "sim/account/slot_account.h"
@@ -17,9 +19,15 @@ class MatrixAccount {
 public:
     MatrixAccount(ClockDomain clock, std::int64_t idle_slots) : clock_(clock), slots_(idle_slots) {}
 
-    /// A pass that has finished. `slots`: of the unit at the pass's rate; `useful` of them hold real data.
-    void pass(const CausalLog& log, CausalLog::EventId started, Cycles start, Cycles vectors,
-              Cycles stream_end, Cycles done, std::int64_t slots, std::int64_t useful);
+    /// What the vectors of a pass fill of the unit's slots at its rate.
+    struct Work {
+        std::int64_t slots = 0;
+        std::int64_t vectors = 1;
+        std::int64_t useful = 0;  ///< slots of a vector that hold real data
+        std::int64_t last = 0;    ///< of the last vector
+    };
+    /// A pass that has finished.
+    void pass(const CausalLog& log, CausalLog::EventId started, const PassTimes& times, const Work& work);
     /// The run is over as of `last`: nobody waits any more, so what other matrix units still did is this
     /// unit's tail.
     void finish(const CausalLog& log, CausalLog::EventId last);
@@ -32,8 +40,9 @@ private:
 
     const ClockDomain clock_;
     SlotAccount account_;
-    Ticks drained_;       // of the pass before
-    std::int64_t slots_;  // at the last pass's rate
+    std::vector<CausalLog::Piece> pieces_;  // of the wait that is being charged
+    Ticks drained_;                         // of the pass before
+    std::int64_t slots_;                    // at the last pass's rate
 };
 
 }  // namespace systole::systolic

@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// One matrix unit: its weight loader and FIFO, its queue of passes, and an engine that knows the array. The
-// unit decides when a pass may start (tokens, stream port, and what the engine says of weights, array and
-// accumulators); a started pass is rigid. It pushes back through its queues and through the FIFO.
+// One matrix unit: its queue of passes, the way tiles take into its array, and an engine that knows the
+// array. The unit decides when a pass may start (tokens, stream port, and what the engine says of tile, array
+// and accumulators); a started pass is rigid. It pushes back through its queues and, where it has one,
+// through its weight FIFO; without one, the pass at the head of the queue brings its tile along.
+//
+// A run of folds is one command. Nothing else can come between its folds where the tile engine needs no
+// witness and every unit has a stream port: the unit then starts them ahead of SystemC's time, which catches
+// up at the last one. Otherwise they start one by one, with the same result.
 #pragma once
 
 #include <deque>
-#include <map>
 #include <memory>
 #include <systemc>
 
 #include "models/devices/systolic/machine/command_queue.h"
+#include "models/devices/systolic/machine/edge_ports.h"
 #include "models/devices/systolic/machine/matrix_account.h"
 #include "models/devices/systolic/machine/operand_values.h"
 #include "models/devices/systolic/machine/run_record.h"
 #include "models/devices/systolic/machine/transfer_unit.h"
 #include "models/devices/systolic/mxu/witnessed_engine.h"
+#include "models/devices/systolic/program/pass_shape.h"
 #include "models/devices/systolic/spec/spec.h"
 #include "models/memory/scratchpad.h"
 #include "sim/base/clock.h"
@@ -27,19 +33,24 @@ public:
     TransferUnit weights;  ///< fills the weight FIFO
 
     struct Stats {
-        std::int64_t passes = 0, tiles = 0, tile_bytes = 0, macs = 0, stream_cycles = 0, port_wait_cycles = 0;
+        std::int64_t passes = 0, tiles = 0, macs = 0, stream_cycles = 0, port_wait_cycles = 0;
+        std::int64_t tile_bytes = 0;  ///< out of the weight FIFO
+        std::int64_t edge_bytes = 0;  ///< into the array, out of the scratchpad
+        std::int64_t sum_bytes = 0;   ///< out of the array
+        std::int64_t ifmap_reads = 0, filter_reads = 0, ofmap_writes = 0;  ///< elements
     };
     const Stats& stats() const { return stats_; }
     const SlotAccount& account() const { return account_.slots(); }
     /// The PE grid with its values; only on a machine that simulates one.
     const GridEngine& grid() const { return witnessed_->grid(); }
-    /// For waveforms. The number in the program of the pass that streams in `cycle`, the present or the last.
+    /// For waveforms, where no fold runs ahead of time (on the PE grid, or with a weight FIFO). The number in
+    /// the program of the pass that streams in `cycle`, the present or the last.
     std::optional<std::uint32_t> streaming(Cycles cycle) const {
         if (running_.empty() || stream_ended_.cycle <= cycle) return std::nullopt;
         return running_.back().entry.number;
     }
-    /// Passes from their start until their sums can be read; tiles that wait to be shifted in.
-    std::size_t passes_running() const { return running_.size(); }
+    /// Passes from their start until their sums can be read; tiles in the FIFO.
+    std::size_t passes_running() const { return running_.size() + finished_.size(); }
     std::int64_t tiles_waiting() const {
         return static_cast<std::int64_t>(tiles_arrived_) - engine_->tiles_shifted();
     }
@@ -48,8 +59,13 @@ public:
     /// Charges what is left of the run, which ended with `last`.
     void finish(CausalLog::EventId last) { account_.finish(record_.log(), last); }
 
-    /// `name` is also the name of its queue in programs: "mxu0". `ports`: the scratchpad's stream ports.
-    MatrixUnit(sc_core::sc_module_name name, const SystolicSpec& spec, ClockDomain clock, StreamPorts& ports,
+    /// The scratchpad's ports for the two edges of the array.
+    struct Ports {
+        StreamPorts& streams;
+        PortTiming& upper;
+    };
+    /// `name` is also the name of its queue in programs: "mxu0".
+    MatrixUnit(sc_core::sc_module_name name, const SystolicSpec& spec, ClockDomain clock, Ports ports,
                RunRecord& record, std::unique_ptr<MatrixEngine> engine);
 
 private:
@@ -60,56 +76,93 @@ private:
         Cycles cycle;
         EventId event = CausalLog::kNone;
     };
-    /// A pass on its way: from its start until its sums can be read.
+    /// The command at work: from when it is at the head until its last fold has started.
+    struct Head {
+        CommandQueue::Entry entry;
+        std::int32_t fold = 0;   ///< to start next
+        bool announced = false;  ///< its tile is on its way into the array
+    };
+    /// A fold on its way, from its start until it has finished.
     struct Running {
         CommandQueue::Entry entry;
         EventId started, streamed;
-        PassTimes expected;  // `done` is the engine's to tell
-        Cycles readable = kNever;
+        PassTimes expected;
+        bool last_fold, first_fold;
+    };
+    /// A command whose last fold has finished, until its sums can be read.
+    struct Finished {
+        CommandQueue::Entry entry;
+        EventId started, streamed;
+        Cycles readable;
     };
     /// What the program says beforehand of the passes and tiles of this unit, in order.
     struct Plan {
-        std::vector<const Command*> tiles;  // by tile: the first pass that uses it
-        std::vector<bool> last_use;         // by pass: the next one brings new weights
+        std::vector<const Command*> tiles;  // by tile of the FIFO: the first pass that uses it
+        std::vector<bool> last_use;         // by command: the next one brings a new tile
     };
     static Plan plan(const Program& program, UnitIndex unit);
 
+    const MatrixPass& work(const CommandQueue::Entry& entry) const {
+        return record_.program().pass(*entry.command);
+    }
+    PassShape shape(const MatrixPass& pass) const {
+        return shape_of(spec_.mxu.dataflow, spec_.mxu.rate_of(pass.dtype).value(), pass);
+    }
+    bool outputs_stay() const { return spec_.mxu.dataflow == Dataflow::OutputStationary; }
+
     void step();  // SC_METHOD
-    void tile_arrived(EventId done);
-    void take_finished();
-    void settle(Running& running, const PassReport& report);
+    void wake_at(Cycles cycle);
     void complete_readable(Cycles cycle);
+
+    // The way in of tiles.
+    void tile_arrived(EventId done);
+    void announce(Cycles cycle);
+    void tell_engine(Cycles at, const CommandQueue::Entry& entry, std::int32_t fold);
+
+    // Starting.
     bool try_start(Cycles cycle);
     bool port_is_ours(Cycles cycle);
     void start(const Pass& pass, Cycles cycle);
+    void run_ahead(Cycles cycle);
     Pass next_pass();
-    /// The event of the start of `pass`, now, with the whole chain of what held it back.
-    EventId start_event(const Pass& pass, PassTimes& expected);
-    EventId shifted_in(PassTimes& expected);
-    Rational port_rate(const MatrixPass& pass);
-    void wake_at(Cycles cycle);
+    PassTimes expected_times(const Pass& pass, Cycles start) const;
+    EventId start_event(const Pass& pass, Cycles cycle, PassTimes& expected);
+    EventId tile_in(PassTimes& expected);
+    EventId results_out(const Pass& pass, const PassTimes& expected);
+
+    // What a finished fold leaves.
+    void take_finished();
+    void settle(const Running& running, const PassReport& report);
+    void charge(const Running& running, const PassTimes& times);
+    void enter_bytes(const Running& running);
+    void count(const Running& running, const PassTimes& times);
 
     const SystolicSpec& spec_;
     const ClockDomain clock_;
     const int index_;
-    StreamPorts& ports_;
+    const Ports ports_;
     RunRecord& record_;
     const Plan plan_;
+    EdgePorts edges_;
     std::unique_ptr<MatrixEngine> engine_;
     WitnessedEngine* const witnessed_;  // the engine, if it computes values
+    const bool runs_ahead_;             // folds of a run need not wait for SystemC's time
     MatrixAccount account_;
 
+    std::optional<Head> head_;
     std::deque<Running> running_;
-    std::deque<Mark> arrived_;          // tiles in the FIFO or shifted in, not yet used by a pass
+    std::deque<Finished> finished_;
+    std::deque<Mark> arrived_;          // tiles in the FIFO or on their way in, not yet used by a pass
     std::deque<const Transfer*> fifo_;  // tiles arrived whose first pass has not finished
-    std::size_t tiles_arrived_ = 0, tiles_started_ = 0;
-    Mark register_freed_;                   // what last let a tile into the array
-    PassTimes tile_in_use_;                 // its shift
-    Mark stream_ended_;                     // of the pass before
-    EventId left_fifo_ = CausalLog::kNone;  // the shift of the last tile that a pass has used
-    bool wished_ = false;                   // for a stream port, in an earlier delta cycle
-    Cycles port_asked_ = kNever;            // the waiting pass first found every stream port busy
-    std::map<std::pair<std::uint32_t, std::int64_t>, Rational> rates_;
+    std::size_t tiles_arrived_ = 0, tiles_started_ = 0, commands_started_ = 0;
+    Mark register_freed_;    // what last let a tile into the array
+    PassTimes tile_in_use_;  // its shift
+    Mark stream_ended_;      // of the pass before
+    PassTimes before_;       // os: the pass before
+    EventId last_started_ = CausalLog::kNone;
+    EventId tile_entered_ = CausalLog::kNone;  // the shift of the last tile that a pass has used
+    bool wished_ = false;                      // for a stream port, in an earlier delta cycle
+    Cycles port_asked_ = kNever;               // the waiting pass first found every stream port busy
     sc_core::sc_event wake_{"wake"};
     Stats stats_;
 };

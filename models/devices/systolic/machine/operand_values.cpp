@@ -23,6 +23,15 @@ std::int8_t value_at(std::uint64_t kind, std::int32_t layer, std::int64_t batch,
     return static_cast<std::int8_t>(static_cast<int>(x % 8) - 4);
 }
 
+template <class Value>
+Matrix<std::int8_t> matrix(std::int64_t rows, std::int64_t cols, const Value& value) {
+    Matrix<std::int8_t> result{cols, {}};
+    result.values.reserve(static_cast<std::size_t>(rows * cols));
+    for (std::int64_t row = 0; row < rows; ++row)
+        for (std::int64_t col = 0; col < cols; ++col) result.values.push_back(value(row, col));
+    return result;
+}
+
 constexpr std::uint64_t kActivations = 0;
 constexpr std::uint64_t kWeights = 1ULL << 40;
 
@@ -36,22 +45,27 @@ std::int8_t weight_value(std::int32_t layer, std::int64_t batch, std::int64_t k,
     return value_at(kWeights, layer, batch, k, n);
 }
 
-Matrix<std::int8_t> activations_of(std::int32_t layer, const MatrixPass& pass) {
-    Matrix<std::int8_t> values{pass.k, {}};
+PassValues values_of(Dataflow dataflow, std::int32_t layer, const MatrixPass& pass, std::int32_t fold) {
     const PassOrigin& at = pass.origin;
-    for (std::int64_t t = 0; t < pass.m; ++t)
-        for (std::int64_t k = 0; k < pass.k; ++k)
-            values.values.push_back(activation_value(layer, at.batch, at.m0 + t, at.k0 + k));
-    return values;
-}
-
-Matrix<std::int8_t> weights_of(std::int32_t layer, const MatrixPass& pass) {
-    Matrix<std::int8_t> values{pass.n, {}};
-    const PassOrigin& at = pass.origin;
-    for (std::int64_t k = 0; k < pass.k; ++k)
-        for (std::int64_t n = 0; n < pass.n; ++n)
-            values.values.push_back(weight_value(layer, at.batch, at.k0 + k, at.n0 + n));
-    return values;
+    const std::int64_t k0 = at.k0 + fold * pass.k;
+    const auto input = [&](std::int64_t m, std::int64_t k) {
+        return activation_value(layer, at.batch, at.m0 + m, k0 + k);
+    };
+    const auto weight = [&](std::int64_t k, std::int64_t n) {
+        return weight_value(layer, at.batch, k0 + k, at.n0 + n);
+    };
+    const auto turned = [](const auto& value) {
+        return [&value](std::int64_t row, std::int64_t col) { return value(col, row); };
+    };
+    switch (dataflow) {
+        case Dataflow::WeightStationary:
+            return {matrix(pass.k, pass.n, weight), matrix(pass.m, pass.k, input), {}};
+        case Dataflow::OutputStationary:
+            return {{}, matrix(pass.k, pass.m, turned(input)), matrix(pass.k, pass.n, weight)};
+        case Dataflow::InputStationary:
+            return {matrix(pass.k, pass.m, turned(input)), matrix(pass.n, pass.k, turned(weight)), {}};
+    }
+    return {};
 }
 
 DrainCheck::DrainCheck(const Program& program) : program_(program) {
@@ -59,7 +73,7 @@ DrainCheck::DrainCheck(const Program& program) : program_(program) {
         if (unit_kind(command.unit) != UnitKind::Matrix) continue;
         const MatrixPass& pass = program.pass(command);
         std::int64_t& depth = depth_[{command.layer, pass.origin.batch}];
-        depth = std::max(depth, pass.origin.k0 + pass.k);
+        depth = std::max(depth, pass.origin.k0 + pass.k * pass.folds);
     }
 }
 
@@ -68,19 +82,21 @@ std::optional<std::string> DrainCheck::fault(const Command& drain, const GridEng
     const PassOrigin& at = work.origin;
     const auto known = depth_.find({drain.layer, at.batch});
     const std::int64_t depth = known == depth_.end() ? 0 : known->second;
-    for (std::int64_t t = 0; t < work.accumulator_rows; ++t)
-        for (int j = 0; j < work.cols; ++j) {
+    const bool turned = program_.dataflow == Dataflow::InputStationary;  // rows are columns of the output
+    for (std::int64_t row = 0; row < work.accumulator_rows; ++row)
+        for (int col = 0; col < work.cols; ++col) {
+            const std::int64_t m = at.m0 + (turned ? col : row), n = at.n0 + (turned ? row : col);
             std::int32_t expected = 0;
             for (std::int64_t k = 0; k < depth; ++k)
-                expected += activation_value(drain.layer, at.batch, at.m0 + t, k) *
-                            weight_value(drain.layer, at.batch, k, at.n0 + j);
-            const std::int32_t found = grid.accumulator(work.accumulator_row + t, j);
+                expected +=
+                    activation_value(drain.layer, at.batch, m, k) * weight_value(drain.layer, at.batch, k, n);
+            const std::int32_t found = grid.accumulator(work.accumulator_row + row, col);
             if (found != expected)
                 return fmt::format(
                     "layer {} ('{}'): out[{}, {}] of batch item {} is {} when it is drained; the dot "
                     "product is {}",
-                    drain.layer, program_.layers[static_cast<std::size_t>(drain.layer)].name, at.m0 + t,
-                    at.n0 + j, at.batch, found, expected);
+                    drain.layer, program_.layers[static_cast<std::size_t>(drain.layer)].name, m, n, at.batch,
+                    found, expected);
         }
     return std::nullopt;
 }

@@ -19,9 +19,12 @@ namespace systole::systolic {
 std::int8_t activation_value(std::int32_t layer, std::int64_t batch, std::int64_t m, std::int64_t k);
 std::int8_t weight_value(std::int32_t layer, std::int64_t batch, std::int64_t k, std::int64_t n);
 
-/// What a pass streams (vectors x depth) and what stays in the array for it (depth x cols).
-Matrix<std::int8_t> activations_of(std::int32_t layer, const MatrixPass& pass);
-Matrix<std::int8_t> weights_of(std::int32_t layer, const MatrixPass& pass);
+/// What a fold of a pass shifts into the array (tile rows x columns; os: nothing) and what streams in at its
+/// edges (vectors x rows; os also: vectors x columns).
+struct PassValues {
+    Matrix<std::int8_t> tile, left, top;
+};
+PassValues values_of(Dataflow dataflow, std::int32_t layer, const MatrixPass& pass, std::int32_t fold = 0);
 
 /// Knows how deep every product of a program is, and compares.
 class DrainCheck {

@@ -122,8 +122,20 @@ public:
     }
 
 private:
+    /// The peer's utilization is over one cycle less than it computed in.
+    void count_as_peer(ResultRow& row, DType dtype) const {
+        if (!spec_.faults.utilization_less_one_cycle) return;
+        const auto compute = row.slots[static_cast<std::size_t>(SlotClass::Useful)] +
+                             row.slots[static_cast<std::size_t>(SlotClass::Padding)] +
+                             row.slots[static_cast<std::size_t>(SlotClass::Ramp)];
+        const std::int64_t cycle =
+            peak_of(spec_, dtype) * machine_.clock.after(Ticks(0), Cycles(1)).value();
+        row.utilization_slots = std::max<std::int64_t>(0, compute - cycle);
+    }
+
     void fill(ResultRow& row, std::size_t first, std::size_t count, DType dtype) const {
         const ClockDomain& clock = machine_.clock;
+        count_as_peer(row, dtype);
         row.cycles = clock.at_or_after(row.end) - clock.at_or_after(row.begin);
         for (std::size_t layer = first; layer < first + count; ++layer) {
             row.dram_read += ledger_.out_of(layer, Place::Dram);
@@ -141,12 +153,15 @@ private:
 std::vector<EndCount> ends_of(Machine& machine) {
     const Bytes vector_written = machine.record.ledger().total(Place::Vector, Place::Scratchpad);
     const Bytes vector_read = Bytes(machine.vector.stats().scratchpad_bytes) - vector_written;
-    Bytes tiles_in, tiles_out;
+    Bytes tiles_in, tiles_out, edges, sums;
     for (const auto& mxu : machine.mxus) {
         tiles_in += Bytes(mxu->weights.dma.stats().bytes);
         tiles_out += Bytes(mxu->stats().tile_bytes);
+        edges += Bytes(mxu->stats().edge_bytes);
+        sums += Bytes(mxu->stats().sum_bytes);
     }
     return {{Place::WeightFifo, tiles_out, tiles_in},
+            {Place::Array, sums, edges + tiles_out},
             {Place::Dram, machine.dram.bytes_read(), machine.dram.bytes_written()},
             {Place::Host, machine.host_link.bytes_down(), machine.host_link.bytes_up()},
             {Place::Scratchpad, machine.scratchpad.bytes_out() + vector_read,

@@ -30,6 +30,29 @@ FoldedLevel fold(const StreamLevel& level, std::int64_t interleave) {
 
 }  // namespace
 
+Bytes AddressStream::offset_of(std::int64_t number) const {
+    const std::int64_t inner = number % levels[2].count;
+    const std::int64_t middle = number / levels[2].count % levels[1].count;
+    const std::int64_t outer = number / levels[2].count / levels[1].count;
+    return levels[0].stride * outer + levels[1].stride * middle + levels[2].stride * inner;
+}
+
+Bytes AddressStream::vector_bytes() const {
+    Bytes sum;
+    for (const Segment& segment : segments) sum += segment.bytes;
+    return sum;
+}
+
+bool conflict_free(const BankedPort& port, const AddressStream& stream, Bytes base) {
+    Bytes low = Bytes::max(), high;
+    for (const Segment& segment : stream.segments) {
+        low = std::min(low, segment.offset);
+        high = std::max(high, segment.offset + segment.bytes - Bytes(1));
+    }
+    const Bytes last_vector = stream.offset_of(stream.vectors() - 1);
+    return (base + last_vector + high) / port.bank_width - (base + low) / port.bank_width < port.banks;
+}
+
 std::int64_t vector_cycles(const BankedPort& port, const AddressStream& stream, Bytes vector_base) {
     std::vector<std::int64_t> lines;
     for (const Segment& segment : stream.segments) {
@@ -51,7 +74,8 @@ std::int64_t vector_cycles(const BankedPort& port, const AddressStream& stream, 
 Rational cycles_per_vector(const BankedPort& port, const AddressStream& stream) {
     SYSTOLE_CHECK(port.banks >= 1 && port.bank_width >= Bytes(1), "a port of {} banks of {} bytes",
                   port.banks, port.bank_width.value());
-    const std::int64_t interleave = port.banks * port.bank_width.value();
+    if (conflict_free(port, stream, stream.base)) return {};
+    const std::int64_t interleave = port.interleave();
     const FoldedLevel outer = fold(stream.levels[0], interleave);
     const FoldedLevel middle = fold(stream.levels[1], interleave);
     const FoldedLevel inner = fold(stream.levels[2], interleave);
@@ -70,6 +94,25 @@ Rational cycles_per_vector(const BankedPort& port, const AddressStream& stream) 
         }
     }
     return Rational::reduced(cycles, vectors);
+}
+
+std::int64_t buffered_cycles(const BankedPort& port, const AddressStream& stream, std::int64_t first,
+                             std::int64_t count) {
+    std::vector<std::int64_t> load(port.banks);
+    std::int64_t last_line = -1;
+    for (std::int64_t vector = first; vector < first + count; ++vector) {
+        const Bytes begin = stream.base + stream.offset_of(vector);
+        for (const Segment& segment : stream.segments) {
+            const Bytes at = begin + segment.offset;
+            const std::int64_t end = (at + segment.bytes - Bytes(1)) / port.bank_width;
+            for (std::int64_t line = at / port.bank_width; line <= end; ++line) {
+                if (line != last_line) ++load[line % port.banks];
+                last_line = line;
+            }
+        }
+    }
+    const std::int64_t bytes = stream.vector_bytes().value() * count;
+    return std::max(*std::max_element(load.begin(), load.end()), ceil_div(bytes, port.interleave()));
 }
 
 }  // namespace systole

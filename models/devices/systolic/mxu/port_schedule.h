@@ -17,6 +17,9 @@ namespace systole {
 struct BankedPort {
     int banks = 1;
     Bytes bank_width{1};
+
+    /// Bytes in one turn around the banks: what the port serves per cycle at most.
+    std::int64_t interleave() const { return banks * bank_width.value(); }
 };
 
 /// One level of a nested loop over vectors.
@@ -39,6 +42,9 @@ struct AddressStream {
     std::array<StreamLevel, 3> levels;  ///< outermost first; unused levels have count 1
 
     std::int64_t vectors() const { return levels[0].count * levels[1].count * levels[2].count; }
+    /// Where vector `number` begins, from the base on.
+    Bytes offset_of(std::int64_t number) const;
+    Bytes vector_bytes() const;
 };
 
 /// Distinct vectors looked at by cycles_per_vector at most.
@@ -47,10 +53,20 @@ constexpr std::int64_t kMaxPeriod = 4096;
 /// Cycles a vector occupies the port: the greatest number of distinct lines it has in one bank.
 std::int64_t vector_cycles(const BankedPort& port, const AddressStream& stream, Bytes vector_base);
 
+/// Whether no two lines of the stream can meet in a bank, because all of them lie within one turn around the
+/// banks: then every vector takes one cycle.
+bool conflict_free(const BankedPort& port, const AddressStream& stream, Bytes base);
+
 /// The mean of vector_cycles over the stream, in lowest terms. Vectors whose addresses differ by a multiple
 /// of banks * bank_width cost the same, so every level repeats after a period and only distinct vectors are
 /// looked at. Exact while these number at most kMaxPeriod; of more, the first kMaxPeriod count, each as often
 /// as it occurs.
 Rational cycles_per_vector(const BankedPort& port, const AddressStream& stream);
+
+/// Cycles for vectors first … first + count - 1 when lines go into a buffer in any order: as many as the
+/// busiest bank has lines to serve, and no fewer than the bytes need. A line that holds pieces one after the
+/// other is read once for all of them.
+std::int64_t buffered_cycles(const BankedPort& port, const AddressStream& stream, std::int64_t first,
+                             std::int64_t count);
 
 }  // namespace systole

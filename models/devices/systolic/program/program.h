@@ -56,12 +56,17 @@ struct PassOrigin {
     friend bool operator==(const PassOrigin&, const PassOrigin&) = default;
 };
 
-/// What one edge of the array reads from the scratchpad during a pass.
+/// What one edge of the array reads from the scratchpad during a pass: `vectors` vectors of a pattern, from
+/// vector `first` on. Which way round they lie (along K or across it) is the edge's to turn: what counts is
+/// the port's time.
 struct EdgeRead {
     static constexpr std::uint32_t kNone = ~std::uint32_t{0};
     std::uint32_t stream = kNone;  ///< index into Program::streams: the pattern; kNone: reads nothing
-    std::int64_t address = 0;      ///< of its first vector
+    std::int64_t address = 0;      ///< of the pattern's first vector
+    std::int64_t first = 0;        ///< vector of the pattern
+    std::int64_t vectors = 0;      ///< to read
     std::int64_t fold_step = 0;    ///< the next fold of a run reads this many bytes further
+    bool none() const { return stream == kNone; }
     friend bool operator==(const EdgeRead&, const EdgeRead&) = default;
 };
 
@@ -76,10 +81,11 @@ struct MatrixPass {
     std::int32_t folds =
         1;  ///< of a run: passes one behind the other, each with a tile of its own, k elements
             ///< further along K, onto the same accumulator rows; all but the first add
-    std::int32_t accumulator_row = 0;  ///< first row written: of m rows (ws), n rows (is), m rows (os)
-    bool accumulate = false;           ///< add to what the rows hold, instead of replacing it
-    bool new_tile = true;              ///< otherwise the tile of the pass before stays (ws, is)
-    DType dtype = DType::Bf16;         ///< of the activations: sets the rate
+    std::int32_t accumulator_row = 0;   ///< first row written: of m rows (ws), n rows (is), m rows (os)
+    bool accumulate = false;            ///< add to what the rows hold, instead of replacing it
+    bool new_tile = true;               ///< otherwise the tile of the pass before stays (ws, is)
+    DType dtype = DType::Bf16;          ///< of the activations: sets the rate
+    Operand second = Operand::Weights;  ///< what w is, where an edge reads it
     PassOrigin origin;
     Macs macs() const { return Macs(m * k * n * folds); }
     friend bool operator==(const MatrixPass&, const MatrixPass&) = default;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "models/devices/systolic/program/pass_line.h"
 #include "models/devices/systolic/program/program_line.h"
 #include "models/devices/systolic/program/stream_line.h"
 #include "sim/base/checked.h"
@@ -25,11 +26,9 @@ std::vector<std::string> names(std::size_t count) {
 
 class Reader {
 public:
-    Reader(const SystolicSpec& spec, std::string file) : spec_(spec), file_(std::move(file)) {
+    Reader(const SystolicSpec& spec, std::string file) : spec_(spec), file_(std::move(file)), passes_(spec) {
         for (int unit = 0; unit < kSharedUnits + 2 * spec.mxu.count; ++unit)
             units_.push_back(unit_name(static_cast<UnitIndex>(unit)));
-        tiles_.resize(static_cast<std::size_t>(spec.mxu.count));
-        uses_.resize(tiles_.size());
     }
 
     Program read(std::string_view text) {
@@ -37,7 +36,7 @@ public:
         if (line_ == 0 || !started_)
             fail(1, "not a device program: expected 'systole-program 2' in the first line");
         check_macs();
-        check_tiles();
+        passes_.finish([this](std::string message) { fail(line_, std::move(message)); });
         if (!mistakes_.empty()) throw UserError(std::move(mistakes_));
         return std::move(program_);
     }
@@ -52,21 +51,18 @@ private:
     Region read_region(ProgramLine& line, const char* key, const char* stride_key,
                        const std::vector<Place>& allowed);
     void check_inside(ProgramLine& line, const char* key, const Region& region, const Transfer& transfer);
-    EdgeRead read_edge(ProgramLine& line, const char* key);
-    MatrixPass read_pass(ProgramLine& line, UnitIndex unit);
     void check_rate(ProgramLine& line, const LayerInfo& layer, const MatrixPass& pass);
     VectorWork read_vector(ProgramLine& line);
     void check_macs();
-    void check_tiles();
 
     void fail(int line, std::string message) { mistakes_.push_back({{file_, line, 1}, std::move(message)}); }
     std::int64_t scratchpad() const { return spec_.scratchpad.capacity.value(); }
     const SystolicSpec& spec_;
     const std::string file_;
     std::vector<std::string> units_;
+    PassReader passes_;
     Program program_;
     std::vector<std::int64_t> layer_macs_;
-    std::vector<std::int64_t> tiles_, uses_;  // by matrix unit: tiles loaded, passes that take a new one
     std::vector<Diagnostic> mistakes_;
     int line_ = 0;
     bool started_ = false;
@@ -132,7 +128,7 @@ void Reader::read_command(ProgramLine& line, UnitIndex unit) {
     switch (unit_kind(unit)) {
         case UnitKind::Matrix:
             command.work = static_cast<std::uint32_t>(program_.passes.size());
-            program_.passes.push_back(read_pass(line, unit));
+            program_.passes.push_back(passes_.read(line, mxu_of(unit), program_.streams));
             check_rate(line, program_.layers[static_cast<std::size_t>(command.layer)],
                        program_.passes.back());
             layer_macs_[static_cast<std::size_t>(command.layer)] += program_.passes.back().macs().value();
@@ -196,7 +192,9 @@ Transfer Reader::read_transfer(ProgramLine& line, UnitIndex unit) {
     if (transfer.bytes() > std::int64_t{1} << 40) line.fail("rows", "more than 2^40 bytes in one transfer");
     check_inside(line, "from", transfer.from, transfer);
     check_inside(line, "to", transfer.to, transfer);
-    if (unit_kind(unit) == UnitKind::Weights) ++tiles_[static_cast<std::size_t>(mxu_of(unit))];
+    if (unit_kind(unit) == UnitKind::Weights && spec_.mxu.direct())
+        line.fail("to", "this machine has no weight FIFO");
+    if (unit_kind(unit) == UnitKind::Weights) passes_.tile_loaded(mxu_of(unit));
     return transfer;
 }
 
@@ -234,47 +232,6 @@ void Reader::check_inside(ProgramLine& line, const char* key, const Region& regi
         line.fail(key, fmt::format("reaches beyond the {}'s {} bytes", to_string(region.place), capacity));
 }
 
-/// "STREAM:ADDRESS" or "STREAM:ADDRESS+STEP".
-EdgeRead Reader::read_edge(ProgramLine& line, const char* key) {
-    const std::string text = line.text(key);
-    const auto parts = split_list(text, ':');
-    const auto tail = split_list(parts.back(), '+');
-    const auto stream = parse_integer(parts.front());
-    const auto address = parse_integer(tail.front());
-    const auto step = tail.size() == 2 ? parse_integer(tail.back()) : std::optional<std::int64_t>(0);
-    if (parts.size() != 2 || tail.size() > 2 || !stream || !address || !step) {
-        line.fail(key, fmt::format("'{}' is not of the form STREAM:ADDRESS or STREAM:ADDRESS+STEP", text));
-        return {};
-    }
-    if (*stream < 0 || *stream >= static_cast<std::int64_t>(program_.streams.size()))
-        line.fail(key,
-                  fmt::format("there is no stream {} above; there are {}", *stream, program_.streams.size()));
-    if (*address < 0 || *address >= scratchpad() || *step < 0 || *step >= scratchpad())
-        line.fail(key, fmt::format("'{}' lies beyond the scratchpad's {} bytes", text, scratchpad()));
-    return {static_cast<std::uint32_t>(*stream), *address, *step};
-}
-
-MatrixPass Reader::read_pass(ProgramLine& line, UnitIndex unit) {
-    const MxuSpec& mxu = spec_.mxu;
-    MatrixPass pass;
-    pass.dtype = static_cast<DType>(line.choice("dtype", dtype_names()));
-    if (!mxu.rate_of(pass.dtype)) line.fail("dtype", "the matrix units have no rate for this number format");
-    pass.left = read_edge(line, "left");
-    pass.m = line.integer("m", 1, mxu.accumulator_rows);
-    pass.k = line.integer("k", 1, std::int64_t{mxu.rows} * mxu.rate_of(pass.dtype).value_or(1));
-    pass.n = line.integer("n", 1, mxu.cols);
-    pass.accumulator_row =
-        static_cast<std::int32_t>(line.integer("accumulator", 0, mxu.accumulator_rows - pass.m));
-    pass.accumulate = line.choice("mode", {"set", "add"}) == 1;
-    pass.new_tile = line.choice("tile", {"keep", "next"}) == 1;
-    pass.origin = {line.integer("batch", 0, kAny, 0), line.integer("m0", 0, kAny, 0),
-                   line.integer("k0", 0, kAny, 0), line.integer("n0", 0, kAny, 0)};
-    std::int64_t& uses = uses_[static_cast<std::size_t>(mxu_of(unit))];
-    uses += pass.new_tile;
-    if (uses == 0) line.fail("tile", "no tile to keep: the first pass must take one");
-    return pass;
-}
-
 /// A layer's capacity is counted at its dtype's rate, which its passes must not exceed.
 void Reader::check_rate(ProgramLine& line, const LayerInfo& layer, const MatrixPass& pass) {
     if (spec_.mxu.rate_of(pass.dtype).value_or(1) > spec_.mxu.rate_of(layer.dtype).value_or(1))
@@ -309,13 +266,6 @@ void Reader::check_macs() {
         if (program_.layers[i].macs != layer_macs_[i])
             fail(line_, fmt::format("the commands of layer {} ('{}') do {} MACs, the layer says {}", i,
                                     program_.layers[i].name, layer_macs_[i], program_.layers[i].macs));
-}
-
-void Reader::check_tiles() {
-    for (std::size_t i = 0; i < tiles_.size(); ++i)
-        if (tiles_[i] != uses_[i])
-            fail(line_, fmt::format("weights{0} loads {1} tiles, the passes of mxu{0} use {2}", i, tiles_[i],
-                                    uses_[i]));
 }
 
 }  // namespace

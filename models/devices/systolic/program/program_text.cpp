@@ -49,20 +49,24 @@ void write_transfer(const Transfer& t, Out out) {
     fmt::format_to(out, " operand={}", to_string(t.operand));
 }
 
-/// " left=STREAM:ADDRESS", with "+STEP" when a run's folds lie apart; nothing for an edge that reads nothing.
-void write_edge(const char* key, const EdgeRead& edge, Out out) {
-    if (edge.stream == EdgeRead::kNone) return;
+/// " left=STREAM:ADDRESS", with "+STEP" when a run's folds lie apart and a window when it is not the whole
+/// pattern that is read; nothing for an edge that reads nothing.
+void write_edge(const Program& program, const char* key, const EdgeRead& edge, Out out) {
+    if (edge.none()) return;
     fmt::format_to(out, " {}={}:{}", key, edge.stream, edge.address);
     if (edge.fold_step != 0) fmt::format_to(out, "+{}", edge.fold_step);
+    if (edge.first != 0 || edge.vectors != program.streams[edge.stream].vectors())
+        fmt::format_to(out, " {}_window={}+{}", key, edge.first, edge.vectors);
 }
 
-void write_pass(const MatrixPass& p, Out out) {
-    write_edge("left", p.left, out);
-    write_edge("top", p.top, out);
+void write_pass(const Program& program, const MatrixPass& p, Out out) {
+    write_edge(program, "left", p.left, out);
+    write_edge(program, "top", p.top, out);
     fmt::format_to(out, " m={} k={} n={}", p.m, p.k, p.n);
     if (p.folds != 1) fmt::format_to(out, " folds={}", p.folds);
     fmt::format_to(out, " accumulator={} mode={} tile={} dtype={}", p.accumulator_row,
                    p.accumulate ? "add" : "set", p.new_tile ? "next" : "keep", to_string(p.dtype));
+    if (p.second != Operand::Weights) fmt::format_to(out, " second={}", to_string(p.second));
     fmt::format_to(out, " batch={} m0={} k0={} n0={}", p.origin.batch, p.origin.m0, p.origin.k0, p.origin.n0);
 }
 
@@ -79,7 +83,7 @@ void write_command(const Program& program, const Command& command, Out out) {
     fmt::format_to(out, "{} layer={}", unit_name(command.unit), command.layer);
     switch (unit_kind(command.unit)) {
         case UnitKind::Matrix:
-            write_pass(program.pass(command), out);
+            write_pass(program, program.pass(command), out);
             break;
         case UnitKind::Vector:
             write_vector(program.vector(command), out);

@@ -31,11 +31,11 @@ constexpr int kHighestRate = 16;
 
 struct MxuSpec {
     int count = 1;           ///< matrix units that share one operator
-    int rows = 1, cols = 1;  ///< PEs: K along rows, N along columns
+    int rows = 1, cols = 1;  ///< PEs; mxu/dataflow.h says what lies along them
     Dataflow dataflow = Dataflow::WeightStationary;
-    bool shadow_register = true;  ///< a second weight register per PE: shift-in behind the running pass
-    int weight_fifo_tiles = 1;    ///< weight tiles that wait before the array
-    Space weight_source = Space::Scratchpad;  ///< where the weight FIFO reads from (TPU v1: DRAM)
+    bool shadow_register = true;              ///< a second register per PE: shift behind the running pass
+    int weight_fifo_tiles = 1;                ///< ws: weight tiles that wait before the array; 0: none can
+    Space weight_source = Space::Scratchpad;  ///< where weights come from (TPU v1: DRAM)
     std::int64_t accumulator_rows = 1;        ///< rows of `cols` accumulators, per unit
     Cycles accumulator_latency;  ///< add-and-write of one row; bounds consecutive folds onto the same row
     EngineKind engine = EngineKind::Tile;
@@ -45,6 +45,8 @@ struct MxuSpec {
     std::array<std::optional<int>, 7> rate;
 
     std::optional<int> rate_of(DType dtype) const { return rate[static_cast<std::size_t>(dtype)]; }
+    /// Both operands come straight out of the scratchpad through the edges of the array: no weight FIFO.
+    bool direct() const { return dataflow != Dataflow::WeightStationary || weight_fifo_tiles == 0; }
 };
 
 struct VectorSpec {
@@ -77,6 +79,16 @@ struct PlacementSpec {
     Bytes output_buffer;  ///< scratchpad for tiles on their way out
 };
 
+/// Known faults of simulators that we can reproduce, to be compared with them number by number. All off on a
+/// machine that means itself.
+struct FaultSpec {
+    bool os_without_shift_out = false;
+    bool utilization_less_one_cycle = false;
+    bool conv_output_rounded_up = false;
+    bool os_extra_ofmap_writes = false;
+    bool partial_sums_written = false;
+};
+
 struct SystolicSpec {
     std::string name;  ///< the preset's name: the root of all instance paths
     Hertz core_clock;  ///< matrix units, vector unit, scratchpad, sequencer
@@ -88,6 +100,7 @@ struct SystolicSpec {
     DmaSpec dma;
     HostLinkSpec host;
     DramSpec memory;
+    FaultSpec faults;
 
     /// PEs of all matrix units.
     std::int64_t pes() const { return std::int64_t{mxu.count} * mxu.rows * mxu.cols; }

@@ -16,6 +16,10 @@ constexpr BytesPerSecond kSlowestLink(1'000'000);
 constexpr Ticks kLongestWait(kTicksPerSecond);
 constexpr std::int64_t kMaxArray =
     4096;  // PEs per side: beyond any machine built, and safe for every product
+// What a preset writes for a resource that must never be in the way; safe for every product.
+constexpr std::int64_t kPlentyRows = 1 << 30;
+constexpr std::int64_t kPlentyBytes = std::int64_t{1} << 40;
+constexpr std::int64_t kMaxGridAccumulators = 1 << 27;  // the PE grid holds each: 512 MiB
 
 int small(Section& section, std::string_view key, std::string_view meaning, Limits limits,
           std::optional<std::int64_t> fallback = {}) {
@@ -42,20 +46,23 @@ void read_rates(Section mxu, MxuSpec& spec) {
 MxuSpec read_mxu(Section mxu) {
     MxuSpec spec;
     spec.count = small(mxu, "count", "matrix units that share one operator", {1, 64});
-    spec.rows = small(mxu, "rows", "PE rows of one array: K runs along them", {1, kMaxArray});
-    spec.cols = small(mxu, "cols", "PE columns of one array: N runs along them", {1, kMaxArray});
-    spec.dataflow =
-        static_cast<Dataflow>(mxu.choice("dataflow", "what stays in the PEs: ws = the weights", {"ws"}, 0));
+    spec.rows = small(mxu, "rows", "PE rows of one array: K runs along them (os: M)", {1, kMaxArray});
+    spec.cols = small(mxu, "cols", "PE columns of one array: N runs along them (is: M)", {1, kMaxArray});
+    spec.dataflow = static_cast<Dataflow>(mxu.choice(
+        "dataflow", "what stays in the PEs: ws = weights, os = outputs, is = inputs", {"ws", "os", "is"}, 0));
     spec.shadow_register =
-        mxu.flag("shadow_register", "a second weight register per PE, filled while passes run");
+        mxu.flag("shadow_register", "a second register per PE: tiles (os: results) shift while passes run");
     spec.weight_fifo_tiles =
-        small(mxu, "weight_fifo_tiles", "weight tiles that wait before the array", {1, 1024});
+        small(mxu, "weight_fifo_tiles",
+              "weight tiles that wait before a weight-stationary array; 0: tiles are shifted straight out of "
+              "the scratchpad, as os and is arrays always do (the key means nothing to them)",
+              {0, 1024});
     spec.weight_source =
-        mxu.choice("weight_source", "where the weight FIFO reads from", {"dram", "scratchpad"}) == 0
+        mxu.choice("weight_source", "where the weight FIFO (or edge) reads from", {"dram", "scratchpad"}) == 0
             ? Space::Dram
             : Space::Scratchpad;
     spec.accumulator_rows =
-        mxu.count("accumulator_rows", "accumulator rows of one array, each as wide as it", {2, 1 << 24});
+        mxu.count("accumulator_rows", "accumulator rows of one array, each as wide as it", {2, kPlentyRows});
     spec.accumulator_latency =
         Cycles(mxu.count("accumulator_latency",
                          "cycles from reading an accumulator row to its sum being readable", {1, 1000}));
@@ -71,24 +78,27 @@ ScratchpadSpec read_scratchpad(Section pad) {
     ScratchpadSpec spec;
     spec.capacity = pad.bytes("capacity", "size of the scratchpad", {1, std::int64_t{1} << 40});
     spec.banks = small(pad, "banks", "banks, interleaved line by line", {1, 4096});
-    spec.bank_bytes = pad.bytes("bank_width", "one line: what a bank serves per cycle", {1, 1 << 16});
+    spec.bank_bytes = pad.bytes("bank_width", "one line: what a bank serves per cycle", {1, kPlentyBytes});
     spec.activation_ports = small(pad, "activation_ports", "activation streams at a time", {1, 64});
     spec.weight_port_bytes =
-        pad.bytes("weight_port_width", "per cycle, towards each matrix unit's weight FIFO", {1, 1 << 20});
-    spec.dma_port_bytes = pad.bytes("dma_port_width", "per cycle, of each DMA engine's port", {1, 1 << 20});
+        pad.bytes("weight_port_width", "per cycle, towards each array's weight FIFO, or its upper edge",
+                  {1, kPlentyBytes});
+    spec.dma_port_bytes =
+        pad.bytes("dma_port_width", "per cycle, of each DMA engine's port", {1, kPlentyBytes});
     spec.latency = Cycles(pad.count("latency", "cycles from a request to its first data", {0, 10000}));
     return spec;
 }
 
 VectorSpec read_vector(Section vector) {
     VectorSpec spec;
-    spec.lanes = vector.count("lanes", "elements per cycle of an operation of cost 1", {1, 1 << 20});
+    spec.lanes = vector.count("lanes", "elements per cycle of an operation of cost 1", {1, kPlentyBytes});
     spec.startup = Cycles(vector.count("startup", "pipeline depth", {0, 10000}));
-    spec.read_bytes_per_cycle = vector.bytes("read_width", "scratchpad bytes read per cycle", {1, 1 << 20});
+    spec.read_bytes_per_cycle =
+        vector.bytes("read_width", "scratchpad bytes read per cycle", {1, kPlentyBytes});
     spec.write_bytes_per_cycle =
-        vector.bytes("write_width", "scratchpad bytes written per cycle", {1, 1 << 20});
+        vector.bytes("write_width", "scratchpad bytes written per cycle", {1, kPlentyBytes});
     spec.accumulator_rows_per_cycle =
-        vector.count("accumulator_rows_per_cycle", "accumulator rows drained per cycle", {1, 1024});
+        vector.count("accumulator_rows_per_cycle", "accumulator rows drained per cycle", {1, kPlentyRows});
     Section cost = vector.section("cost");
     spec.cost.simple =
         small(cost, "simple", "lane-cycles of an add, multiply, maximum, ReLU or conversion", {1, 1000});
@@ -150,6 +160,51 @@ HostLinkSpec read_host(Section host) {
     return spec;
 }
 
+FaultSpec read_faults(Section faults) {
+    FaultSpec spec;
+    const auto fault = [&](const char* key, const char* meaning) { return faults.flag(key, meaning, false); };
+    spec.os_without_shift_out =
+        fault("os_without_shift_out",
+              "results leave an output-stationary array in no time: the R cycles that shift them out are "
+              "left away");
+    spec.utilization_less_one_cycle =
+        fault("utilization_less_one_cycle",
+              "utilization is MACs / (PEs x (compute cycles - 1)), not useful slots / all slots");
+    spec.conv_output_rounded_up =
+        fault("conv_output_rounded_up",
+              "the output size of a convolution in 'systole op' is rounded up where it says nothing else");
+    spec.os_extra_ofmap_writes =
+        fault("os_extra_ofmap_writes",
+              "the counter ofmap_writes of an output-stationary array has R + C writes too many a fold");
+    spec.partial_sums_written =
+        fault("partial_sums_written",
+              "the counter ofmap_writes of ws and is arrays has every partial sum of every fold");
+    return spec;
+}
+
+/// What the matrix units cannot be together.
+void check_mxu(const Section& root, const SystolicSpec& spec) {
+    Section mxu = root.section("mxu");
+    for (const auto rate : spec.mxu.rate)
+        if (spec.mxu.engine == EngineKind::Grid && rate.value_or(1) != 1)
+            mxu.fail("engine", "the PE grid computes one MAC per PE and cycle; it needs rates of 1");
+    if (spec.mxu.engine == EngineKind::Grid &&
+        spec.mxu.accumulator_rows > kMaxGridAccumulators / (std::int64_t{spec.mxu.count} * spec.mxu.cols))
+        mxu.fail("accumulator_rows",
+                 fmt::format("the PE grid holds every accumulator; {} matrix units of {} columns may have {} "
+                             "rows each",
+                             spec.mxu.count, spec.mxu.cols,
+                             kMaxGridAccumulators / (std::int64_t{spec.mxu.count} * spec.mxu.cols)));
+    if (spec.mxu.direct() && spec.mxu.weight_source == Space::Dram)
+        mxu.fail("weight_source",
+                 spec.mxu.dataflow == Dataflow::WeightStationary
+                     ? "without a weight FIFO (weight_fifo_tiles: 0) tiles come from the scratchpad; write "
+                       "weight_source: scratchpad"
+                     : fmt::format("the operands of an array with dataflow {} come from the scratchpad; "
+                                   "write weight_source: scratchpad",
+                                   to_string(spec.mxu.dataflow)));
+}
+
 /// What no single key can get wrong.
 void cross_check(const Section& root, const SystolicSpec& spec) {
     if (spec.core_clock < kSlowestClock)
@@ -164,10 +219,7 @@ void cross_check(const Section& root, const SystolicSpec& spec) {
                   fmt::format("the buffers below 'placement' take {} bytes together, more than the "
                               "scratchpad's {}",
                               used.value(), spec.scratchpad.capacity.value()));
-    for (const auto rate : spec.mxu.rate)
-        if (spec.mxu.engine == EngineKind::Grid && rate.value_or(1) != 1)
-            root.section("mxu").fail("engine",
-                                     "the PE grid computes one MAC per PE and cycle; it needs rates of 1");
+    check_mxu(root, spec);
     if (spec.dma.payload > spec.memory.max_payload)
         root.section("dma").fail("payload",
                                  fmt::format("{} bytes, more than the memory's largest transaction of {}",
@@ -190,6 +242,7 @@ SystolicSpec read_systolic_spec(config::Config& config, const std::string& name)
     spec.dma = read_dma(root.section("dma"));
     spec.host = read_host(root.section("host"));
     spec.memory = read_dram_spec(root.section("memory"));
+    spec.faults = read_faults(root.section("faults"));
     cross_check(root, spec);
     return spec;
 }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "models/devices/systolic/program/pass_shape.h"
 #include "sim/base/error.h"
 #include "sim/base/text.h"
 
@@ -68,21 +69,25 @@ constexpr Register kReal{"real",
 class Array {
 public:
     Array(const std::string& path, const SystolicSpec& spec, const MatrixUnit* unit, SignalSink& sink)
-        : path_(path), mxu_(spec.mxu), unit_(unit), sink_(sink) {}
+        : path_(path),
+          mxu_(spec.mxu),
+          results_shift_(!spec.faults.os_without_shift_out),
+          unit_(unit),
+          sink_(sink) {}
 
     void add_edges() {
-        const bool outputs_stay = mxu_.dataflow == Dataflow::OutputStationary;
-        const Register& down = !outputs_stay && mxu_.shadow_register ? kShadow : kStationary;
+        const Register& down = !outputs_stay() && mxu_.shadow_register ? kShadow : kStationary;
         for (int row = 0; row < mxu_.rows; ++row)
             add("left.row", row, kMoving, row, 0, "operand that enters this row in this cycle");
         for (int row = 0; row < mxu_.rows; ++row)
             add("left.valid", row, kValid, row, 0, "it belongs to a vector");
         for (int col = 0; col < mxu_.cols; ++col)
             add("top.col", col, down, 0, col, "operand that has entered this column from above");
+        if (outputs_stay() && !results_shift_) return;  // each PE has a way out of its own
         for (int col = 0; col < mxu_.cols; ++col)
-            add("bottom.col", col, outputs_stay ? kResult : kSum, mxu_.rows - 1, col,
-                "what leaves the last row in this cycle");
-        if (outputs_stay) return;
+            add("bottom.col", col, outputs_stay() ? kResult : kSum, mxu_.rows - 1, col,
+                "sum that leaves the last row in this cycle; os: the last row's result register");
+        if (outputs_stay()) return;
         for (int col = 0; col < mxu_.cols; ++col)
             add("bottom.valid", col, kValid, mxu_.rows - 1, col, "it is a vector's sum");
     }
@@ -111,10 +116,12 @@ public:
     }
 
 private:
+    bool outputs_stay() const { return mxu_.dataflow == Dataflow::OutputStationary; }
     std::vector<const Register*> registers() const {
-        if (mxu_.dataflow == Dataflow::OutputStationary)
+        if (outputs_stay() && results_shift_)
             return {&kMoving, &kStationary, &kSum, &kResult, &kValid, &kReal};
-        if (mxu_.shadow_register) return {&kMoving, &kStationary, &kShadow, &kSum, &kValid, &kReal};
+        if (!outputs_stay() && mxu_.shadow_register)
+            return {&kMoving, &kStationary, &kShadow, &kSum, &kValid, &kReal};
         return {&kMoving, &kStationary, &kSum, &kValid, &kReal};
     }
 
@@ -131,6 +138,7 @@ private:
 
     const std::string& path_;
     const MxuSpec& mxu_;
+    const bool results_shift_;  // os
     const MatrixUnit* unit_;
     SignalSink& sink_;
 };
@@ -141,7 +149,8 @@ std::vector<bool> used_rows(const SystolicSpec& spec, const Program& program, in
     for (const Command& command : program.commands) {
         if (command.unit != unit_index(UnitKind::Matrix, index)) continue;
         const MatrixPass& pass = program.pass(command);
-        const std::int64_t rows = program.dataflow == Dataflow::InputStationary ? pass.n : pass.m;
+        const int rate = spec.mxu.rate_of(pass.dtype).value();
+        const std::int64_t rows = shape_of(spec.mxu.dataflow, rate, pass).accumulator_rows;
         for (std::int64_t row = 0; row < rows; ++row)
             used[static_cast<std::size_t>(pass.accumulator_row + row)] = true;
     }
@@ -183,12 +192,12 @@ void add_array_signals(const std::string& path, const SystolicSpec& spec, const 
     array.add_accumulators(used_rows(spec, program, index));
 }
 
-bool wants_registers(const std::string& root, const SystolicSpec& spec, const Program& program,
-                     const WaveRecorder& wave) {
+bool needs_grid(const std::string& root, const SystolicSpec& spec, const Program& program,
+                const WaveRecorder& wave) {
     Question question(wave);
     for (int index = 0; index < spec.mxu.count && !question.wanted(); ++index)
         add_array_signals(fmt::format("{}.mxu{}", root, index), spec, program, index, nullptr, question);
-    return question.wanted();
+    return question.wanted() || spec.mxu.direct();
 }
 
 }  // namespace systole::systolic

@@ -18,9 +18,10 @@ constexpr std::int64_t kMostTracedPes = 1 << 20;
 void add_array_signals(const std::string& path, const SystolicSpec& spec, const Program& program, int index,
                        const MatrixUnit* unit, SignalSink& sink);
 
-/// Whether `wave` wants any of them, of any matrix unit: then the run needs the PE grid. Throws UserError for
-/// arrays of more than kMostTracedPes.
-bool wants_registers(const std::string& root, const SystolicSpec& spec, const Program& program,
-                     const WaveRecorder& wave);
+/// Whether the run needs the PE grid: `wave` wants any of them, of any matrix unit, or the tile engine would
+/// run folds ahead of time, so that not even queues are seen when they change. Throws UserError for arrays of
+/// more than kMostTracedPes.
+bool needs_grid(const std::string& root, const SystolicSpec& spec, const Program& program,
+                const WaveRecorder& wave);
 
 }  // namespace systole::systolic

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// How tiles and passes get into the array of a matrix unit, and why not earlier: every start leaves the whole
+// chain of what held it back in the causal log.
+#include <algorithm>
+
+#include "models/devices/systolic/machine/matrix_unit.h"
+#include "sim/base/check.h"
+#include "sim/kernel/kernel.h"
+
+namespace systole::systolic {
+
+void MatrixUnit::tell_engine(Cycles at, const CommandQueue::Entry& entry, std::int32_t fold) {
+    const MatrixPass& pass = work(entry);
+    const PassShape lies = shape(pass);
+    const Tile tile{static_cast<int>(lies.rows), static_cast<int>(lies.cols)};
+    if (witnessed_)
+        witnessed_->tile_arrives(at, tile,
+                                 values_of(spec_.mxu.dataflow, entry.command->layer, pass, fold).tile);
+    else
+        engine_->tile_arrives(at, tile);
+}
+
+void MatrixUnit::tile_arrived(EventId done) {
+    const Cycles cycle = clock_.at_or_after(now());
+    arrived_.push_back({cycle, done});
+    SYSTOLE_CHECK(tiles_arrived_ < plan_.tiles.size(), "{}: more tiles arrive than passes use", name());
+    tell_engine(cycle, {plan_.tiles[tiles_arrived_++], 0, done}, 0);
+    wake_at(cycle);
+}
+
+/// Sends the tile of the fold at the head on its way. It is read while it is shifted in; a port that needs
+/// longer than the R cycles of the shift makes it that much later.
+void MatrixUnit::announce(Cycles cycle) {
+    head_->announced = true;
+    const CommandQueue::Entry& entry = head_->entry;
+    auto& log = record_.log();
+    if (outputs_stay()) return tell_engine(cycle, entry, head_->fold);
+    const EventId ready = log.latest({entry.issued, record_.last_token(*entry.command), last_started_});
+    const Cycles late(std::max<std::int64_t>(0, edges_.top_cycles(work(entry)) - spec_.mxu.rows));
+    Mark arrival{cycle, ready};
+    if (late > Cycles(0)) {
+        arrival.cycle = std::max(cycle, register_freed_.cycle) + late;
+        arrival.event = log.add(clock_.edge(arrival.cycle), log.latest({ready, register_freed_.event}),
+                                SlotClass::OnChip, entry.number);
+    }
+    arrived_.push_back(arrival);
+    tell_engine(arrival.cycle, entry, head_->fold);
+}
+
+Pass MatrixUnit::next_pass() {
+    const MatrixPass& pass = work(head_->entry);
+    const bool last_fold = head_->fold == pass.folds - 1;
+    const PassShape lies = shape(pass);
+    return {.vectors = lies.vectors,
+            .cycles_per_vector = edges_.rate(pass, lies.vectors, outputs_stay()),
+            .new_tile = pass.new_tile,
+            .last_use = !last_fold || plan_.last_use[commands_started_],
+            .accumulate = pass.accumulate || head_->fold > 0,
+            .accumulator_row = pass.accumulator_row};
+}
+
+bool MatrixUnit::try_start(Cycles cycle) {
+    if (!head_) {
+        if (queue.empty() || !record_.tokens_ready(*queue.front().command, wake_)) return false;
+        head_ = Head{queue.front()};
+    }
+    const bool brings_tile = spec_.mxu.direct() && work(head_->entry).new_tile;
+    if (brings_tile && !head_->announced) announce(cycle);
+    const Pass pass = next_pass();
+    const Cycles array_free = engine_->earliest_start(pass);
+    if (array_free > cycle) {
+        wake_at(array_free);
+        return false;
+    }
+    if (!port_is_ours(cycle)) return false;
+    start(pass, cycle);
+    if (head_ && runs_ahead_) run_ahead(cycle);
+    return true;
+}
+
+/// Starts the remaining folds of a run, one as early as the one before allows.
+void MatrixUnit::run_ahead(Cycles cycle) {
+    while (head_) {
+        announce(cycle);
+        const Pass pass = next_pass();
+        while (engine_->now() < cycle || engine_->earliest_start(pass) != engine_->now()) {
+            cycle = std::max(cycle, engine_->earliest_start(pass));
+            engine_->advance(cycle);
+            take_finished();
+        }
+        start(pass, cycle);
+    }
+}
+
+bool MatrixUnit::port_is_ours(Cycles cycle) {
+    StreamPorts& streams = ports_.streams;
+    if (!streams.contended()) return true;
+    if (!wished_) {
+        streams.wish(index_, sc_core::sc_delta_count());
+        wished_ = true;
+        wake_.notify(sc_core::SC_ZERO_TIME);
+        return false;
+    }
+    wished_ = false;
+    if (streams.granted(index_, sc_core::sc_delta_count(), cycle)) return true;
+    if (port_asked_ == kNever) port_asked_ = cycle;
+    wake_at(std::max(streams.earliest(), cycle));
+    return false;
+}
+
+void MatrixUnit::start(const Pass& pass, Cycles cycle) {
+    const CommandQueue::Entry entry = head_->entry;
+    const MatrixPass& pass_work = work(entry);
+    const bool first_fold = head_->fold == 0, last_fold = head_->fold == pass_work.folds - 1;
+    PassTimes expected = expected_times(pass, cycle);
+    const EventId started = start_event(pass, cycle, expected);
+    ports_.streams.reserve(index_, cycle, expected.stream_end, edges_.bytes(pass_work.left));
+    ports_.upper.stream(edges_.bytes(pass_work.top));
+    if (witnessed_) {
+        PassValues values = values_of(spec_.mxu.dataflow, entry.command->layer, pass_work, head_->fold);
+        witnessed_->start(pass, std::move(values.left), std::move(values.top));
+    } else {
+        engine_->start(pass);
+    }
+    if (first_fold) queue.pop(started);
+
+    // The stream's time is matrix work: to whoever waits for it, a dependency on an earlier tile.
+    auto& log = record_.log();
+    const EventId streamed =
+        log.add(clock_.edge(expected.stream_end), started, SlotClass::Dependency, entry.number);
+    stream_ended_ = {expected.stream_end, streamed};
+    last_started_ = started;
+    before_ = expected;
+    running_.push_back({entry, started, streamed, expected, last_fold, first_fold});
+    ++stats_.passes;
+    stats_.tiles += pass.new_tile;
+    if (last_fold) {
+        head_.reset();
+        ++commands_started_;
+    } else {
+        head_->announced = false;
+        ++head_->fold;
+    }
+    if (outputs_stay()) return;
+    if (!spec_.mxu.shadow_register) {
+        const EventId before = expected.done < expected.stream_end ? started : streamed;
+        register_freed_ = {expected.done,
+                           log.add(clock_.edge(expected.done), before, SlotClass::Ramp, entry.number)};
+    } else if (pass.new_tile) {
+        register_freed_ = {cycle, started};
+    }
+}
+
+/// What the definitions of mxu/matrix_engine.h give, without the shift of a tile that is yet to be looked up.
+PassTimes MatrixUnit::expected_times(const Pass& pass, Cycles start) const {
+    const Rational rate = pass.cycles_per_vector;
+    const std::int64_t rows = spec_.mxu.rows, cols = spec_.mxu.cols;
+    const Cycles last_fed = start + Cycles(rate.floor_times(pass.vectors - 1));
+    PassTimes times;
+    times.start = start;
+    times.stream_end = start + Cycles(rate.ceil_times(pass.vectors));
+    times.done = last_fed + Cycles(rows + cols - 1);
+    if (!outputs_stay()) return times;
+    times.shift_start = times.shift_end = times.done;
+    if (spec_.faults.os_without_shift_out) return times;
+    times.shift_start = last_fed + Cycles(rows);
+    times.shift_end = times.shift_start + Cycles(rows);
+    times.done = times.shift_end + Cycles(cols - 1);
+    return times;
+}
+
+MatrixUnit::EventId MatrixUnit::start_event(const Pass& pass, Cycles cycle, PassTimes& expected) {
+    auto& log = record_.log();
+    const CommandQueue::Entry& entry = head_->entry;
+    EventId tile = CausalLog::kNone;
+    if (outputs_stay()) {
+        tile = results_out(pass, expected);
+    } else {
+        if (pass.new_tile) tile = tile_entered_ = tile_in(expected);
+        expected.shift_start = tile_in_use_.shift_start;
+        expected.shift_end = tile_in_use_.shift_end;
+    }
+    const EventId ready =
+        log.latest({entry.issued, record_.last_token(*entry.command), tile, stream_ended_.event});
+    // Whatever the chain so far does not explain is either the busy stream port or the accumulator rows,
+    // which the pass before still writes.
+    const Ticks now = clock_.edge(cycle);
+    EventId cause = ready;
+    SlotClass owner = SlotClass::OnChip;
+    if (port_asked_ != kNever) {
+        stats_.port_wait_cycles += (cycle - port_asked_).value();
+        cause = log.add(std::max(clock_.edge(port_asked_), log[ready].time), ready, owner, entry.number);
+        port_asked_ = kNever;
+    } else if (ready != CausalLog::kNone && now < clock_.after(log[ready].time, Cycles(1))) {
+        owner = log[ready].owner;  // less than a cycle: only the alignment to the clock's edge
+    }
+    return log.add(now, cause, owner, entry.number);
+}
+
+/// The event of the new tile's shift, which took the place of the tile before.
+MatrixUnit::EventId MatrixUnit::tile_in(PassTimes& expected) {
+    auto& log = record_.log();
+    const Mark arrived = arrived_.front();
+    arrived_.pop_front();
+    const std::uint32_t number = head_->entry.number;
+    const EventId cause = log.latest({arrived.event, register_freed_.event});
+    expected.shift_start = std::max(arrived.cycle, register_freed_.cycle);
+    expected.shift_end = expected.shift_start + Cycles(spec_.mxu.rows);
+    tile_in_use_ = expected;
+    const EventId begun = log.add(std::max(clock_.edge(expected.shift_start), log[cause].time), cause,
+                                  log[cause].owner, number);
+    return log.add(clock_.edge(expected.shift_end), begun, SlotClass::Ramp, number);
+}
+
+/// os: the event from which the results of the tile before are out of this one's way.
+MatrixUnit::EventId MatrixUnit::results_out(const Pass& pass, const PassTimes& expected) {
+    if (stream_ended_.event == CausalLog::kNone) return CausalLog::kNone;
+    auto& log = record_.log();
+    Cycles free = before_.done;
+    if (spec_.mxu.shadow_register) {
+        if (spec_.faults.os_without_shift_out) return CausalLog::kNone;
+        // The last vectors of consecutive tiles are at least R cycles apart.
+        free = before_.shift_start - Cycles(pass.cycles_per_vector.floor_times(pass.vectors - 1));
+    }
+    free = std::min(free, expected.start);
+    const Ticks streamed = log[stream_ended_.event].time;
+    if (clock_.edge(free) <= streamed) return CausalLog::kNone;
+    return log.add(clock_.edge(free), stream_ended_.event, SlotClass::Ramp, head_->entry.number);
+}
+
+}  // namespace systole::systolic

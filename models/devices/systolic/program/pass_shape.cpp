@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/systolic/program/pass_shape.h"
+
+namespace systole::systolic {
+
+PassShape shape_of(Dataflow dataflow, int rate, const MatrixPass& pass) {
+    const std::int64_t k = ceil_div(pass.k, rate);
+    switch (dataflow) {
+        case Dataflow::WeightStationary:
+            return {pass.m, k, pass.n, pass.m};
+        case Dataflow::OutputStationary:
+            return {k, pass.m, pass.n, pass.m};
+        case Dataflow::InputStationary:
+            return {pass.n, k, pass.m, pass.n};
+    }
+    return {};
+}
+
+EdgeOperands operands_of(Dataflow dataflow, const MatrixPass& pass) {
+    if (dataflow == Dataflow::InputStationary) return {pass.second, Operand::Activations};
+    return {Operand::Activations, pass.second};
+}
+
+EdgeElements elements_of(Dataflow dataflow, const MatrixPass& pass) {
+    const std::int64_t inputs = pass.m * pass.k, weights = pass.k * pass.n;
+    if (dataflow == Dataflow::InputStationary) return {weights, inputs};
+    return {inputs, weights};
+}
+
+}  // namespace systole::systolic
