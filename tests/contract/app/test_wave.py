@@ -94,6 +94,47 @@ class Values(Wave):
                          [(500 * i, (i + 1) % 2) for i in range(2 * len(self.cycles))])
 
 
+class Dataflows(Wave):
+    """The other two dataflows, on a product of 6 x 4 x 32 on the same array."""
+
+    M, K, N, R = 6, 32, 4, 16
+
+    def record_dataflow(self, dataflow):
+        vcd = self.record(DEVICE, "matmul", f"m={self.M}", f"n={self.N}", f"k={self.K}", "dtype=int8", "--set",
+                          "mxu.rows=16", "--set", "mxu.cols=16", "--set", f"mxu.dataflow={dataflow}")
+        cycles = range(0, vcd.times[-1], 1000)
+        return lambda path: vcd.sampled(f"{DEVICE}.mxu0.{path}", cycles), vcd
+
+    def product(self, m, n, ks):
+        return sum(activation(m, k) * weight(k, n) for k in ks)
+
+    def sums(self, values, row, col):
+        return [s for s, valid in zip(values(f"pe_{row}_{col}.sum"), values(f"pe_{row}_{col}.valid")) if valid]
+
+    def test_outputs_that_stay_grow_in_place_and_leave_through_the_bottom(self):
+        values, vcd = self.record_dataflow("os")
+        for m in range(self.M):
+            for n in range(self.N):
+                self.assertEqual(self.sums(values, m, n), [self.product(m, n, range(k + 1)) for k in range(self.K)])
+                self.assertEqual(values(f"acc_{m}.col_{n}")[-1], self.product(m, n, range(self.K)))
+        for n in range(self.N):
+            out = values(f"bottom.col_{n}")
+            results = [self.product(m, n, range(self.K)) for m in reversed(range(self.M))]
+            self.assertIn(results, [out[i:i + self.M] for i in range(len(out))], "one below the other, last row first")
+        self.assertNotIn(f"{DEVICE}.mxu0.pe_0_0.shadow", vcd.signals)
+        self.assertNotIn(f"{DEVICE}.mxu0.fifo", vcd.signals)
+
+    def test_inputs_that_stay_meet_streaming_weights(self):
+        values, _ = self.record_dataflow("is")
+        for row, col in ((0, 0), (15, 5), (4, 2)):
+            self.assertEqual(self.sums(values, row, col),
+                             [self.product(col, n, range(fold, fold + row + 1))
+                              for fold in range(0, self.K, self.R) for n in range(self.N)])
+        for n in range(self.N):  # an accumulator row is an output channel
+            for m in range(self.M):
+                self.assertEqual(values(f"acc_{n}.col_{m}")[-1], self.product(m, n, range(self.K)))
+
+
 class Windows(Wave):
     def test_the_same_run_gives_the_same_bytes(self):
         self.record(DEVICE, TRACE)

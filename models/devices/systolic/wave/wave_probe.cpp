@@ -88,8 +88,9 @@ void WaveProbe::add_matrix_unit(int index, SignalSink& sink) {
     const MatrixUnit& unit = *machine_.mxus[static_cast<std::size_t>(index)];
     const std::string path = unit.name();
     add_level(path + ".queue", "passes that wait", sink, [&unit] { return unit.queue.size(); });
-    add_level(path + ".fifo", "tiles that wait to be shifted in", sink,
-              [&unit] { return unit.tiles_waiting(); });
+    if (!spec_.mxu.direct())
+        add_level(path + ".fifo", "tiles that wait to be shifted in", sink,
+                  [&unit] { return unit.tiles_waiting(); });
     add_level(path + ".passes", "passes between their start and their last sum", sink,
               [&unit] { return unit.passes_running(); });
     add_bit(path + ".streaming", "a pass holds the stream port", sink,
