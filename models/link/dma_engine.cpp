@@ -28,7 +28,7 @@ DmaEngine::DmaEngine(sc_core::sc_module_name name, const DmaSpec& spec, ClockDom
       spec_(spec),
       clock_(clock),
       listener_(std::move(listener)),
-      data_(static_cast<std::size_t>(spec.payload.value())) {
+      data_(std::make_unique_for_overwrite<unsigned char[]>(static_cast<std::size_t>(spec.payload.value()))) {
     const auto wire = [this](Socket& socket, Place place) {
         lane(place).socket = &socket;
         socket.register_nb_transport_bw(this, &DmaEngine::nb_transport_bw, static_cast<int>(place));
@@ -90,7 +90,7 @@ DmaEngine::Payload* DmaEngine::next_payload() {
     payload->set_address(
         static_cast<std::uint64_t>(transfer.from.address + row_ * transfer.from.stride + offset_));
     payload->set_read();
-    payload->set_data_ptr(data_.data());
+    payload->set_data_ptr(data_.get());
     payload->set_data_length(static_cast<unsigned>(bytes));
     payload->set_streaming_width(static_cast<unsigned>(bytes));
     offset_ += bytes;

@@ -11,6 +11,7 @@
 #include <array>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <systemc>
 #include <tlm>
 #include <vector>
@@ -96,7 +97,8 @@ private:
     const Listener listener_;
     std::array<Lane, kPlaces> lanes_;
     PayloadPool<Payload> pool_;
-    std::vector<unsigned char> data_;    // what payloads point to: contents are not simulated
+    // What payloads point to: contents are not simulated, so nobody writes or reads it, not even to clear it.
+    std::unique_ptr<unsigned char[]> data_;
     std::deque<Job> jobs_;               // unfinished, oldest first; the last may be active
     std::uint64_t first_job_ = 0;        // id of jobs_.front()
     bool active_ = false;                // the last job still has payloads to request

@@ -28,8 +28,8 @@ OutputShape output_shape(const MxuSpec& mxu) {
 void cut(Block& block, const OutputShape& shape) {
     const std::int64_t m_step = shape.m == 0 ? block.m.count : shape.m;
     const std::int64_t n_step = shape.n == 0 ? block.n.count : shape.n;
-    for (std::int64_t n = 0; n < block.n.count; n += n_step) {
-        for (std::int64_t m = 0; m < block.m.count; m += m_step) {
+    for (std::int64_t m = 0; m < block.m.count; m += m_step) {
+        for (std::int64_t n = 0; n < block.n.count; n += n_step) {
             OutputTile tile;
             tile.m = {block.m.begin + m, std::min(m_step, block.m.count - m)};
             tile.n = {block.n.begin + n, std::min(n_step, block.n.count - n)};

@@ -42,7 +42,7 @@ struct Block {
     int mxu = 0;
     std::int64_t item = 0, m_block = 0;
     Range m, n;
-    std::vector<OutputTile> tiles;  ///< N by N, inside it M by M
+    std::vector<OutputTile> tiles;  ///< row by row, so that rows are complete, and leave, one after the other
     BufferTile* input = nullptr;    ///< staged for the step at work; none: read in place
     BufferTile* weights = nullptr;
     bool fresh = true;  ///< has not waited for them yet

@@ -163,13 +163,15 @@ std::vector<Tiling> splits(const TilingRequest& r) {
     return all;
 }
 
-/// How many columns a block may have, in units: for streamed columns (is) all of them first, then halves of
-/// that; for others what gives the same passes anyway, from one unit up.
+/// How many columns a block may have, in units. Where operands come straight out of the scratchpad, the widest
+/// first: streamed columns (is) fill the array longest, and rows of results leave whole. Otherwise the narrowest,
+/// whose weights wait least.
 std::vector<std::int64_t> widths(const TilingRequest& r) {
     std::vector<std::int64_t> all;
-    if (r.tile.n == 0) all.push_back(r.n_tiles);
     for (std::int64_t n_tiles = 1; n_tiles <= r.n_tiles; n_tiles *= 2) all.push_back(n_tiles);
-    if (r.tile.n == 0) std::reverse(all.begin() + 1, all.end());
+    if (!r.direct) return all;
+    if (all.back() != r.n_tiles) all.push_back(r.n_tiles);
+    std::reverse(all.begin(), all.end());
     return all;
 }
 
