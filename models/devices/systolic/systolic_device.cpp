@@ -12,7 +12,7 @@
 #include "models/devices/systolic/program/program.h"
 #include "models/devices/systolic/program/program_reader.h"
 #include "models/devices/systolic/spec/spec.h"
-#include "models/devices/systolic/wave/array_signals.h"
+#include "models/devices/systolic/wave/traced_machine.h"
 #include "models/devices/systolic/wave/wave_probe.h"
 #include "sim/base/check.h"
 #include "sim/kernel/kernel.h"
@@ -76,6 +76,7 @@ public:
     }
 
     void list_signals(const Graph& graph, const RunOptions& options, SignalSink& signals) const override {
+        refuse_large_array(spec_);
         const Lowered lowered = systolic::lower(graph, spec_, options.protocol);
         const FreshKernel kernel;
         Machine machine(instance_name(spec_.name).c_str(), spec_, lowered.program, options);
@@ -85,9 +86,7 @@ public:
     void trace(const Graph& graph, const RunOptions& options, WaveRecorder& wave) const override {
         const Lowered lowered = systolic::lower(graph, spec_, options.protocol);
         const std::string root = instance_name(spec_.name);
-        SystolicSpec spec = spec_;
-        // The same run either way (WitnessedEngine), but only the grid has registers, and it takes longer.
-        spec.mxu.engine = needs_grid(root, spec, lowered.program, wave) ? EngineKind::Grid : EngineKind::Tile;
+        const SystolicSpec spec = traced_machine(spec_, lowered.program, root, wave);
         const FreshKernel kernel;
         Machine machine(root.c_str(), spec, lowered.program, options);
         WaveProbe probe(machine, spec, wave);

@@ -335,6 +335,20 @@ class BadInput(Wave):
                                "mxu.cols=1024")
         self.assertIn("2,097,152 PEs", message)
 
+    def test_registers_that_the_grid_cannot_simulate_are_refused_and_other_signals_are_not(self):
+        fast = ("wave", DEVICE, *MATMUL, "--set", "mxu.rate.int8=2", "-o", "w.vcd")
+        message = self.refusal(*fast)
+        self.assertIn("one MAC per PE and cycle", message)
+        self.assertEqual(message.count("\n"), 1)
+        self.assertEqual(self.run_systole(*fast, "--signals", "*.queue,*.mxu0.pass").returncode, 0)
+
+    def test_a_machine_of_very_many_accumulators_is_traced_by_those_it_uses(self):
+        vcd = self.record("scalesim", "matmul", "m=40", "n=8", "k=70", "--signals", "*.acc_*,*.mxu0.pass,*.pe_0_0.*")
+        rows = {path.split(".")[2] for path in vcd.signals if ".acc_" in path}
+        self.assertEqual(len(rows), 40)
+        self.assertIn("more than the PE grid holds",
+                      self.refusal("wave", "scalesim", "matmul", "m=9000000", "n=8", "k=8", "-o", "x.vcd"))
+
     def test_a_drawing_too_large_for_a_slide_says_what_fits(self):
         message = self.refusal("wave", DEVICE, TRACE, "-o", "slide.json")
         pattern, window = re.search(r"--signals '([^']+)' --cycles (\S+),", message).groups()

@@ -43,8 +43,9 @@ public:
     const SlotAccount& account() const { return account_.slots(); }
     /// The PE grid with its values; only on a machine that simulates one.
     const GridEngine& grid() const { return witnessed_->grid(); }
-    /// For waveforms, where no fold runs ahead of time (on the PE grid, or with a weight FIFO). The number in
-    /// the program of the pass that streams in `cycle`, the present or the last.
+    /// For waveforms: from now on every fold is simulated in its own time, with the same result.
+    void stay_in_time() { runs_ahead_ = false; }
+    /// The number in the program of the pass that streams in `cycle`, the present or the last.
     std::optional<std::uint32_t> streaming(Cycles cycle) const {
         if (running_.empty() || stream_ended_.cycle <= cycle) return std::nullopt;
         return running_.back().entry.number;
@@ -146,7 +147,7 @@ private:
     EdgePorts edges_;
     std::unique_ptr<MatrixEngine> engine_;
     WitnessedEngine* const witnessed_;  // the engine, if it computes values
-    const bool runs_ahead_;             // folds of a run need not wait for SystemC's time
+    bool runs_ahead_;                   // folds of a run need not wait for SystemC's time
     MatrixAccount account_;
 
     std::optional<Head> head_;

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "models/devices/systolic/program/pass_shape.h"
-#include "sim/base/error.h"
-#include "sim/base/text.h"
 
 namespace systole::systolic {
 namespace {
@@ -101,7 +101,9 @@ public:
     }
 
     void add_accumulators(const std::vector<bool>& used) {
-        for (std::size_t row = 0; row < used.size(); ++row)
+        const auto rows =
+            std::min(used.size(), static_cast<std::size_t>(kMostTracedAccumulators / mxu_.cols));
+        for (std::size_t row = 0; row < rows; ++row)
             for (int col = 0; used[row] && col < mxu_.cols; ++col)
                 sink_.add({fmt::format("{}.acc_{}.col_{}", path_, row, col),
                            Form::Signed,
@@ -143,61 +145,28 @@ private:
     SignalSink& sink_;
 };
 
-/// Accumulator rows that a pass of this unit writes.
-std::vector<bool> used_rows(const SystolicSpec& spec, const Program& program, int index) {
-    std::vector<bool> used(static_cast<std::size_t>(spec.mxu.accumulator_rows));
+}  // namespace
+
+std::vector<bool> used_accumulator_rows(const SystolicSpec& spec, const Program& program, int index) {
+    std::vector<bool> used;
     for (const Command& command : program.commands) {
         if (command.unit != unit_index(UnitKind::Matrix, index)) continue;
         const MatrixPass& pass = program.pass(command);
         const int rate = spec.mxu.rate_of(pass.dtype).value();
-        const std::int64_t rows = shape_of(spec.mxu.dataflow, rate, pass).accumulator_rows;
-        for (std::int64_t row = 0; row < rows; ++row)
-            used[static_cast<std::size_t>(pass.accumulator_row + row)] = true;
+        const auto first = static_cast<std::size_t>(pass.accumulator_row);
+        const auto rows = static_cast<std::size_t>(shape_of(spec.mxu.dataflow, rate, pass).accumulator_rows);
+        if (used.size() < first + rows) used.resize(first + rows);
+        std::fill_n(used.begin() + pass.accumulator_row, rows, true);
     }
     return used;
 }
 
-/// Asks a recorder about signals without declaring them.
-class Question final : public SignalSink {
-public:
-    explicit Question(const WaveRecorder& wave) : wave_(wave) {}
-    std::size_t add(WaveSignal signal, WaveReader) override {
-        wanted_ = wanted_ || wave_.wants(signal.path);
-        return kUnwanted;
-    }
-    bool wanted() const { return wanted_; }
-
-private:
-    const WaveRecorder& wave_;
-    bool wanted_ = false;
-};
-
-void refuse_large(const MxuSpec& mxu) {
-    const std::int64_t pes = std::int64_t{mxu.rows} * mxu.cols;
-    if (pes > kMostTracedPes)
-        throw UserError(fmt::format(
-            "an array of {} x {} has {} PEs, too many to trace with or without a filter; the limit is {}: "
-            "write --set mxu.rows=128 --set mxu.cols=128, or 'systole run --timeline'",
-            mxu.rows, mxu.cols, with_thousands(pes), with_thousands(kMostTracedPes)));
-}
-
-}  // namespace
-
 void add_array_signals(const std::string& path, const SystolicSpec& spec, const Program& program, int index,
                        const MatrixUnit* unit, SignalSink& sink) {
-    refuse_large(spec.mxu);
     Array array(path, spec, unit, sink);
     array.add_edges();
     array.add_pes();
-    array.add_accumulators(used_rows(spec, program, index));
-}
-
-bool needs_grid(const std::string& root, const SystolicSpec& spec, const Program& program,
-                const WaveRecorder& wave) {
-    Question question(wave);
-    for (int index = 0; index < spec.mxu.count && !question.wanted(); ++index)
-        add_array_signals(fmt::format("{}.mxu{}", root, index), spec, program, index, nullptr, question);
-    return question.wanted() || spec.mxu.direct();
+    array.add_accumulators(used_accumulator_rows(spec, program, index));
 }
 
 }  // namespace systole::systolic

@@ -107,6 +107,7 @@ void WaveProbe::record(WaveRecorder& wave) {
     const WaveWindow& window = wave.window();
     wave.begin();
     dram_.follow(wave);
+    for (auto& mxu : machine_.mxus) mxu->stay_in_time();
     run_until(window.begin_time());
     for (const auto& mxu : machine_.mxus) passes_before_.push_back(mxu->stats().passes);
     for (cycle_ = window.first; cycle_ < window.end; cycle_ += Cycles(1)) {
