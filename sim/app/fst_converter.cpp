@@ -28,7 +28,7 @@ fs::path find_converter() {
     const char* path = std::getenv("PATH");
     std::istringstream directories(path ? path : "");
     for (std::string directory; std::getline(directories, directory, ':');) {
-        const fs::path program = fs::path(directory) / "vcd2fst";
+        fs::path program = fs::path(directory) / "vcd2fst";
         if (::access(program.c_str(), X_OK) == 0) return program;
     }
     throw UserError(

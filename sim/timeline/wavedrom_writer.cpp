@@ -46,7 +46,8 @@ void WaveDromWriter::time(Ticks at) {
     const WaveWindow& window = window_.front();
     const auto cycles = static_cast<std::size_t>((window.clock.at_or_before(at) - window.first).value()) + 1;
     if (values_.empty()) values_.emplace_back(signals_.size());
-    while (values_.size() < cycles) values_.push_back(std::vector<std::int64_t>(values_.back()));
+    const std::vector<std::int64_t> before = values_.back();
+    values_.resize(cycles, before);
 }
 
 void WaveDromWriter::change(std::size_t signal, std::int64_t value) {

@@ -157,6 +157,16 @@ class Windows(Wave):
         for path in whole.signals:
             self.assertEqual(part.sampled(path, times), whole.sampled(path, times), path)
 
+    def test_a_window_knows_what_is_on_the_buses_when_it_opens(self):
+        words = ("tpu_v4", "matmul", "m=64", "n=128", "k=128", "--signals", "*.dram.channel_?.*")
+        whole = self.record(*words)
+        for first, end in ((300, 340), (555, 556), (700, 900)):
+            part = self.record(*words, "--cycles", f"{first}:{end}", output="part.vcd")
+            for path in whole.signals:
+                expected = [c for c in whole.changes[path] if part.times[0] < c[0] < part.times[-1]]
+                self.assertEqual(part.changes[path][0], (part.times[0], whole.at(path, part.times[0])), path)
+                self.assertEqual(part.changes[path][1:], expected, path)
+
     def test_open_windows(self):
         end = self.record(DEVICE, TRACE).times[-1]
         self.assertEqual(self.record(DEVICE, TRACE, "--cycles", ":7").times[-1], 7000)
