@@ -2,6 +2,7 @@
 // systole op: single operators, from the command line or from a table.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "sim/account/output_files.h"
@@ -19,7 +20,7 @@ namespace {
 constexpr std::size_t kTableLimit = std::size_t{64} << 20;  // bytes: about a million rows
 
 std::string answer_question(const LoadedDevice& device, const OpQuestion& question, const std::string& format,
-                            const RunOptions& options) {
+                            const std::vector<std::string>& counters, const RunOptions& options) {
     const Progress progress(fmt::format("running {} on {}", question.op, device.name));
     const RunOutcome outcome = run_operator(device, question.op, question.keys, {}, options);
     if (format == "text") return to_text(outcome.result);
@@ -29,15 +30,16 @@ std::string answer_question(const LoadedDevice& device, const OpQuestion& questi
         list.insert(list.end(), more.begin(), more.end());
     };
     append(header, question.names);
-    append(header, answer_columns());
+    append(header, answer_columns(counters));
     append(cells, question.values);
-    append(cells, answer_cells(outcome.result.total));
+    append(cells, answer_cells(outcome.result, counters, {}));
     return csv_line(header) + csv_line(cells);
 }
 
 int answer_table(const Arguments& arguments, const LoadedDevice& device, const std::string& file,
-                 const RunOptions& options) {
-    const OpTable table = answer_rows(device, parse_csv(read_text(file, kTableLimit), file), file, options);
+                 const std::vector<std::string>& counters, const RunOptions& options) {
+    const OpTable table =
+        answer_rows(device, parse_csv(read_text(file, kTableLimit), file), file, counters, options);
     if (const auto output = arguments.option("output"))
         write_file(*output, table.text);
     else
@@ -45,6 +47,20 @@ int answer_table(const Arguments& arguments, const LoadedDevice& device, const s
     if (table.bad_rows > 0)
         note(fmt::format("{} rows could not be answered; see their column 'error'", table.bad_rows));
     return table.bad_rows > 0 ? 2 : 0;
+}
+
+/// "ifmap_reads,filter_reads": each once.
+std::vector<std::string> read_counters(const Arguments& arguments) {
+    std::vector<std::string> names;
+    const std::string text = arguments.option("counters").value_or("");
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find(',', begin), text.size());
+        names.push_back(text.substr(begin, end - begin));
+        if (std::count(names.begin(), names.end(), names.back()) > 1)
+            arguments.misused(fmt::format("--counters names '{}' twice", names.back()));
+        begin = end + 1;
+    }
+    return names;
 }
 
 int op(const Arguments& arguments) {
@@ -56,6 +72,9 @@ int op(const Arguments& arguments) {
         arguments.misused(fmt::format("--csv and the operator '{}' exclude each other", arguments.at(1)));
     if (file && arguments.has("format") && format != "csv") arguments.misused("--csv answers in CSV only");
     if (output && !file) arguments.misused("--output goes with --csv");
+    const std::vector<std::string> counters = read_counters(arguments);
+    if (!counters.empty() && !file && format != "csv")
+        arguments.misused("--counters goes with --csv or --format csv; JSON has all of them");
     if (output) require_writable_file(*output);
     if (output && std::filesystem::weakly_canonical(*output) == std::filesystem::weakly_canonical(*file))
         arguments.misused(fmt::format("--output {} is the table of questions itself", *output));
@@ -64,8 +83,8 @@ int op(const Arguments& arguments) {
     refuse_workload(settings, "an operator has none");
     const RunOptions options{settings.protocol, false};
     const LoadedDevice device = load_device(Library::find(), reference, settings.device);
-    if (file) return answer_table(arguments, device, *file, options);
-    print(answer_question(device, question, format, options));
+    if (file) return answer_table(arguments, device, *file, counters, options);
+    print(answer_question(device, question, format, counters, options));
     return 0;
 }
 
@@ -79,7 +98,7 @@ Command op_command() {
     command.more_arguments = "key=value...";
     command.about =
         "Operators and their keys: matmul (m n k, batch), conv2d (n h w c k r s, stride pad dilation "
-        "groups),\n"
+        "groups round_up),\n"
         "pool (kind n h w c r s, stride pad), elementwise (kind elements), activation (function elements),\n"
         "softmax (rows cols), norm (kind rows cols), transpose (rows cols), embedding (vocabulary width\n"
         "lookups); all take dtype (bf16 where the device has it). Inputs and outputs lie in device memory.\n"
@@ -89,13 +108,16 @@ Command op_command() {
     add_option(command.options, "csv", "FILE", "answer every row of this table, in place of OPERATOR");
     add_option(command.options, "output,o", "FILE",
                "write the table there instead of to the standard output");
+    add_option(command.options, "counters", "NAMES",
+               "more columns: these counters, summed over components, such as passes,macs");
     add_option(command.options, "format", "FORMAT", "text (default), json or csv");
     command.examples = {
         {"systole op tpu_v4 matmul m=512 n=512 k=512", "a product of two bf16 matrices"},
         {"systole op tpu_v1 conv2d n=1 h=56 w=56 c=64 k=64 r=3 s=3 pad=1 dtype=int8", "a convolution"},
         {"systole op tpu_v4 --csv shapes.csv -o answers.csv", "a table of shapes, rows in, rows out"},
-        {"systole op tpu_v4 matmul m=1 n=4096 k=4096 --set run.inputs_at=host --format json",
-         "for programs"}};
+        {"systole op tpu_v4 matmul m=1 n=4096 k=4096 --set run.inputs_at=host --format json", "for programs"},
+        {"systole op scalesim --set mxu.dataflow=os --csv shapes.csv --counters ifmap_reads,ofmap_writes",
+         "what SCALE-Sim would answer"}};
     command.run = op;
     return command;
 }

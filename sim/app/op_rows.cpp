@@ -2,6 +2,7 @@
 #include "sim/app/op_rows.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -18,12 +19,25 @@ std::string supported_names(const Device& device) {
     return names;
 }
 
-std::vector<std::string> check_header(const std::vector<CsvRow>& rows, const std::string& file) {
+std::int64_t sum_of(const DeviceResult& result, const std::string& counter, const SourceMark& where) {
+    std::int64_t sum = 0;
+    std::vector<std::string> names;
+    for (const Stat& stat : result.stats) {
+        if (std::find(names.begin(), names.end(), stat.name) == names.end()) names.push_back(stat.name);
+        if (stat.name == counter) sum += stat.value;
+    }
+    if (std::find(names.begin(), names.end(), counter) == names.end())
+        throw UserError(where, fmt::format("no component has a counter '{}'{}; there are: {}", counter,
+                                           did_you_mean(counter, names), fmt::join(names, ", ")));
+    return sum;
+}
+
+std::vector<std::string> check_header(const std::vector<CsvRow>& rows, const std::string& file,
+                                      const std::vector<std::string>& answers) {
     if (rows.empty())
         throw UserError(SourceMark{file, 0, 0},
                         "the table is empty; expected a header such as op,dtype,m,n,k");
     const std::vector<std::string>& header = rows[0].cells;
-    const std::vector<std::string> answers = answer_columns();
     const SourceMark where{file, rows[0].line, 1};
     std::vector<Diagnostic> mistakes;
     const auto complain = [&](const std::string& message) { mistakes.push_back({where, message}); };
@@ -38,8 +52,8 @@ std::vector<std::string> check_header(const std::vector<CsvRow>& rows, const std
     return header;
 }
 
-ResultRow answer_row(const LoadedDevice& device, const std::vector<std::string>& header, const CsvRow& row,
-                     const std::string& file, const RunOptions& options) {
+DeviceResult answer_row(const LoadedDevice& device, const std::vector<std::string>& header, const CsvRow& row,
+                        const std::string& file, const RunOptions& options) {
     const SourceMark where{file, row.line, 1};
     if (row.cells.size() != header.size())
         throw UserError(where,
@@ -52,7 +66,7 @@ ResultRow answer_row(const LoadedDevice& device, const std::vector<std::string>&
         else if (!row.cells[i].empty())
             keys[header[i]] = row.cells[i];
     }
-    return run_operator(device, op, std::move(keys), where, options).result.total;
+    return run_operator(device, op, std::move(keys), where, options).result;
 }
 
 /// All mistakes in one line; the row says where they are.
@@ -85,24 +99,33 @@ RunOutcome run_operator(const LoadedDevice& device, const std::string& op, Opera
     return device.run(operator_graph(device, op, std::move(keys), where), options);
 }
 
-std::vector<std::string> answer_columns() {
-    return {"cycles", "compute_cycles", "time_ns", "utilization", "utilization_pct", "bound_by", "error"};
+std::vector<std::string> answer_columns(const std::vector<std::string>& counters) {
+    std::vector<std::string> columns{"cycles",      "compute_cycles",  "time_ns",
+                                     "utilization", "utilization_pct", "bound_by"};
+    columns.insert(columns.end(), counters.begin(), counters.end());
+    columns.emplace_back("error");
+    return columns;
 }
 
-std::vector<std::string> answer_cells(const ResultRow& total) {
-    return {fmt::format("{}", total.cycles.value()),
-            fmt::format("{}", total.compute_cycles()),
-            fmt::format("{}", static_cast<double>(total.time().value()) / 1000),
-            fmt::format("{}", total.utilization()),
-            fmt::format("{}", 100 * total.utilization()),
-            total.bound_by,
-            ""};
+std::vector<std::string> answer_cells(const DeviceResult& result, const std::vector<std::string>& counters,
+                                      const SourceMark& where) {
+    const ResultRow& total = result.total;
+    std::vector<std::string> cells{fmt::format("{}", total.cycles.value()),
+                                   fmt::format("{}", total.compute_cycles()),
+                                   fmt::format("{}", static_cast<double>(total.time().value()) / 1000),
+                                   fmt::format("{}", total.utilization()),
+                                   fmt::format("{}", 100 * total.utilization()),
+                                   total.bound_by};
+    for (const std::string& counter : counters)
+        cells.push_back(fmt::format("{}", sum_of(result, counter, where)));
+    cells.emplace_back("");
+    return cells;
 }
 
 OpTable answer_rows(const LoadedDevice& device, const std::vector<CsvRow>& rows, const std::string& file,
-                    const RunOptions& options) {
-    const std::vector<std::string> header = check_header(rows, file);
-    const std::vector<std::string> answers = answer_columns();
+                    const std::vector<std::string>& counters, const RunOptions& options) {
+    const std::vector<std::string> answers = answer_columns(counters);
+    const std::vector<std::string> header = check_header(rows, file, answers);
     Progress progress("running operators");
     OpTable table;
     const auto add_line = [&](std::vector<std::string> cells, const std::vector<std::string>& more) {
@@ -114,7 +137,8 @@ OpTable answer_rows(const LoadedDevice& device, const std::vector<CsvRow>& rows,
     for (std::size_t i = 1; i < rows.size(); ++i) {
         progress.update(fmt::format("{}: row {} of {}", file, i, rows.size() - 1));
         try {
-            add_line(rows[i].cells, answer_cells(answer_row(device, header, rows[i], file, options)));
+            const DeviceResult result = answer_row(device, header, rows[i], file, options);
+            add_line(rows[i].cells, answer_cells(result, counters, {file, rows[i].line, 1}));
         } catch (const UserError& error) {
             std::vector<std::string> cells(answers.size());
             cells.back() = in_one_line(error);

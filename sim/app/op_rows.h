@@ -23,10 +23,11 @@ Graph operator_graph(const LoadedDevice& device, const std::string& op, Operator
 RunOutcome run_operator(const LoadedDevice& device, const std::string& op, OperatorKeys keys,
                         const SourceMark& where, const RunOptions& options);
 
-/// The names of the columns that an answer adds.
-std::vector<std::string> answer_columns();
-/// Their cells.
-std::vector<std::string> answer_cells(const ResultRow& total);
+/// The names of the columns that an answer adds, with one for each counter that was asked for.
+std::vector<std::string> answer_columns(const std::vector<std::string>& counters);
+/// Their cells; a counter is summed over all components that have it. Throws UserError for one that none has.
+std::vector<std::string> answer_cells(const DeviceResult& result, const std::vector<std::string>& counters,
+                                      const SourceMark& where);
 
 struct OpTable {
     std::string text;          ///< the whole answer, as CSV
@@ -36,6 +37,6 @@ struct OpTable {
 /// Answers every row of a table whose first row is its header. Throws UserError for a table that has no
 /// header, no column `op`, a column twice, or one of the answer's columns.
 OpTable answer_rows(const LoadedDevice& device, const std::vector<CsvRow>& rows, const std::string& file,
-                    const RunOptions& options);
+                    const std::vector<std::string>& counters, const RunOptions& options);
 
 }  // namespace systole::app

@@ -36,8 +36,8 @@ struct AllocationRules {
     Bytes dram_capacity, scratchpad_capacity;  ///< scratchpad: the part set aside for resident activations
     Bytes dram_alignment = Bytes(1);           ///< one DRAM row in every channel, or more
     Bytes scratchpad_alignment = Bytes(1);
-    Layout weights = Layout::Tiled;             ///< of those that the matrix units take, or ColumnMajor
     std::int64_t tile_rows = 1, tile_cols = 1;  ///< of weight tiles: the matrix unit's array
+    Layout weights = Layout::Tiled;             ///< of those that the matrix units take: Tiled or ColumnMajor
 };
 
 /// One placement per tensor of the graph. Weights live for the whole run; an activation's place is used again

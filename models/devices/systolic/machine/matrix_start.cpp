@@ -194,6 +194,8 @@ MatrixUnit::EventId MatrixUnit::start_event(const Pass& pass, Cycles cycle, Pass
     } else if (ready != CausalLog::kNone && now < clock_.after(log[ready].time, Cycles(1))) {
         owner = log[ready].owner;  // less than a cycle: only the alignment to the clock's edge
     }
+    // Inside a run, what let the fold in is its start.
+    if (head_->fold > 0 && log[cause].time == now) return cause;
     return log.add(now, cause, owner, entry.number);
 }
 
@@ -207,8 +209,10 @@ MatrixUnit::EventId MatrixUnit::tile_in(PassTimes& expected) {
     expected.shift_start = std::max(arrived.cycle, register_freed_.cycle);
     expected.shift_end = expected.shift_start + Cycles(spec_.mxu.rows);
     tile_in_use_ = expected;
-    const EventId begun = log.add(std::max(clock_.edge(expected.shift_start), log[cause].time), cause,
-                                  log[cause].owner, number);
+    EventId begun = cause;
+    if (head_->fold == 0 || log[cause].time < clock_.edge(expected.shift_start))
+        begun = log.add(std::max(clock_.edge(expected.shift_start), log[cause].time), cause, log[cause].owner,
+                        number);
     return log.add(clock_.edge(expected.shift_end), begun, SlotClass::Ramp, number);
 }
 

@@ -2,6 +2,7 @@
 #include "models/devices/systolic/machine/results.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "sim/account/invariants.h"
@@ -97,7 +98,7 @@ public:
             row.matrix_macs = Macs(macs[i]);
             row.slots = slots[i];
             row.compulsory_dram = Bytes(info.compulsory_dram);
-            row.bound_by = bound_by(path_to(machine_.record, last[i], row.begin));
+            row.bound_by = bound_by(path(last[i], row.begin));
             fill(row, i, 1, info.dtype);
             row.movements = movements_of(ledger_, i);
             rows.push_back(std::move(row));
@@ -121,6 +122,13 @@ public:
         return row;
     }
 
+    /// The critical path of [from, `last`) by class.
+    const std::vector<CriticalStep>& path(CausalLog::EventId last, Ticks from) const {
+        const auto [known, added] = paths_.try_emplace({last, from});
+        if (added) known->second = path_to(machine_.record, last, from);
+        return known->second;
+    }
+
 private:
     /// The peer's utilization is over one cycle less than it computed in.
     void count_as_peer(ResultRow& row, DType dtype) const {
@@ -128,8 +136,7 @@ private:
         const auto compute = row.slots[static_cast<std::size_t>(SlotClass::Useful)] +
                              row.slots[static_cast<std::size_t>(SlotClass::Padding)] +
                              row.slots[static_cast<std::size_t>(SlotClass::Ramp)];
-        const std::int64_t cycle =
-            peak_of(spec_, dtype) * machine_.clock.after(Ticks(0), Cycles(1)).value();
+        const std::int64_t cycle = peak_of(spec_, dtype) * machine_.clock.after(Ticks(0), Cycles(1)).value();
         row.utilization_slots = std::max<std::int64_t>(0, compute - cycle);
     }
 
@@ -148,6 +155,7 @@ private:
     const SystolicSpec& spec_;
     const Program& program_;
     const ByteLedger& ledger_;
+    mutable std::map<std::pair<CausalLog::EventId, Ticks>, std::vector<CriticalStep>> paths_;
 };
 
 std::vector<EndCount> ends_of(Machine& machine) {
@@ -203,7 +211,7 @@ DeviceResult result_of(Machine& machine, const SystolicSpec& spec, const Protoco
     result.peak_macs_per_cycle = peak_of(spec, dtype);
     result.layers = rows.layers();
     result.total = rows.total(result.layers, dtype);
-    result.critical_path = path_to(machine.record, machine.record.last(), Ticks(0));
+    result.critical_path = rows.path(machine.record.last(), Ticks(0));
     result.total.bound_by = bound_by(result.critical_path);
     result.stats = machine.stats();
 

@@ -44,13 +44,16 @@ Bytes AddressStream::vector_bytes() const {
 }
 
 bool conflict_free(const BankedPort& port, const AddressStream& stream, Bytes base) {
-    Bytes low = Bytes::max(), high;
+    Bytes low = Bytes::max(), high = Bytes() - Bytes::max();
     for (const Segment& segment : stream.segments) {
         low = std::min(low, segment.offset);
         high = std::max(high, segment.offset + segment.bytes - Bytes(1));
     }
-    const Bytes last_vector = stream.offset_of(stream.vectors() - 1);
-    return (base + last_vector + high) / port.bank_width - (base + low) / port.bank_width < port.banks;
+    for (const StreamLevel& level : stream.levels) {
+        const Bytes reach = level.stride * (level.count - 1);
+        (reach < Bytes() ? low : high) += reach;
+    }
+    return (base + high) / port.bank_width - (base + low) / port.bank_width < port.banks;
 }
 
 std::int64_t vector_cycles(const BankedPort& port, const AddressStream& stream, Bytes vector_base) {
