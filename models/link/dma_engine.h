@@ -47,6 +47,9 @@ public:
         std::int64_t descriptors = 0, payloads = 0, bytes = 0;
     };
     const Stats& stats() const { return stats_; }
+    /// Descriptors not yet complete, and bytes on their way.
+    std::size_t unfinished() const { return jobs_.size(); }
+    Bytes in_flight() const { return in_flight_; }
 
     DmaEngine(sc_core::sc_module_name name, const DmaSpec& spec, ClockDomain clock, Listener listener);
 

@@ -210,6 +210,14 @@ Cycles Dram::clock_now() const {
     return clock_.at_or_before(systole::now());
 }
 
+void Dram::listen(int channel, DramChannel::Listener listener) {
+    channels_[static_cast<std::size_t>(channel)].timing.listen(std::move(listener));
+}
+
+void Dram::settle(Ticks time) {
+    for (Channel& channel : channels_) channel.timing.settle(clock_.at_or_after(time));
+}
+
 std::vector<Stat> Dram::stats() {
     DramChannel::Stats sum;
     for (Channel& channel : channels_) {

@@ -41,6 +41,14 @@ public:
     /// Every transaction was answered.
     bool idle() const { return in_flight_ == 0; }
 
+    /// For waveforms; an ideal memory has no channels. Commands reach listeners late, when they are fixed;
+    /// settle() fixes all before `time`, before which everything has happened, and changes nothing else.
+    int channels() const { return static_cast<int>(channels_.size()); }
+    const ClockDomain& clock() const { return clock_; }
+    bool one_command_bus() const { return channels_.front().timing.one_command_bus(); }
+    void listen(int channel, DramChannel::Listener listener);
+    void settle(Ticks time);
+
     /// Counters of the whole memory, summed over channels, up to the current time.
     std::vector<Stat> stats();
 

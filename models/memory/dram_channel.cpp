@@ -160,14 +160,14 @@ DramChannel::Choice DramChannel::best_row() const {
     return best;
 }
 
-void DramChannel::give(Command command, int bank, Cycles clock) {
+void DramChannel::give(Command command, int bank, std::int64_t row, Cycles clock) {
     timing_.issue(command, bank, clock);
-    if (listener_) listener_(command, bank, clock);
+    if (listener_) listener_(command, bank, row, clock);
 }
 
 void DramChannel::give_column(const Choice& choice) {
     now_ = choice.when;
-    give(choice.command, choice.bank, now_);
+    give(choice.command, choice.bank, rows_[static_cast<std::size_t>(choice.bank)], now_);
     const RunQueue::Served served = active().serve(choice.bank);
     if (served.last) finish(served.id, now_ + of(latency_, active_));
     stats_.bus_busy += burst_;
@@ -180,11 +180,12 @@ void DramChannel::give_column(const Choice& choice) {
 void DramChannel::give_row(const Choice choice) {
     now_ = choice.when;
     row_valid_ = false;
-    give(choice.command, choice.bank, now_);
     const bool activate = choice.command == Command::Act;
-    ++(activate ? stats_.activates : stats_.precharges);
     const std::int64_t row = activate ? active().oldest_row(choice.bank) : RunQueue::kNoRow;
-    rows_[static_cast<std::size_t>(choice.bank)] = row;
+    std::int64_t& open_row = rows_[static_cast<std::size_t>(choice.bank)];
+    give(choice.command, choice.bank, activate ? row : open_row, now_);
+    ++(activate ? stats_.activates : stats_.precharges);
+    open_row = row;
     for (RunQueue& queue : queues_) queue.set_row(choice.bank, row);
 }
 
@@ -203,10 +204,10 @@ void DramChannel::refresh() {
     }
     if (open) {
         now_ = std::max(now_, timing_.earliest_anywhere(Command::PreAll));
-        give(Command::PreAll, 0, now_);
+        give(Command::PreAll, 0, RunQueue::kNoRow, now_);
     }
     now_ = std::max(now_, timing_.earliest_anywhere(Command::Refresh));
-    give(Command::Refresh, 0, now_);
+    give(Command::Refresh, 0, RunQueue::kNoRow, now_);
     ++stats_.refreshes;
     refresh_due_ += refresh_interval_;
 }

@@ -35,8 +35,9 @@ public:
         std::int64_t row_hits() const { return read_bursts + write_bursts - activates; }
         Stats& operator+=(const Stats& other);
     };
-    /// Sees every command in the order of time (Pre and Act with their bank; columns too).
-    using Listener = std::function<void(Command, int bank, Cycles clock)>;
+    /// Sees every command in the order of time (Pre and Act with their bank; columns too). `row`: that Act
+    /// opens, that a column is of, that Pre closes; of PreAll and Refresh it and `bank` say nothing.
+    using Listener = std::function<void(Command, int bank, std::int64_t row, Cycles clock)>;
 
     /// `map` must outlive the channel.
     DramChannel(const DramSpec& spec, const AddressMap& map, Cycles first_refresh);
@@ -47,6 +48,9 @@ public:
 
     /// Fixes all commands before `now` and appends the completions up to `now`, in order of time.
     void advance(Cycles now, std::vector<Completion>& done);
+
+    /// Fixes all commands before `now`, so that the listener knows of them, and changes nothing else.
+    void settle(Cycles now) { fix_until(now); }
 
     /// When advance() should be called next: never later than the earliest completion, and later than now; a
     /// bound, not a plan, so that nothing must be undone when a request arrives. Cycles::max() when idle.
@@ -59,6 +63,8 @@ public:
 
     bool idle() const { return queues_[0].empty() && queues_[1].empty() && finished_.empty(); }
     const Stats& stats() const { return stats_; }
+    /// Row and column commands share one bus: no two commands at one clock.
+    bool one_command_bus() const { return columns_delay_rows_; }
     void listen(Listener listener) { listener_ = std::move(listener); }
 
 private:
@@ -83,7 +89,7 @@ private:
     Choice best_row() const;
     bool row_is_known() const;
     void remember_row();
-    void give(Command command, int bank, Cycles clock);
+    void give(Command command, int bank, std::int64_t row, Cycles clock);
     void give_column(const Choice& choice);
     void give_row(Choice choice);
     void refresh();

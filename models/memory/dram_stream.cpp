@@ -60,7 +60,8 @@ void DramChannel::give_stream(const Choice& first, Cycles cadence, std::int64_t 
             order[static_cast<std::size_t>(place + i * stride)] = bank;
     }
     for (std::size_t k = 0; k < order.size(); ++k)
-        listener_(first.command, order[k], first.when + cadence * static_cast<std::int64_t>(k));
+        listener_(first.command, order[k], rows_[static_cast<std::size_t>(order[k])],
+                  first.when + cadence * static_cast<std::int64_t>(k));
     active().serve_stream(count, [&](std::int64_t request, std::int64_t k) {
         finish(request, first.when + cadence * k + of(latency_, active_));
     });

@@ -46,6 +46,9 @@ class StreamPorts {
 public:
     StreamPorts(int ports, int clients);
     bool contended() const { return free_.size() < served_.size(); }
+    std::size_t count() const { return free_.size(); }
+    /// A stream passes the port in `cycle`, which is not in the past.
+    bool busy(std::size_t port, Cycles cycle) const { return cycle < free_[port]; }
     void wish(int client, std::uint64_t delta) { wishes_[client] = delta; }
     /// Withdraws the client's wish and says whether a port is its own from `now` on; wishes of this same
     /// delta cycle come too late to compete.

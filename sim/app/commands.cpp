@@ -23,6 +23,7 @@ Start here
   systole run tpu_v4 resnet50 --set mxu.rows=256  the same on a changed machine
   systole op tpu_v4 matmul m=512 n=512 k=512      one operator
   systole explain teaching_4x4 matmul m=6 n=5 k=7 what happens to it in the array, and why
+  systole wave teaching_4x4 three_layers -o w.vcd every register, clock by clock, for GTKWave
   systole show device tpu_v4                      every value of a machine, and its source
 
 Commands
@@ -59,7 +60,8 @@ int help(const std::vector<Command>& all, const std::vector<std::string>& topics
 }  // namespace
 
 std::vector<Command> commands() {
-    return {run_command(), op_command(), explain_command(), lower_command(), list_command(), show_command()};
+    return {run_command(),   op_command(),   explain_command(), wave_command(),
+            lower_command(), list_command(), show_command()};
 }
 
 int dispatch(const std::vector<std::string>& words) {

@@ -12,6 +12,7 @@ namespace systole::app {
 Command run_command();
 Command op_command();
 Command explain_command();
+Command wave_command();
 Command lower_command();
 Command list_command();
 Command show_command();

@@ -19,6 +19,7 @@ extern "C" int sc_main(int, char**) {
 
 int main(int argc, char** argv) {
     std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is then a failed write, which is reported
+    std::signal(SIGXFSZ, SIG_IGN);  // and so is a file that has become too large for its limit
     try {
         return systole::app::dispatch({argv + 1, argv + argc});
     } catch (const systole::UserError& error) {

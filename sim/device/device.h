@@ -9,6 +9,7 @@
 
 #include "sim/account/run_result.h"
 #include "sim/base/units.h"
+#include "sim/timeline/wave_recorder.h"
 #include "sim/workload/graph.h"
 
 namespace systole {
@@ -62,6 +63,12 @@ public:
     /// what its time should be by formula, what it is when simulated, and why. Throws UserError for a graph
     /// that cannot run here, and, unless overridden, because devices of this kind have no explanation.
     virtual std::string explain(const Graph& graph, const Protocol& protocol) const;
+
+    /// Declares to `signals` everything that trace() could record of this run.
+    virtual void list_signals(const Graph& graph, const RunOptions& options, SignalSink& signals) const = 0;
+    /// Runs as run() would up to the end of the recorder's window, whose clock is the one results count, and
+    /// records it. Throws UserError where the recorder or the device cannot.
+    virtual void trace(const Graph& graph, const RunOptions& options, WaveRecorder& wave) const = 0;
 };
 
 }  // namespace systole

@@ -4,6 +4,13 @@
 #include "sim/base/check.h"
 
 namespace systole {
+namespace {
+
+bool begun() {
+    return sc_core::sc_get_status() != sc_core::SC_ELABORATION;
+}
+
+}  // namespace
 
 FreshKernel::FreshKernel()
     : outer_current_(sc_core::sc_curr_simcontext),
@@ -20,6 +27,7 @@ FreshKernel::~FreshKernel() {
 }
 
 bool run_to_the_end(Ticks limit) {
+    if (begun() && !sc_core::sc_pending_activity()) return true;
     // A model that reports through SystemC is broken: let it fail loudly instead of printing warnings.
     sc_core::sc_report_handler::set_actions(sc_core::SC_ERROR, sc_core::SC_THROW);
     try {
@@ -28,6 +36,14 @@ bool run_to_the_end(Ticks limit) {
         SYSTOLE_CHECK(false, "SystemC at {} ps: {}", now().value(), report.what());
     }
     return !sc_core::sc_pending_activity();
+}
+
+/// SystemC stops before the processes that are due at the end of the time it is given.
+bool run_until(Ticks time) {
+    if (begun() && !sc_core::sc_pending_activity()) return false;
+    const sc_core::sc_time wait = begun() ? sc_core::sc_time_to_pending_activity() : sc_core::SC_ZERO_TIME;
+    if (now() + Ticks(static_cast<std::int64_t>(wait.value())) >= time) return true;
+    return !run_to_the_end(time - now());
 }
 
 }  // namespace systole

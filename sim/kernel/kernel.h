@@ -35,7 +35,12 @@ private:
     std::unique_ptr<sc_core::sc_simcontext> own_;
 };
 
-/// Elaborates and runs until no event is left, or until `limit`. True if no event is left.
+/// Elaborates if need be and runs until no event is left, or for `limit`. True if no event is left.
 bool run_to_the_end(Ticks limit = Ticks::max());
+
+/// Elaborates if need be and lets everything before `time` happen, and nothing at it: an observer can look at
+/// the machine while nothing moves, and disturbs nothing. Goes on where the last call stopped; now() may be
+/// earlier than `time`. False if no event is left.
+bool run_until(Ticks time);
 
 }  // namespace systole

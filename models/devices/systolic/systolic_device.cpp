@@ -13,6 +13,8 @@
 #include "models/devices/systolic/program/program.h"
 #include "models/devices/systolic/program/program_reader.h"
 #include "models/devices/systolic/spec/spec.h"
+#include "models/devices/systolic/wave/traced_machine.h"
+#include "models/devices/systolic/wave/wave_probe.h"
 #include "sim/base/check.h"
 #include "sim/kernel/kernel.h"
 
@@ -80,6 +82,25 @@ public:
         };
         return systolic::explain(graph, systolic::lower(graph, spec_, protocol).program, spec_, protocol,
                                  simulate);
+    }
+
+    void list_signals(const Graph& graph, const RunOptions& options, SignalSink& signals) const override {
+        refuse_large_array(spec_);
+        const Lowered lowered = systolic::lower(graph, spec_, options.protocol);
+        const FreshKernel kernel;
+        Machine machine(instance_name(spec_.name).c_str(), spec_, lowered.program, options);
+        const WaveProbe probe(machine, spec_, signals);
+    }
+
+    void trace(const Graph& graph, const RunOptions& options, WaveRecorder& wave) const override {
+        const Lowered lowered = systolic::lower(graph, spec_, options.protocol);
+        const std::string root = instance_name(spec_.name);
+        const SystolicSpec spec = traced_machine(spec_, lowered.program, root, wave);
+        const FreshKernel kernel;
+        Machine machine(root.c_str(), spec, lowered.program, options);
+        WaveProbe probe(machine, spec, wave);
+        probe.record(wave);
+        SYSTOLE_CHECK(!machine.value_fault, "{}", machine.value_fault.value_or(""));
     }
 
 private:

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "sim/account/staged_place.h"
 #include "sim/base/error.h"
 
 namespace systole {
@@ -132,6 +133,24 @@ TEST_CASE("a disk that fills up leaves the old files and no temporary ones") {
     }
     CHECK(error == "systole: error: cannot write '" + (folder.path() / "b").string() + "': File too large");
     CHECK(content(folder.path() / "a") == "old");
+    CHECK(folder.names() == std::vector<std::string>{"a"});
+}
+
+TEST_CASE("a stream takes its place only when it is committed") {
+    const Folder folder;
+    write_file(folder.path() / "a", "old");
+    {
+        StagedFile dropped(folder.path() / "a");
+        dropped.write("half");
+    }
+    CHECK(content(folder.path() / "a") == "old");
+    StagedFile file(folder.path() / "a");
+    file.write("new");
+    file.write(" text");
+    file.close();
+    CHECK(content(folder.path() / "a") == "old");
+    file.commit();
+    CHECK(content(folder.path() / "a") == "new text");
     CHECK(folder.names() == std::vector<std::string>{"a"});
 }
 

@@ -58,7 +58,24 @@ std::deque<Arrival> some_traffic(Random& random, const DramSpec& spec) {
 struct FastRun {
     std::map<std::int64_t, std::int64_t> done;
     std::vector<GivenCommand> commands;
-    bool late = false;  // next_event() was later than a completion, or did not move on
+    bool late = false;       // next_event() was later than a completion, or did not move on
+    bool wrong_row = false;  // a command was told with a row that its bank does not hold
+};
+
+/// Follows the open rows of the banks through what a listener is told.
+class RowJudge {
+public:
+    bool agrees(Command command, int bank, std::int64_t row) {
+        if (command == Command::PreAll) open_.clear();
+        if (command == Command::PreAll || command == Command::Refresh) return true;
+        if (command == Command::Act) return open_.emplace(bank, row).second && row >= 0;
+        const bool same = open_.contains(bank) && open_[bank] == row;
+        if (command == Command::Pre) open_.erase(bank);
+        return same;
+    }
+
+private:
+    std::map<int, std::int64_t> open_;
 };
 
 /// Drives the channel as a module would: by arrivals and next_event(), with needless calls in between.
@@ -67,7 +84,9 @@ FastRun run_fast(const DramSpec& spec, std::deque<Arrival> arrivals, std::int64_
     FastRun run;
     const AddressMap map(spec);
     DramChannel channel(spec, map, Cycles(first_refresh));
-    channel.listen([&](Command command, int bank, Cycles clock) {
+    RowJudge rows;
+    channel.listen([&](Command command, int bank, std::int64_t row, Cycles clock) {
+        run.wrong_row = run.wrong_row || !rows.agrees(command, bank, row);
         run.commands.push_back({command, bank, clock.value()});
     });
     std::vector<DramChannel::Completion> done;
@@ -77,6 +96,7 @@ FastRun run_fast(const DramSpec& spec, std::deque<Arrival> arrivals, std::int64_
         run.late = run.late || next <= now;
         if (!arrivals.empty()) next = std::min(next, Cycles(arrivals.front().clock));
         if (pick(random, 0, 3) == 0) next = std::min(next, now + Cycles(pick(random, 1, 20)));
+        if (pick(random, 0, 4) == 0) channel.settle(next);  // an observer changes nothing
         now = next;
         done.clear();
         channel.advance(now, done);
@@ -136,6 +156,7 @@ TEST_CASE("random traffic gets the commands and completions of the clock-by-cloc
         REQUIRE(first_difference(until(run.commands, end), until(twin.commands(), end)) == "");
         REQUIRE(run.done == expected);
         REQUIRE_FALSE(run.late);
+        REQUIRE_FALSE(run.wrong_row);
     }
 }
 

@@ -24,6 +24,7 @@ public:
 
     bool full() const { return entries_.size() == depth_; }
     bool empty() const { return entries_.empty(); }
+    std::size_t size() const { return entries_.size(); }
     const Entry& front() const { return entries_.front(); }
 
     void push(const Entry& entry) {

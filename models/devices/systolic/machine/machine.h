@@ -48,6 +48,8 @@ public:
     /// On the PE grid: the first drained sum that was wrong.
     std::optional<std::string> value_fault;
 
+    const Sequencer& sequencer() const { return *sequencer_; }
+
     /// Counters of all units.
     std::vector<Stat> stats();
 

@@ -43,6 +43,20 @@ public:
     const SlotAccount& account() const { return account_.slots(); }
     /// The PE grid with its values; only on a machine that simulates one.
     const GridEngine& grid() const { return witnessed_->grid(); }
+    /// For waveforms: from now on every fold is simulated in its own time, with the same result.
+    void stay_in_time() { runs_ahead_ = false; }
+    /// The number in the program of the pass that streams in `cycle`, the present or the last.
+    std::optional<std::uint32_t> streaming(Cycles cycle) const {
+        if (running_.empty() || stream_ended_.cycle <= cycle) return std::nullopt;
+        return running_.back().entry.number;
+    }
+    /// Passes from their start until their sums can be read; tiles in the FIFO.
+    std::size_t passes_running() const { return running_.size() + finished_.size(); }
+    std::int64_t tiles_waiting() const {
+        return static_cast<std::int64_t>(tiles_arrived_) - engine_->tiles_shifted();
+    }
+    /// Brings the grid's registers, and nothing else, to the state before `cycle`.
+    void look_ahead(Cycles cycle) { witnessed_->look_ahead(cycle); }
     /// Charges what is left of the run, which ended with `last`.
     void finish(CausalLog::EventId last) { account_.finish(record_.log(), last); }
 
@@ -133,7 +147,7 @@ private:
     EdgePorts edges_;
     std::unique_ptr<MatrixEngine> engine_;
     WitnessedEngine* const witnessed_;  // the engine, if it computes values
-    const bool runs_ahead_;             // folds of a run need not wait for SystemC's time
+    bool runs_ahead_;                   // folds of a run need not wait for SystemC's time
     MatrixAccount account_;
 
     std::optional<Head> head_;

@@ -21,6 +21,10 @@ public:
         std::int64_t issued = 0, launches = 0;
     };
     const Stats& stats() const { return stats_; }
+    /// The command to be issued next; the length of the program when all are.
+    std::size_t next_command() const { return next_; }
+    /// A command should have left before `now` but its queue is full.
+    bool blocked(Ticks now) const { return fetched_ && issue_time_ < now; }
 
     /// `queues` by UnitIndex.
     Sequencer(sc_core::sc_module_name name, const SequencerSpec& spec, ClockDomain clock,

@@ -27,6 +27,8 @@ public:
         std::int64_t commands = 0, busy_cycles = 0, macs = 0, scratchpad_bytes = 0;
     };
     const Stats& stats() const { return stats_; }
+    /// A command occupies the lanes in `cycle`, which is not in the past.
+    bool busy(Cycles cycle) const { return cycle < free_; }
 
     VectorUnit(sc_core::sc_module_name name, const VectorSpec& spec, ClockDomain clock, int queue_depth,
                RunRecord& record);

@@ -30,6 +30,11 @@ public:
     void tile_arrives(Cycles at, const Tile& tile, Values values);
     void start(const Pass& pass, Values left, Values top);
     const GridEngine& grid() const { return *grid_; }
+    /// Lets time pass in the grid alone until `to` (no later than the next advance()), so that its registers
+    /// can be looked at; every answer of the engine stays as it was.
+    void look_ahead(Cycles to) {
+        if (to > grid_->now()) grid_->advance(to);
+    }
 
 private:
     std::unique_ptr<MatrixEngine> tile_;

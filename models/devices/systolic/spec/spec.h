@@ -28,6 +28,8 @@ enum class Im2col {
 
 /// MACs per PE and cycle at most.
 constexpr int kHighestRate = 16;
+/// Accumulators of all matrix units together on the PE grid, which holds each: 512 MiB.
+constexpr std::int64_t kMaxGridAccumulators = 1 << 27;
 
 struct MxuSpec {
     int count = 1;           ///< matrix units that share one operator

@@ -19,7 +19,6 @@ constexpr std::int64_t kMaxArray =
 // What a preset writes for a resource that must never be in the way; safe for every product.
 constexpr std::int64_t kPlentyRows = 1 << 30;
 constexpr std::int64_t kPlentyBytes = std::int64_t{1} << 40;
-constexpr std::int64_t kMaxGridAccumulators = 1 << 27;  // the PE grid holds each: 512 MiB
 
 int small(Section& section, std::string_view key, std::string_view meaning, Limits limits,
           std::optional<std::int64_t> fallback = {}) {

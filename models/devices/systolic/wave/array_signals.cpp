@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/systolic/wave/array_signals.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "models/devices/systolic/program/pass_shape.h"
+
+namespace systole::systolic {
+namespace {
+
+using Pe = PeState<std::int8_t, std::int32_t>;
+using Form = WaveSignal::Form;
+
+/// One register of a PE: how it reads in the waveform, and where it is.
+struct Register {
+    const char* name;
+    Form form;
+    int width;
+    WaveTint tint;
+    const char* meaning;
+    std::int64_t (*of)(const Pe&);
+};
+
+constexpr Register kMoving{"moving",
+                           Form::Signed,
+                           8,
+                           WaveTint::Moving,
+                           "operand from the left neighbour",
+                           [](const Pe& pe) -> std::int64_t { return pe.moving; }};
+constexpr Register kStationary{"stationary",
+                               Form::Signed,
+                               8,
+                               WaveTint::Stationary,
+                               "operand of the tile; os: on its way down",
+                               [](const Pe& pe) -> std::int64_t { return pe.stationary; }};
+constexpr Register kShadow{"shadow",
+                           Form::Signed,
+                           8,
+                           WaveTint::Stationary,
+                           "operand of the next tile, being shifted in",
+                           [](const Pe& pe) -> std::int64_t { return pe.shadow; }};
+constexpr Register kSum{"sum",
+                        Form::Signed,
+                        32,
+                        WaveTint::Sum,
+                        "partial sum, on its way down; os: the output, in place",
+                        [](const Pe& pe) -> std::int64_t { return pe.sum; }};
+constexpr Register kResult{"result",
+                           Form::Signed,
+                           32,
+                           WaveTint::Sum,
+                           "finished output on its way down",
+                           [](const Pe& pe) -> std::int64_t { return pe.result; }};
+constexpr Register kValid{"valid",
+                          Form::Bit,
+                          1,
+                          WaveTint::Control,
+                          "a vector is multiplied in this cycle",
+                          [](const Pe& pe) -> std::int64_t { return pe.valid; }};
+constexpr Register kReal{"real",
+                         Form::Bit,
+                         1,
+                         WaveTint::Control,
+                         "the PE lies inside its tile; otherwise it computes padding",
+                         [](const Pe& pe) -> std::int64_t { return pe.real; }};
+
+class Array {
+public:
+    Array(const std::string& path, const SystolicSpec& spec, const MatrixUnit* unit, SignalSink& sink)
+        : path_(path),
+          mxu_(spec.mxu),
+          results_shift_(!spec.faults.os_without_shift_out),
+          unit_(unit),
+          sink_(sink) {}
+
+    void add_edges() {
+        const Register& down = !outputs_stay() && mxu_.shadow_register ? kShadow : kStationary;
+        for (int row = 0; row < mxu_.rows; ++row)
+            add("left.row", row, kMoving, row, 0, "operand that enters this row in this cycle");
+        for (int row = 0; row < mxu_.rows; ++row)
+            add("left.valid", row, kValid, row, 0, "it belongs to a vector");
+        for (int col = 0; col < mxu_.cols; ++col)
+            add("top.col", col, down, 0, col, "operand that has entered this column from above");
+        if (outputs_stay() && !results_shift_) return;  // each PE has a way out of its own
+        for (int col = 0; col < mxu_.cols; ++col)
+            add("bottom.col", col, outputs_stay() ? kResult : kSum, mxu_.rows - 1, col,
+                "sum that leaves the last row in this cycle; os: the last row's result register");
+        if (outputs_stay()) return;
+        for (int col = 0; col < mxu_.cols; ++col)
+            add("bottom.valid", col, kValid, mxu_.rows - 1, col, "it is a vector's sum");
+    }
+
+    void add_pes() {
+        for (int row = 0; row < mxu_.rows; ++row)
+            for (int col = 0; col < mxu_.cols; ++col) {
+                const std::string pe = fmt::format("{}.pe_{}_{}.", path_, row, col);
+                for (const Register* held : registers()) add(pe + held->name, *held, row, col, held->meaning);
+            }
+    }
+
+    void add_accumulators(const std::vector<bool>& used) {
+        const auto rows =
+            std::min(used.size(), static_cast<std::size_t>(kMostTracedAccumulators / mxu_.cols));
+        for (std::size_t row = 0; row < rows; ++row)
+            for (int col = 0; used[row] && col < mxu_.cols; ++col)
+                sink_.add({fmt::format("{}.acc_{}.col_{}", path_, row, col),
+                           Form::Signed,
+                           32,
+                           WaveTint::Sum,
+                           "sum that can be read",
+                           nullptr,
+                           {}},
+                          [unit = unit_, row = static_cast<std::int32_t>(row), col]() -> std::int64_t {
+                              return unit->grid().accumulator(row, col);
+                          });
+    }
+
+private:
+    bool outputs_stay() const { return mxu_.dataflow == Dataflow::OutputStationary; }
+    std::vector<const Register*> registers() const {
+        if (outputs_stay() && results_shift_)
+            return {&kMoving, &kStationary, &kSum, &kResult, &kValid, &kReal};
+        if (!outputs_stay() && mxu_.shadow_register)
+            return {&kMoving, &kStationary, &kShadow, &kSum, &kValid, &kReal};
+        return {&kMoving, &kStationary, &kSum, &kValid, &kReal};
+    }
+
+    void add(const char* edge, int index, const Register& held, int row, int col, const char* meaning) {
+        add(fmt::format("{}.{}_{}", path_, edge, index), held, row, col, meaning);
+    }
+    void add(std::string path, const Register& held, int row, int col, const char* meaning) {
+        WaveReader read = [this_of = held.of, unit = unit_, row = static_cast<std::int16_t>(row),
+                           col = static_cast<std::int16_t>(col)] {
+            return this_of(unit->grid().pe(row, col));
+        };
+        sink_.add({std::move(path), held.form, held.width, held.tint, meaning, nullptr, {}}, std::move(read));
+    }
+
+    const std::string& path_;
+    const MxuSpec& mxu_;
+    const bool results_shift_;  // os
+    const MatrixUnit* unit_;
+    SignalSink& sink_;
+};
+
+}  // namespace
+
+std::vector<bool> used_accumulator_rows(const SystolicSpec& spec, const Program& program, int index) {
+    std::vector<bool> used;
+    for (const Command& command : program.commands) {
+        if (command.unit != unit_index(UnitKind::Matrix, index)) continue;
+        const MatrixPass& pass = program.pass(command);
+        const int rate = spec.mxu.rate_of(pass.dtype).value();
+        const auto first = static_cast<std::size_t>(pass.accumulator_row);
+        const auto rows = static_cast<std::size_t>(shape_of(spec.mxu.dataflow, rate, pass).accumulator_rows);
+        if (used.size() < first + rows) used.resize(first + rows);
+        std::fill_n(used.begin() + pass.accumulator_row, rows, true);
+    }
+    return used;
+}
+
+void add_array_signals(const std::string& path, const SystolicSpec& spec, const Program& program, int index,
+                       const MatrixUnit* unit, SignalSink& sink) {
+    Array array(path, spec, unit, sink);
+    array.add_edges();
+    array.add_pes();
+    array.add_accumulators(used_accumulator_rows(spec, program, index));
+}
+
+}  // namespace systole::systolic
