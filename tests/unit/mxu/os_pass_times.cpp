@@ -76,9 +76,9 @@ TEST_CASE("the rule for rows that two output tiles write, in closed form, is tha
     const auto draw = [&](std::int64_t low, std::int64_t high) {
         return std::uniform_int_distribution<std::int64_t>(low, high)(random);
     };
-    for (int n = 0; n < 2000; ++n) {
-        const int rows = static_cast<int>(draw(1, 20));
-        const std::int64_t latency = draw(1, 100);
+    for (int n = 0; n < 5000; ++n) {
+        const int rows = static_cast<int>(draw(1, 6));
+        const std::int64_t latency = draw(1, 20);
         const bool result_shift = draw(0, 1) == 1;
         OsTileEngine engine({.rows = rows,
                              .cols = 1,
@@ -90,20 +90,24 @@ TEST_CASE("the rule for rows that two output tiles write, in closed form, is tha
         std::int64_t port_free = 0, way_free = 0;
         for (int k = 0; k < 6; ++k) {
             const Tile tile{static_cast<int>(draw(1, rows)), 1};
-            const Pass pass{
-                .vectors = draw(1, 30), .accumulate = draw(0, 3) > 0, .accumulator_row = draw(0, 40)};
+            const std::int64_t rate = draw(0, 1) == 1 ? draw(1, 9) : 1;
+            const Pass pass{.vectors = draw(1, 8),
+                            .cycles_per_vector = {rate, 1},
+                            .accumulate = draw(0, 3) > 0,
+                            .accumulator_row = draw(0, 7)};
+            const std::int64_t last = (pass.vectors - 1) * rate;
             const auto leaves = [&](std::int64_t start, int row) {
-                return start + pass.vectors - 1 + (result_shift ? 2 * rows - 1 - row : row);
+                return start + last + (result_shift ? 2 * rows - 1 - row : row);
             };
-            std::int64_t expected = std::max(port_free, way_free - (pass.vectors - 1));
+            std::int64_t expected = std::max(port_free, way_free - last);
             for (int row = 0; pass.accumulate && row < tile.rows; ++row)
                 while (leaves(expected, row) < left[pass.accumulator_row + row] + latency) ++expected;
             engine.tile_arrives(engine.now(), tile);
             REQUIRE(start_early(engine, pass) == expected);
             for (int row = 0; row < tile.rows; ++row)
                 left[pass.accumulator_row + row] = leaves(expected, row);
-            port_free = expected + pass.vectors;
-            way_free = expected + pass.vectors - 1 + rows;
+            port_free = expected + pass.vectors * rate;
+            way_free = expected + last + rows;
         }
     }
 }

@@ -7,4 +7,5 @@ systole_test(mxu SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/pass_times.cpp
     ${CMAKE_CURRENT_LIST_DIR}/parts.cpp
     ${CMAKE_CURRENT_LIST_DIR}/port_schedule.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/shift_parts.cpp
     DEPENDS systole_mxu)

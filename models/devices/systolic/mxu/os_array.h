@@ -82,7 +82,7 @@ private:
     std::size_t at(int row) const { return static_cast<std::size_t>(row) * cols_; }
     void shift_results();
     void move_down();
-    void enter_left(int row);
+    void move_right();
     void multiply(int row);
     void release(int row);
 
@@ -90,7 +90,8 @@ private:
     bool result_shift_;
     RowShift<Operand> moving_;
     ColumnShift<Operand> falling_;
-    MarkShift valid_, real_, first_, last_;
+    FlagShift valid_, real_;
+    MarkShift first_, last_;
     ColumnShift<std::uint8_t> top_valid_, top_real_;
     std::vector<Sum> sum_, result_;
     std::vector<ColumnRun> runs_;
@@ -101,10 +102,8 @@ void OsArray<Arithmetic>::clock() {
     std::fill(out.row.begin(), out.row.end(), Outlets::kNone);
     if (result_shift_) shift_results();
     move_down();
-    for (MarkShift* mark : {&valid_, &real_, &first_, &last_}) mark->clock();
-    moving_.clock();
+    move_right();
     for (int row = 0; row < rows_; ++row) {
-        enter_left(row);
         if (!valid_.any(row)) continue;
         multiply(row);
         release(row);
@@ -140,12 +139,12 @@ void OsArray<Arithmetic>::move_down() {
 }
 
 template <class Arithmetic>
-void OsArray<Arithmetic>::enter_left(int row) {
-    moving_.enter(row, left.operand[row]);
-    valid_.enter(row, left.valid[row] != 0);
-    real_.enter(row, left.real[row] != 0);
-    first_.enter(row, left.first[row] != 0);
-    last_.enter(row, left.last[row] != 0);
+void OsArray<Arithmetic>::move_right() {
+    moving_.clock(left.operand);
+    valid_.clock(left.valid);
+    real_.clock(left.real);
+    first_.clock(left.first);
+    last_.clock(left.last);
 }
 
 /// In a bubble both operands are zero and leave the sum as it is: a sum that started at +0 is never -0.

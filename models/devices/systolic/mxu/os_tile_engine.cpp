@@ -82,11 +82,12 @@ void OsTileEngine::start(const Pass& pass) {
     done_ = times.done;
     const Cycles last_fed = now_ + until_last(pass);
     way_free_ = last_fed + Cycles(spec_.rows);
-    // Rows leave within R cycles of each other, so from `settled` on no row of this tile is too young.
+    // Rows leave within R cycles of each other: a tile is forgotten when no row of a next one can be too
+    // early.
     const auto settled = [this](const Writer& w) {
         return w.last_fed + Cycles(spec_.rows - 1) + spec_.accumulator_latency;
     };
-    while (!writers_.empty() && settled(writers_.front()) <= stream_end_) writers_.pop_front();
+    while (!writers_.empty() && settled(writers_.front()) <= way_free_) writers_.pop_front();
     writers_.push_back({last_fed, pass.accumulator_row, in_use_.rows});
 }
 

@@ -72,7 +72,6 @@ private:
 
     std::size_t at(int row) const { return static_cast<std::size_t>(row) * cols_; }
     void move_down();
-    void enter_left(int row);
     void swap(int row);
     void multiply(int row);
     void shift_tile(int row);
@@ -80,7 +79,8 @@ private:
     int rows_, cols_;
     bool shadow_register_;
     RowShift<Operand> moving_;
-    MarkShift valid_, swap_;
+    FlagShift valid_;
+    MarkShift swap_;
     ColumnShift<Sum> sum_;
     StationaryTile live_, shadow_;
     std::vector<ColumnRun> runs_;  // columns in which a tile is being shifted in
@@ -89,12 +89,11 @@ private:
 template <class Arithmetic>
 void PeArray<Arithmetic>::clock() {
     find_runs(top.step, runs_);
-    moving_.clock();
-    valid_.clock();
-    swap_.clock();
+    moving_.clock(left.operand);
+    valid_.clock(left.valid);
+    swap_.clock(left.swap);
     move_down();
     for (int row = rows_ - 1; row >= 0; --row) {  // upwards: the row above still holds its old tile
-        enter_left(row);
         if (shadow_register_) swap(row);
         if (valid_.any(row)) multiply(row);
         shift_tile(row);
@@ -106,13 +105,6 @@ void PeArray<Arithmetic>::move_down() {
     sum_.clock();
     sum_.clear_row(0);
     counts.clock();
-}
-
-template <class Arithmetic>
-void PeArray<Arithmetic>::enter_left(int row) {
-    moving_.enter(row, left.operand[row]);
-    valid_.enter(row, left.valid[row] != 0);
-    swap_.enter(row, left.swap[row] != 0);
 }
 
 template <class Arithmetic>

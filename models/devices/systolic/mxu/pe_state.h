@@ -15,7 +15,7 @@ struct PeState {
     Sum sum{};             ///< ws, is: the partial sum on its way down; os: the output that stays here
     Sum result{};          ///< os: a finished output on its way down and out
     bool valid = false;    ///< a vector was multiplied in this cycle
-    bool real = false;     ///< the PE lies inside its tile; otherwise it computes padding
+    bool real = false;     ///< the PE lies inside its tile; otherwise it computes padding. os: while valid
 
     friend bool operator==(const PeState&, const PeState&) = default;
 };

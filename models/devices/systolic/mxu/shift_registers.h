@@ -4,9 +4,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <utility>
 #include <vector>
 
 namespace systole {
@@ -17,19 +16,24 @@ class RowShift {
 public:
     RowShift(int rows, int cols) : cols_(cols), registers_(2 * static_cast<std::size_t>(rows) * cols) {}
 
-    /// Every row moves; column 0 of each has to be entered next.
-    void clock() { head_ = (head_ == 0 ? cols_ : head_) - 1; }
-    /// Puts `value` into column 0 of `row`; answers what the clock moved out of column C - 1.
-    T enter(int row, T value) {
-        T* slot = &registers_[at(row)];
-        slot[0] = value;
-        return std::exchange(slot[cols_], value);
+    /// Every row moves; `edge` (one value per row) enters column 0. Tells leaves(row, value) what left column
+    /// C - 1.
+    template <class Leaves>
+    void clock(const std::vector<T>& edge, const Leaves& leaves) {
+        head_ = (head_ == 0 ? cols_ : head_) - 1;
+        const std::ptrdiff_t cols = cols_;
+        T* slot = registers_.data() + head_;
+        for (std::size_t row = 0; row < edge.size(); ++row, slot += 2 * cols) {
+            leaves(row, slot[cols]);
+            slot[0] = slot[cols] = edge[row];
+        }
     }
-    const T* row(int row) const { return &registers_[at(row)]; }
+    void clock(const std::vector<T>& edge) {
+        clock(edge, [](std::size_t, T) {});
+    }
+    const T* row(int row) const { return &registers_[2 * static_cast<std::size_t>(row) * cols_ + head_]; }
 
 private:
-    std::size_t at(int row) const { return 2 * static_cast<std::size_t>(row) * cols_ + head_; }
-
     int cols_;
     int head_ = 0;
     std::vector<T> registers_;  // each row a ring, stored twice so that a row is one run
@@ -59,39 +63,53 @@ private:
     std::vector<T> registers_;  // a ring of rows
 };
 
-/// Marks that travel right with the operands, one bit per PE.
-class MarkShift {
+/// Flags (1 or 0) that travel right with the operands.
+class FlagShift {
 public:
-    MarkShift(int rows, int cols) : cols_(cols), bits_(rows, cols), set_(rows) {}
+    FlagShift(int rows, int cols) : flags_(rows, cols), set_(rows) {}
 
-    void clock() { bits_.clock(); }
-    void enter(int row, bool mark) {
-        set_[row] += static_cast<int>(mark);
-        set_[row] -= bits_.enter(row, static_cast<std::uint8_t>(mark));
+    void clock(const std::vector<std::uint8_t>& edge) {
+        int* set = set_.data();
+        flags_.clock(edge, [&](std::size_t row, std::uint8_t left) { set[row] += edge[row] - left; });
     }
-    /// 1 or 0 per column.
-    const std::uint8_t* row(int row) const { return bits_.row(row); }
+    const std::uint8_t* row(int row) const { return flags_.row(row); }
     bool any(int row) const { return set_[row] != 0; }
     bool any() const {
         return std::any_of(set_.begin(), set_.end(), [](int n) { return n != 0; });
     }
-    /// visit(col) for every marked column of `row`: cheap while few are.
+
+private:
+    RowShift<std::uint8_t> flags_;
+    std::vector<int> set_;  // per row, how many
+};
+
+/// Flags that are set so rarely that it pays to keep where they are: per row, when each entered column 0.
+class MarkShift {
+public:
+    MarkShift(int rows, int cols) : cols_(cols), entered_(rows) {}
+
+    void clock(const std::vector<std::uint8_t>& edge) {
+        ++clock_;
+        for (std::size_t row = 0; row < edge.size(); ++row)
+            if (edge[row] != 0) enter(entered_[row]);
+    }
+    /// visit(col) for every marked column of `row`, from right to left.
     template <class Visit>
     void for_each(int row, const Visit& visit) const {
-        if (!any(row)) return;
-        const std::uint8_t* first = bits_.row(row);
-        const std::uint8_t* last = first + cols_;
-        for (const std::uint8_t* mark = first;; ++mark) {
-            mark = static_cast<const std::uint8_t*>(std::memchr(mark, 1, last - mark));
-            if (mark == nullptr) return;
-            visit(static_cast<int>(mark - first));
-        }
+        for (const std::int64_t entered : entered_[row])
+            if (clock_ - entered < cols_) visit(static_cast<int>(clock_ - entered));
     }
 
 private:
+    void enter(std::vector<std::int64_t>& marks) const {
+        const auto left = [this](std::int64_t entered) { return clock_ - entered >= cols_; };
+        marks.erase(marks.begin(), std::find_if_not(marks.begin(), marks.end(), left));
+        marks.push_back(clock_);
+    }
+
     int cols_;
-    RowShift<std::uint8_t> bits_;
-    std::vector<int> set_;  // per row, how many
+    std::int64_t clock_ = 0;
+    std::vector<std::vector<std::int64_t>> entered_;
 };
 
 }  // namespace systole
