@@ -20,9 +20,9 @@ struct ResultRow {
     std::string op;    ///< "conv2d"; empty for the total
     Cycles cycles;     ///< of the array clock; rows sum to the total
     Ticks begin, end;
-    Macs macs;                        ///< the operator's, wherever they ran
-    Macs matrix_macs;                 ///< of these, on the matrix units
-    ClassSlots slots{};               ///< slot-ticks by class, over this row's time
+    Macs macs;           ///< the operator's, wherever they ran
+    Macs matrix_macs;    ///< of these, on the matrix units
+    ClassSlots slots{};  ///< slot-ticks by class, over this row's time
     /// What utilization divides by where a preset counts as another simulator does; 0: capacity().
     std::int64_t utilization_slots = 0;
     std::vector<Movement> movements;  ///< by layer id, only non-zero cells

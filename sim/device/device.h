@@ -50,7 +50,8 @@ public:
 
     /// Whether the matrix units take operands of this type.
     virtual bool supports(DType dtype) const = 0;
-    /// What a question of `systole op` about this operator means here where it does not say so: keys and values.
+    /// What a question of `systole op` about this operator means here where it does not say so: keys and
+    /// values.
     virtual std::map<std::string, std::string> operator_defaults(const std::string& op) const = 0;
     /// The device program as text (`systole lower`). Throws UserError when the graph cannot be mapped.
     virtual std::string lower(const Graph& graph, const Protocol& protocol) const = 0;

@@ -22,7 +22,8 @@ struct Conv2d {
     std::int64_t stride = 1, pad = 0, dilation = 1, groups = 1;
     bool bias = false;
     Function post = Function::None;
-    bool round_up = false;  ///< a last window that begins inside and reaches beyond the padding counts, on zeros
+    bool round_up =
+        false;  ///< a last window that begins inside and reaches beyond the padding counts, on zeros
 
     std::int64_t out_h() const { return outputs(in_h, kernel_h); }
     std::int64_t out_w() const { return outputs(in_w, kernel_w); }

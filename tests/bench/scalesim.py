@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """All of SCALE-Sim's golden rows through `op scalesim --csv`: every answer compared, and the time it took.
 
-    tests/bench/scalesim.py PROGRAM      e.g. build/systole; exit code 1 if an answer differs
+    tests/bench/scalesim.py PROGRAM [--both]
+
+PROGRAM is for example build/systole. Layers are asked as convolutions, runs of the tool as products of matrices; with
+--both everything is asked both ways. Exit code 1 if an answer differs.
 """
 
 import pathlib
@@ -40,10 +43,12 @@ def run(program, name, kind):
 
 
 def main():
-    if len(sys.argv) != 2:
+    if len(sys.argv) < 2 or sys.argv[2:] not in ([], ["--both"]):
         sys.exit(__doc__)
-    wrong = sum(run(sys.argv[1], name, kind) for name in ("calc_64kB", "tool_runs_raw") for kind in ("conv2d", "matmul"))
-    return 1 if wrong else 0
+    tables = [("calc_64kB", "conv2d"), ("tool_runs_raw", "matmul")]
+    if sys.argv[2:]:
+        tables += [("calc_64kB", "matmul"), ("tool_runs_raw", "conv2d")]
+    return 1 if sum(run(sys.argv[1], name, kind) for name, kind in tables) else 0
 
 
 if __name__ == "__main__":

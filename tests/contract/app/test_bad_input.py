@@ -57,6 +57,24 @@ class BrokenDevices(ProgramTest):
                                "placement.weight_buffer=128 B")
         self.assertIn("placement.weight_buffer", message)
 
+    def test_operands_of_direct_arrays_come_from_the_scratchpad(self):
+        from_dram = ("--set", "mxu.weight_source=dram")
+        for setting, word in (("mxu.dataflow=os", "dataflow os"), ("mxu.dataflow=is", "dataflow is"),
+                              ("mxu.weight_fifo_tiles=0", "without a weight FIFO")):
+            message = self.refusal("run", DEVICE, TRACE, "--set", setting, *from_dram)
+            self.assertIn(word, message)
+            self.assertIn("write weight_source: scratchpad", message)
+        self.assertIn("ws, os, is", self.refusal("run", DEVICE, TRACE, "--set", "mxu.dataflow=ns"))
+
+    def test_a_grid_with_more_accumulators_than_it_can_hold_is_refused(self):
+        message = self.refusal("op", "scalesim", "matmul", "m=4", "n=4", "k=4", "--set", "mxu.engine=grid")
+        self.assertIn("mxu.accumulator_rows", message)
+        self.assertIn("may have 4194304 rows each", message)
+
+    def test_a_fault_that_is_none_is_suggested_its_neighbour(self):
+        self.assertIn("did you mean 'faults.os_without_shift_out'?",
+                      self.refusal("run", DEVICE, TRACE, "--set", "faults.os_without_shiftout=on"))
+
     def test_a_trace_given_as_a_device_is_one_mistake(self):
         message = self.refusal("run", str(HOME / TRACE_FILE), DEVICE)
         self.assertIn("this is a trace, not a device", message)
@@ -175,6 +193,11 @@ class BrokenPrograms(ProgramTest):
         text = self.answer("lower", DEVICE, TRACE)
         self.write("edited.program", edit(text))
         return "edited.program"
+
+    def test_a_program_for_another_dataflow_is_refused(self):
+        self.write("ws.program", self.answer("lower", DEVICE, TRACE))
+        self.assertIn("this machine's arrays are os",
+                      self.refusal("run", DEVICE, "--program", "ws.program", "--set", "mxu.dataflow=os"))
 
     def test_a_program_without_its_tokens_gives_wrong_sums_and_the_grid_says_so(self):
         name = self.edited(lambda text: re.sub(" after=.*", "", text))

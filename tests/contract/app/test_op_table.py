@@ -43,6 +43,23 @@ class OneOperator(ProgramTest):
         self.assertIn("dtype is missing", message)
         self.assertIn("int8", message)
 
+    def test_counters_become_columns(self):
+        words = ("op", DEVICE, *MATMUL, "--format", "csv")
+        (row,) = csv.DictReader(io.StringIO(self.answer(*words, "--counters", "macs,passes")))
+        self.assertEqual(list(row), ["op", "m", "n", "k", "dtype"] + ANSWERS[:-1] + ["macs", "passes", "error"])
+        (run,) = json.loads(self.answer("op", DEVICE, *MATMUL, "--format", "json"))["devices"]
+        for name in ("macs", "passes"):
+            total = sum(stat["value"] for stat in run["stats"] if stat["name"] == name)
+            self.assertEqual(row[name], str(total))
+        self.assertEqual(row["macs"], "512")
+        self.assertIn("did you mean 'passes'?", self.refusal(*words, "--counters", "pases"))
+        self.assertIn("twice", self.refusal(*words, "--counters", "macs,macs"))
+        self.assertIn("--format csv", self.refusal("op", DEVICE, *MATMUL, "--counters", "macs"))
+        self.write("q.csv", "op,m,n,k\nmatmul,8,8,8\n")
+        done = self.run_systole("op", DEVICE, "--csv", "q.csv", "--counters", "nothing")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("no component has a counter 'nothing'", done.stdout)
+
     def test_wrong_keys_are_refused(self):
         for words, word in ((("matmul", "m=8", "n=8"), "'k' is missing"),
                             (("matmull", *MATMUL[1:]), "'matmul'"),

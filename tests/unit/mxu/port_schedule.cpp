@@ -96,6 +96,58 @@ TEST_CASE("folding whole periods gives what counting every byte of every vector 
     }
 }
 
+TEST_CASE("buffered reads take what the busiest bank serves, short vectors sharing a line") {
+    // Sixteen vectors of four bytes, one behind the other: four lines of sixteen bytes.
+    const AddressStream packed = rows_of(Bytes(0), Bytes(4), 16, Bytes(4));
+    CHECK(buffered_cycles({1, Bytes(16)}, packed, 0, 16) == 4);
+    CHECK(buffered_cycles({2, Bytes(16)}, packed, 0, 16) == 2);
+    CHECK(buffered_cycles({4, Bytes(16)}, packed, 0, 16) == 1);
+    CHECK(buffered_cycles({1, Bytes(16)}, packed, 3, 2) ==
+          2);  // the end of one line, the beginning of the next
+    CHECK(buffered_cycles({1, Bytes(16)}, packed, 4, 4) == 1);
+    // 64 bytes apart on four banks of sixteen: all in bank 0.
+    CHECK(buffered_cycles({4, Bytes(16)}, rows_of(Bytes(0), Bytes(4), 16, Bytes(64)), 0, 16) == 16);
+    // The same line again and again is still its bytes: 8 x 64 of at most 64 a cycle.
+    CHECK(buffered_cycles({4, Bytes(16)}, rows_of(Bytes(0), Bytes(64), 8, Bytes(0)), 0, 8) == 8);
+}
+
+TEST_CASE("buffered reads and streams without conflicts give what counting every byte gives") {
+    const std::uint64_t seed = 77;
+    INFO("seed " << seed);
+    std::mt19937_64 random(seed);
+    const auto draw = [&](std::int64_t low, std::int64_t high) {
+        return std::uniform_int_distribution<std::int64_t>(low, high)(random);
+    };
+    int free = 0;
+    for (int n = 0; n < 1000; ++n) {
+        const BankedPort port{static_cast<int>(draw(1, 64)), Bytes(draw(1, 32))};
+        AddressStream stream{.base = Bytes(draw(0, 500) + 20'000), .segments = {}, .levels = {}};
+        stream.segments = {{Bytes(draw(-40, 40)), Bytes(draw(1, 60))}, {Bytes(draw(-40, 40)), Bytes(1)}};
+        for (StreamLevel& level : stream.levels) level = {draw(1, 4), Bytes(draw(-50, 50))};
+        const std::int64_t first = draw(0, stream.vectors() - 1);
+        const std::int64_t count = draw(1, stream.vectors() - first);
+        std::map<std::int64_t, std::set<std::int64_t>> lines_of_bank;
+        std::int64_t bytes = 0;
+        for (std::int64_t vector = first; vector < first + count; ++vector) {
+            for (const Segment& segment : stream.segments) {
+                for (std::int64_t byte = 0; byte < segment.bytes.value(); ++byte, ++bytes) {
+                    const Bytes at = stream.base + stream.offset_of(vector) + segment.offset + Bytes(byte);
+                    const std::int64_t line = at / port.bank_width;
+                    lines_of_bank[line % port.banks].insert(line);
+                }
+            }
+        }
+        std::int64_t expected = ceil_div(bytes, port.interleave());
+        for (const auto& [bank, lines] : lines_of_bank)
+            expected = std::max(expected, static_cast<std::int64_t>(lines.size()));
+        CHECK(buffered_cycles(port, stream, first, count) == expected);
+        if (!conflict_free(port, stream, stream.base)) continue;
+        ++free;
+        CHECK(counted(port, stream) == Rational{1, 1});
+    }
+    CHECK(free > 100);
+}
+
 TEST_CASE("of a stream with more distinct vectors than are looked at, the first ones count") {
     AddressStream stream = rows_of(Bytes(0), Bytes(200), 30'000, Bytes(3));  // a period of 16,384 vectors
     stream.segments.push_back({Bytes(12'388), Bytes(200)});

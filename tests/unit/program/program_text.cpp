@@ -98,6 +98,99 @@ TEST_CASE("what a machine cannot do is refused with its place", "[program]") {
         "weights0 loads 0 tiles, the passes of mxu0 use 1");
 }
 
+namespace {
+
+SystolicSpec direct_machine(Dataflow dataflow) {
+    SystolicSpec spec = test::small_machine(4, 4);
+    spec.mxu.dataflow = dataflow;
+    spec.mxu.weight_fifo_tiles = 0;
+    return spec;
+}
+
+/// A program of one pass on such a machine; reads patterns of 8 vectors of 4 bytes, and of 4 of them.
+std::string direct_program(const std::string& dataflow, int macs, const std::string& pass) {
+    return "systole-program 2\ntrace \"t\"\narray dataflow=" + dataflow +
+           "\nlayer \"fc\" op=matmul macs=" + std::to_string(macs) +
+           " compulsory_dram=80 dtype=int8 mapping=\"\"\nstream levels=1*0,2*16,4*4 segments=0+4\n"
+           "stream levels=1*0,1*0,4*4 segments=0+4\nmxu0 layer=0 " +
+           pass + " dtype=int8\n";
+}
+
+void check_refused_by(const SystolicSpec& spec, const std::string& text, const std::string& message) {
+    try {
+        parse_program(text, "p.txt", spec);
+        FAIL("not refused: " << message);
+    } catch (const UserError& error) {
+        CHECK_THAT(error.what(), Catch::Contains(message));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("windows, runs of folds and both edges read back as they were written", "[program]") {
+    const SystolicSpec spec = direct_machine(Dataflow::InputStationary);
+    const Program program = parse_program(
+        direct_program("is", 4 * 4 * 8 * 3,
+                       "left=0:64+128 top=0:256+4 top_window=3+4 m=4 k=4 n=8 folds=3 accumulator=0 mode=set "
+                       "tile=next second=kv_cache"),
+        "p.txt", spec);
+    const MatrixPass& pass = program.passes.at(0);
+    CHECK(pass.left == EdgeRead{0, 64, 0, 8, 128});
+    CHECK(pass.top == EdgeRead{0, 256, 3, 4, 4});
+    CHECK(pass.folds == 3);
+    CHECK(pass.second == Operand::KvCache);
+    CHECK(parse_program(to_text(program), "again.txt", spec).passes == program.passes);
+    CHECK(to_text(parse_program(to_text(program), "again.txt", spec)) == to_text(program));
+}
+
+TEST_CASE("what an array without a FIFO cannot do is refused", "[program]") {
+    const SystolicSpec ws = direct_machine(Dataflow::WeightStationary);
+    const SystolicSpec os = direct_machine(Dataflow::OutputStationary);
+    const SystolicSpec is = direct_machine(Dataflow::InputStationary);
+    const std::string good = "left=0:0 top=1:256 m=8 k=4 n=4 accumulator=0 mode=set tile=next";
+    const auto with = [&](const std::string& what, const std::string& instead) {
+        std::string text = good;
+        return direct_program("ws", 128, text.replace(text.find(what), what.size(), instead));
+    };
+    CHECK_NOTHROW(parse_program(direct_program("ws", 128, good), "p.txt", ws));
+    check_refused_by(test::small_machine(4, 4), direct_program("ws", 128, good),
+                     "top: tiles come from the weight FIFO here");
+    check_refused_by(os, direct_program("ws", 128, good), "dataflow: this machine's arrays are os");
+    check_refused_by(ws, with("top=1:256", ""), "top: missing: a new tile is shifted out of the scratchpad");
+    check_refused_by(ws, with("top=1:256", "top=2:256"), "there is no stream 2 above; there are 2");
+    check_refused_by(ws, with("top=1:256", "top=1:65536"), "lies beyond the scratchpad's 65536 bytes");
+    check_refused_by(ws, with("left=0:0", "left=0:0+8+8"), "not of the form STREAM:ADDRESS");
+    check_refused_by(ws, with("left=0:0", "left=0:0 left_window=8+1"),
+                     "not FIRST+COUNT within the 8 vectors");
+    check_refused_by(ws, with("left=0:0", "left=0:0 left_window=5+4"),
+                     "not FIRST+COUNT within the 8 vectors");
+    check_refused_by(ws, with("left=0:0", "left=0:0 left_window=0+0"),
+                     "not FIRST+COUNT within the 8 vectors");
+    check_refused_by(ws, with("n=4", "n=4 folds=0"), "folds: '0' is not a whole number from 1");
+    check_refused_by(ws, with("top=1:256", "top=1:256+65000 folds=3"), "the last fold lies beyond");
+    check_refused_by(ws, with("tile=next", "tile=keep"), "no tile to keep");
+    check_refused_by(ws, with("n=4", "n=4 second=outputs"), "unknown 'outputs', expected one of: weights");
+    check_refused_by(
+        os, direct_program("os", 128, "left=0:0 top=1:0 m=5 k=4 n=4 accumulator=0 mode=set tile=next"),
+        "m: '5' is not a whole number from 1 to 4");
+    check_refused_by(
+        os, direct_program("os", 128, "left=0:0 top=1:0 m=4 k=8 n=4 accumulator=0 mode=set tile=keep"),
+        "an output-stationary pass takes a tile of its own");
+    check_refused_by(os, direct_program("os", 128, "left=0:0 m=4 k=8 n=4 accumulator=0 mode=set tile=next"),
+                     "an output-stationary array streams its weights");
+    check_refused_by(
+        is, direct_program("is", 128, "left=0:0 top=1:0 m=5 k=4 n=8 accumulator=0 mode=set tile=next"),
+        "m: '5' is not a whole number from 1 to 4");
+    check_refused_by(
+        is, direct_program("is", 128, "left=0:0 top=1:0 m=4 k=4 n=8 accumulator=57 mode=set tile=next"),
+        "accumulator: '57' is not a whole number from 0 to 56");
+    check_refused_by(
+        ws,
+        direct_program("ws", 0, good) +
+            "weights0 layer=0 from=scratchpad:0 to=weight_fifo:0 rows=1 row_bytes=16 operand=weights\n",
+        "this machine has no weight FIFO");
+}
+
 TEST_CASE("garbage is refused, never a crash", "[program]") {
     check_refused(std::string("systole-program 2\n\0\xff\xfe=\"", 22), "error");
     check_refused("systole-program 2\n" + std::string(100'000, '='), "error");

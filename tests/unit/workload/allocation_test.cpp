@@ -138,6 +138,16 @@ TEST_CASE("stored matrices are cut into padded tiles, group by group; the rest i
     CHECK(placed[id_of(graph, "c")].space == Space::Scratchpad);
 }
 
+TEST_CASE("stored matrices lie column by column where that is asked for", "[workload]") {
+    AllocationRules rules = rules_of(Space::Dram, 16, 4);
+    rules.weights = Layout::ColumnMajor;
+    const Graph graph = single_operator(
+        "matmul", {{"m", "3"}, {"n", "5"}, {"k", "7"}, {"dtype_a", "int8"}, {"dtype_b", "int4"}}, {});
+    const Placement& weights = allocate(graph, rules)[id_of(graph, "matmul.weights")];
+    CHECK(weights.layout == Layout::ColumnMajor);
+    CHECK(weights.bytes == Bytes(5 * 4));  // seven nibbles take four bytes
+}
+
 TEST_CASE("activations in DRAM follow the weights", "[workload]") {
     const Graph graph = graph_of(trace_of("[4, 16]", "  - {name: out, op: matmul, n: 16}\n"));
     const auto placed = allocate(graph, rules_of(Space::Dram, 100, 16));

@@ -27,7 +27,8 @@ TEST_CASE("unknown words are met with a suggestion", "[workload]") {
     CHECK(told("name: out, op: conv2d, filters: 4, kernel: 3, strid: 2") ==
           "t:4:52: error: conv2d 'out': unknown key 'strid' (did you mean 'stride'?); it has: name, op, in, "
           "dtype, "
-          "weight_dtype, out_dtype, filters, kernel, stride, pad, dilation, groups, bias, activation, round_up, "
+          "weight_dtype, out_dtype, filters, kernel, stride, pad, dilation, groups, bias, activation, "
+          "round_up, "
           "depthwise");
     CHECK(told("name: out, op: conv2, filters: 4, kernel: 3") ==
           "t:4:21: error: layer 'out': unknown operator 'conv2' (did you mean 'conv2d'?); expected one of: "

@@ -67,6 +67,31 @@ TEST_CASE("a single convolution reads the columns of the format", "[workload]") 
     CHECK(tensor(graph, "conv2d.weights").shape == Shape{6, 3, 1, 2});
 }
 
+TEST_CASE("a convolution may count the window that reaches beyond its input", "[workload]") {
+    const auto conv = [](const std::string& h, const std::string& stride, const std::string& pad,
+                         const std::string& round_up) {
+        return tensor(single_operator("conv2d",
+                                      {{"n", "1"},
+                                       {"h", h},
+                                       {"w", "5"},
+                                       {"c", "2"},
+                                       {"k", "3"},
+                                       {"r", "3"},
+                                       {"s", "5"},
+                                       {"stride", stride},
+                                       {"pad", pad},
+                                       {"round_up", round_up}},
+                                      {}),
+                      "conv2d")
+            .shape[1];
+    };
+    CHECK(conv("8", "2", "0", "false") == 3);  // rows 0-2, 2-4, 4-6
+    CHECK(conv("8", "2", "0", "true") == 4);   // and 6-8, of which 8 is padding
+    CHECK(conv("9", "2", "0", "true") == 4);   // it fits
+    CHECK(conv("3", "4", "0", "true") == 1);
+    CHECK(conv("4", "4", "1", "true") == 2);  // -1-1, 3-5
+}
+
 TEST_CASE("vector operators stand alone too", "[workload]") {
     const auto [op, columns, output] = GENERATE(table<std::string, Columns, Shape>({
         {"softmax", {{"rows", "4"}, {"cols", "9"}}, {4, 9}},

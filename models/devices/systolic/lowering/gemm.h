@@ -74,7 +74,7 @@ private:
     void fetch_weights(Block& block, Range step_k, Range n, Range k);
     void release(const Block& block, Token reader);
     void drain_round();
-    void drain(std::vector<Block*> row);
+    void drain(const std::vector<Block*>& row);
     void drain_in_bands(const std::vector<Block*>& row);
     void store(const std::vector<Block*>& row, Range rows, Range columns, bool single);
     Token drain_tile(Block& block, OutputTile& tile, Range m, Range n, const Tokens& room);

@@ -71,13 +71,13 @@ void GemmSteps::drain_round() {
         if (!row.empty() && !beside(*row.back(), block)) drain(std::exchange(row, {}));
         row.push_back(&block);
     }
-    drain(std::move(row));
+    drain(row);
     for (Block& block : blocks_) {
         for (const OutputTile& tile : block.tiles) --tile.accumulators->holds;
     }
 }
 
-void GemmSteps::drain(std::vector<Block*> row) {
+void GemmSteps::drain(const std::vector<Block*>& row) {
     if (!workspace_.flow.resident(problem_.output)) return drain_in_bands(row);
     Tokens room;
     workspace_.flow.before_write(problem_.output, room);

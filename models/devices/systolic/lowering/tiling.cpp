@@ -53,15 +53,16 @@ public:
                    (r_.weight_capacity > 0 ? r_.weight_capacity : r_.parameter_capacity) / 2;
     }
 
-    /// The most K tiles a step can take, evenly dealt; 0 if not even one fits.
-    std::int64_t k_tiles_per_step() const {
-        if (!fits(1)) return 0;
-        if (gains_by_length() && fits(r_.k_tiles)) return r_.k_tiles;
-        std::int64_t most = 1;
-        while (most < r_.k_tiles && fits(2 * most) &&
-               (gains_by_length() || step_bytes(2 * most) <= kStepBytes || short_pieces(most)))
-            most *= 2;
-        return ceil_div(r_.k_tiles, ceil_div(r_.k_tiles, most));
+    /// K tiles of a step, evenly dealt: as many as is good for overlap, and where a step gains by length also
+    /// as many as fit. Empty if not even one fits.
+    std::vector<std::int64_t> k_tiles_per_step() const {
+        if (!fits(1)) return {};
+        std::vector<std::int64_t> all;
+        if (gains_by_length())
+            all.push_back(fits(r_.k_tiles) ? r_.k_tiles : most_tiles([](std::int64_t) { return true; }));
+        all.push_back(most_tiles(
+            [this](std::int64_t most) { return step_bytes(2 * most) <= kStepBytes || short_pieces(most); }));
+        return all;
     }
 
     double cycles(std::int64_t k_tiles) const {
@@ -78,6 +79,13 @@ private:
     /// time, nothing is gained by bringing less.
     bool gains_by_length() const {
         return r_.direct && (r_.dataflow == Dataflow::OutputStationary || r_.dram_bytes_per_cycle == 0);
+    }
+    /// Doubled as long as the next step fits and is `worthwhile`.
+    template <class Worthwhile>
+    std::int64_t most_tiles(const Worthwhile& worthwhile) const {
+        std::int64_t most = 1;
+        while (most < r_.k_tiles && fits(2 * most) && worthwhile(most)) most *= 2;
+        return ceil_div(r_.k_tiles, ceil_div(r_.k_tiles, most));
     }
     bool short_pieces(std::int64_t k_tiles) const {
         return b_.k_tile_bytes / b_.rows * k_tiles < kPieceBytes &&
@@ -163,9 +171,9 @@ std::vector<Tiling> splits(const TilingRequest& r) {
     return all;
 }
 
-/// How many columns a block may have, in units. Where operands come straight out of the scratchpad, the widest
-/// first: streamed columns (is) fill the array longest, and rows of results leave whole. Otherwise the narrowest,
-/// whose weights wait least.
+/// How many columns a block may have, in units. Where operands come straight out of the scratchpad, the
+/// widest first: streamed columns (is) fill the array longest, and rows of results leave whole. Otherwise the
+/// narrowest, whose weights wait least.
 std::vector<std::int64_t> widths(const TilingRequest& r) {
     std::vector<std::int64_t> all;
     for (std::int64_t n_tiles = 1; n_tiles <= r.n_tiles; n_tiles *= 2) all.push_back(n_tiles);
@@ -197,12 +205,13 @@ std::optional<Tiling> choose_tiling(const TilingRequest& request) {
             for (Tiling candidate : all_splits) {
                 candidate.blocking = blocking;
                 candidate.n_tiles = n_tiles;
-                candidate.k_tiles = Candidate(request, candidate).k_tiles_per_step();
-                if (candidate.k_tiles == 0) continue;
-                for (const bool m_outer : {true, false}) {
-                    candidate.m_outer = m_outer;
-                    candidate.cycles = Candidate(request, candidate).cycles(candidate.k_tiles);
-                    if (!best || better(candidate, *best)) best = candidate;
+                for (const std::int64_t k_tiles : Candidate(request, candidate).k_tiles_per_step()) {
+                    candidate.k_tiles = k_tiles;
+                    for (const bool m_outer : {true, false}) {
+                        candidate.m_outer = m_outer;
+                        candidate.cycles = Candidate(request, candidate).cycles(candidate.k_tiles);
+                        if (!best || better(candidate, *best)) best = candidate;
+                    }
                 }
             }
         }

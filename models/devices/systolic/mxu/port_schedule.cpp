@@ -56,8 +56,11 @@ bool conflict_free(const BankedPort& port, const AddressStream& stream, Bytes ba
     return (base + high) / port.bank_width - (base + low) / port.bank_width < port.banks;
 }
 
-std::int64_t vector_cycles(const BankedPort& port, const AddressStream& stream, Bytes vector_base) {
-    std::vector<std::int64_t> lines;
+namespace {
+
+/// Appends the lines of a vector.
+void append_lines(const BankedPort& port, const AddressStream& stream, Bytes vector_base,
+                  std::vector<std::int64_t>& lines) {
     for (const Segment& segment : stream.segments) {
         const Bytes first = vector_base + segment.offset;
         const Bytes last = first + segment.bytes - Bytes(1);
@@ -66,12 +69,23 @@ std::int64_t vector_cycles(const BankedPort& port, const AddressStream& stream, 
         for (std::int64_t line = first / port.bank_width; line <= last / port.bank_width; ++line)
             lines.push_back(line);
     }
+}
+
+/// The greatest number of distinct lines in one bank; at least one.
+std::int64_t busiest_bank(const BankedPort& port, std::vector<std::int64_t>& lines) {
     std::sort(lines.begin(), lines.end());
     lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
-
     std::vector<std::int64_t> load(port.banks);
     for (const std::int64_t line : lines) ++load[line % port.banks];
     return std::max(std::int64_t{1}, *std::max_element(load.begin(), load.end()));
+}
+
+}  // namespace
+
+std::int64_t vector_cycles(const BankedPort& port, const AddressStream& stream, Bytes vector_base) {
+    std::vector<std::int64_t> lines;
+    append_lines(port, stream, vector_base, lines);
+    return busiest_bank(port, lines);
 }
 
 Rational cycles_per_vector(const BankedPort& port, const AddressStream& stream) {
@@ -101,21 +115,13 @@ Rational cycles_per_vector(const BankedPort& port, const AddressStream& stream) 
 
 std::int64_t buffered_cycles(const BankedPort& port, const AddressStream& stream, std::int64_t first,
                              std::int64_t count) {
-    std::vector<std::int64_t> load(port.banks);
-    std::int64_t last_line = -1;
-    for (std::int64_t vector = first; vector < first + count; ++vector) {
-        const Bytes begin = stream.base + stream.offset_of(vector);
-        for (const Segment& segment : stream.segments) {
-            const Bytes at = begin + segment.offset;
-            const std::int64_t end = (at + segment.bytes - Bytes(1)) / port.bank_width;
-            for (std::int64_t line = at / port.bank_width; line <= end; ++line) {
-                if (line != last_line) ++load[line % port.banks];
-                last_line = line;
-            }
-        }
-    }
     const std::int64_t bytes = stream.vector_bytes().value() * count;
-    return std::max(*std::max_element(load.begin(), load.end()), ceil_div(bytes, port.interleave()));
+    const std::int64_t least = std::max<std::int64_t>(1, ceil_div(bytes, port.interleave()));
+    if (conflict_free(port, stream, stream.base)) return least;
+    std::vector<std::int64_t> lines;
+    for (std::int64_t vector = first; vector < first + count; ++vector)
+        append_lines(port, stream, stream.base + stream.offset_of(vector), lines);
+    return std::max(least, busiest_bank(port, lines));
 }
 
 }  // namespace systole

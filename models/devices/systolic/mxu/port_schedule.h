@@ -64,8 +64,7 @@ bool conflict_free(const BankedPort& port, const AddressStream& stream, Bytes ba
 Rational cycles_per_vector(const BankedPort& port, const AddressStream& stream);
 
 /// Cycles for vectors first … first + count - 1 when lines go into a buffer in any order: as many as the
-/// busiest bank has lines to serve, and no fewer than the bytes need. A line that holds pieces one after the
-/// other is read once for all of them.
+/// busiest bank has lines to serve, each once, and no fewer than the bytes need.
 std::int64_t buffered_cycles(const BankedPort& port, const AddressStream& stream, std::int64_t first,
                              std::int64_t count);
 

@@ -14,7 +14,7 @@ constexpr std::int64_t kAny = std::int64_t{1} << 62;
 constexpr std::int64_t kMostVectors = (std::int64_t{1} << 31) - 1;
 constexpr std::int64_t kMostFolds = 1 << 20;
 constexpr std::int64_t kMostMacs = std::int64_t{1} << 48;       // of one command
-constexpr std::int64_t kMostEdgeBytes = std::int64_t{1} << 30;  // bounds an edge's port cycles
+constexpr std::int64_t kMostEdgeBytes = std::int64_t{1} << 28;  // bounds an edge's port cycles
 
 const std::vector<std::string>& second_operands() {
     static const std::vector<std::string> names{"weights", "activations", "kv_cache"};
@@ -121,10 +121,10 @@ MatrixPass PassReader::read(ProgramLine& line, int mxu, const std::vector<Addres
         const std::int64_t bytes = bytes_of(streams[pass.left.stream]);
         const bool streamed = pass.left.vectors == shape_of(spec_.mxu.dataflow, 1, pass).vectors;
         if (!streamed && pass.left.vectors > kMostEdgeBytes / bytes)
-            line.fail("left", "reads more than 2^30 bytes");
+            line.fail("left", "reads more than 2^28 bytes");
     }
     if (!pass.top.none() && pass.top.vectors > kMostEdgeBytes / bytes_of(streams[pass.top.stream]))
-        line.fail("top", "reads more than 2^30 bytes");
+        line.fail("top", "reads more than 2^28 bytes");
     return pass;
 }
 
