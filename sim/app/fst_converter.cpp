@@ -120,16 +120,15 @@ void FstConverter::close_pipe() {
     if (pipe_ >= 0) ::close(std::exchange(pipe_, -1));
 }
 
-void FstConverter::fail(const char* what) const {
-    throw UserError(
-        fmt::format("cannot write '{}': vcd2fst {}; is the disk full?", place_.target().string(), what));
+void FstConverter::fail(const std::string& what) const {
+    throw UserError(fmt::format("cannot write '{}': vcd2fst {}", place_.target().string(), what));
 }
 
 void FstConverter::write(std::string_view vcd) {
     while (!vcd.empty()) {
         const ssize_t written = ::write(pipe_, vcd.data(), vcd.size());
         if (written < 0 && errno == EINTR) continue;
-        if (written < 0) fail("stopped reading");
+        if (written < 0) fail("stopped reading; is the disk full?");
         vcd.remove_prefix(static_cast<std::size_t>(written));
     }
 }
@@ -140,8 +139,9 @@ void FstConverter::close() {
     while (::waitpid(process_, &status, 0) < 0 && errno == EINTR) {
     }
     process_ = -1;
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) fail("failed");
-    if (!is_whole_fst(place_.temporary())) fail("left an incomplete file");
+    if (WIFSIGNALED(status)) fail(fmt::format("was ended by signal {}; is the disk full?", WTERMSIG(status)));
+    if (WEXITSTATUS(status) != 0) fail(fmt::format("ended with exit status {}", WEXITSTATUS(status)));
+    if (!is_whole_fst(place_.temporary())) fail("left an incomplete file; is the disk full?");
 }
 
 }  // namespace systole::app

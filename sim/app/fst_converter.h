@@ -29,7 +29,7 @@ public:
     void commit() { place_.commit(); }
 
 private:
-    [[noreturn]] void fail(const char* what) const;
+    [[noreturn]] void fail(const std::string& what) const;
     void close_pipe();
 
     StagedPlace place_;

@@ -120,6 +120,16 @@ Run read_run(const Arguments& arguments) {
     return {std::move(device), std::move(graph), {settings.protocol, false}};
 }
 
+/// As a shell takes it for one word.
+std::string shell_word(const std::string& text) {
+    constexpr std::string_view kHarmless =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+,:=@%";
+    if (!text.empty() && text.find_first_not_of(kHarmless) == std::string::npos) return text;
+    std::string word = "'";
+    for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return word + "'";
+}
+
 /// Records into a File, a StagedFile or a FstConverter, and then puts it and the save file in their places.
 /// Answers what it has done.
 template <class File>
@@ -135,9 +145,9 @@ std::string record_dump(const Run& run, const SignalFilter& filter, const WaveWi
     save.close();
     file.commit();
     save.commit();
-    return fmt::format("wrote {0} ({1} signals, {2} cycles) and {3}; open them with: gtkwave {3}",
-                       output.string(), with_thousands(std::ssize(recorder.signals())),
-                       with_thousands(window.cycles()), save_file_of(output).string());
+    return fmt::format("wrote {} ({} signals, {} cycles) and {}; open them with: gtkwave {}", output.string(),
+                       with_thousands(std::ssize(recorder.signals())), with_thousands(window.cycles()),
+                       save_file_of(output).string(), shell_word(save_file_of(output).string()));
 }
 
 std::string record_drawing(const Run& run, const SignalFilter& filter, const WaveWindow& window,

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "sim/base/check.h"
+#include "sim/base/checked.h"
 #include "sim/base/error.h"
 #include "sim/base/text.h"
 #include "sim/timeline/vcd_writer.h"
@@ -50,13 +51,13 @@ void WaveRecorder::refuse_too_large() const {
     const std::int64_t average = ceil_div(bytes_per_cycle_, wanted_);
     const std::string pattern = example_pattern(signals_, kLargest / window_.cycles() / average / 2);
     if (!pattern.empty()) instead.push_back(fmt::format("--signals '{}'", pattern));
-    const double bytes = static_cast<double>(bytes_per_cycle_) * static_cast<double>(window_.cycles());
+    const Bytes most(checked_mul(bytes_per_cycle_, window_.cycles()).value_or(Bytes::max().value()));
     throw UserError(fmt::format(
-        "{} signals over {} cycles could become a VCD of {:.0f} MB; at most {} signals and {:.0f} MB are "
+        "{} signals over {} cycles could become a VCD of {}; at most {} signals and {} are "
         "recorded; "
         "write {}",
-        with_thousands(wanted_), with_thousands(window_.cycles()), bytes / 1e6, with_thousands(kMostSignals),
-        static_cast<double>(kLargest) / 1e6, fmt::join(instead, ", or ")));
+        with_thousands(wanted_), with_thousands(window_.cycles()), format_bytes(most),
+        with_thousands(kMostSignals), format_bytes(Bytes(kLargest)), fmt::join(instead, ", or ")));
 }
 
 void WaveRecorder::change(std::size_t signal, Ticks at, std::int64_t value) {

@@ -31,12 +31,17 @@ std::string group_text(const SignalTree& tree, const std::vector<std::string>& l
 
 void WaveDromWriter::begin(const std::vector<WaveSignal>& signals, const WaveWindow& window) {
     if (signals.size() > kMostSignals || window.cycles() > kMostCycles) {
-        const std::string example = example_pattern(signals, kMostSignals);
-        throw UserError(fmt::format(
-            "{} signals over {} cycles are too much for a WaveDrom drawing, which holds {} over {}; write "
-            "--signals '{}' --cycles {}:{}, or a .vcd",
-            signals.size(), window.cycles(), kMostSignals, kMostCycles, example, window.first.value(),
-            window.first.value() + std::min(window.cycles(), kMostCycles)));
+        std::vector<std::string> instead;
+        if (signals.size() > kMostSignals)
+            instead.push_back(fmt::format("--signals '{}'", example_pattern(signals, kMostSignals)));
+        if (window.cycles() > kMostCycles)
+            instead.push_back(
+                fmt::format("--cycles {}:{}", window.first.value(), window.first.value() + kMostCycles));
+        throw UserError(
+            fmt::format("{} signals over {} cycles are too much for a WaveDrom drawing, which holds {} over "
+                        "{}; write {}, "
+                        "or a .vcd",
+                        signals.size(), window.cycles(), kMostSignals, kMostCycles, fmt::join(instead, " ")));
     }
     signals_ = signals;
     window_.push_back(window);

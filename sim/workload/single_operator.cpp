@@ -36,7 +36,7 @@ Single read_matmul(Keys& keys) {
 
 Single read_conv2d(Keys& keys) {
     Conv2d c;
-    c.batch = keys.integer("n", 1);
+    c.batch = keys.integer("n", 1, 1);
     c.in_h = keys.integer("h", 1);
     c.in_w = keys.integer("w", 1);
     c.in_c = keys.integer("c", 1);
@@ -54,7 +54,7 @@ Single read_conv2d(Keys& keys) {
 Single read_pool(Keys& keys) {
     Pool p;
     p.kind = static_cast<Pool::Kind>(keys.choice("kind", pool_kinds()));
-    p.batch = keys.integer("n", 1);
+    p.batch = keys.integer("n", 1, 1);
     p.in_h = keys.integer("h", 1);
     p.in_w = keys.integer("w", 1);
     p.channels = keys.integer("c", 1);

@@ -100,7 +100,7 @@ TEST_CASE("what would become too large is refused with what to write instead, an
     const std::string message = refusal(1'000'000, {}, 1000);
     INFO(message);
     CHECK_THAT(message,
-               Catch::Contains("2,000 signals over 1,000,000 cycles could become a VCD of 78000 MB"));
+               Catch::Contains("2,000 signals over 1,000,000 cycles could become a VCD of 78.00 GB"));
     const std::string cycles = between(message, "--cycles 10:", ",");
     CHECK(refusal(std::stoll(cycles) - 10, {}, 1000).empty());
     CHECK_FALSE(refusal(std::stoll(cycles) - 9, {}, 1000).empty());

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "models/devices/systolic/program/pass_shape.h"
 
@@ -12,6 +13,7 @@ namespace {
 
 using Pe = PeState<std::int8_t, std::int32_t>;
 using Form = WaveSignal::Form;
+using Issued = std::optional<IssuedSum<std::int32_t>>;
 
 /// One register of a PE: how it reads in the waveform, and where it is.
 struct Register {
@@ -83,13 +85,14 @@ public:
             add("left.valid", row, kValid, row, 0, "it belongs to a vector");
         for (int col = 0; col < mxu_.cols; ++col)
             add("top.col", col, down, 0, col, "operand that has entered this column from above");
-        if (outputs_stay() && !results_shift_) return;  // each PE has a way out of its own
         for (int col = 0; col < mxu_.cols; ++col)
-            add("bottom.col", col, outputs_stay() ? kResult : kSum, mxu_.rows - 1, col,
-                "sum that leaves the last row in this cycle; os: the last row's result register");
-        if (outputs_stay()) return;
+            add_way_out("bottom.col", col,
+                        {Form::Signed, 32, WaveTint::Sum, "sum that leaves this column in this cycle"},
+                        [](const Issued& issued) -> std::int64_t { return issued ? issued->sum : 0; });
         for (int col = 0; col < mxu_.cols; ++col)
-            add("bottom.valid", col, kValid, mxu_.rows - 1, col, "it is a vector's sum");
+            add_way_out("bottom.valid", col,
+                        {Form::Bit, 1, WaveTint::Control, "a sum leaves: it is given to the accumulators"},
+                        [](const Issued& issued) -> std::int64_t { return issued.has_value(); });
     }
 
     void add_pes() {
@@ -127,6 +130,24 @@ private:
         return {&kMoving, &kStationary, &kSum, &kValid, &kReal};
     }
 
+    /// How a signal reads in the waveform.
+    struct Look {
+        Form form;
+        int width;
+        WaveTint tint;
+        const char* meaning;
+    };
+    /// What a column gives its accumulators: out of the last row, or over its bus.
+    void add_way_out(const char* edge, int col, const Look& look, std::int64_t (*of)(const Issued&)) {
+        sink_.add({fmt::format("{}.{}_{}", path_, edge, col),
+                   look.form,
+                   look.width,
+                   look.tint,
+                   look.meaning,
+                   nullptr,
+                   {}},
+                  [of, unit = unit_, col] { return of(unit->grid().issued(col)); });
+    }
     void add(const char* edge, int index, const Register& held, int row, int col, const char* meaning) {
         add(fmt::format("{}.{}_{}", path_, edge, index), held, row, col, meaning);
     }
