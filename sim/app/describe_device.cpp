@@ -41,8 +41,11 @@ std::vector<const config::Entry*> by_section(const std::vector<config::Entry>& e
 
 std::string device_text(const LoadedDevice& device) {
     TextTable table;
-    for (const char* const header : {"path", "value", "meaning", "origin"})
-        table.column(header, TextTable::Align::Left);
+    constexpr std::size_t kMeaning = 48, kOrigin = 64;  // wide enough to read, narrow enough for a terminal
+    table.column("path", TextTable::Align::Left);
+    table.column("value", TextTable::Align::Left);
+    table.column("meaning", TextTable::Align::Left, kMeaning);
+    table.column("origin", TextTable::Align::Left, kOrigin);
     std::string section;
     for (const config::Entry* entry : by_section(device.entries)) {
         const std::string own_section = section_of(entry->path);
@@ -52,7 +55,7 @@ std::string device_text(const LoadedDevice& device) {
     }
     const std::string title =
         device.title.empty() ? device.name : fmt::format("{}: {}", device.name, device.title);
-    return title + "\n\n" + table.str();
+    return title + "\n" + device.about + "\n" + table.str();
 }
 
 std::string device_json(const LoadedDevice& device) {
@@ -64,7 +67,10 @@ std::string device_json(const LoadedDevice& device) {
                           {"note", entry.note},
                           {"range", entry.range},
                           {"meaning", entry.meaning}});
-    const Json json = {{"device", device.name}, {"title", device.title}, {"values", std::move(values)}};
+    const Json json = {{"device", device.name},
+                       {"title", device.title},
+                       {"about", device.about},
+                       {"values", std::move(values)}};
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 

@@ -15,6 +15,7 @@ namespace systole::app {
 struct LoadedDevice {
     std::string name;  ///< the file's name without ".yaml"
     std::string title;
+    std::string about;  ///< what the comment at the head of its file says: lines of text
     std::vector<config::Entry> entries;
     std::string effective_yaml;
     std::unique_ptr<Device> device;

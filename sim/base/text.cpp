@@ -35,6 +35,24 @@ std::string pad(const std::string& text, std::size_t width, TextTable::Align ali
     return align == TextTable::Align::Left ? text + space : space + text;
 }
 
+/// `text` in lines of at most `most`, broken at blanks; a longer word has a line of its own.
+std::vector<std::string> broken(const std::string& text, std::size_t most) {
+    std::vector<std::string> lines{""};
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t blank = std::min(text.find(' ', begin), text.size());
+        const std::string word = text.substr(begin, blank - begin);
+        std::string& line = lines.back();
+        if (begin == 0)
+            line = word;
+        else if (most != std::string::npos && display_width(line) + 1 + display_width(word) > most)
+            lines.push_back(word);
+        else
+            line += ' ' + word;
+        begin = blank + 1;
+    }
+    return lines;
+}
+
 }  // namespace
 
 std::string with_thousands(std::int64_t value) {
@@ -60,13 +78,22 @@ std::string format_percent(double fraction) {
     return fmt::format("{:.1f}", 100 * fraction);
 }
 
-void TextTable::column(std::string header, Align align) {
-    columns_.push_back({std::move(header), align});
+void TextTable::column(std::string header, Align align, std::size_t most) {
+    columns_.push_back({std::move(header), align, most});
 }
 
 void TextTable::row(std::vector<std::string> cells) {
     SYSTOLE_CHECK(cells.size() == columns_.size(), "{} cells in {} columns", cells.size(), columns_.size());
-    rows_.push_back(std::move(cells));
+    std::vector<std::vector<std::string>> columns;
+    std::size_t height = 1;
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+        columns.push_back(broken(cells[c], columns_[c].most));
+        height = std::max(height, columns.back().size());
+    }
+    for (std::size_t line = 0; line < height; ++line) {
+        std::vector<std::string>& part = rows_.emplace_back();
+        for (const auto& column : columns) part.push_back(line < column.size() ? column[line] : "");
+    }
 }
 
 void TextTable::rule() {

@@ -23,8 +23,9 @@ std::string format_percent(double fraction);
 class TextTable {
 public:
     enum class Align { Left, Right };
-    /// Adds a column; rows then carry one cell for each.
-    void column(std::string header, Align align);
+    /// Adds a column; rows then carry one cell for each. Cells wider than `most` go on in further lines, broken
+    /// at blanks.
+    void column(std::string header, Align align, std::size_t most = std::string::npos);
     void row(std::vector<std::string> cells);
     /// A line of dashes before the next row (totals).
     void rule();
@@ -34,9 +35,10 @@ private:
     struct Column {
         std::string header;
         Align align;
+        std::size_t most;
     };
     std::vector<Column> columns_;
-    std::vector<std::vector<std::string>> rows_;  // an empty row is a rule
+    std::vector<std::vector<std::string>> rows_;  // lines of rows; an empty one is a rule
 };
 
 }  // namespace systole

@@ -155,6 +155,12 @@ class Shown(ProgramTest):
         rows = next(value for value in values if value["path"] == "mxu.rows")
         self.assertEqual((rows["value"], rows["origin"]), ("4", "assumed"))
 
+    def test_what_a_device_is_and_its_sources_stand_above_its_values(self):
+        shown = self.answer("show", "device", "scalesim")
+        self.assertRegex(shown, r"(?m)^Source: \[S\] A\. Samajdar")
+        self.assertLess(max(map(len, shown.splitlines())), 180)
+        self.assertIn("[S]", json.loads(self.answer("show", "device", "scalesim", "--format", "json"))["about"])
+
     def test_a_trace_is_shown_layer_by_layer(self):
         shown = json.loads(self.answer("show", "trace", TRACE, "--format", "json"))
         self.assertEqual((shown["trace"], shown["macs"], shown["weight_bytes"]), (TRACE, 624, 84))

@@ -36,6 +36,21 @@ TEST_CASE("fractions print as percent with one decimal", "[text]") {
     CHECK(format_percent(1) == "100.0");
 }
 
+TEST_CASE("a cell wider than its column may be goes on below, broken at blanks", "[text]") {
+    TextTable table;
+    table.column("key", TextTable::Align::Left);
+    table.column("why", TextTable::Align::Left, 9);
+    table.column("n", TextTable::Align::Right);
+    table.row({"rows", "fits on a blackboard", "4"});
+    table.row({"cols", "", "5"});
+    CHECK(table.str() ==
+          "key   why         n\n"
+          "----  ----------  -\n"
+          "rows  fits on a   4\n"
+          "      blackboard\n"
+          "cols              5\n");
+}
+
 TEST_CASE("a table aligns characters, not bytes, and leaves no space at line ends", "[text]") {
     TextTable table;
     table.column("name", TextTable::Align::Left);
