@@ -57,9 +57,9 @@ std::int64_t ResultRow::capacity() const {
 }
 
 double ResultRow::utilization() const {
-    if (utilization_slots == 0) return fraction(SlotClass::Useful);
-    return static_cast<double>(slots[static_cast<std::size_t>(SlotClass::Useful)]) /
-           static_cast<double>(utilization_slots);
+    const std::int64_t all = utilization_slots.value_or(capacity());
+    if (all == 0) return 0;
+    return static_cast<double>(slots[static_cast<std::size_t>(SlotClass::Useful)]) / static_cast<double>(all);
 }
 
 double ResultRow::fraction(SlotClass slot_class) const {

@@ -3,6 +3,7 @@
 // devices fill it, writers print it, ratios are made by writers and by the methods here.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,8 +24,8 @@ struct ResultRow {
     Macs macs;           ///< the operator's, wherever they ran
     Macs matrix_macs;    ///< of these, on the matrix units
     ClassSlots slots{};  ///< slot-ticks by class, over this row's time
-    /// What utilization divides by where a preset counts as another simulator does; 0: capacity().
-    std::int64_t utilization_slots = 0;
+    /// What utilization divides by where a preset counts as another simulator does; without: capacity().
+    std::optional<std::int64_t> utilization_slots;
     std::vector<Movement> movements;  ///< by layer id, only non-zero cells
     Bytes dram_read, dram_written;    ///< by layer id
     Bytes compulsory_dram;   ///< tensors in DRAM, once: a layer's own; of the total, weights, inputs, outputs
@@ -35,7 +36,8 @@ struct ResultRow {
     std::string mapping;         ///< one phrase: where and how it was mapped
 
     std::int64_t capacity() const;  ///< sum of slots
-    double utilization() const;     ///< useful / capacity (or utilization_slots); 0 for no capacity
+    /// useful / capacity, or useful / utilization_slots, which may be fewer than useful; 0 if that is 0.
+    double utilization() const;
     double fraction(SlotClass slot_class) const;
     Ticks time() const { return end - begin; }
     /// Capacity share of useful, padding and ramp, times cycles: for one unit, the cycles in which it worked.

@@ -22,8 +22,9 @@ struct Conv2d {
     std::int64_t stride = 1, pad = 0, dilation = 1, groups = 1;
     bool bias = false;
     Function post = Function::None;
-    bool round_up =
-        false;  ///< a last window that begins inside and reaches beyond the padding counts, on zeros
+    /// Output sizes round up: a last window that reaches beyond the padding counts, on zeros. With a stride
+    /// beyond the kernel it may even begin there, and reads nothing else.
+    bool round_up = false;
 
     std::int64_t out_h() const { return outputs(in_h, kernel_h); }
     std::int64_t out_w() const { return outputs(in_w, kernel_w); }

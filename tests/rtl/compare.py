@@ -32,7 +32,7 @@ def run_verilog(name, bench, parameters, directory):
     program = directory / f"{name}.vvp"
     overrides = [f"-P{bench}.{parameter}" for parameter in parameters]
     sources = sorted(FOLDER.glob("*.v"))
-    output(["iverilog", "-g2005", "-Wall", "-s", bench, *overrides, "-o", program, *sources])
+    output(["iverilog", "-g2005", "-Wall", f"-I{FOLDER}", "-s", bench, *overrides, "-o", program, *sources])
     return output(["vvp", "-n", program, f"+case={directory / name}.case"])
 
 

@@ -81,39 +81,23 @@ module os_tb;
         end
     endtask
 
-    // In the middle of a cycle. A result that stands below the array left it with the clock edge that ended
-    // the cycle before.
-    task observe;
+    task read_case;
+        begin
+            v = 0;
+            for (p = 0; p < PASSES; p = p + 1) read_pass;
+        end
+    endtask
+
+    task observe_control;
         begin
             if (shift_begins) $display("shift %0d", cycle);
             if (pass_start) $display("start %0d", cycle);
             if (pass_added) $display("done %0d", cycle);
             if (tile_left) $display("done %0d", cycle);
-            for (j = 0; j < C; j = j + 1) begin
-                if (sum_valid[j])
-                    $display("out %0d %0d %0d %0d", cycle - 1, j, sum_row[16*j +: 16],
-                        $signed(sum[32*j +: 32]));
-                if (too_young[j]) $display("young %0d %0d %0d", cycle - 1, j, sum_row[16*j +: 16]);
-            end
         end
     endtask
 
-    initial begin
-        numbers.open;
-        v = 0;
-        for (p = 0; p < PASSES; p = p + 1) read_pass;
-        while (cycle < CYCLES) begin
-            #1 observe;
-            #1 clock = 1;
-            #2 clock = 0;
-        end
-        for (n = 0; n < ROWS; n = n + 1) begin
-            read_row = n;
-            #1 for (j = 0; j < C; j = j + 1)
-                $display("accumulator %0d %0d %0d", n, j, $signed(read_sum[32*j +: 32]));
-        end
-        $finish;
-    end
+`include "observe.vh"
 
     always @(posedge clock) begin
         cycle <= cycle + 1;

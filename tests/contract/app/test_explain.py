@@ -59,8 +59,16 @@ class Explanations(ProgramTest):
             self.assertAlmostEqual(float(percent), 100 * total["classes"][name], delta=0.051)
         products = [float(x) for x in re.findall(r"\n   [A-Za-z, ]+ +\d+\.\d +(\d+\.\d)  ", text.split("\n5. ")[1])]
         self.assertEqual(products, sorted(products, reverse=True))
-        self.assertAlmostEqual(products[-1], 100 * total["utilization"], delta=0.051)
+        self.assertAlmostEqual(products[-1], 100 * total["classes"]["useful"], delta=0.051)
+        self.assertIn(f"utilization {100 * total['utilization']:.1f} %.", " ".join(text.split()))
         return text
+
+    def test_a_utilization_of_another_definition_is_told_from_the_share_that_is_explained(self):
+        words = ("scalesim", "matmul", "m=40", "n=70", "k=50")
+        text, off = self.check_cycles(*words), ("--set", "faults.utilization_less_one_cycle=off")
+        self.assertIn("\n5. Why the useful share of all slots is ", text)
+        self.assertIn("(faults.utilization_less_one_cycle)", " ".join(text.split()))
+        self.assertIn("\n5. Why the utilization is ", self.check_cycles(*words, *off))
 
     def golden(self, name, *words):
         text, path = self.check_cycles(*words), GOLDEN / f"{name}.txt"

@@ -57,6 +57,14 @@ class ScaleSim(ProgramTest):
         self.assertEqual(self.ask(*conv, *down)["ofmap_writes"], str(3 * 3 * 4))
         self.assertEqual(self.ask(*conv, "round_up=false", *off("partial_sums_written"))["ofmap_writes"], str(3 * 3 * 4))
 
+    def test_the_cycle_too_few_is_taken_literally(self):
+        """Of two compute cycles, one counts; of one, none, and a share of nothing is 0."""
+        for depth, utilization in ((1, 0), (2, 2), (3, 1.5)):
+            row = self.ask("matmul", "m=1", "n=1", f"k={depth}", "--set", "mxu.dataflow=os", "--set", "mxu.rows=1",
+                           "--set", "mxu.cols=1")
+            self.assertEqual(row["compute_cycles"], str(depth))
+            self.assertAlmostEqual(float(row["utilization"]), utilization)
+
     def test_the_register_accurate_engine_agrees(self):
         for dataflow in ("ws", "os", "is"):
             words = ("conv2d", "n=1", "h=9", "w=9", "c=3", "k=10", "r=3", "s=3", "--set", "mxu.rows=8", "--set",

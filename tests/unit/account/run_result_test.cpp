@@ -32,6 +32,17 @@ TEST_CASE("a row without capacity has no utilization and nothing that binds it")
     CHECK(bound_by({}) == "none");
 }
 
+TEST_CASE("utilization is over the slots that another simulator counts, if there are any") {
+    ResultRow row = test::sample_result().layers[0];  // of 240,000: 90,000 useful
+    row.utilization_slots = 120'000;
+    CHECK(row.utilization() == 0.75);
+    CHECK(row.fraction(SlotClass::Useful) == 0.375);
+    row.utilization_slots = 45'000;
+    CHECK(row.utilization() == 2);
+    row.utilization_slots = 0;
+    CHECK(row.utilization() == 0);
+}
+
 TEST_CASE("useful, padding and ramp bind together as compute") {
     const auto step = [](SlotClass owner, std::int64_t time) { return CriticalStep{owner, Ticks(time)}; };
     const auto useful = step(SlotClass::Useful, 3), padding = step(SlotClass::Padding, 3),

@@ -129,18 +129,27 @@ TEST_CASE("buffered reads and streams without conflicts give what counting every
         std::map<std::int64_t, std::set<std::int64_t>> lines_of_bank;
         std::int64_t bytes = 0;
         for (std::int64_t vector = first; vector < first + count; ++vector) {
+            std::multiset<std::int64_t> lines;  // of each segment anew
             for (const Segment& segment : stream.segments) {
+                std::int64_t at_before = -1;
                 for (std::int64_t byte = 0; byte < segment.bytes.value(); ++byte, ++bytes) {
                     const Bytes at = stream.base + stream.offset_of(vector) + segment.offset + Bytes(byte);
                     const std::int64_t line = at / port.bank_width;
                     lines_of_bank[line % port.banks].insert(line);
+                    if (byte == 0 || line != at_before) lines.insert(line);
+                    at_before = line;
                 }
             }
+            CHECK(static_cast<std::int64_t>(lines.size()) <= most_lines(port, stream));
         }
         std::int64_t expected = ceil_div(bytes, port.interleave());
         for (const auto& [bank, lines] : lines_of_bank)
             expected = std::max(expected, static_cast<std::int64_t>(lines.size()));
         CHECK(buffered_cycles(port, stream, first, count) == expected);
+        bool everywhere = true;
+        for (std::int64_t base = 0; base < port.interleave(); ++base)
+            everywhere = everywhere && conflict_free(port, stream, Bytes(20'000 + base));
+        CHECK(never_conflicts(port, stream) == everywhere);
         if (!conflict_free(port, stream, stream.base)) continue;
         ++free;
         CHECK(counted(port, stream) == Rational{1, 1});

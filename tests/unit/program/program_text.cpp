@@ -67,6 +67,12 @@ TEST_CASE("what a machine cannot do is refused with its place", "[program]") {
                   "p.txt:7:1: error: unknown unit 'laod'; this machine has: host_in");
     check_refused(with("load layer", "laod layer"), "(did you mean 'load'?)");
     check_refused(with("mxu0 layer", "mxu1 layer"), "unknown unit 'mxu1'");
+    check_refused(with("array dataflow=ws\n", ""), "p.txt:10:1: error: no 'array dataflow=' line");
+    check_refused(with("array dataflow=ws", "array"), "dataflow: missing");
+    check_refused(with("array dataflow=ws", "array dataflow=ws\narray dataflow=ws"),
+                  "p.txt:4:1: error: a second 'array' line");
+    check_refused(with("array dataflow=ws\n", "") + "array dataflow=ws\n",
+                  "p.txt:10:1: error: the 'array' line belongs before the first layer");
     check_refused(with("layer=0 from=host:0", "layer=1 from=host:0"),
                   "layer: '1' is not a whole number from 0 to 0");
     check_refused(with("from=host:0", "from=scratchpad:0"),
@@ -189,6 +195,81 @@ TEST_CASE("what an array without a FIFO cannot do is refused", "[program]") {
         direct_program("ws", 0, good) +
             "weights0 layer=0 from=scratchpad:0 to=weight_fifo:0 rows=1 row_bytes=16 operand=weights\n",
         "this machine has no weight FIFO");
+}
+
+namespace {
+
+/// Program lines of one pass on a direct machine of 4 x 4, over the two patterns given.
+std::string edge_program(const std::string& dataflow, std::int64_t macs, const std::string& left,
+                         const std::string& top, const std::string& pass) {
+    return "systole-program 2\ntrace \"t\"\narray dataflow=" + dataflow +
+           "\nlayer \"fc\" op=matmul macs=" + std::to_string(macs) +
+           " compulsory_dram=80 dtype=int8 mapping=\"\"\nstream " + left + "\nstream " + top +
+           "\nmxu0 layer=0 " + pass + " accumulator=0 mode=set tile=next dtype=int8\n";
+}
+
+}  // namespace
+
+TEST_CASE("edges read vectors that fit the extents of their pass", "[program]") {
+    const std::string eight = "levels=1*0,2*16,4*4 segments=0+4", four = "levels=1*0,1*0,4*4 segments=0+4";
+    const auto refuse = [](Dataflow dataflow, const std::string& left, const std::string& top,
+                           const std::string& pass, const std::string& message) {
+        check_refused_by(direct_machine(dataflow), edge_program(to_string(dataflow), 1, left, top, pass),
+                         message);
+    };
+    refuse(Dataflow::WeightStationary, four, four, "left=0:0 top=1:0 m=8 k=4 n=4",
+           "left: reads 4 vectors of inputs, but m is 8");
+    refuse(Dataflow::WeightStationary, eight, eight, "left=0:0 top=1:0 m=8 k=4 n=4",
+           "top: reads 8 vectors of the second operand, but k is 4 and n is 4");
+    refuse(Dataflow::WeightStationary, eight, four, "left=0:0 top=1:0 m=8 k=4 n=4 left_window=2+3",
+           "left: reads 3 vectors");
+    refuse(Dataflow::OutputStationary, eight, four, "left=0:0 top=1:0 m=4 k=8 n=4",
+           "left: reads 8 vectors of inputs");
+    refuse(Dataflow::InputStationary, eight, four, "left=0:0 top=1:0 m=3 k=4 n=8",
+           "top: reads 4 vectors of inputs, but m is 3");
+    refuse(Dataflow::InputStationary, eight, four, "left=0:0 top=1:0 m=4 k=4 n=7",
+           "left: reads 8 vectors of the second operand, but k is 4 and n is 7");
+}
+
+TEST_CASE("what the ports of a pass could not be scheduled for is refused", "[program]") {
+    SystolicSpec os = direct_machine(Dataflow::OutputStationary);
+    const std::string one = "levels=1*0,1*0,1*0 segments=0+4";
+    // 1,048,573 * 2,045 vectors at one place, in two pieces.
+    const std::string many = "levels=1048573*0,2045*0,1*0 segments=";
+    const std::int64_t k = std::int64_t{1'048'573} * 2'045;
+    const std::string pass = "left=0:0 top=1:0 m=1 n=1 k=" + std::to_string(k);
+    check_refused_by(os, edge_program("os", k, one, many + "0+63,0+63", pass),
+                     "top: may take its port more than 2^31 cycles a fold");
+    os.scratchpad.weight_port_bytes = Bytes(64);  // one line: no conflicts, and twice as wide as needed
+    CHECK_NOTHROW(parse_program(edge_program("os", k, one, many + "0+32,32+32", pass), "p.txt", os));
+    check_refused_by(os, edge_program("os", k, one, many + "0+63,0+63", pass),
+                     "top: may take its port more than 2^31 cycles a fold");
+    check_refused_by(os, edge_program("os", k, one, many + "63+2", pass), "top: may take its port");
+    check_refused_by(os,
+                     edge_program("os", k / 2045, one, "levels=1048573*1,1*0,1*0 segments=0+1",
+                                  "left=0:0 top=1:0 m=1 n=1 k=1048573 folds=2"),
+                     "folds: a run of folds");
+}
+
+TEST_CASE("a run of folds is bounded by what all of its folds read", "[program]") {
+    SystolicSpec ws = direct_machine(Dataflow::WeightStationary);
+    ws.mxu.accumulator_rows = 1 << 16;
+    ws.scratchpad.capacity = Bytes(1 << 30);
+    ws.scratchpad.banks = 32;
+    // 65,536 of a pattern's vectors go through a buffer: 512 times that is more than 2^25.
+    const auto text = [](int folds, int step) {
+        return edge_program("ws", std::int64_t{65'536} * 16 * folds, "levels=1*0,2*4,65536*8 segments=0+4",
+                            "levels=1*0,1*0,4*4 segments=0+4",
+                            "left=0:0+" + std::to_string(step) +
+                                " top=1:0 m=65536 k=4 n=4 left_window=0+65536" +
+                                " folds=" + std::to_string(folds));
+    };
+    const auto accepts = [&](const std::string& program) { parse_program(program, "p.txt", ws); };
+    CHECK_NOTHROW(accepts(text(256, 1)));
+    // 512 bytes around the banks: folds 4 bytes apart begin at 128 places, those 512 apart at one.
+    CHECK_NOTHROW(accepts(text(4096, 4)));
+    CHECK_NOTHROW(accepts(text(4096, 512)));
+    check_refused_by(ws, text(4096, 3), "left: reads more than 2^25 pieces that may meet in a bank");
 }
 
 TEST_CASE("garbage is refused, never a crash", "[program]") {

@@ -68,10 +68,22 @@ std::vector<Factor> factors_of(const Explained& e) {
     return factors;
 }
 
+/// The heading; where utilization is defined otherwise, what the factors explain instead, and whose fault it
+/// is.
+std::string heading(const ResultRow& total, double useful) {
+    if (!total.utilization_slots)
+        return fmt::format("5. Why the utilization is {} %\n\n", format_percent(useful));
+    return fmt::format("5. Why the useful share of all slots is {} %\n\n", format_percent(useful)) +
+           wrapped(fmt::format("Utilization, {} %, is over the slots of the compute cycles less one "
+                               "(faults.utilization_less_one_cycle).",
+                               format_percent(total.utilization()))) +
+           '\n';
+}
+
 }  // namespace
 
 std::string utilization_section(const Explained& e) {
-    const double utilization = e.result.total.fraction(SlotClass::Useful);
+    const double useful = e.result.total.fraction(SlotClass::Useful);
     TextTable table;
     table.column("factor", TextTable::Align::Left);
     table.column("%", TextTable::Align::Right);
@@ -84,9 +96,9 @@ std::string utilization_section(const Explained& e) {
     }
     // Slots are cut at clock edges of whole picoseconds; the factors of the edges are counted in whole
     // vectors.
-    SYSTOLE_CHECK(std::fabs(product - utilization) <= 0.01 * utilization + 1e-9,
-                  "the factors give a utilization of {}, the run {}", product, utilization);
-    return fmt::format("5. Why the utilization is {} %\n\n", format_percent(utilization)) + indented(table);
+    SYSTOLE_CHECK(std::fabs(product - useful) <= 0.01 * useful + 1e-9,
+                  "the factors give a useful share of {}, the run {}", product, useful);
+    return heading(e.result.total, useful) + indented(table);
 }
 
 }  // namespace systole::systolic

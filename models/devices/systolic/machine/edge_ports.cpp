@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
+#include "models/devices/systolic/program/edge_limits.h"
+
 namespace systole::systolic {
 
 EdgePorts::EdgePorts(const ScratchpadSpec& spec, const Program& program)
-    : program_(program),
-      left_{{spec.banks, spec.bank_bytes}, {}, {}},
-      top_{{1, spec.weight_port_bytes}, {}, {}} {}
+    : program_(program), left_{port_of(Edge::Left, spec), {}, {}}, top_{port_of(Edge::Top, spec), {}, {}} {}
 
 Bytes EdgePorts::bytes(const EdgeRead& edge) const {
     return edge.none() ? Bytes(0) : pattern(edge).vector_bytes() * edge.vectors;
@@ -17,8 +17,7 @@ Bytes EdgePorts::bytes(const EdgeRead& edge) const {
 Rational EdgePorts::rate(const MatrixPass& pass, std::int32_t fold, std::int64_t vectors, bool top_streams) {
     const EdgeRead& left = pass.left;
     const std::int64_t begin = address(left, fold);
-    if (!top_streams && left.vectors == vectors && left.vectors == pattern(left).vectors())
-        return streamed(left, begin, left_);
+    if (reads_by_vector(program_.dataflow, left, vectors, pattern(left))) return streamed(left, begin, left_);
     std::int64_t slowest = std::max(vectors, buffered(left, begin, left_));
     if (top_streams) slowest = std::max(slowest, buffered(pass.top, address(pass.top, fold), top_));
     return Rational::reduced(slowest, vectors);

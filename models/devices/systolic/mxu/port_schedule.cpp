@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "sim/base/check.h"
 
@@ -43,49 +44,116 @@ Bytes AddressStream::vector_bytes() const {
     return sum;
 }
 
-bool conflict_free(const BankedPort& port, const AddressStream& stream, Bytes base) {
+namespace {
+
+/// The least and the greatest byte of a stream, from its base on.
+std::pair<Bytes, Bytes> reach(const AddressStream& stream) {
     Bytes low = Bytes::max(), high = Bytes() - Bytes::max();
     for (const Segment& segment : stream.segments) {
         low = std::min(low, segment.offset);
         high = std::max(high, segment.offset + segment.bytes - Bytes(1));
     }
     for (const StreamLevel& level : stream.levels) {
-        const Bytes reach = level.stride * (level.count - 1);
-        (reach < Bytes() ? low : high) += reach;
+        const Bytes whole = level.stride * (level.count - 1);
+        (whole < Bytes() ? low : high) += whole;
     }
+    return {low, high};
+}
+
+}  // namespace
+
+bool conflict_free(const BankedPort& port, const AddressStream& stream, Bytes base) {
+    const auto [low, high] = reach(stream);
     return (base + high) / port.bank_width - (base + low) / port.bank_width < port.banks;
+}
+
+std::int64_t most_lines(const BankedPort& port, const AddressStream& stream) {
+    std::int64_t lines = 0;
+    for (const Segment& segment : stream.segments)
+        lines += (segment.bytes.value() - 1 + port.bank_width.value() - 1) / port.bank_width.value() + 1;
+    return lines;
+}
+
+bool never_conflicts(const BankedPort& port, const AddressStream& stream) {
+    const auto [low, high] = reach(stream);
+    // Wherever it begins, it begins at worst in the last byte of a line.
+    return (high - low) <= port.bank_width * (port.banks - 1);
 }
 
 namespace {
 
-/// Appends the lines of a vector.
-void append_lines(const BankedPort& port, const AddressStream& stream, Bytes vector_base,
-                  std::vector<std::int64_t>& lines) {
+/// The lines of some vectors as runs of neighbours: short lines and rows one behind the other join as they
+/// come, so that what is kept does not grow with the bytes.
+class LineRuns {
+public:
+    void add(const BankedPort& port, const AddressStream& stream, Bytes vector_base);
+    /// The greatest number of distinct lines in one bank; at least one.
+    std::int64_t busiest_bank(int banks);
+
+private:
+    struct Run {
+        std::int64_t first, last;
+    };
+    static bool join(Run& run, const Run& next) {
+        if (next.first < run.first || next.first > run.last + 1) return false;
+        run.last = std::max(run.last, next.last);
+        return true;
+    }
+    void merge();
+
+    std::vector<Run> runs_;
+};
+
+void LineRuns::add(const BankedPort& port, const AddressStream& stream, Bytes vector_base) {
     for (const Segment& segment : stream.segments) {
         const Bytes first = vector_base + segment.offset;
         const Bytes last = first + segment.bytes - Bytes(1);
         SYSTOLE_CHECK(first >= Bytes() && last >= first, "a segment of {} bytes at {}", segment.bytes.value(),
                       first.value());
-        for (std::int64_t line = first / port.bank_width; line <= last / port.bank_width; ++line)
-            lines.push_back(line);
+        const Run run{first / port.bank_width, last / port.bank_width};
+        if (runs_.empty() || !join(runs_.back(), run)) runs_.push_back(run);
     }
 }
 
-/// The greatest number of distinct lines in one bank; at least one.
-std::int64_t busiest_bank(const BankedPort& port, std::vector<std::int64_t>& lines) {
-    std::sort(lines.begin(), lines.end());
-    lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
-    std::vector<std::int64_t> load(port.banks);
-    for (const std::int64_t line : lines) ++load[line % port.banks];
-    return std::max(std::int64_t{1}, *std::max_element(load.begin(), load.end()));
+/// Sorts, and joins what overlaps or touches.
+void LineRuns::merge() {
+    std::sort(runs_.begin(), runs_.end(), [](const Run& a, const Run& b) { return a.first < b.first; });
+    std::size_t kept = 0;
+    for (std::size_t i = 1; i < runs_.size(); ++i)
+        if (!join(runs_[kept], runs_[i])) runs_[++kept] = runs_[i];
+    if (!runs_.empty()) runs_.resize(kept + 1);
+}
+
+std::int64_t LineRuns::busiest_bank(int banks) {
+    merge();
+    if (runs_.empty() || runs_.back().last - runs_.front().first < banks) return 1;
+    // A run is some whole turns around the banks, and the rest from the bank of its first line on.
+    std::int64_t turns = 0;
+    std::vector<std::int64_t> step(static_cast<std::size_t>(banks) + 1);  // of the load, from bank to bank
+    for (const Run& run : runs_) {
+        const std::int64_t lines = run.last - run.first + 1;
+        turns += lines / banks;
+        const std::int64_t begin = run.first % banks, end = begin + lines % banks;
+        ++step[static_cast<std::size_t>(begin)];
+        --step[static_cast<std::size_t>(std::min<std::int64_t>(end, banks))];
+        if (end <= banks) continue;
+        ++step[0];
+        --step[static_cast<std::size_t>(end - banks)];
+    }
+    std::int64_t load = turns, most = 1;
+    for (int bank = 0; bank < banks; ++bank) {
+        load += step[static_cast<std::size_t>(bank)];
+        most = std::max(most, load);
+    }
+    return most;
 }
 
 }  // namespace
 
 std::int64_t vector_cycles(const BankedPort& port, const AddressStream& stream, Bytes vector_base) {
-    std::vector<std::int64_t> lines;
-    append_lines(port, stream, vector_base, lines);
-    return busiest_bank(port, lines);
+    LineRuns lines;
+    lines.add(port, stream, vector_base);
+    return lines.busiest_bank(port.banks);
 }
 
 Rational cycles_per_vector(const BankedPort& port, const AddressStream& stream) {
@@ -118,10 +186,10 @@ std::int64_t buffered_cycles(const BankedPort& port, const AddressStream& stream
     const std::int64_t bytes = stream.vector_bytes().value() * count;
     const std::int64_t least = std::max<std::int64_t>(1, ceil_div(bytes, port.interleave()));
     if (conflict_free(port, stream, stream.base)) return least;
-    std::vector<std::int64_t> lines;
+    LineRuns lines;
     for (std::int64_t vector = first; vector < first + count; ++vector)
-        append_lines(port, stream, stream.base + stream.offset_of(vector), lines);
-    return std::max(least, busiest_bank(port, lines));
+        lines.add(port, stream, stream.base + stream.offset_of(vector));
+    return std::max(least, lines.busiest_bank(port.banks));
 }
 
 }  // namespace systole

@@ -57,6 +57,12 @@ std::int64_t vector_cycles(const BankedPort& port, const AddressStream& stream, 
 /// banks: then every vector takes one cycle.
 bool conflict_free(const BankedPort& port, const AddressStream& stream, Bytes base);
 
+/// The same, whatever the base.
+bool never_conflicts(const BankedPort& port, const AddressStream& stream);
+
+/// Lines that a vector touches at most, wherever it begins.
+std::int64_t most_lines(const BankedPort& port, const AddressStream& stream);
+
 /// The mean of vector_cycles over the stream, in lowest terms. Vectors whose addresses differ by a multiple
 /// of banks * bank_width cost the same, so every level repeats after a period and only distinct vectors are
 /// looked at. Exact while these number at most kMaxPeriod; of more, the first kMaxPeriod count, each as often

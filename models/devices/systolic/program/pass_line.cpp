@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "models/devices/systolic/program/edge_limits.h"
 #include "sim/base/checked.h"
 
 namespace systole::systolic {
@@ -13,18 +14,11 @@ namespace {
 constexpr std::int64_t kAny = std::int64_t{1} << 62;
 constexpr std::int64_t kMostVectors = (std::int64_t{1} << 31) - 1;
 constexpr std::int64_t kMostFolds = 1 << 20;
-constexpr std::int64_t kMostMacs = std::int64_t{1} << 48;       // of one command
-constexpr std::int64_t kMostEdgeBytes = std::int64_t{1} << 28;  // bounds an edge's port cycles
+constexpr std::int64_t kMostMacs = std::int64_t{1} << 48;  // of one command
 
 const std::vector<std::string>& second_operands() {
     static const std::vector<std::string> names{"weights", "activations", "kv_cache"};
     return names;
-}
-
-std::int64_t bytes_of(const AddressStream& pattern) {
-    std::int64_t bytes = 0;
-    for (const Segment& segment : pattern.segments) bytes += segment.bytes.value();
-    return bytes;
 }
 
 }  // namespace
@@ -117,14 +111,15 @@ MatrixPass PassReader::read(ProgramLine& line, int mxu, const std::vector<Addres
                    line.integer("k0", 0, kAny, 0), line.integer("n0", 0, kAny, 0)};
     check_edges(line, pass);
     check_tile(line, pass, units_[static_cast<std::size_t>(mxu)]);
-    if (!pass.left.none()) {
-        const std::int64_t bytes = bytes_of(streams[pass.left.stream]);
-        const bool streamed = pass.left.vectors == shape_of(spec_.mxu.dataflow, 1, pass).vectors;
-        if (!streamed && pass.left.vectors > kMostEdgeBytes / bytes)
-            line.fail("left", "reads more than 2^28 bytes");
-    }
-    if (!pass.top.none() && pass.top.vectors > kMostEdgeBytes / bytes_of(streams[pass.top.stream]))
-        line.fail("top", "reads more than 2^28 bytes");
+    if (line.failed()) return pass;
+    const auto check = [&](const char* key, const EdgeRead& read, Edge edge) {
+        if (read.none() || streams[read.stream].segments.empty()) return;  // the stream's own line failed
+        const auto mistake =
+            edge_mistake(spec_.mxu.dataflow, spec_.scratchpad, pass, edge, streams[read.stream]);
+        if (mistake) line.fail(key, *mistake);
+    };
+    check("left", pass.left, Edge::Left);
+    check("top", pass.top, Edge::Top);
     return pass;
 }
 

@@ -21,10 +21,4 @@ EdgeOperands operands_of(Dataflow dataflow, const MatrixPass& pass) {
     return {Operand::Activations, pass.second};
 }
 
-EdgeElements elements_of(Dataflow dataflow, const MatrixPass& pass) {
-    const std::int64_t inputs = pass.m * pass.k, weights = pass.k * pass.n;
-    if (dataflow == Dataflow::InputStationary) return {weights, inputs};
-    return {inputs, weights};
-}
-
 }  // namespace systole::systolic

@@ -25,10 +25,4 @@ struct EdgeOperands {
 };
 EdgeOperands operands_of(Dataflow dataflow, const MatrixPass& pass);
 
-/// Elements of one fold that the edges read when both do, of the streamed or shifted tensor.
-struct EdgeElements {
-    std::int64_t left, top;
-};
-EdgeElements elements_of(Dataflow dataflow, const MatrixPass& pass);
-
 }  // namespace systole::systolic

@@ -29,6 +29,8 @@ public:
     std::string text(const char* key, const std::optional<std::string>& fallback = {});
     bool has(const char* key) const;
     void fail(const char* key, const std::string& message);
+    /// Whether anything is wrong with the line so far.
+    bool failed() const { return mistakes_.size() > before_; }
     /// Keys that nobody asked for are mistakes.
     void finish();
 
@@ -45,6 +47,7 @@ private:
     std::vector<Word> words_;
     SourceMark where_;
     std::vector<Diagnostic>& mistakes_;
+    const std::size_t before_ = mistakes_.size();  // those of other lines
 };
 
 /// A whole number, digits only, or nothing.

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::int64_t kAny = std::int64_t{1} << 62;
 constexpr std::int64_t kInt32 = std::numeric_limits<std::int32_t>::max();
+constexpr std::size_t kMostMistakes = 100;  // enough to work on
 
 template <class Enum>
 std::vector<std::string> names(std::size_t count) {
@@ -35,6 +36,8 @@ public:
         for (const std::string_view line : split_list(text, '\n')) read_line(line);
         if (line_ == 0 || !started_)
             fail(1, "not a device program: expected 'systole-program 2' in the first line");
+        else if (!array_ && mistakes_.size() < kMostMistakes)
+            fail(line_, "no 'array dataflow=' line says what the arrays of this program are");
         check_macs();
         passes_.finish([this](std::string message) { fail(line_, std::move(message)); });
         if (!mistakes_.empty()) throw UserError(std::move(mistakes_));
@@ -65,12 +68,12 @@ private:
     std::vector<std::int64_t> layer_macs_;
     std::vector<Diagnostic> mistakes_;
     int line_ = 0;
-    bool started_ = false;
+    bool started_ = false, array_ = false;
 };
 
 void Reader::read_line(std::string_view text) {
     ++line_;
-    if (mistakes_.size() >= 100) return;  // enough to work on
+    if (mistakes_.size() >= kMostMistakes) return;
     ProgramLine line(text, {file_, line_, 1}, mistakes_);
     const std::string& kind = line.kind();
     if (kind.empty()) return;
@@ -102,6 +105,9 @@ void Reader::read_line(std::string_view text) {
 }
 
 void Reader::read_array(ProgramLine& line) {
+    if (array_) fail(line_, "a second 'array' line");
+    if (!program_.layers.empty()) fail(line_, "the 'array' line belongs before the first layer");
+    array_ = true;
     program_.dataflow = static_cast<Dataflow>(line.choice("dataflow", {"ws", "os", "is"}));
     if (program_.dataflow != spec_.mxu.dataflow)
         line.fail("dataflow", fmt::format("this machine's arrays are {}", to_string(spec_.mxu.dataflow)));
