@@ -83,7 +83,7 @@ TEST_CASE("a pass on a small array is drawn PE by PE and cycle by cycle") {
           "   PE(1,1)   .  .  b  b  .  0  1  2  3  .\n"
           "   PE(2,0)   .  .  b  .  .  0  1  2  3  .\n"
           "   PE(2,1)   .  .  .  b  .  .  0  1  2  3\n"
-          "   b: a weight moves in; a number: that vector is multiplied; .: idle.\n");
+          "   b: a weight moves in; a number: that vector is multiplied; .: no vector.\n");
 }
 
 TEST_CASE("results leave an output-stationary array bottom row first") {
@@ -94,7 +94,7 @@ TEST_CASE("results leave an output-stationary array bottom row first") {
           "   PE(0,1)   .  0  1  2  .  r  .\n"
           "   PE(1,0)   .  0  1  2  r  r  .\n"
           "   PE(1,1)   .  .  0  1  2  r  r\n"
-          "   r: a result moves down and out; a number: that vector is multiplied; .: idle.\n");
+          "   r: a result moves down and out; a number: that vector is multiplied; .: no vector.\n");
     array.result_shift = false;
     CHECK(draw_pass(array, send_through(array, {{{2, 2}, 3}})) ==
           "   cycle     0  1  2  3  4\n"
@@ -102,7 +102,7 @@ TEST_CASE("results leave an output-stationary array bottom row first") {
           "   PE(0,1)   .  0  1  2  .\n"
           "   PE(1,0)   .  0  1  2  .\n"
           "   PE(1,1)   .  .  0  1  2\n"
-          "   a number: that vector is multiplied; .: idle.\n");
+          "   a number: that vector is multiplied; .: no vector.\n");
 }
 
 TEST_CASE("every dataflow says what lies where") {

@@ -112,7 +112,7 @@ std::string symbols_lines(const Explained& e) {
         array.shadow_register
             ? "A shadow register in every PE: a pass may follow while the one before drains."
             : "No shadow register: a tile waits until the pass before has drained.",
-        shifts(array) ? "" : " Results leave by buses.");
+        shifts(array) ? "" : "\n   Results leave over a bus of each column.");
 }
 
 /// What the scratchpad makes of one vector a cycle.

@@ -109,7 +109,7 @@ std::string draw_pass(const ArraySpec& array, const PassTimes& times) {
                         : shifts(array)                               ? "r: a result moves down and out; "
                                                                       : "";
     return (small ? draw_every_pe(array, times) : draw_diagonal(array, times)) +
-           fmt::format("   {}{}; .: idle.{}\n", moves,
+           fmt::format("   {}{}; .: no vector.{}\n", moves,
                        small ? "a number: that vector is multiplied" : "#: multiplies",
                        small ? "" : scale(cycles_per_character(times.done)));
 }

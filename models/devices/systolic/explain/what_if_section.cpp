@@ -158,8 +158,11 @@ std::string what_if_section(const Explained& e, const Simulate& simulate) {
         text += fmt::format("   {}\n", *found);
         ++given;
     }
-    return "6. What would change it\n\n" +
-           (given > 0 ? text : std::string("   Little: no loss takes more than 3 %.\n"));
+    if (losses.empty()) text = "   Little: no loss takes more than 3 %.\n";
+    if (!losses.empty() && given == 0)
+        text = fmt::format("   Nothing that this page computes; the largest loss is {}.\n",
+                           to_string(losses.front()));
+    return "6. What would change it\n\n" + text;
 }
 
 }  // namespace systole::systolic
