@@ -166,10 +166,10 @@ TEST_CASE("a run of folds that takes longer than can be accounted for is refused
     SystolicSpec spec = direct_machine(Dataflow::WeightStationary);
     Program program = parse_program(program_of("ws", 128, kWs, 8), "test.program", spec);
     MatrixPass& pass = program.passes.at(0);
-    pass.m = pass.left.vectors = program.streams[pass.left.stream].levels[2].count = 100'000'000;
+    pass.m = pass.left.vectors = program.streams[pass.left.stream].levels[2].count = 1'000'000'000;
     pass.folds = 1 << 20;
     spec.mxu.accumulator_rows = 1 << 30;
-    REQUIRE(Int128{pass.m} * pass.folds * 1000 > spec.longest_run().value());
+    REQUIRE(Int128{pass.m} * pass.folds * 1000 * spec.pes() > Ticks::max().value());
     const FreshKernel kernel;
     Machine machine("small", spec, program, {Protocol::of_op(), false});
     CHECK_THROWS_WITH(machine.run(), Catch::Contains("more than can be accounted for"));
