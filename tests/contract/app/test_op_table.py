@@ -109,6 +109,12 @@ class Tables(ProgramTest):
         self.assertIn("fp32", rows[2]["error"])
         self.assertEqual(rows[0], rows[-1])
 
+    def test_windows_however_far_apart_leave_the_other_rows_answered(self):
+        rows = self.table("op,dtype,n,h,w,c,k,r,s,stride,round_up\n" +
+                          "".join(f"conv2d,int8,1,5,5,4,4,3,3,{stride},true\n" for stride in (1, 2147483647, 1)))
+        self.assertEqual([row["error"] for row in rows], ["", "", ""])
+        self.assertEqual(rows[0], rows[2])
+
     def test_cells_are_quoted_as_rfc_4180_says(self):
         rows = self.table('op,dtype,m,n,k\r\n"mat,""mul""\n",int8,8,8,8\r\n"matmul","int8","8","8","8"',
                           code=2)

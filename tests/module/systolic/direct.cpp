@@ -142,6 +142,39 @@ TEST_CASE("outputs stay while both operands stream, and are shifted out", "[mach
     CHECK(run(peer, program_of("os", 128, pass, 4)).total.cycles == Cycles(27 - 4));
 }
 
+// cycle        3    5         7    9
+// pass         |2...|         |2...|: the last vectors are fed in cycles 4 and 8, R apart
+TEST_CASE("results that leave in no time still hold back the next short tile, as ramp", "[machine]") {
+    const std::string pass = "mxu0 layer=0 left=3:0 top=4:24576 m=4 k=2 n=4 mode=set tile=next dtype=int8 ";
+    std::string text =
+        program_of("os", 64, pass + "accumulator=0 after=load:2\n" + pass + "accumulator=4 m0=4\n", 8);
+    text.insert(text.find("load"),
+                "stream levels=1*0,1*0,4*8 segments=0+2\n"
+                "stream levels=1*0,1*0,2*4 segments=0+4\n");
+    for (const bool without_shift_out : {false, true}) {
+        SystolicSpec spec = direct_machine(Dataflow::OutputStationary);
+        spec.faults.os_without_shift_out = without_shift_out;
+        const DeviceResult result = run(spec, text);
+        CHECK(cycles_of(result, SlotClass::Useful) == 2 + 2);
+        // Between the passes; then R + C - 2 until the last sum, behind R more to shift it out.
+        CHECK(cycles_of(result, SlotClass::Ramp) == 2 + 6 + (without_shift_out ? 0 : 4));
+        CHECK(cycles_of(result, SlotClass::OnChip) == 2);  // the second load, and the store
+    }
+}
+
+TEST_CASE("a run of folds that takes longer than can be accounted for is refused", "[machine]") {
+    SystolicSpec spec = direct_machine(Dataflow::WeightStationary);
+    Program program = parse_program(program_of("ws", 128, kWs, 8), "test.program", spec);
+    MatrixPass& pass = program.passes.at(0);
+    pass.m = pass.left.vectors = program.streams[pass.left.stream].levels[2].count = 1'000'000'000;
+    pass.folds = 1 << 20;
+    spec.mxu.accumulator_rows = 1 << 30;
+    REQUIRE(Int128{pass.m} * pass.folds * 1000 * spec.pes() > Ticks::max().value());
+    const FreshKernel kernel;
+    Machine machine("small", spec, program, {Protocol::of_op(), false});
+    CHECK_THROWS_WITH(machine.run(), Catch::Contains("more than can be accounted for"));
+}
+
 TEST_CASE("folds without a shadow register take 2R + C + T - 2 cycles each, as a run or one by one",
           "[machine]") {
     const std::string run_of_two =

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <limits>
 
 #include "sim/base/error.h"
 #include "tests/unit/lowering/fixtures.h"
@@ -47,6 +48,7 @@ SystolicSpec direct_machine(Dataflow dataflow, bool resident) {
     s.mxu.dataflow = dataflow;
     s.mxu.weight_fifo_tiles = 0;
     s.mxu.weight_source = Space::Scratchpad;
+    s.sequencer.queue_depth = kUnboundedQueue;
     s.placement.weight_buffer = Bytes(1024);
     return s;
 }
@@ -239,6 +241,84 @@ TEST_CASE("What cannot be mapped is refused with names and numbers") {
     SystolicSpec crowded = small_machine();
     crowded.scratchpad.capacity = Bytes(4096);
     CHECK(message_of(graph, crowded).find("the scratchpad has 4096 B") != std::string::npos);
+}
+
+TEST_CASE("Windows farther apart than 64 bits of bytes are staged one by one") {
+    for (const std::int64_t kernel : {3, 49}) {
+        Conv2d far = conv_of(kernel + 1, 4, 4, kernel, std::numeric_limits<std::int32_t>::max(), 0);
+        far.round_up = true;  // the last window of each dimension lies beyond the input
+        REQUIRE(far.out_h() == 2);
+        SystolicSpec spec = small_machine(1);
+        spec.placement.input_buffer = Bytes(1 << 16);
+        spec.scratchpad.capacity = Bytes(1 << 17);
+        GraphOf g;
+        const Graph graph = g.finish(g.conv(g.input({1, kernel + 1, kernel + 1, 4}, DType::Int8), far));
+        const Program program = lower(graph, spec, Protocol::of_op()).program;
+        CHECK(std::ranges::all_of(program.passes, [](const MatrixPass& pass) { return pass.m == 1; }));
+    }
+}
+
+TEST_CASE("What reaches beyond resident activations is called by its name") {
+    Conv2d far = conv_of(8, 4, 4, 1, 1'000'000, 0);
+    far.round_up = true;
+    GraphOf strided;
+    CHECK(message_of(strided.finish(strided.conv(strided.input({1, 8, 8, 4}, DType::Int8), far)),
+                     resident_machine())
+              .find("with round_up and a stride of 1000000 its last window reaches further than "
+                    "placement.activation_space") != std::string::npos);
+    Conv2d padded = conv_of(8, 4, 4, 3, 1, 500);
+    GraphOf wide;
+    CHECK(
+        message_of(wide.finish(wide.conv(wide.input({1, 8, 8, 4}, DType::Int8), padded)), resident_machine())
+            .find("its zero padding of 500 reaches further") != std::string::npos);
+}
+
+TEST_CASE("A K of too many tiles is refused before it is cut") {
+    SystolicSpec flat = direct_machine(Dataflow::WeightStationary, false);
+    flat.mxu.rows = 1;
+    flat.memory.kind = DramSpec::Kind::Ideal;
+    flat.memory.ideal_capacity = Bytes(std::int64_t{1} << 40);
+    GraphOf g;
+    const std::int64_t k = 1'000'000'000;
+    const std::string why = message_of(g.finish(g.matmul(g.input({1, k}, DType::Bf16), 1, 1, k)), flat);
+    CHECK(why.find("K of 1000000000 makes 1000000000 tiles of at most 1") != std::string::npos);
+}
+
+TEST_CASE("What bounds an operator are its commands, and its folds only where there are ever so many") {
+    SystolicSpec spec = direct_machine(Dataflow::WeightStationary, false);
+    spec.mxu.count = 1;
+    spec.mxu.accumulator_rows = 1 << 30;
+    spec.scratchpad.capacity = Bytes(std::int64_t{1} << 40);
+    spec.placement.input_buffer = spec.placement.weight_buffer = spec.placement.output_buffer =
+        Bytes(std::int64_t{1} << 38);
+    spec.memory.kind = DramSpec::Kind::Ideal;
+    spec.memory.ideal_capacity = Bytes(std::int64_t{1} << 40);
+    const auto matmul = [](std::int64_t n, std::int64_t k) {
+        GraphOf g;
+        return g.finish(g.matmul(g.input({4, k}, DType::Bf16), 4, n, k));
+    };
+    const Graph many = matmul(400, 1'000'000);  // 100 x 250,000 folds in 100 runs
+    CHECK(lower(many, spec, Protocol::of_op()).program.passes.size() == 100);
+    spec.sequencer.queue_depth = 64;  // one command for each of them
+    CHECK(message_of(many, spec).find("more than 16777216 passes") != std::string::npos);
+    spec.sequencer.queue_depth = kUnboundedQueue;
+    CHECK(message_of(matmul(4000, 1'000'000), spec).find("folds, which are simulated one by one") !=
+          std::string::npos);
+}
+
+TEST_CASE("Runs of folds are written only where a command costs neither time nor room") {
+    const auto longest = [](const SystolicSpec& spec) {
+        GraphOf g;
+        const Graph graph = g.finish(g.matmul(g.input({8, 64}, DType::Bf16), 8, 8, 64));
+        const Program program = lower(graph, spec, Protocol::of_op()).program;
+        return std::ranges::max(program.passes, {}, &MatrixPass::folds).folds;
+    };
+    SystolicSpec spec = direct_machine(Dataflow::InputStationary, false);
+    CHECK(longest(spec) > 1);
+    spec.sequencer.queue_depth = kUnboundedQueue - 1;
+    CHECK(longest(spec) == 1);
+    spec.sequencer = {.issue_cycles = Cycles(1), .queue_depth = kUnboundedQueue, .launch_latency = {}};
+    CHECK(longest(spec) == 1);
 }
 
 }  // namespace

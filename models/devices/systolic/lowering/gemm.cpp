@@ -144,7 +144,7 @@ void GemmSteps::open_step(std::int64_t step) {
     const bool input = !workspace_.flow.resident(problem_.input);
     for (Block& block : blocks_) {
         block.fresh = true;
-        block.reads.assign(problem_.k_tiles.size(), std::nullopt);
+        block.reads.assign(static_cast<std::size_t>(k_tiles(step).count), std::nullopt);
         if (input) block.input = workspace_.inputs.find(input_key(block, step));
         if (staged_weights()) block.weights = workspace_.weights.find(weights_key(block, step));
         SYSTOLE_CHECK(!input || block.input != nullptr, "inputs of step {} of layer {}", step, layer_);
@@ -164,7 +164,7 @@ void GemmSteps::work(std::int64_t step) {
     for (const Block& block : blocks_) most = std::max(most, block.tiles.size());
     for (std::size_t index = 0; index < most; ++index) {
         for (Range tiles = all; tiles.count > 0;) {
-            const std::int64_t count = tiles_at_once(tiles);
+            const std::int64_t count = folds_at_once(workspace_, problem_, tiles);
             for (Block& block : blocks_) {
                 if (index < block.tiles.size()) issue(block, block.tiles[index], all, {tiles.begin, count});
             }
@@ -174,17 +174,16 @@ void GemmSteps::work(std::int64_t step) {
     if (last_k(step)) drain_round();
 }
 
-/// How many of the K tiles one command takes: all of them where outputs stay in the array, a run of folds
-/// whose reads follow one pattern where that is allowed, else one.
-std::int64_t GemmSteps::tiles_at_once(Range tiles) const {
-    if (workspace_.spec.mxu.dataflow == Dataflow::OutputStationary) return tiles.count;
-    if (!workspace_.runs_of_folds) return 1;
-    const Range first = k_tile(tiles.begin);
+std::int64_t folds_at_once(const Workspace& workspace, const GemmProblem& problem, Range tiles) {
+    if (workspace.spec.mxu.dataflow == Dataflow::OutputStationary) return tiles.count;
+    if (!workspace.runs_of_folds) return 1;
+    const auto tile = [&](std::int64_t index) { return problem.k_tiles[static_cast<std::size_t>(index)]; };
+    const Range first = tile(tiles.begin);
     const std::int64_t until =
-        std::min(problem_.source->uniform_until(first), problem_.weights->uniform_until(first));
+        std::min(problem.source->uniform_until(first), problem.weights->uniform_until(first));
     std::int64_t count = 1;
-    while (count < tiles.count && k_tile(tiles.begin + count).count == first.count &&
-           k_tile(tiles.begin + count).end() <= until)
+    while (count < tiles.count && tile(tiles.begin + count).count == first.count &&
+           tile(tiles.begin + count).end() <= until)
         ++count;
     return count;
 }

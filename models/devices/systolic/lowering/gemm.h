@@ -18,6 +18,12 @@
 
 namespace systole::systolic {
 
+/// Tiles along K at most: each is looked at when the operator is mapped.
+constexpr std::int64_t kMaxKTiles = 1 << 24;
+/// Folds of one operator at most, however few commands they take: each costs a microsecond of simulation and
+/// some 200 bytes of accounts.
+constexpr std::int64_t kMaxFolds = 1 << 25;
+
 /// out[item][m, n] = post(bias + sum over k), as both kinds of operator look to the array.
 struct GemmProblem {
     std::int64_t items = 1, m = 1, n = 1, k = 1;
@@ -36,10 +42,14 @@ struct GemmProblem {
 /// The problem of a Conv2d or MatMul layer. Throws UserError for operand types that the matrix units lack.
 GemmProblem gemm_problem(const Workspace& workspace, const Layer& layer);
 /// How it maps onto the machine; cuts `problem.source`. Throws UserError when not even the smallest tiles
-/// fit.
+/// fit, or when there are too many.
 Tiling map_gemm(const Workspace& workspace, const Layer& layer, GemmProblem& problem);
 /// "4 MXUs: 2 over M x 2 over N; blocks 784 x 512 x 1152; m outer".
 std::string describe_mapping(const GemmProblem& problem, const Tiling& tiling);
+
+/// How many of the K tiles, from the first on, one command takes: all of them where outputs stay in the
+/// array, a run of folds whose reads follow one pattern where that is allowed, else one.
+std::int64_t folds_at_once(const Workspace& workspace, const GemmProblem& problem, Range k_tiles);
 
 class GemmSteps : public Steps {
 public:
@@ -64,7 +74,6 @@ private:
 
     void open_accumulators();
     void open_step(std::int64_t step);
-    std::int64_t tiles_at_once(Range k_tiles) const;
     bool in_array(const Block& block, const OutputTile& tile, Range k);
     void issue(Block& block, OutputTile& tile, Range step, Range k_tiles);
     void set_edges(Block& block, const OutputTile& tile, Range step, Range k_tiles, MatrixPass& pass);

@@ -12,7 +12,7 @@ std::int64_t OutputShape::accumulator_rows(std::int64_t rows, std::int64_t colum
 }
 
 OutputShape output_shape(const MxuSpec& mxu) {
-    const std::int64_t room = std::max<std::int64_t>(1, mxu.accumulator_rows / 2);
+    const std::int64_t room = mxu.accumulator_room();
     const std::int64_t rows = mxu.rows, cols = mxu.cols;
     switch (mxu.dataflow) {
         case Dataflow::WeightStationary:

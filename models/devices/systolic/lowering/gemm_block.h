@@ -46,7 +46,8 @@ struct Block {
     BufferTile* input = nullptr;    ///< staged for the step at work; none: read in place
     BufferTile* weights = nullptr;
     bool fresh = true;  ///< has not waited for them yet
-    /// Pattern and address of the activations that the step reads from each K tile on, once looked up.
+    /// Pattern and address of the activations that the step reads from each of its K tiles on, once looked
+    /// up.
     struct Read {
         std::uint32_t stream = 0;
         std::int64_t address = 0;

@@ -69,7 +69,7 @@ void GemmSteps::release(const Block& block, Token reader) {
 }
 
 EdgeRead GemmSteps::input_edge(Block& block, const OutputTile& tile, Range step, Range tiles) {
-    auto& known = block.reads[static_cast<std::size_t>(tiles.begin)];
+    auto& known = block.reads[static_cast<std::size_t>(tiles.begin - step.begin)];
     if (!known) {
         const std::int64_t base = block.input != nullptr ? block.input->address
                                                          : workspace_.flow.region(problem_.input, {}).address;

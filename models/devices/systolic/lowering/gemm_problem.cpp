@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
+#include <optional>
 
 #include "models/devices/systolic/lowering/gemm.h"
 #include "sim/base/checked.h"
@@ -34,13 +34,17 @@ std::int64_t pass_depth(const Workspace& workspace, const Layer& layer, TensorId
     return std::int64_t{workspace.spec.mxu.rows} * rate_of(workspace, layer, input);
 }
 
-/// K cut into tiles of at most `depth`; none crosses a multiple of `span`.
-std::vector<Range> cut_k(std::int64_t k, std::int64_t span, std::int64_t depth) {
+/// K cut into tiles of at most `depth`; none crosses a multiple of `span`. Refuses more than kMaxKTiles.
+std::vector<Range> cut_k(const Layer& layer, std::int64_t k, std::int64_t span, std::int64_t depth) {
+    const std::int64_t count = k / span * ceil_div(span, depth) + ceil_div(k % span, depth);
+    if (count > kMaxKTiles)
+        refuse(layer, fmt::format("its K of {} makes {} tiles of at most {}; at most {} are simulated", k,
+                                  count, depth, kMaxKTiles));
     std::vector<Range> tiles;
+    tiles.reserve(static_cast<std::size_t>(count));
     for (std::int64_t at = 0; at < k;) {
-        const std::int64_t count = std::min({depth, span - at % span, k - at});
-        tiles.push_back({at, count});
-        at += count;
+        tiles.push_back({at, std::min({depth, span - at % span, k - at})});
+        at = tiles.back().end();
     }
     return tiles;
 }
@@ -88,7 +92,7 @@ std::vector<std::int64_t> row_targets(std::int64_t m, std::int64_t room, int mxu
 
 /// Rows of M that the accumulators take of one block in double buffering, when it is as narrow as can be.
 std::int64_t most_rows(const OutputShape& tile, const MxuSpec& mxu) {
-    const std::int64_t room = std::max<std::int64_t>(1, mxu.accumulator_rows / 2);
+    const std::int64_t room = mxu.accumulator_room();
     return tile.rows_are_m ? room : tile.m * std::max<std::int64_t>(1, room / tile.n_unit);
 }
 
@@ -114,7 +118,7 @@ TilingRequest tiling_request(const Workspace& workspace, const GemmProblem& p, s
     r.array_rows = mxu.rows;
     r.array_cols = mxu.cols;
     r.shadow_register = mxu.shadow_register;
-    r.accumulator_rows = mxu.accumulator_rows;
+    r.accumulator_room = mxu.accumulator_room();
     if (mxu.direct()) r.drain_rows = spec.vector.accumulator_rows_per_cycle;
     r.activation_ports = std::max(1, spec.scratchpad.activation_ports);
     const bool staged = mxu.weight_source == Space::Scratchpad && !workspace.flow.resident(p.second);
@@ -137,6 +141,38 @@ TilingRequest tiling_request(const Workspace& workspace, const GemmProblem& p, s
     return r;
 }
 
+/// Commands that an output tile takes along K.
+std::int64_t commands_along_k(const Workspace& workspace, const GemmProblem& p, const Tiling& tiling) {
+    const auto k_tiles = static_cast<std::int64_t>(p.k_tiles.size());
+    std::int64_t commands = 0;
+    for (std::int64_t step = 0; step < k_tiles; step += tiling.k_tiles) {
+        const std::int64_t end = std::min(step + tiling.k_tiles, k_tiles);
+        for (std::int64_t at = step; at < end; ++commands) at += folds_at_once(workspace, p, {at, end - at});
+    }
+    return commands;
+}
+
+/// Finds out early what the emitter would find out after minutes, and what would be simulated for ages.
+void refuse_too_many(const Workspace& workspace, const Layer& layer, const GemmProblem& p,
+                     const Tiling& tiling) {
+    const MxuSpec& mxu = workspace.spec.mxu;
+    const std::int64_t blocks = p.source->blocks() * p.tile.m_tiles(p.source->rows(0).count);
+    const std::int64_t n_tiles =
+        ceil_div(p.n, p.tile.n == 0 ? p.tile.n_unit * tiling.n_tiles : p.tile.n_unit);
+    const auto tiles = checked_mul(p.items * n_tiles, blocks);
+    const auto refuse_beyond = [&](std::int64_t most, std::int64_t each, const char* what) {
+        const auto all = tiles ? checked_mul(*tiles, each) : tiles;
+        if (!all || *all > most)
+            refuse(layer, fmt::format("it needs more than {} {} on an array of {}x{}", most, what, mxu.rows,
+                                      mxu.cols));
+    };
+    const std::int64_t commands = commands_along_k(workspace, p, tiling);
+    const bool outputs_stay = mxu.dataflow == Dataflow::OutputStationary;
+    refuse_beyond(static_cast<std::int64_t>(Emitter::kMaxCommands), commands, "passes");
+    refuse_beyond(kMaxFolds, outputs_stay ? commands : static_cast<std::int64_t>(p.k_tiles.size()),
+                  "folds, which are simulated one by one even where few commands start them,");
+}
+
 }  // namespace
 
 GemmProblem gemm_problem(const Workspace& workspace, const Layer& layer) {
@@ -148,7 +184,7 @@ GemmProblem gemm_problem(const Workspace& workspace, const Layer& layer) {
     p.bias = layer.bias;
     p.tile = output_shape(workspace.spec.mxu);
     const std::int64_t depth = pass_depth(workspace, layer, p.input);
-    std::int64_t span = std::numeric_limits<std::int64_t>::max();
+    std::optional<std::int64_t> span;  // that no K tile may leave
     bool transposed = false;
     if (const auto* conv = std::get_if<Conv2d>(&layer.op)) {
         shape_conv(workspace, *conv, p);
@@ -158,7 +194,7 @@ GemmProblem gemm_problem(const Workspace& workspace, const Layer& layer) {
         shape_matmul(workspace, op, p);
         transposed = op.transposed_b;
     }
-    p.k_tiles = cut_k(p.k, span, depth);
+    p.k_tiles = cut_k(layer, p.k, span.value_or(p.k), depth);
     rate_of(workspace, layer, p.second);  // refuses what the array cannot hold
     const DType second = workspace.dtype(p.second);
     if (!p.stored_weights) p.second_operand = workspace.operand(p.second);
@@ -188,16 +224,7 @@ Tiling map_gemm(const Workspace& workspace, const Layer& layer, GemmProblem& p) 
                    least.input, workspace.inputs.capacity(), least.weights, workspace.weights.capacity()));
     }
     p.source->cut(targets[tiling->blocking]);
-    const std::int64_t blocks = p.source->blocks() * p.tile.m_tiles(p.source->rows(0).count);
-    const std::int64_t n_tiles = p.tile.n == 0 ? ceil_div(r.n_tiles, tiling->n_tiles) : r.n_tiles;
-    const bool outputs_stay = mxu.dataflow == Dataflow::OutputStationary;
-    const std::int64_t folds = outputs_stay ? ceil_div(r.k_tiles, tiling->k_tiles) : r.k_tiles;
-    const auto area = checked_mul(p.items * n_tiles, blocks);
-    const auto passes = area ? checked_mul(*area, folds) : area;
-    if (!passes || *passes > static_cast<std::int64_t>(Emitter::kMaxCommands)) {
-        refuse(layer, fmt::format("it needs more than {} passes on an array of {}x{}", Emitter::kMaxCommands,
-                                  mxu.rows, mxu.cols));
-    }
+    refuse_too_many(workspace, layer, p, *tiling);
     return *tiling;
 }
 

@@ -23,6 +23,12 @@ Bytes stripe(const SystolicSpec& spec) {
     return std::max(Bytes(1), spec.scratchpad.bank_bytes * spec.scratchpad.banks);
 }
 
+/// What makes windows of a convolution begin or end outside its input.
+std::string what_reaches_beyond(const Conv2d& conv) {
+    if (!conv.round_up || conv.pad >= conv.stride) return fmt::format("its zero padding of {}", conv.pad);
+    return fmt::format("with round_up and a stride of {} its last window", conv.stride);
+}
+
 /// Bytes before and behind the resident tensors that addresses of zero padding may name (nothing is read
 /// there).
 std::int64_t padding_margin(const Graph& graph, const SystolicSpec& spec) {
@@ -35,9 +41,8 @@ std::int64_t padding_margin(const Graph& graph, const SystolicSpec& spec) {
         const std::int64_t beyond = conv->pad + (conv->round_up ? conv->stride - 1 : 0);
         const auto reach = checked_mul(beyond, (conv->in_w + 1) * pixel);
         if (!reach || *reach > spec.placement.activation_bytes.value() / 2) {
-            refuse(layer,
-                   fmt::format("its zero padding of {} reaches further than placement.activation_space",
-                               conv->pad));
+            refuse(layer, fmt::format("{} reaches further than placement.activation_space",
+                                      what_reaches_beyond(*conv)));
         }
         margin = std::max(margin, *reach);
     }
@@ -163,10 +168,11 @@ DType capacity_dtype(const MxuSpec& mxu, DType dtype) {
     return found == mxu.rate.end() ? dtype : static_cast<DType>(found - mxu.rate.begin());
 }
 
-/// A run of folds is one command: it may stand for many only where issuing them costs nothing.
+/// A run of folds is one command: it may stand for many only where issuing them costs nothing, neither time
+/// nor room in a queue.
 bool runs_are_free(const SystolicSpec& spec) {
     return spec.mxu.direct() && spec.mxu.dataflow != Dataflow::OutputStationary &&
-           spec.sequencer.issue_cycles == Cycles(0);
+           spec.sequencer.issue_cycles == Cycles(0) && spec.sequencer.queue_depth == kUnboundedQueue;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "sim/base/checked.h"
 #include "sim/base/units.h"
 
 namespace systole::systolic {
@@ -25,6 +26,21 @@ constexpr std::int64_t kPieceBytes = 2 * 1024;
 /// equal.
 constexpr double kExposed = 0.125;
 
+/// Stands for sizes that leave 64 bits (windows far apart cover more than there is): no buffer holds them.
+constexpr std::int64_t kBeyond = std::numeric_limits<std::int64_t>::max();
+
+std::int64_t product(std::int64_t a, std::int64_t b) {
+    return checked_mul(a, b).value_or(kBeyond);
+}
+
+std::int64_t sum(std::int64_t a, std::int64_t b) {
+    return checked_add(a, b).value_or(kBeyond);
+}
+
+std::int64_t aligned(std::int64_t bytes, std::int64_t alignment) {
+    return bytes > kBeyond - alignment ? kBeyond : round_up(bytes, alignment);
+}
+
 class Candidate {
 public:
     Candidate(const TilingRequest& request, const Tiling& tiling)
@@ -38,14 +54,15 @@ public:
 
     std::int64_t input_step(std::int64_t k_tiles) const {
         if (r_.input_capacity == 0) return 0;
-        const std::int64_t block = b_.k_tile_bytes ? b_.k_tile_bytes * k_tiles : b_.tile_bytes;
-        return t_.split_items * t_.split_m * round_up(block, r_.alignment);
+        const std::int64_t block = b_.k_tile_bytes ? product(b_.k_tile_bytes, k_tiles) : b_.tile_bytes;
+        return product(t_.split_items * t_.split_m, aligned(block, r_.alignment));
     }
     std::int64_t weight_step(std::int64_t k_tiles) const {
-        const std::int64_t tiles = r_.weight_capacity > 0 ? t_.n_tiles * k_tiles * r_.weight_tile_bytes : 0;
-        const std::int64_t block = round_up(tiles, r_.alignment);
-        const std::int64_t beside = round_up(t_.n_tiles * r_.parameter_bytes, r_.alignment);
-        return t_.split_items * t_.split_n * (block + beside);
+        const std::int64_t tiles =
+            r_.weight_capacity > 0 ? product(product(t_.n_tiles, k_tiles), r_.weight_tile_bytes) : 0;
+        const std::int64_t beside = product(t_.n_tiles, r_.parameter_bytes);
+        return product(t_.split_items * t_.split_n,
+                       sum(aligned(tiles, r_.alignment), aligned(beside, r_.alignment)));
     }
     bool fits(std::int64_t k_tiles) const {
         return input_step(k_tiles) <= r_.input_capacity / 2 &&
@@ -93,7 +110,7 @@ private:
     }
     std::int64_t step_bytes(std::int64_t k_tiles) const {
         return std::max(b_.k_tile_bytes ? input_step(k_tiles) : 0,
-                        k_tiles * t_.n_tiles * r_.weight_tile_bytes);
+                        product(product(k_tiles, t_.n_tiles), r_.weight_tile_bytes));
     }
     /// A pass over one output tile: T vectors stream, a tile of R rows is shifted in (os: out).
     double pass_cycles(double vectors) const {
@@ -195,13 +212,12 @@ bool better(const Tiling& a, const Tiling& b) {
 
 std::optional<Tiling> choose_tiling(const TilingRequest& request) {
     std::optional<Tiling> best;
-    const std::int64_t room = std::max<std::int64_t>(1, request.accumulator_rows / 2);
     const std::vector<Tiling> all_splits = splits(request);
     for (std::size_t blocking = 0; blocking < request.row_blockings.size(); ++blocking) {
         const std::int64_t rows = request.row_blockings[blocking].rows;
         for (const std::int64_t n_tiles : widths(request)) {
             const std::int64_t columns = std::min(request.n, n_tiles * request.tile.n_unit);
-            if (request.tile.accumulator_rows(rows, columns) > room) continue;
+            if (request.tile.accumulator_rows(rows, columns) > request.accumulator_room) continue;
             for (Tiling candidate : all_splits) {
                 candidate.blocking = blocking;
                 candidate.n_tiles = n_tiles;
@@ -220,13 +236,13 @@ std::optional<Tiling> choose_tiling(const TilingRequest& request) {
 }
 
 LeastBuffers least_buffers(const TilingRequest& request) {
-    LeastBuffers least{std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::max()};
+    LeastBuffers least{kBeyond, kBeyond};
     for (std::size_t blocking = 0; blocking < request.row_blockings.size(); ++blocking) {
         Tiling tiling;
         tiling.blocking = blocking;
         const Candidate candidate(request, tiling);
-        least.input = std::min(least.input, 2 * candidate.input_step(1));
-        least.weights = std::min(least.weights, 2 * candidate.weight_step(1));
+        least.input = std::min(least.input, product(2, candidate.input_step(1)));
+        least.weights = std::min(least.weights, product(2, candidate.weight_step(1)));
     }
     return least;
 }

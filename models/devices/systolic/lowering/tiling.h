@@ -41,7 +41,7 @@ struct TilingRequest {
     int mxus = 1;
     std::int64_t array_rows = 1, array_cols = 1;
     bool shadow_register = true;
-    std::int64_t accumulator_rows = 1;    ///< of one matrix unit
+    std::int64_t accumulator_room = 1;    ///< rows for one block
     std::int64_t activation_ports = 1;    ///< distinct streams at a time
     std::int64_t weight_port_cycles = 0;  ///< a tile's time on its way into a FIFO or an array
     std::int64_t drain_rows = 1;          ///< accumulator rows drained per cycle

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bounded queue between the sequencer and one unit. When it is full the sequencer stands still: this is
-// how a unit pushes back. Each entry remembers the event that issued it, each removal the event that made
-// room.
+// The queue between the sequencer and one unit. When it is full (never with a depth of kUnboundedQueue) the
+// sequencer stands still: this is how a unit pushes back. Each entry remembers the event that issued it, each
+// removal the event that made room.
 #pragma once
 
 #include <deque>
 #include <systemc>
 
 #include "models/devices/systolic/program/program.h"
+#include "models/devices/systolic/spec/spec.h"
 #include "sim/account/causal_log.h"
 
 namespace systole::systolic {
@@ -20,9 +21,9 @@ public:
         CausalLog::EventId issued;
     };
 
-    explicit CommandQueue(int depth) : depth_(static_cast<std::size_t>(depth)) {}
+    explicit CommandQueue(int depth) : depth_(depth) {}
 
-    bool full() const { return entries_.size() == depth_; }
+    bool full() const { return depth_ != kUnboundedQueue && size() == static_cast<std::size_t>(depth_); }
     bool empty() const { return entries_.empty(); }
     std::size_t size() const { return entries_.size(); }
     const Entry& front() const { return entries_.front(); }
@@ -45,7 +46,7 @@ public:
     sc_core::sc_event pushed, popped;
 
 private:
-    std::size_t depth_;
+    int depth_;
     std::deque<Entry> entries_;
     CausalLog::EventId last_start_ = CausalLog::kNone;
 };

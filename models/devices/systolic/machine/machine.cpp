@@ -92,13 +92,11 @@ void Machine::bind() {
 }
 
 void Machine::run() {
-    // Slot-ticks of the whole machine must fit 64 bits.
-    const Ticks limit(Ticks::max().value() / (spec_.pes() * kHighestRate));
-    if (!run_to_the_end(limit))
+    if (!run_to_the_end(spec_.longest_run()))
         throw UserError(
             fmt::format("'{}' takes more than {} of simulated time on this machine; that is more than can be "
                         "accounted for",
-                        record.program().trace, format_time(limit)));
+                        record.program().trace, format_time(spec_.longest_run())));
     if (!record.finished()) throw Stuck(waits());
     for (auto& mxu : mxus) mxu->finish(record.last());
 }

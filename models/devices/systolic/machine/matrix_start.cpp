@@ -79,13 +79,15 @@ bool MatrixUnit::try_start(Cycles cycle) {
     return true;
 }
 
-/// Starts the remaining folds of a run, one as early as the one before allows.
+/// Starts the remaining folds of a run, one as early as the one before allows, but none beyond the end of
+/// what can be accounted for: the machine says so when its time gets there.
 void MatrixUnit::run_ahead(Cycles cycle) {
     while (head_) {
         announce(cycle);
         const Pass pass = next_pass();
         while (engine_->now() < cycle || engine_->earliest_start(pass) != engine_->now()) {
             cycle = std::max(cycle, engine_->earliest_start(pass));
+            if (cycle > last_cycle_) return;
             engine_->advance(cycle);
             take_finished();
         }
@@ -131,7 +133,7 @@ void MatrixUnit::start(const Pass& pass, Cycles cycle) {
         log.add(clock_.edge(expected.stream_end), started, SlotClass::Dependency, entry.number);
     stream_ended_ = {expected.stream_end, streamed};
     last_started_ = started;
-    before_ = expected;
+    before_ = {last_fed(pass, cycle), expected.done};
     running_.push_back({entry, started, streamed, expected, last_fold, first_fold});
     ++stats_.passes;
     stats_.tiles += pass.new_tile;
@@ -152,19 +154,25 @@ void MatrixUnit::start(const Pass& pass, Cycles cycle) {
     }
 }
 
+Cycles MatrixUnit::last_fed(const Pass& pass, Cycles start) {
+    return start + Cycles(pass.cycles_per_vector.floor_times(pass.vectors - 1));
+}
+
 /// What the definitions of mxu/matrix_engine.h give, without the shift of a tile that is yet to be looked up.
+/// The engines derive the same times from what happens inside the array, and the explorer from formulas of
+/// its own; a unit holds every finished pass to its expectation, so that none of them can drift.
 PassTimes MatrixUnit::expected_times(const Pass& pass, Cycles start) const {
     const Rational rate = pass.cycles_per_vector;
     const std::int64_t rows = spec_.mxu.rows, cols = spec_.mxu.cols;
-    const Cycles last_fed = start + Cycles(rate.floor_times(pass.vectors - 1));
+    const Cycles fed = last_fed(pass, start);
     PassTimes times;
     times.start = start;
     times.stream_end = start + Cycles(rate.ceil_times(pass.vectors));
-    times.done = last_fed + Cycles(rows + cols - 1);
+    times.done = fed + Cycles(rows + cols - 1);
     if (!outputs_stay()) return times;
     times.shift_start = times.shift_end = times.done;
     if (spec_.faults.os_without_shift_out) return times;
-    times.shift_start = last_fed + Cycles(rows);
+    times.shift_start = fed + Cycles(rows);
     times.shift_end = times.shift_start + Cycles(rows);
     times.done = times.shift_end + Cycles(cols - 1);
     return times;
@@ -223,9 +231,9 @@ MatrixUnit::EventId MatrixUnit::results_out(const Pass& pass, const PassTimes& e
     auto& log = record_.log();
     Cycles free = before_.done;
     if (spec_.mxu.shadow_register) {
-        if (spec_.faults.os_without_shift_out) return CausalLog::kNone;
-        // The last vectors of consecutive tiles are at least R cycles apart.
-        free = before_.shift_start - Cycles(pass.cycles_per_vector.floor_times(pass.vectors - 1));
+        // The last vectors of consecutive tiles are at least R cycles apart, however results leave.
+        const Cycles until_last = last_fed(pass, expected.start) - expected.start;
+        free = before_.last_fed + Cycles(spec_.mxu.rows) - until_last;
     }
     free = std::min(free, expected.start);
     const Ticks streamed = log[stream_ended_.event].time;

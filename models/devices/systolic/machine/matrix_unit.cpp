@@ -37,6 +37,7 @@ MatrixUnit::MatrixUnit(sc_core::sc_module_name name, const SystolicSpec& spec, C
       weights("weights", spec.dma, clock, spec.sequencer.queue_depth, record),
       spec_(spec),
       clock_(clock),
+      last_cycle_(clock.at_or_before(spec.longest_run())),
       index_(index_of(basename())),
       ports_(ports),
       record_(record),

@@ -96,6 +96,11 @@ private:
         EventId started, streamed;
         Cycles readable;
     };
+    /// What is left of a pass when the next one starts.
+    struct Before {
+        Cycles last_fed;  ///< the cycle of its last vector
+        Cycles done;
+    };
     /// What the program says beforehand of the passes and tiles of this unit, in order.
     struct Plan {
         std::vector<const Command*> tiles;  // by tile of the FIFO: the first pass that uses it
@@ -126,6 +131,7 @@ private:
     void start(const Pass& pass, Cycles cycle);
     void run_ahead(Cycles cycle);
     Pass next_pass();
+    static Cycles last_fed(const Pass& pass, Cycles start);
     PassTimes expected_times(const Pass& pass, Cycles start) const;
     EventId start_event(const Pass& pass, Cycles cycle, PassTimes& expected);
     EventId tile_in(PassTimes& expected);
@@ -140,6 +146,7 @@ private:
 
     const SystolicSpec& spec_;
     const ClockDomain clock_;
+    const Cycles last_cycle_;  // that can be accounted for
     const int index_;
     const Ports ports_;
     RunRecord& record_;
@@ -159,7 +166,7 @@ private:
     Mark register_freed_;    // what last let a tile into the array
     PassTimes tile_in_use_;  // its shift
     Mark stream_ended_;      // of the pass before
-    PassTimes before_;       // os: the pass before
+    Before before_;          // os: the pass before
     EventId last_started_ = CausalLog::kNone;
     EventId tile_entered_ = CausalLog::kNone;  // the shift of the last tile that a pass has used
     bool wished_ = false;                      // for a stream port, in an earlier delta cycle

@@ -3,6 +3,7 @@
 // machine is built from its own piece of this and sees nothing else.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -28,6 +29,8 @@ enum class Im2col {
 
 /// MACs per PE and cycle at most.
 constexpr int kHighestRate = 16;
+/// A queue_depth of this many commands, the most the key takes, stands for a queue that is never full.
+constexpr int kUnboundedQueue = 65536;
 /// Accumulators of all matrix units together on the PE grid, which holds each: 512 MiB.
 constexpr std::int64_t kMaxGridAccumulators = 1 << 27;
 
@@ -47,6 +50,8 @@ struct MxuSpec {
     std::array<std::optional<int>, 7> rate;
 
     std::optional<int> rate_of(DType dtype) const { return rate[static_cast<std::size_t>(dtype)]; }
+    /// Accumulator rows for each of two blocks: one drains while the next runs.
+    std::int64_t accumulator_room() const { return std::max<std::int64_t>(1, accumulator_rows / 2); }
     /// Both operands come straight out of the scratchpad through the edges of the array: no weight FIFO.
     bool direct() const { return dataflow != Dataflow::WeightStationary || weight_fifo_tiles == 0; }
 };
@@ -69,7 +74,7 @@ struct VectorSpec {
 
 struct SequencerSpec {
     Cycles issue_cycles;   ///< of the core clock, per command
-    int queue_depth = 1;   ///< commands that wait before each unit
+    int queue_depth = 1;   ///< commands that wait before each unit; kUnboundedQueue: as many as come
     Ticks launch_latency;  ///< one launch, when run.launch asks for it
 };
 
@@ -116,6 +121,8 @@ struct SystolicSpec {
     }
     /// PEs of all matrix units.
     std::int64_t pes() const { return std::int64_t{mxu.count} * mxu.rows * mxu.cols; }
+    /// The longest run that can be accounted for: the slot-ticks of the whole machine must fit 64 bits.
+    Ticks longest_run() const { return Ticks(Ticks::max().value() / (pes() * kHighestRate)); }
 };
 
 /// Reads and checks every key of a systolic device (the caller then calls config.finish()).

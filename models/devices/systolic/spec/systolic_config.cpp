@@ -113,7 +113,9 @@ SequencerSpec read_sequencer(Section sequencer) {
     SequencerSpec spec;
     spec.issue_cycles =
         Cycles(sequencer.count("issue_cycles", "core cycles per command issued", {0, 1000000}));
-    spec.queue_depth = small(sequencer, "queue_depth", "commands that wait before each unit", {1, 65536});
+    spec.queue_depth = small(sequencer, "queue_depth",
+                             "commands that wait before each unit; 65536: as many as come, never full",
+                             {1, kUnboundedQueue});
     spec.launch_latency =
         sequencer.time("launch_latency", "one launch by the host, where run.launch asks for it");
     if (spec.launch_latency > kLongestWait)
