@@ -28,11 +28,11 @@ TEST_CASE("a wait belongs to the state of what it waited for", "[account]") {
     const auto load1 = log.add(Ticks(5'000), CausalLog::kNone, SlotClass::Memory, 0);
     const auto pass1 = log.add(Ticks(5'000), log.add(Ticks(1'000), CausalLog::kNone, SlotClass::Launch, 0),
                                SlotClass::Memory, 1);
-    account.pass(log, pass1, times(5, 9, 12), {kSlots, 4, kSlots, kSlots});
+    account.pass(log, pass1, times(5, 9, 12), {kSlots, 4, kSlots, kSlots, Cycles(12)});
     const auto load2_start = log.add(Ticks(6'000), load1, SlotClass::Host, 2);
     const auto load2 = log.add(Ticks(20'000), load2_start, SlotClass::Memory, 2);
     const auto pass2 = log.add(Ticks(20'000), load2, SlotClass::Memory, 3);
-    account.pass(log, pass2, times(20, 24, 27), {kSlots, 4, kSlots, kSlots});
+    account.pass(log, pass2, times(20, 24, 27), {kSlots, 4, kSlots, kSlots, Cycles(27)});
     const auto streamed = log.add(Ticks(24'000), pass2, SlotClass::Dependency, 3);
     const auto drained = log.add(Ticks(27'000), streamed, SlotClass::Ramp, 3);
     const auto end = log.add(Ticks(30'000), drained, SlotClass::Vector, 4);
@@ -59,11 +59,25 @@ TEST_CASE("what other matrix units still do at the end is this unit's tail", "[a
     CHECK(cycles(idle, SlotClass::Vector) == 2);
 }
 
+// A pass 0…4 that drains until 7, its sums readable at 10; another unit's drain lasts until 13.
+TEST_CASE("at the end a unit's own drain, accumulators included, is ramp and only the rest tail",
+          "[account]") {
+    CausalLog log;
+    MatrixAccount account(kClock, kSlots);
+    const auto start = log.add(Ticks(0), CausalLog::kNone, SlotClass::Launch, 0);
+    account.pass(log, start, times(0, 4, 7), {kSlots, 4, kSlots, kSlots, Cycles(10)});
+    const auto streamed = log.add(Ticks(4'000), start, SlotClass::Dependency, 1);
+    account.finish(log, log.add(Ticks(13'000), streamed, SlotClass::Ramp, 1));
+    CHECK(cycles(account, SlotClass::Useful) == 4);
+    CHECK(cycles(account, SlotClass::Ramp) == 6);
+    CHECK(cycles(account, SlotClass::Tail) == 3);
+}
+
 TEST_CASE("a port that delivers less than a vector a cycle costs on_chip slots", "[account]") {
     CausalLog log;
     MatrixAccount account(kClock, kSlots);
     const auto start = log.add(Ticks(0), CausalLog::kNone, SlotClass::Launch, 0);
-    account.pass(log, start, times(0, 7, 7), {kSlots, 4, 6, 6});
+    account.pass(log, start, times(0, 7, 7), {kSlots, 4, 6, 6, Cycles(7)});
     const auto rows = cut({&account.slots()}, {Ticks(7'000)});
     CHECK(rows[0][static_cast<std::size_t>(SlotClass::Useful)] == 4 * 6 * 1000);
     CHECK(rows[0][static_cast<std::size_t>(SlotClass::Padding)] == 4 * 4 * 1000);

@@ -51,8 +51,7 @@ std::string intensity(const Explained& e) {
     std::string text =
         fmt::format("   {} MACs; {} cross the DRAM's bus", with_thousands(macs), format_bytes(Bytes(bytes)));
     if (bytes == 0) return text + ".\n";
-    if (bytes > e.result.total.compulsory_dram.value())
-        text += " (whole tiles, and what is read again, included)";
+    if (bytes > e.result.total.compulsory_dram.value()) text += " (in whole tiles)";
     const double own = static_cast<double>(macs) / static_cast<double>(bytes);
     text += fmt::format(": {:.4g} MACs a byte.\n", own);
     const std::int64_t peak = e.spec.pes() * e.work.rate;

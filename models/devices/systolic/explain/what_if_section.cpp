@@ -112,8 +112,7 @@ std::optional<std::string> longer_streams(const Explained& e) {
     std::int64_t factor = 2;
     while (factor * vectors < work.array.rows) factor *= 2;
     const bool rows = work.array.dataflow != Dataflow::OutputStationary;
-    if (rows && factor * vectors > std::max<std::int64_t>(1, work.array.accumulator_rows / 2))
-        return std::nullopt;
+    if (rows && factor * vectors > e.spec.mxu.accumulator_room()) return std::nullopt;
     std::int64_t cycles = 0;
     ArraySpec roomy = work.array;
     roomy.accumulator_rows *= factor;

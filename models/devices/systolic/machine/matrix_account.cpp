@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/devices/systolic/machine/matrix_account.h"
 
+#include <algorithm>
+
 namespace systole::systolic {
 
 void MatrixAccount::pass(const CausalLog& log, CausalLog::EventId started, const PassTimes& times,
@@ -13,7 +15,7 @@ void MatrixAccount::pass(const CausalLog& log, CausalLog::EventId started, const
     if (work.last != work.useful) fill(work.vectors - 1, work.useful);
     fill(work.vectors, work.last);
     account_.fill(clock_.edge(times.stream_end), SlotClass::OnChip, work.slots);
-    drained_ = clock_.edge(times.done);
+    drained_ = clock_.edge(work.readable);
     slots_ = work.slots;
 }
 
@@ -25,9 +27,11 @@ void MatrixAccount::charge_wait(const CausalLog& log, CausalLog::EventId until, 
                                 bool over) {
     log.explain(until, account_.charged_until(), pieces_);
     for (const auto& piece : pieces_) {
-        const bool own_drain = piece.owner == SlotClass::Ramp && piece.end <= drained_;
-        const bool matrix_work = piece.owner == SlotClass::Dependency || piece.owner == SlotClass::Ramp;
-        account_.fill(piece.end, over && matrix_work && !own_drain ? SlotClass::Tail : piece.owner, slots);
+        const bool ramp = piece.owner == SlotClass::Ramp;
+        if (over && ramp && drained_ > account_.charged_until())
+            account_.fill(std::min(piece.end, drained_), SlotClass::Ramp, slots);  // the unit's own drain
+        const bool matrix_work = ramp || piece.owner == SlotClass::Dependency;
+        account_.fill(piece.end, over && matrix_work ? SlotClass::Tail : piece.owner, slots);
     }
 }
 

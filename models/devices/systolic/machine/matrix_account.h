@@ -25,6 +25,7 @@ public:
         std::int64_t vectors = 1;
         std::int64_t useful = 0;  ///< slots of a vector that hold real data
         std::int64_t last = 0;    ///< of the last vector
+        Cycles readable;          ///< when its sums can be read
     };
     /// A pass that has finished.
     void pass(const CausalLog& log, CausalLog::EventId started, const PassTimes& times, const Work& work);
@@ -41,7 +42,7 @@ private:
     const ClockDomain clock_;
     SlotAccount account_;
     std::vector<CausalLog::Piece> pieces_;  // of the wait that is being charged
-    Ticks drained_;                         // of the pass before
+    Ticks drained_;                         // the sums of the pass before can be read
     std::int64_t slots_;                    // at the last pass's rate
 };
 

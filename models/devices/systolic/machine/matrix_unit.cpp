@@ -136,7 +136,8 @@ void MatrixUnit::charge(const Running& running, const PassTimes& times) {
                   {.slots = std::int64_t{spec_.mxu.rows} * spec_.mxu.cols * rate,
                    .vectors = lies.vectors,
                    .useful = useful,
-                   .last = macs - (lies.vectors - 1) * useful});
+                   .last = macs - (lies.vectors - 1) * useful,
+                   .readable = times.done + spec_.mxu.accumulator_latency - Cycles(1)});
 }
 
 void MatrixUnit::enter_bytes(const Running& running) {
