@@ -18,10 +18,7 @@ constexpr Cycles kLongAgo{std::numeric_limits<std::int64_t>::min() / 2};
 
 template <class Arithmetic>
 OsGrid<Arithmetic>::OsGrid(const ArraySpec& spec)
-    : spec_((check_array(spec), spec)),
-      stream_(spec.rows + spec.cols - 1),
-      array_(spec.rows, spec.cols, spec.result_shift),
-      accumulators_(spec.accumulator_rows, spec.cols, spec.accumulator_latency.value()),
+    : Core(spec, spec.result_shift),
       shifts_(spec.cols),
       leaves_column_0_(spec.accumulator_rows, kLongAgo),
       last_released_(kLongAgo) {}

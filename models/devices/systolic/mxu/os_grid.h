@@ -6,44 +6,37 @@
 
 #include <cstdint>
 #include <deque>
-#include <optional>
 #include <vector>
 
-#include "models/devices/systolic/mxu/accumulators.h"
-#include "models/devices/systolic/mxu/grid_engine.h"
+#include "models/devices/systolic/mxu/grid_core.h"
 #include "models/devices/systolic/mxu/os_array.h"
 #include "models/devices/systolic/mxu/skew_line.h"
 #include "models/devices/systolic/mxu/value_type.h"
-#include "models/devices/systolic/mxu/vector_stream.h"
 
 namespace systole {
 
 /// `Arithmetic`: Int8Arithmetic or Float32Arithmetic (also for bf16 and fp16, see value_type.h).
 template <class Arithmetic>
-class OsGrid final : public BasicGridEngine<typename Arithmetic::Operand, typename Arithmetic::Sum> {
+class OsGrid final : public GridCore<Arithmetic, OsArray<Arithmetic>> {
+    using Core = GridCore<Arithmetic, OsArray<Arithmetic>>;
+
 public:
-    using Operand = typename Arithmetic::Operand;
-    using Sum = typename Arithmetic::Sum;
-    using Base = BasicGridEngine<Operand, Sum>;
-    using Base::start;
-    using Base::tile_arrives;
+    using Core::start, Core::tile_arrives;
+    using typename Core::Operand, typename Core::Sum;
 
     explicit OsGrid(const ArraySpec& spec);
 
-    Cycles now() const override { return now_; }
     void advance(Cycles to) override;
     void tile_arrives(Cycles at, const Tile& tile, Matrix<Operand> values) override;
     std::int64_t tiles_shifted() const override { return tiles_begun_; }
     Cycles earliest_start(const Pass& pass) const override;
     void start(const Pass& pass, Matrix<Operand> left, Matrix<Operand> top) override;
     Cycles next_event() const override { return still() ? kNever : now_ + Cycles(1); }
-    std::optional<PassReport> take_finished() override { return stream_.take_finished(); }
-    Sum accumulator(std::int64_t row, int col) const override { return accumulators_.at(row, col); }
-    PeState<Operand, Sum> pe(int row, int col) const override { return array_.pe(row, col); }
-    std::optional<IssuedSum<Sum>> issued(int col) const override { return accumulators_.issued(col); }
 
 private:
-    using Stream = VectorStream<Operand>;
+    // Taps of the stream: 0 … R - 1, left edge; 0 … C - 1, top edge; R - 1 … R + C - 2, bottom edge.
+    using Core::spec_, Core::now_, Core::stream_, Core::array_, Core::accumulators_, Core::kept_;
+    using typename Core::Stream;
     using RunningPass = typename Stream::RunningPass;
     using Token = typename Stream::Token;
 
@@ -71,19 +64,13 @@ private:
     bool way_out_ready(const Pass& pass, const Tile& tile) const;
     Cycles leaves(Cycles last_fed, int row) const;
 
-    const ArraySpec spec_;
-    Cycles now_;
-    Stream stream_;  // taps 0 … R - 1: left edge; 0 … C - 1: top edge; R - 1 … R + C - 2: bottom edge
-    OsArray<Arithmetic> array_;
-    Accumulators<Arithmetic> accumulators_;
     SkewLine<ShiftToken> shifts_;          // taps 0 … C - 1: bottom edge
     RunningPass* released_ = nullptr;      // column 0 holds all results of this pass's tile, unshifted
     std::vector<Cycles> leaves_column_0_;  // scoreboard: per accumulator row, its last result's way out
     Cycles last_released_;                 // when the last vector of a tile was fed
     std::deque<AnnouncedTile> tiles_;      // whose first pass has not started
     std::int64_t tiles_begun_ = 0;
-    Tile in_use_;        // by the last pass
-    bool kept_ = false;  // the next pass keeps it
+    Tile in_use_;  // by the last pass
 };
 
 extern template class OsGrid<Int8Arithmetic>;

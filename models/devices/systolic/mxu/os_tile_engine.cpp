@@ -16,22 +16,6 @@ Cycles until_last(const Pass& pass) {
 
 }  // namespace
 
-OsTileEngine::OsTileEngine(const ArraySpec& spec) : spec_(spec) {
-    check_array(spec);
-}
-
-void OsTileEngine::advance(Cycles to) {
-    SYSTOLE_CHECK(to >= now_, "time went back from cycle {} to {}", now_.value(), to.value());
-    now_ = to;
-}
-
-void OsTileEngine::tile_arrives(Cycles at, const Tile& tile) {
-    check_tile(spec_, tile);
-    SYSTOLE_CHECK(at >= now_ && (tiles_.empty() || at >= tiles_.back().at), "a tile for cycle {} came at {}",
-                  at.value(), now_.value());
-    tiles_.push_back({at, tile});
-}
-
 Cycles OsTileEngine::earliest_start(const Pass& pass) const {
     check_pass(spec_, pass);
     check_order(pass, kept_);

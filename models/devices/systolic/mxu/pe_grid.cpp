@@ -18,11 +18,8 @@ constexpr Cycles kLongAgo{std::numeric_limits<std::int64_t>::min() / 2};
 
 template <class Arithmetic>
 PeGrid<Arithmetic>::PeGrid(const ArraySpec& spec)
-    : spec_((check_array(spec), spec)),
+    : Core(spec, spec.shadow_register),
       loader_(spec.rows, spec.shadow_register),
-      stream_(spec.rows + spec.cols - 1),
-      array_(spec.rows, spec.cols, spec.shadow_register),
-      accumulators_(spec.accumulator_rows, spec.cols, spec.accumulator_latency.value()),
       tile_rows_(spec.cols),
       last_fed_(spec.accumulator_rows, kLongAgo) {}
 

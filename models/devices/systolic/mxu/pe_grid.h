@@ -6,46 +6,38 @@
 
 #include <cstdint>
 #include <deque>
-#include <optional>
 #include <vector>
 
-#include "models/devices/systolic/mxu/accumulators.h"
-#include "models/devices/systolic/mxu/grid_engine.h"
+#include "models/devices/systolic/mxu/grid_core.h"
 #include "models/devices/systolic/mxu/pe_array.h"
 #include "models/devices/systolic/mxu/skew_line.h"
 #include "models/devices/systolic/mxu/tile_loader.h"
 #include "models/devices/systolic/mxu/value_type.h"
-#include "models/devices/systolic/mxu/vector_stream.h"
 
 namespace systole {
 
 /// `Arithmetic`: Int8Arithmetic or Float32Arithmetic (also for bf16 and fp16, see value_type.h).
 template <class Arithmetic>
-class PeGrid final : public BasicGridEngine<typename Arithmetic::Operand, typename Arithmetic::Sum> {
+class PeGrid final : public GridCore<Arithmetic, PeArray<Arithmetic>> {
+    using Core = GridCore<Arithmetic, PeArray<Arithmetic>>;
+
 public:
-    using Operand = typename Arithmetic::Operand;
-    using Sum = typename Arithmetic::Sum;
-    using Base = BasicGridEngine<Operand, Sum>;
-    using Base::start;
-    using Base::tile_arrives;
+    using Core::start, Core::tile_arrives;
+    using typename Core::Operand, typename Core::Sum;
 
     explicit PeGrid(const ArraySpec& spec);
 
-    Cycles now() const override { return now_; }
     void advance(Cycles to) override;
     void tile_arrives(Cycles at, const Tile& tile, Matrix<Operand> values) override;
     std::int64_t tiles_shifted() const override { return tiles_shifted_; }
     Cycles earliest_start(const Pass& pass) const override;
     void start(const Pass& pass, Matrix<Operand> left, Matrix<Operand> top) override;
     Cycles next_event() const override;
-    std::optional<PassReport> take_finished() override { return stream_.take_finished(); }
-
-    Sum accumulator(std::int64_t row, int col) const override { return accumulators_.at(row, col); }
-    PeState<Operand, Sum> pe(int row, int col) const override { return array_.pe(row, col); }
-    std::optional<IssuedSum<Sum>> issued(int col) const override { return accumulators_.issued(col); }
 
 private:
-    using Stream = VectorStream<Operand>;
+    // Taps of the stream: 0 … R - 1, left edge; R - 1 … R + C - 2, bottom edge.
+    using Core::spec_, Core::now_, Core::stream_, Core::array_, Core::accumulators_, Core::kept_;
+    using typename Core::Stream;
     using Token = typename Stream::Token;
 
     /// A tile with the times at which PE(0,0) took the first and the last of its values.
@@ -71,12 +63,7 @@ private:
     bool still() const;
     bool accumulators_ready(const Pass& pass) const;
 
-    const ArraySpec spec_;
-    Cycles now_;
     TileLoader loader_;
-    Stream stream_;  // taps 0 … R - 1: left edge; R - 1 … R + C - 2: bottom edge
-    PeArray<Arithmetic> array_;
-    Accumulators<Arithmetic> accumulators_;
     SkewLine<RowToken> tile_rows_;  // taps 0 … C - 1: top edge
     std::vector<Cycles> last_fed_;  // scoreboard: per accumulator row, when a vector for it entered the array
     std::deque<LoadedTile> fifo_;   // the tiles the loader has not begun
@@ -84,7 +71,6 @@ private:
     std::int64_t tiles_shifted_ = 0;
     std::int64_t tiles_moving_ = 0;  // shifts begun whose last column has not ended
     ShiftedTile in_use_;             // by the last pass
-    bool kept_ = false;              // the next pass keeps the tile in use
 };
 
 extern template class PeGrid<Int8Arithmetic>;

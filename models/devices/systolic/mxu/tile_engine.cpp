@@ -53,29 +53,17 @@ std::int64_t greatest_lead(Rational a, std::int64_t u, Rational b, std::int64_t 
 
 }  // namespace
 
-TileEngine::TileEngine(const ArraySpec& spec) : spec_(spec) {
-    check_array(spec);
-}
-
-void TileEngine::advance(Cycles to) {
-    SYSTOLE_CHECK(to >= now_, "time went back from cycle {} to {}", now_.value(), to.value());
-    now_ = to;
-}
-
 void TileEngine::tile_arrives(Cycles at, const Tile& tile) {
-    check_tile(spec_, tile);
-    SYSTOLE_CHECK(at >= now_ && (fifo_.empty() || at >= fifo_.back().at), "a tile for cycle {} came at {}",
-                  at.value(), now_.value());
-    fifo_.push_back({at, tile});
+    ClosedFormEngine::tile_arrives(at, tile);
     plan_shift();
 }
 
 /// Fixes the shift of the next tile once both the tile and the cycle that frees its register are known.
 void TileEngine::plan_shift() {
-    if (entering_ || fifo_.empty() || register_free_ == kNever) return;
-    const Cycles start = std::max(fifo_.front().at, register_free_);
-    entering_ = Shift{start, start + Cycles(spec_.rows), fifo_.front().tile};
-    fifo_.pop_front();
+    if (entering_ || tiles_.empty() || register_free_ == kNever) return;
+    const Cycles start = std::max(tiles_.front().at, register_free_);
+    entering_ = Shift{start, start + Cycles(spec_.rows), tiles_.front().tile};
+    tiles_.pop_front();
     register_free_ = kNever;
 }
 

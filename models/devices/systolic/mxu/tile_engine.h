@@ -7,29 +7,21 @@
 #include <deque>
 #include <optional>
 
-#include "models/devices/systolic/mxu/matrix_engine.h"
-#include "models/devices/systolic/mxu/running_reports.h"
+#include "models/devices/systolic/mxu/closed_form.h"
 
 namespace systole {
 
-class TileEngine final : public MatrixEngine {
+class TileEngine final : public ClosedFormEngine {
 public:
-    explicit TileEngine(const ArraySpec& spec);
+    explicit TileEngine(const ArraySpec& spec) : ClosedFormEngine(spec) {}
 
-    Cycles now() const override { return now_; }
-    void advance(Cycles to) override;
     void tile_arrives(Cycles at, const Tile& tile) override;
     std::int64_t tiles_shifted() const override;
     Cycles earliest_start(const Pass& pass) const override;
     void start(const Pass& pass) override;
     Cycles next_event() const override;
-    std::optional<PassReport> take_finished() override { return running_.take_finished(now_); }
 
 private:
-    struct Arrival {
-        Cycles at;
-        Tile tile;
-    };
     /// A tile with the times of its shift.
     struct Shift {
         Cycles start, end;
@@ -46,17 +38,11 @@ private:
     Cycles accumulator_free(const Pass& pass) const;
     PassTimes times_of(const Pass& pass) const;
 
-    const ArraySpec spec_;
-    Cycles now_;
-    std::deque<Arrival> fifo_;       // tiles whose shift is not planned yet
     std::optional<Shift> entering_;  // the tile that is or will be shifted in, not yet in use
     Shift in_use_;                   // the tile of the last pass
-    bool kept_ = false;              // the next pass keeps it
     Cycles register_free_;           // the first cycle of the next shift; kNever: not known yet
-    Cycles stream_end_;
     std::int64_t tiles_used_ = 0;
     std::deque<Writer> writers_;
-    RunningReports running_;
 };
 
 }  // namespace systole

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the register-accurate engines of all dataflows have in common: a stream of vectors, an array of PEs
+// and the accumulators below it, and the answers that are read out of their registers.
+#pragma once
+
+#include <optional>
+
+#include "models/devices/systolic/mxu/accumulators.h"
+#include "models/devices/systolic/mxu/grid_engine.h"
+#include "models/devices/systolic/mxu/vector_stream.h"
+
+namespace systole {
+
+/// `Arithmetic`: Int8Arithmetic or Float32Arithmetic (also for bf16 and fp16, see value_type.h). `Array`:
+/// PeArray or OsArray of it.
+template <class Arithmetic, class Array>
+class GridCore : public BasicGridEngine<typename Arithmetic::Operand, typename Arithmetic::Sum> {
+public:
+    using Operand = typename Arithmetic::Operand;
+    using Sum = typename Arithmetic::Sum;
+
+    Cycles now() const final { return now_; }
+    std::optional<PassReport> take_finished() final { return stream_.take_finished(); }
+    Sum accumulator(std::int64_t row, int col) const final { return accumulators_.at(row, col); }
+    PeState<Operand, Sum> pe(int row, int col) const final { return array_.pe(row, col); }
+    std::optional<IssuedSum<Sum>> issued(int col) const final { return accumulators_.issued(col); }
+
+protected:
+    using Stream = VectorStream<Operand>;
+
+    /// `second_register`: every PE of the array has one.
+    GridCore(const ArraySpec& spec, bool second_register)
+        : spec_((check_array(spec), spec)),
+          stream_(spec.rows + spec.cols - 1),
+          array_(spec.rows, spec.cols, second_register),
+          accumulators_(spec.accumulator_rows, spec.cols, spec.accumulator_latency.value()) {}
+
+    const ArraySpec spec_;
+    Cycles now_;
+    Stream stream_;
+    Array array_;
+    Accumulators<Arithmetic> accumulators_;
+    bool kept_ = false;  // the next pass keeps the tile in use
+};
+
+}  // namespace systole
