@@ -23,8 +23,8 @@ std::string format_percent(double fraction);
 class TextTable {
 public:
     enum class Align { Left, Right };
-    /// Adds a column; rows then carry one cell for each. Cells wider than `most` go on in further lines, broken
-    /// at blanks.
+    /// Adds a column; rows then carry one cell for each. Cells wider than `most` go on in further lines,
+    /// broken at blanks.
     void column(std::string header, Align align, std::size_t most = std::string::npos);
     void row(std::vector<std::string> cells);
     /// A line of dashes before the next row (totals).
