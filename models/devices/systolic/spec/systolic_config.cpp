@@ -202,7 +202,7 @@ void check_mxu(const Section& root, const SystolicSpec& spec) {
                      ? "without a weight FIFO (weight_fifo_tiles: 0) tiles come from the scratchpad; write "
                        "weight_source: scratchpad"
                      : fmt::format("the operands of an array with dataflow {} come from the scratchpad; "
-                                   "write weight_source: scratchpad",
+                                   "write weight_source: scratchpad, or --set mxu.weight_source=scratchpad",
                                    to_string(spec.mxu.dataflow)));
 }
 
