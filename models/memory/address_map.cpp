@@ -32,7 +32,7 @@ std::optional<AddressField> parse_field(std::string_view word) {
 
 /// How many of each field the organisation has, in the order of AddressField::Kind.
 std::array<std::int64_t, 5> field_sizes(const DramSpec& spec) {
-    return {spec.channels, spec.bank_groups, spec.banks_per_group, spec.rows, spec.bursts_per_row()};
+    return {spec.data_buses(), spec.bank_groups, spec.banks_per_group, spec.rows, spec.bursts_per_row()};
 }
 
 }  // namespace
@@ -133,7 +133,7 @@ AddressMap::AddressMap(const DramSpec& spec)
     }
     groups_lowest_ = !local_.empty() && local_[0].kind == Kind::Group &&
                      std::int64_t{1} << local_[0].bits == spec.bank_groups;
-    for (std::int64_t channel = 0; channel < spec.channels; ++channel) {
+    for (std::int64_t channel = 0; channel < spec.data_buses(); ++channel) {
         std::int64_t pattern = 0;
         for (const Piece& piece : global_)
             if (piece.kind == Kind::Channel)

@@ -31,9 +31,9 @@ std::optional<std::vector<AddressField>> parse_address_map(std::string_view text
 /// bits); "" if nothing is.
 std::string address_map_fault(const DramSpec& spec);
 
-/// One channel's part of a global range: channel-local burst numbers [first, first + count).
+/// One data bus's part of a global range: local burst numbers [first, first + count).
 struct ChannelShare {
-    int channel;
+    int bus;  ///< channel * pseudo_channels + pseudo-channel
     std::int64_t first, count;
 };
 

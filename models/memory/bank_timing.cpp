@@ -19,9 +19,9 @@ BankTiming::BankTiming(const DramSpec& spec)
             fold(row, latency);
             continue;
         }
-        const std::size_t nodes = row.scope == Scope::Channel ? 1
-                                  : row.scope == Scope::Group ? groups_.size()
-                                                              : banks_.size();
+        const std::size_t nodes = row.scope >= Scope::PseudoChannel ? 1
+                                  : row.scope == Scope::Group       ? groups_.size()
+                                                                    : banks_.size();
         Window::Ring ring;
         // Nothing has happened before time zero: slots far in the past never bind.
         ring.times.assign(static_cast<std::size_t>(row.window), Cycles() - latency);
@@ -50,6 +50,7 @@ BankTiming::Times& BankTiming::node(Scope scope, int bank) {
             return banks_[static_cast<std::size_t>(bank)];
         case Scope::Group:
             return groups_[group_of(bank)];
+        case Scope::PseudoChannel:
         case Scope::Channel:
             break;
     }
@@ -67,9 +68,9 @@ void BankTiming::issue(Command command, int bank, Cycles clock) {
 void BankTiming::slide(Window& window, Command command, int bank, Cycles clock) {
     const ConstraintRow& row = window.row;
     if (std::find(row.preceding.begin(), row.preceding.end(), command) == row.preceding.end()) return;
-    const std::size_t index = row.scope == Scope::Channel ? 0
-                              : row.scope == Scope::Group ? group_of(bank)
-                                                          : static_cast<std::size_t>(bank);
+    const std::size_t index = row.scope >= Scope::PseudoChannel ? 0
+                              : row.scope == Scope::Group       ? group_of(bank)
+                                                                : static_cast<std::size_t>(bank);
     Window::Ring& ring = window.rings[index];
     ring.times[ring.oldest] = clock;
     ring.oldest = (ring.oldest + 1) % ring.times.size();

@@ -14,8 +14,7 @@ using enum Command;
 using enum Scope;
 
 // JESD235C. ACT takes two clocks on the row bus and its effects count from the second, hence +1 after it and
-// -1 before it; rows and columns have buses of their own. (The two pseudo-channels of a channel share both
-// buses; here each has its own.)
+// -1 before it; rows and columns have buses of their own, which the pseudo-channels of a channel share.
 ConstraintTable hbm2() {
     return {"HBM2",
             {"CL", "CWL", "RCDRD", "RCDWR", "RP", "RAS", "RC", "WR", "RTP", "CCD_S", "CCD_L", "RRD_S",
@@ -24,13 +23,15 @@ ConstraintTable hbm2() {
                 // the row bus: ACT two clocks, the others one
                 {Channel, {Act}, {Act, Pre, PreAll, Refresh}, "2"},
                 {Channel, {Pre, PreAll, Refresh}, {Act, Pre, PreAll, Refresh}, "1"},
+                // the column bus
+                {Channel, {Read, Write}, {Read, Write}, "1"},
                 // the data bus
-                {Channel, {Read}, {Read}, "CCD_S"},
+                {PseudoChannel, {Read}, {Read}, "CCD_S"},
                 {Group, {Read}, {Read}, "CCD_L"},
-                {Channel, {Write}, {Write}, "CCD_S"},
+                {PseudoChannel, {Write}, {Write}, "CCD_S"},
                 {Group, {Write}, {Write}, "CCD_L"},
-                {Channel, {Read}, {Write}, "RTW"},
-                {Channel, {Write}, {Read}, "CWL + BL + WTR_S"},
+                {PseudoChannel, {Read}, {Write}, "RTW"},
+                {PseudoChannel, {Write}, {Read}, "CWL + BL + WTR_S"},
                 {Group, {Write}, {Read}, "CWL + BL + WTR_L"},
                 // a bank's cycle
                 {Bank, {Act}, {Read}, "RCDRD + 1"},
@@ -41,18 +42,18 @@ ConstraintTable hbm2() {
                 {Bank, {Write}, {Pre}, "CWL + BL + WR"},
                 {Bank, {Pre}, {Act}, "RP - 1"},
                 // activations share the charge pumps
-                {Channel, {Act}, {Act}, "RRD_S"},
+                {PseudoChannel, {Act}, {Act}, "RRD_S"},
                 {Group, {Act}, {Act}, "RRD_L"},
-                {Channel, {Act}, {Act}, "FAW", 4},
+                {PseudoChannel, {Act}, {Act}, "FAW", 4},
                 // all-bank refresh
-                {Channel, {Act}, {PreAll}, "RAS + 1"},
-                {Channel, {Read}, {PreAll}, "RTP"},
-                {Channel, {Write}, {PreAll}, "CWL + BL + WR"},
-                {Channel, {PreAll}, {Act}, "RP - 1"},
-                {Channel, {Pre, PreAll}, {Refresh}, "RP"},
-                {Channel, {Act}, {Refresh}, "RC + 1"},
-                {Channel, {Refresh}, {Act}, "RFC - 1"},
-                {Channel, {Refresh}, {Refresh}, "RFC"},
+                {PseudoChannel, {Act}, {PreAll}, "RAS + 1"},
+                {PseudoChannel, {Read}, {PreAll}, "RTP"},
+                {PseudoChannel, {Write}, {PreAll}, "CWL + BL + WR"},
+                {PseudoChannel, {PreAll}, {Act}, "RP - 1"},
+                {PseudoChannel, {Pre, PreAll}, {Refresh}, "RP"},
+                {PseudoChannel, {Act}, {Refresh}, "RC + 1"},
+                {PseudoChannel, {Refresh}, {Act}, "RFC - 1"},
+                {PseudoChannel, {Refresh}, {Refresh}, "RFC"},
             }};
 }
 
@@ -66,25 +67,25 @@ ConstraintTable ddr3() {
                  {Act, Pre, PreAll, Read, Write, Refresh},
                  {Act, Pre, PreAll, Read, Write, Refresh},
                  "1"},
-                {Channel, {Read}, {Read}, "CCD"},
-                {Channel, {Write}, {Write}, "CCD"},
-                {Channel, {Read}, {Write}, "RTW"},
-                {Channel, {Write}, {Read}, "CWL + BL + WTR"},
+                {PseudoChannel, {Read}, {Read}, "CCD"},
+                {PseudoChannel, {Write}, {Write}, "CCD"},
+                {PseudoChannel, {Read}, {Write}, "RTW"},
+                {PseudoChannel, {Write}, {Read}, "CWL + BL + WTR"},
                 {Bank, {Act}, {Read, Write}, "RCD"},
                 {Bank, {Act}, {Pre}, "RAS"},
                 {Bank, {Act}, {Act}, "RC"},
                 {Bank, {Read}, {Pre}, "RTP"},
                 {Bank, {Write}, {Pre}, "CWL + BL + WR"},
                 {Bank, {Pre}, {Act}, "RP"},
-                {Channel, {Act}, {Act}, "RRD"},
-                {Channel, {Act}, {Act}, "FAW", 4},
-                {Channel, {Act}, {PreAll}, "RAS"},
-                {Channel, {Read}, {PreAll}, "RTP"},
-                {Channel, {Write}, {PreAll}, "CWL + BL + WR"},
-                {Channel, {PreAll}, {Act}, "RP"},
-                {Channel, {Pre, PreAll}, {Refresh}, "RP"},
-                {Channel, {Act}, {Refresh}, "RC"},
-                {Channel, {Refresh}, {Act, Refresh}, "RFC"},
+                {PseudoChannel, {Act}, {Act}, "RRD"},
+                {PseudoChannel, {Act}, {Act}, "FAW", 4},
+                {PseudoChannel, {Act}, {PreAll}, "RAS"},
+                {PseudoChannel, {Read}, {PreAll}, "RTP"},
+                {PseudoChannel, {Write}, {PreAll}, "CWL + BL + WR"},
+                {PseudoChannel, {PreAll}, {Act}, "RP"},
+                {PseudoChannel, {Pre, PreAll}, {Refresh}, "RP"},
+                {PseudoChannel, {Act}, {Refresh}, "RC"},
+                {PseudoChannel, {Refresh}, {Act, Refresh}, "RFC"},
             }};
 }
 
@@ -104,7 +105,8 @@ std::int64_t term_value(std::string_view term, const TimingParameters& timing) {
 }  // namespace
 
 std::string_view to_string(Command command) {
-    static constexpr std::array<std::string_view, kCommands> kNames{"ACT", "PRE", "PREA", "RD", "WR", "REF"};
+    static constexpr std::array<std::string_view, kCommands> kNames{"ACT", "PRE", "PREA", "RD",   "WR",
+                                                                    "RDA", "WRA", "REF",  "REFSB"};
     return kNames[static_cast<std::size_t>(command)];
 }
 

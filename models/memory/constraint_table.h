@@ -10,18 +10,15 @@
 #include <string_view>
 #include <vector>
 
+#include "models/memory/dram_command.h"
 #include "models/memory/dram_spec.h"
 #include "sim/base/units.h"
 
 namespace systole {
 
-enum class Command : std::uint8_t { Act, Pre, PreAll, Read, Write, Refresh };
-inline constexpr int kCommands = 6;
-std::string_view to_string(Command command);
-
 /// Where two commands must meet for a row to bind them.
-enum class Scope : std::uint8_t { Bank, Group, Channel };
-inline constexpr int kScopes = 3;
+enum class Scope : std::uint8_t { Bank, Group, PseudoChannel, Channel };
+inline constexpr int kScopes = 4;
 
 struct ConstraintRow {
     Scope scope;

@@ -13,12 +13,6 @@ Direction direction_of(const tlm::tlm_generic_payload& payload) {
     return payload.is_write() ? Direction::Write : Direction::Read;
 }
 
-/// The first refresh falls due so long after the last as an interval is.
-Cycles first_refresh(const DramSpec& spec, const ClockDomain& clock) {
-    const std::int64_t interval = spec.timing.at("REFI");
-    return Cycles(interval - clock.at_or_before(spec.refresh_phase).value() % interval);
-}
-
 }  // namespace
 
 Dram::Dram(sc_core::sc_module_name name, const DramSpec& spec)
@@ -28,7 +22,7 @@ Dram::Dram(sc_core::sc_module_name name, const DramSpec& spec)
     if (spec_.kind == DramSpec::Kind::Dram) {
         map_ = std::make_unique<const AddressMap>(spec_);
         for (int channel = 0; channel < spec_.channels; ++channel)
-            channels_.push_back({DramChannel(spec_, *map_, first_refresh(spec_, clock_))});
+            channels_.push_back({DramChannel(spec_, *map_)});
     }
     in.register_nb_transport_fw(this, &Dram::nb_transport_fw);
     in.register_b_transport(this, &Dram::b_transport);
@@ -117,8 +111,9 @@ bool Dram::place(std::size_t slot) {
     if (!has_room(direction)) return false;
     const Cycles now = clock_.at_or_after(systole::now());
     for (const ChannelShare& share : shares_) {
-        Channel& channel = channels_[static_cast<std::size_t>(share.channel)];
-        channel.timing.push(static_cast<std::int64_t>(slot), share.first, share.count, direction, now);
+        Channel& channel = channel_of(share);
+        channel.timing.push(bus_of(share), static_cast<std::int64_t>(slot), share.first, share.count,
+                            direction, now);
         channel.next = channel.timing.next_event();
     }
     transaction.shares = static_cast<std::int64_t>(shares_.size());
@@ -129,11 +124,12 @@ bool Dram::place(std::size_t slot) {
 bool Dram::has_room(Direction direction) {
     bool room = true;
     for (const ChannelShare& share : shares_) {
-        Channel& channel = channels_[static_cast<std::size_t>(share.channel)];
-        if (channel.timing.at_door(direction) < spec_.door) continue;
+        Channel& channel = channel_of(share);
+        const int bus = bus_of(share);
+        if (channel.timing.at_door(bus, direction) < spec_.door) continue;
         channel.timing.advance(clock_now(), completed_);
-        if (channel.timing.at_door(direction) < spec_.door) continue;
-        channel.next = std::min(channel.timing.next_event(), channel.timing.next_door_event(direction));
+        if (channel.timing.at_door(bus, direction) < spec_.door) continue;
+        channel.next = std::min(channel.timing.next_event(), channel.timing.next_door_event(bus, direction));
         room = false;
     }
     return room;
@@ -222,7 +218,7 @@ std::vector<Stat> Dram::stats() {
     DramChannel::Stats sum;
     for (Channel& channel : channels_) {
         channel.timing.advance(clock_now(), completed_);
-        sum += channel.timing.stats();
+        for (int bus = 0; bus < spec_.pseudo_channels; ++bus) sum += channel.timing.stats(bus);
     }
     sleep();
     const auto stat = [this](const char* counter, const char* unit, const char* meaning, std::int64_t value) {

@@ -80,6 +80,10 @@ private:
     std::size_t enter(Payload& payload, int initiator, sc_core::sc_event* done);
     bool place(std::size_t transaction);
     bool has_room(Direction direction);
+    Channel& channel_of(const ChannelShare& share) {
+        return channels_[static_cast<std::size_t>(share.bus / spec_.pseudo_channels)];
+    }
+    int bus_of(const ChannelShare& share) const { return share.bus % spec_.pseudo_channels; }
     void place_held();
     void answer(std::size_t transaction);
     void send_responses(int initiator);

@@ -28,9 +28,11 @@ int power_of_two(Section& memory, const char* key, const char* meaning, std::int
 }
 
 void read_organisation(Section& memory, DramSpec& spec, bool& good) {
-    spec.channels =
-        power_of_two(memory, "channels", "independent channels (HBM: pseudo-channels)", 1024, good);
-    spec.bank_groups = power_of_two(memory, "bank_groups", "bank groups of a channel", 16, good);
+    spec.channels = power_of_two(memory, "channels",
+                                 "independent channels, each with command buses of its own", 1024, good);
+    spec.pseudo_channels = static_cast<int>(
+        memory.count("pseudo_channels", "data buses of a channel, behind shared command buses", {1, 2}, 1));
+    spec.bank_groups = power_of_two(memory, "bank_groups", "bank groups of a pseudo-channel", 16, good);
     spec.banks_per_group = power_of_two(memory, "banks_per_group", "banks of a bank group", 64, good);
     spec.rows = power_of_two(memory, "rows", "rows of a bank", 1 << 24, good);
     spec.row_bytes =
@@ -104,7 +106,10 @@ void read_timing(Section& memory, const ConstraintTable& table, DramSpec& spec) 
 }
 
 void read_controller(Section& memory, DramSpec& spec) {
-    spec.refresh = memory.flag("refresh", "all-bank refresh every REFI", true);
+    spec.refresh =
+        memory.choice("refresh", "off, or all banks every REFI", {"off", "all_bank"}, std::size_t{1}) == 0
+            ? RefreshPolicy::Off
+            : RefreshPolicy::AllBank;
     spec.queue = static_cast<int>(memory.count(
         "queue", "bursts a channel's scheduler sees, for each of reads and writes", {1, 4096}, 32));
     spec.door = static_cast<int>(memory.count(
@@ -117,8 +122,8 @@ void read_controller(Section& memory, DramSpec& spec) {
     spec.writes.low =
         static_cast<int>(writes.count("low", "waiting writes at which the bus turns back, once reads wait",
                                       {0, spec.queue}, spec.queue / 10));
-    spec.writes.patience = static_cast<int>(
-        writes.count("patience", "read bursts that may pass a waiting write before it is served anyway",
+    spec.patience = static_cast<int>(
+        memory.count("patience", "bursts that may pass the oldest waiting one before it is served anyway",
                      {1, kMaxClocks}, 256));
     if (spec.writes.low >= spec.writes.high)
         writes.fail("low", fmt::format("{} is not below high = {}", spec.writes.low, spec.writes.high));
@@ -157,7 +162,7 @@ DramSpec read_dram_spec(Section memory) {
     if (ideal)
         spec.ideal_capacity =
             memory.bytes("capacity", "size of the ideal memory", {},
-                         organised ? std::optional(spec.channel_capacity() * spec.channels) : std::nullopt);
+                         organised ? std::optional(spec.bus_capacity() * spec.data_buses()) : std::nullopt);
     return spec;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a DRAM is: organisation, clock, timing parameters under their JEDEC names, address map and controller
-// policy. Plain values, read and cross-checked once (dram_config.h). A pseudo-channel counts as a channel: it
-// has its own banks, data bus and queues.
+// policy. Plain values, read and cross-checked once (dram_config.h).
 #pragma once
 
 #include <cstdint>
@@ -16,53 +15,75 @@ namespace systole {
 /// in its constraint table; BL (clocks of one burst on the data bus) is added by the reader.
 using TimingParameters = std::map<std::string, std::int64_t>;
 
-/// When a channel turns its data bus from reads to writes. Reads go first; writes wait in their own queue.
+/// When a pseudo-channel turns its data bus from reads to writes. Reads go first; writes wait in their own
+/// queue.
 struct WritePolicy {
-    int high = 29;       ///< so many waiting writes (bursts) turn the bus to writes …
-    int low = 3;         ///< … and it turns back at so few, once reads wait
-    int patience = 256;  ///< read bursts that may pass a waiting write before it is served anyway
+    int high = 29;  ///< so many waiting writes (bursts) turn the bus to writes …
+    int low = 3;    ///< … and it turns back at so few, once reads wait
+};
+
+/// What happens to a row after a column command.
+enum class PagePolicy : std::uint8_t {
+    Open,     ///< stays open until another row of its bank is wanted, or a refresh
+    Closed,   ///< closed with the last burst that waits for it
+    Adaptive  ///< closed with the last burst that waits for it if another row of its bank is waited for
+};
+
+enum class RefreshPolicy : std::uint8_t {
+    Off,
+    AllBank,  ///< all banks of a pseudo-channel every REFI
+    PerBank   ///< one bank, in turn, every REFISB
 };
 
 /// One DRAM as an engine sees it: all its channels behind one address space.
 struct DramSpec {
-    enum class Kind {
+    enum class Kind : std::uint8_t {
         Dram,  ///< banks, rows, buses, refresh
         Ideal  ///< answers in no time: for studies of everything else
     };
     Kind kind = Kind::Dram;
 
     std::string standard;  ///< names the constraint table: "HBM2", "DDR3"
-    Hertz clock;           ///< command clock (CK); data moves on both edges
+    Hertz clock;           ///< command clock (CK)
 
-    int channels = 1;  ///< independent channels (HBM: pseudo-channels)
-    int bank_groups = 1;
+    int channels = 1;         ///< independent channels, each with command buses of its own
+    int pseudo_channels = 1;  ///< of a channel: own banks, data bus and queues; shared command buses
+    int bank_groups = 1;      ///< of a pseudo-channel, as all that follows
     int banks_per_group = 1;
     std::int64_t rows = 1;  ///< of one bank
-    Bytes row_bytes;        ///< of one bank's row, all devices of the channel together
+    Bytes row_bytes;        ///< of one bank's row, all devices of the pseudo-channel together
     Bytes burst_bytes;      ///< one column command moves so much
-    std::string
-        address_map;  ///< address_map.h: fields from the least significant bit, above the burst offset
+    /// address_map.h: fields from the least significant bit, above the burst offset. Its channel field
+    /// numbers all data buses, channel * pseudo_channels + pseudo-channel.
+    std::string address_map;
 
     TimingParameters timing;
-    bool refresh = true;  ///< all-bank refresh every REFI
-    Ticks refresh_phase;  ///< time since the last refresh when time starts (run.refresh_phase)
+    RefreshPolicy refresh = RefreshPolicy::AllBank;
+    int refresh_postpone = 0;  ///< so many refreshes may be owed while bursts wait (JEDEC: up to 8)
+    Ticks refresh_phase;       ///< time since the last refresh when time starts (run.refresh_phase)
 
-    int queue = 32;  ///< entries (bursts) a channel's scheduler sees, for each of reads and writes
+    int queue = 32;  ///< entries (bursts) a pseudo-channel's scheduler sees, for each of reads and writes
     WritePolicy writes;
+    PagePolicy page = PagePolicy::Open;
+    int row_hit_cap = 0;  ///< hits an open row may serve while an older burst waits for its bank; 0: no cap
+    int patience = 256;   ///< bursts that may pass the oldest waiting one before it alone is served
 
     Bytes max_payload{32 * 1024};  ///< largest transaction the sockets take
-    int door = 16;                 ///< chunks that may wait before each channel until requests are held up
+    int door = 16;                 ///< chunks that may wait before each queue until requests are held up
 
     Bytes ideal_capacity;  ///< Kind::Ideal only
 
     int banks() const { return bank_groups * banks_per_group; }
+    /// Data buses that work in parallel: all pseudo-channels of all channels.
+    int data_buses() const { return channels * pseudo_channels; }
     std::int64_t bursts_per_row() const { return row_bytes / burst_bytes; }
-    Bytes channel_capacity() const { return row_bytes * rows * banks(); }
-    Bytes capacity() const { return kind == Kind::Ideal ? ideal_capacity : channel_capacity() * channels; }
+    /// What one pseudo-channel holds.
+    Bytes bus_capacity() const { return row_bytes * rows * banks(); }
+    Bytes capacity() const { return kind == Kind::Ideal ? ideal_capacity : bus_capacity() * data_buses(); }
     /// What all data buses together move; max() for an ideal memory. Rounded down to a whole byte a second.
     BytesPerSecond peak() const {
         if (kind == Kind::Ideal) return BytesPerSecond::max();
-        return BytesPerSecond(channels * burst_bytes.value() * clock.value() / timing.at("BL"));
+        return BytesPerSecond(data_buses() * burst_bytes.value() * clock.value() / timing.at("BL"));
     }
 };
 

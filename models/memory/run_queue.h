@@ -30,6 +30,8 @@ public:
     void set_row(int bank, std::int64_t row);
 
     std::int64_t visible() const { return admitted_ - served_; }
+    /// How many bursts pushed now would enter the window at once.
+    std::int64_t free_entries() const { return std::max<std::int64_t>(served_ + depth_ - pushed_, 0); }
     bool empty() const { return pushed_ == served_; }
     /// Banks (bit per bank) whose open row the window wants; and those it wants, but not in their open row.
     std::uint64_t hits() const { return hits_; }

@@ -195,7 +195,7 @@ class Windows(Wave):
                           vcd.changes[f"{channel}.row_bus.command"]
                           if when < time and value == "ACT" and vcd.at(f"{channel}.row_bus.bank", when) == bank]
                 self.assertEqual(vcd.at(f"{channel}.column_bus.row", time), opened[-1])
-        self.assertIn("read", [value for _, value in vcd.changes[f"{channel}.data_bus"]])
+        self.assertIn("read", [value for _, value in vcd.changes[f"{channel}.pseudo_channel_0.data_bus"]])
 
     def test_the_list_of_signals_is_made_of_patterns_that_record(self):
         text = self.answer("wave", DEVICE, *MATMUL, "--list-signals")

@@ -54,8 +54,12 @@ void check_times(const test::Seen& seen, const ClockDomain& clock) {
 /// The data bus carries what the memory counted.
 void check_bus(const test::Seen& seen, const Machine& machine) {
     std::int64_t busy = 0;
-    for (int channel = 0; channel < machine.dram.channels(); ++channel) {
-        const auto& bus = seen.changes("m.dram.channel_" + std::to_string(channel) + ".data_bus");
+    for (int bus_number = 0; machine.dram.channels() > 0 && bus_number < machine.dram.spec().data_buses();
+         ++bus_number) {
+        const int buses = machine.dram.spec().pseudo_channels;
+        const std::string channel = "m.dram.channel_" + std::to_string(bus_number / buses);
+        const std::string inside = buses == 1 ? "" : ".pseudo_channel_" + std::to_string(bus_number % buses);
+        const auto& bus = seen.changes(channel + inside + ".data_bus");
         for (auto at = bus.begin(); at != bus.end(); ++at) {
             const auto next = std::next(at);
             const Ticks until = next == bus.end() ? seen.ended : next->first;

@@ -105,7 +105,7 @@ DramSpec two_channels() {
     DramSpec spec = hbm2();
     spec.channels = 2;
     spec.address_map = "ch1 bg2 co5 ba2 ro15";
-    spec.refresh = false;
+    spec.refresh = RefreshPolicy::Off;
     return spec;
 }
 
@@ -171,7 +171,7 @@ TEST_CASE("how a transfer is cut into payloads does not change when its last byt
     for (const unsigned piece : {256u, 1024u, 4096u, 32768u}) {
         FreshKernel kernel;
         DramSpec spec = two_channels();
-        spec.refresh = true;
+        spec.refresh = RefreshPolicy::AllBank;
         spec.door = 4096;
         Dram dram("dram", spec);
         std::vector<Source::Request> requests;
@@ -218,7 +218,7 @@ TEST_CASE("the refresh phase moves the first refresh") {
     for (const std::int64_t phase : {0, 3000, 3900 + 3000}) {
         FreshKernel kernel;
         DramSpec spec = two_channels();
-        spec.refresh = true;
+        spec.refresh = RefreshPolicy::AllBank;
         spec.refresh_phase = ns(phase);
         Dram dram("dram", spec);
         Source source("source", {{ns(900), 0, 32}});

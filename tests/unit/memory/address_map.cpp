@@ -63,7 +63,7 @@ TEST_CASE("a range is split into the bursts that lie in each channel") {
             map.split(address, Bytes(bytes), shares);
             std::map<std::int64_t, std::set<std::int64_t>> got;
             for (const ChannelShare& share : shares)
-                for (std::int64_t i = 0; i < share.count; ++i) got[share.channel].insert(share.first + i);
+                for (std::int64_t i = 0; i < share.count; ++i) got[share.bus].insert(share.first + i);
             INFO(text << " address " << address << " bytes " << bytes);
             REQUIRE(shares.size() == expected.size());
             REQUIRE(got == expected);

@@ -3,7 +3,7 @@
 // forth (memory_specs.h).
 #include <catch2/catch.hpp>
 
-#include "models/memory/dram_channel.h"
+#include "models/memory/pseudo_channel.h"
 #include "tests/unit/memory/memory_specs.h"
 
 namespace systole::test {
@@ -12,8 +12,8 @@ namespace {
 struct Bench {
     DramSpec spec;
     AddressMap map{spec};
-    DramChannel channel{spec, map, Cycles(spec.timing.at("REFI"))};
-    std::vector<DramChannel::Completion> done{};
+    PseudoChannel channel{spec, map, Cycles(spec.timing.at("REFI"))};
+    std::vector<PseudoChannel::Completion> done{};
 
     std::int64_t finish(std::int64_t id) {
         while (!channel.idle()) channel.advance(channel.next_event(), done);
@@ -25,7 +25,7 @@ struct Bench {
 
 DramSpec without_refresh() {
     DramSpec spec = hbm2();
-    spec.refresh = false;
+    spec.refresh = RefreshPolicy::Off;
     return spec;
 }
 
@@ -87,7 +87,8 @@ TEST_CASE("a refresh closes the banks and blocks the channel for RFC") {
 
 TEST_CASE("a write is served when no read waits, else when its patience ends") {
     DramSpec spec = without_refresh();
-    spec.writes = {32, 3, 8};
+    spec.writes = {32, 3};
+    spec.patience = 8;
     Bench bench{spec};
     bench.channel.push(1, 0, 1, Direction::Write, Cycles(0));
     CHECK(bench.finish(1) == 13 + 5 + 2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DramChannel against its slow twin: the same arrivals, command for command and completion for completion.
+// PseudoChannel against its slow twin: the same arrivals, command for command and completion for completion.
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 #include <random>
@@ -24,19 +24,19 @@ DramSpec some_memory(Random& random) {
                                             "ba2 co5 bg2 ro15", "bg2 ba2 co5 ro15", "co5 ba2 bg2 ro15"};
         spec.address_map = maps[static_cast<std::size_t>(pick(random, 0, 5))];
     }
-    spec.refresh = pick(random, 0, 3) > 0;
+    spec.refresh = pick(random, 0, 3) > 0 ? RefreshPolicy::AllBank : RefreshPolicy::Off;
     spec.timing["REFI"] = pick(random, 400, 1500);
     spec.timing["RFC"] = pick(random, 60, 200);
     spec.queue = static_cast<int>(pick(random, 0, 3) == 0 ? pick(random, 1, 8) : pick(random, 16, 64));
     spec.writes.high = std::max(1, spec.queue * static_cast<int>(pick(random, 5, 10)) / 10);
     spec.writes.low = static_cast<int>(pick(random, 0, spec.writes.high - 1));
-    spec.writes.patience = static_cast<int>(pick(random, 1, 100));
+    spec.patience = static_cast<int>(pick(random, 1, 100));
     return spec;
 }
 
 /// A mix of streams, strides and random requests, in bursts of arrivals and pauses.
 std::deque<Arrival> some_traffic(Random& random, const DramSpec& spec) {
-    const std::int64_t bursts = spec.channel_capacity() / spec.burst_bytes;
+    const std::int64_t bursts = spec.bus_capacity() / spec.burst_bytes;
     const std::int64_t writes_percent = pick(random, 0, 2) * pick(random, 0, 40);
     const std::int64_t longest = pick(random, 0, 1) == 0 ? 1 : pick(random, 2, 200);
     const std::int64_t region = pick(random, 0, 1) == 0 ? bursts : 4096, pause = pick(random, 0, 80);
@@ -83,13 +83,13 @@ FastRun run_fast(const DramSpec& spec, std::deque<Arrival> arrivals, std::int64_
                  Random& random) {
     FastRun run;
     const AddressMap map(spec);
-    DramChannel channel(spec, map, Cycles(first_refresh));
+    PseudoChannel channel(spec, map, Cycles(first_refresh));
     RowJudge rows;
     channel.listen([&](Command command, int bank, std::int64_t row, Cycles clock) {
         run.wrong_row = run.wrong_row || !rows.agrees(command, bank, row);
         run.commands.push_back({command, bank, clock.value()});
     });
-    std::vector<DramChannel::Completion> done;
+    std::vector<PseudoChannel::Completion> done;
     Cycles now;
     while (!arrivals.empty() || !channel.idle()) {
         Cycles next = channel.next_event();

@@ -23,7 +23,7 @@ TableJudge::TableJudge(const DramSpec& spec) : banks_per_group_(spec.banks_per_g
 
 bool TableJudge::same_node(Scope scope, int a, int b) const {
     if (scope == Scope::Bank) return a == b;
-    return scope == Scope::Channel || a / banks_per_group_ == b / banks_per_group_;
+    return scope >= Scope::PseudoChannel || a / banks_per_group_ == b / banks_per_group_;
 }
 
 bool TableJudge::allows(Command command, int bank, std::int64_t clock) const {
@@ -75,7 +75,7 @@ void SlowChannel::admit() {
 void SlowChannel::turn() {
     const int reads = static_cast<int>(window_[0].size()), writes = static_cast<int>(window_[1].size());
     if (!writing_ && writes > 0) {
-        const bool full = writes >= spec_.writes.high, starved = passed_ >= spec_.writes.patience;
+        const bool full = writes >= spec_.writes.high, starved = passed_ >= spec_.patience;
         if (reads == 0 || full || starved) {
             writing_ = true;
             floor_ = reads > 0 && writes <= spec_.writes.low ? 0 : spec_.writes.low;
@@ -96,7 +96,7 @@ bool SlowChannel::try_give(Command command, int bank, std::int64_t clock) {
 
 /// True while a refresh keeps everything else waiting.
 bool SlowChannel::refresh(std::int64_t clock) {
-    if (!spec_.refresh || (!refreshing_ && clock < due_)) return false;
+    if (spec_.refresh == RefreshPolicy::Off || (!refreshing_ && clock < due_)) return false;
     refreshing_ = true;
     const bool any_open = std::any_of(open_.begin(), open_.end(), [](std::int64_t row) { return row >= 0; });
     if (any_open && try_give(Command::PreAll, 0, clock)) {

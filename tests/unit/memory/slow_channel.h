@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The obviously right twin of DramChannel: it walks clock by clock over single bursts and asks the constraint
-// table about every command by looking at all recent commands. Shares with the code under test only the
-// table.
+// The obviously right twin of PseudoChannel: it walks clock by clock over single bursts and asks the
+// constraint table about every command by looking at all recent commands. Shares with the code under test
+// only the table.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "models/memory/constraint_table.h"
-#include "models/memory/dram_channel.h"
 #include "models/memory/dram_spec.h"
+#include "models/memory/pseudo_channel.h"
 
 namespace systole::test {
 

@@ -54,7 +54,7 @@ AllocationRules allocation_rules(const SystolicSpec& spec, std::int64_t margin) 
     rules.activations = spec.placement.activations;
     rules.dram_capacity = spec.memory.capacity();
     rules.scratchpad_capacity = std::max(Bytes(0), spec.placement.activation_bytes - Bytes(2 * margin));
-    rules.dram_alignment = std::max(Bytes(1), spec.memory.row_bytes * spec.memory.channels);
+    rules.dram_alignment = std::max(Bytes(1), spec.memory.row_bytes * spec.memory.data_buses());
     rules.scratchpad_alignment = stripe(spec);
     rules.tile_rows = spec.mxu.rows;
     rules.tile_cols = spec.mxu.cols;

@@ -51,7 +51,7 @@ TensorFlow::Passage TensorFlow::passage(TensorId tensor, Protocol::Where where, 
     if (where == Protocol::Where::Dram) {
         if (in_dram) return {};
         const std::int64_t row =
-            std::max<std::int64_t>(1, spec_.memory.row_bytes.value()) * spec_.memory.channels;
+            std::max<std::int64_t>(1, spec_.memory.row_bytes.value()) * spec_.memory.data_buses();
         const std::int64_t address = round_up(dram_end_, row);
         if (address > spec_.memory.capacity().value() - stored(tensor)) {
             throw UserError(fmt::format("DRAM has no room for '{}' ({} B) beside the weights",

@@ -21,10 +21,6 @@ Names command_names() {
     return std::make_shared<const std::vector<std::string>>(std::move(names));
 }
 
-bool is_column(systole::Command command) {
-    return command == systole::Command::Read || command == systole::Command::Write;
-}
-
 }  // namespace
 
 void DramWave::add_signals(SignalSink& sink) {
@@ -61,8 +57,13 @@ void DramWave::add_signals(SignalSink& sink) {
             channel.rows = command_bus(own + ".row_bus");
             channel.columns = command_bus(own + ".column_bus");
         }
-        channel.data = sink.add(
-            {own + ".data_bus", Form::Text, 1, WaveTint::Bus, "what the data bus carries", states, {}}, {});
+        const int buses = dram_.spec().pseudo_channels;
+        for (int bus = 0; bus < buses; ++bus) {
+            const std::string data = buses == 1 ? own : fmt::format("{}.pseudo_channel_{}", own, bus);
+            channel.data.push_back(sink.add(
+                {data + ".data_bus", Form::Text, 1, WaveTint::Bus, "what the data bus carries", states, {}},
+                {}));
+        }
     }
 }
 
@@ -72,7 +73,8 @@ bool DramWave::any_wanted() const {
         const auto bus = [&](const CommandBus& b) {
             return wanted(b.command) || wanted(b.bank) || wanted(b.row);
         };
-        return bus(channel.rows) || bus(channel.columns) || wanted(channel.data);
+        return bus(channel.rows) || bus(channel.columns) ||
+               std::any_of(channel.data.begin(), channel.data.end(), wanted);
     });
 }
 
@@ -85,15 +87,12 @@ void DramWave::follow(WaveRecorder& wave) {
         const Channel& channel = channels_[i];
         for (const CommandBus* bus : {&channel.rows, &channel.columns})
             for (const std::size_t signal : {bus->bank, bus->row}) change(signal, Ticks(0), kNoWaveValue);
-        dram_.listen(static_cast<int>(i), [this, &wave, &channel](systole::Command command, int bank,
-                                                                  std::int64_t row, Cycles clock) {
-            told(channel, command, bank, row, clock, wave);
-        });
+        dram_.listen(static_cast<int>(i),
+                     [this, &wave, &channel](const GivenCommand& given) { told(channel, given, wave); });
     }
 }
 
-void DramWave::told(const Channel& channel, systole::Command command, int bank, std::int64_t row,
-                    Cycles clock, WaveRecorder& wave) const {
+void DramWave::told(const Channel& channel, const GivenCommand& given, WaveRecorder& wave) const {
     const Ticks seen_from = wave.window().begin_time();
     const auto during = [&](std::size_t signal, Cycles begin, Cycles end, std::int64_t value,
                             std::int64_t after) {
@@ -102,17 +101,18 @@ void DramWave::told(const Channel& channel, systole::Command command, int bank, 
         wave.change(signal, dram_.clock().edge(begin), value);
         wave.change(signal, over, after);
     };
-    const Cycles next = clock + Cycles(1);
-    const bool one_bank = command != systole::Command::PreAll && command != systole::Command::Refresh;
-    const CommandBus& bus = is_column(command) ? channel.columns : channel.rows;
-    during(bus.command, clock, next, static_cast<std::int64_t>(command) + 1, 0);
-    during(bus.bank, clock, next, one_bank ? bank : kNoWaveValue, kNoWaveValue);
-    during(bus.row, clock, next, one_bank ? row : kNoWaveValue, kNoWaveValue);
-    if (!is_column(command)) return;
+    const Cycles next = given.clock + Cycles(1);
+    const bool one_bank = names_bank(given.command);
+    const CommandBus& bus = is_column(given.command) ? channel.columns : channel.rows;
+    during(bus.command, given.clock, next, static_cast<std::int64_t>(given.command) + 1, 0);
+    during(bus.bank, given.clock, next, one_bank ? given.bank : kNoWaveValue, kNoWaveValue);
+    during(bus.row, given.clock, next, one_bank ? given.row : kNoWaveValue, kNoWaveValue);
+    if (!is_column(given.command)) return;
     const TimingParameters& timing = dram_.spec().timing;
-    const bool read = command == systole::Command::Read;
-    const Cycles first = clock + Cycles(timing.at(read ? "CL" : "CWL"));
-    during(channel.data, first, first + Cycles(timing.at("BL")), read ? kRead : kWrite, kIdle);
+    const bool read = is_read(given.command);
+    const Cycles first = given.clock + Cycles(timing.at(read ? "CL" : "CWL"));
+    during(channel.data[static_cast<std::size_t>(given.pseudo_channel)], first,
+           first + Cycles(timing.at("BL")), read ? kRead : kWrite, kIdle);
 }
 
 }  // namespace systole::systolic

@@ -27,11 +27,10 @@ private:
     };
     struct Channel {
         CommandBus rows, columns;  // the same where there is one bus
-        std::size_t data;
+        std::vector<std::size_t> data;
     };
     bool any_wanted() const;
-    void told(const Channel& channel, systole::Command command, int bank, std::int64_t row, Cycles clock,
-              WaveRecorder& wave) const;
+    void told(const Channel& channel, const GivenCommand& given, WaveRecorder& wave) const;
 
     Dram& dram_;
     std::vector<Channel> channels_;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fast path of DramChannel: a run of row hits that will be served in order at an even cadence is one
+// The fast path of PseudoChannel: a run of row hits that will be served in order at an even cadence is one
 // step, so that cost grows with rows, not with bursts. It changes no command
 // (tests/unit/memory/channel_twin.cpp).
 #include <algorithm>
 #include <bit>
 
-#include "models/memory/dram_channel.h"
+#include "models/memory/pseudo_channel.h"
 
 namespace systole {
 
 /// Serves as many hits as will follow `first` in order of arrival at an even cadence, in one step. False if
 /// that is not certain, or not worth it.
-bool DramChannel::stream(const Choice& first, Cycles until) {
+bool PseudoChannel::stream(const Choice& first, Cycles until) {
     constexpr std::int64_t kWorthIt = 4;
     if (queues_[active_ == Direction::Read ? 1 : 0].visible() > 0 || first.age != active().head())
         return false;
@@ -27,7 +27,7 @@ bool DramChannel::stream(const Choice& first, Cycles until) {
 }
 
 /// The distance at which hits of the window follow each other in order, or zero if it is uneven.
-Cycles DramChannel::stream_cadence() const {
+Cycles PseudoChannel::stream_cadence() const {
     const Cycles any = of(ccd_short_, active_), same_group = of(ccd_long_, active_);
     if (groups_ * any >= same_group && active().rotates(groups_)) return any;
     const int group = std::countr_zero(active().hits()) / banks_per_group_;
@@ -36,7 +36,7 @@ Cycles DramChannel::stream_cadence() const {
     return same_group;
 }
 
-bool DramChannel::stream_is_ready(const Choice& first, Cycles cadence, std::int64_t count) const {
+bool PseudoChannel::stream_is_ready(const Choice& first, Cycles cadence, std::int64_t count) const {
     for (std::uint64_t banks = active().hits(); banks != 0; banks &= banks - 1) {
         const int bank = std::countr_zero(banks);
         const std::int64_t place = active().oldest_hit(bank) - active().head();
@@ -46,7 +46,7 @@ bool DramChannel::stream_is_ready(const Choice& first, Cycles cadence, std::int6
     return true;
 }
 
-void DramChannel::give_stream(const Choice& first, Cycles cadence, std::int64_t count) {
+void PseudoChannel::give_stream(const Choice& first, Cycles cadence, std::int64_t count) {
     const std::int64_t stride = active().stream_stride();
     std::vector<int> order(listener_ ? static_cast<std::size_t>(count) : 0);
     for (std::uint64_t banks = active().hits(); banks != 0; banks &= banks - 1) {
