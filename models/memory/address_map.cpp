@@ -180,6 +180,22 @@ void AddressMap::split(std::int64_t address, Bytes bytes, std::vector<ChannelSha
     }
 }
 
+ChannelShare AddressMap::share_of(std::int64_t address) const {
+    const std::int64_t burst = address / burst_bytes_;
+    std::int64_t bus = 0, local = 0;
+    int at = 0;
+    for (const Piece& piece : global_) {
+        const std::int64_t digit = (burst >> piece.at) & mask(piece.bits);
+        if (piece.kind == Kind::Channel) {
+            bus |= digit << piece.to;
+        } else {
+            local |= digit << at;
+            at += piece.bits;
+        }
+    }
+    return {static_cast<int>(bus), local, 1};
+}
+
 void AddressMap::cut(std::int64_t first, std::int64_t count, std::vector<RowRun>& runs) const {
     if (count == 1) {
         const std::int64_t column = gather(first, Kind::Column);

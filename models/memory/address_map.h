@@ -52,6 +52,9 @@ public:
     /// without a part are left out. A partly touched burst counts whole.
     void split(std::int64_t address, Bytes bytes, std::vector<ChannelShare>& shares) const;
 
+    /// The share of the one burst at `address`, without looking at the other buses.
+    ChannelShare share_of(std::int64_t address) const;
+
     /// The row runs of the local bursts [first, first + count), ordered by their first burst, appended.
     void cut(std::int64_t first, std::int64_t count, std::vector<RowRun>& runs) const;
 

@@ -51,6 +51,11 @@ Cycles DramChannel::next_door_event(int pseudo_channel, Direction direction) con
     return buses_[index(pseudo_channel)].next_door_event(direction);
 }
 
+bool DramChannel::has_room(int pseudo_channel, Direction direction, Cycles now) {
+    settle(now);
+    return buses_[index(pseudo_channel)].room(direction) > 0;
+}
+
 Cycles DramChannel::wait_for_room(int pseudo_channel, Direction direction, Cycles now, Cycles limit) {
     PseudoChannel& bus = buses_[index(pseudo_channel)];
     for (bus.settle(now); now < limit && bus.room(direction) == 0; bus.settle(now)) now += Cycles(1);

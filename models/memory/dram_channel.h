@@ -49,6 +49,9 @@ public:
     std::int64_t at_door(int pseudo_channel, Direction direction) const;
     Cycles next_door_event(int pseudo_channel, Direction direction) const;
 
+    /// Whether a burst pushed at `now` would enter the window at once. Fixes all commands before `now`.
+    bool has_room(int pseudo_channel, Direction direction, Cycles now);
+
     /// The first clock, at or after `now` and at most `limit`, at which a burst pushed then would enter the
     /// window at once, if nothing else arrives at this channel before. Fixes all commands before that clock.
     Cycles wait_for_room(int pseudo_channel, Direction direction, Cycles now, Cycles limit);

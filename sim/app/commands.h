@@ -13,6 +13,7 @@ Command run_command();
 Command op_command();
 Command explain_command();
 Command wave_command();
+Command dram_command();
 Command lower_command();
 Command list_command();
 Command show_command();

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes requests as a trace that TraceReader reads back: plain, or gzipped if the name ends in ".gz".
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "models/traffic/request_source.h"
+#include "sim/account/staged_place.h"
+
+struct gzFile_s;
+
+namespace systole {
+
+class TraceWriter {
+public:
+    /// The file appears in its place with commit(), complete. Throws UserError if it cannot be written.
+    explicit TraceWriter(const std::filesystem::path& target);
+    TraceWriter(const TraceWriter&) = delete;
+    TraceWriter& operator=(const TraceWriter&) = delete;
+    ~TraceWriter();
+
+    void add(const MemoryRequest& request);
+    /// Each throws UserError when it cannot: a full disk is noticed in either.
+    void close();
+    void commit() { place_.commit(); }
+
+private:
+    void flush();
+
+    StagedPlace place_;
+    gzFile_s* file_;
+    std::string text_;  // not yet handed over
+};
+
+/// Hands on what another source gives and writes it down.
+class RecordedSource : public RequestSource {
+public:
+    /// Both must outlive this.
+    RecordedSource(RequestSource& source, TraceWriter& writer) : source_(source), writer_(writer) {}
+    bool next(MemoryRequest& request) override {
+        if (!source_.next(request)) return false;
+        writer_.add(request);
+        return true;
+    }
+
+private:
+    RequestSource& source_;
+    TraceWriter& writer_;
+};
+
+}  // namespace systole

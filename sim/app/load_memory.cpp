@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/app/load_memory.h"
+
+#include <fmt/format.h>
+
+#include "models/memory/dram_config.h"
+#include "sim/app/settings.h"
+#include "sim/base/error.h"
+#include "sim/config/yaml.h"
+
+namespace systole::app {
+namespace {
+
+constexpr std::string_view kPrefix = "memory.";
+constexpr std::string_view kPhase = "run.refresh_phase=";
+
+/// Of the protocol only the refresh phase concerns a memory on its own.
+void refuse_protocol(const std::vector<std::string>& settings) {
+    for (const std::string& text : settings)
+        if (text.starts_with("run.") && !text.starts_with(kPhase))
+            throw UserError({"--set " + text},
+                            "of run.* only run.refresh_phase concerns a memory on its own");
+}
+
+}  // namespace
+
+LoadedMemory load_memory(const Library& library, const std::string& reference,
+                         const std::vector<std::string>& texts) {
+    refuse_protocol(texts);
+    const Settings settings = read_settings(texts, Protocol::of_op(), {reference});
+    refuse_workload(settings, "requests have none");
+    const std::filesystem::path file = library.resolve(Shelf::Memories, reference);
+    const config::YamlNode document = config::load_yaml(file);
+    if (document.find("mxu") || document.find("layers"))
+        throw UserError({file.string()},
+                        "this is no memory; expected a file such as those of configs/memory");
+    config::Config config = config::Config::from_document(document, library.resolver());
+    for (const Setting& setting : settings.device)
+        config.set(setting.path.starts_with(kPrefix) ? setting.path.substr(kPrefix.size()) : setting.path,
+                   setting.value);
+    LoadedMemory loaded;
+    loaded.name = file.stem().string();
+    loaded.spec = read_dram_spec(config.root());
+    loaded.spec.refresh_phase = settings.protocol.refresh_phase;
+    config.finish();
+    if (loaded.spec.kind == DramSpec::Kind::Ideal)
+        throw UserError(fmt::format(
+            "'{}' is an ideal memory: it answers at once, there is nothing to simulate", reference));
+    loaded.effective_yaml = config.effective_yaml();
+    return loaded;
+}
+
+}  // namespace systole::app
