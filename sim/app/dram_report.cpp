@@ -204,7 +204,8 @@ std::string dram_json(const DramReport& report) {
 
 std::string dram_csv(const DramReport& report) {
     std::vector<std::string> header{"memory", "traffic"}, row{report.memory, report.traffic};
-    for (const auto& [key, value] : figures(report).items()) {
+    const Json all = figures(report);
+    for (const auto& [key, value] : all.items()) {
         if (!value.is_object()) {
             header.push_back(key);
             row.push_back(value.dump());
