@@ -27,11 +27,14 @@ int power_of_two(Section& memory, const char* key, const char* meaning, std::int
     return static_cast<int>(value);
 }
 
-void read_organisation(Section& memory, DramSpec& spec, bool& good) {
+void read_organisation(Section& memory, const ConstraintTable& table, DramSpec& spec, bool& good) {
     spec.channels = power_of_two(memory, "channels",
                                  "independent channels, each with command buses of its own", 1024, good);
     spec.pseudo_channels = static_cast<int>(
         memory.count("pseudo_channels", "data buses of a channel, behind shared command buses", {1, 2}, 1));
+    if (spec.pseudo_channels > table.pseudo_channels)
+        memory.fail("pseudo_channels", fmt::format("{} has no pseudo-channels: expected 1, not {}",
+                                                   table.standard, spec.pseudo_channels));
     spec.bank_groups = power_of_two(memory, "bank_groups", "bank groups of a pseudo-channel", 16, good);
     spec.banks_per_group = power_of_two(memory, "banks_per_group", "banks of a bank group", 64, good);
     spec.rows = power_of_two(memory, "rows", "rows of a bank", 1 << 24, good);
@@ -42,9 +45,13 @@ void read_organisation(Section& memory, DramSpec& spec, bool& good) {
     const std::int64_t length =
         power_of_two(memory, "burst_length", "transfers of one column command", 32, good);
     spec.burst_bytes = Bytes(std::max<std::int64_t>(data_bits * length / 8, 1));
-    spec.timing["BL"] = std::max<std::int64_t>(length / 2, 1);  // two transfers a clock
+    spec.timing["BL"] = std::max<std::int64_t>(length / table.transfers_per_clock, 1);
     if (data_bits < 8) memory.fail("data_bits", "expected at least 8 bits"), good = false;
-    if (length < 2) memory.fail("burst_length", "expected at least 2 transfers, one clock"), good = false;
+    if (length < table.transfers_per_clock) {
+        memory.fail("burst_length", fmt::format("expected at least {} transfers, one clock of {}",
+                                                table.transfers_per_clock, table.standard));
+        good = false;
+    }
     if (spec.banks() > kMaxBanks) {
         memory.fail("banks_per_group",
                     fmt::format("{} banks in a channel; at most {}", spec.banks(), kMaxBanks));
@@ -133,13 +140,14 @@ void read_dram(Section& memory, DramSpec& spec) {
     std::vector<std::string> names;
     for (const ConstraintTable& table : constraint_tables()) names.emplace_back(table.standard);
     const std::size_t standard = memory.choice("standard", "whose timing rules apply", names);
+    const ConstraintTable& table = constraint_tables()[standard];
     spec.standard = names[standard];
     spec.clock = memory.frequency("clock", "command clock (CK); data moves on both edges");
     if (spec.clock > Hertz(kTicksPerSecond)) memory.fail("clock", "at most one edge a picosecond");
     if (spec.clock < Hertz(1'000'000)) memory.fail("clock", "slower than 1 MHz, which no DRAM is");
     bool good = true;
-    read_organisation(memory, spec, good);
-    read_timing(memory, constraint_tables()[standard], spec);
+    read_organisation(memory, table, spec, good);
+    read_timing(memory, table, spec);
     read_controller(memory, spec);
     spec.address_map = memory.text("address_map", "address fields above the burst offset, lowest first");
     if (!good || !memory.has("address_map")) return;
