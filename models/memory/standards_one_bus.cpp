@@ -47,8 +47,12 @@ std::vector<ConstraintRow> all_bank_refresh(std::string_view all_banks_closed) {
     };
 }
 
-/// `after_act`: what an activation of another bank keeps from a bank's refresh.
-std::vector<ConstraintRow> per_bank_refresh(std::string_view all_banks_closed, std::string_view after_act) {
+/// What a refresh of one bank and the commands of the others keep as distances, by a standard's own names.
+struct OtherBanks {
+    std::string_view act_to_refresh, refresh_to_act, refresh_to_refresh;
+};
+
+std::vector<ConstraintRow> per_bank_refresh(std::string_view all_banks_closed, const OtherBanks& others) {
     return {
         {Bank, {Pre}, {RefreshBank}, "RP"},
         {PseudoChannel, {PreAll}, {RefreshBank}, all_banks_closed},
@@ -59,8 +63,9 @@ std::vector<ConstraintRow> per_bank_refresh(std::string_view all_banks_closed, s
         {PseudoChannel, {RefreshBank}, {Refresh}, "RFCSB"},
         {PseudoChannel, {Refresh}, {RefreshBank}, "RFC"},
         // other banks go on
-        {PseudoChannel, {Act}, {RefreshBank}, after_act},
-        {PseudoChannel, {RefreshBank}, {Act, RefreshBank}, "RREFD"},
+        {PseudoChannel, {Act}, {RefreshBank}, others.act_to_refresh},
+        {PseudoChannel, {RefreshBank}, {Act}, others.refresh_to_act},
+        {PseudoChannel, {RefreshBank}, {RefreshBank}, others.refresh_to_refresh},
     };
 }
 
@@ -126,7 +131,7 @@ ConstraintTable gddr6() {
     append(table.rows, grouped_activations());
     append(table.rows, bank_cycle());
     append(table.rows, all_bank_refresh("RP"));
-    append(table.rows, per_bank_refresh("RP", "RRD_L"));
+    append(table.rows, per_bank_refresh("RP", {"RRD_L", "RREFD", "RREFD"}));
     return table;
 }
 
@@ -138,7 +143,7 @@ ConstraintTable lpddr5() {
                           8,
                           1,
                           names({"RCD", "RPAB", "PPD", "CCD_S", "CCD_L", "RRD_S", "RRD_L", "WTR_S", "WTR_L",
-                                 "RFCSB", "REFISB", "RREFD"}),
+                                 "RFCSB", "REFISB", "PBR2ACT", "PBR2PBR"}),
                           {
                               {Channel, {Act}, kAll, "2"},
                               {Channel, kAll, kAll, "1"},
@@ -149,7 +154,7 @@ ConstraintTable lpddr5() {
     append(table.rows, grouped_activations());
     append(table.rows, bank_cycle());
     append(table.rows, all_bank_refresh("RPAB"));
-    append(table.rows, per_bank_refresh("RPAB", "RRD_S"));
+    append(table.rows, per_bank_refresh("RPAB", {"RRD_S", "PBR2ACT", "PBR2PBR"}));
     return table;
 }
 
