@@ -120,15 +120,6 @@ AddressMap::AddressMap(const DramSpec& spec)
         to += field.bits;
         global_at += field.bits;
     }
-    for (const Piece& piece : local_) {
-        const bool group = piece.kind == Kind::Group;
-        const int up = piece.to + (group ? std::countr_zero(static_cast<unsigned>(spec.banks_per_group)) : 0);
-        (group || piece.kind == Kind::Bank ? bank_bits_
-         : piece.kind == Kind::Row         ? row_bits_
-                                           : column_bits_)
-            .push_back({mask(piece.bits), piece.at, up});
-        if (piece.kind == Kind::Column) column_mask_ |= mask(piece.bits) << piece.at;
-    }
     int column_pieces = 0;
     for (const Piece& piece : local_) {
         if (piece.at >= page_bits_) break;
@@ -215,11 +206,6 @@ void AddressMap::cut(std::int64_t first, std::int64_t count, std::vector<RowRun>
             return a.origin + scatter(a.column) < b.origin + scatter(b.column);
         });
     }
-}
-
-RowRun AddressMap::locate(std::int64_t burst) const {
-    return {static_cast<int>(collect(bank_bits_, burst)), collect(row_bits_, burst), collect(column_bits_, burst), 1,
-            burst & ~column_mask_};
 }
 
 std::int64_t AddressMap::scatter(std::int64_t column) const {

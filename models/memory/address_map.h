@@ -55,9 +55,6 @@ public:
     /// The row runs of the local bursts [first, first + count), ordered by their first burst, appended.
     void cut(std::int64_t first, std::int64_t count, std::vector<RowRun>& runs) const;
 
-    /// The run of one burst that local burst `burst` is.
-    RowRun locate(std::int64_t burst) const;
-
     /// The local burst bits of column `column` (its bank and row bits are zero).
     std::int64_t scatter(std::int64_t column) const;
 
@@ -82,20 +79,10 @@ private:
     std::vector<std::int64_t> channel_bits_;  // per channel: its number, spread over the global channel bits
     std::vector<Piece> global_;               // low to high, positions in the global burst number
     std::vector<Piece> local_;  // without the channel pieces, positions in the local burst number
-    struct Bits {
-        std::int64_t mask;
-        int down, up;
-    };
-    static std::int64_t collect(const std::vector<Bits>& bits, std::int64_t burst) {
-        std::int64_t value = 0;
-        for (const Bits& piece : bits) value |= ((burst >> piece.down) & piece.mask) << piece.up;
-        return value;
-    }
-    std::vector<Bits> bank_bits_, row_bits_, column_bits_;  // from a local burst number, for locate()
     std::vector<Piece> page_;   // the local pieces up to the highest column bit
     int page_bits_ = 0;
     std::int64_t between_ = 0;  // the page's bits that are not column bits
-    std::int64_t column_mask_ = 0, column_stride_ = 0;
+    std::int64_t column_stride_ = 0;
     bool groups_lowest_ = false;
 };
 

@@ -21,8 +21,7 @@ BankTiming::BankTiming(const DramSpec& spec)
     }
 }
 
-std::size_t BankTiming::first_node(Scope scope, Command following) const {
-    const std::size_t row = row_of(following);
+std::size_t BankTiming::first_node(Scope scope, std::size_t row) const {
     return scope == Scope::PseudoChannel ? row : scope == Scope::Group ? row + 1 : row + 1 + groups_;
 }
 
@@ -34,26 +33,36 @@ std::size_t BankTiming::node(Scope scope, int bank) const {
 
 void BankTiming::fold(const ConstraintRow& row, std::int64_t latency) {
     for (const Command preceding : row.preceding) {
-        Effects& of = effects_[static_cast<std::size_t>(preceding)];
-        std::vector<Effect>& effects = row.scope == Scope::PseudoChannel ? of.everywhere
-                                       : row.scope == Scope::Group       ? of.group
-                                                                         : of.bank;
         for (const Command following : row.following) {
-            const std::size_t at = first_node(row.scope, following);
-            const auto same = std::find_if(effects.begin(), effects.end(),
-                                           [at](const Effect& effect) { return effect.at == at; });
-            if (same == effects.end())
-                effects.push_back({at, latency});
-            else
-                same->latency = std::max(same->latency, latency);
+            // A command of all banks meets every bank.
+            const bool of_banks = names_bank(preceding) && names_bank(following);
+            const Scope scope = of_banks ? row.scope : Scope::PseudoChannel;
+            fold(preceding, scope, row_of(following), latency);
+            if (is_column(preceding) && is_column(following) && is_read(preceding) != is_read(following))
+                fold(preceding, scope,
+                     index(is_read(following) ? Command::ReadAp : Command::WriteAp) * nodes(), latency);
         }
     }
 }
 
+void BankTiming::fold(Command preceding, Scope scope, std::size_t row, std::int64_t latency) {
+    Effects& of = effects_[index(preceding)];
+    std::vector<Effect>& effects = scope == Scope::PseudoChannel ? of.everywhere
+                                   : scope == Scope::Group       ? of.group
+                                                                 : of.bank;
+    const std::size_t at = first_node(scope, row);
+    const auto same =
+        std::find_if(effects.begin(), effects.end(), [at](const Effect& effect) { return effect.at == at; });
+    if (same == effects.end())
+        effects.push_back({at, latency});
+    else
+        same->latency = std::max(same->latency, latency);
+}
+
 void BankTiming::fold_window(const ConstraintRow& row, std::int64_t latency) {
     Window window{row.scope, std::vector<bool>(kCommands), {}, latency, {}};
-    for (const Command preceding : row.preceding) window.preceding[static_cast<std::size_t>(preceding)] = true;
-    for (const Command following : row.following) window.at.push_back(first_node(row.scope, following));
+    for (const Command preceding : row.preceding) window.preceding[index(preceding)] = true;
+    for (const Command following : row.following) window.at.push_back(first_node(row.scope, row_of(following)));
     // Nothing has happened before time zero: slots far in the past never bind.
     Window::Ring ring;
     ring.times.assign(static_cast<std::size_t>(row.window), -latency);
@@ -65,14 +74,14 @@ void BankTiming::fold_window(const ConstraintRow& row, std::int64_t latency) {
 
 void BankTiming::issue(Command command, int bank, Cycles clock) {
     const std::int64_t at = clock.value();
-    const Effects& effects = effects_[static_cast<std::size_t>(command)];
+    const Effects& effects = effects_[index(command)];
     for (const Effect& effect : effects.everywhere) raise(effect.at, at + effect.latency);
     for (const Effect& effect : effects.group) raise(effect.at + group_of(bank), at + effect.latency);
     for (const Effect& effect : effects.bank)
         raise(effect.at + static_cast<std::size_t>(bank), at + effect.latency);
     if (is_column(command)) return;  // no standard counts columns in windows
     for (Window& window : windows_)
-        if (window.preceding[static_cast<std::size_t>(command)]) slide(window, bank, at);
+        if (window.preceding[index(command)]) slide(window, bank, at);
 }
 
 void BankTiming::slide(Window& window, int bank, std::int64_t clock) {

@@ -37,6 +37,13 @@ public:
         return Cycles(ready_[row_of(command) + 1 + groups_ + static_cast<std::size_t>(bank)]);
     }
 
+    /// As earliest() of a column command, as far as columns of the opposite direction hold it back.
+    Cycles after_opposite(Command column, int bank) const {
+        const std::size_t row = index(is_read(column) ? Command::ReadAp : Command::WriteAp) * nodes();
+        return Cycles(std::max({ready_[row], ready_[row + 1 + group_of(bank)],
+                                ready_[row + 1 + groups_ + static_cast<std::size_t>(bank)]}));
+    }
+
     /// `command` is given to `bank` at `clock`; clocks never decrease for commands of one kind.
     void issue(Command command, int bank, Cycles clock);
 
@@ -65,10 +72,13 @@ private:
     /// A column with auto-precharge must wait for what one without must.
     static Command reduced(Command following);
     std::size_t row_of(Command command) const {
-        return static_cast<std::size_t>(reduced(command)) * (1 + groups_ + banks_);
+        return index(reduced(command)) * nodes();
     }
+    static std::size_t index(Command command) { return static_cast<std::size_t>(command); }
+    std::size_t nodes() const { return 1 + groups_ + banks_; }
     std::size_t group_of(int bank) const { return static_cast<std::size_t>(bank) >> bank_bits_; }
-    std::size_t first_node(Scope scope, Command following) const;
+    std::size_t first_node(Scope scope, std::size_t row) const;
+    void fold(Command preceding, Scope scope, std::size_t row, std::int64_t latency);
     std::size_t node(Scope scope, int bank) const;
     void fold(const ConstraintRow& row, std::int64_t latency);
     void fold_window(const ConstraintRow& row, std::int64_t latency);
@@ -77,7 +87,9 @@ private:
 
     int bank_bits_;  // banks are numbered group-major: bank = group << bank_bits_ | bank in group
     std::size_t groups_, banks_;
-    std::vector<std::int64_t> ready_;  // per command: of the pseudo-channel, of each group, of each bank
+    // Per command: of the pseudo-channel, of each group, of each bank. The places of ReadAp and WriteAp, which
+    // need none of their own, hold what after_opposite() answers.
+    std::vector<std::int64_t> ready_;
     std::array<Effects, kCommands> effects_;
     std::vector<Window> windows_;
 };

@@ -86,10 +86,7 @@ bool DramChannel::idle() const {
 }
 
 BusAccount DramChannel::account(int pseudo_channel, Cycles now) const {
-    BusAccount account;
-    account[BusTime::Transfer] = stats(pseudo_channel).bus_busy.value();
-    account[BusTime::EmptyQueue] = now.value() - account[BusTime::Transfer];
-    return account;
+    return buses_[index(pseudo_channel)].account(now);
 }
 
 }  // namespace systole

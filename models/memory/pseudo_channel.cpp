@@ -49,9 +49,13 @@ PseudoChannel::PseudoChannel(const DramSpec& spec, const AddressMap& map, int nu
       latency_{Cycles(spec.timing.at("CL")) + burst_, Cycles(spec.timing.at("CWL")) + burst_},
       activation_{distance(spec, Scope::Bank, Command::Act, Command::Read),
                   distance(spec, Scope::Bank, Command::Act, Command::Write)},
+      refresh_to_activation_(distance(
+          spec, Scope::Bank,
+          spec.refresh == RefreshPolicy::PerBank ? Command::RefreshBank : Command::Refresh, Command::Act)),
       timing_(spec),
       window_(spec.banks(), spec.queue),
       refresh_(spec),
+      activations_(static_cast<std::size_t>(spec.banks())),
       hits_given_(static_cast<std::size_t>(spec.banks())) {}
 
 void PseudoChannel::push(std::int64_t request, std::int64_t first, std::int64_t count, Direction direction,
@@ -66,8 +70,8 @@ void PseudoChannel::begin_clock(Cycles now) {
     change_ = Cycles::max();
     admit(Direction::Read, now);
     admit(Direction::Write, now);
-    choose_direction();
-    if (refresh_.begins(now, in_windows() > 0)) begin_refresh();
+    choose_direction(now);
+    if (refresh_.begins(now, in_windows() > 0)) begin_refresh(now);
 }
 
 void PseudoChannel::admit(Direction direction, Cycles now) {
@@ -89,7 +93,7 @@ void PseudoChannel::admit(Direction direction, Cycles now) {
 
 /// Reads go first; the bus turns to writes when they fill their queue, when no read waits, or when one of them
 /// is urgent, and back when few are left.
-void PseudoChannel::choose_direction() {
+void PseudoChannel::choose_direction(Cycles now) {
     const int reads = window_.size(Direction::Read), writes = window_.size(Direction::Write);
     const bool was_urgent = urgent_;
     urgent_ = passed_ >= patience_ && oldest_ != Window::kNone;
@@ -103,13 +107,9 @@ void PseudoChannel::choose_direction() {
         active_ = Direction::Read;
     }
     if (active_ == before) return;
+    active_since_ = now;
     forget_choices();
     if (active_ == Direction::Write) write_floor_ = reads > 0 && writes <= policy_.low ? 0 : policy_.low;
-}
-
-void PseudoChannel::begin_refresh() {
-    if (!refresh_.all_banks()) barred_ = bit(refresh_.bank());
-    forget_choices();
 }
 
 std::int64_t PseudoChannel::take(const Choice& choice) {
@@ -124,7 +124,7 @@ std::int64_t PseudoChannel::take(const Choice& choice) {
         case Choice::Kind::Refresh:
             break;
     }
-    const std::int64_t row = window_.open_row(choice.bank);
+    const std::int64_t row = choice.command == Command::Pre ? window_.open_row(choice.bank) : 0;
     take_refresh(choice);
     return row;
 }
@@ -134,13 +134,14 @@ std::int64_t PseudoChannel::take_column(const Choice& choice) {
     const std::int64_t row = window_.open_row(bank);
     const Window::Burst burst = window_.take(direction, bank);
     book_.serve(burst.request, 1, direction, when + of(latency_, direction));
+    book(choice, burst.entered);
     timing_.issue(command, bank, when);
     ++(direction == Direction::Read ? stats_.read_bursts : stats_.write_bursts);
     stats_.bus_busy += burst_;
+    column_known_ = false;
+    if ((bound(direction) & bit(bank)) || !(window_.hits(direction) & bit(bank))) row_known_ = false;
     bound(direction) &= ~bit(bank);
-    if (row_hit_cap_ > 0 && window_.oldest_miss(direction, bank) < burst.sequence &&
-        ++hits_given_[static_cast<std::size_t>(bank)] >= row_hit_cap_)
-        capped_ |= bit(bank);
+    if (row_hit_cap_ > 0) count_hit(direction, bank, burst.sequence);
     if (closes_bank(command)) close(bank);
     if (burst.sequence == oldest_) {
         oldest_ = std::min(window_.oldest_sequence(Direction::Read), window_.oldest_sequence(Direction::Write));
@@ -150,15 +151,24 @@ std::int64_t PseudoChannel::take_column(const Choice& choice) {
     } else {
         ++passed_;
     }
-    column_known_ = false;
-    if (!(window_.hits(direction) & bit(bank))) row_known_ = false;
     change_ = when + Cycles(1);
     return row;
 }
 
+/// Hits that are given over the head of an older burst of the same bank are counted, up to the cap.
+void PseudoChannel::count_hit(Direction direction, int bank, std::int64_t sequence) {
+    if (window_.oldest_miss(direction, bank) > sequence) return;
+    if (++hits_given_[static_cast<std::size_t>(bank)] < row_hit_cap_) return;
+    capped_ |= bit(bank);
+    row_known_ = false;
+}
+
 std::int64_t PseudoChannel::take_row(const Choice& choice) {
-    timing_.issue(choice.command, choice.bank, choice.when);
     if (choice.command == Command::Act) {
+        activations_[static_cast<std::size_t>(choice.bank)] = {
+            choice.when, timing_.of_bank(Command::Act, choice.bank),
+            std::max(timing_.anywhere(Command::Act), timing_.group(Command::Act, choice.bank))};
+        timing_.issue(Command::Act, choice.bank, choice.when);
         const std::int64_t row = window_.first_miss(choice.direction, choice.bank).row;
         window_.open(choice.bank, row);
         bound(choice.direction) |= bit(choice.bank);
@@ -167,6 +177,7 @@ std::int64_t PseudoChannel::take_row(const Choice& choice) {
         forget_choices();
         return row;
     }
+    timing_.issue(choice.command, choice.bank, choice.when);
     const std::int64_t row = window_.open_row(choice.bank);
     close(choice.bank);
     return row;
@@ -190,10 +201,7 @@ void PseudoChannel::take_refresh(const Choice& choice) {
         for (std::uint64_t open = window_.open_banks(); open != 0; open &= open - 1)
             close(std::countr_zero(open));
     } else {
-        ++(refresh_.all_banks() ? stats_.refreshes : stats_.bank_refreshes);
-        refresh_.given();
-        barred_ = 0;
-        change_ = std::min(change_, choice.when + Cycles(1));
+        end_refresh(choice);
     }
 }
 

@@ -10,6 +10,7 @@
 
 #include "models/memory/address_map.h"
 #include "models/memory/bank_timing.h"
+#include "models/memory/bus_ledger.h"
 #include "models/memory/command_bus.h"
 #include "models/memory/dram_command.h"
 #include "models/memory/dram_spec.h"
@@ -90,8 +91,12 @@ public:
 
     bool idle() const { return waiting() == 0 && book_.nothing_finished(); }
     const Stats& stats() const { return stats_; }
+    /// Who owned the data bus before `now`, up to which everything is fixed.
+    BusAccount account(Cycles now) const { return ledger_.until(now); }
 
 private:
+    static constexpr std::int64_t kMaxLatency = std::int64_t{1} << 32;  // of any command, in clocks
+
     struct Range {
         std::int64_t first, left, sequence;
         std::int32_t request;
@@ -100,6 +105,16 @@ private:
     struct Door {
         Fifo<Range> ranges;
         std::int64_t bursts = 0;
+    };
+
+    /// An ACT, and when rows of scope Bank and wider ones allowed it.
+    struct Activation {
+        Cycles at, bank_ready, shared_ready;
+    };
+    /// A refresh kept `bank`, or all, from work.
+    struct Blocking {
+        int bank = 0;
+        Cycles from, until;
     };
 
     const Door& door(Direction direction) const { return doors_[static_cast<std::size_t>(direction)]; }
@@ -117,8 +132,9 @@ private:
 
     void begin_clock(Cycles now);
     void admit(Direction direction, Cycles now);
-    void choose_direction();
-    void begin_refresh();
+    void choose_direction(Cycles now);
+    void begin_refresh(Cycles now);
+    void end_refresh(const Choice& refresh);
 
     Choice best_column(const CommandBus& bus, Cycles now) const;
     Choice best_row(const CommandBus& bus, Cycles now) const;
@@ -133,9 +149,12 @@ private:
 
     std::int64_t take_column(const Choice& choice);
     std::int64_t take_row(const Choice& choice);
+    void count_hit(Direction direction, int bank, std::int64_t sequence);
     void take_refresh(const Choice& choice);
-    void open(int bank, std::int64_t row, Direction direction);
     void close(int bank);
+    void book(const Choice& column, Cycles entered);
+    void book_wait(const Choice& column, Cycles entered);
+    void book_reasons(const Choice& column, Cycles end);
     bool closes_after(Direction direction, int bank) const;
     Cycles column_bound(const CommandBus& bus, Cycles now) const;
     std::int64_t columns_to_completion(Direction direction) const;
@@ -149,14 +168,19 @@ private:
     const std::array<Cycles, 2> ccd_;         // between columns of one direction, at least
     const std::array<Cycles, 2> latency_;     // from a column command to its last data
     const std::array<Cycles, 2> activation_;  // from ACT to a column command
+    const Cycles refresh_to_activation_;
 
     BankTiming timing_;
     Window window_;
     std::array<Door, 2> doors_;
     RequestBook book_;
     RefreshPlan refresh_;
+    BusLedger ledger_;
+    Fifo<Blocking> blockings_;             // the last, by begin
+    std::vector<Activation> activations_;  // the last of each bank
 
     Direction active_ = Direction::Read;
+    Cycles active_since_;
     int write_floor_ = 0;            // writes that may be left when the bus turns back to reads
     Cycles change_ = Cycles::max();  // the clock at which arrivals or freed entries next change the windows
     std::int64_t oldest_ = Window::kNone;   // sequence number of the oldest burst of both windows …
