@@ -62,12 +62,14 @@ void BankTiming::fold(Command preceding, Scope scope, std::size_t row, std::int6
 void BankTiming::fold_window(const ConstraintRow& row, std::int64_t latency) {
     Window window{row.scope, std::vector<bool>(kCommands), {}, latency, {}};
     for (const Command preceding : row.preceding) window.preceding[index(preceding)] = true;
-    for (const Command following : row.following) window.at.push_back(first_node(row.scope, row_of(following)));
+    for (const Command following : row.following)
+        window.at.push_back(first_node(row.scope, row_of(following)));
     // Nothing has happened before time zero: slots far in the past never bind.
     Window::Ring ring;
     ring.times.assign(static_cast<std::size_t>(row.window), -latency);
-    const std::size_t nodes =
-        row.scope == Scope::PseudoChannel ? 1 : row.scope == Scope::Group ? groups_ : banks_;
+    const std::size_t nodes = row.scope == Scope::PseudoChannel ? 1
+                              : row.scope == Scope::Group       ? groups_
+                                                                : banks_;
     window.rings.assign(nodes, ring);
     windows_.push_back(std::move(window));
 }

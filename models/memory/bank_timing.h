@@ -71,9 +71,7 @@ private:
 
     /// A column with auto-precharge must wait for what one without must.
     static Command reduced(Command following);
-    std::size_t row_of(Command command) const {
-        return index(reduced(command)) * nodes();
-    }
+    std::size_t row_of(Command command) const { return index(reduced(command)) * nodes(); }
     static std::size_t index(Command command) { return static_cast<std::size_t>(command); }
     std::size_t nodes() const { return 1 + groups_ + banks_; }
     std::size_t group_of(int bank) const { return static_cast<std::size_t>(bank) >> bank_bits_; }
@@ -87,8 +85,8 @@ private:
 
     int bank_bits_;  // banks are numbered group-major: bank = group << bank_bits_ | bank in group
     std::size_t groups_, banks_;
-    // Per command: of the pseudo-channel, of each group, of each bank. The places of ReadAp and WriteAp, which
-    // need none of their own, hold what after_opposite() answers.
+    // Per command: of the pseudo-channel, of each group, of each bank. The places of ReadAp and WriteAp,
+    // which need none of their own, hold what after_opposite() answers.
     std::vector<std::int64_t> ready_;
     std::array<Effects, kCommands> effects_;
     std::vector<Window> windows_;

@@ -31,8 +31,7 @@ bool DramChannel::step(Cycles until) {
     const std::int64_t row = bus->take(next);
     if (next.kind == Choice::Kind::Change) return true;
     command_bus_.take(next.command, now_);
-    if (listener_)
-        listener_({next.command, static_cast<int>(bus - buses_.data()), next.bank, row, now_});
+    if (listener_) listener_({next.command, static_cast<int>(bus - buses_.data()), next.bank, row, now_});
     return true;
 }
 

@@ -50,8 +50,8 @@ PseudoChannel::PseudoChannel(const DramSpec& spec, const AddressMap& map, int nu
       activation_{distance(spec, Scope::Bank, Command::Act, Command::Read),
                   distance(spec, Scope::Bank, Command::Act, Command::Write)},
       refresh_to_activation_(distance(
-          spec, Scope::Bank,
-          spec.refresh == RefreshPolicy::PerBank ? Command::RefreshBank : Command::Refresh, Command::Act)),
+          spec, Scope::Bank, spec.refresh == RefreshPolicy::PerBank ? Command::RefreshBank : Command::Refresh,
+          Command::Act)),
       timing_(spec),
       window_(spec.banks(), spec.queue),
       refresh_(spec),
@@ -79,8 +79,8 @@ void PseudoChannel::admit(Direction direction, Cycles now) {
     for (int free = window_.free_entries(direction); free > 0 && door.bursts > 0; --free, --door.bursts) {
         Range& range = door.ranges.front();
         const RowRun place = map_.locate(range.first);
-        const bool first = window_.enter(direction, {range.sequence, place.row, range.first, now, range.request,
-                                                     static_cast<std::int16_t>(place.bank)});
+        const bool first = window_.enter(direction, {range.sequence, place.row, range.first, now,
+                                                     range.request, static_cast<std::int16_t>(place.bank)});
         if (first) forget_choices();
         if (range.sequence < oldest_) {
             oldest_ = range.sequence;
@@ -91,8 +91,8 @@ void PseudoChannel::admit(Direction direction, Cycles now) {
     }
 }
 
-/// Reads go first; the bus turns to writes when they fill their queue, when no read waits, or when one of them
-/// is urgent, and back when few are left.
+/// Reads go first; the bus turns to writes when they fill their queue, when no read waits, or when one of
+/// them is urgent, and back when few are left.
 void PseudoChannel::choose_direction(Cycles now) {
     const int reads = window_.size(Direction::Read), writes = window_.size(Direction::Write);
     const bool was_urgent = urgent_;
@@ -144,7 +144,8 @@ std::int64_t PseudoChannel::take_column(const Choice& choice) {
     if (row_hit_cap_ > 0) count_hit(direction, bank, burst.sequence);
     if (closes_bank(command)) close(bank);
     if (burst.sequence == oldest_) {
-        oldest_ = std::min(window_.oldest_sequence(Direction::Read), window_.oldest_sequence(Direction::Write));
+        oldest_ =
+            std::min(window_.oldest_sequence(Direction::Read), window_.oldest_sequence(Direction::Write));
         passed_ = 0;
         if (urgent_) forget_choices();
         urgent_ = false;

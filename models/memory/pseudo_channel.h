@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One pseudo-channel of DRAM and its scheduler: first-ready, first-come over bounded windows of reads and
-// writes. It says what it would do next (next()); its channel, which sees all pseudo-channels and their shared
-// command buses, lets one of them do it (take()). A plain class; time is an argument, in command clocks.
+// writes. It says what it would do next (next()); its channel, which sees all pseudo-channels and their
+// shared command buses, lets one of them do it (take()). A plain class; time is an argument, in command
+// clocks.
 #pragma once
 
 #include <array>
@@ -123,9 +124,7 @@ private:
     }
     std::uint64_t& bound(Direction direction) { return bound_[static_cast<std::size_t>(direction)]; }
     std::uint64_t bound(Direction direction) const { return bound_[static_cast<std::size_t>(direction)]; }
-    std::int64_t in_windows() const {
-        return window_.size(Direction::Read) + window_.size(Direction::Write);
-    }
+    std::int64_t in_windows() const { return window_.size(Direction::Read) + window_.size(Direction::Write); }
     std::int64_t waiting() const { return in_windows() + doors_[0].bursts + doors_[1].bursts; }
     /// Nothing but the refresh is given.
     bool blocked() const { return refresh_.pending() && refresh_.all_banks(); }
@@ -183,13 +182,14 @@ private:
     Cycles active_since_;
     int write_floor_ = 0;            // writes that may be left when the bus turns back to reads
     Cycles change_ = Cycles::max();  // the clock at which arrivals or freed entries next change the windows
-    std::int64_t oldest_ = Window::kNone;   // sequence number of the oldest burst of both windows …
-    std::int64_t passed_ = 0;               // … and the columns given to others since it is that
-    bool urgent_ = false;                   // it has been passed often enough: nothing but it is served
-    std::uint64_t barred_ = 0;              // the bank that is to be refreshed
-    std::uint64_t capped_ = 0;              // banks that have served row_hit_cap hits while an older burst waits
-    std::vector<int> hits_given_;           // that count, of each bank
-    std::array<std::uint64_t, 2> bound_{};  // banks opened for a burst of the direction that is not yet served
+    std::int64_t oldest_ = Window::kNone;  // sequence number of the oldest burst of both windows …
+    std::int64_t passed_ = 0;              // … and the columns given to others since it is that
+    bool urgent_ = false;                  // it has been passed often enough: nothing but it is served
+    std::uint64_t barred_ = 0;             // the bank that is to be refreshed
+    std::uint64_t capped_ = 0;     // banks that have served row_hit_cap hits while an older burst waits
+    std::vector<int> hits_given_;  // that count, of each bank
+    std::array<std::uint64_t, 2>
+        bound_{};  // banks opened for a burst of the direction that is not yet served
 
     Choice column_, row_;  // the best as last computed
     bool column_known_ = true, row_known_ = true;

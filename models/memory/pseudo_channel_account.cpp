@@ -20,7 +20,8 @@ void PseudoChannel::book(const Choice& column, Cycles entered) {
 void PseudoChannel::book_wait(const Choice& column, Cycles entered) {
     const Cycles latency = of(latency_, column.direction) - burst_;
     ledger_.book(BusTime::EmptyQueue, std::min(entered, column.when) + latency);
-    while (!blockings_.empty() && blockings_.front().until + latency_.front() < ledger_.end()) blockings_.pop();
+    while (!blockings_.empty() && blockings_.front().until + latency_.front() < ledger_.end())
+        blockings_.pop();
     for (std::size_t i = 0; i < blockings_.size(); ++i) {
         const Blocking& blocking = blockings_[i];
         if (!refresh_.all_banks() && blocking.bank != column.bank) continue;
@@ -34,7 +35,9 @@ void PseudoChannel::book_wait(const Choice& column, Cycles entered) {
 /// Books up to the data clock that belongs to the command clock `end`.
 void PseudoChannel::book_reasons(const Choice& column, Cycles end) {
     const Cycles latency = of(latency_, column.direction) - burst_;
-    const auto until = [&](Cycles clock, BusTime reason) { ledger_.book(reason, std::min(clock, end) + latency); };
+    const auto until = [&](Cycles clock, BusTime reason) {
+        ledger_.book(reason, std::min(clock, end) + latency);
+    };
     const Activation& activation = activations_[static_cast<std::size_t>(column.bank)];
     const Cycles active_since = column.direction == active_ ? active_since_ : Cycles();
     until(std::min(activation.at, activation.bank_ready), BusTime::RowConflict);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a pseudo-channel does next: the scheduler's choice among columns, rows and refreshes, and bounds on what
-// it can do at all.
+// What a pseudo-channel does next: the scheduler's choice among columns, rows and refreshes, and bounds on
+// what it can do at all.
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -72,12 +72,13 @@ Choice PseudoChannel::best_column(const CommandBus& bus, Cycles now) const {
     Choice best;
     best.kind = Choice::Kind::Column;
     consider_columns(active_, column_banks(active_), bus, now, best);
-    if (bound(other(active_)) != 0) consider_columns(other(active_), column_banks(other(active_)), bus, now, best);
+    if (bound(other(active_)) != 0)
+        consider_columns(other(active_), column_banks(other(active_)), bus, now, best);
     return best;
 }
 
-void PseudoChannel::consider_columns(Direction direction, std::uint64_t banks, const CommandBus& bus, Cycles now,
-                                     Choice& best) const {
+void PseudoChannel::consider_columns(Direction direction, std::uint64_t banks, const CommandBus& bus,
+                                     Cycles now, Choice& best) const {
     const Command command = direction == Direction::Read ? Command::Read : Command::Write;
     const Cycles soonest = std::max({now, bus.free(command), timing_.anywhere(command)});
     for (; banks != 0; banks &= banks - 1) {
@@ -164,9 +165,8 @@ Cycles PseudoChannel::completion_bound(const CommandBus& bus, Cycles now) const 
 /// At least so many columns are given until some request of the direction is complete.
 std::int64_t PseudoChannel::columns_to_completion(Direction direction) const {
     std::int64_t least = std::numeric_limits<std::int64_t>::max();
-    window_.for_each(direction, [&](const Window::Burst& burst) {
-        least = std::min(least, book_.left(burst.request));
-    });
+    window_.for_each(direction,
+                     [&](const Window::Burst& burst) { least = std::min(least, book_.left(burst.request)); });
     const std::int64_t free = window_.free_entries(direction);
     std::int64_t before = 0;  // bursts at the door that enter earlier
     const Fifo<Range>& ranges = door(direction).ranges;
@@ -181,7 +181,8 @@ std::int64_t PseudoChannel::at_door(Direction direction) const {
     const Fifo<Range>& ranges = door(direction).ranges;
     std::size_t entering = 0;  // wholly, into entries that are free
     std::int64_t free = window_.free_entries(direction);
-    for (; entering < ranges.size() && ranges[entering].left <= free; ++entering) free -= ranges[entering].left;
+    for (; entering < ranges.size() && ranges[entering].left <= free; ++entering)
+        free -= ranges[entering].left;
     return static_cast<std::int64_t>(ranges.size() - entering);
 }
 

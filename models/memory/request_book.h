@@ -45,7 +45,8 @@ public:
     template <class Done>
     void collect(Cycles now, Done&& done) {
         for (Cycles end = first_end(); end <= now; end = first_end()) {
-            Fifo<Finished>& queue = end_of(finished_[0]) <= end_of(finished_[1]) ? finished_[0] : finished_[1];
+            Fifo<Finished>& queue =
+                end_of(finished_[0]) <= end_of(finished_[1]) ? finished_[0] : finished_[1];
             if (queue.empty()) return;  // now is the end of time
             done(queue.front().id, end);
             queue.pop();

@@ -22,7 +22,8 @@ Window::Window(int banks, int depth)
 
 void Window::clear() {
     const std::size_t banks = rows_.size();
-    for (Side& side : sides_) side = {0, kEnd, kEnd, 0, 0, std::vector<List>(banks), std::vector<List>(banks)};
+    for (Side& side : sides_)
+        side = {0, kEnd, kEnd, 0, 0, std::vector<List>(banks), std::vector<List>(banks)};
     for (std::size_t i = 0; i < slots_.size(); ++i) slots_[i].next = static_cast<std::int32_t>(i) - 1;
     free_ = static_cast<std::int32_t>(slots_.size()) - 1;
 }
@@ -61,7 +62,8 @@ bool Window::enter(Direction direction, const Burst& burst) {
 void Window::unlink(Side& side, std::int32_t at) {
     Slot& slot = slots_[static_cast<std::size_t>(at)];
     (slot.older == kEnd ? side.oldest : slots_[static_cast<std::size_t>(slot.older)].younger) = slot.younger;
-    (slot.younger == kEnd ? side.youngest : slots_[static_cast<std::size_t>(slot.younger)].older) = slot.older;
+    (slot.younger == kEnd ? side.youngest : slots_[static_cast<std::size_t>(slot.younger)].older) =
+        slot.older;
     slot.next = free_;
     free_ = at;
     --side.size;

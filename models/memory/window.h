@@ -80,7 +80,7 @@ private:
     static constexpr std::int32_t kEnd = -1;
     struct Slot {
         Burst burst;
-        std::int32_t next = kEnd;                     // in the list of its bank
+        std::int32_t next = kEnd;                   // in the list of its bank
         std::int32_t older = kEnd, younger = kEnd;  // in its direction
     };
     struct List {

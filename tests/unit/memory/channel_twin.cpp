@@ -28,8 +28,8 @@ std::deque<Arrival> shrink(const DramSpec& spec, std::deque<Arrival> arrivals, s
 std::string list_of(const std::deque<Arrival>& arrivals) {
     std::string text;
     for (const Arrival& a : arrivals)
-        text += fmt::format("\n  {}: {} {} + {} to pc {}", a.clock, a.direction == Direction::Read ? "R" : "W",
-                            a.first, a.count, a.pseudo_channel);
+        text += fmt::format("\n  {}: {} {} + {} to pc {}", a.clock,
+                            a.direction == Direction::Read ? "R" : "W", a.first, a.count, a.pseudo_channel);
     return text;
 }
 

@@ -5,19 +5,26 @@
 #include <algorithm>
 
 #include "models/memory/constraint_table.h"
+#include "tests/unit/memory/memory_presets.h"
 #include "tests/unit/memory/memory_specs.h"
 
 namespace systole::test {
 namespace {
 
-bool has_command(const DramSpec& spec, Command command) {
-    for (const ConstraintRow& row : find_constraint_table(spec.standard)->rows)
-        if (std::find(row.preceding.begin(), row.preceding.end(), command) != row.preceding.end()) return true;
-    return false;
+bool refreshes_banks(const DramSpec& spec) {
+    return find_constraint_table(spec.standard)->refreshes_banks();
 }
 
+/// One channel of a shipped memory, with its own timings; most often HBM2, with one of several address maps.
 DramSpec some_device(Random& random) {
-    if (pick(random, 0, 3) == 0) return ddr3();
+    static const std::vector<std::string> names{"ddr3_2133",  "ddr4_3200", "gddr6_16000", "lpddr5_6400",
+                                                "hbm2e_3600", "hbm3_6400", "hbm3e_9600"};
+    if (const auto choice = static_cast<std::size_t>(pick(random, 0, 13)); choice < names.size()) {
+        DramSpec spec = memory_spec(names[choice]);
+        spec.channels = 1;
+        spec.address_map = spec.bank_groups > 1 ? "ch bg co ba ro" : "ch co ba ro";
+        return spec;
+    }
     DramSpec spec = hbm2();
     const std::vector<std::string> maps{"bg2 co5 ba2 ro15", "bg2 co5 ba2 ro15",     "co5 bg2 ba2 ro15",
                                         "ba2 co5 bg2 ro15", "co2 bg2 co3 ba2 ro15", "bg2 ba2 co5 ro15",
@@ -31,10 +38,13 @@ DramSpec some_device(Random& random) {
 void some_refresh(Random& random, DramSpec& spec) {
     const auto choice = pick(random, 0, 3);
     spec.refresh = choice == 0 ? RefreshPolicy::Off : RefreshPolicy::AllBank;
-    if (choice == 3 && has_command(spec, Command::RefreshBank)) spec.refresh = RefreshPolicy::PerBank;
-    spec.timing["RFC"] = pick(random, 60, 200);
-    spec.timing["REFI"] = pick(random, 400, 1500);
-    if (spec.refresh == RefreshPolicy::PerBank) spec.timing["REFISB"] = pick(random, 200, 600);
+    if (choice == 3 && refreshes_banks(spec)) spec.refresh = RefreshPolicy::PerBank;
+    if (pick(random, 0, 2) > 0) {
+        spec.timing["RFC"] = pick(random, 60, 200);
+        spec.timing["REFI"] = pick(random, 500, 1500);
+    }
+    if (spec.refresh == RefreshPolicy::PerBank && pick(random, 0, 1) > 0)
+        spec.timing["REFISB"] = spec.timing["RFCSB"] + pick(random, 60, 500);
     spec.refresh_postpone = static_cast<int>(pick(random, 0, 1) * pick(random, 0, 8));
     spec.refresh_phase = Ticks(pick(random, 0, 1'500'000));
 }
@@ -44,8 +54,7 @@ void some_policy(Random& random, DramSpec& spec) {
     spec.writes.high = std::max(1, spec.queue * static_cast<int>(pick(random, 5, 10)) / 10);
     spec.writes.low = static_cast<int>(pick(random, 0, spec.writes.high - 1));
     spec.patience = static_cast<int>(pick(random, 0, 1) == 0 ? pick(random, 1, 100) : 256);
-    if (has_command(spec, Command::ReadAp))
-        spec.page = static_cast<PagePolicy>(std::max<std::int64_t>(pick(random, -2, 2), 0));
+    spec.page = static_cast<PagePolicy>(std::max<std::int64_t>(pick(random, -2, 2), 0));
     spec.row_hit_cap = static_cast<int>(std::max<std::int64_t>(pick(random, -8, 8), 0));
 }
 
@@ -134,7 +143,8 @@ FastRun run_fast(const DramSpec& spec, std::deque<Arrival> arrivals, Random& ran
     Cycles now, last;
     while (!arrivals.empty() || !channel.idle()) {
         Cycles next = channel.next_event();
-        if (next <= now && now > Cycles()) run.fault = fmt::format("next_event() stands still at {}", now.value());
+        if (next <= now && now > Cycles())
+            run.fault = fmt::format("next_event() stands still at {}", now.value());
         if (!arrivals.empty()) next = std::min(next, Cycles(arrivals.front().clock));
         if (nervous && pick(random, 0, 3) == 0) next = std::min(next, now + Cycles(pick(random, 1, 20)));
         if (nervous && pick(random, 0, 4) == 0) channel.settle(next);  // an observer changes nothing
@@ -145,11 +155,13 @@ FastRun run_fast(const DramSpec& spec, std::deque<Arrival> arrivals, Random& ran
         channel.advance(now, done);
         for (const auto& [id, clock] : done) {
             run.done[id] = std::max(run.done[id], clock.value());
-            if (clock < now) run.fault = fmt::format("request {} ended at {}, told at {}", id, clock.value(), now.value());
+            if (clock < now)
+                run.fault = fmt::format("request {} ended at {}, told at {}", id, clock.value(), now.value());
         }
         for (; !arrivals.empty() && arrivals.front().clock == now.value(); arrivals.pop_front()) {
             const Arrival& arrival = arrivals.front();
-            channel.push(arrival.pseudo_channel, arrival.id, arrival.first, arrival.count, arrival.direction, now);
+            channel.push(arrival.pseudo_channel, arrival.id, arrival.first, arrival.count, arrival.direction,
+                         now);
         }
     }
     run.end = now.value();
@@ -182,9 +194,12 @@ std::string difference(const DramSpec& spec, const std::deque<Arrival>& arrivals
     if (!commands.empty()) return commands;
     if (run.done != expected) return "completions differ";
     for (int bus = 0; bus < spec.pseudo_channels; ++bus) {
-        const BusAccount slow = twin.account(bus, run.end), fast = run.accounts[static_cast<std::size_t>(bus)];
-        if (fast.total() != run.end) return fmt::format("the account of pc {} sums to {}, not {}", bus, fast.total(), run.end);
-        if (!(fast == slow)) return fmt::format("account of pc {} at {}:{}", bus, run.end, first_difference(fast, slow));
+        const BusAccount slow = twin.account(bus, run.end),
+                         fast = run.accounts[static_cast<std::size_t>(bus)];
+        if (fast.total() != run.end)
+            return fmt::format("the account of pc {} sums to {}, not {}", bus, fast.total(), run.end);
+        if (!(fast == slow))
+            return fmt::format("account of pc {} at {}:{}", bus, run.end, first_difference(fast, slow));
     }
     return run.fault;
 }

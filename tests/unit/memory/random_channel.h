@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random memories and traffic for the tests that set DramChannel against its slow twin, and how they drive it.
+// Random memories and traffic for the tests that set DramChannel against its slow twin, and how they drive
+// it.
 #pragma once
 
 #include <deque>
