@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "models/memory/dram_system.h"
 #include "models/traffic/trace_reader.h"
@@ -92,9 +93,21 @@ struct Outputs {
     std::unique_ptr<StagedFile> latencies;
 };
 
+/// Every place can be written, and none of them is the trace or another.
+void check_places(const Arguments& arguments) {
+    std::set<std::filesystem::path> taken;
+    if (arguments.count() > 1) taken.insert(std::filesystem::weakly_canonical(arguments.at(1)));
+    for (const char* name : {"output", "save-trace", "latencies"}) {
+        const auto file = arguments.option(name);
+        if (!file) continue;
+        require_writable_file(*file);
+        if (!taken.insert(std::filesystem::weakly_canonical(*file)).second)
+            arguments.misused(fmt::format("--{} {} is already the place of something else", name, *file));
+    }
+}
+
 Outputs open_outputs(const Arguments& arguments) {
-    for (const char* name : {"output", "save-trace", "latencies"})
-        if (const auto file = arguments.option(name)) require_writable_file(*file);
+    check_places(arguments);
     Outputs outputs{arguments.option("output"), nullptr, nullptr};
     if (const auto file = arguments.option("save-trace"))
         outputs.trace = std::make_unique<TraceWriter>(*file);

@@ -3,9 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "models/memory/dram_energy.h"
 #include "sim/base/clock.h"
 #include "sim/base/csv.h"
 #include "sim/base/text.h"
@@ -52,12 +55,12 @@ std::string latency_text(const DramReport& report, const LatencyLog& log) {
                        format_time(time_of(report, log.max())));
 }
 
-std::string commands_text(const DramChannel::Stats& stats) {
-    const std::int64_t columns = stats.read_bursts + stats.write_bursts;
+std::string commands_text(const DramReport& report) {
+    const DramChannel::Stats stats = report.stats();
     return fmt::format("{} activates, {} precharges, {} refreshes; {} row hits ({} %)",
                        with_thousands(stats.activates), with_thousands(stats.precharges),
-                       with_thousands(stats.refreshes), with_thousands(stats.row_hits()),
-                       format_percent(ratio(stats.row_hits(), columns)));
+                       with_thousands(stats.refreshes), with_thousands(report.row_hits()),
+                       format_percent(ratio(report.row_hits(), report.result.requests())));
 }
 
 constexpr std::array<std::string_view, kBusTimes> kMeanings{"data on the bus",
@@ -104,11 +107,19 @@ Json clocks_json(const BusAccount& account) {
     return clocks;
 }
 
+/// Picojoules by event and in total; nothing for a memory without figures, which is not zero.
+Json energy_json(const EnergyLedger& ledger) {
+    const auto picojoules = [](Femtojoules energy) { return static_cast<double>(energy.value()) / 1000; };
+    if (ledger.empty()) return {};
+    Json json = {{"total", picojoules(ledger.total())}};
+    for (const EnergyEntry& entry : ledger.entries()) json[entry.event] = picojoules(entry.energy());
+    return json;
+}
+
 void add_stats(Json& json, const DramChannel::Stats& stats) {
     json["activates"] = stats.activates;
     json["precharges"] = stats.precharges;
     json["refreshes"] = stats.refreshes;
-    json["row_hits"] = stats.row_hits();
 }
 
 Json buses_json(const DramReport& report) {
@@ -139,8 +150,10 @@ Json figures(const DramReport& report) {
                  {"read_latency", latency_json(report.result.read_latency)},
                  {"write_latency", latency_json(report.result.write_latency)}};
     add_stats(json, report.stats());
+    json["row_hits"] = report.row_hits();
     json["loss"] = loss_json(report.account());
     json["bus_clocks"] = clocks_json(report.account());
+    json["energy_pj"] = energy_json(report.energy());
     return json;
 }
 
@@ -156,6 +169,16 @@ BusAccount DramReport::account() const {
     BusAccount sum;
     for (const Bus& bus : buses) sum += bus.account;
     return sum;
+}
+
+std::int64_t DramReport::row_hits() const {
+    return std::max<std::int64_t>(stats().row_hits(), 0);
+}
+
+EnergyLedger DramReport::energy() const {
+    EnergyLedger ledger;
+    enter_energy(spec, stats(), time_of(*this, result.cycles), "dram", ledger);
+    return ledger;
 }
 
 double DramReport::share_of_peak() const {
@@ -182,9 +205,12 @@ std::string dram_text(const DramReport& report) {
                                       static_cast<double>(report.spec.peak().value()) / 1e9));
     text += line("read latency", latency_text(report, result.read_latency));
     if (result.writes > 0) text += line("write latency", latency_text(report, result.write_latency));
-    text += line("commands", commands_text(report.stats()));
+    text += line("commands", commands_text(report));
     text += fmt::format("\nWhere the clocks of the data bus{} went\n", report.buses.size() > 1 ? "es" : "");
-    return text + bars(report.account());
+    text += bars(report.account());
+    if (const std::string energy = energy_sentence(report.energy()); !energy.empty())
+        text += '\n' + energy + '\n';
+    return text;
 }
 
 std::string dram_json(const DramReport& report) {
@@ -208,7 +234,7 @@ std::string dram_csv(const DramReport& report) {
     for (const auto& [key, value] : all.items()) {
         if (!value.is_object()) {
             header.push_back(key);
-            row.push_back(value.dump());
+            row.push_back(value.is_null() ? "" : value.dump());
             continue;
         }
         for (const auto& [inner, figure] : value.items()) {

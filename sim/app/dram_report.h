@@ -7,6 +7,7 @@
 
 #include "models/memory/dram_system.h"
 #include "models/traffic/traffic_driver.h"
+#include "sim/account/energy_ledger.h"
 
 namespace systole::app {
 
@@ -22,6 +23,9 @@ struct DramReport {
     std::vector<Bus> buses;  ///< channel by channel
 
     DramChannel::Stats stats() const;
+    /// Bursts that found their row open; rows that a refresh closed unused count against them.
+    std::int64_t row_hits() const;
+    EnergyLedger energy() const;
     BusAccount account() const;
     /// Bytes over time over the peak of all buses, and in units of 10^9 B/s.
     double share_of_peak() const;
