@@ -54,6 +54,42 @@ TEST_CASE("HBM2: columns within a bank group are CCD_L apart, across CCD_S, and 
     CHECK(banks.earliest(Pre, 0) == Cycles(63 + 5 + 2 + 16));
 }
 
+TEST_CASE("HBM2: after a column with auto-precharge the bank closes itself") {
+    BankTiming banks(hbm2());
+    banks.issue(Act, 0, Cycles(100));
+    banks.issue(ReadAp, 0, Cycles(140));
+    CHECK(banks.earliest(Act, 0) == Cycles(158));      // RTP 5 + RP 14, less one for ACT's first clock
+    CHECK(banks.earliest(Refresh, 0) == Cycles(159));  // RTP + RP
+    CHECK(banks.earliest(PreAll, 1) == Cycles(145));   // the other banks, once this one closes
+    CHECK(banks.earliest(Read, 4) == Cycles(142));     // on the data bus it is a read
+    banks.issue(WriteAp, 4, Cycles(153));              // RTW 13
+    CHECK(banks.earliest(Act, 4) == Cycles(153 + 5 + 2 + 16 + 14 - 1));
+    CHECK(banks.earliest(RefreshBank, 4) == Cycles(153 + 5 + 2 + 16 + 14));
+}
+
+TEST_CASE("HBM2: an auto-precharge waits for RAS, so the bank's next ACT waits for RC") {
+    BankTiming banks(hbm2());
+    banks.issue(Act, 0, Cycles(100));
+    banks.issue(ReadAp, 0, Cycles(115));
+    CHECK(banks.earliest(Act, 0) == Cycles(148));          // not 115 + RTP + RP - 1 = 133
+    CHECK(banks.earliest(RefreshBank, 0) == Cycles(149));  // RC from ACT's second clock
+    CHECK(banks.earliest(Refresh, 0) == Cycles(149));
+}
+
+TEST_CASE("HBM2: a refresh of one bank lets the others go on") {
+    BankTiming banks(hbm2());
+    banks.issue(Act, 1, Cycles(90));
+    CHECK(banks.earliest(RefreshBank, 0) == Cycles(95));  // RRD_S 4 from ACT's second clock
+    banks.issue(RefreshBank, 0, Cycles(100));
+    CHECK(banks.earliest(Act, 0) == Cycles(259));  // RFCSB 160 - 1
+    CHECK(banks.earliest(RefreshBank, 0) == Cycles(260));
+    CHECK(banks.earliest(Act, 2) == Cycles(107));          // RREFD 8 - 1
+    CHECK(banks.earliest(RefreshBank, 2) == Cycles(108));  // RREFD
+    CHECK(banks.earliest(Read, 1) == Cycles(105));         // untouched: RCDRD after its ACT
+    CHECK(banks.earliest(Refresh, 0) == Cycles(260));
+    CHECK(banks.earliest(Pre, 1) == Cycles(125));  // RAS
+}
+
 TEST_CASE("a fifth ACT waits for the four-activate window") {
     BankTiming banks(ddr3());
     for (int i = 0; i < 4; ++i) banks.issue(Act, i, Cycles(6 * i));
