@@ -43,6 +43,8 @@ void read_dram_policy(Section memory, const ConstraintTable& table, DramSpec& sp
     read_refresh(memory, table, spec);
     spec.queue = static_cast<int>(memory.count(
         "queue", "bursts a pseudo-channel's scheduler sees, for each of reads and writes", {1, 4096}, 32));
+    spec.shared_queue = memory.flag(
+        "shared_queue", "the pseudo-channels of a channel share one queue of so many entries", false);
     spec.door = static_cast<int>(memory.count(
         "door", "requests that may wait before a full queue until initiators are held up", {1, 4096}, 16));
     read_writes(memory, spec);
@@ -56,8 +58,8 @@ void read_dram_policy(Section memory, const ConstraintTable& table, DramSpec& sp
         "row_hit_cap", "hits of an open row while an older burst waits for its bank; 0: any number",
         {0, kMaxDramClocks}, 0));
     spec.patience = static_cast<int>(
-        memory.count("patience", "bursts that may pass the oldest waiting one before it alone is served",
-                     {1, kMaxDramClocks}, 256));
+        memory.count("patience", "bursts that may pass the oldest waiting one before its bank is kept for it",
+                     {1, kMaxDramClocks}, 4096));
 }
 
 void read_dram_energy(Section memory, const ConstraintTable& table, DramSpec& spec) {
