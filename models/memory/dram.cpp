@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "models/memory/dram_energy.h"
 #include "sim/base/check.h"
 #include "sim/kernel/kernel.h"
 
@@ -214,13 +215,23 @@ void Dram::settle(Ticks time) {
     for (Channel& channel : channels_) channel.timing.settle(clock_.at_or_after(time));
 }
 
-std::vector<Stat> Dram::stats() {
+/// Of all channels, up to the current time.
+DramChannel::Stats Dram::counts() {
     DramChannel::Stats sum;
     for (Channel& channel : channels_) {
         channel.timing.advance(clock_now(), completed_);
         for (int bus = 0; bus < spec_.pseudo_channels; ++bus) sum += channel.timing.stats(bus);
     }
     sleep();
+    return sum;
+}
+
+void Dram::account_energy(EnergyLedger& ledger) {
+    enter_energy(spec_, counts(), systole::now(), name(), ledger);
+}
+
+std::vector<Stat> Dram::stats() {
+    const DramChannel::Stats sum = counts();
     const auto stat = [this](const char* counter, const char* unit, const char* meaning, std::int64_t value) {
         return Stat{name(), counter, unit, meaning, value};
     };
@@ -232,6 +243,7 @@ std::vector<Stat> Dram::stats() {
         stat("activates", "commands", "rows opened", sum.activates),
         stat("precharges", "commands", "rows closed, those for a refresh included", sum.precharges),
         stat("refreshes", "commands", "all-bank refreshes", sum.refreshes),
+        stat("bank_refreshes", "commands", "refreshes of one bank", sum.bank_refreshes),
         stat("row_hits", "bursts", "bursts that found their row open", sum.row_hits()),
         stat("bus_busy", "cycles", "command clocks with data on a bus, summed over channels",
              sum.bus_busy.value()),

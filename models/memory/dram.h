@@ -51,6 +51,8 @@ public:
 
     /// Counters of the whole memory, summed over channels, up to the current time.
     std::vector<Stat> stats();
+    /// Enters what the same commands took, and the background until now.
+    void account_energy(EnergyLedger& ledger);
 
 private:
     using Payload = tlm::tlm_generic_payload;
@@ -89,6 +91,7 @@ private:
     void send_responses(int initiator);
     void sleep();
     Cycles clock_now() const;
+    DramChannel::Stats counts();
 
     const DramSpec spec_;
     const ClockDomain clock_;

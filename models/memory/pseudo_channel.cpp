@@ -31,6 +31,7 @@ PseudoChannel::Stats& PseudoChannel::Stats::operator+=(const Stats& other) {
     activates += other.activates;
     precharges += other.precharges;
     refreshes += other.refreshes;
+    bank_refreshes += other.bank_refreshes;
     bus_busy += other.bus_busy;
     return *this;
 }

@@ -28,7 +28,7 @@ public:
     };
     struct Stats {
         std::int64_t read_bursts = 0, write_bursts = 0;
-        std::int64_t activates = 0, precharges = 0, refreshes = 0;
+        std::int64_t activates = 0, precharges = 0, refreshes = 0, bank_refreshes = 0;
         Cycles bus_busy;  ///< clocks with data on the bus
         /// Bursts beyond the first of each activation.
         std::int64_t row_hits() const { return read_bursts + write_bursts - activates; }
