@@ -27,12 +27,12 @@ void read_refresh(Section& memory, const ConstraintTable& table, DramSpec& spec)
 
 void read_writes(Section& memory, DramSpec& spec) {
     Section writes = memory.section("writes");
-    const std::int64_t nearly_full = std::max<std::int64_t>(spec.queue * 9 / 10, 1);
+    const std::int64_t nearly_full = std::max<std::int64_t>((spec.queue * 4 + 4) / 5, 1);
     spec.writes.high = static_cast<int>(writes.count(
         "high", "waiting writes (bursts) that turn the data bus to writes", {1, spec.queue}, nearly_full));
     spec.writes.low =
         static_cast<int>(writes.count("low", "waiting writes at which the bus turns back, once reads wait",
-                                      {0, spec.queue}, spec.queue / 10));
+                                      {0, spec.queue}, spec.queue / 5));
     if (spec.writes.low >= spec.writes.high)
         writes.fail("low", fmt::format("{} is not below high = {}", spec.writes.low, spec.writes.high));
 }

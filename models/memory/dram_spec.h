@@ -19,8 +19,8 @@ using TimingParameters = std::map<std::string, std::int64_t>;
 /// When a pseudo-channel turns its data bus from reads to writes. Reads go first; writes wait in their own
 /// queue.
 struct WritePolicy {
-    int high = 29;  ///< so many waiting writes (bursts) turn the bus to writes …
-    int low = 3;    ///< … and it turns back at so few, once reads wait
+    int high = 26;  ///< so many waiting writes (bursts) turn the bus to writes …
+    int low = 6;    ///< … and it turns back at so few, once reads wait
 };
 
 /// What happens to a row after a column command.
