@@ -9,14 +9,14 @@
 
 #include "tests/unit/memory/memory_presets.h"
 #include "tests/unit/memory/memory_specs.h"
-#include "tests/unit/memory/slow_channel_traffic.h"
+#include "tests/unit/memory/random_channel.h"
 
 namespace systole::test {
 namespace {
 
 constexpr std::int64_t kLongAgo = 5000;
 
-std::string text_of(const GivenCommand& given) {
+std::string in_words(const GivenCommand& given) {
     return fmt::format("{} of bank {} row {} in pseudo-channel {} at {}", to_string(given.command),
                        given.bank, given.row, given.pseudo_channel, given.clock.value());
 }
@@ -211,7 +211,7 @@ TEST_CASE("the checker passes the twin's commands and agrees with the judge of t
         const AddressMap map(spec);
         SlowChannel twin(spec, map);
         twin.run(some_traffic(random, spec, 400));
-        INFO("seed " << seed << ": " << words(spec));
+        INFO("seed " << seed << ": " << text_of(spec));
         CommandChecker checker(spec);
         TableJudge judge(spec);
         for (const GivenCommand& given : twin.commands()) {
@@ -219,7 +219,7 @@ TEST_CASE("the checker passes the twin's commands and agrees with the judge of t
             other.command = static_cast<Command>(pick(random, 0, kCommands - 1));
             other.bank = names_bank(other.command) ? static_cast<int>(pick(random, 0, spec.banks() - 1)) : 0;
             other.pseudo_channel = static_cast<int>(pick(random, 0, spec.pseudo_channels - 1));
-            INFO(text_of(given) << ", other " << text_of(other) << ": " << checker.fault(other));
+            INFO(in_words(given) << ", other " << in_words(other) << ": " << checker.fault(other));
             REQUIRE(is_timing(checker.fault(other)) == !judge.allows(other));
             REQUIRE(checker.fault(given).empty());
             checker.see(given);

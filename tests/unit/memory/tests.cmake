@@ -2,13 +2,14 @@
 systole_test(memory SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/address_map.cpp
     ${CMAKE_CURRENT_LIST_DIR}/channel_by_hand.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/channel_twin.cpp
     ${CMAKE_CURRENT_LIST_DIR}/command_checker.cpp
     ${CMAKE_CURRENT_LIST_DIR}/constraint_table.cpp
     ${CMAKE_CURRENT_LIST_DIR}/dram_config.cpp
     ${CMAKE_CURRENT_LIST_DIR}/dram_energy.cpp
     ${CMAKE_CURRENT_LIST_DIR}/memory_presets.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/random_channel.cpp
     ${CMAKE_CURRENT_LIST_DIR}/slow_channel.cpp
     ${CMAKE_CURRENT_LIST_DIR}/slow_channel_account.cpp
     ${CMAKE_CURRENT_LIST_DIR}/slow_channel_judge.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/slow_channel_traffic.cpp
     DEPENDS systole_memory)
