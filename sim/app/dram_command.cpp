@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "models/memory/command_checker.h"
 #include "models/memory/dram_system.h"
 #include "models/traffic/trace_reader.h"
 #include "models/traffic/trace_writer.h"
@@ -126,8 +127,20 @@ Flights::Listener latency_listener(StagedFile* file) {
     };
 }
 
-DramReport play(const LoadedMemory& memory, Traffic& traffic, DriveOptions options, const Outputs& outputs) {
+/// Every command of every channel is held against the standard's table; a wrong one ends the program.
+std::vector<std::unique_ptr<CommandChecker>> check_commands(DramSystem& system) {
+    std::vector<std::unique_ptr<CommandChecker>> checkers;
+    for (int channel = 0; channel < system.channels(); ++channel) {
+        checkers.push_back(std::make_unique<CommandChecker>(system.spec()));
+        system.channel(channel).listen(checkers.back()->listener());
+    }
+    return checkers;
+}
+
+DramReport play(const LoadedMemory& memory, Traffic& traffic, DriveOptions options, const Outputs& outputs,
+                bool check) {
     DramSystem system(memory.spec);
+    const auto checkers = check ? check_commands(system) : std::vector<std::unique_ptr<CommandChecker>>();
     options.sends_per_clock = sends_per_clock(options, system);
     DramReport report{memory.name, traffic.name, memory.effective_yaml, memory.spec, options, {}, {}};
     Progress progress(fmt::format("playing {} on {}", traffic.name, memory.name));
@@ -156,7 +169,8 @@ int dram(const Arguments& arguments) {
     const LoadedMemory memory = load_memory(Library::find(), arguments.at(0), arguments.list("set"));
     Traffic traffic = open_traffic(arguments, memory.spec);
     const Outputs outputs = open_outputs(arguments);
-    const std::string answer = text_of(play(memory, traffic, options, outputs), format);
+    const std::string answer =
+        text_of(play(memory, traffic, options, outputs, arguments.has("check-dram")), format);
     if (outputs.trace) outputs.trace->close();
     if (outputs.latencies) outputs.latencies->close();
     if (!outputs.answer) print(answer);
