@@ -84,14 +84,14 @@ bool TraceReader::next_line(std::string_view& line) {
             ++line_;
             line_begin_ = begin;
             line = std::string_view(begin, static_cast<std::size_t>(end - begin));
+            if (line.size() > kLongestLine) refuse_long_line();
             if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
             return true;
         }
         line_begin_ = begin;
         if (size > kLongestLine) {
             ++line_;
-            complain(begin, fmt::format("a line of more than {} characters", kLongestLine));
-            fail();
+            refuse_long_line();
         }
         if (at_end_) {
             if (size == 0) return false;
@@ -101,6 +101,11 @@ bool TraceReader::next_line(std::string_view& line) {
         }
         fill();
     }
+}
+
+void TraceReader::refuse_long_line() {
+    complain(line_begin_, fmt::format("a line of more than {} characters", kLongestLine));
+    fail();
 }
 
 /// Reads on behind what is not yet consumed.

@@ -26,6 +26,7 @@ public:
 private:
     bool next_line(std::string_view& line);
     void fill();
+    [[noreturn]] void refuse_long_line();
     bool parse(std::string_view line, MemoryRequest& request);
     bool read_clock(std::string_view word, Cycles& clock);
     bool read_address(std::string_view word, std::int64_t& address);

@@ -96,13 +96,15 @@ struct Outputs {
 
 /// Every place can be written, and none of them is the trace or another.
 void check_places(const Arguments& arguments) {
-    std::set<std::filesystem::path> taken;
-    if (arguments.count() > 1) taken.insert(std::filesystem::weakly_canonical(arguments.at(1)));
+    namespace fs = std::filesystem;
+    const auto place = [](const std::string& file) { return fs::weakly_canonical(fs::absolute(file)); };
+    std::set<fs::path> taken;
+    if (arguments.count() > 1) taken.insert(place(arguments.at(1)));
     for (const char* name : {"output", "save-trace", "latencies"}) {
         const auto file = arguments.option(name);
         if (!file) continue;
         require_writable_file(*file);
-        if (!taken.insert(std::filesystem::weakly_canonical(*file)).second)
+        if (!taken.insert(place(*file)).second)
             arguments.misused(fmt::format("--{} {} is already the place of something else", name, *file));
     }
 }

@@ -122,8 +122,8 @@ class Driver(DramTest):
         self.write("t.trace", "\n".join(lines) + "\n")
         accepted = {}
         for order in ("fifo", "perch"):
-            self.answer("dram", "hbm2_golden_stack", "t.trace", "--order", order, "--latencies", "l.csv", "--set",
-                        "queue=16")
+            self.answer("dram", "hbm2_golden_stack", "t.trace", "--order", order, "--latencies", "l.csv",
+                        *(word for key in ("queue=16", "writes.high=8", "writes.low=2") for word in ("--set", key)))
             rows = csv.DictReader(io.StringIO(self.read("l.csv").decode()))
             accepted[order] = {int(row["request"]): int(row["accept_clk"]) for row in rows}
         self.assertGreater(min(accepted["fifo"][i] for i in range(64, 79)), 0)
