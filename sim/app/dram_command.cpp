@@ -9,8 +9,8 @@
 
 #include "models/memory/command_checker.h"
 #include "models/memory/dram_system.h"
-#include "models/traffic/trace_reader.h"
-#include "models/traffic/trace_writer.h"
+#include "models/traffic/request_reader.h"
+#include "models/traffic/request_writer.h"
 #include "models/traffic/traffic_driver.h"
 #include "sim/account/output_files.h"
 #include "sim/app/commands.h"
@@ -84,13 +84,13 @@ Traffic open_traffic(const Arguments& arguments, const DramSpec& memory) {
     refuse_pattern(arguments);
     const std::string& path = arguments.at(1);
     return {std::filesystem::path(path).filename().string(),
-            std::make_unique<TraceReader>(path, memory.burst_bytes, memory.capacity())};
+            std::make_unique<RequestReader>(path, memory.burst_bytes, memory.capacity())};
 }
 
 /// Where the answer, the requests and their latencies go besides the standard output.
 struct Outputs {
     std::optional<std::string> answer;
-    std::unique_ptr<TraceWriter> trace;
+    std::unique_ptr<RequestWriter> trace;
     std::unique_ptr<StagedFile> latencies;
 };
 
@@ -113,7 +113,7 @@ Outputs open_outputs(const Arguments& arguments) {
     check_places(arguments);
     Outputs outputs{arguments.option("output"), nullptr, nullptr};
     if (const auto file = arguments.option("save-trace"))
-        outputs.trace = std::make_unique<TraceWriter>(*file);
+        outputs.trace = std::make_unique<RequestWriter>(*file);
     if (const auto file = arguments.option("latencies")) {
         outputs.latencies = std::make_unique<StagedFile>(*file);
         outputs.latencies->write("request,accept_clk,done_clk,latency\n");

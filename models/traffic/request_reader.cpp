@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/traffic/trace_reader.h"
+#include "models/traffic/request_reader.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -45,7 +45,7 @@ std::string shortened(std::string_view word) {
 
 }  // namespace
 
-TraceReader::TraceReader(const std::string& path, Bytes burst, Bytes capacity)
+RequestReader::RequestReader(const std::string& path, Bytes burst, Bytes capacity)
     : name_(path == "-" ? "standard input" : path),
       burst_(burst.value()),
       capacity_(capacity.value()),
@@ -57,24 +57,24 @@ TraceReader::TraceReader(const std::string& path, Bytes burst, Bytes capacity)
     gzbuffer(file_, kBuffer / 2);
 }
 
-TraceReader::~TraceReader() {
+RequestReader::~RequestReader() {
     gzclose_r(file_);
 }
 
-bool TraceReader::next(MemoryRequest& request) {
+bool RequestReader::next(MemoryRequest& request) {
     for (std::string_view line; next_line(line);)
         if (parse(line, request) && mistakes_.empty()) return true;
     if (!mistakes_.empty()) fail();
     return false;
 }
 
-void TraceReader::fail() {
+void RequestReader::fail() {
     gzclearerr(file_);
     throw UserError(std::move(mistakes_));
 }
 
 /// The next line without its end; false at the end of the file.
-bool TraceReader::next_line(std::string_view& line) {
+bool RequestReader::next_line(std::string_view& line) {
     for (;;) {
         const char* begin = buffer_.data() + begin_;
         const std::size_t size = end_ - begin_;
@@ -103,13 +103,13 @@ bool TraceReader::next_line(std::string_view& line) {
     }
 }
 
-void TraceReader::refuse_long_line() {
+void RequestReader::refuse_long_line() {
     complain(line_begin_, fmt::format("a line of more than {} characters", kLongestLine));
     fail();
 }
 
 /// Reads on behind what is not yet consumed.
-void TraceReader::fill() {
+void RequestReader::fill() {
     std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
     end_ -= begin_;
     begin_ = 0;
@@ -131,7 +131,7 @@ void TraceReader::fill() {
 }
 
 /// Answers whether the line holds a request; a line that holds something else becomes a mistake.
-bool TraceReader::parse(std::string_view line, MemoryRequest& request) {
+bool RequestReader::parse(std::string_view line, MemoryRequest& request) {
     if (const std::size_t comment = line.find('#'); comment != std::string_view::npos)
         line = line.substr(0, comment);
     const std::string_view clock = take_word(line);
@@ -151,7 +151,7 @@ bool TraceReader::parse(std::string_view line, MemoryRequest& request) {
     return true;
 }
 
-bool TraceReader::read_clock(std::string_view word, Cycles& clock) {
+bool RequestReader::read_clock(std::string_view word, Cycles& clock) {
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
     if (error == std::errc::result_out_of_range || (error == std::errc() && value > kLatestClock))
@@ -163,7 +163,7 @@ bool TraceReader::read_clock(std::string_view word, Cycles& clock) {
     return true;
 }
 
-bool TraceReader::read_address(std::string_view word, std::int64_t& address) {
+bool RequestReader::read_address(std::string_view word, std::int64_t& address) {
     std::string_view digits = word;
     if (digits.starts_with("0x") || digits.starts_with("0X")) digits.remove_prefix(2);
     std::uint64_t value = 0;
@@ -184,7 +184,7 @@ bool TraceReader::read_address(std::string_view word, std::int64_t& address) {
 }
 
 /// Notes a mistake at `at`, a place within the current line; enough of them end it all. Answers false.
-bool TraceReader::complain(const char* at, std::string message) {
+bool RequestReader::complain(const char* at, std::string message) {
     const int line = static_cast<int>(std::min<std::int64_t>(line_, std::numeric_limits<int>::max()));
     mistakes_.push_back({{name_, line, static_cast<int>(at - line_begin_) + 1}, std::move(message)});
     if (mistakes_.size() >= kMostMistakes) fail();

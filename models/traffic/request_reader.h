@@ -14,11 +14,11 @@ struct gzFile_s;
 
 namespace systole {
 
-class TraceReader : public RequestSource {
+class RequestReader : public RequestSource {
 public:
     /// `path` "-" is the standard input. Throws UserError if it cannot be read.
-    TraceReader(const std::string& path, Bytes burst, Bytes capacity);
-    ~TraceReader() override;
+    RequestReader(const std::string& path, Bytes burst, Bytes capacity);
+    ~RequestReader() override;
 
     /// Throws UserError with the first 20 mistakes of the rest of the file once it meets one.
     bool next(MemoryRequest& request) override;

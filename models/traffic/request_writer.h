@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes requests as a trace that TraceReader reads back: plain, or gzipped if the name ends in ".gz".
+// Writes requests as a trace that RequestReader reads back: plain, or gzipped if the name ends in ".gz".
 #pragma once
 
 #include <filesystem>
@@ -12,13 +12,13 @@ struct gzFile_s;
 
 namespace systole {
 
-class TraceWriter {
+class RequestWriter {
 public:
     /// The file appears in its place with commit(), complete. Throws UserError if it cannot be written.
-    explicit TraceWriter(const std::filesystem::path& target);
-    TraceWriter(const TraceWriter&) = delete;
-    TraceWriter& operator=(const TraceWriter&) = delete;
-    ~TraceWriter();
+    explicit RequestWriter(const std::filesystem::path& target);
+    RequestWriter(const RequestWriter&) = delete;
+    RequestWriter& operator=(const RequestWriter&) = delete;
+    ~RequestWriter();
 
     void add(const MemoryRequest& request);
     /// Each throws UserError when it cannot: a full disk is noticed in either.
@@ -37,7 +37,7 @@ private:
 class RecordedSource : public RequestSource {
 public:
     /// Both must outlive this.
-    RecordedSource(RequestSource& source, TraceWriter& writer) : source_(source), writer_(writer) {}
+    RecordedSource(RequestSource& source, RequestWriter& writer) : source_(source), writer_(writer) {}
     bool next(MemoryRequest& request) override {
         if (!source_.next(request)) return false;
         writer_.add(request);
@@ -46,7 +46,7 @@ public:
 
 private:
     RequestSource& source_;
-    TraceWriter& writer_;
+    RequestWriter& writer_;
 };
 
 }  // namespace systole
