@@ -40,7 +40,7 @@ std::string line(const std::string& name, const std::string& text) {
 }
 
 std::string order_text(const DramReport& report) {
-    std::string text = fmt::format("{}, {} sends a clock",
+    std::string text = fmt::format("{}, at most {} a clock",
                                    report.options.order == DriveOptions::Order::Fifo ? "fifo" : "perch",
                                    report.options.sends_per_clock);
     if (report.options.window > 0) text += fmt::format(", window {}", with_thousands(report.options.window));

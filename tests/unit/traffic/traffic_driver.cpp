@@ -90,7 +90,12 @@ TEST_CASE("the driver by events serves every request at the clocks of a loop ove
         DramSpec spec = stack(pick<int>(random, {1, 2, 4}), pick<int>(random, {1, 2}));
         spec.queue = pick<int>(random, {1, 3, 8, 32});
         spec.writes = {std::max(1, spec.queue * 9 / 10), spec.queue / 10};
-        if (random() % 2 == 0) spec.refresh = RefreshPolicy::Off;
+        spec.shared_queue = random() % 2 == 0;
+        spec.page = pick<PagePolicy>(random, {PagePolicy::Open, PagePolicy::Closed, PagePolicy::Adaptive});
+        spec.refresh =
+            pick<RefreshPolicy>(random, {RefreshPolicy::Off, RefreshPolicy::AllBank, RefreshPolicy::PerBank});
+        spec.patience = pick<int>(random, {4, 64, 4096});
+        spec.row_hit_cap = pick<int>(random, {0, 4});
         spec.refresh_phase = Ticks(static_cast<std::int64_t>(random() % 3'900'000));
         DriveOptions options;
         options.order = random() % 2 == 0 ? Order::Fifo : Order::PerBus;
