@@ -238,7 +238,7 @@ std::string dram_csv(const DramReport& report) {
             continue;
         }
         for (const auto& [inner, figure] : value.items()) {
-            header.push_back(key + '_' + inner);
+            header.push_back(fmt::format("{}_{}", key, inner));
             row.push_back(figure.dump());
         }
     }
