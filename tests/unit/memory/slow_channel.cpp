@@ -187,7 +187,7 @@ bool SlowChannel::give_one() {
         return std::tie(a.order, a.age) < std::tie(b.order, b.age);
     });
     for (const Candidate& candidate : found) {
-        if (!judge_.allows(candidate.command)) continue;
+        if (!judge_.allows(candidate.command) || would_delay_refresh(candidate.command)) continue;
         give(candidate);
         return true;
     }
@@ -250,6 +250,19 @@ void SlowChannel::column_candidates(int pseudo_channel, std::vector<Candidate>& 
             if (in_turn || bank.bound == burst.sequence) found.push_back(column_of(pseudo_channel, burst));
         }
     }
+}
+
+/// An ACT of any bank counts against the REFSB that waits, and may come sooner: a stream of them would keep
+/// it away for ever.
+bool SlowChannel::would_delay_refresh(const GivenCommand& command) const {
+    const Bus& bus = buses_[static_cast<std::size_t>(command.pseudo_channel)];
+    if (command.command != Command::Act || spec_.refresh != RefreshPolicy::PerBank || !bus.refreshing ||
+        bus.banks[static_cast<std::size_t>(*bus.refreshing)].row)
+        return false;
+    const Cycles apart = min_distance(*find_constraint_table(spec_.standard), spec_.timing,
+                                      Scope::PseudoChannel, Command::Act, Command::RefreshBank);
+    return judge_.allows(
+        {Command::RefreshBank, command.pseudo_channel, *bus.refreshing, 0, Cycles(now_ - 1) + apart});
 }
 
 void SlowChannel::row_candidates(int pseudo_channel, std::vector<Candidate>& found) const {
