@@ -13,6 +13,8 @@ systole_test(memory SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/random_channel.cpp
     ${CMAKE_CURRENT_LIST_DIR}/slow_channel.cpp
     ${CMAKE_CURRENT_LIST_DIR}/slow_channel_account.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/slow_channel_by_hand.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/slow_channel_candidates.cpp
     ${CMAKE_CURRENT_LIST_DIR}/slow_channel_judge.cpp
     DEPENDS systole_memory)
 
