@@ -151,6 +151,7 @@ std::vector<Stat> Machine::stats() {
             m.ofmap_writes);
         transfers(mxu->weights);
     }
+    for (const Stat& stat : host_link.stats()) all.push_back(stat);
     for (const Stat& stat : dram.stats()) all.push_back(stat);
     return all;
 }

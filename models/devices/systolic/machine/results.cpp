@@ -73,7 +73,7 @@ public:
           ledger_(machine.record.ledger()) {}
 
     Peaks peaks(DType dtype) const {
-        return {peak_of(spec_, dtype), spec_.memory.peak(), spec_.host.bandwidth, spec_.core_clock};
+        return {peak_of(spec_, dtype), spec_.memory.peak(), spec_.host.peak(), spec_.core_clock};
     }
 
     std::vector<ResultRow> layers() const {
