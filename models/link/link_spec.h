@@ -41,7 +41,7 @@ struct HostLinkSpec {
     BytesPerSecond bandwidth;  ///< Kind::Fixed: effective, per direction
     Ticks latency;             ///< one way, from the last byte sent to its arrival
     Kind kind = Kind::Fixed;
-    PcieSpec pcie;  ///< Kind::Pcie
+    PcieSpec pcie = {};  ///< Kind::Pcie
 
     /// No direction carries more data than this.
     BytesPerSecond peak() const;
