@@ -170,7 +170,7 @@ std::vector<EndCount> ends_of(Machine& machine) {
     }
     return {{Place::WeightFifo, tiles_out, tiles_in},
             {Place::Array, sums, edges + tiles_out},
-            {Place::Dram, machine.dram.bytes_read(), machine.dram.bytes_written()},
+            {Place::Dram, machine.memory.bytes_read(), machine.memory.bytes_written()},
             {Place::Host, machine.host_link.bytes_down(), machine.host_link.bytes_up()},
             {Place::Scratchpad, machine.scratchpad.bytes_out() + vector_read,
              machine.scratchpad.bytes_in() + vector_written}};
