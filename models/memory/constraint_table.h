@@ -31,8 +31,16 @@ struct ConstraintRow {
 /// The clock at which a command is given is the first of the clocks it takes on its bus.
 struct ConstraintTable {
     std::string_view standard;
+    std::string_view source;  ///< the document that the rows are from
+    int transfers_per_clock;  ///< on one data pin, a command clock (CK): sets BL and the bandwidth
+    int pseudo_channels;      ///< at most so many data buses behind the command buses
     std::vector<std::string_view> parameters;  ///< what a configuration must give, in reading order
     std::vector<ConstraintRow> rows;
+
+    /// Refreshes that may be owed; all these documents allow eight.
+    static constexpr int kPostponedRefreshes = 8;
+    /// It has a command that refreshes one bank.
+    bool refreshes_banks() const;
 };
 
 /// The tables of all standards we know.

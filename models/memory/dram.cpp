@@ -277,28 +277,4 @@ void Dram::settle(Ticks time) {
     for (Channel& channel : channels_) channel.timing.settle(clock_.at_or_after(time));
 }
 
-std::vector<Stat> Dram::stats() {
-    DramChannel::Stats sum;
-    for (Channel& channel : channels_) {
-        channel.timing.advance(clock_now(), completed_);
-        for (int bus = 0; bus < spec_.pseudo_channels; ++bus) sum += channel.timing.stats(bus);
-    }
-    sleep();
-    const auto stat = [this](const char* counter, const char* unit, const char* meaning, std::int64_t value) {
-        return Stat{name(), counter, unit, meaning, value};
-    };
-    return {
-        stat("bytes_read", "B", "payload bytes of answered reads", bytes_read_.value()),
-        stat("bytes_written", "B", "payload bytes of answered writes", bytes_written_.value()),
-        stat("read_bursts", "bursts", "read commands given", sum.read_bursts),
-        stat("write_bursts", "bursts", "write commands given", sum.write_bursts),
-        stat("activates", "commands", "rows opened", sum.activates),
-        stat("precharges", "commands", "rows closed, those for a refresh included", sum.precharges),
-        stat("refreshes", "commands", "all-bank refreshes", sum.refreshes),
-        stat("row_hits", "bursts", "bursts that found their row open", sum.row_hits()),
-        stat("bus_busy", "cycles", "command clocks with data on a bus, summed over channels",
-             sum.bus_busy.value()),
-    };
-}
-
 }  // namespace systole

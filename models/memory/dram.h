@@ -54,6 +54,10 @@ public:
 
     /// Counters of the whole memory, summed over channels, up to the current time.
     std::vector<Stat> stats();
+    /// Who owned the clocks of all data buses up to the current time; empty for an ideal memory.
+    BusAccount bus_account();
+    /// Enters what the same commands took, and the background until now.
+    void account_energy(EnergyLedger& ledger);
 
 private:
     using Payload = tlm::tlm_generic_payload;
@@ -105,6 +109,8 @@ private:
         return channels_[static_cast<std::size_t>(part.share.bus / spec_.pseudo_channels)];
     }
     int pseudo_channel_of(const Part& part) const { return part.share.bus % spec_.pseudo_channels; }
+    void fix_until_now();
+    DramChannel::Stats counts();
 
     const DramSpec spec_;
     const ClockDomain clock_;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "sim/base/units.h"
@@ -33,6 +34,15 @@ enum class RefreshPolicy : std::uint8_t {
     Off,
     AllBank,  ///< all banks of a pseudo-channel every REFI
     PerBank   ///< one bank, in turn, every REFISB
+};
+
+/// What commands take, in the DRAM and at its pins; background power comes on top, for all of the time.
+struct DramEnergy {
+    Femtojoules act_pre;       ///< one ACT and the PRE that ends it
+    Femtojoules read, write;   ///< one burst
+    Femtojoules refresh;       ///< all banks of a pseudo-channel
+    Femtojoules refresh_bank;  ///< one bank
+    Milliwatts background;     ///< of one pseudo-channel
 };
 
 /// One DRAM as an engine sees it: all its channels behind one address space.
@@ -67,6 +77,8 @@ struct DramSpec {
     PagePolicy page = PagePolicy::Open;
     int row_hit_cap = 0;  ///< hits an open row may serve while an older burst waits for its bank; 0: no cap
     int patience = 256;   ///< bursts that may pass the oldest waiting one before it alone is served
+
+    std::optional<DramEnergy> energy;  ///< without: nothing is known, and nothing is reported
 
     Bytes max_payload{32 * 1024};  ///< largest transaction the sockets take
     int door = 16;                 ///< chunks that may wait before each queue until requests are held up

@@ -89,6 +89,25 @@ void check_bytes(const DeviceResult& result, const Expectations& expected, Findi
     }
 }
 
+/// Energies are entered from what components counted, and counters are reported beside them.
+void check_energy(const DeviceResult& result, Findings& findings) {
+    Femtojoules sum;
+    for (const EnergyEntry& entry : result.energy.entries()) {
+        sum += entry.energy();
+        const std::string what = fmt::format("{} {} that took energy", entry.path, entry.event);
+        if (entry.count < 0) findings.add(fmt::format("{}: {}", what, entry.count));
+        if (entry.counter.empty()) continue;
+        const auto stat = std::find_if(result.stats.begin(), result.stats.end(), [&](const Stat& other) {
+            return other.path == entry.path && other.name == entry.counter;
+        });
+        if (stat == result.stats.end())
+            findings.add(fmt::format("{}: there is no counter {}", what, entry.counter));
+        else
+            findings.equal(what, entry.count, stat->value);
+    }
+    findings.equal("femtojoules of all entries", sum.value(), result.energy.total().value());
+}
+
 /// A transfer's last edge lies on a whole picosecond at or below its exact time, so a path may seem faster
 /// than its peak by less than one tick.
 bool above_peak(Bytes bytes, Ticks time, BytesPerSecond peak) {
@@ -130,6 +149,7 @@ std::vector<std::string> violations(const DeviceResult& result, const Expectatio
     Ticks path;
     for (const CriticalStep& step : result.critical_path) path += step.time;
     findings.equal("picoseconds of the critical path", path.value(), result.total.time().value());
+    check_energy(result, findings);
     check_peaks(result, expected, findings);
     return findings.take();
 }

@@ -31,6 +31,7 @@ struct Expectations {
 /// operators';
 /// - the bytes entered by movers are those that each end counted;
 /// - the critical path is as long as the run;
+/// - the energy of all entries is the ledger's, no count is negative, and each is what its counter says;
 /// - nothing ran above its peak: matrix units, DRAM, host link; the run is not shorter than its roofline.
 /// Compulsory bytes are no sum (layers share tensors), and single layers may beat their rooflines (prefetch).
 std::vector<std::string> violations(const DeviceResult& result, const Expectations& expected);

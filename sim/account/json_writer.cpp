@@ -104,6 +104,21 @@ Json stats(const std::vector<Stat>& stats) {
     return list;
 }
 
+/// No figures: no total either, which is not the same as zero.
+Json energy(const EnergyLedger& ledger) {
+    const auto picojoules = [](Femtojoules energy) { return static_cast<double>(energy.value()) / 1000; };
+    Json entries = Json::array();
+    for (const EnergyEntry& entry : ledger.entries())
+        entries.push_back({{"path", entry.path},
+                           {"event", entry.event},
+                           {"unit", entry.unit},
+                           {"count", entry.count},
+                           {"each_fj", entry.each.value()},
+                           {"energy_pj", picojoules(entry.energy())}});
+    Json total = ledger.empty() ? Json() : Json(picojoules(ledger.total()));
+    return {{"total_pj", std::move(total)}, {"entries", std::move(entries)}};
+}
+
 Json device(const DeviceResult& result) {
     return {{"device", result.device},
             {"trace", result.trace},
@@ -115,6 +130,7 @@ Json device(const DeviceResult& result) {
             {"layers", layers(result.layers)},
             {"tensors", tensors(result.tensors)},
             {"stats", stats(result.stats)},
+            {"energy", energy(result.energy)},
             {"config", result.effective_config}};
 }
 

@@ -11,6 +11,7 @@
 #include "sim/account/byte_ledger.h"
 #include "sim/account/causal_log.h"
 #include "sim/account/classes.h"
+#include "sim/account/energy_ledger.h"
 #include "sim/base/units.h"
 
 namespace systole {
@@ -81,6 +82,7 @@ struct DeviceResult {
     std::vector<ResultRow> layers;
     std::vector<CriticalStep> critical_path;  ///< by class, longest first; sums to the run's time
     std::vector<Stat> stats;
+    EnergyLedger energy;  ///< as far as the preset gives figures: memory only, today
     std::vector<TensorPlace> tensors;
     std::string effective_config;  ///< YAML
 };

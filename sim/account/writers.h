@@ -10,8 +10,9 @@
 
 namespace systole {
 
-/// A table with one row a layer, the totals, and the critical path in a sentence. Times in SI units, shares
-/// of matrix capacity in percent; classes that are 0.0 % in every row are left out and named below.
+/// A table with one row a layer, the totals, the critical path and the energy in a sentence each. Times in SI
+/// units, shares of matrix capacity in percent; classes that are 0.0 % in every row are left out and named
+/// below.
 std::string to_text(const DeviceResult& result);
 
 /// `result.json`. Integers stay integers; fractions and nanoseconds are the shortest decimals that read back

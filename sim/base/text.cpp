@@ -74,6 +74,11 @@ std::string format_bytes(Bytes bytes) {
     return scaled(static_cast<double>(bytes.value()) / 1000, kUnits);
 }
 
+std::string format_energy(Femtojoules energy) {
+    constexpr std::array<std::string_view, 6> kUnits{"fJ", "pJ", "nJ", "uJ", "mJ", "J"};
+    return scaled(static_cast<double>(energy.value()), kUnits);
+}
+
 std::string format_percent(double fraction) {
     return fmt::format("{:.1f}", 100 * fraction);
 }

@@ -40,6 +40,8 @@ using Bytes = Quantity<struct BytesTag>;
 using Bits = Quantity<struct BitsTag>;
 using Macs = Quantity<struct MacsTag>;                 ///< multiply-accumulate operations
 using Hertz = Quantity<struct HertzTag>;               ///< a clock's frequency
+using Femtojoules = Quantity<struct EnergyTag>;        ///< 1 pJ = 1000
+using Milliwatts = Quantity<struct PowerTag>;          ///< 1 mW for 1 ps is 1 fJ
 using BytesPerSecond = Quantity<struct BytesRateTag>;  ///< a bandwidth; 1 GB/s = 1e9
 
 /// For products of two quantities that only their quotient brings back into range.

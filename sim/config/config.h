@@ -80,6 +80,11 @@ public:
                              std::optional<BytesPerSecond> fallback = {});
     /// "700 ns", "1.5 us", "0 s"; whole picoseconds, zero allowed.
     Ticks time(std::string_view key, std::string_view meaning, std::optional<Ticks> fallback = {});
+    /// "909 pJ", "1.5 nJ"; whole femtojoules, zero allowed, less than a millijoule.
+    Femtojoules energy(std::string_view key, std::string_view meaning,
+                       std::optional<Femtojoules> fallback = {});
+    /// "33 mW", "1.5 W"; whole milliwatts, zero allowed, less than a megawatt.
+    Milliwatts power(std::string_view key, std::string_view meaning, std::optional<Milliwatts> fallback = {});
     /// A plain decimal number within [low, high] ("0.8", "12").
     double number(std::string_view key, std::string_view meaning, double low, double high,
                   std::optional<double> fallback = {});

@@ -40,6 +40,8 @@ constexpr std::array<Unit, 7> kBandwidths{{{"B/s", 1},
                                            {"GiB/s", 1 << 30}}};
 constexpr std::array<Unit, 5> kTimes{
     {{"ps", 1}, {"ns", 1'000}, {"us", 1'000'000}, {"ms", 1'000'000'000}, {"s", 1'000'000'000'000}}};
+constexpr std::array<Unit, 4> kEnergies{{{"fJ", 1}, {"pJ", 1'000}, {"nJ", 1'000'000}, {"uJ", 1'000'000'000}}};
+constexpr std::array<Unit, 2> kPowers{{{"mW", 1}, {"W", 1'000}}};
 
 struct Kind {
     std::span<const Unit> units;
@@ -54,6 +56,10 @@ Kind kind_of(Dimension dimension) {
             return {kSizes, "a size such as '24 MiB'"};
         case Dimension::Bandwidth:
             return {kBandwidths, "a bandwidth such as '900 GB/s'"};
+        case Dimension::Energy:
+            return {kEnergies, "an energy such as '900 pJ'"};
+        case Dimension::Power:
+            return {kPowers, "a power such as '30 mW'"};
         case Dimension::Time:
             break;
     }

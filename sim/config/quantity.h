@@ -23,6 +23,8 @@ enum class Dimension {
     Size,       ///< in bytes: B, kB, MB, GB (powers of 10), KiB, MiB, GiB (powers of 2)
     Bandwidth,  ///< in bytes per second: a size per "s"
     Time,       ///< in picoseconds: ps, ns, us, ms, s
+    Energy,     ///< in femtojoules: fJ, pJ, nJ, uJ
+    Power,      ///< in milliwatts: mW, W
 };
 
 /// A decimal integer in [low, high]; no leading zeros, no plus sign.

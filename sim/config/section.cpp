@@ -136,6 +136,22 @@ Ticks Section::time(std::string_view key, std::string_view meaning, std::optiona
                                     quantity_parser(kKind, 0, Ticks::max().value()), quantity_writer(kKind)));
 }
 
+Femtojoules Section::energy(std::string_view key, std::string_view meaning,
+                            std::optional<Femtojoules> fallback) {
+    constexpr auto kKind = Dimension::Energy;
+    constexpr std::int64_t kMost = 999'999'999'999;  // what one event takes; sums have room for many
+    return Femtojoules(read<std::int64_t>(key, meaning, plain(fallback), 0, quantity_parser(kKind, 0, kMost),
+                                          quantity_writer(kKind)));
+}
+
+Milliwatts Section::power(std::string_view key, std::string_view meaning,
+                          std::optional<Milliwatts> fallback) {
+    constexpr auto kKind = Dimension::Power;
+    constexpr std::int64_t kMost = 999'999'999;
+    return Milliwatts(read<std::int64_t>(key, meaning, plain(fallback), 0, quantity_parser(kKind, 0, kMost),
+                                         quantity_writer(kKind)));
+}
+
 double Section::number(std::string_view key, std::string_view meaning, double low, double high,
                        std::optional<double> fallback) {
     SYSTOLE_CHECK(!fallback || std::isfinite(*fallback), "the default of {}", path_of(key));

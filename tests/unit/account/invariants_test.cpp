@@ -55,6 +55,13 @@ TEST_CASE("every broken promise is named") {
         {"bytes moved into host: 30, expected 0", [](auto&, auto& e) { e.ends[1].in = Bytes(0); }},
         {"picoseconds of the critical path: 100001",
          [](auto& r, auto&) { r.critical_path[0].time += Ticks(1); }},
+        {"tiny_tpu.dram read that took energy: 65, expected 64",
+         [](auto& r, auto&) { r.stats[1].value = 64; }},
+        {"there is no counter read_bursts", [](auto& r, auto&) { r.stats.pop_back(); }},
+        {"read that took energy: -1",
+         [](auto& r, auto&) {
+             r.energy.enter({"tiny_tpu.dram", "read", "", "bursts", -1, Femtojoules(1)});
+         }},
         {"100 MACs on matrix units in 100 cycles", [](auto&, auto& e) { e.peaks.macs_per_cycle = 0; }},
         {"fewer than the roofline's 102", [](auto& r, auto&) { r.total.roofline_cycles = Cycles(102); }},
         {"DRAM: 2160 bytes in 100000 ps",

@@ -89,6 +89,9 @@ DeviceResult sample_result() {
                             {SlotClass::Ramp, Ticks(9'500)},
                             {SlotClass::Launch, Ticks(400)}};
     result.stats = {{"tiny_tpu.mxu0", "passes", "passes", "tile passes started", 9'007'199'254'740'993}};
+    result.stats.push_back({"tiny_tpu.dram", "read_bursts", "bursts", "read commands given", 65});
+    result.energy.enter({"tiny_tpu.dram", "read", "read_bursts", "bursts", 65, Femtojoules(890'500)});
+    result.energy.enter({"tiny_tpu.dram", "background", "", "ps", 100'000, Femtojoules(33)});
     result.tensors = {{"conv1.weights", "dram", "row-major", 4096, Bytes(2000)}};
     result.effective_config = "device: tiny\nmxu: {rows: 2}\n";
     return result;

@@ -16,6 +16,8 @@ TEST_CASE("thousands are separated by commas", "[text]") {
 }
 
 TEST_CASE("times take the unit that leaves four digits", "[text]") {
+    CHECK(format_energy(Femtojoules(5)) == "5.000 fJ");
+    CHECK(format_energy(Femtojoules(12'300'000'000'000)) == "12.30 mJ");
     CHECK(format_time(Ticks(0)) == "0 ps");
     CHECK(format_time(Ticks(999)) == "999 ps");
     CHECK(format_time(Ticks(1000)) == "1.000 ns");

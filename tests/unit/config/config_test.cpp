@@ -21,6 +21,8 @@ TEST_CASE("each getter reads its kind", "[config]") {
     CHECK(root.bytes("space", "") == Bytes(25'165'824));
     CHECK(root.bandwidth("link", "") == BytesPerSecond(900'000'000'000));
     CHECK(root.time("delay", "") == Ticks(700'000));
+    CHECK(root.energy("event", "", Femtojoules(1'500)) == Femtojoules(1'500));
+    CHECK(root.power("idle", "", Milliwatts(33)) == Milliwatts(33));
     CHECK(root.number("share", "", 0, 1) == 0.8);
     CHECK(root.flag("double", ""));
     CHECK(root.text("name", "") == "a: b");

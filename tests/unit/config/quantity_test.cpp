@@ -42,6 +42,12 @@ TEST_CASE("each unit of the documentation has its size", "[quantity]") {
     CHECK(value("0 s", Dimension::Time) == 0);
     CHECK(value("0.000000000001 s", Dimension::Time) == 1);
     CHECK(value("1.500000000000000000000000000000000000 us", Dimension::Time) == 1'500'000);
+    CHECK(value("909 pJ", Dimension::Energy) == 909'000);
+    CHECK(value("1.5 nJ", Dimension::Energy) == 1'500'000);
+    CHECK(value("7 fJ", Dimension::Energy) == 7);
+    CHECK(value("2 uJ", Dimension::Energy) == 2'000'000'000);
+    CHECK(value("33 mW", Dimension::Power) == 33);
+    CHECK(value("1.5 W", Dimension::Power) == 1'500);
     CHECK(value("940MHz", Dimension::Frequency) == 940'000'000);
 }
 
@@ -53,6 +59,9 @@ TEST_CASE("a wrong quantity is told what was expected", "[quantity]") {
     CHECK(
         problem("1050 Mhz", Dimension::Frequency) ==
         "'1050 Mhz' has an unknown unit 'Mhz' (did you mean 'MHz'?); expected a frequency such as '940 MHz'");
+    CHECK(problem("5 J", Dimension::Energy).find("unknown unit 'J'") != std::string::npos);
+    CHECK(problem("0.5 fJ", Dimension::Energy) == "'0.5 fJ' is not a whole number of fJ");
+    CHECK(problem("33", Dimension::Power) == "'33' has no unit; expected a power such as '30 mW'");
     CHECK(problem("900 GB", Dimension::Bandwidth).find("has an unknown unit 'GB'") != std::string::npos);
     CHECK(problem("010 MiB", Dimension::Size) == "'010 MiB' has a leading zero; numbers are decimal only");
     CHECK(problem("0x10 MiB", Dimension::Size).find("unknown unit 'x10 MiB'") != std::string::npos);

@@ -4,55 +4,75 @@
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
-#include "sim/config/config.h"
+#include "sim/base/error.h"
+#include "tests/unit/memory/memory_presets.h"
 
 namespace systole::test {
 namespace {
 
-config::Config load(const std::string& file) {
-    const auto no_presets = [](const std::string&, const SourceMark& where) -> config::YamlNode {
-        throw UserError(where, "no presets here");
-    };
-    return config::Config::from_document(config::load_yaml(file), no_presets);
-}
-
-DramSpec read(config::Config& memory) {
-    const DramSpec spec = read_dram_spec(memory.root());
-    memory.finish();
-    return spec;
-}
-
-std::string complaint_about(const std::string& path, const std::string& value) {
-    config::Config memory = load("configs/memory/teaching.yaml");
-    memory.set(path, value);
+/// What is said about `name` with one value set.
+std::string complaint_about(const std::string& path, const std::string& value,
+                            const std::string& name = "teaching") {
     try {
-        read(memory);
+        memory_spec(name, {{path, value}});
     } catch (const UserError& error) {
         return error.what();
     }
     return "";
 }
 
+bool contains(const std::string& text, const std::string& part) {
+    UNSCOPED_INFO(text);
+    return text.find(part) != std::string::npos;
+}
+
 }  // namespace
 
 TEST_CASE("the TPU v4 preset is half of 1228 GB/s and 32 GiB") {
-    config::Config memory = load("configs/memory/hbm2_tpu_v4.yaml");
-    const DramSpec spec = read(memory);
+    const DramSpec spec = memory_spec("hbm2_tpu_v4");
     CHECK(spec.capacity() == Bytes(std::int64_t{16} << 30));
     CHECK(spec.peak() == BytesPerSecond(614'400'000'000));
 }
 
 TEST_CASE("the TPU v1 preset is 8 GiB at 34 GB/s") {
-    config::Config memory = load("configs/memory/ddr3_tpu_v1.yaml");
-    const DramSpec spec = read(memory);
+    const DramSpec spec = memory_spec("ddr3_tpu_v1");
     CHECK(spec.capacity() == Bytes(std::int64_t{8} << 30));
     CHECK(spec.peak().value() == Approx(34.1e9).epsilon(0.002));
 }
 
+TEST_CASE("every shipped memory moves what its pins move") {
+    // data pins x Gb/s a pin / 8: what datasheets give
+    const std::vector<std::pair<std::string, double>> published{
+        {"hbm2_2000", 256},   {"hbm2_2400", 307.2},      {"hbm2e_3200", 409.6},      {"hbm2e_3600", 460.8},
+        {"hbm3_5200", 665.6}, {"hbm3_6400", 819.2},      {"hbm3e_8000", 1024},       {"hbm3e_9600", 1228.8},
+        {"ddr3_2133", 17.07}, {"ddr3_tpu_v1", 34.13},    {"ddr4_3200", 25.6},        {"gddr6_14000", 448},
+        {"gddr6_16000", 512}, {"gddr6_18000", 576},      {"lpddr5_6400", 51.2},      {"hbm2_tpu_v4", 614.4},
+        {"teaching", 16},     {"hbm2_golden_1pc", 16.0}, {"hbm2_golden_stack", 256},
+    };
+    for (const auto& [name, gigabytes] : published) {
+        INFO(name);
+        CHECK(static_cast<double>(memory_spec(name).peak().value()) / 1e9 == Approx(gigabytes).epsilon(1e-3));
+    }
+    CHECK(published.size() + 1 == memory_names().size());  // and the ideal one
+}
+
+TEST_CASE("a stack holds what its dies hold") {
+    const auto gib = [](const std::string& name) { return memory_spec(name).capacity().value() >> 30; };
+    CHECK(gib("hbm2_2000") == 8);
+    CHECK(gib("hbm2e_3200") == 16);
+    CHECK(gib("hbm3_6400") == 16);
+    CHECK(gib("hbm3e_9600") == 32);
+    CHECK(gib("ddr4_3200") == 8);
+    CHECK(gib("gddr6_14000") == 8);
+    CHECK(gib("lpddr5_6400") == 4);
+    CHECK(memory_spec("hbm2_golden_1pc").capacity() == Bytes(std::int64_t{512} << 20));
+}
+
 TEST_CASE("every value of a shipped memory says where it comes from") {
-    for (const std::string name : {"hbm2_tpu_v4", "ddr3_tpu_v1", "teaching", "ideal"}) {
-        config::Config memory = load("configs/memory/" + name + ".yaml");
-        read(memory);
+    for (const std::string& name : memory_names()) {
+        config::Config memory = memory_config(name);
+        read_dram_spec(memory.root());
+        memory.finish();
         for (const config::Entry& entry : memory.effective()) {
             INFO(name << ": " << entry.path);
             CHECK(entry.origin != config::Origin::Plain);
@@ -62,8 +82,7 @@ TEST_CASE("every value of a shipped memory says where it comes from") {
 }
 
 TEST_CASE("an ideal memory needs only its size") {
-    config::Config memory = load("configs/memory/ideal.yaml");
-    const DramSpec spec = read(memory);
+    const DramSpec spec = memory_spec("ideal");
     CHECK(spec.kind == DramSpec::Kind::Ideal);
     CHECK(spec.peak() == BytesPerSecond::max());
 }
@@ -78,6 +97,90 @@ TEST_CASE("values that contradict each other are refused with the reason") {
     CHECK(complaint_about("writes.low", "31").find("is not below high") != std::string::npos);
     CHECK(complaint_about("standard", "HBM9").find("HBM2") != std::string::npos);
     CHECK(complaint_about("timing.tCL", "14").find("tCL") != std::string::npos);
+}
+
+TEST_CASE("the golden maps are chosen by name") {
+    CHECK(memory_spec("hbm2_golden_1pc").address_map == "ch bg2 co5 ba2 ro15");
+    CHECK(memory_spec("hbm2_golden_stack", {{"address_map", "M2"}}).address_map == "ch co5 bg2 ba2 ro15");
+    CHECK(memory_spec("hbm2_golden_stack", {{"address_map", "co5 ch ba2 bg2 ro15"}}).address_map ==
+          "co5 ch ba2 bg2 ro15");
+    CHECK(contains(complaint_about("address_map", "M9", "hbm2_golden_1pc"), "did you mean 'M"));
+    CHECK(contains(complaint_about("address_maps.M3", "co5 ba2 bg2 ro16", "hbm2_golden_1pc"),
+                   "address_maps.M3: the map gives 16 ro bits"));
+    CHECK(contains(complaint_about("address_maps.ro", "ch bg2 co5 ba2 ro15", "hbm2_golden_1pc"),
+                   "is a map itself"));
+}
+
+TEST_CASE("the policies of a controller are read") {
+    const DramSpec plain = memory_spec("hbm2_2000");
+    CHECK(plain.pseudo_channels == 2);
+    CHECK(plain.page == PagePolicy::Open);
+    CHECK(plain.refresh == RefreshPolicy::AllBank);
+    const DramSpec spec = memory_spec("hbm2_2000", {{"page", "adaptive"},
+                                                    {"row_hit_cap", "4"},
+                                                    {"patience", "100"},
+                                                    {"queue", "64"},
+                                                    {"refresh", "per_bank"},
+                                                    {"refresh_postpone", "8"}});
+    CHECK(spec.page == PagePolicy::Adaptive);
+    CHECK(spec.row_hit_cap == 4);
+    CHECK(spec.patience == 100);
+    CHECK(spec.queue == 64);
+    CHECK(spec.refresh == RefreshPolicy::PerBank);
+    CHECK(spec.refresh_postpone == 8);
+    CHECK(memory_spec("hbm2_2000", {{"refresh", "off"}}).refresh == RefreshPolicy::Off);
+    CHECK(memory_spec("hbm2_2000", {{"page", "closed"}}).page == PagePolicy::Closed);
+}
+
+TEST_CASE("a policy that the standard or the queue has no room for is refused") {
+    CHECK(contains(complaint_about("refresh", "per_bank", "ddr4_3200"), "DDR4 has no refresh of one bank"));
+    CHECK(contains(complaint_about("pseudo_channels", "2", "lpddr5_6400"), "LPDDR5 has no pseudo-channels"));
+    CHECK(contains(complaint_about("refresh_postpone", "9"), "'9' is too large; the most is 8"));
+    CHECK(contains(complaint_about("page", "opne"), "did you mean 'open'"));
+    CHECK(contains(complaint_about("queue", "0"), "'0' is too small; the least is 1"));
+    CHECK(contains(complaint_about("patience", "0"), "'0' is too small; the least is 1"));
+    CHECK(contains(complaint_about("writes.high", "33"), "'33' is too large; the most is 32"));
+    CHECK(contains(complaint_about("burst_length", "4", "gddr6_14000"), "expected at least 8 transfers"));
+    CHECK(contains(complaint_about("timing.REFISB", "245"), "245 is more than REFI / 16 banks = 244"));
+    CHECK(contains(complaint_about("timing.REFISB", "12"), "12 is less than (RFCSB + RC) / 16 banks = 13"));
+    CHECK(contains(complaint_about("timing.RFCSB", "261"), "260 is less than RFCSB = 261"));
+}
+
+TEST_CASE("a stated bandwidth is held against the organisation") {
+    CHECK(complaint_about("bandwidth", "256 GB/s", "hbm2_2000").empty());
+    CHECK(complaint_about("bandwidth", "34 GB/s", "ddr3_tpu_v1").empty());  // published figures are rounded
+    CHECK(contains(complaint_about("bandwidth", "300 GB/s", "hbm2_2000"),
+                   "bandwidth: 300 GB/s are stated, but 16 data buses of 32 B a burst in 2 clocks of 1 GHz "
+                   "reach 256 GB/s"));
+}
+
+TEST_CASE("energies come all together or not at all") {
+    const std::optional<DramEnergy> energy = memory_spec("hbm2_2000").energy;
+    REQUIRE(energy.has_value());
+    CHECK(energy->act_pre == Femtojoules(909'000));
+    CHECK(energy->background == Milliwatts(33));
+    CHECK_FALSE(memory_spec("ideal").energy.has_value());
+    CHECK(contains(complaint_about("energy.read", "1 pJ", "ideal"), "energy.read"));
+    CHECK(contains(complaint_about("energy.read", "5"), "has no unit; expected an energy such as '900 pJ'"));
+    CHECK(contains(complaint_about("energy.background", "5 pJ"), "expected a power such as '30 mW'"));
+    CHECK(contains(complaint_about("energy.refresh_bank", "1 pJ", "ddr4_3200"), "energy.refresh_bank"));
+}
+
+TEST_CASE("a published energy a bit comes out of an activation every 256 bytes") {
+    // pJ/bit: O'Connor et al. 2017; Jouppi et al. 2021 (1300 pJ per 64 bit); Micron, less 0.2 of background
+    const std::vector<std::pair<std::string, double>> published{{"hbm2_2000", 3.92},
+                                                                {"ddr3_2133", 20.3},
+                                                                {"ddr4_3200", 20.3},
+                                                                {"gddr6_14000", 7.5},
+                                                                {"hbm2e_3200", 5.8}};
+    for (const auto& [name, pj_a_bit] : published) {
+        const DramSpec spec = memory_spec(name);
+        const double bursts = 256.0 / static_cast<double>(spec.burst_bytes.value());
+        const double fj = static_cast<double>(spec.energy->act_pre.value()) +
+                          bursts * static_cast<double>(spec.energy->read.value());
+        INFO(name);
+        CHECK(fj / 1000 / 2048 == Approx(pj_a_bit).epsilon(0.01));
+    }
 }
 
 }  // namespace systole::test

@@ -17,10 +17,10 @@ inline DramSpec hbm2() {
     spec.row_bytes = Bytes(1024);
     spec.burst_bytes = Bytes(32);
     spec.address_map = "bg2 co5 ba2 ro15";
-    spec.timing = {{"CL", 14},   {"CWL", 5},   {"RCDRD", 14}, {"RCDWR", 12},  {"RP", 14},
-                   {"RAS", 34},  {"RC", 48},   {"WR", 16},    {"RTP", 5},     {"CCD_S", 2},
-                   {"CCD_L", 4}, {"RRD_S", 4}, {"RRD_L", 6},  {"FAW", 16},    {"WTR_S", 6},
-                   {"WTR_L", 8}, {"RTW", 13},  {"RFC", 260},  {"REFI", 3900}, {"BL", 2}};
+    spec.timing = {{"CL", 14},     {"CWL", 5},  {"RCDRD", 14},  {"RCDWR", 12},   {"RP", 14},   {"RAS", 34},
+                   {"RC", 48},     {"WR", 16},  {"RTP", 5},     {"CCD_S", 2},    {"CCD_L", 4}, {"RRD_S", 4},
+                   {"RRD_L", 6},   {"FAW", 16}, {"WTR_S", 6},   {"WTR_L", 8},    {"RTW", 13},  {"RFC", 260},
+                   {"REFI", 3900}, {"BL", 2},   {"RFCSB", 160}, {"REFISB", 244}, {"RREFD", 8}};
     return spec;
 }
 

@@ -5,5 +5,10 @@ systole_test(memory SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/channel_twin.cpp
     ${CMAKE_CURRENT_LIST_DIR}/constraint_table.cpp
     ${CMAKE_CURRENT_LIST_DIR}/dram_config.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/dram_energy.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/memory_presets.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/random_channel.cpp
     ${CMAKE_CURRENT_LIST_DIR}/slow_channel.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/slow_channel_account.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/slow_channel_judge.cpp
     DEPENDS systole_memory)

@@ -41,6 +41,11 @@ public:
     Bytes bytes_read() const { return own_ ? own_->bytes_read() : splitter_->bytes_read(); }
     Bytes bytes_written() const { return own_ ? own_->bytes_written() : splitter_->bytes_written(); }
     std::vector<Stat> stats();
+    /// Who owned the clocks of the data buses; nothing is known of another memory's, nor of its energy.
+    BusAccount bus_account() { return own_ ? own_->bus_account() : BusAccount{}; }
+    void account_energy(EnergyLedger& ledger) {
+        if (own_) own_->account_energy(ledger);
+    }
 
 private:
     std::optional<Dram> own_;

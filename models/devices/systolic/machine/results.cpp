@@ -214,6 +214,7 @@ DeviceResult result_of(Machine& machine, const SystolicSpec& spec, const Protoco
     result.critical_path = rows.path(machine.record.last(), Ticks(0));
     result.total.bound_by = bound_by(result.critical_path);
     result.stats = machine.stats();
+    machine.memory.account_energy(result.energy);
 
     Expectations expected;
     for (const auto& mxu : machine.mxus) expected.capacity += mxu->account().capacity();
