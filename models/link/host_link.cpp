@@ -5,6 +5,10 @@
 
 namespace systole {
 
+BytesPerSecond HostLinkSpec::peak() const {
+    return kind == Kind::Fixed ? bandwidth : PcieWire(pcie).payload_rate();
+}
+
 Ticks LinkTiming::send(Ticks now, Bytes bytes) {
     if (now >= free_) {
         busy_since_ = now;
@@ -17,6 +21,52 @@ Ticks LinkTiming::send(Ticks now, Bytes bytes) {
     const Int128 ticks = (Int128{in_period_.value()} * kTicksPerSecond + rate - 1) / rate;
     free_ = busy_since_ + Ticks(static_cast<std::int64_t>(ticks));
     return free_ + spec_.latency;
+}
+
+HostLink::HostLink(sc_core::sc_module_name name, const HostLinkSpec& spec)
+    : sc_module(name), timing_(Fixed{LinkTiming(spec), LinkTiming(spec)}) {
+    if (spec.kind == HostLinkSpec::Kind::Pcie) timing_.emplace<PcieTiming>(spec.pcie, spec.latency);
+}
+
+Ticks HostLink::serve(Ticks at, const tlm::tlm_generic_payload& payload, bool upwards) {
+    SYSTOLE_CHECK(payload.is_write() == upwards, "{}: a {} through the socket of the other direction", name(),
+                  payload.is_write() ? "write" : "read");
+    const Bytes bytes(payload.get_data_length());
+    if (auto* fixed = std::get_if<Fixed>(&timing_))
+        return (upwards ? fixed->up : fixed->down).send(at, bytes);
+    auto& pcie = std::get<PcieTiming>(timing_);
+    const auto address = static_cast<std::int64_t>(payload.get_address());
+    return upwards ? pcie.write(at, address, bytes) : pcie.read(at, address, bytes);
+}
+
+Bytes HostLink::bytes_down() const {
+    const auto* fixed = std::get_if<Fixed>(&timing_);
+    return fixed ? fixed->down.sent() : std::get<PcieTiming>(timing_).down().data;
+}
+
+Bytes HostLink::bytes_up() const {
+    const auto* fixed = std::get_if<Fixed>(&timing_);
+    return fixed ? fixed->up.sent() : std::get<PcieTiming>(timing_).up().data;
+}
+
+std::vector<Stat> HostLink::stats() const {
+    const auto stat = [this](const char* counter, const char* unit, const char* meaning, std::int64_t value) {
+        return Stat{name(), counter, unit, meaning, value};
+    };
+    std::vector<Stat> all{
+        stat("bytes_down", "B", "data brought from the host", bytes_down().value()),
+        stat("bytes_up", "B", "data carried to the host", bytes_up().value()),
+    };
+    if (const auto* pcie = std::get_if<PcieTiming>(&timing_)) {
+        all.push_back(stat("wire_down", "ps",
+                           "wires towards the device taken: data, headers, acknowledgements",
+                           pcie->down().wire.value()));
+        all.push_back(stat("wire_up", "ps",
+                           "wires towards the host taken: data, headers, requests, "
+                           "acknowledgements",
+                           pcie->up().wire.value()));
+    }
+    return all;
 }
 
 }  // namespace systole

@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// The link to the host (PCIe) as two TLM-2.0 targets, one per direction: reads from `down` bring data from
-// host memory to the device, writes to `up` carry results back. Each direction serializes its payloads at the
-// effective bandwidth and adds the one-way latency; the two never disturb each other (full duplex).
-// Host memory itself is taken to be as fast as the link.
+// The link to the host as two TLM-2.0 targets, one per direction of data: reads through `down` bring data
+// from host memory to the device, writes through `up` carry results back. A link of fixed bandwidth
+// serializes each direction and adds a latency, and the directions never disturb each other; over PCI Express
+// (pcie_timing.h) each also carries requests and acknowledgements of the other.
 #pragma once
 
+#include <string>
 #include <systemc>
+#include <variant>
+#include <vector>
 
 #include "models/link/link_spec.h"
+#include "models/link/pcie_timing.h"
+#include "sim/account/run_result.h"
 #include "sim/kernel/served_target.h"
 
 namespace systole {
 
-/// When payloads of one direction arrive: plain arithmetic, no SystemC.
+/// When payloads of one direction arrive over a link of fixed bandwidth: plain arithmetic, no SystemC.
 class LinkTiming {
 public:
     explicit LinkTiming(const HostLinkSpec& spec) : spec_(spec) {}
@@ -30,23 +35,26 @@ private:
 };
 
 class HostLink : public sc_core::sc_module {
-    LinkTiming down_timing_, up_timing_;
-
 public:
-    ServedTarget down{"down",
-                      [this](Ticks at, const auto& payload) { return serve(down_timing_, at, payload); }};
-    ServedTarget up{"up", [this](Ticks at, const auto& payload) { return serve(up_timing_, at, payload); }};
+    /// Takes reads only, answered when their last byte is in the device.
+    ServedTarget down{"down", [this](Ticks at, const auto& payload) { return serve(at, payload, false); }};
+    /// Takes writes only, answered when their last byte is in host memory.
+    ServedTarget up{"up", [this](Ticks at, const auto& payload) { return serve(at, payload, true); }};
 
-    HostLink(sc_core::sc_module_name name, const HostLinkSpec& spec)
-        : sc_module(name), down_timing_(spec), up_timing_(spec) {}
+    HostLink(sc_core::sc_module_name name, const HostLinkSpec& spec);
 
-    Bytes bytes_down() const { return down_timing_.sent(); }
-    Bytes bytes_up() const { return up_timing_.sent(); }
+    Bytes bytes_down() const;
+    Bytes bytes_up() const;
+    /// Counters of both directions.
+    std::vector<Stat> stats() const;
 
 private:
-    static Ticks serve(LinkTiming& timing, Ticks at, const tlm::tlm_generic_payload& payload) {
-        return timing.send(at, Bytes(payload.get_data_length()));
-    }
+    struct Fixed {
+        LinkTiming down, up;
+    };
+    Ticks serve(Ticks at, const tlm::tlm_generic_payload& payload, bool upwards);
+
+    std::variant<Fixed, PcieTiming> timing_;
 };
 
 }  // namespace systole

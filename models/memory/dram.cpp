@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "models/memory/dram_energy.h"
 #include "sim/base/check.h"
 #include "sim/kernel/kernel.h"
 
@@ -12,6 +11,18 @@ namespace {
 
 Direction direction_of(const tlm::tlm_generic_payload& payload) {
     return payload.is_write() ? Direction::Write : Direction::Read;
+}
+
+/// Channels know a part by its transaction's slot and its own index there.
+constexpr int kPartBits = 20;
+std::int64_t part_id(std::size_t slot, std::size_t part) {
+    return static_cast<std::int64_t>(slot << kPartBits | part);
+}
+std::size_t slot_of(std::int64_t id) {
+    return static_cast<std::size_t>(id) >> kPartBits;
+}
+std::size_t part_of(std::int64_t id) {
+    return static_cast<std::size_t>(id) & ((std::size_t{1} << kPartBits) - 1);
 }
 
 }  // namespace
@@ -93,76 +104,126 @@ std::size_t Dram::enter(Payload& payload, int initiator, sc_core::sc_event* done
     }
     const std::size_t slot = free_.back();
     free_.pop_back();
-    transactions_[slot] = {&payload, initiator, 0, done};
+    Transaction& transaction = transactions_[slot];
+    transaction.payload = &payload;
+    transaction.initiator = initiator;
+    transaction.direction = direction_of(payload);
+    transaction.done = done;
+    transaction.watched = 0;
+    transaction.parts.clear();
     ++in_flight_;
+    if (!map_) return slot;
+    shares_.clear();
+    map_->split(static_cast<std::int64_t>(payload.get_address()), Bytes(payload.get_data_length()), shares_);
+    for (const ChannelShare& share : shares_) transaction.parts.push_back({share, false});
     return slot;
 }
 
-/// Hands the transaction's shares to their channels; false if one of their doors is full.
+/// Hands the transaction's parts to their channels; false if one of their doors is full.
 bool Dram::place(std::size_t slot) {
     Transaction& transaction = transactions_[slot];
-    const Payload& payload = *transaction.payload;
-    if (!map_) {
+    if (transaction.parts.empty()) {  // an ideal memory
         answer(slot);
         return true;
     }
-    shares_.clear();
-    map_->split(static_cast<std::int64_t>(payload.get_address()), Bytes(payload.get_data_length()), shares_);
-    const Direction direction = direction_of(payload);
-    if (!has_room(direction)) return false;
+    if (!has_room(transaction)) return false;
     const Cycles now = clock_.at_or_after(systole::now());
-    for (const ChannelShare& share : shares_) {
-        Channel& channel = channel_of(share);
-        channel.timing.push(bus_of(share), static_cast<std::int64_t>(slot), share.first, share.count,
-                            direction, now);
-        channel.next = channel.timing.next_event();
+    for (std::size_t i = 0; i < transaction.parts.size(); ++i) {
+        const Part& part = transaction.parts[i];
+        Channel& channel = channel_of(part);
+        channel.timing.push(pseudo_channel_of(part), part_id(slot, i), part.share.first, part.share.count,
+                            transaction.direction, now);
+        channel.changed = true;
     }
-    transaction.shares = static_cast<std::int64_t>(shares_.size());
+    transaction.watched = 0;
+    watch(transaction);
     return true;
 }
 
-/// Whether the doors of all channels in `shares_` have room; if not, they are asked when they may have.
-bool Dram::has_room(Direction direction) {
-    bool room = true;
-    for (const ChannelShare& share : shares_) {
-        Channel& channel = channel_of(share);
-        const int bus = bus_of(share);
-        if (channel.timing.at_door(bus, direction) < spec_.door) continue;
-        channel.timing.advance(clock_now(), completed_);
-        if (channel.timing.at_door(bus, direction) < spec_.door) continue;
-        channel.next = std::min(channel.timing.next_event(), channel.timing.next_door_event(bus, direction));
-        room = false;
+/// Whether the doors of all its channels have room; if not, the first full one is asked when it may move.
+bool Dram::has_room(Transaction& transaction) {
+    for (std::size_t i = 0; i < transaction.parts.size(); ++i) {
+        const Part& part = transaction.parts[i];
+        DramChannel& timing = channel_of(part).timing;
+        const int bus = pseudo_channel_of(part);
+        if (timing.at_door(bus, transaction.direction) < spec_.door) continue;
+        timing.advance(clock_now(), completed_);
+        channel_of(part).changed = true;
+        if (timing.at_door(bus, transaction.direction) < spec_.door) continue;
+        door_ = timing.next_door_event(bus, transaction.direction);
+        return false;
     }
-    return room;
+    return true;
 }
 
 void Dram::place_held() {
+    door_ = Cycles::max();
     while (!held_.empty() && place(held_.front())) {
-        const Transaction transaction = transactions_[held_.front()];
+        const Transaction& transaction = transactions_[held_.front()];
+        Payload& payload = *transaction.payload;
+        const int initiator = transaction.initiator;
+        const bool blocking = transaction.done != nullptr;
         held_.pop_front();
-        if (transaction.done) continue;  // a b_transport has no phases
+        if (blocking) continue;  // a b_transport has no phases
         tlm::tlm_phase phase = tlm::END_REQ;
         sc_core::sc_time delay;
-        in[transaction.initiator]->nb_transport_bw(*transaction.payload, phase, delay);
+        in[initiator]->nb_transport_bw(payload, phase, delay);
     }
 }
 
 void Dram::serve() {
     const Cycles now = clock_now();
-    for (Channel& channel : channels_) {
-        if (channel.next > now) continue;
-        channel.timing.advance(now, completed_);
-        channel.next = channel.timing.next_event();
-    }
-    for (const DramChannel::Completion& completion : completed_) {
-        const auto slot = static_cast<std::size_t>(completion.request);
-        if (--transactions_[slot].shares == 0) answer(slot);
-    }
-    completed_.clear();
-    place_held();
+    catch_up(now);
+    if (door_ <= now) place_held();
     for (std::size_t initiator = 0; initiator < ports_.size(); ++initiator)
         send_responses(static_cast<int>(initiator));
     sleep();
+}
+
+/// Asks watched channels whose time has come, until none is left: what finishes in one moves its watchers on
+/// to others.
+void Dram::catch_up(Cycles now) {
+    finish_parts();
+    for (bool asked = true; asked;) {
+        asked = false;
+        for (Channel& channel : channels_) {
+            if (channel.watchers == 0 || next_of(channel) > now) continue;
+            channel.timing.advance(now, completed_);
+            channel.changed = true;
+            finish_parts();
+            asked = true;
+        }
+    }
+}
+
+/// Counts what the channels have completed.
+void Dram::finish_parts() {
+    for (const DramChannel::Completion& completion : completed_) {
+        const std::size_t slot = slot_of(completion.request);
+        Transaction& transaction = transactions_[slot];
+        Part& part = transaction.parts[part_of(completion.request)];
+        part.finished = true;
+        if (&part != &transaction.parts[transaction.watched]) continue;
+        --channel_of(part).watchers;
+        while (transaction.watched < transaction.parts.size() &&
+               transaction.parts[transaction.watched].finished)
+            ++transaction.watched;
+        if (transaction.watched == transaction.parts.size())
+            answer(slot);
+        else
+            watch(transaction);
+    }
+    completed_.clear();
+}
+
+void Dram::watch(Transaction& transaction) {
+    ++channel_of(transaction.parts[transaction.watched]).watchers;
+}
+
+Cycles Dram::next_of(Channel& channel) {
+    if (channel.changed) channel.next = channel.timing.next_event();
+    channel.changed = false;
+    return channel.next;
 }
 
 void Dram::answer(std::size_t slot) {
@@ -193,11 +254,12 @@ void Dram::send_responses(int initiator) {
     }
 }
 
-/// Until the next event of any channel, and no longer.
+/// Until the next event of any watched channel or full door, and no longer.
 void Dram::sleep() {
     if (!completed_.empty()) return wake_.notify(sc_core::SC_ZERO_TIME);
-    Cycles next = Cycles::max();
-    for (const Channel& channel : channels_) next = std::min(next, channel.next);
+    Cycles next = door_;
+    for (Channel& channel : channels_)
+        if (channel.watchers > 0) next = std::min(next, next_of(channel));
     if (next == Cycles::max()) return;
     const Ticks now = systole::now();
     wake_.notify(to_sc_time(std::max(clock_.edge(next), now) - now));
@@ -211,43 +273,13 @@ void Dram::listen(int channel, DramChannel::Listener listener) {
     channels_[static_cast<std::size_t>(channel)].timing.listen(std::move(listener));
 }
 
+void Dram::check_commands() {
+    for (int channel = 0; channel < channels(); ++channel)
+        listen(channel, checkers_.emplace_back(spec_).listener());
+}
+
 void Dram::settle(Ticks time) {
     for (Channel& channel : channels_) channel.timing.settle(clock_.at_or_after(time));
-}
-
-/// Of all channels, up to the current time.
-DramChannel::Stats Dram::counts() {
-    DramChannel::Stats sum;
-    for (Channel& channel : channels_) {
-        channel.timing.advance(clock_now(), completed_);
-        for (int bus = 0; bus < spec_.pseudo_channels; ++bus) sum += channel.timing.stats(bus);
-    }
-    sleep();
-    return sum;
-}
-
-void Dram::account_energy(EnergyLedger& ledger) {
-    enter_energy(spec_, counts(), systole::now(), name(), ledger);
-}
-
-std::vector<Stat> Dram::stats() {
-    const DramChannel::Stats sum = counts();
-    const auto stat = [this](const char* counter, const char* unit, const char* meaning, std::int64_t value) {
-        return Stat{name(), counter, unit, meaning, value};
-    };
-    return {
-        stat("bytes_read", "B", "payload bytes of answered reads", bytes_read_.value()),
-        stat("bytes_written", "B", "payload bytes of answered writes", bytes_written_.value()),
-        stat("read_bursts", "bursts", "read commands given", sum.read_bursts),
-        stat("write_bursts", "bursts", "write commands given", sum.write_bursts),
-        stat("activates", "commands", "rows opened", sum.activates),
-        stat("precharges", "commands", "rows closed, those for a refresh included", sum.precharges),
-        stat("refreshes", "commands", "all-bank refreshes", sum.refreshes),
-        stat("bank_refreshes", "commands", "refreshes of one bank", sum.bank_refreshes),
-        stat("row_hits", "bursts", "bursts that found their row open", sum.row_hits()),
-        stat("bus_busy", "cycles", "command clocks with data on a bus, summed over channels",
-             sum.bus_busy.value()),
-    };
 }
 
 }  // namespace systole

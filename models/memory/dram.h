@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A DRAM behind TLM-2.0 sockets: all channels of one address space. A transaction is a contiguous range of
-// global addresses (at most DramSpec::max_payload); it is split by the address map into one share per channel
-// and answered when its last share is. Timing only: data pointers are not followed. When a channel's door is
-// full the request phase stays open (END_REQ comes later), so back-pressure reaches the initiator by itself.
+// global addresses (at most DramSpec::max_payload); it is split by the address map into one share per data
+// bus and answered when its last share is. Timing only: data pointers are not followed. When a door is full
+// the request phase stays open (END_REQ comes later), so back-pressure reaches the initiator by itself.
+//
+// Channels are asked as late as possible. A transaction watches one of its unfinished shares at a time, and
+// only channels that are watched wake the module: what finishes elsewhere meanwhile is found when it matters.
 #pragma once
 
 #include <tlm_utils/multi_passthrough_target_socket.h>
@@ -14,6 +17,7 @@
 #include <vector>
 
 #include "models/memory/address_map.h"
+#include "models/memory/command_checker.h"
 #include "models/memory/dram_channel.h"
 #include "models/memory/dram_spec.h"
 #include "sim/account/run_result.h"
@@ -49,19 +53,31 @@ public:
     void listen(int channel, DramChannel::Listener listener);
     void settle(Ticks time);
 
+    /// From now on a checker listens to every channel: a command that its standard forbids ends the program.
+    void check_commands();
+
     /// Counters of the whole memory, summed over channels, up to the current time.
     std::vector<Stat> stats();
+    /// Who owned the clocks of all data buses up to the current time; empty for an ideal memory.
+    BusAccount bus_account();
     /// Enters what the same commands took, and the background until now.
     void account_energy(EnergyLedger& ledger);
 
 private:
     using Payload = tlm::tlm_generic_payload;
 
+    /// What one data bus has to do for a transaction.
+    struct Part {
+        ChannelShare share;
+        bool finished = false;
+    };
     struct Transaction {
         Payload* payload = nullptr;
         int initiator = 0;
-        std::int64_t shares = 0;            // not yet answered by their channels
+        Direction direction = Direction::Read;
         sc_core::sc_event* done = nullptr;  // a b_transport that waits, instead of a response phase
+        std::vector<Part> parts;
+        std::size_t watched = 0;  // the first part that is not finished
     };
     struct Port {
         std::deque<Payload*> responses;
@@ -69,7 +85,9 @@ private:
     };
     struct Channel {
         DramChannel timing;
-        Cycles next = Cycles::max();  // when to ask it again
+        std::int64_t watchers = 0;    // transactions that wait for it before their other channels
+        bool changed = false;         // since `next` was computed
+        Cycles next = Cycles::max();  // no completion before
     };
 
     void end_of_elaboration() override { ports_.resize(in.size()); }
@@ -77,33 +95,40 @@ private:
                                        sc_core::sc_time& delay);
     void b_transport(int initiator, Payload& payload, sc_core::sc_time& delay);
 
-    void serve();  // SC_METHOD: sleeps until the earliest event of any channel
+    void serve();  // SC_METHOD: sleeps until the earliest event of any watched channel
     bool refuse(Payload& payload) const;
     std::size_t enter(Payload& payload, int initiator, sc_core::sc_event* done);
     bool place(std::size_t transaction);
-    bool has_room(Direction direction);
-    Channel& channel_of(const ChannelShare& share) {
-        return channels_[static_cast<std::size_t>(share.bus / spec_.pseudo_channels)];
-    }
-    int bus_of(const ChannelShare& share) const { return share.bus % spec_.pseudo_channels; }
+    bool has_room(Transaction& transaction);
     void place_held();
+    void watch(Transaction& transaction);
+    Cycles next_of(Channel& channel);
+    void catch_up(Cycles now);
+    void finish_parts();
     void answer(std::size_t transaction);
     void send_responses(int initiator);
     void sleep();
     Cycles clock_now() const;
+    Channel& channel_of(const Part& part) {
+        return channels_[static_cast<std::size_t>(part.share.bus / spec_.pseudo_channels)];
+    }
+    int pseudo_channel_of(const Part& part) const { return part.share.bus % spec_.pseudo_channels; }
+    void fix_until_now();
     DramChannel::Stats counts();
 
     const DramSpec spec_;
     const ClockDomain clock_;
     std::unique_ptr<const AddressMap> map_;  // none for an ideal memory
     std::vector<Channel> channels_;
+    std::deque<CommandChecker> checkers_;  // one a channel, or none; they must not move
 
     std::vector<Transaction> transactions_;  // slots, reused
     std::vector<std::size_t> free_;
     std::int64_t in_flight_ = 0;
-    std::deque<std::size_t> held_;                    // transactions before full doors, in order of arrival
-    std::vector<Port> ports_;                         // per initiator
-    std::vector<ChannelShare> shares_;                // scratch
+    std::deque<std::size_t> held_;      // transactions before full doors, in order of arrival
+    Cycles door_ = Cycles::max();       // when the door before which the first of them stands may move
+    std::vector<Port> ports_;           // per initiator
+    std::vector<ChannelShare> shares_;  // scratch
     std::vector<DramChannel::Completion> completed_;  // by channels, not yet handled
     sc_core::sc_event wake_{"wake"};
     Bytes bytes_read_, bytes_written_;

@@ -215,8 +215,7 @@ Command dram_command() {
     add_pattern(command.options);
     add_option(command.options, "latencies", "FILE",
                "write a row for every request there: request,accept_clk,done_clk,latency");
-    command.options.add_options()("check-dram",
-                                  "check every command of the controllers against the standard's table");
+    add_check_dram(command.options);
     add_option(command.options, "output,o", "FILE",
                "write the answer there instead of to the standard output");
     command.options.add_options()(

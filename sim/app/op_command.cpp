@@ -81,7 +81,7 @@ int op(const Arguments& arguments) {
     const OpQuestion question = file ? OpQuestion{} : read_op_question(arguments, 1);
     const Settings settings = read_settings(arguments.list("set"), Protocol::of_op(), {reference});
     refuse_workload(settings, "an operator has none");
-    const RunOptions options{settings.protocol, false};
+    const RunOptions options{settings.protocol, false, arguments.has("check-dram")};
     const LoadedDevice device = load_device(Library::find(), reference, settings.device);
     if (file) return answer_table(arguments, device, *file, counters, options);
     print(answer_question(device, question, format, counters, options));
@@ -111,6 +111,7 @@ Command op_command() {
     add_option(command.options, "counters", "NAMES",
                "more columns: these counters, summed over components, such as passes,macs");
     add_option(command.options, "format", "FORMAT", "text (default), json or csv");
+    add_check_dram(command.options);
     command.examples = {
         {"systole op tpu_v4 matmul m=512 n=512 k=512", "a product of two bf16 matrices"},
         {"systole op tpu_v1 conv2d n=1 h=56 w=56 c=64 k=64 r=3 s=3 pad=1 dtype=int8", "a convolution"},

@@ -55,7 +55,7 @@ RunOutcome simulate(const Arguments& arguments, bool timeline) {
     const auto program = arguments.option("program");
     const std::string trace = program && arguments.count() < 2 ? "" : arguments.at(1);
     const Settings settings = read_settings(arguments.list("set"), Protocol::of_run(), {reference});
-    const RunOptions options{settings.protocol, timeline};
+    const RunOptions options{settings.protocol, timeline, arguments.has("check-dram")};
     if (program) refuse_workload(settings, "a device program has none");
     const Library library = Library::find();
     const LoadedDevice device = load_device(library, reference, settings.device);
@@ -114,6 +114,7 @@ Command run_command() {
     add_option(command.options, "timeline", "FILE", "write the Chrome trace of the run, for ui.perfetto.dev");
     add_option(command.options, "program", "FILE",
                "run this device program ('systole lower'); TRACE is then not needed");
+    add_check_dram(command.options);
     command.examples = {
         {"systole run tpu_v4 resnet50", "one inference, layer by layer, and what bounds each layer"},
         {"systole run tpu_v4 resnet50 --set workload.batch=8 --set mxu.count=2",

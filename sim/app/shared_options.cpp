@@ -16,6 +16,10 @@ void add_set(po::options_description& options) {
         "may be repeated; NAME:PATH=VALUE concerns one device");
 }
 
+void add_check_dram(po::options_description& options) {
+    options.add_options()("check-dram", "hold every command of the memory against its standard's table");
+}
+
 void add_option(po::options_description& options, const char* name, const char* value, const char* meaning) {
     options.add_options()(name, po::value<std::string>()->value_name(value), meaning);
 }

@@ -36,7 +36,8 @@ std::vector<std::pair<std::string, std::string>> describe(const Protocol& protoc
 
 struct RunOptions {
     Protocol protocol;
-    bool timeline = false;  ///< collect spans
+    bool timeline = false;    ///< collect spans
+    bool check_dram = false;  ///< hold every command of the memory against its standard
 };
 
 struct RunOutcome {

@@ -54,21 +54,23 @@ void check_times(const test::Seen& seen, const ClockDomain& clock) {
 /// The data bus carries what the memory counted.
 void check_bus(const test::Seen& seen, const Machine& machine) {
     std::int64_t busy = 0;
-    for (int bus_number = 0; machine.dram.channels() > 0 && bus_number < machine.dram.spec().data_buses();
+    for (int bus_number = 0;
+         machine.memory.dram().channels() > 0 && bus_number < machine.memory.dram().spec().data_buses();
          ++bus_number) {
-        const int buses = machine.dram.spec().pseudo_channels;
+        const int buses = machine.memory.dram().spec().pseudo_channels;
         const std::string channel = "m.dram.channel_" + std::to_string(bus_number / buses);
         const std::string inside = buses == 1 ? "" : ".pseudo_channel_" + std::to_string(bus_number % buses);
         const auto& bus = seen.changes(channel + inside + ".data_bus");
         for (auto at = bus.begin(); at != bus.end(); ++at) {
             const auto next = std::next(at);
             const Ticks until = next == bus.end() ? seen.ended : next->first;
-            const ClockDomain& clock = machine.dram.clock();
+            const ClockDomain& clock = machine.memory.dram().clock();
             if (at->second != 0) busy += (clock.at_or_after(until) - clock.at_or_after(at->first)).value();
         }
     }
-    const DramSpec& spec = machine.dram.spec();
-    const std::int64_t bytes = (machine.dram.bytes_read() + machine.dram.bytes_written()).value();
+    const DramSpec& spec = machine.memory.dram().spec();
+    const std::int64_t bytes =
+        (machine.memory.dram().bytes_read() + machine.memory.dram().bytes_written()).value();
     // Bursts are whole, and partly used ones at the ends of transactions count too.
     CHECK(busy * spec.burst_bytes.value() >= bytes * spec.timing.at("BL"));
 }
@@ -106,7 +108,7 @@ TEST_CASE("a run that is looked at is the same run", "[wave]") {
         test::Seen seen;
         const std::vector<std::string> units{"m.*.queue", "m.sequencer.*", "m.clock", "m.vector.*",
                                              "m.mxu?.*s", "m.dram.*",      "m.load.*"};
-        const bool dram = machine.dram.channels() > 0;
+        const bool dram = machine.memory.dram().channels() > 0;
         WaveRecorder recorder(
             SignalFilter(small ? std::vector<std::string>{}
                                : std::vector<std::string>(units.begin(), units.end() - (dram ? 0 : 2))),

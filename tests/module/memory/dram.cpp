@@ -3,102 +3,17 @@
 // requests are computed by hand from the timing parameters.
 #include "models/memory/dram.h"
 
-#include <tlm_utils/simple_initiator_socket.h>
-
 #include <catch2/catch.hpp>
-#include <functional>
 #include <map>
 #include <random>
 
 #include "sim/kernel/kernel.h"
-#include "sim/kernel/payload_pool.h"
+#include "tests/module/memory/initiators.h"
+#include "tests/module/memory/phase_monitor.h"
 #include "tests/unit/memory/memory_specs.h"
 
 namespace systole::test {
 namespace {
-
-/// Sends requests at given times (each as soon as the one before was accepted), and notes what happens.
-class Source : public sc_core::sc_module {
-public:
-    struct Request {
-        Ticks at;
-        std::uint64_t address;
-        unsigned bytes;
-        bool write = false;
-    };
-    struct Outcome {
-        Ticks accepted, answered;
-        tlm::tlm_response_status status = tlm::TLM_INCOMPLETE_RESPONSE;
-    };
-    tlm_utils::simple_initiator_socket<Source> out{"out"};
-
-    Source(sc_core::sc_module_name name, std::vector<Request> requests, bool late_end_resp = false)
-        : sc_module(name), requests_(std::move(requests)), outcomes_(requests_.size()), late_(late_end_resp) {
-        out.register_nb_transport_bw(this, &Source::nb_transport_bw);
-        SC_HAS_PROCESS(Source);
-        SC_THREAD(send);
-        SC_METHOD(end_response);
-        sensitive << end_response_;
-        dont_initialize();
-    }
-    const std::vector<Outcome>& outcomes() const { return outcomes_; }
-
-private:
-    void send() {
-        for (std::size_t i = 0; i < requests_.size(); ++i) {
-            const Request& request = requests_[i];
-            if (request.at > now()) sc_core::wait(to_sc_time(request.at - now()));
-            tlm::tlm_generic_payload* payload = pool_.acquire();
-            payload->set_address(request.address);
-            payload->set_data_length(request.bytes);
-            payload->set_command(request.write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
-            number_[payload] = i;
-            tlm::tlm_phase phase = tlm::BEGIN_REQ;
-            sc_core::sc_time delay;
-            const auto status = out->nb_transport_fw(*payload, phase, delay);
-            if (status == tlm::TLM_COMPLETED) {
-                outcomes_[i] = {now(), now(), payload->get_response_status()};
-                payload->release();
-                continue;
-            }
-            if (status == tlm::TLM_ACCEPTED) sc_core::wait(accepted_);
-            outcomes_[i].accepted = now();
-        }
-    }
-
-    tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
-                                       sc_core::sc_time&) {
-        if (phase == tlm::END_REQ) {
-            accepted_.notify();
-            return tlm::TLM_ACCEPTED;
-        }
-        Outcome& outcome = outcomes_[number_.at(&payload)];
-        outcome.answered = now();
-        outcome.status = payload.get_response_status();
-        if (!late_) {
-            payload.release();
-            return tlm::TLM_COMPLETED;
-        }
-        responding_ = &payload;
-        end_response_.notify(sc_core::sc_time(100, sc_core::SC_NS));
-        return tlm::TLM_ACCEPTED;
-    }
-
-    void end_response() {
-        tlm::tlm_phase phase = tlm::END_RESP;
-        sc_core::sc_time delay;
-        out->nb_transport_fw(*responding_, phase, delay);
-        responding_->release();
-    }
-
-    std::vector<Request> requests_;
-    std::vector<Outcome> outcomes_;
-    const bool late_;
-    PayloadPool<tlm::tlm_generic_payload> pool_;
-    std::map<tlm::tlm_generic_payload*, std::size_t> number_;
-    tlm::tlm_generic_payload* responding_ = nullptr;
-    sc_core::sc_event accepted_, end_response_;
-};
 
 /// Two channels of HBM2, channel bit above one row of all bank groups' bursts.
 DramSpec two_channels() {
@@ -230,38 +145,48 @@ TEST_CASE("the refresh phase moves the first refresh") {
     }
 }
 
-namespace {
-
-class LooselyTimed : public sc_core::sc_module {
-public:
-    tlm_utils::simple_initiator_socket<LooselyTimed> out{"out"};
-    Ticks answered;
-    explicit LooselyTimed(sc_core::sc_module_name name) : sc_module(name) {
-        SC_HAS_PROCESS(LooselyTimed);
-        SC_THREAD(go);
-    }
-
-private:
-    void go() {
-        tlm::tlm_generic_payload payload;
-        payload.set_command(tlm::TLM_READ_COMMAND);
-        payload.set_address(0);
-        payload.set_data_length(32);
-        sc_core::sc_time delay(10, sc_core::SC_NS);
-        out->b_transport(payload, delay);
-        answered = now();
-    }
-};
-
-}  // namespace
-
 TEST_CASE("a blocking transport takes as long as the phases do") {
     FreshKernel kernel;
     Dram dram("dram", two_channels());
-    LooselyTimed source("source");
+    LooselyTimed source("source", {{0, 32, false}});
     source.out.bind(dram.in);
     run_to_the_end();
-    CHECK(source.answered == ns(10 + 15 + 14 + 2));
+    CHECK(source.answered() == std::vector{ns(10 + 15 + 14 + 2)});
+}
+
+TEST_CASE("stand-alone initiators drive the memory, and every phase is legal") {
+    for (const bool late : {false, true}) {
+        FreshKernel kernel;
+        DramSpec spec = two_channels();
+        spec.refresh = RefreshPolicy::AllBank;
+        spec.door = 2;
+        Dram dram("dram", spec);
+        std::mt19937_64 random(late ? 7 : 8);
+        std::vector<Source::Request> requests;
+        std::vector<LooselyTimed::Request> blocking;
+        std::int64_t bytes = 0;
+        for (std::uint64_t i = 0; i < 200; ++i) {
+            const auto size = static_cast<unsigned>(random() % 4096 + 1);
+            requests.push_back(
+                {ns(static_cast<std::int64_t>(i) * 40), random() % (1 << 24), size, i % 3 == 0});
+            blocking.push_back({random() % (1 << 24), size, i % 5 == 0});
+            bytes += 2 * size;
+        }
+        Source timed("timed", requests, late);
+        LooselyTimed loose("loose", blocking);
+        PhaseMonitor monitor("monitor");
+        timed.out.bind(monitor.in);
+        monitor.out.bind(dram.in);
+        loose.out.bind(dram.in);
+        run_to_the_end();
+        CHECK(monitor.faults == std::vector<std::string>{});
+        CHECK(monitor.responses == 200);
+        CHECK(monitor.quiet());
+        CHECK(loose.all_ok());
+        CHECK(loose.answered().size() == 200);
+        CHECK((dram.bytes_read() + dram.bytes_written()).value() == bytes);
+        CHECK(dram.idle());
+    }
 }
 
 }  // namespace systole::test

@@ -1,2 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-systole_test(link SOURCES ${CMAKE_CURRENT_LIST_DIR}/host_link.cpp DEPENDS systole_link)
+systole_test(link SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/host_link.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/host_link_config.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/packet_link.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/pcie.cpp
+    DEPENDS systole_link)

@@ -112,6 +112,7 @@ private:
     void urgent_candidates(int pseudo_channel, std::vector<Candidate>& found) const;
     void column_candidates(int pseudo_channel, std::vector<Candidate>& found) const;
     void row_candidates(int pseudo_channel, std::vector<Candidate>& found) const;
+    bool would_delay_refresh(const GivenCommand& command) const;
     Candidate column_of(int pseudo_channel, const Burst& burst) const;
     Candidate row_command_for(int pseudo_channel, const Burst& burst) const;
 

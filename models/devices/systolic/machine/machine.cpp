@@ -31,11 +31,11 @@ DramSpec memory_of(const SystolicSpec& spec, const Protocol& protocol) {
 }
 
 Machine::Machine(sc_core::sc_module_name name, const SystolicSpec& spec, const Program& program,
-                 const RunOptions& options)
+                 const RunOptions& options, const ForeignMemory* foreign)
     : sc_module(name),
       clock(spec.core_clock),
       record(program, static_cast<std::size_t>(kSharedUnits + 2 * spec.mxu.count), options.timeline),
-      dram("dram", memory_of(spec, options.protocol)),
+      memory(memory_of(spec, options.protocol), foreign),
       scratchpad("scratchpad", spec.scratchpad, clock, kDmaPorts, spec.mxu.count),
       host_link("host_link", spec.host),
       host_in("host_in", spec.dma, clock, spec.sequencer.queue_depth, record),
@@ -53,6 +53,7 @@ Machine::Machine(sc_core::sc_module_name name, const SystolicSpec& spec, const P
     sequencer_ = std::make_unique<Sequencer>("sequencer", spec.sequencer, clock, options.protocol.launch,
                                              record, queues());
     bind();
+    if (options.check_dram && !foreign) memory.dram().check_commands();
     if (spec.mxu.engine == EngineKind::Grid)
         vector.on_drain([this, check = DrainCheck(program)](const Command& drain) {
             const auto mxu = static_cast<std::size_t>(record.program().vector(drain).mxu);
@@ -76,7 +77,7 @@ std::vector<CommandQueue*> Machine::queues() {
 
 void Machine::bind() {
     const auto to_memories = [this](TransferUnit& unit, DmaPort port) {
-        unit.dma.dram.bind(dram.in);
+        memory.serve(unit.dma.dram);
         unit.dma.scratchpad.bind(scratchpad.dma_port(port).target.in);
     };
     to_memories(host_in, kHostInPort);
@@ -86,7 +87,7 @@ void Machine::bind() {
     host_in.dma.host.bind(host_link.down.in);
     host_out.dma.host.bind(host_link.up.in);
     for (std::size_t i = 0; i < mxus.size(); ++i) {
-        mxus[i]->weights.dma.dram.bind(dram.in);
+        memory.serve(mxus[i]->weights.dma.dram);
         mxus[i]->weights.dma.scratchpad.bind(scratchpad.weight_port(i).target.in);
     }
 }
@@ -151,7 +152,8 @@ std::vector<Stat> Machine::stats() {
             m.ofmap_writes);
         transfers(mxu->weights);
     }
-    for (const Stat& stat : dram.stats()) all.push_back(stat);
+    for (const Stat& stat : host_link.stats()) all.push_back(stat);
+    for (const Stat& stat : memory.stats()) all.push_back(stat);
     return all;
 }
 

@@ -2,7 +2,7 @@
 // The accelerator, assembled: every unit of the specification as a SystemC module under one root, bound
 // through TLM-2.0 sockets, with one program to run. Lives for one run on one fresh kernel.
 //
-//   sequencer ─► queues ─► host_in, host_out ◄─► host link          dram (all channels)
+//   sequencer ─► queues ─► host_in, host_out ◄─► host link          dram (all channels), or another memory
 //                          load, store       ◄─► dram, scratchpad    scratchpad (DMA and weight ports)
 //                          mxuN.weights      ──► weight FIFO of mxuN (from dram or scratchpad)
 //                          mxuN              ◄── stream ports of the scratchpad
@@ -15,6 +15,7 @@
 #include <systemc>
 #include <vector>
 
+#include "models/devices/systolic/machine/main_memory.h"
 #include "models/devices/systolic/machine/matrix_unit.h"
 #include "models/devices/systolic/machine/run_record.h"
 #include "models/devices/systolic/machine/sequencer.h"
@@ -22,7 +23,6 @@
 #include "models/devices/systolic/machine/vector_unit.h"
 #include "models/devices/systolic/spec/spec.h"
 #include "models/link/host_link.h"
-#include "models/memory/dram.h"
 #include "models/memory/scratchpad.h"
 #include "sim/device/device.h"
 
@@ -30,15 +30,16 @@ namespace systole::systolic {
 
 class Machine : public sc_core::sc_module {
 public:
+    /// `foreign`: a memory to be used instead of the specification's.
     Machine(sc_core::sc_module_name name, const SystolicSpec& spec, const Program& program,
-            const RunOptions& options);
+            const RunOptions& options, const ForeignMemory* foreign = nullptr);
 
     /// Runs the program to its end; throws Stuck if it stands still before. Closes all accounts.
     void run();
 
     ClockDomain clock;
     RunRecord record;
-    Dram dram;
+    MainMemory memory;
     Scratchpad scratchpad;
     HostLink host_link;
     TransferUnit host_in, host_out, load, store;

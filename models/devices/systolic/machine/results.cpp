@@ -73,7 +73,7 @@ public:
           ledger_(machine.record.ledger()) {}
 
     Peaks peaks(DType dtype) const {
-        return {peak_of(spec_, dtype), spec_.memory.peak(), spec_.host.bandwidth, spec_.core_clock};
+        return {peak_of(spec_, dtype), spec_.memory.peak(), spec_.host.peak(), spec_.core_clock};
     }
 
     std::vector<ResultRow> layers() const {
@@ -170,7 +170,7 @@ std::vector<EndCount> ends_of(Machine& machine) {
     }
     return {{Place::WeightFifo, tiles_out, tiles_in},
             {Place::Array, sums, edges + tiles_out},
-            {Place::Dram, machine.dram.bytes_read(), machine.dram.bytes_written()},
+            {Place::Dram, machine.memory.bytes_read(), machine.memory.bytes_written()},
             {Place::Host, machine.host_link.bytes_down(), machine.host_link.bytes_up()},
             {Place::Scratchpad, machine.scratchpad.bytes_out() + vector_read,
              machine.scratchpad.bytes_in() + vector_written}};
@@ -214,7 +214,7 @@ DeviceResult result_of(Machine& machine, const SystolicSpec& spec, const Protoco
     result.critical_path = rows.path(machine.record.last(), Ticks(0));
     result.total.bound_by = bound_by(result.critical_path);
     result.stats = machine.stats();
-    machine.dram.account_energy(result.energy);
+    machine.memory.account_energy(result.energy);
 
     Expectations expected;
     for (const auto& mxu : machine.mxus) expected.capacity += mxu->account().capacity();

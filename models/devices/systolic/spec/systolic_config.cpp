@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "models/devices/systolic/spec/spec.h"
+#include "models/link/host_link_config.h"
 #include "models/memory/dram_config.h"
 
 namespace systole::systolic {
@@ -12,7 +13,6 @@ using config::Section;
 
 // Slower than anything built: values beyond these are slips of the pen, and would simulate for ages.
 constexpr Hertz kSlowestClock(1'000'000);
-constexpr BytesPerSecond kSlowestLink(1'000'000);
 constexpr Ticks kLongestWait(kTicksPerSecond);
 constexpr std::int64_t kMaxArray =
     4096;  // PEs per side: beyond any machine built, and safe for every product
@@ -152,15 +152,6 @@ DmaSpec read_dma(Section dma) {
     return spec;
 }
 
-HostLinkSpec read_host(Section host) {
-    const HostLinkSpec spec{
-        host.bandwidth("bandwidth", "effective bandwidth of the host link, each direction"),
-        host.time("latency", "one way, host memory to device")};
-    if (spec.bandwidth < kSlowestLink) host.fail("bandwidth", "slower than 1 MB/s, which no host link is");
-    if (spec.latency > kLongestWait) host.fail("latency", "longer than a second, which no host link's is");
-    return spec;
-}
-
 FaultSpec read_faults(Section faults) {
     FaultSpec spec;
     const auto fault = [&](const char* key, const char* meaning) { return faults.flag(key, meaning, false); };
@@ -241,7 +232,7 @@ SystolicSpec read_systolic_spec(config::Config& config, const std::string& name)
     spec.sequencer = read_sequencer(root.section("sequencer"));
     spec.placement = read_placement(root.section("placement"));
     spec.dma = read_dma(root.section("dma"));
-    spec.host = read_host(root.section("host"));
+    spec.host = read_host_link_spec(root.section("host"));
     spec.memory = read_dram_spec(root.section("memory"));
     spec.faults = read_faults(root.section("faults"));
     cross_check(root, spec);

@@ -20,7 +20,7 @@ std::shared_ptr<const std::vector<std::string>> names_of(std::vector<std::string
 }  // namespace
 
 WaveProbe::WaveProbe(Machine& machine, const SystolicSpec& spec, SignalSink& sink)
-    : machine_(machine), spec_(spec), dram_(machine.dram) {
+    : machine_(machine), spec_(spec), dram_(machine.memory.dram()) {
     sink.add({std::string(machine.name()) + ".clock", Form::Clock, 1, WaveTint::Control, "the core clock",
               nullptr, spec.core_clock},
              {});

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a memory has to tell of a run.
+#include "models/memory/dram.h"
+#include "models/memory/dram_energy.h"
+#include "sim/base/check.h"
+#include "sim/kernel/kernel.h"
+
+namespace systole {
+
+void Dram::fix_until_now() {
+    for (Channel& channel : channels_) {
+        channel.timing.advance(clock_now(), completed_);
+        channel.changed = true;
+    }
+    sleep();
+}
+
+/// Of all channels, up to the current time.
+DramChannel::Stats Dram::counts() {
+    fix_until_now();
+    DramChannel::Stats sum;
+    for (const Channel& channel : channels_)
+        for (int bus = 0; bus < spec_.pseudo_channels; ++bus) sum += channel.timing.stats(bus);
+    return sum;
+}
+
+void Dram::account_energy(EnergyLedger& ledger) {
+    enter_energy(spec_, counts(), systole::now(), name(), ledger);
+}
+
+BusAccount Dram::bus_account() {
+    fix_until_now();
+    const Cycles now = clock_now();
+    BusAccount sum;
+    for (const Channel& channel : channels_)
+        for (int bus = 0; bus < spec_.pseudo_channels; ++bus) sum += channel.timing.account(bus, now);
+    const std::int64_t clocks = now.value() * (map_ ? spec_.data_buses() : 0);
+    SYSTOLE_CHECK(sum.total() == clocks, "{}: {} of {} clocks of the data buses have an owner", name(),
+                  sum.total(), clocks);
+    return sum;
+}
+
+std::vector<Stat> Dram::stats() {
+    const DramChannel::Stats sum = counts();
+    const auto stat = [this](const char* counter, const char* unit, const char* meaning, std::int64_t value) {
+        return Stat{name(), counter, unit, meaning, value};
+    };
+    return {
+        stat("bytes_read", "B", "payload bytes of answered reads", bytes_read_.value()),
+        stat("bytes_written", "B", "payload bytes of answered writes", bytes_written_.value()),
+        stat("read_bursts", "bursts", "read commands given", sum.read_bursts),
+        stat("write_bursts", "bursts", "write commands given", sum.write_bursts),
+        stat("activates", "commands", "rows opened", sum.activates),
+        stat("precharges", "commands", "rows closed, those for a refresh included", sum.precharges),
+        stat("refreshes", "commands", "all-bank refreshes", sum.refreshes),
+        stat("bank_refreshes", "commands", "refreshes of one bank", sum.bank_refreshes),
+        stat("row_hits", "bursts", "bursts that found their row open", sum.row_hits()),
+        stat("bus_busy", "cycles", "command clocks with data on a bus, summed over channels",
+             sum.bus_busy.value()),
+    };
+}
+
+}  // namespace systole
