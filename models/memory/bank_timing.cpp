@@ -10,74 +10,88 @@ namespace systole {
 BankTiming::BankTiming(const DramSpec& spec)
     : bank_bits_(std::countr_zero(static_cast<unsigned>(spec.banks_per_group))),
       groups_(static_cast<std::size_t>(spec.bank_groups)),
-      banks_(static_cast<std::size_t>(spec.banks())) {
+      banks_(static_cast<std::size_t>(spec.banks())),
+      ready_(static_cast<std::size_t>(kCommands) * (1 + groups_ + banks_)) {
     const ConstraintTable* table = find_constraint_table(spec.standard);
     SYSTOLE_CHECK(table, "no constraint table for {}", spec.standard);
     for (const ConstraintRow& row : table->rows) {
-        const Cycles latency = evaluate_latency(row.latency, spec.timing);
-        if (row.window == 1) {
-            fold(row, latency);
-            continue;
-        }
-        const std::size_t nodes = row.scope >= Scope::PseudoChannel ? 1
-                                  : row.scope == Scope::Group       ? groups_.size()
-                                                                    : banks_.size();
-        Window::Ring ring;
-        // Nothing has happened before time zero: slots far in the past never bind.
-        ring.times.assign(static_cast<std::size_t>(row.window), Cycles() - latency);
-        windows_.push_back({row, latency, std::vector<Window::Ring>(nodes, ring)});
+        if (row.scope == Scope::Channel) continue;
+        const std::int64_t latency = evaluate_latency(row.latency, spec.timing).value();
+        row.window == 1 ? fold(row, latency) : fold_window(row, latency);
     }
 }
 
-void BankTiming::fold(const ConstraintRow& row, Cycles latency) {
+std::size_t BankTiming::first_node(Scope scope, std::size_t row) const {
+    return scope == Scope::PseudoChannel ? row : scope == Scope::Group ? row + 1 : row + 1 + groups_;
+}
+
+std::size_t BankTiming::node(Scope scope, int bank) const {
+    return scope == Scope::PseudoChannel ? 0
+           : scope == Scope::Group       ? group_of(bank)
+                                         : static_cast<std::size_t>(bank);
+}
+
+void BankTiming::fold(const ConstraintRow& row, std::int64_t latency) {
     for (const Command preceding : row.preceding) {
-        std::vector<Effect>& effects = effects_[static_cast<std::size_t>(preceding)];
         for (const Command following : row.following) {
-            const auto same = std::find_if(effects.begin(), effects.end(), [&](const Effect& effect) {
-                return effect.scope == row.scope && effect.following == following;
-            });
-            if (same == effects.end())
-                effects.push_back({row.scope, following, latency});
-            else
-                same->latency = std::max(same->latency, latency);
+            // A command of all banks meets every bank.
+            const bool of_banks = names_bank(preceding) && names_bank(following);
+            const Scope scope = of_banks ? row.scope : Scope::PseudoChannel;
+            fold(preceding, scope, row_of(following), latency);
+            if (is_column(preceding) && is_column(following) && is_read(preceding) != is_read(following))
+                fold(preceding, scope,
+                     index(is_read(following) ? Command::ReadAp : Command::WriteAp) * nodes(), latency);
         }
     }
 }
 
-BankTiming::Times& BankTiming::node(Scope scope, int bank) {
-    switch (scope) {
-        case Scope::Bank:
-            return banks_[static_cast<std::size_t>(bank)];
-        case Scope::Group:
-            return groups_[group_of(bank)];
-        case Scope::PseudoChannel:
-        case Scope::Channel:
-            break;
-    }
-    return channel_;
+void BankTiming::fold(Command preceding, Scope scope, std::size_t row, std::int64_t latency) {
+    Effects& of = effects_[index(preceding)];
+    std::vector<Effect>& effects = scope == Scope::PseudoChannel ? of.everywhere
+                                   : scope == Scope::Group       ? of.group
+                                                                 : of.bank;
+    const std::size_t at = first_node(scope, row);
+    const auto same =
+        std::find_if(effects.begin(), effects.end(), [at](const Effect& effect) { return effect.at == at; });
+    if (same == effects.end())
+        effects.push_back({at, latency});
+    else
+        same->latency = std::max(same->latency, latency);
+}
+
+void BankTiming::fold_window(const ConstraintRow& row, std::int64_t latency) {
+    Window window{row.scope, std::vector<bool>(kCommands), {}, latency, {}};
+    for (const Command preceding : row.preceding) window.preceding[index(preceding)] = true;
+    for (const Command following : row.following)
+        window.at.push_back(first_node(row.scope, row_of(following)));
+    // Nothing has happened before time zero: slots far in the past never bind.
+    Window::Ring ring;
+    ring.times.assign(static_cast<std::size_t>(row.window), -latency);
+    const std::size_t nodes = row.scope == Scope::PseudoChannel ? 1
+                              : row.scope == Scope::Group       ? groups_
+                                                                : banks_;
+    window.rings.assign(nodes, ring);
+    windows_.push_back(std::move(window));
 }
 
 void BankTiming::issue(Command command, int bank, Cycles clock) {
-    for (const Effect& effect : effects_[static_cast<std::size_t>(command)]) {
-        Cycles& ready = node(effect.scope, bank)[static_cast<std::size_t>(effect.following)];
-        ready = std::max(ready, clock + effect.latency);
-    }
-    for (Window& window : windows_) slide(window, command, bank, clock);
+    const std::int64_t at = clock.value();
+    const Effects& effects = effects_[index(command)];
+    for (const Effect& effect : effects.everywhere) raise(effect.at, at + effect.latency);
+    for (const Effect& effect : effects.group) raise(effect.at + group_of(bank), at + effect.latency);
+    for (const Effect& effect : effects.bank)
+        raise(effect.at + static_cast<std::size_t>(bank), at + effect.latency);
+    if (is_column(command)) return;  // no standard counts columns in windows
+    for (Window& window : windows_)
+        if (window.preceding[index(command)]) slide(window, bank, at);
 }
 
-void BankTiming::slide(Window& window, Command command, int bank, Cycles clock) {
-    const ConstraintRow& row = window.row;
-    if (std::find(row.preceding.begin(), row.preceding.end(), command) == row.preceding.end()) return;
-    const std::size_t index = row.scope >= Scope::PseudoChannel ? 0
-                              : row.scope == Scope::Group       ? group_of(bank)
-                                                                : static_cast<std::size_t>(bank);
-    Window::Ring& ring = window.rings[index];
+void BankTiming::slide(Window& window, int bank, std::int64_t clock) {
+    const std::size_t node = this->node(window.scope, bank);
+    Window::Ring& ring = window.rings[node];
     ring.times[ring.oldest] = clock;
-    ring.oldest = (ring.oldest + 1) % ring.times.size();
-    for (const Command following : row.following) {
-        Cycles& ready = node(row.scope, bank)[static_cast<std::size_t>(following)];
-        ready = std::max(ready, ring.times[ring.oldest] + window.latency);
-    }
+    ring.oldest = ring.oldest + 1 == ring.times.size() ? 0 : ring.oldest + 1;
+    for (const std::size_t at : window.at) raise(at + node, ring.times[ring.oldest] + window.latency);
 }
 
 }  // namespace systole

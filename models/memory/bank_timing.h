@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a channel's banks may take a command. The constraint table is folded into arrays at construction;
-// every command given raises the earliest times of those it delays. It has no clock: time is an argument.
+// When the banks of a pseudo-channel may take a command. The rows of the constraint table that bind inside a
+// pseudo-channel are folded into flat arrays at construction; every command given raises the earliest times
+// of those it delays. It has no clock: time is an argument.
 #pragma once
 
 #include <algorithm>
@@ -17,48 +18,83 @@ class BankTiming {
 public:
     explicit BankTiming(const DramSpec& spec);
 
-    /// The first clock at which the table allows `command` on `bank` (any bank for PreAll and Refresh).
-    /// Whether the bank is in the right state is the caller's business.
+    /// The first clock at which the table allows `command` on `bank` (any bank for PreAll and Refresh), buses
+    /// left aside. Whether the bank is in the right state is the caller's business.
     Cycles earliest(Command command, int bank) const {
-        const auto c = static_cast<std::size_t>(command);
-        return std::max(channel_[c],
-                        std::max(groups_[group_of(bank)][c], banks_[static_cast<std::size_t>(bank)][c]));
+        return std::max(anywhere(command), local(command, bank));
+    }
+    /// A bound on earliest() over all banks: rows of scope PseudoChannel …
+    Cycles anywhere(Command command) const { return Cycles(ready_[row_of(command)]); }
+    /// … and the part of earliest() that depends on the bank: rows of scope Group and Bank.
+    Cycles local(Command command, int bank) const {
+        return std::max(group(command, bank), of_bank(command, bank));
+    }
+    /// The rows of scope Group, and of scope Bank, alone.
+    Cycles group(Command command, int bank) const {
+        return Cycles(ready_[row_of(command) + 1 + group_of(bank)]);
+    }
+    Cycles of_bank(Command command, int bank) const {
+        return Cycles(ready_[row_of(command) + 1 + groups_ + static_cast<std::size_t>(bank)]);
     }
 
-    /// A bound on earliest() over all banks.
-    Cycles earliest_anywhere(Command command) const { return channel_[static_cast<std::size_t>(command)]; }
+    /// As earliest() of a column command, as far as columns of the opposite direction hold it back.
+    Cycles after_opposite(Command column, int bank) const {
+        const std::size_t row = index(is_read(column) ? Command::ReadAp : Command::WriteAp) * nodes();
+        return Cycles(std::max({ready_[row], ready_[row + 1 + group_of(bank)],
+                                ready_[row + 1 + groups_ + static_cast<std::size_t>(bank)]}));
+    }
 
     /// `command` is given to `bank` at `clock`; clocks never decrease for commands of one kind.
     void issue(Command command, int bank, Cycles clock);
 
 private:
-    using Times = std::array<Cycles, kCommands>;
+    /// A row's effect on one following command: `at` is the place of its first node in ready_.
     struct Effect {
-        Scope scope;
-        Command following;
-        Cycles latency;
+        std::size_t at;
+        std::int64_t latency;
+    };
+    struct Effects {
+        std::vector<Effect> everywhere, group, bank;
     };
     /// A row that counts more than one preceding command back: one ring of times for each node of its scope.
     struct Window {
-        ConstraintRow row;
-        Cycles latency;
+        Scope scope;
+        std::vector<bool> preceding;
+        std::vector<std::size_t> at;  // of each following command, its first node in ready_
+        std::int64_t latency;
         struct Ring {
-            std::vector<Cycles> times;
+            std::vector<std::int64_t> times;
             std::size_t oldest = 0;
         };
         std::vector<Ring> rings;
     };
 
+    /// A column with auto-precharge must wait for what one without must.
+    static Command reduced(Command following);
+    std::size_t row_of(Command command) const { return index(reduced(command)) * nodes(); }
+    static std::size_t index(Command command) { return static_cast<std::size_t>(command); }
+    std::size_t nodes() const { return 1 + groups_ + banks_; }
     std::size_t group_of(int bank) const { return static_cast<std::size_t>(bank) >> bank_bits_; }
-    Times& node(Scope scope, int bank);
-    void fold(const ConstraintRow& row, Cycles latency);
-    void slide(Window& window, Command command, int bank, Cycles clock);
+    std::size_t first_node(Scope scope, std::size_t row) const;
+    void fold(Command preceding, Scope scope, std::size_t row, std::int64_t latency);
+    std::size_t node(Scope scope, int bank) const;
+    void fold(const ConstraintRow& row, std::int64_t latency);
+    void fold_window(const ConstraintRow& row, std::int64_t latency);
+    void slide(Window& window, int bank, std::int64_t clock);
+    void raise(std::size_t at, std::int64_t clock) { ready_[at] = std::max(ready_[at], clock); }
 
     int bank_bits_;  // banks are numbered group-major: bank = group << bank_bits_ | bank in group
-    Times channel_{};
-    std::vector<Times> groups_, banks_;
-    std::array<std::vector<Effect>, kCommands> effects_;
+    std::size_t groups_, banks_;
+    // Per command: of the pseudo-channel, of each group, of each bank. The places of ReadAp and WriteAp,
+    // which need none of their own, hold what after_opposite() answers.
+    std::vector<std::int64_t> ready_;
+    std::array<Effects, kCommands> effects_;
     std::vector<Window> windows_;
 };
+
+inline Command BankTiming::reduced(Command following) {
+    if (following == Command::ReadAp) return Command::Read;
+    return following == Command::WriteAp ? Command::Write : following;
+}
 
 }  // namespace systole

@@ -59,13 +59,20 @@ public:
     /// Who owned the data bus of a pseudo-channel up to `now`, to which everything is fixed.
     BusAccount account(int pseudo_channel, Cycles now) const;
     /// Row and column commands share one bus: no two commands at one clock.
-    bool one_command_bus() const { return buses_.front().one_command_bus(); }
-    void listen(Listener listener);
+    bool one_command_bus() const { return command_bus_.one_for_all(); }
+    void listen(Listener listener) { listener_ = std::move(listener); }
 
 private:
     static std::size_t index(int pseudo_channel) { return static_cast<std::size_t>(pseudo_channel); }
 
+    bool step(Cycles until);
+    void fix_until(Cycles until);
+
+    CommandBus command_bus_;
     std::vector<PseudoChannel> buses_;
+    Cycles now_;                 // everything before is fixed, and perhaps some of what happens now
+    std::int64_t sequence_ = 0;  // bursts pushed
+    Listener listener_;
 };
 
 }  // namespace systole

@@ -31,6 +31,10 @@ constexpr bool is_column(Command command) {
 constexpr bool is_read(Command command) {
     return command == Command::Read || command == Command::ReadAp;
 }
+/// A column that leaves its bank closed.
+constexpr bool closes_bank(Command command) {
+    return command == Command::ReadAp || command == Command::WriteAp;
+}
 /// The command concerns one bank, not all of a pseudo-channel.
 constexpr bool names_bank(Command command) {
     return command != Command::PreAll && command != Command::Refresh;

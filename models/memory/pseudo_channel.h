@@ -1,23 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
-// One pseudo-channel of DRAM and its scheduler: first-ready, first-come over bounded windows, open pages,
-// all-bank refresh, write draining. A plain class without a clock; time is an argument, in command clocks. It
-// is lazy: only commands before `now` are fixed, because an arrival at `now` may change what is decided then.
-// It pushes back through its door: at_door() counts the requests that found no room in the window.
+// One pseudo-channel of DRAM and its scheduler: first-ready, first-come over bounded windows of reads and
+// writes. It says what it would do next (next()); its channel, which sees all pseudo-channels and their
+// shared command buses, lets one of them do it (take()). A plain class; time is an argument, in command
+// clocks.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "models/memory/address_map.h"
 #include "models/memory/bank_timing.h"
+#include "models/memory/bus_ledger.h"
+#include "models/memory/command_bus.h"
 #include "models/memory/dram_command.h"
 #include "models/memory/dram_spec.h"
-#include "models/memory/run_queue.h"
+#include "models/memory/fifo.h"
+#include "models/memory/refresh_plan.h"
+#include "models/memory/request_book.h"
+#include "models/memory/window.h"
 #include "sim/base/units.h"
 
 namespace systole {
+
+/// Something a pseudo-channel will do at `when` unless the other does something first. Of two at one clock
+/// the lower kind goes first, then the lower sequence number.
+struct Choice {
+    enum class Kind : std::uint8_t {
+        Change,  ///< its windows, its direction or what it owes in refreshes change
+        Refresh,
+        Column,
+        Row
+    };
+    Cycles when = Cycles::max();
+    Kind kind = Kind::Row;
+    Command command = Command::Read;
+    Direction direction = Direction::Read;  ///< of the burst it serves
+    int bank = 0;
+    std::int64_t sequence = 0;
+
+    bool before(const Choice& other) const {
+        if (when != other.when) return when < other.when;
+        if (kind != other.kind) return kind < other.kind;
+        return sequence < other.sequence;
+    }
+};
 
 class PseudoChannel {
 public:
@@ -28,104 +55,145 @@ public:
     };
     struct Stats {
         std::int64_t read_bursts = 0, write_bursts = 0;
-        std::int64_t activates = 0, precharges = 0, refreshes = 0, bank_refreshes = 0;
+        std::int64_t activates = 0;
+        std::int64_t precharges = 0;  ///< banks closed: by PRE, by PREA, or with a column
+        std::int64_t refreshes = 0, bank_refreshes = 0;
         Cycles bus_busy;  ///< clocks with data on the bus
         /// Bursts beyond the first of each activation.
         std::int64_t row_hits() const { return read_bursts + write_bursts - activates; }
         Stats& operator+=(const Stats& other);
     };
-    /// Sees every command in the order of time (Pre and Act with their bank; columns too). `row`: that Act
-    /// opens, that a column is of, that Pre closes; of PreAll and Refresh it and `bank` say nothing.
-    using Listener = std::function<void(Command, int bank, std::int64_t row, Cycles clock)>;
 
-    /// `map` must outlive the channel.
-    PseudoChannel(const DramSpec& spec, const AddressMap& map, Cycles first_refresh);
+    /// `map` must outlive it; `number` says which of its channel it is.
+    PseudoChannel(const DramSpec& spec, const AddressMap& map, int number);
 
-    /// A request for the local bursts [first, first + count) arrives at `now`. Clocks of calls never
-    /// decrease.
-    void push(std::int64_t request, std::int64_t first, std::int64_t count, Direction direction, Cycles now);
+    /// A request for the local bursts [first, first + count), whose sequence numbers begin at `sequence`,
+    /// arrives at `now`.
+    void push(std::int64_t request, std::int64_t first, std::int64_t count, Direction direction,
+              std::int64_t sequence, Cycles now);
 
-    /// Fixes all commands before `now` and appends the completions up to `now`, in order of time.
-    void advance(Cycles now, std::vector<Completion>& done);
+    /// What comes next at `now` or later.
+    Choice next(const CommandBus& bus, Cycles now);
+    /// Does it. Answers the row that the command concerns.
+    std::int64_t take(const Choice& choice);
 
-    /// Fixes all commands before `now`, so that the listener knows of them, and changes nothing else.
-    void settle(Cycles now) { fix_until(now); }
+    /// Appends the completions up to `now`, in order of time.
+    void collect(Cycles now, std::vector<Completion>& done);
 
-    /// When advance() should be called next: never later than the earliest completion, and later than now; a
-    /// bound, not a plan, so that nothing must be undone when a request arrives. Cycles::max() when idle.
-    Cycles next_event() const;
+    /// The least clock at which a request can be complete, as things stand at `now`; Cycles::max() if idle.
+    Cycles completion_bound(const CommandBus& bus, Cycles now) const;
+    /// Requests that are not yet wholly in the window, and the least clock at which there can be one less.
+    std::int64_t at_door(Direction direction) const;
+    Cycles door_bound(Direction direction, const CommandBus& bus, Cycles now) const;
+    /// Bursts that would enter the window at once if they were pushed now; not positive if there is no room.
+    std::int64_t room(Direction direction) const {
+        return window_.free_entries(direction) - door(direction).bursts;
+    }
 
-    /// Requests that are not yet wholly in the window; and a bound as above on the clock at which there is
-    /// one less (Cycles::max() if there is none).
-    std::int64_t at_door(Direction direction) const { return queue(direction).at_door(); }
-    Cycles next_door_event(Direction direction) const;
-    /// Entries of the window that are free as of the last fixed command.
-    std::int64_t room(Direction direction) const { return queue(direction).free_entries(); }
-
-    bool idle() const { return queues_[0].empty() && queues_[1].empty() && finished_.empty(); }
+    bool idle() const { return waiting() == 0 && book_.nothing_finished(); }
     const Stats& stats() const { return stats_; }
-    /// Row and column commands share one bus: no two commands at one clock.
-    bool one_command_bus() const { return columns_delay_rows_; }
-    void listen(Listener listener) { listener_ = std::move(listener); }
+    /// Who owned the data bus before `now`, up to which everything is fixed.
+    BusAccount account(Cycles now) const { return ledger_.until(now); }
 
 private:
-    struct Choice {
-        Cycles when = Cycles::max();
-        std::int64_t age = 0;
-        int bank = 0;
-        Command command = Command::Read;
+    static constexpr std::int64_t kMaxLatency = std::int64_t{1} << 32;  // of any command, in clocks
+
+    struct Range {
+        std::int64_t first, left, sequence;
+        std::int32_t request;
+    };
+    /// What does not fit into a window, in order.
+    struct Door {
+        Fifo<Range> ranges;
+        std::int64_t bursts = 0;
     };
 
-    const RunQueue& queue(Direction direction) const { return queues_[static_cast<std::size_t>(direction)]; }
-    RunQueue& active() { return queues_[static_cast<std::size_t>(active_)]; }
-    const RunQueue& active() const { return queue(active_); }
+    /// An ACT, and when rows of scope Bank and wider ones allowed it.
+    struct Activation {
+        Cycles at, bank_ready, shared_ready;
+    };
+    /// A refresh kept `bank`, or all, from work.
+    struct Blocking {
+        int bank = 0;
+        Cycles from, until;
+    };
+
+    const Door& door(Direction direction) const { return doors_[static_cast<std::size_t>(direction)]; }
     static Cycles of(const std::array<Cycles, 2>& both, Direction direction) {
         return both[static_cast<std::size_t>(direction)];
     }
+    std::uint64_t& bound(Direction direction) { return bound_[static_cast<std::size_t>(direction)]; }
+    std::uint64_t bound(Direction direction) const { return bound_[static_cast<std::size_t>(direction)]; }
+    std::int64_t in_windows() const { return window_.size(Direction::Read) + window_.size(Direction::Write); }
+    std::int64_t waiting() const { return in_windows() + doors_[0].bursts + doors_[1].bursts; }
+    /// Nothing but the refresh is given.
+    bool blocked() const { return refresh_.pending() && refresh_.all_banks(); }
 
-    void fix_until(Cycles until);
-    void begin_clock();
-    void choose_direction();
-    Choice best_column() const;
-    Choice best_row() const;
-    bool row_is_known() const;
-    void remember_row();
-    void give(Command command, int bank, std::int64_t row, Cycles clock);
-    void give_column(const Choice& choice);
-    void give_row(Choice choice);
-    void refresh();
-    bool stream(const Choice& first, Cycles until);
-    Cycles stream_cadence() const;
-    bool stream_is_ready(const Choice& first, Cycles cadence, std::int64_t count) const;
-    void give_stream(const Choice& first, Cycles cadence, std::int64_t count);
-    void finish(std::int64_t request, Cycles clock);
-    Cycles column_bound() const;
+    void begin_clock(Cycles now);
+    void admit(Direction direction, Cycles now);
+    void choose_direction(Cycles now);
+    void begin_refresh(Cycles now);
+    void end_refresh(const Choice& refresh);
 
+    Choice best_column(const CommandBus& bus, Cycles now) const;
+    Choice best_row(const CommandBus& bus, Cycles now) const;
+    Choice next_refresh(const CommandBus& bus, Cycles now) const;
+    void consider_columns(Direction direction, std::uint64_t banks, const CommandBus& bus, Cycles now,
+                          Choice& best) const;
+    void consider_rows(Command command, std::uint64_t banks, const CommandBus& bus, Cycles now,
+                       Choice& best) const;
+    std::uint64_t column_banks(Direction direction) const;
+    std::uint64_t row_banks() const;
+    void forget_choices() { column_known_ = row_known_ = false; }
+
+    std::int64_t take_column(const Choice& choice);
+    std::int64_t take_row(const Choice& choice);
+    void count_hit(Direction direction, int bank, std::int64_t sequence);
+    void take_refresh(const Choice& choice);
+    void close(int bank);
+    void book(const Choice& column, Cycles entered);
+    void book_wait(const Choice& column, Cycles entered);
+    void book_reasons(const Choice& column, Cycles end);
+    bool closes_after(Direction direction, int bank) const;
+    Cycles column_bound(const CommandBus& bus, Cycles now) const;
+    std::int64_t columns_to_completion(Direction direction) const;
+
+    const AddressMap& map_;
+    const int number_;
     const WritePolicy policy_;
-    const int patience_;
-    const std::int64_t groups_;
-    const int banks_per_group_;
-    const Cycles refresh_interval_, burst_;
-    const std::array<Cycles, 2> ccd_short_, ccd_long_;  // between columns of one direction: any; same group
-    const std::array<Cycles, 2> latency_;               // from a column command to its last data
-    const std::array<Cycles, 2> activation_;            // from ACT to a column command
-    const bool columns_delay_rows_;                     // one command bus for both
+    const PagePolicy page_;
+    const int row_hit_cap_, patience_;
+    const Cycles burst_;
+    const std::array<Cycles, 2> ccd_;         // between columns of one direction, at least
+    const std::array<Cycles, 2> latency_;     // from a column command to its last data
+    const std::array<Cycles, 2> activation_;  // from ACT to a column command
+    const Cycles refresh_to_activation_;
 
     BankTiming timing_;
-    std::array<RunQueue, 2> queues_;
-    std::vector<std::int64_t> rows_;  // open row of each bank
+    Window window_;
+    std::array<Door, 2> doors_;
+    RequestBook book_;
+    RefreshPlan refresh_;
+    BusLedger ledger_;
+    Fifo<Blocking> blockings_;             // the last, by begin
+    std::vector<Activation> activations_;  // the last of each bank
+
     Direction active_ = Direction::Read;
+    Cycles active_since_;
     int write_floor_ = 0;            // writes that may be left when the bus turns back to reads
-    std::int64_t passed_by_ = 0;     // read bursts served while writes waited
-    Cycles now_;                     // what is decided next is given at this clock or later
-    Cycles change_ = Cycles::max();  // the clock at which arrivals or freed entries next change the window
-    Cycles refresh_due_;
-    Choice row_;                    // best_row() as last computed …
-    std::uint64_t row_misses_ = 0;  // … when these banks wanted one
-    bool row_valid_ = false;
-    std::vector<Completion> finished_;  // by time
+    Cycles change_ = Cycles::max();  // the clock at which arrivals or freed entries next change the windows
+    std::int64_t oldest_ = Window::kNone;  // sequence number of the oldest burst of both windows …
+    std::int64_t passed_ = 0;              // … and the columns given to others since it is that
+    bool urgent_ = false;                  // it has been passed often enough: nothing but it is served
+    std::uint64_t barred_ = 0;             // the bank that is to be refreshed
+    std::uint64_t capped_ = 0;     // banks that have served row_hit_cap hits while an older burst waits
+    std::vector<int> hits_given_;  // that count, of each bank
+    std::array<std::uint64_t, 2>
+        bound_{};  // banks opened for a burst of the direction that is not yet served
+
+    Choice column_, row_;  // the best as last computed
+    bool column_known_ = true, row_known_ = true;
     Stats stats_;
-    Listener listener_;
 };
 
 }  // namespace systole

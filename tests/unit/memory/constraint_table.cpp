@@ -5,11 +5,30 @@
 #include <catch2/catch.hpp>
 
 #include "models/memory/bank_timing.h"
+#include "models/memory/command_bus.h"
 #include "tests/unit/memory/memory_specs.h"
 
 namespace systole::test {
 
 using enum Command;
+
+namespace {
+
+/// The banks of a pseudo-channel behind the command buses, which the table covers together.
+struct Device {
+    explicit Device(const DramSpec& spec) : timing(spec), bus(spec) {}
+    Cycles earliest(Command command, int bank) const {
+        return std::max(timing.earliest(command, bank), bus.free(command));
+    }
+    void issue(Command command, int bank, Cycles clock) {
+        timing.issue(command, bank, clock);
+        bus.take(command, clock);
+    }
+    BankTiming timing;
+    CommandBus bus;
+};
+
+}  // namespace
 
 TEST_CASE("a latency is a sum of parameters and numbers") {
     const TimingParameters timing{{"CL", 14}, {"CWL", 5}, {"BL", 2}};
@@ -27,7 +46,7 @@ TEST_CASE("every table reads with its own parameters and asks for no negative di
 }
 
 TEST_CASE("HBM2: an ACT takes two clocks, and a bank's cycle counts from its second") {
-    BankTiming banks(hbm2());
+    Device banks(hbm2());
     banks.issue(Act, 0, Cycles(100));
     CHECK(banks.earliest(Read, 0) == Cycles(115));   // RCDRD 14, from the second clock
     CHECK(banks.earliest(Write, 0) == Cycles(113));  // RCDWR 12
@@ -42,7 +61,7 @@ TEST_CASE("HBM2: an ACT takes two clocks, and a bank's cycle counts from its sec
 }
 
 TEST_CASE("HBM2: columns within a bank group are CCD_L apart, across CCD_S, and turn around by the table") {
-    BankTiming banks(hbm2());
+    Device banks(hbm2());
     banks.issue(Read, 0, Cycles(50));
     CHECK(banks.earliest(Read, 3) == Cycles(54));
     CHECK(banks.earliest(Read, 4) == Cycles(52));
@@ -55,7 +74,7 @@ TEST_CASE("HBM2: columns within a bank group are CCD_L apart, across CCD_S, and 
 }
 
 TEST_CASE("HBM2: after a column with auto-precharge the bank closes itself") {
-    BankTiming banks(hbm2());
+    Device banks(hbm2());
     banks.issue(Act, 0, Cycles(100));
     banks.issue(ReadAp, 0, Cycles(140));
     CHECK(banks.earliest(Act, 0) == Cycles(158));      // RTP 5 + RP 14, less one for ACT's first clock
@@ -68,7 +87,7 @@ TEST_CASE("HBM2: after a column with auto-precharge the bank closes itself") {
 }
 
 TEST_CASE("HBM2: an auto-precharge waits for RAS, so the bank's next ACT waits for RC") {
-    BankTiming banks(hbm2());
+    Device banks(hbm2());
     banks.issue(Act, 0, Cycles(100));
     banks.issue(ReadAp, 0, Cycles(115));
     CHECK(banks.earliest(Act, 0) == Cycles(148));          // not 115 + RTP + RP - 1 = 133
@@ -77,7 +96,7 @@ TEST_CASE("HBM2: an auto-precharge waits for RAS, so the bank's next ACT waits f
 }
 
 TEST_CASE("HBM2: a refresh of one bank lets the others go on") {
-    BankTiming banks(hbm2());
+    Device banks(hbm2());
     banks.issue(Act, 1, Cycles(90));
     CHECK(banks.earliest(RefreshBank, 0) == Cycles(95));  // RRD_S 4 from ACT's second clock
     banks.issue(RefreshBank, 0, Cycles(100));
@@ -91,7 +110,7 @@ TEST_CASE("HBM2: a refresh of one bank lets the others go on") {
 }
 
 TEST_CASE("a fifth ACT waits for the four-activate window") {
-    BankTiming banks(ddr3());
+    Device banks(ddr3());
     for (int i = 0; i < 4; ++i) banks.issue(Act, i, Cycles(6 * i));
     CHECK(banks.earliest(Act, 4) == Cycles(27));  // FAW 27 after the first, not 6 after the last
     banks.issue(Act, 4, Cycles(27));
@@ -99,7 +118,7 @@ TEST_CASE("a fifth ACT waits for the four-activate window") {
 }
 
 TEST_CASE("DDR3: one command bus, and refresh blocks the rank for RFC") {
-    BankTiming banks(ddr3());
+    Device banks(ddr3());
     banks.issue(Act, 0, Cycles(10));
     CHECK(banks.earliest(Read, 1) == Cycles(11));
     CHECK(banks.earliest(PreAll, 0) == Cycles(46));

@@ -2,158 +2,293 @@
 #include "tests/unit/memory/slow_channel.h"
 
 #include <algorithm>
+#include <tuple>
 
-#include "models/memory/address_map.h"
+#include "sim/base/clock.h"
 
 namespace systole::test {
 namespace {
 
-bool contains(const std::vector<Command>& commands, Command command) {
-    return std::find(commands.begin(), commands.end(), command) != commands.end();
+std::size_t at(Direction direction) {
+    return static_cast<std::size_t>(direction);
 }
 
 }  // namespace
 
-TableJudge::TableJudge(const DramSpec& spec) : banks_per_group_(spec.banks_per_group) {
-    for (const ConstraintRow& row : find_constraint_table(spec.standard)->rows) {
-        rows_.push_back({row, evaluate_latency(row.latency, spec.timing).value()});
-        horizon_ = std::max(horizon_, rows_.back().latency);
-    }
+SlowChannel::SlowChannel(const DramSpec& spec, const AddressMap& map)
+    : spec_(spec),
+      map_(map),
+      judge_(spec),
+      buses_(static_cast<std::size_t>(spec.pseudo_channels)),
+      blocked_(buses_.size()) {
+    for (Bus& bus : buses_) bus.banks.resize(static_cast<std::size_t>(spec.banks()));
+    if (spec.refresh == RefreshPolicy::Off) return;
+    refresh_interval_ = spec.timing.at(spec.refresh == RefreshPolicy::AllBank ? "REFI" : "REFISB");
+    const std::int64_t phase = ClockDomain(spec.clock).at_or_before(spec.refresh_phase).value();
+    first_refresh_ = refresh_interval_ - phase % refresh_interval_;
 }
 
-bool TableJudge::same_node(Scope scope, int a, int b) const {
-    if (scope == Scope::Bank) return a == b;
-    return scope >= Scope::PseudoChannel || a / banks_per_group_ == b / banks_per_group_;
-}
-
-bool TableJudge::allows(Command command, int bank, std::int64_t clock) const {
-    for (const Row& rule : rows_) {
-        if (!contains(rule.row.following, command)) continue;
-        int seen = 0;
-        for (auto before = history_.rbegin(); before != history_.rend(); ++before) {
-            if (before->clock + horizon_ < clock) break;
-            if (!contains(rule.row.preceding, before->command)) continue;
-            if (!same_node(rule.row.scope, before->bank, bank)) continue;
-            if (++seen < rule.row.window) continue;
-            if (clock < before->clock + rule.latency) return false;
-            break;
-        }
-    }
-    return true;
-}
-
-SlowChannel::SlowChannel(const DramSpec& spec, std::int64_t first_refresh)
-    : spec_(spec), judge_(spec), open_(static_cast<std::size_t>(spec.banks()), -1), due_(first_refresh) {}
-
-SlowChannel::Burst SlowChannel::decode(std::int64_t id, std::int64_t local) const {
-    std::int64_t value[5] = {}, taken[5] = {};
-    const auto fields = parse_address_map(spec_.address_map);
-    for (const AddressField& field : *fields) {
-        if (field.kind == AddressField::Kind::Channel) continue;
-        const auto kind = static_cast<std::size_t>(field.kind);
-        for (int i = 0; i < field.bits; ++i, local >>= 1) value[kind] |= (local & 1) << taken[kind]++;
-    }
-    const std::int64_t bank = value[1] * spec_.banks_per_group + value[2];
-    return {id, static_cast<int>(bank), value[3]};
-}
-
-void SlowChannel::arrive(const Arrival& arrival) {
-    left_[arrival.id] += arrival.count;
-    for (std::int64_t i = 0; i < arrival.count; ++i)
-        door_[static_cast<int>(arrival.direction)].push_back(decode(arrival.id, arrival.first + i));
-}
-
-void SlowChannel::admit() {
-    for (int d = 0; d < 2; ++d) {
-        while (!door_[d].empty() && window_[d].size() < static_cast<std::size_t>(spec_.queue)) {
-            window_[d].push_back(door_[d].front());
-            door_[d].pop_front();
-        }
-    }
-}
-
-void SlowChannel::turn() {
-    const int reads = static_cast<int>(window_[0].size()), writes = static_cast<int>(window_[1].size());
-    if (!writing_ && writes > 0) {
-        const bool full = writes >= spec_.writes.high, starved = passed_ >= spec_.patience;
-        if (reads == 0 || full || starved) {
-            writing_ = true;
-            floor_ = reads > 0 && writes <= spec_.writes.low ? 0 : spec_.writes.low;
-        }
-    } else if (writing_ && (writes == 0 || (reads > 0 && writes <= floor_))) {
-        writing_ = false;
-        passed_ = 0;
-    }
-}
-
-bool SlowChannel::try_give(Command command, int bank, std::int64_t clock) {
-    if (!judge_.allows(command, bank, clock)) return false;
-    const GivenCommand given{command, bank, clock};
-    judge_.record(given);
-    commands_.push_back(given);
-    return true;
-}
-
-/// True while a refresh keeps everything else waiting.
-bool SlowChannel::refresh(std::int64_t clock) {
-    if (spec_.refresh == RefreshPolicy::Off || (!refreshing_ && clock < due_)) return false;
-    refreshing_ = true;
-    const bool any_open = std::any_of(open_.begin(), open_.end(), [](std::int64_t row) { return row >= 0; });
-    if (any_open && try_give(Command::PreAll, 0, clock)) {
-        std::fill(open_.begin(), open_.end(), -1);
-    } else if (!any_open && try_give(Command::Refresh, 0, clock)) {
-        refreshing_ = false;
-        due_ += spec_.timing.at("REFI");
-    }
-    return true;
-}
-
-void SlowChannel::column(std::int64_t clock) {
-    std::vector<Burst>& window = window_[writing_];
-    for (auto burst = window.begin(); burst != window.end(); ++burst) {
-        if (open_[static_cast<std::size_t>(burst->bank)] != burst->row) continue;
-        if (!try_give(writing_ ? Command::Write : Command::Read, burst->bank, clock)) continue;
-        const std::int64_t latency = spec_.timing.at(writing_ ? "CWL" : "CL") + spec_.timing.at("BL");
-        if (--left_[burst->id] == 0) done_[burst->id] = clock + latency;
-        if (!writing_ && !window_[1].empty()) ++passed_;
-        window.erase(burst);
-        return;
-    }
-}
-
-void SlowChannel::row(std::int64_t clock) {
-    const std::vector<Burst>& window = window_[writing_];
-    std::vector<bool> decided(open_.size(), false);
-    for (const Burst& burst : window)
-        if (open_[static_cast<std::size_t>(burst.bank)] == burst.row)
-            decided[static_cast<std::size_t>(burst.bank)] = true;
-    for (const Burst& burst : window) {
-        const auto bank = static_cast<std::size_t>(burst.bank);
-        if (decided[bank]) continue;
-        decided[bank] = true;
-        const bool close = open_[bank] >= 0;
-        if (!try_give(close ? Command::Pre : Command::Act, burst.bank, clock)) continue;
-        open_[bank] = close ? -1 : burst.row;
-        return;
-    }
-}
-
-std::map<std::int64_t, std::int64_t> SlowChannel::run(std::deque<Arrival> arrivals) {
-    const std::size_t requests = [&] {
-        std::map<std::int64_t, int> ids;
-        for (const Arrival& arrival : arrivals) ids[arrival.id] = 1;
-        return ids.size();
-    }();
-    for (std::int64_t clock = 0; !arrivals.empty() || done_.size() < requests; ++clock) {
-        for (; !arrivals.empty() && arrivals.front().clock == clock; arrivals.pop_front())
-            arrive(arrivals.front());
-        admit();
-        turn();
-        if (refresh(clock)) continue;
-        column(clock);
-        row(clock);
+const std::map<std::int64_t, std::int64_t>& SlowChannel::run(std::deque<Arrival> arrivals) {
+    while (!arrivals.empty() || !idle()) {
+        for (; !arrivals.empty() && arrivals.front().clock == now_; arrivals.pop_front())
+            push(arrivals.front());
+        step();
     }
     return done_;
+}
+
+void SlowChannel::push(const Arrival& arrival) {
+    left_[arrival.id] += arrival.count;
+    Bus& bus = buses_[static_cast<std::size_t>(arrival.pseudo_channel)];
+    for (std::int64_t i = 0; i < arrival.count; ++i) {
+        std::vector<RowRun> place;
+        map_.cut(arrival.first + i, 1, place);
+        bus.door[at(arrival.direction)].push_back(
+            {pushed_++, arrival.id, arrival.direction, place.front().bank, place.front().row});
+    }
+}
+
+bool SlowChannel::idle() const {
+    return std::all_of(buses_.begin(), buses_.end(), [](const Bus& bus) {
+        return bus.door[0].empty() && bus.door[1].empty() && bus.window[0].empty() && bus.window[1].empty();
+    });
+}
+
+std::int64_t SlowChannel::room(int pseudo_channel, Direction direction) const {
+    const Bus& bus = buses_[static_cast<std::size_t>(pseudo_channel)];
+    const auto waiting =
+        static_cast<std::int64_t>(bus.window[at(direction)].size() + bus.door[at(direction)].size());
+    return std::max<std::int64_t>(spec_.queue - waiting, 0);
+}
+
+void SlowChannel::step() {
+    for (std::size_t i = 0; i < buses_.size(); ++i) {
+        admit(buses_[i]);
+        judge_urgency(buses_[i]);
+        turn(buses_[i]);
+        begin_refresh(static_cast<int>(i));
+    }
+    while (give_one()) continue;
+    ++now_;
+}
+
+void SlowChannel::admit(Bus& bus) {
+    for (std::size_t d = 0; d < 2; ++d) {
+        while (!bus.door[d].empty() && bus.window[d].size() < static_cast<std::size_t>(spec_.queue)) {
+            bus.window[d].push_back(bus.door[d].front());
+            bus.window[d].back().entered = now_;
+            bus.door[d].pop_front();
+        }
+    }
+}
+
+/// The oldest waiting burst is urgent once `patience` columns have passed it since it became the oldest.
+void SlowChannel::judge_urgency(Bus& bus) {
+    std::optional<std::int64_t> oldest;
+    for (const auto& window : bus.window)
+        if (!window.empty() && (!oldest || window.front().sequence < *oldest))
+            oldest = window.front().sequence;
+    if (oldest != bus.oldest) bus.passed = 0;
+    bus.oldest = oldest;
+    bus.urgent = oldest && bus.passed >= spec_.patience ? oldest : std::nullopt;
+}
+
+void SlowChannel::turn(Bus& bus) {
+    const auto reads = static_cast<int>(bus.window[0].size()),
+               writes = static_cast<int>(bus.window[1].size());
+    const bool urgent_read = bus.urgent && reads > 0 && bus.window[0].front().sequence == *bus.urgent;
+    const bool urgent_write = bus.urgent && !urgent_read;
+    if (bus.active == Direction::Read) {
+        if (writes == 0 || urgent_read) return;
+        if (reads > 0 && writes < spec_.writes.high && !urgent_write) return;
+        bus.active = Direction::Write;
+        bus.floor = reads > 0 && writes <= spec_.writes.low ? 0 : spec_.writes.low;
+    } else {
+        if (urgent_write) return;
+        const bool few = reads > 0 && writes <= bus.floor;
+        if (writes > 0 && !few && !urgent_read) return;
+        bus.active = Direction::Read;
+    }
+    bus.active_since = now_;
+}
+
+void SlowChannel::begin_refresh(int pseudo_channel) {
+    Bus& bus = buses_[static_cast<std::size_t>(pseudo_channel)];
+    if (spec_.refresh == RefreshPolicy::Off || bus.refreshing || now_ < first_refresh_) return;
+    const std::int64_t owed = (now_ - first_refresh_) / refresh_interval_ + 1 - bus.refreshes;
+    const bool nothing_waits = bus.window[0].empty() && bus.window[1].empty();
+    if (owed <= spec_.refresh_postpone && !(owed > 0 && nothing_waits)) return;
+    const bool all = spec_.refresh == RefreshPolicy::AllBank;
+    bus.refreshing = all ? 0 : static_cast<int>(bus.refreshes % spec_.banks());
+    blocked_[static_cast<std::size_t>(pseudo_channel)].push_back(
+        {all ? kAll : *bus.refreshing, now_, INT64_MAX});
+}
+
+/// Gives the first candidate, by class and age, that the table allows at this clock.
+bool SlowChannel::give_one() {
+    std::vector<Candidate> found;
+    for (int i = 0; i < spec_.pseudo_channels; ++i) {
+        const Bus& bus = buses_[static_cast<std::size_t>(i)];
+        refresh_candidates(i, found);
+        if (bus.refreshing && spec_.refresh == RefreshPolicy::AllBank) continue;
+        if (bus.urgent) {
+            urgent_candidates(i, found);
+            continue;
+        }
+        column_candidates(i, found);
+        row_candidates(i, found);
+    }
+    std::stable_sort(found.begin(), found.end(), [](const Candidate& a, const Candidate& b) {
+        return std::tie(a.order, a.age) < std::tie(b.order, b.age);
+    });
+    for (const Candidate& candidate : found) {
+        if (!judge_.allows(candidate.command)) continue;
+        give(candidate);
+        return true;
+    }
+    return false;
+}
+
+bool SlowChannel::capped(const Bank& bank) const {
+    return spec_.row_hit_cap > 0 && bank.over_older >= spec_.row_hit_cap;
+}
+
+bool SlowChannel::barred(const Bus& bus, int bank) const {
+    return spec_.refresh == RefreshPolicy::PerBank && bus.refreshing == bank;
+}
+
+void SlowChannel::refresh_candidates(int pseudo_channel, std::vector<Candidate>& found) const {
+    const Bus& bus = buses_[static_cast<std::size_t>(pseudo_channel)];
+    if (!bus.refreshing) return;
+    GivenCommand command{Command::Refresh, pseudo_channel, 0, 0, Cycles(now_)};
+    if (spec_.refresh == RefreshPolicy::AllBank) {
+        const bool any_open =
+            std::any_of(bus.banks.begin(), bus.banks.end(), [](const Bank& bank) { return bank.row; });
+        if (any_open) command.command = Command::PreAll;
+    } else {
+        const Bank& bank = bus.banks[static_cast<std::size_t>(*bus.refreshing)];
+        command.command = bank.row ? Command::Pre : Command::RefreshBank;
+        command.bank = *bus.refreshing;
+        command.row = bank.row.value_or(0);
+    }
+    found.push_back({Class::Refresh, pseudo_channel, command, std::nullopt});
+}
+
+void SlowChannel::urgent_candidates(int pseudo_channel, std::vector<Candidate>& found) const {
+    const Bus& bus = buses_[static_cast<std::size_t>(pseudo_channel)];
+    const Burst& burst = bus.window[at(bus.active)].front();
+    if (barred(bus, burst.bank)) return;
+    if (bus.banks[static_cast<std::size_t>(burst.bank)].row == burst.row)
+        found.push_back(column_of(pseudo_channel, burst));
+    else
+        found.push_back(row_command_for(pseudo_channel, burst));
+}
+
+void SlowChannel::column_candidates(int pseudo_channel, std::vector<Candidate>& found) const {
+    const Bus& bus = buses_[static_cast<std::size_t>(pseudo_channel)];
+    for (const auto& window : bus.window) {
+        for (const Burst& burst : window) {
+            const Bank& bank = bus.banks[static_cast<std::size_t>(burst.bank)];
+            if (bank.row != burst.row || barred(bus, burst.bank)) continue;
+            const bool in_turn = burst.direction == bus.active && !capped(bank);
+            if (in_turn || bank.bound == burst.sequence) found.push_back(column_of(pseudo_channel, burst));
+        }
+    }
+}
+
+void SlowChannel::row_candidates(int pseudo_channel, std::vector<Candidate>& found) const {
+    const Bus& bus = buses_[static_cast<std::size_t>(pseudo_channel)];
+    const std::vector<Burst>& window = bus.window[at(bus.active)];
+    std::vector<bool> decided(bus.banks.size(), false);
+    for (std::size_t b = 0; b < bus.banks.size(); ++b)
+        decided[b] = barred(bus, static_cast<int>(b)) || bus.banks[b].bound;
+    for (const Burst& burst : window) {
+        const Bank& bank = bus.banks[static_cast<std::size_t>(burst.bank)];
+        if (bank.row == burst.row && !capped(bank)) decided[static_cast<std::size_t>(burst.bank)] = true;
+    }
+    for (const Burst& burst : window) {
+        if (decided[static_cast<std::size_t>(burst.bank)]) continue;
+        decided[static_cast<std::size_t>(burst.bank)] = true;
+        found.push_back(row_command_for(pseudo_channel, burst));
+    }
+}
+
+SlowChannel::Candidate SlowChannel::column_of(int pseudo_channel, const Burst& burst) const {
+    const Bus& bus = buses_[static_cast<std::size_t>(pseudo_channel)];
+    bool same_row = false, other_row = false;
+    for (const auto& window : bus.window) {
+        for (const Burst& other : window) {
+            if (other.sequence == burst.sequence || other.bank != burst.bank) continue;
+            (other.row == burst.row ? same_row : other_row) = true;
+        }
+    }
+    const bool close =
+        !same_row && (spec_.page == PagePolicy::Closed || (spec_.page == PagePolicy::Adaptive && other_row));
+    const bool read = burst.direction == Direction::Read;
+    const Command command =
+        read ? (close ? Command::ReadAp : Command::Read) : (close ? Command::WriteAp : Command::Write);
+    return {
+        Class::Column, burst.sequence, {command, pseudo_channel, burst.bank, burst.row, Cycles(now_)}, burst};
+}
+
+SlowChannel::Candidate SlowChannel::row_command_for(int pseudo_channel, const Burst& burst) const {
+    const Bus& bus = buses_[static_cast<std::size_t>(pseudo_channel)];
+    const Bank& bank = bus.banks[static_cast<std::size_t>(burst.bank)];
+    const GivenCommand command{bank.row ? Command::Pre : Command::Act, pseudo_channel, burst.bank,
+                               bank.row.value_or(burst.row), Cycles(now_)};
+    return {Class::Row, burst.sequence, command, burst};
+}
+
+void SlowChannel::give(const Candidate& choice) {
+    const GivenCommand& given = choice.command;
+    Bus& bus = buses_[static_cast<std::size_t>(given.pseudo_channel)];
+    Bank& bank = bus.banks[static_cast<std::size_t>(given.bank)];
+    judge_.record(given);
+    if (is_column(given.command)) {
+        serve(choice);
+    } else if (given.command == Command::Act) {
+        bank = {given.row, choice.burst->sequence, 0, commands().size() - 1};
+    } else if (given.command == Command::Pre) {
+        bank = {};
+    } else if (given.command == Command::PreAll) {
+        std::fill(bus.banks.begin(), bus.banks.end(), Bank{});
+    } else {
+        end_refresh(given);
+    }
+}
+
+void SlowChannel::serve(const Candidate& choice) {
+    const GivenCommand& given = choice.command;
+    const Burst burst = *choice.burst;
+    Bus& bus = buses_[static_cast<std::size_t>(given.pseudo_channel)];
+    Bank& bank = bus.banks[static_cast<std::size_t>(given.bank)];
+    std::vector<Burst>& window = bus.window[at(burst.direction)];
+    served_.push_back({burst, given, commands().size() - 1, bank.activated,
+                       burst.direction == bus.active ? bus.active_since : 0});
+    for (const Burst& older : window) {
+        if (older.sequence >= burst.sequence) break;
+        if (older.bank != burst.bank || older.row == burst.row) continue;
+        ++bank.over_older;
+        break;
+    }
+    const std::int64_t latency =
+        spec_.timing.at(burst.direction == Direction::Read ? "CL" : "CWL") + spec_.timing.at("BL");
+    if (--left_[burst.id] == 0) done_[burst.id] = now_ + latency;
+    if (bus.oldest != burst.sequence) ++bus.passed;
+    if (bus.urgent == burst.sequence) bus.urgent.reset();
+    if (bank.bound == burst.sequence) bank.bound.reset();
+    if (given.command == Command::ReadAp || given.command == Command::WriteAp) bank = {};
+    window.erase(std::find_if(window.begin(), window.end(),
+                              [&](const Burst& other) { return other.sequence == burst.sequence; }));
+}
+
+void SlowChannel::end_refresh(const GivenCommand& given) {
+    Bus& bus = buses_[static_cast<std::size_t>(given.pseudo_channel)];
+    const Cycles closed = min_distance(*find_constraint_table(spec_.standard), spec_.timing, Scope::Bank,
+                                       given.command, Command::Act);
+    blocked_[static_cast<std::size_t>(given.pseudo_channel)].back().until = now_ + closed.value();
+    bus.refreshing.reset();
+    ++bus.refreshes;
 }
 
 }  // namespace systole::test

@@ -7,5 +7,8 @@ systole_test(memory SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/dram_config.cpp
     ${CMAKE_CURRENT_LIST_DIR}/dram_energy.cpp
     ${CMAKE_CURRENT_LIST_DIR}/memory_presets.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/random_channel.cpp
     ${CMAKE_CURRENT_LIST_DIR}/slow_channel.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/slow_channel_account.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/slow_channel_judge.cpp
     DEPENDS systole_memory)

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// The requests of a pseudo-channel that are not yet answered: how many bursts each still waits for, and which
+// are finished at what time.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "models/memory/dram_command.h"
+#include "models/memory/fifo.h"
+#include "sim/base/units.h"
+
+namespace systole {
+
+class RequestBook {
+public:
+    /// A request of `bursts` bursts; answers the number under which it is kept until they are served.
+    std::int32_t enter(std::int64_t id, std::int64_t bursts) {
+        if (free_.empty()) {
+            free_.push_back(static_cast<std::int32_t>(entries_.size()));
+            entries_.emplace_back();
+        }
+        const std::int32_t number = free_.back();
+        free_.pop_back();
+        entries_[static_cast<std::size_t>(number)] = {id, bursts};
+        return number;
+    }
+
+    /// `bursts` of them are served; the last one's data ends at `end`. Ends of one direction never decrease.
+    void serve(std::int32_t number, std::int64_t bursts, Direction direction, Cycles end) {
+        Entry& entry = entries_[static_cast<std::size_t>(number)];
+        if ((entry.left -= bursts) > 0) return;
+        finished_[static_cast<std::size_t>(direction)].push({entry.id, end});
+        free_.push_back(number);
+    }
+
+    std::int64_t left(std::int32_t number) const { return entries_[static_cast<std::size_t>(number)].left; }
+
+    bool nothing_finished() const { return finished_[0].empty() && finished_[1].empty(); }
+    /// When the first finished request is finished; Cycles::max() if there is none.
+    Cycles first_end() const { return std::min(end_of(finished_[0]), end_of(finished_[1])); }
+    /// Calls `done(id, end)` for those that are finished at `now`, in order of time.
+    template <class Done>
+    void collect(Cycles now, Done&& done) {
+        for (Cycles end = first_end(); end <= now; end = first_end()) {
+            Fifo<Finished>& queue =
+                end_of(finished_[0]) <= end_of(finished_[1]) ? finished_[0] : finished_[1];
+            if (queue.empty()) return;  // now is the end of time
+            done(queue.front().id, end);
+            queue.pop();
+        }
+    }
+
+private:
+    struct Entry {
+        std::int64_t id = 0, left = 0;
+    };
+    struct Finished {
+        std::int64_t id = 0;
+        Cycles end;
+    };
+    static Cycles end_of(const Fifo<Finished>& queue) {
+        return queue.empty() ? Cycles::max() : queue.front().end;
+    }
+
+    std::vector<Entry> entries_;
+    std::vector<std::int32_t> free_;
+    std::array<Fifo<Finished>, 2> finished_;  // by direction
+};
+
+}  // namespace systole
