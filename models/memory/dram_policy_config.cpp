@@ -27,12 +27,12 @@ void read_refresh(Section& memory, const ConstraintTable& table, DramSpec& spec)
 
 void read_writes(Section& memory, DramSpec& spec) {
     Section writes = memory.section("writes");
-    const std::int64_t nearly_full = std::max<std::int64_t>(spec.queue * 9 / 10, 1);
+    const std::int64_t nearly_full = std::max<std::int64_t>((spec.queue * 4 + 4) / 5, 1);
     spec.writes.high = static_cast<int>(writes.count(
         "high", "waiting writes (bursts) that turn the data bus to writes", {1, spec.queue}, nearly_full));
     spec.writes.low =
         static_cast<int>(writes.count("low", "waiting writes at which the bus turns back, once reads wait",
-                                      {0, spec.queue}, spec.queue / 10));
+                                      {0, spec.queue}, spec.queue / 5));
     if (spec.writes.low >= spec.writes.high)
         writes.fail("low", fmt::format("{} is not below high = {}", spec.writes.low, spec.writes.high));
 }
@@ -43,6 +43,8 @@ void read_dram_policy(Section memory, const ConstraintTable& table, DramSpec& sp
     read_refresh(memory, table, spec);
     spec.queue = static_cast<int>(memory.count(
         "queue", "bursts a pseudo-channel's scheduler sees, for each of reads and writes", {1, 4096}, 32));
+    spec.shared_queue = memory.flag(
+        "shared_queue", "the pseudo-channels of a channel share one queue of so many entries", false);
     spec.door = static_cast<int>(memory.count(
         "door", "requests that may wait before a full queue until initiators are held up", {1, 4096}, 16));
     read_writes(memory, spec);
@@ -56,8 +58,8 @@ void read_dram_policy(Section memory, const ConstraintTable& table, DramSpec& sp
         "row_hit_cap", "hits of an open row while an older burst waits for its bank; 0: any number",
         {0, kMaxDramClocks}, 0));
     spec.patience = static_cast<int>(
-        memory.count("patience", "bursts that may pass the oldest waiting one before it alone is served",
-                     {1, kMaxDramClocks}, 256));
+        memory.count("patience", "bursts that may pass the oldest waiting one before its bank is kept for it",
+                     {1, kMaxDramClocks}, 4096));
 }
 
 void read_dram_energy(Section memory, const ConstraintTable& table, DramSpec& spec) {

@@ -19,8 +19,8 @@ using TimingParameters = std::map<std::string, std::int64_t>;
 /// When a pseudo-channel turns its data bus from reads to writes. Reads go first; writes wait in their own
 /// queue.
 struct WritePolicy {
-    int high = 29;  ///< so many waiting writes (bursts) turn the bus to writes …
-    int low = 3;    ///< … and it turns back at so few, once reads wait
+    int high = 26;  ///< so many waiting writes (bursts) turn the bus to writes …
+    int low = 6;    ///< … and it turns back at so few, once reads wait
 };
 
 /// What happens to a row after a column command.
@@ -73,10 +73,13 @@ struct DramSpec {
     Ticks refresh_phase;       ///< time since the last refresh when time starts (run.refresh_phase)
 
     int queue = 32;  ///< entries (bursts) a pseudo-channel's scheduler sees, for each of reads and writes
+    /// The pseudo-channels of a channel share these entries instead of having so many each. A free entry goes
+    /// to the burst that has waited longest; `writes.high` counts the writes of all.
+    bool shared_queue = false;
     WritePolicy writes;
     PagePolicy page = PagePolicy::Open;
     int row_hit_cap = 0;  ///< hits an open row may serve while an older burst waits for its bank; 0: no cap
-    int patience = 256;   ///< bursts that may pass the oldest waiting one before it alone is served
+    int patience = 4096;  ///< bursts that may pass the oldest waiting one before its bank is kept for it
 
     std::optional<DramEnergy> energy;  ///< without: nothing is known, and nothing is reported
 

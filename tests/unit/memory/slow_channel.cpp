@@ -56,14 +56,22 @@ bool SlowChannel::idle() const {
 
 std::int64_t SlowChannel::room(int pseudo_channel, Direction direction) const {
     const Bus& bus = buses_[static_cast<std::size_t>(pseudo_channel)];
-    const auto waiting =
-        static_cast<std::int64_t>(bus.window[at(direction)].size() + bus.door[at(direction)].size());
-    return std::max<std::int64_t>(spec_.queue - waiting, 0);
+    if (!spec_.shared_queue) {
+        const auto waiting =
+            static_cast<std::int64_t>(bus.window[at(direction)].size() + bus.door[at(direction)].size());
+        return std::max<std::int64_t>(spec_.queue - waiting, 0);
+    }
+    auto waiting = static_cast<std::int64_t>(in_windows(direction));
+    for (const Bus& other : buses_) waiting += static_cast<std::int64_t>(other.door[at(direction)].size());
+    return std::max<std::int64_t>(spec_.queue - waiting, bus.door[at(direction)].empty() ? 1 : 0);
 }
 
 void SlowChannel::step() {
+    if (spec_.shared_queue)
+        admit_shared();
+    else
+        for (Bus& bus : buses_) admit(bus);
     for (std::size_t i = 0; i < buses_.size(); ++i) {
-        admit(buses_[i]);
         judge_urgency(buses_[i]);
         turn(buses_[i]);
         begin_refresh(static_cast<int>(i));
@@ -82,6 +90,31 @@ void SlowChannel::admit(Bus& bus) {
     }
 }
 
+/// A free entry goes to the burst that has waited longest, whatever its pseudo-channel.
+void SlowChannel::admit_shared() {
+    for (const Direction direction : {Direction::Read, Direction::Write}) {
+        while (in_windows(direction) < static_cast<std::size_t>(spec_.queue)) {
+            Bus* first = nullptr;
+            for (Bus& bus : buses_) {
+                const std::deque<Burst>& door = bus.door[at(direction)];
+                if (door.empty()) continue;
+                if (!first || door.front().sequence < first->door[at(direction)].front().sequence)
+                    first = &bus;
+            }
+            if (!first) break;
+            first->window[at(direction)].push_back(first->door[at(direction)].front());
+            first->window[at(direction)].back().entered = now_;
+            first->door[at(direction)].pop_front();
+        }
+    }
+}
+
+std::size_t SlowChannel::in_windows(Direction direction) const {
+    std::size_t count = 0;
+    for (const Bus& bus : buses_) count += bus.window[at(direction)].size();
+    return count;
+}
+
 /// The oldest waiting burst is urgent once `patience` columns have passed it since it became the oldest.
 void SlowChannel::judge_urgency(Bus& bus) {
     std::optional<std::int64_t> oldest;
@@ -94,22 +127,37 @@ void SlowChannel::judge_urgency(Bus& bus) {
 }
 
 void SlowChannel::turn(Bus& bus) {
-    const auto reads = static_cast<int>(bus.window[0].size()),
-               writes = static_cast<int>(bus.window[1].size());
-    const bool urgent_read = bus.urgent && reads > 0 && bus.window[0].front().sequence == *bus.urgent;
-    const bool urgent_write = bus.urgent && !urgent_read;
+    const std::size_t reads = bus.window[0].size(), writes = bus.window[1].size();
+    const Burst* forced = urgent(bus);
+    if (forced && forced->direction == bus.active) return;
+    if (forced &&
+        (bus.banks[static_cast<std::size_t>(forced->bank)].row != forced->row || barred(bus, forced->bank)))
+        forced = nullptr;  // its row is not open yet: until then the others go on
+    const auto low = static_cast<std::size_t>(spec_.writes.low);
     if (bus.active == Direction::Read) {
-        if (writes == 0 || urgent_read) return;
-        if (reads > 0 && writes < spec_.writes.high && !urgent_write) return;
+        const std::size_t waiting = spec_.shared_queue ? in_windows(Direction::Write) : writes;
+        const bool many = waiting >= static_cast<std::size_t>(spec_.writes.high);
+        if (writes == 0 || (reads > 0 && !many && !forced)) return;
         bus.active = Direction::Write;
-        bus.floor = reads > 0 && writes <= spec_.writes.low ? 0 : spec_.writes.low;
+        bus.floor = reads > 0 && writes <= low ? 0 : spec_.writes.low;
+        bus.last_write.reset();
     } else {
-        if (urgent_write) return;
-        const bool few = reads > 0 && writes <= bus.floor;
-        if (writes > 0 && !few && !urgent_read) return;
+        const bool few = reads > 0 && writes <= static_cast<std::size_t>(bus.floor);
+        if (writes > 0 && !forced && (!few || hits_to_write(bus))) return;
         bus.active = Direction::Read;
     }
     bus.active_since = now_;
+}
+
+/// Of the writes that waited when the bus was first to turn back some hit open rows, which reads would close.
+bool SlowChannel::hits_to_write(Bus& bus) {
+    const std::vector<Burst>& window = bus.window[1];
+    if (!bus.last_write) bus.last_write = window.back().sequence;
+    return std::any_of(window.begin(), window.end(), [&](const Burst& burst) {
+        const Bank& bank = bus.banks[static_cast<std::size_t>(burst.bank)];
+        return burst.sequence <= *bus.last_write && bank.row == burst.row && !capped(bank) &&
+               !barred(bus, burst.bank);
+    });
 }
 
 void SlowChannel::begin_refresh(int pseudo_channel) {
@@ -131,10 +179,7 @@ bool SlowChannel::give_one() {
         const Bus& bus = buses_[static_cast<std::size_t>(i)];
         refresh_candidates(i, found);
         if (bus.refreshing && spec_.refresh == RefreshPolicy::AllBank) continue;
-        if (bus.urgent) {
-            urgent_candidates(i, found);
-            continue;
-        }
+        urgent_candidates(i, found);
         column_candidates(i, found);
         row_candidates(i, found);
     }
@@ -147,6 +192,17 @@ bool SlowChannel::give_one() {
         return true;
     }
     return false;
+}
+
+const SlowChannel::Burst* SlowChannel::urgent(const Bus& bus) const {
+    for (const auto& window : bus.window)
+        if (bus.urgent && !window.empty() && window.front().sequence == *bus.urgent) return &window.front();
+    return nullptr;
+}
+
+bool SlowChannel::reserved(const Bus& bus, int bank) const {
+    const Burst* burst = urgent(bus);
+    return barred(bus, bank) || (burst && burst->bank == bank);
 }
 
 bool SlowChannel::capped(const Bank& bank) const {
@@ -176,12 +232,12 @@ void SlowChannel::refresh_candidates(int pseudo_channel, std::vector<Candidate>&
 
 void SlowChannel::urgent_candidates(int pseudo_channel, std::vector<Candidate>& found) const {
     const Bus& bus = buses_[static_cast<std::size_t>(pseudo_channel)];
-    const Burst& burst = bus.window[at(bus.active)].front();
-    if (barred(bus, burst.bank)) return;
-    if (bus.banks[static_cast<std::size_t>(burst.bank)].row == burst.row)
-        found.push_back(column_of(pseudo_channel, burst));
+    const Burst* burst = urgent(bus);
+    if (!burst || barred(bus, burst->bank)) return;
+    if (bus.banks[static_cast<std::size_t>(burst->bank)].row == burst->row)
+        found.push_back(column_of(pseudo_channel, *burst));
     else
-        found.push_back(row_command_for(pseudo_channel, burst));
+        found.push_back(row_command_for(pseudo_channel, *burst));
 }
 
 void SlowChannel::column_candidates(int pseudo_channel, std::vector<Candidate>& found) const {
@@ -189,7 +245,7 @@ void SlowChannel::column_candidates(int pseudo_channel, std::vector<Candidate>& 
     for (const auto& window : bus.window) {
         for (const Burst& burst : window) {
             const Bank& bank = bus.banks[static_cast<std::size_t>(burst.bank)];
-            if (bank.row != burst.row || barred(bus, burst.bank)) continue;
+            if (bank.row != burst.row || reserved(bus, burst.bank)) continue;
             const bool in_turn = burst.direction == bus.active && !capped(bank);
             if (in_turn || bank.bound == burst.sequence) found.push_back(column_of(pseudo_channel, burst));
         }
@@ -201,7 +257,7 @@ void SlowChannel::row_candidates(int pseudo_channel, std::vector<Candidate>& fou
     const std::vector<Burst>& window = bus.window[at(bus.active)];
     std::vector<bool> decided(bus.banks.size(), false);
     for (std::size_t b = 0; b < bus.banks.size(); ++b)
-        decided[b] = barred(bus, static_cast<int>(b)) || bus.banks[b].bound;
+        decided[b] = reserved(bus, static_cast<int>(b)) || bus.banks[b].bound;
     for (const Burst& burst : window) {
         const Bank& bank = bus.banks[static_cast<std::size_t>(burst.bank)];
         if (bank.row == burst.row && !capped(bank)) decided[static_cast<std::size_t>(burst.bank)] = true;

@@ -40,7 +40,8 @@ public:
 
     std::int64_t now() const { return now_; }
     bool idle() const;
-    /// Bursts that pushed at now() would enter the window at once.
+    /// Bursts that may be pushed at now(): they would enter the window at once, or, where the pseudo-channels
+    /// share a queue, one waits before it.
     std::int64_t room(int pseudo_channel, Direction direction) const;
     const std::map<std::int64_t, std::int64_t>& done() const { return done_; }
     /// All commands so far; of PreAll, Refresh and RefreshBank `row`, of the first two also `bank` is 0.
@@ -68,6 +69,7 @@ private:
         Direction active = Direction::Read;
         std::int64_t active_since = 0;
         int floor = 0;
+        std::optional<std::int64_t> last_write;  // of this phase: hits among those up to it are still written
         std::optional<std::int64_t> oldest, urgent;  // bursts, by sequence number
         int passed = 0;
         std::int64_t refreshes = 0;     // given
@@ -94,11 +96,16 @@ private:
     static constexpr int kAll = -1;
 
     void admit(Bus& bus);
+    void admit_shared();
     void judge_urgency(Bus& bus);
     void turn(Bus& bus);
+    bool hits_to_write(Bus& bus);
     void begin_refresh(int pseudo_channel);
     bool give_one();
 
+    std::size_t in_windows(Direction direction) const;
+    const Burst* urgent(const Bus& bus) const;
+    bool reserved(const Bus& bus, int bank) const;
     bool capped(const Bank& bank) const;
     bool barred(const Bus& bus, int bank) const;
     void refresh_candidates(int pseudo_channel, std::vector<Candidate>& found) const;
