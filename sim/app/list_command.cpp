@@ -45,7 +45,7 @@ std::string inherited(const Library& library, const YamlNode& document, std::str
     YamlNode level = document;
     // A circle is told when the document is used; a chain is short.
     for (int depth = 0; depth < 16; ++depth) {
-        const std::string text = text_of(level, key);
+        std::string text = text_of(level, key);
         const YamlNode* const base = level.find("extends");
         if (!text.empty() || !base || base->kind != YamlNode::Kind::Scalar) return text;
         level = library.resolver()(base->scalar, base->where);
