@@ -150,7 +150,7 @@ std::string address_map_fault(const DramSpec& spec) {
     int at = 0;
     for (const AddressField& field : *fields) {
         const int rows = needed[static_cast<std::size_t>(Kind::Row)];
-        if (const std::string fault = hash_fault(*fields, field, at, rows); !fault.empty()) return fault;
+        if (std::string fault = hash_fault(*fields, field, at, rows); !fault.empty()) return fault;
         at += field.bits;
     }
     return "";

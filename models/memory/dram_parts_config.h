@@ -13,12 +13,12 @@ inline constexpr std::int64_t kMaxDramClocks = 1'000'000;
 
 /// `timing.*`: what `table` names, against the relations that hold in every DRAM. The organisation and BL
 /// have been read.
-void read_dram_timing(config::Section memory, const ConstraintTable& table, DramSpec& spec);
+void read_dram_timing(const config::Section& memory, const ConstraintTable& table, DramSpec& spec);
 
 /// What the controller may do: refresh, queues, page policy, limits.
 void read_dram_policy(config::Section memory, const ConstraintTable& table, DramSpec& spec);
 
 /// `energy.*`, wholly or not at all.
-void read_dram_energy(config::Section memory, const ConstraintTable& table, DramSpec& spec);
+void read_dram_energy(const config::Section& memory, const ConstraintTable& table, DramSpec& spec);
 
 }  // namespace systole

@@ -62,7 +62,7 @@ void read_dram_policy(Section memory, const ConstraintTable& table, DramSpec& sp
                      {1, kMaxDramClocks}, 4096));
 }
 
-void read_dram_energy(Section memory, const ConstraintTable& table, DramSpec& spec) {
+void read_dram_energy(const Section& memory, const ConstraintTable& table, DramSpec& spec) {
     if (!memory.has("energy")) return;
     Section energy = memory.section("energy");
     DramEnergy given;

@@ -65,7 +65,7 @@ void check_bank_refresh(Section& timing, const DramSpec& spec) {
 
 }  // namespace
 
-void read_dram_timing(Section memory, const ConstraintTable& table, DramSpec& spec) {
+void read_dram_timing(const Section& memory, const ConstraintTable& table, DramSpec& spec) {
     Section timing = memory.section("timing");
     for (const std::string_view name : table.parameters) {
         const std::string meaning =

@@ -89,7 +89,7 @@ ConstraintTable family(std::string_view standard, std::string_view source, int t
 /// WCK runs at twice the clock, and precharges keep a distance.
 ConstraintTable with_wck(std::string_view standard, std::string_view source) {
     ConstraintTable table = family(standard, source, 4);
-    table.parameters.push_back("PPD");
+    table.parameters.emplace_back("PPD");
     append(table.rows, {{PseudoChannel, {Pre, PreAll}, {Pre, PreAll}, "PPD"}});
     return table;
 }

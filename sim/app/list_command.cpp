@@ -40,6 +40,19 @@ std::string list_traces(const Library& library) {
     return table.str();
 }
 
+/// The text of a key, here or in what the document extends; "" where neither says it.
+std::string inherited(const Library& library, const YamlNode& document, std::string_view key) {
+    YamlNode level = document;
+    // A circle is told when the document is used; a chain is short.
+    for (int depth = 0; depth < 16; ++depth) {
+        std::string text = text_of(level, key);
+        const YamlNode* const base = level.find("extends");
+        if (!text.empty() || !base || base->kind != YamlNode::Kind::Scalar) return text;
+        level = library.resolver()(base->scalar, base->where);
+    }
+    return "";
+}
+
 /// Devices and memories: name, kind, and the title under the key `word`.
 std::string list_titles(const Library& library, Shelf shelf, const std::string& word) {
     TextTable table;
@@ -48,7 +61,7 @@ std::string list_titles(const Library& library, Shelf shelf, const std::string& 
     table.column("title", TextTable::Align::Left);
     for (const Item& item : library.items(shelf)) {
         const YamlNode document = config::load_yaml(item.file);
-        table.row({item.name, text_of(document, "kind"), text_of(document, word)});
+        table.row({item.name, inherited(library, document, "kind"), text_of(document, word)});
     }
     return table.str();
 }

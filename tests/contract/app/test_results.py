@@ -13,7 +13,7 @@ ROW = ["cycles", "time_ns", "macs", "matrix_macs", "utilization", "compute_cycle
        "bytes", "roofline_cycles", "roofline_bound", "bound_by"]
 LAYER = ["name", "op", "mapping", "reused"]
 RUN = ["device", "trace", "protocol", "clock_hz", "peak_macs_per_cycle", "total", "critical_path", "layers",
-       "tensors", "stats", "config"]
+       "tensors", "stats", "energy", "config"]
 
 
 class Results(ProgramTest):
@@ -56,6 +56,23 @@ class Results(ProgramTest):
             self.assertTrue(run[part], part)
             for item in run[part]:
                 self.assertEqual(list(item), keys)
+        self.assertEqual(run["energy"], {"total_pj": None, "entries": []})  # its memory has no figures
+
+    def test_energy_is_counted_where_the_memory_has_figures(self):
+        (run,) = json.loads(self.answer("run", "tpu_v4", TRACE, "--format", "json"))["devices"]
+        self.assertEqual(list(run["energy"]), ["total_pj", "entries"])
+        counts = {stat["name"]: stat["value"] for stat in run["stats"] if stat["path"] == "tpu_v4.dram"}
+        entries = {entry["event"]: entry for entry in run["energy"]["entries"]}
+        self.assertEqual(list(entries), ["activate", "read", "write", "refresh", "background"])
+        for entry in entries.values():
+            self.assertEqual(list(entry), ["path", "event", "unit", "count", "each_fj", "energy_pj"])
+            self.assertAlmostEqual(entry["energy_pj"], entry["count"] * entry["each_fj"] / 1000)
+        for event, counter in (("activate", "activates"), ("read", "read_bursts"), ("write", "write_bursts")):
+            self.assertEqual(entries[event]["count"], counts[counter])
+        self.assertEqual(entries["background"]["count"], round(run["total"]["time_ns"] * 1000) * 32)
+        self.assertAlmostEqual(run["energy"]["total_pj"], sum(entry["energy_pj"] for entry in entries.values()))
+        text = self.answer("run", "tpu_v4", TRACE)
+        self.assertRegex(text.splitlines()[-1], r"^Energy [0-9.]+ [num]J: ")
 
     def test_layers_sum_to_the_total(self):
         (run,) = self.result()["devices"]

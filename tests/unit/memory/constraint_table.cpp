@@ -2,10 +2,12 @@
 // The tables as a datasheet speaks: one tick before a command is blocked, at the tick it is ready.
 #include "models/memory/constraint_table.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "models/memory/bank_timing.h"
 #include "models/memory/command_bus.h"
+#include "tests/unit/memory/memory_presets.h"
 #include "tests/unit/memory/memory_specs.h"
 
 namespace systole::test {
@@ -126,6 +128,80 @@ TEST_CASE("DDR3: one command bus, and refresh blocks the rank for RFC") {
     CHECK(banks.earliest(Refresh, 0) == Cycles(60));
     banks.issue(Refresh, 0, Cycles(60));
     CHECK(banks.earliest(Act, 7) == Cycles(338));
+}
+
+// The other standards in their shipped bins; the figures are those of the preset.
+
+TEST_CASE("DDR4: bank groups on one command bus, no refresh of one bank") {
+    const ConstraintTable& table = *find_constraint_table("DDR4");
+    CHECK_FALSE(table.refreshes_banks());
+    BankTiming banks(memory_spec("ddr4_3200"));
+    banks.issue(Act, 0, Cycles(10));
+    CHECK(banks.earliest(Act, 1) == Cycles(18));  // RRD_L 8: same group
+    CHECK(banks.earliest(Act, 4) == Cycles(14));  // RRD_S 4
+    CHECK(banks.earliest(Read, 0) == Cycles(32));
+    CHECK(banks.earliest(WriteAp, 0) == Cycles(32));
+    banks.issue(Read, 0, Cycles(32));
+    CHECK(banks.earliest(ReadAp, 1) == Cycles(40));  // CCD_L 8
+    CHECK(banks.earliest(Read, 4) == Cycles(36));    // CCD_S 4
+    CHECK(banks.earliest(Write, 4) == Cycles(44));   // RTW 12
+    CHECK(banks.earliest(Pre, 0) == Cycles(62));     // RAS 52 of the ACT, not RTP 12 of the read
+}
+
+TEST_CASE("GDDR6: reads and writes have RCDs of their own, and a bank is refreshed alone") {
+    BankTiming banks(memory_spec("gddr6_14000"));
+    banks.issue(Act, 0, Cycles(100));
+    CHECK(banks.earliest(Read, 0) == Cycles(126));
+    CHECK(banks.earliest(Write, 0) == Cycles(116));
+    CHECK(banks.earliest(RefreshBank, 4) == Cycles(107));  // RRD_L 7 after an ACT elsewhere
+    banks.issue(RefreshBank, 4, Cycles(107));
+    CHECK(banks.earliest(Act, 4) == Cycles(212));  // RFCSB 105
+    CHECK(banks.earliest(Act, 8) == Cycles(121));  // RREFD 14
+    CHECK(banks.earliest(RefreshBank, 8) == Cycles(121));
+}
+
+TEST_CASE("LPDDR5: ACT takes two clocks of the bus, and all banks close more slowly than one") {
+    const DramSpec spec = memory_spec("lpddr5_6400");
+    const ConstraintTable& table = *find_constraint_table("LPDDR5");
+    CHECK(min_distance(table, spec.timing, Scope::Channel, Act, Read) == Cycles(2));
+    CHECK(min_distance(table, spec.timing, Scope::Channel, Pre, Read) == Cycles(1));
+    BankTiming banks(spec);
+    banks.issue(Act, 0, Cycles(100));
+    CHECK(banks.earliest(Read, 0) == Cycles(115));  // RCD from ACT-1
+    banks.issue(Pre, 0, Cycles(134));
+    CHECK(banks.earliest(Pre, 5) == Cycles(136));  // PPD 2
+    CHECK(banks.earliest(Act, 0) == Cycles(149));  // RP 15, RC 49
+    banks.issue(PreAll, 0, Cycles(140));
+    CHECK(banks.earliest(Act, 9) == Cycles(157));  // RPAB 17
+    CHECK(banks.earliest(Refresh, 0) == Cycles(157));
+    banks.issue(RefreshBank, 3, Cycles(157));
+    CHECK(banks.earliest(Act, 9) == Cycles(163));          // PBR2ACT 6
+    CHECK(banks.earliest(RefreshBank, 9) == Cycles(229));  // PBR2PBR 72
+    CHECK(banks.earliest(Act, 3) == Cycles(253));          // RFCSB 96
+}
+
+TEST_CASE("HBM3: precharges keep a distance, and the row bus is as in HBM2") {
+    const DramSpec spec = memory_spec("hbm3_6400");
+    const ConstraintTable& table = *find_constraint_table("HBM3");
+    CHECK(min_distance(table, spec.timing, Scope::Channel, Act, Pre) == Cycles(2));
+    CHECK(min_distance(table, spec.timing, Scope::Channel, Read, Act) == Cycles(0));
+    CHECK(min_distance(table, spec.timing, Scope::Channel, Read, Write) == Cycles(1));
+    BankTiming banks(spec);
+    banks.issue(Pre, 0, Cycles(100));
+    CHECK(banks.earliest(Pre, 7) == Cycles(102));  // PPD
+    CHECK(banks.earliest(Act, 0) == Cycles(125));  // RP 26 - 1
+    banks.issue(Act, 0, Cycles(125));
+    CHECK(banks.earliest(Read, 0) == Cycles(157));  // RCDRD 31 + 1
+}
+
+TEST_CASE("a command of the table is one that the standard has") {
+    for (const ConstraintTable& table : constraint_tables())
+        for (const ConstraintRow& row : table.rows) {
+            if (row.scope == Scope::Channel || table.refreshes_banks()) continue;
+            INFO(table.standard << ": " << row.latency);
+            CHECK(std::count(row.preceding.begin(), row.preceding.end(), RefreshBank) == 0);
+            CHECK(std::count(row.following.begin(), row.following.end(), RefreshBank) == 0);
+        }
 }
 
 }  // namespace systole::test

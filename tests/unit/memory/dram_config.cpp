@@ -6,6 +6,7 @@
 
 #include "sim/base/error.h"
 #include "tests/unit/memory/memory_presets.h"
+#include "tests/unit/memory/memory_specs.h"
 
 namespace systole::test {
 namespace {
@@ -97,6 +98,18 @@ TEST_CASE("values that contradict each other are refused with the reason") {
     CHECK(complaint_about("writes.low", "31").find("is not below high") != std::string::npos);
     CHECK(complaint_about("standard", "HBM9").find("HBM2") != std::string::npos);
     CHECK(complaint_about("timing.tCL", "14").find("tCL") != std::string::npos);
+}
+
+TEST_CASE("the golden set-up is the one that the tests are written against") {
+    const DramSpec one = memory_spec("hbm2_golden_1pc"), stack = memory_spec("hbm2_golden_stack");
+    CHECK(one.timing == hbm2().timing);
+    CHECK(stack.timing == hbm2().timing);
+    CHECK(one.data_buses() == 1);
+    CHECK(stack.channels == 8);
+    CHECK(stack.pseudo_channels == 2);
+    CHECK(one.queue == 32);
+    CHECK(one.page == PagePolicy::Open);
+    CHECK(one.row_hit_cap == 0);
 }
 
 TEST_CASE("the golden maps are chosen by name") {
