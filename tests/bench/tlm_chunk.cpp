@@ -128,11 +128,10 @@ double plain_seconds(const DramSpec& spec, const Traffic& traffic, const std::ve
 }  // namespace
 
 int sc_main(int, char**) {
-    auto memory =
-        config::Config::from_document(config::load_yaml("configs/memory/hbm2_tpu_v4.yaml"),
-                                      [](const std::string&, const SourceMark& where) -> config::YamlNode {
-                                          throw UserError(where, "no presets here");
-                                      });
+    auto memory = config::Config::from_document(
+        config::load_yaml("configs/memory/hbm2_tpu_v4.yaml"), [](const std::string& name, const SourceMark&) {
+            return config::load_yaml("configs/memory/" + name + ".yaml");
+        });
     const DramSpec spec = read_dram_spec(memory.root());
     memory.finish();
     fmt::print("{:<28}{:>10}{:>10}{:>12}{:>12}{:>14}\n", "HBM2, 32 data buses", "chunks", "ns/chunk",
