@@ -29,6 +29,16 @@ public:
     Cycles local(Command command, int bank) const {
         return std::max(group(command, bank), of_bank(command, bank));
     }
+    /// local() of one command, for loops over banks.
+    struct Locals {
+        const std::int64_t *groups, *banks;
+        int bank_bits;
+        std::int64_t ready(int bank) const { return std::max(groups[bank >> bank_bits], banks[bank]); }
+    };
+    Locals locals(Command command) const {
+        const std::int64_t* row = ready_.data() + row_of(command);
+        return {row + 1, row + 1 + groups_, bank_bits_};
+    }
     /// The rows of scope Group, and of scope Bank, alone.
     Cycles group(Command command, int bank) const {
         return Cycles(ready_[row_of(command) + 1 + group_of(bank)]);

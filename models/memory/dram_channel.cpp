@@ -12,7 +12,7 @@ DramChannel::DramChannel(const DramSpec& spec, const AddressMap& map) : command_
 void DramChannel::push(int pseudo_channel, std::int64_t request, std::int64_t first, std::int64_t count,
                        Direction direction, Cycles now) {
     fix_until(now);
-    buses_[index(pseudo_channel)].push(request, first, count, direction, sequence_, now);
+    buses_[index(pseudo_channel)].push(request, first, count, direction, sequence_, command_bus_, now);
     sequence_ += count;
 }
 
@@ -28,7 +28,7 @@ bool DramChannel::step(Cycles until) {
     }
     if (next.when >= until) return false;
     now_ = next.when;
-    const std::int64_t row = bus->take(next);
+    const std::int64_t row = bus->take(next, command_bus_);
     if (next.kind == Choice::Kind::Change) return true;
     command_bus_.take(next.command, now_);
     if (listener_) listener_({next.command, static_cast<int>(bus - buses_.data()), next.bank, row, now_});
@@ -36,9 +36,10 @@ bool DramChannel::step(Cycles until) {
 }
 
 void DramChannel::fix_until(Cycles until) {
+    if (until <= fixed_) return;
     while (step(until)) {
     }
-    now_ = std::max(now_, until);
+    now_ = fixed_ = until;
 }
 
 void DramChannel::advance(Cycles now, std::vector<Completion>& done) {

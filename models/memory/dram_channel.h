@@ -70,6 +70,7 @@ private:
 
     CommandBus command_bus_;
     std::vector<PseudoChannel> buses_;
+    Cycles fixed_;               // everything before is fixed
     Cycles now_;                 // everything before is fixed, and perhaps some of what happens now
     std::int64_t sequence_ = 0;  // bursts pushed
     Listener listener_;

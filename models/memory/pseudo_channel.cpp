@@ -59,36 +59,64 @@ PseudoChannel::PseudoChannel(const DramSpec& spec, const AddressMap& map, int nu
       hits_given_(static_cast<std::size_t>(spec.banks())) {}
 
 void PseudoChannel::push(std::int64_t request, std::int64_t first, std::int64_t count, Direction direction,
-                         std::int64_t sequence, Cycles now) {
+                         std::int64_t sequence, const CommandBus& bus, Cycles now) {
+    const std::int32_t entry = book_.enter(request, count);
     Door& door = doors_[static_cast<std::size_t>(direction)];
-    door.ranges.push({first, count, sequence, book_.enter(request, count)});
+    if (count == 1 && door.bursts == 0 && window_.free_entries(direction) > 0) {
+        const RowRun place = map_.locate(first);
+        enter(direction, {sequence, place.row, now, entry, static_cast<std::int16_t>(place.bank)}, bus, now);
+        if (turns()) change_ = std::min(change_, now);
+        return;
+    }
+    door.ranges.push({first, count, sequence, entry});
     door.bursts += count;
     change_ = std::min(change_, now);
 }
 
-void PseudoChannel::begin_clock(Cycles now) {
+void PseudoChannel::begin_clock(const CommandBus& bus, Cycles now) {
     change_ = Cycles::max();
-    admit(Direction::Read, now);
-    admit(Direction::Write, now);
-    choose_direction(now);
+    admit(Direction::Read, bus, now);
+    admit(Direction::Write, bus, now);
+    if (turns()) choose_direction(now);
     if (refresh_.begins(now, in_windows() > 0)) begin_refresh(now);
 }
 
-void PseudoChannel::admit(Direction direction, Cycles now) {
+void PseudoChannel::admit(Direction direction, const CommandBus& bus, Cycles now) {
     Door& door = doors_[static_cast<std::size_t>(direction)];
     for (int free = window_.free_entries(direction); free > 0 && door.bursts > 0; --free, --door.bursts) {
         Range& range = door.ranges.front();
         const RowRun place = map_.locate(range.first);
-        const bool first = window_.enter(direction, {range.sequence, place.row, range.first, now,
-                                                     range.request, static_cast<std::int16_t>(place.bank)});
-        if (first) forget_choices();
-        if (range.sequence < oldest_) {
-            oldest_ = range.sequence;
-            passed_ = 0;
-        }
+        enter(direction,
+              {range.sequence, place.row, now, range.request, static_cast<std::int16_t>(place.bank)}, bus,
+              now);
         ++range.first, ++range.sequence;
         if (--range.left == 0) door.ranges.pop();
     }
+}
+
+void PseudoChannel::enter(Direction direction, const Window::Burst& burst, const CommandBus& bus,
+                          Cycles now) {
+    const bool first = window_.enter(direction, burst);
+    if (burst.sequence < oldest_) {
+        oldest_ = burst.sequence;
+        passed_ = 0;
+    }
+    if (!first) return;  // others of its kind come first
+    if (window_.open_row(burst.bank) != burst.row) {
+        if (direction == active_) consider_row(burst.bank, bus, now);
+        return;
+    }
+    if (column_known_)
+        consider_columns(direction, column_banks(direction) & bit(burst.bank), bus, now, column_);
+    if (row_.bank == burst.bank || (capped_ & bit(burst.bank))) row_known_ = false;
+}
+
+/// Whether the direction, or what is urgent, may change.
+bool PseudoChannel::turns() const {
+    if (urgent_ || passed_ >= patience_) return true;
+    const int reads = window_.size(Direction::Read), writes = window_.size(Direction::Write);
+    if (active_ == Direction::Read) return writes > 0 && (reads == 0 || writes >= policy_.high);
+    return writes == 0 || (reads > 0 && writes <= write_floor_);
 }
 
 /// Reads go first; the bus turns to writes when they fill their queue, when no read waits, or when one of
@@ -112,15 +140,15 @@ void PseudoChannel::choose_direction(Cycles now) {
     if (active_ == Direction::Write) write_floor_ = reads > 0 && writes <= policy_.low ? 0 : policy_.low;
 }
 
-std::int64_t PseudoChannel::take(const Choice& choice) {
+std::int64_t PseudoChannel::take(const Choice& choice, const CommandBus& bus) {
     switch (choice.kind) {
         case Choice::Kind::Change:
-            begin_clock(choice.when);
+            begin_clock(bus, choice.when);
             return 0;
         case Choice::Kind::Column:
-            return take_column(choice);
+            return take_column(choice, bus);
         case Choice::Kind::Row:
-            return take_row(choice);
+            return take_row(choice, bus);
         case Choice::Kind::Refresh:
             break;
     }
@@ -129,30 +157,57 @@ std::int64_t PseudoChannel::take(const Choice& choice) {
     return row;
 }
 
-std::int64_t PseudoChannel::take_column(const Choice& choice) {
-    const auto [when, kind, command, direction, bank, sequence] = choice;
+std::int64_t PseudoChannel::take_column(const Choice& choice, const CommandBus& bus) {
+    const Direction direction = choice.direction;
+    const int bank = choice.bank;
     const std::int64_t row = window_.open_row(bank);
     const Window::Burst burst = window_.take(direction, bank);
-    book_.serve(burst.request, 1, direction, when + of(latency_, direction));
+    book_.serve(burst.request, 1, direction, choice.when + of(latency_, direction));
     book(choice, burst.entered);
-    timing_.issue(command, bank, when);
+    timing_.issue(choice.command, bank, choice.when);
     ++(direction == Direction::Read ? stats_.read_bursts : stats_.write_bursts);
     stats_.bus_busy += burst_;
-    column_known_ = false;
-    if ((bound(direction) & bit(bank)) || !(window_.hits(direction) & bit(bank))) row_known_ = false;
     bound(direction) &= ~bit(bank);
     if (row_hit_cap_ > 0) count_hit(direction, bank, burst.sequence);
-    if (closes_bank(command)) close(bank);
+    if (closes_bank(choice.command)) close(bank);
+    column_known_ = false;
+    consider_row(bank, bus, choice.when);
     if (burst.sequence == oldest_) {
-        oldest_ =
-            std::min(window_.oldest_sequence(Direction::Read), window_.oldest_sequence(Direction::Write));
+        oldest_ = std::min(window_.oldest_sequence(Direction::Read), window_.oldest_sequence(Direction::Write));
         passed_ = 0;
-        if (urgent_) forget_choices();
-        urgent_ = false;
+        if (urgent_) {
+            urgent_ = false;
+            forget_choices();
+            change_ = choice.when + Cycles(1);
+        }
     } else {
         ++passed_;
     }
-    change_ = when + Cycles(1);
+    if (door(direction).bursts > 0 || turns() || (refresh_.owes() && in_windows() == 0))
+        change_ = choice.when + Cycles(1);
+    return row;
+}
+
+std::int64_t PseudoChannel::take_row(const Choice& choice, const CommandBus& bus) {
+    const int bank = choice.bank;
+    row_known_ = false;
+    if (choice.command == Command::Pre) {
+        const std::int64_t row = window_.open_row(bank);
+        timing_.issue(choice.command, bank, choice.when);
+        close(bank);
+        return row;
+    }
+    activations_[static_cast<std::size_t>(bank)] = {
+        choice.when, timing_.of_bank(Command::Act, bank),
+        std::max(timing_.anywhere(Command::Act), timing_.group(Command::Act, bank))};
+    timing_.issue(choice.command, bank, choice.when);
+    const std::int64_t row = window_.first_miss(choice.direction, bank).row;
+    window_.open(bank, row);
+    bound(choice.direction) |= bit(bank);
+    hits_given_[static_cast<std::size_t>(bank)] = 0;
+    ++stats_.activates;
+    if (column_known_)
+        consider_columns(choice.direction, column_banks(choice.direction) & bit(bank), bus, choice.when, column_);
     return row;
 }
 
@@ -164,33 +219,12 @@ void PseudoChannel::count_hit(Direction direction, int bank, std::int64_t sequen
     row_known_ = false;
 }
 
-std::int64_t PseudoChannel::take_row(const Choice& choice) {
-    if (choice.command == Command::Act) {
-        activations_[static_cast<std::size_t>(choice.bank)] = {
-            choice.when, timing_.of_bank(Command::Act, choice.bank),
-            std::max(timing_.anywhere(Command::Act), timing_.group(Command::Act, choice.bank))};
-        timing_.issue(Command::Act, choice.bank, choice.when);
-        const std::int64_t row = window_.first_miss(choice.direction, choice.bank).row;
-        window_.open(choice.bank, row);
-        bound(choice.direction) |= bit(choice.bank);
-        hits_given_[static_cast<std::size_t>(choice.bank)] = 0;
-        ++stats_.activates;
-        forget_choices();
-        return row;
-    }
-    timing_.issue(choice.command, choice.bank, choice.when);
-    const std::int64_t row = window_.open_row(choice.bank);
-    close(choice.bank);
-    return row;
-}
-
 void PseudoChannel::close(int bank) {
     window_.close(bank);
     capped_ &= ~bit(bank);
     bound(Direction::Read) &= ~bit(bank);
     bound(Direction::Write) &= ~bit(bank);
     ++stats_.precharges;
-    forget_choices();
 }
 
 void PseudoChannel::take_refresh(const Choice& choice) {

@@ -33,11 +33,11 @@ struct Choice {
         Row
     };
     Cycles when = Cycles::max();
+    std::int64_t sequence = 0;
     Kind kind = Kind::Row;
     Command command = Command::Read;
     Direction direction = Direction::Read;  ///< of the burst it serves
-    int bank = 0;
-    std::int64_t sequence = 0;
+    std::int16_t bank = 0;
 
     bool before(const Choice& other) const {
         if (when != other.when) return when < other.when;
@@ -68,14 +68,14 @@ public:
     PseudoChannel(const DramSpec& spec, const AddressMap& map, int number);
 
     /// A request for the local bursts [first, first + count), whose sequence numbers begin at `sequence`,
-    /// arrives at `now`.
+    /// arrives at `now`, before which everything is done.
     void push(std::int64_t request, std::int64_t first, std::int64_t count, Direction direction,
-              std::int64_t sequence, Cycles now);
+              std::int64_t sequence, const CommandBus& bus, Cycles now);
 
     /// What comes next at `now` or later.
     Choice next(const CommandBus& bus, Cycles now);
     /// Does it. Answers the row that the command concerns.
-    std::int64_t take(const Choice& choice);
+    std::int64_t take(const Choice& choice, const CommandBus& bus);
 
     /// Appends the completions up to `now`, in order of time.
     void collect(Cycles now, std::vector<Completion>& done);
@@ -129,8 +129,10 @@ private:
     /// Nothing but the refresh is given.
     bool blocked() const { return refresh_.pending() && refresh_.all_banks(); }
 
-    void begin_clock(Cycles now);
-    void admit(Direction direction, Cycles now);
+    void begin_clock(const CommandBus& bus, Cycles now);
+    void admit(Direction direction, const CommandBus& bus, Cycles now);
+    void enter(Direction direction, const Window::Burst& burst, const CommandBus& bus, Cycles now);
+    bool turns() const;
     void choose_direction(Cycles now);
     void begin_refresh(Cycles now);
     void end_refresh(const Choice& refresh);
@@ -140,14 +142,17 @@ private:
     Choice next_refresh(const CommandBus& bus, Cycles now) const;
     void consider_columns(Direction direction, std::uint64_t banks, const CommandBus& bus, Cycles now,
                           Choice& best) const;
+    void consider_row(int bank, const CommandBus& bus, Cycles now);
     void consider_rows(Command command, std::uint64_t banks, const CommandBus& bus, Cycles now,
                        Choice& best) const;
+    void consider(Command command, Direction direction, std::uint64_t banks, Cycles soonest,
+                  const std::int64_t* sequences, Choice::Kind kind, Choice& best) const;
     std::uint64_t column_banks(Direction direction) const;
     std::uint64_t row_banks() const;
     void forget_choices() { column_known_ = row_known_ = false; }
 
-    std::int64_t take_column(const Choice& choice);
-    std::int64_t take_row(const Choice& choice);
+    std::int64_t take_column(const Choice& choice, const CommandBus& bus);
+    std::int64_t take_row(const Choice& choice, const CommandBus& bus);
     void count_hit(Direction direction, int bank, std::int64_t sequence);
     void take_refresh(const Choice& choice);
     void close(int bank);

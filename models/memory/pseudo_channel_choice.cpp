@@ -72,22 +72,17 @@ Choice PseudoChannel::best_column(const CommandBus& bus, Cycles now) const {
     Choice best;
     best.kind = Choice::Kind::Column;
     consider_columns(active_, column_banks(active_), bus, now, best);
-    if (bound(other(active_)) != 0)
-        consider_columns(other(active_), column_banks(other(active_)), bus, now, best);
+    const Direction idle = other(active_);
+    if (bound(idle) != 0) consider_columns(idle, column_banks(idle), bus, now, best);
     return best;
 }
 
 void PseudoChannel::consider_columns(Direction direction, std::uint64_t banks, const CommandBus& bus,
                                      Cycles now, Choice& best) const {
+    if (banks == 0) return;
     const Command command = direction == Direction::Read ? Command::Read : Command::Write;
     const Cycles soonest = std::max({now, bus.free(command), timing_.anywhere(command)});
-    for (; banks != 0; banks &= banks - 1) {
-        const int bank = std::countr_zero(banks);
-        const Cycles when = std::max(soonest, timing_.local(command, bank));
-        const std::int64_t sequence = window_.oldest_hit(direction, bank);
-        if (when > best.when || (when == best.when && sequence > best.sequence)) continue;
-        best = {when, Choice::Kind::Column, command, direction, bank, sequence};
-    }
+    consider(command, direction, banks, soonest, window_.hits_by_age(direction), Choice::Kind::Column, best);
 }
 
 Choice PseudoChannel::best_row(const CommandBus& bus, Cycles now) const {
@@ -98,17 +93,47 @@ Choice PseudoChannel::best_row(const CommandBus& bus, Cycles now) const {
     return best;
 }
 
+/// The bank may have become one that wants a row command.
+void PseudoChannel::consider_row(int bank, const CommandBus& bus, Cycles now) {
+    if (!row_known_ || !(row_banks() & bit(bank))) return;
+    const Command command = window_.open_banks() & bit(bank) ? Command::Pre : Command::Act;
+    consider_rows(command, bit(bank), bus, now, row_);
+}
+
 void PseudoChannel::consider_rows(Command command, std::uint64_t banks, const CommandBus& bus, Cycles now,
                                   Choice& best) const {
+    if (banks == 0) return;
     const Cycles soonest = std::max({now, bus.free(command), timing_.anywhere(command)});
+    const std::uint64_t capped = banks & capped_ & window_.hits(active_);
+    consider(command, active_, banks & ~capped, soonest, window_.misses_by_age(active_), Choice::Kind::Row, best);
+    for (std::uint64_t left = capped; left != 0; left &= left - 1) {
+        const int bank = std::countr_zero(left);
+        const Choice choice{std::max(soonest, timing_.local(command, bank)),
+                            std::min(window_.hits_by_age(active_)[bank], window_.misses_by_age(active_)[bank]),
+                            Choice::Kind::Row,
+                            command,
+                            active_,
+                            static_cast<std::int16_t>(bank)};
+        if (choice.before(best)) best = choice;
+    }
+}
+
+/// Puts the first of the same command to several banks into `best` if it comes before. Which one that is
+/// cannot be predicted, so there is no branch to be mispredicted.
+void PseudoChannel::consider(Command command, Direction direction, std::uint64_t banks, Cycles soonest,
+                             const std::int64_t* sequences, Choice::Kind kind, Choice& best) const {
+    const BankTiming::Locals locals = timing_.locals(command);
+    std::int64_t when = best.when.value(), sequence = best.sequence;
+    int found = -1;
     for (; banks != 0; banks &= banks - 1) {
         const int bank = std::countr_zero(banks);
-        const Cycles when = std::max(soonest, timing_.local(command, bank));
-        const std::int64_t sequence =
-            std::min(window_.oldest_miss(active_, bank), window_.oldest_hit(active_, bank));
-        if (when > best.when || (when == best.when && sequence > best.sequence)) continue;
-        best = {when, Choice::Kind::Row, command, active_, bank, sequence};
+        const std::int64_t at = std::max(soonest.value(), locals.ready(bank)), age = sequences[bank];
+        const bool better = (at < when) | ((at == when) & (age < sequence));
+        when = better ? at : when;
+        sequence = better ? age : sequence;
+        found = better ? bank : found;
     }
+    if (found >= 0) best = {Cycles(when), sequence, kind, command, direction, static_cast<std::int16_t>(found)};
 }
 
 Choice PseudoChannel::next_refresh(const CommandBus& bus, Cycles now) const {
@@ -118,7 +143,7 @@ Choice PseudoChannel::next_refresh(const CommandBus& bus, Cycles now) const {
     if (refresh_.all_banks()) {
         next.command = window_.open_banks() != 0 ? Command::PreAll : Command::Refresh;
     } else {
-        next.bank = refresh_.bank();
+        next.bank = static_cast<std::int16_t>(refresh_.bank());
         next.command = window_.open_row(next.bank) != Window::kClosed ? Command::Pre : Command::RefreshBank;
     }
     next.when = std::max({now, bus.free(next.command), timing_.earliest(next.command, next.bank)});

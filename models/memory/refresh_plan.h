@@ -17,6 +17,8 @@ public:
     /// All that falls due up to `now` is owed from then on. `waiting`: bursts are in the windows. True if a
     /// refresh begins now: from then on nothing that arrives can hold it back.
     bool begins(Cycles now, bool waiting);
+    /// Some are owed that only waiting bursts hold back.
+    bool owes() const { return owed_ > 0; }
     /// Begun and not yet given.
     bool pending() const { return pending_; }
     /// The pending one concerns the whole pseudo-channel, not only bank().

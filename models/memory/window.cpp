@@ -17,121 +17,108 @@ Window::Window(int banks, int depth)
       slots_(2 * static_cast<std::size_t>(depth)),
       rows_(static_cast<std::size_t>(banks), kClosed) {
     SYSTOLE_CHECK(banks <= 64, "{} banks in a pseudo-channel", banks);
-    clear();
-}
-
-void Window::clear() {
-    const std::size_t banks = rows_.size();
-    for (Side& side : sides_)
-        side = {0, kEnd, kEnd, 0, 0, std::vector<List>(banks), std::vector<List>(banks)};
+    const Lists none{std::vector<List>(rows_.size()), std::vector<std::int64_t>(rows_.size(), kNone), 0};
+    for (Side& side : sides_) side.hits = side.misses = none;
     for (std::size_t i = 0; i < slots_.size(); ++i) slots_[i].next = static_cast<std::int32_t>(i) - 1;
     free_ = static_cast<std::int32_t>(slots_.size()) - 1;
 }
 
-void Window::append(List& list, std::int32_t slot) {
-    slots_[static_cast<std::size_t>(slot)].next = kEnd;
+void Window::append(Lists& lists, int bank, std::int32_t at) {
+    List& list = lists.of(bank);
+    slot(at).next = kEnd;
     if (list.head == kEnd) {
-        list.head = slot;
-        list.sequence = slots_[static_cast<std::size_t>(slot)].burst.sequence;
+        list.head = at;
+        lists.sequences[static_cast<std::size_t>(bank)] = slot(at).burst.sequence;
+        lists.banks |= bit(bank);
     } else {
-        slots_[static_cast<std::size_t>(list.tail)].next = slot;
+        slot(list.tail).next = at;
     }
-    list.tail = slot;
+    list.tail = at;
+}
+
+void Window::drop_all(Lists& lists, int bank) {
+    lists.of(bank) = {};
+    lists.sequences[static_cast<std::size_t>(bank)] = kNone;
+    lists.banks &= ~bit(bank);
 }
 
 bool Window::enter(Direction direction, const Burst& burst) {
     Side& side = of(direction);
     const std::int32_t at = free_;
-    Slot& slot = slots_[static_cast<std::size_t>(at)];
-    free_ = slot.next;
-    slot.burst = burst;
-    slot.older = side.youngest;
-    slot.younger = kEnd;
-    (side.youngest == kEnd ? side.oldest : slots_[static_cast<std::size_t>(side.youngest)].younger) = at;
+    Slot& entry = slot(at);
+    free_ = entry.next;
+    entry.burst = burst;
+    entry.older = side.youngest;
+    entry.younger = kEnd;
+    (side.youngest == kEnd ? side.oldest : slot(side.youngest).younger) = at;
     side.youngest = at;
     ++side.size;
-    const auto bank = static_cast<std::size_t>(burst.bank);
-    const bool hits = rows_[bank] == burst.row;
-    (hits ? side.hit_banks : side.miss_banks) |= bit(burst.bank);
-    List& list = hits ? side.hits[bank] : side.misses[bank];
-    const bool first = list.head == kEnd;
-    append(list, at);
+    Lists& lists = open_row(burst.bank) == burst.row ? side.hits : side.misses;
+    const bool first = !(lists.banks & bit(burst.bank));
+    append(lists, burst.bank, at);
     return first;
-}
-
-void Window::unlink(Side& side, std::int32_t at) {
-    Slot& slot = slots_[static_cast<std::size_t>(at)];
-    (slot.older == kEnd ? side.oldest : slots_[static_cast<std::size_t>(slot.older)].younger) = slot.younger;
-    (slot.younger == kEnd ? side.youngest : slots_[static_cast<std::size_t>(slot.younger)].older) =
-        slot.older;
-    slot.next = free_;
-    free_ = at;
-    --side.size;
 }
 
 Window::Burst Window::take(Direction direction, int bank) {
     Side& side = of(direction);
-    List& list = side.hits[static_cast<std::size_t>(bank)];
+    List& list = side.hits.of(bank);
     const std::int32_t at = list.head;
-    list.head = slots_[static_cast<std::size_t>(at)].next;
-    if (list.head == kEnd) {
-        list = {};
-        side.hit_banks &= ~bit(bank);
-    } else {
-        list.sequence = slots_[static_cast<std::size_t>(list.head)].burst.sequence;
-    }
+    list.head = slot(at).next;
+    if (list.head == kEnd)
+        drop_all(side.hits, bank);
+    else
+        side.hits.sequences[static_cast<std::size_t>(bank)] = slot(list.head).burst.sequence;
     unlink(side, at);
-    return slots_[static_cast<std::size_t>(at)].burst;
+    return slot(at).burst;
+}
+
+void Window::unlink(Side& side, std::int32_t at) {
+    Slot& entry = slot(at);
+    (entry.older == kEnd ? side.oldest : slot(entry.older).younger) = entry.younger;
+    (entry.younger == kEnd ? side.youngest : slot(entry.younger).older) = entry.older;
+    entry.next = free_;
+    free_ = at;
+    --side.size;
 }
 
 void Window::open(int bank, std::int64_t row) {
     rows_[static_cast<std::size_t>(bank)] = row;
     open_ |= bit(bank);
     for (Side& side : sides_)
-        if (side.miss_banks & bit(bank)) sort_out(side, bank, row);
+        if (side.misses.banks & bit(bank)) sort_out(side, bank, row);
 }
 
 /// The misses of `bank` that want `row` become its hits; a closed bank has none before.
 void Window::sort_out(Side& side, int bank, std::int64_t row) {
-    List& misses = side.misses[static_cast<std::size_t>(bank)];
-    List& hits = side.hits[static_cast<std::size_t>(bank)];
-    List left;
-    for (std::int32_t at = misses.head; at != kEnd;) {
-        const std::int32_t next = slots_[static_cast<std::size_t>(at)].next;
-        append(slots_[static_cast<std::size_t>(at)].burst.row == row ? hits : left, at);
+    std::int32_t at = side.misses.of(bank).head;
+    drop_all(side.misses, bank);
+    while (at != kEnd) {
+        const std::int32_t next = slot(at).next;
+        append(slot(at).burst.row == row ? side.hits : side.misses, bank, at);
         at = next;
     }
-    misses = left;
-    if (hits.head != kEnd) side.hit_banks |= bit(bank);
-    if (misses.head == kEnd) side.miss_banks &= ~bit(bank);
 }
 
 void Window::close(int bank) {
     rows_[static_cast<std::size_t>(bank)] = kClosed;
     open_ &= ~bit(bank);
     for (Side& side : sides_)
-        if (side.hit_banks & bit(bank)) merge(side, bank);
+        if (side.hits.banks & bit(bank)) merge(side, bank);
 }
 
 /// All hits of `bank` become misses again, by age.
 void Window::merge(Side& side, int bank) {
-    List& misses = side.misses[static_cast<std::size_t>(bank)];
-    List& hits = side.hits[static_cast<std::size_t>(bank)];
-    List merged;
-    std::int32_t a = hits.head, b = misses.head;
-    while (a != kEnd || b != kEnd) {
-        const bool from_hits =
-            b == kEnd || (a != kEnd && slots_[static_cast<std::size_t>(a)].burst.sequence <
-                                           slots_[static_cast<std::size_t>(b)].burst.sequence);
-        std::int32_t& from = from_hits ? a : b;
+    std::int32_t hit = side.hits.of(bank).head, miss = side.misses.of(bank).head;
+    drop_all(side.hits, bank);
+    drop_all(side.misses, bank);
+    while (hit != kEnd || miss != kEnd) {
+        const bool hit_first =
+            miss == kEnd || (hit != kEnd && slot(hit).burst.sequence < slot(miss).burst.sequence);
+        std::int32_t& from = hit_first ? hit : miss;
         const std::int32_t at = from;
-        from = slots_[static_cast<std::size_t>(at)].next;
-        append(merged, at);
+        from = slot(at).next;
+        append(side.misses, bank, at);
     }
-    misses = merged;
-    hits = {};
-    side.hit_banks &= ~bit(bank);
-    side.miss_banks |= bit(bank);
 }
 
 }  // namespace systole

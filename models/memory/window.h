@@ -22,7 +22,6 @@ public:
     struct Burst {
         std::int64_t sequence = 0;  ///< order of arrival at the channel
         std::int64_t row = 0;
-        std::int64_t local = 0;  ///< its number in its pseudo-channel (address_map.h)
         Cycles entered;          ///< the window
         std::int32_t request = 0;
         std::int16_t bank = 0;
@@ -38,28 +37,28 @@ public:
     bool enter(Direction direction, const Burst& burst);
     /// The oldest hit of `bank`, one of hits(), leaves.
     Burst take(Direction direction, int bank);
-    /// All leave, of both directions.
-    void clear();
 
     void open(int bank, std::int64_t row);
     void close(int bank);
     std::int64_t open_row(int bank) const { return rows_[static_cast<std::size_t>(bank)]; }
     /// Bit per bank: it is open; bursts of the direction hit its open row; bursts want another of its rows.
     std::uint64_t open_banks() const { return open_; }
-    std::uint64_t hits(Direction direction) const { return of(direction).hit_banks; }
-    std::uint64_t misses(Direction direction) const { return of(direction).miss_banks; }
-    /// Sequence number of the oldest hit and of the oldest miss of a bank; kNone if there is none.
-    std::int64_t oldest_hit(Direction direction, int bank) const { return hit(direction, bank).sequence; }
-    std::int64_t oldest_miss(Direction direction, int bank) const { return miss(direction, bank).sequence; }
-    const Burst& first_hit(Direction direction, int bank) const {
-        return slots_[static_cast<std::size_t>(hit(direction, bank).head)].burst;
+    std::uint64_t hits(Direction direction) const { return of(direction).hits.banks; }
+    std::uint64_t misses(Direction direction) const { return of(direction).misses.banks; }
+    /// By bank: the sequence number of its oldest hit, and of its oldest miss; kNone if there is none.
+    const std::int64_t* hits_by_age(Direction direction) const { return of(direction).hits.sequences.data(); }
+    const std::int64_t* misses_by_age(Direction direction) const {
+        return of(direction).misses.sequences.data();
     }
+    std::int64_t oldest_hit(Direction direction, int bank) const { return hits_by_age(direction)[bank]; }
+    std::int64_t oldest_miss(Direction direction, int bank) const { return misses_by_age(direction)[bank]; }
     const Burst& first_miss(Direction direction, int bank) const {
-        return slots_[static_cast<std::size_t>(miss(direction, bank).head)].burst;
+        return slots_[static_cast<std::size_t>(of(direction).misses.of(bank).head)].burst;
     }
     /// More than one burst of the direction hits the open row of `bank`.
     bool hits_follow(Direction direction, int bank) const {
-        return hit(direction, bank).head != hit(direction, bank).tail;
+        const List& hits = of(direction).hits.of(bank);
+        return hits.head != hits.tail;
     }
     /// The oldest burst of a direction that has some.
     const Burst& oldest(Direction direction) const {
@@ -84,25 +83,27 @@ private:
         std::int32_t older = kEnd, younger = kEnd;  // in its direction
     };
     struct List {
-        std::int64_t sequence = kNone;  // of its head
         std::int32_t head = kEnd, tail = kEnd;
+    };
+    /// One list for each bank, and the sequence numbers of the heads.
+    struct Lists {
+        std::vector<List> lists;
+        std::vector<std::int64_t> sequences;
+        std::uint64_t banks = 0;  // that are not empty
+        List& of(int bank) { return lists[static_cast<std::size_t>(bank)]; }
+        const List& of(int bank) const { return lists[static_cast<std::size_t>(bank)]; }
     };
     struct Side {
         int size = 0;
         std::int32_t oldest = kEnd, youngest = kEnd;
-        std::uint64_t hit_banks = 0, miss_banks = 0;
-        std::vector<List> hits, misses;
+        Lists hits, misses;
     };
 
     Side& of(Direction direction) { return sides_[static_cast<std::size_t>(direction)]; }
     const Side& of(Direction direction) const { return sides_[static_cast<std::size_t>(direction)]; }
-    const List& hit(Direction direction, int bank) const {
-        return of(direction).hits[static_cast<std::size_t>(bank)];
-    }
-    const List& miss(Direction direction, int bank) const {
-        return of(direction).misses[static_cast<std::size_t>(bank)];
-    }
-    void append(List& list, std::int32_t slot);
+    Slot& slot(std::int32_t at) { return slots_[static_cast<std::size_t>(at)]; }
+    void append(Lists& lists, int bank, std::int32_t at);
+    void drop_all(Lists& lists, int bank);
     void unlink(Side& side, std::int32_t slot);
     void sort_out(Side& side, int bank, std::int64_t row);
     void merge(Side& side, int bank);

@@ -12,3 +12,7 @@ systole_test(memory SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/slow_channel_account.cpp
     ${CMAKE_CURRENT_LIST_DIR}/slow_channel_judge.cpp
     DEPENDS systole_memory)
+
+# Prints what a request costs; built on request (--target bench_dram_speed), no test.
+add_executable(bench_dram_speed EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/../../bench/dram_speed.cpp)
+target_link_libraries(bench_dram_speed PRIVATE systole_memory)
