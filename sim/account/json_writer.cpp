@@ -104,6 +104,15 @@ Json stats(const std::vector<Stat>& stats) {
     return list;
 }
 
+/// Clocks of the data buses by owner, and all of them.
+Json memory_bus(const std::vector<BusClocks>& owners) {
+    std::int64_t all = 0;
+    for (const BusClocks& bus : owners) all += bus.clocks;
+    Json json = {{"clocks", all}};
+    for (const BusClocks& bus : owners) json[bus.owner] = bus.clocks;
+    return json;
+}
+
 /// No figures: no total either, which is not the same as zero.
 Json energy(const EnergyLedger& ledger) {
     const auto picojoules = [](Femtojoules energy) { return static_cast<double>(energy.value()) / 1000; };
@@ -130,6 +139,7 @@ Json device(const DeviceResult& result) {
             {"layers", layers(result.layers)},
             {"tensors", tensors(result.tensors)},
             {"stats", stats(result.stats)},
+            {"memory_bus", memory_bus(result.memory_bus)},
             {"energy", energy(result.energy)},
             {"config", result.effective_config}};
 }

@@ -2,9 +2,12 @@
 #include "sim/account/run_result.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <numeric>
+
+#include "sim/base/text.h"
 
 namespace systole {
 namespace {
@@ -113,6 +116,23 @@ std::string critical_path_sentence(const DeviceResult& result) {
     }
     return fmt::format("The critical path is {}{}.", join_words(shares),
                        left_out ? "; others below 1 %" : "");
+}
+
+std::string memory_bus_sentence(const DeviceResult& result) {
+    std::vector<BusClocks> owners = result.memory_bus;
+    std::int64_t all = 0;
+    for (const BusClocks& bus : owners) all += bus.clocks;
+    if (all == 0) return "";
+    std::stable_sort(owners.begin(), owners.end(), [](const BusClocks& a, const BusClocks& b) {
+        if ((a.owner == "transfer") != (b.owner == "transfer")) return a.owner == "transfer";
+        return a.clocks > b.clocks;
+    });
+    std::vector<std::string> shares;
+    for (const BusClocks& bus : owners) {
+        const std::string share = format_percent(static_cast<double>(bus.clocks) / static_cast<double>(all));
+        if (shares.empty() || share != "0.0") shares.push_back(fmt::format("{} % {}", share, bus.owner));
+    }
+    return fmt::format("The memory's data buses: {}.", fmt::join(shares, ", "));
 }
 
 }  // namespace systole

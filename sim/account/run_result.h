@@ -58,6 +58,12 @@ struct CriticalStep {
     Ticks time;
 };
 
+/// Clocks of the memory's data buses that one owner had: data on the bus, or what kept data away.
+struct BusClocks {
+    std::string owner;  ///< "transfer", "refresh", "row_conflict", ...
+    std::int64_t clocks = 0;
+};
+
 /// Where a tensor lies.
 struct TensorPlace {
     std::string tensor, space, layout;
@@ -82,7 +88,8 @@ struct DeviceResult {
     std::vector<ResultRow> layers;
     std::vector<CriticalStep> critical_path;  ///< by class, longest first; sums to the run's time
     std::vector<Stat> stats;
-    EnergyLedger energy;  ///< as far as the preset gives figures: memory only, today
+    std::vector<BusClocks> memory_bus;  ///< of all data buses; sums to buses x clocks. Empty: none known
+    EnergyLedger energy;                ///< as far as the preset gives figures: memory only, today
     std::vector<TensorPlace> tensors;
     std::string effective_config;  ///< YAML
 };
@@ -96,5 +103,9 @@ std::string bound_by(const std::vector<CriticalStep>& path);
 
 /// "The critical path is 71 % memory, 20 % compute, ...": one sentence. Useful, padding and ramp are compute.
 std::string critical_path_sentence(const DeviceResult& result);
+
+/// "The memory's data buses: 41.2 % transfer, 30.1 % empty_queue, ...": where the bandwidth went; transfers
+/// first, then what took most. Empty if nothing is known.
+std::string memory_bus_sentence(const DeviceResult& result);
 
 }  // namespace systole

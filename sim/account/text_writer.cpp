@@ -95,6 +95,7 @@ std::string to_text(const DeviceResult& result) {
     table.row(cells(result.total, "total", classes));
     return header_line(result) + "\n\n" + table.str() + '\n' + footer(result, classes) +
            critical_path_sentence(result) + '\n' +
+           (result.memory_bus.empty() ? "" : memory_bus_sentence(result) + '\n') +
            (result.energy.empty() ? "" : energy_sentence(result.energy) + '\n');
 }
 

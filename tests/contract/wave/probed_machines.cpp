@@ -52,25 +52,22 @@ void check_times(const test::Seen& seen, const ClockDomain& clock) {
 }
 
 /// The data bus carries what the memory counted.
-void check_bus(const test::Seen& seen, const Machine& machine) {
+void check_bus(const test::Seen& seen, const Dram& dram) {
     std::int64_t busy = 0;
-    for (int bus_number = 0;
-         machine.memory.dram().channels() > 0 && bus_number < machine.memory.dram().spec().data_buses();
-         ++bus_number) {
-        const int buses = machine.memory.dram().spec().pseudo_channels;
+    for (int bus_number = 0; dram.channels() > 0 && bus_number < dram.spec().data_buses(); ++bus_number) {
+        const int buses = dram.spec().pseudo_channels;
         const std::string channel = "m.dram.channel_" + std::to_string(bus_number / buses);
         const std::string inside = buses == 1 ? "" : ".pseudo_channel_" + std::to_string(bus_number % buses);
         const auto& bus = seen.changes(channel + inside + ".data_bus");
         for (auto at = bus.begin(); at != bus.end(); ++at) {
             const auto next = std::next(at);
             const Ticks until = next == bus.end() ? seen.ended : next->first;
-            const ClockDomain& clock = machine.memory.dram().clock();
+            const ClockDomain& clock = dram.clock();
             if (at->second != 0) busy += (clock.at_or_after(until) - clock.at_or_after(at->first)).value();
         }
     }
-    const DramSpec& spec = machine.memory.dram().spec();
-    const std::int64_t bytes =
-        (machine.memory.dram().bytes_read() + machine.memory.dram().bytes_written()).value();
+    const DramSpec& spec = dram.spec();
+    const std::int64_t bytes = (dram.bytes_read() + dram.bytes_written()).value();
     // Bursts are whole, and partly used ones at the ends of transactions count too.
     CHECK(busy * spec.burst_bytes.value() >= bytes * spec.timing.at("BL"));
 }
@@ -117,7 +114,7 @@ TEST_CASE("a run that is looked at is the same run", "[wave]") {
         probe.record(recorder);
         CHECK(run(machine, spec, protocol).json == alone.json);
         check_times(seen, machine.clock);
-        if (dram && first == Cycles(0) && end == alone.cycles) check_bus(seen, machine);
+        if (dram && first == Cycles(0) && end == alone.cycles) check_bus(seen, machine.memory.dram());
         ++compared;
     }
     CHECK(compared >= 40);

@@ -176,6 +176,17 @@ std::vector<EndCount> ends_of(Machine& machine) {
              machine.scratchpad.bytes_in() + vector_written}};
 }
 
+/// Nothing, if no bus is known.
+std::vector<BusClocks> memory_bus(const BusAccount& account) {
+    std::vector<BusClocks> owners;
+    if (account.total() == 0) return owners;
+    for (int i = 0; i < kBusTimes; ++i) {
+        const auto time = static_cast<BusTime>(i);
+        owners.push_back({std::string(to_string(time)), account[time]});
+    }
+    return owners;
+}
+
 /// The roofline of every layer, on the work done inside its interval: what certainly crossed the DRAM's bus
 /// then, and the useful slots, both fit into it.
 void check_layers(const Machine& machine, const std::vector<ResultRow>& layers, BytesPerSecond dram_peak) {
@@ -215,6 +226,7 @@ DeviceResult result_of(Machine& machine, const SystolicSpec& spec, const Protoco
     result.total.bound_by = bound_by(result.critical_path);
     result.stats = machine.stats();
     machine.memory.account_energy(result.energy);
+    result.memory_bus = memory_bus(machine.memory.bus_account());
 
     Expectations expected;
     for (const auto& mxu : machine.mxus) expected.capacity += mxu->account().capacity();

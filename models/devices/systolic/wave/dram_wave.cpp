@@ -44,7 +44,10 @@ void DramWave::add_signals(SignalSink& sink) {
                              {}},
                             {});
         };
+        const bool shared = dram_.spec().pseudo_channels > 1;
         return CommandBus{add("command", Form::Text, "the command given"),
+                          shared ? add("pseudo_channel", Form::Unsigned, "the pseudo-channel that it is for")
+                                 : SignalSink::kUnwanted,
                           add("bank", Form::Unsigned, "its bank, counted through the bank groups"),
                           add("row", Form::Unsigned, "the row that it opens, closes, reads or writes")};
     };
@@ -71,7 +74,7 @@ bool DramWave::any_wanted() const {
     return std::any_of(channels_.begin(), channels_.end(), [](const Channel& channel) {
         const auto wanted = [](std::size_t signal) { return signal != SignalSink::kUnwanted; };
         const auto bus = [&](const CommandBus& b) {
-            return wanted(b.command) || wanted(b.bank) || wanted(b.row);
+            return wanted(b.command) || wanted(b.pseudo_channel) || wanted(b.bank) || wanted(b.row);
         };
         return bus(channel.rows) || bus(channel.columns) ||
                std::any_of(channel.data.begin(), channel.data.end(), wanted);
@@ -86,7 +89,8 @@ void DramWave::follow(WaveRecorder& wave) {
     for (std::size_t i = 0; i < channels_.size(); ++i) {
         const Channel& channel = channels_[i];
         for (const CommandBus* bus : {&channel.rows, &channel.columns})
-            for (const std::size_t signal : {bus->bank, bus->row}) change(signal, Ticks(0), kNoWaveValue);
+            for (const std::size_t signal : {bus->pseudo_channel, bus->bank, bus->row})
+                change(signal, Ticks(0), kNoWaveValue);
         dram_.listen(static_cast<int>(i),
                      [this, &wave, &channel](const GivenCommand& given) { told(channel, given, wave); });
     }
@@ -105,6 +109,7 @@ void DramWave::told(const Channel& channel, const GivenCommand& given, WaveRecor
     const bool one_bank = names_bank(given.command);
     const CommandBus& bus = is_column(given.command) ? channel.columns : channel.rows;
     during(bus.command, given.clock, next, static_cast<std::int64_t>(given.command) + 1, 0);
+    during(bus.pseudo_channel, given.clock, next, given.pseudo_channel, kNoWaveValue);
     during(bus.bank, given.clock, next, one_bank ? given.bank : kNoWaveValue, kNoWaveValue);
     during(bus.row, given.clock, next, one_bank ? given.row : kNoWaveValue, kNoWaveValue);
     if (!is_column(given.command)) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The buses of a DRAM in a waveform, on the memory's own clock: commands of every channel with bank and row,
-// each shown for the first clock that it takes, and what the data bus carries. A memory with separate row and
-// column buses (HBM) shows both. An ideal memory has no buses.
+// and the pseudo-channel where there are two, each shown for the first clock that it takes, and what the data
+// buses carry. A memory with separate row and column buses (HBM) shows both. An ideal memory has no buses.
 #pragma once
 
 #include "models/memory/dram.h"
@@ -23,7 +23,7 @@ public:
 
 private:
     struct CommandBus {
-        std::size_t command, bank, row;  // signals
+        std::size_t command, pseudo_channel, bank, row;  // signals
     };
     struct Channel {
         CommandBus rows, columns;  // the same where there is one bus
