@@ -54,9 +54,9 @@ void BankCalendar::sum_rooms(Cycles begin, Cycles end) {
     }
 }
 
-bool BankCalendar::enough(const BankLoad& load) const {
+bool BankCalendar::enough(const std::vector<std::int64_t>& lines) const {
     bool enough = true;
-    for (std::size_t bank = 0; bank < rooms_.size(); ++bank) enough &= load[bank] * kParts <= rooms_[bank];
+    for (std::size_t bank = 0; bank < rooms_.size(); ++bank) enough &= lines[bank] * kParts <= rooms_[bank];
     return enough;
 }
 
@@ -74,20 +74,21 @@ Cycles BankCalendar::end_for(std::size_t bank, std::int64_t need, Cycles begin) 
 }
 
 Cycles BankCalendar::take(Cycles now, Cycles begin, Cycles least, const BankLoad& load) {
+    const std::vector<std::int64_t>& lines = load.lines();
     SYSTOLE_CHECK(
-        begin >= now && least >= Cycles(1) && load.banks() == rooms_.size() && load.busiest() < kMostAccesses,
+        begin >= now && least >= Cycles(1) && lines.size() == rooms_.size() && load.busiest() < kMostAccesses,
         "{} accesses of a bank from cycle {} on, in cycle {}", load.busiest(), begin.value(), now.value());
     forget(now);
     Cycles end = begin + least;
     sum_rooms(begin, end);
-    if (!enough(load)) {
+    if (!enough(lines)) {
         for (std::size_t bank = 0; bank < rooms_.size(); ++bank)
-            if (load[bank] * kParts > rooms_[bank])
-                end = std::max(end, end_for(bank, load[bank] * kParts, begin));
+            if (lines[bank] * kParts > rooms_[bank])
+                end = std::max(end, end_for(bank, lines[bank] * kParts, begin));
         sum_rooms(begin, end);
     }
     for (std::size_t bank = 0; bank < rooms_.size(); ++bank)
-        shares_[bank] = load[bank] == 0 ? 0 : ceil_div((load[bank] * kParts) << kShareBits, rooms_[bank]);
+        shares_[bank] = lines[bank] == 0 ? 0 : ceil_div((lines[bank] * kParts) << kShareBits, rooms_[bank]);
     cut(begin);
     cut(end);
     for (std::size_t i = at(begin); segments_[i].from < end; ++i) {

@@ -47,7 +47,7 @@ private:
     std::size_t at(Cycles cycle) const;
     void cut(Cycles cycle);
     void sum_rooms(Cycles begin, Cycles end);
-    bool enough(const BankLoad& load) const;
+    bool enough(const std::vector<std::int64_t>& lines) const;
     Cycles end_for(std::size_t bank, std::int64_t need, Cycles begin) const;
 
     std::vector<Segment> segments_;

@@ -35,23 +35,32 @@ struct BankMap {
 /// Accesses by bank.
 class BankLoad {
 public:
-    explicit BankLoad(const BankMap& map) : map_(map), lines_(static_cast<std::size_t>(map.banks)) {}
+    explicit BankLoad(const BankMap& map);
     void clear();
-    /// Lines first … last, each `times`.
+    /// Lines first … last, each `times`. However many they are, this looks at a few of an interleaved map,
+    /// and at two turns of an Xor map at most.
     void add(std::int64_t first, std::int64_t last, std::int64_t times = 1);
     /// All of another load of the same map.
     void add(const BankLoad& other);
     /// Everything counted so far, `num` / `den` times, rounded up.
     void scale(std::int64_t num, std::int64_t den);
 
-    std::int64_t operator[](std::size_t bank) const { return lines_[bank]; }
-    std::size_t banks() const { return lines_.size(); }
+    /// By bank.
+    const std::vector<std::int64_t>& lines() const {
+        if (!settled_) settle();
+        return lines_;
+    }
     std::int64_t busiest() const;
     std::int64_t total() const;
 
 private:
+    void one_by_one(std::int64_t from, std::int64_t to, std::int64_t times);
+    void settle() const;
+
     BankMap map_;
-    std::vector<std::int64_t> lines_;
+    // What is added as ranges of banks is kept as steps from bank to bank until someone looks.
+    mutable std::vector<std::int64_t> lines_, steps_;
+    mutable bool settled_ = true;
 };
 
 }  // namespace systole

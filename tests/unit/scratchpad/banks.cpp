@@ -102,14 +102,15 @@ TEST_CASE("an address range has the lines by bank that its bytes lie in, whateve
         spec.bank_map = random() % 2 ? BankMapKind::Xor : BankMapKind::Interleaved;
         spec.banks = 1 << random() % 5;
         if (spec.bank_map == BankMapKind::Interleaved) spec.banks += static_cast<int>(random() % 3);
-        spec.bank_bytes = Bytes(1 + static_cast<std::int64_t>(random() % 40));
+        spec.bank_bytes = Bytes(1 + static_cast<std::int64_t>(random() % 20));
         const auto address = static_cast<std::int64_t>(random() % 10'000);
         const auto bytes = 1 + static_cast<std::int64_t>(random() % 3000);
         CAPTURE(round, spec.banks, spec.bank_bytes.value(), address, bytes);
         ScratchpadBanks banks(spec);
         const BankLoad& load = banks.range(Bytes(address), Bytes(bytes));
         const auto expected = counted(spec, address, bytes);
-        for (std::size_t bank = 0; bank < expected.size(); ++bank) CHECK(load[bank] == expected[bank]);
+        for (std::size_t bank = 0; bank < expected.size(); ++bank)
+            CHECK(load.lines()[bank] == expected[bank]);
         const std::int64_t first = address / spec.bank_bytes.value();
         const std::int64_t last = (address + bytes - 1) / spec.bank_bytes.value();
         if (spec.map().distinct(first, last)) CHECK(load.busiest() == 1);

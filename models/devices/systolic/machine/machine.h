@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "models/devices/systolic/machine/matrix_unit.h"
+#include "models/devices/systolic/machine/pattern_loads.h"
 #include "models/devices/systolic/machine/run_record.h"
 #include "models/devices/systolic/machine/sequencer.h"
 #include "models/devices/systolic/machine/transfer_unit.h"
@@ -40,6 +41,7 @@ public:
     RunRecord record;
     Dram dram;
     Scratchpad scratchpad;
+    PatternLoads loads;
     HostLink host_link;
     TransferUnit host_in, host_out, load, store;
     VectorUnit vector;

@@ -45,7 +45,8 @@ MatrixUnit::MatrixUnit(sc_core::sc_module_name name, const SystolicSpec& spec, C
       edges_(spec.scratchpad, record.program()),
       engine_(std::move(engine)),
       witnessed_(dynamic_cast<WitnessedEngine*>(engine_.get())),
-      runs_ahead_(witnessed_ == nullptr && !ports.streams.contended()),
+      meets_(ports.streams.contended() || ports.seat.banks.shared()),
+      runs_ahead_(witnessed_ == nullptr && !meets_),
       account_(clock, std::int64_t{spec.mxu.rows} * spec.mxu.cols) {
     weights.set_gate({[this] {
                           const auto held =

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turns at a resource that several processes want in the same moment. Who asks in a delta cycle gets its turn
+// in the next one, in an order of rank and not in the one in which SystemC happens to run processes.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <systemc>
+#include <vector>
+
+namespace systole {
+
+class Turns : public sc_core::sc_module {
+public:
+    /// The lower goes first: by kind of client, then by whatever is fair among them, then by number.
+    struct Rank {
+        int kind = 0;
+        std::int64_t fair = 0;
+        std::int64_t number = 0;
+        friend auto operator<=>(const Rank&, const Rank&) = default;
+    };
+
+    explicit Turns(sc_core::sc_module_name name);
+
+    /// `turn` is called in the next delta cycle; it may ask for another one after that.
+    void ask(const Rank& rank, std::function<void()> turn);
+
+private:
+    struct Asked {
+        Rank rank;
+        std::function<void()> turn;
+    };
+    void serve();  // SC_METHOD
+
+    std::vector<Asked> asked_, served_;
+    sc_core::sc_event wake_{"wake"};
+};
+
+}  // namespace systole
