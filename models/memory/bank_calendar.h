@@ -18,7 +18,7 @@ public:
     /// Promises are counted in these parts of an access, rounded up.
     static constexpr std::int64_t kParts = 1 << 12;
     /// Accesses of one bank that one client may take at a time: products then stay within 64 bits.
-    static constexpr std::int64_t kMostAccesses = std::int64_t{1} << 31;
+    static constexpr std::int64_t kMostAccesses = std::int64_t{1} << 33;
     static constexpr int kMostPorts = 16;
 
     /// Each bank serves `ports` (at most kMostPorts) accesses a cycle.

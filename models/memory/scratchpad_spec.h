@@ -21,11 +21,11 @@ enum class BankAccess : std::uint8_t {
 struct ScratchpadSpec {
     Bytes capacity;
     int banks = 1;
-    Bytes bank_bytes;          ///< width of one bank: one line
-    int activation_ports = 1;  ///< streams into matrix units at a time; matrix units share them
-    Bytes weight_port_bytes;   ///< per cycle, towards each matrix unit's weight FIFO
-    Bytes dma_port_bytes;      ///< per cycle, each direction
-    Cycles latency;            ///< from request to first data, of every port
+    Bytes bank_bytes{1};         ///< width of one bank: one line
+    int activation_ports = 1;    ///< streams into matrix units at a time; matrix units share them
+    Bytes weight_port_bytes{1};  ///< per cycle, towards each matrix unit's weight FIFO
+    Bytes dma_port_bytes{1};     ///< per cycle, each direction
+    Cycles latency{};            ///< from request to first data, of every port
     BankMapKind bank_map = BankMapKind::Interleaved;
     BankAccess bank_access = BankAccess::Private;
     int bank_ports = 1;  ///< of a bank; Split: of each kind, Private: of each client

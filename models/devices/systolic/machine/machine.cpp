@@ -43,7 +43,8 @@ Machine::Machine(sc_core::sc_module_name name, const SystolicSpec& spec, const P
       host_out("host_out", spec.dma, clock, spec.sequencer.queue_depth, record),
       load("load", spec.dma, clock, spec.sequencer.queue_depth, record),
       store("store", spec.dma, clock, spec.sequencer.queue_depth, record),
-      vector("vector", spec.vector, clock, spec.sequencer.queue_depth, record),
+      vector("vector", spec.vector, clock, spec.sequencer.queue_depth, record,
+             {scratchpad.banks(), loads, scratchpad.turns()}),
       spec_(spec) {
     const BankSeat seat{scratchpad.banks(), loads, scratchpad.turns()};
     for (int i = 0; i < spec.mxu.count; ++i)

@@ -78,12 +78,22 @@ std::optional<std::string> edge_mistake(Dataflow dataflow, const ScratchpadSpec&
     const auto lines = checked_mul(most_lines(port, pattern), read.vectors);
     if (!bytes || !lines || (free ? ceil_div(*bytes, port.bytes_a_cycle()) : *lines) > kMostPortCycles)
         return "may take its port more than 2^31 cycles a fold";
-    if (free) return std::nullopt;
     const std::int64_t streamed = shape_of(dataflow, 1, pass).vectors;
     const bool by_vector = edge == Edge::Left && reads_by_vector(dataflow, read, streamed, pattern);
+    // What meets nobody need not be looked at.
+    if (free && (by_vector || scratchpad.bank_access == BankAccess::Private)) return std::nullopt;
     const auto pieces =
         checked_mul(most_pieces(port, pattern, read.vectors, by_vector), places(port, read, pass.folds));
     if (!pieces || *pieces > kMostPieces) return "reads more than 2^25 pieces that may meet in a bank";
+    return std::nullopt;
+}
+
+std::optional<std::string> pattern_mistake(const ScratchpadSpec& scratchpad, const AddressStream& pattern) {
+    const BankedPort port = port_of(Edge::Left, scratchpad);
+    const auto lines = checked_mul(most_lines(port, pattern), pattern.vectors());
+    if (!lines || *lines > kMostPortCycles) return "may take its banks more than 2^31 cycles";
+    if (most_pieces(port, pattern, pattern.vectors(), false) > kMostPieces)
+        return "has more than 2^25 pieces that may meet in a bank";
     return std::nullopt;
 }
 
