@@ -19,11 +19,14 @@ void Turns::ask(const Rank& rank, std::function<void()> turn) {
 }
 
 void Turns::serve() {
-    std::swap(asked_, served_);
-    std::stable_sort(served_.begin(), served_.end(),
-                     [](const Asked& a, const Asked& b) { return a.rank < b.rank; });
-    for (const Asked& next : served_) next.turn();
-    served_.clear();
+    if (!sc_core::sc_pending_activity_at_current_time()) {
+        const auto next = std::min_element(asked_.begin(), asked_.end(),
+                                           [](const Asked& a, const Asked& b) { return a.rank < b.rank; });
+        const auto turn = std::move(next->turn);
+        asked_.erase(next);
+        turn();
+    }
+    if (!asked_.empty()) wake_.notify(sc_core::SC_ZERO_TIME);
 }
 
 }  // namespace systole

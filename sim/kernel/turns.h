@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns at a resource that several processes want in the same moment. Who asks in a delta cycle gets its turn
-// in the next one, in an order of rank and not in the one in which SystemC happens to run processes.
+// Turns at a resource that several processes want in the same moment: the first goes when everybody who is
+// going to ask then has asked, and the order is one of rank. Neither the order in which SystemC happens to
+// run processes nor the number of delta cycles in which they come to ask decides anything.
 #pragma once
 
 #include <compare>
@@ -23,7 +24,8 @@ public:
 
     explicit Turns(sc_core::sc_module_name name);
 
-    /// `turn` is called in the next delta cycle; it may ask for another one after that.
+    /// `turn` is called at this same time, when nothing else is left to do and nobody of lower rank waits; it
+    /// may ask for another one.
     void ask(const Rank& rank, std::function<void()> turn);
 
 private:
@@ -33,7 +35,7 @@ private:
     };
     void serve();  // SC_METHOD
 
-    std::vector<Asked> asked_, served_;
+    std::vector<Asked> asked_;
     sc_core::sc_event wake_{"wake"};
 };
 

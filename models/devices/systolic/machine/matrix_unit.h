@@ -176,6 +176,7 @@ private:
     Before before_;          // os: the pass before
     EventId last_started_ = CausalLog::kNone;
     EventId tile_entered_ = CausalLog::kNone;  // the shift of the last tile that a pass has used
+    bool fifo_opened_ = false;                 // the loader is yet to be told
     bool asked_ = false, turn_ = false;        // for a turn at ports and banks; and has it
     Cycles port_asked_ = kNever;               // the waiting pass first found every stream port busy
     sc_core::sc_event wake_{"wake"};
