@@ -92,7 +92,7 @@ std::vector<Stat> Scratchpad::stats() const {
         all.push_back({name(), std::string(to_string(client)) + "_accesses", "lines",
                        "lines of banks read and written", stats.accesses});
         all.push_back({name(), std::string(to_string(client)) + "_conflict_cycles", "cycles",
-                       "cycles lost because others had been promised the banks", stats.lost.value()});
+                       "cycles lost in the banks, beyond what the client's ports take", stats.lost.value()});
     }
     return all;
 }

@@ -55,7 +55,7 @@ public:
 
     struct Stats {
         std::int64_t accesses = 0;
-        Cycles lost;  ///< beyond `least`, because others had been promised the banks
+        Cycles lost;  ///< beyond `least`, because the banks were promised or had too many of its lines
     };
     const Stats& stats(BankClient client) const { return stats_[static_cast<std::size_t>(client)]; }
 

@@ -115,6 +115,33 @@ TEST_CASE("the vector unit takes longer where a pass has taken the bank, and its
     CHECK(on_chip(together) == on_chip(alone) + 12);
 }
 
+TEST_CASE("a pass that streams both operands asks for the lines of both", "[banks]") {
+    SystolicSpec spec = two_arrays(BankAccess::Split);
+    spec.mxu.dataflow = Dataflow::OutputStationary;
+    std::string program = program_of(128,
+                                     "mxu0 layer=0 left=1:0 top=0:16 m=4 k=8 n=4 accumulator=0 mode=set "
+                                     "tile=next dtype=int8 after=load:2\n");
+    program.replace(program.find("dataflow=ws"), 11, "dataflow=os");
+    const DeviceResult result = run(spec, program);
+    CHECK(counter(result, "stream_accesses") == 1 + 8);  // a line of four vectors; a line each of eight
+    CHECK(counter(result, "stream_conflict_cycles") == 0);
+}
+
+TEST_CASE("an array that waits for the vector unit waits for the banks as long as that does", "[banks]") {
+    // Sixteen lines of one bank through a port that takes two a cycle.
+    const std::string work =
+        "vector layer=0 elements=16 lane_cycles=16 read=256 written=0 reads_at=2:0 macs=0 operand=outputs "
+        "after=load:2\n";
+    std::string pass = kPass0;
+    pass.replace(pass.find("load:2"), 6, "load:2,vector:1");
+    const DeviceResult alone = run(two_arrays(BankAccess::Private), program_of(128, work + pass));
+    const DeviceResult together = run(two_arrays(BankAccess::Shared), program_of(128, work + pass));
+    CHECK(together.total.cycles.value() == alone.total.cycles.value() + 8);
+    CHECK(on_chip(together) - on_chip(alone) == 2 * 8);  // both arrays wait
+    const auto vector = static_cast<std::size_t>(SlotClass::Vector);
+    CHECK(together.total.slots[vector] == alone.total.slots[vector]);
+}
+
 TEST_CASE("a load waits for results that are written into its banks", "[banks]") {
     // Eight cycles of work that write eight lines of bank 0, and a load into the same lines.
     const std::string line =
