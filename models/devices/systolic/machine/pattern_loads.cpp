@@ -13,6 +13,7 @@ const BankLoad& PatternLoads::of(const EdgeRead& edge, Passing passing, std::int
     const std::int64_t place = (edge.address + fold * edge.fold_step) % port_.period();
     const Key key{edge.stream, place, edge.first, edge.vectors, passing};
     if (const auto found = known_.find(key); found != known_.end()) return found->second;
+    if ((known_.size() + 1) * static_cast<std::size_t>(port_.banks) > kMostKept) known_.clear();
     AddressStream stream = program_.streams[edge.stream];
     stream.base = Bytes(place);
     if (passing == Passing::Buffered)

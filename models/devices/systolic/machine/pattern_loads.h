@@ -24,12 +24,15 @@ class PatternLoads {
 public:
     PatternLoads(const ScratchpadSpec& spec, const Program& program);
 
-    /// Of `fold` of what `edge` reads or writes; only a whole pattern passes vector by vector. Valid as long
-    /// as this object.
+    /// Of `fold` of what `edge` reads or writes; only a whole pattern passes vector by vector. Valid until
+    /// the next call.
     const BankLoad& of(const EdgeRead& edge, Passing passing, std::int32_t fold = 0);
 
 private:
     using Key = std::tuple<std::uint32_t, std::int64_t, std::int64_t, std::int64_t, Passing>;
+
+    /// Counts kept at most, banks times patterns and places: 64 MB. Then all are looked up anew.
+    static constexpr std::size_t kMostKept = std::size_t{1} << 22;
 
     const BankedPort port_;
     const Program& program_;
