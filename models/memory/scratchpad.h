@@ -1,29 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 // The on-chip scratchpad as its clients meet it. DMA and weight FIFOs come through TLM-2.0 ports of their
-// own, each as wide as the specification says and busy while it serves. Activation streams into the matrix
-// units are rigid: they reserve a whole interval of a shared stream port before they start, and never wait
-// inside.
+// own, each as wide as the specification says and busy while it serves; arrays and the vector unit reserve
+// the intervals in which they read and write. Behind the ports all of them meet in the banks, where what was
+// promised first stays promised: nobody waits inside an interval.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 #include <systemc>
 #include <vector>
 
+#include "models/memory/scratchpad_banks.h"
 #include "models/memory/scratchpad_spec.h"
+#include "sim/account/run_result.h"
 #include "sim/base/clock.h"
 #include "sim/kernel/served_target.h"
+#include "sim/kernel/turns.h"
 
 namespace systole {
+
+/// Who goes first of clients that ask in the same moment; among equals, the lower number.
+enum BankRank : int { kMatrixRank, kVectorRank, kTileRank, kDmaRank };
 
 /// One port of fixed width: plain arithmetic, no SystemC.
 class PortTiming {
 public:
-    PortTiming(ClockDomain clock, Bytes width, Cycles latency)
-        : clock_(clock), width_(width), latency_(latency) {}
+    /// Behind the port, `client` shares `banks` with others, unless their ports are private.
+    PortTiming(ClockDomain clock, Bytes width, Cycles latency, ScratchpadBanks& banks, BankClient client)
+        : clock_(clock), width_(width), latency_(latency), banks_(banks), client_(client) {}
     /// A request that arrives at `now`: the time at which its last byte has passed.
-    Ticks serve(Ticks now, Bytes bytes, bool write);
+    Ticks serve(Ticks now, Bytes address, Bytes bytes, bool write);
     /// Bytes that the upper edge of an array reads in its own rigid schedule, one tile or stream at a time.
     void stream(Bytes bytes) { read_ += bytes; }
     /// Bytes read from and written to the scratchpad through this port.
@@ -34,14 +40,13 @@ private:
     const ClockDomain clock_;
     const Bytes width_;
     const Cycles latency_;
+    ScratchpadBanks& banks_;
+    const BankClient client_;
     Cycles free_;
     Bytes read_, written_;
 };
 
-/// The stream ports that matrix units share: each carries one stream at a time. Where there are fewer ports
-/// than units, a unit first wishes for a port and asks in a later delta cycle whether it was granted, so that
-/// the order in which SystemC runs processes decides nothing: the unit served longest ago goes first, then
-/// the lower number.
+/// The stream ports that matrix units share: each carries one stream at a time.
 class StreamPorts {
 public:
     StreamPorts(int ports, int clients);
@@ -49,10 +54,9 @@ public:
     std::size_t count() const { return free_.size(); }
     /// A stream passes the port in `cycle`, which is not in the past.
     bool busy(std::size_t port, Cycles cycle) const { return cycle < free_[port]; }
-    void wish(int client, std::uint64_t delta) { wishes_[client] = delta; }
-    /// Withdraws the client's wish and says whether a port is its own from `now` on; wishes of this same
-    /// delta cycle come too late to compete.
-    bool granted(int client, std::uint64_t delta, Cycles now);
+    /// When the last stream of a client began: of several that want a port, the one served longest ago goes
+    /// first.
+    Cycles served(int client) const { return served_[static_cast<std::size_t>(client)]; }
     /// The first cycle from which some port is free.
     Cycles earliest() const;
     /// Takes a port that is free at `begin` until `end`.
@@ -60,9 +64,8 @@ public:
     Bytes read() const { return read_; }
 
 private:
-    std::vector<Cycles> free_;             // by port
-    std::vector<Cycles> served_;           // by client: its last stream began
-    std::map<int, std::uint64_t> wishes_;  // by client: the delta cycle of its wish
+    std::vector<Cycles> free_;    // by port
+    std::vector<Cycles> served_;  // by client: its last stream began
     Bytes read_;
 };
 
@@ -72,7 +75,7 @@ public:
     struct Port {
         PortTiming timing;
         ServedTarget target;
-        Port(const char* name, ClockDomain clock, Bytes width, Cycles latency);
+        Port(const char* name, PortTiming timing, Turns& turns, Turns::Rank rank, bool in_turn);
     };
 
     /// One DMA port per name in `dma_ports`, one weight port for each matrix unit, and the shared stream
@@ -85,12 +88,19 @@ public:
     /// The port that fills weight FIFO `mxu`.
     Port& weight_port(std::size_t mxu) { return *weight_ports_[mxu]; }
     StreamPorts& streams() { return streams_; }
+    ScratchpadBanks& banks() { return banks_; }
+    /// Where clients meet, in ports or banks, they reserve only when it is their turn.
+    Turns& turns() { return turns_; }
 
     /// Bytes read from the scratchpad through all ports and streams, and written to it.
     Bytes bytes_out() const;
     Bytes bytes_in() const;
+    /// Accesses and conflicts by kind of client, where clients meet in the banks.
+    std::vector<Stat> stats() const;
 
 private:
+    ScratchpadBanks banks_;
+    Turns turns_{"turns"};
     StreamPorts streams_;
     std::vector<std::unique_ptr<Port>> weight_ports_, dma_ports_;
 };

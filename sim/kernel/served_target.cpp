@@ -7,7 +7,13 @@
 namespace systole {
 
 ServedTarget::ServedTarget(sc_core::sc_module_name name, Timing timing)
-    : sc_module(name), timing_(std::move(timing)) {
+    : ServedTarget(
+          name, Taker{[this, timing = std::move(timing)](Ticks arrival, tlm::tlm_generic_payload& payload) {
+              answer(payload, timing(arrival, payload));
+          }}) {}
+
+ServedTarget::ServedTarget(sc_core::sc_module_name name, Taker taker)
+    : sc_module(name), taker_(std::move(taker)) {
     in.register_nb_transport_fw(this, &ServedTarget::nb_transport_fw);
     SC_HAS_PROCESS(ServedTarget);
     SC_METHOD(respond);
@@ -21,9 +27,13 @@ tlm::tlm_sync_enum ServedTarget::nb_transport_fw(tlm::tlm_generic_payload& paylo
                   phase.get_name());
     const Ticks arrival = now() + Ticks(static_cast<std::int64_t>(delay.value()));
     payload.acquire();
-    due_.notify(payload, to_sc_time(timing_(arrival, payload) - now()));
+    taker_.take(arrival, payload);
     phase = tlm::END_REQ;
     return tlm::TLM_UPDATED;
+}
+
+void ServedTarget::answer(tlm::tlm_generic_payload& payload, Ticks at) {
+    due_.notify(payload, to_sc_time(at - now()));
 }
 
 void ServedTarget::respond() {

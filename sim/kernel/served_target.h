@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A TLM-2.0 target whose whole behaviour is one question: "a request of n bytes arrives now; when is it
 // answered?" Scratchpad ports and link directions are such targets. Requests are accepted at once
-// (TLM_UPDATED, END_REQ) and answered with BEGIN_RESP at the time the timing function gave; initiators finish
-// with TLM_COMPLETED.
+// (TLM_UPDATED, END_REQ) and answered with BEGIN_RESP at the time the timing function gave, or its owner
+// later gives; initiators finish with TLM_COMPLETED.
 #pragma once
 
 #include <tlm_utils/peq_with_get.h>
@@ -24,12 +24,21 @@ public:
 
     ServedTarget(sc_core::sc_module_name name, Timing timing);
 
+    /// For an owner that cannot tell at once: takes a request that arrives at `arrival`, and must give its
+    /// answer() then, perhaps some delta cycles later.
+    struct Taker {
+        std::function<void(Ticks arrival, tlm::tlm_generic_payload& payload)> take;
+    };
+    ServedTarget(sc_core::sc_module_name name, Taker taker);
+    /// The response to `payload` begins at `at`.
+    void answer(tlm::tlm_generic_payload& payload, Ticks at);
+
 private:
     tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                        sc_core::sc_time& delay);
     void respond();  // SC_METHOD: everything whose time has come
 
-    Timing timing_;
+    Taker taker_;
     tlm_utils::peq_with_get<tlm::tlm_generic_payload> due_{"due"};
 };
 

@@ -22,8 +22,9 @@ std::string RandomMachine::device() {
     text += fmt::format(
         "scratchpad: {{capacity: 2 MiB, banks: {}, bank_width: {} B, activation_ports: {}, "
         "weight_port_width: {} B, "
-        "dma_port_width: {} B, latency: {}}}\n",
-        between(1, 8), between(2, 64), between(1, 4), between(4, 64), between(8, 256), between(0, 5));
+        "dma_port_width: {} B, latency: {}, {}}}\n",
+        1 << between(0, 3), between(2, 64), between(1, 4), between(4, 64), between(8, 256), between(0, 5),
+        bank_keys());
     text += fmt::format(
         "vector: {{lanes: {}, startup: {}, read_width: {} B, write_width: {} B, accumulator_rows_per_cycle: "
         "{}, "
@@ -41,6 +42,13 @@ std::string RandomMachine::device() {
     text +=
         fmt::format("memory: {{preset: {}}}\n", one_of("ideal", "teaching", "ddr3_tpu_v1", "hbm2_tpu_v4"));
     return text;
+}
+
+/// From dice of their own: what else a seed gives does not depend on them.
+std::string RandomMachine::bank_keys() {
+    const char* const accesses[] = {"private", "split", "shared"};
+    return fmt::format("bank_map: {}, bank_access: {}, bank_ports: {}",
+                       banks_() % 2 == 0 ? "interleaved" : "xor", accesses[banks_() % 3], 1 + banks_() % 2);
 }
 
 std::string RandomMachine::feature_layer(int index, int& channels) {

@@ -10,7 +10,7 @@ namespace systole::test {
 
 class RandomMachine {
 public:
-    explicit RandomMachine(std::uint64_t seed) : random_(seed) {}
+    explicit RandomMachine(std::uint64_t seed) : random_(seed), banks_(seed) {}
 
     /// A device of kind systolic, as YAML; `memory:` names a shipped preset.
     std::string device();
@@ -29,8 +29,9 @@ private:
     }
     std::string feature_layer(int index, int& channels);
     std::string row_layer(int index);
+    std::string bank_keys();
 
-    std::mt19937_64 random_;
+    std::mt19937_64 random_, banks_;
 };
 
 }  // namespace systole::test

@@ -1,2 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-systole_test(machine SOURCES ${CMAKE_CURRENT_LIST_DIR}/machine.cpp ${CMAKE_CURRENT_LIST_DIR}/direct.cpp ${CMAKE_CURRENT_LIST_DIR}/foreign_memory.cpp ${CMAKE_CURRENT_LIST_DIR}/matrix_account.cpp DEPENDS systole_systolic)
+systole_test(machine
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/banks.cpp ${CMAKE_CURRENT_LIST_DIR}/machine.cpp
+            ${CMAKE_CURRENT_LIST_DIR}/direct.cpp ${CMAKE_CURRENT_LIST_DIR}/foreign_memory.cpp
+            ${CMAKE_CURRENT_LIST_DIR}/matrix_account.cpp
+    DEPENDS systole_systolic)

@@ -132,8 +132,46 @@ void Replay::replay_transfer(const Transfer& t) {
         fifo_[static_cast<std::size_t>(mxu_of(command_.unit))].push_back(tile);
 }
 
+void Replay::visit_rows(const EdgeRead& access,
+                        const std::function<void(std::int64_t, std::int64_t)>& visit) const {
+    const AddressStream& pattern = lowered_.program.streams[access.stream];
+    for (std::int64_t vector = 0; vector < access.vectors; ++vector)
+        for (const Segment& segment : pattern.segments)
+            visit(access.address + pattern.offset_of(vector).value() + segment.offset.value(),
+                  segment.bytes.value());
+}
+
+/// Of `count` bytes from `begin` on, those that are not padding beyond the end of an input read in place.
+std::int64_t Replay::inside_input(std::int64_t begin, std::int64_t count) const {
+    for (const TensorId input : layer().inputs) {
+        const Placement& in = lowered_.placements[input];
+        const std::int64_t end = in.address + stored_bytes(graph_.tensors[input]).value();
+        if (in.space == Space::Scratchpad) return std::clamp<std::int64_t>(end - begin, 0, count);
+    }
+    return count;
+}
+
+void Replay::replay_accesses(const VectorWork& work) {
+    std::int64_t bytes_read = 0, bytes_written = 0;
+    for (const EdgeRead& access : work.reads)
+        visit_rows(access, [&](std::int64_t at, std::int64_t count) {
+            bytes_read += count;
+            const bool drain = work.source == VectorWork::Source::Accumulator;
+            const std::int64_t real = drain ? count : inside_input(at, count);
+            if (real > 0) read(scratchpad_, at, real);
+        });
+    visit_rows(work.write, [&](std::int64_t at, std::int64_t count) {
+        bytes_written += count;
+        write(scratchpad_, at, count);
+    });
+    if (bytes_read != work.scratchpad_read || bytes_written != work.scratchpad_written)
+        fault(fmt::format("reads {} and writes {} bytes where it names {} and {}", bytes_read, bytes_written,
+                          work.scratchpad_read, work.scratchpad_written));
+}
+
 void Replay::replay_vector(const VectorWork& work) {
     layer_macs_[static_cast<std::size_t>(command_.layer)] += work.macs;
+    replay_accesses(work);
     undelivered_.push_back(self_);
     if (work.source != VectorWork::Source::Accumulator) return;
     read(accumulators_[static_cast<std::size_t>(work.mxu)], work.accumulator_row, work.accumulator_rows);
@@ -154,7 +192,10 @@ void Replay::replay_vector(const VectorWork& work) {
     const std::int64_t cols = turned ? work.accumulator_rows : work.cols;
     for (std::int64_t row = 0; row < rows; ++row) {
         const std::int64_t at = ((work.origin.batch * m + work.origin.m0 + row) * n + column) * width;
-        write(scratchpad_, out.address + at, cols * width);
+        const AddressStream& named = lowered_.program.streams[work.write.stream];
+        if (work.write.address + named.offset_of(row).value() != out.address + at)
+            fault(fmt::format("drains row {} to {}, not to {}", row,
+                              work.write.address + named.offset_of(row).value(), out.address + at));
         for (std::int64_t b = 0; b < cols * width; ++b)
             scratchpad_.holds[static_cast<std::size_t>(out.address + at + b)] = -1;
     }

@@ -51,6 +51,10 @@ private:
     void check_fifo_tile(const MatrixPass& pass);
     void check_edges(const MatrixPass& pass, std::int64_t fold);
     void replay_vector(const VectorWork& work);
+    void replay_accesses(const VectorWork& work);
+    void visit_rows(const EdgeRead& access,
+                    const std::function<void(std::int64_t, std::int64_t)>& visit) const;
+    std::int64_t inside_input(std::int64_t begin, std::int64_t count) const;
     void check_coverage();
 
     /// DRAM or scratchpad address of a streamed element; -1 for padding.

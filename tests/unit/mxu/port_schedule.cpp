@@ -12,8 +12,27 @@ namespace systole {
 
 namespace {
 
-/// The slow twin: every byte of every vector names its line; nothing is folded.
-Rational counted(const BankedPort& port, const AddressStream& stream) {
+/// The bank of a line, by the definition of the maps.
+std::int64_t bank_of(const BankedPort& port, std::int64_t line) {
+    const std::int64_t in_turn = line % port.banks;
+    return port.kind == BankMapKind::Xor ? in_turn ^ (line / port.banks % port.banks) : in_turn;
+}
+
+/// A port of up to `banks` banks and `width` bytes, of either map and up to three lines a bank and cycle.
+template <class Draw>
+BankedPort any_port(const Draw& draw, int banks, int width) {
+    BankedPort port{static_cast<int>(draw(1, banks)), Bytes(draw(1, width))};
+    if (draw(0, 1) == 0) {
+        port.kind = BankMapKind::Xor;
+        while ((port.banks & (port.banks - 1)) != 0) --port.banks;
+    }
+    if (draw(0, 2) == 0) port.lines = static_cast<int>(draw(1, 3));
+    return port;
+}
+
+/// The slow twin: every byte of every vector names its line; nothing is folded. `load`: lines by bank.
+Rational counted(const BankedPort& port, const AddressStream& stream,
+                 std::map<std::int64_t, std::int64_t>* load = nullptr) {
     std::int64_t cycles = 0;
     const auto& [outer, middle, inner] = stream.levels;
     for (std::int64_t n = 0; n < stream.vectors(); ++n) {
@@ -24,12 +43,16 @@ Rational counted(const BankedPort& port, const AddressStream& stream) {
         for (const Segment& segment : stream.segments) {
             for (std::int64_t byte = 0; byte < segment.bytes.value(); ++byte) {
                 const std::int64_t line = (base + segment.offset.value() + byte) / port.bank_width.value();
-                lines_of_bank[line % port.banks].insert(line);
+                lines_of_bank[bank_of(port, line)].insert(line);
             }
         }
-        std::size_t worst = 0;
-        for (const auto& [bank, lines] : lines_of_bank) worst = std::max(worst, lines.size());
-        cycles += static_cast<std::int64_t>(worst);
+        std::int64_t worst = 0;
+        for (const auto& [bank, lines] : lines_of_bank) {
+            const auto count = static_cast<std::int64_t>(lines.size());
+            worst = std::max(worst, ceil_div(count, port.lines));
+            if (load != nullptr) (*load)[bank] += count;
+        }
+        cycles += worst;
     }
     return Rational::reduced(cycles, stream.vectors());
 }
@@ -84,15 +107,19 @@ TEST_CASE("folding whole periods gives what counting every byte of every vector 
         return std::uniform_int_distribution<std::int64_t>(low, high)(random);
     };
     for (int n = 0; n < 1500; ++n) {
-        const BankedPort port{static_cast<int>(draw(1, 9)), Bytes(draw(1, 16))};
+        const BankedPort port = any_port(draw, 9, 16);
         AddressStream stream{.base = Bytes(draw(0, 500) + 20'000), .segments = {}, .levels = {}};
         for (std::int64_t left = draw(1, 4); left > 0; --left)
             stream.segments.push_back({Bytes(draw(-40, 200)), Bytes(draw(1, 60))});
         for (StreamLevel& level : stream.levels) level = {draw(1, 12), Bytes(draw(-150, 300))};
-        const Rational expected = counted(port, stream);
+        std::map<std::int64_t, std::int64_t> load;
+        const Rational expected = counted(port, stream, &load);
         const Rational found = cycles_per_vector(port, stream);
         REQUIRE(found.num == expected.num);
         REQUIRE(found.den == expected.den);
+        const BankLoad by_bank = vector_load(port, stream);
+        for (int bank = 0; bank < port.banks; ++bank)
+            REQUIRE(by_bank.lines()[static_cast<std::size_t>(bank)] == load[bank]);
     }
 }
 
@@ -120,7 +147,7 @@ TEST_CASE("buffered reads and streams without conflicts give what counting every
     };
     int free = 0;
     for (int n = 0; n < 1000; ++n) {
-        const BankedPort port{static_cast<int>(draw(1, 64)), Bytes(draw(1, 32))};
+        const BankedPort port = any_port(draw, 64, 32);
         AddressStream stream{.base = Bytes(draw(0, 500) + 20'000), .segments = {}, .levels = {}};
         stream.segments = {{Bytes(draw(-40, 40)), Bytes(draw(1, 60))}, {Bytes(draw(-40, 40)), Bytes(1)}};
         for (StreamLevel& level : stream.levels) level = {draw(1, 4), Bytes(draw(-50, 50))};
@@ -135,19 +162,23 @@ TEST_CASE("buffered reads and streams without conflicts give what counting every
                 for (std::int64_t byte = 0; byte < segment.bytes.value(); ++byte, ++bytes) {
                     const Bytes at = stream.base + stream.offset_of(vector) + segment.offset + Bytes(byte);
                     const std::int64_t line = at / port.bank_width;
-                    lines_of_bank[line % port.banks].insert(line);
+                    lines_of_bank[bank_of(port, line)].insert(line);
                     if (byte == 0 || line != at_before) lines.insert(line);
                     at_before = line;
                 }
             }
             CHECK(static_cast<std::int64_t>(lines.size()) <= most_lines(port, stream));
         }
-        std::int64_t expected = ceil_div(bytes, port.interleave());
+        std::int64_t expected = ceil_div(bytes, port.bytes_a_cycle());
         for (const auto& [bank, lines] : lines_of_bank)
-            expected = std::max(expected, static_cast<std::int64_t>(lines.size()));
+            expected = std::max(expected, ceil_div(static_cast<std::int64_t>(lines.size()), port.lines));
         CHECK(buffered_cycles(port, stream, first, count) == expected);
+        const BankLoad by_bank = buffered_load(port, stream, first, count);
+        for (int bank = 0; bank < port.banks; ++bank)
+            CHECK(by_bank.lines()[static_cast<std::size_t>(bank)] ==
+                  static_cast<std::int64_t>(lines_of_bank[bank].size()));
         bool everywhere = true;
-        for (std::int64_t base = 0; base < port.interleave(); ++base)
+        for (std::int64_t base = 0; base < port.period(); ++base)
             everywhere = everywhere && conflict_free(port, stream, Bytes(20'000 + base));
         CHECK(never_conflicts(port, stream) == everywhere);
         if (!conflict_free(port, stream, stream.base)) continue;

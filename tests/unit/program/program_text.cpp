@@ -56,6 +56,29 @@ TEST_CASE("a program reads back as it was written", "[program]") {
     CHECK(parse(to_text(program)).transfers == program.transfers);
 }
 
+TEST_CASE("a vector command may say where it reads and writes", "[program]") {
+    const std::string text =
+        with("read=0 written=32", "read=32 written=32 reads_at=0:64,0:4096 writes_at=0:49152");
+    const Program program = parse(text);
+    REQUIRE(program.vector_work[0].reads.size() == 2);
+    CHECK(program.vector_work[0].reads[1] == EdgeRead{0, 4096, 0, 8, 0});
+    CHECK(program.vector_work[0].write == EdgeRead{0, 49152, 0, 8, 0});
+    CHECK(parse(to_text(program)).vector_work == program.vector_work);
+    CHECK(parse(kProgram).vector_work[0].write.none());
+
+    const auto refused = [](const std::string& keys, const std::string& message) {
+        check_refused(with("written=32", "written=32 " + keys), message);
+    };
+    refused("writes_at=0", "writes_at: '0' is not of the form STREAM:ADDRESS");
+    refused("writes_at=1:0", "there is no stream 1 above; there are 1");
+    refused("reads_at=0:0,0:x", "reads_at: '0:x' is not of the form STREAM:ADDRESS");
+    refused("reads_at=", "reads_at: '' is not of the form");
+    refused("reads_at=0:65536", "'0:65536' lies beyond the scratchpad's 65536 bytes");
+    std::string many = with("written=32", "written=32 writes_at=1:0");
+    many.insert(many.find("host_in"), "stream levels=65536*0,4096*0,1*0 segments=0+1\n");
+    check_refused(many, "writes_at: has more than 2^25 pieces that may meet in a bank");
+}
+
 TEST_CASE("comments and empty lines are skipped", "[program]") {
     CHECK(to_text(parse(with("trace", "\n# a remark\ntrace"))) == to_text(parse(kProgram)));
 }

@@ -86,7 +86,12 @@ private:
     void drain(const std::vector<Block*>& row);
     void drain_in_bands(const std::vector<Block*>& row);
     void store(const std::vector<Block*>& row, Range rows, Range columns, bool single);
-    Token drain_tile(Block& block, OutputTile& tile, Range m, Range n, const Tokens& room);
+    /// Where in the scratchpad the first result of a drain goes, and how far apart rows lie.
+    struct Destination {
+        std::int64_t address = 0, pitch = 0;
+    };
+    Token drain_tile(Block& block, OutputTile& tile, Range m, Range n, const Destination& to,
+                     const Tokens& room);
     TensorBox output_box(const Block& block, Range m, Range n) const;
 
     Workspace& workspace_;

@@ -7,6 +7,7 @@
 
 #include "models/devices/systolic/lowering/gemm.h"
 #include "models/devices/systolic/lowering/vector_cost.h"
+#include "models/devices/systolic/lowering/vector_steps.h"
 
 namespace systole::systolic {
 namespace {
@@ -32,7 +33,8 @@ TensorBox GemmSteps::output_box(const Block& block, Range m, Range n) const {
 }
 
 /// Drains outputs `m` x `n` of a tile. Accumulator rows that are rows of N leave turned, at the same rate.
-Token GemmSteps::drain_tile(Block& block, OutputTile& tile, Range m, Range n, const Tokens& room) {
+Token GemmSteps::drain_tile(Block& block, OutputTile& tile, Range m, Range n, const Destination& to,
+                            const Tokens& room) {
     BufferTile* bias = problem_.bias ? workspace_.parameters().find(bias_key(block)) : nullptr;
     const bool by_m = problem_.tile.rows_are_m;
     const Range rows = by_m ? m : n, cols = by_m ? n : m;
@@ -41,8 +43,16 @@ Token GemmSteps::drain_tile(Block& block, OutputTile& tile, Range m, Range n, co
     work.elements = m.count * n.count;
     work.lane_cycles =
         work.elements * drain_cost(workspace_.spec.vector.cost, problem_.bias.has_value(), problem_.post);
-    if (bias != nullptr) work.scratchpad_read = row_bytes(workspace_.dtype(*problem_.bias), n.count).value();
-    work.scratchpad_written = m.count * row_bytes(workspace_.dtype(problem_.output), n.count).value();
+    if (bias != nullptr) {
+        const DType dtype = workspace_.dtype(*problem_.bias);
+        work.scratchpad_read = row_bytes(dtype, n.count).value();
+        const std::int64_t skipped = bits_of(dtype).value() * (n.begin - block.n.begin) / 8;
+        work.reads = {{workspace_.emitter.stream(piece_pattern(work.scratchpad_read)),
+                       bias->address + skipped, 0, 1, 0}};
+    }
+    const std::int64_t row = row_bytes(workspace_.dtype(problem_.output), n.count).value();
+    work.scratchpad_written = m.count * row;
+    work.write = {workspace_.emitter.stream(rows_pattern(m.count, to.pitch, row)), to.address, 0, m.count, 0};
     work.mxu = block.mxu;
     work.accumulator_row =
         static_cast<std::int32_t>(tile.accumulators->address + rows.begin - (by_m ? tile.m : tile.n).begin);
@@ -83,8 +93,10 @@ void GemmSteps::drain(const std::vector<Block*>& row) {
     workspace_.flow.before_write(problem_.output, room);
     for (Block* block : row) {
         for (OutputTile& tile : block->tiles) {
-            const Token token = drain_tile(*block, tile, tile.m, tile.n, room);
-            workspace_.flow.wrote(problem_.output, output_box(*block, tile.m, tile.n), token);
+            const TensorBox box = output_box(*block, tile.m, tile.n);
+            const Destination to{workspace_.flow.region(problem_.output, box).address, box.stride};
+            const Token token = drain_tile(*block, tile, tile.m, tile.n, to, room);
+            workspace_.flow.wrote(problem_.output, box, token);
         }
     }
 }
@@ -134,11 +146,17 @@ void GemmSteps::store(const std::vector<Block*>& row, Range rows, Range columns,
                fmt::format("its results and biases do not fit into placement.output_buffer ({} B) together",
                            workspace_.outputs.capacity()));
     }
+    const std::int64_t bits = bits_of(workspace_.dtype(problem_.output)).value();
+    std::int64_t left = row.front()->n.begin - columns.begin;  // the block's first column, in the tile
     for (Block* block : row) {
         for (OutputTile& out : block->tiles) {
             const Range m = overlap(out.m, rows), n = single ? overlap(out.n, columns) : out.n;
-            if (m.count > 0 && n.count > 0) tile->ready.add(drain_tile(*block, out, m, n, room));
+            if (m.count == 0 || n.count == 0) continue;
+            const std::int64_t column = left + n.begin - block->n.begin;
+            const Destination to{tile->address + (m.begin - rows.begin) * pitch + bits * column / 8, pitch};
+            tile->ready.add(drain_tile(*block, out, m, n, to, room));
         }
+        left += block->n.count;
     }
     TensorBox box = output_box(*row.front(), rows, {columns.begin, 0});
     box.row_bytes = pitch;

@@ -125,10 +125,18 @@ LayerPlan plan_transpose(Workspace& workspace, std::int32_t index) {
     const Cut cut(output_dims(std::get<Transpose>(layer.op)), most);
     VectorPlan plan;
     plan.count = cut.count();
-    plan.chunk = [=, cost = workspace.spec.vector.cost.simple](std::int64_t i) {
+    plan.chunk = [=, cost = workspace.spec.vector.cost.simple,
+                  in_place = workspace.flow.resident(input)](std::int64_t i) {
         const Cut::Piece piece = cut.piece(i);
         VectorChunk chunk;
         Staging staging{input, Operand::Activations, 0, gather(piece, dtype)};
+        if (in_place) {
+            for (const StagedCopy& copy : staging.copies)
+                chunk.reads.push_back({0, copy.from.offset,
+                                       rows_pattern(copy.from.rows, copy.from.stride, copy.from.row_bytes)});
+        } else {
+            chunk.reads.push_back({0, 0, piece_pattern(row_bytes(dtype, piece.elements).value())});
+        }
         for (const StagedCopy& copy : staging.copies) staging.bytes += copy.from.bytes();
         chunk.elements = piece.elements;
         chunk.lane_cycles = piece.elements * cost;

@@ -20,6 +20,27 @@ struct RowWork {
     std::int64_t grain = 1;   ///< rows of a chunk are a multiple of this, but for the last
 };
 
+/// A block's windows read the rows of the kernel, for every row of outputs, as wide as all windows of the
+/// row.
+VectorChunk::Read window_read(const WindowGeometry& window, const WindowBlock& block, StagedWindow s,
+                              bool in_place) {
+    std::int64_t origin = 0;
+    if (in_place) {
+        s.pitch = window.row_pitch();
+        s.image_pitch = window.image_bytes();
+        s.p_stride = window.stride * s.pitch;
+        // Padding above and to the left is not there.
+        origin = block.image * s.image_pitch + std::max<std::int64_t>(0, s.top) * s.pitch +
+                 std::max<std::int64_t>(0, s.left) * window.pixel_bytes;
+    }
+    AddressStream rows;
+    rows.segments = {{Bytes(0), Bytes(s.cols * window.pixel_bytes)}};
+    rows.levels = {{{block.images, Bytes(s.image_pitch)},
+                    {block.rows, Bytes(s.p_stride)},
+                    {window.kernel_h, Bytes(window.dilation * s.pitch)}}};
+    return {0, origin, rows};
+}
+
 class VectorPlanner {
 public:
     VectorPlanner(Workspace& workspace, std::int32_t index)
@@ -132,6 +153,8 @@ LayerPlan VectorPlanner::rows(const RowWork& work, const std::string& what) {
         for (const TensorId input : inputs) {
             const DType dtype = shared.dtype(input);
             const TensorBox box{bytes(dtype, part.begin), 1, bytes(dtype, part.count), 0};
+            chunk.reads.push_back({chunk.inputs.size(), shared.flow.resident(input) ? box.offset : 0,
+                                   piece_pattern(box.row_bytes, work.passes)});
             chunk.inputs.push_back({input, shared.operand(input), box.row_bytes, {{box, 0, 0}}});
             chunk.scratchpad_read += work.passes * box.row_bytes;
         }
@@ -201,6 +224,7 @@ LayerPlan VectorPlanner::windows(const WindowGeometry& window, const WindowWork&
         // The window slides along a row in registers; every row of the kernel is read anew.
         chunk.scratchpad_read =
             block.images * block.rows * window.kernel_h * staged.cols * window.pixel_bytes;
+        chunk.reads.push_back(window_read(window, block, staged, shared.flow.resident(input)));
         chunk.output = {window.first_pixel(block) * out_pixel, 1, block.pixels() * out_pixel, 0};
         return chunk;
     };

@@ -35,6 +35,16 @@ ChunkLimits chunk_limits(const Workspace& workspace, const Layer& layer, std::in
     return limits;
 }
 
+AddressStream piece_pattern(std::int64_t bytes, std::int64_t times) {
+    return rows_pattern(times, 0, bytes);
+}
+
+AddressStream rows_pattern(std::int64_t rows, std::int64_t pitch, std::int64_t bytes) {
+    return {.base = Bytes(0),
+            .segments = {{Bytes(0), Bytes(bytes)}},
+            .levels = {StreamLevel{}, StreamLevel{}, {rows, Bytes(pitch)}}};
+}
+
 VectorSteps::VectorSteps(Workspace& workspace, std::int64_t layer, VectorPlan plan)
     : workspace_(workspace),
       layer_(layer),
@@ -100,6 +110,29 @@ std::vector<BufferTile*> VectorSteps::gather_inputs(const VectorChunk& chunk, st
     return tiles;
 }
 
+std::vector<EdgeRead> VectorSteps::reads(const VectorChunk& chunk, std::int64_t step) const {
+    std::vector<EdgeRead> all;
+    for (const VectorChunk::Read& read : chunk.reads) {
+        const TensorId tensor = chunk.inputs[read.input].tensor;
+        const std::int64_t base = workspace_.flow.resident(tensor)
+                                      ? workspace_.flow.region(tensor, {}).address
+                                      : workspace_.inputs.find(key(kInput, read.input, step))->address;
+        all.push_back(
+            {workspace_.emitter.stream(read.pattern), base + read.offset, 0, read.pattern.vectors(), 0});
+    }
+    return all;
+}
+
+/// Into a tile of the output buffer, or in place.
+EdgeRead VectorSteps::write(const VectorChunk& chunk, const BufferTile* tile) const {
+    const TensorBox& box = chunk.output;
+    const AddressStream pattern =
+        tile != nullptr ? piece_pattern(box.bytes()) : rows_pattern(box.rows, box.stride, box.row_bytes);
+    const std::int64_t address =
+        tile != nullptr ? tile->address : workspace_.flow.region(output_, box).address;
+    return {workspace_.emitter.stream(pattern), address, 0, pattern.vectors(), 0};
+}
+
 void VectorSteps::work(std::int64_t step) {
     const VectorChunk chunk = plan_.chunk(step);
     Tokens after;
@@ -121,6 +154,8 @@ void VectorSteps::work(std::int64_t step) {
     work.lane_cycles = chunk.lane_cycles;
     work.scratchpad_read = chunk.scratchpad_read;
     work.scratchpad_written = chunk.output.bytes();
+    work.reads = reads(chunk, step);
+    work.write = write(chunk, out);
     work.macs = chunk.macs;
     const Token token = workspace_.emitter.vector(work, after);
     for (BufferTile* tile : tiles) tile->users.add(token);

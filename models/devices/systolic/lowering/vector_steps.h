@@ -7,16 +7,29 @@
 #include <vector>
 
 #include "models/devices/systolic/lowering/staging.h"
+#include "models/devices/systolic/mxu/port_schedule.h"
 
 namespace systole::systolic {
 
 /// One command of the vector unit with what it reads and writes. Inputs that live in the scratchpad are read
 /// in place: only the extents of their copies then matter.
 struct VectorChunk {
+    /// What it reads of an input, from the beginning of its staged tile or of the tensor in place.
+    struct Read {
+        std::size_t input = 0;
+        std::int64_t offset = 0;
+        AddressStream pattern;
+    };
     std::vector<Staging> inputs;
+    std::vector<Read> reads;
     std::int64_t elements = 0, lane_cycles = 0, scratchpad_read = 0, macs = 0;
     TensorBox output;  ///< rows lie without gaps in the scratchpad
 };
+
+/// `times` times the same `bytes` bytes.
+AddressStream piece_pattern(std::int64_t bytes, std::int64_t times = 1);
+/// Rows of `bytes` bytes, `pitch` bytes apart.
+AddressStream rows_pattern(std::int64_t rows, std::int64_t pitch, std::int64_t bytes);
 
 /// What a layer on the vector unit consists of.
 struct VectorPlan {
@@ -44,6 +57,8 @@ private:
     TileKey key(std::int64_t kind, std::size_t index, std::int64_t step) const;
     /// Adds what the inputs wait for; the tiles of those that are staged.
     std::vector<BufferTile*> gather_inputs(const VectorChunk& chunk, std::int64_t step, Tokens& after);
+    std::vector<EdgeRead> reads(const VectorChunk& chunk, std::int64_t step) const;
+    EdgeRead write(const VectorChunk& chunk, const BufferTile* tile) const;
     void store(const VectorChunk& chunk, BufferTile& tile);
 
     Workspace& workspace_;

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "models/devices/systolic/program/edge_limits.h"
-
 namespace systole::systolic {
 
 EdgePorts::EdgePorts(const ScratchpadSpec& spec, const Program& program)
@@ -17,14 +15,14 @@ Bytes EdgePorts::bytes(const EdgeRead& edge) const {
 Rational EdgePorts::rate(const MatrixPass& pass, std::int32_t fold, std::int64_t vectors, bool top_streams) {
     const EdgeRead& left = pass.left;
     const std::int64_t begin = address(left, fold);
-    if (reads_by_vector(program_.dataflow, left, vectors, pattern(left))) return streamed(left, begin, left_);
+    if (by_vector(pass, vectors)) return streamed(left, begin, left_);
     std::int64_t slowest = std::max(vectors, buffered(left, begin, left_));
     if (top_streams) slowest = std::max(slowest, buffered(pass.top, address(pass.top, fold), top_));
     return Rational::reduced(slowest, vectors);
 }
 
 Rational EdgePorts::streamed(const EdgeRead& edge, std::int64_t address, Port& port) {
-    const std::int64_t place = address % port.port.interleave();
+    const std::int64_t place = address % port.port.period();
     if (conflict_free(port.port, pattern(edge), Bytes(place))) return {};
     const auto [found, added] = port.streamed.try_emplace({edge.stream, place});
     if (added) {
@@ -36,9 +34,9 @@ Rational EdgePorts::streamed(const EdgeRead& edge, std::int64_t address, Port& p
 }
 
 std::int64_t EdgePorts::buffered(const EdgeRead& edge, std::int64_t address, Port& port) {
-    const std::int64_t place = address % port.port.interleave();
+    const std::int64_t place = address % port.port.period();
     if (conflict_free(port.port, pattern(edge), Bytes(place)))
-        return std::max<std::int64_t>(1, ceil_div(bytes(edge).value(), port.port.interleave()));
+        return std::max<std::int64_t>(1, ceil_div(bytes(edge).value(), port.port.bytes_a_cycle()));
     const auto [found, added] = port.buffered.try_emplace({edge.stream, place, edge.first, edge.vectors});
     if (added) {
         AddressStream stream = pattern(edge);

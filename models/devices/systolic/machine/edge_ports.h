@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "models/devices/systolic/mxu/port_schedule.h"
+#include "models/devices/systolic/program/edge_limits.h"
 #include "models/devices/systolic/program/program.h"
 #include "models/memory/scratchpad_spec.h"
 
@@ -25,6 +26,10 @@ public:
     /// Cycles that the upper edge's port needs for a fold.
     std::int64_t top_cycles(const MatrixPass& pass, std::int32_t fold) {
         return buffered(pass.top, address(pass.top, fold), top_);
+    }
+    /// Whether the left edge is fed one vector for each one streamed.
+    bool by_vector(const MatrixPass& pass, std::int64_t vectors) const {
+        return reads_by_vector(program_.dataflow, pass.left, vectors, pattern(pass.left));
     }
     /// Bytes that an edge reads in one fold.
     Bytes bytes(const EdgeRead& edge) const;

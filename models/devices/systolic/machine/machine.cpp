@@ -37,18 +37,21 @@ Machine::Machine(sc_core::sc_module_name name, const SystolicSpec& spec, const P
       record(program, static_cast<std::size_t>(kSharedUnits + 2 * spec.mxu.count), options.timeline),
       memory(memory_of(spec, options.protocol), foreign),
       scratchpad("scratchpad", spec.scratchpad, clock, kDmaPorts, spec.mxu.count),
+      loads(spec.scratchpad, program),
       host_link("host_link", spec.host),
       host_in("host_in", spec.dma, clock, spec.sequencer.queue_depth, record),
       host_out("host_out", spec.dma, clock, spec.sequencer.queue_depth, record),
       load("load", spec.dma, clock, spec.sequencer.queue_depth, record),
       store("store", spec.dma, clock, spec.sequencer.queue_depth, record),
-      vector("vector", spec.vector, clock, spec.sequencer.queue_depth, record),
+      vector("vector", spec.vector, clock, spec.sequencer.queue_depth, record,
+             {scratchpad.banks(), loads, scratchpad.turns()}),
       spec_(spec) {
+    const BankSeat seat{scratchpad.banks(), loads, scratchpad.turns()};
     for (int i = 0; i < spec.mxu.count; ++i)
         mxus.push_back(std::make_unique<MatrixUnit>(
             fmt::format("mxu{}", i).c_str(), spec, clock,
             MatrixUnit::Ports{scratchpad.streams(),
-                              scratchpad.weight_port(static_cast<std::size_t>(i)).timing},
+                              scratchpad.weight_port(static_cast<std::size_t>(i)).timing, seat},
             record, make_engine(spec)));
     sequencer_ = std::make_unique<Sequencer>("sequencer", spec.sequencer, clock, options.protocol.launch,
                                              record, queues());
@@ -152,6 +155,7 @@ std::vector<Stat> Machine::stats() {
             m.ofmap_writes);
         transfers(mxu->weights);
     }
+    for (const Stat& stat : scratchpad.stats()) all.push_back(stat);
     for (const Stat& stat : host_link.stats()) all.push_back(stat);
     for (const Stat& stat : memory.stats()) all.push_back(stat);
     return all;

@@ -17,6 +17,7 @@
 
 #include "models/devices/systolic/machine/main_memory.h"
 #include "models/devices/systolic/machine/matrix_unit.h"
+#include "models/devices/systolic/machine/pattern_loads.h"
 #include "models/devices/systolic/machine/run_record.h"
 #include "models/devices/systolic/machine/sequencer.h"
 #include "models/devices/systolic/machine/transfer_unit.h"
@@ -41,6 +42,7 @@ public:
     RunRecord record;
     MainMemory memory;
     Scratchpad scratchpad;
+    PatternLoads loads;
     HostLink host_link;
     TransferUnit host_in, host_out, load, store;
     VectorUnit vector;

@@ -2,6 +2,7 @@
 // How tiles and passes get into the array of a matrix unit, and why not earlier: every start leaves the whole
 // chain of what held it back in the causal log.
 #include <algorithm>
+#include <utility>
 
 #include "models/devices/systolic/machine/matrix_unit.h"
 #include "sim/base/check.h"
@@ -28,16 +29,26 @@ void MatrixUnit::tile_arrived(EventId done) {
     wake_at(cycle);
 }
 
-/// Sends the tile of the fold at the head on its way. It is read while it is shifted in; a port that needs
-/// longer than the R cycles of the shift makes it that much later.
+/// Cycles that the tile of the fold at the head needs beyond the R of its shift, during which it is read.
+Cycles MatrixUnit::tile_read(Cycles cycle, const MatrixPass& pass) {
+    const std::int64_t rows = spec_.mxu.rows;
+    const Cycles least(std::max(rows, edges_.top_cycles(pass, head_->fold)));
+    const BankSeat& seat = ports_.seat;
+    if (!seat.banks.shared()) return least - Cycles(rows);
+    const Cycles begin = std::max(cycle, register_freed_.cycle);
+    const BankLoad& load = seat.loads.of(pass.top, Passing::Buffered, head_->fold);
+    return seat.banks.read({BankClient::Tiles, cycle, begin, least}, load) - Cycles(rows);
+}
+
+/// Sends the tile of the fold at the head on its way. It is read while it is shifted in; a port or banks that
+/// need longer than the R cycles of the shift make it that much later.
 void MatrixUnit::announce(Cycles cycle) {
     head_->announced = true;
     const CommandQueue::Entry& entry = head_->entry;
     auto& log = record_.log();
     if (outputs_stay()) return tell_engine(cycle, entry, head_->fold);
     const EventId ready = log.latest({entry.issued, record_.last_token(*entry.command), last_started_});
-    const Cycles late(
-        std::max<std::int64_t>(0, edges_.top_cycles(work(entry), head_->fold) - spec_.mxu.rows));
+    const Cycles late = tile_read(cycle, work(entry));
     Mark arrival{cycle, ready};
     if (late > Cycles(0)) {
         arrival.cycle = std::max(cycle, register_freed_.cycle) + late;
@@ -66,14 +77,17 @@ bool MatrixUnit::try_start(Cycles cycle) {
         head_ = Head{queue.front()};
     }
     const bool brings_tile = spec_.mxu.direct() && work(head_->entry).new_tile;
-    if (brings_tile && !head_->announced) announce(cycle);
+    if (brings_tile && !head_->announced) {
+        if (!its_turn()) return false;
+        announce(cycle);
+    }
     const Pass pass = next_pass();
     const Cycles array_free = engine_->earliest_start(pass);
     if (array_free > cycle) {
         wake_at(array_free);
         return false;
     }
-    if (!port_is_ours(cycle)) return false;
+    if (!its_turn() || !port_is_free(cycle)) return false;
     start(pass, cycle);
     if (head_ && runs_ahead_) run_ahead(cycle);
     return true;
@@ -95,24 +109,47 @@ void MatrixUnit::run_ahead(Cycles cycle) {
     }
 }
 
-bool MatrixUnit::port_is_ours(Cycles cycle) {
-    StreamPorts& streams = ports_.streams;
-    if (!streams.contended()) return true;
-    if (!wished_) {
-        streams.wish(index_, sc_core::sc_delta_count());
-        wished_ = true;
-        wake_.notify(sc_core::SC_ZERO_TIME);
-        return false;
-    }
-    wished_ = false;
-    if (streams.granted(index_, sc_core::sc_delta_count(), cycle)) return true;
-    if (port_asked_ == kNever) port_asked_ = cycle;
-    wake_at(std::max(streams.earliest(), cycle));
+/// Where units meet, each acts in its turn only: of those that want to in the same moment, the one whose last
+/// stream began longest ago goes first.
+bool MatrixUnit::its_turn() {
+    if (!meets_ || std::exchange(turn_, false)) return true;
+    if (std::exchange(asked_, true)) return false;
+    ports_.seat.turns.ask({kMatrixRank, ports_.streams.served(index_).value(), index_}, [this] {
+        asked_ = false;
+        turn_ = true;
+        step();
+        turn_ = false;
+    });
     return false;
 }
 
-void MatrixUnit::start(const Pass& pass, Cycles cycle) {
+bool MatrixUnit::port_is_free(Cycles cycle) {
+    const Cycles free = ports_.streams.earliest();
+    if (!ports_.streams.contended() || free <= cycle) return true;
+    if (port_asked_ == kNever) port_asked_ = cycle;
+    wake_at(free);
+    return false;
+}
+
+/// The rate of a pass that starts now, beside what others have been promised of the banks.
+Rational MatrixUnit::rate_in_banks(const Pass& pass, Cycles cycle) {
+    const BankSeat& seat = ports_.seat;
+    if (!seat.banks.shared()) return pass.cycles_per_vector;
+    const MatrixPass& reads = work(head_->entry);
+    const Passing passing = edges_.by_vector(reads, pass.vectors) ? Passing::ByVector : Passing::Buffered;
+    const Cycles least(pass.cycles_per_vector.ceil_times(pass.vectors));
+    const ScratchpadBanks::Work streams{BankClient::Streams, cycle, cycle, least};
+    BankLoad load = seat.loads.of(reads.left, passing, head_->fold);
+    if (outputs_stay()) load.add(seat.loads.of(reads.top, Passing::Buffered, head_->fold));
+    const Cycles taken = seat.banks.read(streams, load);
+    if (taken == least) return pass.cycles_per_vector;
+    return Rational::reduced(std::min(taken.value(), Rational::kMost), pass.vectors);
+}
+
+void MatrixUnit::start(const Pass& ready, Cycles cycle) {
     const CommandQueue::Entry entry = head_->entry;
+    Pass pass = ready;
+    pass.cycles_per_vector = rate_in_banks(ready, cycle);
     const MatrixPass& pass_work = work(entry);
     const bool first_fold = head_->fold == 0, last_fold = head_->fold == pass_work.folds - 1;
     PassTimes expected = expected_times(pass, cycle);

@@ -45,7 +45,8 @@ MatrixUnit::MatrixUnit(sc_core::sc_module_name name, const SystolicSpec& spec, C
       edges_(spec.scratchpad, record.program()),
       engine_(std::move(engine)),
       witnessed_(dynamic_cast<WitnessedEngine*>(engine_.get())),
-      runs_ahead_(witnessed_ == nullptr && !ports.streams.contended()),
+      meets_(ports.streams.contended() || ports.seat.banks.shared()),
+      runs_ahead_(witnessed_ == nullptr && !meets_),
       account_(clock, std::int64_t{spec.mxu.rows} * spec.mxu.cols) {
     weights.set_gate({[this] {
                           const auto held =
@@ -71,10 +72,15 @@ void MatrixUnit::step() {
     if (cycle >= engine_->now()) {
         const std::int64_t shifted = engine_->tiles_shifted();
         engine_->advance(cycle);
-        if (engine_->tiles_shifted() > shifted) weights.poke();
+        fifo_opened_ |= engine_->tiles_shifted() > shifted;
         take_finished();
         complete_readable(cycle);
         while (try_start(cycle) && engine_->now() == cycle) {
+        }
+        // The loader is told when the pass that uses the tile has had its turn: its start is logged by then.
+        if (fifo_opened_ && !asked_) {
+            weights.poke();
+            fifo_opened_ = false;
         }
         wake_at(engine_->next_event());
     } else {

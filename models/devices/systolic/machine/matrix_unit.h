@@ -5,8 +5,9 @@
 // through its weight FIFO; without one, the pass at the head of the queue brings its tile along.
 //
 // A run of folds is one command. Nothing else can come between its folds where the tile engine needs no
-// witness and every unit has a stream port: the unit then starts them ahead of SystemC's time, which catches
-// up at the last one. Otherwise they start one by one, with the same result.
+// witness, every unit has a stream port and nobody else meets it in the banks: the unit then starts them
+// ahead of SystemC's time, which catches up at the last one. Otherwise they start one by one, with the same
+// result.
 #pragma once
 
 #include <deque>
@@ -17,6 +18,7 @@
 #include "models/devices/systolic/machine/edge_ports.h"
 #include "models/devices/systolic/machine/matrix_account.h"
 #include "models/devices/systolic/machine/operand_values.h"
+#include "models/devices/systolic/machine/pattern_loads.h"
 #include "models/devices/systolic/machine/run_record.h"
 #include "models/devices/systolic/machine/transfer_unit.h"
 #include "models/devices/systolic/mxu/witnessed_engine.h"
@@ -64,6 +66,7 @@ public:
     struct Ports {
         StreamPorts& streams;
         PortTiming& upper;
+        BankSeat seat;
     };
     /// `name` is also the name of its queue in programs: "mxu0".
     MatrixUnit(sc_core::sc_module_name name, const SystolicSpec& spec, ClockDomain clock, Ports ports,
@@ -127,7 +130,10 @@ private:
 
     // Starting.
     bool try_start(Cycles cycle);
-    bool port_is_ours(Cycles cycle);
+    bool its_turn();
+    bool port_is_free(Cycles cycle);
+    Cycles tile_read(Cycles cycle, const MatrixPass& pass);
+    Rational rate_in_banks(const Pass& pass, Cycles cycle);
     void start(const Pass& pass, Cycles cycle);
     void run_ahead(Cycles cycle);
     Pass next_pass();
@@ -154,6 +160,7 @@ private:
     EdgePorts edges_;
     std::unique_ptr<MatrixEngine> engine_;
     WitnessedEngine* const witnessed_;  // the engine, if it computes values
+    const bool meets_;                  // other clients, in stream ports or banks
     bool runs_ahead_;                   // folds of a run need not wait for SystemC's time
     MatrixAccount account_;
 
@@ -169,7 +176,8 @@ private:
     Before before_;          // os: the pass before
     EventId last_started_ = CausalLog::kNone;
     EventId tile_entered_ = CausalLog::kNone;  // the shift of the last tile that a pass has used
-    bool wished_ = false;                      // for a stream port, in an earlier delta cycle
+    bool fifo_opened_ = false;                 // the loader is yet to be told
+    bool asked_ = false, turn_ = false;        // for a turn at ports and banks; and has it
     Cycles port_asked_ = kNever;               // the waiting pass first found every stream port busy
     sc_core::sc_event wake_{"wake"};
     Stats stats_;

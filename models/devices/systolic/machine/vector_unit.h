@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The vector unit: lanes that drain accumulators (bias, activation function, conversion) and do everything
 // that is not a matrix product. One command at a time occupies the lanes for as long as its slowest resource
-// needs (lanes, scratchpad ports, accumulator port); its results appear one pipeline depth later, while the
-// next command already runs.
+// needs (lanes, scratchpad ports and banks, accumulator port); its results appear one pipeline depth later,
+// while the next command already runs.
 #pragma once
 
 #include <deque>
@@ -10,6 +10,7 @@
 #include <systemc>
 
 #include "models/devices/systolic/machine/command_queue.h"
+#include "models/devices/systolic/machine/pattern_loads.h"
 #include "models/devices/systolic/machine/run_record.h"
 #include "models/devices/systolic/spec/spec.h"
 #include "sim/base/clock.h"
@@ -31,7 +32,7 @@ public:
     bool busy(Cycles cycle) const { return cycle < free_; }
 
     VectorUnit(sc_core::sc_module_name name, const VectorSpec& spec, ClockDomain clock, int queue_depth,
-               RunRecord& record);
+               RunRecord& record, BankSeat seat);
 
     /// Told of every command that is about to drain accumulators.
     void on_drain(std::function<void(const Command&)> told) { drains_ = std::move(told); }
@@ -42,17 +43,22 @@ private:
         CausalLog::EventId started, lanes_free;
         Cycles done;
     };
-    void step();      // SC_METHOD: start what can start
+    void step();  // SC_METHOD: start what can start
+    bool its_turn();
+    void start(Cycles cycle);
+    Cycles in_banks(const VectorWork& work, Cycles begin, Cycles least);
     void complete();  // SC_METHOD: the oldest command's results are there
     void enter_bytes(const Command& command, const VectorWork& work);
 
     const VectorSpec spec_;
     const ClockDomain clock_;
     RunRecord& record_;
+    const BankSeat seat_;
     std::function<void(const Command&)> drains_;
     std::deque<Running> running_;
     Cycles free_;  // the lanes
     CausalLog::EventId last_lanes_free_ = CausalLog::kNone;
+    bool asked_ = false, turn_ = false;  // for a turn at the banks; and has it
     sc_core::sc_event wake_{"wake"}, done_{"done"};
     Stats stats_;
 };

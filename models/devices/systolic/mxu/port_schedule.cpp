@@ -22,11 +22,34 @@ struct FoldedLevel {
     }
 };
 
-/// Moving a vector by banks * bank_width changes neither its banks nor how many lines it has in each.
-FoldedLevel fold(const StreamLevel& level, std::int64_t interleave) {
+/// Moving a vector by the port's period changes neither its banks nor how many lines it has in each.
+FoldedLevel fold(const StreamLevel& level, std::int64_t port_period) {
     SYSTOLE_CHECK(level.count >= 1, "a stream level of {} steps", level.count);
-    const std::int64_t period = interleave / std::gcd(interleave, level.stride.value());
+    const std::int64_t period = port_period / std::gcd(port_period, level.stride.value());
     return {level.count, std::min(level.count, period), level.stride};
+}
+
+/// visit(base, weight) for the vectors of a stream that differ to the port's banks, `weight` of which begin
+/// like `base`; of more than kMaxPeriod, the first. Answers how many vectors these stand for.
+template <class Visit>
+std::int64_t every_distinct(const BankedPort& port, const AddressStream& stream, const Visit& visit) {
+    SYSTOLE_CHECK(port.banks >= 1 && port.bank_width >= Bytes(1), "a port of {} banks of {} bytes",
+                  port.banks, port.bank_width.value());
+    const FoldedLevel outer = fold(stream.levels[0], port.period());
+    const FoldedLevel middle = fold(stream.levels[1], port.period());
+    const FoldedLevel inner = fold(stream.levels[2], port.period());
+    std::int64_t vectors = 0, budget = kMaxPeriod;
+    for (std::int64_t i = 0; i < outer.distinct; ++i) {
+        for (std::int64_t j = 0; j < middle.distinct; ++j) {
+            for (std::int64_t k = 0; k < inner.distinct; ++k) {
+                if (budget-- == 0) return vectors;
+                const std::int64_t weight = outer.weight(i) * middle.weight(j) * inner.weight(k);
+                visit(stream.base + outer.stride * i + middle.stride * j + inner.stride * k, weight);
+                vectors += weight;
+            }
+        }
+    }
+    return vectors;
 }
 
 }  // namespace
@@ -64,7 +87,7 @@ std::pair<Bytes, Bytes> reach(const AddressStream& stream) {
 
 bool conflict_free(const BankedPort& port, const AddressStream& stream, Bytes base) {
     const auto [low, high] = reach(stream);
-    return (base + high) / port.bank_width - (base + low) / port.bank_width < port.banks;
+    return port.map().distinct((base + low) / port.bank_width, (base + high) / port.bank_width);
 }
 
 std::int64_t most_lines(const BankedPort& port, const AddressStream& stream) {
@@ -76,7 +99,8 @@ std::int64_t most_lines(const BankedPort& port, const AddressStream& stream) {
 
 bool never_conflicts(const BankedPort& port, const AddressStream& stream) {
     const auto [low, high] = reach(stream);
-    // Wherever it begins, it begins at worst in the last byte of a line.
+    // Wherever it begins, it begins at worst in the last byte of a line, or of a turn of an xor map.
+    if (port.kind == BankMapKind::Xor) return high == low;
     return (high - low) <= port.bank_width * (port.banks - 1);
 }
 
@@ -87,8 +111,8 @@ namespace {
 class LineRuns {
 public:
     void add(const BankedPort& port, const AddressStream& stream, Bytes vector_base);
-    /// The greatest number of distinct lines in one bank; at least one.
-    std::int64_t busiest_bank(int banks);
+    /// Adds each distinct line `times` to the load of its bank.
+    void add_to(BankLoad& load, std::int64_t times);
 
 private:
     struct Run {
@@ -124,72 +148,83 @@ void LineRuns::merge() {
     if (!runs_.empty()) runs_.resize(kept + 1);
 }
 
-std::int64_t LineRuns::busiest_bank(int banks) {
+void LineRuns::add_to(BankLoad& load, std::int64_t times) {
     merge();
-    if (runs_.empty() || runs_.back().last - runs_.front().first < banks) return 1;
-    // A run is some whole turns around the banks, and the rest from the bank of its first line on.
-    std::int64_t turns = 0;
-    std::vector<std::int64_t> step(static_cast<std::size_t>(banks) + 1);  // of the load, from bank to bank
-    for (const Run& run : runs_) {
-        const std::int64_t lines = run.last - run.first + 1;
-        turns += lines / banks;
-        const std::int64_t begin = run.first % banks, end = begin + lines % banks;
-        ++step[static_cast<std::size_t>(begin)];
-        --step[static_cast<std::size_t>(std::min<std::int64_t>(end, banks))];
-        if (end <= banks) continue;
-        ++step[0];
-        --step[static_cast<std::size_t>(end - banks)];
+    for (const Run& run : runs_) load.add(run.first, run.last, times);
+}
+
+std::int64_t cycles_of(const BankedPort& port, const BankLoad& load) {
+    return std::max<std::int64_t>(1, ceil_div(load.busiest(), port.lines));
+}
+
+/// A vector of one piece, as its lines.
+std::pair<std::int64_t, std::int64_t> only_run(const BankedPort& port, const AddressStream& stream,
+                                               Bytes base) {
+    const Segment& segment = stream.segments.front();
+    const Bytes first = base + segment.offset;
+    return {first / port.bank_width, (first + segment.bytes - Bytes(1)) / port.bank_width};
+}
+
+/// Adds a vector's lines `times`.
+void add_vector(BankLoad& load, const BankedPort& port, const AddressStream& stream, Bytes base,
+                std::int64_t times) {
+    if (stream.segments.size() == 1) {
+        const auto [first, last] = only_run(port, stream, base);
+        return load.add(first, last, times);
     }
-    std::int64_t load = turns, most = 1;
-    for (int bank = 0; bank < banks; ++bank) {
-        load += step[static_cast<std::size_t>(bank)];
-        most = std::max(most, load);
-    }
-    return most;
+    LineRuns lines;
+    lines.add(port, stream, base);
+    lines.add_to(load, times);
 }
 
 }  // namespace
 
 std::int64_t vector_cycles(const BankedPort& port, const AddressStream& stream, Bytes vector_base) {
-    LineRuns lines;
-    lines.add(port, stream, vector_base);
-    return lines.busiest_bank(port.banks);
+    BankLoad load(port.map());
+    add_vector(load, port, stream, vector_base, 1);
+    return cycles_of(port, load);
 }
 
 Rational cycles_per_vector(const BankedPort& port, const AddressStream& stream) {
-    SYSTOLE_CHECK(port.banks >= 1 && port.bank_width >= Bytes(1), "a port of {} banks of {} bytes",
-                  port.banks, port.bank_width.value());
     if (conflict_free(port, stream, stream.base)) return {};
-    const std::int64_t interleave = port.interleave();
-    const FoldedLevel outer = fold(stream.levels[0], interleave);
-    const FoldedLevel middle = fold(stream.levels[1], interleave);
-    const FoldedLevel inner = fold(stream.levels[2], interleave);
-
-    std::int64_t cycles = 0, vectors = 0;
-    std::int64_t budget = kMaxPeriod;
-    for (std::int64_t i = 0; i < outer.distinct; ++i) {
-        for (std::int64_t j = 0; j < middle.distinct; ++j) {
-            for (std::int64_t k = 0; k < inner.distinct; ++k) {
-                if (budget-- == 0) return Rational::reduced(cycles, vectors);
-                const Bytes base = stream.base + outer.stride * i + middle.stride * j + inner.stride * k;
-                const std::int64_t weight = outer.weight(i) * middle.weight(j) * inner.weight(k);
-                cycles += weight * vector_cycles(port, stream, base);
-                vectors += weight;
-            }
+    std::int64_t cycles = 0;
+    BankLoad load(port.map());
+    const std::int64_t vectors = every_distinct(port, stream, [&](Bytes base, std::int64_t weight) {
+        if (stream.segments.size() == 1) {
+            const auto [first, last] = only_run(port, stream, base);
+            if (port.map().distinct(first, last)) return void(cycles += weight);
         }
-    }
+        load.clear();
+        add_vector(load, port, stream, base, 1);
+        cycles += weight * cycles_of(port, load);
+    });
     return Rational::reduced(cycles, vectors);
+}
+
+BankLoad vector_load(const BankedPort& port, const AddressStream& stream) {
+    BankLoad load(port.map());
+    const std::int64_t vectors = every_distinct(
+        port, stream, [&](Bytes base, std::int64_t weight) { add_vector(load, port, stream, base, weight); });
+    load.scale(stream.vectors(), vectors);
+    return load;
+}
+
+BankLoad buffered_load(const BankedPort& port, const AddressStream& stream, std::int64_t first,
+                       std::int64_t count) {
+    LineRuns lines;
+    for (std::int64_t vector = first; vector < first + count; ++vector)
+        lines.add(port, stream, stream.base + stream.offset_of(vector));
+    BankLoad load(port.map());
+    lines.add_to(load, 1);
+    return load;
 }
 
 std::int64_t buffered_cycles(const BankedPort& port, const AddressStream& stream, std::int64_t first,
                              std::int64_t count) {
     const std::int64_t bytes = stream.vector_bytes().value() * count;
-    const std::int64_t least = std::max<std::int64_t>(1, ceil_div(bytes, port.interleave()));
+    const std::int64_t least = std::max<std::int64_t>(1, ceil_div(bytes, port.bytes_a_cycle()));
     if (conflict_free(port, stream, stream.base)) return least;
-    LineRuns lines;
-    for (std::int64_t vector = first; vector < first + count; ++vector)
-        lines.add(port, stream, stream.base + stream.offset_of(vector));
-    return std::max(least, lines.busiest_bank(port.banks));
+    return std::max(least, cycles_of(port, buffered_load(port, stream, first, count)));
 }
 
 }  // namespace systole

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How fast a banked scratchpad port can deliver a pass's vectors: an affine stream of addresses against banks
-// of one line a cycle gives cycles per vector as one rational. Both engines take this number, neither
-// computes it.
+// gives cycles per vector as one rational, and accesses by bank for whoever else wants these banks. Both
+// engines take this number, neither computes it.
 #pragma once
 
 #include <array>
@@ -9,17 +9,23 @@
 #include <vector>
 
 #include "models/devices/systolic/mxu/rational.h"
+#include "models/memory/bank_map.h"
 #include "sim/base/units.h"
 
 namespace systole {
 
-/// Line n (of `bank_width` bytes) lies in bank n mod `banks`; every bank serves one line a cycle.
+/// Lines of `bank_width` bytes lie in `banks` banks as `map` says; every bank serves `lines` a cycle.
 struct BankedPort {
     int banks = 1;
     Bytes bank_width{1};
+    BankMapKind kind = BankMapKind::Interleaved;
+    int lines = 1;
 
-    /// Bytes in one turn around the banks: what the port serves per cycle at most.
-    std::int64_t interleave() const { return banks * bank_width.value(); }
+    BankMap map() const { return {banks, kind}; }
+    /// What the port serves per cycle at most.
+    std::int64_t bytes_a_cycle() const { return lines * banks * bank_width.value(); }
+    /// Bytes after which places repeat: a stream costs the same wherever it begins, modulo this.
+    std::int64_t period() const { return map().period() * bank_width.value(); }
 };
 
 /// One level of a nested loop over vectors.
@@ -50,11 +56,12 @@ struct AddressStream {
 /// Distinct vectors looked at by cycles_per_vector at most.
 constexpr std::int64_t kMaxPeriod = 4096;
 
-/// Cycles a vector occupies the port: the greatest number of distinct lines it has in one bank.
+/// Cycles a vector occupies the port: the greatest number of distinct lines it has in one bank, by those that
+/// a bank serves a cycle.
 std::int64_t vector_cycles(const BankedPort& port, const AddressStream& stream, Bytes vector_base);
 
 /// Whether no two lines of the stream can meet in a bank, because all of them lie within one turn around the
-/// banks: then every vector takes one cycle.
+/// banks (BankMap::distinct): then every vector takes one cycle.
 bool conflict_free(const BankedPort& port, const AddressStream& stream, Bytes base);
 
 /// The same, whatever the base.
@@ -64,7 +71,7 @@ bool never_conflicts(const BankedPort& port, const AddressStream& stream);
 std::int64_t most_lines(const BankedPort& port, const AddressStream& stream);
 
 /// The mean of vector_cycles over the stream, in lowest terms. Vectors whose addresses differ by a multiple
-/// of banks * bank_width cost the same, so every level repeats after a period and only distinct vectors are
+/// of the port's period cost the same, so every level repeats after a period and only distinct vectors are
 /// looked at. Exact while these number at most kMaxPeriod; of more, the first kMaxPeriod count, each as often
 /// as it occurs.
 Rational cycles_per_vector(const BankedPort& port, const AddressStream& stream);
@@ -73,5 +80,13 @@ Rational cycles_per_vector(const BankedPort& port, const AddressStream& stream);
 /// busiest bank has lines to serve, each once, and no fewer than the bytes need.
 std::int64_t buffered_cycles(const BankedPort& port, const AddressStream& stream, std::int64_t first,
                              std::int64_t count);
+
+/// Accesses of a stream by bank: every vector reads each of its lines once. Exact where cycles_per_vector is;
+/// else the vectors looked at stand for all.
+BankLoad vector_load(const BankedPort& port, const AddressStream& stream);
+
+/// Accesses by bank when lines go into a buffer: of vectors first … first + count - 1, each line once.
+BankLoad buffered_load(const BankedPort& port, const AddressStream& stream, std::int64_t first,
+                       std::int64_t count);
 
 }  // namespace systole

@@ -11,6 +11,9 @@
 namespace systole {
 
 struct Rational {
+    /// Of either term.
+    static constexpr std::int64_t kMost = (std::int64_t{1} << 31) - 1;
+
     std::int64_t num = 1;
     std::int64_t den = 1;
 

@@ -33,18 +33,21 @@ std::optional<std::string> extent_mistake(Dataflow dataflow, const MatrixPass& p
 bool all_conflict_free(const BankedPort& port, AddressStream pattern, const EdgeRead& read,
                        std::int32_t folds) {
     for (Segment& segment : pattern.segments) segment.bytes += Bytes(read.fold_step * (folds - 1));
-    return conflict_free(port, pattern, Bytes(read.address % port.interleave()));
+    return conflict_free(port, pattern, Bytes(read.address % port.period()));
 }
 
 /// Places among the banks from which the folds of a run read: each is looked at once.
 std::int64_t places(const BankedPort& port, const EdgeRead& read, std::int32_t folds) {
-    return std::min<std::int64_t>(folds, port.interleave() / std::gcd(port.interleave(), read.fold_step));
+    return std::min<std::int64_t>(folds, port.period() / std::gcd(port.period(), read.fold_step));
 }
 
-/// Pieces to look at for a fold whose lines may meet. A look at banks costs as much as one at pieces.
+/// Pieces to look at for a fold whose lines may meet. A look at banks costs as much as one at pieces; an xor
+/// map looks at lines.
 std::int64_t most_pieces(const BankedPort& port, AddressStream pattern, std::int64_t vectors,
                          bool by_vector) {
-    const auto segments = static_cast<std::int64_t>(pattern.segments.size());
+    const std::int64_t lines =
+        port.kind == BankMapKind::Xor ? std::min<std::int64_t>(2 * port.banks, most_lines(port, pattern)) : 1;
+    const std::int64_t segments = static_cast<std::int64_t>(pattern.segments.size()) * lines;
     if (!by_vector) return segments * vectors + port.banks;
     pattern.levels = {};  // to that of one vector
     const std::int64_t banks = never_conflicts(port, pattern) ? 0 : port.banks;
@@ -54,7 +57,8 @@ std::int64_t most_pieces(const BankedPort& port, AddressStream pattern, std::int
 }  // namespace
 
 BankedPort port_of(Edge edge, const ScratchpadSpec& scratchpad) {
-    if (edge == Edge::Left) return {scratchpad.banks, scratchpad.bank_bytes};
+    if (edge == Edge::Left)
+        return {scratchpad.banks, scratchpad.bank_bytes, scratchpad.bank_map, scratchpad.bank_ports};
     return {1, scratchpad.weight_port_bytes};
 }
 
@@ -72,14 +76,24 @@ std::optional<std::string> edge_mistake(Dataflow dataflow, const ScratchpadSpec&
     const bool free = all_conflict_free(port, pattern, read, pass.folds);
     const auto bytes = checked_mul(pattern.vector_bytes().value(), read.vectors);
     const auto lines = checked_mul(most_lines(port, pattern), read.vectors);
-    if (!bytes || !lines || (free ? ceil_div(*bytes, port.interleave()) : *lines) > kMostPortCycles)
+    if (!bytes || !lines || (free ? ceil_div(*bytes, port.bytes_a_cycle()) : *lines) > kMostPortCycles)
         return "may take its port more than 2^31 cycles a fold";
-    if (free) return std::nullopt;
     const std::int64_t streamed = shape_of(dataflow, 1, pass).vectors;
     const bool by_vector = edge == Edge::Left && reads_by_vector(dataflow, read, streamed, pattern);
+    // What meets nobody need not be looked at.
+    if (free && (by_vector || scratchpad.bank_access == BankAccess::Private)) return std::nullopt;
     const auto pieces =
         checked_mul(most_pieces(port, pattern, read.vectors, by_vector), places(port, read, pass.folds));
     if (!pieces || *pieces > kMostPieces) return "reads more than 2^25 pieces that may meet in a bank";
+    return std::nullopt;
+}
+
+std::optional<std::string> pattern_mistake(const ScratchpadSpec& scratchpad, const AddressStream& pattern) {
+    const BankedPort port = port_of(Edge::Left, scratchpad);
+    const auto lines = checked_mul(most_lines(port, pattern), pattern.vectors());
+    if (!lines || *lines > kMostPortCycles) return "may take its banks more than 2^31 cycles";
+    if (most_pieces(port, pattern, pattern.vectors(), false) > kMostPieces)
+        return "has more than 2^25 pieces that may meet in a bank";
     return std::nullopt;
 }
 

@@ -25,4 +25,7 @@ bool reads_by_vector(Dataflow dataflow, const EdgeRead& left, std::int64_t vecto
 std::optional<std::string> edge_mistake(Dataflow dataflow, const ScratchpadSpec& scratchpad,
                                         const MatrixPass& pass, Edge edge, const AddressStream& pattern);
 
+/// What is wrong with a pattern that the vector unit reads or writes all of, or nothing.
+std::optional<std::string> pattern_mistake(const ScratchpadSpec& scratchpad, const AddressStream& pattern);
+
 }  // namespace systole::systolic

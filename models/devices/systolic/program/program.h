@@ -56,9 +56,9 @@ struct PassOrigin {
     friend bool operator==(const PassOrigin&, const PassOrigin&) = default;
 };
 
-/// What one edge of the array reads from the scratchpad during a pass: `vectors` vectors of a pattern, from
-/// vector `first` on. Which way round they lie (along K or across it) is the edge's to turn: what counts is
-/// the port's time.
+/// What one edge of the array reads from the scratchpad during a pass, or the vector unit reads or writes:
+/// `vectors` vectors of a pattern, from vector `first` on. Which way round they lie (along K or across it) is
+/// the edge's to turn: what counts is the port's time.
 struct EdgeRead {
     static constexpr std::uint32_t kNone = ~std::uint32_t{0};
     std::uint32_t stream = kNone;  ///< index into Program::streams: the pattern; kNone: reads nothing
@@ -99,6 +99,8 @@ struct VectorWork {
     std::int64_t lane_cycles = 0;      ///< elements weighted by cost: work in units of one lane for one cycle
     std::int64_t scratchpad_read = 0;  ///< bytes
     std::int64_t scratchpad_written = 0;
+    std::vector<EdgeRead> reads;  ///< where, pattern by pattern; what is not named meets nobody in the banks
+    EdgeRead write;
     std::int64_t macs = 0;  ///< of these operations, multiply-accumulates of the operator
     std::int32_t mxu = 0;   ///< Accumulator: whose
     std::int32_t accumulator_row = 0, accumulator_rows = 0, cols = 0;  ///< Accumulator: the block drained;

@@ -26,6 +26,15 @@ std::vector<std::string_view> split_list(std::string_view text, char separator) 
     return parts;
 }
 
+const std::vector<std::string>& operand_names() {
+    static const std::vector<std::string> names = [] {
+        std::vector<std::string> all;
+        for (std::size_t i = 0; i < kOperands; ++i) all.emplace_back(to_string(static_cast<Operand>(i)));
+        return all;
+    }();
+    return names;
+}
+
 ProgramLine::ProgramLine(std::string_view text, SourceMark where, std::vector<Diagnostic>& mistakes)
     : where_(std::move(where)), mistakes_(mistakes) {
     split(text);

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/account/byte_ledger.h"
 #include "sim/base/error.h"
 
 namespace systole::systolic {
@@ -52,6 +53,8 @@ private:
 
 /// A whole number, digits only, or nothing.
 std::optional<std::int64_t> parse_integer(std::string_view text);
+/// The operands of the byte ledger, as texts name them.
+const std::vector<std::string>& operand_names();
 /// The parts of `text` between `separator`s.
 std::vector<std::string_view> split_list(std::string_view text, char separator);
 

@@ -9,6 +9,7 @@
 #include "models/devices/systolic/program/pass_line.h"
 #include "models/devices/systolic/program/program_line.h"
 #include "models/devices/systolic/program/stream_line.h"
+#include "models/devices/systolic/program/vector_line.h"
 #include "sim/base/checked.h"
 
 namespace systole::systolic {
@@ -17,13 +18,6 @@ namespace {
 constexpr std::int64_t kAny = std::int64_t{1} << 62;
 constexpr std::int64_t kInt32 = std::numeric_limits<std::int32_t>::max();
 constexpr std::size_t kMostMistakes = 100;  // enough to work on
-
-template <class Enum>
-std::vector<std::string> names(std::size_t count) {
-    std::vector<std::string> result;
-    for (std::size_t i = 0; i < count; ++i) result.emplace_back(to_string(static_cast<Enum>(i)));
-    return result;
-}
 
 class Reader {
 public:
@@ -55,7 +49,6 @@ private:
                        const std::vector<Place>& allowed);
     void check_inside(ProgramLine& line, const char* key, const Region& region, const Transfer& transfer);
     void check_rate(ProgramLine& line, const LayerInfo& layer, const MatrixPass& pass);
-    VectorWork read_vector(ProgramLine& line);
     void check_macs();
 
     void fail(int line, std::string message) { mistakes_.push_back({{file_, line, 1}, std::move(message)}); }
@@ -141,7 +134,7 @@ void Reader::read_command(ProgramLine& line, UnitIndex unit) {
             break;
         case UnitKind::Vector:
             command.work = static_cast<std::uint32_t>(program_.vector_work.size());
-            program_.vector_work.push_back(read_vector(line));
+            program_.vector_work.push_back(read_vector(line, spec_, program_.streams));
             layer_macs_[static_cast<std::size_t>(command.layer)] += program_.vector_work.back().macs;
             break;
         default:
@@ -194,7 +187,7 @@ Transfer Reader::read_transfer(ProgramLine& line, UnitIndex unit) {
     transfer.to = read_region(line, "to", "to_stride", targets);
     transfer.rows = line.integer("rows", 1, 1 << 22);
     transfer.row_bytes = line.integer("row_bytes", 1, std::int64_t{1} << 36);
-    transfer.operand = static_cast<Operand>(line.choice("operand", names<Operand>(kOperands)));
+    transfer.operand = static_cast<Operand>(line.choice("operand", operand_names()));
     if (transfer.bytes() > std::int64_t{1} << 40) line.fail("rows", "more than 2^40 bytes in one transfer");
     check_inside(line, "from", transfer.from, transfer);
     check_inside(line, "to", transfer.to, transfer);
@@ -243,28 +236,6 @@ void Reader::check_rate(ProgramLine& line, const LayerInfo& layer, const MatrixP
     if (spec_.mxu.rate_of(pass.dtype).value_or(1) > spec_.mxu.rate_of(layer.dtype).value_or(1))
         line.fail("dtype",
                   fmt::format("runs at a higher rate than the layer's '{}'", to_string(layer.dtype)));
-}
-
-VectorWork Reader::read_vector(ProgramLine& line) {
-    constexpr std::int64_t kMany = std::int64_t{1} << 48;
-    VectorWork work;
-    work.elements = line.integer("elements", 0, kMany);
-    work.lane_cycles = line.integer("lane_cycles", 0, kMany);
-    work.scratchpad_read = line.integer("read", 0, kMany);
-    work.scratchpad_written = line.integer("written", 0, kMany);
-    work.macs = line.integer("macs", 0, kMany, 0);
-    work.operand = static_cast<Operand>(line.choice("operand", names<Operand>(kOperands)));
-    if (!line.has("accumulator")) return work;
-    work.source = VectorWork::Source::Accumulator;
-    work.mxu = static_cast<std::int32_t>(line.integer("mxu", 0, spec_.mxu.count - 1));
-    work.accumulator_row =
-        static_cast<std::int32_t>(line.integer("accumulator", 0, spec_.mxu.accumulator_rows - 1));
-    work.accumulator_rows =
-        static_cast<std::int32_t>(line.integer("rows", 1, spec_.mxu.accumulator_rows - work.accumulator_row));
-    work.cols = static_cast<std::int32_t>(line.integer("cols", 1, spec_.mxu.cols));
-    work.origin = {line.integer("batch", 0, kAny, 0), line.integer("m0", 0, kAny, 0), 0,
-                   line.integer("n0", 0, kAny, 0)};
-    return work;
 }
 
 void Reader::check_macs() {

@@ -73,6 +73,9 @@ void write_pass(const Program& program, const MatrixPass& p, Out out) {
 void write_vector(const VectorWork& v, Out out) {
     fmt::format_to(out, " elements={} lane_cycles={} read={} written={} macs={} operand={}", v.elements,
                    v.lane_cycles, v.scratchpad_read, v.scratchpad_written, v.macs, to_string(v.operand));
+    for (std::size_t i = 0; i < v.reads.size(); ++i)
+        fmt::format_to(out, "{}{}:{}", i ? "," : " reads_at=", v.reads[i].stream, v.reads[i].address);
+    if (!v.write.none()) fmt::format_to(out, " writes_at={}:{}", v.write.stream, v.write.address);
     if (v.source == VectorWork::Source::Accumulator)
         fmt::format_to(out, " mxu={} accumulator={} rows={} cols={} batch={} m0={} n0={}", v.mxu,
                        v.accumulator_row, v.accumulator_rows, v.cols, v.origin.batch, v.origin.m0,

@@ -3,6 +3,7 @@
 
 #include "models/devices/systolic/spec/spec.h"
 #include "models/link/host_link_config.h"
+#include "models/memory/bank_calendar.h"
 #include "models/memory/dram_config.h"
 
 namespace systole::systolic {
@@ -76,8 +77,24 @@ MxuSpec read_mxu(Section mxu) {
 ScratchpadSpec read_scratchpad(Section pad) {
     ScratchpadSpec spec;
     spec.capacity = pad.bytes("capacity", "size of the scratchpad", {1, std::int64_t{1} << 40});
-    spec.banks = small(pad, "banks", "banks, interleaved line by line", {1, 4096});
-    spec.bank_bytes = pad.bytes("bank_width", "one line: what a bank serves per cycle", {1, kPlentyBytes});
+    spec.banks = small(pad, "banks", "banks that lines are dealt out to", {1, 4096});
+    spec.bank_bytes =
+        pad.bytes("bank_width", "one line: what a port of a bank serves per cycle", {1, kPlentyBytes});
+    spec.bank_map = static_cast<BankMapKind>(
+        pad.choice("bank_map",
+                   "the bank of line n: interleaved = n mod banks; xor = (n xor n / banks) mod banks, which "
+                   "spreads strides of powers of two",
+                   {"interleaved", "xor"}, 0));
+    spec.bank_access = static_cast<BankAccess>(
+        pad.choice("bank_access",
+                   "whom a bank's ports serve: private = every client has its own, so that clients never "
+                   "meet; split = reads and writes apart; shared = all",
+                   {"private", "split", "shared"}, 0));
+    spec.bank_ports =
+        small(pad, "bank_ports", "lines a bank serves per cycle (split: of reads, and of writes)",
+              {1, BankCalendar::kMostPorts}, 1);
+    if (spec.bank_map == BankMapKind::Xor && (spec.banks & (spec.banks - 1)) != 0)
+        pad.fail("banks", fmt::format("{} banks; bank_map: xor takes a power of two", spec.banks));
     spec.activation_ports = small(pad, "activation_ports", "activation streams at a time", {1, 64});
     spec.weight_port_bytes =
         pad.bytes("weight_port_width", "per cycle, towards each array's weight FIFO, or its upper edge",

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turns at a resource that several processes want in the same moment: the first goes when everybody who is
+// going to ask then has asked, and the order is one of rank. Neither the order in which SystemC happens to
+// run processes nor the number of delta cycles in which they come to ask decides anything.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <systemc>
+#include <vector>
+
+namespace systole {
+
+class Turns : public sc_core::sc_module {
+public:
+    /// The lower goes first: by kind of client, then by whatever is fair among them, then by number.
+    struct Rank {
+        int kind = 0;
+        std::int64_t fair = 0;
+        std::int64_t number = 0;
+        friend auto operator<=>(const Rank&, const Rank&) = default;
+    };
+
+    explicit Turns(sc_core::sc_module_name name);
+
+    /// `turn` is called at this same time, when nothing else is left to do and nobody of lower rank waits; it
+    /// may ask for another one.
+    void ask(const Rank& rank, std::function<void()> turn);
+
+private:
+    struct Asked {
+        Rank rank;
+        std::function<void()> turn;
+    };
+    void serve();  // SC_METHOD
+
+    std::vector<Asked> asked_;
+    sc_core::sc_event wake_{"wake"};
+};
+
+}  // namespace systole
