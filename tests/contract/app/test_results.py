@@ -13,7 +13,7 @@ ROW = ["cycles", "time_ns", "macs", "matrix_macs", "utilization", "compute_cycle
        "bytes", "roofline_cycles", "roofline_bound", "bound_by"]
 LAYER = ["name", "op", "mapping", "reused"]
 RUN = ["device", "trace", "protocol", "clock_hz", "peak_macs_per_cycle", "total", "critical_path", "layers",
-       "tensors", "stats", "energy", "config"]
+       "tensors", "stats", "memory_bus", "energy", "config"]
 
 
 class Results(ProgramTest):
