@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "models/memory/address_map.h"
@@ -49,11 +50,12 @@ public:
     std::int64_t at_door(int pseudo_channel, Direction direction) const;
     Cycles next_door_event(int pseudo_channel, Direction direction) const;
 
-    /// Whether a burst pushed at `now` would enter the window at once. Fixes all commands before `now`.
+    /// Whether a burst pushed at `now` would enter the window at once, or, where pseudo-channels share a
+    /// queue, as the first that waits at its door. Fixes all commands before `now`.
     bool has_room(int pseudo_channel, Direction direction, Cycles now);
 
-    /// The first clock, at or after `now` and at most `limit`, at which a burst pushed then would enter the
-    /// window at once, if nothing else arrives at this channel before. Fixes all commands before that clock.
+    /// The first clock, at or after `now` and at most `limit`, at which there is such room if nothing else
+    /// arrives at this channel before. Fixes all commands before that clock.
     Cycles wait_for_room(int pseudo_channel, Direction direction, Cycles now, Cycles limit);
 
     bool idle() const;
@@ -70,8 +72,14 @@ private:
 
     bool step(Cycles until);
     void fix_until(Cycles until);
+    void admit(Cycles now);
+    std::int64_t entering(const PseudoChannel& asked, Direction direction) const;
+    bool room(int pseudo_channel, Direction direction) const;
+    bool room_now(int pseudo_channel, Direction direction) const;
+    Cycles column_bound() const;
 
     CommandBus command_bus_;
+    std::shared_ptr<QueueEntries> shared_;  // none if each pseudo-channel has entries of its own
     std::vector<PseudoChannel> buses_;
     Cycles fixed_;               // everything before is fixed
     Cycles now_;                 // everything before is fixed, and perhaps some of what happens now

@@ -36,9 +36,11 @@ PseudoChannel::Stats& PseudoChannel::Stats::operator+=(const Stats& other) {
     return *this;
 }
 
-PseudoChannel::PseudoChannel(const DramSpec& spec, const AddressMap& map, int number)
+PseudoChannel::PseudoChannel(const DramSpec& spec, const AddressMap& map, int number,
+                             std::shared_ptr<QueueEntries> entries)
     : map_(map),
       number_(number),
+      shared_queue_(spec.shared_queue),
       policy_(spec.writes),
       page_(spec.page),
       row_hit_cap_(spec.row_hit_cap),
@@ -52,6 +54,8 @@ PseudoChannel::PseudoChannel(const DramSpec& spec, const AddressMap& map, int nu
       refresh_to_activation_(distance(
           spec, Scope::Bank, spec.refresh == RefreshPolicy::PerBank ? Command::RefreshBank : Command::Refresh,
           Command::Act)),
+      activation_to_refresh_(distance(spec, Scope::PseudoChannel, Command::Act, Command::RefreshBank)),
+      entries_(std::move(entries)),
       timing_(spec),
       window_(spec.banks(), spec.queue),
       refresh_(spec),
@@ -62,10 +66,11 @@ void PseudoChannel::push(std::int64_t request, std::int64_t first, std::int64_t 
                          std::int64_t sequence, const CommandBus& bus, Cycles now) {
     const std::int32_t entry = book_.enter(request, count);
     Door& door = doors_[static_cast<std::size_t>(direction)];
-    if (count == 1 && door.bursts == 0 && window_.free_entries(direction) > 0) {
+    door.last = now;
+    if (count == 1 && door.bursts == 0 && entries_->free(direction) > 0) {
         const RowRun place = map_.locate(first);
         enter(direction, {sequence, place.row, now, entry, static_cast<std::int16_t>(place.bank)}, bus, now);
-        if (turns()) change_ = std::min(change_, now);
+        notice(now);
         return;
     }
     door.ranges.push({first, count, sequence, entry});
@@ -75,28 +80,34 @@ void PseudoChannel::push(std::int64_t request, std::int64_t first, std::int64_t 
 
 void PseudoChannel::begin_clock(const CommandBus& bus, Cycles now) {
     change_ = Cycles::max();
-    admit(Direction::Read, bus, now);
-    admit(Direction::Write, bus, now);
+    if (!shared_queue_) {
+        admit(Direction::Read, bus, now);
+        admit(Direction::Write, bus, now);
+    }
     if (turns()) choose_direction(now);
     if (refresh_.begins(now, in_windows() > 0)) begin_refresh(now);
+    notice(now + Cycles(1));
 }
 
 void PseudoChannel::admit(Direction direction, const CommandBus& bus, Cycles now) {
+    while (entries_->free(direction) > 0 && door(direction).bursts > 0) admit_one(direction, bus, now);
+}
+
+void PseudoChannel::admit_one(Direction direction, const CommandBus& bus, Cycles now) {
     Door& door = doors_[static_cast<std::size_t>(direction)];
-    for (int free = window_.free_entries(direction); free > 0 && door.bursts > 0; --free, --door.bursts) {
-        Range& range = door.ranges.front();
-        const RowRun place = map_.locate(range.first);
-        enter(direction,
-              {range.sequence, place.row, now, range.request, static_cast<std::int16_t>(place.bank)}, bus,
-              now);
-        ++range.first, ++range.sequence;
-        if (--range.left == 0) door.ranges.pop();
-    }
+    door.last = now;
+    Range& range = door.ranges.front();
+    const RowRun place = map_.locate(range.first);
+    enter(direction, {range.sequence, place.row, now, range.request, static_cast<std::int16_t>(place.bank)},
+          bus, now);
+    ++range.first, ++range.sequence, --door.bursts;
+    if (--range.left == 0) door.ranges.pop();
 }
 
 void PseudoChannel::enter(Direction direction, const Window::Burst& burst, const CommandBus& bus,
                           Cycles now) {
     const bool first = window_.enter(direction, burst);
+    entries_->take(direction);
     if (burst.sequence < oldest_) {
         oldest_ = burst.sequence;
         passed_ = 0;
@@ -109,35 +120,6 @@ void PseudoChannel::enter(Direction direction, const Window::Burst& burst, const
     if (column_known_)
         consider_columns(direction, column_banks(direction) & bit(burst.bank), bus, now, column_);
     if (row_.bank == burst.bank || (capped_ & bit(burst.bank))) row_known_ = false;
-}
-
-/// Whether the direction, or what is urgent, may change.
-bool PseudoChannel::turns() const {
-    if (urgent_ || passed_ >= patience_) return true;
-    const int reads = window_.size(Direction::Read), writes = window_.size(Direction::Write);
-    if (active_ == Direction::Read) return writes > 0 && (reads == 0 || writes >= policy_.high);
-    return writes == 0 || (reads > 0 && writes <= write_floor_);
-}
-
-/// Reads go first; the bus turns to writes when they fill their queue, when no read waits, or when one of
-/// them is urgent, and back when few are left.
-void PseudoChannel::choose_direction(Cycles now) {
-    const int reads = window_.size(Direction::Read), writes = window_.size(Direction::Write);
-    const bool was_urgent = urgent_;
-    urgent_ = passed_ >= patience_ && oldest_ != Window::kNone;
-    if (urgent_ || was_urgent) forget_choices();
-    const Direction before = active_;
-    if (urgent_) {
-        active_ = window_.oldest_sequence(Direction::Read) == oldest_ ? Direction::Read : Direction::Write;
-    } else if (active_ == Direction::Read) {
-        if (writes > 0 && (reads == 0 || writes >= policy_.high)) active_ = Direction::Write;
-    } else if (writes == 0 || (reads > 0 && writes <= write_floor_)) {
-        active_ = Direction::Read;
-    }
-    if (active_ == before) return;
-    active_since_ = now;
-    forget_choices();
-    if (active_ == Direction::Write) write_floor_ = reads > 0 && writes <= policy_.low ? 0 : policy_.low;
 }
 
 std::int64_t PseudoChannel::take(const Choice& choice, const CommandBus& bus) {
@@ -162,6 +144,7 @@ std::int64_t PseudoChannel::take_column(const Choice& choice, const CommandBus& 
     const int bank = choice.bank;
     const std::int64_t row = window_.open_row(bank);
     const Window::Burst burst = window_.take(direction, bank);
+    entries_->give(direction);
     book_.serve(burst.request, 1, direction, choice.when + of(latency_, direction));
     book(choice, burst.entered);
     timing_.issue(choice.command, bank, choice.when);
@@ -173,7 +156,8 @@ std::int64_t PseudoChannel::take_column(const Choice& choice, const CommandBus& 
     column_known_ = false;
     consider_row(bank, bus, choice.when);
     if (burst.sequence == oldest_) {
-        oldest_ = std::min(window_.oldest_sequence(Direction::Read), window_.oldest_sequence(Direction::Write));
+        oldest_ =
+            std::min(window_.oldest_sequence(Direction::Read), window_.oldest_sequence(Direction::Write));
         passed_ = 0;
         if (urgent_) {
             urgent_ = false;
@@ -183,8 +167,9 @@ std::int64_t PseudoChannel::take_column(const Choice& choice, const CommandBus& 
     } else {
         ++passed_;
     }
-    if (door(direction).bursts > 0 || turns() || (refresh_.owes() && in_windows() == 0))
+    if (door(direction).bursts > 0 || (refresh_.owes() && in_windows() == 0))
         change_ = choice.when + Cycles(1);
+    notice(choice.when + Cycles(1));
     return row;
 }
 
@@ -195,6 +180,7 @@ std::int64_t PseudoChannel::take_row(const Choice& choice, const CommandBus& bus
         const std::int64_t row = window_.open_row(bank);
         timing_.issue(choice.command, bank, choice.when);
         close(bank);
+        notice(choice.when + Cycles(1));
         return row;
     }
     activations_[static_cast<std::size_t>(bank)] = {
@@ -207,7 +193,9 @@ std::int64_t PseudoChannel::take_row(const Choice& choice, const CommandBus& bus
     hits_given_[static_cast<std::size_t>(bank)] = 0;
     ++stats_.activates;
     if (column_known_)
-        consider_columns(choice.direction, column_banks(choice.direction) & bit(bank), bus, choice.when, column_);
+        consider_columns(choice.direction, column_banks(choice.direction) & bit(bank), bus, choice.when,
+                         column_);
+    notice(choice.when + Cycles(1));
     return row;
 }
 
@@ -238,6 +226,7 @@ void PseudoChannel::take_refresh(const Choice& choice) {
     } else {
         end_refresh(choice);
     }
+    notice(choice.when + Cycles(1));
 }
 
 void PseudoChannel::collect(Cycles now, std::vector<Completion>& done) {

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "models/memory/address_map.h"
@@ -16,6 +17,7 @@
 #include "models/memory/dram_command.h"
 #include "models/memory/dram_spec.h"
 #include "models/memory/fifo.h"
+#include "models/memory/queue_entries.h"
 #include "models/memory/refresh_plan.h"
 #include "models/memory/request_book.h"
 #include "models/memory/window.h"
@@ -64,8 +66,10 @@ public:
         Stats& operator+=(const Stats& other);
     };
 
-    /// `map` must outlive it; `number` says which of its channel it is.
-    PseudoChannel(const DramSpec& spec, const AddressMap& map, int number);
+    /// `map` must outlive it; `number` says which of its channel it is. Its bursts take `entries`, perhaps
+    /// together with those of others.
+    PseudoChannel(const DramSpec& spec, const AddressMap& map, int number,
+                  std::shared_ptr<QueueEntries> entries);
 
     /// A request for the local bursts [first, first + count), whose sequence numbers begin at `sequence`,
     /// arrives at `now`, before which everything is done.
@@ -81,13 +85,31 @@ public:
     void collect(Cycles now, std::vector<Completion>& done);
 
     /// The least clock at which a request can be complete, as things stand at `now`; Cycles::max() if idle.
-    Cycles completion_bound(const CommandBus& bus, Cycles now) const;
-    /// Requests that are not yet wholly in the window, and the least clock at which there can be one less.
-    std::int64_t at_door(Direction direction) const;
+    /// Entries of a shared queue may become free at `freed`, not earlier.
+    Cycles completion_bound(const CommandBus& bus, Cycles now, Cycles freed) const;
+    /// No column is given before this clock, as things stand at `now`.
+    Cycles column_bound(const CommandBus& bus, Cycles now) const;
+    int free_entries(Direction direction) const { return entries_->free(direction); }
+    /// Requests that are not yet wholly in the window when so many bursts enter it as there are `free`
+    /// entries; so many more are needed until there is one less; and the least clock at which that can be if
+    /// no queue is shared, Cycles::max() if there is none.
+    std::int64_t at_door(Direction direction, std::int64_t free) const;
+    std::int64_t missing_entries(Direction direction, std::int64_t free) const;
     Cycles door_bound(Direction direction, const CommandBus& bus, Cycles now) const;
-    /// Bursts that would enter the window at once if they were pushed now; not positive if there is no room.
-    std::int64_t room(Direction direction) const {
-        return window_.free_entries(direction) - door(direction).bursts;
+    /// When something last came to its door, or entered from there; negative if nothing has.
+    Cycles last_use(Direction direction) const { return door(direction).last; }
+    /// Bursts that have not yet entered the window, and the sequence number of the first.
+    std::int64_t bursts_at_door(Direction direction) const { return door(direction).bursts; }
+    std::int64_t first_at_door(Direction direction) const { return door(direction).ranges.front().sequence; }
+    /// Of the burst behind `before` others; Window::kNone if there is none.
+    std::int64_t sequence_at_door(Direction direction, std::int64_t before) const;
+    /// The first of them enters.
+    void admit_one(Direction direction, const CommandBus& bus, Cycles now);
+    /// From `clock` on it may decide otherwise, because entries of a shared queue were freed or taken.
+    void wake(Cycles clock) { change_ = std::min(change_, clock); }
+    /// As above, if it would.
+    void notice(Cycles clock) {
+        if (turns()) wake(clock);
     }
 
     bool idle() const { return waiting() == 0 && book_.nothing_finished(); }
@@ -106,6 +128,7 @@ private:
     struct Door {
         Fifo<Range> ranges;
         std::int64_t bursts = 0;
+        Cycles last = Cycles(-1);  // when something came or entered
     };
 
     /// An ACT, and when rows of scope Bank and wider ones allowed it.
@@ -134,6 +157,15 @@ private:
     void enter(Direction direction, const Window::Burst& burst, const CommandBus& bus, Cycles now);
     bool turns() const;
     void choose_direction(Cycles now);
+    bool many_writes() const;
+    bool hits_to_write() const;
+    bool waited_too_long() const { return passed_ >= patience_ && oldest_ != Window::kNone; }
+    Direction urgent_direction() const;
+    std::uint64_t urgent_bank() const { return std::uint64_t{1} << window_.oldest(urgent_direction()).bank; }
+    bool urgent_hits() const;
+    bool urgent_is_ready() const;
+    /// Banks of which rule and age give no command: that of the urgent burst, and the one to be refreshed.
+    std::uint64_t reserved() const { return urgent_ ? barred_ | urgent_bank() : barred_; }
     void begin_refresh(Cycles now);
     void end_refresh(const Choice& refresh);
 
@@ -143,8 +175,12 @@ private:
     void consider_columns(Direction direction, std::uint64_t banks, const CommandBus& bus, Cycles now,
                           Choice& best) const;
     void consider_row(int bank, const CommandBus& bus, Cycles now);
-    void consider_rows(Command command, std::uint64_t banks, const CommandBus& bus, Cycles now,
-                       Choice& best) const;
+    void consider_rows(Command command, Direction direction, std::uint64_t banks, const CommandBus& bus,
+                       Cycles now, Choice& best) const;
+    std::uint64_t activations_before_refresh(std::uint64_t banks, Cycles soonest) const;
+    Command row_command(std::uint64_t bank) const {
+        return window_.open_banks() & bank ? Command::Pre : Command::Act;
+    }
     void consider(Command command, Direction direction, std::uint64_t banks, Cycles soonest,
                   const std::int64_t* sequences, Choice::Kind kind, Choice& best) const;
     std::uint64_t column_banks(Direction direction) const;
@@ -158,13 +194,14 @@ private:
     void close(int bank);
     void book(const Choice& column, Cycles entered);
     void book_wait(const Choice& column, Cycles entered);
-    void book_reasons(const Choice& column, Cycles end);
+    void book_row_wait(const Choice& column, Cycles entered);
+    void book_row_reasons(const Choice& column, Cycles end);
     bool closes_after(Direction direction, int bank) const;
-    Cycles column_bound(const CommandBus& bus, Cycles now) const;
     std::int64_t columns_to_completion(Direction direction) const;
 
     const AddressMap& map_;
     const int number_;
+    const bool shared_queue_;
     const WritePolicy policy_;
     const PagePolicy page_;
     const int row_hit_cap_, patience_;
@@ -172,8 +209,10 @@ private:
     const std::array<Cycles, 2> ccd_;         // between columns of one direction, at least
     const std::array<Cycles, 2> latency_;     // from a column command to its last data
     const std::array<Cycles, 2> activation_;  // from ACT to a column command
-    const Cycles refresh_to_activation_;
+    const Cycles refresh_to_activation_;      // of the pseudo-channel or of the bank
+    const Cycles activation_to_refresh_;      // of any bank
 
+    std::shared_ptr<QueueEntries> entries_;
     BankTiming timing_;
     Window window_;
     std::array<Door, 2> doors_;
@@ -185,11 +224,12 @@ private:
 
     Direction active_ = Direction::Read;
     Cycles active_since_;
-    int write_floor_ = 0;            // writes that may be left when the bus turns back to reads
+    int write_floor_ = 0;                      // writes that may be left when the bus turns back to reads
+    std::int64_t last_write_ = Window::kNone;  // those up to it that hit open rows are still written
     Cycles change_ = Cycles::max();  // the clock at which arrivals or freed entries next change the windows
     std::int64_t oldest_ = Window::kNone;  // sequence number of the oldest burst of both windows …
     std::int64_t passed_ = 0;              // … and the columns given to others since it is that
-    bool urgent_ = false;                  // it has been passed often enough: nothing but it is served
+    bool urgent_ = false;                  // it has been passed often enough: its bank is kept for it
     std::uint64_t barred_ = 0;             // the bank that is to be refreshed
     std::uint64_t capped_ = 0;     // banks that have served row_hit_cap hits while an older burst waits
     std::vector<int> hits_given_;  // that count, of each bank

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who owns the idle clocks before a burst's data: what its command waited for so many clocks before, as the
-// burst's latency is. For each possible reason there is a clock until which it held the command back, in view
-// of everything given before; of several reasons the first in this order counts.
+// Who owns the idle clocks before a burst's data: what its column waited for so many clocks before, as its
+// latency is, or, if it had to wait for its row, what the ACT waited for before that. For each possible
+// reason there is a clock until which it held the command back, in view of everything given before; of
+// several reasons the first in this order counts.
 #include <algorithm>
 
 #include "models/memory/pseudo_channel.h"
@@ -18,41 +19,53 @@ void PseudoChannel::book(const Choice& column, Cycles entered) {
 }
 
 void PseudoChannel::book_wait(const Choice& column, Cycles entered) {
+    book_row_wait(column, entered);
     const Cycles latency = of(latency_, column.direction) - burst_;
-    ledger_.book(BusTime::EmptyQueue, std::min(entered, column.when) + latency);
-    while (!blockings_.empty() && blockings_.front().until + latency_.front() < ledger_.end())
-        blockings_.pop();
+    const Cycles active_since = column.direction == active_ ? active_since_ : Cycles();
+    const auto until = [&](Cycles clock, BusTime reason) {
+        ledger_.book(reason, std::min(clock, column.when) + latency);
+    };
+    until(entered, BusTime::EmptyQueue);
+    until(std::max(active_since, timing_.after_opposite(column.command, column.bank)), BusTime::Turnaround);
+    until(timing_.earliest(column.command, column.bank), BusTime::CcdLong);
+    until(column.when, BusTime::CommandBus);
+}
+
+/// Clocks that are idle because the row was not opened earlier: as many before as the latencies of ACT and
+/// column are, the ACT waited.
+void PseudoChannel::book_row_wait(const Choice& column, Cycles entered) {
+    const Activation& activation = activations_[static_cast<std::size_t>(column.bank)];
+    const Cycles latency = of(latency_, column.direction) - burst_ + of(activation_, column.direction);
+    if (activation.at + latency <= ledger_.end()) return;
+    ledger_.book(BusTime::EmptyQueue, std::min(entered, activation.at) + latency);
     for (std::size_t i = 0; i < blockings_.size(); ++i) {
         const Blocking& blocking = blockings_[i];
         if (!refresh_.all_banks() && blocking.bank != column.bank) continue;
-        if (blocking.until + latency <= ledger_.end() || blocking.from >= column.when) continue;
-        book_reasons(column, blocking.from);
-        ledger_.book(BusTime::Refresh, std::min(blocking.until, column.when) + latency);
+        if (blocking.until + latency <= ledger_.end() || blocking.from >= activation.at) continue;
+        book_row_reasons(column, blocking.from);
+        ledger_.book(BusTime::Refresh, std::min(blocking.until, activation.at) + latency);
     }
-    book_reasons(column, column.when);
+    book_row_reasons(column, activation.at);
 }
 
-/// Books up to the data clock that belongs to the command clock `end`.
-void PseudoChannel::book_reasons(const Choice& column, Cycles end) {
-    const Cycles latency = of(latency_, column.direction) - burst_;
+/// Books up to the data clock that belongs to an ACT at `end`.
+void PseudoChannel::book_row_reasons(const Choice& column, Cycles end) {
+    const Activation& activation = activations_[static_cast<std::size_t>(column.bank)];
+    const Cycles latency = of(latency_, column.direction) - burst_ + of(activation_, column.direction);
     const auto until = [&](Cycles clock, BusTime reason) {
         ledger_.book(reason, std::min(clock, end) + latency);
     };
-    const Activation& activation = activations_[static_cast<std::size_t>(column.bank)];
-    const Cycles active_since = column.direction == active_ ? active_since_ : Cycles();
-    until(std::min(activation.at, activation.bank_ready), BusTime::RowConflict);
-    until(std::min(activation.at, activation.shared_ready), BusTime::Activation);
-    until(std::min(activation.at, active_since), BusTime::Turnaround);
-    until(activation.at, BusTime::CommandBus);
-    until(activation.at + of(activation_, column.direction), BusTime::RowConflict);
-    until(std::max(active_since, timing_.after_opposite(column.command, column.bank)), BusTime::Turnaround);
-    until(timing_.earliest(column.command, column.bank), BusTime::CcdLong);
+    until(activation.bank_ready, BusTime::RowConflict);
+    until(activation.shared_ready, BusTime::Activation);
+    if (column.direction == active_) until(active_since_, BusTime::Turnaround);
     until(end, BusTime::CommandBus);
 }
 
 /// A refresh begins to keep the whole pseudo-channel, or its bank, from work.
 void PseudoChannel::begin_refresh(Cycles now) {
     if (!refresh_.all_banks()) barred_ = std::uint64_t{1} << refresh_.bank();
+    const Cycles longest = std::max(latency_[0] + activation_[0], latency_[1] + activation_[1]);
+    while (!blockings_.empty() && blockings_.front().until + longest < ledger_.end()) blockings_.pop();
     blockings_.push({refresh_.bank(), now, Cycles::max() - Cycles(kMaxLatency)});
     forget_choices();
 }

@@ -46,26 +46,19 @@ Choice PseudoChannel::next(const CommandBus& bus, Cycles now) {
 }
 
 /// The banks with a burst of the direction that may be given its column: of the active direction all hits, of
-/// the other those that a row was opened for.
+/// the other those that a row was opened for; and of a reserved bank the urgent burst.
 std::uint64_t PseudoChannel::column_banks(Direction direction) const {
-    if (urgent_) {
-        if (direction != active_) return 0;
-        const int bank = window_.oldest(direction).bank;
-        return window_.oldest_hit(direction, bank) == oldest_ ? bit(bank) & ~barred_ : 0;
-    }
     const std::uint64_t hits = direction == active_ ? window_.hits(direction) & ~capped_ : 0;
-    return (hits | bound(direction)) & ~barred_;
+    const std::uint64_t banks = (hits | bound(direction)) & ~reserved();
+    if (!urgent_ || direction != urgent_direction() || !urgent_is_ready()) return banks;
+    return banks | urgent_bank();
 }
 
 /// The banks that the active direction wants in another row, or opened.
 std::uint64_t PseudoChannel::row_banks() const {
-    if (urgent_) {
-        const int bank = window_.oldest(active_).bank;
-        return window_.oldest_hit(active_, bank) == oldest_ ? 0 : bit(bank) & ~barred_;
-    }
     const std::uint64_t hits = window_.hits(active_);
     return (window_.misses(active_) | (hits & capped_)) & ~(hits & ~capped_) &
-           ~(bound(Direction::Read) | bound(Direction::Write) | barred_);
+           ~(bound(Direction::Read) | bound(Direction::Write) | reserved());
 }
 
 Choice PseudoChannel::best_column(const CommandBus& bus, Cycles now) const {
@@ -73,7 +66,7 @@ Choice PseudoChannel::best_column(const CommandBus& bus, Cycles now) const {
     best.kind = Choice::Kind::Column;
     consider_columns(active_, column_banks(active_), bus, now, best);
     const Direction idle = other(active_);
-    if (bound(idle) != 0) consider_columns(idle, column_banks(idle), bus, now, best);
+    if (bound(idle) != 0 || urgent_) consider_columns(idle, column_banks(idle), bus, now, best);
     return best;
 }
 
@@ -88,34 +81,50 @@ void PseudoChannel::consider_columns(Direction direction, std::uint64_t banks, c
 Choice PseudoChannel::best_row(const CommandBus& bus, Cycles now) const {
     Choice best;
     const std::uint64_t banks = row_banks();
-    consider_rows(Command::Act, banks & ~window_.open_banks(), bus, now, best);
-    consider_rows(Command::Pre, banks & window_.open_banks(), bus, now, best);
+    consider_rows(Command::Act, active_, banks & ~window_.open_banks(), bus, now, best);
+    consider_rows(Command::Pre, active_, banks & window_.open_banks(), bus, now, best);
+    if (urgent_ && !urgent_hits() && !(barred_ & urgent_bank()))
+        consider_rows(row_command(urgent_bank()), urgent_direction(), urgent_bank(), bus, now, best);
     return best;
 }
 
 /// The bank may have become one that wants a row command.
 void PseudoChannel::consider_row(int bank, const CommandBus& bus, Cycles now) {
-    if (!row_known_ || !(row_banks() & bit(bank))) return;
-    const Command command = window_.open_banks() & bit(bank) ? Command::Pre : Command::Act;
-    consider_rows(command, bit(bank), bus, now, row_);
+    if (row_known_ && (row_banks() & bit(bank)))
+        consider_rows(row_command(bit(bank)), active_, bit(bank), bus, now, row_);
 }
 
-void PseudoChannel::consider_rows(Command command, std::uint64_t banks, const CommandBus& bus, Cycles now,
-                                  Choice& best) const {
+void PseudoChannel::consider_rows(Command command, Direction direction, std::uint64_t banks,
+                                  const CommandBus& bus, Cycles now, Choice& best) const {
     if (banks == 0) return;
     const Cycles soonest = std::max({now, bus.free(command), timing_.anywhere(command)});
-    const std::uint64_t capped = banks & capped_ & window_.hits(active_);
-    consider(command, active_, banks & ~capped, soonest, window_.misses_by_age(active_), Choice::Kind::Row, best);
+    if (barred_ != 0 && command == Command::Act) banks = activations_before_refresh(banks, soonest);
+    const std::uint64_t capped = banks & capped_ & window_.hits(direction);
+    consider(command, direction, banks & ~capped, soonest, window_.misses_by_age(direction),
+             Choice::Kind::Row, best);
     for (std::uint64_t left = capped; left != 0; left &= left - 1) {
         const int bank = std::countr_zero(left);
-        const Choice choice{std::max(soonest, timing_.local(command, bank)),
-                            std::min(window_.hits_by_age(active_)[bank], window_.misses_by_age(active_)[bank]),
-                            Choice::Kind::Row,
-                            command,
-                            active_,
-                            static_cast<std::int16_t>(bank)};
+        const Choice choice{
+            std::max(soonest, timing_.local(command, bank)),
+            std::min(window_.oldest_hit(direction, bank), window_.oldest_miss(direction, bank)),
+            Choice::Kind::Row,
+            command,
+            direction,
+            static_cast<std::int16_t>(bank)};
         if (choice.before(best)) best = choice;
     }
+}
+
+/// Of `banks` those that can be activated, from `soonest` on, without keeping the refresh of another bank
+/// waiting: an ACT keeps it away for longer than it does the next ACT, so a stream of them would for ever.
+std::uint64_t PseudoChannel::activations_before_refresh(std::uint64_t banks, Cycles soonest) const {
+    if (barred_ & window_.open_banks()) return banks;
+    const Cycles latest =
+        timing_.earliest(Command::RefreshBank, std::countr_zero(barred_)) - activation_to_refresh_;
+    std::uint64_t in_time = 0;
+    for (std::uint64_t left = soonest <= latest ? banks : 0; left != 0; left &= left - 1)
+        if (timing_.local(Command::Act, std::countr_zero(left)) <= latest) in_time |= left & -left;
+    return in_time;
 }
 
 /// Puts the first of the same command to several banks into `best` if it comes before. Which one that is
@@ -133,7 +142,8 @@ void PseudoChannel::consider(Command command, Direction direction, std::uint64_t
         sequence = better ? age : sequence;
         found = better ? bank : found;
     }
-    if (found >= 0) best = {Cycles(when), sequence, kind, command, direction, static_cast<std::int16_t>(found)};
+    if (found >= 0)
+        best = {Cycles(when), sequence, kind, command, direction, static_cast<std::int16_t>(found)};
 }
 
 Choice PseudoChannel::next_refresh(const CommandBus& bus, Cycles now) const {
@@ -175,10 +185,11 @@ Cycles PseudoChannel::column_bound(const CommandBus& bus, Cycles now) const {
     return std::max(std::min(bound, column.when), now);
 }
 
-Cycles PseudoChannel::completion_bound(const CommandBus& bus, Cycles now) const {
+Cycles PseudoChannel::completion_bound(const CommandBus& bus, Cycles now, Cycles freed) const {
     Cycles bound = book_.first_end();
     if (waiting() == 0) return bound;
-    const Cycles column = column_bound(bus, now);
+    Cycles column = column_bound(bus, now);
+    if (in_windows() < waiting()) column = std::min(column, freed);
     for (const Direction direction : {Direction::Read, Direction::Write}) {
         if (window_.size(direction) == 0 && door(direction).bursts == 0) continue;
         const Cycles rest = of(ccd_, direction) * (columns_to_completion(direction) - 1);
@@ -192,7 +203,8 @@ std::int64_t PseudoChannel::columns_to_completion(Direction direction) const {
     std::int64_t least = std::numeric_limits<std::int64_t>::max();
     window_.for_each(direction,
                      [&](const Window::Burst& burst) { least = std::min(least, book_.left(burst.request)); });
-    const std::int64_t free = window_.free_entries(direction);
+    // Others may hold entries of a shared queue; its own bursts never more than there are.
+    const std::int64_t free = window_.depth() - window_.size(direction);
     std::int64_t before = 0;  // bursts at the door that enter earlier
     const Fifo<Range>& ranges = door(direction).ranges;
     for (std::size_t i = 0; i < ranges.size() && before - free < least; ++i) {
@@ -202,21 +214,32 @@ std::int64_t PseudoChannel::columns_to_completion(Direction direction) const {
     return least;
 }
 
-std::int64_t PseudoChannel::at_door(Direction direction) const {
+std::int64_t PseudoChannel::at_door(Direction direction, std::int64_t free) const {
     const Fifo<Range>& ranges = door(direction).ranges;
     std::size_t entering = 0;  // wholly, into entries that are free
-    std::int64_t free = window_.free_entries(direction);
     for (; entering < ranges.size() && ranges[entering].left <= free; ++entering)
         free -= ranges[entering].left;
     return static_cast<std::int64_t>(ranges.size() - entering);
 }
 
-Cycles PseudoChannel::door_bound(Direction direction, const CommandBus& bus, Cycles now) const {
+std::int64_t PseudoChannel::missing_entries(Direction direction, std::int64_t free) const {
     const Fifo<Range>& ranges = door(direction).ranges;
-    std::int64_t missing = -window_.free_entries(direction);
+    std::int64_t missing = -free;
     for (std::size_t i = 0; i < ranges.size() && missing <= 0; ++i) missing += ranges[i].left;
+    return missing;
+}
+
+Cycles PseudoChannel::door_bound(Direction direction, const CommandBus& bus, Cycles now) const {
+    const std::int64_t missing = missing_entries(direction, entries_->free(direction));
     if (missing <= 0) return Cycles::max();
     return column_bound(bus, now) + of(ccd_, direction) * (missing - 1) + Cycles(1);
+}
+
+std::int64_t PseudoChannel::sequence_at_door(Direction direction, std::int64_t before) const {
+    const Fifo<Range>& ranges = door(direction).ranges;
+    for (std::size_t i = 0; i < ranges.size(); before -= ranges[i++].left)
+        if (before < ranges[i].left) return ranges[i].sequence + before;
+    return Window::kNone;
 }
 
 }  // namespace systole

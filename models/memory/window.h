@@ -30,7 +30,7 @@ public:
     Window(int banks, int depth);
 
     int size(Direction direction) const { return of(direction).size; }
-    int free_entries(Direction direction) const { return depth_ - size(direction); }
+    int depth() const { return depth_; }
 
     /// `burst` joins, as the youngest of its direction. True if it is now the oldest hit, or miss, of a bank
     /// that had none in this direction.
@@ -63,6 +63,9 @@ public:
     /// The oldest burst of a direction that has some.
     const Burst& oldest(Direction direction) const {
         return slots_[static_cast<std::size_t>(of(direction).oldest)].burst;
+    }
+    const Burst& youngest(Direction direction) const {
+        return slots_[static_cast<std::size_t>(of(direction).youngest)].burst;
     }
     std::int64_t oldest_sequence(Direction direction) const {
         return size(direction) == 0 ? kNone : oldest(direction).sequence;

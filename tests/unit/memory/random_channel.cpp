@@ -51,6 +51,7 @@ void some_refresh(Random& random, DramSpec& spec) {
 
 void some_policy(Random& random, DramSpec& spec) {
     spec.queue = static_cast<int>(pick(random, 0, 3) == 0 ? pick(random, 1, 8) : pick(random, 16, 64));
+    spec.shared_queue = pick(random, 0, 2) == 0;
     spec.writes.high = std::max(1, spec.queue * static_cast<int>(pick(random, 5, 10)) / 10);
     spec.writes.low = static_cast<int>(pick(random, 0, spec.writes.high - 1));
     spec.patience = static_cast<int>(pick(random, 0, 1) == 0 ? pick(random, 1, 100) : 256);
@@ -128,10 +129,10 @@ std::deque<Arrival> some_traffic(Random& random, const DramSpec& spec, std::int6
 
 std::string text_of(const DramSpec& spec) {
     return fmt::format(
-        "{} x{}, map {}, queue {}, writes {}/{}, patience {}, page {}, cap {}, refresh {} postpone {}",
-        spec.standard, spec.pseudo_channels, spec.address_map, spec.queue, spec.writes.high, spec.writes.low,
-        spec.patience, static_cast<int>(spec.page), spec.row_hit_cap, static_cast<int>(spec.refresh),
-        spec.refresh_postpone);
+        "{} x{}, map {}, queue {}{}, writes {}/{}, patience {}, page {}, cap {}, refresh {} postpone {}",
+        spec.standard, spec.pseudo_channels, spec.address_map, spec.queue, spec.shared_queue ? " shared" : "",
+        spec.writes.high, spec.writes.low, spec.patience, static_cast<int>(spec.page), spec.row_hit_cap,
+        static_cast<int>(spec.refresh), spec.refresh_postpone);
 }
 
 FastRun run_fast(const DramSpec& spec, std::deque<Arrival> arrivals, Random& random, bool nervous) {

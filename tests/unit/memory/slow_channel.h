@@ -121,7 +121,7 @@ private:
     void end_refresh(const GivenCommand& given);
 
     BusTime owner(const Served& served, std::int64_t tau) const;
-    BusTime before_activation(const Served& served, std::int64_t tau) const;
+    BusTime before_activation(const Served& served, std::int64_t clock) const;
 
     const DramSpec spec_;
     const AddressMap& map_;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bus account of the slow twin. An idle clock of the data bus belongs to the burst whose data comes next:
-// so many clocks before as its latency is, at `tau`, its command might have been given, and the account asks
-// what it waited for then. "Might the command that was given at c have been given at tau instead?" is
-// answered by the table in view of all commands given before it.
+// so many clocks before as its latency is, at `tau`, its column might have been given, and the account asks
+// what it waited for then. If it waited for its row, the clock to look at is as many before as an activation
+// takes. "Might the command that was given at c have been given at tau instead?" is answered by the table in
+// view of all commands given before it.
 #include <algorithm>
 
 #include "tests/unit/memory/slow_channel.h"
@@ -38,20 +39,18 @@ BusAccount SlowChannel::account(int pseudo_channel, std::int64_t until) const {
 }
 
 BusTime SlowChannel::owner(const Served& served, std::int64_t tau) const {
+    const bool read = served.burst.direction == Direction::Read;
+    const std::int64_t activation =
+        min_distance(*find_constraint_table(spec_.standard), spec_.timing, Scope::Bank, Command::Act,
+                     read ? Command::Read : Command::Write)
+            .value();
+    if (tau < commands()[served.activated].clock.value() + activation)
+        return before_activation(served, tau - activation);
     if (tau < served.burst.entered) return BusTime::EmptyQueue;
-    for (const Blocked& blocked : blocked_[static_cast<std::size_t>(served.column.pseudo_channel)])
-        if (tau >= blocked.from && tau < blocked.until &&
-            (blocked.bank == kAll || blocked.bank == served.burst.bank))
-            return BusTime::Refresh;
+    if (tau < served.active_since) return BusTime::Turnaround;
     GivenCommand column = served.column;
     column.clock = Cycles(tau);
     const auto forbidden = [&](const auto& counts) { return judge_.forbids(column, served.place, counts); };
-    if (tau < commands()[served.activated].clock.value()) return before_activation(served, tau);
-    if (forbidden(
-            [](const ConstraintRow& row) { return row.scope == Scope::Bank && !reads(row) && !writes(row); }))
-        return BusTime::RowConflict;  // its row opens
-    if (tau < served.active_since) return BusTime::Turnaround;
-    const bool read = served.burst.direction == Direction::Read;
     if (forbidden([read](const ConstraintRow& row) {
             return row.scope != Scope::Channel && (read ? writes(row) : reads(row));
         }))
@@ -61,10 +60,15 @@ BusTime SlowChannel::owner(const Served& served, std::int64_t tau) const {
     return BusTime::CommandBus;
 }
 
-/// Its row is not open yet.
-BusTime SlowChannel::before_activation(const Served& served, std::int64_t tau) const {
+/// What its ACT waited for at a clock at which it might have been given.
+BusTime SlowChannel::before_activation(const Served& served, std::int64_t clock) const {
+    if (clock < served.burst.entered) return BusTime::EmptyQueue;
+    for (const Blocked& blocked : blocked_[static_cast<std::size_t>(served.column.pseudo_channel)])
+        if (clock >= blocked.from && clock < blocked.until &&
+            (blocked.bank == kAll || blocked.bank == served.burst.bank))
+            return BusTime::Refresh;
     GivenCommand activate = commands()[served.activated];
-    activate.clock = Cycles(tau);
+    activate.clock = Cycles(clock);
     const auto forbidden = [&](const auto& counts) {
         return judge_.forbids(activate, served.activated, counts);
     };
@@ -72,7 +76,7 @@ BusTime SlowChannel::before_activation(const Served& served, std::int64_t tau) c
         return BusTime::RowConflict;
     if (forbidden([](const ConstraintRow& row) { return row.scope != Scope::Channel; }))
         return BusTime::Activation;
-    return tau < served.active_since ? BusTime::Turnaround : BusTime::CommandBus;
+    return clock < served.active_since ? BusTime::Turnaround : BusTime::CommandBus;
 }
 
 }  // namespace systole::test

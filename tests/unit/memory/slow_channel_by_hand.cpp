@@ -175,13 +175,21 @@ TEST_CASE("a refresh of one bank bars that bank only, and no activation of anoth
     CHECK(run.clocks(Command::Read, 4).front() == 249);
 }
 
-TEST_CASE("a lone read: the bus was empty, then waited for the row, then moved data") {
+TEST_CASE("a lone read waits for nothing: opening a row is latency, as moving data is") {
     const Run run(calm(), {{10, 0, 1, 0, 1, kRead}});
     const BusAccount account = run.twin.account(0, 41);  // ACT 10, RD 25, data 39 and 40
-    CHECK(account[BusTime::EmptyQueue] == 24);
-    CHECK(account[BusTime::RowConflict] == 15);
+    CHECK(account[BusTime::EmptyQueue] == 39);
     CHECK(account[BusTime::Transfer] == 2);
     CHECK(account.total() == 41);
+}
+
+TEST_CASE("a read of another row waits as long as its bank takes to be ready for the ACT") {
+    const Run run(calm(), {{10, 0, 1, 0, 1, kRead}, {100, 0, 2, burst(0, 0, 1), 1, kRead}});
+    // PRE 100, ACT 113 (RP less one: an ACT counts from its second clock), RD 128, data 142 and 143
+    CHECK(run.clocks(Command::Act, 0) == Clocks{10, 113});
+    const BusAccount account = run.twin.account(0, 144);
+    CHECK(account[BusTime::RowConflict] == 13);
+    CHECK(account[BusTime::EmptyQueue] == 144 - 4 - 13);
 }
 
 TEST_CASE("a write after a read waits for the bus to turn, a column of the same group for CCD_L") {
