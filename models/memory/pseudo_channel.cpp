@@ -51,6 +51,7 @@ PseudoChannel::PseudoChannel(const DramSpec& spec, const AddressMap& map, int nu
       latency_{Cycles(spec.timing.at("CL")) + burst_, Cycles(spec.timing.at("CWL")) + burst_},
       activation_{distance(spec, Scope::Bank, Command::Act, Command::Read),
                   distance(spec, Scope::Bank, Command::Act, Command::Write)},
+      precharge_(distance(spec, Scope::Bank, Command::Pre, Command::Act)),
       refresh_to_activation_(distance(
           spec, Scope::Bank, spec.refresh == RefreshPolicy::PerBank ? Command::RefreshBank : Command::Refresh,
           Command::Act)),
@@ -60,6 +61,7 @@ PseudoChannel::PseudoChannel(const DramSpec& spec, const AddressMap& map, int nu
       window_(spec.banks(), spec.queue),
       refresh_(spec),
       activations_(static_cast<std::size_t>(spec.banks())),
+      precharges_(static_cast<std::size_t>(spec.banks())),
       hits_given_(static_cast<std::size_t>(spec.banks())) {}
 
 void PseudoChannel::push(std::int64_t request, std::int64_t first, std::int64_t count, Direction direction,
@@ -173,19 +175,23 @@ std::int64_t PseudoChannel::take_column(const Choice& choice, const CommandBus& 
     return row;
 }
 
+PseudoChannel::RowStep PseudoChannel::row_step(const Choice& choice) const {
+    return {choice.when, timing_.of_bank(choice.command, choice.bank),
+            std::max(timing_.anywhere(choice.command), timing_.group(choice.command, choice.bank))};
+}
+
 std::int64_t PseudoChannel::take_row(const Choice& choice, const CommandBus& bus) {
     const int bank = choice.bank;
     row_known_ = false;
     if (choice.command == Command::Pre) {
         const std::int64_t row = window_.open_row(bank);
-        timing_.issue(choice.command, bank, choice.when);
         close(bank);
+        precharges_[static_cast<std::size_t>(bank)] = row_step(choice);
+        timing_.issue(choice.command, bank, choice.when);
         notice(choice.when + Cycles(1));
         return row;
     }
-    activations_[static_cast<std::size_t>(bank)] = {
-        choice.when, timing_.of_bank(Command::Act, bank),
-        std::max(timing_.anywhere(Command::Act), timing_.group(Command::Act, bank))};
+    activations_[static_cast<std::size_t>(bank)] = row_step(choice);
     timing_.issue(choice.command, bank, choice.when);
     const std::int64_t row = window_.first_miss(choice.direction, bank).row;
     window_.open(bank, row);
@@ -209,6 +215,7 @@ void PseudoChannel::count_hit(Direction direction, int bank, std::int64_t sequen
 
 void PseudoChannel::close(int bank) {
     window_.close(bank);
+    precharges_[static_cast<std::size_t>(bank)] = {};
     capped_ &= ~bit(bank);
     bound(Direction::Read) &= ~bit(bank);
     bound(Direction::Write) &= ~bit(bank);

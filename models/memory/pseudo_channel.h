@@ -131,9 +131,9 @@ private:
         Cycles last = Cycles(-1);  // when something came or entered
     };
 
-    /// An ACT, and when rows of scope Bank and wider ones allowed it.
-    struct Activation {
-        Cycles at, bank_ready, shared_ready;
+    /// An ACT or PRE, and when rows of scope Bank and wider ones allowed it; none if `at` is negative.
+    struct RowStep {
+        Cycles at = Cycles(-kMaxLatency), bank_ready, shared_ready;
     };
     /// A refresh kept `bank`, or all, from work.
     struct Blocking {
@@ -194,8 +194,9 @@ private:
     void close(int bank);
     void book(const Choice& column, Cycles entered);
     void book_wait(const Choice& column, Cycles entered);
-    void book_row_wait(const Choice& column, Cycles entered);
-    void book_row_reasons(const Choice& column, Cycles end);
+    RowStep row_step(const Choice& choice) const;
+    void book_row_wait(const Choice& column, Cycles entered, const RowStep& step, Cycles latency,
+                       BusTime shared);
     bool closes_after(Direction direction, int bank) const;
     std::int64_t columns_to_completion(Direction direction) const;
 
@@ -209,6 +210,7 @@ private:
     const std::array<Cycles, 2> ccd_;         // between columns of one direction, at least
     const std::array<Cycles, 2> latency_;     // from a column command to its last data
     const std::array<Cycles, 2> activation_;  // from ACT to a column command
+    const Cycles precharge_;                  // from PRE to ACT
     const Cycles refresh_to_activation_;      // of the pseudo-channel or of the bank
     const Cycles activation_to_refresh_;      // of any bank
 
@@ -219,8 +221,8 @@ private:
     RequestBook book_;
     RefreshPlan refresh_;
     BusLedger ledger_;
-    Fifo<Blocking> blockings_;             // the last, by begin
-    std::vector<Activation> activations_;  // the last of each bank
+    Fifo<Blocking> blockings_;                       // the last, by begin
+    std::vector<RowStep> activations_, precharges_;  // the last of each bank, PRE only if a burst wanted it
 
     Direction active_ = Direction::Read;
     Cycles active_since_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who owns the idle clocks before a burst's data: what its column waited for so many clocks before, as its
-// latency is, or, if it had to wait for its row, what the ACT waited for before that. For each possible
-// reason there is a clock until which it held the command back, in view of everything given before; of
-// several reasons the first in this order counts.
+// latency is, or what the ACT, or the PRE, that had to come first waited for as many clocks earlier as those
+// take. For each possible reason there is a clock until which it held the command back, in view of everything
+// given before; of several reasons the first in this order counts.
 #include <algorithm>
 
 #include "models/memory/pseudo_channel.h"
@@ -19,8 +19,15 @@ void PseudoChannel::book(const Choice& column, Cycles entered) {
 }
 
 void PseudoChannel::book_wait(const Choice& column, Cycles entered) {
-    book_row_wait(column, entered);
+    const auto bank = static_cast<std::size_t>(column.bank);
     const Cycles latency = of(latency_, column.direction) - burst_;
+    const Cycles activation = latency + of(activation_, column.direction);
+    // What no bank may do is not blamed on this one: without its conflict the clocks were lost as well.
+    RowStep shared = activations_[bank];
+    shared.at = std::min(shared.at, shared.shared_ready);
+    book_row_wait(column, entered, shared, activation, BusTime::Activation);
+    book_row_wait(column, entered, precharges_[bank], activation + precharge_, BusTime::CommandBus);
+    book_row_wait(column, entered, activations_[bank], activation, BusTime::Activation);
     const Cycles active_since = column.direction == active_ ? active_since_ : Cycles();
     const auto until = [&](Cycles clock, BusTime reason) {
         ledger_.book(reason, std::min(clock, column.when) + latency);
@@ -31,46 +38,46 @@ void PseudoChannel::book_wait(const Choice& column, Cycles entered) {
     until(column.when, BusTime::CommandBus);
 }
 
-/// Clocks that are idle because the row was not opened earlier: as many before as the latencies of ACT and
-/// column are, the ACT waited.
-void PseudoChannel::book_row_wait(const Choice& column, Cycles entered) {
-    const Activation& activation = activations_[static_cast<std::size_t>(column.bank)];
-    const Cycles latency = of(latency_, column.direction) - burst_ + of(activation_, column.direction);
-    if (activation.at + latency <= ledger_.end()) return;
-    ledger_.book(BusTime::EmptyQueue, std::min(entered, activation.at) + latency);
+/// The idle clocks of the data bus, if there are any, that lie `latency` after those at which `step` towards
+/// the column waited.
+void PseudoChannel::book_row_wait(const Choice& column, Cycles entered, const RowStep& step, Cycles latency,
+                                  BusTime shared) {
+    if (step.at + latency <= ledger_.end()) return;
+    ledger_.book(BusTime::EmptyQueue, std::min(entered, step.at) + latency);
+    const auto reasons = [&](Cycles end) {
+        const auto until = [&](Cycles clock, BusTime reason) {
+            ledger_.book(reason, std::min(clock, end) + latency);
+        };
+        until(step.shared_ready, shared);
+        until(step.bank_ready, BusTime::RowConflict);
+        if (column.direction == active_) until(active_since_, BusTime::Turnaround);
+        until(end, BusTime::CommandBus);
+    };
     for (std::size_t i = 0; i < blockings_.size(); ++i) {
         const Blocking& blocking = blockings_[i];
         if (!refresh_.all_banks() && blocking.bank != column.bank) continue;
-        if (blocking.until + latency <= ledger_.end() || blocking.from >= activation.at) continue;
-        book_row_reasons(column, blocking.from);
-        ledger_.book(BusTime::Refresh, std::min(blocking.until, activation.at) + latency);
+        if (blocking.until + latency <= ledger_.end() || blocking.from >= step.at) continue;
+        reasons(blocking.from);
+        ledger_.book(BusTime::Refresh, std::min(blocking.until, step.at) + latency);
     }
-    book_row_reasons(column, activation.at);
-}
-
-/// Books up to the data clock that belongs to an ACT at `end`.
-void PseudoChannel::book_row_reasons(const Choice& column, Cycles end) {
-    const Activation& activation = activations_[static_cast<std::size_t>(column.bank)];
-    const Cycles latency = of(latency_, column.direction) - burst_ + of(activation_, column.direction);
-    const auto until = [&](Cycles clock, BusTime reason) {
-        ledger_.book(reason, std::min(clock, end) + latency);
-    };
-    until(activation.bank_ready, BusTime::RowConflict);
-    until(activation.shared_ready, BusTime::Activation);
-    if (column.direction == active_) until(active_since_, BusTime::Turnaround);
-    until(end, BusTime::CommandBus);
+    reasons(step.at);
 }
 
 /// A refresh begins to keep the whole pseudo-channel, or its bank, from work.
 void PseudoChannel::begin_refresh(Cycles now) {
     if (!refresh_.all_banks()) barred_ = std::uint64_t{1} << refresh_.bank();
-    const Cycles longest = std::max(latency_[0] + activation_[0], latency_[1] + activation_[1]);
+    const Cycles longest = std::max(latency_[0] + activation_[0], latency_[1] + activation_[1]) + precharge_;
     while (!blockings_.empty() && blockings_.front().until + longest < ledger_.end()) blockings_.pop();
     blockings_.push({refresh_.bank(), now, Cycles::max() - Cycles(kMaxLatency)});
     forget_choices();
 }
 
 void PseudoChannel::end_refresh(const Choice& refresh) {
+    // What waits for a row now waits for the refresh, not for a PRE before it.
+    if (refresh_.all_banks())
+        std::fill(precharges_.begin(), precharges_.end(), RowStep{});
+    else
+        precharges_[static_cast<std::size_t>(refresh.bank)] = {};
     ++(refresh_.all_banks() ? stats_.refreshes : stats_.bank_refreshes);
     blockings_.back().until = refresh.when + refresh_to_activation_;
     refresh_.given();

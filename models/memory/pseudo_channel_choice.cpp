@@ -170,7 +170,9 @@ bool PseudoChannel::closes_after(Direction direction, int bank) const {
 
 /// No column is given before this clock.
 Cycles PseudoChannel::column_bound(const CommandBus& bus, Cycles now) const {
-    const Cycles activation = std::min(activation_[0], activation_[1]);
+    // After a row command a column needs its ACT still, unless the bus can turn to rows that are open.
+    const bool turning = urgent_ || (active_ == Direction::Write && last_write_ != Window::kNone);
+    const Cycles activation = turning ? Cycles(1) : std::min(activation_[0], activation_[1]);
     const Cycles any = std::min(timing_.anywhere(Command::Read), timing_.anywhere(Command::Write));
     Cycles bound = change_ == Cycles::max() ? change_ : std::max({change_, now, any});
     if (refresh_.pending()) {
@@ -180,7 +182,6 @@ Cycles PseudoChannel::column_bound(const CommandBus& bus, Cycles now) const {
     }
     const Choice column = column_known_ ? column_ : best_column(bus, now);
     const Choice row = row_known_ ? row_ : best_row(bus, now);
-    // Whatever row command comes first, a column of another row still needs an ACT of its own.
     if (row.when != Cycles::max()) bound = std::min(bound, row.when + activation);
     return std::max(std::min(bound, column.when), now);
 }

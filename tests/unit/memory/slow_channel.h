@@ -122,6 +122,9 @@ private:
 
     BusTime owner(const Served& served, std::int64_t tau) const;
     BusTime before_activation(const Served& served, std::int64_t clock) const;
+    std::optional<std::size_t> precharge_before(std::size_t activated) const;
+    BusTime before_row_command(const Served& served, std::size_t place, std::int64_t clock,
+                               BusTime shared) const;
 
     const DramSpec spec_;
     const AddressMap& map_;

@@ -60,22 +60,53 @@ BusTime SlowChannel::owner(const Served& served, std::int64_t tau) const {
     return BusTime::CommandBus;
 }
 
-/// What its ACT waited for at a clock at which it might have been given.
+/// What the ACT of its row, and before that the PRE that was given for it, waited for at a clock at which
+/// they might have been given.
 BusTime SlowChannel::before_activation(const Served& served, std::int64_t clock) const {
+    const std::int64_t closed = min_distance(*find_constraint_table(spec_.standard), spec_.timing,
+                                             Scope::Bank, Command::Pre, Command::Act)
+                                    .value();
+    GivenCommand activate = commands()[served.activated];
+    activate.clock = Cycles(clock);
+    const bool no_bank_may = judge_.forbids(activate, served.activated, [](const ConstraintRow& row) {
+        return row.scope == Scope::PseudoChannel || row.scope == Scope::Group;
+    });
+    const std::optional<std::size_t> precharge = precharge_before(served.activated);
+    if (!no_bank_may && precharge && clock < commands()[*precharge].clock.value() + closed)
+        return before_row_command(served, *precharge, clock - closed, BusTime::CommandBus);
+    return before_row_command(served, served.activated, clock, BusTime::Activation);
+}
+
+/// The PRE that closed the bank before its ACT `activated`; none if a column or a refresh closed it.
+std::optional<std::size_t> SlowChannel::precharge_before(std::size_t activated) const {
+    const GivenCommand& act = commands()[activated];
+    for (std::size_t i = activated; i-- > 0;) {
+        const GivenCommand& before = commands()[i];
+        if (before.pseudo_channel != act.pseudo_channel) continue;
+        if (before.command == Command::PreAll || before.command == Command::Refresh) return std::nullopt;
+        if (before.bank != act.bank) continue;
+        if (before.command == Command::Pre) return i;
+        return std::nullopt;
+    }
+    return std::nullopt;
+}
+
+BusTime SlowChannel::before_row_command(const Served& served, std::size_t place, std::int64_t clock,
+                                        BusTime shared) const {
     if (clock < served.burst.entered) return BusTime::EmptyQueue;
     for (const Blocked& blocked : blocked_[static_cast<std::size_t>(served.column.pseudo_channel)])
         if (clock >= blocked.from && clock < blocked.until &&
             (blocked.bank == kAll || blocked.bank == served.burst.bank))
             return BusTime::Refresh;
-    GivenCommand activate = commands()[served.activated];
-    activate.clock = Cycles(clock);
-    const auto forbidden = [&](const auto& counts) {
-        return judge_.forbids(activate, served.activated, counts);
-    };
+    GivenCommand command = commands()[place];
+    command.clock = Cycles(clock);
+    const auto forbidden = [&](const auto& counts) { return judge_.forbids(command, place, counts); };
+    if (forbidden([](const ConstraintRow& row) {
+            return row.scope == Scope::PseudoChannel || row.scope == Scope::Group;
+        }))
+        return shared;
     if (forbidden([](const ConstraintRow& row) { return row.scope == Scope::Bank; }))
         return BusTime::RowConflict;
-    if (forbidden([](const ConstraintRow& row) { return row.scope != Scope::Channel; }))
-        return BusTime::Activation;
     return clock < served.active_since ? BusTime::Turnaround : BusTime::CommandBus;
 }
 

@@ -183,13 +183,16 @@ TEST_CASE("a lone read waits for nothing: opening a row is latency, as moving da
     CHECK(account.total() == 41);
 }
 
-TEST_CASE("a read of another row waits as long as its bank takes to be ready for the ACT") {
-    const Run run(calm(), {{10, 0, 1, 0, 1, kRead}, {100, 0, 2, burst(0, 0, 1), 1, kRead}});
-    // PRE 100, ACT 113 (RP less one: an ACT counts from its second clock), RD 128, data 142 and 143
-    CHECK(run.clocks(Command::Act, 0) == Clocks{10, 113});
-    const BusAccount account = run.twin.account(0, 144);
-    CHECK(account[BusTime::RowConflict] == 13);
-    CHECK(account[BusTime::EmptyQueue] == 144 - 4 - 13);
+TEST_CASE("a read of another row waits until its bank may be closed; closing and opening it are latency") {
+    const Run run(calm(), {{10, 0, 1, 0, 1, kRead}, {20, 0, 2, burst(0, 0, 1), 1, kRead}});
+    // ACT 10, data 39 and 40; PRE 10 + 1 + RAS - …, ACT 13 later (RP less one: an ACT counts from its second
+    // clock), RD 15 later, data 14 later
+    const std::int64_t pre = run.clocks(Command::Pre, 0).front();
+    CHECK(run.clocks(Command::Act, 0) == Clocks{10, pre + 13});
+    const BusAccount account = run.twin.account(0, pre + 13 + 15 + 14 + 2);
+    CHECK(account[BusTime::Transfer] == 4);
+    CHECK(account[BusTime::RowConflict] == pre - 20);
+    CHECK(account[BusTime::EmptyQueue] == 39 + (20 + 13 + 15 + 14) - 41);
 }
 
 TEST_CASE("a write after a read waits for the bus to turn, a column of the same group for CCD_L") {
