@@ -75,8 +75,9 @@ bool DramChannel::room_now(int pseudo_channel, Direction direction) const {
     return free > 0;
 }
 
-/// Does what comes next, of all pseudo-channels, if it comes before `until`.
-bool DramChannel::step(Cycles until) {
+/// Does what comes next, of all pseudo-channels, if it comes before `until`; if `far`, perhaps more than
+/// that.
+bool DramChannel::step(Cycles until, bool far) {
     PseudoChannel* bus = &buses_.front();
     Choice next = bus->next(command_bus_, now_);
     for (std::size_t i = 1; i < buses_.size(); ++i) {
@@ -86,6 +87,7 @@ bool DramChannel::step(Cycles until) {
         bus = &buses_[i];
     }
     if (next.when >= until) return false;
+    if (next.kind == Choice::Kind::Column && far && stream(next.when, until)) return true;
     now_ = next.when;
     if (shared_ && next.kind == Choice::Kind::Change) admit(now_);
     const std::int64_t row = bus->take(next, command_bus_);
@@ -101,7 +103,7 @@ bool DramChannel::step(Cycles until) {
 
 void DramChannel::fix_until(Cycles until) {
     if (until <= fixed_) return;
-    while (step(until)) {
+    while (step(until, true)) {
     }
     now_ = fixed_ = until;
 }
@@ -154,7 +156,7 @@ bool DramChannel::has_room(int pseudo_channel, Direction direction, Cycles now) 
 Cycles DramChannel::wait_for_room(int pseudo_channel, Direction direction, Cycles now, Cycles limit) {
     fix_until(now);
     if (room_now(pseudo_channel, direction)) return now;
-    while (!room(pseudo_channel, direction) && step(limit)) {
+    while (!room(pseudo_channel, direction) && step(limit, false)) {
     }
     // An entry that a column frees at one clock can be filled at the next.
     const Cycles found = room(pseudo_channel, direction) ? std::min(now_ + Cycles(1), limit) : limit;

@@ -70,7 +70,15 @@ public:
 private:
     static std::size_t index(int pseudo_channel) { return static_cast<std::size_t>(pseudo_channel); }
 
-    bool step(Cycles until);
+    bool step(Cycles until, bool far);
+    bool stream(Cycles now, Cycles until);
+    Cycles give_rows(Cycles until);
+    void tell_columns(Cycles until);
+    void tell(const PseudoChannel& bus, const Choice& choice, std::int64_t row) const {
+        if (listener_)
+            listener_(
+                {choice.command, static_cast<int>(&bus - buses_.data()), choice.bank, row, choice.when});
+    }
     void fix_until(Cycles until);
     void admit(Cycles now);
     std::int64_t entering(const PseudoChannel& asked, Direction direction) const;
@@ -84,6 +92,7 @@ private:
     Cycles fixed_;               // everything before is fixed
     Cycles now_;                 // everything before is fixed, and perhaps some of what happens now
     std::int64_t sequence_ = 0;  // bursts pushed
+    std::vector<PseudoChannel*> streaming_;  // scratch
     Listener listener_;
 };
 

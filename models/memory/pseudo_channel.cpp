@@ -46,8 +46,11 @@ PseudoChannel::PseudoChannel(const DramSpec& spec, const AddressMap& map, int nu
       row_hit_cap_(spec.row_hit_cap),
       patience_(spec.patience),
       burst_(spec.timing.at("BL")),
+      groups_(spec.bank_groups),
       ccd_{distance(spec, Scope::PseudoChannel, Command::Read, Command::Read),
            distance(spec, Scope::PseudoChannel, Command::Write, Command::Write)},
+      ccd_long_{distance(spec, Scope::Bank, Command::Read, Command::Read),
+                distance(spec, Scope::Bank, Command::Write, Command::Write)},
       latency_{Cycles(spec.timing.at("CL")) + burst_, Cycles(spec.timing.at("CWL")) + burst_},
       activation_{distance(spec, Scope::Bank, Command::Act, Command::Read),
                   distance(spec, Scope::Bank, Command::Act, Command::Write)},
@@ -62,7 +65,9 @@ PseudoChannel::PseudoChannel(const DramSpec& spec, const AddressMap& map, int nu
       refresh_(spec),
       activations_(static_cast<std::size_t>(spec.banks())),
       precharges_(static_cast<std::size_t>(spec.banks())),
-      hits_given_(static_cast<std::size_t>(spec.banks())) {}
+      hits_given_(static_cast<std::size_t>(spec.banks())),
+      bursts_per_row_(spec.bursts_per_row()),
+      stream_(spec.banks()) {}
 
 void PseudoChannel::push(std::int64_t request, std::int64_t first, std::int64_t count, Direction direction,
                          std::int64_t sequence, const CommandBus& bus, Cycles now) {
@@ -71,7 +76,8 @@ void PseudoChannel::push(std::int64_t request, std::int64_t first, std::int64_t 
     door.last = now;
     if (count == 1 && door.bursts == 0 && entries_->free(direction) > 0) {
         const RowRun place = map_.locate(first);
-        enter(direction, {sequence, place.row, now, entry, static_cast<std::int16_t>(place.bank)}, bus, now);
+        enter(direction, {sequence, place.row, first, now, entry, static_cast<std::int16_t>(place.bank)}, bus,
+              now);
         notice(now);
         return;
     }
@@ -100,7 +106,8 @@ void PseudoChannel::admit_one(Direction direction, const CommandBus& bus, Cycles
     door.last = now;
     Range& range = door.ranges.front();
     const RowRun place = map_.locate(range.first);
-    enter(direction, {range.sequence, place.row, now, range.request, static_cast<std::int16_t>(place.bank)},
+    enter(direction,
+          {range.sequence, place.row, range.first, now, range.request, static_cast<std::int16_t>(place.bank)},
           bus, now);
     ++range.first, ++range.sequence, --door.bursts;
     if (--range.left == 0) door.ranges.pop();
@@ -110,6 +117,9 @@ void PseudoChannel::enter(Direction direction, const Window::Burst& burst, const
                           Cycles now) {
     const bool first = window_.enter(direction, burst);
     entries_->take(direction);
+    const auto side = static_cast<std::size_t>(direction);
+    streak_[side] = burst.local == last_local_[side] + 1 ? streak_[side] + 1 : 1;
+    last_local_[side] = burst.local;
     if (burst.sequence < oldest_) {
         oldest_ = burst.sequence;
         passed_ = 0;
@@ -184,20 +194,12 @@ std::int64_t PseudoChannel::take_row(const Choice& choice, const CommandBus& bus
     const int bank = choice.bank;
     row_known_ = false;
     if (choice.command == Command::Pre) {
-        const std::int64_t row = window_.open_row(bank);
-        close(bank);
-        precharges_[static_cast<std::size_t>(bank)] = row_step(choice);
-        timing_.issue(choice.command, bank, choice.when);
+        const std::int64_t row = precharge_row(choice);
         notice(choice.when + Cycles(1));
         return row;
     }
-    activations_[static_cast<std::size_t>(bank)] = row_step(choice);
-    timing_.issue(choice.command, bank, choice.when);
     const std::int64_t row = window_.first_miss(choice.direction, bank).row;
-    window_.open(bank, row);
-    bound(choice.direction) |= bit(bank);
-    hits_given_[static_cast<std::size_t>(bank)] = 0;
-    ++stats_.activates;
+    activate_row(choice, row);
     if (column_known_)
         consider_columns(choice.direction, column_banks(choice.direction) & bit(bank), bus, choice.when,
                          column_);
@@ -211,6 +213,26 @@ void PseudoChannel::count_hit(Direction direction, int bank, std::int64_t sequen
     if (++hits_given_[static_cast<std::size_t>(bank)] < row_hit_cap_) return;
     capped_ |= bit(bank);
     row_known_ = false;
+}
+
+/// Answers the row that was open.
+std::int64_t PseudoChannel::precharge_row(const Choice& choice) {
+    const std::int64_t row = window_.open_row(choice.bank);
+    close(choice.bank);
+    precharges_[static_cast<std::size_t>(choice.bank)] = row_step(choice);
+    timing_.issue(Command::Pre, choice.bank, choice.when);
+    return row;
+}
+
+/// The mark in bound() keeps the bank open until the burst that it was opened for is served.
+void PseudoChannel::activate_row(const Choice& choice, std::int64_t row) {
+    const auto bank = static_cast<std::size_t>(choice.bank);
+    activations_[bank] = row_step(choice);
+    timing_.issue(Command::Act, choice.bank, choice.when);
+    window_.open(choice.bank, row);
+    bound(choice.direction) |= bit(choice.bank);
+    hits_given_[bank] = 0;
+    ++stats_.activates;
 }
 
 void PseudoChannel::close(int bank) {

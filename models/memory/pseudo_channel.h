@@ -20,6 +20,7 @@
 #include "models/memory/queue_entries.h"
 #include "models/memory/refresh_plan.h"
 #include "models/memory/request_book.h"
+#include "models/memory/stream.h"
 #include "models/memory/window.h"
 #include "sim/base/units.h"
 
@@ -81,6 +82,39 @@ public:
     /// Does it. Answers the row that the command concerns.
     std::int64_t take(const Choice& choice, const CommandBus& bus);
 
+    // --- streams: bursts in order at an even cadence, given in one step (pseudo_channel_stream.cpp) ---
+
+    /// No burst waits, and no refresh.
+    bool rests() const { return waiting() == 0 && !refresh_.pending() && change_ == Cycles::max(); }
+    /// What waits will be given in order at an even cadence from its next column on. Only between clocks.
+    bool can_stream(Cycles until) const;
+    /// Begins to at `now`; the stream goes on until `limit` or earlier.
+    void begin_stream(Cycles now, Cycles limit);
+    /// Up to here it is certain as things stand: rows that are not yet opened may come too late.
+    Cycles stream_limit() const {
+        if (stream_.jobs.empty()) return stream_.limit;
+        return std::min(stream_.limit, stream_.clock(stream_.jobs.front().run.first));
+    }
+    /// Their columns never want the column bus at the same clock.
+    bool streams_beside(const PseudoChannel& other) const;
+    /// The first column of the stream, and the last before `limit`.
+    Cycles stream_begin() const { return stream_.begin; }
+    Cycles last_of_stream(Cycles limit) const { return stream_.clock(stream_.columns_before(limit) - 1); }
+    Command stream_command() const;
+    /// The clock at which the scheduler sees the next run of one row; and what happens then.
+    Cycles next_in_sight() const;
+    void sight_run();
+    /// The next row command beside the columns of the stream, as next() and take().
+    Choice next_beside_stream(const CommandBus& bus) const;
+    std::int64_t take_beside_stream(const Choice& choice);
+    /// Its columns one after the other, for listeners: when the next is given, and which.
+    Cycles next_told() const { return stream_.clock(stream_.told); }
+    GivenCommand tell_column();
+    /// All columns of the stream before `limit` are given.
+    void end_stream(Cycles limit);
+    /// Nothing but what waits can make it do something before this clock.
+    Cycles refresh_due() const { return refresh_.due(); }
+
     /// Appends the completions up to `now`, in order of time.
     void collect(Cycles now, std::vector<Completion>& done);
 
@@ -135,11 +169,23 @@ private:
     struct RowStep {
         Cycles at = Cycles(-kMaxLatency), bank_ready, shared_ready;
     };
+    struct Reach {
+        std::int64_t bursts, columns;
+    };
     /// A refresh kept `bank`, or all, from work.
     struct Blocking {
         int bank = 0;
         Cycles from, until;
     };
+
+    Reach reach_of_stream() const;
+    void limit_stream(const Stream::Run& run);
+    std::int64_t sequence_in_stream(std::int64_t position);
+    void refill(std::int64_t count, Cycles limit);
+    void reenter(const Window::Burst& burst);
+    std::int64_t precharge_row(const Choice& choice);
+    void activate_row(const Choice& choice, std::int64_t row);
+    void issue_lane(int bank, std::int64_t before);
 
     const Door& door(Direction direction) const { return doors_[static_cast<std::size_t>(direction)]; }
     static Cycles of(const std::array<Cycles, 2>& both, Direction direction) {
@@ -192,6 +238,7 @@ private:
     void count_hit(Direction direction, int bank, std::int64_t sequence);
     void take_refresh(const Choice& choice);
     void close(int bank);
+    void book_before(const Choice& column, Cycles entered);
     void book(const Choice& column, Cycles entered);
     void book_wait(const Choice& column, Cycles entered);
     RowStep row_step(const Choice& choice) const;
@@ -207,7 +254,9 @@ private:
     const PagePolicy page_;
     const int row_hit_cap_, patience_;
     const Cycles burst_;
-    const std::array<Cycles, 2> ccd_;         // between columns of one direction, at least
+    const int groups_;
+    const std::array<Cycles, 2> ccd_;         // between columns of one direction, at least …
+    const std::array<Cycles, 2> ccd_long_;    // … and within a bank group
     const std::array<Cycles, 2> latency_;     // from a column command to its last data
     const std::array<Cycles, 2> activation_;  // from ACT to a column command
     const Cycles precharge_;                  // from PRE to ACT
@@ -237,6 +286,12 @@ private:
     std::vector<int> hits_given_;  // that count, of each bank
     std::array<std::uint64_t, 2>
         bound_{};  // banks opened for a burst of the direction that is not yet served
+
+    std::array<std::int64_t, 2> last_local_{-1, -1};  // the burst that entered last, by direction …
+    std::array<std::int64_t, 2> streak_{};            // … and how many before it continued each other
+    std::int64_t bursts_per_row_;
+    Stream stream_;
+    Cycles no_stream_before_;  // it was tried and did not last
 
     Choice column_, row_;  // the best as last computed
     bool column_known_ = true, row_known_ = true;

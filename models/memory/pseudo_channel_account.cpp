@@ -10,12 +10,15 @@
 namespace systole {
 
 void PseudoChannel::book(const Choice& column, Cycles entered) {
-    const Cycles latency = of(latency_, column.direction) - burst_;
-    if (ledger_.end() < column.when + latency) {
-        ledger_.forget(column.when);
-        book_wait(column, entered);
-    }
-    ledger_.book(BusTime::Transfer, column.when + latency + burst_);
+    book_before(column, entered);
+    ledger_.book(BusTime::Transfer, column.when + of(latency_, column.direction));
+}
+
+/// All clocks before its data.
+void PseudoChannel::book_before(const Choice& column, Cycles entered) {
+    if (ledger_.end() >= column.when + of(latency_, column.direction) - burst_) return;
+    ledger_.forget(column.when);
+    book_wait(column, entered);
 }
 
 void PseudoChannel::book_wait(const Choice& column, Cycles entered) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/memory/window.h"
 
+#include <bit>
+
 #include "sim/base/check.h"
 
 namespace systole {
@@ -21,6 +23,14 @@ Window::Window(int banks, int depth)
     for (Side& side : sides_) side.hits = side.misses = none;
     for (std::size_t i = 0; i < slots_.size(); ++i) slots_[i].next = static_cast<std::int32_t>(i) - 1;
     free_ = static_cast<std::int32_t>(slots_.size()) - 1;
+}
+
+void Window::clear(Direction direction) {
+    Side& side = of(direction);
+    while (side.oldest != kEnd) unlink(side, side.oldest);
+    for (Lists* lists : {&side.hits, &side.misses})
+        for (std::uint64_t left = lists->banks; left != 0; left &= left - 1)
+            drop_all(*lists, std::countr_zero(left));
 }
 
 void Window::append(Lists& lists, int bank, std::int32_t at) {

@@ -22,6 +22,7 @@ public:
     struct Burst {
         std::int64_t sequence = 0;  ///< order of arrival at the channel
         std::int64_t row = 0;
+        std::int64_t local = 0;  ///< its number in its pseudo-channel (address_map.h)
         Cycles entered;          ///< the window
         std::int32_t request = 0;
         std::int16_t bank = 0;
@@ -32,6 +33,8 @@ public:
     int size(Direction direction) const { return of(direction).size; }
     int depth() const { return depth_; }
 
+    /// All bursts of a direction leave.
+    void clear(Direction direction);
     /// `burst` joins, as the youngest of its direction. True if it is now the oldest hit, or miss, of a bank
     /// that had none in this direction.
     bool enter(Direction direction, const Burst& burst);
