@@ -10,6 +10,9 @@
 namespace systole {
 
 enum class Direction : std::uint8_t { Read, Write };
+constexpr Direction opposite(Direction direction) {
+    return direction == Direction::Read ? Direction::Write : Direction::Read;
+}
 
 enum class Command : std::uint8_t {
     Act,

@@ -19,10 +19,6 @@ Cycles distance(const DramSpec& spec, Scope scope, Command preceding, Command fo
     return min_distance(table_of(spec), spec.timing, scope, preceding, following);
 }
 
-constexpr std::uint64_t bit(int bank) {
-    return std::uint64_t{1} << bank;
-}
-
 }  // namespace
 
 PseudoChannel::Stats& PseudoChannel::Stats::operator+=(const Stats& other) {
@@ -130,8 +126,8 @@ void PseudoChannel::enter(Direction direction, const Window::Burst& burst, const
         return;
     }
     if (column_known_)
-        consider_columns(direction, column_banks(direction) & bit(burst.bank), bus, now, column_);
-    if (row_.bank == burst.bank || (capped_ & bit(burst.bank))) row_known_ = false;
+        consider_columns(direction, column_banks(direction) & bank_bit(burst.bank), bus, now, column_);
+    if (row_.bank == burst.bank || (capped_ & bank_bit(burst.bank))) row_known_ = false;
 }
 
 std::int64_t PseudoChannel::take(const Choice& choice, const CommandBus& bus) {
@@ -162,7 +158,7 @@ std::int64_t PseudoChannel::take_column(const Choice& choice, const CommandBus& 
     timing_.issue(choice.command, bank, choice.when);
     ++(direction == Direction::Read ? stats_.read_bursts : stats_.write_bursts);
     stats_.bus_busy += burst_;
-    bound(direction) &= ~bit(bank);
+    bound(direction) &= ~bank_bit(bank);
     if (row_hit_cap_ > 0) count_hit(direction, bank, burst.sequence);
     if (closes_bank(choice.command)) close(bank);
     column_known_ = false;
@@ -201,7 +197,7 @@ std::int64_t PseudoChannel::take_row(const Choice& choice, const CommandBus& bus
     const std::int64_t row = window_.first_miss(choice.direction, bank).row;
     activate_row(choice, row);
     if (column_known_)
-        consider_columns(choice.direction, column_banks(choice.direction) & bit(bank), bus, choice.when,
+        consider_columns(choice.direction, column_banks(choice.direction) & bank_bit(bank), bus, choice.when,
                          column_);
     notice(choice.when + Cycles(1));
     return row;
@@ -211,7 +207,7 @@ std::int64_t PseudoChannel::take_row(const Choice& choice, const CommandBus& bus
 void PseudoChannel::count_hit(Direction direction, int bank, std::int64_t sequence) {
     if (window_.oldest_miss(direction, bank) > sequence) return;
     if (++hits_given_[static_cast<std::size_t>(bank)] < row_hit_cap_) return;
-    capped_ |= bit(bank);
+    capped_ |= bank_bit(bank);
     row_known_ = false;
 }
 
@@ -230,7 +226,7 @@ void PseudoChannel::activate_row(const Choice& choice, std::int64_t row) {
     activations_[bank] = row_step(choice);
     timing_.issue(Command::Act, choice.bank, choice.when);
     window_.open(choice.bank, row);
-    bound(choice.direction) |= bit(choice.bank);
+    bound(choice.direction) |= bank_bit(choice.bank);
     hits_given_[bank] = 0;
     ++stats_.activates;
 }
@@ -238,9 +234,9 @@ void PseudoChannel::activate_row(const Choice& choice, std::int64_t row) {
 void PseudoChannel::close(int bank) {
     window_.close(bank);
     precharges_[static_cast<std::size_t>(bank)] = {};
-    capped_ &= ~bit(bank);
-    bound(Direction::Read) &= ~bit(bank);
-    bound(Direction::Write) &= ~bit(bank);
+    capped_ &= ~bank_bit(bank);
+    bound(Direction::Read) &= ~bank_bit(bank);
+    bound(Direction::Write) &= ~bank_bit(bank);
     ++stats_.precharges;
 }
 

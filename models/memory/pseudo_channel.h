@@ -207,7 +207,7 @@ private:
     bool hits_to_write() const;
     bool waited_too_long() const { return passed_ >= patience_ && oldest_ != Window::kNone; }
     Direction urgent_direction() const;
-    std::uint64_t urgent_bank() const { return std::uint64_t{1} << window_.oldest(urgent_direction()).bank; }
+    std::uint64_t urgent_bank() const { return bank_bit(window_.oldest(urgent_direction()).bank); }
     bool urgent_hits() const;
     bool urgent_is_ready() const;
     /// Banks of which rule and age give no command: that of the urgent burst, and the one to be refreshed.

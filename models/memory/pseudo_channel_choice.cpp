@@ -8,18 +8,6 @@
 #include "models/memory/pseudo_channel.h"
 
 namespace systole {
-namespace {
-
-constexpr std::uint64_t bit(int bank) {
-    return std::uint64_t{1} << bank;
-}
-
-constexpr Direction other(Direction direction) {
-    return direction == Direction::Read ? Direction::Write : Direction::Read;
-}
-
-}  // namespace
-
 Choice PseudoChannel::next(const CommandBus& bus, Cycles now) {
     Choice best;
     best.when = std::min(change_, refresh_.due());
@@ -65,7 +53,7 @@ Choice PseudoChannel::best_column(const CommandBus& bus, Cycles now) const {
     Choice best;
     best.kind = Choice::Kind::Column;
     consider_columns(active_, column_banks(active_), bus, now, best);
-    const Direction idle = other(active_);
+    const Direction idle = opposite(active_);
     if (bound(idle) != 0 || urgent_) consider_columns(idle, column_banks(idle), bus, now, best);
     return best;
 }
@@ -90,8 +78,8 @@ Choice PseudoChannel::best_row(const CommandBus& bus, Cycles now) const {
 
 /// The bank may have become one that wants a row command.
 void PseudoChannel::consider_row(int bank, const CommandBus& bus, Cycles now) {
-    if (row_known_ && (row_banks() & bit(bank)))
-        consider_rows(row_command(bit(bank)), active_, bit(bank), bus, now, row_);
+    if (row_known_ && (row_banks() & bank_bit(bank)))
+        consider_rows(row_command(bank_bit(bank)), active_, bank_bit(bank), bus, now, row_);
 }
 
 void PseudoChannel::consider_rows(Command command, Direction direction, std::uint64_t banks,
@@ -163,9 +151,9 @@ Choice PseudoChannel::next_refresh(const CommandBus& bus, Cycles now) const {
 /// Whether the page policy closes the bank with the next column it is given.
 bool PseudoChannel::closes_after(Direction direction, int bank) const {
     if (page_ == PagePolicy::Open) return false;
-    if (window_.hits_follow(direction, bank) || (window_.hits(other(direction)) & bit(bank))) return false;
+    if (window_.hits_follow(direction, bank) || (window_.hits(opposite(direction)) & bank_bit(bank))) return false;
     const std::uint64_t misses = window_.misses(Direction::Read) | window_.misses(Direction::Write);
-    return page_ == PagePolicy::Closed || (misses & bit(bank));
+    return page_ == PagePolicy::Closed || (misses & bank_bit(bank));
 }
 
 /// No column is given before this clock.

@@ -11,20 +11,12 @@
 namespace systole {
 namespace {
 
-constexpr std::uint64_t bit(int bank) {
-    return std::uint64_t{1} << bank;
-}
-
-constexpr Direction other(Direction direction) {
-    return direction == Direction::Read ? Direction::Write : Direction::Read;
-}
-
 constexpr std::int64_t kWorthIt = 12;  // columns: beginning and ending costs about as much as so many
 
 }  // namespace
 
 bool PseudoChannel::can_stream(Cycles until) const {
-    const Direction direction = active_, idle = other(direction);
+    const Direction direction = active_, idle = opposite(direction);
     const Cycles cadence = of(ccd_, direction);
     if (!column_known_ || column_.when + cadence * kWorthIt > until || column_.when < no_stream_before_)
         return false;
@@ -104,7 +96,7 @@ void PseudoChannel::issue_lane(int bank, std::int64_t before) {
     const std::int64_t stride = map_.column_stride();
     const std::int64_t last = lane.first + (std::min(lane.last, before - 1) - lane.first) / stride * stride;
     timing_.issue(stream_command(), bank, stream_.clock(last));
-    bound(stream_.direction) &= ~bit(bank);
+    bound(stream_.direction) &= ~bank_bit(bank);
     lane.issued = true;
 }
 

@@ -6,14 +6,6 @@
 #include "sim/base/check.h"
 
 namespace systole {
-namespace {
-
-constexpr std::uint64_t bit(int bank) {
-    return std::uint64_t{1} << bank;
-}
-
-}  // namespace
-
 Window::Window(int banks, int depth)
     : depth_(depth),
       slots_(2 * static_cast<std::size_t>(depth)),
@@ -39,7 +31,7 @@ void Window::append(Lists& lists, int bank, std::int32_t at) {
     if (list.head == kEnd) {
         list.head = at;
         lists.sequences[static_cast<std::size_t>(bank)] = slot(at).burst.sequence;
-        lists.banks |= bit(bank);
+        lists.banks |= bank_bit(bank);
     } else {
         slot(list.tail).next = at;
     }
@@ -49,7 +41,7 @@ void Window::append(Lists& lists, int bank, std::int32_t at) {
 void Window::drop_all(Lists& lists, int bank) {
     lists.of(bank) = {};
     lists.sequences[static_cast<std::size_t>(bank)] = kNone;
-    lists.banks &= ~bit(bank);
+    lists.banks &= ~bank_bit(bank);
 }
 
 bool Window::enter(Direction direction, const Burst& burst) {
@@ -64,7 +56,7 @@ bool Window::enter(Direction direction, const Burst& burst) {
     side.youngest = at;
     ++side.size;
     Lists& lists = open_row(burst.bank) == burst.row ? side.hits : side.misses;
-    const bool first = !(lists.banks & bit(burst.bank));
+    const bool first = !(lists.banks & bank_bit(burst.bank));
     append(lists, burst.bank, at);
     return first;
 }
@@ -93,9 +85,9 @@ void Window::unlink(Side& side, std::int32_t at) {
 
 void Window::open(int bank, std::int64_t row) {
     rows_[static_cast<std::size_t>(bank)] = row;
-    open_ |= bit(bank);
+    open_ |= bank_bit(bank);
     for (Side& side : sides_)
-        if (side.misses.banks & bit(bank)) sort_out(side, bank, row);
+        if (side.misses.banks & bank_bit(bank)) sort_out(side, bank, row);
 }
 
 /// The misses of `bank` that want `row` become its hits; a closed bank has none before.
@@ -111,9 +103,9 @@ void Window::sort_out(Side& side, int bank, std::int64_t row) {
 
 void Window::close(int bank) {
     rows_[static_cast<std::size_t>(bank)] = kClosed;
-    open_ &= ~bit(bank);
+    open_ &= ~bank_bit(bank);
     for (Side& side : sides_)
-        if (side.hits.banks & bit(bank)) merge(side, bank);
+        if (side.hits.banks & bank_bit(bank)) merge(side, bank);
 }
 
 /// All hits of `bank` become misses again, by age.

@@ -14,6 +14,11 @@
 
 namespace systole {
 
+/// Sets of banks are bit masks.
+constexpr std::uint64_t bank_bit(int bank) {
+    return std::uint64_t{1} << bank;
+}
+
 class Window {
 public:
     static constexpr std::int64_t kClosed = -1;
