@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/memory/dram_energy.h"
 
+#include <fmt/format.h>
+
+#include "sim/base/checked.h"
+#include "sim/base/error.h"
+#include "sim/base/text.h"
+
 namespace systole {
 
 void enter_energy(const DramSpec& spec, const DramChannel::Stats& counts, Ticks elapsed,
@@ -15,9 +21,12 @@ void enter_energy(const DramSpec& spec, const DramChannel::Stats& counts, Ticks 
     if (spec.refresh == RefreshPolicy::PerBank)
         ledger.enter(
             {path, "refresh_bank", "bank_refreshes", "commands", counts.bank_refreshes, each.refresh_bank});
+    const auto time = checked_mul(elapsed.value(), spec.data_buses());
+    if (!time)
+        throw UserError(fmt::format("{}: {} of {} pseudo-channels are more than can be accounted for", path,
+                                    format_time(elapsed), spec.data_buses()));
     // a milliwatt is a femtojoule a picosecond
-    ledger.enter({path, "background", "", "ps", elapsed.value() * spec.data_buses(),
-                  Femtojoules(each.background.value())});
+    ledger.enter({path, "background", "", "ps", *time, Femtojoules(each.background.value())});
 }
 
 }  // namespace systole

@@ -19,6 +19,9 @@ struct Relation {
 /// What the parameters of every standard must obey; a relation of names that a standard lacks does not apply.
 constexpr Relation kRelations[] = {
     {"RC", "RAS + RP", "a bank's cycle is to open, restore and close a row"},
+    {"RAS", "RCDRD", "a row must stay open until it can be read"},
+    {"RAS", "RCDWR", "a row must stay open until it can be written"},
+    {"RAS", "RCD", "a row must stay open until it can be read"},
     {"CCD_L", "CCD_S", "within a bank group columns are no closer than across"},
     {"CCD_S", "BL", "bursts must not overlap on the data bus"},
     {"CCD", "BL", "bursts must not overlap on the data bus"},
@@ -28,7 +31,7 @@ constexpr Relation kRelations[] = {
     {"WTR_L", "WTR_S", "within a bank group the turnaround is no shorter than across"},
     {"RTW", "CL + BL - CWL", "write data must not meet read data on the bus"},
     {"RPAB", "RP", "to close all banks takes no less than to close one"},
-    {"REFI", "RFC + RC", "refresh must leave time for work"},
+    {"REFI", "RFC + RC + RAS", "refresh must leave time to open a row, use it and close it"},
     {"RFC", "RFCSB", "to refresh all banks takes no less than to refresh one"},
     {"REFISB", "RREFD", "refreshes of single banks keep this distance"},
     {"REFISB", "PBR2PBR", "refreshes of single banks keep this distance"},
@@ -46,11 +49,12 @@ bool names_present(std::string_view expression, const TimingParameters& timing) 
 
 /// Bank by bank in turn, every bank must be refreshed once in REFI, and have time for work between.
 void check_bank_refresh(Section& timing, const DramSpec& spec) {
-    for (const char* name : {"REFISB", "REFI", "RFCSB", "RC"})
+    for (const char* name : {"REFISB", "REFI", "RFCSB", "RC", "RAS"})
         if (!spec.timing.contains(name)) return;
     const std::int64_t interval = spec.timing.at("REFISB"), banks = spec.banks();
     const std::int64_t most = ceil_div(spec.timing.at("REFI"), banks);
-    const std::int64_t least = ceil_div(spec.timing.at("RFCSB") + spec.timing.at("RC"), banks);
+    const std::int64_t least =
+        ceil_div(spec.timing.at("RFCSB") + spec.timing.at("RC") + spec.timing.at("RAS"), banks);
     if (interval > most)
         timing.fail("REFISB",
                     fmt::format("{} is more than REFI / {} banks = {}: every bank must be refreshed "
@@ -58,7 +62,7 @@ void check_bank_refresh(Section& timing, const DramSpec& spec) {
                                 interval, banks, most));
     if (interval < least)
         timing.fail("REFISB",
-                    fmt::format("{} is less than (RFCSB + RC) / {} banks = {}: refresh must leave a "
+                    fmt::format("{} is less than (RFCSB + RC + RAS) / {} banks = {}: refresh must leave a "
                                 "bank time for work",
                                 interval, banks, least));
 }

@@ -2,15 +2,12 @@
 #include "models/traffic/request_reader.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
-#include <zlib.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <limits>
-#include <system_error>
+#include <utility>
 
 #include "sim/base/text.h"
 
@@ -20,8 +17,10 @@ namespace {
 constexpr std::size_t kBuffer = 256 * 1024;
 constexpr std::size_t kLongestLine = 4096;
 constexpr std::size_t kMostMistakes = 20;
-/// A month at 1 GHz, far from where clocks would overflow.
-constexpr std::int64_t kLatestClock = 1'000'000'000'000'000;
+/// A quarter of an hour at 1 GHz; far from where picoseconds of the slowest clock would overflow.
+constexpr std::int64_t kLatestClock = 1'000'000'000'000;
+
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // of UTF-8, which some editors write
 
 constexpr bool is_blank(char c) {
     return c == ' ' || c == '\t';
@@ -40,7 +39,10 @@ std::string_view take_word(std::string_view& line) {
 
 std::string shortened(std::string_view word) {
     constexpr std::size_t kMost = 24;
-    return word.size() <= kMost ? std::string(word) : std::string(word.substr(0, kMost)) + "…";
+    if (word.size() <= kMost) return std::string(word);
+    std::size_t end = kMost;
+    while (end > 0 && (word[end] & 0xC0) == 0x80) --end;  // not in the middle of a UTF-8 character
+    return std::string(word.substr(0, end)) + "…";
 }
 
 }  // namespace
@@ -49,17 +51,8 @@ RequestReader::RequestReader(const std::string& path, Bytes burst, Bytes capacit
     : name_(path == "-" ? "standard input" : path),
       burst_(burst.value()),
       capacity_(capacity.value()),
-      file_(path == "-" ? gzdopen(::dup(STDIN_FILENO), "rb") : gzopen(path.c_str(), "rb")),
-      buffer_(kBuffer) {
-    if (file_ == nullptr)
-        throw UserError(fmt::format("cannot read '{}': {}", name_,
-                                    std::generic_category().message(errno ? errno : ENOMEM)));
-    gzbuffer(file_, kBuffer / 2);
-}
-
-RequestReader::~RequestReader() {
-    gzclose_r(file_);
-}
+      file_(path, name_),
+      buffer_(kBuffer) {}
 
 bool RequestReader::next(MemoryRequest& request) {
     for (std::string_view line; next_line(line);)
@@ -69,7 +62,6 @@ bool RequestReader::next(MemoryRequest& request) {
 }
 
 void RequestReader::fail() {
-    gzclearerr(file_);
     throw UserError(std::move(mistakes_));
 }
 
@@ -84,6 +76,10 @@ bool RequestReader::next_line(std::string_view& line) {
             ++line_;
             line_begin_ = begin;
             line = std::string_view(begin, static_cast<std::size_t>(end - begin));
+            if (line_ == 1 && line.starts_with(kByteOrderMark)) {
+                line.remove_prefix(kByteOrderMark.size());
+                line_begin_ = line.data();
+            }
             if (line.size() > kLongestLine) refuse_long_line();
             if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
             return true;
@@ -113,20 +109,12 @@ void RequestReader::fill() {
     std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
     end_ -= begin_;
     begin_ = 0;
-    const int got = gzread(file_, buffer_.data() + end_, static_cast<unsigned>(buffer_.size() - end_));
-    int error = Z_OK;
-    const char* message = gzerror(file_, &error);
-    if (got > 0) {
-        end_ += static_cast<std::size_t>(got);
-        return;
-    }
-    at_end_ = true;
-    if (error == Z_OK || error == Z_STREAM_END) return;
-    if (error == Z_ERRNO) throw UserError(fmt::format("cannot read '{}': {}", name_, message));
-    mistakes_.push_back(
-        {{name_, static_cast<int>(std::min<std::int64_t>(line_ + 1, std::numeric_limits<int>::max())), 1},
-         error == Z_BUF_ERROR ? "the gzip file ends early; was it truncated?"
-                              : fmt::format("the gzip file is damaged: {}", message)});
+    const std::size_t got = file_.read(buffer_.data() + end_, buffer_.size() - end_);
+    end_ += got;
+    at_end_ = got == 0;
+    if (file_.fault().empty() || !at_end_) return;
+    const std::int64_t line = std::min<std::int64_t>(line_ + 1, std::numeric_limits<int>::max());
+    mistakes_.push_back({{name_, static_cast<int>(line), 1}, file_.fault()});
     fail();
 }
 

@@ -7,10 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "models/traffic/packed_file.h"
 #include "models/traffic/request_source.h"
 #include "sim/base/error.h"
-
-struct gzFile_s;
 
 namespace systole {
 
@@ -18,7 +17,6 @@ class RequestReader : public RequestSource {
 public:
     /// `path` "-" is the standard input. Throws UserError if it cannot be read.
     RequestReader(const std::string& path, Bytes burst, Bytes capacity);
-    ~RequestReader() override;
 
     /// Throws UserError with the first 20 mistakes of the rest of the file once it meets one.
     bool next(MemoryRequest& request) override;
@@ -35,7 +33,7 @@ private:
 
     const std::string name_;
     const std::int64_t burst_, capacity_;
-    gzFile_s* file_;
+    PackedFile file_;
     std::vector<char> buffer_;
     std::size_t begin_ = 0, end_ = 0;  // of what is read and not yet consumed
     bool at_end_ = false;

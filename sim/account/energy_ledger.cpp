@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "sim/base/check.h"
 #include "sim/base/checked.h"
+#include "sim/base/error.h"
 #include "sim/base/text.h"
 
 namespace systole {
@@ -16,8 +16,10 @@ namespace systole {
 void EnergyLedger::enter(EnergyEntry entry) {
     const auto energy = checked_mul(entry.each.value(), entry.count);
     const auto sum = energy ? checked_add(total_.value(), *energy) : std::nullopt;
-    SYSTOLE_CHECK(sum, "{}: {} x {} fJ of {} leave 64 bits", entry.path, entry.count, entry.each.value(),
-                  entry.event);
+    if (!sum)
+        throw UserError(fmt::format("{}: {} x {} fJ of {} are more than the {} that can be accounted for",
+                                    entry.path, entry.count, entry.each.value(), entry.event,
+                                    format_energy(Femtojoules::max())));
     total_ = Femtojoules(*sum);
     entries_.push_back(std::move(entry));
 }

@@ -23,7 +23,7 @@ struct EnergyEntry {
 
 class EnergyLedger {
 public:
-    /// Aborts if the sum leaves 64 bits of femtojoules (nine kilojoules).
+    /// Throws UserError if the sum leaves 64 bits of femtojoules (nine kilojoules): figures far off do that.
     void enter(EnergyEntry entry);
 
     const std::vector<EnergyEntry>& entries() const { return entries_; }

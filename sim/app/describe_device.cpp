@@ -20,8 +20,10 @@ std::string origin_of(const config::Entry& entry) {
     return entry.note.empty() ? text : fmt::format("{}: {}", text, entry.note);
 }
 
+/// The map that a path begins with; "" for a key of the document itself.
 std::string section_of(const std::string& path) {
-    return path.substr(0, path.find('.'));
+    const std::size_t dot = path.find('.');
+    return dot == std::string::npos ? "" : path.substr(0, dot);
 }
 
 /// Sections in order of first appearance, their entries together: readers may go back to one.
@@ -39,38 +41,37 @@ std::vector<const config::Entry*> by_section(const std::vector<config::Entry>& e
 
 }  // namespace
 
-std::string device_text(const LoadedDevice& device) {
+std::string values_text(const Values& values) {
     TextTable table;
     constexpr std::size_t kMeaning = 48, kOrigin = 64;  // wide enough to read, narrow enough for a terminal
     table.column("path", TextTable::Align::Left);
     table.column("value", TextTable::Align::Left);
     table.column("meaning", TextTable::Align::Left, kMeaning);
     table.column("origin", TextTable::Align::Left, kOrigin);
-    std::string section;
-    for (const config::Entry* entry : by_section(device.entries)) {
-        const std::string own_section = section_of(entry->path);
-        if (!section.empty() && own_section != section) table.rule();
-        section = own_section;
+    const config::Entry* before = nullptr;
+    for (const config::Entry* entry : by_section(values.entries)) {
+        if (before != nullptr && section_of(before->path) != section_of(entry->path)) table.rule();
+        before = entry;
         table.row({entry->path, entry->value, entry->meaning, origin_of(*entry)});
     }
     const std::string title =
-        device.title.empty() ? device.name : fmt::format("{}: {}", device.name, device.title);
-    return title + "\n" + device.about + "\n" + table.str();
+        values.title.empty() ? values.name : fmt::format("{}: {}", values.name, values.title);
+    return title + "\n" + values.about + "\n" + table.str();
 }
 
-std::string device_json(const LoadedDevice& device) {
-    Json values = Json::array();
-    for (const config::Entry& entry : device.entries)
-        values.push_back({{"path", entry.path},
-                          {"value", entry.value},
-                          {"origin", to_string(entry.origin)},
-                          {"note", entry.note},
-                          {"range", entry.range},
-                          {"meaning", entry.meaning}});
-    const Json json = {{"device", device.name},
-                       {"title", device.title},
-                       {"about", device.about},
-                       {"values", std::move(values)}};
+std::string values_json(const Values& values) {
+    Json list = Json::array();
+    for (const config::Entry& entry : values.entries)
+        list.push_back({{"path", entry.path},
+                        {"value", entry.value},
+                        {"origin", to_string(entry.origin)},
+                        {"note", entry.note},
+                        {"range", entry.range},
+                        {"meaning", entry.meaning}});
+    const Json json = {{values.kind, values.name},
+                       {"title", values.title},
+                       {"about", values.about},
+                       {"values", std::move(list)}};
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 

@@ -169,6 +169,9 @@ int dram(const Arguments& arguments) {
     const std::string format = arguments.choice("format", {"table", "json", "csv"});
     const DriveOptions options = read_options(arguments);
     const LoadedMemory memory = load_memory(Library::find(), arguments.at(0), arguments.list("set"));
+    if (memory.spec.kind == DramSpec::Kind::Ideal)
+        throw UserError(fmt::format(
+            "'{}' is an ideal memory: it answers at once, there is nothing to simulate", arguments.at(0)));
     Traffic traffic = open_traffic(arguments, memory.spec);
     const Outputs outputs = open_outputs(arguments);
     const std::string answer =
@@ -201,7 +204,7 @@ Command dram_command() {
         "  add      C = A + B, two read, one written: --pattern add --chunk 16KiB --skew 4KiB\n"
         "At every clock requests are sent, then the controllers decide, then completions are collected. "
         "Sizes\n"
-        "are multiples of the memory's burst.\n";
+        "are multiples of the memory's burst. 'systole show memory MEMORY' lists what --set can change.\n";
     add_option(command.options, "format", "FORMAT", "table (default), json or csv");
     add_option(
         command.options, "order", "ORDER",

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <memory>
 #include <system_error>
 
@@ -53,6 +54,17 @@ std::string read_text(const std::string& path, std::size_t limit) {
         if (text.size() > limit) cannot("read", path, too_large);
     }
     if (std::ferror(file.get())) cannot("read", path, system_error());
+    return text;
+}
+
+std::string leading_comment(const fs::path& file) {
+    std::ifstream in(file);
+    std::string text;
+    for (std::string line; std::getline(in, line) && line.starts_with('#');) {
+        if (line.find("SPDX-License-Identifier") != std::string::npos) continue;
+        const std::size_t begin = line.find_first_not_of("# ");
+        text += (begin == std::string::npos ? "" : line.substr(line.starts_with("# ") ? 2 : 1)) + '\n';
+    }
     return text;
 }
 

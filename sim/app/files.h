@@ -11,6 +11,8 @@ namespace systole::app {
 /// The content of a file or pipe; throws UserError when it cannot be read or holds more than `limit` bytes.
 std::string read_text(const std::string& path, std::size_t limit);
 
+/// The comment lines that a file begins with: what it describes, and what its sources' short names stand for.
+std::string leading_comment(const std::filesystem::path& path);
 /// Throws UserError if a file cannot be put at `path`: its directory is missing or not writable, or something
 /// that is not a plain file is there.
 void require_writable_file(const std::filesystem::path& path);

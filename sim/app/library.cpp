@@ -33,6 +33,11 @@ std::string kind_of(Shelf shelf) {
     return "";
 }
 
+/// As `systole list` calls it.
+std::string plural_of(Shelf shelf) {
+    return shelf == Shelf::Memories ? "memories" : kind_of(shelf) + 's';
+}
+
 fs::path folder_of(Shelf shelf) {
     switch (shelf) {
         case Shelf::Devices:
@@ -117,8 +122,9 @@ fs::path Library::resolve(Shelf shelf, const std::string& reference) const {
         throw UserError(fmt::format("'{}' is ambiguous: {} and {}; give the file", reference,
                                     found[0].file.string(), found[1].file.string()));
     if (found.empty())
-        throw UserError(fmt::format("there is no {} '{}'{}; 'systole list' shows what there is",
-                                    kind_of(shelf), reference, did_you_mean(reference, names_of(all))));
+        throw UserError(fmt::format("there is no {} '{}'{}; 'systole list {}' shows what there is",
+                                    kind_of(shelf), reference, did_you_mean(reference, names_of(all)),
+                                    plural_of(shelf)));
     return found[0].file;
 }
 

@@ -1,28 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/app/load_device.h"
 
-#include <fstream>
-
 #include "sim/app/device_kinds.h"
+#include "sim/app/files.h"
 #include "sim/config/yaml.h"
 
 namespace systole::app {
-namespace {
-
-/// The comment lines that a file begins with: what the device is, and what its sources' short names stand
-/// for.
-std::string leading_comment(const std::filesystem::path& file) {
-    std::ifstream in(file);
-    std::string text;
-    for (std::string line; std::getline(in, line) && line.starts_with('#');) {
-        const std::size_t begin = line.find_first_not_of("# ");
-        text += (begin == std::string::npos ? "" : line.substr(line.starts_with("# ") ? 2 : 1)) + '\n';
-    }
-    return text;
-}
-
-}  // namespace
-
 RunOutcome LoadedDevice::run(const Graph& graph, const RunOptions& options) const {
     RunOutcome outcome = device->run(graph, options);
     outcome.result.effective_config = effective_yaml;

@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "models/memory/dram_config.h"
+#include "sim/app/files.h"
 #include "sim/app/settings.h"
 #include "sim/base/error.h"
 #include "sim/config/yaml.h"
@@ -35,17 +38,22 @@ LoadedMemory load_memory(const Library& library, const std::string& reference,
         throw UserError({file.string()},
                         "this is no memory; expected a file such as those of configs/memory");
     config::Config config = config::Config::from_document(document, library.resolver());
-    for (const Setting& setting : settings.device)
-        config.set(setting.path.starts_with(kPrefix) ? setting.path.substr(kPrefix.size()) : setting.path,
-                   setting.value);
+    std::set<std::string> seen;
+    for (const Setting& setting : settings.device) {
+        const bool prefixed = setting.path.starts_with(kPrefix);
+        const std::string path = prefixed ? setting.path.substr(kPrefix.size()) : setting.path;
+        if (!seen.insert(path).second)
+            throw UserError({"--set " + setting.path}, fmt::format("'{}' is set twice", path));
+        config.set(path, setting.value);
+    }
     LoadedMemory loaded;
     loaded.name = file.stem().string();
     loaded.spec = read_dram_spec(config.root());
     loaded.spec.refresh_phase = settings.protocol.refresh_phase;
     config.finish();
-    if (loaded.spec.kind == DramSpec::Kind::Ideal)
-        throw UserError(fmt::format(
-            "'{}' is an ideal memory: it answers at once, there is nothing to simulate", reference));
+    loaded.title = config.title();
+    loaded.about = leading_comment(file);
+    loaded.entries = config.effective();
     loaded.effective_yaml = config.effective_yaml();
     return loaded;
 }

@@ -88,6 +88,9 @@ Settings read_settings(const std::vector<std::string>& texts, const Protocol& de
         else
             settings.device.push_back(setting);
     }
+    // A preset replaces everything below its path, so what else is set there comes after it.
+    std::stable_partition(settings.device.begin(), settings.device.end(),
+                          [](const Setting& setting) { return setting.path.ends_with(".preset"); });
     settings.protocol = read_protocol(protocol, defaults);
     return settings;
 }

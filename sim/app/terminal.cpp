@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <system_error>
 
 #include "sim/base/error.h"
+#include "sim/base/utf8.h"
 
 namespace systole::app {
 
@@ -25,14 +27,12 @@ void note(const std::string& text) {
 
 void complain(std::string_view messages) {
     std::string shown;
-    for (const char c : messages) {
-        const auto byte = static_cast<unsigned char>(c);
-        if ((byte < 0x20 && c != '\n') || byte == 0x7F)
-            shown += fmt::format("\\x{:02x}", byte);
-        else
-            shown += c;
+    for (std::size_t at = 0; at <= messages.size();) {
+        const std::size_t end = std::min(messages.find('\n', at), messages.size());
+        shown += printable(messages.substr(at, end - at)) + '\n';
+        at = end + 1;
     }
-    std::fprintf(stderr, "%s\n", shown.c_str());
+    std::fputs(shown.c_str(), stderr);
 }
 
 Progress::Progress(std::string what) : what_(std::move(what)) {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "sim/base/utf8.h"
+
 namespace systole {
 namespace {
 
@@ -44,9 +46,10 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string to_string(const Diagnostic& diagnostic) {
     const SourceMark& at = diagnostic.where;
-    if (at.file.empty()) return fmt::format("systole: error: {}", diagnostic.message);
-    if (at.line == 0) return fmt::format("{}: error: {}", at.file, diagnostic.message);
-    return fmt::format("{}:{}:{}: error: {}", at.file, at.line, at.column, diagnostic.message);
+    const std::string file = printable(at.file), message = printable(diagnostic.message);
+    if (file.empty()) return fmt::format("systole: error: {}", message);
+    if (at.line == 0) return fmt::format("{}: error: {}", file, message);
+    return fmt::format("{}:{}:{}: error: {}", file, at.line, at.column, message);
 }
 
 UserError::UserError(std::vector<Diagnostic> diagnostics)

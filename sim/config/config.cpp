@@ -9,6 +9,11 @@
 #include "sim/config/text_check.h"
 
 namespace systole::config {
+namespace {
+
+constexpr std::string_view kPreset = ".preset.";  // the end of a path with a dot before and behind it
+
+}  // namespace
 
 std::string_view to_string(Origin origin) {
     switch (origin) {
@@ -75,9 +80,11 @@ void Config::set(const std::string& path, const std::string& value) {
         return complain(mark, "holds a byte that is not readable text");
     const std::string dotted = fmt::format(".{}.", path);
     if (dotted.find("..") != std::string::npos) return complain(mark, "expected a path such as 'mxu.rows'");
-    if (dotted.ends_with(".preset.") || dotted == ".extends.")
-        return complain(mark, "documents are chosen in a file, not with --set");
+    if (dotted == ".preset." || dotted == ".extends.")
+        return complain(mark, "what a document extends is chosen in its file, not with --set");
     if (value.empty()) return complain(mark, fmt::format("{}: has no value", path));
+    if (dotted.ends_with(kPreset))
+        return set_preset(dotted.substr(1, dotted.size() - 1 - kPreset.size()), value, mark);
     Leaf leaf;
     leaf.entry = {path, value, Origin::CommandLine, "--set", "", mark, ""};
     put(std::move(leaf));

@@ -138,7 +138,9 @@ public:
     static Config from_document(const YamlNode& document, const Resolver& resolve);
 
     /// --set PATH=VALUE. The path need not be present in the files (a key with a default may be set), but one
-    /// that no reader consumes is reported by finish(), with did-you-mean.
+    /// that no reader consumes is reported by finish(), with did-you-mean. PATH.preset=NAME puts another
+    /// document in the place of everything below PATH, what was set there before included; it throws a
+    /// UserError if there is no such document.
     void set(const std::string& path, const std::string& value);
 
     /// The whole configuration. Sections point to this object: it must neither move nor end before they do.
@@ -176,6 +178,8 @@ private:
     /// Why no leaf can stand at `path`: a map stands there, or a leaf where a map would be needed. "" if one
     /// can.
     std::string obstacle(const std::string& path) const;
+    /// set() of `preset` in the map `path`.
+    void set_preset(const std::string& path, const std::string& name, const SourceMark& mark);
     /// Adds or replaces a leaf; a complaint if a map stands where it must go or the other way round.
     void put(Leaf leaf);
     /// Where `path` was written, or the nearest map above it.
@@ -188,6 +192,7 @@ private:
     /// Complains about the leaves that no reader asked for.
     void find_unread();
 
+    Resolver resolve_;
     std::string title_key_ = "device";
     std::string title_;
     Leaves leaves_;

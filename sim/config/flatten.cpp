@@ -55,6 +55,18 @@ public:
         chain_.pop_back();
     }
 
+    /// Lays the keys of `node` over what was laid below `path` before, or in its place if it names a preset.
+    void map(const YamlNode& node, const std::string& path) {
+        config_.maps_[path] = node.where;
+        if (const YamlNode* preset = node.find("preset")) {
+            drop(path);
+            include(*preset, "preset", path);
+            config_.maps_[path] = node.where;  // the preset's own place is no help to who wrote this map
+        }
+        for (const YamlEntry& entry : node.entries)
+            if (entry.key != "preset") key(entry, path);
+    }
+
 private:
     /// The key of the document's title, or "". Only the document's own title counts, not that of a preset.
     std::string_view take_title(const YamlNode& document, bool is_root) {
@@ -95,17 +107,6 @@ private:
             leaf_map(entry.value, here);
         else
             map(entry.value, here);
-    }
-
-    void map(const YamlNode& node, const std::string& path) {
-        config_.maps_[path] = node.where;
-        if (const YamlNode* preset = node.find("preset")) {
-            drop(path);
-            include(*preset, "preset", path);
-            config_.maps_[path] = node.where;  // the preset's own place is no help to who wrote this map
-        }
-        for (const YamlEntry& entry : node.entries)
-            if (entry.key != "preset") key(entry, path);
     }
 
     void drop(const std::string& path) {
@@ -202,8 +203,22 @@ private:
 Config Config::from_document(const YamlNode& document, const Resolver& resolve) {
     Config config;
     config.maps_[""] = {document.where.file, 0, 0};
+    config.resolve_ = resolve;
     Flattener(config, resolve).document(document, "");
     return config;
+}
+
+void Config::set_preset(const std::string& path, const std::string& name, const SourceMark& mark) {
+    if (!maps_.contains(path)) return complain(mark, fmt::format("there is no map '{}'", path));
+    YamlNode document;
+    document.kind = YamlNode::Kind::Scalar;
+    document.scalar = name;
+    document.where = mark;
+    YamlNode map;
+    map.kind = YamlNode::Kind::Map;
+    map.where = mark;
+    map.entries.push_back({"preset", mark, document});
+    Flattener(*this, resolve_).map(map, path);
 }
 
 }  // namespace systole::config

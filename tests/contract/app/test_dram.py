@@ -150,6 +150,21 @@ class Traces(DramTest):
         plain, packed = self.play(MEMORY, "t.trace"), self.play(MEMORY, "copy.gz")
         self.assertEqual(plain["cycles"], packed["cycles"])
 
+    def test_gzip_files_may_follow_each_other_and_be_filled_up_with_zeros(self):
+        parts = [f"{100 * i} R {32 * i:x}\n".encode() for i in range(3)]
+        self.write("t.gz", b"".join(map(gzip.compress, parts)))
+        self.write("padded.gz", gzip.compress(b"".join(parts)) + bytes(500))
+        self.write("t.trace", b"".join(parts))
+        expected = self.play(MEMORY, "t.trace")
+        for name in ("t.gz", "padded.gz"):
+            self.assertEqual(dict(self.play(MEMORY, name), traffic="t.trace"), expected)
+
+    def test_a_byte_order_mark_is_passed_over(self):
+        self.write("t.trace", b"\xef\xbb\xbf0 R 0\n")
+        self.assertEqual(self.play(MEMORY, "t.trace")["requests"], 1)
+        self.write("t.trace", b"\xef\xbb\xbf0 Q 0\n")
+        self.assertIn("t.trace:1:3: error", self.refusal("dram", MEMORY, "t.trace"))
+
     def test_a_trace_may_come_through_a_pipe(self):
         done = subprocess.run([PROGRAM, "dram", MEMORY, "-", "--format", "json"], input=b"0 R 0\n", capture_output=True,
                               check=True)
@@ -183,7 +198,7 @@ class Refusals(DramTest):
     def test_malformed_lines_are_named_with_line_and_column(self):
         for line, column, words in (("x R 0", 1, "expected a clock"), ("-1 R 0", 1, "expected a clock"),
                                     ("1.5 R 0", 1, "expected a clock"), ("9" * 30 + " R 0", 1, "later than"),
-                                    ("1000000000000001 R 0", 1, "later than"), ("5 X 0", 3, "expected R or W"),
+                                    ("1000000000001 R 0", 1, "later than"), ("5 X 0", 3, "expected R or W"),
                                     ("5 r 0", 3, "expected R or W"), ("5", 2, "the line ends here"),
                                     ("5 R", 4, "address is missing"), ("5 R zz", 5, "hexadecimal"),
                                     ("5 R 0x", 5, "hexadecimal"), ("5 R -20", 5, "hexadecimal"),
@@ -192,6 +207,35 @@ class Refusals(DramTest):
                                     ("5 R " + "f" * 40, 5, "beyond"), ("5 R\x00 20", 3, "expected R or W")):
             message = self.refused(f"0 R 0\n{line}\n0 R 20\n", f"2:{column}: error: ")
             self.assertIn(words, message, line)
+
+    def test_messages_are_lines_of_text_whatever_the_trace_holds(self):
+        message = self.refused(b"0 R 0\n\xff\xfe R 0\n\x1b[31m R 0\n" + "é".encode() * 40 + b" R 0\n", "2:1", "3:1", "4:1")
+        self.assertIn("not '\\xff\\xfe'", message)
+        self.assertIn("not '\\x1b[31m'", message)
+        self.assertIn("not '" + "é" * 12 + "…'", message)
+        self.assertEqual(len(self.refusal("dram", MEMORY, "bad.trace", "--set", "queue=2\n3").splitlines()), 1)
+
+    def test_what_follows_a_gzip_file_is_not_passed_over(self):
+        member = gzip.compress(b"0 R 0\n0 R 20\n")
+        for tail in (b"0 R 40\n", b"\0\0\0garbage", b"\x1f", b"\x1e" + member[1:]):
+            self.write("more.gz", member + tail)
+            self.assertIn("more.gz:3:1: error: behind the end of the gzip file", self.refusal("dram", MEMORY, "more.gz"))
+        self.write("cut.gz", member + member[:12])
+        self.assertIn("cut.gz:3:1: error: the gzip file ends early", self.refusal("dram", MEMORY, "cut.gz"))
+
+    def test_a_setting_is_made_once_with_or_without_its_prefix(self):
+        message = self.refusal("dram", MEMORY, "--pattern", "stream", "--set", "memory.queue=8", "--set", "queue=16")
+        self.assertIn("--set queue: error: 'queue' is set twice", message)
+
+    def test_energies_beyond_what_can_be_accounted_for_are_refused(self):
+        self.write("late.trace", "999999999999 R 0\n")
+        for settings in (("energy.background=900000 W",), ("clock=1 MHz", "energy.background=900 W")):
+            arguments = [word for text in ("refresh=off", *settings) for word in ("--set", text)]
+            self.assertIn("accounted for", self.refusal("dram", MEMORY, "late.trace", *arguments))
+
+    def test_timings_that_never_let_a_row_be_used_are_refused(self):
+        stream = ("dram", MEMORY, "--pattern", "stream", "--requests", "10")
+        self.assertIn("timing.RAS: 34 is less than RCDRD = 5000", self.refusal(*stream, "--set", "timing.RCDRD=5000"))
 
     def test_all_mistakes_of_a_trace_are_told_up_to_twenty(self):
         message = self.refused("0 R 0\n0 Q 0\n# fine\n0 R 21\n", "2:3", "4:5")

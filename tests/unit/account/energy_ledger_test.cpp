@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <limits>
 
-#include "tests/unit/account/aborts.h"
+#include "sim/base/error.h"
 
 namespace systole {
 
@@ -28,11 +28,14 @@ TEST_CASE("events that took nothing are not named") {
     CHECK(energy_sentence(ledger) == "Energy 1.000 pJ: 100.0 % read.");
 }
 
-TEST_CASE("a sum beyond 64 bits aborts instead of wrapping") {
-    CHECK(test::aborts([] {
-        EnergyLedger ledger;
-        ledger.enter({"a", "b", "", "ps", std::numeric_limits<std::int64_t>::max(), Femtojoules(2)});
-    }));
+TEST_CASE("a sum beyond 64 bits is refused instead of wrapping") {
+    EnergyLedger ledger;
+    ledger.enter({"a", "b", "", "ps", std::numeric_limits<std::int64_t>::max(), Femtojoules(1)});
+    CHECK_THROWS_AS(ledger.enter({"a", "b", "", "ps", 1, Femtojoules(1)}), UserError);
+    CHECK_THROWS_AS(
+        ledger.enter({"a", "b", "", "ps", std::numeric_limits<std::int64_t>::max(), Femtojoules(2)}),
+        UserError);
+    CHECK(ledger.entries().size() == 1);
 }
 
 }  // namespace systole

@@ -171,8 +171,9 @@ TEST_CASE("a wrong --set is told by its path", "[config]") {
           "--set mxu.rows.x: error: mxu.rows.x: mxu.rows is one value, not a map of keys");
     CHECK(setting("mxu.rows", "") == "--set mxu.rows: error: mxu.rows: has no value");
     CHECK(setting("mxu..rows", "1") == "--set mxu..rows: error: expected a path such as 'mxu.rows'");
-    CHECK(setting("mxu.preset", "x") ==
-          "--set mxu.preset: error: documents are chosen in a file, not with --set");
+    CHECK(setting("extends", "x") ==
+          "--set extends: error: what a document extends is chosen in its file, not with --set");
+    CHECK(setting("mxv.preset", "x") == "--set mxv.preset: error: there is no map 'mxv'");
     CHECK(setting("mxu.rows", "\x01") == "--set mxu.rows: error: holds a byte that is not readable text");
 }
 

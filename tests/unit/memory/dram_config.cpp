@@ -92,6 +92,10 @@ TEST_CASE("values that contradict each other are refused with the reason") {
     CHECK(complaint_about("timing.RC", "20").find("is less than RAS + RP") != std::string::npos);
     CHECK(complaint_about("timing.CCD_S", "1").find("bursts must not overlap") != std::string::npos);
     CHECK(complaint_about("timing.REFI", "100").find("refresh must leave time") != std::string::npos);
+    // A row that refresh always closes before it was used would be opened for ever.
+    CHECK(complaint_about("timing.REFI", "300").find("300 is less than RFC + RC + RAS") != std::string::npos);
+    CHECK(complaint_about("timing.RCDRD", "35").find("RAS: 34 is less than RCDRD = 35") != std::string::npos);
+    CHECK(complaint_about("timing.RCDWR", "35").find("RAS: 34 is less than RCDWR = 35") != std::string::npos);
     CHECK(complaint_about("rows", "1000").find("expected a power of two, not 1000") != std::string::npos);
     CHECK(complaint_about("address_map", "bg2 co5 ba2 ro8").find("ro bits") != std::string::npos);
     CHECK(complaint_about("row_bytes", "16 B").find("at least one burst") != std::string::npos);
@@ -155,7 +159,8 @@ TEST_CASE("a policy that the standard or the queue has no room for is refused") 
     CHECK(contains(complaint_about("writes.high", "33"), "'33' is too large; the most is 32"));
     CHECK(contains(complaint_about("burst_length", "4", "gddr6_14000"), "expected at least 8 transfers"));
     CHECK(contains(complaint_about("timing.REFISB", "245"), "245 is more than REFI / 16 banks = 244"));
-    CHECK(contains(complaint_about("timing.REFISB", "12"), "12 is less than (RFCSB + RC) / 16 banks = 13"));
+    CHECK(contains(complaint_about("timing.REFISB", "12"),
+                   "12 is less than (RFCSB + RC + RAS) / 16 banks = 16"));
     CHECK(contains(complaint_about("timing.RFCSB", "261"), "260 is less than RFCSB = 261"));
 }
 

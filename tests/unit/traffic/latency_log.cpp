@@ -25,3 +25,21 @@ TEST_CASE("a percentile is the least latency that so many do not exceed") {
     log.add(Cycles(3));  // 101 latencies: half of them are 51
     CHECK(log.percentile(50) == Cycles(500));
 }
+
+TEST_CASE("latencies that no DRAM has cost no memory and are told to a thousandth") {
+    constexpr std::int64_t kExact = std::int64_t{1} << 20;
+    for (const std::int64_t latency : {kExact - 1, kExact, kExact + 1, 3 * kExact + 12345,
+                                       std::int64_t{1} << 40, (std::int64_t{1} << 62) - 1}) {
+        LatencyLog log;
+        log.add(Cycles(latency));
+        log.add(Cycles(latency));
+        log.add(Cycles(2 * latency));
+        INFO("latency " << latency);
+        CHECK(log.max() == Cycles(2 * latency));
+        CHECK(log.average() == Approx(4.0 * static_cast<double>(latency) / 3));
+        const std::int64_t half = log.percentile(50).value();
+        CHECK(half >= latency);
+        CHECK(half - latency <= (latency < kExact ? 0 : latency / 1024));
+        CHECK(log.percentile(100) == Cycles(2 * latency));
+    }
+}
