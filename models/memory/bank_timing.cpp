@@ -6,12 +6,18 @@
 #include "sim/base/check.h"
 
 namespace systole {
+namespace {
+
+constexpr std::int64_t kLongAgo = std::int64_t{1} << 40;  // longer than any latency
+
+}  // namespace
 
 BankTiming::BankTiming(const DramSpec& spec)
     : bank_bits_(std::countr_zero(static_cast<unsigned>(spec.banks_per_group))),
       groups_(static_cast<std::size_t>(spec.bank_groups)),
       banks_(static_cast<std::size_t>(spec.banks())),
       ready_(static_cast<std::size_t>(kCommands) * (1 + groups_ + banks_)) {
+    last_.fill(-kLongAgo);
     const ConstraintTable* table = find_constraint_table(spec.standard);
     SYSTOLE_CHECK(table, "no constraint table for {}", spec.standard);
     for (const ConstraintRow& row : table->rows) {
@@ -34,9 +40,12 @@ std::size_t BankTiming::node(Scope scope, int bank) const {
 void BankTiming::fold(const ConstraintRow& row, std::int64_t latency) {
     for (const Command preceding : row.preceding) {
         for (const Command following : row.following) {
+            if (!names_bank(following)) {
+                delays_.push_back({preceding, following, latency});
+                continue;
+            }
             // A command of all banks meets every bank.
-            const bool of_banks = names_bank(preceding) && names_bank(following);
-            const Scope scope = of_banks ? row.scope : Scope::PseudoChannel;
+            const Scope scope = names_bank(preceding) ? row.scope : Scope::PseudoChannel;
             fold(preceding, scope, row_of(following), latency);
             if (is_column(preceding) && is_column(following) && is_read(preceding) != is_read(following))
                 fold(preceding, scope,
@@ -46,17 +55,22 @@ void BankTiming::fold(const ConstraintRow& row, std::int64_t latency) {
 }
 
 void BankTiming::fold(Command preceding, Scope scope, std::size_t row, std::int64_t latency) {
-    Effects& of = effects_[index(preceding)];
-    std::vector<Effect>& effects = scope == Scope::PseudoChannel ? of.everywhere
-                                   : scope == Scope::Group       ? of.group
-                                                                 : of.bank;
+    std::vector<Effect>& effects = effects_[index(preceding)];
     const std::size_t at = first_node(scope, row);
     const auto same =
         std::find_if(effects.begin(), effects.end(), [at](const Effect& effect) { return effect.at == at; });
     if (same == effects.end())
-        effects.push_back({at, latency});
+        effects.push_back({at, latency, scope});
     else
         same->latency = std::max(same->latency, latency);
+}
+
+Cycles BankTiming::earliest_of_all(Command command) const {
+    std::int64_t ready = anywhere(command).value();
+    for (const Delay& delay : delays_)
+        if (delay.following == command)
+            ready = std::max(ready, last_[index(delay.preceding)] + delay.latency);
+    return Cycles(ready);
 }
 
 void BankTiming::fold_window(const ConstraintRow& row, std::int64_t latency) {
@@ -76,11 +90,10 @@ void BankTiming::fold_window(const ConstraintRow& row, std::int64_t latency) {
 
 void BankTiming::issue(Command command, int bank, Cycles clock) {
     const std::int64_t at = clock.value();
-    const Effects& effects = effects_[index(command)];
-    for (const Effect& effect : effects.everywhere) raise(effect.at, at + effect.latency);
-    for (const Effect& effect : effects.group) raise(effect.at + group_of(bank), at + effect.latency);
-    for (const Effect& effect : effects.bank)
-        raise(effect.at + static_cast<std::size_t>(bank), at + effect.latency);
+    const std::array<std::size_t, 4> nodes{static_cast<std::size_t>(bank), group_of(bank), 0, 0};
+    for (const Effect& effect : effects_[index(command)])
+        raise(effect.at + nodes[static_cast<std::size_t>(effect.scope)], at + effect.latency);
+    last_[index(command)] = std::max(last_[index(command)], at);
     if (is_column(command)) return;  // no standard counts columns in windows
     for (Window& window : windows_)
         if (window.preceding[index(command)]) slide(window, bank, at);

@@ -21,6 +21,7 @@ public:
     /// The first clock at which the table allows `command` on `bank` (any bank for PreAll and Refresh), buses
     /// left aside. Whether the bank is in the right state is the caller's business.
     Cycles earliest(Command command, int bank) const {
+        if (!names_bank(command)) return earliest_of_all(command);
         return std::max(anywhere(command), local(command, bank));
     }
     /// A bound on earliest() over all banks: rows of scope PseudoChannel …
@@ -62,9 +63,12 @@ private:
     struct Effect {
         std::size_t at;
         std::int64_t latency;
+        Scope scope;
     };
-    struct Effects {
-        std::vector<Effect> everywhere, group, bank;
+    /// A row that keeps a command of all banks away; such commands are rare, so nothing is kept for them.
+    struct Delay {
+        Command preceding, following;
+        std::int64_t latency;
     };
     /// A row that counts more than one preceding command back: one ring of times for each node of its scope.
     struct Window {
@@ -86,6 +90,7 @@ private:
     std::size_t nodes() const { return 1 + groups_ + banks_; }
     std::size_t group_of(int bank) const { return static_cast<std::size_t>(bank) >> bank_bits_; }
     std::size_t first_node(Scope scope, std::size_t row) const;
+    Cycles earliest_of_all(Command command) const;
     void fold(Command preceding, Scope scope, std::size_t row, std::int64_t latency);
     std::size_t node(Scope scope, int bank) const;
     void fold(const ConstraintRow& row, std::int64_t latency);
@@ -98,7 +103,9 @@ private:
     // Per command: of the pseudo-channel, of each group, of each bank. The places of ReadAp and WriteAp,
     // which need none of their own, hold what after_opposite() answers.
     std::vector<std::int64_t> ready_;
-    std::array<Effects, kCommands> effects_;
+    std::array<std::vector<Effect>, kCommands> effects_;
+    std::vector<Delay> delays_;
+    std::array<std::int64_t, kCommands> last_{};  // clock of the last of each command; long ago if none
     std::vector<Window> windows_;
 };
 

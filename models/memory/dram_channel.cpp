@@ -15,6 +15,7 @@ DramChannel::DramChannel(const DramSpec& spec, const AddressMap& map) : command_
 void DramChannel::push(int pseudo_channel, std::int64_t request, std::int64_t first, std::int64_t count,
                        Direction direction, Cycles now) {
     fix_until(now);
+    next_known_ = false;
     if (shared_) admit(now);  // who came before goes first
     buses_[index(pseudo_channel)].push(request, first, count, direction, sequence_, command_bus_, now);
     if (shared_)
@@ -75,29 +76,34 @@ bool DramChannel::room_now(int pseudo_channel, Direction direction) const {
     return free > 0;
 }
 
-/// Does what comes next, of all pseudo-channels, if it comes before `until`; if `far`, perhaps more than
-/// that.
-bool DramChannel::step(Cycles until, bool far) {
-    PseudoChannel* bus = &buses_.front();
-    Choice next = bus->next(command_bus_, now_);
+/// What comes next, of all pseudo-channels. It stays so until it is done or something arrives.
+void DramChannel::find_next() {
+    next_bus_ = 0;
+    next_ = buses_.front().next(command_bus_, now_);
     for (std::size_t i = 1; i < buses_.size(); ++i) {
         const Choice choice = buses_[i].next(command_bus_, now_);
-        if (!choice.before(next)) continue;
-        next = choice;
-        bus = &buses_[i];
+        if (choice.before(next_)) next_ = choice, next_bus_ = i;
     }
-    if (next.when >= until) return false;
-    if (next.kind == Choice::Kind::Column && far && stream(next.when, until)) return true;
-    now_ = next.when;
-    if (shared_ && next.kind == Choice::Kind::Change) admit(now_);
-    const std::int64_t row = bus->take(next, command_bus_);
-    if (next.kind == Choice::Kind::Change) return true;
-    if (shared_ && next.kind == Choice::Kind::Column) {
+    next_known_ = true;
+}
+
+/// Does what comes next if it comes before `until`; if `far`, perhaps more than that.
+bool DramChannel::step(Cycles until, bool far) {
+    if (!next_known_) find_next();
+    if (next_.when >= until) return false;
+    next_known_ = false;
+    if (next_.kind == Choice::Kind::Column && far && stream(next_.when, until)) return true;
+    PseudoChannel& bus = buses_[next_bus_];
+    now_ = next_.when;
+    if (shared_ && next_.kind == Choice::Kind::Change) admit(now_);
+    const std::int64_t row = bus.take(next_, command_bus_);
+    if (next_.kind == Choice::Kind::Change) return true;
+    if (shared_ && next_.kind == Choice::Kind::Column) {
         for (PseudoChannel& other : buses_)
-            if (other.bursts_at_door(next.direction) > 0) other.wake(now_ + Cycles(1));
+            if (other.bursts_at_door(next_.direction) > 0) other.wake(now_ + Cycles(1));
     }
-    command_bus_.take(next.command, now_);
-    if (listener_) listener_({next.command, static_cast<int>(bus - buses_.data()), next.bank, row, now_});
+    command_bus_.take(next_.command, now_);
+    tell(bus, next_, row);
     return true;
 }
 

@@ -70,6 +70,7 @@ public:
 private:
     static std::size_t index(int pseudo_channel) { return static_cast<std::size_t>(pseudo_channel); }
 
+    void find_next();
     bool step(Cycles until, bool far);
     bool stream(Cycles now, Cycles until);
     Cycles give_rows(Cycles until);
@@ -92,6 +93,9 @@ private:
     Cycles fixed_;               // everything before is fixed
     Cycles now_;                 // everything before is fixed, and perhaps some of what happens now
     std::int64_t sequence_ = 0;  // bursts pushed
+    Choice next_;                // what find_next() found last, and for which pseudo-channel
+    std::size_t next_bus_ = 0;
+    bool next_known_ = false;
     std::vector<PseudoChannel*> streaming_;  // scratch
     Listener listener_;
 };

@@ -26,9 +26,11 @@ Choice PseudoChannel::next(const CommandBus& bus, Cycles now) {
         row_ = best_row(bus, now);
         row_known_ = true;
     }
-    if (column_.before(best)) best = column_;
-    if (row_.before(best)) best = row_;
-    if (best.kind == Choice::Kind::Column && closes_after(best.direction, best.bank))
+    const Choice& command = column_.before(row_) ? column_ : row_;
+    if (!command.before(best)) return best;
+    if (page_ == PagePolicy::Open || command.kind == Choice::Kind::Row) return command;
+    best = command;
+    if (closes_after(best.direction, best.bank))
         best.command = best.direction == Direction::Read ? Command::ReadAp : Command::WriteAp;
     return best;
 }
@@ -150,7 +152,6 @@ Choice PseudoChannel::next_refresh(const CommandBus& bus, Cycles now) const {
 
 /// Whether the page policy closes the bank with the next column it is given.
 bool PseudoChannel::closes_after(Direction direction, int bank) const {
-    if (page_ == PagePolicy::Open) return false;
     if (window_.hits_follow(direction, bank) || (window_.hits(opposite(direction)) & bank_bit(bank))) return false;
     const std::uint64_t misses = window_.misses(Direction::Read) | window_.misses(Direction::Write);
     return page_ == PagePolicy::Closed || (misses & bank_bit(bank));

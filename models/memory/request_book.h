@@ -32,7 +32,9 @@ public:
     void serve(std::int32_t number, std::int64_t bursts, Direction direction, Cycles end) {
         Entry& entry = entries_[static_cast<std::size_t>(number)];
         if ((entry.left -= bursts) > 0) return;
-        finished_[static_cast<std::size_t>(direction)].push({entry.id, end});
+        const auto side = static_cast<std::size_t>(direction);
+        if (finished_[side].empty()) first_[side] = end;
+        finished_[side].push({entry.id, end});
         free_.push_back(number);
     }
 
@@ -40,16 +42,17 @@ public:
 
     bool nothing_finished() const { return finished_[0].empty() && finished_[1].empty(); }
     /// When the first finished request is finished; Cycles::max() if there is none.
-    Cycles first_end() const { return std::min(end_of(finished_[0]), end_of(finished_[1])); }
+    Cycles first_end() const { return std::min(first_[0], first_[1]); }
     /// Calls `done(id, end)` for those that are finished at `now`, in order of time.
     template <class Done>
     void collect(Cycles now, Done&& done) {
         for (Cycles end = first_end(); end <= now; end = first_end()) {
-            Fifo<Finished>& queue =
-                end_of(finished_[0]) <= end_of(finished_[1]) ? finished_[0] : finished_[1];
+            const std::size_t side = first_[0] <= first_[1] ? 0 : 1;
+            Fifo<Finished>& queue = finished_[side];
             if (queue.empty()) return;  // now is the end of time
             done(queue.front().id, end);
             queue.pop();
+            first_[side] = queue.empty() ? Cycles::max() : queue.front().end;
         }
     }
 
@@ -61,13 +64,11 @@ private:
         std::int64_t id = 0;
         Cycles end;
     };
-    static Cycles end_of(const Fifo<Finished>& queue) {
-        return queue.empty() ? Cycles::max() : queue.front().end;
-    }
 
     std::vector<Entry> entries_;
     std::vector<std::int32_t> free_;
-    std::array<Fifo<Finished>, 2> finished_;  // by direction
+    std::array<Fifo<Finished>, 2> finished_;                     // by direction
+    std::array<Cycles, 2> first_{Cycles::max(), Cycles::max()};  // end of the first of each
 };
 
 }  // namespace systole
