@@ -2,6 +2,7 @@
 #include "models/memory/dram_channel.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace systole {
 
@@ -109,9 +110,21 @@ bool DramChannel::step(Cycles until, bool far) {
 
 void DramChannel::fix_until(Cycles until) {
     if (until <= fixed_) return;
-    while (step(until, true)) {
-    }
+    while (step(until, true))
+        if (next_.kind == Choice::Kind::Change) skip_pause(until);
     now_ = fixed_ = until;
+}
+
+/// A pause costs nothing, however long: its refreshes are counted, not given. A listener hears all of them.
+void DramChannel::skip_pause(Cycles until) {
+    if (listener_) return;
+    std::int64_t skipped = std::numeric_limits<std::int64_t>::max();
+    for (const PseudoChannel& bus : buses_) {
+        if (!bus.pauses()) return;
+        skipped = std::min(skipped, bus.refreshes_to_skip(until));
+    }
+    if (skipped > 0)
+        for (PseudoChannel& bus : buses_) bus.skip_refreshes(skipped);
 }
 
 void DramChannel::advance(Cycles now, std::vector<Completion>& done) {

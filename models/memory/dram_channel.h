@@ -81,6 +81,7 @@ private:
                 {choice.command, static_cast<int>(&bus - buses_.data()), choice.bank, row, choice.when});
     }
     void fix_until(Cycles until);
+    void skip_pause(Cycles until);
     void admit(Cycles now);
     std::int64_t entering(const PseudoChannel& asked, Direction direction) const;
     bool room(int pseudo_channel, Direction direction) const;

@@ -254,6 +254,19 @@ void PseudoChannel::take_refresh(const Choice& choice) {
     notice(choice.when + Cycles(1));
 }
 
+/// After a few rounds no command before them binds any more; whole rounds leave the turn to the same bank.
+std::int64_t PseudoChannel::refreshes_to_skip(Cycles until) const {
+    if (refresh_.due() >= until) return 0;
+    const std::int64_t round = refresh_.all_banks() ? 1 : window_.banks();
+    const std::int64_t rounds = (until - refresh_.due()).value() / (refresh_.interval().value() * round);
+    return std::max<std::int64_t>(rounds - 4, 0) * round;
+}
+
+void PseudoChannel::skip_refreshes(std::int64_t count) {
+    refresh_.skip(count);
+    (refresh_.all_banks() ? stats_.refreshes : stats_.bank_refreshes) += count;
+}
+
 void PseudoChannel::collect(Cycles now, std::vector<Completion>& done) {
     book_.collect(now, [&done](std::int64_t id, Cycles end) { done.push_back({id, end}); });
 }

@@ -115,6 +115,13 @@ public:
     /// Nothing but what waits can make it do something before this clock.
     Cycles refresh_due() const { return refresh_.due(); }
 
+    // --- pauses: nothing but refreshes of closed banks, one as the other ---
+
+    bool pauses() const { return rests() && !refresh_.owes() && window_.open_banks() == 0; }
+    /// How many refreshes before `until` may be skipped so that those left behave as if none had been.
+    std::int64_t refreshes_to_skip(Cycles until) const;
+    void skip_refreshes(std::int64_t count);
+
     /// Appends the completions up to `now`, in order of time.
     void collect(Cycles now, std::vector<Completion>& done);
 

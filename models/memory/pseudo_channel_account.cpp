@@ -69,8 +69,11 @@ void PseudoChannel::book_row_wait(const Choice& column, Cycles entered, const Ro
 /// A refresh begins to keep the whole pseudo-channel, or its bank, from work.
 void PseudoChannel::begin_refresh(Cycles now) {
     if (!refresh_.all_banks()) barred_ = bank_bit(refresh_.bank());
+    // Nobody will ask about refreshes before everything that waits came, or whose clocks are all booked.
     const Cycles longest = std::max(latency_[0] + activation_[0], latency_[1] + activation_[1]) + precharge_;
-    while (!blockings_.empty() && blockings_.front().until + longest < ledger_.end()) blockings_.pop();
+    while (!blockings_.empty() && ((in_windows() == 0 && blockings_.front().until <= now) ||
+                                   blockings_.front().until + longest < ledger_.end()))
+        blockings_.pop();
     blockings_.push({refresh_.bank(), now, Cycles::max() - Cycles(kMaxLatency)});
     forget_choices();
 }

@@ -152,7 +152,8 @@ Choice PseudoChannel::next_refresh(const CommandBus& bus, Cycles now) const {
 
 /// Whether the page policy closes the bank with the next column it is given.
 bool PseudoChannel::closes_after(Direction direction, int bank) const {
-    if (window_.hits_follow(direction, bank) || (window_.hits(opposite(direction)) & bank_bit(bank))) return false;
+    if (window_.hits_follow(direction, bank) || (window_.hits(opposite(direction)) & bank_bit(bank)))
+        return false;
     const std::uint64_t misses = window_.misses(Direction::Read) | window_.misses(Direction::Write);
     return page_ == PagePolicy::Closed || (misses & bank_bit(bank));
 }

@@ -26,6 +26,10 @@ public:
     int bank() const { return bank_; }
     /// The pending one was given.
     void given();
+    /// From one to the next; zero without refresh.
+    Cycles interval() const { return interval_; }
+    /// `count` of them, whole rounds of the banks, fall due and are given; none is owed.
+    void skip(std::int64_t count) { due_ += interval_ * count; }
 
 private:
     const RefreshPolicy policy_;

@@ -37,6 +37,7 @@ public:
 
     int size(Direction direction) const { return of(direction).size; }
     int depth() const { return depth_; }
+    int banks() const { return static_cast<int>(rows_.size()); }
 
     /// All bursts of a direction leave.
     void clear(Direction direction);

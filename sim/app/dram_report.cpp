@@ -59,7 +59,8 @@ std::string commands_text(const DramReport& report) {
     const DramChannel::Stats stats = report.stats();
     return fmt::format("{} activates, {} precharges, {} refreshes; {} row hits ({} %)",
                        with_thousands(stats.activates), with_thousands(stats.precharges),
-                       with_thousands(stats.refreshes), with_thousands(report.row_hits()),
+                       with_thousands(stats.refreshes + stats.bank_refreshes),
+                       with_thousands(report.row_hits()),
                        format_percent(ratio(report.row_hits(), report.result.requests())));
 }
 
@@ -119,7 +120,7 @@ Json energy_json(const EnergyLedger& ledger) {
 void add_stats(Json& json, const DramChannel::Stats& stats) {
     json["activates"] = stats.activates;
     json["precharges"] = stats.precharges;
-    json["refreshes"] = stats.refreshes;
+    json["refreshes"] = stats.refreshes + stats.bank_refreshes;
 }
 
 Json buses_json(const DramReport& report) {

@@ -64,6 +64,45 @@ TEST_CASE("cutting requests into pieces of any size changes no command") {
     }
 }
 
+TEST_CASE("a long pause changes nothing, though nobody gives its refreshes one by one") {
+    for (std::uint64_t seed = 4001; seed <= 4060; ++seed) {
+        Random random(seed);
+        const DramSpec spec = some_memory(random);
+        std::deque<Arrival> arrivals = some_traffic(random, spec, 100);
+        std::int64_t pause = 0;
+        for (std::size_t i = 0; i < arrivals.size(); ++i) {
+            if (i % 30 == 20) pause += pick(random, 20'000, 600'000);
+            arrivals[i].clock += pause;
+        }
+        const AddressMap map(spec);
+        DramChannel skipping(spec, map), listening(spec, map);
+        std::int64_t heard = 0;
+        listening.listen([&heard](const GivenCommand&) { ++heard; });
+        std::vector<DramChannel::Completion> some, all;
+        INFO("seed " << seed << ", " << text_of(spec));
+        for (const Arrival& a : arrivals) {
+            const Cycles now(a.clock);
+            skipping.advance(now, some);
+            listening.advance(now, all);
+            for (int bus = 0; bus < spec.pseudo_channels; ++bus) {
+                REQUIRE(skipping.account(bus, now) == listening.account(bus, now));
+                REQUIRE(skipping.stats(bus).refreshes == listening.stats(bus).refreshes);
+                REQUIRE(skipping.stats(bus).bank_refreshes == listening.stats(bus).bank_refreshes);
+            }
+            skipping.push(a.pseudo_channel, a.id, a.first, a.count, a.direction, now);
+            listening.push(a.pseudo_channel, a.id, a.first, a.count, a.direction, now);
+        }
+        const Cycles end(arrivals.back().clock + 1'000'000);
+        skipping.advance(end, some);
+        listening.advance(end, all);
+        REQUIRE(some.size() == arrivals.size());
+        for (std::size_t i = 0; i < some.size(); ++i) {
+            REQUIRE(some[i].request == all[i].request);
+            REQUIRE(some[i].clock == all[i].clock);
+        }
+    }
+}
+
 TEST_CASE("the clock at which there is room is the first at which the twin has room") {
     for (std::uint64_t seed = 3001; seed <= 3040; ++seed) {
         Random random(seed);
