@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kBuffer = 256 * 1024;
 constexpr std::size_t kLongestLine = 4096;
 constexpr std::size_t kMostMistakes = 20;
-/// A month at 1 GHz, far from where clocks would overflow.
+/// Eleven days at 1 GHz, far from where clocks would overflow.
 constexpr std::int64_t kLatestClock = 1'000'000'000'000'000;
 
 constexpr bool is_blank(char c) {
