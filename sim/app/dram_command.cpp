@@ -94,12 +94,13 @@ struct Outputs {
     std::unique_ptr<StagedFile> latencies;
 };
 
-/// Every place can be written, and none of them is the trace or another.
+/// Every place can be written, and none of them is what is read or another.
 void check_places(const Arguments& arguments) {
     namespace fs = std::filesystem;
     const auto place = [](const std::string& file) { return fs::weakly_canonical(fs::absolute(file)); };
     std::set<fs::path> taken;
-    if (arguments.count() > 1) taken.insert(place(arguments.at(1)));
+    for (std::size_t i = 0; i < arguments.count(); ++i)  // files of the memory and the trace, if they are
+        if (fs::exists(arguments.at(i))) taken.insert(place(arguments.at(i)));
     for (const char* name : {"output", "save-trace", "latencies"}) {
         const auto file = arguments.option(name);
         if (!file) continue;

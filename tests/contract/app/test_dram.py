@@ -271,6 +271,11 @@ class Refusals(DramTest):
         self.write("good.trace", "0 R 0\n")
         self.refusal("dram", MEMORY, "good.trace", "-o", "good.trace")
         self.assertEqual(self.read("good.trace"), b"0 R 0\n")
+        memory, _ = self.variant("own.yaml", "configs/memory/teaching.yaml", "memory: one small", "memory: another small")
+        before = self.read(memory)
+        for option in ("-o", "--latencies", "--save-trace"):
+            self.refusal("dram", memory, "--pattern", "stream", option, memory)
+        self.assertEqual(self.read(memory), before)
 
     def test_a_full_disk_is_an_error(self):
         done = self.run_systole("dram", MEMORY, "--pattern", "stream", "--latencies", "/dev/full")
