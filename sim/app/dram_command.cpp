@@ -21,6 +21,7 @@
 #include "sim/app/shared_options.h"
 #include "sim/app/terminal.h"
 #include "sim/base/check.h"
+#include "sim/base/clock.h"
 #include "sim/base/error.h"
 #include "sim/base/text.h"
 #include "sim/config/quantity.h"
@@ -84,7 +85,8 @@ Traffic open_traffic(const Arguments& arguments, const DramSpec& memory) {
     refuse_pattern(arguments);
     const std::string& path = arguments.at(1);
     return {std::filesystem::path(path).filename().string(),
-            std::make_unique<RequestReader>(path, memory.burst_bytes, memory.capacity())};
+            std::make_unique<RequestReader>(path, memory.burst_bytes, memory.capacity(),
+                                            ClockDomain(memory.clock).at_or_before(memory.longest_run()))};
 }
 
 /// Where the answer, the requests and their latencies go besides the standard output.
