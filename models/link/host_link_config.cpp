@@ -8,7 +8,6 @@
 namespace systole {
 namespace {
 
-using config::Limits;
 using config::Section;
 
 // Slower than anything built: values beyond these are slips of the pen, and would simulate for ages.

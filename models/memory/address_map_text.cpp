@@ -133,8 +133,7 @@ std::string address_map_fault(const DramSpec& spec) {
     const auto fields = address_fields(spec);
     if (!fields)
         return "expected fields such as 'ch bg2^ro0 co5 ba2 ro', from the least significant bit; one without "
-               "a "
-               "number takes what is left of its kind, once; ^ro0 hashes a field with row bits from 0 on";
+               "a number takes what is left of its kind, once; ^ro0 hashes a field with row bits from 0 on";
     std::array<int, 5> given{};
     bool row_seen = false;
     for (const AddressField& field : *fields) {

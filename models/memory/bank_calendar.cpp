@@ -78,6 +78,8 @@ Cycles BankCalendar::take(Cycles now, Cycles begin, Cycles least, const BankLoad
     SYSTOLE_CHECK(
         begin >= now && least >= Cycles(1) && lines.size() == rooms_.size() && load.busiest() < kMostAccesses,
         "{} accesses of a bank from cycle {} on, in cycle {}", load.busiest(), begin.value(), now.value());
+    SYSTOLE_CHECK(segments_.front().from <= now, "asked in cycle {}, but what was before {} is forgotten",
+                  now.value(), segments_.front().from.value());
     forget(now);
     Cycles end = begin + least;
     sum_rooms(begin, end);

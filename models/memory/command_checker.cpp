@@ -25,11 +25,6 @@ Scope meeting(const ConstraintRow& row, Command preceding, Command following) {
 /// Before all time, so that it binds nothing.
 constexpr GivenCommand kNever{Command::Act, 0, 0, 0, Cycles(INT64_MIN / 2)};
 
-/// A column command with auto-precharge.
-bool closes(Command command) {
-    return command == Command::ReadAp || command == Command::WriteAp;
-}
-
 std::string_view words(Scope scope) {
     static constexpr std::array<std::string_view, kScopes> kWords{"bank", "bank group", "pseudo-channel",
                                                                   "channel"};
@@ -239,7 +234,7 @@ void CommandChecker::change_state(const GivenCommand& given) {
     } else if (given.command == Command::PreAll) {
         std::fill(bus.rows.begin(), bus.rows.end(), kClosed);
         bus.open = 0;
-    } else if (given.command == Command::Pre || closes(given.command)) {
+    } else if (given.command == Command::Pre || closes_bank(given.command)) {
         row = kClosed;
         --bus.open;
     } else if (given.command == Command::Refresh || given.command == Command::RefreshBank) {

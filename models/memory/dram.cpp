@@ -13,6 +13,11 @@ Direction direction_of(const tlm::tlm_generic_payload& payload) {
     return payload.is_write() ? Direction::Write : Direction::Read;
 }
 
+/// Asks for the same few bytes again and again. Initiators that leave the width at 0 mean all bytes.
+bool streams(const tlm::tlm_generic_payload& payload) {
+    return payload.get_streaming_width() > 0 && payload.get_streaming_width() < payload.get_data_length();
+}
+
 /// Channels know a part by its transaction's slot and its own index there.
 constexpr int kPartBits = 20;
 std::int64_t part_id(std::size_t slot, std::size_t part) {
@@ -88,7 +93,7 @@ bool Dram::refuse(Payload& payload) const {
         payload.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
     else if (payload.get_byte_enable_ptr() != nullptr)
         payload.set_response_status(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
-    else if (bytes == 0 || bytes > static_cast<std::uint64_t>(spec_.max_payload.value()))
+    else if (bytes == 0 || bytes > static_cast<std::uint64_t>(spec_.max_payload.value()) || streams(payload))
         payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
     else if (bytes > capacity || payload.get_address() > capacity - bytes)
         payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);

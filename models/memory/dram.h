@@ -31,8 +31,8 @@ public:
     /// TLM_UPDATED and END_REQ, or with TLM_ACCEPTED and END_REQ later; BEGIN_RESP comes at the clock edge at
     /// which the last byte is on the data bus (an ideal memory: at the same time); initiators answer it with
     /// TLM_COMPLETED or with END_RESP later. Time annotations must be zero. A range outside the memory, a
-    /// larger payload than allowed or byte enables are answered at once with TLM_COMPLETED and an error
-    /// response. b_transport waits as long as the phases would take.
+    /// larger payload than allowed, streaming or byte enables are answered at once with TLM_COMPLETED and an
+    /// error response. b_transport waits as long as the phases would take.
     tlm_utils::multi_passthrough_target_socket<Dram> in{"in"};
 
     Dram(sc_core::sc_module_name name, const DramSpec& spec);

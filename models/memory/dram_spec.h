@@ -3,6 +3,7 @@
 // policy. Plain values, read and cross-checked once (dram_config.h).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -95,6 +96,11 @@ struct DramSpec {
     /// What one pseudo-channel holds.
     Bytes bus_capacity() const { return row_bytes * rows * banks(); }
     Bytes capacity() const { return kind == Kind::Ideal ? ideal_capacity : bus_capacity() * data_buses(); }
+    /// The longest run whose energy fits 64 bits of femtojoules: the background takes a quarter of them.
+    Ticks longest_run() const {
+        const std::int64_t power = energy ? std::max<std::int64_t>(energy->background.value(), 1) : 1;
+        return Ticks(Ticks::max().value() / 4 / data_buses() / power);
+    }
     /// What all data buses together move; max() for an ideal memory. Rounded down to a whole byte a second.
     BytesPerSecond peak() const {
         if (kind == Kind::Ideal) return BytesPerSecond::max();

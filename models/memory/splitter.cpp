@@ -54,8 +54,11 @@ bool Splitter::refuse(Payload& payload) {
         payload.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
     else if (payload.get_byte_enable_ptr() != nullptr)
         payload.set_response_status(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
-    else if (payload.get_data_length() == 0 || payload.get_streaming_width() < payload.get_data_length())
+    else if (payload.get_data_length() == 0 ||
+             (payload.get_streaming_width() > 0 && payload.get_streaming_width() < payload.get_data_length()))
         payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
+    else if (payload.get_address() > std::uint64_t{INT64_MAX} - payload.get_data_length())
+        payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);  // it would wrap around
     else
         return false;
     return true;

@@ -31,7 +31,7 @@ struct SplitterSpec {
 
 class Splitter : public sc_core::sc_module {
 public:
-    /// As of Dram::in, with transactions of any size.
+    /// As of Dram::in, with transactions of any size; a range is refused only where it would wrap around.
     tlm_utils::multi_passthrough_target_socket<Splitter> in{"in"};
     tlm_utils::simple_initiator_socket<Splitter> out{"out"};
 

@@ -17,9 +17,6 @@ namespace {
 constexpr std::size_t kBuffer = 256 * 1024;
 constexpr std::size_t kLongestLine = 4096;
 constexpr std::size_t kMostMistakes = 20;
-/// A quarter of an hour at 1 GHz; far from where picoseconds of the slowest clock would overflow.
-constexpr std::int64_t kLatestClock = 1'000'000'000'000;
-
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // of UTF-8, which some editors write
 
 constexpr bool is_blank(char c) {
@@ -47,10 +44,11 @@ std::string shortened(std::string_view word) {
 
 }  // namespace
 
-RequestReader::RequestReader(const std::string& path, Bytes burst, Bytes capacity)
+RequestReader::RequestReader(const std::string& path, Bytes burst, Bytes capacity, Cycles latest)
     : name_(path == "-" ? "standard input" : path),
       burst_(burst.value()),
       capacity_(capacity.value()),
+      latest_(latest.value()),
       file_(path, name_),
       buffer_(kBuffer) {}
 
@@ -142,8 +140,8 @@ bool RequestReader::parse(std::string_view line, MemoryRequest& request) {
 bool RequestReader::read_clock(std::string_view word, Cycles& clock) {
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (error == std::errc::result_out_of_range || (error == std::errc() && value > kLatestClock))
-        return complain(word.data(), fmt::format("clock {} is later than {}", shortened(word), kLatestClock));
+    if (error == std::errc::result_out_of_range || (error == std::errc() && value > latest_))
+        return complain(word.data(), fmt::format("clock {} is later than {}", shortened(word), latest_));
     if (error != std::errc() || end != word.data() + word.size() || value < 0)
         return complain(word.data(),
                         fmt::format("expected a clock (decimal, from 0), not '{}'", shortened(word)));

@@ -15,8 +15,9 @@ namespace systole {
 
 class RequestReader : public RequestSource {
 public:
-    /// `path` "-" is the standard input. Throws UserError if it cannot be read.
-    RequestReader(const std::string& path, Bytes burst, Bytes capacity);
+    /// `path` "-" is the standard input; no request may be later than `latest`. Throws UserError if it cannot
+    /// be read.
+    RequestReader(const std::string& path, Bytes burst, Bytes capacity, Cycles latest);
 
     /// Throws UserError with the first 20 mistakes of the rest of the file once it meets one.
     bool next(MemoryRequest& request) override;
@@ -32,7 +33,7 @@ private:
     [[noreturn]] void fail();
 
     const std::string name_;
-    const std::int64_t burst_, capacity_;
+    const std::int64_t burst_, capacity_, latest_;
     PackedFile file_;
     std::vector<char> buffer_;
     std::size_t begin_ = 0, end_ = 0;  // of what is read and not yet consumed

@@ -21,6 +21,7 @@
 #include "sim/app/shared_options.h"
 #include "sim/app/terminal.h"
 #include "sim/base/check.h"
+#include "sim/base/clock.h"
 #include "sim/base/error.h"
 #include "sim/base/text.h"
 #include "sim/config/quantity.h"
@@ -84,7 +85,8 @@ Traffic open_traffic(const Arguments& arguments, const DramSpec& memory) {
     refuse_pattern(arguments);
     const std::string& path = arguments.at(1);
     return {std::filesystem::path(path).filename().string(),
-            std::make_unique<RequestReader>(path, memory.burst_bytes, memory.capacity())};
+            std::make_unique<RequestReader>(path, memory.burst_bytes, memory.capacity(),
+                                            ClockDomain(memory.clock).at_or_before(memory.longest_run()))};
 }
 
 /// Where the answer, the requests and their latencies go besides the standard output.
@@ -94,12 +96,13 @@ struct Outputs {
     std::unique_ptr<StagedFile> latencies;
 };
 
-/// Every place can be written, and none of them is the trace or another.
+/// Every place can be written, and none of them is what is read or another.
 void check_places(const Arguments& arguments) {
     namespace fs = std::filesystem;
     const auto place = [](const std::string& file) { return fs::weakly_canonical(fs::absolute(file)); };
     std::set<fs::path> taken;
-    if (arguments.count() > 1) taken.insert(place(arguments.at(1)));
+    for (std::size_t i = 0; i < arguments.count(); ++i)  // files of the memory and the trace, if they are
+        if (fs::exists(arguments.at(i))) taken.insert(place(arguments.at(i)));
     for (const char* name : {"output", "save-trace", "latencies"}) {
         const auto file = arguments.option(name);
         if (!file) continue;

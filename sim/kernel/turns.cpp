@@ -5,6 +5,18 @@
 #include <utility>
 
 namespace systole {
+namespace {
+
+/// The first in the hierarchy below and among `objects`, or null.
+Turns* first_of(const std::vector<sc_core::sc_object*>& objects) {
+    for (sc_core::sc_object* object : objects) {
+        if (auto* turns = dynamic_cast<Turns*>(object)) return turns;
+        if (Turns* turns = first_of(object->get_child_objects())) return turns;
+    }
+    return nullptr;
+}
+
+}  // namespace
 
 Turns::Turns(sc_core::sc_module_name name) : sc_module(name) {
     SC_HAS_PROCESS(Turns);
@@ -13,9 +25,13 @@ Turns::Turns(sc_core::sc_module_name name) : sc_module(name) {
     dont_initialize();
 }
 
+void Turns::end_of_elaboration() {
+    keeper_ = first_of(sc_core::sc_get_top_level_objects());
+}
+
 void Turns::ask(const Rank& rank, std::function<void()> turn) {
-    asked_.push_back({rank, std::move(turn)});
-    wake_.notify(sc_core::SC_ZERO_TIME);
+    keeper_->asked_.push_back({rank, std::move(turn)});
+    keeper_->wake_.notify(sc_core::SC_ZERO_TIME);
 }
 
 void Turns::serve() {

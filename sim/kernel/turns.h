@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turns at a resource that several processes want in the same moment: the first goes when everybody who is
 // going to ask then has asked, and the order is one of rank. Neither the order in which SystemC happens to
-// run processes nor the number of delta cycles in which they come to ask decides anything.
+// run processes nor the number of delta cycles in which they come to ask decides anything. Several machines
+// in one kernel have one each, and wait for each other's delta cycles, too.
 #pragma once
 
 #include <compare>
@@ -33,8 +34,12 @@ private:
         Rank rank;
         std::function<void()> turn;
     };
+    void end_of_elaboration() override;
     void serve();  // SC_METHOD
 
+    /// Keeps the turns of all in one kernel: two that wait for the kernel to fall silent would hear each
+    /// other.
+    Turns* keeper_ = this;
     std::vector<Asked> asked_;
     sc_core::sc_event wake_{"wake"};
 };

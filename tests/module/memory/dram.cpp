@@ -107,12 +107,19 @@ TEST_CASE("what no memory could serve is refused with the response TLM has for i
     const DramSpec spec = two_channels();
     Dram dram("dram", spec);
     const auto end = static_cast<std::uint64_t>(spec.capacity().value());
-    Source source("source", {{ns(0), end - 32, 64}, {ns(0), 0, 64 * 1024}, {ns(0), end - 64, 64}});
+    Source source("source", {{ns(0), end - 32, 64},
+                             {ns(0), 0, 64 * 1024},
+                             {ns(0), end - 64, 64},
+                             {ns(0), 0, 64, true, 32},  // streaming: the same 32 B twice
+                             {ns(0), 0, 64, true, 0}});
     source.out.bind(dram.in);
     run_to_the_end();
     CHECK(source.outcomes()[0].status == tlm::TLM_ADDRESS_ERROR_RESPONSE);
     CHECK(source.outcomes()[1].status == tlm::TLM_BURST_ERROR_RESPONSE);
     CHECK(source.outcomes()[2].status == tlm::TLM_OK_RESPONSE);
+    CHECK(source.outcomes()[3].status == tlm::TLM_BURST_ERROR_RESPONSE);
+    CHECK(source.outcomes()[4].status == tlm::TLM_OK_RESPONSE);
+    CHECK(dram.bytes_written() == Bytes(64));
 }
 
 TEST_CASE("an ideal memory answers at the same time") {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tlm_utils/simple_initiator_socket.h>
+#include <algorithm>
 #include <map>
 #include <systemc>
 #include <tlm>
@@ -21,6 +22,7 @@ public:
         std::uint64_t address;
         unsigned bytes;
         bool write = false;
+        unsigned streaming_width = ~0u;  // all bytes
     };
     struct Outcome {
         Ticks accepted, answered;
@@ -47,7 +49,7 @@ private:
             tlm::tlm_generic_payload* payload = pool_.acquire();
             payload->set_address(request.address);
             payload->set_data_length(request.bytes);
-            payload->set_streaming_width(request.bytes);
+            payload->set_streaming_width(std::min(request.streaming_width, request.bytes));
             payload->set_command(request.write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
             number_[payload] = i;
             tlm::tlm_phase phase = tlm::BEGIN_REQ;

@@ -8,6 +8,7 @@
 
 #include "tests/module/memory/foreign_memories.h"
 #include "tests/module/memory/initiators.h"
+#include "tests/module/memory/moody_memory.h"
 #include "tests/module/memory/phase_monitor.h"
 
 namespace systole::test {
@@ -145,6 +146,52 @@ TEST_CASE("random traffic of several initiators arrives whole, and every phase i
         }
         bench.check_quiet();
     }
+}
+
+TEST_CASE("whatever way of answering a memory takes, requests arrive whole and every phase is legal") {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        CAPTURE(seed);
+        std::mt19937_64 random(seed);
+        Bench<MoodyMemory> bench({.largest = Bytes(64), .in_flight = 1 + static_cast<int>(random() % 16)},
+                                 seed);
+        PhaseMonitor before("before");
+        std::vector<Source::Request> requests;
+        std::int64_t bytes = 0;
+        for (int k = 0; k < 60; ++k) {
+            requests.push_back(
+                {ns(k), random() % 4096, 1 + static_cast<unsigned>(random() % 700), k % 3 == 0});
+            bytes += requests.back().bytes;
+        }
+        Source source("source", requests, seed % 2 == 0);
+        LooselyTimed blocking("blocking", {{0, 500, true}, {77, 300, false}});
+        source.out.bind(before.in);
+        before.out.bind(bench.splitter.in);
+        blocking.out.bind(bench.splitter.in);
+        run_to_the_end();
+        CHECK(bench.memory.bytes == bytes + 800);
+        CHECK((bench.splitter.bytes_read() + bench.splitter.bytes_written()).value() == bytes + 800);
+        CHECK(before.responses == 60);
+        CHECK(before.faults == std::vector<std::string>{});
+        CHECK(before.quiet());
+        CHECK(blocking.all_ok());
+        CHECK(blocking.answered().size() == 2);
+        for (const int taken : bench.memory.moods) CHECK(taken > 0);
+        bench.check_quiet();
+    }
+}
+
+TEST_CASE("what cannot be cut is refused: a range that wraps around, streaming; nothing is sent") {
+    Bench<BurstMemory> bench({.largest = Bytes(64)}, ns(20), ns(1));
+    Source source(
+        "source",
+        {{ns(0), ~std::uint64_t{0} - 31, 64}, {ns(0), ~std::uint64_t{0} - 31, 32}, {ns(0), 0, 64, true, 32}});
+    source.out.bind(bench.splitter.in);
+    run_to_the_end();
+    CHECK(source.outcomes()[0].status == tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    CHECK(source.outcomes()[1].status == tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    CHECK(source.outcomes()[2].status == tlm::TLM_BURST_ERROR_RESPONSE);
+    CHECK(bench.memory.seen.empty());
+    bench.check_quiet();
 }
 
 }  // namespace systole::test

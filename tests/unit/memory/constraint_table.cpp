@@ -151,7 +151,7 @@ TEST_CASE("DDR4: bank groups on one command bus, no refresh of one bank") {
 TEST_CASE("GDDR6: reads and writes have RCDs of their own, and a bank is refreshed alone") {
     BankTiming banks(memory_spec("gddr6_14000"));
     banks.issue(Act, 0, Cycles(100));
-    CHECK(banks.earliest(Read, 0) == Cycles(126));
+    CHECK(banks.earliest(Read, 0) == Cycles(127));
     CHECK(banks.earliest(Write, 0) == Cycles(116));
     CHECK(banks.earliest(RefreshBank, 4) == Cycles(107));  // RRD_L 7 after an ACT elsewhere
     banks.issue(RefreshBank, 4, Cycles(107));

@@ -10,6 +10,7 @@ systole_test(memory SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/dram_progress.cpp
     ${CMAKE_CURRENT_LIST_DIR}/forward_progress.cpp
     ${CMAKE_CURRENT_LIST_DIR}/memory_presets.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/preset_times.cpp
     ${CMAKE_CURRENT_LIST_DIR}/random_channel.cpp
     ${CMAKE_CURRENT_LIST_DIR}/slow_channel.cpp
     ${CMAKE_CURRENT_LIST_DIR}/slow_channel_account.cpp

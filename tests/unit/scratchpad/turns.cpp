@@ -68,4 +68,17 @@ TEST_CASE("who wants another turn gets it before lower ranks", "[turns]") {
     CHECK(order == "aaadd");
 }
 
+TEST_CASE("two machines in one kernel may want turns at the same time", "[turns]") {
+    const FreshKernel kernel;
+    std::string order;
+    Turns one("one"), other("other");
+    Client a("a", one, {0, 0, 0}, 0, 2, order), c("c", one, {1, 0, 0}, 3, 1, order);
+    Client b("b", other, {0, 0, 0}, 1, 2, order), d("d", other, {1, 0, 0}, 0, 1, order);
+    run_to_the_end();
+    std::string ones, others;
+    for (const char name : order) (name == 'a' || name == 'c' ? ones : others) += name;
+    CHECK(ones == "aac");
+    CHECK(others == "bbd");
+}
+
 }  // namespace systole

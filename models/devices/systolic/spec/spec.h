@@ -121,8 +121,11 @@ struct SystolicSpec {
     }
     /// PEs of all matrix units.
     std::int64_t pes() const { return std::int64_t{mxu.count} * mxu.rows * mxu.cols; }
-    /// The longest run that can be accounted for: the slot-ticks of the whole machine must fit 64 bits.
-    Ticks longest_run() const { return Ticks(Ticks::max().value() / (pes() * kHighestRate)); }
+    /// The longest run that can be accounted for: the slot-ticks of the whole machine must fit 64 bits, and
+    /// so must its memory's energy.
+    Ticks longest_run() const {
+        return std::min(Ticks(Ticks::max().value() / (pes() * kHighestRate)), memory.longest_run());
+    }
 };
 
 /// Reads and checks every key of a systolic device (the caller then calls config.finish()).
