@@ -127,7 +127,8 @@ void PseudoChannel::enter(Direction direction, const Window::Burst& burst, const
     }
     if (column_known_)
         consider_columns(direction, column_banks(direction) & bank_bit(burst.bank), bus, now, column_);
-    if (row_.bank == burst.bank || (capped_ & bank_bit(burst.bank))) row_known_ = false;
+    if (row_[row_index(Command::Pre)].bank == burst.bank || (capped_ & bank_bit(burst.bank)))
+        row_known(Command::Pre) = false;
 }
 
 std::int64_t PseudoChannel::take(const Choice& choice, const CommandBus& bus) {
@@ -162,6 +163,7 @@ std::int64_t PseudoChannel::take_column(const Choice& choice, const CommandBus& 
     if (row_hit_cap_ > 0) count_hit(direction, bank, burst.sequence);
     if (closes_bank(choice.command)) close(bank);
     column_known_ = false;
+    if (row_[row_index(Command::Pre)].bank == bank) row_known(Command::Pre) = false;
     consider_row(bank, bus, choice.when);
     if (burst.sequence == oldest_) {
         oldest_ =
@@ -188,9 +190,10 @@ PseudoChannel::RowStep PseudoChannel::row_step(const Choice& choice) const {
 
 std::int64_t PseudoChannel::take_row(const Choice& choice, const CommandBus& bus) {
     const int bank = choice.bank;
-    row_known_ = false;
+    row_known(choice.command) = false;
     if (choice.command == Command::Pre) {
         const std::int64_t row = precharge_row(choice);
+        consider_row(bank, bus, choice.when);
         notice(choice.when + Cycles(1));
         return row;
     }
@@ -208,7 +211,7 @@ void PseudoChannel::count_hit(Direction direction, int bank, std::int64_t sequen
     if (window_.oldest_miss(direction, bank) > sequence) return;
     if (++hits_given_[static_cast<std::size_t>(bank)] < row_hit_cap_) return;
     capped_ |= bank_bit(bank);
-    row_known_ = false;
+    row_known(Command::Pre) = false;
 }
 
 /// Answers the row that was open.

@@ -223,7 +223,11 @@ private:
     void end_refresh(const Choice& refresh);
 
     Choice best_column(const CommandBus& bus, Cycles now) const;
-    Choice best_row(const CommandBus& bus, Cycles now) const;
+    Choice best_row(Command command, const CommandBus& bus, Cycles now) const;
+    const Choice& next_row(Command command, const CommandBus& bus, Cycles now);
+    Choice any_row(const CommandBus& bus, Cycles now) const;
+    static std::size_t row_index(Command command) { return command == Command::Act ? 0 : 1; }
+    bool& row_known(Command command) { return row_known_[row_index(command)]; }
     Choice next_refresh(const CommandBus& bus, Cycles now) const;
     void consider_columns(Direction direction, std::uint64_t banks, const CommandBus& bus, Cycles now,
                           Choice& best) const;
@@ -238,7 +242,7 @@ private:
                   const std::int64_t* sequences, Choice::Kind kind, Choice& best) const;
     std::uint64_t column_banks(Direction direction) const;
     std::uint64_t row_banks() const;
-    void forget_choices() { column_known_ = row_known_ = false; }
+    void forget_choices() { column_known_ = row_known_[0] = row_known_[1] = false; }
 
     std::int64_t take_column(const Choice& choice, const CommandBus& bus);
     std::int64_t take_row(const Choice& choice, const CommandBus& bus);
@@ -300,8 +304,11 @@ private:
     Stream stream_;
     Cycles no_stream_before_;  // it was tried and did not last
 
-    Choice column_, row_;  // the best as last computed
-    bool column_known_ = true, row_known_ = true;
+    // The best as last computed, of columns, ACTs and PREs.
+    Choice column_;
+    std::array<Choice, 2> row_;
+    bool column_known_ = true;
+    std::array<bool, 2> row_known_{true, true};
     Stats stats_;
 };
 

@@ -22,11 +22,9 @@ Choice PseudoChannel::next(const CommandBus& bus, Cycles now) {
         column_ = best_column(bus, now);
         column_known_ = true;
     }
-    if (!row_known_ || row_.when < bus.free(row_.command)) {
-        row_ = best_row(bus, now);
-        row_known_ = true;
-    }
-    const Choice& command = column_.before(row_) ? column_ : row_;
+    const Choice &act = next_row(Command::Act, bus, now), &pre = next_row(Command::Pre, bus, now);
+    const Choice& row = act.before(pre) ? act : pre;
+    const Choice& command = column_.before(row) ? column_ : row;
     if (!command.before(best)) return best;
     if (page_ == PagePolicy::Open || command.kind == Choice::Kind::Row) return command;
     best = command;
@@ -68,20 +66,40 @@ void PseudoChannel::consider_columns(Direction direction, std::uint64_t banks, c
     consider(command, direction, banks, soonest, window_.hits_by_age(direction), Choice::Kind::Column, best);
 }
 
-Choice PseudoChannel::best_row(const CommandBus& bus, Cycles now) const {
+const Choice& PseudoChannel::next_row(Command command, const CommandBus& bus, Cycles now) {
+    Choice& row = row_[row_index(command)];
+    if (row_known(command) && row.when >= bus.free(command)) return row;
+    row = best_row(command, bus, now);
+    row_known(command) = true;
+    return row;
+}
+
+Choice PseudoChannel::best_row(Command command, const CommandBus& bus, Cycles now) const {
     Choice best;
-    const std::uint64_t banks = row_banks();
-    consider_rows(Command::Act, active_, banks & ~window_.open_banks(), bus, now, best);
-    consider_rows(Command::Pre, active_, banks & window_.open_banks(), bus, now, best);
-    if (urgent_ && !urgent_hits() && !(barred_ & urgent_bank()))
-        consider_rows(row_command(urgent_bank()), urgent_direction(), urgent_bank(), bus, now, best);
+    const std::uint64_t open = window_.open_banks();
+    consider_rows(command, active_, row_banks() & (command == Command::Pre ? open : ~open), bus, now, best);
+    if (urgent_ && !urgent_hits() && !(barred_ & urgent_bank()) && row_command(urgent_bank()) == command)
+        consider_rows(command, urgent_direction(), urgent_bank(), bus, now, best);
+    return best;
+}
+
+/// The better of ACT and PRE, computed if it is not known.
+Choice PseudoChannel::any_row(const CommandBus& bus, Cycles now) const {
+    Choice best;
+    for (const Command command : {Command::Act, Command::Pre}) {
+        const std::size_t i = row_index(command);
+        const Choice row = row_known_[i] ? row_[i] : best_row(command, bus, now);
+        if (row.before(best)) best = row;
+    }
     return best;
 }
 
 /// The bank may have become one that wants a row command.
 void PseudoChannel::consider_row(int bank, const CommandBus& bus, Cycles now) {
-    if (row_known_ && (row_banks() & bank_bit(bank)))
-        consider_rows(row_command(bank_bit(bank)), active_, bank_bit(bank), bus, now, row_);
+    const Command command = row_command(bank_bit(bank));
+    if (reserved() & bank_bit(bank)) row_known(command) = false;
+    if (row_known(command) && (row_banks() & bank_bit(bank)))
+        consider_rows(command, active_, bank_bit(bank), bus, now, row_[row_index(command)]);
 }
 
 void PseudoChannel::consider_rows(Command command, Direction direction, std::uint64_t banks,
@@ -171,7 +189,7 @@ Cycles PseudoChannel::column_bound(const CommandBus& bus, Cycles now) const {
         bound = std::min(bound, refreshed);
     }
     const Choice column = column_known_ ? column_ : best_column(bus, now);
-    const Choice row = row_known_ ? row_ : best_row(bus, now);
+    const Choice row = any_row(bus, now);
     if (row.when != Cycles::max()) bound = std::min(bound, row.when + activation);
     return std::max(std::min(bound, column.when), now);
 }
