@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a request costs in DramChannel, without SystemC, over requests that are already decoded: 32-byte bursts
-// sent in order as fast as the windows take them, to one pseudo-channel (one a clock) and to a stack of eight
-// channels with two each (up to 16 a clock, all waiting behind the first that finds no room); and streams
-// handed over as descriptors. The best of several repetitions. Not a test: it only prints.
+// What a request costs in DramChannel, without SystemC, over requests that are already decoded: 32-byte
+// bursts sent in order as fast as the windows take them, to one pseudo-channel (one a clock) and to a stack
+// of eight channels with two each (up to 16 a clock, all waiting behind the first that finds no room); and
+// streams handed over as descriptors. The best of several repetitions. Not a test: it only prints.
 #include <fmt/format.h>
 
 #include <algorithm>
