@@ -277,13 +277,14 @@ Cycles PseudoChannel::room_in_stream() const {
     return stream_.clock(stream_.given + columns - 1) + Cycles(1);
 }
 
-/// Its bursts are served in order, so the first waits for the least.
+/// Others may overtake the first request yet, should rows come too late.
 Cycles PseudoChannel::completion_in_stream() const {
     const Cycles bound = book_.first_end();
     const Door& waiting = door(stream_.direction);
     if (waiting.bursts == 0) return bound;
-    const std::int64_t last = stream_.given + book_.left(waiting.ranges.front().request) - 1;
-    return std::min(bound, stream_.clock(last) + of(latency_, stream_.direction));
+    const bool soon = book_.left(waiting.ranges.front().request) == 1;
+    const std::int64_t columns = soon ? 1 : columns_to_completion(stream_.direction);
+    return std::min(bound, stream_.clock(stream_.given + columns - 1) + of(latency_, stream_.direction));
 }
 
 Cycles PseudoChannel::door_in_stream(Direction direction) const {
