@@ -17,6 +17,13 @@ void DramChannel::push(int pseudo_channel, std::int64_t request, std::int64_t fi
                        Direction direction, Cycles now) {
     fix_until(now);
     next_known_ = false;
+    if (streams()) {
+        if (join(pseudo_channel, request, first, count, direction, now)) {
+            sequence_ += count;
+            return;
+        }
+        close_streams(now);
+    }
     if (shared_) admit(now);  // who came before goes first
     buses_[index(pseudo_channel)].push(request, first, count, direction, sequence_, command_bus_, now);
     if (shared_)
@@ -88,12 +95,12 @@ void DramChannel::find_next() {
     next_known_ = true;
 }
 
-/// Does what comes next if it comes before `until`; if `far`, perhaps more than that.
-bool DramChannel::step(Cycles until, bool far) {
+/// Does what comes next if it comes before `until`, or opens streams with it.
+bool DramChannel::step(Cycles until) {
     if (!next_known_) find_next();
     if (next_.when >= until) return false;
     next_known_ = false;
-    if (next_.kind == Choice::Kind::Column && far && stream(next_.when, until)) return true;
+    if (next_.kind == Choice::Kind::Column && open_streams(next_.when)) return true;
     PseudoChannel& bus = buses_[next_bus_];
     now_ = next_.when;
     if (shared_ && next_.kind == Choice::Kind::Change) admit(now_);
@@ -110,7 +117,7 @@ bool DramChannel::step(Cycles until, bool far) {
 
 void DramChannel::fix_until(Cycles until) {
     if (until <= fixed_) return;
-    while (step(until, true))
+    while (streams() ? !run_streams(until) : step(until))
         if (next_.kind == Choice::Kind::Change) skip_pause(until);
     now_ = fixed_ = until;
 }
@@ -144,7 +151,8 @@ Cycles DramChannel::next_event() const {
     const Cycles freed = shared_ ? column_bound() + Cycles(1) : Cycles::max();
     Cycles next = Cycles::max();
     for (const PseudoChannel& bus : buses_)
-        next = std::min(next, bus.completion_bound(command_bus_, now_, freed));
+        next = std::min(
+            next, streams() ? bus.completion_in_stream() : bus.completion_bound(command_bus_, now_, freed));
     return next;
 }
 
@@ -162,6 +170,7 @@ std::int64_t DramChannel::at_door(int pseudo_channel, Direction direction) const
 
 Cycles DramChannel::next_door_event(int pseudo_channel, Direction direction) const {
     const PseudoChannel& bus = buses_[index(pseudo_channel)];
+    if (streams()) return bus.door_in_stream(direction);
     if (!shared_) return bus.door_bound(direction, command_bus_, now_);
     const std::int64_t missing = bus.missing_entries(direction, entering(bus, direction));
     return missing <= 0 ? Cycles::max() : column_bound() + Cycles(missing);
@@ -175,7 +184,13 @@ bool DramChannel::has_room(int pseudo_channel, Direction direction, Cycles now) 
 Cycles DramChannel::wait_for_room(int pseudo_channel, Direction direction, Cycles now, Cycles limit) {
     fix_until(now);
     if (room_now(pseudo_channel, direction)) return now;
-    while (!room(pseudo_channel, direction) && step(limit, false)) {
+    while (!room(pseudo_channel, direction)) {
+        if (!streams()) {
+            if (!step(limit)) break;
+            continue;
+        }
+        const Cycles found = std::min(buses_[index(pseudo_channel)].room_in_stream(), limit);
+        if (run_streams(found)) return now_ = fixed_ = found;
     }
     // An entry that a column frees at one clock can be filled at the next.
     const Cycles found = room(pseudo_channel, direction) ? std::min(now_ + Cycles(1), limit) : limit;

@@ -71,9 +71,15 @@ private:
     static std::size_t index(int pseudo_channel) { return static_cast<std::size_t>(pseudo_channel); }
 
     void find_next();
-    bool step(Cycles until, bool far);
-    bool stream(Cycles now, Cycles until);
+    bool step(Cycles until);
+    bool streams() const { return !streaming_.empty(); }
+    bool open_streams(Cycles now);
+    bool run_streams(Cycles until);
+    void close_streams(Cycles limit);
+    bool join(int pseudo_channel, std::int64_t request, std::int64_t first, std::int64_t count,
+              Direction direction, Cycles now);
     Cycles give_rows(Cycles until);
+    Cycles certain() const;
     void tell_columns(Cycles until);
     void tell(const PseudoChannel& bus, const Choice& choice, std::int64_t row) const {
         if (listener_)
@@ -97,7 +103,8 @@ private:
     Choice next_;                // what find_next() found last, and for which pseudo-channel
     std::size_t next_bus_ = 0;
     bool next_known_ = false;
-    std::vector<PseudoChannel*> streaming_;  // scratch
+    std::vector<PseudoChannel*> streaming_;  // those with an open stream; the others rest if there are any
+    Cycles quiet_;                           // until then the streams give nothing but columns
     Listener listener_;
 };
 

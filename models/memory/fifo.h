@@ -24,6 +24,10 @@ public:
         if (size() == ring_.size()) grow();
         ring_[end_++ & mask()] = value;
     }
+    void push_front(const T& value) {
+        if (size() == ring_.size()) grow();
+        ring_[--begin_ & mask()] = value;
+    }
     void pop() { ++begin_; }
 
 private:

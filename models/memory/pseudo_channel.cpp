@@ -77,7 +77,7 @@ void PseudoChannel::push(std::int64_t request, std::int64_t first, std::int64_t 
         notice(now);
         return;
     }
-    door.ranges.push({first, count, sequence, entry});
+    door.ranges.push({first, count, sequence, now, entry});
     door.bursts += count;
     change_ = std::min(change_, now);
 }

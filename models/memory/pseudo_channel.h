@@ -13,6 +13,7 @@
 #include "models/memory/address_map.h"
 #include "models/memory/bank_timing.h"
 #include "models/memory/bus_ledger.h"
+#include "models/memory/choice.h"
 #include "models/memory/command_bus.h"
 #include "models/memory/dram_command.h"
 #include "models/memory/dram_spec.h"
@@ -25,29 +26,6 @@
 #include "sim/base/units.h"
 
 namespace systole {
-
-/// Something a pseudo-channel will do at `when` unless the other does something first. Of two at one clock
-/// the lower kind goes first, then the lower sequence number.
-struct Choice {
-    enum class Kind : std::uint8_t {
-        Change,  ///< its windows, its direction or what it owes in refreshes change
-        Refresh,
-        Column,
-        Row
-    };
-    Cycles when = Cycles::max();
-    std::int64_t sequence = 0;
-    Kind kind = Kind::Row;
-    Command command = Command::Read;
-    Direction direction = Direction::Read;  ///< of the burst it serves
-    std::int16_t bank = 0;
-
-    bool before(const Choice& other) const {
-        if (when != other.when) return when < other.when;
-        if (kind != other.kind) return kind < other.kind;
-        return sequence < other.sequence;
-    }
-};
 
 class PseudoChannel {
 public:
@@ -82,36 +60,49 @@ public:
     /// Does it. Answers the row that the command concerns.
     std::int64_t take(const Choice& choice, const CommandBus& bus);
 
-    // --- streams: bursts in order at an even cadence, given in one step (pseudo_channel_stream.cpp) ---
+    // --- streams: bursts in order at an even cadence (pseudo_channel_stream.cpp). While one is open, all
+    // that waits is at the door, and nothing above is asked. ---
 
     /// No burst waits, and no refresh.
     bool rests() const { return waiting() == 0 && !refresh_.pending() && change_ == Cycles::max(); }
     /// What waits will be given in order at an even cadence from its next column on. Only between clocks.
-    bool can_stream(Cycles until) const;
-    /// Begins to at `now`; the stream goes on until `limit` or earlier.
-    void begin_stream(Cycles now, Cycles limit);
-    /// Up to here it is certain as things stand: rows that are not yet opened may come too late.
-    Cycles stream_limit() const {
-        if (stream_.jobs.empty()) return stream_.limit;
-        return std::min(stream_.limit, stream_.clock(stream_.jobs.front().run.first));
-    }
+    bool can_stream(Cycles due) const;
     /// Their columns never want the column bus at the same clock.
     bool streams_beside(const PseudoChannel& other) const;
-    /// The first column of the stream, and the last before `limit`.
-    Cycles stream_begin() const { return stream_.begin; }
-    Cycles last_of_stream(Cycles limit) const { return stream_.clock(stream_.columns_before(limit) - 1); }
-    Command stream_command() const;
+    /// Opens a stream at `now`; no column before that is left.
+    void begin_stream(Cycles now, Cycles due);
+    /// Books what came before its first column, if that is before `limit`; the clock of that column, or
+    /// Cycles::max() if it is booked.
+    Cycles book_begin(Cycles limit);
+    /// As push(). False if the stream cannot go on then.
+    bool join_stream(std::int64_t request, std::int64_t first, std::int64_t count, Direction direction,
+                     std::int64_t sequence, Cycles now);
+    /// Up to here it is certain as things stand: it runs dry, or rows that are not yet opened may come too
+    /// late. Arrivals never make it earlier than their own clock.
+    Cycles stream_limit() const;
     /// The clock at which the scheduler sees the next run of one row; and what happens then.
-    Cycles next_in_sight() const;
+    Cycles next_in_sight() const { return stream_.sight; }
     void sight_run();
     /// The next row command beside the columns of the stream, as next() and take().
     Choice next_beside_stream(const CommandBus& bus) const;
     std::int64_t take_beside_stream(const Choice& choice);
+    /// All columns before `until` are given.
+    void serve_stream(Cycles until);
+    /// The last of them; not if there is none.
+    bool stream_began() const { return stream_.given > 0; }
+    Cycles stream_begin() const { return stream_.begin; }
+    Cycles last_of_stream() const { return stream_.clock(stream_.given - 1); }
+    Command stream_command() const;
     /// Its columns one after the other, for listeners: when the next is given, and which.
     Cycles next_told() const { return stream_.clock(stream_.told); }
     GivenCommand tell_column();
-    /// All columns of the stream before `limit` are given.
+    /// Puts the window back as it is before `limit`, up to which the columns are given.
     void end_stream(Cycles limit);
+    /// While all that waits is in the stream: the first clock at which there is room for another burst, and
+    /// completion_bound() and door_bound().
+    Cycles room_in_stream() const;
+    Cycles completion_in_stream() const;
+    Cycles door_in_stream(Direction direction) const;
     /// Nothing but what waits can make it do something before this clock.
     Cycles refresh_due() const { return refresh_.due(); }
 
@@ -163,6 +154,7 @@ private:
 
     struct Range {
         std::int64_t first, left, sequence;
+        Cycles arrived;
         std::int32_t request;
     };
     /// What does not fit into a window, in order.
@@ -187,9 +179,10 @@ private:
 
     Reach reach_of_stream() const;
     void limit_stream(const Stream::Run& run);
-    std::int64_t sequence_in_stream(std::int64_t position);
-    void refill(std::int64_t count, Cycles limit);
-    void reenter(const Window::Burst& burst);
+    void look_for_run();
+    Cycles entry_in_stream(std::int64_t position, Cycles arrived) const;
+    void look_out(std::int64_t sequence, Cycles arrived);
+    std::int64_t refill(Cycles limit);
     std::int64_t precharge_row(const Choice& choice);
     void activate_row(const Choice& choice, std::int64_t row);
     void issue_lane(int bank, std::int64_t before);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fast path of PseudoChannel: a stream of consecutive bursts takes the data bus at its full rate, in
-// order, while the rows of the next page are opened beside it. Columns cost nothing here, only rows do. It
-// changes no command (tests/unit/memory/channel_twin.cpp).
+// order, while the rows of the next page are opened beside it. Columns cost little here, only rows do. While
+// it is open, all that waits is at the door, as ranges: a burst is in the window, so to speak, once there are
+// less than `depth` before it. It changes no command (tests/unit/memory/channel_twin.cpp).
 #include <algorithm>
 #include <bit>
 
@@ -15,11 +16,12 @@ constexpr std::int64_t kWorthIt = 12;  // columns: beginning and ending costs ab
 
 }  // namespace
 
-bool PseudoChannel::can_stream(Cycles until) const {
+bool PseudoChannel::can_stream(Cycles due) const {
     const Direction direction = active_, idle = opposite(direction);
+    const auto side = static_cast<std::size_t>(direction);
+    if (!column_known_ || streak_[side] < kWorthIt || column_.when < no_stream_before_) return false;
     const Cycles cadence = of(ccd_, direction);
-    if (!column_known_ || column_.when + cadence * kWorthIt > until || column_.when < no_stream_before_)
-        return false;
+    if (column_.when + cadence * kWorthIt > due) return false;
     if (shared_queue_ || page_ != PagePolicy::Open || capped_ != 0 || urgent_ || refresh_.pending())
         return false;
     if (change_ != Cycles::max() || window_.size(idle) != 0 || door(idle).bursts != 0) return false;
@@ -27,7 +29,6 @@ bool PseudoChannel::can_stream(Cycles until) const {
     if (cadence != burst_ || !map_.groups_lowest() || map_.column_stride() < groups_) return false;
     if (cadence * groups_ < of(ccd_long_, direction)) return false;
     // The window must hold one unbroken range, of which the first burst is next.
-    const auto side = static_cast<std::size_t>(direction);
     const std::int64_t size = window_.size(direction);
     if (size == 0 || column_.sequence != window_.oldest(direction).sequence) return false;
     return last_local_[side] - window_.oldest(direction).local + 1 == size && streak_[side] >= size &&
@@ -59,34 +60,93 @@ bool PseudoChannel::streams_beside(const PseudoChannel& other) const {
            other.column_.when - column_.when < cadence;
 }
 
-void PseudoChannel::begin_stream(Cycles now, Cycles limit) {
+void PseudoChannel::begin_stream(Cycles now, Cycles due) {
     const Direction direction = active_;
     Stream& stream = stream_;
-    stream.direction = direction;
-    stream.window.clear();
-    window_.for_each(direction, [&](const Window::Burst& burst) { stream.window.push_back(burst); });
-    stream.visible = window_.size(direction);
-    stream.local = stream.window.front().local;
     const Reach reach = reach_of_stream();
+    stream.direction = direction;
+    stream.local = window_.oldest(direction).local;
     stream.bursts = reach.bursts;
     stream.begin = column_.when;
     stream.seen_since = now;
     stream.cadence = of(ccd_, direction);
-    stream.limit = std::min({limit, refresh_.due(), stream.clock(reach.columns)});
-    stream.start(map_, bursts_per_row_);
-    book_before(column_, stream.window.front().entered);
-    for (std::int64_t i = 0; i < stream.visible; ++i) entries_->give(direction);
+    Door& door = doors_[static_cast<std::size_t>(direction)];
+    const std::int64_t visible = window_.size(direction);
+    stream.continued = visible + door.bursts > reach.bursts;
+    stream.limit = stream.continued ? std::min(due, stream.clock(reach.columns)) : due;
+    stream.window.clear();
+    window_.for_each(direction, [&](const Window::Burst& burst) { stream.window.push_back(burst); });
+    for (auto burst = stream.window.rbegin(); burst != stream.window.rend(); ++burst)
+        door.ranges.push_front({burst->local, 1, burst->sequence, burst->entered, burst->request});
+    door.bursts += visible;
+    for (std::int64_t i = 0; i < visible; ++i) entries_->give(direction);
     window_.clear(direction);
     forget_choices();
+    stream.start(map_, bursts_per_row_);
+    look_for_run();
 }
 
-std::int64_t PseudoChannel::sequence_in_stream(std::int64_t position) {
+Cycles PseudoChannel::book_begin(Cycles limit) {
+    if (stream_.booked) return Cycles::max();
+    if (stream_.begin >= limit) return stream_.begin;
+    stream_.booked = true;
+    book_before(column_, door(stream_.direction).ranges.front().arrived);
+    return Cycles::max();
+}
+
+bool PseudoChannel::join_stream(std::int64_t request, std::int64_t first, std::int64_t count,
+                                Direction direction, std::int64_t sequence, Cycles now) {
     Stream& stream = stream_;
-    if (position < stream.visible) return stream.window[static_cast<std::size_t>(position)].sequence;
-    const Fifo<Range>& ranges = door(stream.direction).ranges;
-    for (; position >= stream.range_begin + ranges[stream.range].left; ++stream.range)
-        stream.range_begin += ranges[stream.range].left;
-    return ranges[stream.range].sequence + position - stream.range_begin;
+    if (!stream.open || direction != stream.direction) return false;
+    const bool continues = !stream.continued && first == stream.local + stream.bursts;
+    const std::int64_t depth = entries_->depth();
+    if (!continues && stream.bursts - stream.given < depth) return false;
+    Door& door = doors_[static_cast<std::size_t>(direction)];
+    door.ranges.push({first, count, sequence, now, book_.enter(request, count)});
+    door.bursts += count;
+    if (continues) {
+        const bool had_run = stream.has_run();
+        const std::int64_t before = stream.bursts;
+        stream.bursts += count;
+        if (!had_run && stream.has_run()) look_out(sequence + stream.run.first - before, now);
+    } else if (!stream.continued) {
+        stream.continued = true;
+        stream.limit = std::min(stream.limit, stream.clock(stream.bursts - depth));
+    }
+    return true;
+}
+
+/// Without reads it stays as it is; without writes the bus turns, and a refresh that is owed begins.
+Cycles PseudoChannel::stream_limit() const {
+    const bool leaves_last = stream_.direction == Direction::Write || refresh_.owes();
+    const Cycles limit = std::min(stream_.limit, stream_.clock(stream_.bursts - (leaves_last ? 1 : 0)));
+    return stream_.jobs.empty() ? limit : std::min(limit, stream_.clock(stream_.jobs.front().run.first));
+}
+
+/// The scheduler sees a burst from this clock on: an entry freed at one clock is filled at the next.
+Cycles PseudoChannel::entry_in_stream(std::int64_t position, Cycles arrived) const {
+    const std::int64_t freeing = position - entries_->depth();
+    return freeing < 0 ? arrived : std::max(arrived, stream_.clock(freeing) + Cycles(1));
+}
+
+/// The next run has arrived: it comes into question when its first burst has entered and the bank's last run
+/// is through.
+void PseudoChannel::look_out(std::int64_t sequence, Cycles arrived) {
+    Stream& stream = stream_;
+    const Stream::Lane& lane = stream.lanes[static_cast<std::size_t>(stream.run.bank)];
+    const Cycles entry = std::max(entry_in_stream(stream.run.first, arrived), stream.seen_since);
+    stream.run_sequence = sequence;
+    stream.sight = lane.first < 0 ? entry : std::max(entry, stream.clock(lane.last));
+}
+
+void PseudoChannel::look_for_run() {
+    stream_.sight = Cycles::max();
+    if (!stream_.has_run()) return;
+    const Fifo<Range>& ranges = door(stream_.direction).ranges;
+    std::int64_t behind = stream_.run.first - stream_.given;
+    std::size_t i = 0;
+    while (behind >= ranges[i].left) behind -= ranges[i++].left;
+    look_out(ranges[i].sequence + behind, ranges[i].arrived);
 }
 
 /// Tells the bank timing of the last column before position `before` that the bank's run has got.
@@ -100,26 +160,18 @@ void PseudoChannel::issue_lane(int bank, std::int64_t before) {
     lane.issued = true;
 }
 
-/// When the next run comes into question: its first burst has entered and the bank's last run is through.
-Cycles PseudoChannel::next_in_sight() const {
-    if (!stream_.has_run()) return Cycles::max();
-    const Stream::Lane& lane = stream_.lanes[static_cast<std::size_t>(stream_.run.bank)];
-    const Cycles entry = stream_.entry(stream_.run.first);
-    return lane.first < 0 ? entry : std::max(entry, stream_.clock(lane.last));
-}
-
 /// The row of the run is open and ready in time, or must be opened in time, or the stream ends.
 void PseudoChannel::sight_run() {
     Stream& stream = stream_;
     const Stream::Run run = stream.run;
-    const Cycles since = next_in_sight();
     issue_lane(run.bank, run.first);
     stream.lanes[static_cast<std::size_t>(run.bank)] = {run.first, run.last, false};
     if (window_.open_row(run.bank) != run.row)
-        stream.jobs.push_back({run, sequence_in_stream(run.first), since});
+        stream.jobs.push_back({run, stream.run_sequence, stream.sight});
     else
         limit_stream(run);
     stream.next_run(map_);
+    look_for_run();
 }
 
 /// The stream ends before the run if its row is not ready in time.
@@ -159,63 +211,85 @@ GivenCommand PseudoChannel::tell_column() {
     return {stream_command(), number_, place.bank, place.row, stream_.clock(stream_.told++)};
 }
 
-void PseudoChannel::end_stream(Cycles limit) {
+void PseudoChannel::serve_stream(Cycles until) {
     Stream& stream = stream_;
-    const std::int64_t count = stream.columns_before(limit);
-    SYSTOLE_CHECK(count > 0, "a stream of no columns before clock {}", limit.value());
-    if (count < kWorthIt) no_stream_before_ = limit + stream.cadence * (2 * kWorthIt);
-    for (std::size_t bank = 0; bank < stream.lanes.size(); ++bank) issue_lane(static_cast<int>(bank), count);
-    ledger_.book(BusTime::Transfer, stream.clock(count - 1) + of(latency_, stream.direction));
-    (stream.direction == Direction::Read ? stats_.read_bursts : stats_.write_bursts) += count;
-    stats_.bus_busy += burst_ * count;
-    passed_ = 0;
-    refill(count, limit);
-    oldest_ = window_.oldest_sequence(stream.direction);
-}
-
-void PseudoChannel::reenter(const Window::Burst& burst) {
-    window_.enter(stream_.direction, burst);
-    entries_->take(stream_.direction);
-}
-
-/// The window again holds single bursts: what was not served of the old, and what has entered since.
-void PseudoChannel::refill(std::int64_t count, Cycles limit) {
-    const Stream& stream = stream_;
-    const auto side = static_cast<std::size_t>(stream.direction);
-    Door& door = doors_[side];
-    std::int64_t position = 0;
-    for (const Window::Burst& burst : stream.window) {
-        if (position < count)
-            book_.serve(burst.request, 1, stream.direction,
-                        stream.clock(position) + of(latency_, stream.direction));
-        else
-            reenter(burst);
-        ++position;
-    }
-    // The entry that the last column frees is filled at the next clock, which may not have come yet.
-    const std::int64_t freed = stream.columns_before(limit - Cycles(1));
-    const std::int64_t end = position + std::min(door.bursts, freed);
-    while (position < end) {
+    if (stream.next >= until) return;
+    const Cycles span = until - stream.next;
+    const std::int64_t count = span <= stream.cadence ? 1 : ceil_div(span.value(), stream.cadence.value());
+    Door& door = doors_[static_cast<std::size_t>(stream.direction)];
+    Cycles data = stream.next + of(latency_, stream.direction) - stream.cadence;  // of the last served
+    for (std::int64_t left = count; left > 0;) {
         Range& range = door.ranges.front();
-        const std::int64_t through = std::clamp<std::int64_t>(count - position, 0, range.left);
-        if (through > 0) {
-            const std::int64_t served = std::min(through, end - position);
-            position += served;
-            book_.serve(range.request, served, stream.direction,
-                        stream.clock(position - 1) + of(latency_, stream.direction));
-            range.first += served, range.sequence += served, range.left -= served, door.bursts -= served;
-        } else {
-            const RowRun place = map_.locate(range.first);
-            reenter({range.sequence, place.row, range.first, stream.entry(position), range.request,
-                     static_cast<std::int16_t>(place.bank)});
-            ++range.first, ++range.sequence, --range.left, --door.bursts, ++position;
-        }
+        const std::int64_t served = std::min(left, range.left);
+        data += stream.cadence * served;
+        book_.serve(range.request, served, stream.direction, data);
+        left -= served;
+        range.first += served, range.sequence += served, range.left -= served;
         if (range.left == 0) door.ranges.pop();
     }
-    const std::int64_t last_local = stream.local + position - 1;
+    door.bursts -= count;
+    stream.given += count;
+    stream.next += stream.cadence * count;
+    stream.told = stream.given;
+    ledger_.book(BusTime::Transfer, data);
+    (stream.direction == Direction::Read ? stats_.read_bursts : stats_.write_bursts) += count;
+    stats_.bus_busy += burst_ * count;
+}
+
+void PseudoChannel::end_stream(Cycles limit) {
+    Stream& stream = stream_;
+    stream.open = false;
+    if (stream.given < kWorthIt) no_stream_before_ = limit + stream.cadence * (2 * kWorthIt);
+    for (std::size_t bank = 0; bank < stream.lanes.size(); ++bank)
+        issue_lane(static_cast<int>(bank), stream.given);
+    const auto side = static_cast<std::size_t>(stream.direction);
+    const std::int64_t last_local = refill(limit);
     streak_[side] += last_local - last_local_[side];
     last_local_[side] = last_local;
-    if (door.bursts > 0 && entries_->free(stream.direction) > 0) change_ = limit;
+    if (stream.given > 0) passed_ = 0;
+    oldest_ = window_.oldest_sequence(stream.direction);
+    if (doors_[side].bursts > 0 && entries_->free(stream.direction) > 0) change_ = limit;
+    forget_choices();
+}
+
+/// The window again holds single bursts: what has entered and was not served. Answers the local number of the
+/// last that has entered.
+std::int64_t PseudoChannel::refill(Cycles limit) {
+    const Stream& stream = stream_;
+    Door& door = doors_[static_cast<std::size_t>(stream.direction)];
+    std::int64_t position = stream.given;
+    for (; position < stream.bursts; ++position) {
+        Range& range = door.ranges.front();
+        const Cycles entered = entry_in_stream(position, range.arrived);
+        if (entered >= limit) break;
+        const RowRun place = map_.locate(range.first);
+        window_.enter(stream.direction, {range.sequence, place.row, range.first, entered, range.request,
+                                         static_cast<std::int16_t>(place.bank)});
+        entries_->take(stream.direction);
+        ++range.first, ++range.sequence, --range.left, --door.bursts;
+        if (range.left == 0) door.ranges.pop();
+    }
+    return stream.local + position - 1;
+}
+
+Cycles PseudoChannel::room_in_stream() const {
+    const std::int64_t columns = door(stream_.direction).bursts - entries_->depth() + 1;
+    return stream_.clock(stream_.given + columns - 1) + Cycles(1);
+}
+
+/// Others may overtake the first request yet, should rows come too late.
+Cycles PseudoChannel::completion_in_stream() const {
+    const Cycles bound = book_.first_end();
+    const Door& waiting = door(stream_.direction);
+    if (waiting.bursts == 0) return bound;
+    const bool soon = book_.left(waiting.ranges.front().request) == 1;
+    const std::int64_t columns = soon ? 1 : columns_to_completion(stream_.direction);
+    return std::min(bound, stream_.clock(stream_.given + columns - 1) + of(latency_, stream_.direction));
+}
+
+Cycles PseudoChannel::door_in_stream(Direction direction) const {
+    const std::int64_t missing = missing_entries(direction, entries_->free(direction));
+    return missing <= 0 ? Cycles::max() : stream_.clock(stream_.given + missing - 1) + Cycles(1);
 }
 
 }  // namespace systole

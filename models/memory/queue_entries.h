@@ -14,6 +14,7 @@ class QueueEntries {
 public:
     explicit QueueEntries(int depth) : depth_(depth) {}
 
+    int depth() const { return depth_; }
     int used(Direction direction) const { return used_[index(direction)]; }
     int free(Direction direction) const { return depth_ - used(direction); }
     void take(Direction direction) { ++used_[index(direction)]; }

@@ -2,6 +2,7 @@
 systole_test(memory SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/address_map.cpp
     ${CMAKE_CURRENT_LIST_DIR}/channel_by_hand.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/channel_streams.cpp
     ${CMAKE_CURRENT_LIST_DIR}/channel_twin.cpp
     ${CMAKE_CURRENT_LIST_DIR}/command_checker.cpp
     ${CMAKE_CURRENT_LIST_DIR}/constraint_table.cpp

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a pseudo-channel would do next, and which of two such things goes first.
+#pragma once
+
+#include <cstdint>
+
+#include "models/memory/dram_command.h"
+#include "sim/base/units.h"
+
+namespace systole {
+
+/// Something a pseudo-channel will do at `when` unless the other does something first. Of two at one clock
+/// the lower kind goes first, then the lower sequence number.
+struct Choice {
+    enum class Kind : std::uint8_t {
+        Change,  ///< its windows, its direction or what it owes in refreshes change
+        Refresh,
+        Column,
+        Row
+    };
+    Cycles when = Cycles::max();
+    std::int64_t sequence = 0;
+    Kind kind = Kind::Row;
+    Command command = Command::Read;
+    Direction direction = Direction::Read;  ///< of the burst it serves
+    std::int16_t bank = 0;
+
+    bool before(const Choice& other) const {
+        if (when != other.when) return when < other.when;
+        if (kind != other.kind) return kind < other.kind;
+        return sequence < other.sequence;
+    }
+};
+
+}  // namespace systole
