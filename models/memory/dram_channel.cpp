@@ -16,7 +16,6 @@ DramChannel::DramChannel(const DramSpec& spec, const AddressMap& map) : command_
 void DramChannel::push(int pseudo_channel, std::int64_t request, std::int64_t first, std::int64_t count,
                        Direction direction, Cycles now) {
     fix_until(now);
-    next_known_ = false;
     if (streams()) {
         if (join(pseudo_channel, request, first, count, direction, now)) {
             sequence_ += count;
@@ -84,24 +83,17 @@ bool DramChannel::room_now(int pseudo_channel, Direction direction) const {
     return free > 0;
 }
 
-/// What comes next, of all pseudo-channels. It stays so until it is done or something arrives.
-void DramChannel::find_next() {
-    next_bus_ = 0;
+/// Does what comes next, of all pseudo-channels, if it comes before `until`, or opens streams with it.
+bool DramChannel::step(Cycles until) {
+    std::size_t number = 0;
     next_ = buses_.front().next(command_bus_, now_);
     for (std::size_t i = 1; i < buses_.size(); ++i) {
-        const Choice choice = buses_[i].next(command_bus_, now_);
-        if (choice.before(next_)) next_ = choice, next_bus_ = i;
+        const Choice& choice = buses_[i].next(command_bus_, now_);
+        if (choice.before(next_)) next_ = choice, number = i;
     }
-    next_known_ = true;
-}
-
-/// Does what comes next if it comes before `until`, or opens streams with it.
-bool DramChannel::step(Cycles until) {
-    if (!next_known_) find_next();
     if (next_.when >= until) return false;
-    next_known_ = false;
     if (next_.kind == Choice::Kind::Column && open_streams(next_.when)) return true;
-    PseudoChannel& bus = buses_[next_bus_];
+    PseudoChannel& bus = buses_[number];
     now_ = next_.when;
     if (shared_ && next_.kind == Choice::Kind::Change) admit(now_);
     const std::int64_t row = bus.take(next_, command_bus_);

@@ -70,7 +70,6 @@ public:
 private:
     static std::size_t index(int pseudo_channel) { return static_cast<std::size_t>(pseudo_channel); }
 
-    void find_next();
     bool step(Cycles until);
     bool streams() const { return !streaming_.empty(); }
     bool open_streams(Cycles now);
@@ -100,9 +99,7 @@ private:
     Cycles fixed_;               // everything before is fixed
     Cycles now_;                 // everything before is fixed, and perhaps some of what happens now
     std::int64_t sequence_ = 0;  // bursts pushed
-    Choice next_;                // what find_next() found last, and for which pseudo-channel
-    std::size_t next_bus_ = 0;
-    bool next_known_ = false;
+    Choice next_;                // what step() looked at last
     std::vector<PseudoChannel*> streaming_;  // those with an open stream; the others rest if there are any
     Cycles quiet_;                           // until then the streams give nothing but columns
     Listener listener_;

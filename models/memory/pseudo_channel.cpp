@@ -67,6 +67,7 @@ PseudoChannel::PseudoChannel(const DramSpec& spec, const AddressMap& map, int nu
 
 void PseudoChannel::push(std::int64_t request, std::int64_t first, std::int64_t count, Direction direction,
                          std::int64_t sequence, const CommandBus& bus, Cycles now) {
+    next_known_ = false;
     const std::int32_t entry = book_.enter(request, count);
     Door& door = doors_[static_cast<std::size_t>(direction)];
     door.last = now;
@@ -98,6 +99,7 @@ void PseudoChannel::admit(Direction direction, const CommandBus& bus, Cycles now
 }
 
 void PseudoChannel::admit_one(Direction direction, const CommandBus& bus, Cycles now) {
+    next_known_ = false;
     Door& door = doors_[static_cast<std::size_t>(direction)];
     door.last = now;
     Range& range = door.ranges.front();
@@ -132,6 +134,7 @@ void PseudoChannel::enter(Direction direction, const Window::Burst& burst, const
 }
 
 std::int64_t PseudoChannel::take(const Choice& choice, const CommandBus& bus) {
+    next_known_ = false;
     switch (choice.kind) {
         case Choice::Kind::Change:
             begin_clock(bus, choice.when);
@@ -266,6 +269,7 @@ std::int64_t PseudoChannel::refreshes_to_skip(Cycles until) const {
 }
 
 void PseudoChannel::skip_refreshes(std::int64_t count) {
+    next_known_ = false;
     refresh_.skip(count);
     (refresh_.all_banks() ? stats_.refreshes : stats_.bank_refreshes) += count;
 }

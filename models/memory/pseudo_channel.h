@@ -56,7 +56,13 @@ public:
               std::int64_t sequence, const CommandBus& bus, Cycles now);
 
     /// What comes next at `now` or later.
-    Choice next(const CommandBus& bus, Cycles now);
+    const Choice& next(const CommandBus& bus, Cycles now) {
+        if (next_known_ && (next_.kind == Choice::Kind::Change || next_.when >= bus.free(next_.command)))
+            return next_;
+        next_ = find_next(bus, now);
+        next_known_ = true;
+        return next_;
+    }
     /// Does it. Answers the row that the command concerns.
     std::int64_t take(const Choice& choice, const CommandBus& bus);
 
@@ -138,7 +144,10 @@ public:
     /// The first of them enters.
     void admit_one(Direction direction, const CommandBus& bus, Cycles now);
     /// From `clock` on it may decide otherwise, because entries of a shared queue were freed or taken.
-    void wake(Cycles clock) { change_ = std::min(change_, clock); }
+    void wake(Cycles clock) {
+        change_ = std::min(change_, clock);
+        next_known_ = false;
+    }
     /// As above, if it would.
     void notice(Cycles clock) {
         if (turns()) wake(clock);
@@ -215,6 +224,7 @@ private:
     void begin_refresh(Cycles now);
     void end_refresh(const Choice& refresh);
 
+    Choice find_next(const CommandBus& bus, Cycles now);
     Choice best_column(const CommandBus& bus, Cycles now) const;
     Choice best_row(Command command, const CommandBus& bus, Cycles now) const;
     const Choice& next_row(Command command, const CommandBus& bus, Cycles now);
@@ -235,7 +245,7 @@ private:
                   const std::int64_t* sequences, Choice::Kind kind, Choice& best) const;
     std::uint64_t column_banks(Direction direction) const;
     std::uint64_t row_banks() const;
-    void forget_choices() { column_known_ = row_known_[0] = row_known_[1] = false; }
+    void forget_choices() { column_known_ = row_known_[0] = row_known_[1] = next_known_ = false; }
 
     std::int64_t take_column(const Choice& choice, const CommandBus& bus);
     std::int64_t take_row(const Choice& choice, const CommandBus& bus);
@@ -300,7 +310,8 @@ private:
     // The best as last computed, of columns, ACTs and PREs.
     Choice column_;
     std::array<Choice, 2> row_;
-    bool column_known_ = true;
+    Choice next_;  // and of all
+    bool column_known_ = true, next_known_ = false;
     std::array<bool, 2> row_known_{true, true};
     Stats stats_;
 };

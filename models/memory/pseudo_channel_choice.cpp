@@ -8,7 +8,7 @@
 #include "models/memory/pseudo_channel.h"
 
 namespace systole {
-Choice PseudoChannel::next(const CommandBus& bus, Cycles now) {
+Choice PseudoChannel::find_next(const CommandBus& bus, Cycles now) {
     Choice best;
     best.when = std::min(change_, refresh_.due());
     best.kind = Choice::Kind::Change;
