@@ -8,7 +8,8 @@
 #include "models/memory/pseudo_channel.h"
 
 namespace systole {
-Choice PseudoChannel::find_next(const CommandBus& bus, Cycles now) {
+/// The calls below it are small and many: inlined they cost a fifth less.
+[[gnu::flatten]] Choice PseudoChannel::find_next(const CommandBus& bus, Cycles now) {
     Choice best;
     best.when = std::min(change_, refresh_.due());
     best.kind = Choice::Kind::Change;
@@ -96,10 +97,19 @@ Choice PseudoChannel::any_row(const CommandBus& bus, Cycles now) const {
 
 /// The bank may have become one that wants a row command.
 void PseudoChannel::consider_row(int bank, const CommandBus& bus, Cycles now) {
-    const Command command = row_command(bank_bit(bank));
-    if (reserved() & bank_bit(bank)) row_known(command) = false;
-    if (row_known(command) && (row_banks() & bank_bit(bank)))
-        consider_rows(command, active_, bank_bit(bank), bus, now, row_[row_index(command)]);
+    const std::uint64_t banks = bank_bit(bank);
+    const Command command = row_command(banks);
+    if (reserved() & banks) row_known(command) = false;
+    if (!row_known(command) || !(row_banks() & banks)) return;
+    Choice& row = row_[row_index(command)];
+    if (barred_ != 0 || (capped_ & banks)) {
+        consider_rows(command, active_, banks, bus, now, row);
+        return;
+    }
+    const Cycles when = std::max(std::max(now, bus.free(command)), timing_.earliest(command, bank));
+    const Choice choice{when,    window_.oldest_miss(active_, bank), Choice::Kind::Row, command,
+                        active_, static_cast<std::int16_t>(bank)};
+    if (choice.before(row)) row = choice;
 }
 
 void PseudoChannel::consider_rows(Command command, Direction direction, std::uint64_t banks,
