@@ -187,6 +187,7 @@ private:
     };
 
     Reach reach_of_stream() const;
+    bool first_rows_are_ready() const;
     void limit_stream(const Stream::Run& run);
     void look_for_run();
     Cycles entry_in_stream(std::int64_t position, Cycles arrived) const;

@@ -32,7 +32,21 @@ bool PseudoChannel::can_stream(Cycles due) const {
     const std::int64_t size = window_.size(direction);
     if (size == 0 || column_.sequence != window_.oldest(direction).sequence) return false;
     return last_local_[side] - window_.oldest(direction).local + 1 == size && streak_[side] >= size &&
-           reach_of_stream().columns > kWorthIt;
+           reach_of_stream().columns > kWorthIt && first_rows_are_ready();
+}
+
+/// The rows of the first rotation are open in time: after a refresh they come one by one, and a stream would not
+/// last.
+bool PseudoChannel::first_rows_are_ready() const {
+    const std::int64_t first = window_.oldest(active_).local;
+    const Command command = active_ == Direction::Read ? Command::Read : Command::Write;
+    Cycles clock = column_.when;
+    for (std::int64_t i = 0; i < map_.column_stride(); ++i, clock += of(ccd_, active_)) {
+        const RowRun place = map_.locate(first + i);
+        if (window_.open_row(place.bank) != place.row || timing_.local(command, place.bank) > clock)
+            return false;
+    }
+    return true;
 }
 
 /// How many bursts of the window and behind it continue each other; and how many of them the stream can give:
