@@ -67,7 +67,7 @@ Cycles DramChannel::give_rows(Cycles until) {
         Cycles sight = bus->next_in_sight();
         for (std::size_t i = 1; i < streaming_.size(); ++i) {
             PseudoChannel* other = streaming_[i];
-            const Choice choice = other->next_beside_stream(command_bus_);
+            const Choice& choice = other->next_beside_stream(command_bus_);
             if (choice.before(next)) next = choice, bus = other;
             if (other->next_in_sight() < sight) sight = other->next_in_sight(), seeing = other;
         }
@@ -75,7 +75,7 @@ Cycles DramChannel::give_rows(Cycles until) {
         quiet_ = std::min({next.when, sight, limit, begin});
         if (std::min(next.when, sight) >= std::min(limit, until)) return std::min(limit, until);
         if (sight <= next.when) {
-            seeing->sight_run();
+            seeing->sight_run(command_bus_);
             continue;
         }
         // On one bus a row command would meet columns.

@@ -88,9 +88,9 @@ public:
     Cycles stream_limit() const;
     /// The clock at which the scheduler sees the next run of one row; and what happens then.
     Cycles next_in_sight() const { return stream_.sight; }
-    void sight_run();
+    void sight_run(const CommandBus& bus);
     /// The next row command beside the columns of the stream, as next() and take().
-    Choice next_beside_stream(const CommandBus& bus) const;
+    const Choice& next_beside_stream(const CommandBus& bus);
     std::int64_t take_beside_stream(const Choice& choice);
     /// All columns before `until` are given.
     void serve_stream(Cycles until);
@@ -188,6 +188,7 @@ private:
 
     Reach reach_of_stream() const;
     bool first_rows_are_ready() const;
+    Choice beside_stream(const Stream::Job& job, const CommandBus& bus) const;
     void limit_stream(const Stream::Run& run);
     void look_for_run();
     Cycles entry_in_stream(std::int64_t position, Cycles arrived) const;

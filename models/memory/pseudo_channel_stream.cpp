@@ -35,8 +35,8 @@ bool PseudoChannel::can_stream(Cycles due) const {
            reach_of_stream().columns > kWorthIt && first_rows_are_ready();
 }
 
-/// The rows of the first rotation are open in time: after a refresh they come one by one, and a stream would not
-/// last.
+/// The rows of the first rotation are open in time: after a refresh they come one by one, and a stream would
+/// not last.
 bool PseudoChannel::first_rows_are_ready() const {
     const std::int64_t first = window_.oldest(active_).local;
     const Command command = active_ == Direction::Read ? Command::Read : Command::Write;
@@ -175,15 +175,18 @@ void PseudoChannel::issue_lane(int bank, std::int64_t before) {
 }
 
 /// The row of the run is open and ready in time, or must be opened in time, or the stream ends.
-void PseudoChannel::sight_run() {
+void PseudoChannel::sight_run(const CommandBus& bus) {
     Stream& stream = stream_;
     const Stream::Run run = stream.run;
     issue_lane(run.bank, run.first);
     stream.lanes[static_cast<std::size_t>(run.bank)] = {run.first, run.last, false};
-    if (window_.open_row(run.bank) != run.row)
+    if (window_.open_row(run.bank) != run.row) {
         stream.jobs.push_back({run, stream.run_sequence, stream.sight});
-    else
+        const Choice choice = beside_stream(stream.jobs.back(), bus);
+        if (choice.before(stream.beside)) stream.beside = choice;
+    } else {
         limit_stream(run);
+    }
     stream.next_run(map_);
     look_for_run();
 }
@@ -194,21 +197,32 @@ void PseudoChannel::limit_stream(const Stream::Run& run) {
     if (timing_.local(stream_command(), run.bank) > clock) stream_.limit = std::min(stream_.limit, clock);
 }
 
-Choice PseudoChannel::next_beside_stream(const CommandBus& bus) const {
-    Choice best;
-    for (const Stream::Job& job : stream_.jobs) {
-        const int bank = job.run.bank;
-        const Command command = window_.open_row(bank) == Window::kClosed ? Command::Act : Command::Pre;
-        const Cycles when = std::max({job.since, bus.free(command), timing_.earliest(command, bank)});
-        const Choice choice{when,    job.sequence,      Choice::Kind::Row,
-                            command, stream_.direction, static_cast<std::int16_t>(bank)};
-        if (choice.before(best)) best = choice;
+/// The next command for a run's row.
+Choice PseudoChannel::beside_stream(const Stream::Job& job, const CommandBus& bus) const {
+    const Command command = row_command(bank_bit(job.run.bank));
+    const Cycles free = std::max(job.since, bus.free(command));
+    const Cycles when = std::max(free, timing_.earliest(command, job.run.bank));
+    return {when,    job.sequence,      Choice::Kind::Row,
+            command, stream_.direction, static_cast<std::int16_t>(job.run.bank)};
+}
+
+const Choice& PseudoChannel::next_beside_stream(const CommandBus& bus) {
+    Stream& stream = stream_;
+    const bool known = stream.beside_known && (stream.beside.when == Cycles::max() ||
+                                               stream.beside.when >= bus.free(stream.beside.command));
+    if (known) return stream.beside;
+    stream.beside = Choice();
+    for (const Stream::Job& job : stream.jobs) {
+        const Choice choice = beside_stream(job, bus);
+        if (choice.before(stream.beside)) stream.beside = choice;
     }
-    return best;
+    stream.beside_known = true;
+    return stream.beside;
 }
 
 std::int64_t PseudoChannel::take_beside_stream(const Choice& choice) {
     Stream& stream = stream_;
+    stream.beside_known = false;
     const int bank = choice.bank;
     if (choice.command == Command::Pre) return precharge_row(choice);
     const auto job = std::find_if(stream.jobs.begin(), stream.jobs.end(),

@@ -11,7 +11,7 @@ void Stream::start(const AddressMap& map, std::int64_t bursts_per_row) {
     given = told = 0;
     next = begin;
     open = true;
-    booked = false;
+    booked = beside_known = false;
     // The bursts of one rotation belong to as many runs, which are met in this order.
     at_ = local;
     place_run(map);

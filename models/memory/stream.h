@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/memory/address_map.h"
+#include "models/memory/choice.h"
 #include "models/memory/window.h"
 #include "sim/base/units.h"
 
@@ -58,6 +59,8 @@ struct Stream {
     Cycles sight = Cycles::max();       ///< … and the clock at which it comes into question
     std::vector<Job> jobs;              ///< in order
     std::vector<Lane> lanes;            ///< by bank
+    Choice beside;                      ///< the first command for one of the jobs …
+    bool beside_known = false;          ///< … unless something has been given since
     std::vector<Window::Burst> window;  ///< scratch
 
 private:
