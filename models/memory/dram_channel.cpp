@@ -181,7 +181,7 @@ Cycles DramChannel::wait_for_room(int pseudo_channel, Direction direction, Cycle
             if (!step(limit)) break;
             continue;
         }
-        const Cycles found = std::min(buses_[index(pseudo_channel)].room_in_stream(), limit);
+        const Cycles found = std::min(buses_[index(pseudo_channel)].room_in_stream(direction), limit);
         if (run_streams(found)) return now_ = fixed_ = found;
     }
     // An entry that a column frees at one clock can be filled at the next.
