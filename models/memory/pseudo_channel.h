@@ -188,6 +188,7 @@ private:
 
     void queue_up(std::int64_t request, std::int64_t first, std::int64_t count, Direction direction,
                   std::int64_t sequence, Cycles now);
+    static void put_back(Fifo<Range>& ranges, const Window::Burst& burst);
     Reach reach_of_stream() const;
     std::int64_t left_by_stream(bool opposed) const;
     bool bears(std::int64_t count, Direction idle) const;

@@ -88,10 +88,11 @@ void PseudoChannel::begin_stream(Cycles now, Cycles due) {
     stream.window.clear();
     window_.for_each(direction, [&](const Window::Burst& burst) { stream.window.push_back(burst); });
     for (auto burst = stream.window.rbegin(); burst != stream.window.rend(); ++burst)
-        door.ranges.push_front({burst->local, 1, burst->sequence, burst->entered, burst->request});
+        put_back(door.ranges, *burst);
     door.bursts += visible;
     for (std::int64_t i = 0; i < visible; ++i) entries_->give(direction);
     window_.clear(direction);
+    book_.hide_all(direction);
     forget_choices();
     stream.start(map_, bursts_per_row_);
     if (window_.size(opposite(direction)) > 0) limit_patience();
@@ -103,6 +104,18 @@ void PseudoChannel::queue_up(std::int64_t request, std::int64_t first, std::int6
     Door& door = doors_[static_cast<std::size_t>(direction)];
     door.ranges.push({first, count, sequence, now, book_.enter(request, count)});
     door.bursts += count;
+}
+
+/// Those of one request that entered together are one range.
+void PseudoChannel::put_back(Fifo<Range>& ranges, const Window::Burst& burst) {
+    if (!ranges.empty()) {
+        Range& front = ranges.front();
+        if (front.request == burst.request && front.arrived == burst.entered) {
+            --front.first, --front.sequence, ++front.left;
+            return;
+        }
+    }
+    ranges.push_front({burst.local, 1, burst.sequence, burst.entered, burst.request});
 }
 
 Cycles PseudoChannel::book_begin(Cycles limit) {
@@ -306,6 +319,7 @@ std::int64_t PseudoChannel::refill(Cycles limit) {
         window_.enter(stream.direction, {range.sequence, place.row, range.first, entered, range.request,
                                          static_cast<std::int16_t>(place.bank)});
         entries_->take(stream.direction);
+        book_.show(range.request, stream.direction);
         ++range.first, ++range.sequence, --range.left, --door.bursts;
         if (range.left == 0) door.ranges.pop();
     }
