@@ -130,9 +130,9 @@ void DramChannel::advance(Cycles now, std::vector<Completion>& done) {
     fix_until(now);
     const auto begin = static_cast<std::ptrdiff_t>(done.size());
     for (PseudoChannel& bus : buses_) bus.collect(now, done);
-    if (buses_.size() > 1 && done.size() > static_cast<std::size_t>(begin) + 1)
-        std::stable_sort(done.begin() + begin, done.end(),
-                         [](const Completion& a, const Completion& b) { return a.clock < b.clock; });
+    const auto earlier = [](const Completion& a, const Completion& b) { return a.clock < b.clock; };
+    if (!std::is_sorted(done.begin() + begin, done.end(), earlier))
+        std::stable_sort(done.begin() + begin, done.end(), earlier);
 }
 
 void DramChannel::settle(Cycles now) {
@@ -181,7 +181,7 @@ Cycles DramChannel::wait_for_room(int pseudo_channel, Direction direction, Cycle
             if (!step(limit)) break;
             continue;
         }
-        const Cycles found = std::min(buses_[index(pseudo_channel)].room_in_stream(), limit);
+        const Cycles found = std::min(buses_[index(pseudo_channel)].room_in_stream(direction), limit);
         if (run_streams(found)) return now_ = fixed_ = found;
     }
     // An entry that a column frees at one clock can be filled at the next.

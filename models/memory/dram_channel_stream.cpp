@@ -49,7 +49,7 @@ void DramChannel::close_streams(Cycles limit) {
 bool DramChannel::join(int pseudo_channel, std::int64_t request, std::int64_t first, std::int64_t count,
                        Direction direction, Cycles now) {
     PseudoChannel& bus = buses_[index(pseudo_channel)];
-    if (!bus.join_stream(request, first, count, direction, sequence_, now)) return false;
+    if (!bus.join_stream(request, first, count, direction, sequence_, command_bus_, now)) return false;
     quiet_ = std::min({quiet_, bus.next_in_sight(), bus.stream_limit()});
     return true;
 }

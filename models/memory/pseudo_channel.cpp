@@ -115,6 +115,7 @@ void PseudoChannel::enter(Direction direction, const Window::Burst& burst, const
                           Cycles now) {
     const bool first = window_.enter(direction, burst);
     entries_->take(direction);
+    book_.show(burst.request, direction);
     const auto side = static_cast<std::size_t>(direction);
     streak_[side] = burst.local == last_local_[side] + 1 ? streak_[side] + 1 : 1;
     last_local_[side] = burst.local;
@@ -157,6 +158,7 @@ std::int64_t PseudoChannel::take_column(const Choice& choice, const CommandBus& 
     const std::int64_t row = window_.open_row(bank);
     const Window::Burst burst = window_.take(direction, bank);
     entries_->give(direction);
+    book_.hide(burst.request, direction);
     book_.serve(burst.request, 1, direction, choice.when + of(latency_, direction));
     book(choice, burst.entered);
     timing_.issue(choice.command, bank, choice.when);

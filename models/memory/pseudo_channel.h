@@ -67,7 +67,7 @@ public:
     std::int64_t take(const Choice& choice, const CommandBus& bus);
 
     // --- streams: bursts in order at an even cadence (pseudo_channel_stream.cpp). While one is open, all
-    // that waits is at the door, and nothing above is asked. ---
+    // that waits in its direction is at the door, and nothing above is asked. ---
 
     /// No burst waits, and no refresh.
     bool rests() const { return waiting() == 0 && !refresh_.pending() && change_ == Cycles::max(); }
@@ -82,7 +82,7 @@ public:
     Cycles book_begin(Cycles limit);
     /// As push(). False if the stream cannot go on then.
     bool join_stream(std::int64_t request, std::int64_t first, std::int64_t count, Direction direction,
-                     std::int64_t sequence, Cycles now);
+                     std::int64_t sequence, const CommandBus& bus, Cycles now);
     /// Up to here it is certain as things stand: it runs dry, or rows that are not yet opened may come too
     /// late. Arrivals never make it earlier than their own clock.
     Cycles stream_limit() const;
@@ -104,9 +104,9 @@ public:
     GivenCommand tell_column();
     /// Puts the window back as it is before `limit`, up to which the columns are given.
     void end_stream(Cycles limit);
-    /// While all that waits is in the stream: the first clock at which there is room for another burst, and
-    /// completion_bound() and door_bound().
-    Cycles room_in_stream() const;
+    /// While nothing else arrives: the first clock at which there is room for another burst, Cycles::max() if
+    /// the stream must end first, and completion_bound() and door_bound().
+    Cycles room_in_stream(Direction direction) const;
     Cycles completion_in_stream() const;
     Cycles door_in_stream(Direction direction) const;
     /// Nothing but what waits can make it do something before this clock.
@@ -186,9 +186,16 @@ private:
         Cycles from, until;
     };
 
+    void queue_up(std::int64_t request, std::int64_t first, std::int64_t count, Direction direction,
+                  std::int64_t sequence, Cycles now);
+    static void put_back(Fifo<Range>& ranges, const Window::Burst& burst);
     Reach reach_of_stream() const;
     bool first_rows_are_ready() const;
     Choice beside_stream(const Stream::Job& job, const CommandBus& bus) const;
+    std::int64_t left_by_stream(bool opposed) const;
+    bool bears(std::int64_t count, Direction idle) const;
+    void limit_patience();
+    Cycles turn_in_stream() const;
     void limit_stream(const Stream::Run& run);
     void look_for_run();
     Cycles entry_in_stream(std::int64_t position, Cycles arrived) const;

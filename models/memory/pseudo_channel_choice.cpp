@@ -3,7 +3,6 @@
 // what it can do at all.
 #include <algorithm>
 #include <bit>
-#include <limits>
 
 #include "models/memory/pseudo_channel.h"
 
@@ -219,12 +218,7 @@ Cycles PseudoChannel::completion_bound(const CommandBus& bus, Cycles now, Cycles
 
 /// At least so many columns are given until some request of the direction is complete.
 std::int64_t PseudoChannel::columns_to_completion(Direction direction) const {
-    std::int64_t least = std::numeric_limits<std::int64_t>::max();
-    std::int32_t last = -1;  // bursts of one request are neighbours
-    window_.for_each(direction, [&](const Window::Burst& burst) {
-        if (burst.request != last) least = std::min(least, book_.left(burst.request));
-        last = burst.request;
-    });
+    std::int64_t least = book_.least_left(direction);
     // Others may hold entries of a shared queue; its own bursts never more than there are.
     const std::int64_t free = window_.depth() - window_.size(direction);
     std::int64_t before = 0;  // bursts at the door that enter earlier

@@ -51,6 +51,16 @@ TEST_CASE("random traffic gets the commands, completions and bus account of the 
     compare(1, 300, 500);
 }
 
+TEST_CASE("engines that read and write beside each other get the commands of the clock-by-clock twin") {
+    for (std::uint64_t seed = 5001; seed <= 5060; ++seed) {
+        Random random(seed);
+        const DramSpec spec = some_streaming(random, some_memory(random));
+        const std::deque<Arrival> arrivals = some_engines(random, spec, 1500);
+        INFO("seed " << seed << ", " << text_of(spec));
+        REQUIRE(difference(spec, arrivals, seed) == "");
+    }
+}
+
 TEST_CASE("cutting requests into pieces of any size changes no command") {
     for (std::uint64_t seed = 2001; seed <= 2200; ++seed) {
         Random random(seed);

@@ -127,6 +127,48 @@ std::deque<Arrival> some_traffic(Random& random, const DramSpec& spec, std::int6
     return arrivals;
 }
 
+DramSpec some_streaming(Random& random, DramSpec spec) {
+    spec.page = PagePolicy::Open;
+    spec.row_hit_cap = 0;
+    spec.shared_queue = pick(random, 0, 9) == 0;
+    spec.queue = static_cast<int>(pick(random, 14, 64));
+    spec.writes.high =
+        pick(random, 0, 1) == 0 ? spec.queue * 4 / 5 : static_cast<int>(pick(random, 1, spec.queue));
+    spec.writes.low = static_cast<int>(pick(random, 0, spec.writes.high - 1));
+    spec.patience = static_cast<int>(pick(random, 0, 1) == 0 ? 256 : pick(random, 1, 600));
+    return spec;
+}
+
+std::deque<Arrival> some_engines(Random& random, const DramSpec& spec, std::int64_t bursts) {
+    struct Engine {
+        std::int64_t at;
+        Direction direction;
+    };
+    const std::int64_t all = spec.bus_capacity() / spec.burst_bytes;
+    const std::int64_t longest = pick(random, 1, 3) * 32, jumps_percent = pick(random, 0, 20);
+    const std::int64_t pause = pick(random, 0, 3) == 0 ? 0 : pick(random, 0, 300);
+    std::vector<Engine> engines(static_cast<std::size_t>(pick(random, 1, 4)));
+    for (Engine& engine : engines)
+        engine = {pick(random, 0, all - 1), pick(random, 0, 2) == 0 ? Direction::Write : Direction::Read};
+    std::deque<Arrival> arrivals;
+    std::int64_t clock = 0, total = 0;
+    for (std::int64_t id = 0; total < bursts;) {
+        const auto last = static_cast<std::int64_t>(engines.size()) - 1;
+        Engine& engine = engines[static_cast<std::size_t>(pick(random, 0, last))];
+        const std::int64_t count = pick(random, 0, 9) == 0 ? pick(random, 1, longest) : longest;
+        if (pick(random, 0, 99) < jumps_percent) engine.at = pick(random, 0, all - 1);
+        const std::int64_t first = std::min(engine.at, all - count);
+        for (int bus = 0; bus < spec.pseudo_channels; ++bus) {
+            if (pick(random, 0, 49) == 0) continue;
+            arrivals.push_back({clock, bus, id++, first, count, engine.direction});
+            total += count;
+        }
+        engine.at = (first + count) % all;
+        if (pick(random, 0, 1) == 0) clock += pick(random, 0, pause);
+    }
+    return arrivals;
+}
+
 std::string text_of(const DramSpec& spec) {
     return fmt::format(
         "{} x{}, map {}, queue {}{}, writes {}/{}, patience {}, page {}, cap {}, refresh {} postpone {}",

@@ -26,6 +26,12 @@ DramSpec some_memory(Random& random);
 /// About `bursts` bursts of streams, strides and random requests, in bursts of arrivals and pauses.
 std::deque<Arrival> some_traffic(Random& random, const DramSpec& spec, std::int64_t bursts);
 
+/// The same memory, but one whose channel can stream, with any watermarks and patience.
+DramSpec some_streaming(Random& random, DramSpec spec);
+
+/// About `bursts` bursts of a few DMA engines, each of which reads or writes long consecutive ranges.
+std::deque<Arrival> some_engines(Random& random, const DramSpec& spec, std::int64_t bursts);
+
 /// The memory in words, for messages.
 std::string text_of(const DramSpec& spec);
 
