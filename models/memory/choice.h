@@ -25,11 +25,16 @@ struct Choice {
     Direction direction = Direction::Read;  ///< of the burst it serves
     std::int16_t bank = 0;
 
+    /// Which of two comes first cannot be predicted, so there is no branch to be mispredicted.
     bool before(const Choice& other) const {
-        if (when != other.when) return when < other.when;
-        if (kind != other.kind) return kind < other.kind;
-        return sequence < other.sequence;
+        const bool first_of_kind = (kind == other.kind) & (sequence < other.sequence);
+        const bool first_at_once = (kind < other.kind) | first_of_kind;
+        return (when < other.when) | ((when == other.when) & first_at_once);
     }
 };
+
+inline const Choice& first_of(const Choice& a, const Choice& b) {
+    return a.before(b) ? a : b;
+}
 
 }  // namespace systole

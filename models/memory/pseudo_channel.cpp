@@ -67,7 +67,6 @@ PseudoChannel::PseudoChannel(const DramSpec& spec, const AddressMap& map, int nu
 
 void PseudoChannel::push(std::int64_t request, std::int64_t first, std::int64_t count, Direction direction,
                          std::int64_t sequence, const CommandBus& bus, Cycles now) {
-    next_known_ = false;
     const std::int32_t entry = book_.enter(request, count);
     Door& door = doors_[static_cast<std::size_t>(direction)];
     door.last = now;
@@ -80,7 +79,7 @@ void PseudoChannel::push(std::int64_t request, std::int64_t first, std::int64_t 
     }
     door.ranges.push({first, count, sequence, now, entry});
     door.bursts += count;
-    change_ = std::min(change_, now);
+    wake(now);
 }
 
 void PseudoChannel::begin_clock(const CommandBus& bus, Cycles now) {
@@ -99,7 +98,6 @@ void PseudoChannel::admit(Direction direction, const CommandBus& bus, Cycles now
 }
 
 void PseudoChannel::admit_one(Direction direction, const CommandBus& bus, Cycles now) {
-    next_known_ = false;
     Door& door = doors_[static_cast<std::size_t>(direction)];
     door.last = now;
     Range& range = door.ranges.front();
@@ -122,7 +120,9 @@ void PseudoChannel::enter(Direction direction, const Window::Burst& burst, const
         oldest_ = burst.sequence;
         passed_ = 0;
     }
-    if (!first) return;  // others of its kind come first
+    if (page_ != PagePolicy::Open) next_known_ = false;  // a column may leave its bank open for it
+    if (!first) return;                                  // others of its kind come first
+    next_known_ = false;
     if (window_.open_row(burst.bank) != burst.row) {
         if (direction == active_) consider_row(burst.bank, bus, now);
         return;

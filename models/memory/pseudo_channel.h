@@ -227,7 +227,7 @@ private:
     Choice find_next(const CommandBus& bus, Cycles now);
     Choice best_column(const CommandBus& bus, Cycles now) const;
     Choice best_row(Command command, const CommandBus& bus, Cycles now) const;
-    const Choice& next_row(Command command, const CommandBus& bus, Cycles now);
+    const Choice& next_row(Command command, const CommandBus& bus, Cycles now, const Choice& instead);
     Choice any_row(const CommandBus& bus, Cycles now) const;
     static std::size_t row_index(Command command) { return command == Command::Act ? 0 : 1; }
     bool& row_known(Command command) { return row_known_[row_index(command)]; }

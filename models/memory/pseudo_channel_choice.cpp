@@ -10,28 +10,42 @@
 namespace systole {
 /// The calls below it are small and many: inlined they cost a fifth less.
 [[gnu::flatten]] Choice PseudoChannel::find_next(const CommandBus& bus, Cycles now) {
-    Choice best;
-    best.when = std::min(change_, refresh_.due());
-    best.kind = Choice::Kind::Change;
-    if (best.when <= now) return best;
+    Choice other;
+    other.when = std::min(change_, refresh_.due());
+    other.kind = Choice::Kind::Change;
+    if (other.when <= now) return other;
     if (refresh_.pending()) {
         const Choice refresh = next_refresh(bus, now);
-        if (refresh.before(best)) best = refresh;
-        if (blocked()) return best;
+        if (refresh.before(other)) other = refresh;
+        if (blocked()) return other;
     }
-    if (!column_known_ || column_.when < bus.free(column_.command)) {
+    if (!column_known_ | (column_.when < bus.free(column_.command))) {
         column_ = best_column(bus, now);
         column_known_ = true;
     }
-    const Choice &act = next_row(Command::Act, bus, now), &pre = next_row(Command::Pre, bus, now);
-    const Choice& row = act.before(pre) ? act : pre;
-    const Choice& command = column_.before(row) ? column_ : row;
-    if (!command.before(best)) return best;
-    if (page_ == PagePolicy::Open || command.kind == Choice::Kind::Row) return command;
-    best = command;
-    if (closes_after(best.direction, best.bank))
-        best.command = best.direction == Direction::Read ? Command::ReadAp : Command::WriteAp;
-    return best;
+    // ACTs last: they wait for each other, so most often something comes before any of them can.
+    const Choice* best = &first_of(column_, other);
+    best = &first_of(next_row(Command::Pre, bus, now, *best), *best);
+    best = &first_of(next_row(Command::Act, bus, now, *best), *best);
+    if (page_ == PagePolicy::Open || best->kind != Choice::Kind::Column) return *best;
+    Choice column = *best;
+    if (closes_after(column.direction, column.bank))
+        column.command = column.direction == Direction::Read ? Command::ReadAp : Command::WriteAp;
+    return column;
+}
+
+/// The first ACT, or PRE; some other choice instead, as long as none can come before it.
+const Choice& PseudoChannel::next_row(Command command, const CommandBus& bus, Cycles now,
+                                      const Choice& instead) {
+    const Cycles free = bus.free(command);
+    Choice& row = row_[row_index(command)];
+    if (row_known(command) & (row.when >= free)) return row;
+    const Cycles soonest = std::max(std::max(now, free), timing_.anywhere(command));
+    row_known(command) =
+        (soonest < instead.when) | ((soonest == instead.when) & (instead.kind == Choice::Kind::Row));
+    if (!row_known(command)) return instead;
+    row = best_row(command, bus, now);
+    return row;
 }
 
 /// The banks with a burst of the direction that may be given its column: of the active direction all hits, of
@@ -65,14 +79,6 @@ void PseudoChannel::consider_columns(Direction direction, std::uint64_t banks, c
     const Command command = direction == Direction::Read ? Command::Read : Command::Write;
     const Cycles soonest = std::max({now, bus.free(command), timing_.anywhere(command)});
     consider(command, direction, banks, soonest, window_.hits_by_age(direction), Choice::Kind::Column, best);
-}
-
-const Choice& PseudoChannel::next_row(Command command, const CommandBus& bus, Cycles now) {
-    Choice& row = row_[row_index(command)];
-    if (row_known(command) && row.when >= bus.free(command)) return row;
-    row = best_row(command, bus, now);
-    row_known(command) = true;
-    return row;
 }
 
 Choice PseudoChannel::best_row(Command command, const CommandBus& bus, Cycles now) const {
@@ -156,9 +162,10 @@ void PseudoChannel::consider(Command command, Direction direction, std::uint64_t
         const int bank = std::countr_zero(banks);
         const std::int64_t at = std::max(soonest.value(), locals.ready(bank)), age = sequences[bank];
         const bool better = (at < when) | ((at == when) & (age < sequence));
-        when = better ? at : when;
-        sequence = better ? age : sequence;
-        found = better ? bank : found;
+        const auto taken = -static_cast<std::int64_t>(better);  // all bits; of ?: compilers make a branch
+        when ^= (when ^ at) & taken;
+        sequence ^= (sequence ^ age) & taken;
+        found ^= (found ^ bank) & static_cast<int>(taken);
     }
     if (found >= 0)
         best = {Cycles(when), sequence, kind, command, direction, static_cast<std::int16_t>(found)};
