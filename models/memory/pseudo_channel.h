@@ -216,7 +216,9 @@ private:
     bool hits_to_write() const;
     bool waited_too_long() const { return passed_ >= patience_ && oldest_ != Window::kNone; }
     Direction urgent_direction() const;
-    std::uint64_t urgent_bank() const { return bank_bit(window_.oldest(urgent_direction()).bank); }
+    [[gnu::noinline]] std::uint64_t urgent_bank() const {
+        return bank_bit(window_.oldest(urgent_direction()).bank);
+    }
     bool urgent_hits() const;
     bool urgent_is_ready() const;
     /// Banks of which rule and age give no command: that of the urgent burst, and the one to be refreshed.
@@ -237,6 +239,15 @@ private:
     void consider_row(int bank, const CommandBus& bus, Cycles now);
     void consider_rows(Command command, Direction direction, std::uint64_t banks, const CommandBus& bus,
                        Cycles now, Choice& best) const;
+    void consider_capped(Command command, Direction direction, std::uint64_t banks, Cycles soonest,
+                         Choice& best) const;
+    void consider_urgent_row(Command command, const CommandBus& bus, Cycles now, Choice& best) const;
+    void consider_other_columns(Direction idle, const CommandBus& bus, Cycles now, Choice& best) const;
+    std::uint64_t urgent_column(Direction direction) const;
+    /// No bank can be given `command` before.
+    Cycles soonest_of_any(Command command, const CommandBus& bus, Cycles now) const {
+        return std::max(std::max(now, bus.free(command)), timing_.anywhere(command));
+    }
     std::uint64_t activations_before_refresh(std::uint64_t banks, Cycles soonest) const;
     Command row_command(std::uint64_t bank) const {
         return window_.open_banks() & bank ? Command::Pre : Command::Act;

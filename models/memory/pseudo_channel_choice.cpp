@@ -8,7 +8,7 @@
 #include "models/memory/pseudo_channel.h"
 
 namespace systole {
-/// The calls below it are small and many: inlined they cost a fifth less.
+/// The calls below it are small and many: inlined they cost a fifth less. What is rare stays outside.
 [[gnu::flatten]] Choice PseudoChannel::find_next(const CommandBus& bus, Cycles now) {
     Choice other;
     other.when = std::min(change_, refresh_.due());
@@ -40,7 +40,7 @@ const Choice& PseudoChannel::next_row(Command command, const CommandBus& bus, Cy
     const Cycles free = bus.free(command);
     Choice& row = row_[row_index(command)];
     if (row_known(command) & (row.when >= free)) return row;
-    const Cycles soonest = std::max(std::max(now, free), timing_.anywhere(command));
+    const Cycles soonest = soonest_of_any(command, bus, now);
     row_known(command) =
         (soonest < instead.when) | ((soonest == instead.when) & (instead.kind == Choice::Kind::Row));
     if (!row_known(command)) return instead;
@@ -53,8 +53,11 @@ const Choice& PseudoChannel::next_row(Command command, const CommandBus& bus, Cy
 std::uint64_t PseudoChannel::column_banks(Direction direction) const {
     const std::uint64_t hits = direction == active_ ? window_.hits(direction) & ~capped_ : 0;
     const std::uint64_t banks = (hits | bound(direction)) & ~reserved();
-    if (!urgent_ || direction != urgent_direction() || !urgent_is_ready()) return banks;
-    return banks | urgent_bank();
+    return urgent_ ? banks | urgent_column(direction) : banks;
+}
+
+[[gnu::noinline]] std::uint64_t PseudoChannel::urgent_column(Direction direction) const {
+    return direction == urgent_direction() && urgent_is_ready() ? urgent_bank() : 0;
 }
 
 /// The banks that the active direction wants in another row, or opened.
@@ -69,15 +72,20 @@ Choice PseudoChannel::best_column(const CommandBus& bus, Cycles now) const {
     best.kind = Choice::Kind::Column;
     consider_columns(active_, column_banks(active_), bus, now, best);
     const Direction idle = opposite(active_);
-    if (bound(idle) != 0 || urgent_) consider_columns(idle, column_banks(idle), bus, now, best);
+    if (bound(idle) != 0 || urgent_) consider_other_columns(idle, bus, now, best);
     return best;
+}
+
+[[gnu::noinline]] void PseudoChannel::consider_other_columns(Direction idle, const CommandBus& bus,
+                                                             Cycles now, Choice& best) const {
+    consider_columns(idle, column_banks(idle), bus, now, best);
 }
 
 void PseudoChannel::consider_columns(Direction direction, std::uint64_t banks, const CommandBus& bus,
                                      Cycles now, Choice& best) const {
     if (banks == 0) return;
     const Command command = direction == Direction::Read ? Command::Read : Command::Write;
-    const Cycles soonest = std::max({now, bus.free(command), timing_.anywhere(command)});
+    const Cycles soonest = soonest_of_any(command, bus, now);
     consider(command, direction, banks, soonest, window_.hits_by_age(direction), Choice::Kind::Column, best);
 }
 
@@ -85,9 +93,15 @@ Choice PseudoChannel::best_row(Command command, const CommandBus& bus, Cycles no
     Choice best;
     const std::uint64_t open = window_.open_banks();
     consider_rows(command, active_, row_banks() & (command == Command::Pre ? open : ~open), bus, now, best);
-    if (urgent_ && !urgent_hits() && !(barred_ & urgent_bank()) && row_command(urgent_bank()) == command)
-        consider_rows(command, urgent_direction(), urgent_bank(), bus, now, best);
+    if (urgent_) consider_urgent_row(command, bus, now, best);
     return best;
+}
+
+[[gnu::noinline]] void PseudoChannel::consider_urgent_row(Command command, const CommandBus& bus, Cycles now,
+                                                          Choice& best) const {
+    const std::uint64_t bank = urgent_bank();
+    if (!urgent_hits() && !(barred_ & bank) && row_command(bank) == command)
+        consider_rows(command, urgent_direction(), bank, bus, now, best);
 }
 
 /// The better of ACT and PRE, computed if it is not known.
@@ -121,12 +135,19 @@ void PseudoChannel::consider_row(int bank, const CommandBus& bus, Cycles now) {
 void PseudoChannel::consider_rows(Command command, Direction direction, std::uint64_t banks,
                                   const CommandBus& bus, Cycles now, Choice& best) const {
     if (banks == 0) return;
-    const Cycles soonest = std::max({now, bus.free(command), timing_.anywhere(command)});
+    const Cycles soonest = soonest_of_any(command, bus, now);
     if (barred_ != 0 && command == Command::Act) banks = activations_before_refresh(banks, soonest);
     const std::uint64_t capped = banks & capped_ & window_.hits(direction);
     consider(command, direction, banks & ~capped, soonest, window_.misses_by_age(direction),
              Choice::Kind::Row, best);
-    for (std::uint64_t left = capped; left != 0; left &= left - 1) {
+    if (capped != 0) consider_capped(command, direction, capped, soonest, best);
+}
+
+/// As above, of banks whose open row others still want.
+[[gnu::noinline]] void PseudoChannel::consider_capped(Command command, Direction direction,
+                                                      std::uint64_t banks, Cycles soonest,
+                                                      Choice& best) const {
+    for (std::uint64_t left = banks; left != 0; left &= left - 1) {
         const int bank = std::countr_zero(left);
         const Choice choice{
             std::max(soonest, timing_.local(command, bank)),
@@ -141,7 +162,8 @@ void PseudoChannel::consider_rows(Command command, Direction direction, std::uin
 
 /// Of `banks` those that can be activated, from `soonest` on, without keeping the refresh of another bank
 /// waiting: an ACT keeps it away for longer than it does the next ACT, so a stream of them would for ever.
-std::uint64_t PseudoChannel::activations_before_refresh(std::uint64_t banks, Cycles soonest) const {
+[[gnu::noinline]] std::uint64_t PseudoChannel::activations_before_refresh(std::uint64_t banks,
+                                                                          Cycles soonest) const {
     if (barred_ & window_.open_banks()) return banks;
     const Cycles latest =
         timing_.earliest(Command::RefreshBank, std::countr_zero(barred_)) - activation_to_refresh_;
@@ -156,11 +178,13 @@ std::uint64_t PseudoChannel::activations_before_refresh(std::uint64_t banks, Cyc
 void PseudoChannel::consider(Command command, Direction direction, std::uint64_t banks, Cycles soonest,
                              const std::int64_t* sequences, Choice::Kind kind, Choice& best) const {
     const BankTiming::Locals locals = timing_.locals(command);
+    const std::int64_t earliest = soonest.value();
     std::int64_t when = best.when.value(), sequence = best.sequence;
     int found = -1;
     for (; banks != 0; banks &= banks - 1) {
         const int bank = std::countr_zero(banks);
-        const std::int64_t at = std::max(soonest.value(), locals.ready(bank)), age = sequences[bank];
+        const std::int64_t ready = locals.ready(bank), age = sequences[bank];
+        const std::int64_t at = ready > earliest ? ready : earliest;
         const bool better = (at < when) | ((at == when) & (age < sequence));
         const auto taken = -static_cast<std::int64_t>(better);  // all bits; of ?: compilers make a branch
         when ^= (when ^ at) & taken;
@@ -171,7 +195,7 @@ void PseudoChannel::consider(Command command, Direction direction, std::uint64_t
         best = {Cycles(when), sequence, kind, command, direction, static_cast<std::int16_t>(found)};
 }
 
-Choice PseudoChannel::next_refresh(const CommandBus& bus, Cycles now) const {
+[[gnu::noinline]] Choice PseudoChannel::next_refresh(const CommandBus& bus, Cycles now) const {
     Choice next;
     next.kind = Choice::Kind::Refresh;
     next.sequence = number_;
