@@ -186,9 +186,11 @@ std::int64_t PseudoChannel::take_column(const Choice& choice, const CommandBus& 
     return row;
 }
 
-PseudoChannel::RowStep PseudoChannel::row_step(const Choice& choice) const {
-    return {choice.when, timing_.of_bank(choice.command, choice.bank),
-            std::max(timing_.anywhere(choice.command), timing_.group(choice.command, choice.bank))};
+void PseudoChannel::note(const Choice& choice, RowStep& step) const {
+    step.at = choice.when;
+    step.bank_ready = timing_.of_bank(choice.command, choice.bank);
+    step.shared_ready =
+        std::max(timing_.anywhere(choice.command), timing_.group(choice.command, choice.bank));
 }
 
 std::int64_t PseudoChannel::take_row(const Choice& choice, const CommandBus& bus) {
@@ -221,7 +223,7 @@ void PseudoChannel::count_hit(Direction direction, int bank, std::int64_t sequen
 std::int64_t PseudoChannel::precharge_row(const Choice& choice) {
     const std::int64_t row = window_.open_row(choice.bank);
     close(choice.bank);
-    precharges_[static_cast<std::size_t>(choice.bank)] = row_step(choice);
+    note(choice, precharges_[static_cast<std::size_t>(choice.bank)]);
     timing_.issue(Command::Pre, choice.bank, choice.when);
     return row;
 }
@@ -229,7 +231,7 @@ std::int64_t PseudoChannel::precharge_row(const Choice& choice) {
 /// The mark in bound() keeps the bank open until the burst that it was opened for is served.
 void PseudoChannel::activate_row(const Choice& choice, std::int64_t row) {
     const auto bank = static_cast<std::size_t>(choice.bank);
-    activations_[bank] = row_step(choice);
+    note(choice, activations_[bank]);
     timing_.issue(Command::Act, choice.bank, choice.when);
     window_.open(choice.bank, row);
     bound(choice.direction) |= bank_bit(choice.bank);

@@ -9,29 +9,29 @@
 
 namespace systole {
 /// The calls below it are small and many: inlined they cost a fifth less. What is rare stays outside.
-[[gnu::flatten]] Choice PseudoChannel::find_next(const CommandBus& bus, Cycles now) {
-    Choice other;
-    other.when = std::min(change_, refresh_.due());
-    other.kind = Choice::Kind::Change;
-    if (other.when <= now) return other;
+[[gnu::flatten]] const Choice& PseudoChannel::find_next(const CommandBus& bus, Cycles now) {
+    other_.when = std::min(change_, refresh_.due());
+    other_.kind = Choice::Kind::Change;
+    other_.sequence = 0;
+    if (other_.when <= now) return other_;
     if (refresh_.pending()) {
         const Choice refresh = next_refresh(bus, now);
-        if (refresh.before(other)) other = refresh;
-        if (blocked()) return other;
+        if (refresh.before(other_)) other_ = refresh;
+        if (blocked()) return other_;
     }
     if (!column_known_ | (column_.when < bus.free(column_.command))) {
-        column_ = best_column(bus, now);
+        find_column(bus, now, column_);
         column_known_ = true;
     }
     // ACTs last: they wait for each other, so most often something comes before any of them can.
-    const Choice* best = &first_of(column_, other);
+    const Choice* best = &first_of(column_, other_);
     best = &first_of(next_row(Command::Pre, bus, now, *best), *best);
     best = &first_of(next_row(Command::Act, bus, now, *best), *best);
     if (page_ == PagePolicy::Open || best->kind != Choice::Kind::Column) return *best;
-    Choice column = *best;
-    if (closes_after(column.direction, column.bank))
-        column.command = column.direction == Direction::Read ? Command::ReadAp : Command::WriteAp;
-    return column;
+    other_ = *best;
+    if (closes_after(other_.direction, other_.bank))
+        other_.command = other_.direction == Direction::Read ? Command::ReadAp : Command::WriteAp;
+    return other_;
 }
 
 /// The first ACT, or PRE; some other choice instead, as long as none can come before it.
@@ -44,7 +44,7 @@ const Choice& PseudoChannel::next_row(Command command, const CommandBus& bus, Cy
     row_known(command) =
         (soonest < instead.when) | ((soonest == instead.when) & (instead.kind == Choice::Kind::Row));
     if (!row_known(command)) return instead;
-    row = best_row(command, bus, now);
+    find_row(command, bus, now, row);
     return row;
 }
 
@@ -67,13 +67,13 @@ std::uint64_t PseudoChannel::row_banks() const {
            ~(bound(Direction::Read) | bound(Direction::Write) | reserved());
 }
 
-Choice PseudoChannel::best_column(const CommandBus& bus, Cycles now) const {
-    Choice best;
+void PseudoChannel::find_column(const CommandBus& bus, Cycles now, Choice& best) const {
+    best.when = Cycles::max();
+    best.sequence = 0;
     best.kind = Choice::Kind::Column;
     consider_columns(active_, column_banks(active_), bus, now, best);
     const Direction idle = opposite(active_);
     if (bound(idle) != 0 || urgent_) consider_other_columns(idle, bus, now, best);
-    return best;
 }
 
 [[gnu::noinline]] void PseudoChannel::consider_other_columns(Direction idle, const CommandBus& bus,
@@ -89,12 +89,12 @@ void PseudoChannel::consider_columns(Direction direction, std::uint64_t banks, c
     consider(command, direction, banks, soonest, window_.hits_by_age(direction), Choice::Kind::Column, best);
 }
 
-Choice PseudoChannel::best_row(Command command, const CommandBus& bus, Cycles now) const {
-    Choice best;
+void PseudoChannel::find_row(Command command, const CommandBus& bus, Cycles now, Choice& best) const {
+    best.when = Cycles::max();
+    best.sequence = 0;
     const std::uint64_t open = window_.open_banks();
     consider_rows(command, active_, row_banks() & (command == Command::Pre ? open : ~open), bus, now, best);
     if (urgent_) consider_urgent_row(command, bus, now, best);
-    return best;
 }
 
 [[gnu::noinline]] void PseudoChannel::consider_urgent_row(Command command, const CommandBus& bus, Cycles now,
@@ -109,7 +109,8 @@ Choice PseudoChannel::any_row(const CommandBus& bus, Cycles now) const {
     Choice best;
     for (const Command command : {Command::Act, Command::Pre}) {
         const std::size_t i = row_index(command);
-        const Choice row = row_known_[i] ? row_[i] : best_row(command, bus, now);
+        Choice row = row_[i];
+        if (!row_known_[i]) find_row(command, bus, now, row);
         if (row.before(best)) best = row;
     }
     return best;
@@ -229,7 +230,8 @@ Cycles PseudoChannel::column_bound(const CommandBus& bus, Cycles now) const {
         if (blocked()) return std::max(refreshed, any);
         bound = std::min(bound, refreshed);
     }
-    const Choice column = column_known_ ? column_ : best_column(bus, now);
+    Choice column = column_;
+    if (!column_known_) find_column(bus, now, column);
     const Choice row = any_row(bus, now);
     if (row.when != Cycles::max()) bound = std::min(bound, row.when + activation);
     return std::max(std::min(bound, column.when), now);
