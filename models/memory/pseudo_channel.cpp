@@ -65,6 +65,30 @@ PseudoChannel::PseudoChannel(const DramSpec& spec, const AddressMap& map, int nu
       bursts_per_row_(spec.bursts_per_row()),
       stream_(spec.banks()) {}
 
+inline void PseudoChannel::enter(Direction direction, const Window::Burst& burst, const CommandBus& bus,
+                                 Cycles now) {
+    const bool first = window_.enter(direction, burst);
+    entries_->take(direction);
+    const auto side = static_cast<std::size_t>(direction);
+    streak_[side] = burst.local == last_local_[side] + 1 ? streak_[side] + 1 : 1;
+    last_local_[side] = burst.local;
+    if (burst.sequence < oldest_) {
+        oldest_ = burst.sequence;
+        passed_ = 0;
+    }
+    if (page_ != PagePolicy::Open) next_known_ = false;  // a column may leave its bank open for it
+    if (!first) return;                                  // others of its kind come first
+    next_known_ = false;
+    if (window_.open_row(burst.bank) != burst.row) {
+        if (direction == active_) consider_row(burst.bank, bus, now);
+        return;
+    }
+    if (column_known_)
+        consider_columns(direction, column_banks(direction) & bank_bit(burst.bank), bus, now, column_);
+    if (row_[row_index(Command::Pre)].bank == burst.bank || (capped_ & bank_bit(burst.bank)))
+        row_known(Command::Pre) = false;
+}
+
 void PseudoChannel::push(std::int64_t request, std::int64_t first, std::int64_t count, Direction direction,
                          std::int64_t sequence, const CommandBus& bus, Cycles now) {
     const std::int32_t entry = book_.enter(request, count);
@@ -107,30 +131,6 @@ void PseudoChannel::admit_one(Direction direction, const CommandBus& bus, Cycles
           bus, now);
     ++range.first, ++range.sequence, --door.bursts;
     if (--range.left == 0) door.ranges.pop();
-}
-
-void PseudoChannel::enter(Direction direction, const Window::Burst& burst, const CommandBus& bus,
-                          Cycles now) {
-    const bool first = window_.enter(direction, burst);
-    entries_->take(direction);
-    const auto side = static_cast<std::size_t>(direction);
-    streak_[side] = burst.local == last_local_[side] + 1 ? streak_[side] + 1 : 1;
-    last_local_[side] = burst.local;
-    if (burst.sequence < oldest_) {
-        oldest_ = burst.sequence;
-        passed_ = 0;
-    }
-    if (page_ != PagePolicy::Open) next_known_ = false;  // a column may leave its bank open for it
-    if (!first) return;                                  // others of its kind come first
-    next_known_ = false;
-    if (window_.open_row(burst.bank) != burst.row) {
-        if (direction == active_) consider_row(burst.bank, bus, now);
-        return;
-    }
-    if (column_known_)
-        consider_columns(direction, column_banks(direction) & bank_bit(burst.bank), bus, now, column_);
-    if (row_[row_index(Command::Pre)].bank == burst.bank || (capped_ & bank_bit(burst.bank)))
-        row_known(Command::Pre) = false;
 }
 
 std::int64_t PseudoChannel::take(const Choice& choice, const CommandBus& bus) {
