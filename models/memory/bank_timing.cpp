@@ -88,18 +88,6 @@ void BankTiming::fold_window(const ConstraintRow& row, std::int64_t latency) {
     windows_.push_back(std::move(window));
 }
 
-void BankTiming::issue(Command command, int bank, Cycles clock) {
-    const std::int64_t at = clock.value();
-    const Effects& effects = effects_[index(command)];
-    raise(effects.bank, static_cast<std::size_t>(bank), at);
-    raise(effects.group, group_of(bank), at);
-    raise(effects.all, 0, at);
-    last_[index(command)] = std::max(last_[index(command)], at);
-    if (is_column(command)) return;  // no standard counts columns in windows
-    for (Window& window : windows_)
-        if (window.preceding[index(command)]) slide(window, bank, at);
-}
-
 void BankTiming::slide(Window& window, int bank, std::int64_t clock) {
     const std::size_t node = this->node(window.scope, bank);
     Window::Ring& ring = window.rings[node];

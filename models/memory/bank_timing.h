@@ -34,7 +34,7 @@ public:
     struct Locals {
         const std::int64_t *groups, *banks;
         int bank_bits;
-        std::int64_t ready(int bank) const {
+        std::int64_t ready(unsigned bank) const {
             const std::int64_t group = groups[bank >> bank_bits], own = banks[bank];
             return group > own ? group : own;  // of values: of places std::max() makes a branch
         }
@@ -124,6 +124,19 @@ private:
 inline Command BankTiming::reduced(Command following) {
     if (following == Command::ReadAp) return Command::Read;
     return following == Command::WriteAp ? Command::Write : following;
+}
+
+// Inline, as most callers know the command.
+inline void BankTiming::issue(Command command, int bank, Cycles clock) {
+    const std::int64_t at = clock.value();
+    const Effects& effects = effects_[index(command)];
+    raise(effects.bank, static_cast<std::size_t>(bank), at);
+    raise(effects.group, group_of(bank), at);
+    raise(effects.all, 0, at);
+    last_[index(command)] = std::max(last_[index(command)], at);
+    if (is_column(command)) return;  // no standard counts columns in windows
+    for (Window& window : windows_)
+        if (window.preceding[index(command)]) slide(window, bank, at);
 }
 
 }  // namespace systole

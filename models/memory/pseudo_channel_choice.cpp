@@ -12,7 +12,7 @@ namespace {
 
 /// By clock, of one clock by age: one number, compared in two instructions without a branch.
 Int128 by_age(std::int64_t clock, std::int64_t sequence) {
-    return Int128{clock} << 64 | sequence;
+    return Int128{clock} << 64 | static_cast<std::uint64_t>(sequence);
 }
 
 }  // namespace
@@ -196,12 +196,12 @@ void PseudoChannel::consider(Command command, Direction direction, std::uint64_t
     Int128 least = by_age(best.when.value(), best.sequence);
     int found = -1;
     for (; banks != 0; banks &= banks - 1) {
-        const int bank = std::countr_zero(banks);
+        const auto bank = static_cast<unsigned>(std::countr_zero(banks));
         const std::int64_t ready = locals.ready(bank);
         const Int128 candidate = by_age(ready > earliest ? ready : earliest, sequences[bank]);
         const bool better = candidate < least;
         least = better ? candidate : least;
-        found = better ? bank : found;
+        found = better ? static_cast<int>(bank) : found;
     }
     if (found < 0) return;
     best.when = Cycles(static_cast<std::int64_t>(least >> 64));
