@@ -133,7 +133,8 @@ void PseudoChannel::admit_one(Direction direction, const CommandBus& bus, Cycles
     if (--range.left == 0) door.ranges.pop();
 }
 
-std::int64_t PseudoChannel::take(const Choice& choice, const CommandBus& bus) {
+/// As find_next(): many small calls, inlined.
+[[gnu::flatten]] std::int64_t PseudoChannel::take(const Choice& choice, const CommandBus& bus) {
     next_known_ = false;
     switch (choice.kind) {
         case Choice::Kind::Change:
