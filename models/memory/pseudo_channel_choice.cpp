@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a pseudo-channel does next: the scheduler's choice among columns, rows and refreshes, and bounds on
-// what it can do at all.
+// What a pseudo-channel does next: the scheduler's choice among columns, rows and refreshes.
 #include <algorithm>
 #include <bit>
-#include <limits>
 
 #include "models/memory/pseudo_channel.h"
 
@@ -113,18 +111,6 @@ void PseudoChannel::find_row(Command command, const CommandBus& bus, Cycles now,
         consider_rows(command, urgent_direction(), bank, bus, now, best);
 }
 
-/// The better of ACT and PRE, computed if it is not known.
-Choice PseudoChannel::any_row(const CommandBus& bus, Cycles now) const {
-    Choice best;
-    for (const Command command : {Command::Act, Command::Pre}) {
-        const std::size_t i = row_index(command);
-        Choice row = row_[i];
-        if (!row_known_[i]) find_row(command, bus, now, row);
-        if (row.before(best)) best = row;
-    }
-    return best;
-}
-
 /// The bank may have become one that wants a row command.
 void PseudoChannel::consider_row(int bank, const CommandBus& bus, Cycles now) {
     const std::uint64_t banks = bank_bit(bank);
@@ -232,85 +218,6 @@ bool PseudoChannel::closes_after(Direction direction, int bank) const {
         return false;
     const std::uint64_t misses = window_.misses(Direction::Read) | window_.misses(Direction::Write);
     return page_ == PagePolicy::Closed || (misses & bank_bit(bank));
-}
-
-/// No column is given before this clock.
-Cycles PseudoChannel::column_bound(const CommandBus& bus, Cycles now) const {
-    // After a row command a column needs its ACT still, unless the bus can turn to rows that are open.
-    const bool turning = urgent_ || (active_ == Direction::Write && last_write_ != Window::kNone);
-    const Cycles activation = turning ? Cycles(1) : std::min(activation_[0], activation_[1]);
-    const Cycles any = std::min(timing_.anywhere(Command::Read), timing_.anywhere(Command::Write));
-    Cycles bound = change_ == Cycles::max() ? change_ : std::max({change_, now, any});
-    if (refresh_.pending()) {
-        const Cycles refreshed = next_refresh(bus, now).when + activation;
-        if (blocked()) return std::max(refreshed, any);
-        bound = std::min(bound, refreshed);
-    }
-    Choice column = column_;
-    if (!column_known_) find_column(bus, now, column);
-    const Choice row = any_row(bus, now);
-    if (row.when != Cycles::max()) bound = std::min(bound, row.when + activation);
-    return std::max(std::min(bound, column.when), now);
-}
-
-Cycles PseudoChannel::completion_bound(const CommandBus& bus, Cycles now, Cycles freed) const {
-    Cycles bound = book_.first_end();
-    if (waiting() == 0) return bound;
-    Cycles column = column_bound(bus, now);
-    if (in_windows() < waiting()) column = std::min(column, freed);
-    for (const Direction direction : {Direction::Read, Direction::Write}) {
-        if (window_.size(direction) == 0 && door(direction).bursts == 0) continue;
-        const Cycles rest = of(ccd_, direction) * (columns_to_completion(direction) - 1);
-        bound = std::min(bound, column + rest + of(latency_, direction));
-    }
-    return bound;
-}
-
-/// At least so many columns are given until some request of the direction is complete.
-std::int64_t PseudoChannel::columns_to_completion(Direction direction) const {
-    std::int64_t least = std::numeric_limits<std::int64_t>::max();
-    std::int32_t last = -1;  // bursts of one request are neighbours
-    window_.for_each(direction, [&](const Window::Burst& burst) {
-        if (burst.request != last) least = std::min(least, book_.left(burst.request));
-        last = burst.request;
-    });
-    // Others may hold entries of a shared queue; its own bursts never more than there are.
-    const std::int64_t free = window_.depth() - window_.size(direction);
-    std::int64_t before = 0;  // bursts at the door that enter earlier
-    const Fifo<Range>& ranges = door(direction).ranges;
-    for (std::size_t i = 0; i < ranges.size() && before - free < least; ++i) {
-        before += ranges[i].left;
-        least = std::min(least, std::max(book_.left(ranges[i].request), before - free));
-    }
-    return least;
-}
-
-std::int64_t PseudoChannel::at_door(Direction direction, std::int64_t free) const {
-    const Fifo<Range>& ranges = door(direction).ranges;
-    std::size_t entering = 0;  // wholly, into entries that are free
-    for (; entering < ranges.size() && ranges[entering].left <= free; ++entering)
-        free -= ranges[entering].left;
-    return static_cast<std::int64_t>(ranges.size() - entering);
-}
-
-std::int64_t PseudoChannel::missing_entries(Direction direction, std::int64_t free) const {
-    const Fifo<Range>& ranges = door(direction).ranges;
-    std::int64_t missing = -free;
-    for (std::size_t i = 0; i < ranges.size() && missing <= 0; ++i) missing += ranges[i].left;
-    return missing;
-}
-
-Cycles PseudoChannel::door_bound(Direction direction, const CommandBus& bus, Cycles now) const {
-    const std::int64_t missing = missing_entries(direction, entries_->free(direction));
-    if (missing <= 0) return Cycles::max();
-    return column_bound(bus, now) + of(ccd_, direction) * (missing - 1) + Cycles(1);
-}
-
-std::int64_t PseudoChannel::sequence_at_door(Direction direction, std::int64_t before) const {
-    const Fifo<Range>& ranges = door(direction).ranges;
-    for (std::size_t i = 0; i < ranges.size(); before -= ranges[i++].left)
-        if (before < ranges[i].left) return ranges[i].sequence + before;
-    return Window::kNone;
 }
 
 }  // namespace systole
