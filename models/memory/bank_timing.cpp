@@ -55,12 +55,12 @@ void BankTiming::fold(const ConstraintRow& row, std::int64_t latency) {
 }
 
 void BankTiming::fold(Command preceding, Scope scope, std::size_t row, std::int64_t latency) {
-    std::vector<Effect>& effects = effects_[index(preceding)];
+    std::vector<Effect>& effects = effects_[index(preceding)].of(scope);
     const std::size_t at = first_node(scope, row);
     const auto same =
         std::find_if(effects.begin(), effects.end(), [at](const Effect& effect) { return effect.at == at; });
     if (same == effects.end())
-        effects.push_back({at, latency, scope});
+        effects.push_back({at, latency});
     else
         same->latency = std::max(same->latency, latency);
 }
@@ -74,7 +74,7 @@ Cycles BankTiming::earliest_of_all(Command command) const {
 }
 
 void BankTiming::fold_window(const ConstraintRow& row, std::int64_t latency) {
-    Window window{row.scope, std::vector<bool>(kCommands), {}, latency, {}};
+    Window window{row.scope, {}, {}, latency, {}};
     for (const Command preceding : row.preceding) window.preceding[index(preceding)] = true;
     for (const Command following : row.following)
         window.at.push_back(first_node(row.scope, row_of(following)));
@@ -86,17 +86,6 @@ void BankTiming::fold_window(const ConstraintRow& row, std::int64_t latency) {
                                                                 : banks_;
     window.rings.assign(nodes, ring);
     windows_.push_back(std::move(window));
-}
-
-void BankTiming::issue(Command command, int bank, Cycles clock) {
-    const std::int64_t at = clock.value();
-    const std::array<std::size_t, 4> nodes{static_cast<std::size_t>(bank), group_of(bank), 0, 0};
-    for (const Effect& effect : effects_[index(command)])
-        raise(effect.at + nodes[static_cast<std::size_t>(effect.scope)], at + effect.latency);
-    last_[index(command)] = std::max(last_[index(command)], at);
-    if (is_column(command)) return;  // no standard counts columns in windows
-    for (Window& window : windows_)
-        if (window.preceding[index(command)]) slide(window, bank, at);
 }
 
 void BankTiming::slide(Window& window, int bank, std::int64_t clock) {

@@ -34,7 +34,10 @@ public:
     struct Locals {
         const std::int64_t *groups, *banks;
         int bank_bits;
-        std::int64_t ready(int bank) const { return std::max(groups[bank >> bank_bits], banks[bank]); }
+        std::int64_t ready(unsigned bank) const {
+            const std::int64_t group = groups[bank >> bank_bits], own = banks[bank];
+            return group > own ? group : own;  // of values: of places std::max() makes a branch
+        }
     };
     Locals locals(Command command) const {
         const std::int64_t* row = ready_.data() + row_of(command);
@@ -63,7 +66,13 @@ private:
     struct Effect {
         std::size_t at;
         std::int64_t latency;
-        Scope scope;
+    };
+    /// Those of one preceding command, for each scope: of the bank, of its group, and of all banks.
+    struct Effects {
+        std::vector<Effect> bank, group, all;
+        std::vector<Effect>& of(Scope scope) {
+            return scope == Scope::Bank ? bank : scope == Scope::Group ? group : all;
+        }
     };
     /// A row that keeps a command of all banks away; such commands are rare, so nothing is kept for them.
     struct Delay {
@@ -73,7 +82,7 @@ private:
     /// A row that counts more than one preceding command back: one ring of times for each node of its scope.
     struct Window {
         Scope scope;
-        std::vector<bool> preceding;
+        std::array<bool, kCommands> preceding;
         std::vector<std::size_t> at;  // of each following command, its first node in ready_
         std::int64_t latency;
         struct Ring {
@@ -97,13 +106,16 @@ private:
     void fold_window(const ConstraintRow& row, std::int64_t latency);
     void slide(Window& window, int bank, std::int64_t clock);
     void raise(std::size_t at, std::int64_t clock) { ready_[at] = std::max(ready_[at], clock); }
+    void raise(const std::vector<Effect>& effects, std::size_t node, std::int64_t clock) {
+        for (const Effect& effect : effects) raise(effect.at + node, clock + effect.latency);
+    }
 
     int bank_bits_;  // banks are numbered group-major: bank = group << bank_bits_ | bank in group
     std::size_t groups_, banks_;
     // Per command: of the pseudo-channel, of each group, of each bank. The places of ReadAp and WriteAp,
     // which need none of their own, hold what after_opposite() answers.
     std::vector<std::int64_t> ready_;
-    std::array<std::vector<Effect>, kCommands> effects_;
+    std::array<Effects, kCommands> effects_;
     std::vector<Delay> delays_;
     std::array<std::int64_t, kCommands> last_{};  // clock of the last of each command; long ago if none
     std::vector<Window> windows_;
@@ -112,6 +124,19 @@ private:
 inline Command BankTiming::reduced(Command following) {
     if (following == Command::ReadAp) return Command::Read;
     return following == Command::WriteAp ? Command::Write : following;
+}
+
+// Inline, as most callers know the command.
+inline void BankTiming::issue(Command command, int bank, Cycles clock) {
+    const std::int64_t at = clock.value();
+    const Effects& effects = effects_[index(command)];
+    raise(effects.bank, static_cast<std::size_t>(bank), at);
+    raise(effects.group, group_of(bank), at);
+    raise(effects.all, 0, at);
+    last_[index(command)] = std::max(last_[index(command)], at);
+    if (is_column(command)) return;  // no standard counts columns in windows
+    for (Window& window : windows_)
+        if (window.preceding[index(command)]) slide(window, bank, at);
 }
 
 }  // namespace systole

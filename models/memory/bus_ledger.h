@@ -18,13 +18,7 @@ public:
 
     /// The clocks from end() up to `until`, if there are any, belong to `owner`.
     void book(BusTime owner, Cycles until) {
-        if (until <= end_) return;
-        account_[owner] += (until - end_).value();
-        if (!recent_.empty() && recent_.back().owner == owner)
-            recent_.back().end = until;
-        else
-            recent_.push({owner, until});
-        end_ = until;
+        if (until > end_) extend(owner, until);
     }
 
     /// Nobody will ask about clocks before `now` any more.
@@ -50,6 +44,16 @@ private:
         BusTime owner = BusTime::EmptyQueue;
         Cycles end;
     };
+
+    [[gnu::noinline]] void extend(BusTime owner, Cycles until) {
+        account_[owner] += (until - end_).value();
+        if (!recent_.empty() && recent_.back().owner == owner)
+            recent_.back().end = until;
+        else
+            recent_.push({owner, until});
+        end_ = until;
+    }
+
     BusAccount account_;
     Cycles end_;
     Fifo<Span> recent_;  // the last spans, each from the end of the one before

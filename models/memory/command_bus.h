@@ -3,7 +3,9 @@
 // constraint table. It has no clock: time is an argument.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 
 #include "models/memory/constraint_table.h"
 #include "models/memory/dram_spec.h"
@@ -16,26 +18,31 @@ public:
     explicit CommandBus(const DramSpec& spec);
 
     /// The first clock from which the bus of `command` is free for it.
-    Cycles free(Command command) const { return free_[static_cast<std::size_t>(command)]; }
+    Cycles free(Command command) const { return free_[kind_[index(command)]]; }
 
     /// `command` takes its bus from `clock` on; clocks never decrease for commands of one bus.
     void take(Command command, Cycles clock) {
-        const auto& taken = taken_[static_cast<std::size_t>(command)];
-        for (std::size_t following = 0; following < free_.size(); ++following)
-            free_[following] = std::max(free_[following], clock + taken[following]);
+        const PerCommand& taken = taken_[index(command)];
+        for (std::size_t kind = 0; kind < kinds_; ++kind)
+            free_[kind] = std::max(free_[kind], clock + taken[kind]);
     }
 
     /// For how many clocks `preceding` keeps `following` away; zero if they have buses of their own.
     Cycles clocks(Command preceding, Command following) const {
-        return taken_[static_cast<std::size_t>(preceding)][static_cast<std::size_t>(following)];
+        return taken_[index(preceding)][kind_[index(following)]];
     }
     /// Row and column commands share one bus.
     bool one_for_all() const { return clocks(Command::Read, Command::Act) > Cycles(); }
 
 private:
     using PerCommand = std::array<Cycles, kCommands>;
-    PerCommand free_{};
-    std::array<PerCommand, kCommands> taken_{};
+    static std::size_t index(Command command) { return static_cast<std::size_t>(command); }
+
+    // Commands that all others keep away alike are of one kind: on every standard those of one bus.
+    std::array<std::uint8_t, kCommands> kind_{};
+    std::size_t kinds_ = 0;
+    PerCommand free_{};                          // by kind
+    std::array<PerCommand, kCommands> taken_{};  // by command and the kind that follows
 };
 
 }  // namespace systole

@@ -85,32 +85,33 @@ bool DramChannel::room_now(int pseudo_channel, Direction direction) const {
 
 /// Does what comes next, of all pseudo-channels, if it comes before `until`, or opens streams with it.
 bool DramChannel::step(Cycles until) {
-    std::size_t number = 0;
-    next_ = buses_.front().next(command_bus_, now_);
+    PseudoChannel* first = &buses_.front();
+    const Choice* best = &first->next(command_bus_, now_);
     for (std::size_t i = 1; i < buses_.size(); ++i) {
         const Choice& choice = buses_[i].next(command_bus_, now_);
-        if (choice.before(next_)) next_ = choice, number = i;
+        if (choice.before(*best)) best = &choice, first = &buses_[i];
     }
-    if (next_.when >= until) return false;
-    if (next_.kind == Choice::Kind::Column && open_streams(next_.when)) return true;
-    PseudoChannel& bus = buses_[number];
-    now_ = next_.when;
-    if (shared_ && next_.kind == Choice::Kind::Change) admit(now_);
-    const std::int64_t row = bus.take(next_, command_bus_);
-    if (next_.kind == Choice::Kind::Change) return true;
-    if (shared_ && next_.kind == Choice::Kind::Column) {
+    const Choice& next = *best;
+    last_ = next.kind;
+    if (next.when >= until) return false;
+    if (next.kind == Choice::Kind::Column && open_streams(next.when)) return true;
+    now_ = next.when;
+    if (shared_ && next.kind == Choice::Kind::Change) admit(now_);
+    const std::int64_t row = first->take(next, command_bus_);
+    if (next.kind == Choice::Kind::Change) return true;
+    if (shared_ && next.kind == Choice::Kind::Column) {
         for (PseudoChannel& other : buses_)
-            if (other.bursts_at_door(next_.direction) > 0) other.wake(now_ + Cycles(1));
+            if (other.bursts_at_door(next.direction) > 0) other.wake(now_ + Cycles(1));
     }
-    command_bus_.take(next_.command, now_);
-    tell(bus, next_, row);
+    command_bus_.take(next.command, now_);
+    tell(*first, next, row);
     return true;
 }
 
 void DramChannel::fix_until(Cycles until) {
     if (until <= fixed_) return;
     while (streams() ? !run_streams(until) : step(until))
-        if (next_.kind == Choice::Kind::Change) skip_pause(until);
+        if (last_ == Choice::Kind::Change) skip_pause(until);
     now_ = fixed_ = until;
 }
 

@@ -99,7 +99,7 @@ private:
     Cycles fixed_;               // everything before is fixed
     Cycles now_;                 // everything before is fixed, and perhaps some of what happens now
     std::int64_t sequence_ = 0;  // bursts pushed
-    Choice next_;                // what step() looked at last
+    Choice::Kind last_{};        // of what step() looked at last
     std::vector<PseudoChannel*> streaming_;  // those with an open stream; the others rest if there are any
     Cycles quiet_;                           // until then the streams give nothing but columns
     Listener listener_;

@@ -65,9 +65,33 @@ PseudoChannel::PseudoChannel(const DramSpec& spec, const AddressMap& map, int nu
       bursts_per_row_(spec.bursts_per_row()),
       stream_(spec.banks()) {}
 
+inline void PseudoChannel::enter(Direction direction, const Window::Burst& burst, const CommandBus& bus,
+                                 Cycles now) {
+    const bool first = window_.enter(direction, burst);
+    entries_->take(direction);
+    book_.show(burst.request, direction);
+    const auto side = static_cast<std::size_t>(direction);
+    streak_[side] = burst.local == last_local_[side] + 1 ? streak_[side] + 1 : 1;
+    last_local_[side] = burst.local;
+    if (burst.sequence < oldest_) {
+        oldest_ = burst.sequence;
+        passed_ = 0;
+    }
+    if (page_ != PagePolicy::Open) next_known_ = false;  // a column may leave its bank open for it
+    if (!first) return;                                  // others of its kind come first
+    next_known_ = false;
+    if (window_.open_row(burst.bank) != burst.row) {
+        if (direction == active_) consider_row(burst.bank, bus, now);
+        return;
+    }
+    if (column_known_)
+        consider_columns(direction, column_banks(direction) & bank_bit(burst.bank), bus, now, column_);
+    if (row_[row_index(Command::Pre)].bank == burst.bank || (capped_ & bank_bit(burst.bank)))
+        row_known(Command::Pre) = false;
+}
+
 void PseudoChannel::push(std::int64_t request, std::int64_t first, std::int64_t count, Direction direction,
                          std::int64_t sequence, const CommandBus& bus, Cycles now) {
-    next_known_ = false;
     const std::int32_t entry = book_.enter(request, count);
     Door& door = doors_[static_cast<std::size_t>(direction)];
     door.last = now;
@@ -80,7 +104,7 @@ void PseudoChannel::push(std::int64_t request, std::int64_t first, std::int64_t 
     }
     door.ranges.push({first, count, sequence, now, entry});
     door.bursts += count;
-    change_ = std::min(change_, now);
+    wake(now);
 }
 
 void PseudoChannel::begin_clock(const CommandBus& bus, Cycles now) {
@@ -99,7 +123,6 @@ void PseudoChannel::admit(Direction direction, const CommandBus& bus, Cycles now
 }
 
 void PseudoChannel::admit_one(Direction direction, const CommandBus& bus, Cycles now) {
-    next_known_ = false;
     Door& door = doors_[static_cast<std::size_t>(direction)];
     door.last = now;
     Range& range = door.ranges.front();
@@ -111,30 +134,8 @@ void PseudoChannel::admit_one(Direction direction, const CommandBus& bus, Cycles
     if (--range.left == 0) door.ranges.pop();
 }
 
-void PseudoChannel::enter(Direction direction, const Window::Burst& burst, const CommandBus& bus,
-                          Cycles now) {
-    const bool first = window_.enter(direction, burst);
-    entries_->take(direction);
-    book_.show(burst.request, direction);
-    const auto side = static_cast<std::size_t>(direction);
-    streak_[side] = burst.local == last_local_[side] + 1 ? streak_[side] + 1 : 1;
-    last_local_[side] = burst.local;
-    if (burst.sequence < oldest_) {
-        oldest_ = burst.sequence;
-        passed_ = 0;
-    }
-    if (!first) return;  // others of its kind come first
-    if (window_.open_row(burst.bank) != burst.row) {
-        if (direction == active_) consider_row(burst.bank, bus, now);
-        return;
-    }
-    if (column_known_)
-        consider_columns(direction, column_banks(direction) & bank_bit(burst.bank), bus, now, column_);
-    if (row_[row_index(Command::Pre)].bank == burst.bank || (capped_ & bank_bit(burst.bank)))
-        row_known(Command::Pre) = false;
-}
-
-std::int64_t PseudoChannel::take(const Choice& choice, const CommandBus& bus) {
+/// As find_next(): many small calls, inlined.
+[[gnu::flatten]] std::int64_t PseudoChannel::take(const Choice& choice, const CommandBus& bus) {
     next_known_ = false;
     switch (choice.kind) {
         case Choice::Kind::Change:
@@ -188,9 +189,11 @@ std::int64_t PseudoChannel::take_column(const Choice& choice, const CommandBus& 
     return row;
 }
 
-PseudoChannel::RowStep PseudoChannel::row_step(const Choice& choice) const {
-    return {choice.when, timing_.of_bank(choice.command, choice.bank),
-            std::max(timing_.anywhere(choice.command), timing_.group(choice.command, choice.bank))};
+void PseudoChannel::note(const Choice& choice, RowStep& step) const {
+    step.at = choice.when;
+    step.bank_ready = timing_.of_bank(choice.command, choice.bank);
+    step.shared_ready =
+        std::max(timing_.anywhere(choice.command), timing_.group(choice.command, choice.bank));
 }
 
 std::int64_t PseudoChannel::take_row(const Choice& choice, const CommandBus& bus) {
@@ -223,7 +226,7 @@ void PseudoChannel::count_hit(Direction direction, int bank, std::int64_t sequen
 std::int64_t PseudoChannel::precharge_row(const Choice& choice) {
     const std::int64_t row = window_.open_row(choice.bank);
     close(choice.bank);
-    precharges_[static_cast<std::size_t>(choice.bank)] = row_step(choice);
+    note(choice, precharges_[static_cast<std::size_t>(choice.bank)]);
     timing_.issue(Command::Pre, choice.bank, choice.when);
     return row;
 }
@@ -231,7 +234,7 @@ std::int64_t PseudoChannel::precharge_row(const Choice& choice) {
 /// The mark in bound() keeps the bank open until the burst that it was opened for is served.
 void PseudoChannel::activate_row(const Choice& choice, std::int64_t row) {
     const auto bank = static_cast<std::size_t>(choice.bank);
-    activations_[bank] = row_step(choice);
+    note(choice, activations_[bank]);
     timing_.issue(Command::Act, choice.bank, choice.when);
     window_.open(choice.bank, row);
     bound(choice.direction) |= bank_bit(choice.bank);

@@ -55,13 +55,13 @@ public:
     void push(std::int64_t request, std::int64_t first, std::int64_t count, Direction direction,
               std::int64_t sequence, const CommandBus& bus, Cycles now);
 
-    /// What comes next at `now` or later.
+    /// What comes next at `now` or later. Stays as it is until it is taken and next() asked again.
     const Choice& next(const CommandBus& bus, Cycles now) {
-        if (next_known_ && (next_.kind == Choice::Kind::Change || next_.when >= bus.free(next_.command)))
-            return next_;
-        next_ = find_next(bus, now);
-        next_known_ = true;
-        return next_;
+        if (!next_known_ || (next_->kind != Choice::Kind::Change && next_->when < bus.free(next_->command))) {
+            next_ = &find_next(bus, now);
+            next_known_ = true;
+        }
+        return *next_;
     }
     /// Does it. Answers the row that the command concerns.
     std::int64_t take(const Choice& choice, const CommandBus& bus);
@@ -225,7 +225,9 @@ private:
     bool hits_to_write() const;
     bool waited_too_long() const { return passed_ >= patience_ && oldest_ != Window::kNone; }
     Direction urgent_direction() const;
-    std::uint64_t urgent_bank() const { return bank_bit(window_.oldest(urgent_direction()).bank); }
+    [[gnu::noinline]] std::uint64_t urgent_bank() const {
+        return bank_bit(window_.oldest(urgent_direction()).bank);
+    }
     bool urgent_hits() const;
     bool urgent_is_ready() const;
     /// Banks of which rule and age give no command: that of the urgent burst, and the one to be refreshed.
@@ -233,10 +235,10 @@ private:
     void begin_refresh(Cycles now);
     void end_refresh(const Choice& refresh);
 
-    Choice find_next(const CommandBus& bus, Cycles now);
-    Choice best_column(const CommandBus& bus, Cycles now) const;
-    Choice best_row(Command command, const CommandBus& bus, Cycles now) const;
-    const Choice& next_row(Command command, const CommandBus& bus, Cycles now);
+    const Choice& find_next(const CommandBus& bus, Cycles now);
+    void find_column(const CommandBus& bus, Cycles now, Choice& best) const;
+    void find_row(Command command, const CommandBus& bus, Cycles now, Choice& best) const;
+    const Choice& next_row(Command command, const CommandBus& bus, Cycles now, const Choice& instead);
     Choice any_row(const CommandBus& bus, Cycles now) const;
     static std::size_t row_index(Command command) { return command == Command::Act ? 0 : 1; }
     bool& row_known(Command command) { return row_known_[row_index(command)]; }
@@ -246,6 +248,15 @@ private:
     void consider_row(int bank, const CommandBus& bus, Cycles now);
     void consider_rows(Command command, Direction direction, std::uint64_t banks, const CommandBus& bus,
                        Cycles now, Choice& best) const;
+    void consider_capped(Command command, Direction direction, std::uint64_t banks, Cycles soonest,
+                         Choice& best) const;
+    void consider_urgent_row(Command command, const CommandBus& bus, Cycles now, Choice& best) const;
+    void consider_other_columns(Direction idle, const CommandBus& bus, Cycles now, Choice& best) const;
+    std::uint64_t urgent_column(Direction direction) const;
+    /// No bank can be given `command` before.
+    Cycles soonest_of_any(Command command, const CommandBus& bus, Cycles now) const {
+        return std::max(std::max(now, bus.free(command)), timing_.anywhere(command));
+    }
     std::uint64_t activations_before_refresh(std::uint64_t banks, Cycles soonest) const;
     Command row_command(std::uint64_t bank) const {
         return window_.open_banks() & bank ? Command::Pre : Command::Act;
@@ -264,7 +275,7 @@ private:
     void book_before(const Choice& column, Cycles entered);
     void book(const Choice& column, Cycles entered);
     void book_wait(const Choice& column, Cycles entered);
-    RowStep row_step(const Choice& choice) const;
+    void note(const Choice& choice, RowStep& step) const;
     void book_row_wait(const Choice& column, Cycles entered, const RowStep& step, Cycles latency,
                        BusTime shared);
     bool closes_after(Direction direction, int bank) const;
@@ -319,7 +330,8 @@ private:
     // The best as last computed, of columns, ACTs and PREs.
     Choice column_;
     std::array<Choice, 2> row_;
-    Choice next_;  // and of all
+    Choice other_;                  // what is neither, or a column changed by the page policy
+    const Choice* next_ = nullptr;  // and the best of all: one of these, as copying costs more than choosing
     bool column_known_ = true, next_known_ = false;
     std::array<bool, 2> row_known_{true, true};
     Stats stats_;

@@ -31,6 +31,7 @@ void PseudoChannel::book_wait(const Choice& column, Cycles entered) {
     book_row_wait(column, entered, shared, activation, BusTime::Activation);
     book_row_wait(column, entered, precharges_[bank], activation + precharge_, BusTime::CommandBus);
     book_row_wait(column, entered, activations_[bank], activation, BusTime::Activation);
+    if (ledger_.end() >= column.when + latency) return;
     const Cycles active_since = column.direction == active_ ? active_since_ : Cycles();
     const auto until = [&](Cycles clock, BusTime reason) {
         ledger_.book(reason, std::min(clock, column.when) + latency);

@@ -128,4 +128,63 @@ private:
     std::uint64_t open_ = 0;
 };
 
+// Inline, so that a burst is put together in its slot, and read there.
+inline void Window::append(Lists& lists, int bank, std::int32_t at) {
+    List& list = lists.of(bank);
+    slot(at).next = kEnd;
+    if (list.head == kEnd) {
+        list.head = at;
+        lists.sequences[static_cast<std::size_t>(bank)] = slot(at).burst.sequence;
+        lists.banks |= bank_bit(bank);
+    } else {
+        slot(list.tail).next = at;
+    }
+    list.tail = at;
+}
+
+inline bool Window::enter(Direction direction, const Burst& burst) {
+    Side& side = of(direction);
+    const std::int32_t at = free_;
+    Slot& entry = slot(at);
+    free_ = entry.next;
+    entry.burst = burst;
+    entry.older = side.youngest;
+    entry.younger = kEnd;
+    (side.youngest == kEnd ? side.oldest : slot(side.youngest).younger) = at;
+    side.youngest = at;
+    ++side.size;
+    Lists& lists = open_row(burst.bank) == burst.row ? side.hits : side.misses;
+    const bool first = !(lists.banks & bank_bit(burst.bank));
+    append(lists, burst.bank, at);
+    return first;
+}
+
+inline void Window::drop_all(Lists& lists, int bank) {
+    lists.of(bank) = {};
+    lists.sequences[static_cast<std::size_t>(bank)] = kNone;
+    lists.banks &= ~bank_bit(bank);
+}
+
+inline void Window::unlink(Side& side, std::int32_t at) {
+    Slot& entry = slot(at);
+    (entry.older == kEnd ? side.oldest : slot(entry.older).younger) = entry.younger;
+    (entry.younger == kEnd ? side.youngest : slot(entry.younger).older) = entry.older;
+    entry.next = free_;
+    free_ = at;
+    --side.size;
+}
+
+inline Window::Burst Window::take(Direction direction, int bank) {
+    Side& side = of(direction);
+    List& list = side.hits.of(bank);
+    const std::int32_t at = list.head;
+    list.head = slot(at).next;
+    if (list.head == kEnd)
+        drop_all(side.hits, bank);
+    else
+        side.hits.sequences[static_cast<std::size_t>(bank)] = slot(list.head).burst.sequence;
+    unlink(side, at);
+    return slot(at).burst;
+}
+
 }  // namespace systole
