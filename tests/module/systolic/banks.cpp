@@ -4,7 +4,7 @@
 
 #include "models/devices/systolic/machine/results.h"
 #include "models/devices/systolic/program/program_reader.h"
-#include "sim/kernel/kernel.h"
+#include "tests/module/systolic/both_engines.h"
 #include "tests/support/machines.h"
 
 namespace systole::systolic {
@@ -20,23 +20,6 @@ SystolicSpec two_arrays(BankAccess access) {
     spec.scratchpad.bank_access = access;
     spec.sequencer.issue_cycles = Cycles(0);
     return spec;
-}
-
-/// On both engines, whose results must be equal.
-DeviceResult run(SystolicSpec spec, const std::string& text) {
-    std::vector<DeviceResult> results;
-    for (const EngineKind engine : {EngineKind::Tile, EngineKind::Grid}) {
-        spec.mxu.engine = engine;
-        const Program program = parse_program(text, "test.program", spec);
-        const FreshKernel kernel;
-        Machine machine("small", spec, program, {Protocol::of_op(), false});
-        machine.run();
-        REQUIRE(!machine.value_fault);
-        results.push_back(result_of(machine, spec, Protocol::of_op()));
-    }
-    CHECK(results[0].total.cycles == results[1].total.cycles);
-    CHECK(results[0].total.slots == results[1].total.slots);
-    return results[0];
 }
 
 /// Cycles of one array.
@@ -75,8 +58,8 @@ const std::string kPass1 =
 TEST_CASE("of two arrays that stream out of one bank, the second takes its vectors every other cycle",
           "[banks]") {
     const std::string program = program_of(256, kPass0 + kPass1);
-    const DeviceResult alone = run(two_arrays(BankAccess::Private), program);
-    const DeviceResult together = run(two_arrays(BankAccess::Split), program);
+    const DeviceResult alone = run_on_both_engines(two_arrays(BankAccess::Private), program);
+    const DeviceResult together = run_on_both_engines(two_arrays(BankAccess::Split), program);
     // The first has taken all of bank 0 for eight cycles; the other needs eight more. Its last vector enters
     // in cycle 14 of its pass instead of 7.
     CHECK(together.total.cycles == alone.total.cycles + Cycles(7));
@@ -89,11 +72,11 @@ TEST_CASE("of two arrays that stream out of one bank, the second takes its vecto
 
     SystolicSpec wide = two_arrays(BankAccess::Split);
     wide.scratchpad.bank_ports = 2;
-    CHECK(run(wide, program).total.cycles == alone.total.cycles);
+    CHECK(run_on_both_engines(wide, program).total.cycles == alone.total.cycles);
     // Elsewhere in the banks nobody is in the way.
     std::string apart = program;
     apart.replace(apart.find("mxu1 layer=0 left=0:0") + 13, 8, "left=0:48");
-    CHECK(run(two_arrays(BankAccess::Shared), apart).total.cycles == alone.total.cycles);
+    CHECK(run_on_both_engines(two_arrays(BankAccess::Shared), apart).total.cycles == alone.total.cycles);
 }
 
 TEST_CASE("the vector unit takes longer where a pass has taken the bank, and its wait is on_chip",
@@ -103,8 +86,8 @@ TEST_CASE("the vector unit takes longer where a pass has taken the bank, and its
         "vector layer=0 elements=16 lane_cycles=16 read=256 written=0 reads_at=2:0 macs=0 operand=outputs "
         "after=load:2\n";
     const std::string program = program_of(128, kPass0 + work);
-    const DeviceResult alone = run(two_arrays(BankAccess::Private), program);
-    const DeviceResult together = run(two_arrays(BankAccess::Split), program);
+    const DeviceResult alone = run_on_both_engines(two_arrays(BankAccess::Private), program);
+    const DeviceResult together = run_on_both_engines(two_arrays(BankAccess::Split), program);
     // 256 bytes through a port of 32 are eight cycles alone, one line a cycle of the bank sixteen. The pass
     // finds nothing of the bank for the twelve that are left, and needs eight: 20 for eight vectors, the last
     // of which enters in cycle floor(7 * 20 / 8) = 17 instead of 7.
@@ -122,7 +105,7 @@ TEST_CASE("a pass that streams both operands asks for the lines of both", "[bank
                                      "mxu0 layer=0 left=1:0 top=0:16 m=4 k=8 n=4 accumulator=0 mode=set "
                                      "tile=next dtype=int8 after=load:2\n");
     program.replace(program.find("dataflow=ws"), 11, "dataflow=os");
-    const DeviceResult result = run(spec, program);
+    const DeviceResult result = run_on_both_engines(spec, program);
     CHECK(counter(result, "stream_accesses") == 1 + 8);  // a line of four vectors; a line each of eight
     CHECK(counter(result, "stream_conflict_cycles") == 0);
 }
@@ -134,8 +117,10 @@ TEST_CASE("an array that waits for the vector unit waits for the banks as long a
         "after=load:2\n";
     std::string pass = kPass0;
     pass.replace(pass.find("load:2"), 6, "load:2,vector:1");
-    const DeviceResult alone = run(two_arrays(BankAccess::Private), program_of(128, work + pass));
-    const DeviceResult together = run(two_arrays(BankAccess::Shared), program_of(128, work + pass));
+    const DeviceResult alone =
+        run_on_both_engines(two_arrays(BankAccess::Private), program_of(128, work + pass));
+    const DeviceResult together =
+        run_on_both_engines(two_arrays(BankAccess::Shared), program_of(128, work + pass));
     CHECK(together.total.cycles.value() == alone.total.cycles.value() + 8);
     CHECK(on_chip(together) - on_chip(alone) == 2 * 8);  // both arrays wait
     const auto vector = static_cast<std::size_t>(SlotClass::Vector);
@@ -150,7 +135,7 @@ TEST_CASE("a load waits for results that are written into its banks", "[banks]")
         "load layer=0 from=dram:0 to=scratchpad:0 rows=8 row_bytes=16 to_stride=64 operand=activations "
         "after=load:2\n";
     const std::string program = program_of(0, line + "after=load:2\n" + load);
-    const DeviceResult split = run(two_arrays(BankAccess::Split), program);
+    const DeviceResult split = run_on_both_engines(two_arrays(BankAccess::Split), program);
     CHECK(counter(split, "vector_accesses") == 8);
     // The results have been promised all of bank 0 for eight cycles, of which the first row waits.
     CHECK(counter(split, "dma_conflict_cycles") == 8);
@@ -162,8 +147,8 @@ TEST_CASE("a store reads what a pass leaves of the banks, a load writes beside i
         program_of(128, kPass0 +
                             "store layer=0 from=scratchpad:0 to=dram:0 rows=1 row_bytes=1024 "
                             "operand=outputs after=load:2\n");
-    const DeviceResult alone = run(two_arrays(BankAccess::Private), program);
-    const DeviceResult together = run(two_arrays(BankAccess::Split), program);
+    const DeviceResult alone = run_on_both_engines(two_arrays(BankAccess::Private), program);
+    const DeviceResult together = run_on_both_engines(two_arrays(BankAccess::Split), program);
     // 64 lines, sixteen cycles for all four banks. The tile has been promised a line of bank 1 (the array
     // asks first), which makes them seventeen; of these a bank gives the store 16/17 of what is free. Four
     // cycles later the pass finds 1/17 of bank 0 for thirteen cycles, and needs eight lines: 13 + 8 - 13/17

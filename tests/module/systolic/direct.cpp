@@ -5,6 +5,7 @@
 #include "models/devices/systolic/machine/results.h"
 #include "models/devices/systolic/program/program_reader.h"
 #include "sim/kernel/kernel.h"
+#include "tests/module/systolic/both_engines.h"
 #include "tests/support/machines.h"
 
 namespace systole::systolic {
@@ -16,23 +17,6 @@ SystolicSpec direct_machine(Dataflow dataflow, bool shadow_register = true) {
     spec.mxu.weight_fifo_tiles = 0;
     spec.mxu.shadow_register = shadow_register;
     return spec;
-}
-
-/// On both engines, whose results must be equal.
-DeviceResult run(SystolicSpec spec, const std::string& text) {
-    std::vector<DeviceResult> results;
-    for (const EngineKind engine : {EngineKind::Tile, EngineKind::Grid}) {
-        spec.mxu.engine = engine;
-        const Program program = parse_program(text, "test.program", spec);
-        const FreshKernel kernel;
-        Machine machine("small", spec, program, {Protocol::of_op(), false});
-        machine.run();
-        REQUIRE(!machine.value_fault);
-        results.push_back(result_of(machine, spec, Protocol::of_op()));
-    }
-    CHECK(results[0].total.cycles == results[1].total.cycles);
-    CHECK(results[0].total.slots == results[1].total.slots);
-    return results[0];
 }
 
 std::int64_t cycles_of(const DeviceResult& result, SlotClass slot_class) {
@@ -78,7 +62,7 @@ constexpr const char* kWs =
 // store                                                                         |read|
 TEST_CASE("without a FIFO the tile is shifted in once the pass has its tokens", "[machine]") {
     const DeviceResult result =
-        run(direct_machine(Dataflow::WeightStationary), program_of("ws", 128, kWs, 8));
+        run_on_both_engines(direct_machine(Dataflow::WeightStationary), program_of("ws", 128, kWs, 8));
     CHECK(result.total.cycles == Cycles(31));
     CHECK(cycles_of(result, SlotClass::Launch) == 2);  // until the second load is issued
     CHECK(cycles_of(result, SlotClass::OnChip) == 2);  // that load, and the store
@@ -93,9 +77,9 @@ TEST_CASE("without a FIFO the tile is shifted in once the pass has its tokens", 
 TEST_CASE("a port that needs longer than the shift makes the tile that much later", "[machine]") {
     SystolicSpec spec = direct_machine(Dataflow::WeightStationary);
     spec.scratchpad.weight_port_bytes = Bytes(4);  // 16 bytes in the four cycles of the shift
-    CHECK(run(spec, program_of("ws", 128, kWs, 8)).total.cycles == Cycles(31));
+    CHECK(run_on_both_engines(spec, program_of("ws", 128, kWs, 8)).total.cycles == Cycles(31));
     spec.scratchpad.weight_port_bytes = Bytes(2);
-    const DeviceResult result = run(spec, program_of("ws", 128, kWs, 8));
+    const DeviceResult result = run_on_both_engines(spec, program_of("ws", 128, kWs, 8));
     CHECK(result.total.cycles == Cycles(31 + 4));
     CHECK(cycles_of(result, SlotClass::OnChip) == 2 + 4);
 }
@@ -105,7 +89,7 @@ TEST_CASE("inputs stay while weights stream, and results leave turned", "[machin
         "mxu0 layer=0 left=0:24576 top=1:0 m=4 k=4 n=8 accumulator=0 mode=set tile=next dtype=int8 "
         "after=load:2\n";
     const DeviceResult result =
-        run(direct_machine(Dataflow::InputStationary), program_of("is", 128, pass, 8));
+        run_on_both_engines(direct_machine(Dataflow::InputStationary), program_of("is", 128, pass, 8));
     CHECK(result.total.cycles == Cycles(31));  // the same array with its operands exchanged
     CHECK(counter(result, "ifmap_reads") == 4 * 4);
     CHECK(counter(result, "filter_reads") == 4 * 8);
@@ -125,7 +109,7 @@ TEST_CASE("outputs stay while both operands stream, and are shifted out", "[mach
         "mxu0 layer=0 left=2:0 top=0:24576 m=4 k=8 n=4 accumulator=0 mode=set tile=next dtype=int8 "
         "after=load:2\n";
     const DeviceResult result =
-        run(direct_machine(Dataflow::OutputStationary), program_of("os", 128, pass, 4));
+        run_on_both_engines(direct_machine(Dataflow::OutputStationary), program_of("os", 128, pass, 4));
     CHECK(result.total.cycles == Cycles(27));
     CHECK(cycles_of(result, SlotClass::Useful) == 8);
     CHECK(cycles_of(result, SlotClass::Ramp) == 2 * 4 + 4 - 2);  // T + 2R + C - 2 in all
@@ -133,13 +117,13 @@ TEST_CASE("outputs stay while both operands stream, and are shifted out", "[mach
 
     SystolicSpec slow = direct_machine(Dataflow::OutputStationary);
     slow.scratchpad.weight_port_bytes = Bytes(2);  // 32 bytes of weights in 16 cycles
-    const DeviceResult starved = run(slow, program_of("os", 128, pass, 4));
+    const DeviceResult starved = run_on_both_engines(slow, program_of("os", 128, pass, 4));
     CHECK(starved.total.cycles == Cycles(27 + 7));  // the last of eight vectors enters seven cycles later
     CHECK(cycles_of(starved, SlotClass::OnChip) == 2 + 8);
 
     SystolicSpec peer = direct_machine(Dataflow::OutputStationary);
     peer.faults.os_without_shift_out = true;
-    CHECK(run(peer, program_of("os", 128, pass, 4)).total.cycles == Cycles(27 - 4));
+    CHECK(run_on_both_engines(peer, program_of("os", 128, pass, 4)).total.cycles == Cycles(27 - 4));
 }
 
 // cycle        3    5         7    9
@@ -154,7 +138,7 @@ TEST_CASE("results that leave in no time still hold back the next short tile, as
     for (const bool without_shift_out : {false, true}) {
         SystolicSpec spec = direct_machine(Dataflow::OutputStationary);
         spec.faults.os_without_shift_out = without_shift_out;
-        const DeviceResult result = run(spec, text);
+        const DeviceResult result = run_on_both_engines(spec, text);
         CHECK(cycles_of(result, SlotClass::Useful) == 2 + 2);
         // Between the passes; then R + C - 2 until the last sum, behind R more to shift it out.
         CHECK(cycles_of(result, SlotClass::Ramp) == 2 + 6 + (without_shift_out ? 0 : 4));
@@ -185,7 +169,7 @@ TEST_CASE("folds without a shadow register take 2R + C + T - 2 cycles each, as a
                             "dtype=int8 k0=4\n";
     const SystolicSpec spec = direct_machine(Dataflow::WeightStationary, false);
     for (const std::string& passes : {run_of_two, two}) {
-        const DeviceResult result = run(spec, program_of("ws", 256, passes, 8));
+        const DeviceResult result = run_on_both_engines(spec, program_of("ws", 256, passes, 8));
         CHECK(result.total.cycles == Cycles(3 + 2 * 18 + 9 + 1));
         CHECK(cycles_of(result, SlotClass::Useful) == 16);
         CHECK(cycles_of(result, SlotClass::Ramp) == 2 * 10);
@@ -199,7 +183,7 @@ TEST_CASE("with a shadow register the tile of the next fold is shifted in behind
         "mxu0 layer=0 left=0:0+32 top=1:24576+16 m=8 k=4 n=4 folds=2 accumulator=0 mode=set tile=next "
         "dtype=int8 after=load:2\n";
     const DeviceResult result =
-        run(direct_machine(Dataflow::WeightStationary), program_of("ws", 256, run_of_two, 8));
+        run_on_both_engines(direct_machine(Dataflow::WeightStationary), program_of("ws", 256, run_of_two, 8));
     CHECK(result.total.cycles == Cycles(31 + 8));
 }
 
