@@ -170,7 +170,6 @@ std::int64_t PseudoChannel::take_column(const Choice& choice, const CommandBus& 
     if (closes_bank(choice.command)) close(bank);
     column_known_ = false;
     if (row_[row_index(Command::Pre)].bank == bank) row_known(Command::Pre) = false;
-    consider_row(bank, bus, choice.when);
     if (burst.sequence == oldest_) {
         oldest_ =
             std::min(window_.oldest_sequence(Direction::Read), window_.oldest_sequence(Direction::Write));
@@ -183,6 +182,7 @@ std::int64_t PseudoChannel::take_column(const Choice& choice, const CommandBus& 
     } else {
         ++passed_;
     }
+    consider_row(bank, bus, choice.when);  // of what is still urgent
     if (door(direction).bursts > 0 || (refresh_.owes() && in_windows() == 0))
         change_ = choice.when + Cycles(1);
     notice(choice.when + Cycles(1));

@@ -22,7 +22,7 @@ bool PseudoChannel::can_stream(Cycles due) const {
     const auto side = static_cast<std::size_t>(direction);
     if (!column_known_ || streak_[side] < kWorthIt || column_.when < no_stream_before_) return false;
     const Cycles cadence = of(ccd_, direction);
-    if (column_.when + cadence * kWorthIt > due) return false;
+    if (column_.when > due - cadence * kWorthIt) return false;
     if (shared_queue_ || page_ != PagePolicy::Open || capped_ != 0 || urgent_ || refresh_.pending())
         return false;
     if (change_ != Cycles::max() || bound(idle) != 0) return false;

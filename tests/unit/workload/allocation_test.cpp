@@ -143,7 +143,7 @@ TEST_CASE("stored matrices lie column by column where that is asked for", "[work
     rules.weights = Layout::ColumnMajor;
     const Graph graph = single_operator(
         "matmul", {{"m", "3"}, {"n", "5"}, {"k", "7"}, {"dtype_a", "int8"}, {"dtype_b", "int4"}}, {});
-    const Placement& weights = allocate(graph, rules)[id_of(graph, "matmul.weights")];
+    const Placement weights = allocate(graph, rules)[id_of(graph, "matmul.weights")];
     CHECK(weights.layout == Layout::ColumnMajor);
     CHECK(weights.bytes == Bytes(5 * 4));  // seven nibbles take four bytes
 }

@@ -75,7 +75,9 @@ StagedWindow WindowGeometry::staged(const WindowBlock& block) const {
     if (!bytes) return s;
     s.pitch = *pitch;
     s.image_pitch = *image;
-    s.p_stride = kernel_h == 1 ? s.pitch : stride * s.pitch;
+    // Of a single row of outputs nobody asks for it, however far it would be.
+    s.p_stride =
+        checked_mul(kernel_h == 1 ? 1 : stride, s.pitch).value_or(std::numeric_limits<std::int64_t>::max());
     return s;
 }
 
