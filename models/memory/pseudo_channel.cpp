@@ -92,19 +92,26 @@ inline void PseudoChannel::enter(Direction direction, const Window::Burst& burst
 
 void PseudoChannel::push(std::int64_t request, std::int64_t first, std::int64_t count, Direction direction,
                          std::int64_t sequence, const CommandBus& bus, Cycles now) {
-    const std::int32_t entry = book_.enter(request, count);
     Door& door = doors_[static_cast<std::size_t>(direction)];
     door.last = now;
     if (count == 1 && door.bursts == 0 && entries_->free(direction) > 0) {
         const RowRun place = map_.locate(first);
-        enter(direction, {sequence, place.row, first, now, entry, static_cast<std::int16_t>(place.bank)}, bus,
-              now);
+        enter(
+            direction,
+            {sequence, place.row, first, now, book_.enter(request, 1), static_cast<std::int16_t>(place.bank)},
+            bus, now);
         notice(now);
         return;
     }
-    door.ranges.push({first, count, sequence, now, entry});
-    door.bursts += count;
+    queue_up(request, first, count, direction, sequence, now);
     wake(now);
+}
+
+void PseudoChannel::queue_up(std::int64_t request, std::int64_t first, std::int64_t count,
+                             Direction direction, std::int64_t sequence, Cycles now) {
+    Door& door = doors_[static_cast<std::size_t>(direction)];
+    door.ranges.push({first, count, sequence, now, book_.enter(request, count)});
+    door.bursts += count;
 }
 
 void PseudoChannel::begin_clock(const CommandBus& bus, Cycles now) {

@@ -26,7 +26,7 @@ Int128 by_age(std::int64_t clock, std::int64_t sequence) {
         if (refresh.before(other_)) other_ = refresh;
         if (blocked()) return other_;
     }
-    if (!column_known_ | (column_.when < bus.free(column_.command))) {
+    if (either(!column_known_, column_.when < bus.free(column_.command))) {
         find_column(bus, now, column_);
         column_known_ = true;
     }

@@ -5,10 +5,8 @@
 // speak, once there are less than `depth` before it. What waits in the other direction does so until the bus
 // would turn. It changes no command (tests/unit/memory/channel_twin.cpp).
 #include <algorithm>
-#include <bit>
 
 #include "models/memory/pseudo_channel.h"
-#include "sim/base/check.h"
 
 namespace systole {
 namespace {
@@ -111,13 +109,6 @@ void PseudoChannel::begin_stream(Cycles now, Cycles due) {
     stream.start(map_, bursts_per_row_);
     if (window_.size(opposite(direction)) > 0) limit_patience();
     look_for_run();
-}
-
-void PseudoChannel::queue_up(std::int64_t request, std::int64_t first, std::int64_t count,
-                             Direction direction, std::int64_t sequence, Cycles now) {
-    Door& door = doors_[static_cast<std::size_t>(direction)];
-    door.ranges.push({first, count, sequence, now, book_.enter(request, count)});
-    door.bursts += count;
 }
 
 /// Those of one request that entered together are one range.

@@ -6,6 +6,7 @@
 #include "sim/base/check.h"
 
 namespace systole {
+
 Window::Window(int banks, int depth)
     : depth_(depth),
       slots_(2 * static_cast<std::size_t>(depth)),
