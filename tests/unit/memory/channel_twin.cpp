@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+
+#include "tests/unit/memory/memory_specs.h"
 #include "tests/unit/memory/random_channel.h"
 
 namespace systole::test {
@@ -56,6 +59,26 @@ TEST_CASE("engines that read and write beside each other get the commands of the
         Random random(seed);
         const DramSpec spec = some_streaming(random, some_memory(random));
         const std::deque<Arrival> arrivals = some_engines(random, spec, 1500);
+        INFO("seed " << seed << ", " << text_of(spec));
+        REQUIRE(difference(spec, arrivals, seed) == "");
+    }
+}
+
+TEST_CASE("a stream ends before it has passed a lone burst of the other direction too often") {
+    for (std::uint64_t seed = 6001; seed <= 6040; ++seed) {
+        Random random(seed);
+        DramSpec spec = hbm2();
+        spec.refresh = RefreshPolicy::Off;
+        spec.patience = static_cast<int>(pick(random, 13, 200));
+        const Direction streamed = pick(random, 0, 1) == 0 ? Direction::Read : Direction::Write;
+        // A stream that never runs dry; what comes after the lone bursts passes them.
+        std::deque<Arrival> arrivals;
+        for (std::int64_t i = 0; i < 25; ++i) arrivals.push_back({100 * i, 0, i, 55 * i, 55, streamed});
+        for (std::int64_t clock = pick(random, 60, 400); clock < 2000; clock += pick(random, 300, 900))
+            arrivals.push_back(
+                {clock, 0, 100 + clock, pick(random, 1 << 20, 1 << 21), 1, opposite(streamed)});
+        std::stable_sort(arrivals.begin(), arrivals.end(),
+                         [](const Arrival& a, const Arrival& b) { return a.clock < b.clock; });
         INFO("seed " << seed << ", " << text_of(spec));
         REQUIRE(difference(spec, arrivals, seed) == "");
     }
