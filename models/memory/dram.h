@@ -16,10 +16,10 @@
 #include <tlm>
 #include <vector>
 
-#include "models/memory/address_map.h"
-#include "models/memory/command_checker.h"
-#include "models/memory/dram_channel.h"
-#include "models/memory/dram_spec.h"
+#include "models/memory/addresses/address_map.h"
+#include "models/memory/controller/dram_channel.h"
+#include "models/memory/standards/command_checker.h"
+#include "models/memory/standards/dram_spec.h"
 #include "sim/account/run_result.h"
 #include "sim/base/clock.h"
 

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "models/memory/dram_channel.h"
-#include "models/memory/dram_spec.h"
+#include "models/memory/controller/dram_channel.h"
+#include "models/memory/standards/dram_spec.h"
 #include "sim/account/energy_ledger.h"
 
 namespace systole {

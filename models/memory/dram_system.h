@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/memory/address_map.h"
-#include "models/memory/dram_channel.h"
-#include "models/memory/dram_spec.h"
+#include "models/memory/addresses/address_map.h"
+#include "models/memory/controller/dram_channel.h"
+#include "models/memory/standards/dram_spec.h"
 
 namespace systole {
 

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "models/memory/dram_command.h"
+#include "models/memory/standards/dram_command.h"
 #include "sim/base/units.h"
 
 namespace systole {

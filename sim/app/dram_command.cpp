@@ -7,8 +7,8 @@
 #include <optional>
 #include <set>
 
-#include "models/memory/command_checker.h"
 #include "models/memory/dram_system.h"
+#include "models/memory/standards/command_checker.h"
 #include "models/traffic/request_reader.h"
 #include "models/traffic/request_writer.h"
 #include "models/traffic/traffic_driver.h"

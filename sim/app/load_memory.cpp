@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "models/memory/dram_config.h"
+#include "models/memory/config/dram_config.h"
 #include "sim/app/files.h"
 #include "sim/app/settings.h"
 #include "sim/base/error.h"

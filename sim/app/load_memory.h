@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "models/memory/dram_spec.h"
+#include "models/memory/standards/dram_spec.h"
 #include "sim/app/library.h"
 #include "sim/config/config.h"
 

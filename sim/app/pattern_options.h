@@ -2,7 +2,7 @@
 // Requests made by rule, as options of the command line say.
 #pragma once
 
-#include "models/memory/dram_spec.h"
+#include "models/memory/standards/dram_spec.h"
 #include "models/traffic/pattern.h"
 #include "sim/app/command.h"
 

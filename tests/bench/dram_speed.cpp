@@ -11,8 +11,8 @@
 #include <random>
 #include <vector>
 
-#include "models/memory/address_map.h"
-#include "models/memory/dram_channel.h"
+#include "models/memory/addresses/address_map.h"
+#include "models/memory/controller/dram_channel.h"
 #include "tests/unit/memory/memory_specs.h"
 
 namespace {

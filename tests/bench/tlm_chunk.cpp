@@ -11,8 +11,8 @@
 #include <systemc>
 #include <vector>
 
+#include "models/memory/config/dram_config.h"
 #include "models/memory/dram.h"
-#include "models/memory/dram_config.h"
 #include "sim/kernel/kernel.h"
 #include "sim/kernel/payload_pool.h"
 

@@ -49,7 +49,7 @@ class CheckLayers(unittest.TestCase):
             "sim/config/config.h": "",
             "sim/kernel/kernel.h": "#include <systemc>\n#include <tlm_utils/simple_target_socket.h>\n",
             "models/memory/dram.h": '#include "sim/kernel/kernel.h"\n',
-            "models/memory/dram_config.cpp": '#include "sim/config/config.h"\n',
+            "models/memory/config/dram_config.cpp": '#include "sim/config/config.h"\n',
             "models/devices/one/mxu/mxu.h": '#include "sim/base/units.h"\n',
             "models/devices/one/one.cpp":
                 '#include "models/devices/one/mxu/mxu.h"\n#include "models/memory/dram.h"\n',

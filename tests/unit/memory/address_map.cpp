@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/memory/address_map.h"
+#include "models/memory/addresses/address_map.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -3,7 +3,7 @@
 // forth (memory_specs.h).
 #include <catch2/catch.hpp>
 
-#include "models/memory/dram_channel.h"
+#include "models/memory/controller/dram_channel.h"
 #include "tests/unit/memory/memory_specs.h"
 
 namespace systole::test {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checker of commands: it lets pass what the slow twin gives, agrees with a judge that reads the table
 // off the whole list of commands, and notices each row of each table when it is broken by one clock.
-#include "models/memory/command_checker.h"
+#include "models/memory/standards/command_checker.h"
 
 #include <fmt/format.h>
 

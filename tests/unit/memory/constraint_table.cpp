@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables as a datasheet speaks: one tick before a command is blocked, at the tick it is ready.
-#include "models/memory/constraint_table.h"
+#include "models/memory/standards/constraint_table.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "models/memory/bank_timing.h"
-#include "models/memory/command_bus.h"
+#include "models/memory/controller/bank_timing.h"
+#include "models/memory/controller/command_bus.h"
 #include "tests/unit/memory/memory_presets.h"
 #include "tests/unit/memory/memory_specs.h"
 

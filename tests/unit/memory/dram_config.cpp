@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/memory/dram_config.h"
+#include "models/memory/config/dram_config.h"
 
 #include <fmt/format.h>
 #include <catch2/catch.hpp>

@@ -9,10 +9,10 @@
 #include <queue>
 #include <random>
 
-#include "models/memory/address_map.h"
-#include "models/memory/command_checker.h"
-#include "models/memory/constraint_table.h"
-#include "models/memory/dram_channel.h"
+#include "models/memory/addresses/address_map.h"
+#include "models/memory/controller/dram_channel.h"
+#include "models/memory/standards/command_checker.h"
+#include "models/memory/standards/constraint_table.h"
 #include "tests/unit/memory/memory_presets.h"
 
 namespace systole::test {

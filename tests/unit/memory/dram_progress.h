@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "models/memory/dram_spec.h"
+#include "models/memory/standards/dram_spec.h"
 
 namespace systole::test {
 

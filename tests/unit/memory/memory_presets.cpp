@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "models/memory/dram_config.h"
+#include "models/memory/config/dram_config.h"
 
 namespace systole::test {
 

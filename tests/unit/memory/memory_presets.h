@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/memory/dram_spec.h"
+#include "models/memory/standards/dram_spec.h"
 #include "sim/config/config.h"
 
 namespace systole::test {

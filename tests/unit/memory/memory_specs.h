@@ -2,7 +2,7 @@
 // Memories that the tests of this room share: one channel each, with timings of their standard.
 #pragma once
 
-#include "models/memory/dram_spec.h"
+#include "models/memory/standards/dram_spec.h"
 
 namespace systole::test {
 

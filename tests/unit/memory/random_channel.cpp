@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
-#include "models/memory/constraint_table.h"
+#include "models/memory/standards/constraint_table.h"
 #include "tests/unit/memory/memory_presets.h"
 #include "tests/unit/memory/memory_specs.h"
 

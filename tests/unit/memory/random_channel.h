@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "models/memory/dram_channel.h"
+#include "models/memory/controller/dram_channel.h"
 #include "tests/unit/memory/slow_channel.h"
 
 namespace systole::test {

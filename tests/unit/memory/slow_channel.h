@@ -11,10 +11,10 @@
 #include <optional>
 #include <vector>
 
-#include "models/memory/address_map.h"
-#include "models/memory/bus_account.h"
-#include "models/memory/dram_command.h"
-#include "models/memory/dram_spec.h"
+#include "models/memory/addresses/address_map.h"
+#include "models/memory/controller/bus_account.h"
+#include "models/memory/standards/dram_command.h"
+#include "models/memory/standards/dram_spec.h"
 #include "tests/unit/memory/slow_channel_judge.h"
 
 namespace systole::test {

@@ -8,9 +8,9 @@
 #include <functional>
 #include <vector>
 
-#include "models/memory/constraint_table.h"
-#include "models/memory/dram_command.h"
-#include "models/memory/dram_spec.h"
+#include "models/memory/standards/constraint_table.h"
+#include "models/memory/standards/dram_command.h"
+#include "models/memory/standards/dram_spec.h"
 
 namespace systole::test {
 

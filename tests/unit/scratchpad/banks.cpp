@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "models/memory/scratchpad_banks.h"
+#include "models/memory/scratchpad/scratchpad_banks.h"
 
 namespace systole {
 namespace {

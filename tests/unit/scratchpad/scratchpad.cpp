@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/memory/scratchpad.h"
+#include "models/memory/scratchpad/scratchpad.h"
 
 #include <catch2/catch.hpp>
 

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "models/memory/scratchpad_banks.h"
+#include "models/memory/scratchpad/scratchpad_banks.h"
 
 namespace systole {
 namespace {

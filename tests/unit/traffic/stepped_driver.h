@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "models/memory/dram_spec.h"
+#include "models/memory/standards/dram_spec.h"
 #include "models/traffic/traffic_driver.h"
 
 namespace systole::test {

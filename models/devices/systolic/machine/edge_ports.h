@@ -13,7 +13,7 @@
 #include "models/devices/systolic/mxu/port_schedule.h"
 #include "models/devices/systolic/program/edge_limits.h"
 #include "models/devices/systolic/program/program.h"
-#include "models/memory/scratchpad_spec.h"
+#include "models/memory/scratchpad/scratchpad_spec.h"
 
 namespace systole::systolic {
 

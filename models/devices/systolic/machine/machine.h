@@ -24,7 +24,7 @@
 #include "models/devices/systolic/machine/vector_unit.h"
 #include "models/devices/systolic/spec/spec.h"
 #include "models/link/host_link.h"
-#include "models/memory/scratchpad.h"
+#include "models/memory/scratchpad/scratchpad.h"
 #include "sim/device/device.h"
 
 namespace systole::systolic {

@@ -24,7 +24,7 @@
 #include "models/devices/systolic/mxu/witnessed_engine.h"
 #include "models/devices/systolic/program/pass_shape.h"
 #include "models/devices/systolic/spec/spec.h"
-#include "models/memory/scratchpad.h"
+#include "models/memory/scratchpad/scratchpad.h"
 #include "sim/base/clock.h"
 
 namespace systole::systolic {

@@ -9,7 +9,7 @@
 
 #include "models/devices/systolic/mxu/port_schedule.h"
 #include "models/devices/systolic/program/program.h"
-#include "models/memory/scratchpad_banks.h"
+#include "models/memory/scratchpad/scratchpad_banks.h"
 #include "sim/kernel/turns.h"
 
 namespace systole::systolic {

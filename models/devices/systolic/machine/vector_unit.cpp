@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "models/memory/scratchpad.h"
+#include "models/memory/scratchpad/scratchpad.h"
 #include "sim/kernel/kernel.h"
 
 namespace systole::systolic {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "models/devices/systolic/mxu/rational.h"
-#include "models/memory/bank_map.h"
+#include "models/memory/scratchpad/bank_map.h"
 #include "sim/base/units.h"
 
 namespace systole {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "models/devices/systolic/program/program.h"
-#include "models/memory/scratchpad_spec.h"
+#include "models/memory/scratchpad/scratchpad_spec.h"
 
 namespace systole::systolic {
 

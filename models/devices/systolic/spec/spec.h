@@ -11,8 +11,8 @@
 
 #include "models/devices/systolic/mxu/matrix_engine.h"
 #include "models/link/link_spec.h"
-#include "models/memory/dram_spec.h"
-#include "models/memory/scratchpad_spec.h"
+#include "models/memory/scratchpad/scratchpad_spec.h"
+#include "models/memory/standards/dram_spec.h"
 #include "sim/base/units.h"
 #include "sim/config/config.h"
 #include "sim/workload/allocation.h"

@@ -3,8 +3,8 @@
 
 #include "models/devices/systolic/spec/spec.h"
 #include "models/link/host_link_config.h"
-#include "models/memory/bank_calendar.h"
-#include "models/memory/dram_config.h"
+#include "models/memory/config/dram_config.h"
+#include "models/memory/scratchpad/bank_calendar.h"
 
 namespace systole::systolic {
 namespace {

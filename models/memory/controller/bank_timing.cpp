@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/memory/controller/bank_timing.h"
+
+#include <bit>
+
+#include "sim/base/check.h"
+
+namespace systole {
+namespace {
+
+constexpr std::int64_t kLongAgo = std::int64_t{1} << 40;  // longer than any latency
+
+}  // namespace
+
+BankTiming::BankTiming(const DramSpec& spec)
+    : bank_bits_(std::countr_zero(static_cast<unsigned>(spec.banks_per_group))),
+      groups_(static_cast<std::size_t>(spec.bank_groups)),
+      banks_(static_cast<std::size_t>(spec.banks())),
+      ready_(static_cast<std::size_t>(kCommands) * (1 + groups_ + banks_)) {
+    last_.fill(-kLongAgo);
+    const ConstraintTable* table = find_constraint_table(spec.standard);
+    SYSTOLE_CHECK(table, "no constraint table for {}", spec.standard);
+    for (const ConstraintRow& row : table->rows) {
+        if (row.scope == Scope::Channel) continue;
+        const std::int64_t latency = evaluate_latency(row.latency, spec.timing).value();
+        row.window == 1 ? fold(row, latency) : fold_window(row, latency);
+    }
+}
+
+std::size_t BankTiming::first_node(Scope scope, std::size_t row) const {
+    return scope == Scope::PseudoChannel ? row : scope == Scope::Group ? row + 1 : row + 1 + groups_;
+}
+
+std::size_t BankTiming::node(Scope scope, int bank) const {
+    return scope == Scope::PseudoChannel ? 0
+           : scope == Scope::Group       ? group_of(bank)
+                                         : static_cast<std::size_t>(bank);
+}
+
+void BankTiming::fold(const ConstraintRow& row, std::int64_t latency) {
+    for (const Command preceding : row.preceding) {
+        for (const Command following : row.following) {
+            if (!names_bank(following)) {
+                delays_.push_back({preceding, following, latency});
+                continue;
+            }
+            // A command of all banks meets every bank.
+            const Scope scope = names_bank(preceding) ? row.scope : Scope::PseudoChannel;
+            fold(preceding, scope, row_of(following), latency);
+            if (is_column(preceding) && is_column(following) && is_read(preceding) != is_read(following))
+                fold(preceding, scope,
+                     index(is_read(following) ? Command::ReadAp : Command::WriteAp) * nodes(), latency);
+        }
+    }
+}
+
+void BankTiming::fold(Command preceding, Scope scope, std::size_t row, std::int64_t latency) {
+    std::vector<Effect>& effects = effects_[index(preceding)].of(scope);
+    const std::size_t at = first_node(scope, row);
+    const auto same =
+        std::find_if(effects.begin(), effects.end(), [at](const Effect& effect) { return effect.at == at; });
+    if (same == effects.end())
+        effects.push_back({at, latency});
+    else
+        same->latency = std::max(same->latency, latency);
+}
+
+Cycles BankTiming::earliest_of_all(Command command) const {
+    std::int64_t ready = anywhere(command).value();
+    for (const Delay& delay : delays_)
+        if (delay.following == command)
+            ready = std::max(ready, last_[index(delay.preceding)] + delay.latency);
+    return Cycles(ready);
+}
+
+void BankTiming::fold_window(const ConstraintRow& row, std::int64_t latency) {
+    Window window{row.scope, {}, {}, latency, {}};
+    for (const Command preceding : row.preceding) window.preceding[index(preceding)] = true;
+    for (const Command following : row.following)
+        window.at.push_back(first_node(row.scope, row_of(following)));
+    // Nothing has happened before time zero: slots far in the past never bind.
+    Window::Ring ring;
+    ring.times.assign(static_cast<std::size_t>(row.window), -latency);
+    const std::size_t nodes = row.scope == Scope::PseudoChannel ? 1
+                              : row.scope == Scope::Group       ? groups_
+                                                                : banks_;
+    window.rings.assign(nodes, ring);
+    windows_.push_back(std::move(window));
+}
+
+void BankTiming::slide(Window& window, int bank, std::int64_t clock) {
+    const std::size_t node = this->node(window.scope, bank);
+    Window::Ring& ring = window.rings[node];
+    ring.times[ring.oldest] = clock;
+    ring.oldest = ring.oldest + 1 == ring.times.size() ? 0 : ring.oldest + 1;
+    for (const std::size_t at : window.at) raise(at + node, ring.times[ring.oldest] + window.latency);
+}
+
+}  // namespace systole

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command buses of a channel, which its pseudo-channels share: the rows of scope Channel of the
+// constraint table. It has no clock: time is an argument.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "models/memory/standards/constraint_table.h"
+#include "models/memory/standards/dram_spec.h"
+#include "sim/base/units.h"
+
+namespace systole {
+
+class CommandBus {
+public:
+    explicit CommandBus(const DramSpec& spec);
+
+    /// The first clock from which the bus of `command` is free for it.
+    Cycles free(Command command) const { return free_[kind_[index(command)]]; }
+
+    /// `command` takes its bus from `clock` on; clocks never decrease for commands of one bus.
+    void take(Command command, Cycles clock) {
+        const PerCommand& taken = taken_[index(command)];
+        for (std::size_t kind = 0; kind < kinds_; ++kind)
+            free_[kind] = std::max(free_[kind], clock + taken[kind]);
+    }
+
+    /// For how many clocks `preceding` keeps `following` away; zero if they have buses of their own.
+    Cycles clocks(Command preceding, Command following) const {
+        return taken_[index(preceding)][kind_[index(following)]];
+    }
+    /// Row and column commands share one bus.
+    bool one_for_all() const { return clocks(Command::Read, Command::Act) > Cycles(); }
+
+private:
+    using PerCommand = std::array<Cycles, kCommands>;
+    static std::size_t index(Command command) { return static_cast<std::size_t>(command); }
+
+    // Commands that all others keep away alike are of one kind: on every standard those of one bus.
+    std::array<std::uint8_t, kCommands> kind_{};
+    std::size_t kinds_ = 0;
+    PerCommand free_{};                          // by kind
+    std::array<PerCommand, kCommands> taken_{};  // by command and the kind that follows
+};
+
+}  // namespace systole

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/memory/controller/dram_channel.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace systole {
+
+DramChannel::DramChannel(const DramSpec& spec, const AddressMap& map) : command_bus_(spec) {
+    if (spec.shared_queue) shared_ = std::make_shared<QueueEntries>(spec.queue);
+    for (int number = 0; number < spec.pseudo_channels; ++number)
+        buses_.emplace_back(spec, map, number,
+                            shared_ ? shared_ : std::make_shared<QueueEntries>(spec.queue));
+}
+
+void DramChannel::push(int pseudo_channel, std::int64_t request, std::int64_t first, std::int64_t count,
+                       Direction direction, Cycles now) {
+    fix_until(now);
+    if (streams()) {
+        if (join(pseudo_channel, request, first, count, direction, now)) {
+            sequence_ += count;
+            return;
+        }
+        close_streams(now);
+    }
+    if (shared_) admit(now);  // who came before goes first
+    buses_[index(pseudo_channel)].push(request, first, count, direction, sequence_, command_bus_, now);
+    if (shared_)
+        for (PseudoChannel& bus : buses_) bus.notice(now);
+    sequence_ += count;
+}
+
+/// Free entries of a shared queue go to the bursts that have waited longest.
+void DramChannel::admit(Cycles now) {
+    for (const Direction direction : {Direction::Read, Direction::Write}) {
+        while (shared_->free(direction) > 0) {
+            PseudoChannel* first = nullptr;
+            for (PseudoChannel& bus : buses_)
+                if (bus.bursts_at_door(direction) > 0 &&
+                    (!first || bus.first_at_door(direction) < first->first_at_door(direction)))
+                    first = &bus;
+            if (!first) break;
+            first->admit_one(direction, command_bus_, now);
+            for (PseudoChannel& bus : buses_) bus.notice(now);
+        }
+    }
+}
+
+/// So many bursts at a door will enter a shared queue as it is.
+std::int64_t DramChannel::entering(const PseudoChannel& asked, Direction direction) const {
+    std::int64_t theirs = 0, mine = 0;
+    for (int free = shared_->free(direction); free > 0; --free) {
+        std::int64_t* first = nullptr;
+        std::int64_t sequence = Window::kNone;
+        for (const PseudoChannel& bus : buses_) {
+            std::int64_t& count = &bus == &asked ? mine : theirs;
+            const std::int64_t candidate = bus.sequence_at_door(direction, count);
+            if (candidate < sequence) first = &count, sequence = candidate;
+        }
+        if (!first) break;
+        ++*first;
+    }
+    return mine;
+}
+
+/// Whether a burst could be pushed at the next clock. Before a shared queue that is full one of each
+/// pseudo-channel can wait, and at one clock no other can pass it.
+bool DramChannel::room(int pseudo_channel, Direction direction) const {
+    const PseudoChannel& bus = buses_[index(pseudo_channel)];
+    std::int64_t free = bus.free_entries(direction) - bus.bursts_at_door(direction);
+    if (!shared_) return free > 0;
+    if (bus.bursts_at_door(direction) == 0) return true;
+    for (const PseudoChannel& other : buses_)
+        if (&other != &bus) free -= other.bursts_at_door(direction);
+    return free > 0;
+}
+
+bool DramChannel::room_now(int pseudo_channel, Direction direction) const {
+    if (!room(pseudo_channel, direction)) return false;
+    if (!shared_ || buses_[index(pseudo_channel)].last_use(direction) < fixed_) return true;
+    std::int64_t free = shared_->free(direction);
+    for (const PseudoChannel& bus : buses_) free -= bus.bursts_at_door(direction);
+    return free > 0;
+}
+
+/// Does what comes next, of all pseudo-channels, if it comes before `until`, or opens streams with it.
+bool DramChannel::step(Cycles until) {
+    PseudoChannel* first = &buses_.front();
+    const Choice* best = &first->next(command_bus_, now_);
+    for (std::size_t i = 1; i < buses_.size(); ++i) {
+        const Choice& choice = buses_[i].next(command_bus_, now_);
+        if (choice.before(*best)) best = &choice, first = &buses_[i];
+    }
+    const Choice& next = *best;
+    last_ = next.kind;
+    if (next.when >= until) return false;
+    if (next.kind == Choice::Kind::Column && open_streams(next.when)) return true;
+    now_ = next.when;
+    if (shared_ && next.kind == Choice::Kind::Change) admit(now_);
+    const std::int64_t row = first->take(next, command_bus_);
+    if (next.kind == Choice::Kind::Change) return true;
+    if (shared_ && next.kind == Choice::Kind::Column) {
+        for (PseudoChannel& other : buses_)
+            if (other.bursts_at_door(next.direction) > 0) other.wake(now_ + Cycles(1));
+    }
+    command_bus_.take(next.command, now_);
+    tell(*first, next, row);
+    return true;
+}
+
+void DramChannel::fix_until(Cycles until) {
+    if (until <= fixed_) return;
+    while (streams() ? !run_streams(until) : step(until))
+        if (last_ == Choice::Kind::Change) skip_pause(until);
+    now_ = fixed_ = until;
+}
+
+/// A pause costs nothing, however long: its refreshes are counted, not given. A listener hears all of them.
+void DramChannel::skip_pause(Cycles until) {
+    if (listener_) return;
+    std::int64_t skipped = std::numeric_limits<std::int64_t>::max();
+    for (const PseudoChannel& bus : buses_) {
+        if (!bus.pauses()) return;
+        skipped = std::min(skipped, bus.refreshes_to_skip(until));
+    }
+    if (skipped > 0)
+        for (PseudoChannel& bus : buses_) bus.skip_refreshes(skipped);
+}
+
+void DramChannel::advance(Cycles now, std::vector<Completion>& done) {
+    fix_until(now);
+    const auto begin = static_cast<std::ptrdiff_t>(done.size());
+    for (PseudoChannel& bus : buses_) bus.collect(now, done);
+    const auto earlier = [](const Completion& a, const Completion& b) { return a.clock < b.clock; };
+    if (!std::is_sorted(done.begin() + begin, done.end(), earlier))
+        std::stable_sort(done.begin() + begin, done.end(), earlier);
+}
+
+void DramChannel::settle(Cycles now) {
+    fix_until(now);
+}
+
+Cycles DramChannel::next_event() const {
+    const Cycles freed = shared_ ? column_bound() + Cycles(1) : Cycles::max();
+    Cycles next = Cycles::max();
+    for (const PseudoChannel& bus : buses_)
+        next = std::min(
+            next, streams() ? bus.completion_in_stream() : bus.completion_bound(command_bus_, now_, freed));
+    return next;
+}
+
+/// No column is given before this clock.
+Cycles DramChannel::column_bound() const {
+    Cycles bound = Cycles::max() - Cycles(1);
+    for (const PseudoChannel& bus : buses_) bound = std::min(bound, bus.column_bound(command_bus_, now_));
+    return bound;
+}
+
+std::int64_t DramChannel::at_door(int pseudo_channel, Direction direction) const {
+    const PseudoChannel& bus = buses_[index(pseudo_channel)];
+    return bus.at_door(direction, shared_ ? entering(bus, direction) : bus.free_entries(direction));
+}
+
+Cycles DramChannel::next_door_event(int pseudo_channel, Direction direction) const {
+    const PseudoChannel& bus = buses_[index(pseudo_channel)];
+    if (streams()) return bus.door_in_stream(direction);
+    if (!shared_) return bus.door_bound(direction, command_bus_, now_);
+    const std::int64_t missing = bus.missing_entries(direction, entering(bus, direction));
+    return missing <= 0 ? Cycles::max() : column_bound() + Cycles(missing);
+}
+
+bool DramChannel::has_room(int pseudo_channel, Direction direction, Cycles now) {
+    fix_until(now);
+    return room_now(pseudo_channel, direction);
+}
+
+Cycles DramChannel::wait_for_room(int pseudo_channel, Direction direction, Cycles now, Cycles limit) {
+    fix_until(now);
+    if (room_now(pseudo_channel, direction)) return now;
+    while (!room(pseudo_channel, direction)) {
+        if (!streams()) {
+            if (!step(limit)) break;
+            continue;
+        }
+        const Cycles found = std::min(buses_[index(pseudo_channel)].room_in_stream(direction), limit);
+        if (run_streams(found)) return now_ = fixed_ = found;
+    }
+    // An entry that a column frees at one clock can be filled at the next.
+    const Cycles found = room(pseudo_channel, direction) ? std::min(now_ + Cycles(1), limit) : limit;
+    fix_until(found);
+    return found;
+}
+
+bool DramChannel::idle() const {
+    return std::all_of(buses_.begin(), buses_.end(), [](const PseudoChannel& bus) { return bus.idle(); });
+}
+
+BusAccount DramChannel::account(int pseudo_channel, Cycles now) const {
+    return buses_[index(pseudo_channel)].account(now);
+}
+
+}  // namespace systole

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/memory/controller/pseudo_channel.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "sim/base/check.h"
+
+namespace systole {
+namespace {
+
+const ConstraintTable& table_of(const DramSpec& spec) {
+    const ConstraintTable* table = find_constraint_table(spec.standard);
+    SYSTOLE_CHECK(table, "no constraint table for {}", spec.standard);
+    return *table;
+}
+
+Cycles distance(const DramSpec& spec, Scope scope, Command preceding, Command following) {
+    return min_distance(table_of(spec), spec.timing, scope, preceding, following);
+}
+
+}  // namespace
+
+PseudoChannel::Stats& PseudoChannel::Stats::operator+=(const Stats& other) {
+    read_bursts += other.read_bursts;
+    write_bursts += other.write_bursts;
+    activates += other.activates;
+    precharges += other.precharges;
+    refreshes += other.refreshes;
+    bank_refreshes += other.bank_refreshes;
+    bus_busy += other.bus_busy;
+    return *this;
+}
+
+PseudoChannel::PseudoChannel(const DramSpec& spec, const AddressMap& map, int number,
+                             std::shared_ptr<QueueEntries> entries)
+    : map_(map),
+      number_(number),
+      shared_queue_(spec.shared_queue),
+      policy_(spec.writes),
+      page_(spec.page),
+      row_hit_cap_(spec.row_hit_cap),
+      patience_(spec.patience),
+      burst_(spec.timing.at("BL")),
+      groups_(spec.bank_groups),
+      ccd_{distance(spec, Scope::PseudoChannel, Command::Read, Command::Read),
+           distance(spec, Scope::PseudoChannel, Command::Write, Command::Write)},
+      ccd_long_{distance(spec, Scope::Bank, Command::Read, Command::Read),
+                distance(spec, Scope::Bank, Command::Write, Command::Write)},
+      latency_{Cycles(spec.timing.at("CL")) + burst_, Cycles(spec.timing.at("CWL")) + burst_},
+      activation_{distance(spec, Scope::Bank, Command::Act, Command::Read),
+                  distance(spec, Scope::Bank, Command::Act, Command::Write)},
+      precharge_(distance(spec, Scope::Bank, Command::Pre, Command::Act)),
+      refresh_to_activation_(distance(
+          spec, Scope::Bank, spec.refresh == RefreshPolicy::PerBank ? Command::RefreshBank : Command::Refresh,
+          Command::Act)),
+      activation_to_refresh_(distance(spec, Scope::PseudoChannel, Command::Act, Command::RefreshBank)),
+      entries_(std::move(entries)),
+      timing_(spec),
+      window_(spec.banks(), spec.queue),
+      refresh_(spec),
+      activations_(static_cast<std::size_t>(spec.banks())),
+      precharges_(static_cast<std::size_t>(spec.banks())),
+      hits_given_(static_cast<std::size_t>(spec.banks())),
+      bursts_per_row_(spec.bursts_per_row()),
+      stream_(spec.banks()) {}
+
+inline void PseudoChannel::enter(Direction direction, const Window::Burst& burst, const CommandBus& bus,
+                                 Cycles now) {
+    const bool first = window_.enter(direction, burst);
+    entries_->take(direction);
+    book_.show(burst.request, direction);
+    const auto side = static_cast<std::size_t>(direction);
+    streak_[side] = burst.local == last_local_[side] + 1 ? streak_[side] + 1 : 1;
+    last_local_[side] = burst.local;
+    if (burst.sequence < oldest_) {
+        oldest_ = burst.sequence;
+        passed_ = 0;
+    }
+    if (page_ != PagePolicy::Open) next_known_ = false;  // a column may leave its bank open for it
+    if (!first) return;                                  // others of its kind come first
+    next_known_ = false;
+    if (window_.open_row(burst.bank) != burst.row) {
+        if (direction == active_) consider_row(burst.bank, bus, now);
+        return;
+    }
+    if (column_known_)
+        consider_columns(direction, column_banks(direction) & bank_bit(burst.bank), bus, now, column_);
+    if (row_[row_index(Command::Pre)].bank == burst.bank || (capped_ & bank_bit(burst.bank)))
+        row_known(Command::Pre) = false;
+}
+
+void PseudoChannel::push(std::int64_t request, std::int64_t first, std::int64_t count, Direction direction,
+                         std::int64_t sequence, const CommandBus& bus, Cycles now) {
+    Door& door = doors_[static_cast<std::size_t>(direction)];
+    door.last = now;
+    if (count == 1 && door.bursts == 0 && entries_->free(direction) > 0) {
+        const RowRun place = map_.locate(first);
+        enter(
+            direction,
+            {sequence, place.row, first, now, book_.enter(request, 1), static_cast<std::int16_t>(place.bank)},
+            bus, now);
+        notice(now);
+        return;
+    }
+    queue_up(request, first, count, direction, sequence, now);
+    wake(now);
+}
+
+void PseudoChannel::queue_up(std::int64_t request, std::int64_t first, std::int64_t count,
+                             Direction direction, std::int64_t sequence, Cycles now) {
+    Door& door = doors_[static_cast<std::size_t>(direction)];
+    door.ranges.push({first, count, sequence, now, book_.enter(request, count)});
+    door.bursts += count;
+}
+
+void PseudoChannel::begin_clock(const CommandBus& bus, Cycles now) {
+    change_ = Cycles::max();
+    if (!shared_queue_) {
+        admit(Direction::Read, bus, now);
+        admit(Direction::Write, bus, now);
+    }
+    if (turns()) choose_direction(now);
+    if (refresh_.begins(now, in_windows() > 0)) begin_refresh(now);
+    notice(now + Cycles(1));
+}
+
+void PseudoChannel::admit(Direction direction, const CommandBus& bus, Cycles now) {
+    while (entries_->free(direction) > 0 && door(direction).bursts > 0) admit_one(direction, bus, now);
+}
+
+void PseudoChannel::admit_one(Direction direction, const CommandBus& bus, Cycles now) {
+    Door& door = doors_[static_cast<std::size_t>(direction)];
+    door.last = now;
+    Range& range = door.ranges.front();
+    const RowRun place = map_.locate(range.first);
+    enter(direction,
+          {range.sequence, place.row, range.first, now, range.request, static_cast<std::int16_t>(place.bank)},
+          bus, now);
+    ++range.first, ++range.sequence, --door.bursts;
+    if (--range.left == 0) door.ranges.pop();
+}
+
+/// As find_next(): many small calls, inlined.
+[[gnu::flatten]] std::int64_t PseudoChannel::take(const Choice& choice, const CommandBus& bus) {
+    next_known_ = false;
+    switch (choice.kind) {
+        case Choice::Kind::Change:
+            begin_clock(bus, choice.when);
+            return 0;
+        case Choice::Kind::Column:
+            return take_column(choice, bus);
+        case Choice::Kind::Row:
+            return take_row(choice, bus);
+        case Choice::Kind::Refresh:
+            break;
+    }
+    const std::int64_t row = choice.command == Command::Pre ? window_.open_row(choice.bank) : 0;
+    take_refresh(choice);
+    return row;
+}
+
+std::int64_t PseudoChannel::take_column(const Choice& choice, const CommandBus& bus) {
+    const Direction direction = choice.direction;
+    const int bank = choice.bank;
+    const std::int64_t row = window_.open_row(bank);
+    const Window::Burst burst = window_.take(direction, bank);
+    entries_->give(direction);
+    book_.hide(burst.request, direction);
+    book_.serve(burst.request, 1, direction, choice.when + of(latency_, direction));
+    book(choice, burst.entered);
+    timing_.issue(choice.command, bank, choice.when);
+    ++(direction == Direction::Read ? stats_.read_bursts : stats_.write_bursts);
+    stats_.bus_busy += burst_;
+    bound(direction) &= ~bank_bit(bank);
+    if (row_hit_cap_ > 0) count_hit(direction, bank, burst.sequence);
+    if (closes_bank(choice.command)) close(bank);
+    column_known_ = false;
+    if (row_[row_index(Command::Pre)].bank == bank) row_known(Command::Pre) = false;
+    if (burst.sequence == oldest_) {
+        oldest_ =
+            std::min(window_.oldest_sequence(Direction::Read), window_.oldest_sequence(Direction::Write));
+        passed_ = 0;
+        if (urgent_) {
+            urgent_ = false;
+            forget_choices();
+            change_ = choice.when + Cycles(1);
+        }
+    } else {
+        ++passed_;
+    }
+    consider_row(bank, bus, choice.when);  // of what is still urgent
+    if (door(direction).bursts > 0 || (refresh_.owes() && in_windows() == 0))
+        change_ = choice.when + Cycles(1);
+    notice(choice.when + Cycles(1));
+    return row;
+}
+
+void PseudoChannel::note(const Choice& choice, RowStep& step) const {
+    step.at = choice.when;
+    step.bank_ready = timing_.of_bank(choice.command, choice.bank);
+    step.shared_ready =
+        std::max(timing_.anywhere(choice.command), timing_.group(choice.command, choice.bank));
+}
+
+std::int64_t PseudoChannel::take_row(const Choice& choice, const CommandBus& bus) {
+    const int bank = choice.bank;
+    row_known(choice.command) = false;
+    if (choice.command == Command::Pre) {
+        const std::int64_t row = precharge_row(choice);
+        consider_row(bank, bus, choice.when);
+        notice(choice.when + Cycles(1));
+        return row;
+    }
+    const std::int64_t row = window_.first_miss(choice.direction, bank).row;
+    activate_row(choice, row);
+    if (column_known_)
+        consider_columns(choice.direction, column_banks(choice.direction) & bank_bit(bank), bus, choice.when,
+                         column_);
+    notice(choice.when + Cycles(1));
+    return row;
+}
+
+/// Hits that are given over the head of an older burst of the same bank are counted, up to the cap.
+void PseudoChannel::count_hit(Direction direction, int bank, std::int64_t sequence) {
+    if (window_.oldest_miss(direction, bank) > sequence) return;
+    if (++hits_given_[static_cast<std::size_t>(bank)] < row_hit_cap_) return;
+    capped_ |= bank_bit(bank);
+    row_known(Command::Pre) = false;
+}
+
+/// Answers the row that was open.
+std::int64_t PseudoChannel::precharge_row(const Choice& choice) {
+    const std::int64_t row = window_.open_row(choice.bank);
+    close(choice.bank);
+    note(choice, precharges_[static_cast<std::size_t>(choice.bank)]);
+    timing_.issue(Command::Pre, choice.bank, choice.when);
+    return row;
+}
+
+/// The mark in bound() keeps the bank open until the burst that it was opened for is served.
+void PseudoChannel::activate_row(const Choice& choice, std::int64_t row) {
+    const auto bank = static_cast<std::size_t>(choice.bank);
+    note(choice, activations_[bank]);
+    timing_.issue(Command::Act, choice.bank, choice.when);
+    window_.open(choice.bank, row);
+    bound(choice.direction) |= bank_bit(choice.bank);
+    hits_given_[bank] = 0;
+    ++stats_.activates;
+}
+
+void PseudoChannel::close(int bank) {
+    window_.close(bank);
+    precharges_[static_cast<std::size_t>(bank)] = {};
+    capped_ &= ~bank_bit(bank);
+    bound(Direction::Read) &= ~bank_bit(bank);
+    bound(Direction::Write) &= ~bank_bit(bank);
+    ++stats_.precharges;
+}
+
+void PseudoChannel::take_refresh(const Choice& choice) {
+    timing_.issue(choice.command, choice.bank, choice.when);
+    forget_choices();
+    if (choice.command == Command::Pre) {
+        close(choice.bank);
+    } else if (choice.command == Command::PreAll) {
+        for (std::uint64_t open = window_.open_banks(); open != 0; open &= open - 1)
+            close(std::countr_zero(open));
+    } else {
+        end_refresh(choice);
+    }
+    notice(choice.when + Cycles(1));
+}
+
+/// After a few rounds no command before them binds any more; whole rounds leave the turn to the same bank.
+std::int64_t PseudoChannel::refreshes_to_skip(Cycles until) const {
+    if (refresh_.due() >= until) return 0;
+    const std::int64_t round = refresh_.all_banks() ? 1 : window_.banks();
+    const std::int64_t rounds = (until - refresh_.due()).value() / (refresh_.interval().value() * round);
+    return std::max<std::int64_t>(rounds - 4, 0) * round;
+}
+
+void PseudoChannel::skip_refreshes(std::int64_t count) {
+    next_known_ = false;
+    refresh_.skip(count);
+    (refresh_.all_banks() ? stats_.refreshes : stats_.bank_refreshes) += count;
+}
+
+void PseudoChannel::collect(Cycles now, std::vector<Completion>& done) {
+    book_.collect(now, [&done](std::int64_t id, Cycles end) { done.push_back({id, end}); });
+}
+
+}  // namespace systole

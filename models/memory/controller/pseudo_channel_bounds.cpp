@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a pseudo-channel can do at the earliest, as things stand: its next column, the first request that is
+// complete, the first that leaves its door.
+#include <algorithm>
+#include <limits>
+
+#include "models/memory/controller/pseudo_channel.h"
+
+namespace systole {
+
+/// The better of ACT and PRE, computed if it is not known.
+Choice PseudoChannel::any_row(const CommandBus& bus, Cycles now) const {
+    Choice best;
+    for (const Command command : {Command::Act, Command::Pre}) {
+        const std::size_t i = row_index(command);
+        Choice row = row_[i];
+        if (!row_known_[i]) find_row(command, bus, now, row);
+        if (row.before(best)) best = row;
+    }
+    return best;
+}
+
+/// No column is given before this clock.
+Cycles PseudoChannel::column_bound(const CommandBus& bus, Cycles now) const {
+    // After a row command a column needs its ACT still, unless the bus can turn to rows that are open.
+    const bool turning = urgent_ || (active_ == Direction::Write && last_write_ != Window::kNone);
+    const Cycles activation = turning ? Cycles(1) : std::min(activation_[0], activation_[1]);
+    const Cycles any = std::min(timing_.anywhere(Command::Read), timing_.anywhere(Command::Write));
+    Cycles bound = change_ == Cycles::max() ? change_ : std::max({change_, now, any});
+    if (refresh_.pending()) {
+        const Cycles refreshed = next_refresh(bus, now).when + activation;
+        if (blocked()) return std::max(refreshed, any);
+        bound = std::min(bound, refreshed);
+    }
+    Choice column = column_;
+    if (!column_known_) find_column(bus, now, column);
+    const Choice row = any_row(bus, now);
+    if (row.when != Cycles::max()) bound = std::min(bound, row.when + activation);
+    return std::max(std::min(bound, column.when), now);
+}
+
+Cycles PseudoChannel::completion_bound(const CommandBus& bus, Cycles now, Cycles freed) const {
+    Cycles bound = book_.first_end();
+    if (waiting() == 0) return bound;
+    Cycles column = column_bound(bus, now);
+    if (in_windows() < waiting()) column = std::min(column, freed);
+    for (const Direction direction : {Direction::Read, Direction::Write}) {
+        if (window_.size(direction) == 0 && door(direction).bursts == 0) continue;
+        const Cycles rest = of(ccd_, direction) * (columns_to_completion(direction) - 1);
+        bound = std::min(bound, column + rest + of(latency_, direction));
+    }
+    return bound;
+}
+
+/// At least so many columns are given until some request of the direction is complete.
+std::int64_t PseudoChannel::columns_to_completion(Direction direction) const {
+    std::int64_t least = book_.least_left(direction);
+    // Others may hold entries of a shared queue; its own bursts never more than there are.
+    const std::int64_t free = window_.depth() - window_.size(direction);
+    std::int64_t before = 0;  // bursts at the door that enter earlier
+    const Fifo<Range>& ranges = door(direction).ranges;
+    for (std::size_t i = 0; i < ranges.size() && before - free < least; ++i) {
+        before += ranges[i].left;
+        least = std::min(least, std::max(book_.left(ranges[i].request), before - free));
+    }
+    return least;
+}
+
+std::int64_t PseudoChannel::at_door(Direction direction, std::int64_t free) const {
+    const Fifo<Range>& ranges = door(direction).ranges;
+    std::size_t entering = 0;  // wholly, into entries that are free
+    for (; entering < ranges.size() && ranges[entering].left <= free; ++entering)
+        free -= ranges[entering].left;
+    return static_cast<std::int64_t>(ranges.size() - entering);
+}
+
+std::int64_t PseudoChannel::missing_entries(Direction direction, std::int64_t free) const {
+    const Fifo<Range>& ranges = door(direction).ranges;
+    std::int64_t missing = -free;
+    for (std::size_t i = 0; i < ranges.size() && missing <= 0; ++i) missing += ranges[i].left;
+    return missing;
+}
+
+Cycles PseudoChannel::door_bound(Direction direction, const CommandBus& bus, Cycles now) const {
+    const std::int64_t missing = missing_entries(direction, entries_->free(direction));
+    if (missing <= 0) return Cycles::max();
+    return column_bound(bus, now) + of(ccd_, direction) * (missing - 1) + Cycles(1);
+}
+
+std::int64_t PseudoChannel::sequence_at_door(Direction direction, std::int64_t before) const {
+    const Fifo<Range>& ranges = door(direction).ranges;
+    for (std::size_t i = 0; i < ranges.size(); before -= ranges[i++].left)
+        if (before < ranges[i].left) return ranges[i].sequence + before;
+    return Window::kNone;
+}
+
+}  // namespace systole

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stream as the controller plans it: consecutive bursts whose columns follow each other in order at an even
+// cadence, and the rows that they need on the way. It stays open as long as arrivals continue it. Positions
+// count its bursts from 0. A page is one row of each bank over which consecutive bursts rotate; the part of
+// one bank is a run, every `stride`-th burst of the page.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "models/memory/addresses/address_map.h"
+#include "models/memory/controller/choice.h"
+#include "models/memory/controller/window.h"
+#include "sim/base/units.h"
+
+namespace systole {
+
+struct Stream {
+    struct Run {
+        int bank = 0;
+        std::int64_t row = 0, first = 0, last = 0;  ///< positions; the last as if the stream went on
+    };
+    /// A run whose row must be opened; `since` is the clock from which the scheduler knows.
+    struct Job {
+        Run run;
+        std::int64_t sequence = 0;
+        Cycles since;
+    };
+    /// The last run of a bank; none if `first` is negative.
+    struct Lane {
+        std::int64_t first = -1, last = -1;
+        bool issued = false;  ///< its last column is known to the bank timing
+    };
+
+    explicit Stream(int banks) : lanes(static_cast<std::size_t>(banks)) {}
+
+    Cycles clock(std::int64_t position) const { return begin + cadence * position; }
+
+    /// Sets out at the run of the first burst.
+    void start(const AddressMap& map, std::int64_t bursts_per_row);
+    bool has_run() const { return run.first < bursts; }
+    void next_run(const AddressMap& map);
+
+    Direction direction = Direction::Read;
+    std::int64_t local = 0;   ///< the first burst's number in its pseudo-channel
+    std::int64_t bursts = 0;  ///< so many have arrived
+    std::int64_t given = 0;   ///< so many columns are given
+    std::int64_t told = 0;    ///< so many a listener knows of
+    bool open = false;
+    bool continued = false;  ///< others, which do not continue it, wait behind
+    bool booked = false;     ///< what came before the first column
+    Cycles begin, cadence, limit;
+    Cycles next;        ///< clock(given)
+    Cycles seen_since;  ///< the clock at which the planning begins
+
+    Run run;                            ///< the next that is not yet a job or open, …
+    std::int64_t run_sequence = 0;      ///< … if it has arrived its first burst's sequence number, …
+    Cycles sight = Cycles::max();       ///< … and the clock at which it comes into question
+    std::vector<Job> jobs;              ///< in order
+    std::vector<Lane> lanes;            ///< by bank
+    Choice beside;                      ///< the first command for one of the jobs …
+    bool beside_known = false;          ///< … unless something has been given since
+    std::vector<Window::Burst> window;  ///< scratch
+
+private:
+    void place_run(const AddressMap& map);
+
+    std::int64_t stride_ = 1, page_ = 1;  // bursts
+    std::int64_t at_ = 0;                 // local number of the run's first burst in its page
+};
+
+}  // namespace systole
