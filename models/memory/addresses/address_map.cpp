@@ -159,8 +159,7 @@ ChannelShare AddressMap::share_of(std::int64_t address) const {
 }
 
 RowRun AddressMap::locate(std::int64_t burst) const {
-    return {static_cast<int>(gather(bank_, burst)), gather(row_, burst), gather(column_, burst), 1,
-            burst & ~column_mask_};
+    return {bank_of(burst), row_of(burst), gather(column_, burst), 1, burst & ~column_mask_};
 }
 
 void AddressMap::cut(std::int64_t first, std::int64_t count, std::vector<RowRun>& runs) const {

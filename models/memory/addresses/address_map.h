@@ -67,6 +67,9 @@ public:
     /// and cut() would answer, without a loop over channels or pages.
     ChannelShare share_of(std::int64_t address) const;
     RowRun locate(std::int64_t burst) const;
+    /// The bank and the row of it alone.
+    int bank_of(std::int64_t burst) const { return static_cast<int>(gather(bank_, burst)); }
+    std::int64_t row_of(std::int64_t burst) const { return gather(row_, burst); }
 
     /// The local burst bits of column `column` (its bank and row bits are zero).
     std::int64_t scatter(std::int64_t column) const;

@@ -63,27 +63,31 @@ Cycles DramChannel::give_rows(Cycles until) {
     for (;;) {
         PseudoChannel* bus = streaming_.front();
         PseudoChannel* seeing = bus;
-        Choice next = bus->next_beside_stream(command_bus_);
+        const Choice* next = &bus->next_beside_stream(command_bus_);
         Cycles sight = bus->next_in_sight();
         for (std::size_t i = 1; i < streaming_.size(); ++i) {
             PseudoChannel* other = streaming_[i];
             const Choice& choice = other->next_beside_stream(command_bus_);
-            if (choice.before(next)) next = choice, bus = other;
+            if (choice.before(*next)) next = &choice, bus = other;
             if (other->next_in_sight() < sight) sight = other->next_in_sight(), seeing = other;
         }
-        const Cycles limit = certain();
-        quiet_ = std::min({next.when, sight, limit, begin});
-        if (std::min(next.when, sight) >= std::min(limit, until)) return std::min(limit, until);
-        if (sight <= next.when) {
+        const Cycles limit = certain(), event = std::min(next->when, sight);
+        if (event >= std::min(limit, until)) {
+            quiet_ = std::min({event, limit, begin});
+            return std::min(limit, until);
+        }
+        if (sight <= next->when) {
             seeing->sight_run(command_bus_);
             continue;
         }
-        // On one bus a row command would meet columns.
-        if (one_command_bus()) return std::max(next.when, bus->stream_begin() + Cycles(1));
-        if (listener_) tell_columns(next.when + Cycles(1));
-        const std::int64_t row = bus->take_beside_stream(next);
-        command_bus_.take(next.command, next.when);
-        tell(*bus, next, row);
+        if (one_command_bus()) {  // a row command would meet columns
+            quiet_ = std::min(event, begin);
+            return std::max(event, bus->stream_begin() + Cycles(1));
+        }
+        if (listener_) tell_columns(next->when + Cycles(1));
+        const std::int64_t row = bus->take_beside_stream();
+        command_bus_.take(next->command, next->when);
+        tell(*bus, *next, row);
     }
 }
 

@@ -85,13 +85,17 @@ public:
                      std::int64_t sequence, const CommandBus& bus, Cycles now);
     /// Up to here it is certain as things stand: it runs dry, or rows that are not yet opened may come too
     /// late. Arrivals never make it earlier than their own clock.
-    Cycles stream_limit() const;
+    Cycles stream_limit() const { return stream_.certain; }
     /// The clock at which the scheduler sees the next run of one row; and what happens then.
     Cycles next_in_sight() const { return stream_.sight; }
     void sight_run(const CommandBus& bus);
     /// The next row command beside the columns of the stream, as next() and take().
-    const Choice& next_beside_stream(const CommandBus& bus);
-    std::int64_t take_beside_stream(const Choice& choice);
+    const Choice& next_beside_stream(const CommandBus& bus) {
+        const Choice& beside = stream_.beside;
+        if (either(!stream_.beside_known, beside.when < bus.free(beside.command))) find_beside(bus);
+        return beside;
+    }
+    std::int64_t take_beside_stream();
     /// All columns before `until` are given.
     void serve_stream(Cycles until);
     /// The last of them; not if there is none.
@@ -191,7 +195,11 @@ private:
     static void put_back(Fifo<Range>& ranges, const Window::Burst& burst);
     Reach reach_of_stream() const;
     bool first_rows_are_ready() const;
-    Choice beside_stream(const Stream::Job& job, const CommandBus& bus) const;
+    std::array<Cycles, 2> soonest_for_jobs(const CommandBus& bus) const;
+    Cycles clock_of(const Stream::Job& job, const std::array<Cycles, 2>& soonest) const;
+    void find_beside(const CommandBus& bus);
+    void set_beside(Cycles when, std::size_t number);
+    void find_limit();
     std::int64_t left_by_stream(bool opposed) const;
     bool bears(std::int64_t count, Direction idle) const;
     void limit_patience();
@@ -203,7 +211,8 @@ private:
     std::int64_t refill(Cycles limit);
     std::int64_t precharge_row(const Choice& choice);
     void activate_row(const Choice& choice, std::int64_t row);
-    void issue_lane(int bank, std::int64_t before);
+    void issue_lane(int bank, std::int64_t last);
+    void issue_lanes();
 
     const Door& door(Direction direction) const { return doors_[static_cast<std::size_t>(direction)]; }
     static Cycles of(const std::array<Cycles, 2>& both, Direction direction) {

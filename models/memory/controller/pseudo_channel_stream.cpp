@@ -109,6 +109,7 @@ void PseudoChannel::begin_stream(Cycles now, Cycles due) {
     stream.start(map_, bursts_per_row_);
     if (window_.size(opposite(direction)) > 0) limit_patience();
     look_for_run();
+    find_limit();
 }
 
 /// Those of one request that entered together are one range.
@@ -142,6 +143,7 @@ bool PseudoChannel::join_stream(std::int64_t request, std::int64_t first, std::i
         queue_up(request, first, count, direction, sequence, now);
         admit(direction, bus, now);
         if (first_to_wait) limit_patience();
+        find_limit();
         return true;
     }
     const bool continues = !stream.continued && first == stream.local + stream.bursts;
@@ -157,6 +159,7 @@ bool PseudoChannel::join_stream(std::int64_t request, std::int64_t first, std::i
         stream.continued = true;
         stream.limit = std::min(stream.limit, stream.clock(stream.bursts - depth));
     }
+    find_limit();
     return true;
 }
 
@@ -174,10 +177,12 @@ void PseudoChannel::limit_patience() {
     stream_.limit = std::min(stream_.limit, stream_.clock(stream_.given + patience_ - 1 - passed_));
 }
 
-Cycles PseudoChannel::stream_limit() const {
-    const bool opposed = window_.size(opposite(stream_.direction)) > 0;
-    const Cycles limit = std::min(stream_.limit, stream_.clock(stream_.bursts - left_by_stream(opposed)));
-    return stream_.jobs.empty() ? limit : std::min(limit, stream_.clock(stream_.jobs.front().run.first));
+void PseudoChannel::find_limit() {
+    Stream& stream = stream_;
+    const bool opposed = window_.size(opposite(stream.direction)) > 0;
+    stream.certain = std::min(stream.limit, stream.clock(stream.bursts - left_by_stream(opposed)));
+    if (!stream.jobs.empty())
+        stream.certain = std::min(stream.certain, stream.clock(stream.jobs.front().run.first));
 }
 
 /// The scheduler sees a burst from this clock on: an entry freed at one clock is filled at the next.
@@ -222,8 +227,7 @@ void PseudoChannel::end_stream(Cycles limit) {
     Stream& stream = stream_;
     stream.open = false;
     if (stream.given < kWorthIt) no_stream_before_ = limit + stream.cadence * (2 * kWorthIt);
-    for (std::size_t bank = 0; bank < stream.lanes.size(); ++bank)
-        issue_lane(static_cast<int>(bank), stream.given);
+    issue_lanes();
     const auto side = static_cast<std::size_t>(stream.direction);
     const std::int64_t last_local = refill(limit);
     streak_[side] += last_local - last_local_[side];

@@ -27,32 +27,40 @@ void PseudoChannel::look_for_run() {
     look_out(ranges[i].sequence + behind, ranges[i].arrived);
 }
 
-/// Tells the bank timing of the last column before position `before` that the bank's run has got.
-void PseudoChannel::issue_lane(int bank, std::int64_t before) {
-    Stream::Lane& lane = stream_.lanes[static_cast<std::size_t>(bank)];
-    if (lane.first < 0 || lane.issued || lane.first >= before) return;
-    const std::int64_t stride = map_.column_stride();
-    const std::int64_t last = lane.first + (std::min(lane.last, before - 1) - lane.first) / stride * stride;
+/// Tells the bank timing of the last column that the bank's run has got, at position `last`.
+void PseudoChannel::issue_lane(int bank, std::int64_t last) {
     timing_.issue(stream_command(), bank, stream_.clock(last));
     bound(stream_.direction) &= ~bank_bit(bank);
-    lane.issued = true;
+}
+
+/// As above, for all runs that have got some of their columns.
+void PseudoChannel::issue_lanes() {
+    const std::int64_t stride = map_.column_stride(), given = stream_.given;  // the stride is a power of two
+    for (std::size_t bank = 0; bank < stream_.lanes.size(); ++bank) {
+        const Stream::Lane& lane = stream_.lanes[bank];
+        if (lane.first < 0 || lane.first >= given) continue;
+        const std::int64_t before = (given - 1 - lane.first) & -stride;
+        issue_lane(static_cast<int>(bank), std::min(lane.last, lane.first + before));
+    }
 }
 
 /// The row of the run is open and ready in time, or must be opened in time, or the stream ends.
 void PseudoChannel::sight_run(const CommandBus& bus) {
     Stream& stream = stream_;
-    const Stream::Run run = stream.run;
-    issue_lane(run.bank, run.first);
-    stream.lanes[static_cast<std::size_t>(run.bank)] = {run.first, run.last, false};
+    const Stream::Run& run = stream.run;
+    Stream::Lane& lane = stream.lanes[static_cast<std::size_t>(run.bank)];
+    if (lane.first >= 0) issue_lane(run.bank, lane.last);
+    lane = {run.first, run.last};
     if (window_.open_row(run.bank) != run.row) {
         stream.jobs.push_back({run, stream.run_sequence, stream.sight});
-        const Choice choice = beside_stream(stream.jobs.back(), bus);
-        if (choice.before(stream.beside)) stream.beside = choice;
+        const Cycles when = clock_of(stream.jobs.back(), soonest_for_jobs(bus));
+        if (when < stream.beside.when) set_beside(when, stream.jobs.size() - 1);
     } else {
         limit_stream(run);
     }
     stream.next_run(map_);
     look_for_run();
+    find_limit();
 }
 
 /// The stream ends before the run if its row is not ready in time.
@@ -61,40 +69,58 @@ void PseudoChannel::limit_stream(const Stream::Run& run) {
     if (timing_.local(stream_command(), run.bank) > clock) stream_.limit = std::min(stream_.limit, clock);
 }
 
-/// The next command for a run's row.
-Choice PseudoChannel::beside_stream(const Stream::Job& job, const CommandBus& bus) const {
-    const Command command = row_command(bank_bit(job.run.bank));
-    const Cycles free = std::max(job.since, bus.free(command));
-    const Cycles when = std::max(free, timing_.earliest(command, job.run.bank));
-    return {when,    job.sequence,      Choice::Kind::Row,
-            command, stream_.direction, static_cast<std::int16_t>(job.run.bank)};
+/// ACT and PRE are not given before, whatever the bank.
+std::array<Cycles, 2> PseudoChannel::soonest_for_jobs(const CommandBus& bus) const {
+    return {soonest_of_any(Command::Act, bus, Cycles()), soonest_of_any(Command::Pre, bus, Cycles())};
 }
 
-const Choice& PseudoChannel::next_beside_stream(const CommandBus& bus) {
+/// When the next command for the row of the job's run can be given.
+Cycles PseudoChannel::clock_of(const Stream::Job& job, const std::array<Cycles, 2>& soonest) const {
+    const Command command = row_command(bank_bit(job.run.bank));
+    return std::max(std::max(job.since, soonest[row_index(command)]),
+                    timing_.local(command, job.run.bank));
+}
+
+void PseudoChannel::set_beside(Cycles when, std::size_t number) {
     Stream& stream = stream_;
-    const bool known = stream.beside_known && (stream.beside.when == Cycles::max() ||
-                                               stream.beside.when >= bus.free(stream.beside.command));
-    if (known) return stream.beside;
-    stream.beside = Choice();
-    for (const Stream::Job& job : stream.jobs) {
-        const Choice choice = beside_stream(job, bus);
-        if (choice.before(stream.beside)) stream.beside = choice;
+    const Stream::Job& job = stream.jobs[number];
+    stream.beside.when = when;
+    stream.beside.sequence = job.sequence;
+    stream.beside.command = row_command(bank_bit(job.run.bank));
+    stream.beside.bank = static_cast<std::int16_t>(job.run.bank);
+    stream.beside_job = number;
+}
+
+/// Of jobs at one clock the first is the oldest.
+void PseudoChannel::find_beside(const CommandBus& bus) {
+    Stream& stream = stream_;
+    const std::array<Cycles, 2> soonest = soonest_for_jobs(bus);
+    Cycles least = Cycles::max();
+    std::size_t first = 0;
+    for (std::size_t i = 0; i < stream.jobs.size(); ++i) {
+        const Cycles when = clock_of(stream.jobs[i], soonest);
+        const bool before = when < least;
+        least = before ? when : least;
+        first = before ? i : first;
     }
     stream.beside_known = true;
-    return stream.beside;
+    if (stream.jobs.empty())
+        stream.beside.when = Cycles::max();
+    else
+        set_beside(least, first);
 }
 
-std::int64_t PseudoChannel::take_beside_stream(const Choice& choice) {
+std::int64_t PseudoChannel::take_beside_stream() {
     Stream& stream = stream_;
+    const Choice& choice = stream.beside;
     stream.beside_known = false;
-    const int bank = choice.bank;
     if (choice.command == Command::Pre) return precharge_row(choice);
-    const auto job = std::find_if(stream.jobs.begin(), stream.jobs.end(),
-                                  [bank](const Stream::Job& other) { return other.run.bank == bank; });
+    const auto job = stream.jobs.begin() + static_cast<std::ptrdiff_t>(stream.beside_job);
     const Stream::Run run = job->run;
     stream.jobs.erase(job);
     activate_row(choice, run.row);
     limit_stream(run);
+    find_limit();
     return run.row;
 }
 

@@ -11,7 +11,10 @@ void Stream::start(const AddressMap& map, std::int64_t bursts_per_row) {
     given = told = 0;
     next = begin;
     open = true;
-    booked = beside_known = false;
+    booked = false;
+    beside = Choice();
+    beside.direction = direction;
+    beside_known = true;
     // The bursts of one rotation belong to as many runs, which are met in this order.
     at_ = local;
     place_run(map);
@@ -19,9 +22,8 @@ void Stream::start(const AddressMap& map, std::int64_t bursts_per_row) {
 
 /// The run that begins, as far as the stream is concerned, with local burst at_.
 void Stream::place_run(const AddressMap& map) {
-    const RowRun place = map.locate(at_);
     const std::int64_t page_begin = at_ & ~(page_ - 1), within = at_ & (stride_ - 1);
-    run = {place.bank, place.row, at_ - local, page_begin + page_ - stride_ + within - local};
+    run = {map.bank_of(at_), map.row_of(at_), at_ - local, page_begin + page_ - stride_ + within - local};
 }
 
 /// After the runs that begin within the first rotation come those of the next page, in order.

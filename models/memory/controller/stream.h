@@ -30,7 +30,6 @@ struct Stream {
     /// The last run of a bank; none if `first` is negative.
     struct Lane {
         std::int64_t first = -1, last = -1;
-        bool issued = false;  ///< its last column is known to the bank timing
     };
 
     explicit Stream(int banks) : lanes(static_cast<std::size_t>(banks)) {}
@@ -50,16 +49,19 @@ struct Stream {
     bool open = false;
     bool continued = false;  ///< others, which do not continue it, wait behind
     bool booked = false;     ///< what came before the first column
-    Cycles begin, cadence, limit;
+    Cycles begin, cadence;
+    Cycles limit;    ///< it ends here, or earlier if it runs dry or rows come too late: …
+    Cycles certain;  ///< … so far it goes on as things stand
     Cycles next;        ///< clock(given)
     Cycles seen_since;  ///< the clock at which the planning begins
 
     Run run;                            ///< the next that is not yet a job or open, …
     std::int64_t run_sequence = 0;      ///< … if it has arrived its first burst's sequence number, …
     Cycles sight = Cycles::max();       ///< … and the clock at which it comes into question
-    std::vector<Job> jobs;              ///< in order
+    std::vector<Job> jobs;              ///< in order, so by age
     std::vector<Lane> lanes;            ///< by bank
-    Choice beside;                      ///< the first command for one of the jobs …
+    Choice beside;                      ///< the first command for one of the jobs, …
+    std::size_t beside_job = 0;         ///< … for which …
     bool beside_known = false;          ///< … unless something has been given since
     std::vector<Window::Burst> window;  ///< scratch
 
