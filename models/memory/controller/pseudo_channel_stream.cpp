@@ -45,8 +45,8 @@ bool PseudoChannel::first_rows_are_ready() const {
     const Command command = active_ == Direction::Read ? Command::Read : Command::Write;
     Cycles clock = column_.when;
     for (std::int64_t i = 0; i < map_.column_stride(); ++i, clock += of(ccd_, active_)) {
-        const RowRun place = map_.locate(first + i);
-        if (window_.open_row(place.bank) != place.row || timing_.local(command, place.bank) > clock)
+        const int bank = map_.bank_of(first + i);
+        if (window_.open_row(bank) != map_.row_of(first + i) || timing_.local(command, bank) > clock)
             return false;
     }
     return true;
@@ -98,12 +98,14 @@ void PseudoChannel::begin_stream(Cycles now, Cycles due) {
     const std::int64_t visible = window_.size(direction);
     stream.continued = visible + door.bursts > reach.bursts;
     stream.limit = stream.continued ? std::min(due, stream.clock(reach.columns)) : due;
-    stream.window.clear();
-    window_.for_each(direction, [&](const Window::Burst& burst) { stream.window.push_back(burst); });
-    for (std::size_t i = stream.window.size(); i-- > 0;) put_back(door.ranges, stream.window[i]);
+    stream.entered.resize(static_cast<std::size_t>(visible));
+    auto entered = stream.entered.rbegin();
+    window_.clear(direction, [&](const Window::Burst& burst) {
+        *entered++ = burst.entered;
+        put_back(door.ranges, burst);
+    });
     door.bursts += visible;
     for (std::int64_t i = 0; i < visible; ++i) entries_->give(direction);
-    window_.clear(direction);
     book_.hide_all(direction);
     forget_choices();
     stream.start(map_, bursts_per_row_);
@@ -112,14 +114,12 @@ void PseudoChannel::begin_stream(Cycles now, Cycles due) {
     find_limit();
 }
 
-/// Those of one request that entered together are one range.
+/// Those of one request are one range; when they entered is kept elsewhere.
 void PseudoChannel::put_back(Fifo<Range>& ranges, const Window::Burst& burst) {
-    if (!ranges.empty()) {
+    if (!ranges.empty() && ranges.front().request == burst.request) {
         Range& front = ranges.front();
-        if (front.request == burst.request && front.arrived == burst.entered) {
-            --front.first, --front.sequence, ++front.left;
-            return;
-        }
+        --front.first, --front.sequence, ++front.left;
+        return;
     }
     ranges.push_front({burst.local, 1, burst.sequence, burst.entered, burst.request});
 }
@@ -128,7 +128,7 @@ Cycles PseudoChannel::book_begin(Cycles limit) {
     if (stream_.booked) return Cycles::max();
     if (stream_.begin >= limit) return stream_.begin;
     stream_.booked = true;
-    book_before(column_, door(stream_.direction).ranges.front().arrived);
+    book_before(column_, stream_.entered.front());
     return Cycles::max();
 }
 
@@ -187,8 +187,11 @@ void PseudoChannel::find_limit() {
 
 /// The scheduler sees a burst from this clock on: an entry freed at one clock is filled at the next.
 Cycles PseudoChannel::entry_in_stream(std::int64_t position, Cycles arrived) const {
+    const Stream& stream = stream_;
+    const auto number = static_cast<std::size_t>(position);
+    if (number < stream.entered.size()) return stream.entered[number];
     const std::int64_t freeing = position - entries_->depth();
-    return freeing < 0 ? arrived : std::max(arrived, stream_.clock(freeing) + Cycles(1));
+    return freeing < 0 ? arrived : std::max(arrived, stream.clock(freeing) + Cycles(1));
 }
 
 GivenCommand PseudoChannel::tell_column() {
@@ -247,9 +250,9 @@ std::int64_t PseudoChannel::refill(Cycles limit) {
         Range& range = door.ranges.front();
         const Cycles entered = entry_in_stream(position, range.arrived);
         if (entered >= limit) break;
-        const RowRun place = map_.locate(range.first);
-        window_.enter(stream.direction, {range.sequence, place.row, range.first, entered, range.request,
-                                         static_cast<std::int16_t>(place.bank)});
+        window_.enter(stream.direction,
+                      {range.sequence, map_.row_of(range.first), range.first, entered, range.request,
+                       static_cast<std::int16_t>(map_.bank_of(range.first))});
         entries_->take(stream.direction);
         book_.show(range.request, stream.direction);
         ++range.first, ++range.sequence, --range.left, --door.bursts;

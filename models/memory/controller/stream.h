@@ -11,7 +11,7 @@
 
 #include "models/memory/addresses/address_map.h"
 #include "models/memory/controller/choice.h"
-#include "models/memory/controller/window.h"
+#include "models/memory/standards/dram_command.h"
 #include "sim/base/units.h"
 
 namespace systole {
@@ -63,7 +63,7 @@ struct Stream {
     Choice beside;                      ///< the first command for one of the jobs, …
     std::size_t beside_job = 0;         ///< … for which …
     bool beside_known = false;          ///< … unless something has been given since
-    std::vector<Window::Burst> window;  ///< scratch
+    std::vector<Cycles> entered;        ///< when those entered that were in the window when it began
 
 private:
     void place_run(const AddressMap& map);

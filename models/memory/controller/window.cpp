@@ -18,9 +18,9 @@ Window::Window(int banks, int depth)
     free_ = static_cast<std::int32_t>(slots_.size()) - 1;
 }
 
-void Window::clear(Direction direction) {
-    Side& side = of(direction);
-    while (side.oldest != kEnd) unlink(side, side.oldest);
+void Window::forget_all(Side& side) {
+    side.size = 0;
+    side.oldest = side.youngest = kEnd;
     for (Lists* lists : {&side.hits, &side.misses})
         for (std::uint64_t left = lists->banks; left != 0; left &= left - 1)
             drop_all(*lists, std::countr_zero(left));

@@ -39,8 +39,6 @@ public:
     int depth() const { return depth_; }
     int banks() const { return static_cast<int>(rows_.size()); }
 
-    /// All bursts of a direction leave.
-    void clear(Direction direction);
     /// `burst` joins, as the youngest of its direction. True if it is now the oldest hit, or miss, of a bank
     /// that had none in this direction.
     bool enter(Direction direction, const Burst& burst);
@@ -79,12 +77,16 @@ public:
     std::int64_t oldest_sequence(Direction direction) const {
         return size(direction) == 0 ? kNone : oldest(direction).sequence;
     }
-    /// Calls `see(burst)` for each burst of a direction, oldest first.
+    /// All bursts of a direction leave; calls `see(burst)` for each of them, youngest first.
     template <class See>
-    void for_each(Direction direction, See&& see) const {
-        for (std::int32_t at = of(direction).oldest; at != kEnd;
-             at = slots_[static_cast<std::size_t>(at)].younger)
-            see(slots_[static_cast<std::size_t>(at)].burst);
+    void clear(Direction direction, See&& see) {
+        Side& side = of(direction);
+        for (std::int32_t at = side.youngest; at != kEnd; at = slot(at).older) {
+            see(slot(at).burst);
+            slot(at).next = free_;
+            free_ = at;
+        }
+        forget_all(side);
     }
 
 private:
@@ -116,6 +118,7 @@ private:
     Slot& slot(std::int32_t at) { return slots_[static_cast<std::size_t>(at)]; }
     void append(Lists& lists, int bank, std::int32_t at);
     void drop_all(Lists& lists, int bank);
+    void forget_all(Side& side);
     void unlink(Side& side, std::int32_t slot);
     void sort_out(Side& side, int bank, std::int64_t row);
     void merge(Side& side, int bank);
