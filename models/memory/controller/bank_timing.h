@@ -60,6 +60,11 @@ public:
 
     /// `command` is given to `bank` at `clock`; clocks never decrease for commands of one kind.
     void issue(Command command, int bank, Cycles clock);
+    /// As issue(), for the bank alone: enough as long as nobody asks about others before a later command of
+    /// the kind in the same group is issued. A column keeps rows away within its bank only.
+    void issue_in_bank(Command column, int bank, Cycles clock) {
+        raise(effects_[index(column)].bank, static_cast<std::size_t>(bank), clock.value());
+    }
 
 private:
     /// A row's effect on one following command: `at` is the place of its first node in ready_.

@@ -27,13 +27,14 @@ void PseudoChannel::look_for_run() {
     look_out(ranges[i].sequence + behind, ranges[i].arrived);
 }
 
-/// Tells the bank timing of the last column that the bank's run has got, at position `last`.
+/// Tells the bank timing of the last column that the bank's run has got, at position `last`. Others follow in
+/// time.
 void PseudoChannel::issue_lane(int bank, std::int64_t last) {
-    timing_.issue(stream_command(), bank, stream_.clock(last));
+    timing_.issue_in_bank(stream_command(), bank, stream_.clock(last));
     bound(stream_.direction) &= ~bank_bit(bank);
 }
 
-/// As above, for all runs that have got some of their columns.
+/// As above, for all runs that have got some of their columns; and of the last column in each group.
 void PseudoChannel::issue_lanes() {
     const std::int64_t stride = map_.column_stride(), given = stream_.given;  // the stride is a power of two
     for (std::size_t bank = 0; bank < stream_.lanes.size(); ++bank) {
@@ -42,6 +43,8 @@ void PseudoChannel::issue_lanes() {
         const std::int64_t before = (given - 1 - lane.first) & -stride;
         issue_lane(static_cast<int>(bank), std::min(lane.last, lane.first + before));
     }
+    for (std::int64_t last = std::max(given - groups_, std::int64_t{0}); last < given; ++last)
+        timing_.issue(stream_command(), map_.bank_of(stream_.local + last), stream_.clock(last));
 }
 
 /// The row of the run is open and ready in time, or must be opened in time, or the stream ends.
