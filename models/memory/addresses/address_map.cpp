@@ -187,9 +187,10 @@ void AddressMap::cut(std::int64_t first, std::int64_t count, std::vector<RowRun>
 }
 
 std::int64_t AddressMap::scatter(std::int64_t column) const {
-    std::int64_t burst = 0;
-    for (const Part& part : column_) burst |= ((column >> part.up) & part.mask) << part.down;
-    return burst;
+    std::uint64_t burst = 0;
+    for (const Part& part : column_)
+        burst |= std::rotr(static_cast<std::uint64_t>(column) & part.mask, part.turn);
+    return static_cast<std::int64_t>(burst);
 }
 
 }  // namespace systole

@@ -7,6 +7,7 @@
 // stand for themselves, so every map can be inverted.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -88,16 +89,20 @@ private:
         int bits, at, to;
         std::vector<int> hashes;
     };
-    /// A part of a value as a shift and a mask: (number >> down & mask) << up. Parts are XORed.
+    /// A part of a value: the bits of a number that lie at `mask` once it is turned left by `turn`. Parts are
+    /// XORed.
     struct Part {
-        int down, up;
-        std::int64_t mask;
+        Part(int down, int up, std::int64_t bits)
+            : turn(up - down), mask(static_cast<std::uint64_t>(bits) << up) {}
+        int turn;
+        std::uint64_t mask;
     };
     using Parts = std::vector<Part>;
     static std::int64_t gather(const Parts& parts, std::int64_t number) {
-        std::int64_t value = 0;
-        for (const Part& part : parts) value ^= ((number >> part.down) & part.mask) << part.up;
-        return value;
+        std::uint64_t value = 0;
+        for (const Part& part : parts)
+            value ^= std::rotl(static_cast<std::uint64_t>(number), part.turn) & part.mask;
+        return static_cast<std::int64_t>(value);
     }
 
     void lay_out(const std::vector<AddressField>& fields);

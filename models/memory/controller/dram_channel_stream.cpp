@@ -64,14 +64,15 @@ Cycles DramChannel::give_rows(Cycles until) {
         PseudoChannel* bus = streaming_.front();
         PseudoChannel* seeing = bus;
         const Choice* next = &bus->next_beside_stream(command_bus_);
-        Cycles sight = bus->next_in_sight();
+        Cycles sight = bus->next_in_sight(), limit = bus->stream_limit();
         for (std::size_t i = 1; i < streaming_.size(); ++i) {
             PseudoChannel* other = streaming_[i];
             const Choice& choice = other->next_beside_stream(command_bus_);
             if (choice.before(*next)) next = &choice, bus = other;
             if (other->next_in_sight() < sight) sight = other->next_in_sight(), seeing = other;
+            limit = std::min(limit, other->stream_limit());
         }
-        const Cycles limit = certain(), event = std::min(next->when, sight);
+        const Cycles event = std::min(next->when, sight);
         if (event >= std::min(limit, until)) {
             quiet_ = std::min({event, limit, begin});
             return std::min(limit, until);

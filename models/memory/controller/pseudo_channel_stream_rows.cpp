@@ -58,18 +58,20 @@ void PseudoChannel::sight_run(const CommandBus& bus) {
         stream.jobs.push_back({run, stream.run_sequence, stream.sight});
         const Cycles when = clock_of(stream.jobs.back(), soonest_for_jobs(bus));
         if (when < stream.beside.when) set_beside(when, stream.jobs.size() - 1);
+        stream.certain = std::min(stream.certain, stream.clock(run.first));
     } else {
         limit_stream(run);
     }
     stream.next_run(map_);
     look_for_run();
-    find_limit();
 }
 
 /// The stream ends before the run if its row is not ready in time.
 void PseudoChannel::limit_stream(const Stream::Run& run) {
     const Cycles clock = stream_.clock(run.first);
-    if (timing_.local(stream_command(), run.bank) > clock) stream_.limit = std::min(stream_.limit, clock);
+    if (timing_.local(stream_command(), run.bank) <= clock) return;
+    stream_.limit = std::min(stream_.limit, clock);
+    stream_.certain = std::min(stream_.certain, clock);
 }
 
 /// ACT and PRE are not given before, whatever the bank.
