@@ -62,8 +62,7 @@ PseudoChannel::PseudoChannel(const DramSpec& spec, const AddressMap& map, int nu
       activations_(static_cast<std::size_t>(spec.banks())),
       precharges_(static_cast<std::size_t>(spec.banks())),
       hits_given_(static_cast<std::size_t>(spec.banks())),
-      bursts_per_row_(spec.bursts_per_row()),
-      stream_(spec.banks()) {}
+      stream_(spec.banks(), map, spec.bursts_per_row()) {}
 
 inline void PseudoChannel::enter(Direction direction, const Window::Burst& burst, const CommandBus& bus,
                                  Cycles now) {

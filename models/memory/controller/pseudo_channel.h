@@ -332,7 +332,6 @@ private:
 
     std::array<std::int64_t, 2> last_local_{-1, -1};  // the burst that entered last, by direction …
     std::array<std::int64_t, 2> streak_{};            // … and how many before it continued each other
-    std::int64_t bursts_per_row_;
     Stream stream_;
     Cycles no_stream_before_;  // it was tried and did not last
 

@@ -108,7 +108,7 @@ void PseudoChannel::begin_stream(Cycles now, Cycles due) {
     for (std::int64_t i = 0; i < visible; ++i) entries_->give(direction);
     book_.hide_all(direction);
     forget_choices();
-    stream.start(map_, bursts_per_row_);
+    stream.start(map_);
     if (window_.size(opposite(direction)) > 0) limit_patience();
     look_for_run();
     find_limit();
@@ -246,13 +246,14 @@ std::int64_t PseudoChannel::refill(Cycles limit) {
     const Stream& stream = stream_;
     Door& door = doors_[static_cast<std::size_t>(stream.direction)];
     std::int64_t position = stream.given;
+    Stream::Page page;
     for (; position < stream.bursts; ++position) {
         Range& range = door.ranges.front();
         const Cycles entered = entry_in_stream(position, range.arrived);
         if (entered >= limit) break;
-        window_.enter(stream.direction,
-                      {range.sequence, map_.row_of(range.first), range.first, entered, range.request,
-                       static_cast<std::int16_t>(map_.bank_of(range.first))});
+        if (range.first >= page.end) page = stream.page_of(map_, range.first);
+        window_.enter(stream.direction, {range.sequence, page.row, range.first, entered, range.request,
+                                         static_cast<std::int16_t>(stream.bank_in(page, range.first))});
         entries_->take(stream.direction);
         book_.show(range.request, stream.direction);
         ++range.first, ++range.sequence, --range.left, --door.bursts;

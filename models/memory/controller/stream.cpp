@@ -3,9 +3,15 @@
 
 namespace systole {
 
-void Stream::start(const AddressMap& map, std::int64_t bursts_per_row) {
-    stride_ = map.column_stride();
-    page_ = stride_ * bursts_per_row;
+/// The parts of a bank's number are XORed, and no row bit lies in a page.
+Stream::Stream(int banks, const AddressMap& map, std::int64_t bursts_per_row)
+    : lanes(static_cast<std::size_t>(banks)),
+      stride_(map.column_stride()),
+      page_(stride_ * bursts_per_row) {
+    for (std::int64_t place = 0; place < stride_; ++place) banks_.push_back(map.bank_of(place));
+}
+
+void Stream::start(const AddressMap& map) {
     jobs.clear();
     std::fill(lanes.begin(), lanes.end(), Lane{});
     given = told = 0;
@@ -17,21 +23,23 @@ void Stream::start(const AddressMap& map, std::int64_t bursts_per_row) {
     beside_known = true;
     // The bursts of one rotation belong to as many runs, which are met in this order.
     at_ = local;
-    place_run(map);
+    at_page_ = page_of(map, at_);
+    place_run();
 }
 
 /// The run that begins, as far as the stream is concerned, with local burst at_.
-void Stream::place_run(const AddressMap& map) {
-    const std::int64_t page_begin = at_ & ~(page_ - 1), within = at_ & (stride_ - 1);
-    run = {map.bank_of(at_), map.row_of(at_), at_ - local, page_begin + page_ - stride_ + within - local};
+void Stream::place_run() {
+    const std::int64_t last = at_page_.end - stride_ + (at_ & (stride_ - 1));
+    run = {bank_in(at_page_, at_), at_page_.row, at_ - local, last - local};
 }
 
 /// After the runs that begin within the first rotation come those of the next page, in order.
 void Stream::next_run(const AddressMap& map) {
-    const std::int64_t next_at = at_ + 1, page_begin = at_ & ~(page_ - 1);
-    const std::int64_t rotation_end = std::max(local, page_begin) + stride_;
-    at_ = next_at < rotation_end ? next_at : page_begin + page_;
-    place_run(map);
+    if (++at_ >= std::max(local, at_page_.begin) + stride_ || at_ == at_page_.end) {
+        at_ = at_page_.end;
+        at_page_ = page_of(map, at_);
+    }
+    place_run();
 }
 
 }  // namespace systole

@@ -21,6 +21,10 @@ struct Stream {
         int bank = 0;
         std::int64_t row = 0, first = 0, last = 0;  ///< positions; the last as if the stream went on
     };
+    struct Page {
+        std::int64_t begin = 0, end = 0, row = 0;
+        int bank = 0;  ///< of its first burst
+    };
     /// A run whose row must be opened; `since` is the clock from which the scheduler knows.
     struct Job {
         Run run;
@@ -32,14 +36,24 @@ struct Stream {
         std::int64_t first = -1, last = -1;
     };
 
-    explicit Stream(int banks) : lanes(static_cast<std::size_t>(banks)) {}
+    Stream(int banks, const AddressMap& map, std::int64_t bursts_per_row);
 
     Cycles clock(std::int64_t position) const { return begin + cadence * position; }
 
     /// Sets out at the run of the first burst.
-    void start(const AddressMap& map, std::int64_t bursts_per_row);
+    void start(const AddressMap& map);
     bool has_run() const { return run.first < bursts; }
     void next_run(const AddressMap& map);
+
+    /// Where consecutive bursts lie, by their local numbers: all of a page have one row, and the bank differs
+    /// by what their place in the rotation says.
+    Page page_of(const AddressMap& map, std::int64_t burst) const {
+        const std::int64_t begin = burst & -page_;
+        return {begin, begin + page_, map.row_of(begin), map.bank_of(begin)};
+    }
+    int bank_in(const Page& page, std::int64_t burst) const {
+        return page.bank ^ banks_[static_cast<std::size_t>(burst & (stride_ - 1))];
+    }
 
     Direction direction = Direction::Read;
     std::int64_t local = 0;   ///< the first burst's number in its pseudo-channel
@@ -66,10 +80,12 @@ struct Stream {
     std::vector<Cycles> entered;        ///< when those entered that were in the window when it began
 
 private:
-    void place_run(const AddressMap& map);
+    void place_run();
 
-    std::int64_t stride_ = 1, page_ = 1;  // bursts
-    std::int64_t at_ = 0;                 // local number of the run's first burst in its page
+    std::int64_t stride_, page_;  // bursts
+    std::vector<int> banks_;      // by place in the rotation: its part of the bank
+    Page at_page_;                // that of the run, …
+    std::int64_t at_ = 0;         // … and the local number of its first burst there
 };
 
 }  // namespace systole
