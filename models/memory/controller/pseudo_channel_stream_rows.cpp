@@ -82,8 +82,7 @@ std::array<Cycles, 2> PseudoChannel::soonest_for_jobs(const CommandBus& bus) con
 /// When the next command for the row of the job's run can be given.
 Cycles PseudoChannel::clock_of(const Stream::Job& job, const std::array<Cycles, 2>& soonest) const {
     const Command command = row_command(bank_bit(job.run.bank));
-    return std::max(std::max(job.since, soonest[row_index(command)]),
-                    timing_.local(command, job.run.bank));
+    return std::max(std::max(job.since, soonest[row_index(command)]), timing_.local(command, job.run.bank));
 }
 
 void PseudoChannel::set_beside(Cycles when, std::size_t number) {

@@ -5,9 +5,7 @@ namespace systole {
 
 /// The parts of a bank's number are XORed, and no row bit lies in a page.
 Stream::Stream(int banks, const AddressMap& map, std::int64_t bursts_per_row)
-    : lanes(static_cast<std::size_t>(banks)),
-      stride_(map.column_stride()),
-      page_(stride_ * bursts_per_row) {
+    : lanes(static_cast<std::size_t>(banks)), stride_(map.column_stride()), page_(stride_ * bursts_per_row) {
     for (std::int64_t place = 0; place < stride_; ++place) banks_.push_back(map.bank_of(place));
 }
 
