@@ -17,8 +17,10 @@ public:
     T& front() { return ring_[begin_ & mask()]; }
     const T& front() const { return ring_[begin_ & mask()]; }
     T& back() { return ring_[(end_ - 1) & mask()]; }
+    const T& back() const { return ring_[(end_ - 1) & mask()]; }
     /// The i-th from the front.
     const T& operator[](std::size_t i) const { return ring_[(begin_ + i) & mask()]; }
+    T& operator[](std::size_t i) { return ring_[(begin_ + i) & mask()]; }
 
     void push(const T& value) {
         if (size() == ring_.size()) grow();

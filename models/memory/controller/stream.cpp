@@ -9,6 +9,7 @@ void Stream::start(const AddressMap& map, std::int64_t bursts_per_row) {
     jobs.clear();
     std::fill(lanes.begin(), lanes.end(), Lane{});
     given = told = 0;
+    ranked = 0;
     next = begin;
     open = true;
     booked = beside_known = false;

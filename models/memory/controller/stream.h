@@ -47,6 +47,7 @@ struct Stream {
     std::int64_t bursts = 0;  ///< so many have arrived
     std::int64_t given = 0;   ///< so many columns are given
     std::int64_t told = 0;    ///< so many a listener knows of
+    std::size_t ranked = 0;   ///< so many ranges that wait have their rank
     bool open = false;
     bool continued = false;  ///< others, which do not continue it, wait behind
     bool booked = false;     ///< what came before the first column
