@@ -48,6 +48,7 @@ void DramChannel::admit(Cycles now) {
 
 /// So many bursts at a door will enter a shared queue as it is.
 std::int64_t DramChannel::entering(const PseudoChannel& asked, Direction direction) const {
+    if (streams()) return asked.entered_in_shared_stream(direction, fixed_);
     std::int64_t theirs = 0, mine = 0;
     for (int free = shared_->free(direction); free > 0; --free) {
         std::int64_t* first = nullptr;
@@ -76,6 +77,7 @@ bool DramChannel::room(int pseudo_channel, Direction direction) const {
 }
 
 bool DramChannel::room_now(int pseudo_channel, Direction direction) const {
+    if (shared_ && streams()) return buses_[index(pseudo_channel)].room_in_shared_stream(direction) <= fixed_;
     if (!room(pseudo_channel, direction)) return false;
     if (!shared_ || buses_[index(pseudo_channel)].last_use(direction) < fixed_) return true;
     std::int64_t free = shared_->free(direction);
@@ -141,7 +143,7 @@ void DramChannel::settle(Cycles now) {
 }
 
 Cycles DramChannel::next_event() const {
-    const Cycles freed = shared_ ? column_bound() + Cycles(1) : Cycles::max();
+    const Cycles freed = shared_ && !streams() ? column_bound() + Cycles(1) : Cycles::max();
     Cycles next = Cycles::max();
     for (const PseudoChannel& bus : buses_)
         next = std::min(
@@ -163,7 +165,8 @@ std::int64_t DramChannel::at_door(int pseudo_channel, Direction direction) const
 
 Cycles DramChannel::next_door_event(int pseudo_channel, Direction direction) const {
     const PseudoChannel& bus = buses_[index(pseudo_channel)];
-    if (streams()) return bus.door_in_stream(direction);
+    if (streams())
+        return shared_ ? bus.door_in_shared_stream(direction, fixed_) : bus.door_in_stream(direction);
     if (!shared_) return bus.door_bound(direction, command_bus_, now_);
     const std::int64_t missing = bus.missing_entries(direction, entering(bus, direction));
     return missing <= 0 ? Cycles::max() : column_bound() + Cycles(missing);
@@ -177,13 +180,14 @@ bool DramChannel::has_room(int pseudo_channel, Direction direction, Cycles now) 
 Cycles DramChannel::wait_for_room(int pseudo_channel, Direction direction, Cycles now, Cycles limit) {
     fix_until(now);
     if (room_now(pseudo_channel, direction)) return now;
-    while (!room(pseudo_channel, direction)) {
+    const PseudoChannel& bus = buses_[index(pseudo_channel)];
+    while (streams() || !room(pseudo_channel, direction)) {
         if (!streams()) {
             if (!step(limit)) break;
             continue;
         }
-        const Cycles found = std::min(buses_[index(pseudo_channel)].room_in_stream(direction), limit);
-        if (run_streams(found)) return now_ = fixed_ = found;
+        const Cycles found = shared_ ? bus.room_in_shared_stream(direction) : bus.room_in_stream(direction);
+        if (run_streams(std::min(found, limit))) return now_ = fixed_ = std::min(found, limit);
     }
     // An entry that a column frees at one clock can be filled at the next.
     const Cycles found = room(pseudo_channel, direction) ? std::min(now_ + Cycles(1), limit) : limit;

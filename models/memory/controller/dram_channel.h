@@ -74,7 +74,9 @@ private:
     bool streams() const { return !streaming_.empty(); }
     bool open_streams(Cycles now);
     bool run_streams(Cycles until);
+    void rank_waiting();
     void close_streams(Cycles limit);
+    void refill(Cycles limit);
     bool join(int pseudo_channel, std::int64_t request, std::int64_t first, std::int64_t count,
               Direction direction, Cycles now);
     Cycles give_rows(Cycles until);

@@ -20,9 +20,22 @@ bool DramChannel::open_streams(Cycles now) {
         streaming_.clear();
         return false;
     }
-    for (PseudoChannel* bus : streaming_) bus->begin_stream(now, due);
+    for (PseudoChannel* bus : streaming_) bus->begin_stream(now, due, !shared_ || bus == streaming_.front());
+    rank_waiting();
+    for (PseudoChannel* bus : streaming_) bus->plan_stream();
     quiet_ = Cycles();
     return true;
+}
+
+/// All that waits is ranked in the order in which it came.
+void DramChannel::rank_waiting() {
+    for (;;) {
+        PseudoChannel* first = streaming_.front();
+        for (PseudoChannel* bus : streaming_)
+            if (bus->next_to_rank() < first->next_to_rank()) first = bus;
+        if (first->next_to_rank() == Window::kNone) return;
+        first->rank_next();
+    }
 }
 
 /// Gives all that the streams give before `until`; false if they end earlier, at now_.
@@ -37,12 +50,33 @@ bool DramChannel::run_streams(Cycles until) {
 
 /// Everything before `limit` is given.
 void DramChannel::close_streams(Cycles limit) {
+    for (PseudoChannel* bus : streaming_) bus->end_stream();
+    refill(limit);
     for (PseudoChannel* bus : streaming_) {
-        bus->end_stream(limit);
+        bus->resume(limit);
         if (bus->stream_began()) command_bus_.take(bus->stream_command(), bus->last_of_stream());
     }
     streaming_.clear();
     now_ = limit;
+}
+
+/// What has entered the windows before `limit` is there; of entries that are shared who came first takes the
+/// next.
+void DramChannel::refill(Cycles limit) {
+    if (!shared_) {
+        for (PseudoChannel* bus : streaming_)
+            while (bus->enter_after_stream(limit)) continue;
+        return;
+    }
+    for (;;) {
+        PseudoChannel* first = nullptr;
+        const Direction direction = streaming_.front()->stream_direction();
+        for (PseudoChannel* bus : streaming_)
+            if (bus->bursts_at_door(direction) > 0 &&
+                (!first || bus->first_at_door(direction) < first->first_at_door(direction)))
+                first = bus;
+        if (!first || !first->enter_after_stream(limit)) return;
+    }
 }
 
 /// As push(), while there are streams. False if they do not go on with it.

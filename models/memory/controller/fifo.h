@@ -17,8 +17,10 @@ public:
     T& front() { return ring_[begin_ & mask_]; }
     const T& front() const { return ring_[begin_ & mask_]; }
     T& back() { return ring_[(end_ - 1) & mask_]; }
+    const T& back() const { return ring_[(end_ - 1) & mask_]; }
     /// The i-th from the front.
     const T& operator[](std::size_t i) const { return ring_[(begin_ + i) & mask_]; }
+    T& operator[](std::size_t i) { return ring_[(begin_ + i) & mask_]; }
 
     void push(const T& value) {
         if (size() > mask_) grow();

@@ -102,15 +102,14 @@ void PseudoChannel::push(std::int64_t request, std::int64_t first, std::int64_t 
         notice(now);
         return;
     }
-    queue_up(request, first, count, direction, sequence, now);
+    queue_up(request, first, count, direction, sequence, 0, now);
     wake(now);
 }
 
 void PseudoChannel::queue_up(std::int64_t request, std::int64_t first, std::int64_t count,
-                             Direction direction, std::int64_t sequence, Cycles now) {
-    Door& door = doors_[static_cast<std::size_t>(direction)];
-    door.ranges.push({first, count, sequence, now, book_.enter(request, count)});
-    door.bursts += count;
+                             Direction direction, std::int64_t sequence, std::int64_t rank, Cycles now) {
+    doors_[static_cast<std::size_t>(direction)].push(
+        {count, first + count, sequence + count, rank + count, now, book_.enter(request, count)});
 }
 
 void PseudoChannel::begin_clock(const CommandBus& bus, Cycles now) {
@@ -131,13 +130,13 @@ void PseudoChannel::admit(Direction direction, const CommandBus& bus, Cycles now
 void PseudoChannel::admit_one(Direction direction, const CommandBus& bus, Cycles now) {
     Door& door = doors_[static_cast<std::size_t>(direction)];
     door.last = now;
-    Range& range = door.ranges.front();
-    const RowRun place = map_.locate(range.first);
+    const WaitingRange& range = door.ranges.front();
+    const RowRun place = map_.locate(range.first());
     enter(direction,
-          {range.sequence, place.row, range.first, now, range.request, static_cast<std::int16_t>(place.bank)},
+          {range.sequence(), place.row, range.first(), now, range.request,
+           static_cast<std::int16_t>(place.bank)},
           bus, now);
-    ++range.first, ++range.sequence, --door.bursts;
-    if (--range.left == 0) door.ranges.pop();
+    door.leave(1);
 }
 
 /// As find_next(): many small calls, inlined.

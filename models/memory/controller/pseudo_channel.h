@@ -15,6 +15,7 @@
 #include "models/memory/controller/bus_ledger.h"
 #include "models/memory/controller/choice.h"
 #include "models/memory/controller/command_bus.h"
+#include "models/memory/controller/door.h"
 #include "models/memory/controller/fifo.h"
 #include "models/memory/controller/queue_entries.h"
 #include "models/memory/controller/refresh_plan.h"
@@ -75,8 +76,12 @@ public:
     bool can_stream(Cycles due) const;
     /// Their columns never want the column bus at the same clock.
     bool streams_beside(const PseudoChannel& other) const;
-    /// Opens a stream at `now`; no column before that is left.
-    void begin_stream(Cycles now, Cycles due);
+    /// Opens a stream at `now`; no column before that is left. `first`: of those that share entries. Then all
+    /// that waits is ranked, in order over those that share entries, and the rows are planned.
+    void begin_stream(Cycles now, Cycles due, bool first);
+    std::int64_t next_to_rank() const;
+    void rank_next();
+    void plan_stream();
     /// Books what came before its first column, if that is before `limit`; the clock of that column, or
     /// Cycles::max() if it is booked.
     Cycles book_begin(Cycles limit);
@@ -102,17 +107,26 @@ public:
     bool stream_began() const { return stream_.given > 0; }
     Cycles stream_begin() const { return stream_.begin; }
     Cycles last_of_stream() const { return stream_.clock(stream_.given - 1); }
+    Direction stream_direction() const { return stream_.direction; }
     Command stream_command() const;
     /// Its columns one after the other, for listeners: when the next is given, and which.
     Cycles next_told() const { return stream_.clock(stream_.told); }
     GivenCommand tell_column();
-    /// Puts the window back as it is before `limit`, up to which the columns are given.
-    void end_stream(Cycles limit);
+    /// Nothing more is given. Then the windows are put back as they are before `limit`, in order over those
+    /// that share entries: the next burst enters, if it has by then; and the common way goes on.
+    void end_stream();
+    bool enter_after_stream(Cycles limit);
+    void resume(Cycles limit);
     /// While nothing else arrives: the first clock at which there is room for another burst, Cycles::max() if
     /// the stream must end first, and completion_bound() and door_bound().
     Cycles room_in_stream(Direction direction) const;
     Cycles completion_in_stream() const;
     Cycles door_in_stream(Direction direction) const;
+    /// The same where entries are shared, as everything before `fixed` is; and so many bursts are in the
+    /// window.
+    Cycles room_in_shared_stream(Direction direction) const;
+    Cycles door_in_shared_stream(Direction direction, Cycles fixed) const;
+    std::int64_t entered_in_shared_stream(Direction direction, Cycles fixed) const;
     /// Nothing but what waits can make it do something before this clock.
     Cycles refresh_due() const { return refresh_.due(); }
 
@@ -142,7 +156,9 @@ public:
     Cycles last_use(Direction direction) const { return door(direction).last; }
     /// Bursts that have not yet entered the window, and the sequence number of the first.
     std::int64_t bursts_at_door(Direction direction) const { return door(direction).bursts; }
-    std::int64_t first_at_door(Direction direction) const { return door(direction).ranges.front().sequence; }
+    std::int64_t first_at_door(Direction direction) const {
+        return door(direction).ranges.front().sequence();
+    }
     /// Of the burst behind `before` others; Window::kNone if there is none.
     std::int64_t sequence_at_door(Direction direction, std::int64_t before) const;
     /// The first of them enters.
@@ -165,18 +181,6 @@ public:
 private:
     static constexpr std::int64_t kMaxLatency = std::int64_t{1} << 32;  // of any command, in clocks
 
-    struct Range {
-        std::int64_t first, left, sequence;
-        Cycles arrived;
-        std::int32_t request;
-    };
-    /// What does not fit into a window, in order.
-    struct Door {
-        Fifo<Range> ranges;
-        std::int64_t bursts = 0;
-        Cycles last = Cycles(-1);  // when something came or entered
-    };
-
     /// An ACT or PRE, and when rows of scope Bank and wider ones allowed it; none if `at` is negative.
     struct RowStep {
         Cycles at = Cycles(-kMaxLatency), bank_ready, shared_ready;
@@ -191,8 +195,8 @@ private:
     };
 
     void queue_up(std::int64_t request, std::int64_t first, std::int64_t count, Direction direction,
-                  std::int64_t sequence, Cycles now);
-    static void put_back(Fifo<Range>& ranges, const Window::Burst& burst);
+                  std::int64_t sequence, std::int64_t rank, Cycles now);
+    static void put_back(Door& door, const Window::Burst& burst);
     Reach reach_of_stream() const;
     bool first_rows_are_ready() const;
     std::array<Cycles, 2> soonest_for_jobs(const CommandBus& bus) const;
@@ -206,9 +210,9 @@ private:
     Cycles turn_in_stream() const;
     void limit_stream(const Stream::Run& run);
     void look_for_run();
-    Cycles entry_in_stream(std::int64_t position, Cycles arrived) const;
-    void look_out(std::int64_t sequence, Cycles arrived);
-    std::int64_t refill(Cycles limit);
+    void limit_entry(std::int64_t position, std::int64_t rank);
+    Cycles entry_in_stream(std::int64_t position, std::int64_t rank, Cycles arrived) const;
+    void look_out(std::int64_t sequence, std::int64_t rank, Cycles arrived);
     std::int64_t precharge_row(const Choice& choice);
     void activate_row(const Choice& choice, std::int64_t row);
     void issue_lane(int bank, std::int64_t last);

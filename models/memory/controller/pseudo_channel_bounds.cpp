@@ -58,7 +58,7 @@ std::int64_t PseudoChannel::columns_to_completion(Direction direction) const {
     // Others may hold entries of a shared queue; its own bursts never more than there are.
     const std::int64_t free = window_.depth() - window_.size(direction);
     std::int64_t before = 0;  // bursts at the door that enter earlier
-    const Fifo<Range>& ranges = door(direction).ranges;
+    const Fifo<WaitingRange>& ranges = door(direction).ranges;
     for (std::size_t i = 0; i < ranges.size() && before - free < least; ++i) {
         before += ranges[i].left;
         least = std::min(least, std::max(book_.left(ranges[i].request), before - free));
@@ -67,7 +67,7 @@ std::int64_t PseudoChannel::columns_to_completion(Direction direction) const {
 }
 
 std::int64_t PseudoChannel::at_door(Direction direction, std::int64_t free) const {
-    const Fifo<Range>& ranges = door(direction).ranges;
+    const Fifo<WaitingRange>& ranges = door(direction).ranges;
     std::size_t entering = 0;  // wholly, into entries that are free
     for (; entering < ranges.size() && ranges[entering].left <= free; ++entering)
         free -= ranges[entering].left;
@@ -75,7 +75,7 @@ std::int64_t PseudoChannel::at_door(Direction direction, std::int64_t free) cons
 }
 
 std::int64_t PseudoChannel::missing_entries(Direction direction, std::int64_t free) const {
-    const Fifo<Range>& ranges = door(direction).ranges;
+    const Fifo<WaitingRange>& ranges = door(direction).ranges;
     std::int64_t missing = -free;
     for (std::size_t i = 0; i < ranges.size() && missing <= 0; ++i) missing += ranges[i].left;
     return missing;
@@ -88,9 +88,9 @@ Cycles PseudoChannel::door_bound(Direction direction, const CommandBus& bus, Cyc
 }
 
 std::int64_t PseudoChannel::sequence_at_door(Direction direction, std::int64_t before) const {
-    const Fifo<Range>& ranges = door(direction).ranges;
+    const Fifo<WaitingRange>& ranges = door(direction).ranges;
     for (std::size_t i = 0; i < ranges.size(); before -= ranges[i++].left)
-        if (before < ranges[i].left) return ranges[i].sequence + before;
+        if (before < ranges[i].left) return ranges[i].sequence() + before;
     return Window::kNone;
 }
 

@@ -21,8 +21,7 @@ bool PseudoChannel::can_stream(Cycles due) const {
     if (!column_known_ || streak_[side] < kWorthIt || column_.when < no_stream_before_) return false;
     const Cycles cadence = of(ccd_, direction);
     if (column_.when > due - cadence * kWorthIt) return false;
-    if (shared_queue_ || page_ != PagePolicy::Open || capped_ != 0 || urgent_ || refresh_.pending())
-        return false;
+    if (page_ != PagePolicy::Open || capped_ != 0 || urgent_ || refresh_.pending()) return false;
     if (change_ != Cycles::max() || bound(idle) != 0) return false;
     // What waits in the other direction stays where it is until it is its turn, or urgent.
     if (window_.size(idle) > 0 && patience_ - passed_ <= kWorthIt) return false;
@@ -34,6 +33,8 @@ bool PseudoChannel::can_stream(Cycles due) const {
     if (size == 0 || column_.sequence != window_.oldest(direction).sequence) return false;
     if (last_local_[side] - window_.oldest(direction).local + 1 != size || streak_[side] < size) return false;
     const Reach reach = reach_of_stream();
+    // Entries that are shared must be given back in an order that is known.
+    if (shared_queue_ && (window_.size(idle) > 0 || reach.bursts < waiting())) return false;
     return std::min(reach.columns, reach.bursts - left_by_stream(window_.size(idle) > 0)) > kWorthIt &&
            first_rows_are_ready();
 }
@@ -65,9 +66,9 @@ std::int64_t PseudoChannel::left_by_stream(bool opposed) const {
 PseudoChannel::Reach PseudoChannel::reach_of_stream() const {
     const std::int64_t visible = window_.size(active_);
     std::int64_t bursts = visible, next = last_local_[static_cast<std::size_t>(active_)] + 1;
-    const Fifo<Range>& ranges = door(active_).ranges;
+    const Fifo<WaitingRange>& ranges = door(active_).ranges;
     for (std::size_t i = 0; i < ranges.size(); ++i) {
-        if (ranges[i].first != next) return {bursts, bursts - visible};
+        if (ranges[i].first() != next) return {bursts, bursts - visible};
         bursts += ranges[i].left;
         next += ranges[i].left;
     }
@@ -79,12 +80,13 @@ Command PseudoChannel::stream_command() const {
 }
 
 bool PseudoChannel::streams_beside(const PseudoChannel& other) const {
+    if (shared_queue_ && active_ != other.active_) return false;
     const Cycles cadence = of(ccd_, active_), apart = column_.when - other.column_.when;
     return cadence == of(other.ccd_, other.active_) && apart != Cycles() && apart < cadence &&
            other.column_.when - column_.when < cadence;
 }
 
-void PseudoChannel::begin_stream(Cycles now, Cycles due) {
+void PseudoChannel::begin_stream(Cycles now, Cycles due, bool first) {
     const Direction direction = active_;
     Stream& stream = stream_;
     const Reach reach = reach_of_stream();
@@ -102,26 +104,55 @@ void PseudoChannel::begin_stream(Cycles now, Cycles due) {
     auto entered = stream.entered.rbegin();
     window_.clear(direction, [&](const Window::Burst& burst) {
         *entered++ = burst.entered;
-        put_back(door.ranges, burst);
+        put_back(door, burst);
     });
-    door.bursts += visible;
     for (std::int64_t i = 0; i < visible; ++i) entries_->give(direction);
     book_.hide_all(direction);
     forget_choices();
     stream.start(map_);
+    if (first)
+        entries_->begin_stream(stream.begin, stream.cadence);
+    else
+        entries_->add_stream(stream.begin);
     if (window_.size(opposite(direction)) > 0) limit_patience();
+}
+
+std::int64_t PseudoChannel::next_to_rank() const {
+    const Fifo<WaitingRange>& ranges = door(stream_.direction).ranges;
+    return stream_.ranked < ranges.size() ? ranges[stream_.ranked].sequence() : Window::kNone;
+}
+
+void PseudoChannel::rank_next() {
+    WaitingRange& range = doors_[static_cast<std::size_t>(stream_.direction)].ranges[stream_.ranked++];
+    range.end_rank = entries_->rank(range.left) + range.left;
+}
+
+void PseudoChannel::plan_stream() {
+    if (shared_queue_) {
+        const Fifo<WaitingRange>& ranges = door(stream_.direction).ranges;
+        std::int64_t position = 0;
+        for (std::size_t i = 0; i < ranges.size(); position += ranges[i++].left)
+            limit_entry(position, ranges[i].rank());
+    }
     look_for_run();
     find_limit();
 }
 
+/// The stream ends before others hold so many entries that nothing of it is in the window.
+void PseudoChannel::limit_entry(std::int64_t position, std::int64_t rank) {
+    const std::int64_t freeing = rank - entries_->depth();
+    const Cycles before = stream_.clock(position - 1);
+    if (freeing >= 0 && entries_->column(freeing) > before) stream_.limit = std::min(stream_.limit, before);
+}
+
 /// Those of one request are one range; when they entered is kept elsewhere.
-void PseudoChannel::put_back(Fifo<Range>& ranges, const Window::Burst& burst) {
-    if (!ranges.empty() && ranges.front().request == burst.request) {
-        Range& front = ranges.front();
-        --front.first, --front.sequence, ++front.left;
+void PseudoChannel::put_back(Door& door, const Window::Burst& burst) {
+    ++door.bursts;
+    if (door.bursts > 1 && door.ranges.front().request == burst.request) {
+        ++door.ranges.front().left;
         return;
     }
-    ranges.push_front({burst.local, 1, burst.sequence, burst.entered, burst.request});
+    door.ranges.push_front({1, burst.local + 1, burst.sequence + 1, 0, burst.entered, burst.request});
 }
 
 Cycles PseudoChannel::book_begin(Cycles limit) {
@@ -138,9 +169,9 @@ bool PseudoChannel::join_stream(std::int64_t request, std::int64_t first, std::i
     Stream& stream = stream_;
     if (!stream.open) return false;
     if (direction != stream.direction) {
-        if (!bears(count, direction)) return false;
+        if (shared_queue_ || !bears(count, direction)) return false;
         const bool first_to_wait = window_.size(direction) == 0;
-        queue_up(request, first, count, direction, sequence, now);
+        queue_up(request, first, count, direction, sequence, 0, now);
         admit(direction, bus, now);
         if (first_to_wait) limit_patience();
         find_limit();
@@ -148,13 +179,17 @@ bool PseudoChannel::join_stream(std::int64_t request, std::int64_t first, std::i
     }
     const bool continues = !stream.continued && first == stream.local + stream.bursts;
     const std::int64_t depth = entries_->depth();
-    if (!continues && stream.bursts - stream.given < depth) return false;
-    queue_up(request, first, count, direction, sequence, now);
+    if (!continues && (shared_queue_ || stream.bursts - stream.given < depth)) return false;
+    const std::int64_t rank = entries_->rank(count);
+    queue_up(request, first, count, direction, sequence, rank, now);
+    doors_[static_cast<std::size_t>(direction)].last = now;
     if (continues) {
         const bool had_run = stream.has_run();
         const std::int64_t before = stream.bursts;
         stream.bursts += count;
-        if (!had_run && stream.has_run()) look_out(sequence + stream.run.first - before, now);
+        if (shared_queue_) limit_entry(before, rank);
+        const std::int64_t ahead = stream.run.first - before;
+        if (!had_run && stream.has_run()) look_out(sequence + ahead, rank + ahead, now);
     } else if (!stream.continued) {
         stream.continued = true;
         stream.limit = std::min(stream.limit, stream.clock(stream.bursts - depth));
@@ -185,15 +220,6 @@ void PseudoChannel::find_limit() {
         stream.certain = std::min(stream.certain, stream.clock(stream.jobs.front().run.first));
 }
 
-/// The scheduler sees a burst from this clock on: an entry freed at one clock is filled at the next.
-Cycles PseudoChannel::entry_in_stream(std::int64_t position, Cycles arrived) const {
-    const Stream& stream = stream_;
-    const auto number = static_cast<std::size_t>(position);
-    if (number < stream.entered.size()) return stream.entered[number];
-    const std::int64_t freeing = position - entries_->depth();
-    return freeing < 0 ? arrived : std::max(arrived, stream.clock(freeing) + Cycles(1));
-}
-
 GivenCommand PseudoChannel::tell_column() {
     const RowRun place = map_.locate(stream_.local + stream_.told);
     return {stream_command(), number_, place.bank, place.row, stream_.clock(stream_.told++)};
@@ -208,16 +234,14 @@ void PseudoChannel::serve_stream(Cycles until) {
     Cycles data = stream.next + of(latency_, stream.direction) - stream.cadence;  // of the last served
     const std::int64_t passing = window_.oldest_sequence(opposite(stream.direction));
     for (std::int64_t left = count; left > 0;) {
-        Range& range = door.ranges.front();
+        const WaitingRange& range = door.ranges.front();
         const std::int64_t served = std::min(left, range.left);
         data += stream.cadence * served;
-        passed_ = range.sequence > passing ? passed_ + served : 0;
+        passed_ = range.sequence() > passing ? passed_ + served : 0;
         book_.serve(range.request, served, stream.direction, data);
         left -= served;
-        range.first += served, range.sequence += served, range.left -= served;
-        if (range.left == 0) door.ranges.pop();
+        door.leave(served);
     }
-    door.bursts -= count;
     stream.given += count;
     stream.next += stream.cadence * count;
     stream.told = stream.given;
@@ -226,74 +250,47 @@ void PseudoChannel::serve_stream(Cycles until) {
     stats_.bus_busy += burst_ * count;
 }
 
-void PseudoChannel::end_stream(Cycles limit) {
-    Stream& stream = stream_;
-    stream.open = false;
-    if (stream.given < kWorthIt) no_stream_before_ = limit + stream.cadence * (2 * kWorthIt);
+void PseudoChannel::end_stream() {
+    stream_.open = false;
+    stream_.refilled = {};
     issue_lanes();
+}
+
+/// The window again holds single bursts: what has entered and was not served.
+bool PseudoChannel::enter_after_stream(Cycles limit) {
+    Stream& stream = stream_;
+    Door& door = doors_[static_cast<std::size_t>(stream.direction)];
+    if (door.bursts == 0) return false;
+    const WaitingRange& range = door.ranges.front();
+    const std::int64_t burst = range.first();
+    const std::int64_t position = stream.given + window_.size(stream.direction);
+    const Cycles entered = entry_in_stream(position, range.rank(), range.arrived);
+    if (entered >= limit) return false;
+    if (burst >= stream.refilled.end) stream.refilled = stream.page_of(map_, burst);
+    window_.enter(stream.direction, {range.sequence(), stream.refilled.row, burst, entered, range.request,
+                                     static_cast<std::int16_t>(stream.bank_in(stream.refilled, burst))});
+    entries_->take(stream.direction);
+    book_.show(range.request, stream.direction);
+    door.leave(1);
+    return true;
+}
+
+/// The scheduler sees a burst from this clock on.
+Cycles PseudoChannel::entry_in_stream(std::int64_t position, std::int64_t rank, Cycles arrived) const {
+    const auto number = static_cast<std::size_t>(position);
+    return number < stream_.entered.size() ? stream_.entered[number] : entries_->entry(rank, arrived);
+}
+
+void PseudoChannel::resume(Cycles limit) {
+    const Stream& stream = stream_;
+    if (stream.given < kWorthIt) no_stream_before_ = limit + stream.cadence * (2 * kWorthIt);
     const auto side = static_cast<std::size_t>(stream.direction);
-    const std::int64_t last_local = refill(limit);
+    const std::int64_t last_local = stream.local + stream.given + window_.size(stream.direction) - 1;
     streak_[side] += last_local - last_local_[side];
     last_local_[side] = last_local;
     oldest_ = std::min(window_.oldest_sequence(Direction::Read), window_.oldest_sequence(Direction::Write));
     if (doors_[side].bursts > 0 && entries_->free(stream.direction) > 0) change_ = limit;
     forget_choices();
-}
-
-/// The window again holds single bursts: what has entered and was not served. Answers the local number of the
-/// last that has entered.
-std::int64_t PseudoChannel::refill(Cycles limit) {
-    const Stream& stream = stream_;
-    Door& door = doors_[static_cast<std::size_t>(stream.direction)];
-    std::int64_t position = stream.given;
-    Stream::Page page;
-    for (; position < stream.bursts; ++position) {
-        Range& range = door.ranges.front();
-        const Cycles entered = entry_in_stream(position, range.arrived);
-        if (entered >= limit) break;
-        if (range.first >= page.end) page = stream.page_of(map_, range.first);
-        window_.enter(stream.direction, {range.sequence, page.row, range.first, entered, range.request,
-                                         static_cast<std::int16_t>(stream.bank_in(page, range.first))});
-        entries_->take(stream.direction);
-        book_.show(range.request, stream.direction);
-        ++range.first, ++range.sequence, --range.left, --door.bursts;
-        if (range.left == 0) door.ranges.pop();
-    }
-    return stream.local + position - 1;
-}
-
-Cycles PseudoChannel::room_in_stream(Direction direction) const {
-    if (direction != stream_.direction) return Cycles::max();
-    const std::int64_t columns = door(direction).bursts - entries_->depth() + 1;
-    return stream_.clock(stream_.given + columns - 1) + Cycles(1);
-}
-
-/// No column of the other direction is given before: the stream may end with a row that is not yet in sight.
-Cycles PseudoChannel::turn_in_stream() const {
-    const Cycles limit = stream_limit();
-    return stream_.has_run() ? std::min(limit, stream_.clock(stream_.run.first)) : limit;
-}
-
-/// Others may overtake the first request yet, should rows come too late.
-Cycles PseudoChannel::completion_in_stream() const {
-    Cycles bound = book_.first_end();
-    const Direction direction = stream_.direction, idle = opposite(direction);
-    if (window_.size(idle) > 0) {
-        const Cycles rest = of(ccd_, idle) * (columns_to_completion(idle) - 1);
-        bound = std::min(bound, turn_in_stream() + rest + of(latency_, idle));
-    }
-    const Door& waiting = door(direction);
-    if (waiting.bursts == 0) return bound;
-    const bool soon = book_.left(waiting.ranges.front().request) == 1;
-    const std::int64_t columns = soon ? 1 : columns_to_completion(direction);
-    return std::min(bound, stream_.clock(stream_.given + columns - 1) + of(latency_, direction));
-}
-
-Cycles PseudoChannel::door_in_stream(Direction direction) const {
-    const std::int64_t missing = missing_entries(direction, entries_->free(direction));
-    if (missing <= 0) return Cycles::max();
-    if (direction != stream_.direction) return turn_in_stream() + Cycles(missing);
-    return stream_.clock(stream_.given + missing - 1) + Cycles(1);
 }
 
 }  // namespace systole

@@ -9,10 +9,10 @@ namespace systole {
 
 /// The next run has arrived: it comes into question when its first burst has entered and the bank's last run
 /// is through.
-void PseudoChannel::look_out(std::int64_t sequence, Cycles arrived) {
+void PseudoChannel::look_out(std::int64_t sequence, std::int64_t rank, Cycles arrived) {
     Stream& stream = stream_;
     const Stream::Lane& lane = stream.lanes[static_cast<std::size_t>(stream.run.bank)];
-    const Cycles entry = std::max(entry_in_stream(stream.run.first, arrived), stream.seen_since);
+    const Cycles entry = std::max(entry_in_stream(stream.run.first, rank, arrived), stream.seen_since);
     stream.run_sequence = sequence;
     stream.sight = lane.first < 0 ? entry : std::max(entry, stream.clock(lane.last));
 }
@@ -20,11 +20,11 @@ void PseudoChannel::look_out(std::int64_t sequence, Cycles arrived) {
 void PseudoChannel::look_for_run() {
     stream_.sight = Cycles::max();
     if (!stream_.has_run()) return;
-    const Fifo<Range>& ranges = door(stream_.direction).ranges;
+    const Fifo<WaitingRange>& ranges = door(stream_.direction).ranges;
     std::int64_t behind = stream_.run.first - stream_.given;
     std::size_t i = 0;
     while (behind >= ranges[i].left) behind -= ranges[i++].left;
-    look_out(ranges[i].sequence + behind, ranges[i].arrived);
+    look_out(ranges[i].sequence() + behind, ranges[i].rank() + behind, ranges[i].arrived);
 }
 
 /// Tells the bank timing of the last column that the bank's run has got, at position `last`. Others follow in

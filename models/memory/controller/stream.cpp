@@ -13,6 +13,7 @@ void Stream::start(const AddressMap& map) {
     jobs.clear();
     std::fill(lanes.begin(), lanes.end(), Lane{});
     given = told = 0;
+    ranked = 0;
     next = begin;
     open = true;
     booked = false;

@@ -60,6 +60,7 @@ struct Stream {
     std::int64_t bursts = 0;  ///< so many have arrived
     std::int64_t given = 0;   ///< so many columns are given
     std::int64_t told = 0;    ///< so many a listener knows of
+    std::size_t ranked = 0;   ///< so many ranges that wait have their rank
     bool open = false;
     bool continued = false;  ///< others, which do not continue it, wait behind
     bool booked = false;     ///< what came before the first column
@@ -77,6 +78,7 @@ struct Stream {
     Choice beside;                  ///< the first command for one of the jobs, …
     std::size_t beside_job = 0;     ///< … for which …
     bool beside_known = false;      ///< … unless something has been given since
+    Page refilled;                  ///< of the burst that last entered the window behind it
     std::vector<Cycles> entered;    ///< when those entered that were in the window when it began
 
 private:

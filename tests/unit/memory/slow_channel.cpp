@@ -2,6 +2,7 @@
 #include "tests/unit/memory/slow_channel.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 #include "sim/base/clock.h"
@@ -64,6 +65,21 @@ std::int64_t SlowChannel::room(int pseudo_channel, Direction direction) const {
     auto waiting = static_cast<std::int64_t>(in_windows(direction));
     for (const Bus& other : buses_) waiting += static_cast<std::int64_t>(other.door[at(direction)].size());
     return std::max<std::int64_t>(spec_.queue - waiting, bus.door[at(direction)].empty() ? 1 : 0);
+}
+
+std::int64_t SlowChannel::at_door(int pseudo_channel, Direction direction) const {
+    const Bus& asked = buses_[static_cast<std::size_t>(pseudo_channel)];
+    std::size_t used = spec_.shared_queue ? in_windows(direction) : asked.window[at(direction)].size();
+    std::map<std::int64_t, const Burst*> waiting;  // by sequence number
+    for (const Bus& bus : buses_)
+        if (spec_.shared_queue || &bus == &asked)
+            for (const Burst& burst : bus.door[at(direction)]) waiting[burst.sequence] = &burst;
+    std::set<std::int64_t> requests;
+    for (const Burst& burst : asked.door[at(direction)]) requests.insert(burst.id);
+    std::set<std::int64_t> entering = requests;
+    for (const auto& [sequence, burst] : waiting)
+        if (used++ >= static_cast<std::size_t>(spec_.queue)) entering.erase(burst->id);
+    return static_cast<std::int64_t>(requests.size() - entering.size());
 }
 
 void SlowChannel::step() {

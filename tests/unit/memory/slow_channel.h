@@ -43,6 +43,8 @@ public:
     /// Bursts that may be pushed at now(): they would enter the window at once, or, where the pseudo-channels
     /// share a queue, one waits before it.
     std::int64_t room(int pseudo_channel, Direction direction) const;
+    /// Requests of which bursts will wait before the window when those that find an entry at now() are in it.
+    std::int64_t at_door(int pseudo_channel, Direction direction) const;
     const std::map<std::int64_t, std::int64_t>& done() const { return done_; }
     /// All commands so far; of PreAll, Refresh and RefreshBank `row`, of the first two also `bank` is 0.
     const std::vector<GivenCommand>& commands() const { return judge_.history(); }
