@@ -44,6 +44,9 @@ void BankTiming::fold(const ConstraintRow& row, std::int64_t latency) {
                 delays_.push_back({preceding, following, latency});
                 continue;
             }
+            // issue_in_bank() relies on it.
+            SYSTOLE_CHECK(!is_column(preceding) || is_column(following) || row.scope == Scope::Bank,
+                          "a column keeps row commands away beyond its bank");
             // A command of all banks meets every bank.
             const Scope scope = names_bank(preceding) ? row.scope : Scope::PseudoChannel;
             fold(preceding, scope, row_of(following), latency);
