@@ -85,11 +85,12 @@ bool DramChannel::room_now(int pseudo_channel, Direction direction) const {
 
 /// Does what comes next, of all pseudo-channels, if it comes before `until`, or opens streams with it.
 bool DramChannel::step(Cycles until) {
-    PseudoChannel* first = &buses_.front();
+    PseudoChannel* const end = buses_.data() + buses_.size();
+    PseudoChannel* first = buses_.data();
     const Choice* best = &first->next(command_bus_, now_);
-    for (std::size_t i = 1; i < buses_.size(); ++i) {
-        const Choice& choice = buses_[i].next(command_bus_, now_);
-        if (choice.before(*best)) best = &choice, first = &buses_[i];
+    for (PseudoChannel* bus = first + 1; bus != end; ++bus) {
+        const Choice& choice = bus->next(command_bus_, now_);
+        if (choice.before(*best)) best = &choice, first = bus;
     }
     const Choice& next = *best;
     last_ = next.kind;
@@ -129,11 +130,14 @@ void DramChannel::skip_pause(Cycles until) {
 
 void DramChannel::advance(Cycles now, std::vector<Completion>& done) {
     fix_until(now);
-    const auto begin = static_cast<std::ptrdiff_t>(done.size());
-    for (PseudoChannel& bus : buses_) bus.collect(now, done);
-    const auto earlier = [](const Completion& a, const Completion& b) { return a.clock < b.clock; };
-    if (!std::is_sorted(done.begin() + begin, done.end(), earlier))
-        std::stable_sort(done.begin() + begin, done.end(), earlier);
+    for (;;) {
+        PseudoChannel* first = nullptr;
+        Cycles end = Cycles::max();
+        for (PseudoChannel& bus : buses_)
+            if (bus.first_completion() < end) end = bus.first_completion(), first = &bus;
+        if (!first || end > now) return;
+        done.push_back(first->collect_first());
+    }
 }
 
 void DramChannel::settle(Cycles now) {

@@ -59,6 +59,7 @@ PseudoChannel::PseudoChannel(const DramSpec& spec, const AddressMap& map, int nu
       timing_(spec),
       window_(spec.banks(), spec.queue),
       refresh_(spec),
+      ledger_(std::max(latency_[0], latency_[1])),
       activations_(static_cast<std::size_t>(spec.banks())),
       precharges_(static_cast<std::size_t>(spec.banks())),
       hits_given_(static_cast<std::size_t>(spec.banks())),
@@ -284,10 +285,6 @@ void PseudoChannel::skip_refreshes(std::int64_t count) {
     next_known_ = false;
     refresh_.skip(count);
     (refresh_.all_banks() ? stats_.refreshes : stats_.bank_refreshes) += count;
-}
-
-void PseudoChannel::collect(Cycles now, std::vector<Completion>& done) {
-    book_.collect(now, [&done](std::int64_t id, Cycles end) { done.push_back({id, end}); });
 }
 
 }  // namespace systole

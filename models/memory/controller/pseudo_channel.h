@@ -119,8 +119,12 @@ public:
     std::int64_t refreshes_to_skip(Cycles until) const;
     void skip_refreshes(std::int64_t count);
 
-    /// Appends the completions up to `now`, in order of time.
-    void collect(Cycles now, std::vector<Completion>& done);
+    /// When the first completion is that is not yet collected; Cycles::max() if there is none.
+    Cycles first_completion() const { return book_.first_end(); }
+    Completion collect_first() {
+        const Cycles end = book_.first_end();
+        return {book_.collect_first(), end};
+    }
 
     /// The least clock at which a request can be complete, as things stand at `now`; Cycles::max() if idle.
     /// Entries of a shared queue may become free at `freed`, not earlier.

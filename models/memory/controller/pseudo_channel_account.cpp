@@ -17,7 +17,6 @@ void PseudoChannel::book(const Choice& column, Cycles entered) {
 /// All clocks before its data.
 void PseudoChannel::book_before(const Choice& column, Cycles entered) {
     if (ledger_.end() >= column.when + of(latency_, column.direction) - burst_) return;
-    ledger_.forget(column.when);
     book_wait(column, entered);
 }
 

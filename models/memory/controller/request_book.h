@@ -74,17 +74,14 @@ public:
     bool nothing_finished() const { return finished_[0].empty() && finished_[1].empty(); }
     /// When the first finished request is finished; Cycles::max() if there is none.
     Cycles first_end() const { return std::min(first_[0], first_[1]); }
-    /// Calls `done(id, end)` for those that are finished at `now`, in order of time.
-    template <class Done>
-    void collect(Cycles now, Done&& done) {
-        for (Cycles end = first_end(); end <= now; end = first_end()) {
-            const std::size_t side = first_[0] <= first_[1] ? 0 : 1;
-            Fifo<Finished>& queue = finished_[side];
-            if (queue.empty()) return;  // now is the end of time
-            done(queue.front().id, end);
-            queue.pop();
-            first_[side] = queue.empty() ? Cycles::max() : queue.front().end;
-        }
+    /// That request leaves; answers its id.
+    std::int64_t collect_first() {
+        const std::size_t side = first_[0] <= first_[1] ? 0 : 1;
+        Fifo<Finished>& queue = finished_[side];
+        const std::int64_t id = queue.front().id;
+        queue.pop();
+        first_[side] = queue.empty() ? Cycles::max() : queue.front().end;
+        return id;
     }
 
 private:
