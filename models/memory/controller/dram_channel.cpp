@@ -90,12 +90,14 @@ bool DramChannel::step(Cycles until) {
     const Choice* best = &first->next(command_bus_, now_);
     for (PseudoChannel* bus = first + 1; bus != end; ++bus) {
         const Choice& choice = bus->next(command_bus_, now_);
-        if (choice.before(*best)) best = &choice, first = bus;
+        const bool earlier = choice.before(*best);
+        best = earlier ? &choice : best;
+        first = earlier ? bus : first;
     }
     const Choice& next = *best;
     last_ = next.kind;
     if (next.when >= until) return false;
-    if (next.kind == Choice::Kind::Column && open_streams(next.when)) return true;
+    if (next.kind == Choice::Kind::Column && first->may_stream() && open_streams(next.when)) return true;
     now_ = next.when;
     if (shared_ && next.kind == Choice::Kind::Change) admit(now_);
     const std::int64_t row = first->take(next, command_bus_);
@@ -109,8 +111,7 @@ bool DramChannel::step(Cycles until) {
     return true;
 }
 
-void DramChannel::fix_until(Cycles until) {
-    if (until <= fixed_) return;
+void DramChannel::run_until(Cycles until) {
     while (streams() ? !run_streams(until) : step(until))
         if (last_ == Choice::Kind::Change) skip_pause(until);
     now_ = fixed_ = until;
@@ -133,8 +134,11 @@ void DramChannel::advance(Cycles now, std::vector<Completion>& done) {
     for (;;) {
         PseudoChannel* first = nullptr;
         Cycles end = Cycles::max();
-        for (PseudoChannel& bus : buses_)
-            if (bus.first_completion() < end) end = bus.first_completion(), first = &bus;
+        for (PseudoChannel& bus : buses_) {
+            const Cycles other = bus.first_completion();
+            first = other < end ? &bus : first;
+            end = other < end ? other : end;
+        }
         if (!first || end > now) return;
         done.push_back(first->collect_first());
     }

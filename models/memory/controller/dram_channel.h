@@ -85,7 +85,10 @@ private:
             listener_(
                 {choice.command, static_cast<int>(&bus - buses_.data()), choice.bank, row, choice.when});
     }
-    void fix_until(Cycles until);
+    void fix_until(Cycles until) {
+        if (until > fixed_) run_until(until);
+    }
+    void run_until(Cycles until);
     void skip_pause(Cycles until);
     void admit(Cycles now);
     std::int64_t entering(const PseudoChannel& asked, Direction direction) const;

@@ -57,7 +57,8 @@ public:
 
     /// What comes next at `now` or later. Stays as it is until it is taken and next() asked again.
     const Choice& next(const CommandBus& bus, Cycles now) {
-        if (!next_known_ || (next_->kind != Choice::Kind::Change && next_->when < bus.free(next_->command))) {
+        const bool delayed = next_->when < bus.free(next_->command);
+        if (either(!next_known_, both(next_->kind != Choice::Kind::Change, delayed))) {
             next_ = &find_next(bus, now);
             next_known_ = true;
         }
@@ -71,6 +72,8 @@ public:
 
     /// No burst waits, and no refresh.
     bool rests() const { return waiting() == 0 && !refresh_.pending() && change_ == Cycles::max(); }
+    /// A look at whether it could: enough of what came last was in order.
+    bool may_stream() const { return streak_[static_cast<std::size_t>(active_)] >= kWorthIt; }
     /// What waits will be given in order at an even cadence from its next column on. Only between clocks.
     bool can_stream(Cycles due) const;
     /// Their columns never want the column bus at the same clock.
@@ -163,6 +166,8 @@ public:
     BusAccount account(Cycles now) const { return ledger_.until(now); }
 
 private:
+    static constexpr std::int64_t kWorthIt = 12;  // columns: opening and ending a stream costs as much
+    static constexpr Choice kUndecided{};
     static constexpr std::int64_t kMaxLatency = std::int64_t{1} << 32;  // of any command, in clocks
 
     struct Range {
@@ -335,7 +340,7 @@ private:
     Choice column_;
     std::array<Choice, 2> row_;
     Choice other_;                  // what is neither, or a column changed by the page policy
-    const Choice* next_ = nullptr;  // and the best of all: one of these, as copying costs more than choosing
+    const Choice* next_ = &kUndecided;  // and the best of all: one of these, as copying costs more than choosing
     bool column_known_ = true, next_known_ = false;
     std::array<bool, 2> row_known_{true, true};
     Stats stats_;

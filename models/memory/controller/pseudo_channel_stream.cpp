@@ -9,11 +9,6 @@
 #include "models/memory/controller/pseudo_channel.h"
 
 namespace systole {
-namespace {
-
-constexpr std::int64_t kWorthIt = 12;  // columns: beginning and ending costs about as much as so many
-
-}  // namespace
 
 bool PseudoChannel::can_stream(Cycles due) const {
     const Direction direction = active_, idle = opposite(direction);

@@ -89,7 +89,7 @@ public:
 
 private:
     static constexpr std::int32_t kEnd = -1;
-    struct Slot {
+    struct alignas(64) Slot {
         Burst burst;
         std::int32_t next = kEnd;                   // in the list of its bank
         std::int32_t older = kEnd, younger = kEnd;  // in its direction
