@@ -246,7 +246,7 @@ private:
 
     const Choice& find_next(const CommandBus& bus, Cycles now);
     void find_column(const CommandBus& bus, Cycles now, Choice& best) const;
-    void find_row(Command command, const CommandBus& bus, Cycles now, Choice& best) const;
+    void find_row(Command command, const CommandBus& bus, Cycles now, Choice& best, Cycles& rivals) const;
     const Choice& next_row(Command command, const CommandBus& bus, Cycles now, const Choice& instead);
     Choice any_row(const CommandBus& bus, Cycles now) const;
     static std::size_t row_index(Command command) { return command == Command::Act ? 0 : 1; }
@@ -256,10 +256,11 @@ private:
                           Choice& best) const;
     void consider_row(int bank, const CommandBus& bus, Cycles now);
     void consider_rows(Command command, Direction direction, std::uint64_t banks, const CommandBus& bus,
-                       Cycles now, Choice& best) const;
+                       Cycles now, Choice& best, Cycles& rivals) const;
     void consider_capped(Command command, Direction direction, std::uint64_t banks, Cycles soonest,
                          Choice& best) const;
-    void consider_urgent_row(Command command, const CommandBus& bus, Cycles now, Choice& best) const;
+    void consider_urgent_row(Command command, const CommandBus& bus, Cycles now, Choice& best,
+                             Cycles& rivals) const;
     void consider_other_columns(Direction idle, const CommandBus& bus, Cycles now, Choice& best) const;
     std::uint64_t urgent_column(Direction direction) const;
     /// No bank can be given `command` before.
@@ -271,7 +272,7 @@ private:
         return window_.open_banks() & bank ? Command::Pre : Command::Act;
     }
     void consider(Command command, Direction direction, std::uint64_t banks, Cycles soonest,
-                  const std::int64_t* sequences, Choice::Kind kind, Choice& best) const;
+                  const std::int64_t* sequences, Choice::Kind kind, Choice& best, Cycles* rivals) const;
     std::uint64_t column_banks(Direction direction) const;
     std::uint64_t row_banks() const;
     void forget_choices() { column_known_ = row_known_[0] = row_known_[1] = next_known_ = false; }
@@ -339,6 +340,9 @@ private:
     // The best as last computed, of columns, ACTs and PREs.
     Choice column_;
     std::array<Choice, 2> row_;
+    // While its bus is taken up to an earlier clock than this, a row choice stays the best: no bank that was
+    // not ready for the command becomes so.
+    std::array<Cycles, 2> rivals_;
     Choice other_;                  // what is neither, or a column changed by the page policy
     const Choice* next_ = &kUndecided;  // and the best of all: one of these, as copying costs more than choosing
     bool column_known_ = true, next_known_ = false;

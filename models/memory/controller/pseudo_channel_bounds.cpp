@@ -14,7 +14,8 @@ Choice PseudoChannel::any_row(const CommandBus& bus, Cycles now) const {
     for (const Command command : {Command::Act, Command::Pre}) {
         const std::size_t i = row_index(command);
         Choice row = row_[i];
-        if (!row_known_[i]) find_row(command, bus, now, row);
+        Cycles rivals;
+        if (!row_known_[i]) find_row(command, bus, now, row, rivals);
         if (row.before(best)) best = row;
     }
     return best;
