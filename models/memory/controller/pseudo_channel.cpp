@@ -60,9 +60,7 @@ PseudoChannel::PseudoChannel(const DramSpec& spec, const AddressMap& map, int nu
       window_(spec.banks(), spec.queue),
       refresh_(spec),
       ledger_(std::max(latency_[0], latency_[1])),
-      activations_(static_cast<std::size_t>(spec.banks())),
-      precharges_(static_cast<std::size_t>(spec.banks())),
-      hits_given_(static_cast<std::size_t>(spec.banks())),
+      opened_(static_cast<std::size_t>(spec.banks())),
       bursts_per_row_(spec.bursts_per_row()),
       stream_(spec.banks()) {}
 
@@ -70,7 +68,6 @@ inline void PseudoChannel::enter(Direction direction, const Window::Burst& burst
                                  Cycles now) {
     const bool first = window_.enter(direction, burst);
     entries_->take(direction);
-    book_.show(burst.request, direction);
     const auto side = static_cast<std::size_t>(direction);
     streak_[side] = burst.local == last_local_[side] + 1 ? streak_[side] + 1 : 1;
     last_local_[side] = burst.local;
@@ -167,7 +164,6 @@ std::int64_t PseudoChannel::take_column(const Choice& choice, const CommandBus& 
     const std::int64_t row = window_.open_row(bank);
     const Window::Burst burst = window_.take(direction, bank);
     entries_->give(direction);
-    book_.hide(burst.request, direction);
     book_.serve(burst.request, 1, direction, choice.when + of(latency_, direction));
     book(choice, burst.entered);
     timing_.issue(choice.command, bank, choice.when);
@@ -225,7 +221,7 @@ std::int64_t PseudoChannel::take_row(const Choice& choice, const CommandBus& bus
 /// Hits that are given over the head of an older burst of the same bank are counted, up to the cap.
 void PseudoChannel::count_hit(Direction direction, int bank, std::int64_t sequence) {
     if (window_.oldest_miss(direction, bank) > sequence) return;
-    if (++hits_given_[static_cast<std::size_t>(bank)] < row_hit_cap_) return;
+    if (++opened(bank).hits_given < row_hit_cap_) return;
     capped_ |= bank_bit(bank);
     row_known(Command::Pre) = false;
 }
@@ -234,25 +230,25 @@ void PseudoChannel::count_hit(Direction direction, int bank, std::int64_t sequen
 std::int64_t PseudoChannel::precharge_row(const Choice& choice) {
     const std::int64_t row = window_.open_row(choice.bank);
     close(choice.bank);
-    note(choice, precharges_[static_cast<std::size_t>(choice.bank)]);
+    note(choice, opened(choice.bank).precharge);
     timing_.issue(Command::Pre, choice.bank, choice.when);
     return row;
 }
 
 /// The mark in bound() keeps the bank open until the burst that it was opened for is served.
 void PseudoChannel::activate_row(const Choice& choice, std::int64_t row) {
-    const auto bank = static_cast<std::size_t>(choice.bank);
-    note(choice, activations_[bank]);
+    Opening& opened = this->opened(choice.bank);
+    note(choice, opened.activation);
     timing_.issue(Command::Act, choice.bank, choice.when);
     window_.open(choice.bank, row);
     bound(choice.direction) |= bank_bit(choice.bank);
-    hits_given_[bank] = 0;
+    opened.hits_given = 0;
     ++stats_.activates;
 }
 
 void PseudoChannel::close(int bank) {
     window_.close(bank);
-    precharges_[static_cast<std::size_t>(bank)] = {};
+    opened(bank).precharge = {};
     capped_ &= ~bank_bit(bank);
     bound(Direction::Read) &= ~bank_bit(bank);
     bound(Direction::Write) &= ~bank_bit(bank);

@@ -186,6 +186,11 @@ private:
     struct RowStep {
         Cycles at = Cycles(-kMaxLatency), bank_ready, shared_ready;
     };
+    /// How the row of a bank was opened: the last ACT, and the PRE before it if a burst wanted it.
+    struct alignas(64) Opening {
+        RowStep activation, precharge;
+        int hits_given = 0;  ///< over the head of an older burst, if they are counted
+    };
     struct Reach {
         std::int64_t bursts, columns;
     };
@@ -290,6 +295,8 @@ private:
                        BusTime shared);
     bool closes_after(Direction direction, int bank) const;
     std::int64_t columns_to_completion(Direction direction) const;
+    std::int64_t least_left(Direction direction) const;
+    Opening& opened(int bank) { return opened_[static_cast<std::size_t>(bank)]; }
 
     const AddressMap& map_;
     const int number_;
@@ -315,7 +322,7 @@ private:
     RefreshPlan refresh_;
     BusLedger ledger_;
     Fifo<Blocking> blockings_;                       // the last, by begin
-    std::vector<RowStep> activations_, precharges_;  // the last of each bank, PRE only if a burst wanted it
+    std::vector<Opening> opened_;                    // of each bank
 
     Direction active_ = Direction::Read;
     Cycles active_since_;
@@ -327,7 +334,6 @@ private:
     bool urgent_ = false;                  // it has been passed often enough: its bank is kept for it
     std::uint64_t barred_ = 0;             // the bank that is to be refreshed
     std::uint64_t capped_ = 0;     // banks that have served row_hit_cap hits while an older burst waits
-    std::vector<int> hits_given_;  // that count, of each bank
     std::array<std::uint64_t, 2>
         bound_{};  // banks opened for a burst of the direction that is not yet served
 

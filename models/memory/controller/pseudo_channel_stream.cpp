@@ -94,12 +94,14 @@ void PseudoChannel::begin_stream(Cycles now, Cycles due) {
     stream.continued = visible + door.bursts > reach.bursts;
     stream.limit = stream.continued ? std::min(due, stream.clock(reach.columns)) : due;
     stream.window.clear();
-    window_.for_each(direction, [&](const Window::Burst& burst) { stream.window.push_back(burst); });
+    window_.for_each(direction, [&](const Window::Burst& burst) {
+        stream.window.push_back(burst);
+        return true;
+    });
     for (std::size_t i = stream.window.size(); i-- > 0;) put_back(door.ranges, stream.window[i]);
     door.bursts += visible;
     for (std::int64_t i = 0; i < visible; ++i) entries_->give(direction);
     window_.clear(direction);
-    book_.hide_all(direction);
     forget_choices();
     stream.start(map_, bursts_per_row_);
     if (window_.size(opposite(direction)) > 0) limit_patience();
@@ -242,7 +244,6 @@ std::int64_t PseudoChannel::refill(Cycles limit) {
         window_.enter(stream.direction, {range.sequence, place.row, range.first, entered, range.request,
                                          static_cast<std::int16_t>(place.bank)});
         entries_->take(stream.direction);
-        book_.show(range.request, stream.direction);
         ++range.first, ++range.sequence, --range.left, --door.bursts;
         if (range.left == 0) door.ranges.pop();
     }

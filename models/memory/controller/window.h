@@ -79,12 +79,12 @@ public:
     std::int64_t oldest_sequence(Direction direction) const {
         return size(direction) == 0 ? kNone : oldest(direction).sequence;
     }
-    /// Calls `see(burst)` for each burst of a direction, oldest first.
+    /// Calls `see(burst)` for each burst of a direction, oldest first, until it answers false.
     template <class See>
     void for_each(Direction direction, See&& see) const {
-        for (std::int32_t at = of(direction).oldest; at != kEnd;
-             at = slots_[static_cast<std::size_t>(at)].younger)
-            see(slots_[static_cast<std::size_t>(at)].burst);
+        std::int32_t at = of(direction).oldest;
+        while (at != kEnd && see(slots_[static_cast<std::size_t>(at)].burst))
+            at = slots_[static_cast<std::size_t>(at)].younger;
     }
 
 private:
