@@ -72,7 +72,7 @@ private:
 
     bool step(Cycles until);
     bool streams() const { return !streaming_.empty(); }
-    bool open_streams(Cycles now);
+    [[gnu::noinline]] bool open_streams(Cycles now);
     bool run_streams(Cycles until);
     void close_streams(Cycles limit);
     bool join(int pseudo_channel, std::int64_t request, std::int64_t first, std::int64_t count,
@@ -90,7 +90,7 @@ private:
     }
     void run_until(Cycles until);
     void skip_pause(Cycles until);
-    void admit(Cycles now);
+    [[gnu::noinline]] void admit(Cycles now);
     std::int64_t entering(const PseudoChannel& asked, Direction direction) const;
     bool room(int pseudo_channel, Direction direction) const;
     bool room_now(int pseudo_channel, Direction direction) const;

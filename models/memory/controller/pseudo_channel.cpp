@@ -85,7 +85,7 @@ inline void PseudoChannel::enter(Direction direction, const Window::Burst& burst
     if (column_known_)
         consider_columns(direction, column_banks(direction) & bank_bit(burst.bank), bus, now, column_);
     if (row_[row_index(Command::Pre)].bank == burst.bank || (capped_ & bank_bit(burst.bank)))
-        row_known(Command::Pre) = false;
+        forget_row(Command::Pre);
 }
 
 void PseudoChannel::push(std::int64_t request, std::int64_t first, std::int64_t count, Direction direction,
@@ -173,7 +173,7 @@ std::int64_t PseudoChannel::take_column(const Choice& choice, const CommandBus& 
     if (row_hit_cap_ > 0) count_hit(direction, bank, burst.sequence);
     if (closes_bank(choice.command)) close(bank);
     column_known_ = false;
-    if (row_[row_index(Command::Pre)].bank == bank) row_known(Command::Pre) = false;
+    if (row_[row_index(Command::Pre)].bank == bank) forget_row(Command::Pre);
     if (burst.sequence == oldest_) {
         oldest_ =
             std::min(window_.oldest_sequence(Direction::Read), window_.oldest_sequence(Direction::Write));
@@ -202,7 +202,7 @@ void PseudoChannel::note(const Choice& choice, RowStep& step) const {
 
 std::int64_t PseudoChannel::take_row(const Choice& choice, const CommandBus& bus) {
     const int bank = choice.bank;
-    row_known(choice.command) = false;
+    forget_row(choice.command);
     if (choice.command == Command::Pre) {
         const std::int64_t row = precharge_row(choice);
         consider_row(bank, bus, choice.when);
@@ -223,7 +223,7 @@ void PseudoChannel::count_hit(Direction direction, int bank, std::int64_t sequen
     if (window_.oldest_miss(direction, bank) > sequence) return;
     if (++opened(bank).hits_given < row_hit_cap_) return;
     capped_ |= bank_bit(bank);
-    row_known(Command::Pre) = false;
+    forget_row(Command::Pre);
 }
 
 /// Answers the row that was open.

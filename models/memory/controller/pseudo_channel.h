@@ -168,6 +168,7 @@ public:
 private:
     static constexpr std::int64_t kWorthIt = 12;  // columns: opening and ending a stream costs as much
     static constexpr Choice kUndecided{};
+    static constexpr Cycles kUnknown = Cycles(-1);
     static constexpr std::int64_t kMaxLatency = std::int64_t{1} << 32;  // of any command, in clocks
 
     struct Range {
@@ -255,7 +256,8 @@ private:
     const Choice& next_row(Command command, const CommandBus& bus, Cycles now, const Choice& instead);
     Choice any_row(const CommandBus& bus, Cycles now) const;
     static std::size_t row_index(Command command) { return command == Command::Act ? 0 : 1; }
-    bool& row_known(Command command) { return row_known_[row_index(command)]; }
+    bool row_known(Command command) const { return row_stays_[row_index(command)] != kUnknown; }
+    void forget_row(Command command) { row_stays_[row_index(command)] = kUnknown; }
     Choice next_refresh(const CommandBus& bus, Cycles now) const;
     void consider_columns(Direction direction, std::uint64_t banks, const CommandBus& bus, Cycles now,
                           Choice& best) const;
@@ -280,7 +282,10 @@ private:
                   const std::int64_t* sequences, Choice::Kind kind, Choice& best, Cycles* rivals) const;
     std::uint64_t column_banks(Direction direction) const;
     std::uint64_t row_banks() const;
-    void forget_choices() { column_known_ = row_known_[0] = row_known_[1] = next_known_ = false; }
+    void forget_choices() {
+        column_known_ = next_known_ = false;
+        row_stays_.fill(kUnknown);
+    }
 
     std::int64_t take_column(const Choice& choice, const CommandBus& bus);
     std::int64_t take_row(const Choice& choice, const CommandBus& bus);
@@ -346,13 +351,12 @@ private:
     // The best as last computed, of columns, ACTs and PREs.
     Choice column_;
     std::array<Choice, 2> row_;
-    // While its bus is taken up to an earlier clock than this, a row choice stays the best: no bank that was
-    // not ready for the command becomes so.
-    std::array<Cycles, 2> rivals_;
+    // A row choice stays the best, if later, while its bus is free from a clock up to this one: no bank that
+    // was not ready for the command becomes so.
+    std::array<Cycles, 2> row_stays_{Cycles::max(), Cycles::max()};
     Choice other_;                  // what is neither, or a column changed by the page policy
     const Choice* next_ = &kUndecided;  // and the best of all: one of these, as copying costs more than choosing
     bool column_known_ = true, next_known_ = false;
-    std::array<bool, 2> row_known_{true, true};
     Stats stats_;
 };
 

@@ -15,7 +15,7 @@ Choice PseudoChannel::any_row(const CommandBus& bus, Cycles now) const {
         const std::size_t i = row_index(command);
         Choice row = row_[i];
         Cycles rivals;
-        if (!row_known_[i]) find_row(command, bus, now, row, rivals);
+        if (row_stays_[i] == kUnknown) find_row(command, bus, now, row, rivals);
         if (row.before(best)) best = row;
     }
     return best;

@@ -48,15 +48,17 @@ const Choice& PseudoChannel::next_row(Command command, const CommandBus& bus, Cy
                                       const Choice& instead) {
     const Cycles free = bus.free(command);
     Choice& row = row_[row_index(command)];
-    if (both(row_known(command), either(row.when >= free, rivals_[row_index(command)] > free))) {
+    Cycles& stays = row_stays_[row_index(command)];
+    if (free <= stays) {
         row.when = row.when < free ? free : row.when;
         return row;
     }
-    const Cycles soonest = soonest_of_any(command, bus, now);
-    row_known(command) =
-        either(soonest < instead.when, both(soonest == instead.when, instead.kind == Choice::Kind::Row));
-    if (!row_known(command)) return instead;
-    find_row(command, bus, now, row, rivals_[row_index(command)]);
+    stays = kUnknown;
+    const std::int64_t ahead = (soonest_of_any(command, bus, now) - instead.when).value();
+    if (ahead >= static_cast<std::int64_t>(instead.kind == Choice::Kind::Row)) return instead;
+    Cycles rivals;
+    find_row(command, bus, now, row, rivals);
+    stays = std::max(row.when, rivals - Cycles(1));
     return row;
 }
 
@@ -124,18 +126,19 @@ void PseudoChannel::find_row(Command command, const CommandBus& bus, Cycles now,
 void PseudoChannel::consider_row(int bank, const CommandBus& bus, Cycles now) {
     const std::uint64_t banks = bank_bit(bank);
     const Command command = row_command(banks);
-    if (reserved() & banks) row_known(command) = false;
+    if (reserved() & banks) forget_row(command);
     if (!row_known(command) || !(row_banks() & banks)) return;
     Choice& row = row_[row_index(command)];
-    Cycles& rivals = rivals_[row_index(command)];
+    Cycles& stays = row_stays_[row_index(command)];
     if (barred_ != 0 || (capped_ & banks)) {
+        Cycles rivals;
         consider_rows(command, active_, banks, bus, now, row, rivals);
-        rivals = Cycles();
+        stays = row.when;
         return;
     }
     const Cycles when = std::max(std::max(now, bus.free(command)), timing_.earliest(command, bank));
     const std::int64_t sequence = window_.oldest_miss(active_, bank);
-    if (when != row.when) rivals = std::min(rivals, std::max(when, row.when));
+    if (when != row.when) stays = std::min(stays, std::max(when, row.when) - Cycles(1));
     if (by_age(when.value(), sequence) >= by_age(row.when.value(), row.sequence)) return;
     row.when = when;
     row.sequence = sequence;
