@@ -16,8 +16,7 @@ namespace systole {
 class BusLedger {
 public:
     /// Whoever asks about some clock does so before anything is booked that lies `reach` clocks behind it.
-    explicit BusLedger(Cycles reach)
-        : recent_(std::bit_ceil(static_cast<std::size_t>(reach.value()) + 2)) {}
+    explicit BusLedger(Cycles reach) : recent_(std::bit_ceil(static_cast<std::size_t>(reach.value()) + 2)) {}
 
     /// Everything before is booked.
     Cycles end() const { return end_; }

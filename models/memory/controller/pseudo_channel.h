@@ -166,9 +166,9 @@ public:
     BusAccount account(Cycles now) const { return ledger_.until(now); }
 
 private:
-    static constexpr std::int64_t kWorthIt = 12;  // columns: opening and ending a stream costs as much
+    static constexpr std::int64_t kWorthIt = 12;  // columns: beginning and ending a stream costs as much
     static constexpr Choice kUndecided{};
-    static constexpr Cycles kUnknown = Cycles(-1);
+    static constexpr Cycles kUnknown = Cycles(-1);  // in row_stays_: the choice must be made anew
     static constexpr std::int64_t kMaxLatency = std::int64_t{1} << 32;  // of any command, in clocks
 
     struct Range {
@@ -262,6 +262,7 @@ private:
     void consider_columns(Direction direction, std::uint64_t banks, const CommandBus& bus, Cycles now,
                           Choice& best) const;
     void consider_row(int bank, const CommandBus& bus, Cycles now);
+    /// `rivals`: no bank that is not ready when the best is given becomes so before.
     void consider_rows(Command command, Direction direction, std::uint64_t banks, const CommandBus& bus,
                        Cycles now, Choice& best, Cycles& rivals) const;
     void consider_capped(Command command, Direction direction, std::uint64_t banks, Cycles soonest,
@@ -326,8 +327,8 @@ private:
     RequestBook book_;
     RefreshPlan refresh_;
     BusLedger ledger_;
-    Fifo<Blocking> blockings_;                       // the last, by begin
-    std::vector<Opening> opened_;                    // of each bank
+    Fifo<Blocking> blockings_;     // the last, by begin
+    std::vector<Opening> opened_;  // of each bank
 
     Direction active_ = Direction::Read;
     Cycles active_since_;
@@ -338,7 +339,7 @@ private:
     std::int64_t passed_ = 0;              // … and the columns given to others since it is that
     bool urgent_ = false;                  // it has been passed often enough: its bank is kept for it
     std::uint64_t barred_ = 0;             // the bank that is to be refreshed
-    std::uint64_t capped_ = 0;     // banks that have served row_hit_cap hits while an older burst waits
+    std::uint64_t capped_ = 0;  // banks that have served row_hit_cap hits while an older burst waits
     std::array<std::uint64_t, 2>
         bound_{};  // banks opened for a burst of the direction that is not yet served
 
@@ -351,11 +352,11 @@ private:
     // The best as last computed, of columns, ACTs and PREs.
     Choice column_;
     std::array<Choice, 2> row_;
-    // A row choice stays the best, if later, while its bus is free from a clock up to this one: no bank that
-    // was not ready for the command becomes so.
+    // Each row choice stays the best, perhaps later, if its bus is not free before a clock up to this one: no
+    // bank that was not ready for the command becomes so until then.
     std::array<Cycles, 2> row_stays_{Cycles::max(), Cycles::max()};
-    Choice other_;                  // what is neither, or a column changed by the page policy
-    const Choice* next_ = &kUndecided;  // and the best of all: one of these, as copying costs more than choosing
+    Choice other_;                      // what is neither, or a column changed by the page policy
+    const Choice* next_ = &kUndecided;  // the best of all: one of these, as copying costs more than choosing
     bool column_known_ = true, next_known_ = false;
     Stats stats_;
 };

@@ -110,7 +110,8 @@ void PseudoChannel::find_row(Command command, const CommandBus& bus, Cycles now,
     best.sequence = 0;
     rivals = command == Command::Pre ? Cycles::max() : Cycles();
     const std::uint64_t open = window_.open_banks();
-    consider_rows(command, active_, row_banks() & (command == Command::Pre ? open : ~open), bus, now, best, rivals);
+    consider_rows(command, active_, row_banks() & (command == Command::Pre ? open : ~open), bus, now, best,
+                  rivals);
     if (urgent_) consider_urgent_row(command, bus, now, best, rivals);
 }
 
