@@ -10,9 +10,10 @@ namespace {
 
 constexpr std::uint64_t kNobody = std::uint64_t{1} << 62;  // more clocks than anything takes
 
-/// By clock, of one clock by age: one number, compared in two instructions without a branch.
-Int128 by_age(std::int64_t clock, std::int64_t sequence) {
-    return Int128{clock} << 64 | static_cast<std::uint64_t>(sequence);
+/// By clock, of one clock by age, without a branch; clocks are never negative.
+bool comes_before(std::int64_t clock, std::int64_t sequence, std::int64_t other_clock,
+                  std::int64_t other_sequence) {
+    return clock - other_clock < static_cast<std::int64_t>(sequence < other_sequence);
 }
 
 }  // namespace
@@ -140,7 +141,7 @@ void PseudoChannel::consider_row(int bank, const CommandBus& bus, Cycles now) {
     const Cycles when = std::max(std::max(now, bus.free(command)), timing_.earliest(command, bank));
     const std::int64_t sequence = window_.oldest_miss(active_, bank);
     if (when != row.when) stays = std::min(stays, std::max(when, row.when) - Cycles(1));
-    if (by_age(when.value(), sequence) >= by_age(row.when.value(), row.sequence)) return;
+    if (!comes_before(when.value(), sequence, row.when.value(), row.sequence)) return;
     row.when = when;
     row.sequence = sequence;
     row.command = command;
@@ -198,26 +199,27 @@ void PseudoChannel::consider(Command command, Direction direction, std::uint64_t
                              Cycles* rivals) const {
     const BankTiming::Locals locals = timing_.locals(command);
     const std::int64_t earliest = soonest.value();
-    Int128 least = by_age(best.when.value(), best.sequence);
+    std::int64_t when = best.when.value(), sequence = best.sequence;
     int found = -1;
     std::uint64_t next_ready = kNobody;  // clocks after `earliest`, less one: nothing that is ready counts
     for (; banks != 0; banks &= banks - 1) {
         const auto bank = static_cast<unsigned>(std::countr_zero(banks));
         const std::int64_t ready = locals.ready(bank);
-        const Int128 candidate = by_age(ready > earliest ? ready : earliest, sequences[bank]);
+        const std::int64_t at = ready > earliest ? ready : earliest, candidate = sequences[bank];
         if (rivals) {
             const auto later = static_cast<std::uint64_t>(ready - earliest - 1);
             next_ready = later < next_ready ? later : next_ready;
         }
-        const bool better = candidate < least;
-        least = better ? candidate : least;
+        const bool better = comes_before(at, candidate, when, sequence);
+        when = better ? at : when;
+        sequence = better ? candidate : sequence;
         found = better ? static_cast<int>(bank) : found;
     }
     if (rivals && next_ready < kNobody)
         *rivals = std::min(*rivals, Cycles(earliest + 1 + static_cast<std::int64_t>(next_ready)));
     if (found < 0) return;
-    best.when = Cycles(static_cast<std::int64_t>(least >> 64));
-    best.sequence = static_cast<std::int64_t>(least);
+    best.when = Cycles(when);
+    best.sequence = sequence;
     best.kind = kind;
     best.command = command;
     best.direction = direction;
