@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a request costs in DramChannel, without SystemC, over requests that are already decoded: 32-byte
 // bursts sent in order as fast as the windows take them, to one pseudo-channel (one a clock) and to a stack
-// of eight channels with two each (up to 16 a clock, all waiting behind the first that finds no room); and
-// streams handed over as descriptors. The best of several repetitions. Not a test: it only prints.
+// of eight channels with two each (up to 16 a clock, all waiting behind the first that finds no room), with
+// queues of their own or shared by two; and streams handed over as descriptors. The best of several
+// repetitions. Not a test: it only prints.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -38,6 +39,15 @@ DramSpec stack() {
     spec.channels = 8;
     spec.pseudo_channels = 2;
     spec.address_map = "ch4 bg2 co5 ba2 ro15";
+    return spec;
+}
+
+/// As above, but the two pseudo-channels of a channel share their entries, as in hbm2_golden_stack.
+DramSpec golden_stack() {
+    DramSpec spec = stack();
+    spec.queue = 64;
+    spec.shared_queue = true;
+    spec.writes = {52, 12};
     return spec;
 }
 
@@ -153,6 +163,8 @@ int main() {
     bench_requests("stack, stream", stack(), kSendsPerClock, Pattern::Stream);
     bench_requests("stack, random", stack(), kSendsPerClock, Pattern::Random);
     bench_requests("stack, mixed", stack(), kSendsPerClock, Pattern::Mixed);
+    bench_requests("golden stack, stream", golden_stack(), kSendsPerClock, Pattern::Stream);
+    bench_requests("golden stack, random", golden_stack(), kSendsPerClock, Pattern::Random);
     bench_descriptors("descriptors of 32 KiB, one", 1, 1024, Direction::Read);
     bench_descriptors("descriptors of 32 KiB, pair", 2, 1024, Direction::Read);
     bench_descriptors("descriptors of 2 KiB, one", 1, 64, Direction::Read);

@@ -58,14 +58,17 @@ void BankTiming::fold(const ConstraintRow& row, std::int64_t latency) {
 }
 
 void BankTiming::fold(Command preceding, Scope scope, std::size_t row, std::int64_t latency) {
-    std::vector<Effect>& effects = effects_[index(preceding)].of(scope);
+    std::vector<Effect>& effects = effects_[index(preceding)];
     const std::size_t at = first_node(scope, row);
     const auto same =
         std::find_if(effects.begin(), effects.end(), [at](const Effect& effect) { return effect.at == at; });
-    if (same == effects.end())
-        effects.push_back({at, latency});
-    else
+    if (same != effects.end()) {
         same->latency = std::max(same->latency, latency);
+        return;
+    }
+    const Effect effect{static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(index(scope)), latency};
+    effects.insert(scope == Scope::Bank ? effects.begin() : effects.end(), effect);
+    if (scope == Scope::Bank) ++in_bank_[index(preceding)];
 }
 
 Cycles BankTiming::earliest_of_all(Command command) const {

@@ -63,21 +63,16 @@ public:
     /// As issue(), for the bank alone: enough as long as nobody asks about others before a later command of
     /// the kind in the same group is issued. A column keeps rows away within its bank only.
     void issue_in_bank(Command column, int bank, Cycles clock) {
-        raise(effects_[index(column)].bank, static_cast<std::size_t>(bank), clock.value());
+        const std::vector<Effect>& effects = effects_[index(column)];
+        for (std::size_t i = 0; i < in_bank_[index(column)]; ++i)
+            raise(effects[i].at + static_cast<std::size_t>(bank), clock.value() + effects[i].latency);
     }
 
 private:
     /// A row's effect on one following command: `at` is the place of its first node in ready_.
     struct Effect {
-        std::size_t at;
+        std::uint32_t at, scope;
         std::int64_t latency;
-    };
-    /// Those of one preceding command, for each scope: of the bank, of its group, and of all banks.
-    struct Effects {
-        std::vector<Effect> bank, group, all;
-        std::vector<Effect>& of(Scope scope) {
-            return scope == Scope::Bank ? bank : scope == Scope::Group ? group : all;
-        }
     };
     /// A row that keeps a command of all banks away; such commands are rare, so nothing is kept for them.
     struct Delay {
@@ -101,6 +96,7 @@ private:
     static Command reduced(Command following);
     std::size_t row_of(Command command) const { return index(reduced(command)) * nodes(); }
     static std::size_t index(Command command) { return static_cast<std::size_t>(command); }
+    static std::size_t index(Scope scope) { return static_cast<std::size_t>(scope); }
     std::size_t nodes() const { return 1 + groups_ + banks_; }
     std::size_t group_of(int bank) const { return static_cast<std::size_t>(bank) >> bank_bits_; }
     std::size_t first_node(Scope scope, std::size_t row) const;
@@ -111,16 +107,14 @@ private:
     void fold_window(const ConstraintRow& row, std::int64_t latency);
     void slide(Window& window, int bank, std::int64_t clock);
     void raise(std::size_t at, std::int64_t clock) { ready_[at] = std::max(ready_[at], clock); }
-    void raise(const std::vector<Effect>& effects, std::size_t node, std::int64_t clock) {
-        for (const Effect& effect : effects) raise(effect.at + node, clock + effect.latency);
-    }
 
     int bank_bits_;  // banks are numbered group-major: bank = group << bank_bits_ | bank in group
     std::size_t groups_, banks_;
     // Per command: of the pseudo-channel, of each group, of each bank. The places of ReadAp and WriteAp,
     // which need none of their own, hold what after_opposite() answers.
     std::vector<std::int64_t> ready_;
-    std::array<Effects, kCommands> effects_;
+    std::array<std::vector<Effect>, kCommands> effects_;  // of each preceding command; first those …
+    std::array<std::size_t, kCommands> in_bank_{};        // … of scope Bank, so many
     std::vector<Delay> delays_;
     std::array<std::int64_t, kCommands> last_{};  // clock of the last of each command; long ago if none
     std::vector<Window> windows_;
@@ -134,10 +128,11 @@ inline Command BankTiming::reduced(Command following) {
 // Inline, as most callers know the command.
 inline void BankTiming::issue(Command command, int bank, Cycles clock) {
     const std::int64_t at = clock.value();
-    const Effects& effects = effects_[index(command)];
-    raise(effects.bank, static_cast<std::size_t>(bank), at);
-    raise(effects.group, group_of(bank), at);
-    raise(effects.all, 0, at);
+    std::array<std::size_t, 3> nodes{};  // by scope
+    nodes[index(Scope::Bank)] = static_cast<std::size_t>(bank);
+    nodes[index(Scope::Group)] = group_of(bank);
+    for (const Effect& effect : effects_[index(command)])
+        raise(effect.at + nodes[effect.scope], at + effect.latency);
     last_[index(command)] = std::max(last_[index(command)], at);
     if (is_column(command)) return;  // no standard counts columns in windows
     for (Window& window : windows_)

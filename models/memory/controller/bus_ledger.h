@@ -4,15 +4,20 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <vector>
 
 #include "models/memory/controller/bus_account.h"
-#include "models/memory/controller/fifo.h"
 #include "sim/base/units.h"
 
 namespace systole {
 
 class BusLedger {
 public:
+    /// Whoever asks about some clock does so before anything is booked that lies `reach` clocks behind it.
+    explicit BusLedger(Cycles reach) : recent_(std::bit_ceil(static_cast<std::size_t>(reach.value()) + 2)) {}
+
     /// Everything before is booked.
     Cycles end() const { return end_; }
 
@@ -21,18 +26,13 @@ public:
         if (until > end_) extend(owner, until);
     }
 
-    /// Nobody will ask about clocks before `now` any more.
-    void forget(Cycles now) {
-        while (!recent_.empty() && recent_.front().end <= now) recent_.pop();
-    }
-
     /// All clocks before `now`; those that are not booked belong to an empty queue.
     BusAccount until(Cycles now) const {
         BusAccount account = account_;
         Cycles end = end_;
-        for (std::size_t i = recent_.size(); i-- > 0 && end > now;) {
-            const Cycles begin = std::max(i > 0 ? recent_[i - 1].end : now, now);
-            account[recent_[i].owner] -= (end - begin).value();
+        for (std::size_t i = last_; end > now; --i) {
+            const Cycles begin = std::max(span(i - 1).end, now);
+            account[span(i).owner] -= (end - begin).value();
             end = begin;
         }
         account[BusTime::EmptyQueue] += (now - end).value();
@@ -47,16 +47,17 @@ private:
 
     [[gnu::noinline]] void extend(BusTime owner, Cycles until) {
         account_[owner] += (until - end_).value();
-        if (!recent_.empty() && recent_.back().owner == owner)
-            recent_.back().end = until;
-        else
-            recent_.push({owner, until});
+        last_ += span(last_).owner == owner ? 0 : 1;
+        recent_[last_ & (recent_.size() - 1)] = {owner, until};
         end_ = until;
     }
+    const Span& span(std::size_t i) const { return recent_[i & (recent_.size() - 1)]; }
 
     BusAccount account_;
     Cycles end_;
-    Fifo<Span> recent_;  // the last spans, each from the end of the one before
+    // The last spans, each from the end of the one before, in a ring: none is shorter than one clock.
+    std::vector<Span> recent_;
+    std::size_t last_ = 0;
 };
 
 }  // namespace systole

@@ -37,7 +37,7 @@ struct Choice {
     bool before(const Choice& other) const {
         const bool first_of_kind = both(kind == other.kind, sequence < other.sequence);
         const bool first_at_once = either(kind < other.kind, first_of_kind);
-        return either(when < other.when, both(when == other.when, first_at_once));
+        return (when - other.when).value() < static_cast<std::int64_t>(first_at_once);
     }
 };
 

@@ -23,8 +23,10 @@ public:
     /// `command` takes its bus from `clock` on; clocks never decrease for commands of one bus.
     void take(Command command, Cycles clock) {
         const PerCommand& taken = taken_[index(command)];
-        for (std::size_t kind = 0; kind < kinds_; ++kind)
-            free_[kind] = std::max(free_[kind], clock + taken[kind]);
+        for (std::size_t kind = 0; kind < kinds_; ++kind) {
+            const Cycles until = clock + taken[kind];
+            free_[kind] = free_[kind] < until ? until : free_[kind];  // of values: without a branch
+        }
     }
 
     /// For how many clocks `preceding` keeps `following` away; zero if they have buses of their own.

@@ -87,16 +87,19 @@ bool DramChannel::room_now(int pseudo_channel, Direction direction) const {
 
 /// Does what comes next, of all pseudo-channels, if it comes before `until`, or opens streams with it.
 bool DramChannel::step(Cycles until) {
-    PseudoChannel* first = &buses_.front();
+    PseudoChannel* const end = buses_.data() + buses_.size();
+    PseudoChannel* first = buses_.data();
     const Choice* best = &first->next(command_bus_, now_);
-    for (std::size_t i = 1; i < buses_.size(); ++i) {
-        const Choice& choice = buses_[i].next(command_bus_, now_);
-        if (choice.before(*best)) best = &choice, first = &buses_[i];
+    for (PseudoChannel* bus = first + 1; bus != end; ++bus) {
+        const Choice& choice = bus->next(command_bus_, now_);
+        const bool earlier = choice.before(*best);
+        best = earlier ? &choice : best;
+        first = earlier ? bus : first;
     }
     const Choice& next = *best;
     last_ = next.kind;
     if (next.when >= until) return false;
-    if (next.kind == Choice::Kind::Column && open_streams(next.when)) return true;
+    if (next.kind == Choice::Kind::Column && first->may_stream() && open_streams(next.when)) return true;
     now_ = next.when;
     if (shared_ && next.kind == Choice::Kind::Change) admit(now_);
     const std::int64_t row = first->take(next, command_bus_);
@@ -110,8 +113,7 @@ bool DramChannel::step(Cycles until) {
     return true;
 }
 
-void DramChannel::fix_until(Cycles until) {
-    if (until <= fixed_) return;
+void DramChannel::run_until(Cycles until) {
     while (streams() ? !run_streams(until) : step(until))
         if (last_ == Choice::Kind::Change) skip_pause(until);
     now_ = fixed_ = until;
@@ -131,11 +133,17 @@ void DramChannel::skip_pause(Cycles until) {
 
 void DramChannel::advance(Cycles now, std::vector<Completion>& done) {
     fix_until(now);
-    const auto begin = static_cast<std::ptrdiff_t>(done.size());
-    for (PseudoChannel& bus : buses_) bus.collect(now, done);
-    const auto earlier = [](const Completion& a, const Completion& b) { return a.clock < b.clock; };
-    if (!std::is_sorted(done.begin() + begin, done.end(), earlier))
-        std::stable_sort(done.begin() + begin, done.end(), earlier);
+    for (;;) {
+        PseudoChannel* first = nullptr;
+        Cycles end = Cycles::max();
+        for (PseudoChannel& bus : buses_) {
+            const Cycles other = bus.first_completion();
+            first = other < end ? &bus : first;
+            end = other < end ? other : end;
+        }
+        if (!first || end > now) return;
+        done.push_back(first->collect_first());
+    }
 }
 
 void DramChannel::settle(Cycles now) {

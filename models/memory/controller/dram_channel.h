@@ -72,7 +72,7 @@ private:
 
     bool step(Cycles until);
     bool streams() const { return !streaming_.empty(); }
-    bool open_streams(Cycles now);
+    [[gnu::noinline]] bool open_streams(Cycles now);
     bool run_streams(Cycles until);
     void rank_waiting();
     void close_streams(Cycles limit);
@@ -87,9 +87,12 @@ private:
             listener_(
                 {choice.command, static_cast<int>(&bus - buses_.data()), choice.bank, row, choice.when});
     }
-    void fix_until(Cycles until);
+    void fix_until(Cycles until) {
+        if (until > fixed_) run_until(until);
+    }
+    void run_until(Cycles until);
     void skip_pause(Cycles until);
-    void admit(Cycles now);
+    [[gnu::noinline]] void admit(Cycles now);
     std::int64_t entering(const PseudoChannel& asked, Direction direction) const;
     bool room(int pseudo_channel, Direction direction) const;
     bool room_now(int pseudo_channel, Direction direction) const;

@@ -59,16 +59,14 @@ PseudoChannel::PseudoChannel(const DramSpec& spec, const AddressMap& map, int nu
       timing_(spec),
       window_(spec.banks(), spec.queue),
       refresh_(spec),
-      activations_(static_cast<std::size_t>(spec.banks())),
-      precharges_(static_cast<std::size_t>(spec.banks())),
-      hits_given_(static_cast<std::size_t>(spec.banks())),
+      ledger_(std::max(latency_[0], latency_[1])),
+      opened_(static_cast<std::size_t>(spec.banks())),
       stream_(spec.banks(), map, spec.bursts_per_row()) {}
 
 inline void PseudoChannel::enter(Direction direction, const Window::Burst& burst, const CommandBus& bus,
                                  Cycles now) {
     const bool first = window_.enter(direction, burst);
     entries_->take(direction);
-    book_.show(burst.request, direction);
     const auto side = static_cast<std::size_t>(direction);
     streak_[side] = burst.local == last_local_[side] + 1 ? streak_[side] + 1 : 1;
     last_local_[side] = burst.local;
@@ -86,7 +84,7 @@ inline void PseudoChannel::enter(Direction direction, const Window::Burst& burst
     if (column_known_)
         consider_columns(direction, column_banks(direction) & bank_bit(burst.bank), bus, now, column_);
     if (row_[row_index(Command::Pre)].bank == burst.bank || (capped_ & bank_bit(burst.bank)))
-        row_known(Command::Pre) = false;
+        forget_row(Command::Pre);
 }
 
 void PseudoChannel::push(std::int64_t request, std::int64_t first, std::int64_t count, Direction direction,
@@ -164,7 +162,6 @@ std::int64_t PseudoChannel::take_column(const Choice& choice, const CommandBus& 
     const std::int64_t row = window_.open_row(bank);
     const Window::Burst burst = window_.take(direction, bank);
     entries_->give(direction);
-    book_.hide(burst.request, direction);
     book_.serve(burst.request, 1, direction, choice.when + of(latency_, direction));
     book(choice, burst.entered);
     timing_.issue(choice.command, bank, choice.when);
@@ -174,7 +171,7 @@ std::int64_t PseudoChannel::take_column(const Choice& choice, const CommandBus& 
     if (row_hit_cap_ > 0) count_hit(direction, bank, burst.sequence);
     if (closes_bank(choice.command)) close(bank);
     column_known_ = false;
-    if (row_[row_index(Command::Pre)].bank == bank) row_known(Command::Pre) = false;
+    if (row_[row_index(Command::Pre)].bank == bank) forget_row(Command::Pre);
     if (burst.sequence == oldest_) {
         oldest_ =
             std::min(window_.oldest_sequence(Direction::Read), window_.oldest_sequence(Direction::Write));
@@ -203,7 +200,7 @@ void PseudoChannel::note(const Choice& choice, RowStep& step) const {
 
 std::int64_t PseudoChannel::take_row(const Choice& choice, const CommandBus& bus) {
     const int bank = choice.bank;
-    row_known(choice.command) = false;
+    forget_row(choice.command);
     if (choice.command == Command::Pre) {
         const std::int64_t row = precharge_row(choice);
         consider_row(bank, bus, choice.when);
@@ -222,34 +219,34 @@ std::int64_t PseudoChannel::take_row(const Choice& choice, const CommandBus& bus
 /// Hits that are given over the head of an older burst of the same bank are counted, up to the cap.
 void PseudoChannel::count_hit(Direction direction, int bank, std::int64_t sequence) {
     if (window_.oldest_miss(direction, bank) > sequence) return;
-    if (++hits_given_[static_cast<std::size_t>(bank)] < row_hit_cap_) return;
+    if (++opened(bank).hits_given < row_hit_cap_) return;
     capped_ |= bank_bit(bank);
-    row_known(Command::Pre) = false;
+    forget_row(Command::Pre);
 }
 
 /// Answers the row that was open.
 std::int64_t PseudoChannel::precharge_row(const Choice& choice) {
     const std::int64_t row = window_.open_row(choice.bank);
     close(choice.bank);
-    note(choice, precharges_[static_cast<std::size_t>(choice.bank)]);
+    note(choice, opened(choice.bank).precharge);
     timing_.issue(Command::Pre, choice.bank, choice.when);
     return row;
 }
 
 /// The mark in bound() keeps the bank open until the burst that it was opened for is served.
 void PseudoChannel::activate_row(const Choice& choice, std::int64_t row) {
-    const auto bank = static_cast<std::size_t>(choice.bank);
-    note(choice, activations_[bank]);
+    Opening& opened = this->opened(choice.bank);
+    note(choice, opened.activation);
     timing_.issue(Command::Act, choice.bank, choice.when);
     window_.open(choice.bank, row);
     bound(choice.direction) |= bank_bit(choice.bank);
-    hits_given_[bank] = 0;
+    opened.hits_given = 0;
     ++stats_.activates;
 }
 
 void PseudoChannel::close(int bank) {
     window_.close(bank);
-    precharges_[static_cast<std::size_t>(bank)] = {};
+    opened(bank).precharge = {};
     capped_ &= ~bank_bit(bank);
     bound(Direction::Read) &= ~bank_bit(bank);
     bound(Direction::Write) &= ~bank_bit(bank);
@@ -282,10 +279,6 @@ void PseudoChannel::skip_refreshes(std::int64_t count) {
     next_known_ = false;
     refresh_.skip(count);
     (refresh_.all_banks() ? stats_.refreshes : stats_.bank_refreshes) += count;
-}
-
-void PseudoChannel::collect(Cycles now, std::vector<Completion>& done) {
-    book_.collect(now, [&done](std::int64_t id, Cycles end) { done.push_back({id, end}); });
 }
 
 }  // namespace systole

@@ -58,7 +58,8 @@ public:
 
     /// What comes next at `now` or later. Stays as it is until it is taken and next() asked again.
     const Choice& next(const CommandBus& bus, Cycles now) {
-        if (!next_known_ || (next_->kind != Choice::Kind::Change && next_->when < bus.free(next_->command))) {
+        const bool delayed = next_->when < bus.free(next_->command);
+        if (either(!next_known_, both(next_->kind != Choice::Kind::Change, delayed))) {
             next_ = &find_next(bus, now);
             next_known_ = true;
         }
@@ -72,6 +73,8 @@ public:
 
     /// No burst waits, and no refresh.
     bool rests() const { return waiting() == 0 && !refresh_.pending() && change_ == Cycles::max(); }
+    /// A look at whether it could: enough of what came last was in order.
+    bool may_stream() const { return streak_[static_cast<std::size_t>(active_)] >= kWorthIt; }
     /// What waits will be given in order at an even cadence from its next column on. Only between clocks.
     bool can_stream(Cycles due) const;
     /// Their columns never want the column bus at the same clock.
@@ -137,8 +140,12 @@ public:
     std::int64_t refreshes_to_skip(Cycles until) const;
     void skip_refreshes(std::int64_t count);
 
-    /// Appends the completions up to `now`, in order of time.
-    void collect(Cycles now, std::vector<Completion>& done);
+    /// When the first completion is that is not yet collected; Cycles::max() if there is none.
+    Cycles first_completion() const { return book_.first_end(); }
+    Completion collect_first() {
+        const Cycles end = book_.first_end();
+        return {book_.collect_first(), end};
+    }
 
     /// The least clock at which a request can be complete, as things stand at `now`; Cycles::max() if idle.
     /// Entries of a shared queue may become free at `freed`, not earlier.
@@ -179,11 +186,19 @@ public:
     BusAccount account(Cycles now) const { return ledger_.until(now); }
 
 private:
+    static constexpr std::int64_t kWorthIt = 12;  // columns: beginning and ending a stream costs as much
+    static constexpr Choice kUndecided{};
+    static constexpr Cycles kUnknown = Cycles(-1);  // in row_stays_: the choice must be made anew
     static constexpr std::int64_t kMaxLatency = std::int64_t{1} << 32;  // of any command, in clocks
 
     /// An ACT or PRE, and when rows of scope Bank and wider ones allowed it; none if `at` is negative.
     struct RowStep {
         Cycles at = Cycles(-kMaxLatency), bank_ready, shared_ready;
+    };
+    /// How the row of a bank was opened: the last ACT, and the PRE before it if a burst wanted it.
+    struct alignas(64) Opening {
+        RowStep activation, precharge;
+        int hits_given = 0;  ///< over the head of an older burst, if they are counted
     };
     struct Reach {
         std::int64_t bursts, columns;
@@ -250,20 +265,23 @@ private:
 
     const Choice& find_next(const CommandBus& bus, Cycles now);
     void find_column(const CommandBus& bus, Cycles now, Choice& best) const;
-    void find_row(Command command, const CommandBus& bus, Cycles now, Choice& best) const;
+    void find_row(Command command, const CommandBus& bus, Cycles now, Choice& best, Cycles& rivals) const;
     const Choice& next_row(Command command, const CommandBus& bus, Cycles now, const Choice& instead);
     Choice any_row(const CommandBus& bus, Cycles now) const;
     static std::size_t row_index(Command command) { return command == Command::Act ? 0 : 1; }
-    bool& row_known(Command command) { return row_known_[row_index(command)]; }
+    bool row_known(Command command) const { return row_stays_[row_index(command)] != kUnknown; }
+    void forget_row(Command command) { row_stays_[row_index(command)] = kUnknown; }
     Choice next_refresh(const CommandBus& bus, Cycles now) const;
     void consider_columns(Direction direction, std::uint64_t banks, const CommandBus& bus, Cycles now,
                           Choice& best) const;
     void consider_row(int bank, const CommandBus& bus, Cycles now);
+    /// `rivals`: no bank that is not ready when the best is given becomes so before.
     void consider_rows(Command command, Direction direction, std::uint64_t banks, const CommandBus& bus,
-                       Cycles now, Choice& best) const;
+                       Cycles now, Choice& best, Cycles& rivals) const;
     void consider_capped(Command command, Direction direction, std::uint64_t banks, Cycles soonest,
                          Choice& best) const;
-    void consider_urgent_row(Command command, const CommandBus& bus, Cycles now, Choice& best) const;
+    void consider_urgent_row(Command command, const CommandBus& bus, Cycles now, Choice& best,
+                             Cycles& rivals) const;
     void consider_other_columns(Direction idle, const CommandBus& bus, Cycles now, Choice& best) const;
     std::uint64_t urgent_column(Direction direction) const;
     /// No bank can be given `command` before.
@@ -275,10 +293,13 @@ private:
         return window_.open_banks() & bank ? Command::Pre : Command::Act;
     }
     void consider(Command command, Direction direction, std::uint64_t banks, Cycles soonest,
-                  const std::int64_t* sequences, Choice::Kind kind, Choice& best) const;
+                  const std::int64_t* sequences, Choice::Kind kind, Choice& best, Cycles* rivals) const;
     std::uint64_t column_banks(Direction direction) const;
     std::uint64_t row_banks() const;
-    void forget_choices() { column_known_ = row_known_[0] = row_known_[1] = next_known_ = false; }
+    void forget_choices() {
+        column_known_ = next_known_ = false;
+        row_stays_.fill(kUnknown);
+    }
 
     std::int64_t take_column(const Choice& choice, const CommandBus& bus);
     std::int64_t take_row(const Choice& choice, const CommandBus& bus);
@@ -293,6 +314,8 @@ private:
                        BusTime shared);
     bool closes_after(Direction direction, int bank) const;
     std::int64_t columns_to_completion(Direction direction) const;
+    std::int64_t least_left(Direction direction) const;
+    Opening& opened(int bank) { return opened_[static_cast<std::size_t>(bank)]; }
 
     const AddressMap& map_;
     const int number_;
@@ -317,8 +340,8 @@ private:
     RequestBook book_;
     RefreshPlan refresh_;
     BusLedger ledger_;
-    Fifo<Blocking> blockings_;                       // the last, by begin
-    std::vector<RowStep> activations_, precharges_;  // the last of each bank, PRE only if a burst wanted it
+    Fifo<Blocking> blockings_;     // the last, by begin
+    std::vector<Opening> opened_;  // of each bank
 
     Direction active_ = Direction::Read;
     Cycles active_since_;
@@ -329,8 +352,7 @@ private:
     std::int64_t passed_ = 0;              // … and the columns given to others since it is that
     bool urgent_ = false;                  // it has been passed often enough: its bank is kept for it
     std::uint64_t barred_ = 0;             // the bank that is to be refreshed
-    std::uint64_t capped_ = 0;     // banks that have served row_hit_cap hits while an older burst waits
-    std::vector<int> hits_given_;  // that count, of each bank
+    std::uint64_t capped_ = 0;  // banks that have served row_hit_cap hits while an older burst waits
     std::array<std::uint64_t, 2>
         bound_{};  // banks opened for a burst of the direction that is not yet served
 
@@ -342,10 +364,12 @@ private:
     // The best as last computed, of columns, ACTs and PREs.
     Choice column_;
     std::array<Choice, 2> row_;
-    Choice other_;                  // what is neither, or a column changed by the page policy
-    const Choice* next_ = nullptr;  // and the best of all: one of these, as copying costs more than choosing
+    // Each row choice stays the best, perhaps later, if its bus is not free before a clock up to this one: no
+    // bank that was not ready for the command becomes so until then.
+    std::array<Cycles, 2> row_stays_{Cycles::max(), Cycles::max()};
+    Choice other_;                      // what is neither, or a column changed by the page policy
+    const Choice* next_ = &kUndecided;  // the best of all: one of these, as copying costs more than choosing
     bool column_known_ = true, next_known_ = false;
-    std::array<bool, 2> row_known_{true, true};
     Stats stats_;
 };
 

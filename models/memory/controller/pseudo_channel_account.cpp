@@ -17,20 +17,19 @@ void PseudoChannel::book(const Choice& column, Cycles entered) {
 /// All clocks before its data.
 void PseudoChannel::book_before(const Choice& column, Cycles entered) {
     if (ledger_.end() >= column.when + of(latency_, column.direction) - burst_) return;
-    ledger_.forget(column.when);
     book_wait(column, entered);
 }
 
 void PseudoChannel::book_wait(const Choice& column, Cycles entered) {
-    const auto bank = static_cast<std::size_t>(column.bank);
+    const Opening& opened = opened_[static_cast<std::size_t>(column.bank)];
     const Cycles latency = of(latency_, column.direction) - burst_;
     const Cycles activation = latency + of(activation_, column.direction);
     // What no bank may do is not blamed on this one: without its conflict the clocks were lost as well.
-    RowStep shared = activations_[bank];
+    RowStep shared = opened.activation;
     shared.at = std::min(shared.at, shared.shared_ready);
     book_row_wait(column, entered, shared, activation, BusTime::Activation);
-    book_row_wait(column, entered, precharges_[bank], activation + precharge_, BusTime::CommandBus);
-    book_row_wait(column, entered, activations_[bank], activation, BusTime::Activation);
+    book_row_wait(column, entered, opened.precharge, activation + precharge_, BusTime::CommandBus);
+    book_row_wait(column, entered, opened.activation, activation, BusTime::Activation);
     if (ledger_.end() >= column.when + latency) return;
     const Cycles active_since = column.direction == active_ ? active_since_ : Cycles();
     const auto until = [&](Cycles clock, BusTime reason) {
@@ -82,9 +81,9 @@ void PseudoChannel::begin_refresh(Cycles now) {
 void PseudoChannel::end_refresh(const Choice& refresh) {
     // What waits for a row now waits for the refresh, not for a PRE before it.
     if (refresh_.all_banks())
-        std::fill(precharges_.begin(), precharges_.end(), RowStep{});
+        for (Opening& opened : opened_) opened.precharge = {};
     else
-        precharges_[static_cast<std::size_t>(refresh.bank)] = {};
+        opened(refresh.bank).precharge = {};
     ++(refresh_.all_banks() ? stats_.refreshes : stats_.bank_refreshes);
     blockings_.back().until = refresh.when + refresh_to_activation_;
     refresh_.given();

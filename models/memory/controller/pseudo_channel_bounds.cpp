@@ -14,7 +14,8 @@ Choice PseudoChannel::any_row(const CommandBus& bus, Cycles now) const {
     for (const Command command : {Command::Act, Command::Pre}) {
         const std::size_t i = row_index(command);
         Choice row = row_[i];
-        if (!row_known_[i]) find_row(command, bus, now, row);
+        Cycles rivals;
+        if (row_stays_[i] == kUnknown) find_row(command, bus, now, row, rivals);
         if (row.before(best)) best = row;
     }
     return best;
@@ -52,9 +53,19 @@ Cycles PseudoChannel::completion_bound(const CommandBus& bus, Cycles now, Cycles
     return bound;
 }
 
+/// The fewest bursts that a request still waits for which has some in the window.
+std::int64_t PseudoChannel::least_left(Direction direction) const {
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    window_.for_each(direction, [&](const Window::Burst& burst) {
+        least = std::min(least, book_.left(burst.request));
+        return least > 1;
+    });
+    return least;
+}
+
 /// At least so many columns are given until some request of the direction is complete.
 std::int64_t PseudoChannel::columns_to_completion(Direction direction) const {
-    std::int64_t least = book_.least_left(direction);
+    std::int64_t least = least_left(direction);
     // Others may hold entries of a shared queue; its own bursts never more than there are.
     const std::int64_t free = window_.depth() - window_.size(direction);
     std::int64_t before = 0;  // bursts at the door that enter earlier

@@ -8,9 +8,12 @@
 namespace systole {
 namespace {
 
-/// By clock, of one clock by age: one number, compared in two instructions without a branch.
-Int128 by_age(std::int64_t clock, std::int64_t sequence) {
-    return Int128{clock} << 64 | static_cast<std::uint64_t>(sequence);
+constexpr std::uint64_t kNobody = std::uint64_t{1} << 62;  // more clocks than anything takes
+
+/// By clock, of one clock by age, without a branch; clocks are never negative.
+bool comes_before(std::int64_t clock, std::int64_t sequence, std::int64_t other_clock,
+                  std::int64_t other_sequence) {
+    return clock - other_clock < static_cast<std::int64_t>(sequence < other_sequence);
 }
 
 }  // namespace
@@ -46,12 +49,17 @@ const Choice& PseudoChannel::next_row(Command command, const CommandBus& bus, Cy
                                       const Choice& instead) {
     const Cycles free = bus.free(command);
     Choice& row = row_[row_index(command)];
-    if (both(row_known(command), row.when >= free)) return row;
-    const Cycles soonest = soonest_of_any(command, bus, now);
-    row_known(command) =
-        either(soonest < instead.when, both(soonest == instead.when, instead.kind == Choice::Kind::Row));
-    if (!row_known(command)) return instead;
-    find_row(command, bus, now, row);
+    Cycles& stays = row_stays_[row_index(command)];
+    if (free <= stays) {
+        row.when = row.when < free ? free : row.when;
+        return row;
+    }
+    stays = kUnknown;
+    const std::int64_t ahead = (soonest_of_any(command, bus, now) - instead.when).value();
+    if (ahead >= static_cast<std::int64_t>(instead.kind == Choice::Kind::Row)) return instead;
+    Cycles rivals;
+    find_row(command, bus, now, row, rivals);
+    stays = std::max(row.when, rivals - Cycles(1));
     return row;
 }
 
@@ -93,38 +101,47 @@ void PseudoChannel::consider_columns(Direction direction, std::uint64_t banks, c
     if (banks == 0) return;
     const Command command = direction == Direction::Read ? Command::Read : Command::Write;
     const Cycles soonest = soonest_of_any(command, bus, now);
-    consider(command, direction, banks, soonest, window_.hits_by_age(direction), Choice::Kind::Column, best);
+    consider(command, direction, banks, soonest, window_.hits_by_age(direction), Choice::Kind::Column, best,
+             nullptr);
 }
 
-void PseudoChannel::find_row(Command command, const CommandBus& bus, Cycles now, Choice& best) const {
+void PseudoChannel::find_row(Command command, const CommandBus& bus, Cycles now, Choice& best,
+                             Cycles& rivals) const {
     best.when = Cycles::max();
     best.sequence = 0;
+    rivals = command == Command::Pre ? Cycles::max() : Cycles();
     const std::uint64_t open = window_.open_banks();
-    consider_rows(command, active_, row_banks() & (command == Command::Pre ? open : ~open), bus, now, best);
-    if (urgent_) consider_urgent_row(command, bus, now, best);
+    consider_rows(command, active_, row_banks() & (command == Command::Pre ? open : ~open), bus, now, best,
+                  rivals);
+    if (urgent_) consider_urgent_row(command, bus, now, best, rivals);
 }
 
 [[gnu::noinline]] void PseudoChannel::consider_urgent_row(Command command, const CommandBus& bus, Cycles now,
-                                                          Choice& best) const {
+                                                          Choice& best, Cycles& rivals) const {
     const std::uint64_t bank = urgent_bank();
+    rivals = Cycles();
     if (!urgent_hits() && !(barred_ & bank) && row_command(bank) == command)
-        consider_rows(command, urgent_direction(), bank, bus, now, best);
+        consider_rows(command, urgent_direction(), bank, bus, now, best, rivals);
 }
 
 /// The bank may have become one that wants a row command.
 void PseudoChannel::consider_row(int bank, const CommandBus& bus, Cycles now) {
     const std::uint64_t banks = bank_bit(bank);
     const Command command = row_command(banks);
-    if (reserved() & banks) row_known(command) = false;
+    if (reserved() & banks) forget_row(command);
     if (!row_known(command) || !(row_banks() & banks)) return;
     Choice& row = row_[row_index(command)];
+    Cycles& stays = row_stays_[row_index(command)];
     if (barred_ != 0 || (capped_ & banks)) {
-        consider_rows(command, active_, banks, bus, now, row);
+        Cycles rivals;
+        consider_rows(command, active_, banks, bus, now, row, rivals);
+        stays = row.when;
         return;
     }
     const Cycles when = std::max(std::max(now, bus.free(command)), timing_.earliest(command, bank));
     const std::int64_t sequence = window_.oldest_miss(active_, bank);
-    if (by_age(when.value(), sequence) >= by_age(row.when.value(), row.sequence)) return;
+    if (when != row.when) stays = std::min(stays, std::max(when, row.when) - Cycles(1));
+    if (!comes_before(when.value(), sequence, row.when.value(), row.sequence)) return;
     row.when = when;
     row.sequence = sequence;
     row.command = command;
@@ -133,14 +150,16 @@ void PseudoChannel::consider_row(int bank, const CommandBus& bus, Cycles now) {
 }
 
 void PseudoChannel::consider_rows(Command command, Direction direction, std::uint64_t banks,
-                                  const CommandBus& bus, Cycles now, Choice& best) const {
+                                  const CommandBus& bus, Cycles now, Choice& best, Cycles& rivals) const {
     if (banks == 0) return;
     const Cycles soonest = soonest_of_any(command, bus, now);
     if (barred_ != 0 && command == Command::Act) banks = activations_before_refresh(banks, soonest);
     const std::uint64_t capped = banks & capped_ & window_.hits(direction);
     consider(command, direction, banks & ~capped, soonest, window_.misses_by_age(direction),
-             Choice::Kind::Row, best);
-    if (capped != 0) consider_capped(command, direction, capped, soonest, best);
+             Choice::Kind::Row, best, command == Command::Pre ? &rivals : nullptr);
+    if (capped == 0) return;
+    consider_capped(command, direction, capped, soonest, best);
+    rivals = Cycles();
 }
 
 /// As above, of banks whose open row others still want.
@@ -176,22 +195,31 @@ void PseudoChannel::consider_rows(Command command, Direction direction, std::uin
 /// Puts the first of the same command to several banks into `best` if it comes before. Which one that is
 /// cannot be predicted, so there is no branch to be mispredicted.
 void PseudoChannel::consider(Command command, Direction direction, std::uint64_t banks, Cycles soonest,
-                             const std::int64_t* sequences, Choice::Kind kind, Choice& best) const {
+                             const std::int64_t* sequences, Choice::Kind kind, Choice& best,
+                             Cycles* rivals) const {
     const BankTiming::Locals locals = timing_.locals(command);
     const std::int64_t earliest = soonest.value();
-    Int128 least = by_age(best.when.value(), best.sequence);
+    std::int64_t when = best.when.value(), sequence = best.sequence;
     int found = -1;
+    std::uint64_t next_ready = kNobody;  // clocks after `earliest`, less one: nothing that is ready counts
     for (; banks != 0; banks &= banks - 1) {
         const auto bank = static_cast<unsigned>(std::countr_zero(banks));
         const std::int64_t ready = locals.ready(bank);
-        const Int128 candidate = by_age(ready > earliest ? ready : earliest, sequences[bank]);
-        const bool better = candidate < least;
-        least = better ? candidate : least;
+        const std::int64_t at = ready > earliest ? ready : earliest, candidate = sequences[bank];
+        if (rivals) {
+            const auto later = static_cast<std::uint64_t>(ready - earliest - 1);
+            next_ready = later < next_ready ? later : next_ready;
+        }
+        const bool better = comes_before(at, candidate, when, sequence);
+        when = better ? at : when;
+        sequence = better ? candidate : sequence;
         found = better ? static_cast<int>(bank) : found;
     }
+    if (rivals && next_ready < kNobody)
+        *rivals = std::min(*rivals, Cycles(earliest + 1 + static_cast<std::int64_t>(next_ready)));
     if (found < 0) return;
-    best.when = Cycles(static_cast<std::int64_t>(least >> 64));
-    best.sequence = static_cast<std::int64_t>(least);
+    best.when = Cycles(when);
+    best.sequence = sequence;
     best.kind = kind;
     best.command = command;
     best.direction = direction;

@@ -9,11 +9,6 @@
 #include "models/memory/controller/pseudo_channel.h"
 
 namespace systole {
-namespace {
-
-constexpr std::int64_t kWorthIt = 12;  // columns: beginning and ending costs about as much as so many
-
-}  // namespace
 
 bool PseudoChannel::can_stream(Cycles due) const {
     const Direction direction = active_, idle = opposite(direction);
@@ -107,7 +102,6 @@ void PseudoChannel::begin_stream(Cycles now, Cycles due, bool first) {
         put_back(door, burst);
     });
     for (std::int64_t i = 0; i < visible; ++i) entries_->give(direction);
-    book_.hide_all(direction);
     forget_choices();
     stream.start(map_);
     if (first)
@@ -270,7 +264,6 @@ bool PseudoChannel::enter_after_stream(Cycles limit) {
     window_.enter(stream.direction, {range.sequence(), stream.refilled.row, burst, entered, range.request,
                                      static_cast<std::int16_t>(stream.bank_in(stream.refilled, burst))});
     entries_->take(stream.direction);
-    book_.show(range.request, stream.direction);
     door.leave(1);
     return true;
 }

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "models/memory/controller/fifo.h"
@@ -25,7 +24,7 @@ public:
         }
         const std::int32_t number = free_.back();
         free_.pop_back();
-        entries_[static_cast<std::size_t>(number)] = {id, bursts, 0, 0};
+        entries_[static_cast<std::size_t>(number)] = {id, bursts};
         return number;
     }
 
@@ -39,58 +38,24 @@ public:
         free_.push_back(number);
     }
 
-    /// One more of its bursts is in the window of `direction`; one less; none of any request.
-    void show(std::int32_t number, Direction direction) {
-        Entry& entry = entries_[static_cast<std::size_t>(number)];
-        if (entry.visible++ > 0) return;
-        std::vector<std::int32_t>& all = visible_[static_cast<std::size_t>(direction)];
-        entry.place = static_cast<std::int32_t>(all.size());
-        all.push_back(number);
-    }
-    void hide(std::int32_t number, Direction direction) {
-        Entry& entry = entries_[static_cast<std::size_t>(number)];
-        if (--entry.visible > 0) return;
-        std::vector<std::int32_t>& all = visible_[static_cast<std::size_t>(direction)];
-        const std::int32_t last = all.back();
-        all[static_cast<std::size_t>(entry.place)] = last;
-        entries_[static_cast<std::size_t>(last)].place = entry.place;
-        all.pop_back();
-    }
-    void hide_all(Direction direction) {
-        std::vector<std::int32_t>& all = visible_[static_cast<std::size_t>(direction)];
-        for (const std::int32_t number : all) entries_[static_cast<std::size_t>(number)].visible = 0;
-        all.clear();
-    }
-    /// The least left() of those with bursts in the window.
-    std::int64_t least_left(Direction direction) const {
-        std::int64_t least = std::numeric_limits<std::int64_t>::max();
-        for (const std::int32_t number : visible_[static_cast<std::size_t>(direction)])
-            least = std::min(least, left(number));
-        return least;
-    }
-
     std::int64_t left(std::int32_t number) const { return entries_[static_cast<std::size_t>(number)].left; }
 
     bool nothing_finished() const { return finished_[0].empty() && finished_[1].empty(); }
     /// When the first finished request is finished; Cycles::max() if there is none.
     Cycles first_end() const { return std::min(first_[0], first_[1]); }
-    /// Calls `done(id, end)` for those that are finished at `now`, in order of time.
-    template <class Done>
-    void collect(Cycles now, Done&& done) {
-        for (Cycles end = first_end(); end <= now; end = first_end()) {
-            const std::size_t side = first_[0] <= first_[1] ? 0 : 1;
-            Fifo<Finished>& queue = finished_[side];
-            if (queue.empty()) return;  // now is the end of time
-            done(queue.front().id, end);
-            queue.pop();
-            first_[side] = queue.empty() ? Cycles::max() : queue.front().end;
-        }
+    /// That request leaves; answers its id.
+    std::int64_t collect_first() {
+        const std::size_t side = first_[0] <= first_[1] ? 0 : 1;
+        Fifo<Finished>& queue = finished_[side];
+        const std::int64_t id = queue.front().id;
+        queue.pop();
+        first_[side] = queue.empty() ? Cycles::max() : queue.front().end;
+        return id;
     }
 
 private:
     struct Entry {
         std::int64_t id = 0, left = 0;
-        std::int32_t visible = 0, place = 0;  // bursts in the window; where in visible_ if there are any
     };
     struct Finished {
         std::int64_t id = 0;
@@ -99,7 +64,6 @@ private:
 
     std::vector<Entry> entries_;
     std::vector<std::int32_t> free_;
-    std::array<std::vector<std::int32_t>, 2> visible_;           // by direction, in no order
     std::array<Fifo<Finished>, 2> finished_;                     // by direction
     std::array<Cycles, 2> first_{Cycles::max(), Cycles::max()};  // end of the first of each
 };

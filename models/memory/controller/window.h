@@ -88,10 +88,17 @@ public:
         }
         forget_all(side);
     }
+    /// Calls `see(burst)` for each burst of a direction, oldest first, until it answers false.
+    template <class See>
+    void for_each(Direction direction, See&& see) const {
+        std::int32_t at = of(direction).oldest;
+        while (at != kEnd && see(slots_[static_cast<std::size_t>(at)].burst))
+            at = slots_[static_cast<std::size_t>(at)].younger;
+    }
 
 private:
     static constexpr std::int32_t kEnd = -1;
-    struct Slot {
+    struct alignas(64) Slot {
         Burst burst;
         std::int32_t next = kEnd;                   // in the list of its bank
         std::int32_t older = kEnd, younger = kEnd;  // in its direction
