@@ -25,7 +25,7 @@ constexpr std::int64_t kRequests = 400'000;
 constexpr int kSendsPerClock = 16;
 
 struct Request {
-    int bus;
+    int channel, pseudo_channel;
     std::int64_t local;
     Direction direction;
 };
@@ -65,7 +65,8 @@ std::vector<Request> requests_of(const DramSpec& spec, const AddressMap& map, Pa
             jump ? static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(bursts)) : next++;
         const bool write = pattern == Pattern::Mixed && random() % 3 == 0;
         const ChannelShare share = map.share_of(burst * spec.burst_bytes.value());
-        made.push_back({share.bus, share.first, write ? Direction::Write : Direction::Read});
+        made.push_back({share.bus / spec.pseudo_channels, share.bus % spec.pseudo_channels, share.first,
+                        write ? Direction::Write : Direction::Read});
     }
     return made;
 }
@@ -101,8 +102,8 @@ Cycles drive(const DramSpec& spec, const AddressMap& map, const std::vector<Requ
     std::int64_t id = 0;
     for (const Request& request : requests) {
         if (sent == sends_per_clock) now += Cycles(1), sent = 0;
-        DramChannel& channel = channels[static_cast<std::size_t>(request.bus / spec.pseudo_channels)];
-        const int bus = request.bus % spec.pseudo_channels;
+        DramChannel& channel = channels[static_cast<std::size_t>(request.channel)];
+        const int bus = request.pseudo_channel;
         const Cycles room = channel.wait_for_room(bus, request.direction, now, Cycles::max());
         if (room > now) now = room, sent = 0;
         done.clear();

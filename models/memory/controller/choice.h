@@ -17,6 +17,12 @@ constexpr bool either(bool a, bool b) {
     return (static_cast<int>(a) | static_cast<int>(b)) != 0;
 }
 
+/// The greater of two clocks, as values and without a branch; neither is far from the other.
+constexpr std::int64_t later(std::int64_t a, std::int64_t b) {
+    const std::int64_t ahead = b - a;
+    return a + (ahead & ~(ahead >> 63));
+}
+
 /// Something a pseudo-channel will do at `when` unless the other does something first. Of two at one clock
 /// the lower kind goes first, then the lower sequence number.
 struct Choice {

@@ -8,7 +8,7 @@ namespace systole {
 CommandBus::CommandBus(const DramSpec& spec) {
     const ConstraintTable* table = find_constraint_table(spec.standard);
     SYSTOLE_CHECK(table, "no constraint table for {}", spec.standard);
-    std::array<PerCommand, kCommands> taken{};  // by following and preceding command
+    std::array<std::array<Cycles, kCommands>, kCommands> taken{};  // by following and preceding command
     for (const ConstraintRow& row : table->rows) {
         if (row.scope != Scope::Channel) continue;
         const Cycles latency = evaluate_latency(row.latency, spec.timing);
@@ -19,10 +19,12 @@ CommandBus::CommandBus(const DramSpec& spec) {
             }
         }
     }
+    std::size_t kinds = 0;
     for (std::size_t following = 0; following < taken.size(); ++following) {
         const auto* const same = std::find(taken.begin(), taken.begin() + following, taken[following]);
         const auto alike = static_cast<std::size_t>(same - taken.begin());
-        kind_[following] = alike < following ? kind_[alike] : static_cast<std::uint8_t>(kinds_++);
+        kind_[following] = alike < following ? kind_[alike] : static_cast<std::uint8_t>(kinds++);
+        SYSTOLE_CHECK(kinds <= kKinds, "{} has more than {} command buses", spec.standard, kKinds);
         for (std::size_t preceding = 0; preceding < taken.size(); ++preceding)
             taken_[preceding][kind_[following]] = taken[following][preceding];
     }

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 
+#include "models/memory/controller/choice.h"
 #include "models/memory/standards/constraint_table.h"
 #include "models/memory/standards/dram_spec.h"
 #include "sim/base/units.h"
@@ -22,11 +23,9 @@ public:
 
     /// `command` takes its bus from `clock` on; clocks never decrease for commands of one bus.
     void take(Command command, Cycles clock) {
-        const PerCommand& taken = taken_[index(command)];
-        for (std::size_t kind = 0; kind < kinds_; ++kind) {
-            const Cycles until = clock + taken[kind];
-            free_[kind] = free_[kind] < until ? until : free_[kind];  // of values: without a branch
-        }
+        const PerKind& taken = taken_[index(command)];
+        for (std::size_t kind = 0; kind < kKinds; ++kind)
+            free_[kind] = Cycles(later(free_[kind].value(), (clock + taken[kind]).value()));
     }
 
     /// For how many clocks `preceding` keeps `following` away; zero if they have buses of their own.
@@ -37,14 +36,14 @@ public:
     bool one_for_all() const { return clocks(Command::Read, Command::Act) > Cycles(); }
 
 private:
-    using PerCommand = std::array<Cycles, kCommands>;
+    static constexpr std::size_t kKinds = 2;
+    using PerKind = std::array<Cycles, kKinds>;
     static std::size_t index(Command command) { return static_cast<std::size_t>(command); }
 
     // Commands that all others keep away alike are of one kind: on every standard those of one bus.
     std::array<std::uint8_t, kCommands> kind_{};
-    std::size_t kinds_ = 0;
-    PerCommand free_{};                          // by kind
-    std::array<PerCommand, kCommands> taken_{};  // by command and the kind that follows
+    PerKind free_{};
+    std::array<PerKind, kCommands> taken_{};  // by command and the kind that follows
 };
 
 }  // namespace systole
