@@ -47,7 +47,7 @@ std::string RandomMachine::device() {
 /// Where activations live on a machine that can stage them. From the banks' dice, as below.
 std::string RandomMachine::some_resident() {
     if (banks_() % 2 == 0) return ", activations: dram";
-    return fmt::format(", activations: auto, activation_space: {} KiB", 1 << banks_() % 10);
+    return fmt::format(", activations: auto, activation_space: {} KiB", 1 << banks_() % 9);
 }
 
 /// From dice of their own: what else a seed gives does not depend on them.
