@@ -104,7 +104,8 @@ void Replay::replay_transfer(const Transfer& t) {
     Cells* from = cells(t.from.place);
     Cells* to = cells(t.to.place);
     const UnitKind kind = unit_kind(command_.unit);
-    if (kind == UnitKind::Store && from == &scratchpad_ && spec_.placement.activations == Space::Dram) {
+    if (kind == UnitKind::Store && from == &scratchpad_ &&
+        t.from.address >= spec_.placement.activation_bytes.value()) {  // not a resident tensor that leaves
         for (const Token token : undelivered_) {
             if (!before(token)) fault("stores what the vector unit has not written yet");
         }

@@ -142,14 +142,18 @@ SequencerSpec read_sequencer(Section sequencer) {
 
 PlacementSpec read_placement(Section placement) {
     PlacementSpec spec;
-    const bool resident =
-        placement.choice("activations", "where activations live between layers", {"dram", "scratchpad"}) == 1;
-    spec.activations = resident ? Space::Scratchpad : Space::Dram;
+    const std::size_t home =
+        placement.choice("activations",
+                         "where activations live between layers; auto: those that save most traffic in the "
+                         "scratchpad, as far as it goes, the others in DRAM",
+                         {"dram", "scratchpad", "auto"});
+    spec.activations = home == 1 ? Space::Scratchpad : Space::Dram;
+    spec.choose = home == 2;
     const Limits size{1, std::int64_t{1} << 40};
-    if (resident)
+    if (home != 0)
         spec.activation_bytes =
             placement.bytes("activation_space", "scratchpad set aside for activations", size);
-    else {
+    if (home != 1) {
         spec.input_buffer = placement.bytes("input_buffer", "scratchpad for staged input tiles", size);
         spec.output_buffer = placement.bytes("output_buffer", "scratchpad for tiles on their way out", size);
     }
