@@ -31,8 +31,9 @@ std::string RandomMachine::device() {
         "cost: {{simple: 1, transcendental: {}, reduce: 1, mac: {}}}}}\n",
         between(1, 64), between(0, 8), between(8, 128), between(8, 128), between(1, 4), between(1, 8),
         between(1, 2));
-    text += fmt::format("sequencer: {{issue_cycles: {}, queue_depth: {}, launch_latency: {} ns}}\n",
-                        between(0, 4), between(1, 16), between(0, 1000));
+    text +=
+        fmt::format("sequencer: {{issue_cycles: {}, queue_depth: {}, launch_latency: {} ns, sync: {}}}\n",
+                    between(0, 4), between(1, 16), between(0, 1000), banks_() % 4 == 0 ? "tensors" : "bytes");
     text += resident ? "placement: {activations: scratchpad, activation_space: 1 MiB"
                      : "placement: {input_buffer: 512 KiB, output_buffer: 512 KiB" + some_resident();
     text += ", weight_buffer: 512 KiB}\n";

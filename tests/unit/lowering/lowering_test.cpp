@@ -258,6 +258,41 @@ TEST_CASE("Windows farther apart than 64 bits of bytes are staged one by one") {
     }
 }
 
+/// So many commands of the vector unit have ended when the first command of `unit` in a layer begins.
+std::uint32_t ended_before(const Program& program, UnitIndex unit, std::int32_t layer) {
+    std::uint32_t ended = 0;
+    for (const Command& command : program.commands) {
+        if (command.unit != unit) continue;
+        for (std::uint32_t i = 0; i < command.token_count; ++i) {
+            const Token token = program.tokens[command.first_token + i];
+            if (token.unit == unit_index(UnitKind::Vector)) ended = std::max(ended, token.count);
+        }
+        if (command.layer == layer) break;
+    }
+    return ended;
+}
+
+TEST_CASE("With explicit synchronization a layer begins, and outputs leave, when all is written") {
+    GraphOf g;
+    const TensorId middle = g.matmul(g.input({40, 12}, DType::Int8), 40, 12, 12);
+    const Graph graph = g.finish(g.matmul(middle, 40, 12, 12));
+    SystolicSpec spec = resident_machine();
+    const Program bytes = check(graph, spec).program;
+    spec.sequencer.whole_tensors = true;
+    const Program tensors = check(graph, spec).program;
+    std::uint32_t written = 0, all = 0;  // commands of the vector unit: of the first layer, of both
+    for (const Command& command : tensors.commands) {
+        if (command.unit != unit_index(UnitKind::Vector)) continue;
+        ++all;
+        if (command.layer == 0) ++written;
+    }
+    REQUIRE(written > 1);
+    CHECK(ended_before(tensors, unit_index(UnitKind::Matrix), 1) == written);
+    CHECK(ended_before(bytes, unit_index(UnitKind::Matrix), 1) < written);
+    CHECK(ended_before(tensors, unit_index(UnitKind::HostOut), 1) == all);
+    CHECK(ended_before(bytes, unit_index(UnitKind::HostOut), 1) < all);
+}
+
 TEST_CASE("What reaches beyond resident activations is called by its name") {
     Conv2d far = conv_of(8, 4, 4, 1, 1'000'000, 0);
     far.round_up = true;

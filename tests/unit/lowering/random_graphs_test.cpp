@@ -35,6 +35,7 @@ SystolicSpec random_machine(Dice& dice) {
     s.mxu.weight_source = s.mxu.direct() || dice.coin() ? Space::Scratchpad : Space::Dram;
     s.sequencer.issue_cycles = Cycles(dice.pick(0, 1));
     s.sequencer.queue_depth = kUnboundedQueue;  // with which folds come in runs where issuing is free
+    s.sequencer.whole_tensors = dice.pick(0, 3) == 0;
     s.placement.input_buffer = Bytes(dice.pick(1500, 6000));
     s.placement.weight_buffer = Bytes(dice.pick(500, 2000));
     s.placement.output_buffer = Bytes(dice.pick(300, 2000));

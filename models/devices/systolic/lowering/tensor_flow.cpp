@@ -103,6 +103,7 @@ void TensorFlow::arrive(TensorId tensor, std::int64_t until) {
 void TensorFlow::before_read(TensorId tensor, std::int64_t begin, std::int64_t end, Tokens& after) {
     tensor = root(tensor);
     State& state = states_[tensor];
+    if (spec_.sequencer.whole_tensors) begin = 0, end = stored(tensor);
     if (state.arrival.exists) arrive(tensor, std::min(end, stored(tensor)) + kChunksAhead * kChunkBytes);
     auto at = state.writes.begin();
     if (state.sorted)
@@ -143,10 +144,10 @@ void TensorFlow::wrote(TensorId tensor, const TensorBox& box, Token writer) {
     State& state = states_[tensor];
     if (state.users.empty()) touched_.push_back(tensor);
     enter(state, box, writer);
-    if (state.departure.exists) depart(tensor, box, writer);
+    if (state.departure.exists && !spec_.sequencer.whole_tensors) depart(tensor, box, writer);
 }
 
-void TensorFlow::depart(TensorId tensor, const TensorBox& box, Token writer) {
+void TensorFlow::depart(TensorId tensor, const TensorBox& box, const Tokens& after) {
     const Passage& out = states_[tensor].departure;
     const std::int64_t step =
         std::max<std::int64_t>(1, kChunkBytes / std::max<std::int64_t>(1, box.row_bytes));
@@ -161,7 +162,7 @@ void TensorFlow::depart(TensorId tensor, const TensorBox& box, Token writer) {
             transfer.rows = part.rows;
             transfer.row_bytes = part.row_bytes;
             transfer.operand = Operand::Outputs;
-            read_by(tensor, emitter_.transfer(unit_index(out.unit), transfer, writer));
+            read_by(tensor, emitter_.transfer(unit_index(out.unit), transfer, after));
         }
     }
 }
@@ -171,9 +172,18 @@ void TensorFlow::finish() {
         State& state = states_[input];
         if (!state.arrival.exists) continue;
         arrive(input, stored(input));
-        if (!state.departure.exists) continue;
+        if (!state.departure.exists || spec_.sequencer.whole_tensors) continue;
         const std::vector<Write> writes = state.writes;
         for (const Write& w : writes) depart(input, {w.begin, 1, w.end - w.begin, 0}, w.writer);
+    }
+    if (!spec_.sequencer.whole_tensors) return;
+    for (const TensorId output : graph_.outputs) {
+        State& state = states_[root(output)];
+        if (!state.departure.exists) continue;
+        Tokens writers;
+        for (const Write& w : state.writes) writers.add(w.writer);
+        depart(root(output), {0, 1, stored(output), 0}, writers);
+        state.departure.exists = false;  // another output may be a view of it
     }
 }
 

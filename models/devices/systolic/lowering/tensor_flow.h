@@ -72,7 +72,7 @@ private:
     TensorId root(TensorId tensor) const { return graph_.tensors[tensor].view_of.value_or(tensor); }
     std::int64_t stored(TensorId tensor) const { return stored_bytes(graph_.tensors[tensor]).value(); }
     void arrive(TensorId tensor, std::int64_t until);
-    void depart(TensorId tensor, const TensorBox& box, Token writer);
+    void depart(TensorId tensor, const TensorBox& box, const Tokens& after);
     void enter(State& state, const TensorBox& box, Token writer);
 
     const Graph& graph_;

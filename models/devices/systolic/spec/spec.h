@@ -76,6 +76,9 @@ struct SequencerSpec {
     Cycles issue_cycles;   ///< of the core clock, per command
     int queue_depth = 1;   ///< commands that wait before each unit; kUnboundedQueue: as many as come
     Ticks launch_latency;  ///< one launch, when run.launch asks for it
+    /// Explicit synchronization between layers: whoever reads a tensor, an output on its way to the outside
+    /// included, waits until all of it is written. Otherwise only for the bytes that it reads.
+    bool whole_tensors = false;
 };
 
 struct PlacementSpec {

@@ -142,6 +142,10 @@ SequencerSpec read_sequencer(Section sequencer) {
                              {1, kUnboundedQueue});
     spec.launch_latency =
         sequencer.time("launch_latency", "one launch by the host, where run.launch asks for it");
+    spec.whole_tensors = sequencer.choice("sync",
+                                          "what a reader of a tensor waits for: the bytes it reads, or all "
+                                          "of the tensor (explicit synchronization between layers)",
+                                          {"bytes", "tensors"}, 0) == 1;
     if (spec.launch_latency > kLongestWait)
         sequencer.fail("launch_latency", "longer than a second, which no launch is");
     return spec;
