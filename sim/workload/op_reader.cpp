@@ -7,6 +7,8 @@
 #include <array>
 #include <tuple>
 
+#include "sim/workload/op_readers.h"
+
 namespace systole {
 namespace {
 
@@ -203,7 +205,9 @@ const std::vector<OpSyntax>& syntaxes() {
                                               {"norm", 1, read_norm},
                                               {"transpose", 1, read_transpose},
                                               {"reshape", 1, read_reshape},
-                                              {"embedding", 1, read_embedding}};
+                                              {"embedding", 1, read_embedding},
+                                              {"concat", 2, read_concat, true},
+                                              {"slice", 1, read_slice}};
     return all;
 }
 

@@ -21,6 +21,7 @@ public:
         : keys_(&keys), mistakes_(&mistakes), before_(mistakes.count()), operands_(std::move(operands)) {}
 
     Keys& keys() { return *keys_; }
+    std::size_t operands() const { return operands_.size(); }
     const Tensor& operand(std::size_t index) const { return *operands_[index]; }
     const Shape& shape(std::size_t index) const { return operands_[index]->shape; }
     /// Whether shapes are known and all keys read so far were right.
@@ -47,6 +48,7 @@ struct OpSyntax {
     std::size_t operands;  ///< tensors it reads
     /// Nothing after a mistake, which it has recorded.
     std::optional<LayerMeaning> (*read)(LayerText& text);
+    bool or_more = false;  ///< it takes any number of tensors from `operands` on
 };
 
 /// By the name in `op:`, or null.

@@ -105,16 +105,33 @@ Single read_embedding(Keys& keys) {
     return {e, {{e.lookups}}, {e.lookups, e.width}};
 }
 
+Single read_slice(Keys& keys) {
+    Slice s;
+    s.outer = keys.integer("rows", 1);
+    s.in = keys.integer("cols", 1);
+    s.begin = keys.integer("begin", 0, 0);
+    s.size = keys.integer("size", 1);
+    if (s.begin + s.size > s.in)
+        keys.fail(fmt::format("{} from {} on reach beyond the {} columns", s.size, s.begin, s.in));
+    return {s, {{s.outer, s.in}}, {s.outer, s.size}};
+}
+
 struct SingleSyntax {
     std::string name;
     Single (*read)(Keys& keys);
 };
 
 const std::vector<SingleSyntax>& syntaxes() {
-    static const std::vector<SingleSyntax> all = {
-        {"matmul", read_matmul},           {"conv2d", read_conv2d},       {"pool", read_pool},
-        {"elementwise", read_elementwise}, {"softmax", read_softmax},     {"norm", read_norm},
-        {"activation", read_activation},   {"transpose", read_transpose}, {"embedding", read_embedding}};
+    static const std::vector<SingleSyntax> all = {{"matmul", read_matmul},
+                                                  {"conv2d", read_conv2d},
+                                                  {"pool", read_pool},
+                                                  {"elementwise", read_elementwise},
+                                                  {"softmax", read_softmax},
+                                                  {"norm", read_norm},
+                                                  {"activation", read_activation},
+                                                  {"transpose", read_transpose},
+                                                  {"embedding", read_embedding},
+                                                  {"slice", read_slice}};
     return all;
 }
 

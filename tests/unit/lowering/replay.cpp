@@ -110,6 +110,7 @@ void Replay::replay_transfer(const Transfer& t) {
         }
         undelivered_.clear();
     }
+    if (kind == UnitKind::Store && moves()) check_stored(t);
     std::vector<std::int64_t> tile;
     for (std::int64_t row = 0; row < t.rows; ++row) {
         const std::int64_t source = t.from.address + row * t.from.stride;
@@ -143,12 +144,14 @@ void Replay::visit_rows(const EdgeRead& access,
 
 /// Of `count` bytes from `begin` on, those that are not padding beyond the end of an input read in place.
 std::int64_t Replay::inside_input(std::int64_t begin, std::int64_t count) const {
+    const bool resident = spec_.placement.activations == Space::Scratchpad;
+    if (!resident || begin >= spec_.placement.activation_bytes.value()) return count;
     for (const TensorId input : layer().inputs) {
         const Placement& in = lowered_.placements[input];
         const std::int64_t end = in.address + stored_bytes(graph_.tensors[input]).value();
-        if (in.space == Space::Scratchpad) return std::clamp<std::int64_t>(end - begin, 0, count);
+        if (begin >= in.address && begin < end) return std::min(count, end - begin);
     }
-    return count;
+    return 0;
 }
 
 void Replay::replay_accesses(const VectorWork& work) {
@@ -172,6 +175,7 @@ void Replay::replay_accesses(const VectorWork& work) {
 void Replay::replay_vector(const VectorWork& work) {
     layer_macs_[static_cast<std::size_t>(command_.layer)] += work.macs;
     replay_accesses(work);
+    if (moves()) check_copied(work);
     undelivered_.push_back(self_);
     if (work.source != VectorWork::Source::Accumulator) return;
     read(accumulators_[static_cast<std::size_t>(work.mxu)], work.accumulator_row, work.accumulator_rows);
@@ -208,6 +212,9 @@ void Replay::check_coverage() {
         if (times != 1)
             faults_.push_back(fmt::format("layer {}: a product is computed {} times", product[0], times));
     }
+    for (const auto& [layer, times] : moved_)
+        if (std::ranges::any_of(times, [](int t) { return t != 1; }))
+            faults_.push_back(fmt::format("layer {}: not every byte is written once", layer));
     for (std::size_t i = 0; i < graph_.layers.size(); ++i) {
         const std::int64_t wanted = macs(graph_.layers[i].op).value();
         if (layer_macs_[i] != wanted)

@@ -56,6 +56,11 @@ private:
                     const std::function<void(std::int64_t, std::int64_t)>& visit) const;
     std::int64_t inside_input(std::int64_t begin, std::int64_t count) const;
     void check_coverage();
+    bool moves() const;
+    std::int64_t origin_of(std::int64_t at) const;
+    void note_moved(std::int64_t at, std::int64_t from);
+    void check_stored(const Transfer& transfer);
+    void check_copied(const VectorWork& work);
 
     /// DRAM or scratchpad address of a streamed element; -1 for padding.
     std::int64_t input_address(const MatrixPass& pass, std::int64_t m, std::int64_t k) const;
@@ -82,6 +87,8 @@ private:
     std::vector<Token> undelivered_;  ///< vector commands whose results no store has taken yet
     std::map<std::array<std::int64_t, 5>, int> products_;  ///< layer, batch, m, n, k -> times
     std::vector<std::int64_t> layer_macs_;
+    /// By layer that only moves bytes: how often each byte of its output was written.
+    std::map<std::int32_t, std::vector<int>> moved_;
 };
 
 }  // namespace systole::systolic::test

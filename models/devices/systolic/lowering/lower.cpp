@@ -125,6 +125,8 @@ LayerPlan plan(Workspace& workspace, std::int32_t index) {
     const Operator& op = workspace.graph.layers[static_cast<std::size_t>(index)].op;
     if (std::holds_alternative<Transpose>(op)) return plan_transpose(workspace, index);
     if (std::holds_alternative<Embedding>(op)) return plan_embedding(workspace, index);
+    if (std::holds_alternative<Concat>(op) || std::holds_alternative<Slice>(op))
+        return plan_movement(workspace, index);
     const bool matrix = std::holds_alternative<MatMul>(op) || std::holds_alternative<Conv2d>(op);
     return matrix && !depthwise(op) ? plan_matrix(workspace, index) : plan_vector(workspace, index);
 }

@@ -133,9 +133,15 @@ EdgeRead VectorSteps::write(const VectorChunk& chunk, const BufferTile* tile) co
     return {workspace_.emitter.stream(pattern), address, 0, pattern.vectors(), 0};
 }
 
+bool VectorSteps::by_dma(const VectorChunk& chunk) const {
+    return plan_.moves && !workspace_.flow.resident(output_) &&
+           !workspace_.flow.resident(chunk.inputs.front().tensor);
+}
+
 void VectorSteps::work(std::int64_t step) {
     const VectorChunk chunk = plan_.chunk(step);
     Tokens after;
+    if (by_dma(chunk)) return store(chunk, *gather_inputs(chunk, step, after).front());
     const std::vector<BufferTile*> tiles = gather_inputs(chunk, step, after);
     BufferTile* out = nullptr;
     if (workspace_.flow.resident(output_)) {

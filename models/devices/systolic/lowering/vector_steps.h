@@ -36,6 +36,9 @@ struct VectorPlan {
     std::int64_t count = 0;
     std::function<VectorChunk(std::int64_t)> chunk;
     std::vector<Staging> parameters;  ///< read by every chunk, staged once
+    /// A chunk writes its only input as it is. Between tensors in DRAM its staged tile then leaves for the
+    /// output, and the vector unit has nothing to do.
+    bool moves = false;
 };
 
 /// The most bytes that a chunk may stage for each of `inputs` tensors, and write.
@@ -60,6 +63,8 @@ private:
     std::vector<EdgeRead> reads(const VectorChunk& chunk, std::int64_t step) const;
     EdgeRead write(const VectorChunk& chunk, const BufferTile* tile) const;
     void store(const VectorChunk& chunk, BufferTile& tile);
+    /// Whether a step is a load and a store and nothing between.
+    bool by_dma(const VectorChunk& chunk) const;
 
     Workspace& workspace_;
     std::int64_t layer_;

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The readers of operators that have files of their own, for the table in op_reader.cpp.
+#pragma once
+
+#include <optional>
+
+#include "sim/workload/op_reader.h"
+
+namespace systole {
+
+// movement_reader.cpp
+std::optional<LayerMeaning> read_concat(LayerText& text);
+std::optional<LayerMeaning> read_slice(LayerText& text);
+
+}  // namespace systole

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that only move bytes: every byte of the output comes from where the operator's definition says,
+// once.
+#include <fmt/format.h>
+
+#include "tests/unit/lowering/replay.h"
+
+namespace systole::systolic::test {
+
+bool Replay::moves() const {
+    return std::holds_alternative<Concat>(layer().op) || std::holds_alternative<Slice>(layer().op);
+}
+
+/// The address of the input's byte that belongs to byte `at` of the output, from the indices of its element.
+/// For tensors whose rows fill their bytes.
+std::int64_t Replay::origin_of(std::int64_t at) const {
+    const std::int64_t bits = bits_of(graph_.tensors[layer().output].dtype).value();
+    const std::int64_t element = at * 8 / bits, within = at * 8 % bits / 8;
+    const auto address = [&](TensorId input, std::int64_t of) {
+        return lowered_.placements[input].address + of * bits / 8 + within;
+    };
+    if (const auto* slice = std::get_if<Slice>(&layer().op)) {
+        const std::int64_t inner = element % slice->inner;
+        const std::int64_t along = element / slice->inner % slice->size;
+        const std::int64_t outer = element / slice->inner / slice->size;
+        return address(layer().inputs[0], (outer * slice->in + slice->begin + along) * slice->inner + inner);
+    }
+    const auto& concat = std::get<Concat>(layer().op);
+    std::int64_t all = 0;
+    for (const std::int64_t size : concat.sizes) all += size;
+    const std::int64_t inner = element % concat.inner, outer = element / concat.inner / all;
+    std::int64_t along = element / concat.inner % all;
+    std::size_t input = 0;
+    for (; along >= concat.sizes[input]; ++input) along -= concat.sizes[input];
+    return address(layer().inputs[input], (outer * concat.sizes[input] + along) * concat.inner + inner);
+}
+
+void Replay::note_moved(std::int64_t at, std::int64_t from) {
+    std::vector<int>& times = moved_[command_.layer];
+    times.resize(static_cast<std::size_t>(stored_bytes(graph_.tensors[layer().output]).value()));
+    if (at < 0 || at >= static_cast<std::int64_t>(times.size()))
+        return fault(fmt::format("writes byte {} of an output of {}", at, times.size()));
+    ++times[static_cast<std::size_t>(at)];
+    if (from != origin_of(at))
+        fault(fmt::format("writes byte {} from {}, not from {}", at, from, origin_of(at)));
+}
+
+/// Out of the staging tile, whose bytes know where in DRAM they came from.
+void Replay::check_stored(const Transfer& transfer) {
+    const Placement& out = lowered_.placements[layer().output];
+    if (out.space != Space::Dram) return;  // a result on its way out
+    for (std::int64_t row = 0; row < transfer.rows; ++row)
+        for (std::int64_t byte = 0; byte < transfer.row_bytes; ++byte)
+            note_moved(transfer.to.address + row * transfer.to.stride + byte - out.address,
+                       scratchpad_.holds[static_cast<std::size_t>(transfer.from.address +
+                                                                  row * transfer.from.stride + byte)]);
+}
+
+/// On chip: what is read first is written first.
+void Replay::check_copied(const VectorWork& work) {
+    std::vector<std::int64_t> from, to;
+    for (const EdgeRead& read : work.reads)
+        visit_rows(read, [&](std::int64_t at, std::int64_t count) {
+            for (std::int64_t i = 0; i < count; ++i) from.push_back(at + i);
+        });
+    visit_rows(work.write, [&](std::int64_t at, std::int64_t count) {
+        for (std::int64_t i = 0; i < count; ++i) to.push_back(at + i);
+    });
+    if (from.size() != to.size()) return fault("does not write as much as it reads");
+    for (std::size_t i = 0; i < to.size(); ++i)
+        note_moved(to[i] - lowered_.placements[layer().output].address, from[i]);
+}
+
+}  // namespace systole::systolic::test
