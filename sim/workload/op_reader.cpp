@@ -207,7 +207,8 @@ const std::vector<OpSyntax>& syntaxes() {
                                               {"reshape", 1, read_reshape},
                                               {"embedding", 1, read_embedding},
                                               {"concat", 2, read_concat, true},
-                                              {"slice", 1, read_slice}};
+                                              {"slice", 1, read_slice},
+                                              {"resize", 1, read_resize}};
     return all;
 }
 

@@ -59,6 +59,7 @@ std::vector<std::string> op_syntax_names();
 const std::vector<std::string>& elementwise_kinds();
 const std::vector<std::string>& pool_kinds();
 const std::vector<std::string>& norm_kinds();
+const std::vector<std::string>& resize_kinds();
 /// One of function_names(); without "none" for the operator whose only work it is.
 Function read_post(Keys& keys);
 Function read_function(Keys& keys);

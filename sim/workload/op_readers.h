@@ -12,4 +12,7 @@ namespace systole {
 std::optional<LayerMeaning> read_concat(LayerText& text);
 std::optional<LayerMeaning> read_slice(LayerText& text);
 
+// vector_reader.cpp
+std::optional<LayerMeaning> read_resize(LayerText& text);
+
 }  // namespace systole

@@ -116,6 +116,18 @@ Single read_slice(Keys& keys) {
     return {s, {{s.outer, s.in}}, {s.outer, s.size}};
 }
 
+Single read_resize(Keys& keys) {
+    Resize r;
+    r.kind = static_cast<Resize::Kind>(keys.choice("kind", resize_kinds()));
+    r.batch = keys.integer("n", 1, 1);
+    r.in_h = keys.integer("h", 1);
+    r.in_w = keys.integer("w", 1);
+    r.channels = keys.integer("c", 1);
+    r.out_h = keys.integer("out_h", 1);
+    r.out_w = keys.integer("out_w", 1);
+    return {r, {{r.batch, r.in_h, r.in_w, r.channels}}, {r.batch, r.out_h, r.out_w, r.channels}};
+}
+
 struct SingleSyntax {
     std::string name;
     Single (*read)(Keys& keys);
@@ -131,7 +143,8 @@ const std::vector<SingleSyntax>& syntaxes() {
                                                   {"activation", read_activation},
                                                   {"transpose", read_transpose},
                                                   {"embedding", read_embedding},
-                                                  {"slice", read_slice}};
+                                                  {"slice", read_slice},
+                                                  {"resize", read_resize}};
     return all;
 }
 
