@@ -208,7 +208,8 @@ const std::vector<OpSyntax>& syntaxes() {
                                               {"embedding", 1, read_embedding},
                                               {"concat", 2, read_concat, true},
                                               {"slice", 1, read_slice},
-                                              {"resize", 1, read_resize}};
+                                              {"resize", 1, read_resize},
+                                              {"rotary", 1, read_rotary}};
     return all;
 }
 

@@ -14,5 +14,6 @@ std::optional<LayerMeaning> read_slice(LayerText& text);
 
 // vector_reader.cpp
 std::optional<LayerMeaning> read_resize(LayerText& text);
+std::optional<LayerMeaning> read_rotary(LayerText& text);
 
 }  // namespace systole

@@ -128,6 +128,16 @@ Single read_resize(Keys& keys) {
     return {r, {{r.batch, r.in_h, r.in_w, r.channels}}, {r.batch, r.out_h, r.out_w, r.channels}};
 }
 
+Single read_rotary(Keys& keys) {
+    Rotary r;
+    r.outer = keys.integer("batch", 1, 1);
+    r.seq = keys.integer("seq", 1);
+    r.heads = keys.integer("heads", 1, 1);
+    r.dim = keys.integer("dim", 1);
+    const Shape shape = {r.outer, r.seq, r.heads, r.dim};
+    return {r, {shape}, shape};
+}
+
 struct SingleSyntax {
     std::string name;
     Single (*read)(Keys& keys);
@@ -144,7 +154,8 @@ const std::vector<SingleSyntax>& syntaxes() {
                                                   {"transpose", read_transpose},
                                                   {"embedding", read_embedding},
                                                   {"slice", read_slice},
-                                                  {"resize", read_resize}};
+                                                  {"resize", read_resize},
+                                                  {"rotary", read_rotary}};
     return all;
 }
 

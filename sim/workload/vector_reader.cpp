@@ -45,6 +45,31 @@ std::optional<LayerMeaning> read_resize(LayerText& text) {
     return LayerMeaning{op, {op.batch, op.out_h, op.out_w, op.channels}};
 }
 
+std::optional<LayerMeaning> read_rotary(LayerText& text) {
+    Keys& keys = text.keys();
+    const bool given = keys.has("axis");
+    const std::int64_t named = keys.integer("axis", 0, 0);
+    if (!text.sound()) return std::nullopt;
+    const Shape& shape = text.shape(0);
+    const auto rank = static_cast<std::int64_t>(shape.size());
+    if (rank < 2) {
+        keys.fail(fmt::format("reads at least 2 dimensions, [.., seq, dim], but '{}' is {}",
+                              text.operand(0).name, to_string(shape)));
+        return std::nullopt;
+    }
+    const std::int64_t axis = given ? named : rank - 2;
+    if (axis > rank - 2) {
+        keys.fail(fmt::format("'axis' must be 0 … {}, the dimension of positions in '{}' {}, not {}",
+                              rank - 2, text.operand(0).name, to_string(shape), axis),
+                  "axis");
+        return std::nullopt;
+    }
+    Rotary op{1, shape[static_cast<std::size_t>(axis)], 1, shape.back()};
+    for (std::int64_t d = 0; d + 1 < rank; ++d)
+        if (d != axis) (d < axis ? op.outer : op.heads) *= shape[static_cast<std::size_t>(d)];
+    return LayerMeaning{op, shape};
+}
+
 const std::vector<std::string>& resize_kinds() {
     static const std::vector<std::string> names = {"nearest", "bilinear"};
     return names;

@@ -106,6 +106,10 @@ TensorId GraphOf::vector(std::vector<TensorId> in, Operator op, Shape shape) {
     return layer(std::move(op), std::move(in), std::nullopt, false, std::move(shape));
 }
 
+TensorId GraphOf::rotary(TensorId in, Rotary op) {
+    return layer(op, {in}, Shape{op.seq, op.dim}, false, {op.outer, op.seq, op.heads, op.dim});
+}
+
 TensorId GraphOf::embedding(TensorId indices, Embedding op, DType type) {
     const TensorId out = layer(op, {indices}, Shape{op.vocabulary, op.width}, false, {op.lookups, op.width});
     graph.tensors[out].dtype = graph.tensors[*graph.layers.back().weights].dtype = type;

@@ -105,6 +105,7 @@ TEST_CASE("vector operators stand alone too", "[workload]") {
         {"resize",
          {{"kind", "nearest"}, {"h", "7"}, {"w", "6"}, {"c", "3"}, {"out_h", "14"}, {"out_w", "9"}},
          {1, 14, 9, 3}},
+        {"rotary", {{"batch", "2"}, {"seq", "9"}, {"heads", "3"}, {"dim", "8"}}, {2, 9, 3, 8}},
         {"slice", {{"rows", "4"}, {"cols", "9"}, {"begin", "2"}, {"size", "3"}}, {4, 3}},
         {"embedding", {{"vocabulary", "50"}, {"width", "8"}, {"lookups", "3"}}, {3, 8}},
     }));
@@ -123,7 +124,8 @@ TEST_CASE("wrong columns of a single operator are told with the row", "[workload
     CHECK(
         mistakes_in("matmull", {}) ==
         "rows.csv:3:1: error: unknown operator 'matmull' (did you mean 'matmul'?); expected one of: matmul, "
-        "conv2d, pool, elementwise, softmax, norm, activation, transpose, embedding, slice, resize");
+        "conv2d, pool, elementwise, softmax, norm, activation, transpose, embedding, slice, resize, "
+        "rotary");
     CHECK(mistakes_in("matmul", {{"m", "0"}, {"n", "5"}, {"k", "7"}}) ==
           "rows.csv:3:1: error: matmul: 'm' must be 1 … 2,147,483,647, not 0");
     CHECK(mistakes_in("matmul", {{"m", "4"}, {"n", "5"}}) ==

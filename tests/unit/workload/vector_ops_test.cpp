@@ -18,6 +18,28 @@ std::string told(const std::string& shape, const std::string& layer, const std::
 
 }  // namespace
 
+TEST_CASE("a rotary embedding stores a table of its positions and its row", "[workload]") {
+    const Graph heads_inside = layer_on("[2, 9, 3, 8]", "op: rotary, axis: 1, weight_dtype: fp32");
+    const auto inside = std::get<Rotary>(layer(heads_inside, "out").op);
+    CHECK(std::vector{inside.outer, inside.seq, inside.heads, inside.dim} ==
+          std::vector<std::int64_t>{2, 9, 3, 8});
+    CHECK(tensor(heads_inside, "out").shape == Shape{2, 9, 3, 8});
+    CHECK(tensor(heads_inside, "out.weights").shape == Shape{9, 8});
+    CHECK(tensor(heads_inside, "out.weights").dtype == DType::Fp32);
+    // without an axis, the last dimension but one: heads lie outside
+    const auto outside = std::get<Rotary>(layer(layer_on("[2, 3, 9, 8]", "op: rotary"), "out").op);
+    CHECK(std::vector{outside.outer, outside.seq, outside.heads, outside.dim} ==
+          std::vector<std::int64_t>{6, 9, 1, 8});
+
+    CHECK(told("[4, 7]", "op: rotary") ==
+          "t:4:5: error: rotary 'out': turns pairs of elements, but a row has 7");
+    CHECK(told("[8]", "op: rotary") ==
+          "t:4:5: error: rotary 'out': reads at least 2 dimensions, [.., seq, dim], but 'x' is [8]");
+    CHECK(told("[2, 4, 8]", "op: rotary, axis: 2") ==
+          "t:4:35: error: rotary 'out': 'axis' must be 0 … 1, the dimension of positions in 'x' [2, 4, 8], "
+          "not 2");
+}
+
 TEST_CASE("a resize multiplies height and width, or names them", "[workload]") {
     const std::string map = "[2, 7, 5, 8]";
     CHECK(tensor(layer_on(map, "op: resize, kind: nearest, scale: 2"), "out").shape == Shape{2, 14, 10, 8});

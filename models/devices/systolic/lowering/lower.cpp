@@ -127,6 +127,7 @@ LayerPlan plan(Workspace& workspace, std::int32_t index) {
     if (std::holds_alternative<Embedding>(op)) return plan_embedding(workspace, index);
     if (std::holds_alternative<Concat>(op) || std::holds_alternative<Slice>(op))
         return plan_movement(workspace, index);
+    if (std::holds_alternative<Rotary>(op)) return plan_rotary(workspace, index);
     if (std::holds_alternative<Resize>(op)) return plan_resize(workspace, index);
     const bool matrix = std::holds_alternative<MatMul>(op) || std::holds_alternative<Conv2d>(op);
     return matrix && !depthwise(op) ? plan_matrix(workspace, index) : plan_vector(workspace, index);

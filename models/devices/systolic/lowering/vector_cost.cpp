@@ -34,4 +34,8 @@ std::int64_t norm_cost(const VectorSpec::Cost& cost, Norm::Kind kind) {
     return cost.reduce + 3 * cost.simple;
 }
 
+std::int64_t rotary_cost(const VectorSpec::Cost& cost) {
+    return std::int64_t{3} * cost.simple;
+}
+
 }  // namespace systole::systolic

@@ -19,4 +19,7 @@ std::int64_t softmax_cost(const VectorSpec::Cost& cost);
 /// Rms: square, sum, scale, gain.
 std::int64_t norm_cost(const VectorSpec::Cost& cost, Norm::Kind kind);
 
+/// Each element times the cosine, its partner times the sine, and their sum.
+std::int64_t rotary_cost(const VectorSpec::Cost& cost);
+
 }  // namespace systole::systolic
