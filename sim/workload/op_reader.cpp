@@ -92,22 +92,6 @@ Meaning read_batched_matmul(LayerText& text) {
     return LayerMeaning{matmul, output};
 }
 
-Meaning read_elementwise(LayerText& text) {
-    Elementwise op;
-    op.kind = static_cast<Elementwise::Kind>(text.keys().choice("kind", elementwise_kinds()));
-    op.post = read_post(text.keys());
-    if (!text.sound()) return std::nullopt;
-    const Tensor &a = text.operand(0), &b = text.operand(1);
-    if (a.shape != b.shape || a.dtype != b.dtype) {
-        text.keys().fail(fmt::format("needs two equal tensors, but '{}' is {} {} and '{}' is {} {}", a.name,
-                                     to_string(a.dtype), to_string(a.shape), b.name, to_string(b.dtype),
-                                     to_string(b.shape)));
-        return std::nullopt;
-    }
-    op.elements = elements(a.shape);
-    return LayerMeaning{op, a.shape};
-}
-
 Meaning read_activation(LayerText& text) {
     Activation op;
     op.function = read_function(text.keys());
@@ -198,7 +182,7 @@ const std::vector<OpSyntax>& syntaxes() {
     static const std::vector<OpSyntax> all = {{"conv2d", 1, read_conv2d},
                                               {"matmul", 1, read_matmul},
                                               {"batched_matmul", 2, read_batched_matmul},
-                                              {"elementwise", 2, read_elementwise},
+                                              {"elementwise", 1, read_elementwise, true},
                                               {"activation", 1, read_activation},
                                               {"pool", 1, read_pool},
                                               {"softmax", 1, read_softmax},

@@ -16,4 +16,7 @@ std::optional<LayerMeaning> read_slice(LayerText& text);
 std::optional<LayerMeaning> read_resize(LayerText& text);
 std::optional<LayerMeaning> read_rotary(LayerText& text);
 
+// elementwise_reader.cpp
+std::optional<LayerMeaning> read_elementwise(LayerText& text);
+
 }  // namespace systole

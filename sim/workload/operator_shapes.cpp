@@ -95,6 +95,7 @@ std::optional<Shape> weights_shape(const Operator& op) {
         return m->transposed_b ? Shape{m->n, m->k} : Shape{m->k, m->n};
     if (const auto* n = std::get_if<Norm>(&op)) return Shape{n->cols};
     if (const auto* e = std::get_if<Embedding>(&op)) return Shape{e->vocabulary, e->width};
+    if (const auto* e = std::get_if<Elementwise>(&op); e && e->stored) return Shape{e->elements / e->times};
     if (const auto* r = std::get_if<Rotary>(&op)) return Shape{r->seq, r->dim};
     return std::nullopt;
 }

@@ -47,13 +47,14 @@ struct MatMul {
 };
 
 /// out = post(a op b), element by element. b has the shape of a, or of the innermost dimensions of a: then it
-/// holds elements / times and is met `times` times, one behind the other.
+/// holds elements / times and is met `times` times, one behind the other. It may be a stored tensor.
 struct Elementwise {
     enum class Kind { Add, Sub, Mul, Max };
     Kind kind = Kind::Add;
     std::int64_t elements = 1;
     Function post = Function::None;
     std::int64_t times = 1;
+    bool stored = false;
 };
 
 struct Activation {

@@ -37,6 +37,8 @@ public:
     TensorId batched(TensorId a, TensorId b, MatMul op);
     /// Any operator without stored operands.
     TensorId vector(std::vector<TensorId> in, Operator op, Shape shape);
+    /// With a stored second operand.
+    TensorId stored(TensorId in, Elementwise op, Shape shape);
     /// With a stored table of the input's dtype.
     TensorId rotary(TensorId in, Rotary op);
     TensorId embedding(TensorId indices, Embedding op, DType dtype);

@@ -57,6 +57,52 @@ TEST_CASE("A table longer than its share of the buffer is still loaded once") {
     CHECK(loaded(program, Operand::Activations) == 5 * 32 * 8 * 2);
 }
 
+Elementwise multiply(std::int64_t elements, std::int64_t times) {
+    return {Elementwise::Kind::Mul, elements, Function::Silu, times, false};
+}
+
+TEST_CASE("A shorter operand is met again on every machine, read or stored") {
+    for (const SystolicSpec& spec : machines()) {
+        for (const DType dtype : {DType::Bf16, DType::Int8, DType::Int4}) {
+            for (const auto& [times, units] : {std::pair(40, 12), std::pair(3, 500), std::pair(700, 2)}) {
+                const Shape shape{times, units};
+                GraphOf g;
+                const TensorId a = g.input(shape, dtype);
+                const TensorId b = g.input({units}, dtype);
+                check(g.finish(g.vector({a, b}, multiply(times * units, times), shape)), spec);
+                GraphOf s;
+                check(s.finish(s.stored(s.input(shape, dtype), multiply(times * units, times), shape)), spec);
+            }
+        }
+    }
+}
+
+TEST_CASE("A broadcast operand is loaded once and read with every row") {
+    SystolicSpec spec = test::large_machine();
+    spec.vector.cost.simple = 2;
+    spec.vector.cost.transcendental = 7;
+    GraphOf g;
+    const TensorId a = g.input({50, 32}, DType::Bf16), b = g.input({32}, DType::Bf16);
+    const Graph graph = g.finish(g.vector({a, b}, multiply(1600, 50), {50, 32}));
+    const Program program = lower(graph, spec, Protocol::of_op()).program;
+    REQUIRE(program.vector_work.size() == 1);
+    CHECK(program.vector_work[0].lane_cycles == 1600 * (2 + 7));
+    CHECK(program.vector_work[0].scratchpad_read == 2 * (1600 + 50 * 32));
+    CHECK(loaded(program, Operand::Activations) == 2 * (1600 + 32));
+    CHECK(program.layers[0].compulsory_dram == 2 * (1600 + 32 + 1600));
+}
+
+TEST_CASE("A long shorter operand goes part by part, each once for all rows") {
+    const SystolicSpec spec =
+        test::small_machine(1);  // a quarter of 4096 B for each input, 512 B for results
+    GraphOf g;
+    const TensorId a = g.input({3, 2000}, DType::Int8), b = g.input({2000}, DType::Int8);
+    const Graph graph = g.finish(g.vector({a, b}, multiply(6000, 3), {3, 2000}));
+    const Program program = lower(graph, spec, Protocol::of_op()).program;
+    CHECK(program.vector_work.size() == 4 * 3);  // parts of 512 elements
+    CHECK(loaded(program, Operand::Activations) == 6000 + 2000);
+}
+
 TEST_CASE("A machine without a weight buffer stages the table among its results") {
     SystolicSpec spec = test::small_machine(1);
     spec.mxu.weight_source = Space::Dram;

@@ -89,8 +89,8 @@ TEST_CASE("shapes that do not fit are printed", "[workload]") {
     CHECK(mistakes_of(trace_of("[4, 8]",
                                "  - {name: a, op: matmul, n: 4}\n"
                                "  - {name: out, op: elementwise, kind: add, in: [a, x]}\n")) ==
-          "t:5:5: error: elementwise 'out': needs two equal tensors, but 'a' is int8 [4, 4] and 'x' is int8 "
-          "[4, 8]");
+          "t:5:5: error: elementwise 'out': needs two equal tensors, or a second one like the innermost "
+          "dimensions of the first, but 'a' is int8 [4, 4] and 'x' is int8 [4, 8]");
     CHECK(mistakes_of(trace_of("[2, 4, 8]",
                                "  - {name: a, op: matmul, n: 4}\n"
                                "  - {name: out, op: batched_matmul, in: [a, x], transpose_b: true}\n")) ==

@@ -28,6 +28,8 @@ LayerPlan plan_matrix(Workspace& workspace, std::int32_t layer);
 LayerPlan plan_vector(Workspace& workspace, std::int32_t layer);
 /// Transpose: gathered by the DMA, turned by the vector unit.
 LayerPlan plan_transpose(Workspace& workspace, std::int32_t layer);
+/// Elementwise whose second operand is stored or repeated: on the vector unit.
+LayerPlan plan_broadcast(Workspace& workspace, std::int32_t layer);
 /// Rotary: on the vector unit, with a stored table.
 LayerPlan plan_rotary(Workspace& workspace, std::int32_t layer);
 /// Resize: on the vector unit.

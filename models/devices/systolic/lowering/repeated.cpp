@@ -139,6 +139,21 @@ LayerPlan plan(Workspace& workspace, std::int32_t index, const Repetition& work,
 
 }  // namespace
 
+LayerPlan plan_broadcast(Workspace& workspace, std::int32_t index) {
+    const Layer& layer = workspace.graph.layers[static_cast<std::size_t>(index)];
+    const auto& op = std::get<Elementwise>(layer.op);
+    const VectorSpec::Cost& cost = workspace.spec.vector.cost;
+    Repetition work;
+    work.first = layer.inputs.at(0);
+    work.second = op.stored ? *layer.weights : layer.inputs.at(1);
+    work.times = op.times;
+    work.units = op.elements / op.times;
+    work.grain = 16;  // parts of any dtype then end at whole bytes
+    work.cost = cost.simple + function_cost(cost, op.post);
+    return plan(workspace, index, work,
+                fmt::format("elementwise, the second operand {} time{}", op.times, op.times == 1 ? "" : "s"));
+}
+
 LayerPlan plan_rotary(Workspace& workspace, std::int32_t index) {
     const Layer& layer = workspace.graph.layers[static_cast<std::size_t>(index)];
     const auto& op = std::get<Rotary>(layer.op);
