@@ -193,7 +193,10 @@ const std::vector<OpSyntax>& syntaxes() {
                                               {"concat", 2, read_concat, true},
                                               {"slice", 1, read_slice},
                                               {"resize", 1, read_resize},
-                                              {"rotary", 1, read_rotary}};
+                                              {"rotary", 1, read_rotary},
+                                              {"top_k", 1, read_top_k},
+                                              {"lstm_cell", 2, read_lstm_cell},
+                                              {"gru_cell", 3, read_gru_cell}};
     return all;
 }
 

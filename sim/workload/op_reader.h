@@ -40,6 +40,7 @@ private:
 struct LayerMeaning {
     std::optional<Operator> op;
     Shape output;
+    std::optional<DType> dtype = std::nullopt;  ///< of the output, where the operator alone decides it
 };
 
 /// How one operator is written.

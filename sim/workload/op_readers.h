@@ -15,6 +15,9 @@ std::optional<LayerMeaning> read_slice(LayerText& text);
 // vector_reader.cpp
 std::optional<LayerMeaning> read_resize(LayerText& text);
 std::optional<LayerMeaning> read_rotary(LayerText& text);
+std::optional<LayerMeaning> read_top_k(LayerText& text);
+std::optional<LayerMeaning> read_lstm_cell(LayerText& text);
+std::optional<LayerMeaning> read_gru_cell(LayerText& text);
 
 // elementwise_reader.cpp
 std::optional<LayerMeaning> read_elementwise(LayerText& text);

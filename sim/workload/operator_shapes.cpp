@@ -71,6 +71,11 @@ struct FaultsOf {
         return faults;
     }
 
+    Faults operator()(const TopK& t) const {
+        if (t.k <= t.cols) return {};
+        return {fmt::format("a row of {} has no {} greatest elements", t.cols, t.k)};
+    }
+
     Faults operator()(const Rotary& r) const {
         if (r.dim % 2 == 0) return {};
         return {fmt::format("turns pairs of elements, but a row has {}", r.dim)};

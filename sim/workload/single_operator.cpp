@@ -138,6 +138,34 @@ Single read_rotary(Keys& keys) {
     return {r, {shape}, shape};
 }
 
+Single read_top_k(Keys& keys) {
+    TopK t;
+    t.rows = keys.integer("rows", 1);
+    t.cols = keys.integer("cols", 1);
+    t.k = keys.integer("k", 1);
+    return {t, {{t.rows, t.cols}}, {t.rows, t.k}};
+}
+
+/// Elements of a state whose gates lie side by side in a row.
+std::int64_t read_hidden(Keys& keys) {
+    const std::int64_t hidden = keys.integer("hidden", 1);
+    if (hidden <= kMaxInteger / 4) return hidden;
+    keys.fail(
+        fmt::format("'hidden' must be at most {}, not {}: gates are rows of four", kMaxInteger / 4, hidden));
+    return 1;
+}
+
+Single read_lstm_cell(Keys& keys) {
+    const LstmCell c{keys.integer("batch", 1, 1), read_hidden(keys)};
+    return {c, {{c.batch, 4 * c.hidden}, {c.batch, c.hidden}}, {c.batch, 2 * c.hidden}};
+}
+
+Single read_gru_cell(Keys& keys) {
+    const GruCell c{keys.integer("batch", 1, 1), read_hidden(keys)};
+    const Shape gates = {c.batch, 3 * c.hidden};
+    return {c, {gates, gates, {c.batch, c.hidden}}, {c.batch, c.hidden}};
+}
+
 struct SingleSyntax {
     std::string name;
     Single (*read)(Keys& keys);
@@ -155,7 +183,10 @@ const std::vector<SingleSyntax>& syntaxes() {
                                                   {"embedding", read_embedding},
                                                   {"slice", read_slice},
                                                   {"resize", read_resize},
-                                                  {"rotary", read_rotary}};
+                                                  {"rotary", read_rotary},
+                                                  {"top_k", read_top_k},
+                                                  {"lstm_cell", read_lstm_cell},
+                                                  {"gru_cell", read_gru_cell}};
     return all;
 }
 
@@ -216,8 +247,8 @@ Graph single_operator(const std::string& name, const std::map<std::string, std::
     GraphBuilder builder(name, mistakes);
     LayerPlan plan{name, single.op, {}, std::move(single.output), dtypes.b, dtypes.out, where};
     for (std::size_t i = 0; i < single.inputs.size(); ++i) {
-        const auto input =
-            builder.add_input(i == 0 ? "a" : "b", single.inputs[i], i == 0 ? dtypes.a : dtypes.b, where);
+        const auto input = builder.add_input(std::string(1, static_cast<char>('a' + i)), single.inputs[i],
+                                             i == 0 ? dtypes.a : dtypes.b, where);
         if (input) plan.inputs.push_back(*input);
     }
     mistakes.throw_if_any();

@@ -218,7 +218,7 @@ void TraceReader::read_layer(const YamlNode& item, Scope& scope) {
                                            inputs,
                                            meaning->output,
                                            dtypes.weights,
-                                           dtypes.output,
+                                           meaning->dtype.value_or(dtypes.output),
                                            item.where});
     }
     declare(name, result, item.where, scope);

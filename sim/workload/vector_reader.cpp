@@ -32,6 +32,24 @@ std::optional<std::array<std::int64_t, 2>> read_size(LayerText& text) {
     return std::nullopt;
 }
 
+/// Whether all tensors but the last, the state [.., h], are [.., gates x h] of its dtype; records a mistake
+/// if not.
+bool expect_gates(LayerText& text, std::int64_t gates) {
+    const Tensor& state = text.operand(text.operands() - 1);
+    Shape wanted = state.shape;
+    wanted.back() *= gates;
+    for (std::size_t i = 0; i + 1 < text.operands(); ++i) {
+        const Tensor& tensor = text.operand(i);
+        if (tensor.shape == wanted && tensor.dtype == state.dtype) continue;
+        text.keys().fail(fmt::format("beside the state '{}' {} {} it reads {} {}, but '{}' is {} {}",
+                                     state.name, to_string(state.dtype), to_string(state.shape),
+                                     to_string(state.dtype), to_string(wanted), tensor.name,
+                                     to_string(tensor.dtype), to_string(tensor.shape)));
+        return false;
+    }
+    return true;
+}
+
 }  // namespace
 
 std::optional<LayerMeaning> read_resize(LayerText& text) {
@@ -68,6 +86,35 @@ std::optional<LayerMeaning> read_rotary(LayerText& text) {
     for (std::int64_t d = 0; d + 1 < rank; ++d)
         if (d != axis) (d < axis ? op.outer : op.heads) *= shape[static_cast<std::size_t>(d)];
     return LayerMeaning{op, shape};
+}
+
+std::optional<LayerMeaning> read_top_k(LayerText& text) {
+    static const std::vector<std::string> results = {"values", "indices"};
+    Keys& keys = text.keys();
+    TopK op;
+    op.k = keys.integer("k", 1);
+    op.indices = keys.choice("result", results, 0) == 1;
+    if (op.indices && keys.has("out_dtype")) keys.fail("indices are int32; there is no choice", "out_dtype");
+    if (!text.sound()) return std::nullopt;
+    Shape output = text.shape(0);
+    op.cols = output.back();
+    op.rows = elements(output) / op.cols;
+    output.back() = op.k;
+    return LayerMeaning{op, output, op.indices ? std::optional(DType::Int32) : std::nullopt};
+}
+
+std::optional<LayerMeaning> read_lstm_cell(LayerText& text) {
+    if (!text.sound() || !expect_gates(text, 4)) return std::nullopt;
+    Shape output = text.shape(1);
+    const LstmCell op{elements(output) / output.back(), output.back()};
+    output.back() *= 2;
+    return LayerMeaning{op, output};
+}
+
+std::optional<LayerMeaning> read_gru_cell(LayerText& text) {
+    if (!text.sound() || !expect_gates(text, 3)) return std::nullopt;
+    const Shape& state = text.shape(2);
+    return LayerMeaning{GruCell{elements(state) / state.back(), state.back()}, state};
 }
 
 const std::vector<std::string>& resize_kinds() {

@@ -40,6 +40,43 @@ TEST_CASE("a rotary embedding stores a table of its positions and its row", "[wo
           "not 2");
 }
 
+TEST_CASE("the greatest elements of a row are values, or int32 indices", "[workload]") {
+    const Graph values = layer_on("[2, 3, 100]", "op: top_k, k: 5");
+    CHECK(tensor(values, "out").shape == Shape{2, 3, 5});
+    CHECK(tensor(values, "out").dtype == DType::Bf16);
+    const auto op = std::get<TopK>(layer(values, "out").op);
+    CHECK(op.rows == 6);
+    CHECK(op.cols == 100);
+    const Graph indices = layer_on("[2, 3, 100]", "op: top_k, k: 5, result: indices");
+    CHECK(tensor(indices, "out").shape == Shape{2, 3, 5});
+    CHECK(tensor(indices, "out").dtype == DType::Int32);
+    CHECK(told("[2, 4]", "op: top_k, k: 5") ==
+          "t:4:5: error: top_k 'out': a row of 4 has no 5 greatest elements");
+    CHECK(told("[2, 4]", "op: top_k, k: 2, result: indices, out_dtype: int8") ==
+          "t:4:62: error: top_k 'out': indices are int32; there is no choice");
+}
+
+TEST_CASE("recurrent cells read gates beside a state", "[workload]") {
+    const std::string head =
+        "trace: t\ninputs: {g: {shape: [5, GG], dtype: bf16}, s: {shape: [5, 8], dtype: bf16}}\n";
+    const auto cell = [&](const std::string& gates, const std::string& keys) {
+        std::string text = head + "layers: [{name: out, " + keys + "}]\noutputs: [out]\n";
+        return text.replace(text.find("GG"), 2, gates);
+    };
+    const Graph lstm = graph_of(cell("32", "op: lstm_cell, in: [g, s]"));
+    CHECK(tensor(lstm, "out").shape == Shape{5, 16});  // h and c
+    CHECK(std::get<LstmCell>(layer(lstm, "out").op).batch == 5);
+    CHECK(std::get<LstmCell>(layer(lstm, "out").op).hidden == 8);
+    const Graph gru = graph_of(cell("24", "op: gru_cell, in: [g, g, s]"));
+    CHECK(tensor(gru, "out").shape == Shape{5, 8});
+    CHECK(
+        mistakes_of(cell("24", "op: lstm_cell, in: [g, s]")) ==
+        "t:3:10: error: lstm_cell 'out': beside the state 's' bf16 [5, 8] it reads bf16 [5, 32], but 'g' is "
+        "bf16 [5, 24]");
+    CHECK(mistakes_of(cell("24", "op: gru_cell, in: [g, s]")) ==
+          "t:3:40: error: gru_cell 'out': reads 3 tensors, not 2");
+}
+
 TEST_CASE("a resize multiplies height and width, or names them", "[workload]") {
     const std::string map = "[2, 7, 5, 8]";
     CHECK(tensor(layer_on(map, "op: resize, kind: nearest, scale: 2"), "out").shape == Shape{2, 14, 10, 8});
