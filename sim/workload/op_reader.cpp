@@ -162,22 +162,6 @@ Meaning read_reshape(LayerText& text) {
     return LayerMeaning{std::nullopt, shape};  // the builder compares the elements
 }
 
-Meaning read_embedding(LayerText& text) {
-    Embedding op;
-    op.vocabulary = text.keys().integer("vocabulary", 1);
-    op.width = text.keys().integer("width", 1);
-    if (!text.sound()) return std::nullopt;
-    if (text.operand(0).dtype != DType::Int32) {
-        text.keys().fail(fmt::format("reads int32 indices, but '{}' is {}", text.operand(0).name,
-                                     to_string(text.operand(0).dtype)));
-        return std::nullopt;
-    }
-    op.lookups = elements(text.shape(0));
-    Shape output = text.shape(0);
-    output.push_back(op.width);
-    return LayerMeaning{op, output};
-}
-
 const std::vector<OpSyntax>& syntaxes() {
     static const std::vector<OpSyntax> all = {{"conv2d", 1, read_conv2d},
                                               {"matmul", 1, read_matmul},
@@ -190,6 +174,7 @@ const std::vector<OpSyntax>& syntaxes() {
                                               {"transpose", 1, read_transpose},
                                               {"reshape", 1, read_reshape},
                                               {"embedding", 1, read_embedding},
+                                              {"gather", 2, read_gather},
                                               {"concat", 2, read_concat, true},
                                               {"slice", 1, read_slice},
                                               {"resize", 1, read_resize},

@@ -61,6 +61,8 @@ const std::vector<std::string>& elementwise_kinds();
 const std::vector<std::string>& pool_kinds();
 const std::vector<std::string>& norm_kinds();
 const std::vector<std::string>& resize_kinds();
+/// The names of `spread:`, in the order of the enum.
+const std::vector<std::string>& spread_names();
 /// One of function_names(); without "none" for the operator whose only work it is.
 Function read_post(Keys& keys);
 Function read_function(Keys& keys);

@@ -8,6 +8,10 @@
 
 namespace systole {
 
+// lookup_reader.cpp
+std::optional<LayerMeaning> read_embedding(LayerText& text);
+std::optional<LayerMeaning> read_gather(LayerText& text);
+
 // movement_reader.cpp
 std::optional<LayerMeaning> read_concat(LayerText& text);
 std::optional<LayerMeaning> read_slice(LayerText& text);

@@ -102,7 +102,20 @@ Single read_embedding(Keys& keys) {
     e.vocabulary = keys.integer("vocabulary", 1);
     e.width = keys.integer("width", 1);
     e.lookups = keys.integer("lookups", 1);
-    return {e, {{e.lookups}}, {e.lookups, e.width}};
+    e.spread = static_cast<Spread>(keys.choice("spread", spread_names(), 0));
+    e.bag = keys.integer("bag", 1, 1);
+    if (e.lookups % e.bag != 0)
+        keys.fail(fmt::format("bags of {} do not divide the {} lookups", e.bag, e.lookups));
+    return {e, {{e.lookups}}, {e.lookups / e.bag, e.width}};
+}
+
+Single read_gather(Keys& keys) {
+    Gather g;
+    g.rows = keys.integer("rows", 1);
+    g.width = keys.integer("width", 1);
+    g.lookups = keys.integer("lookups", 1);
+    g.spread = static_cast<Spread>(keys.choice("spread", spread_names(), 0));
+    return {g, {{g.rows, g.width}, {g.lookups}}, {g.lookups, g.width}};
 }
 
 Single read_slice(Keys& keys) {
@@ -172,21 +185,13 @@ struct SingleSyntax {
 };
 
 const std::vector<SingleSyntax>& syntaxes() {
-    static const std::vector<SingleSyntax> all = {{"matmul", read_matmul},
-                                                  {"conv2d", read_conv2d},
-                                                  {"pool", read_pool},
-                                                  {"elementwise", read_elementwise},
-                                                  {"softmax", read_softmax},
-                                                  {"norm", read_norm},
-                                                  {"activation", read_activation},
-                                                  {"transpose", read_transpose},
-                                                  {"embedding", read_embedding},
-                                                  {"slice", read_slice},
-                                                  {"resize", read_resize},
-                                                  {"rotary", read_rotary},
-                                                  {"top_k", read_top_k},
-                                                  {"lstm_cell", read_lstm_cell},
-                                                  {"gru_cell", read_gru_cell}};
+    static const std::vector<SingleSyntax> all = {
+        {"matmul", read_matmul},           {"conv2d", read_conv2d},       {"pool", read_pool},
+        {"elementwise", read_elementwise}, {"softmax", read_softmax},     {"norm", read_norm},
+        {"activation", read_activation},   {"transpose", read_transpose}, {"embedding", read_embedding},
+        {"gather", read_gather},           {"slice", read_slice},         {"resize", read_resize},
+        {"rotary", read_rotary},           {"top_k", read_top_k},         {"lstm_cell", read_lstm_cell},
+        {"gru_cell", read_gru_cell}};
     return all;
 }
 
@@ -224,6 +229,7 @@ SingleDtypes read_dtypes(Keys& keys, const Operator& op) {
     const DType dtype = keys.dtype("dtype").value_or(DType::Bf16);
     if (std::holds_alternative<Embedding>(op))
         return {DType::Int32, dtype, keys.dtype("dtype_out").value_or(dtype)};
+    if (std::holds_alternative<Gather>(op)) return {dtype, DType::Int32, dtype};
     const bool two_operands = std::holds_alternative<MatMul>(op) || std::holds_alternative<Conv2d>(op);
     const DType a = two_operands ? keys.dtype("dtype_a").value_or(dtype) : dtype;
     const DType b = two_operands ? keys.dtype("dtype_b").value_or(dtype) : dtype;

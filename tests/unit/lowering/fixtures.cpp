@@ -116,7 +116,8 @@ TensorId GraphOf::rotary(TensorId in, Rotary op) {
 }
 
 TensorId GraphOf::embedding(TensorId indices, Embedding op, DType type) {
-    const TensorId out = layer(op, {indices}, Shape{op.vocabulary, op.width}, false, {op.lookups, op.width});
+    const TensorId out =
+        layer(op, {indices}, Shape{op.vocabulary, op.width}, false, {op.lookups / op.bag, op.width});
     graph.tensors[out].dtype = graph.tensors[*graph.layers.back().weights].dtype = type;
     return out;
 }

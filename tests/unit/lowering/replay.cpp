@@ -22,7 +22,7 @@ Replay::Replay(const Graph& graph, const SystolicSpec& spec, const Lowered& lowe
     for (const Transfer& t : lowered.program.transfers) {
         for (const Region& r : {t.from, t.to}) {
             if (r.place == Place::Dram)
-                end = std::max(end, r.address + (t.rows - 1) * r.stride + t.row_bytes);
+                end = std::max(end, r.address + (t.source_rows() - 1) * r.stride + t.row_bytes);
         }
     }
     dram_.resize(end);
@@ -110,10 +110,10 @@ void Replay::replay_transfer(const Transfer& t) {
         }
         undelivered_.clear();
     }
-    if (kind == UnitKind::Store && moves()) check_stored(t);
+    if (moves()) check_moved(t);
     std::vector<std::int64_t> tile;
     for (std::int64_t row = 0; row < t.rows; ++row) {
-        const std::int64_t source = t.from.address + row * t.from.stride;
+        const std::int64_t source = t.from.address + t.source_of(row);
         const std::int64_t target = t.to.address + row * t.to.stride;
         const auto faults = faults_.size();
         if (from != nullptr) read(*from, source, t.row_bytes);

@@ -59,7 +59,9 @@ private:
     bool moves() const;
     std::int64_t origin_of(std::int64_t at) const;
     void note_moved(std::int64_t at, std::int64_t from);
-    void check_stored(const Transfer& transfer);
+    bool looks_up() const;
+    bool is_row_of_table(std::int64_t at, std::int64_t from) const;
+    void check_moved(const Transfer& transfer);
     void check_copied(const VectorWork& work);
 
     /// DRAM or scratchpad address of a streamed element; -1 for padding.

@@ -8,7 +8,25 @@
 namespace systole::systolic::test {
 
 bool Replay::moves() const {
-    return std::holds_alternative<Concat>(layer().op) || std::holds_alternative<Slice>(layer().op);
+    const Operator& op = layer().op;
+    return std::holds_alternative<Concat>(op) || std::holds_alternative<Slice>(op) || looks_up();
+}
+
+/// Rows of a table, as they are.
+bool Replay::looks_up() const {
+    const auto* embedding = std::get_if<Embedding>(&layer().op);
+    const bool whole = embedding != nullptr && embedding->bag == 1 &&
+                       graph_.tensors[*layer().weights].dtype == graph_.tensors[layer().output].dtype;
+    return whole || std::holds_alternative<Gather>(layer().op);
+}
+
+/// Which row a lookup takes is nobody's promise, but it is a row, whole and inside the table.
+bool Replay::is_row_of_table(std::int64_t at, std::int64_t from) const {
+    const TensorId table = layer().weights ? *layer().weights : layer().inputs[0];
+    const std::int64_t row =
+        row_bytes(graph_.tensors[table].dtype, graph_.tensors[table].shape.back()).value();
+    const std::int64_t offset = from - lowered_.placements[table].address;
+    return offset >= 0 && offset < stored_bytes(graph_.tensors[table]).value() && offset % row == at % row;
 }
 
 /// The address of the input's byte that belongs to byte `at` of the output, from the indices of its element.
@@ -41,14 +59,28 @@ void Replay::note_moved(std::int64_t at, std::int64_t from) {
     if (at < 0 || at >= static_cast<std::int64_t>(times.size()))
         return fault(fmt::format("writes byte {} of an output of {}", at, times.size()));
     ++times[static_cast<std::size_t>(at)];
+    if (looks_up()) {
+        if (!is_row_of_table(at, from)) fault(fmt::format("writes byte {} from {}, no row's", at, from));
+        return;
+    }
     if (from != origin_of(at))
         fault(fmt::format("writes byte {} from {}, not from {}", at, from, origin_of(at)));
 }
 
-/// Out of the staging tile, whose bytes know where in DRAM they came from.
-void Replay::check_stored(const Transfer& transfer) {
+/// Out of the staging tile, whose bytes know where in DRAM they came from; or from a table in DRAM into
+/// place.
+void Replay::check_moved(const Transfer& transfer) {
     const Placement& out = lowered_.placements[layer().output];
-    if (out.space != Space::Dram) return;  // a result on its way out
+    const bool to_output =
+        transfer.to.address >= out.address &&
+        transfer.to.address < out.address + stored_bytes(graph_.tensors[layer().output]).value();
+    if (out.space == Space::Scratchpad && transfer.to.place == Place::Scratchpad && to_output && looks_up()) {
+        for (std::int64_t row = 0; row < transfer.rows; ++row)
+            for (std::int64_t byte = 0; byte < transfer.row_bytes; ++byte)
+                note_moved(transfer.to.address + row * transfer.to.stride + byte - out.address,
+                           transfer.from.address + transfer.source_of(row) + byte);
+    }
+    if (unit_kind(command_.unit) != UnitKind::Store || out.space != Space::Dram) return;
     for (std::int64_t row = 0; row < transfer.rows; ++row)
         for (std::int64_t byte = 0; byte < transfer.row_bytes; ++byte)
             note_moved(transfer.to.address + row * transfer.to.stride + byte - out.address,

@@ -84,3 +84,31 @@ TEST_CASE("what cannot be joined or cut is told with shapes and places", "[workl
     CHECK(told(x, "op: slice, size: 4, out_dtype: bf16").find("unknown key 'out_dtype'") !=
           std::string::npos);
 }
+
+TEST_CASE("a gather takes rows of a matrix by indices of any shape", "[workload]") {
+    const std::string both = "m: {shape: [50, 8], dtype: bf16}, i: {shape: [2, 3], dtype: int32}";
+    const Graph graph = graph_with(both, "op: gather, in: [m, i], spread: random");
+    CHECK(tensor(graph, "out").shape == Shape{2, 3, 8});
+    CHECK(tensor(graph, "out").dtype == DType::Bf16);
+    const auto op = std::get<Gather>(layer(graph, "out").op);
+    CHECK(op.rows == 50);
+    CHECK(op.lookups == 6);
+    CHECK(op.spread == Spread::Random);
+    CHECK(told(both, "op: gather, in: [i, m]") ==
+          "t:3:10: error: gather 'out': reads int32 indices, but 'm' is bf16");
+    CHECK(told("m: {shape: [5, 50, 8], dtype: bf16}, i: {shape: [2], dtype: int32}",
+               "op: gather, in: [m, i]") ==
+          "t:3:10: error: gather 'out': reads rows of [rows, width], but 'm' is [5, 50, 8]");
+}
+
+TEST_CASE("bags of lookups become one row each", "[workload]") {
+    const std::string indices = "i: {shape: [16, 12], dtype: int32}";
+    const std::string table = "op: embedding, vocabulary: 100, width: 8, dtype: fp32";
+    CHECK(tensor(graph_with(indices, table + ", bag: 12"), "out").shape == Shape{16, 1, 8});
+    CHECK(tensor(graph_with(indices, table + ", bag: 4"), "out").shape == Shape{16, 3, 8});
+    const auto op = std::get<Embedding>(layer(graph_with(indices, table + ", bag: 4"), "out").op);
+    CHECK(op.lookups == 192);
+    CHECK(op.bag == 4);
+    CHECK(told(indices, table + ", bag: 5") ==
+          "t:3:82: error: embedding 'out': bags of 5 do not divide the 12 indices of a row of 'i' [16, 12]");
+}

@@ -109,6 +109,8 @@ TEST_CASE("vector operators stand alone too", "[workload]") {
         {"top_k", {{"rows", "4"}, {"cols", "9"}, {"k", "2"}}, {4, 2}},
         {"lstm_cell", {{"batch", "4"}, {"hidden", "9"}}, {4, 18}},
         {"gru_cell", {{"batch", "4"}, {"hidden", "9"}}, {4, 9}},
+        {"embedding", {{"vocabulary", "50"}, {"width", "8"}, {"lookups", "12"}, {"bag", "4"}}, {3, 8}},
+        {"gather", {{"rows", "50"}, {"width", "8"}, {"lookups", "12"}, {"spread", "random"}}, {12, 8}},
         {"slice", {{"rows", "4"}, {"cols", "9"}, {"begin", "2"}, {"size", "3"}}, {4, 3}},
         {"embedding", {{"vocabulary", "50"}, {"width", "8"}, {"lookups", "3"}}, {3, 8}},
     }));
@@ -133,7 +135,7 @@ TEST_CASE("wrong columns of a single operator are told with the row", "[workload
     CHECK(
         mistakes_in("matmull", {}) ==
         "rows.csv:3:1: error: unknown operator 'matmull' (did you mean 'matmul'?); expected one of: matmul, "
-        "conv2d, pool, elementwise, softmax, norm, activation, transpose, embedding, slice, resize, "
+        "conv2d, pool, elementwise, softmax, norm, activation, transpose, embedding, gather, slice, resize, "
         "rotary, top_k, lstm_cell, gru_cell");
     CHECK(mistakes_in("matmul", {{"m", "0"}, {"n", "5"}, {"k", "7"}}) ==
           "rows.csv:3:1: error: matmul: 'm' must be 1 … 2,147,483,647, not 0");

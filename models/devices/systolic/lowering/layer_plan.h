@@ -36,7 +36,7 @@ LayerPlan plan_rotary(Workspace& workspace, std::int32_t layer);
 LayerPlan plan_resize(Workspace& workspace, std::int32_t layer);
 /// Concat, Slice: copied by the DMA, or by the vector unit where activations live on chip.
 LayerPlan plan_movement(Workspace& workspace, std::int32_t layer);
-/// Embedding: gathered by the DMA alone.
-LayerPlan plan_embedding(Workspace& workspace, std::int32_t layer);
+/// Embedding, Gather: fetched by the DMA; summed, or copied on chip, by the vector unit.
+LayerPlan plan_lookup(Workspace& workspace, std::int32_t layer);
 
 }  // namespace systole::systolic
