@@ -58,10 +58,12 @@ private:
     void check_coverage();
     bool moves() const;
     std::int64_t origin_of(std::int64_t at) const;
+    void note_written(std::int64_t at);
     void note_moved(std::int64_t at, std::int64_t from);
     bool looks_up() const;
     bool is_row_of_table(std::int64_t at, std::int64_t from) const;
     void check_moved(const Transfer& transfer);
+    bool writes_output(const Transfer& transfer) const;
     void check_copied(const VectorWork& work);
 
     /// DRAM or scratchpad address of a streamed element; -1 for padding.
@@ -89,8 +91,7 @@ private:
     std::vector<Token> undelivered_;  ///< vector commands whose results no store has taken yet
     std::map<std::array<std::int64_t, 5>, int> products_;  ///< layer, batch, m, n, k -> times
     std::vector<std::int64_t> layer_macs_;
-    /// By layer that only moves bytes: how often each byte of its output was written.
-    std::map<std::int32_t, std::vector<int>> moved_;
+    std::vector<std::vector<int>> written_;  ///< by layer: how often each byte of its output was written
 };
 
 }  // namespace systole::systolic::test

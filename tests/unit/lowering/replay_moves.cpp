@@ -53,12 +53,14 @@ std::int64_t Replay::origin_of(std::int64_t at) const {
     return address(layer().inputs[input], (outer * concat.sizes[input] + along) * concat.inner + inner);
 }
 
-void Replay::note_moved(std::int64_t at, std::int64_t from) {
-    std::vector<int>& times = moved_[command_.layer];
-    times.resize(static_cast<std::size_t>(stored_bytes(graph_.tensors[layer().output]).value()));
+void Replay::note_written(std::int64_t at) {
+    std::vector<int>& times = written_[static_cast<std::size_t>(command_.layer)];
     if (at < 0 || at >= static_cast<std::int64_t>(times.size()))
         return fault(fmt::format("writes byte {} of an output of {}", at, times.size()));
     ++times[static_cast<std::size_t>(at)];
+}
+
+void Replay::note_moved(std::int64_t at, std::int64_t from) {
     if (looks_up()) {
         if (!is_row_of_table(at, from)) fault(fmt::format("writes byte {} from {}, no row's", at, from));
         return;
@@ -67,25 +69,28 @@ void Replay::note_moved(std::int64_t at, std::int64_t from) {
         fault(fmt::format("writes byte {} from {}, not from {}", at, from, origin_of(at)));
 }
 
-/// Out of the staging tile, whose bytes know where in DRAM they came from; or from a table in DRAM into
-/// place.
-void Replay::check_moved(const Transfer& transfer) {
+/// Of the layer's own output, in its place; not a copy of it on its way out, nor an input on its way in.
+bool Replay::writes_output(const Transfer& transfer) const {
     const Placement& out = lowered_.placements[layer().output];
-    const bool to_output =
-        transfer.to.address >= out.address &&
-        transfer.to.address < out.address + stored_bytes(graph_.tensors[layer().output]).value();
-    if (out.space == Space::Scratchpad && transfer.to.place == Place::Scratchpad && to_output && looks_up()) {
-        for (std::int64_t row = 0; row < transfer.rows; ++row)
-            for (std::int64_t byte = 0; byte < transfer.row_bytes; ++byte)
-                note_moved(transfer.to.address + row * transfer.to.stride + byte - out.address,
-                           transfer.from.address + transfer.source_of(row) + byte);
+    const UnitKind unit = unit_kind(command_.unit);
+    if (out.space == Space::Dram) return unit == UnitKind::Store && transfer.to.place == Place::Dram;
+    return unit == UnitKind::Load && looks_up() && transfer.to.address >= out.address &&
+           transfer.to.address < out.address + stored_bytes(graph_.tensors[layer().output]).value();
+}
+
+/// Out of a staging tile, whose bytes know where in DRAM they came from; or from a table in DRAM into place.
+void Replay::check_moved(const Transfer& t) {
+    for (std::int64_t row = 0; row < t.rows; ++row) {
+        for (std::int64_t byte = 0; byte < t.row_bytes; ++byte) {
+            const std::int64_t from = t.from.address + t.source_of(row) + byte;
+            const std::int64_t at =
+                t.to.address + row * t.to.stride + byte - lowered_.placements[layer().output].address;
+            note_written(at);
+            if (!moves()) continue;
+            const bool staged = t.from.place == Place::Scratchpad;
+            note_moved(at, staged ? scratchpad_.holds[static_cast<std::size_t>(from)] : from);
+        }
     }
-    if (unit_kind(command_.unit) != UnitKind::Store || out.space != Space::Dram) return;
-    for (std::int64_t row = 0; row < transfer.rows; ++row)
-        for (std::int64_t byte = 0; byte < transfer.row_bytes; ++byte)
-            note_moved(transfer.to.address + row * transfer.to.stride + byte - out.address,
-                       scratchpad_.holds[static_cast<std::size_t>(transfer.from.address +
-                                                                  row * transfer.from.stride + byte)]);
 }
 
 /// On chip: what is read first is written first.
