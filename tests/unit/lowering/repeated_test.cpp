@@ -77,6 +77,20 @@ TEST_CASE("A shorter operand is met again on every machine, read or stored") {
     }
 }
 
+TEST_CASE("A shorter operand on chip is left alone until every row has met it") {
+    for (const SystolicSpec& spec : machines()) {
+        GraphOf g;
+        const TensorId b = g.input({64}, DType::Int8), a = g.input({40, 64}, DType::Int8);
+        const TensorId indices = g.input({6}, DType::Int32);
+        g.vector({a, b}, multiply(2560, 40), {40, 64});
+        // The first that is free again is the place of b; the DMA fills it, which waits for nothing else.
+        const Graph graph = g.finish(g.embedding(indices, {100, 8, 6}, DType::Int8));
+        const Lowered lowered = check(graph, spec);
+        if (spec.placement.activations == Space::Scratchpad)
+            CHECK(lowered.placements[b].address == lowered.placements[graph.outputs[0]].address);
+    }
+}
+
 TEST_CASE("A broadcast operand is loaded once and read with every row") {
     SystolicSpec spec = test::large_machine();
     spec.vector.cost.simple = 2;

@@ -113,6 +113,7 @@ void Replay::replay_transfer(const Transfer& t) {
         undelivered_.clear();
     }
     if (writes_output(t)) check_moved(t);
+    if (takes_indices()) note_lookups(t);
     std::vector<std::int64_t> tile;
     for (std::int64_t row = 0; row < t.rows; ++row) {
         const std::int64_t source = t.from.address + t.source_of(row);
@@ -181,6 +182,8 @@ void Replay::replay_vector(const VectorWork& work) {
     layer_macs_[static_cast<std::size_t>(command_.layer)] += work.macs;
     replay_accesses(work);
     if (moves()) check_copied(work);
+    if (std::holds_alternative<Gather>(layer().op))
+        read_indices(work.elements / graph_.tensors[layer().inputs[0]].shape.back());
     undelivered_.push_back(self_);
     if (work.source != VectorWork::Source::Accumulator) return;
     read(accumulators_[static_cast<std::size_t>(work.mxu)], work.accumulator_row, work.accumulator_rows);

@@ -93,6 +93,44 @@ void Replay::check_moved(const Transfer& t) {
     }
 }
 
+bool Replay::takes_indices() const {
+    return std::holds_alternative<Embedding>(layer().op) || std::holds_alternative<Gather>(layer().op);
+}
+
+/// A list of indices on its way into the scratchpad, or rows that it names on theirs.
+void Replay::note_lookups(const Transfer& t) {
+    const auto begins_in = [&](TensorId tensor) {
+        const Placement& p = lowered_.placements[tensor];
+        const std::int64_t offset = t.from.address - p.address;
+        return p.space == Space::Dram && t.from.place == Place::Dram && offset >= 0 &&
+               offset < stored_bytes(graph_.tensors[tensor]).value();
+    };
+    const TensorId indices = layer().inputs.back();
+    const std::int64_t first = (t.from.address - lowered_.placements[indices].address) / 4;
+    if (begins_in(indices))
+        lists_[{command_.layer, first}] = {t.bytes() / 4, t.to.address};
+    else if (begins_in(layer().weights ? *layer().weights : layer().inputs[0]))
+        read_indices(t.rows);
+}
+
+/// Of the next lookups, in the order of their numbers.
+void Replay::read_indices(std::int64_t lookups) {
+    std::int64_t& done = looked_up_[command_.layer];
+    const Placement& indices = lowered_.placements[layer().inputs.back()];
+    for (const std::int64_t end = done + lookups; done < end; ++done) {
+        if (indices.space == Space::Scratchpad) {
+            read(scratchpad_, indices.address + 4 * done, 4);
+            continue;
+        }
+        const auto behind = lists_.upper_bound({command_.layer, done});
+        const auto list = behind == lists_.begin() ? lists_.end() : std::prev(behind);
+        if (list == lists_.end() || list->first.first != command_.layer ||
+            done >= list->first.second + list->second.first)
+            return fault(fmt::format("looks up row {} before its index is staged", done));
+        read(scratchpad_, list->second.second + 4 * (done - list->first.second), 4);
+    }
+}
+
 /// On chip: what is read first is written first.
 void Replay::check_copied(const VectorWork& work) {
     std::vector<std::int64_t> from, to;
