@@ -10,6 +10,7 @@
 #include "sim/base/checked.h"
 #include "sim/base/text.h"
 #include "sim/workload/first_fit.h"
+#include "sim/workload/residency.h"
 
 namespace systole {
 namespace {
@@ -38,6 +39,7 @@ public:
 
     std::vector<Placement> run() {
         lay_out();
+        if (rules_.resident_where_it_pays) place_residents();
         measure();
         place_weights();
         place_activations();
@@ -48,6 +50,10 @@ public:
 
 private:
     bool is_view(TensorId id) const { return graph_.tensors[id].view_of.has_value(); }
+    TensorId root(TensorId id) const { return graph_.tensors[id].view_of.value_or(id); }
+    bool may_reside(TensorId id) const;
+    /// Lives where activations live by rule, and not elsewhere as an exception.
+    bool is_placed(TensorId id) const { return placements_[id].space != rules_.activations; }
     std::int64_t alignment(TensorId id) const {
         const bool dram = placements_[id].space == Space::Dram;
         return (dram ? rules_.dram_alignment : rules_.scratchpad_alignment).value();
@@ -57,6 +63,7 @@ private:
     void lay_out_columns(Placement& placement, const MatrixView& matrix, DType dtype) const;
     void tile(Placement& placement, const MatrixView& matrix, DType dtype) const;
     void measure();
+    void place_residents();
     void place_weights();
     void place_activations();
     void place_views();
@@ -142,7 +149,7 @@ void Allocator::place_weights() {
 std::vector<std::size_t> Allocator::last_readers() const {
     std::vector<std::size_t> last(graph_.tensors.size(), 0);
     const auto extend = [&](TensorId id, std::size_t layer) {
-        std::size_t& known = last[graph_.tensors[id].view_of.value_or(id)];
+        std::size_t& known = last[root(id)];
         known = std::max(known, layer);
     };
     for (std::size_t i = 0; i < graph_.layers.size(); ++i) {
@@ -153,6 +160,38 @@ std::vector<std::size_t> Allocator::last_readers() const {
     return last;
 }
 
+bool Allocator::may_reside(TensorId id) const {
+    const bool never = id < rules_.never_resident.size() && rules_.never_resident[id];
+    return !stays(graph_.tensors[id]) && !is_view(id) && !never;
+}
+
+/// Chooses those activations that live in the scratchpad although others do not.
+void Allocator::place_residents() {
+    const std::vector<std::size_t> last = last_readers();
+    std::vector<std::int64_t> readers(graph_.tensors.size());
+    std::vector<std::size_t> born(graph_.tensors.size());
+    for (std::size_t i = 0; i < graph_.layers.size(); ++i) {
+        born[root(graph_.layers[i].output)] = i;
+        for (const TensorId input : graph_.layers[i].inputs) ++readers[root(input)];
+    }
+    const std::int64_t step = rules_.scratchpad_alignment.value();
+    const std::int64_t capacity = rules_.scratchpad_capacity.value();
+    std::vector<TensorId> ids;
+    std::vector<Lifetime> lives;
+    for (TensorId id = 0; id < graph_.tensors.size(); ++id) {
+        const std::int64_t bytes = placements_[id].bytes.value();
+        if (!may_reside(id) || bytes > capacity - (step - 1)) continue;
+        ids.push_back(id);
+        lives.push_back({born[id], last[id], round_up(bytes, step), readers[id]});
+    }
+    const auto addresses = choose_resident(lives, capacity);
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        if (!addresses[i]) continue;
+        placements_[ids[i]].space = Space::Scratchpad;
+        placements_[ids[i]].address = *addresses[i];
+    }
+}
+
 /// Walks the layers in order: a layer's output takes the lowest place that fits beside all that lives, its
 /// inputs among them; then what was read for the last time leaves.
 void Allocator::place_activations() {
@@ -161,7 +200,7 @@ void Allocator::place_activations() {
     std::vector<std::vector<TensorId>> leaving(graph_.layers.size() + 1);
     FirstFit space;
     const auto place = [&](TensorId id) {
-        if (stays(graph_.tensors[id]) || is_view(id)) return;
+        if (stays(graph_.tensors[id]) || is_view(id) || is_placed(id)) return;
         placements_[id].address = base + space.take(padded_[id]);
         leaving[last[id]].push_back(id);
     };

@@ -38,10 +38,13 @@ struct AllocationRules {
     Bytes scratchpad_alignment = Bytes(1);
     std::int64_t tile_rows = 1, tile_cols = 1;  ///< of weight tiles: the matrix unit's array
     Layout weights = Layout::Tiled;             ///< of those that the matrix units take: Tiled or ColumnMajor
+    /// With activations in DRAM: those that save most traffic live in the scratchpad instead (residency.h).
+    bool resident_where_it_pays = false;
+    std::vector<bool> never_resident = {};  ///< by tensor; those beyond its end may
 };
 
 /// One placement per tensor of the graph. Weights live for the whole run; an activation's place is used again
-/// once its last reader has been placed (first fit over live ranges). Weights of conv2d (depthwise ones
+/// once its last reader is through (first fit over live ranges). Weights of conv2d (depthwise ones
 /// excepted, which no array holds) and matmul (stored ones) are laid out as `weights` says over the
 /// implicit-GEMM view [k = kernel_h*kernel_w*in_c/groups, n = out_c/groups], group by group; everything else
 /// is RowMajor. Throws UserError with a breakdown (weights, activations, capacity) when a space is too small.

@@ -34,7 +34,7 @@ std::string RandomMachine::device() {
     text += fmt::format("sequencer: {{issue_cycles: {}, queue_depth: {}, launch_latency: {} ns}}\n",
                         between(0, 4), between(1, 16), between(0, 1000));
     text += resident ? "placement: {activations: scratchpad, activation_space: 1 MiB"
-                     : "placement: {activations: dram, input_buffer: 512 KiB, output_buffer: 512 KiB";
+                     : "placement: {input_buffer: 512 KiB, output_buffer: 512 KiB" + some_resident();
     text += ", weight_buffer: 512 KiB}\n";
     text += fmt::format("dma: {{setup_cycles: {}, in_flight: {} B, payload: {} B}}\n", between(0, 10),
                         between(64, 32768), between(64, 4096));
@@ -42,6 +42,12 @@ std::string RandomMachine::device() {
     text +=
         fmt::format("memory: {{preset: {}}}\n", one_of("ideal", "teaching", "ddr3_tpu_v1", "hbm2_tpu_v4"));
     return text;
+}
+
+/// Where activations live on a machine that can stage them. From the banks' dice, as below.
+std::string RandomMachine::some_resident() {
+    if (banks_() % 2 == 0) return ", activations: dram";
+    return fmt::format(", activations: auto, activation_space: {} KiB", 1 << banks_() % 9);
 }
 
 /// From dice of their own: what else a seed gives does not depend on them.

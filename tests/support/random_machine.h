@@ -30,6 +30,7 @@ private:
     std::string feature_layer(int index, int& channels);
     std::string row_layer(int index);
     std::string bank_keys();
+    std::string some_resident();
 
     std::mt19937_64 random_, banks_;
 };

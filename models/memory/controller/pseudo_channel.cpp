@@ -68,7 +68,8 @@ inline void PseudoChannel::enter(Direction direction, const Window::Burst& burst
     const bool first = window_.enter(direction, burst);
     entries_->take(direction);
     const auto side = static_cast<std::size_t>(direction);
-    streak_[side] = burst.local == last_local_[side] + 1 ? streak_[side] + 1 : 1;
+    if (burst.local != last_local_[side] + 1) streak_[side] = 0, streak_begin_[side] = burst.sequence;
+    ++streak_[side];
     last_local_[side] = burst.local;
     if (burst.sequence < oldest_) {
         oldest_ = burst.sequence;

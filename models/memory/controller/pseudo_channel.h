@@ -357,7 +357,8 @@ private:
         bound_{};  // banks opened for a burst of the direction that is not yet served
 
     std::array<std::int64_t, 2> last_local_{-1, -1};  // the burst that entered last, by direction …
-    std::array<std::int64_t, 2> streak_{};            // … and how many before it continued each other
+    std::array<std::int64_t, 2> streak_{};            // … how many up to it continued each other …
+    std::array<std::int64_t, 2> streak_begin_{};      // … and the sequence number of their first
     Stream stream_;
     Cycles no_stream_before_;  // it was tried and did not last
 

@@ -23,10 +23,12 @@ bool PseudoChannel::can_stream(Cycles due) const {
     // Consecutive bursts must rotate over the bank groups, so that each may follow the one before at once.
     if (cadence != burst_ || !map_.groups_lowest() || map_.column_stride() < groups_) return false;
     if (cadence * groups_ < of(ccd_long_, direction)) return false;
-    // The window must hold one unbroken range, of which the first burst is next.
+    // The window must hold one unbroken range, of which the first burst is next. That its numbers fit is not
+    // enough: a place that is read twice may stand in for one that was served out of turn.
     const std::int64_t size = window_.size(direction);
     if (size == 0 || column_.sequence != window_.oldest(direction).sequence) return false;
-    if (last_local_[side] - window_.oldest(direction).local + 1 != size || streak_[side] < size) return false;
+    const Window::Burst& oldest = window_.oldest(direction);
+    if (oldest.sequence < streak_begin_[side] || last_local_[side] - oldest.local + 1 != size) return false;
     const Reach reach = reach_of_stream();
     // Entries that are shared must be given back in an order that is known.
     if (shared_queue_ && (window_.size(idle) > 0 || reach.bursts < waiting())) return false;

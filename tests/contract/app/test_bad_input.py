@@ -57,6 +57,15 @@ class BrokenDevices(ProgramTest):
                                "placement.weight_buffer=128 B")
         self.assertIn("placement.weight_buffer", message)
 
+    def test_a_format_of_rate_zero_is_none_of_the_machines(self):
+        operator = ("op", "tpu_v4", "matmul", "m=8", "n=8", "k=8", "dtype=int8")
+        message = self.refusal(*operator, "--set", "mxu.rate.int8=0")
+        self.assertIn("no matrix unit takes dtype 'int8'; the matrix units have: bf16", message)
+        message = self.refusal(*operator, "--set", "mxu.rate.int8=0", "--set", "mxu.rate.bf16=0")
+        self.assertIn("at least one number format", message)
+        self.assertEqual(len(message.splitlines()), 1)
+        self.assertIn("mxu.rate.int8", self.refusal(*operator, "--set", "mxu.rate.int8=17"))
+
     def test_operands_of_direct_arrays_come_from_the_scratchpad(self):
         from_dram = ("--set", "mxu.weight_source=dram")
         for setting, word in (("mxu.dataflow=os", "dataflow os"), ("mxu.dataflow=is", "dataflow is"),

@@ -34,7 +34,10 @@ outputs: [best]
 """
 # What crosses the host link is not what is counted here.
 INSIDE = ("--set", "run.inputs_at=dram", "--set", "run.outputs_to=dram")
-MACHINES = (("tpu_v4", "bf16"), ("tpu_v1", "int8"), ("teaching_4x4", "bf16"))
+# Device, where its activations live, and what it computes in.
+MACHINES = (("tpu_v4", "placement.activations=auto", "bf16"), ("tpu_v4", "placement.activation_space=24 KiB", "bf16"),
+            ("tpu_v1", "placement.activations=scratchpad", "int8"),
+            ("teaching_4x4", "placement.activations=dram", "bf16"))
 
 
 class Operators(ProgramTest):
@@ -42,18 +45,19 @@ class Operators(ProgramTest):
         (run,) = json.loads(self.answer(*words, "--format", "json"))["devices"]
         return run
 
-    def run_on(self, device, dtype):
+    def run_on(self, device, placement, dtype):
         self.write("operators.yaml", TRACE)
-        return self.run_of("run", device, "operators.yaml", "--set", f"workload.dtype={dtype}", *INSIDE)
+        return self.run_of("run", device, "operators.yaml", *INSIDE, "--set", placement,
+                           "--set", f"workload.dtype={dtype}")
 
     def test_they_run_where_activations_live_in_memory_and_on_chip(self):
-        for device, dtype in MACHINES:
-            with self.subTest(device=device):
-                run = self.run_on(device, dtype)
+        for device, placement, dtype in MACHINES:
+            with self.subTest(device=device, placement=placement):
+                run = self.run_on(device, placement, dtype)
                 self.assertEqual(len(run["layers"]), 15)
                 width = 2 if dtype == "bf16" else 1
                 written = {layer["name"]: layer["bytes"]["dram_written"] for layer in run["layers"]}
-                if device == "tpu_v1":
+                if placement != "placement.activations=dram":
                     continue
                 self.assertEqual(written["grown"], 24 * 24 * 8 * width)
                 self.assertEqual(written["lower_half"], 12 * 24 * 8 * width)
@@ -65,13 +69,14 @@ class Operators(ProgramTest):
                 self.assertEqual(written["best"], 54 * 4 * 4)
 
     def test_a_program_of_theirs_reads_back(self):
-        for device, dtype in MACHINES:
-            with self.subTest(device=device):
-                whole = self.run_on(device, dtype)
-                program = self.answer("lower", device, "operators.yaml", "--set", f"workload.dtype={dtype}", *INSIDE)
+        for device, placement, dtype in MACHINES:
+            with self.subTest(device=device, placement=placement):
+                whole = self.run_on(device, placement, dtype)
+                program = self.answer("lower", device, "operators.yaml", *INSIDE, "--set", placement,
+                                      "--set", f"workload.dtype={dtype}")
                 self.assertIn(" lookup=5000+0 ", program)
                 self.write("operators.program", program)
-                again = self.run_of("run", device, "--program", "operators.program", *INSIDE)
+                again = self.run_of("run", device, "--program", "operators.program", "--set", placement, *INSIDE)
                 self.assertEqual(again["total"], whole["total"])
 
     def test_random_lookups_cost_more_rows_of_memory_than_even_ones_side_by_side(self):

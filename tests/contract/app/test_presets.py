@@ -14,6 +14,23 @@ def shelf(folder):
     return sorted(path.stem for path in (HOME / folder).rglob("*.yaml"))
 
 
+# What is published of a chip, and how many devices like ours it has: TFLOP/s (or TOPS) by number format, GB/s.
+CHIPS = {
+    "tpu_v1": (1, {"int8": 92}, 34),
+    "tpu_v2": (2, {"bf16": 46}, 716),
+    "tpu_v3": (2, {"bf16": 123}, 900),
+    "tpu_v4i": (1, {"bf16": 138, "int8": 138}, 614),
+    "tpu_v4": (2, {"bf16": 275, "int8": 275}, 1228),
+    "tpu_v5e": (1, {"bf16": 197, "int8": 394, "int4": 788}, 819),
+    "tpu_v5p": (2, {"bf16": 459, "fp8": 459, "int8": 918, "int4": 1840}, 2765),
+    "tpu_v6e": (1, {"bf16": 918, "fp8": 918, "int8": 1836, "int4": 3680}, 1638),
+    "tpu_v7": (2, {"bf16": 2307, "fp8": 4614}, 7380),
+}
+# What a trace is asked for less of, where every device runs it: 175 G MACs take it half a minute otherwise.
+LESS = {"tpu_v1_cnn1": ("--set", "workload.batch=2")}
+TRANSFERS_A_CLOCK = {"DDR3": 2, "HBM2": 2, "HBM2E": 2, "HBM3": 4, "HBM3E": 4}
+UNITS = {"Hz": 1, "MHz": 1e6, "GHz": 1e9}
+
 DEVICES, MEMORIES, TRACES = shelf("configs/devices"), shelf("configs/memory"), shelf("traces")
 
 
@@ -26,6 +43,34 @@ class Presets(ProgramTest):
                     self.assertTrue(value["meaning"])
                     if value["path"] != "kind":
                         self.assertIn(value["origin"], ORIGINS)
+
+    def values(self, device):
+        shown = json.loads(self.answer("show", "device", device, "--format", "json"))["values"]
+        return {value["path"]: value["value"] for value in shown}
+
+    def hertz(self, text):
+        number, unit = text.split()
+        return float(number) * UNITS[unit]
+
+    def test_every_tpu_reaches_its_published_peak_in_the_formats_it_has(self):
+        self.assertEqual(sorted(CHIPS), [device for device in DEVICES if device.startswith("tpu_")])
+        for device, (share, peaks, _) in CHIPS.items():
+            values = self.values(device)
+            pes = int(values["mxu.count"]) * int(values["mxu.rows"]) * int(values["mxu.cols"])
+            rates = {path.split(".")[-1]: int(rate) for path, rate in values.items() if path.startswith("mxu.rate.")}
+            self.assertEqual({name for name, rate in rates.items() if rate}, set(peaks), device)
+            for name, peak in peaks.items():
+                with self.subTest(device=device, dtype=name):
+                    reached = 2 * pes * rates[name] * self.hertz(values["core.clock"]) / 1e12
+                    self.assertAlmostEqual(share * reached / peak, 1, delta=0.01)
+
+    def test_every_tpu_has_its_share_of_the_published_bandwidth(self):
+        for device, (share, _, published) in CHIPS.items():
+            with self.subTest(device=device):
+                values = {path[7:]: value for path, value in self.values(device).items() if path.startswith("memory.")}
+                pins = int(values["channels"]) * int(values["pseudo_channels"]) * int(values["data_bits"])
+                transfers = TRANSFERS_A_CLOCK[values["standard"]] * self.hertz(values["clock"])
+                self.assertAlmostEqual(share * pins / 8 * transfers / 1e9 / published, 1, delta=0.01)
 
     def test_every_value_of_every_memory_has_an_origin_and_a_meaning(self):
         for memory in MEMORIES:
@@ -63,16 +108,25 @@ class Presets(ProgramTest):
             ran = [trace for trace in TRACES if self.runs(device, trace)]
             self.assertTrue(ran, f"{device} runs nothing")
 
+    def test_the_first_tpu_runs_the_networks_of_its_paper_at_their_batch(self):
+        networks = [trace for trace in TRACES if trace.startswith("tpu_v1_")]
+        self.assertEqual(len(networks), 6)
+        for trace in networks:
+            (run,) = json.loads(self.answer("run", "tpu_v1", trace, "--format", "json"))["devices"]
+            shown = json.loads(self.answer("show", "trace", trace, "--format", "json"))
+            self.assertEqual(run["total"]["macs"], shown["macs"], trace)
+
     def runs(self, device, trace):
         with self.subTest(device=device, trace=trace):
-            done = self.run_systole("run", device, trace, "--format", "json", timeout=TIMEOUT)
+            less = LESS.get(trace, ())
+            done = self.run_systole("run", device, trace, "--format", "json", *less, timeout=TIMEOUT)
             self.assertIn(done.returncode, (0, 2), done.stderr)
             if done.returncode == 2:
                 self.assertRegex(done.stderr, r"error: \S+ \S+")
                 self.assertEqual(done.stdout, "")
                 return False
             (run,) = json.loads(done.stdout)["devices"]
-            shown = json.loads(self.answer("show", "trace", trace, "--format", "json"))
+            shown = json.loads(self.answer("show", "trace", trace, "--format", "json", *less))
             self.assertEqual(run["total"]["macs"], shown["macs"])
             self.assertEqual(sum(layer["cycles"] for layer in run["layers"]), run["total"]["cycles"])
             self.assertGreaterEqual(run["total"]["cycles"], run["total"]["roofline_cycles"])

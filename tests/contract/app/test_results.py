@@ -156,7 +156,7 @@ class Programs(ProgramTest):
 
     def test_a_program_of_another_trace_is_refused(self):
         self.answer("lower", DEVICE, TRACE, "-o", "net.program")
-        self.assertIn(TRACE, self.refusal("run", DEVICE, "mlp0", "--program", "net.program"))
+        self.assertIn(TRACE, self.refusal("run", DEVICE, "tpu_v1_mlp0", "--program", "net.program"))
         message = self.refusal("run", DEVICE, "--program", "net.program", "--set", "workload.batch=2")
         self.assertIn("workload", message)
 

@@ -32,6 +32,10 @@ SystolicSpec random_machine(Dice& dice) {
         s.placement.activations = Space::Scratchpad;
         s.placement.activation_bytes = Bytes(16384);
         s.scratchpad.capacity = Bytes(32768);
+    } else if (dice.coin()) {
+        s.placement.choose = true;
+        s.placement.activation_bytes = Bytes(dice.pick(64, 4096));
+        s.scratchpad.capacity = Bytes(32768);
     }
     return s;
 }

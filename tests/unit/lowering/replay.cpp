@@ -106,7 +106,8 @@ void Replay::replay_transfer(const Transfer& t) {
     Cells* from = cells(t.from.place);
     Cells* to = cells(t.to.place);
     const UnitKind kind = unit_kind(command_.unit);
-    if (kind == UnitKind::Store && from == &scratchpad_ && spec_.placement.activations == Space::Dram) {
+    if (kind == UnitKind::Store && from == &scratchpad_ &&
+        t.from.address >= spec_.placement.activation_bytes.value()) {  // not a resident tensor that leaves
         for (const Token token : undelivered_) {
             if (!before(token)) fault("stores what the vector unit has not written yet");
         }
@@ -147,8 +148,7 @@ void Replay::visit_rows(const EdgeRead& access,
 
 /// Of `count` bytes from `begin` on, those that are not padding beyond the end of an input read in place.
 std::int64_t Replay::inside_input(std::int64_t begin, std::int64_t count) const {
-    const bool resident = spec_.placement.activations == Space::Scratchpad;
-    if (!resident || begin >= spec_.placement.activation_bytes.value()) return count;
+    if (begin >= spec_.placement.activation_bytes.value()) return count;
     for (const TensorId input : layer().inputs) {
         const Placement& in = lowered_.placements[input];
         const std::int64_t end = in.address + stored_bytes(graph_.tensors[input]).value();

@@ -131,7 +131,7 @@ void Replay::read_indices(std::int64_t lookups) {
     }
 }
 
-/// On chip: what is read first is written first.
+/// By the vector unit: what is read first is written first.
 void Replay::check_copied(const VectorWork& work) {
     std::vector<std::int64_t> from, to;
     for (const EdgeRead& read : work.reads)
@@ -142,8 +142,15 @@ void Replay::check_copied(const VectorWork& work) {
         for (std::int64_t i = 0; i < count; ++i) to.push_back(at + i);
     });
     if (from.size() != to.size()) return fault("does not write as much as it reads");
-    for (std::size_t i = 0; i < to.size(); ++i)
-        note_moved(to[i] - lowered_.placements[layer().output].address, from[i]);
+    const Placement& out = lowered_.placements[layer().output];
+    for (std::size_t i = 0; i < to.size(); ++i) {
+        const bool in_place = from[i] < spec_.placement.activation_bytes.value();
+        const std::int64_t origin = in_place ? from[i] : scratchpad_.holds[static_cast<std::size_t>(from[i])];
+        if (out.space == Space::Scratchpad)
+            note_moved(to[i] - out.address, origin);
+        else
+            scratchpad_.holds[static_cast<std::size_t>(to[i])] = origin;  // for the store to carry on
+    }
 }
 
 }  // namespace systole::systolic::test

@@ -36,6 +36,28 @@ std::string list_of(const std::deque<Arrival>& arrivals) {
     return text;
 }
 
+/// Rows of a few lengths, read one behind the other, each from the last bursts of the one before on; and
+/// writes elsewhere, which turn the bus between them.
+std::deque<Arrival> some_overlapping(Random& random, const DramSpec& spec, std::int64_t bursts) {
+    const std::int64_t all = spec.bus_capacity() / spec.burst_bytes, row = pick(random, 4, 40);
+    const std::int64_t overlap = pick(random, 1, std::min<std::int64_t>(row - 1, 16));
+    const std::int64_t pause = pick(random, 0, 60), writes_percent = pick(random, 0, 30);
+    const std::int64_t buses = pick(random, 0, 2) > 0 ? 1 : spec.pseudo_channels;
+    std::deque<Arrival> arrivals;
+    std::array<std::int64_t, 2> at{pick(random, 0, all / 4), pick(random, all / 2, all * 3 / 4)};
+    std::int64_t clock = 0, total = 0;
+    for (std::int64_t id = 0; total < bursts; ++id) {
+        const auto direction = static_cast<Direction>(pick(random, 0, 99) < writes_percent);
+        const int bus = static_cast<int>(id % buses);
+        std::int64_t& first = at[static_cast<std::size_t>(direction)];
+        const std::int64_t count = pick(random, 0, 9) == 0 ? pick(random, 1, 60) : row;
+        arrivals.push_back({clock, bus, id, first, count, direction});
+        first += std::max<std::int64_t>(count - overlap, 1), total += count;
+        if (pick(random, 0, 1) == 0) clock += pick(random, 0, pause);
+    }
+    return arrivals;
+}
+
 void compare(std::uint64_t from, std::uint64_t to, std::int64_t bursts) {
     for (std::uint64_t seed = from; seed <= to; ++seed) {
         Random random(seed);
@@ -59,6 +81,16 @@ TEST_CASE("engines that read and write beside each other get the commands of the
         Random random(seed);
         const DramSpec spec = some_streaming(random, some_memory(random));
         const std::deque<Arrival> arrivals = some_engines(random, spec, 1500);
+        INFO("seed " << seed << ", " << text_of(spec));
+        REQUIRE(difference(spec, arrivals, seed) == "");
+    }
+}
+
+TEST_CASE("ranges that overlap, as rows that end within a burst do, get the commands of the twin") {
+    for (std::uint64_t seed = 7001; seed <= 7200; ++seed) {
+        Random random(seed);
+        const DramSpec spec = some_streaming(random, some_memory(random));
+        const std::deque<Arrival> arrivals = some_overlapping(random, spec, 1500);
         INFO("seed " << seed << ", " << text_of(spec));
         REQUIRE(difference(spec, arrivals, seed) == "");
     }

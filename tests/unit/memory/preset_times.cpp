@@ -88,14 +88,17 @@ const std::vector<Family>& families() {
           {"RFCSB", 120'000},
           {"RFC", 210'000}}},
         // JESD235 leaves most to vendors: 4 Gb a pseudo-channel
-        {{"hbm2_2000", "hbm2_2400", "hbm2_tpu_v4", "hbm2_golden_stack", "hbm2_golden_1pc", "teaching"},
+        {{"hbm2_2000", "hbm2_2400", "hbm2_tpu_v2", "hbm2_tpu_v3", "hbm2_tpu_v4", "hbm2e_tpu_v5e",
+          "hbm2_golden_stack", "hbm2_golden_1pc", "teaching"},
          3'900'000,
          {{"RREFD", 8'000}, {"RFCSB", 160'000}, {"RFC", 260'000}}},
         // … and 8 Gb
-        {{"hbm2e_3200", "hbm2e_3600"}, 3'900'000, {{"RREFD", 8'000}, {"RFCSB", 160'000}, {"RFC", 350'000}}},
+        {{"hbm2e_3200", "hbm2e_3600", "hbm2e_tpu_v5p"},
+         3'900'000,
+         {{"RREFD", 8'000}, {"RFCSB", 160'000}, {"RFC", 350'000}}},
         // JESD238, 8 Gb a channel and 16 Gb
         {{"hbm3_5200", "hbm3_6400"}, 3'900'000, {{"RFCSB", 200'000}, {"RFC", 350'000}}},
-        {{"hbm3e_8000", "hbm3e_9600"}, 3'900'000, {{"RFCSB", 200'000}, {"RFC", 450'000}}},
+        {{"hbm3e_8000", "hbm3e_9600", "hbm3e_tpu_v7"}, 3'900'000, {{"RFCSB", 200'000}, {"RFC", 450'000}}},
     };
     return all;
 }

@@ -86,7 +86,12 @@ TEST_CASE("no two tensors that live at the same time share a byte", "[workload]"
         const Graph graph = random_graph(random);
         const Space space = seed % 2 ? Space::Dram : Space::Scratchpad;
         const std::int64_t alignment = std::int64_t{1} << (seed % 9);
-        const std::vector<Placement> placed = allocate(graph, rules_of(space, alignment, 1 + seed % 16));
+        AllocationRules rules = rules_of(space, alignment, 1 + seed % 16);
+        if (seed % 4 == 1) {
+            rules.resident_where_it_pays = true;
+            rules.scratchpad_capacity = Bytes(64 << seed % 7);
+        }
+        const std::vector<Placement> placed = allocate(graph, rules);
         INFO("seed " << seed);
         REQUIRE(placed.size() == graph.tensors.size());
         for (TensorId a = 0; a < placed.size(); ++a) {
@@ -105,6 +110,26 @@ TEST_CASE("no two tensors that live at the same time share a byte", "[workload]"
             }
         }
     }
+}
+
+TEST_CASE("what pays lives in the scratchpad, the rest in DRAM behind the weights", "[workload]") {
+    const Graph graph = graph_of(trace_of("[4, 16]",
+                                          "  - {name: a, op: matmul, n: 16}\n  - {name: b, op: softmax}\n"
+                                          "  - {name: out, op: elementwise, kind: add, in: [a, b]}\n"));
+    AllocationRules rules = rules_of(Space::Dram, 1, 16);
+    rules.resident_where_it_pays = true;
+    rules.scratchpad_capacity = Bytes(64 + 63);
+    // a: written, read twice in three layers; x and b: twice in two; out is written and leaves at the end.
+    const auto placed = allocate(graph, rules);
+    CHECK(placed[id_of(graph, "a")].space == Space::Dram);
+    CHECK(placed[id_of(graph, "a")].address == 16 * 16);
+    CHECK(placed[id_of(graph, "x")].space == Space::Scratchpad);
+    CHECK(placed[id_of(graph, "b")].space == Space::Scratchpad);
+    CHECK(placed[id_of(graph, "b")].address == 0);
+    CHECK(placed[id_of(graph, "out")].space == Space::Dram);
+
+    rules.never_resident.assign(graph.tensors.size(), true);
+    for (const Placement& placement : allocate(graph, rules)) CHECK(placement.space == Space::Dram);
 }
 
 TEST_CASE("a place is used again after its last reader", "[workload]") {

@@ -43,12 +43,47 @@ TEST_CASE("BERT-base has the MACs of its formula at any batch and length", "[wor
     CHECK(parameters(graph) == 109'482'240 - (768 * 768 + 768));
 }
 
-TEST_CASE("MLP0 has the 20 million weights of the TPU paper", "[workload]") {
-    const Graph graph = read_trace("traces/classic/mlp0.yaml", {});
-    CHECK(parameters(graph) == 20'971'520);
-    CHECK(total_macs(graph).value() == 200 * std::int64_t{20'971'520});
-    CHECK(graph.layers.size() == 5);
-    for (const Layer& each : graph.layers) CHECK(std::get<MatMul>(each.op).post == Function::Relu);
+TEST_CASE("VGG-16 has 15,470,264,320 MACs and 138,357,544 parameters", "[workload]") {
+    const Graph graph = read_trace("traces/cnn/vgg16.yaml", {});
+    // Both as torchvision's vgg16 counts them.
+    CHECK(total_macs(graph).value() == 15'470'264'320);
+    CHECK(parameters(graph) == 138'357'544);
+    CHECK(graph.layers.size() == 13 + 5 + 3);
+}
+
+TEST_CASE("MobileNetV2 has 300,774,272 MACs and 3,487,816 parameters", "[workload]") {
+    const Graph graph = read_trace("traces/cnn/mobilenet_v2.yaml", {});
+    // The paper rounds to 300 M and 3.4 M. torchvision counts 3,504,872 parameters with scale and shift of
+    // every normalized channel (2 x 17,056); folded into the convolutions they leave one bias each.
+    CHECK(total_macs(graph).value() == 300'774'272);
+    CHECK(parameters(graph) == 3'504'872 - 17'056);
+    CHECK(tensor(graph, "stage6.1.add").shape == Shape{1, 7, 7, 160});
+    CHECK(tensor(graph, "conv9").shape == Shape{1, 7, 7, 1280});
+    std::int64_t depthwise = 0;
+    for (const Layer& each : graph.layers)
+        if (const auto* conv = std::get_if<Conv2d>(&each.op)) depthwise += conv->depthwise();
+    CHECK(depthwise == 17);
+}
+
+TEST_CASE("GPT-2 has 124,439,808 parameters, and the MACs of its formula at any length", "[workload]") {
+    const auto [batch, seq] = GENERATE(table<std::int64_t, std::int64_t>({{1, 128}, {4, 1024}, {3, 17}}));
+    const Graph graph = read_trace("traces/llm/gpt2.yaml",
+                                   {{"batch", std::to_string(batch), {}}, {"seq", std::to_string(seq), {}}});
+    constexpr std::int64_t layers = 12, hidden = 768;
+    CHECK(total_macs(graph).value() == batch * seq * layers * (12 * hidden * hidden + 2 * seq * hidden));
+    CHECK(parameters(graph) == 124'439'808);
+}
+
+TEST_CASE("ViT-B/16 has the parameters of its class-token sibling less the token and its position",
+          "[workload]") {
+    const Graph graph = read_trace("traces/llm/vit_b16.yaml", {});
+    CHECK(parameters(graph) == 86'567'656 - 2 * 768);
+    // torchvision's 17.56 G are those of 197 tokens; here are 196, in every product of the encoder.
+    constexpr std::int64_t layers = 12, hidden = 768;
+    const auto encoder = [&](std::int64_t tokens) {
+        return layers * (tokens * 12 * hidden * hidden + 2 * tokens * tokens * hidden);
+    };
+    CHECK(total_macs(graph).value() == 17'563'828'224 - encoder(197) + encoder(196));
 }
 
 TEST_CASE("the teaching net has the numbers its comment tells", "[workload]") {

@@ -30,30 +30,44 @@ std::string what_reaches_beyond(const Conv2d& conv) {
 }
 
 /// Bytes before and behind the resident tensors that addresses of zero padding may name (nothing is read
-/// there).
-std::int64_t padding_margin(const Graph& graph, const SystolicSpec& spec) {
-    if (spec.placement.activations != Space::Scratchpad) return 0;
-    std::int64_t margin = 0;
+/// there); and, where others can live in DRAM, the tensors for which that would take too much.
+struct PaddingMargin {
+    std::int64_t bytes = 0;
+    std::vector<bool> too_wide;  // by tensor
+};
+
+PaddingMargin padding_margin(const Graph& graph, const SystolicSpec& spec) {
+    PaddingMargin margin{0, std::vector<bool>(graph.tensors.size())};
+    if (spec.placement.activation_bytes == Bytes(0)) return margin;
+    const std::int64_t room = spec.placement.activation_bytes.value();
+    const std::int64_t most = spec.placement.choose ? room / 8 : room / 2;
     for (const Layer& layer : graph.layers) {
         const auto* conv = std::get_if<Conv2d>(&layer.op);
         if (conv == nullptr || conv->depthwise()) continue;
-        const std::int64_t pixel = row_bytes(graph.tensors[layer.inputs.at(0)].dtype, conv->in_c).value();
+        const TensorId input = layer.inputs.at(0);
+        const std::int64_t pixel = row_bytes(graph.tensors[input].dtype, conv->in_c).value();
         const std::int64_t beyond = conv->pad + (conv->round_up ? conv->stride - 1 : 0);
         const auto reach = checked_mul(beyond, (conv->in_w + 1) * pixel);
-        if (!reach || *reach > spec.placement.activation_bytes.value() / 2) {
+        if (reach && *reach <= most) {
+            margin.bytes = std::max(margin.bytes, *reach);
+        } else if (spec.placement.choose) {
+            margin.too_wide[graph.tensors[input].view_of.value_or(input)] = true;
+        } else {
             refuse(layer, fmt::format("{} reaches further than placement.activation_space",
                                       what_reaches_beyond(*conv)));
         }
-        margin = std::max(margin, *reach);
     }
-    return round_up(margin, stripe(spec).value());
+    margin.bytes = round_up(margin.bytes, stripe(spec).value());
+    return margin;
 }
 
-AllocationRules allocation_rules(const SystolicSpec& spec, std::int64_t margin) {
+AllocationRules allocation_rules(const SystolicSpec& spec, const PaddingMargin& margin) {
     AllocationRules rules;
     rules.activations = spec.placement.activations;
+    rules.resident_where_it_pays = spec.placement.choose;
+    rules.never_resident = margin.too_wide;
     rules.dram_capacity = spec.memory.capacity();
-    rules.scratchpad_capacity = std::max(Bytes(0), spec.placement.activation_bytes - Bytes(2 * margin));
+    rules.scratchpad_capacity = std::max(Bytes(0), spec.placement.activation_bytes - Bytes(2 * margin.bytes));
     rules.dram_alignment = std::max(Bytes(1), spec.memory.row_bytes * spec.memory.data_buses());
     rules.scratchpad_alignment = stripe(spec);
     rules.tile_rows = spec.mxu.rows;
@@ -64,10 +78,10 @@ AllocationRules allocation_rules(const SystolicSpec& spec, std::int64_t margin) 
 
 /// Resident tensors keep clear of the margin that padding addresses may name.
 std::vector<Placement> place(const Graph& graph, const SystolicSpec& spec) {
-    const std::int64_t margin = padding_margin(graph, spec);
+    const PaddingMargin margin = padding_margin(graph, spec);
     std::vector<Placement> placements = allocate(graph, allocation_rules(spec, margin));
     for (Placement& placement : placements) {
-        if (placement.space == Space::Scratchpad) placement.address += margin;
+        if (placement.space == Space::Scratchpad) placement.address += margin.bytes;
     }
     return placements;
 }

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <string_view>
 
 #include "models/devices/systolic/lowering/layer_plan.h"
 #include "models/devices/systolic/lowering/vector_steps.h"
@@ -128,21 +130,31 @@ VectorChunk moved(const Piece& piece, Operand operand, std::int64_t bits, std::i
 LayerPlan plan_movement(Workspace& workspace, std::int32_t index) {
     const Layer& layer = workspace.graph.layers[static_cast<std::size_t>(index)];
     const ChunkLimits limits = chunk_limits(workspace, layer, 1);
-    if (limits.input < kWidest) refuse(layer, "placement.input_buffer has no room for two elements");
+    // What lies on chip at one end the vector unit copies, into a tile of results if the other is in DRAM.
+    const auto on_chip = [&](TensorId tensor) { return workspace.flow.resident(tensor); };
+    const std::ptrdiff_t copied =
+        on_chip(layer.output) ? std::ssize(layer.inputs) : std::ranges::count_if(layer.inputs, on_chip);
+    const std::int64_t most = copied == 0 ? limits.input : std::min(limits.input, limits.output);
+    if (most < kWidest) {
+        refuse(layer, fmt::format("chunks may have {} B of placement.input_buffer and {} B of "
+                                  "placement.output_buffer: not one element",
+                                  limits.input, limits.output));
+    }
     LayerPlan result;
     Cuts cuts;
     for (const Piece& piece : pieces_of(workspace, layer)) {
         result.touched.push_back({piece.input, piece.from.bytes()});
-        cuts.pieces.emplace_back(piece, limits.input);
+        cuts.pieces.emplace_back(piece, most);
         cuts.ends.push_back((cuts.ends.empty() ? 0 : cuts.ends.back()) + cuts.pieces.back().count());
     }
     VectorPlan plan;
     plan.moves = true;
     plan.count = cuts.ends.back();
-    result.mapping = fmt::format(
-        "{}: copies {} piece{}; {} chunk{}",
-        workspace.flow.resident(layer.output) ? "vector unit, on chip" : "DMA, through the scratchpad",
-        cuts.pieces.size(), cuts.pieces.size() == 1 ? "" : "s", plan.count, plan.count == 1 ? "" : "s");
+    const std::string_view who = copied == 0                          ? "DMA, through the scratchpad"
+                                 : copied == std::ssize(layer.inputs) ? "vector unit, on chip"
+                                                                      : "DMA and vector unit";
+    result.mapping = fmt::format("{}: copies {} piece{}; {} chunk{}", who, cuts.pieces.size(),
+                                 cuts.pieces.size() == 1 ? "" : "s", plan.count, plan.count == 1 ? "" : "s");
     result.dtype = workspace.dtype(layer.output);
     plan.chunk = [cuts = std::move(cuts), &shared = workspace,
                   bits = bits_of(result.dtype).value()](std::int64_t i) {

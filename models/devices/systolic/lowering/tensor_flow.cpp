@@ -45,8 +45,9 @@ TensorFlow::Passage TensorFlow::passage(TensorId tensor, Protocol::Where where, 
     if (where == Protocol::Where::OnChip) {
         if (!in_dram) return {};
         throw UserError(
-            fmt::format("run.{}: onchip: '{}' lives in DRAM on this device (placement.activations: dram)",
-                        arrival ? "inputs_at" : "outputs_to", graph_.tensors[tensor].name));
+            fmt::format("run.{}: onchip: '{}' lives in DRAM on this device (placement.activations: {})",
+                        arrival ? "inputs_at" : "outputs_to", graph_.tensors[tensor].name,
+                        spec_.placement.choose ? "auto, and others fill its activation_space" : "dram"));
     }
     if (where == Protocol::Where::Dram) {
         if (in_dram) return {};

@@ -17,8 +17,7 @@ std::int64_t line(const SystolicSpec& spec) {
 /// Where area `index` of [resident, inputs, weights, outputs, end] begins.
 std::int64_t area(const SystolicSpec& spec, int index) {
     const PlacementSpec& p = spec.placement;
-    const Bytes sizes[] = {p.activations == Space::Scratchpad ? p.activation_bytes : Bytes(0), p.input_buffer,
-                           p.weight_buffer, p.output_buffer};
+    const Bytes sizes[] = {p.activation_bytes, p.input_buffer, p.weight_buffer, p.output_buffer};
     const std::int64_t stripe = line(spec) * std::max(1, spec.scratchpad.banks);
     std::int64_t begin = 0;
     for (int i = 0; i < index; ++i) begin = round_up(begin + sizes[i].value(), stripe);

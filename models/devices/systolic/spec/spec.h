@@ -80,7 +80,8 @@ struct SequencerSpec {
 
 struct PlacementSpec {
     Space activations = Space::Dram;  ///< where activations live between layers (TPU v1: the unified buffer)
-    Bytes activation_bytes;           ///< scratchpad set aside for them when they live there
+    bool choose = false;              ///< those that save most traffic live in the scratchpad instead of DRAM
+    Bytes activation_bytes;           ///< scratchpad set aside for those that live there
     Bytes input_buffer;               ///< scratchpad for staged input tiles, when activations live in DRAM
     Bytes weight_buffer;  ///< scratchpad for staged weights: tiles, when the FIFO reads from there; biases
     Bytes output_buffer;  ///< scratchpad for tiles on their way out

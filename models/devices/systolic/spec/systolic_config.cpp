@@ -28,19 +28,26 @@ int small(Section& section, std::string_view key, std::string_view meaning, Limi
 
 void read_rates(Section mxu, MxuSpec& spec) {
     Section rate = mxu.section("rate");
-    for (const std::string& key : rate.keys()) {
+    const std::vector<std::string> keys = rate.keys();
+    int zeros = 0;
+    for (const std::string& key : keys) {
         const auto dtype = parse_dtype(key);
-        const auto value =
-            rate.count(key, "MACs per PE and cycle on operands of this type", {1, kHighestRate});
-        if (dtype)
-            spec.rate[static_cast<std::size_t>(*dtype)] = static_cast<int>(value);
-        else
+        const auto value = rate.count(
+            key, "MACs per PE and cycle on operands of this type; 0: it takes none, as without the key",
+            {0, kHighestRate});
+        if (!dtype)
             rate.fail(key, fmt::format("unknown number format '{}', expected one of: {}{}", key,
                                        fmt::join(dtype_names(), ", "), did_you_mean(key, dtype_names())));
+        else if (value > 0)
+            spec.rate[static_cast<std::size_t>(*dtype)] = static_cast<int>(value);
+        zeros += value == 0;
     }
-    if (rate.keys().empty())
-        mxu.fail("rate",
-                 "the matrix units need a rate for at least one number format, such as 'rate: {bf16: 1}'");
+    constexpr const char* kNone =
+        "the matrix units need a rate for at least one number format, such as 'rate: {bf16: 1}'";
+    if (keys.empty())
+        mxu.fail("rate", kNone);
+    else if (zeros == static_cast<int>(keys.size()))
+        rate.fail(keys.back(), kNone);  // says nothing if the value itself is what is wrong
 }
 
 MxuSpec read_mxu(Section mxu) {
@@ -142,14 +149,18 @@ SequencerSpec read_sequencer(Section sequencer) {
 
 PlacementSpec read_placement(Section placement) {
     PlacementSpec spec;
-    const bool resident =
-        placement.choice("activations", "where activations live between layers", {"dram", "scratchpad"}) == 1;
-    spec.activations = resident ? Space::Scratchpad : Space::Dram;
+    const std::size_t home =
+        placement.choice("activations",
+                         "where activations live between layers; auto: those that save most traffic in the "
+                         "scratchpad, as far as it goes, the others in DRAM",
+                         {"dram", "scratchpad", "auto"});
+    spec.activations = home == 1 ? Space::Scratchpad : Space::Dram;
+    spec.choose = home == 2;
     const Limits size{1, std::int64_t{1} << 40};
-    if (resident)
+    if (home != 0)
         spec.activation_bytes =
             placement.bytes("activation_space", "scratchpad set aside for activations", size);
-    else {
+    if (home != 1) {
         spec.input_buffer = placement.bytes("input_buffer", "scratchpad for staged input tiles", size);
         spec.output_buffer = placement.bytes("output_buffer", "scratchpad for tiles on their way out", size);
     }
