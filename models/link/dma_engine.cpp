@@ -14,7 +14,7 @@ Transfer merged(Transfer transfer) {
     const auto dense = [&](const Region& region) {
         return region.place == Place::WeightFifo || region.stride == transfer.row_bytes;
     };
-    if (transfer.rows > 1 && dense(transfer.from) && dense(transfer.to)) {
+    if (transfer.rows > 1 && transfer.lookup.rows == 0 && dense(transfer.from) && dense(transfer.to)) {
         transfer.row_bytes *= transfer.rows;
         transfer.rows = 1;
     }
@@ -88,7 +88,7 @@ DmaEngine::Payload* DmaEngine::next_payload() {
     payload->to_address =
         static_cast<std::uint64_t>(transfer.to.address + row_ * transfer.to.stride + offset_);
     payload->set_address(
-        static_cast<std::uint64_t>(transfer.from.address + row_ * transfer.from.stride + offset_));
+        static_cast<std::uint64_t>(transfer.from.address + transfer.source_of(row_) + offset_));
     payload->set_read();
     payload->set_data_ptr(data_.get());
     payload->set_data_length(static_cast<unsigned>(bytes));

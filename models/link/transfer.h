@@ -16,12 +16,36 @@ struct Region {
     friend bool operator==(const Region&, const Region&) = default;
 };
 
+/// Rows of a table by indices that nobody gives: lookup i takes row hash(i) of so many. The hash is fixed
+/// (the finalizer of splitmix64), so that every run meets the same rows, and DRAM rows as seldom twice in a
+/// row as with indices of users.
+struct Lookup {
+    std::int64_t rows = 0;   ///< of the table; 0: no lookup
+    std::int64_t first = 0;  ///< number of the transfer's first lookup
+    std::int64_t row(std::int64_t number) const {
+        std::uint64_t x = static_cast<std::uint64_t>(first + number) + 0x9e3779b97f4a7c15U;
+        x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
+        x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+        x ^= x >> 31;
+        return static_cast<std::int64_t>((x >> 32) * static_cast<std::uint64_t>(rows) >> 32);
+    }
+    friend bool operator==(const Lookup&, const Lookup&) = default;
+};
+
 /// Copies `rows` rows of `row_bytes` each.
 struct Transfer {
     Region from, to;
     std::int64_t rows = 1;
     std::int64_t row_bytes = 0;
     Operand operand = Operand::Activations;
+    /// Which rows it takes, of a table of them `from.stride` apart; none: one after the other.
+    Lookup lookup = {};
+    /// From `from.address` on.
+    std::int64_t source_of(std::int64_t row) const {
+        return (lookup.rows > 0 ? lookup.row(row) : row) * from.stride;
+    }
+    /// Rows that `from` may reach.
+    std::int64_t source_rows() const { return lookup.rows > 0 ? lookup.rows : rows; }
     std::int64_t bytes() const { return rows * row_bytes; }
     friend bool operator==(const Transfer&, const Transfer&) = default;
 };

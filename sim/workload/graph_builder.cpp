@@ -28,6 +28,13 @@ bool same_bytes(DType dtype, const Shape& a, const Shape& b) {
     return a.back() == b.back() || (whole(a) && whole(b));
 }
 
+/// Whether a slice along the rows of 4-bit elements begins between two of a byte.
+bool begins_inside_byte(const Operator& op, const Tensor& in) {
+    const auto* slice = std::get_if<Slice>(&op);
+    const bool along_rows = slice && slice->inner == 1 && slice->in == in.shape.back();
+    return along_rows && bits_of(in.dtype).value() * slice->begin % 8 != 0;
+}
+
 }  // namespace
 
 std::optional<TensorId> GraphBuilder::add_tensor(Tensor tensor, const SourceMark& where) {
@@ -70,7 +77,11 @@ std::optional<TensorId> GraphBuilder::add_view(std::string name, TensorId base, 
 }
 
 std::optional<TensorId> GraphBuilder::add_layer(LayerPlan plan) {
-    const std::vector<std::string> faults = find_faults(plan.op);
+    std::vector<std::string> faults = find_faults(plan.op);
+    const Tensor& first = tensor(plan.inputs.front());
+    if (begins_inside_byte(plan.op, first))
+        faults.push_back(fmt::format("column {} of '{}' begins inside a byte of {}",
+                                     std::get<Slice>(plan.op).begin, first.name, to_string(first.dtype)));
     for (const std::string& fault : faults)
         mistakes_->add(plan.where, fmt::format("{} '{}': {}", op_name(plan.op), plan.name, fault));
     if (!faults.empty()) return std::nullopt;

@@ -7,7 +7,12 @@ namespace systole {
 namespace {
 
 bool stores_weights(std::string_view op) {
-    return op == "conv2d" || op == "matmul" || op == "norm" || op == "embedding";
+    return op == "conv2d" || op == "matmul" || op == "norm" || op == "embedding" || op == "rotary";
+}
+
+/// Operators that write what they read, bit by bit.
+bool moves_only(std::string_view op) {
+    return op == "reshape" || op == "concat" || op == "gather" || op == "slice";
 }
 
 LayerDtypes embedding_dtypes(Keys& keys, std::optional<DType> dtype, std::optional<DType> weights,
@@ -24,7 +29,7 @@ LayerDtypes read_dtypes(Keys& keys, std::string_view op, const Tensor* input) {
     const std::optional<DType> dtype = keys.dtype("dtype");
     std::optional<DType> weights, output;
     if (stores_weights(op)) weights = keys.dtype("weight_dtype");
-    if (op != "reshape") output = keys.dtype("out_dtype");
+    if (!moves_only(op)) output = keys.dtype("out_dtype");
     if (op == "embedding") return embedding_dtypes(keys, dtype, weights, output);
     if (!input) return {};
     if (dtype && *dtype != input->dtype)

@@ -7,6 +7,8 @@
 #include <array>
 #include <tuple>
 
+#include "sim/workload/op_readers.h"
+
 namespace systole {
 namespace {
 
@@ -90,22 +92,6 @@ Meaning read_batched_matmul(LayerText& text) {
     return LayerMeaning{matmul, output};
 }
 
-Meaning read_elementwise(LayerText& text) {
-    Elementwise op;
-    op.kind = static_cast<Elementwise::Kind>(text.keys().choice("kind", elementwise_kinds()));
-    op.post = read_post(text.keys());
-    if (!text.sound()) return std::nullopt;
-    const Tensor &a = text.operand(0), &b = text.operand(1);
-    if (a.shape != b.shape || a.dtype != b.dtype) {
-        text.keys().fail(fmt::format("needs two equal tensors, but '{}' is {} {} and '{}' is {} {}", a.name,
-                                     to_string(a.dtype), to_string(a.shape), b.name, to_string(b.dtype),
-                                     to_string(b.shape)));
-        return std::nullopt;
-    }
-    op.elements = elements(a.shape);
-    return LayerMeaning{op, a.shape};
-}
-
 Meaning read_activation(LayerText& text) {
     Activation op;
     op.function = read_function(text.keys());
@@ -176,34 +162,26 @@ Meaning read_reshape(LayerText& text) {
     return LayerMeaning{std::nullopt, shape};  // the builder compares the elements
 }
 
-Meaning read_embedding(LayerText& text) {
-    Embedding op;
-    op.vocabulary = text.keys().integer("vocabulary", 1);
-    op.width = text.keys().integer("width", 1);
-    if (!text.sound()) return std::nullopt;
-    if (text.operand(0).dtype != DType::Int32) {
-        text.keys().fail(fmt::format("reads int32 indices, but '{}' is {}", text.operand(0).name,
-                                     to_string(text.operand(0).dtype)));
-        return std::nullopt;
-    }
-    op.lookups = elements(text.shape(0));
-    Shape output = text.shape(0);
-    output.push_back(op.width);
-    return LayerMeaning{op, output};
-}
-
 const std::vector<OpSyntax>& syntaxes() {
     static const std::vector<OpSyntax> all = {{"conv2d", 1, read_conv2d},
                                               {"matmul", 1, read_matmul},
                                               {"batched_matmul", 2, read_batched_matmul},
-                                              {"elementwise", 2, read_elementwise},
+                                              {"elementwise", 1, read_elementwise, true},
                                               {"activation", 1, read_activation},
                                               {"pool", 1, read_pool},
                                               {"softmax", 1, read_softmax},
                                               {"norm", 1, read_norm},
                                               {"transpose", 1, read_transpose},
                                               {"reshape", 1, read_reshape},
-                                              {"embedding", 1, read_embedding}};
+                                              {"embedding", 1, read_embedding},
+                                              {"gather", 2, read_gather},
+                                              {"concat", 2, read_concat, true},
+                                              {"slice", 1, read_slice},
+                                              {"resize", 1, read_resize},
+                                              {"rotary", 1, read_rotary},
+                                              {"top_k", 1, read_top_k},
+                                              {"lstm_cell", 2, read_lstm_cell},
+                                              {"gru_cell", 3, read_gru_cell}};
     return all;
 }
 

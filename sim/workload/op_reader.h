@@ -21,6 +21,7 @@ public:
         : keys_(&keys), mistakes_(&mistakes), before_(mistakes.count()), operands_(std::move(operands)) {}
 
     Keys& keys() { return *keys_; }
+    std::size_t operands() const { return operands_.size(); }
     const Tensor& operand(std::size_t index) const { return *operands_[index]; }
     const Shape& shape(std::size_t index) const { return operands_[index]->shape; }
     /// Whether shapes are known and all keys read so far were right.
@@ -39,6 +40,7 @@ private:
 struct LayerMeaning {
     std::optional<Operator> op;
     Shape output;
+    std::optional<DType> dtype = std::nullopt;  ///< of the output, where the operator alone decides it
 };
 
 /// How one operator is written.
@@ -47,6 +49,7 @@ struct OpSyntax {
     std::size_t operands;  ///< tensors it reads
     /// Nothing after a mistake, which it has recorded.
     std::optional<LayerMeaning> (*read)(LayerText& text);
+    bool or_more = false;  ///< it takes any number of tensors from `operands` on
 };
 
 /// By the name in `op:`, or null.
@@ -57,6 +60,9 @@ std::vector<std::string> op_syntax_names();
 const std::vector<std::string>& elementwise_kinds();
 const std::vector<std::string>& pool_kinds();
 const std::vector<std::string>& norm_kinds();
+const std::vector<std::string>& resize_kinds();
+/// The names of `spread:`, in the order of the enum.
+const std::vector<std::string>& spread_names();
 /// One of function_names(); without "none" for the operator whose only work it is.
 Function read_post(Keys& keys);
 Function read_function(Keys& keys);

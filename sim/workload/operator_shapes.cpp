@@ -71,6 +71,16 @@ struct FaultsOf {
         return faults;
     }
 
+    Faults operator()(const TopK& t) const {
+        if (t.k <= t.cols) return {};
+        return {fmt::format("a row of {} has no {} greatest elements", t.cols, t.k)};
+    }
+
+    Faults operator()(const Rotary& r) const {
+        if (r.dim % 2 == 0) return {};
+        return {fmt::format("turns pairs of elements, but a row has {}", r.dim)};
+    }
+
     template <class Other>
     Faults operator()(const Other&) const {
         return {};
@@ -90,6 +100,8 @@ std::optional<Shape> weights_shape(const Operator& op) {
         return m->transposed_b ? Shape{m->n, m->k} : Shape{m->k, m->n};
     if (const auto* n = std::get_if<Norm>(&op)) return Shape{n->cols};
     if (const auto* e = std::get_if<Embedding>(&op)) return Shape{e->vocabulary, e->width};
+    if (const auto* e = std::get_if<Elementwise>(&op); e && e->stored) return Shape{e->elements / e->times};
+    if (const auto* r = std::get_if<Rotary>(&op)) return Shape{r->seq, r->dim};
     return std::nullopt;
 }
 

@@ -12,8 +12,9 @@
 namespace systole {
 
 /// What is wrong with the operator, a sentence each: a kernel larger than its padded input, groups that do
-/// not divide, more than 2^63 multiply-accumulates or elements under a pool's windows. Expects dimensions of
-/// 1 … 2^31-1.
+/// not divide, pairs of an odd number, more of
+/// the greatest than there are, more than 2^63 multiply-accumulates or elements under a pool's
+/// windows. Expects dimensions of 1 … 2^31-1.
 std::vector<std::string> find_faults(const Operator& op);
 
 /// The stored weights, if the operator has any.

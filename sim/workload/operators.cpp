@@ -14,6 +14,14 @@ struct NameOf {
     std::string_view operator()(const Norm&) const { return "norm"; }
     std::string_view operator()(const Transpose&) const { return "transpose"; }
     std::string_view operator()(const Embedding&) const { return "embedding"; }
+    std::string_view operator()(const Concat&) const { return "concat"; }
+    std::string_view operator()(const Slice&) const { return "slice"; }
+    std::string_view operator()(const Resize&) const { return "resize"; }
+    std::string_view operator()(const Rotary&) const { return "rotary"; }
+    std::string_view operator()(const Gather&) const { return "gather"; }
+    std::string_view operator()(const TopK&) const { return "top_k"; }
+    std::string_view operator()(const LstmCell&) const { return "lstm_cell"; }
+    std::string_view operator()(const GruCell&) const { return "gru_cell"; }
 };
 
 struct MacsOf {

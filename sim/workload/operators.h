@@ -46,12 +46,15 @@ struct MatMul {
     Function post = Function::None;
 };
 
-/// out = post(a op b): element by element on equal shapes.
+/// out = post(a op b), element by element. b has the shape of a, or of the innermost dimensions of a: then it
+/// holds elements / times and is met `times` times, one behind the other. It may be a stored tensor.
 struct Elementwise {
     enum class Kind { Add, Sub, Mul, Max };
     Kind kind = Kind::Add;
     std::int64_t elements = 1;
     Function post = Function::None;
+    std::int64_t times = 1;
+    bool stored = false;
 };
 
 struct Activation {
@@ -86,13 +89,70 @@ struct Transpose {
     std::vector<std::int64_t> permutation;  ///< output dim d is input dim permutation[d]
 };
 
-/// out[i,:] = table[index[i],:].
+/// Which rows lookups meet, for indices are data that nobody gives: evenly spread over the table, or by a
+/// fixed hash of the lookup's number.
+enum class Spread { Even, Random };
+
+/// out[i,:] = sum over b of table[index[i * bag + b],:].
 struct Embedding {
     std::int64_t vocabulary = 1, width = 1, lookups = 1;
+    Spread spread = Spread::Even;
+    std::int64_t bag = 1;  ///< lookups that are summed into one row of the output; divides them
 };
 
-using Operator =
-    std::variant<Conv2d, MatMul, Elementwise, Activation, Pool, Softmax, Norm, Transpose, Embedding>;
+/// out[i,:] = in[index[i],:]: the first operand holds `rows` rows, the second the indices.
+struct Gather {
+    std::int64_t rows = 1, width = 1, lookups = 1;
+    Spread spread = Spread::Even;
+};
+
+/// Tensors one behind the other along an axis. `outer`: elements of the dimensions before it, `inner`: behind
+/// it; `sizes`: of the axis in each input.
+struct Concat {
+    std::int64_t outer = 1, inner = 1;
+    std::vector<std::int64_t> sizes;
+};
+
+/// Of an axis of `in` indices, `size` from `begin` on; `outer` and `inner` as for Concat.
+struct Slice {
+    std::int64_t outer = 1, inner = 1, in = 1, begin = 0, size = 1;
+};
+
+/// Another size of a feature map. Nearest: of input pixel floor(p * in / out). Bilinear: between the four
+/// that surround (p + 1/2) * in / out - 1/2 (centres of pixels, not corners, lie on each other).
+struct Resize {
+    enum class Kind { Nearest, Bilinear };
+    Kind kind = Kind::Nearest;
+    std::int64_t batch = 1, in_h = 1, in_w = 1, channels = 1;
+    std::int64_t out_h = 1, out_w = 1;
+};
+
+/// Rotary position embedding of [outer, seq, heads, dim]: of each head, pairs of elements turned by the angle
+/// of the position. The stored table [seq, dim] holds the cosine and sine of each of the dim / 2 angles.
+struct Rotary {
+    std::int64_t outer = 1, seq = 1, heads = 1, dim = 2;
+};
+
+/// Of each row, the k greatest elements in descending order, or where they stood.
+struct TopK {
+    std::int64_t rows = 1, cols = 1, k = 1;
+    bool indices = false;
+};
+
+/// The element by element part of a step of a long short-term memory. Reads the pre-activations of the gates
+/// [batch, 4 hidden] and the cell state c [batch, hidden]; writes h and c side by side, [batch, 2 hidden].
+struct LstmCell {
+    std::int64_t batch = 1, hidden = 1;
+};
+
+/// The same of a gated recurrent unit: reads the pre-activations from the input and from the state, each
+/// [batch, 3 hidden], and the state h [batch, hidden]; writes h.
+struct GruCell {
+    std::int64_t batch = 1, hidden = 1;
+};
+
+using Operator = std::variant<Conv2d, MatMul, Elementwise, Activation, Pool, Softmax, Norm, Transpose,
+                              Embedding, Concat, Slice, Resize, Rotary, Gather, TopK, LstmCell, GruCell>;
 
 /// "conv2d", "matmul", "elementwise", ... as written in traces and results.
 std::string_view op_name(const Operator& op);

@@ -102,7 +102,81 @@ Single read_embedding(Keys& keys) {
     e.vocabulary = keys.integer("vocabulary", 1);
     e.width = keys.integer("width", 1);
     e.lookups = keys.integer("lookups", 1);
-    return {e, {{e.lookups}}, {e.lookups, e.width}};
+    e.spread = static_cast<Spread>(keys.choice("spread", spread_names(), 0));
+    e.bag = keys.integer("bag", 1, 1);
+    if (e.lookups % e.bag != 0)
+        keys.fail(fmt::format("bags of {} do not divide the {} lookups", e.bag, e.lookups));
+    return {e, {{e.lookups}}, {e.lookups / e.bag, e.width}};
+}
+
+Single read_gather(Keys& keys) {
+    Gather g;
+    g.rows = keys.integer("rows", 1);
+    g.width = keys.integer("width", 1);
+    g.lookups = keys.integer("lookups", 1);
+    g.spread = static_cast<Spread>(keys.choice("spread", spread_names(), 0));
+    return {g, {{g.rows, g.width}, {g.lookups}}, {g.lookups, g.width}};
+}
+
+Single read_slice(Keys& keys) {
+    Slice s;
+    s.outer = keys.integer("rows", 1);
+    s.in = keys.integer("cols", 1);
+    s.begin = keys.integer("begin", 0, 0);
+    s.size = keys.integer("size", 1);
+    if (s.begin + s.size > s.in)
+        keys.fail(fmt::format("{} from {} on reach beyond the {} columns", s.size, s.begin, s.in));
+    return {s, {{s.outer, s.in}}, {s.outer, s.size}};
+}
+
+Single read_resize(Keys& keys) {
+    Resize r;
+    r.kind = static_cast<Resize::Kind>(keys.choice("kind", resize_kinds()));
+    r.batch = keys.integer("n", 1, 1);
+    r.in_h = keys.integer("h", 1);
+    r.in_w = keys.integer("w", 1);
+    r.channels = keys.integer("c", 1);
+    r.out_h = keys.integer("out_h", 1);
+    r.out_w = keys.integer("out_w", 1);
+    return {r, {{r.batch, r.in_h, r.in_w, r.channels}}, {r.batch, r.out_h, r.out_w, r.channels}};
+}
+
+Single read_rotary(Keys& keys) {
+    Rotary r;
+    r.outer = keys.integer("batch", 1, 1);
+    r.seq = keys.integer("seq", 1);
+    r.heads = keys.integer("heads", 1, 1);
+    r.dim = keys.integer("dim", 1);
+    const Shape shape = {r.outer, r.seq, r.heads, r.dim};
+    return {r, {shape}, shape};
+}
+
+Single read_top_k(Keys& keys) {
+    TopK t;
+    t.rows = keys.integer("rows", 1);
+    t.cols = keys.integer("cols", 1);
+    t.k = keys.integer("k", 1);
+    return {t, {{t.rows, t.cols}}, {t.rows, t.k}};
+}
+
+/// Elements of a state whose gates lie side by side in a row.
+std::int64_t read_hidden(Keys& keys) {
+    const std::int64_t hidden = keys.integer("hidden", 1);
+    if (hidden <= kMaxInteger / 4) return hidden;
+    keys.fail(
+        fmt::format("'hidden' must be at most {}, not {}: gates are rows of four", kMaxInteger / 4, hidden));
+    return 1;
+}
+
+Single read_lstm_cell(Keys& keys) {
+    const LstmCell c{keys.integer("batch", 1, 1), read_hidden(keys)};
+    return {c, {{c.batch, 4 * c.hidden}, {c.batch, c.hidden}}, {c.batch, 2 * c.hidden}};
+}
+
+Single read_gru_cell(Keys& keys) {
+    const GruCell c{keys.integer("batch", 1, 1), read_hidden(keys)};
+    const Shape gates = {c.batch, 3 * c.hidden};
+    return {c, {gates, gates, {c.batch, c.hidden}}, {c.batch, c.hidden}};
 }
 
 struct SingleSyntax {
@@ -114,7 +188,10 @@ const std::vector<SingleSyntax>& syntaxes() {
     static const std::vector<SingleSyntax> all = {
         {"matmul", read_matmul},           {"conv2d", read_conv2d},       {"pool", read_pool},
         {"elementwise", read_elementwise}, {"softmax", read_softmax},     {"norm", read_norm},
-        {"activation", read_activation},   {"transpose", read_transpose}, {"embedding", read_embedding}};
+        {"activation", read_activation},   {"transpose", read_transpose}, {"embedding", read_embedding},
+        {"gather", read_gather},           {"slice", read_slice},         {"resize", read_resize},
+        {"rotary", read_rotary},           {"top_k", read_top_k},         {"lstm_cell", read_lstm_cell},
+        {"gru_cell", read_gru_cell}};
     return all;
 }
 
@@ -152,6 +229,7 @@ SingleDtypes read_dtypes(Keys& keys, const Operator& op) {
     const DType dtype = keys.dtype("dtype").value_or(DType::Bf16);
     if (std::holds_alternative<Embedding>(op))
         return {DType::Int32, dtype, keys.dtype("dtype_out").value_or(dtype)};
+    if (std::holds_alternative<Gather>(op)) return {dtype, DType::Int32, dtype};
     const bool two_operands = std::holds_alternative<MatMul>(op) || std::holds_alternative<Conv2d>(op);
     const DType a = two_operands ? keys.dtype("dtype_a").value_or(dtype) : dtype;
     const DType b = two_operands ? keys.dtype("dtype_b").value_or(dtype) : dtype;
@@ -175,8 +253,8 @@ Graph single_operator(const std::string& name, const std::map<std::string, std::
     GraphBuilder builder(name, mistakes);
     LayerPlan plan{name, single.op, {}, std::move(single.output), dtypes.b, dtypes.out, where};
     for (std::size_t i = 0; i < single.inputs.size(); ++i) {
-        const auto input =
-            builder.add_input(i == 0 ? "a" : "b", single.inputs[i], i == 0 ? dtypes.a : dtypes.b, where);
+        const auto input = builder.add_input(std::string(1, static_cast<char>('a' + i)), single.inputs[i],
+                                             i == 0 ? dtypes.a : dtypes.b, where);
         if (input) plan.inputs.push_back(*input);
     }
     mistakes.throw_if_any();

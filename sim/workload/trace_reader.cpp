@@ -218,7 +218,7 @@ void TraceReader::read_layer(const YamlNode& item, Scope& scope) {
                                            inputs,
                                            meaning->output,
                                            dtypes.weights,
-                                           dtypes.output,
+                                           meaning->dtype.value_or(dtypes.output),
                                            item.where});
     }
     declare(name, result, item.where, scope);
@@ -240,10 +240,11 @@ std::vector<TensorId> TraceReader::read_operands(Keys& keys, const OpSyntax& syn
         keys.fail("'in' is missing: there is no layer before, and not exactly one input");
         return {};
     }
-    if (count != syntax.operands) {
-        keys.fail(fmt::format("reads {} tensor{}, not {}{}", syntax.operands, syntax.operands == 1 ? "" : "s",
-                              count, in ? "" : ": name them with 'in: [a, b]'"),
-                  "in");
+    if (count < syntax.operands || (count > syntax.operands && !syntax.or_more)) {
+        keys.fail(
+            fmt::format("reads {}{} tensor{}, not {}{}", syntax.operands, syntax.or_more ? " or more" : "",
+                        syntax.operands == 1 ? "" : "s", count, in ? "" : ": name them with 'in: [a, b]'"),
+            "in");
         return {};
     }
     if (!in)

@@ -17,7 +17,8 @@ LARGE = (("tpu_v4", "matmul", "m=1", "n=4096", "k=4096"), ("tpu_v4", "matmul", "
          ("tpu_v4", "conv2d", "n=2", "h=28", "w=28", "c=128", "k=256", "r=3", "s=3", "stride=2", "groups=2"))
 ON_THE_VECTOR_UNIT = (("softmax", "rows=3", "cols=9"), ("pool", "kind=max", "n=1", "h=4", "w=4", "c=2", "r=2", "s=2"),
                       ("conv2d", "n=1", "h=4", "w=4", "c=4", "k=4", "r=3", "s=3", "groups=4"),
-                      ("embedding", "vocabulary=8", "width=4", "lookups=3"))
+                      ("embedding", "vocabulary=8", "width=4", "lookups=3"),
+                      ("gather", "rows=8", "width=4", "lookups=3"), ("slice", "rows=4", "cols=9", "size=3"))
 
 
 def number(text):

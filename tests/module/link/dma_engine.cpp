@@ -134,6 +134,25 @@ TEST_CASE("rows back to back at both ends travel as one", "[dma]") {
     CHECK(dram.requests.size() == 2);
 }
 
+TEST_CASE("a lookup takes the row that its number hashes to", "[dma]") {
+    const FreshKernel kernel;
+    Heard heard;
+    Recorder dram(Ticks(10'000)), pad(Ticks(1'000));
+    ServedTarget dram_target("dram", std::ref(dram)), pad_target("pad", std::ref(pad));
+    DmaEngine engine("dma", kSpec, kClock, heard.listener());
+    engine.dram.bind(dram_target.in);
+    engine.scratchpad.bind(pad_target.in);
+    engine.start({{Place::Dram, 4096, 64}, {Place::Scratchpad, 0, 64}, 2, 64, Operand::Weights, {1000, 0}});
+    run_to_the_end();
+    // The first numbers of splitmix64 (Steele, Lea and Flood 2014) seeded with 0 and 1 are e220a8397b1dcdaf
+    // and 910a2dec89025cc1: as fractions of 2^64, rows 883 and 566 of 1000.
+    REQUIRE(dram.requests.size() == 2);
+    CHECK(dram.requests[0].address == 4096 + 883 * 64);
+    CHECK(dram.requests[1].address == 4096 + 566 * 64);
+    CHECK(pad.requests[0].address == 0);
+    CHECK(pad.requests[1].address == 64);
+}
+
 TEST_CASE("a target that holds a request gets the next one only after END_REQ", "[dma]") {
     for (const bool silent : {false, true}) {
         const FreshKernel kernel;

@@ -106,8 +106,18 @@ TensorId GraphOf::vector(std::vector<TensorId> in, Operator op, Shape shape) {
     return layer(std::move(op), std::move(in), std::nullopt, false, std::move(shape));
 }
 
+TensorId GraphOf::stored(TensorId in, Elementwise op, Shape shape) {
+    op.stored = true;
+    return layer(op, {in}, Shape{op.elements / op.times}, false, std::move(shape));
+}
+
+TensorId GraphOf::rotary(TensorId in, Rotary op) {
+    return layer(op, {in}, Shape{op.seq, op.dim}, false, {op.outer, op.seq, op.heads, op.dim});
+}
+
 TensorId GraphOf::embedding(TensorId indices, Embedding op, DType type) {
-    const TensorId out = layer(op, {indices}, Shape{op.vocabulary, op.width}, false, {op.lookups, op.width});
+    const TensorId out =
+        layer(op, {indices}, Shape{op.vocabulary, op.width}, false, {op.lookups / op.bag, op.width});
     graph.tensors[out].dtype = graph.tensors[*graph.layers.back().weights].dtype = type;
     return out;
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "models/devices/systolic/lowering/lower.h"
 #include "models/devices/systolic/spec/spec.h"
 #include "sim/workload/graph.h"
 
@@ -15,6 +16,15 @@ namespace systole::systolic::test {
 SystolicSpec small_machine(int mxus = 2);
 /// Four arrays of 128x128 beside HBM: the size of a TPU v4 core.
 SystolicSpec large_machine();
+/// Activations on chip, weights from DRAM straight into the FIFO: the manner of TPU v1.
+SystolicSpec resident_machine();
+/// Operands straight out of the scratchpad, folds in runs.
+SystolicSpec direct_machine(Dataflow dataflow, bool resident);
+/// Small machines of every kind: activations in DRAM and on chip, every dataflow, with and without a FIFO.
+std::vector<SystolicSpec> machines();
+
+/// Lowers and replays; every broken promise fails the test.
+Lowered check(const Graph& graph, const SystolicSpec& spec, const Protocol& protocol = Protocol::of_run());
 
 /// Builds a graph layer by layer; every call answers the tensor it makes.
 class GraphOf {
@@ -27,6 +37,10 @@ public:
     TensorId batched(TensorId a, TensorId b, MatMul op);
     /// Any operator without stored operands.
     TensorId vector(std::vector<TensorId> in, Operator op, Shape shape);
+    /// With a stored second operand.
+    TensorId stored(TensorId in, Elementwise op, Shape shape);
+    /// With a stored table of the input's dtype.
+    TensorId rotary(TensorId in, Rotary op);
     TensorId embedding(TensorId indices, Embedding op, DType dtype);
     TensorId view(TensorId of, Shape shape);
     Graph finish(TensorId output);

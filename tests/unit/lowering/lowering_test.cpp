@@ -7,59 +7,16 @@
 
 #include "sim/base/error.h"
 #include "tests/unit/lowering/fixtures.h"
-#include "tests/unit/lowering/replay.h"
 
 namespace systole::systolic {
 namespace {
 
+using test::check;
+using test::direct_machine;
 using test::GraphOf;
-using test::Replay;
+using test::machines;
+using test::resident_machine;
 using test::small_machine;
-
-Lowered check(const Graph& graph, const SystolicSpec& spec, const Protocol& protocol = Protocol::of_run()) {
-    Lowered lowered = lower(graph, spec, protocol);
-    Replay replay(graph, spec, lowered);
-    CHECK(replay.run() == std::vector<std::string>{});
-    CHECK(replay.completes_with_shallow_queues());
-    return lowered;
-}
-
-/// Activations on chip, weights from DRAM straight into the FIFO: the manner of TPU v1.
-SystolicSpec resident_machine() {
-    SystolicSpec s = small_machine(1);
-    s.mxu.weight_source = Space::Dram;
-    s.placement.activations = Space::Scratchpad;
-    s.placement.activation_bytes = Bytes(8192);
-    s.placement.input_buffer = Bytes(0);
-    s.placement.weight_buffer = Bytes(512);
-    s.placement.output_buffer = Bytes(0);
-    return s;
-}
-
-SystolicSpec per_tap_machine() {
-    SystolicSpec s = small_machine(4);
-    s.mxu.im2col = Im2col::PerTap;
-    return s;
-}
-
-/// Operands straight out of the scratchpad, folds in runs.
-SystolicSpec direct_machine(Dataflow dataflow, bool resident) {
-    SystolicSpec s = resident ? resident_machine() : small_machine(2);
-    s.mxu.dataflow = dataflow;
-    s.mxu.weight_fifo_tiles = 0;
-    s.mxu.weight_source = Space::Scratchpad;
-    s.sequencer.queue_depth = kUnboundedQueue;
-    s.placement.weight_buffer = Bytes(1024);
-    return s;
-}
-
-std::vector<SystolicSpec> machines() {
-    std::vector<SystolicSpec> all{small_machine(1), small_machine(4), per_tap_machine(), resident_machine()};
-    for (const Dataflow dataflow :
-         {Dataflow::WeightStationary, Dataflow::OutputStationary, Dataflow::InputStationary})
-        for (const bool resident : {false, true}) all.push_back(direct_machine(dataflow, resident));
-    return all;
-}
 
 Conv2d conv_of(std::int64_t size, std::int64_t in_c, std::int64_t out_c, std::int64_t kernel,
                std::int64_t stride, std::int64_t pad) {

@@ -3,25 +3,15 @@
 // bounds, in order, and nothing stands still.
 #include <catch2/catch.hpp>
 
-#include <random>
-
 #include "tests/unit/lowering/fixtures.h"
+#include "tests/unit/lowering/random_layers.h"
 #include "tests/unit/lowering/replay.h"
 
 namespace systole::systolic {
 namespace {
 
-class Dice {
-public:
-    explicit Dice(std::uint64_t seed) : random_(seed) {}
-    std::int64_t pick(std::int64_t least, std::int64_t most) {
-        return std::uniform_int_distribution<std::int64_t>(least, most)(random_);
-    }
-    bool coin() { return pick(0, 1) == 1; }
-
-private:
-    std::mt19937_64 random_;
-};
+using test::Dice;
+using test::Map;
 
 SystolicSpec random_machine(Dice& dice) {
     SystolicSpec s = test::small_machine(static_cast<int>(dice.pick(1, 5)));
@@ -103,6 +93,37 @@ TEST_CASE("Random layers on random machines keep every promise") {
         Dice dice(seed);
         const SystolicSpec spec = random_machine(dice);
         const Graph graph = random_graph(dice);
+        const Protocol protocol = dice.coin() ? Protocol::of_run() : Protocol::of_op();
+        const Lowered lowered = lower(graph, spec, protocol);
+        test::Replay replay(graph, spec, lowered);
+        REQUIRE(replay.run() == std::vector<std::string>{});
+        REQUIRE(replay.completes_with_shallow_queues());
+    }
+}
+
+/// A feature map through layers of the vector unit and the DMA, now and then through an array.
+Graph random_vector_graph(Dice& dice) {
+    test::GraphOf g;
+    Map map{0, dice.pick(1, 2), dice.pick(1, 6), dice.pick(1, 6), dice.pick(1, 9)};
+    map.at = g.input(map.shape(), dice.coin() ? DType::Int8 : DType::Bf16);
+    for (std::int64_t layers = dice.pick(2, 5); layers > 0; --layers) {
+        if (dice.pick(0, 3) > 0) {
+            map = random_vector_layer(g, map, dice);
+            continue;
+        }
+        const std::int64_t n = dice.pick(1, 9);
+        map.at = g.matmul(map.at, map.batch * map.h * map.w, n, map.c);
+        map.c = n;
+    }
+    return g.finish(map.at);
+}
+
+TEST_CASE("Random layers of the vector unit keep every promise") {
+    for (std::uint64_t seed = 1; seed <= 450; ++seed) {
+        INFO("seed " << seed);
+        Dice dice(seed);
+        const SystolicSpec spec = random_machine(dice);
+        const Graph graph = random_vector_graph(dice);
         const Protocol protocol = dice.coin() ? Protocol::of_run() : Protocol::of_op();
         const Lowered lowered = lower(graph, spec, protocol);
         test::Replay replay(graph, spec, lowered);

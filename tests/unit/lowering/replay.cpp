@@ -22,12 +22,14 @@ Replay::Replay(const Graph& graph, const SystolicSpec& spec, const Lowered& lowe
     for (const Transfer& t : lowered.program.transfers) {
         for (const Region& r : {t.from, t.to}) {
             if (r.place == Place::Dram)
-                end = std::max(end, r.address + (t.rows - 1) * r.stride + t.row_bytes);
+                end = std::max(end, r.address + (t.source_rows() - 1) * r.stride + t.row_bytes);
         }
     }
     dram_.resize(end);
     for (std::size_t i = 0; i < dram_.holds.size(); ++i) dram_.holds[i] = static_cast<std::int64_t>(i);
     scratchpad_.resize(spec.scratchpad.capacity.value());
+    for (const Layer& layer : graph.layers)
+        written_.emplace_back(static_cast<std::size_t>(stored_bytes(graph.tensors[layer.output]).value()));
     accumulators_.resize(mxus);
     for (Cells& a : accumulators_) a.resize(spec.mxu.accumulator_rows);
     fifo_.resize(mxus);
@@ -111,9 +113,11 @@ void Replay::replay_transfer(const Transfer& t) {
         }
         undelivered_.clear();
     }
+    if (writes_output(t)) check_moved(t);
+    if (takes_indices()) note_lookups(t);
     std::vector<std::int64_t> tile;
     for (std::int64_t row = 0; row < t.rows; ++row) {
-        const std::int64_t source = t.from.address + row * t.from.stride;
+        const std::int64_t source = t.from.address + t.source_of(row);
         const std::int64_t target = t.to.address + row * t.to.stride;
         const auto faults = faults_.size();
         if (from != nullptr) read(*from, source, t.row_bytes);
@@ -144,12 +148,13 @@ void Replay::visit_rows(const EdgeRead& access,
 
 /// Of `count` bytes from `begin` on, those that are not padding beyond the end of an input read in place.
 std::int64_t Replay::inside_input(std::int64_t begin, std::int64_t count) const {
+    if (begin >= spec_.placement.activation_bytes.value()) return count;
     for (const TensorId input : layer().inputs) {
         const Placement& in = lowered_.placements[input];
         const std::int64_t end = in.address + stored_bytes(graph_.tensors[input]).value();
-        if (in.space == Space::Scratchpad) return std::clamp<std::int64_t>(end - begin, 0, count);
+        if (begin >= in.address && begin < end) return std::min(count, end - begin);
     }
-    return count;
+    return 0;
 }
 
 void Replay::replay_accesses(const VectorWork& work) {
@@ -164,6 +169,9 @@ void Replay::replay_accesses(const VectorWork& work) {
     visit_rows(work.write, [&](std::int64_t at, std::int64_t count) {
         bytes_written += count;
         write(scratchpad_, at, count);
+        const Placement& out = lowered_.placements[layer().output];
+        if (out.space != Space::Scratchpad) return;
+        for (std::int64_t i = 0; i < count; ++i) note_written(at + i - out.address);
     });
     if (bytes_read != work.scratchpad_read || bytes_written != work.scratchpad_written)
         fault(fmt::format("reads {} and writes {} bytes where it names {} and {}", bytes_read, bytes_written,
@@ -173,6 +181,9 @@ void Replay::replay_accesses(const VectorWork& work) {
 void Replay::replay_vector(const VectorWork& work) {
     layer_macs_[static_cast<std::size_t>(command_.layer)] += work.macs;
     replay_accesses(work);
+    if (moves()) check_copied(work);
+    if (std::holds_alternative<Gather>(layer().op))
+        read_indices(work.elements / graph_.tensors[layer().inputs[0]].shape.back());
     undelivered_.push_back(self_);
     if (work.source != VectorWork::Source::Accumulator) return;
     read(accumulators_[static_cast<std::size_t>(work.mxu)], work.accumulator_row, work.accumulator_rows);
@@ -209,6 +220,9 @@ void Replay::check_coverage() {
         if (times != 1)
             faults_.push_back(fmt::format("layer {}: a product is computed {} times", product[0], times));
     }
+    for (std::size_t i = 0; i < written_.size(); ++i)
+        if (std::ranges::any_of(written_[i], [](int times) { return times != 1; }))
+            faults_.push_back(fmt::format("layer {}: not every byte of its output is written once", i));
     for (std::size_t i = 0; i < graph_.layers.size(); ++i) {
         const std::int64_t wanted = macs(graph_.layers[i].op).value();
         if (layer_macs_[i] != wanted)

@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/devices/systolic/lowering/lower.h"
@@ -56,6 +57,18 @@ private:
                     const std::function<void(std::int64_t, std::int64_t)>& visit) const;
     std::int64_t inside_input(std::int64_t begin, std::int64_t count) const;
     void check_coverage();
+    bool moves() const;
+    std::int64_t origin_of(std::int64_t at) const;
+    void note_written(std::int64_t at);
+    void note_moved(std::int64_t at, std::int64_t from);
+    bool looks_up() const;
+    bool is_row_of_table(std::int64_t at, std::int64_t from) const;
+    void check_moved(const Transfer& transfer);
+    bool writes_output(const Transfer& transfer) const;
+    bool takes_indices() const;
+    void note_lookups(const Transfer& transfer);
+    void read_indices(std::int64_t lookups);
+    void check_copied(const VectorWork& work);
 
     /// DRAM or scratchpad address of a streamed element; -1 for padding.
     std::int64_t input_address(const MatrixPass& pass, std::int64_t m, std::int64_t k) const;
@@ -82,6 +95,11 @@ private:
     std::vector<Token> undelivered_;  ///< vector commands whose results no store has taken yet
     std::map<std::array<std::int64_t, 5>, int> products_;  ///< layer, batch, m, n, k -> times
     std::vector<std::int64_t> layer_macs_;
+    /// By layer that looks rows up: lookups done, and where in the scratchpad indices from a number on were
+    /// staged.
+    std::map<std::int32_t, std::int64_t> looked_up_;
+    std::map<std::pair<std::int32_t, std::int64_t>, std::pair<std::int64_t, std::int64_t>> lists_;
+    std::vector<std::vector<int>> written_;  ///< by layer: how often each byte of its output was written
 };
 
 }  // namespace systole::systolic::test

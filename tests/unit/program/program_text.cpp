@@ -56,6 +56,19 @@ TEST_CASE("a program reads back as it was written", "[program]") {
     CHECK(parse(to_text(program)).transfers == program.transfers);
 }
 
+TEST_CASE("a transfer may look rows up in a table", "[program]") {
+    const auto looking_up = [](const std::string& lookup) {
+        return with("from_stride=16 to_stride=64", "from_stride=16 to_stride=64 lookup=" + lookup);
+    };
+    const Program program = parse(looking_up("100+7"));
+    CHECK(program.transfers[1].lookup == Lookup{100, 7});
+    CHECK(parse(to_text(program)).transfers == program.transfers);
+    for (const std::string wrong : {"0+7", "100", "100+", "+7", "2147483648+0", "1+2+3"})
+        check_refused(looking_up(wrong),
+                      "lookup: '" + wrong + "' is not ROWS+FIRST: rows of the table, 1 … ");
+    check_refused(looking_up("2147483647+0"), "from: reaches beyond the dram's");
+}
+
 TEST_CASE("a vector command may say where it reads and writes", "[program]") {
     const std::string text =
         with("read=0 written=32", "read=32 written=32 reads_at=0:64,0:4096 writes_at=0:49152");

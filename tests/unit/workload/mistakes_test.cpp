@@ -34,7 +34,7 @@ TEST_CASE("unknown words are met with a suggestion", "[workload]") {
           "t:4:21: error: layer 'out': unknown operator 'conv2' (did you mean 'conv2d'?); expected one of: "
           "conv2d, "
           "matmul, batched_matmul, elementwise, activation, pool, softmax, norm, transpose, reshape, "
-          "embedding");
+          "embedding, gather, concat, slice, resize, rotary, top_k, lstm_cell, gru_cell");
     CHECK(told("name: out, op: softmax, in: y") ==
           "t:4:34: error: softmax 'out': unknown tensor 'y' (did you mean 'x'?); expected an input or an "
           "earlier "
@@ -89,8 +89,8 @@ TEST_CASE("shapes that do not fit are printed", "[workload]") {
     CHECK(mistakes_of(trace_of("[4, 8]",
                                "  - {name: a, op: matmul, n: 4}\n"
                                "  - {name: out, op: elementwise, kind: add, in: [a, x]}\n")) ==
-          "t:5:5: error: elementwise 'out': needs two equal tensors, but 'a' is int8 [4, 4] and 'x' is int8 "
-          "[4, 8]");
+          "t:5:5: error: elementwise 'out': needs two equal tensors, or a second one like the innermost "
+          "dimensions of the first, but 'a' is int8 [4, 4] and 'x' is int8 [4, 8]");
     CHECK(mistakes_of(trace_of("[2, 4, 8]",
                                "  - {name: a, op: matmul, n: 4}\n"
                                "  - {name: out, op: batched_matmul, in: [a, x], transpose_b: true}\n")) ==

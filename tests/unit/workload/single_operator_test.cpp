@@ -102,6 +102,16 @@ TEST_CASE("vector operators stand alone too", "[workload]") {
         {"elementwise", {{"kind", "mul"}, {"elements", "100"}}, {100}},
         {"activation", {{"function", "gelu"}, {"elements", "100"}}, {100}},
         {"transpose", {{"rows", "4"}, {"cols", "9"}}, {9, 4}},
+        {"resize",
+         {{"kind", "nearest"}, {"h", "7"}, {"w", "6"}, {"c", "3"}, {"out_h", "14"}, {"out_w", "9"}},
+         {1, 14, 9, 3}},
+        {"rotary", {{"batch", "2"}, {"seq", "9"}, {"heads", "3"}, {"dim", "8"}}, {2, 9, 3, 8}},
+        {"top_k", {{"rows", "4"}, {"cols", "9"}, {"k", "2"}}, {4, 2}},
+        {"lstm_cell", {{"batch", "4"}, {"hidden", "9"}}, {4, 18}},
+        {"gru_cell", {{"batch", "4"}, {"hidden", "9"}}, {4, 9}},
+        {"embedding", {{"vocabulary", "50"}, {"width", "8"}, {"lookups", "12"}, {"bag", "4"}}, {3, 8}},
+        {"gather", {{"rows", "50"}, {"width", "8"}, {"lookups", "12"}, {"spread", "random"}}, {12, 8}},
+        {"slice", {{"rows", "4"}, {"cols", "9"}, {"begin", "2"}, {"size", "3"}}, {4, 3}},
         {"embedding", {{"vocabulary", "50"}, {"width", "8"}, {"lookups", "3"}}, {3, 8}},
     }));
     const Graph graph = single_operator(op, columns, {});
@@ -110,11 +120,23 @@ TEST_CASE("vector operators stand alone too", "[workload]") {
     CHECK(total_macs(graph) == Macs(0));
 }
 
+TEST_CASE("a slice of columns stays inside its row", "[workload]") {
+    CHECK(mistakes_in("slice", {{"rows", "4"}, {"cols", "9"}, {"begin", "7"}, {"size", "3"}}) ==
+          "rows.csv:3:1: error: slice: 3 from 7 on reach beyond the 9 columns");
+}
+
+TEST_CASE("gates of a cell stay within a dimension", "[workload]") {
+    CHECK(mistakes_in("gru_cell", {{"hidden", "600000000"}}) ==
+          "rows.csv:3:1: error: gru_cell: 'hidden' must be at most 536870911, not 600000000: gates are rows "
+          "of four");
+}
+
 TEST_CASE("wrong columns of a single operator are told with the row", "[workload]") {
     CHECK(
         mistakes_in("matmull", {}) ==
         "rows.csv:3:1: error: unknown operator 'matmull' (did you mean 'matmul'?); expected one of: matmul, "
-        "conv2d, pool, elementwise, softmax, norm, activation, transpose, embedding");
+        "conv2d, pool, elementwise, softmax, norm, activation, transpose, embedding, gather, slice, resize, "
+        "rotary, top_k, lstm_cell, gru_cell");
     CHECK(mistakes_in("matmul", {{"m", "0"}, {"n", "5"}, {"k", "7"}}) ==
           "rows.csv:3:1: error: matmul: 'm' must be 1 … 2,147,483,647, not 0");
     CHECK(mistakes_in("matmul", {{"m", "4"}, {"n", "5"}}) ==

@@ -28,7 +28,15 @@ LayerPlan plan_matrix(Workspace& workspace, std::int32_t layer);
 LayerPlan plan_vector(Workspace& workspace, std::int32_t layer);
 /// Transpose: gathered by the DMA, turned by the vector unit.
 LayerPlan plan_transpose(Workspace& workspace, std::int32_t layer);
-/// Embedding: gathered by the DMA alone.
-LayerPlan plan_embedding(Workspace& workspace, std::int32_t layer);
+/// Elementwise whose second operand is stored or repeated: on the vector unit.
+LayerPlan plan_broadcast(Workspace& workspace, std::int32_t layer);
+/// Rotary: on the vector unit, with a stored table.
+LayerPlan plan_rotary(Workspace& workspace, std::int32_t layer);
+/// Resize: on the vector unit.
+LayerPlan plan_resize(Workspace& workspace, std::int32_t layer);
+/// Concat, Slice: copied by the DMA, or by the vector unit where activations live on chip.
+LayerPlan plan_movement(Workspace& workspace, std::int32_t layer);
+/// Embedding, Gather: fetched by the DMA; summed, or copied on chip, by the vector unit.
+LayerPlan plan_lookup(Workspace& workspace, std::int32_t layer);
 
 }  // namespace systole::systolic

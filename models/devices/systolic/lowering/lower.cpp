@@ -138,7 +138,14 @@ void refuse_endless(const Graph& graph, const MxuSpec& mxu) {
 LayerPlan plan(Workspace& workspace, std::int32_t index) {
     const Operator& op = workspace.graph.layers[static_cast<std::size_t>(index)].op;
     if (std::holds_alternative<Transpose>(op)) return plan_transpose(workspace, index);
-    if (std::holds_alternative<Embedding>(op)) return plan_embedding(workspace, index);
+    if (std::holds_alternative<Embedding>(op) || std::holds_alternative<Gather>(op))
+        return plan_lookup(workspace, index);
+    if (std::holds_alternative<Concat>(op) || std::holds_alternative<Slice>(op))
+        return plan_movement(workspace, index);
+    if (const auto* e = std::get_if<Elementwise>(&op); e && (e->stored || e->times > 1))
+        return plan_broadcast(workspace, index);
+    if (std::holds_alternative<Rotary>(op)) return plan_rotary(workspace, index);
+    if (std::holds_alternative<Resize>(op)) return plan_resize(workspace, index);
     const bool matrix = std::holds_alternative<MatMul>(op) || std::holds_alternative<Conv2d>(op);
     return matrix && !depthwise(op) ? plan_matrix(workspace, index) : plan_vector(workspace, index);
 }

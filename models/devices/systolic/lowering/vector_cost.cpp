@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/devices/systolic/lowering/vector_cost.h"
 
+#include <bit>
+
 namespace systole::systolic {
 
 std::int64_t function_cost(const VectorSpec::Cost& cost, Function function) {
@@ -32,6 +34,22 @@ std::int64_t softmax_cost(const VectorSpec::Cost& cost) {
 std::int64_t norm_cost(const VectorSpec::Cost& cost, Norm::Kind kind) {
     if (kind == Norm::Kind::Layer) return 2 * cost.reduce + 5 * cost.simple;
     return cost.reduce + 3 * cost.simple;
+}
+
+std::int64_t rotary_cost(const VectorSpec::Cost& cost) {
+    return std::int64_t{3} * cost.simple;
+}
+
+std::int64_t top_k_cost(const VectorSpec::Cost& cost, std::int64_t k) {
+    return std::bit_width(static_cast<std::uint64_t>(k)) * cost.simple;
+}
+
+std::int64_t lstm_cost(const VectorSpec::Cost& cost) {
+    return std::int64_t{5} * cost.transcendental + std::int64_t{4} * cost.simple;
+}
+
+std::int64_t gru_cost(const VectorSpec::Cost& cost) {
+    return std::int64_t{3} * cost.transcendental + std::int64_t{7} * cost.simple;
 }
 
 }  // namespace systole::systolic

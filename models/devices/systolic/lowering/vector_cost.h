@@ -19,4 +19,13 @@ std::int64_t softmax_cost(const VectorSpec::Cost& cost);
 /// Rms: square, sum, scale, gain.
 std::int64_t norm_cost(const VectorSpec::Cost& cost, Norm::Kind kind);
 
+/// Each element times the cosine, its partner times the sine, and their sum.
+std::int64_t rotary_cost(const VectorSpec::Cost& cost);
+/// Of a heap of the k greatest so far: one comparison on each of its levels.
+std::int64_t top_k_cost(const VectorSpec::Cost& cost, std::int64_t k);
+/// Three gates and two hyperbolic tangents, c = f c + i g, h = o tanh(c).
+std::int64_t lstm_cost(const VectorSpec::Cost& cost);
+/// Two gates and a hyperbolic tangent, each of a sum, one with r (U h) in it; then h = n + z (h - n).
+std::int64_t gru_cost(const VectorSpec::Cost& cost);
+
 }  // namespace systole::systolic

@@ -17,7 +17,20 @@ struct RowWork {
     std::int64_t rows = 1, cols = 1;
     std::int64_t cost = 1;    ///< lane-cycles per element
     std::int64_t passes = 1;  ///< over the inputs: reads of every element
-    std::int64_t grain = 1;   ///< rows of a chunk are a multiple of this, but for the last
+    std::int64_t grain = 1;   ///< rows of a chunk are a multiple of this, but for the last; above 1 rows are
+                              ///< elements, and lie without gaps
+    std::vector<std::int64_t> read = {};  ///< columns of each input; none: `cols`
+    std::int64_t written = 0;             ///< columns of the output; 0: `cols`
+
+    std::int64_t bytes(DType dtype, std::int64_t count, std::int64_t columns) const {
+        return grain > 1 ? row_bytes(dtype, count).value() : count * row_bytes(dtype, columns).value();
+    }
+    std::int64_t read_bytes(DType dtype, std::int64_t count, std::size_t input) const {
+        return bytes(dtype, count, read.empty() ? cols : read[input]);
+    }
+    std::int64_t written_bytes(DType dtype, std::int64_t count) const {
+        return bytes(dtype, count, written == 0 ? cols : written);
+    }
 };
 
 /// A block's windows read the rows of the kernel, for every row of outputs, as wide as all windows of the
@@ -68,6 +81,17 @@ public:
     LayerPlan operator()(const Norm& op) {
         return rows({op.rows, op.cols, norm_cost(cost_, op.kind), 2, 1}, "norm");
     }
+    LayerPlan operator()(const TopK& op) {
+        return rows({op.rows, op.cols, top_k_cost(cost_, op.k), 1, 1, {}, op.k}, "top k");
+    }
+    LayerPlan operator()(const LstmCell& op) {
+        const std::int64_t h = op.hidden;
+        return rows({op.batch, h, lstm_cost(cost_), 1, 1, {4 * h, h}, 2 * h}, "LSTM cell");
+    }
+    LayerPlan operator()(const GruCell& op) {
+        const std::int64_t h = op.hidden;
+        return rows({op.batch, h, gru_cost(cost_), 1, 1, {3 * h, 3 * h, h}, h}, "GRU cell");
+    }
     template <class Other>
     LayerPlan operator()(const Other&) {
         refuse(layer_, "not an operator of the vector unit");
@@ -83,13 +107,16 @@ private:
     static constexpr std::int64_t kGrain = 64;  // elements: chunks of any dtype then end at whole bytes
 
     DType in_dtype() const { return workspace_.dtype(layer_.inputs.at(0)); }
-    std::vector<TensorId> distinct_inputs() const;
+    /// Places of the inputs without those that name a tensor again.
+    std::vector<std::size_t> distinct_inputs() const;
+    /// What a chunk may have, or the mistake that it may have none.
+    std::int64_t most_rows(const RowWork& work, const std::vector<std::size_t>& inputs) const;
     WindowWork depthwise_work(const Conv2d& op) const;
     LayerPlan rows(const RowWork& work, const std::string& what);
     LayerPlan windows(const WindowGeometry& window, const WindowWork& work, const std::string& what);
     WindowBlock window_shape(const WindowGeometry& window, std::int64_t out_pixel) const;
     std::vector<Staging> parameters() const;
-    LayerPlan finish(VectorPlan plan, const std::string& what, std::int64_t input_bytes);
+    LayerPlan finish(VectorPlan plan, const std::string& what, const std::vector<std::int64_t>& input_bytes);
 
     Workspace& workspace_;
     std::int32_t index_;
@@ -97,10 +124,11 @@ private:
     const VectorSpec::Cost& cost_;
 };
 
-std::vector<TensorId> VectorPlanner::distinct_inputs() const {
-    std::vector<TensorId> distinct;
-    for (const TensorId t : layer_.inputs) {
-        if (std::ranges::find(distinct, t) == distinct.end()) distinct.push_back(t);
+std::vector<std::size_t> VectorPlanner::distinct_inputs() const {
+    std::vector<std::size_t> distinct;
+    for (std::size_t i = 0; i < layer_.inputs.size(); ++i) {
+        const auto first = std::ranges::find(layer_.inputs, layer_.inputs[i]) - layer_.inputs.begin();
+        if (static_cast<std::size_t>(first) == i) distinct.push_back(i);
     }
     return distinct;
 }
@@ -115,27 +143,27 @@ std::vector<Staging> VectorPlanner::parameters() const {
     return all;
 }
 
-LayerPlan VectorPlanner::finish(VectorPlan plan, const std::string& what, std::int64_t input_bytes) {
+LayerPlan VectorPlanner::finish(VectorPlan plan, const std::string& what,
+                                const std::vector<std::int64_t>& input_bytes) {
     plan.parameters = parameters();
     LayerPlan result;
     result.mapping = fmt::format("vector unit: {}; {} chunk{}", what, plan.count, plan.count == 1 ? "" : "s");
     result.dtype = in_dtype();
-    for (const TensorId input : layer_.inputs) result.touched.push_back({input, input_bytes});
+    for (std::size_t i = 0; i < layer_.inputs.size(); ++i)
+        result.touched.push_back({layer_.inputs[i], input_bytes[i]});
     for (const Staging& p : plan.parameters) result.touched.push_back({p.tensor, p.bytes});
     result.steps = std::make_shared<VectorSteps>(workspace_, index_, std::move(plan));
     return result;
 }
 
-LayerPlan VectorPlanner::rows(const RowWork& work, const std::string& what) {
-    const std::vector<TensorId> inputs = distinct_inputs();
+std::int64_t VectorPlanner::most_rows(const RowWork& work, const std::vector<std::size_t>& inputs) const {
     const ChunkLimits limits = chunk_limits(workspace_, layer_, static_cast<std::int64_t>(inputs.size()));
     const DType out_dtype = workspace_.dtype(layer_.output);
-    const auto bytes = [work](DType dtype, std::int64_t count) {  // of `count` rows
-        return work.cols == 1 ? row_bytes(dtype, count).value() : count * row_bytes(dtype, work.cols).value();
-    };
-    std::int64_t most = std::min(work.rows, limits.output / bytes(out_dtype, work.grain) * work.grain);
-    for (const TensorId input : inputs) {
-        most = std::min(most, limits.input / bytes(workspace_.dtype(input), work.grain) * work.grain);
+    std::int64_t most =
+        std::min(work.rows, limits.output / work.written_bytes(out_dtype, work.grain) * work.grain);
+    for (const std::size_t input : inputs) {
+        const DType dtype = workspace_.dtype(layer_.inputs[input]);
+        most = std::min(most, limits.input / work.read_bytes(dtype, work.grain, input) * work.grain);
     }
     if (most == 0) {
         refuse(
@@ -144,26 +172,37 @@ LayerPlan VectorPlanner::rows(const RowWork& work, const std::string& what) {
                         "for each input and {} B of placement.output_buffer",
                         work.cols, limits.input, limits.output));
     }
-    most = std::min(work.rows, round_up(ceil_div(work.rows, ceil_div(work.rows, most)), work.grain));
+    return std::min(work.rows, round_up(ceil_div(work.rows, ceil_div(work.rows, most)), work.grain));
+}
+
+LayerPlan VectorPlanner::rows(const RowWork& work, const std::string& what) {
+    const std::vector<std::size_t> inputs = distinct_inputs();
+    const std::int64_t most = most_rows(work, inputs);
     VectorPlan plan;
     plan.count = ceil_div(work.rows, most);
-    plan.chunk = [=, &shared = workspace_](std::int64_t index) {
+    plan.chunk = [=, &shared = workspace_, &layer = layer_](std::int64_t index) {
         const Range part{index * most, std::min(most, work.rows - index * most)};
         VectorChunk chunk;
-        for (const TensorId input : inputs) {
+        for (const std::size_t at : inputs) {
+            const TensorId input = layer.inputs[at];
             const DType dtype = shared.dtype(input);
-            const TensorBox box{bytes(dtype, part.begin), 1, bytes(dtype, part.count), 0};
+            const TensorBox box{work.read_bytes(dtype, part.begin, at), 1,
+                                work.read_bytes(dtype, part.count, at), 0};
             chunk.reads.push_back({chunk.inputs.size(), shared.flow.resident(input) ? box.offset : 0,
                                    piece_pattern(box.row_bytes, work.passes)});
             chunk.inputs.push_back({input, shared.operand(input), box.row_bytes, {{box, 0, 0}}});
             chunk.scratchpad_read += work.passes * box.row_bytes;
         }
-        chunk.elements = part.count * work.cols;
-        chunk.lane_cycles = chunk.elements * work.cost;
-        chunk.output = {bytes(out_dtype, part.begin), 1, bytes(out_dtype, part.count), 0};
+        const DType out = shared.dtype(layer.output);
+        chunk.elements = part.count * (work.written == 0 ? work.cols : work.written);
+        chunk.lane_cycles = part.count * work.cols * work.cost;
+        chunk.output = {work.written_bytes(out, part.begin), 1, work.written_bytes(out, part.count), 0};
         return chunk;
     };
-    return finish(std::move(plan), what, bytes(in_dtype(), work.rows));
+    std::vector<std::int64_t> touched;
+    for (std::size_t i = 0; i < layer_.inputs.size(); ++i)
+        touched.push_back(work.read_bytes(workspace_.dtype(layer_.inputs[i]), work.rows, i));
+    return finish(std::move(plan), what, touched);
 }
 
 VectorPlanner::WindowWork VectorPlanner::depthwise_work(const Conv2d& op) const {
@@ -228,7 +267,7 @@ LayerPlan VectorPlanner::windows(const WindowGeometry& window, const WindowWork&
         chunk.output = {window.first_pixel(block) * out_pixel, 1, block.pixels() * out_pixel, 0};
         return chunk;
     };
-    return finish(std::move(plan), what, window.covered_bytes());
+    return finish(std::move(plan), what, {window.covered_bytes()});
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace {
 /// Large enough for long bursts, small enough that loads, work and stores overlap.
 constexpr std::int64_t kChunkBytes = 256 * 1024;
 
-enum TileKind : std::int64_t { kInput, kParameter };
+enum TileKind : std::int64_t { kInput, kParameter, kShared };
 
 Range extent_of(const StagedCopy& copy) {
     return {copy.from.offset, copy.from.end() - copy.from.offset};
@@ -32,6 +32,9 @@ ChunkLimits chunk_limits(const Workspace& workspace, const Layer& layer, std::in
     if (!workspace.flow.resident(layer.output)) {
         limits.output = std::min(kChunkBytes, workspace.outputs.capacity() / 2);
     }
+    // Three steps may hold a piece each; beside them another must find room, and on a machine without weight
+    // buffer results.
+    limits.stored = std::min(kChunkBytes, workspace.parameters().capacity() / 8);
     return limits;
 }
 
@@ -65,18 +68,36 @@ TileKey VectorSteps::key(std::int64_t kind, std::size_t index, std::int64_t step
     return {layer_, kind, static_cast<std::int64_t>(index), step};
 }
 
-bool VectorSteps::stage_weights(std::int64_t, Holds& holds) {
-    for (std::size_t i = 0; i < plan_.parameters.size(); ++i) {
-        if (!stage(workspace_, workspace_.parameters(), key(kParameter, i, 0), holds,
-                   [&] { return plan_.parameters[i]; })) {
+BufferRing& VectorSteps::ring_of(TensorId tensor) {
+    return is_stored(tensor) ? workspace_.parameters() : workspace_.inputs;
+}
+
+bool VectorSteps::stage_shared(const VectorChunk& chunk, bool stored, Holds& holds) {
+    for (std::size_t i = 0; i < chunk.shared.size(); ++i) {
+        const VectorChunk::Shared& piece = chunk.shared[i];
+        const TensorId tensor = piece.staging.tensor;
+        if (is_stored(tensor) != stored || workspace_.flow.resident(tensor)) continue;
+        if (!stage(workspace_, ring_of(tensor), key(kShared, i, piece.number), holds,
+                   [&] { return piece.staging; })) {
             return false;
         }
     }
     return true;
 }
 
+bool VectorSteps::stage_weights(std::int64_t step, Holds& holds) {
+    for (std::size_t i = 0; i < plan_.parameters.size(); ++i) {
+        if (!stage(workspace_, workspace_.parameters(), key(kParameter, i, 0), holds,
+                   [&] { return plan_.parameters[i]; })) {
+            return false;
+        }
+    }
+    return stage_shared(plan_.chunk(step), true, holds);
+}
+
 bool VectorSteps::stage_inputs(std::int64_t step, Holds& holds) {
     const VectorChunk chunk = plan_.chunk(step);
+    if (!stage_shared(chunk, false, holds)) return false;
     for (std::size_t i = 0; i < chunk.inputs.size(); ++i) {
         if (workspace_.flow.resident(chunk.inputs[i].tensor)) continue;
         if (!stage(workspace_, workspace_.inputs, key(kInput, i, step), holds,
@@ -93,15 +114,17 @@ std::vector<BufferTile*> VectorSteps::gather_inputs(const VectorChunk& chunk, st
     for (std::size_t i = 0; i < plan_.parameters.size(); ++i) {
         tiles.push_back(workspace_.parameters().find(key(kParameter, i, 0)));
     }
-    for (std::size_t i = 0; i < chunk.inputs.size(); ++i) {
-        const Staging& input = chunk.inputs[i];
-        if (!workspace_.flow.resident(input.tensor)) {
-            tiles.push_back(workspace_.inputs.find(key(kInput, i, step)));
-            continue;
-        }
+    const auto gather = [&](const Staging& input, BufferRing& ring, const TileKey& tile) {
+        if (!workspace_.flow.resident(input.tensor)) return tiles.push_back(ring.find(tile));
         for (const StagedCopy& copy : input.copies) {
             workspace_.flow.before_read(input.tensor, extent_of(copy).begin, extent_of(copy).end(), after);
         }
+    };
+    for (std::size_t i = 0; i < chunk.inputs.size(); ++i)
+        gather(chunk.inputs[i], workspace_.inputs, key(kInput, i, step));
+    for (std::size_t i = 0; i < chunk.shared.size(); ++i) {
+        const VectorChunk::Shared& piece = chunk.shared[i];
+        gather(piece.staging, ring_of(piece.staging.tensor), key(kShared, i, piece.number));
     }
     for (const BufferTile* tile : tiles) {
         SYSTOLE_CHECK(tile != nullptr, "step {} of layer {} is not staged", step, layer_);
@@ -110,17 +133,37 @@ std::vector<BufferTile*> VectorSteps::gather_inputs(const VectorChunk& chunk, st
     return tiles;
 }
 
-std::vector<EdgeRead> VectorSteps::reads(const VectorChunk& chunk, std::int64_t step) const {
+/// Of the staged tile, or of the tensor in place.
+std::int64_t VectorSteps::base_of(const VectorChunk& chunk, const VectorChunk::Read& read,
+                                  std::int64_t step) {
+    if (!read.of_shared) {
+        const TensorId tensor = chunk.inputs[read.input].tensor;
+        return workspace_.flow.resident(tensor)
+                   ? workspace_.flow.region(tensor, {}).address
+                   : workspace_.inputs.find(key(kInput, read.input, step))->address;
+    }
+    const VectorChunk::Shared& piece = chunk.shared[read.input];
+    const TensorId tensor = piece.staging.tensor;
+    return workspace_.flow.resident(tensor)
+               ? workspace_.flow.region(tensor, {}).address
+               : ring_of(tensor).find(key(kShared, read.input, piece.number))->address;
+}
+
+std::vector<EdgeRead> VectorSteps::reads(const VectorChunk& chunk, std::int64_t step) {
     std::vector<EdgeRead> all;
     for (const VectorChunk::Read& read : chunk.reads) {
-        const TensorId tensor = chunk.inputs[read.input].tensor;
-        const std::int64_t base = workspace_.flow.resident(tensor)
-                                      ? workspace_.flow.region(tensor, {}).address
-                                      : workspace_.inputs.find(key(kInput, read.input, step))->address;
-        all.push_back(
-            {workspace_.emitter.stream(read.pattern), base + read.offset, 0, read.pattern.vectors(), 0});
+        all.push_back({workspace_.emitter.stream(read.pattern), base_of(chunk, read, step) + read.offset, 0,
+                       read.pattern.vectors(), 0});
     }
     return all;
+}
+
+void VectorSteps::read_in_place(const VectorChunk& chunk, Token reader) {
+    const auto note = [&](const Staging& input) {
+        if (workspace_.flow.resident(input.tensor)) workspace_.flow.read_by(input.tensor, reader);
+    };
+    for (const Staging& input : chunk.inputs) note(input);
+    for (const VectorChunk::Shared& piece : chunk.shared) note(piece.staging);
 }
 
 /// Into a tile of the output buffer, or in place.
@@ -133,9 +176,15 @@ EdgeRead VectorSteps::write(const VectorChunk& chunk, const BufferTile* tile) co
     return {workspace_.emitter.stream(pattern), address, 0, pattern.vectors(), 0};
 }
 
+bool VectorSteps::by_dma(const VectorChunk& chunk) const {
+    return plan_.moves && !workspace_.flow.resident(output_) &&
+           !workspace_.flow.resident(chunk.inputs.front().tensor);
+}
+
 void VectorSteps::work(std::int64_t step) {
     const VectorChunk chunk = plan_.chunk(step);
     Tokens after;
+    if (by_dma(chunk)) return store(chunk, *gather_inputs(chunk, step, after).front());
     const std::vector<BufferTile*> tiles = gather_inputs(chunk, step, after);
     BufferTile* out = nullptr;
     if (workspace_.flow.resident(output_)) {
@@ -159,9 +208,7 @@ void VectorSteps::work(std::int64_t step) {
     work.macs = chunk.macs;
     const Token token = workspace_.emitter.vector(work, after);
     for (BufferTile* tile : tiles) tile->users.add(token);
-    for (const Staging& input : chunk.inputs) {
-        if (workspace_.flow.resident(input.tensor)) workspace_.flow.read_by(input.tensor, token);
-    }
+    read_in_place(chunk, token);
     if (out == nullptr) {
         workspace_.flow.wrote(output_, chunk.output, token);
     } else {

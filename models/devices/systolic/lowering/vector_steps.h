@@ -19,8 +19,16 @@ struct VectorChunk {
         std::size_t input = 0;
         std::int64_t offset = 0;
         AddressStream pattern;
+        bool of_shared = false;  ///< `input` counts those of `shared`
+    };
+    /// A piece of a tensor that other chunks read as well, under the same number: it is not staged again
+    /// while its ring keeps it. Pieces of weights are staged with parameters, others with inputs.
+    struct Shared {
+        Staging staging;
+        std::int64_t number = 0;
     };
     std::vector<Staging> inputs;
+    std::vector<Shared> shared;
     std::vector<Read> reads;
     std::int64_t elements = 0, lane_cycles = 0, scratchpad_read = 0, macs = 0;
     TensorBox output;  ///< rows lie without gaps in the scratchpad
@@ -36,11 +44,15 @@ struct VectorPlan {
     std::int64_t count = 0;
     std::function<VectorChunk(std::int64_t)> chunk;
     std::vector<Staging> parameters;  ///< read by every chunk, staged once
+    /// A chunk writes its only input as it is. Between tensors in DRAM its staged tile then leaves for the
+    /// output, and the vector unit has nothing to do.
+    bool moves = false;
 };
 
 /// The most bytes that a chunk may stage for each of `inputs` tensors, and write.
 struct ChunkLimits {
     std::int64_t input = 0, output = 0;
+    std::int64_t stored = 0;  ///< pieces of weights, as several chunks share them
 };
 ChunkLimits chunk_limits(const Workspace& workspace, const Layer& layer, std::int64_t inputs);
 
@@ -55,11 +67,22 @@ public:
 
 private:
     TileKey key(std::int64_t kind, std::size_t index, std::int64_t step) const;
+    /// Where pieces of that tensor are staged.
+    BufferRing& ring_of(TensorId tensor);
+    bool is_stored(TensorId tensor) const {
+        return workspace_.graph.tensors[tensor].role == TensorRole::Weights;
+    }
+    /// Those that are weights, or those that are not.
+    bool stage_shared(const VectorChunk& chunk, bool stored, Holds& holds);
+    std::int64_t base_of(const VectorChunk& chunk, const VectorChunk::Read& read, std::int64_t step);
     /// Adds what the inputs wait for; the tiles of those that are staged.
     std::vector<BufferTile*> gather_inputs(const VectorChunk& chunk, std::int64_t step, Tokens& after);
-    std::vector<EdgeRead> reads(const VectorChunk& chunk, std::int64_t step) const;
+    std::vector<EdgeRead> reads(const VectorChunk& chunk, std::int64_t step);
+    void read_in_place(const VectorChunk& chunk, Token reader);
     EdgeRead write(const VectorChunk& chunk, const BufferTile* tile) const;
     void store(const VectorChunk& chunk, BufferTile& tile);
+    /// Whether a step is a load and a store and nothing between.
+    bool by_dma(const VectorChunk& chunk) const;
 
     Workspace& workspace_;
     std::int64_t layer_;

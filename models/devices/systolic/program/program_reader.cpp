@@ -47,7 +47,9 @@ private:
     Transfer read_transfer(ProgramLine& line, UnitIndex unit);
     Region read_region(ProgramLine& line, const char* key, const char* stride_key,
                        const std::vector<Place>& allowed);
-    void check_inside(ProgramLine& line, const char* key, const Region& region, const Transfer& transfer);
+    static Lookup read_lookup(ProgramLine& line);
+    void check_inside(ProgramLine& line, const char* key, const Region& region, std::int64_t rows,
+                      std::int64_t row_bytes);
     void check_rate(ProgramLine& line, const LayerInfo& layer, const MatrixPass& pass);
     void check_macs();
 
@@ -189,12 +191,27 @@ Transfer Reader::read_transfer(ProgramLine& line, UnitIndex unit) {
     transfer.row_bytes = line.integer("row_bytes", 1, std::int64_t{1} << 36);
     transfer.operand = static_cast<Operand>(line.choice("operand", operand_names()));
     if (transfer.bytes() > std::int64_t{1} << 40) line.fail("rows", "more than 2^40 bytes in one transfer");
-    check_inside(line, "from", transfer.from, transfer);
-    check_inside(line, "to", transfer.to, transfer);
+    if (line.has("lookup")) transfer.lookup = read_lookup(line);
+    check_inside(line, "from", transfer.from, transfer.source_rows(), transfer.row_bytes);
+    check_inside(line, "to", transfer.to, transfer.rows, transfer.row_bytes);
     if (unit_kind(unit) == UnitKind::Weights && spec_.mxu.direct())
         line.fail("to", "this machine has no weight FIFO");
     if (unit_kind(unit) == UnitKind::Weights) passes_.tile_loaded(mxu_of(unit));
     return transfer;
+}
+
+Lookup Reader::read_lookup(ProgramLine& line) {
+    const std::string text = line.text("lookup");
+    const auto parts = split_list(text, '+');
+    const auto rows = parse_integer(parts.front());
+    const auto first = parts.size() == 2 ? parse_integer(parts[1]) : std::nullopt;
+    constexpr std::int64_t kMostRows = (std::int64_t{1} << 31) - 1, kMostLookups = std::int64_t{1} << 56;
+    if (rows && first && *rows >= 1 && *rows <= kMostRows && *first <= kMostLookups) return {*rows, *first};
+    line.fail("lookup",
+              fmt::format("'{}' is not ROWS+FIRST: rows of the table, 1 … {}, and the number of the "
+                          "first lookup, 0 … {}",
+                          text, kMostRows, kMostLookups));
+    return {};
 }
 
 Region Reader::read_region(ProgramLine& line, const char* key, const char* stride_key,
@@ -219,14 +236,14 @@ Region Reader::read_region(ProgramLine& line, const char* key, const char* strid
     return region;
 }
 
-void Reader::check_inside(ProgramLine& line, const char* key, const Region& region,
-                          const Transfer& transfer) {
+void Reader::check_inside(ProgramLine& line, const char* key, const Region& region, std::int64_t rows,
+                          std::int64_t row_bytes) {
     std::int64_t capacity = kAny;
     if (region.place == Place::Dram) capacity = spec_.memory.capacity().value();
     if (region.place == Place::Scratchpad) capacity = scratchpad();
-    const auto skipped = checked_mul(transfer.rows - 1, region.stride);
+    const auto skipped = checked_mul(rows - 1, region.stride);
     const auto last = skipped ? checked_add(*skipped, region.address) : std::nullopt;
-    const auto end = last ? checked_add(*last, transfer.row_bytes) : std::nullopt;
+    const auto end = last ? checked_add(*last, row_bytes) : std::nullopt;
     if (!end || *end > capacity)
         line.fail(key, fmt::format("reaches beyond the {}'s {} bytes", to_string(region.place), capacity));
 }

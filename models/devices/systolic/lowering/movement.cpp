@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Concat and slice: rows of one tensor become rows of another. Where activations live in DRAM the DMA does it
+// alone, through a tile of the input buffer; where they live on chip the vector unit copies them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+#include "models/devices/systolic/lowering/layer_plan.h"
+#include "models/devices/systolic/lowering/vector_steps.h"
+
+namespace systole::systolic {
+namespace {
+
+/// Rows of an input and where they go: boxes of equal rows and row_bytes.
+struct Piece {
+    TensorId input = 0;
+    TensorBox from, to;
+};
+
+/// Rows that follow each other on both sides are one row.
+Piece merged(Piece piece) {
+    const auto dense = [](const TensorBox& box) { return box.stride == box.row_bytes; };
+    if (!dense(piece.from) || !dense(piece.to)) return piece;
+    for (TensorBox* box : {&piece.from, &piece.to}) {
+        box->stride = box->row_bytes *= box->rows;
+        box->rows = 1;
+    }
+    return piece;
+}
+
+/// Bytes that parts of a row are a multiple of, if they can; bytes of the widest element.
+constexpr std::int64_t kGrain = 64, kWidest = 4;
+
+/// A piece in chunks of at most so many bytes: several whole rows, or part of one.
+class PieceCut {
+public:
+    PieceCut(const Piece& piece, std::int64_t most_bytes) : piece_(piece) {
+        const std::int64_t row = piece.from.row_bytes;
+        if (row > most_bytes) {  // whole elements, and where it can be, whole lines
+            bytes_ = round_up(ceil_div(row, ceil_div(row, most_bytes)), kGrain);
+            if (bytes_ > most_bytes) bytes_ = most_bytes - most_bytes % kWidest;
+        } else {
+            bytes_ = row;
+        }
+        const std::int64_t most = bytes_ < row ? 1 : most_bytes / row;
+        rows_ = ceil_div(piece.from.rows, ceil_div(piece.from.rows, std::min(piece.from.rows, most)));
+    }
+
+    std::int64_t count() const { return across() * ceil_div(piece_.from.rows, rows_); }
+    Piece chunk(std::int64_t index) const {
+        const std::int64_t row = index / across() * rows_, byte = index % across() * bytes_;
+        Piece part = piece_;
+        for (TensorBox* box : {&part.from, &part.to}) {
+            box->offset += row * box->stride + byte;
+            box->rows = std::min(rows_, box->rows - row);
+            box->row_bytes = std::min(bytes_, box->row_bytes - byte);
+        }
+        return part;
+    }
+
+private:
+    std::int64_t across() const { return ceil_div(piece_.from.row_bytes, bytes_); }
+
+    Piece piece_;
+    std::int64_t bytes_ = 1, rows_ = 1;
+};
+
+std::int64_t bytes_of(const Workspace& workspace, TensorId tensor) {
+    return stored_bytes(workspace.graph.tensors[tensor]).value();
+}
+
+/// Inputs side by side: each index of the dimensions before the axis is a row.
+std::vector<Piece> pieces_of(const Workspace& workspace, const Layer& layer, const Concat& op) {
+    std::vector<Piece> pieces;
+    const std::int64_t out_row = bytes_of(workspace, layer.output) / op.outer;
+    std::int64_t at = 0;
+    for (const TensorId input : layer.inputs) {
+        const std::int64_t row = bytes_of(workspace, input) / op.outer;
+        pieces.push_back(merged({input, {0, op.outer, row, row}, {at, op.outer, row, out_row}}));
+        at += row;
+    }
+    return pieces;
+}
+
+std::vector<Piece> pieces_of(const Workspace& workspace, const Layer& layer, const Slice& op) {
+    const TensorId input = layer.inputs.at(0);
+    const std::int64_t in_row = bytes_of(workspace, input) / op.outer;
+    const std::int64_t out_row = bytes_of(workspace, layer.output) / op.outer;
+    // Of the last axis an index may be half a byte; of any other it has whole rows.
+    const std::int64_t begin =
+        in_row % op.in == 0 ? in_row / op.in * op.begin : row_bytes(workspace.dtype(input), op.begin).value();
+    return {merged({input, {begin, op.outer, out_row, in_row}, {0, op.outer, out_row, out_row}})};
+}
+
+std::vector<Piece> pieces_of(const Workspace& workspace, const Layer& layer) {
+    if (const auto* concat = std::get_if<Concat>(&layer.op)) return pieces_of(workspace, layer, *concat);
+    return pieces_of(workspace, layer, std::get<Slice>(layer.op));
+}
+
+/// All chunks, piece by piece.
+struct Cuts {
+    std::vector<PieceCut> pieces;
+    std::vector<std::int64_t> ends;  ///< of each piece: chunks up to its own last one
+
+    Piece chunk(std::int64_t index) const {
+        const auto at = std::ranges::upper_bound(ends, index) - ends.begin();
+        const auto piece = static_cast<std::size_t>(at);
+        return pieces[piece].chunk(index - (piece == 0 ? 0 : ends[piece - 1]));
+    }
+};
+
+VectorChunk moved(const Piece& piece, Operand operand, std::int64_t bits, std::int64_t cost, bool in_place) {
+    const TensorBox& from = piece.from;
+    VectorChunk chunk;
+    chunk.inputs.push_back({piece.input, operand, from.bytes(), {{from, 0, from.row_bytes}}});
+    chunk.reads.push_back(
+        {0, in_place ? from.offset : 0,
+         in_place ? rows_pattern(from.rows, from.stride, from.row_bytes) : piece_pattern(from.bytes())});
+    chunk.elements = from.bytes() * 8 / bits;
+    chunk.lane_cycles = chunk.elements * cost;
+    chunk.scratchpad_read = from.bytes();
+    chunk.output = piece.to;
+    return chunk;
+}
+
+}  // namespace
+
+LayerPlan plan_movement(Workspace& workspace, std::int32_t index) {
+    const Layer& layer = workspace.graph.layers[static_cast<std::size_t>(index)];
+    const ChunkLimits limits = chunk_limits(workspace, layer, 1);
+    // What lies on chip at one end the vector unit copies, into a tile of results if the other is in DRAM.
+    const auto on_chip = [&](TensorId tensor) { return workspace.flow.resident(tensor); };
+    const std::ptrdiff_t copied =
+        on_chip(layer.output) ? std::ssize(layer.inputs) : std::ranges::count_if(layer.inputs, on_chip);
+    const std::int64_t most = copied == 0 ? limits.input : std::min(limits.input, limits.output);
+    if (most < kWidest) {
+        refuse(layer, fmt::format("chunks may have {} B of placement.input_buffer and {} B of "
+                                  "placement.output_buffer: not one element",
+                                  limits.input, limits.output));
+    }
+    LayerPlan result;
+    Cuts cuts;
+    for (const Piece& piece : pieces_of(workspace, layer)) {
+        result.touched.push_back({piece.input, piece.from.bytes()});
+        cuts.pieces.emplace_back(piece, most);
+        cuts.ends.push_back((cuts.ends.empty() ? 0 : cuts.ends.back()) + cuts.pieces.back().count());
+    }
+    VectorPlan plan;
+    plan.moves = true;
+    plan.count = cuts.ends.back();
+    const std::string_view who = copied == 0                          ? "DMA, through the scratchpad"
+                                 : copied == std::ssize(layer.inputs) ? "vector unit, on chip"
+                                                                      : "DMA and vector unit";
+    result.mapping = fmt::format("{}: copies {} piece{}; {} chunk{}", who, cuts.pieces.size(),
+                                 cuts.pieces.size() == 1 ? "" : "s", plan.count, plan.count == 1 ? "" : "s");
+    result.dtype = workspace.dtype(layer.output);
+    plan.chunk = [cuts = std::move(cuts), &shared = workspace,
+                  bits = bits_of(result.dtype).value()](std::int64_t i) {
+        const Piece piece = cuts.chunk(i);
+        return moved(piece, shared.operand(piece.input), bits, shared.spec.vector.cost.simple,
+                     shared.flow.resident(piece.input));
+    };
+    result.steps = std::make_shared<VectorSteps>(workspace, index, std::move(plan));
+    return result;
+}
+
+}  // namespace systole::systolic

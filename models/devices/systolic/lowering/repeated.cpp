@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators of two operands of which the second, shorter one is met again and again: rotary embeddings, and
+// elementwise operators that broadcast. A piece of it is staged once for all chunks that meet it.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "models/devices/systolic/lowering/layer_plan.h"
+#include "models/devices/systolic/lowering/vector_cost.h"
+#include "models/devices/systolic/lowering/vector_steps.h"
+
+namespace systole::systolic {
+namespace {
+
+/// The first operand is `times` turns of `units` units; the second is one turn.
+struct Repetition {
+    TensorId first = 0, second = 0;
+    std::int64_t times = 1, units = 1;
+    std::int64_t first_elements = 1, second_elements = 1;  ///< of a unit
+    std::int64_t grain = 1;  ///< units of a part of a turn are a multiple of this, but for the last
+    std::int64_t cost = 1;   ///< lane-cycles per element of the first
+};
+
+/// Elements of several units lie without gaps.
+std::int64_t bytes(DType dtype, std::int64_t units, std::int64_t elements) {
+    return row_bytes(dtype, units * elements).value();
+}
+
+class RepetitionPlanner {
+public:
+    RepetitionPlanner(Workspace& workspace, const Layer& layer, const Repetition& work)
+        : workspace_(&workspace),
+          layer_(&layer),
+          work_(work),
+          in_(workspace.dtype(work.first)),
+          second_(workspace.dtype(work.second)),
+          out_(workspace.dtype(layer.output)) {
+        cut();
+    }
+
+    std::int64_t count() const { return parts_ * ceil_div(work_.times, turns_); }
+    VectorChunk chunk(std::int64_t index) const;
+
+private:
+    void cut();
+    ChunkLimits limits() const;
+
+    const Workspace* workspace_;
+    const Layer* layer_;
+    Repetition work_;
+    DType in_, second_, out_;
+    /// A chunk is several turns, or the same part of one turn after the other: then the piece stays.
+    std::int64_t turns_ = 1, part_units_ = 1, parts_ = 1;
+};
+
+ChunkLimits RepetitionPlanner::limits() const {
+    const bool stored = workspace_->graph.tensors[work_.second].role == TensorRole::Weights;
+    ChunkLimits limits = chunk_limits(*workspace_, *layer_, stored ? 1 : 2);
+    if (!stored) limits.stored = limits.input;
+    // Pieces are staged among results: these must find room between them.
+    if (stored && workspace_->weights.capacity() == 0) limits.output = std::min(limits.output, limits.stored);
+    return limits;
+}
+
+void RepetitionPlanner::cut() {
+    const ChunkLimits limit = limits();
+    const auto fitting = [&](std::int64_t units) {
+        return std::min({limit.input / bytes(in_, units, work_.first_elements),
+                         limit.output / bytes(out_, units, work_.first_elements),
+                         limit.stored / bytes(second_, units, work_.second_elements)});
+    };
+    if (fitting(work_.units) > 0) {
+        const std::int64_t most = std::min(limit.input / bytes(in_, work_.units, work_.first_elements),
+                                           limit.output / bytes(out_, work_.units, work_.first_elements));
+        turns_ = ceil_div(work_.times, ceil_div(work_.times, std::min(work_.times, most)));
+        part_units_ = work_.units;
+        return;
+    }
+    part_units_ = fitting(work_.grain) * work_.grain;
+    if (part_units_ == 0) {
+        refuse(*layer_,
+               fmt::format("{} elements and the {} that they meet do not fit: chunks may have {} B of "
+                           "placement.input_buffer and {} B of placement.output_buffer, the others {} B",
+                           work_.grain * work_.first_elements, work_.grain * work_.second_elements,
+                           limit.input, limit.output, limit.stored));
+    }
+    parts_ = ceil_div(work_.units, part_units_);
+    part_units_ = round_up(ceil_div(work_.units, parts_), work_.grain);
+    parts_ = ceil_div(work_.units, part_units_);
+}
+
+VectorChunk RepetitionPlanner::chunk(std::int64_t index) const {
+    const std::int64_t rounds = ceil_div(work_.times, turns_);
+    const std::int64_t part = index / rounds, turn = index % rounds * turns_;
+    const std::int64_t turns = std::min(turns_, work_.times - turn);
+    const Range units{part * part_units_, std::min(part_units_, work_.units - part * part_units_)};
+    const std::int64_t begin = turn * work_.units + units.begin;
+    const auto box = [&](DType dtype) {
+        return TensorBox{bytes(dtype, begin, work_.first_elements), 1,
+                         bytes(dtype, turns * units.count, work_.first_elements), 0};
+    };
+    const TensorBox first = box(in_);
+    const TensorBox second{bytes(second_, units.begin, work_.second_elements), 1,
+                           bytes(second_, units.count, work_.second_elements), 0};
+    const auto offset = [&](TensorId tensor, const TensorBox& from) {
+        return workspace_->flow.resident(tensor) ? from.offset : 0;
+    };
+    const bool stored = workspace_->graph.tensors[work_.second].role == TensorRole::Weights;
+    VectorChunk chunk;
+    chunk.inputs.push_back({work_.first, workspace_->operand(work_.first), first.row_bytes, {{first, 0, 0}}});
+    chunk.shared.push_back({{work_.second,
+                             stored ? Operand::Weights : workspace_->operand(work_.second),
+                             second.row_bytes,
+                             {{second, 0, 0}}},
+                            part});
+    chunk.reads.push_back({0, offset(work_.first, first), piece_pattern(first.row_bytes)});
+    chunk.reads.push_back({0, offset(work_.second, second), piece_pattern(second.row_bytes, turns), true});
+    chunk.scratchpad_read = first.row_bytes + turns * second.row_bytes;
+    chunk.elements = turns * units.count * work_.first_elements;
+    chunk.lane_cycles = chunk.elements * work_.cost;
+    chunk.output = box(out_);
+    return chunk;
+}
+
+LayerPlan plan(Workspace& workspace, std::int32_t index, const Repetition& work, const std::string& what) {
+    const Layer& layer = workspace.graph.layers[static_cast<std::size_t>(index)];
+    const RepetitionPlanner planner(workspace, layer, work);
+    VectorPlan plan;
+    plan.count = planner.count();
+    plan.chunk = [planner](std::int64_t i) { return planner.chunk(i); };
+    LayerPlan result;
+    result.mapping = fmt::format("vector unit: {}; {} chunk{}", what, plan.count, plan.count == 1 ? "" : "s");
+    result.dtype = workspace.dtype(work.first);
+    for (const TensorId tensor : {work.first, work.second})
+        result.touched.push_back({tensor, stored_bytes(workspace.graph.tensors[tensor]).value()});
+    result.steps = std::make_shared<VectorSteps>(workspace, index, std::move(plan));
+    return result;
+}
+
+}  // namespace
+
+LayerPlan plan_broadcast(Workspace& workspace, std::int32_t index) {
+    const Layer& layer = workspace.graph.layers[static_cast<std::size_t>(index)];
+    const auto& op = std::get<Elementwise>(layer.op);
+    const VectorSpec::Cost& cost = workspace.spec.vector.cost;
+    Repetition work;
+    work.first = layer.inputs.at(0);
+    work.second = op.stored ? *layer.weights : layer.inputs.at(1);
+    work.times = op.times;
+    work.units = op.elements / op.times;
+    work.grain = 16;  // parts of any dtype then end at whole bytes
+    work.cost = cost.simple + function_cost(cost, op.post);
+    return plan(workspace, index, work,
+                fmt::format("elementwise, the second operand {} time{}", op.times, op.times == 1 ? "" : "s"));
+}
+
+LayerPlan plan_rotary(Workspace& workspace, std::int32_t index) {
+    const Layer& layer = workspace.graph.layers[static_cast<std::size_t>(index)];
+    const auto& op = std::get<Rotary>(layer.op);
+    Repetition work;
+    work.first = layer.inputs.at(0);
+    work.second = *layer.weights;
+    work.times = op.outer;
+    work.units = op.seq;
+    work.first_elements = op.heads * op.dim;
+    work.second_elements = op.dim;
+    work.cost = rotary_cost(workspace.spec.vector.cost);
+    return plan(workspace, index, work, "rotary embedding");
+}
+
+}  // namespace systole::systolic

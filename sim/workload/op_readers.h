@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The readers of operators that have files of their own, for the table in op_reader.cpp.
+#pragma once
+
+#include <optional>
+
+#include "sim/workload/op_reader.h"
+
+namespace systole {
+
+// lookup_reader.cpp
+std::optional<LayerMeaning> read_embedding(LayerText& text);
+std::optional<LayerMeaning> read_gather(LayerText& text);
+
+// movement_reader.cpp
+std::optional<LayerMeaning> read_concat(LayerText& text);
+std::optional<LayerMeaning> read_slice(LayerText& text);
+
+// vector_reader.cpp
+std::optional<LayerMeaning> read_resize(LayerText& text);
+std::optional<LayerMeaning> read_rotary(LayerText& text);
+std::optional<LayerMeaning> read_top_k(LayerText& text);
+std::optional<LayerMeaning> read_lstm_cell(LayerText& text);
+std::optional<LayerMeaning> read_gru_cell(LayerText& text);
+
+// elementwise_reader.cpp
+std::optional<LayerMeaning> read_elementwise(LayerText& text);
+
+}  // namespace systole

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A network of operators that no array works on, from its trace to the books, on machines of both placements."""
+
+import json
+import unittest
+
+from program import ProgramTest
+
+TRACE = """trace: operators
+params: {dtype: bf16}
+inputs:
+  image: {shape: [1, 12, 12, 8], dtype: dtype}
+  words: {shape: [24, 6], dtype: int32}
+  picks: {shape: [30], dtype: int32}
+layers:
+  - {name: grown, op: resize, kind: bilinear, scale: 2, in: image}
+  - {name: lower_half, op: slice, axis: 1, parts: 2, part: 1}
+  - {name: shrunk, op: resize, kind: nearest, size: [12, 24]}
+  - {name: both, op: concat, in: [lower_half, shrunk]}
+  - {name: scaled, op: elementwise, kind: mul, stored: [16], activation: silu}
+  - {name: pixels, op: reshape, shape: [288, 16]}
+  - {name: picked, op: gather, in: [pixels, picks], spread: random}
+  - {name: bags, op: embedding, in: words, vocabulary: 5000, width: 16, bag: 6, spread: random, dtype: dtype}
+  - {name: bag_rows, op: reshape, shape: [24, 16]}
+  - {name: joined, op: concat, in: [picked, bag_rows], axis: 0}
+  - {name: turned, op: rotary}
+  - {name: gates, op: matmul, n: 64}
+  - {name: stepped, op: lstm_cell, in: [gates, turned]}
+  - {name: state, op: slice, begin: 16, size: 16}
+  - {name: again, op: matmul, n: 48, in: state}
+  - {name: once_more, op: gru_cell, in: [again, again, state]}
+  - {name: best, op: top_k, k: 4, result: indices}
+outputs: [best]
+"""
+# What crosses the host link is not what is counted here.
+INSIDE = ("--set", "run.inputs_at=dram", "--set", "run.outputs_to=dram")
+# Device, where its activations live, and what it computes in.
+MACHINES = (("tpu_v4", "placement.activations=auto", "bf16"), ("tpu_v4", "placement.activation_space=24 KiB", "bf16"),
+            ("tpu_v1", "placement.activations=scratchpad", "int8"),
+            ("teaching_4x4", "placement.activations=dram", "bf16"))
+
+
+class Operators(ProgramTest):
+    def run_of(self, *words):
+        (run,) = json.loads(self.answer(*words, "--format", "json"))["devices"]
+        return run
+
+    def run_on(self, device, placement, dtype):
+        self.write("operators.yaml", TRACE)
+        return self.run_of("run", device, "operators.yaml", *INSIDE, "--set", placement,
+                           "--set", f"workload.dtype={dtype}")
+
+    def test_they_run_where_activations_live_in_memory_and_on_chip(self):
+        for device, placement, dtype in MACHINES:
+            with self.subTest(device=device, placement=placement):
+                run = self.run_on(device, placement, dtype)
+                self.assertEqual(len(run["layers"]), 15)
+                width = 2 if dtype == "bf16" else 1
+                written = {layer["name"]: layer["bytes"]["dram_written"] for layer in run["layers"]}
+                if placement != "placement.activations=dram":
+                    continue
+                self.assertEqual(written["grown"], 24 * 24 * 8 * width)
+                self.assertEqual(written["lower_half"], 12 * 24 * 8 * width)
+                self.assertEqual(written["both"], 12 * 24 * 16 * width)
+                self.assertEqual(written["picked"], 30 * 16 * width)
+                self.assertEqual(written["bags"], 24 * 16 * width)
+                self.assertEqual(written["joined"], 54 * 16 * width)
+                self.assertEqual(written["stepped"], 54 * 32 * width)
+                self.assertEqual(written["best"], 54 * 4 * 4)
+
+    def test_a_program_of_theirs_reads_back(self):
+        for device, placement, dtype in MACHINES:
+            with self.subTest(device=device, placement=placement):
+                whole = self.run_on(device, placement, dtype)
+                program = self.answer("lower", device, "operators.yaml", *INSIDE, "--set", placement,
+                                      "--set", f"workload.dtype={dtype}")
+                self.assertIn(" lookup=5000+0 ", program)
+                self.write("operators.program", program)
+                again = self.run_of("run", device, "--program", "operators.program", "--set", placement, *INSIDE)
+                self.assertEqual(again["total"], whole["total"])
+
+    def test_random_lookups_cost_more_rows_of_memory_than_even_ones_side_by_side(self):
+        # 4096 rows of 64 B out of 4096: evenly they lie side by side, at random they do not.
+        activates = {}
+        for spread in ("even", "random"):
+            run = self.run_of("op", "tpu_v4", "embedding", "vocabulary=4096", "width=32", "lookups=4096",
+                              f"spread={spread}", "dtype=bf16")
+            activates[spread] = next(e["count"] for e in run["energy"]["entries"] if e["event"] == "activate")
+        self.assertGreater(activates["random"], activates["even"])
+
+
+if __name__ == "__main__":
+    unittest.main()
