@@ -74,6 +74,18 @@ class Results(ProgramTest):
         text = self.answer("run", "tpu_v4", TRACE)
         self.assertRegex(text.splitlines()[-1], r"^Energy [0-9.]+ [num]J: ")
 
+    def test_activations_that_stay_on_the_chip_spare_their_traffic(self):
+        def moved(*options):
+            (run,) = json.loads(self.answer("run", "tpu_v4", TRACE, "--format", "json", *options))["devices"]
+            self.assertEqual(run["total"]["matrix_macs"], here["total"]["matrix_macs"])
+            return run["total"]["bytes"]["dram_read"], run["total"]["bytes"]["dram_written"]
+
+        (here,) = json.loads(self.answer("run", "tpu_v4", TRACE, "--format", "json"))["devices"]
+        resident, staged = moved(), moved("--set", "placement.activations=dram")
+        self.assertEqual(resident[1], 0, "every result stays, and leaves for the host from the scratchpad")
+        self.assertGreater(staged[1], 0)
+        self.assertLess(resident[0], staged[0])
+
     def test_layers_sum_to_the_total(self):
         (run,) = self.result()["devices"]
         total, layers = run["total"], run["layers"]

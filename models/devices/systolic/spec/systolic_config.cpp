@@ -161,9 +161,11 @@ PlacementSpec read_placement(Section placement) {
     spec.activations = home == 1 ? Space::Scratchpad : Space::Dram;
     spec.choose = home == 2;
     const Limits size{1, std::int64_t{1} << 40};
-    if (home != 0)
-        spec.activation_bytes =
-            placement.bytes("activation_space", "scratchpad set aside for activations", size);
+    // With activations in DRAM a preset's space for them means nothing: it is read and left unused.
+    if (home != 0 || placement.has("activation_space")) {
+        const Bytes space = placement.bytes("activation_space", "scratchpad set aside for activations", size);
+        spec.activation_bytes = home != 0 ? space : Bytes(0);
+    }
     if (home != 1) {
         spec.input_buffer = placement.bytes("input_buffer", "scratchpad for staged input tiles", size);
         spec.output_buffer = placement.bytes("output_buffer", "scratchpad for tiles on their way out", size);
