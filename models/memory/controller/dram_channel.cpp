@@ -30,15 +30,21 @@ void DramChannel::push(int pseudo_channel, std::int64_t request, std::int64_t fi
     sequence_ += count;
 }
 
+/// The pseudo-channel whose door has the burst that has waited longest; none if nothing waits.
+PseudoChannel* DramChannel::first_at_doors(Direction direction) {
+    PseudoChannel* first = nullptr;
+    for (PseudoChannel& bus : buses_)
+        if (bus.bursts_at_door(direction) > 0 &&
+            (!first || bus.first_at_door(direction) < first->first_at_door(direction)))
+            first = &bus;
+    return first;
+}
+
 /// Free entries of a shared queue go to the bursts that have waited longest.
 void DramChannel::admit(Cycles now) {
     for (const Direction direction : {Direction::Read, Direction::Write}) {
         while (shared_->free(direction) > 0) {
-            PseudoChannel* first = nullptr;
-            for (PseudoChannel& bus : buses_)
-                if (bus.bursts_at_door(direction) > 0 &&
-                    (!first || bus.first_at_door(direction) < first->first_at_door(direction)))
-                    first = &bus;
+            PseudoChannel* const first = first_at_doors(direction);
             if (!first) break;
             first->admit_one(direction, command_bus_, now);
             for (PseudoChannel& bus : buses_) bus.notice(now);

@@ -92,6 +92,7 @@ private:
     }
     void run_until(Cycles until);
     void skip_pause(Cycles until);
+    PseudoChannel* first_at_doors(Direction direction);
     [[gnu::noinline]] void admit(Cycles now);
     std::int64_t entering(const PseudoChannel& asked, Direction direction) const;
     bool room(int pseudo_channel, Direction direction) const;

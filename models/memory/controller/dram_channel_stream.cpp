@@ -68,15 +68,10 @@ void DramChannel::refill(Cycles limit) {
             while (bus->enter_after_stream(limit)) continue;
         return;
     }
-    for (;;) {
-        PseudoChannel* first = nullptr;
-        const Direction direction = streaming_.front()->stream_direction();
-        for (PseudoChannel* bus : streaming_)
-            if (bus->bursts_at_door(direction) > 0 &&
-                (!first || bus->first_at_door(direction) < first->first_at_door(direction)))
-                first = bus;
-        if (!first || !first->enter_after_stream(limit)) return;
-    }
+    // Nothing waits at the doors of those that rest.
+    const Direction direction = streaming_.front()->stream_direction();
+    for (PseudoChannel* first = first_at_doors(direction); first && first->enter_after_stream(limit);)
+        first = first_at_doors(direction);
 }
 
 /// As push(), while there are streams. False if they do not go on with it.

@@ -13,7 +13,7 @@ Cycles PseudoChannel::room_in_stream(Direction direction) const {
     return stream_.clock(stream_.given + columns - 1) + Cycles(1);
 }
 
-/// All entries are taken, or its own bursts are in the window.
+/// From when on an entry is free, or all its own bursts are in the window, so that one more can wait.
 Cycles PseudoChannel::room_in_shared_stream(Direction direction) const {
     const Door& waiting = door(direction);
     if (waiting.bursts == 0) return Cycles();

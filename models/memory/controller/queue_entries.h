@@ -37,7 +37,6 @@ public:
         ++streams_;
         first_ = std::min(first_, begin), second_ = std::max(second_, begin);
     }
-    int streams() const { return streams_; }
     /// So many more come; answers the rank of the first.
     std::int64_t rank(std::int64_t count) { return (bursts_ += count) - count; }
     std::int64_t bursts() const { return bursts_; }

@@ -128,12 +128,9 @@ LayerPlan plan(Workspace& workspace, std::int32_t index, const Repetition& work,
     VectorPlan plan;
     plan.count = planner.count();
     plan.chunk = [planner](std::int64_t i) { return planner.chunk(i); };
-    LayerPlan result;
-    result.mapping = fmt::format("vector unit: {}; {} chunk{}", what, plan.count, plan.count == 1 ? "" : "s");
-    result.dtype = workspace.dtype(work.first);
+    LayerPlan result = vector_layer(workspace, index, std::move(plan), what);
     for (const TensorId tensor : {work.first, work.second})
         result.touched.push_back({tensor, stored_bytes(workspace.graph.tensors[tensor]).value()});
-    result.steps = std::make_shared<VectorSteps>(workspace, index, std::move(plan));
     return result;
 }
 

@@ -190,13 +190,10 @@ LayerPlan plan_resize(Workspace& workspace, std::int32_t index) {
     VectorPlan plan;
     plan.count = static_cast<std::int64_t>(blocks->size());
     plan.chunk = [=](std::int64_t i) { return planner.chunk((*blocks)[static_cast<std::size_t>(i)]); };
-    LayerPlan result;
     const bool nearest = std::get<Resize>(layer.op).kind == Resize::Kind::Nearest;
-    result.mapping = fmt::format("vector unit: {} resize; {} chunk{}", nearest ? "nearest" : "bilinear",
-                                 plan.count, plan.count == 1 ? "" : "s");
-    result.dtype = workspace.dtype(layer.inputs.at(0));
+    LayerPlan result = vector_layer(workspace, index, std::move(plan),
+                                    fmt::format("{} resize", nearest ? "nearest" : "bilinear"));
     result.touched.push_back({layer.inputs.at(0), planner.touched()});
-    result.steps = std::make_shared<VectorSteps>(workspace, index, std::move(plan));
     return result;
 }
 

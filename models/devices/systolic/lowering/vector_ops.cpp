@@ -146,13 +146,11 @@ std::vector<Staging> VectorPlanner::parameters() const {
 LayerPlan VectorPlanner::finish(VectorPlan plan, const std::string& what,
                                 const std::vector<std::int64_t>& input_bytes) {
     plan.parameters = parameters();
-    LayerPlan result;
-    result.mapping = fmt::format("vector unit: {}; {} chunk{}", what, plan.count, plan.count == 1 ? "" : "s");
-    result.dtype = in_dtype();
+    const std::vector<Staging> staged = plan.parameters;
+    LayerPlan result = vector_layer(workspace_, index_, std::move(plan), what);
     for (std::size_t i = 0; i < layer_.inputs.size(); ++i)
         result.touched.push_back({layer_.inputs[i], input_bytes[i]});
-    for (const Staging& p : plan.parameters) result.touched.push_back({p.tensor, p.bytes});
-    result.steps = std::make_shared<VectorSteps>(workspace_, index_, std::move(plan));
+    for (const Staging& p : staged) result.touched.push_back({p.tensor, p.bytes});
     return result;
 }
 

@@ -232,4 +232,12 @@ void VectorSteps::store(const VectorChunk& chunk, BufferTile& tile) {
     workspace_.flow.wrote(output_, box, token);
 }
 
+LayerPlan vector_layer(Workspace& workspace, std::int64_t layer, VectorPlan plan, const std::string& what) {
+    LayerPlan result;
+    result.mapping = fmt::format("vector unit: {}; {} chunk{}", what, plan.count, plan.count == 1 ? "" : "s");
+    result.dtype = workspace.dtype(workspace.graph.layers[static_cast<std::size_t>(layer)].inputs.at(0));
+    result.steps = std::make_shared<VectorSteps>(workspace, layer, std::move(plan));
+    return result;
+}
+
 }  // namespace systole::systolic

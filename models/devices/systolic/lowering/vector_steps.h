@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
+#include "models/devices/systolic/lowering/layer_plan.h"
 #include "models/devices/systolic/lowering/staging.h"
 #include "models/devices/systolic/mxu/port_schedule.h"
 
@@ -89,5 +91,8 @@ private:
     TensorId output_;
     VectorPlan plan_;
 };
+
+/// A layer that does `what` on the vector unit; what it touches is for the caller to add.
+LayerPlan vector_layer(Workspace& workspace, std::int64_t layer, VectorPlan plan, const std::string& what);
 
 }  // namespace systole::systolic
