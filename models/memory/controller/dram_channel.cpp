@@ -23,10 +23,13 @@ void DramChannel::push(int pseudo_channel, std::int64_t request, std::int64_t fi
         }
         close_streams(now);
     }
-    if (shared_) admit(now);  // who came before goes first
+    if (admission_ <= now) admit(now);  // who came before goes first
     buses_[index(pseudo_channel)].push(request, first, count, direction, sequence_, command_bus_, now);
-    if (shared_)
+    if (shared_) {
         for (PseudoChannel& bus : buses_) bus.notice(now);
+        if (buses_[index(pseudo_channel)].bursts_at_door(direction) > 0 && shared_->free(direction) > 0)
+            admission_ = now;
+    }
     sequence_ += count;
 }
 
@@ -42,6 +45,7 @@ PseudoChannel* DramChannel::first_at_doors(Direction direction) {
 
 /// Free entries of a shared queue go to the bursts that have waited longest.
 void DramChannel::admit(Cycles now) {
+    admission_ = Cycles::max();
     for (const Direction direction : {Direction::Read, Direction::Write}) {
         while (shared_->free(direction) > 0) {
             PseudoChannel* const first = first_at_doors(direction);
@@ -104,15 +108,20 @@ bool DramChannel::step(Cycles until) {
     }
     const Choice& next = *best;
     last_ = next.kind;
+    if (admission_ <= next.when) {
+        if (admission_ >= until) return false;
+        now_ = admission_;
+        admit(now_);
+        return true;
+    }
     if (next.when >= until) return false;
     if (next.kind == Choice::Kind::Column && first->may_stream() && open_streams(next.when)) return true;
     now_ = next.when;
-    if (shared_ && next.kind == Choice::Kind::Change) admit(now_);
     const std::int64_t row = first->take(next, command_bus_);
     if (next.kind == Choice::Kind::Change) return true;
     if (shared_ && next.kind == Choice::Kind::Column) {
-        for (PseudoChannel& other : buses_)
-            if (other.bursts_at_door(next.direction) > 0) other.wake(now_ + Cycles(1));
+        for (const PseudoChannel& bus : buses_)
+            if (bus.bursts_at_door(next.direction) > 0) admission_ = now_ + Cycles(1);
     }
     command_bus_.take(next.command, now_);
     tell(*first, next, row);
@@ -157,7 +166,8 @@ void DramChannel::settle(Cycles now) {
 }
 
 Cycles DramChannel::next_event() const {
-    const Cycles freed = shared_ && !streams() ? column_bound() + Cycles(1) : Cycles::max();
+    const Cycles freed =
+        shared_ && !streams() ? std::min(column_bound() + Cycles(1), admission_) : Cycles::max();
     Cycles next = Cycles::max();
     for (const PseudoChannel& bus : buses_)
         next = std::min(
@@ -167,7 +177,7 @@ Cycles DramChannel::next_event() const {
 
 /// No column is given before this clock.
 Cycles DramChannel::column_bound() const {
-    Cycles bound = Cycles::max() - Cycles(1);
+    Cycles bound = std::min(Cycles::max() - Cycles(1), admission_);
     for (const PseudoChannel& bus : buses_) bound = std::min(bound, bus.column_bound(command_bus_, now_));
     return bound;
 }

@@ -104,6 +104,7 @@ private:
     std::vector<PseudoChannel> buses_;
     Cycles fixed_;               // everything before is fixed
     Cycles now_;                 // everything before is fixed, and perhaps some of what happens now
+    Cycles admission_ = Cycles::max();  // the clock at which a shared queue next fills free entries
     std::int64_t sequence_ = 0;  // bursts pushed
     Choice::Kind last_{};        // of what step() looked at last
     std::vector<PseudoChannel*> streaming_;  // those with an open stream; the others rest if there are any

@@ -10,6 +10,7 @@ namespace systole {
 
 /// Opens the streams, of which the first column is given at `now`. False if what comes is not so certain.
 bool DramChannel::open_streams(Cycles now) {
+    if (admission_ != Cycles::max()) return false;
     Cycles due = Cycles::max();
     for (const PseudoChannel& bus : buses_) due = std::min(due, bus.refresh_due());
     for (const PseudoChannel& bus : buses_)
@@ -56,6 +57,7 @@ void DramChannel::close_streams(Cycles limit) {
         bus->resume(limit);
         if (bus->stream_began()) command_bus_.take(bus->stream_command(), bus->last_of_stream());
     }
+    if (shared_ && shared_->free(streaming_.front()->stream_direction()) > 0) admission_ = limit;
     streaming_.clear();
     now_ = limit;
 }

@@ -102,7 +102,7 @@ void PseudoChannel::push(std::int64_t request, std::int64_t first, std::int64_t 
         return;
     }
     queue_up(request, first, count, direction, sequence, 0, now);
-    wake(now);
+    if (!shared_queue_) wake(now);
 }
 
 void PseudoChannel::queue_up(std::int64_t request, std::int64_t first, std::int64_t count,
@@ -186,7 +186,7 @@ std::int64_t PseudoChannel::take_column(const Choice& choice, const CommandBus& 
         ++passed_;
     }
     consider_row(bank, bus, choice.when);  // of what is still urgent
-    if (door(direction).bursts > 0 || (refresh_.owes() && in_windows() == 0))
+    if ((door(direction).bursts > 0 && !shared_queue_) || (refresh_.owes() && in_windows() == 0))
         change_ = choice.when + Cycles(1);
     notice(choice.when + Cycles(1));
     return row;

@@ -284,7 +284,7 @@ void PseudoChannel::resume(Cycles limit) {
     streak_[side] += last_local - last_local_[side];
     last_local_[side] = last_local;
     oldest_ = std::min(window_.oldest_sequence(Direction::Read), window_.oldest_sequence(Direction::Write));
-    if (doors_[side].bursts > 0 && entries_->free(stream.direction) > 0) change_ = limit;
+    if (!shared_queue_ && doors_[side].bursts > 0 && entries_->free(stream.direction) > 0) change_ = limit;
     forget_choices();
 }
 
