@@ -93,11 +93,10 @@ void PseudoChannel::push(std::int64_t request, std::int64_t first, std::int64_t 
     Door& door = doors_[static_cast<std::size_t>(direction)];
     door.last = now;
     if (count == 1 && door.bursts == 0 && entries_->free(direction) > 0) {
-        const RowRun place = map_.locate(first);
-        enter(
-            direction,
-            {sequence, place.row, first, now, book_.enter(request, 1), static_cast<std::int16_t>(place.bank)},
-            bus, now);
+        enter(direction,
+              {sequence, map_.row_of(first), first, now, book_.enter(request, 1),
+               static_cast<std::int16_t>(map_.bank_of(first))},
+              bus, now);
         notice(now);
         return;
     }
@@ -130,10 +129,10 @@ void PseudoChannel::admit_one(Direction direction, const CommandBus& bus, Cycles
     Door& door = doors_[static_cast<std::size_t>(direction)];
     door.last = now;
     const WaitingRange& range = door.ranges.front();
-    const RowRun place = map_.locate(range.first());
+    const std::int64_t burst = range.first();
     enter(direction,
-          {range.sequence(), place.row, range.first(), now, range.request,
-           static_cast<std::int16_t>(place.bank)},
+          {range.sequence(), map_.row_of(burst), burst, now, range.request,
+           static_cast<std::int16_t>(map_.bank_of(burst))},
           bus, now);
     door.leave(1);
 }
