@@ -39,4 +39,9 @@ LoadedDevice load_device(const Library& library, const std::string& reference,
     return loaded;
 }
 
+std::optional<config::YamlNode> read_mapping_file(const Arguments& arguments) {
+    const auto file = arguments.option("mapping");
+    return file ? std::optional(config::load_yaml(*file)) : std::nullopt;
+}
+
 }  // namespace systole::app

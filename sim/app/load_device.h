@@ -3,9 +3,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "sim/app/command.h"
 #include "sim/app/library.h"
 #include "sim/app/settings.h"
 #include "sim/device/device.h"
@@ -28,5 +30,8 @@ struct LoadedDevice {
 /// Loads, overrides, builds and checks. Throws UserError with every mistake of the configuration.
 LoadedDevice load_device(const Library& library, const std::string& reference,
                          const std::vector<Setting>& settings);
+
+/// The document of --mapping, if it is given.
+std::optional<config::YamlNode> read_mapping_file(const Arguments& arguments);
 
 }  // namespace systole::app

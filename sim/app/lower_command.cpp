@@ -19,7 +19,10 @@ int lower(const Arguments& arguments) {
     const Settings settings = read_settings(arguments.list("set"), Protocol::of_run(), {reference});
     const LoadedDevice device = load_device(library, reference, settings.device);
     const Graph graph = read_trace(library.resolve(Shelf::Traces, trace), settings.workload);
-    const std::string program = device.device->lower(graph, settings.protocol);
+    RunOptions options{settings.protocol};
+    const auto mapping = read_mapping_file(arguments);
+    options.mapping = mapping ? &*mapping : nullptr;
+    const std::string program = device.device->lower(graph, options);
     if (output)
         write_file(*output, program);
     else
@@ -38,6 +41,7 @@ Command lower_command() {
         "One line per command: its unit, its work, and what it waits for. The text may be edited and run\n"
         "with 'systole run DEVICE --program FILE'.\n";
     add_set(command.options);
+    add_mapping(command.options);
     add_option(command.options, "output,o", "FILE", "write there instead of to the standard output");
     command.examples = {
         {"systole lower teaching_4x4 three_layers", "the program, on the standard output"},

@@ -81,7 +81,10 @@ int op(const Arguments& arguments) {
     const OpQuestion question = file ? OpQuestion{} : read_op_question(arguments, 1);
     const Settings settings = read_settings(arguments.list("set"), Protocol::of_op(), {reference});
     refuse_workload(settings, "an operator has none");
-    const RunOptions options{settings.protocol, false, arguments.has("check-dram")};
+    RunOptions options{settings.protocol, false, arguments.has("check-dram")};
+    const auto mapping = read_mapping_file(arguments);
+    if (mapping && file) arguments.misused("--mapping maps one operator, not a table of them");
+    options.mapping = mapping ? &*mapping : nullptr;
     const LoadedDevice device = load_device(Library::find(), reference, settings.device);
     if (file) return answer_table(arguments, device, *file, counters, options);
     print(answer_question(device, question, format, counters, options));
@@ -105,6 +108,7 @@ Command op_command() {
         "A table has a header with the column op and these keys, in any order; every row runs on a fresh\n"
         "machine. A row that cannot run fills the column error, and the exit code is then 2.\n";
     add_set(command.options);
+    add_mapping(command.options);
     add_option(command.options, "csv", "FILE", "answer every row of this table, in place of OPERATOR");
     add_option(command.options, "output,o", "FILE",
                "write the table there instead of to the standard output");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // systole run: a trace, or a device program, on a device.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/account/output_files.h"
 #include "sim/account/writers.h"
@@ -55,8 +56,12 @@ RunOutcome simulate(const Arguments& arguments, bool timeline) {
     const auto program = arguments.option("program");
     const std::string trace = program && arguments.count() < 2 ? "" : arguments.at(1);
     const Settings settings = read_settings(arguments.list("set"), Protocol::of_run(), {reference});
-    const RunOptions options{settings.protocol, timeline, arguments.has("check-dram")};
+    RunOptions options{settings.protocol, timeline, arguments.has("check-dram")};
+    const auto mapping = read_mapping_file(arguments);
+    options.mapping = mapping ? &*mapping : nullptr;
     if (program) refuse_workload(settings, "a device program has none");
+    if (program && mapping)
+        arguments.misused("--mapping and --program exclude each other: a program is mapped");
     const Library library = Library::find();
     const LoadedDevice device = load_device(library, reference, settings.device);
     if (program && trace.empty()) return run_program(device, *program, "", options);
@@ -70,7 +75,7 @@ RunOutcome simulate(const Arguments& arguments, bool timeline) {
 void refuse_collision(const Destinations& to) {
     if (!to.directory || !to.timeline) return;
     const std::filesystem::path timeline = std::filesystem::weakly_canonical(*to.timeline);
-    for (const char* file : {"result.json", "layers.csv", "effective.yaml"})
+    for (const char* file : {"result.json", "layers.csv", "effective.yaml", "mapping.yaml"})
         if (timeline == std::filesystem::weakly_canonical(*to.directory / file))
             throw UserError(fmt::format("--timeline {} is where -o writes {}", to.timeline->string(), file));
 }
@@ -85,10 +90,13 @@ int run(const Arguments& arguments) {
     const std::string timeline = to.timeline ? chrome_trace(outcome.spans, result.device) : "";
     print(to.format == "json" ? json : to.format == "csv" ? csv : to_text(result));
     if (to.directory) {
-        write_files(
-            *to.directory,
-            {{"result.json", json}, {"layers.csv", csv}, {"effective.yaml", result.effective_config}});
-        note(fmt::format("wrote result.json, layers.csv and effective.yaml to {}", to.directory->string()));
+        std::vector<OutputFile> files{
+            {"result.json", json}, {"layers.csv", csv}, {"effective.yaml", result.effective_config}};
+        if (!outcome.mapping.empty()) files.push_back({"mapping.yaml", outcome.mapping});  // no program's
+        std::vector<std::string> names;
+        for (const auto& [name, text] : files) names.push_back(name);
+        write_files(*to.directory, files);
+        note(fmt::format("wrote {} to {}", fmt::join(names, ", "), to.directory->string()));
     }
     if (to.timeline) {
         write_file(*to.timeline, timeline);
@@ -110,7 +118,8 @@ Command run_command() {
     add_set(command.options);
     add_option(command.options, "format", "FORMAT", "of the standard output: text (default), json or csv");
     add_option(command.options, "output,o", "DIR",
-               "also write result.json, layers.csv and effective.yaml there");
+               "also write result.json, layers.csv, effective.yaml and mapping.yaml there");
+    add_mapping(command.options);
     add_option(command.options, "timeline", "FILE", "write the Chrome trace of the run, for ui.perfetto.dev");
     add_option(command.options, "program", "FILE",
                "run this device program ('systole lower'); TRACE is then not needed");
@@ -123,6 +132,8 @@ Command run_command() {
          "without the host link"},
         {"systole run tpu_v4 resnet50 -o results --timeline trace.json",
          "files for programs, spreadsheets, Perfetto"},
+        {"systole run tpu_v4 resnet50 --mapping results/mapping.yaml",
+         "cut as a file says: one that -o wrote, edited"},
         {"systole run my_tpu.yaml my_net.yaml --format json", "your own machine and network"}};
     command.run = run;
     return command;

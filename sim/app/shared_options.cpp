@@ -20,6 +20,11 @@ void add_check_dram(po::options_description& options) {
     options.add_options()("check-dram", "hold every command of the memory against its standard's table");
 }
 
+void add_mapping(po::options_description& options) {
+    add_option(options, "mapping", "FILE",
+               "map the layers that FILE names as it says, and the others as usual (docs/formats.md)");
+}
+
 void add_option(po::options_description& options, const char* name, const char* value, const char* meaning) {
     options.add_options()(name, po::value<std::string>()->value_name(value), meaning);
 }

@@ -12,6 +12,9 @@ void add_set(boost::program_options::options_description& options);
 /// --check-dram.
 void add_check_dram(boost::program_options::options_description& options);
 
+/// --mapping FILE.
+void add_mapping(boost::program_options::options_description& options);
+
 /// An option with one value, shown as `name=VALUE` in help.
 void add_option(boost::program_options::options_description& options, const char* name, const char* value,
                 const char* meaning);

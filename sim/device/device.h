@@ -9,6 +9,7 @@
 
 #include "sim/account/run_result.h"
 #include "sim/base/units.h"
+#include "sim/config/yaml.h"
 #include "sim/timeline/wave_recorder.h"
 #include "sim/workload/graph.h"
 
@@ -37,13 +38,15 @@ std::vector<std::pair<std::string, std::string>> describe(const Protocol& protoc
 
 struct RunOptions {
     Protocol protocol;
-    bool timeline = false;    ///< collect spans
-    bool check_dram = false;  ///< hold every command of the memory against its standard
+    bool timeline = false;                      ///< collect spans
+    bool check_dram = false;                    ///< hold every command of the memory against its standard
+    const config::YamlNode* mapping = nullptr;  ///< by hand, in the words of the device kind; null: none
 };
 
 struct RunOutcome {
     DeviceResult result;
     std::vector<Span> spans;
+    std::string mapping = {};  ///< that was used: YAML that RunOptions::mapping takes
 };
 
 class Device {
@@ -55,8 +58,9 @@ public:
     /// What a question of `systole op` about this operator means here where it does not say so: keys and
     /// values.
     virtual std::map<std::string, std::string> operator_defaults(const std::string& op) const = 0;
-    /// The device program as text (`systole lower`). Throws UserError when the graph cannot be mapped.
-    virtual std::string lower(const Graph& graph, const Protocol& protocol) const = 0;
+    /// The device program as text (`systole lower`), of all that `options` says only by its protocol and
+    /// mapping. Throws UserError when the graph cannot be mapped.
+    virtual std::string lower(const Graph& graph, const RunOptions& options) const = 0;
     /// Lowers and runs. Throws UserError for a graph that cannot run here, Stuck for a standstill.
     virtual RunOutcome run(const Graph& graph, const RunOptions& options) const = 0;
     /// Runs a program written by lower(), perhaps edited since; `file` names it in messages.

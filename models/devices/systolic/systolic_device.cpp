@@ -53,21 +53,26 @@ public:
         return {};
     }
 
-    std::string lower(const Graph& graph, const Protocol& protocol) const override {
-        return to_text(systolic::lower(graph, spec_, protocol).program);
+    std::string lower(const Graph& graph, const RunOptions& options) const override {
+        const std::optional<Mapping> mapping = mapping_of(graph, options);
+        return to_text(systolic::lower(graph, spec_, options.protocol, {true, get(mapping)}).program);
     }
 
     RunOutcome run(const Graph& graph, const RunOptions& options) const override {
-        const std::vector<Placement> placements = place_tensors(graph, spec_);
+        const std::optional<Mapping> mapping = mapping_of(graph, options);
+        const std::vector<Placement> placements = place_tensors(graph, spec_, get(mapping));
+        Mapping used;
         std::optional<DeviceResult> reused;
         if (options.protocol.reuse && !options.timeline)
             reused =
                 run_reusing(graph, [&](const ShorterGraph& shorter, const std::vector<std::size_t>& marks) {
-                    return run_shorter(shorter, placements, options, marks);
+                    return run_shorter(shorter, placements, options, get(mapping), marks, used);
                 });
-        RunOutcome outcome =
-            reused ? RunOutcome{std::move(*reused), {}} : run_whole(graph, placements, options);
+        RunOutcome outcome = reused ? RunOutcome{std::move(*reused), {}}
+                                    : run_whole(graph, placements, options, get(mapping), used);
         outcome.result.tensors = places(graph, placements);
+        if (used.resident) used.resident = residents(graph, placements);
+        outcome.mapping = to_yaml(used, graph, spec_.name);
         return outcome;
     }
 
@@ -122,22 +127,30 @@ private:
     }
 
     /// `fault`: the first wrong sum, on machines that compute values.
+    static std::optional<Mapping> mapping_of(const Graph& graph, const RunOptions& options) {
+        return options.mapping ? std::optional(read_mapping(*options.mapping, graph)) : std::nullopt;
+    }
+    static const Mapping* get(const std::optional<Mapping>& mapping) { return mapping ? &*mapping : nullptr; }
+
     RunOutcome run_whole(const Graph& graph, const std::vector<Placement>& placements,
-                         const RunOptions& options) const {
+                         const RunOptions& options, const Mapping* mapping, Mapping& used) const {
+        Lowered lowered = lower_at(placements, graph, spec_, options.protocol, {true, mapping});
+        used = std::move(lowered.mapping);
         std::optional<std::string> fault;
-        RunOutcome outcome =
-            execute(systolic::lower_at(placements, graph, spec_, options.protocol).program, options, fault);
+        RunOutcome outcome = execute(lowered.program, options, fault);
         SYSTOLE_CHECK(!fault, "{}", fault.value_or(""));
         return outcome;
     }
 
     /// The turns that are left lie where they do in the whole network.
     MarkedRun run_shorter(const ShorterGraph& shorter, const std::vector<Placement>& whole,
-                          const RunOptions& options, const std::vector<std::size_t>& marks) const {
+                          const RunOptions& options, const Mapping* mapping,
+                          const std::vector<std::size_t>& marks, Mapping& used) const {
         std::vector<Placement> placements;
         for (const TensorId tensor : shorter.whole) placements.push_back(whole[tensor]);
-        const Lowered lowered =
-            systolic::lower_at(std::move(placements), shorter.graph, spec_, options.protocol);
+        Lowered lowered =
+            lower_at(std::move(placements), shorter.graph, spec_, options.protocol, {true, mapping});
+        used = std::move(lowered.mapping);
         const FreshKernel kernel;
         Machine machine(instance_name(spec_.name).c_str(), spec_, lowered.program, options);
         machine.mark_after(marks);

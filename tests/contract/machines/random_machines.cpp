@@ -71,7 +71,7 @@ TEST_CASE("random machines keep every invariant under random workloads", "[machi
 
         // The program, written out and read back, is the same program.
         const auto from_text =
-            device->run_program(device->lower(graph, protocol), "lowered", {protocol, false});
+            device->run_program(device->lower(graph, {protocol, false}), "lowered", {protocol, false});
         CHECK(from_text.result.total.cycles == first.result.total.cycles);
         CHECK(from_text.result.total.slots == first.result.total.slots);
 

@@ -14,7 +14,7 @@ class Silent final : public Device {
 public:
     bool supports(DType) const override { return true; }
     std::map<std::string, std::string> operator_defaults(const std::string&) const override { return {}; }
-    std::string lower(const Graph&, const Protocol&) const override { return ""; }
+    std::string lower(const Graph&, const RunOptions&) const override { return ""; }
     RunOutcome run(const Graph&, const RunOptions&) const override { return {}; }
     void list_signals(const Graph&, const RunOptions&, SignalSink&) const override {}
     void trace(const Graph&, const RunOptions&, WaveRecorder&) const override {}

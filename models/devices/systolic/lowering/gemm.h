@@ -13,6 +13,7 @@
 #include "models/devices/systolic/lowering/gemm_block.h"
 #include "models/devices/systolic/lowering/gemm_input.h"
 #include "models/devices/systolic/lowering/gemm_weights.h"
+#include "models/devices/systolic/lowering/mapping.h"
 #include "models/devices/systolic/lowering/pipeline.h"
 #include "models/devices/systolic/lowering/tiling.h"
 
@@ -41,9 +42,11 @@ struct GemmProblem {
 
 /// The problem of a Conv2d or MatMul layer. Throws UserError for operand types that the matrix units lack.
 GemmProblem gemm_problem(const Workspace& workspace, const Layer& layer);
-/// How it maps onto the machine; cuts `problem.source`. Throws UserError when not even the smallest tiles
-/// fit, or when there are too many.
+/// How it maps onto the machine, by hand where the workspace's mapping says so; cuts `problem.source`. Throws
+/// UserError when not even the smallest tiles fit, or what the mapping asks for, or when there are too many.
 Tiling map_gemm(const Workspace& workspace, const Layer& layer, GemmProblem& problem);
+/// The tiling that was chosen, as a mapping says it.
+LayerMapping used_mapping(const GemmProblem& problem, const Tiling& tiling);
 /// "4 MXUs: 2 over M x 2 over N; blocks 784 x 512 x 1152; m outer".
 std::string describe_mapping(const GemmProblem& problem, const Tiling& tiling);
 

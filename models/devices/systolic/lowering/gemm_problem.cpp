@@ -137,6 +137,7 @@ TilingRequest tiling_request(const Workspace& workspace, const GemmProblem& p, s
     if (spec.memory.kind == DramSpec::Kind::Dram) {
         r.dram_bytes_per_cycle =
             static_cast<double>(spec.memory.peak().value()) / static_cast<double>(spec.core_clock.value());
+        r.dma_setup_cycles = spec.dma.setup_cycles.value();
     }
     return r;
 }
@@ -171,6 +172,33 @@ void refuse_too_many(const Workspace& workspace, const Layer& layer, const GemmP
     refuse_beyond(static_cast<std::int64_t>(Emitter::kMaxCommands), commands, "passes");
     refuse_beyond(kMaxFolds, outputs_stay ? commands : static_cast<std::int64_t>(p.k_tiles.size()),
                   "folds, which are simulated one by one even where few commands start them,");
+}
+
+/// What a mapping file says about a layer, in the units of the array. Throws UserError at its place in the
+/// file.
+Tiling tiling_by_hand(const Layer& layer, const LayerMapping& wanted, TilingRequest& r, const GemmProblem& p,
+                      std::int64_t depth) {
+    const auto refuse = [&](const std::string& why) {
+        throw UserError(wanted.where, fmt::format("the mapping of '{}' does not fit: {}", layer.name, why));
+    };
+    r.row_blockings = {p.source->blocking(std::min(wanted.rows, p.m), depth)};
+    if (r.row_blockings.front().rows != wanted.rows)
+        refuse(fmt::format("its blocks cannot have {} rows; the nearest below is {}", wanted.rows,
+                           r.row_blockings.front().rows));
+    if (wanted.columns != p.n && (wanted.columns % p.tile.n_unit != 0 || wanted.columns > p.n))
+        refuse(fmt::format("{} columns are neither all of its {} nor a multiple of {}", wanted.columns, p.n,
+                           p.tile.n_unit));
+    const auto step = std::ranges::find(p.k_tiles, wanted.depth, &Range::end);
+    if (step == p.k_tiles.end())
+        refuse(fmt::format("its K of {} is cut into tiles of at most {}, and none ends at {}", p.k, depth,
+                           wanted.depth));
+    Tiling tiling;
+    tiling.n_tiles = ceil_div(wanted.columns, p.tile.n_unit);
+    tiling.k_tiles = step - p.k_tiles.begin() + 1;
+    tiling.split_items = wanted.over_batch, tiling.split_m = wanted.over_m, tiling.split_n = wanted.over_n;
+    tiling.m_outer = wanted.m_outer;
+    if (const std::string why = obstacle(r, tiling); !why.empty()) refuse(why);
+    return tiling;
 }
 
 }  // namespace
@@ -208,10 +236,30 @@ GemmProblem gemm_problem(const Workspace& workspace, const Layer& layer) {
     return p;
 }
 
+LayerMapping used_mapping(const GemmProblem& p, const Tiling& t) {
+    LayerMapping used;
+    used.rows = p.source->rows(0).count;
+    used.columns = std::min(p.n, t.n_tiles * p.tile.n_unit);
+    const std::int64_t tiles = std::min<std::int64_t>(t.k_tiles, static_cast<std::int64_t>(p.k_tiles.size()));
+    used.depth = p.k_tiles[static_cast<std::size_t>(tiles - 1)].end();
+    used.over_batch = t.split_items, used.over_m = t.split_m, used.over_n = t.split_n;
+    used.m_outer = t.m_outer;
+    return used;
+}
+
 Tiling map_gemm(const Workspace& workspace, const Layer& layer, GemmProblem& p) {
     const MxuSpec& mxu = workspace.spec.mxu;
     const std::int64_t depth = std::ranges::max(p.k_tiles, {}, &Range::count).count;
     TilingRequest r = tiling_request(workspace, p, depth);
+    if (workspace.mapping) {
+        const auto wanted = workspace.mapping->layers.find(layer.name);
+        if (wanted != workspace.mapping->layers.end()) {
+            const Tiling tiling = tiling_by_hand(layer, wanted->second, r, p, depth);
+            p.source->cut(wanted->second.rows);
+            refuse_too_many(workspace, layer, p, tiling);
+            return tiling;
+        }
+    }
     const std::vector<std::int64_t> targets = row_targets(p.m, most_rows(p.tile, mxu), mxu.count);
     for (const std::int64_t rows : targets) r.row_blockings.push_back(p.source->blocking(rows, depth));
     const std::optional<Tiling> tiling = choose_tiling(r);

@@ -10,6 +10,7 @@
 #include "models/devices/systolic/lowering/layer_plan.h"
 #include "models/devices/systolic/lowering/workspace.h"
 #include "sim/base/checked.h"
+#include "sim/base/text.h"
 
 namespace systole::systolic {
 namespace {
@@ -74,6 +75,35 @@ AllocationRules allocation_rules(const SystolicSpec& spec, const PaddingMargin& 
     rules.tile_cols = spec.mxu.cols;
     rules.weights = spec.mxu.dataflow == Dataflow::InputStationary ? Layout::ColumnMajor : Layout::Tiled;
     return rules;
+}
+
+bool is_activation(const Tensor& tensor) {
+    return tensor.role == TensorRole::Activation && !tensor.view_of;
+}
+
+/// Only those that a mapping names may stay in the scratchpad.
+void keep_to(const Graph& graph, const SystolicSpec& spec, const Mapping& mapping, AllocationRules& rules) {
+    if (!spec.placement.choose)
+        throw UserError(mapping.resident_where,
+                        "'resident' needs a machine with placement.activations: auto");
+    for (TensorId id = 0; id < graph.tensors.size(); ++id)
+        if (is_activation(graph.tensors[id]) &&
+            std::ranges::find(*mapping.resident, graph.tensors[id].name) == mapping.resident->end())
+            rules.never_resident[id] = true;
+}
+
+/// All that a mapping names do.
+void check_residents(const Graph& graph, const Mapping& mapping, const std::vector<Placement>& placements) {
+    for (TensorId id = 0; id < placements.size(); ++id) {
+        const Tensor& tensor = graph.tensors[id];
+        if (is_activation(tensor) && placements[id].space != Space::Scratchpad &&
+            std::ranges::find(*mapping.resident, tensor.name) != mapping.resident->end())
+            throw UserError(
+                mapping.resident_where,
+                fmt::format("'{}' cannot stay in the scratchpad: placement.activation_space has no "
+                            "room for its {} beside the others",
+                            tensor.name, with_thousands(stored_bytes(tensor).value()) + " B"));
+    }
 }
 
 /// m x k x n of an operator, `items` times; nothing for one that does not run on the matrix units.
@@ -192,6 +222,7 @@ LayerPlan plan_matrix(Workspace& workspace, std::int32_t index) {
     const Layer& layer = workspace.graph.layers[static_cast<std::size_t>(index)];
     GemmProblem problem = gemm_problem(workspace, layer);
     const Tiling tiling = map_gemm(workspace, layer, problem);
+    workspace.used.layers.emplace(layer.name, used_mapping(problem, tiling));
     LayerPlan result;
     result.mapping = describe_mapping(problem, tiling);
     result.dtype = workspace.dtype(problem.input);
@@ -206,10 +237,22 @@ LayerPlan plan_matrix(Workspace& workspace, std::int32_t index) {
     return result;
 }
 
+std::vector<std::string> residents(const Graph& graph, const std::vector<Placement>& placements) {
+    std::vector<std::string> names;
+    for (TensorId id = 0; id < placements.size(); ++id)
+        if (is_activation(graph.tensors[id]) && placements[id].space == Space::Scratchpad)
+            names.push_back(graph.tensors[id].name);
+    return names;
+}
+
 // Resident tensors keep clear of the margin that padding addresses may name.
-std::vector<Placement> place_tensors(const Graph& graph, const SystolicSpec& spec) {
+std::vector<Placement> place_tensors(const Graph& graph, const SystolicSpec& spec, const Mapping* mapping) {
     const PaddingMargin margin = padding_margin(graph, spec);
-    std::vector<Placement> placements = allocate(graph, allocation_rules(spec, margin));
+    AllocationRules rules = allocation_rules(spec, margin);
+    const bool by_hand = mapping && mapping->resident;
+    if (by_hand) keep_to(graph, spec, *mapping, rules);
+    std::vector<Placement> placements = allocate(graph, rules);
+    if (by_hand) check_residents(graph, *mapping, placements);
     for (Placement& placement : placements) {
         if (placement.space == Space::Scratchpad) placement.address += margin.bytes;
     }
@@ -219,7 +262,7 @@ std::vector<Placement> place_tensors(const Graph& graph, const SystolicSpec& spe
 Lowered lower(const Graph& graph, const SystolicSpec& spec, const Protocol& protocol,
               const LoweringOptions& options) {
     refuse_endless(graph, spec.mxu);
-    return lower_at(place_tensors(graph, spec), graph, spec, protocol, options);
+    return lower_at(place_tensors(graph, spec, options.mapping), graph, spec, protocol, options);
 }
 
 Lowered lower_at(std::vector<Placement> placements, const Graph& graph, const SystolicSpec& spec,
@@ -229,6 +272,7 @@ Lowered lower_at(std::vector<Placement> placements, const Graph& graph, const Sy
     lowered.placements = std::move(placements);
     Workspace workspace(graph, spec, protocol, lowered.placements);
     workspace.runs_of_folds = options.runs_of_folds && runs_are_free(spec);
+    workspace.mapping = options.mapping;
     Pipeline pipeline(workspace);
     std::int64_t compulsory = interface_bytes(graph, lowered.placements);
     for (std::size_t i = 0; i < graph.layers.size(); ++i) {
@@ -244,6 +288,8 @@ Lowered lower_at(std::vector<Placement> placements, const Graph& graph, const Sy
     pipeline.finish();
     workspace.flow.finish();
     lowered.program = workspace.emitter.take();
+    lowered.mapping = std::move(workspace.used);
+    if (spec.placement.choose) lowered.mapping.resident = residents(graph, lowered.placements);
     lowered.program.dataflow = spec.mxu.dataflow;
     lowered.program.compulsory_dram = compulsory;
     lowered.program.inputs_at = to_string(protocol.inputs_at);

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "models/devices/systolic/lowering/mapping.h"
 #include "models/devices/systolic/program/program.h"
 #include "models/devices/systolic/spec/spec.h"
 #include "sim/device/device.h"
@@ -14,15 +15,21 @@ namespace systole::systolic {
 
 struct Lowered {
     Program program;
+    Mapping mapping;  ///< that was used: all matrix layers, and what stays in the scratchpad
     std::vector<Placement> placements;  ///< by tensor of the graph
 };
 
 /// Where every tensor lies. Throws UserError where they do not fit into the machine's memories.
-std::vector<Placement> place_tensors(const Graph& graph, const SystolicSpec& spec);
+/// `mapping`, if there is one, says what stays in the scratchpad where the machine leaves that open.
+std::vector<Placement> place_tensors(const Graph& graph, const SystolicSpec& spec,
+                                     const Mapping* mapping = nullptr);
 
-/// For tests that compare ways of writing the same program.
+/// The activations that stay in the scratchpad.
+std::vector<std::string> residents(const Graph& graph, const std::vector<Placement>& placements);
+
 struct LoweringOptions {
-    bool runs_of_folds = true;  ///< where a machine allows it
+    bool runs_of_folds = true;         ///< where a machine allows it; off in tests that compare both
+    const Mapping* mapping = nullptr;  ///< by hand
 };
 
 /// Throws UserError when the graph cannot be mapped onto the machine: a dtype the matrix units lack (names

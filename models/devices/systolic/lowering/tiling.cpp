@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/devices/systolic/lowering/tiling.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,15 +13,11 @@
 namespace systole::systolic {
 namespace {
 
-/// What one step brings in at most while K can still be cut: large enough for long DRAM bursts, small enough
-/// that work starts early and many steps fit a buffer.
-constexpr std::int64_t kStepBytes = 256 * 1024;
-
-/// But K also sets how long the contiguous pieces of a row-major input are, and pieces of less than a few
-/// bursts per channel open rows faster than they use them (4096^3 with 512-byte pieces reaches a fifth of the
-/// DRAM's bandwidth). Where the input is a share of the traffic that matters, steps grow until its pieces are
-/// this long.
-constexpr std::int64_t kPieceBytes = 2 * 1024;
+/// Opening a DRAM row costs as much as so many bytes from it: FAW and the row bus let a pseudo-channel of
+/// HBM2 open one every four to seven clocks, of which each moves 16 bytes. A row-major input cut along K is
+/// read in pieces, and uses only a part of each row that it opens.
+constexpr double kRowOpening = 128;
+constexpr double kRowBytes = 1024;
 
 /// The share of the shorter of memory and compute time that overlap does not hide. Small enough never to
 /// decide against the longer one; it makes the mapper spare traffic, and streams long, where compute time is
@@ -70,16 +68,16 @@ public:
                    (r_.weight_capacity > 0 ? r_.weight_capacity : r_.parameter_capacity) / 2;
     }
 
-    /// K tiles of a step, evenly dealt: as many as is good for overlap, and where a step gains by length also
-    /// as many as fit. Empty if not even one fits.
+    /// K tiles of a step, evenly dealt: one, two, four and so on, up to as many as fit. Where a step gains by
+    /// length only as many as fit, and all. Empty if not even one fits.
     std::vector<std::int64_t> k_tiles_per_step() const {
-        if (!fits(1)) return {};
         std::vector<std::int64_t> all;
-        if (gains_by_length())
-            all.push_back(fits(r_.k_tiles) ? r_.k_tiles : most_tiles([](std::int64_t) { return true; }));
-        all.push_back(most_tiles(
-            [this](std::int64_t most) { return step_bytes(2 * most) <= kStepBytes || short_pieces(most); }));
-        return all;
+        for (std::int64_t most = 1; fits(most); most *= 2) {
+            all.push_back(ceil_div(r_.k_tiles, ceil_div(r_.k_tiles, most)));
+            if (most >= r_.k_tiles) break;
+        }
+        if (all.empty() || !gains_by_length()) return all;
+        return {fits(r_.k_tiles) ? r_.k_tiles : all.back(), all.back()};
     }
 
     double cycles(std::int64_t k_tiles) const {
@@ -87,7 +85,9 @@ public:
         const auto first = static_cast<double>(input_step(k_tiles) + weight_step(k_tiles)) * memory;
         const auto drain = static_cast<double>(b_.rows) / static_cast<double>(r_.drain_rows);
         const double ends = first + static_cast<double>(r_.array_rows + r_.array_cols) + drain;
-        const auto [less, more] = std::minmax({dram_bytes() * memory, compute_cycles(k_tiles)});
+        const double loads =
+            dram_bytes(k_tiles) * memory + descriptors(k_tiles) * static_cast<double>(r_.dma_setup_cycles);
+        const auto [less, more] = std::minmax({loads, compute_cycles(k_tiles)});
         return more + kExposed * less + ends;
     }
 
@@ -97,20 +97,13 @@ private:
     bool gains_by_length() const {
         return r_.direct && (r_.dataflow == Dataflow::OutputStationary || r_.dram_bytes_per_cycle == 0);
     }
-    /// Doubled as long as the next step fits and is `worthwhile`.
-    template <class Worthwhile>
-    std::int64_t most_tiles(const Worthwhile& worthwhile) const {
-        std::int64_t most = 1;
-        while (most < r_.k_tiles && fits(2 * most) && worthwhile(most)) most *= 2;
-        return ceil_div(r_.k_tiles, ceil_div(r_.k_tiles, most));
-    }
-    bool short_pieces(std::int64_t k_tiles) const {
-        return b_.k_tile_bytes / b_.rows * k_tiles < kPieceBytes &&
-               4 * input_step(k_tiles) >= weight_step(k_tiles);
-    }
-    std::int64_t step_bytes(std::int64_t k_tiles) const {
-        return std::max(b_.k_tile_bytes ? input_step(k_tiles) : 0,
-                        product(product(k_tiles, t_.n_tiles), r_.weight_tile_bytes));
+    /// How much longer the input takes because of the rows that are opened for parts of them.
+    double row_openings(std::int64_t k_tiles) const {
+        if (b_.k_tile_bytes == 0 || b_.tile_bytes == 0) return 1;
+        const double used =
+            std::min(1.0, static_cast<double>(b_.k_tile_bytes) * static_cast<double>(k_tiles) /
+                              static_cast<double>(b_.tile_bytes));
+        return (1 + kRowOpening / (kRowBytes * used)) / (1 + kRowOpening / kRowBytes);
     }
     /// A pass over one output tile: T vectors stream, a tile of R rows is shifted in (os: out).
     double pass_cycles(double vectors) const {
@@ -143,11 +136,20 @@ private:
         }
         return rounds * folds * n_tiles * pass_cycles(static_cast<double>(b_.rows));
     }
-    double dram_bytes() const {
+    double dram_bytes(std::int64_t k_tiles) const {
         const auto items = static_cast<double>(r_.items);
         const double input = static_cast<double>(b_.load_bytes) * (r_.shared_input ? 1 : items);
         const double weights = items * static_cast<double>(r_.n_tiles * r_.k_tiles * r_.weight_tile_bytes);
-        return input * input_reads() + weights * weight_reads() + static_cast<double>(r_.output_bytes);
+        return input * input_reads() * row_openings(k_tiles) + weights * weight_reads() +
+               static_cast<double>(r_.output_bytes);
+    }
+    /// One for each column of weight tiles, and for each block of inputs, of a step.
+    double descriptors(std::int64_t k_tiles) const {
+        const auto steps = static_cast<double>(r_.items * ceil_div(r_.k_tiles, k_tiles));
+        const double inputs =
+            b_.k_tile_bytes > 0 ? steps : static_cast<double>(r_.shared_input ? 1 : r_.items);
+        return (r_.weight_capacity > 0 ? static_cast<double>(r_.n_tiles) * steps * weight_reads() : 0) +
+               static_cast<double>(b_.blocks) * inputs * input_reads();
     }
     double input_reads() const {
         if (r_.input_capacity == 0) return 0;
@@ -233,6 +235,27 @@ std::optional<Tiling> choose_tiling(const TilingRequest& request) {
         }
     }
     return best;
+}
+
+std::string obstacle(const TilingRequest& r, const Tiling& tiling) {
+    const Candidate candidate(r, tiling);
+    const std::int64_t units = product(product(tiling.split_items, tiling.split_m), tiling.split_n);
+    if (units > r.mxus) return fmt::format("it takes {} matrix units of {}", units, r.mxus);
+    if (tiling.split_items > (r.shared_input ? 1 : r.items))
+        return fmt::format("{} matrix units cannot share {} {}", tiling.split_items, r.items,
+                           r.shared_input ? "groups, which run one by one" : "batch items");
+    const std::int64_t columns = std::min(r.n, tiling.n_tiles * r.tile.n_unit);
+    const std::int64_t rows = r.tile.accumulator_rows(r.row_blockings[tiling.blocking].rows, columns);
+    if (rows > r.accumulator_room)
+        return fmt::format("a block takes {} accumulator rows of {}, as two must fit", rows,
+                           r.accumulator_room);
+    if (candidate.fits(tiling.k_tiles)) return "";
+    return fmt::format(
+        "two steps need {} B of placement.input_buffer ({} B) and {} B of "
+        "placement.weight_buffer ({} B)",
+        product(2, candidate.input_step(tiling.k_tiles)), r.input_capacity,
+        product(2, candidate.weight_step(tiling.k_tiles)),
+        r.weight_capacity > 0 ? r.weight_capacity : r.parameter_capacity);
 }
 
 LeastBuffers least_buffers(const TilingRequest& request) {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "models/devices/systolic/lowering/gemm_block.h"
@@ -50,6 +51,7 @@ struct TilingRequest {
     std::int64_t parameter_capacity = 0;  ///< bytes; where parameters go when weight tiles are not staged
     std::int64_t alignment = 1;           ///< of staged tiles
     double dram_bytes_per_cycle = 0;      ///< 0: memory takes no time
+    std::int64_t dma_setup_cycles = 0;    ///< of each descriptor of the engine that stages tiles
 };
 
 /// A round gives each of split_items * split_m * split_n matrix units one block of `n_tiles` N units by the
@@ -67,6 +69,9 @@ struct Tiling {
 /// The candidate of least estimated time; among those that differ by less than the estimate can tell, the one
 /// with the longest steps along K, then the first. Nothing when none fits the buffers.
 std::optional<Tiling> choose_tiling(const TilingRequest& request);
+
+/// Why the machine cannot run this tiling; "" if it can.
+std::string obstacle(const TilingRequest& request, const Tiling& tiling);
 
 /// The least input and weight buffers with which choose_tiling finds a candidate: two of the smallest step.
 struct LeastBuffers {

@@ -10,6 +10,7 @@
 
 #include "models/devices/systolic/lowering/buffer_ring.h"
 #include "models/devices/systolic/lowering/emitter.h"
+#include "models/devices/systolic/lowering/mapping.h"
 #include "models/devices/systolic/lowering/tensor_flow.h"
 #include "models/devices/systolic/spec/spec.h"
 #include "sim/workload/graph.h"
@@ -29,6 +30,8 @@ struct Workspace {
     BufferRing inputs, weights, outputs;
     std::vector<BufferRing> accumulators;  ///< by matrix unit; in rows
     bool runs_of_folds = false;            ///< consecutive folds may be one command
+    const Mapping* mapping = nullptr;      ///< by hand, for the layers that it has
+    Mapping used;                          ///< of all matrix layers so far
 
     /// Where biases and other parameters of the vector unit are staged: the weight ring, or on a machine
     /// without one the output ring.

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/systolic/lowering/mapping.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "sim/base/text.h"
+#include "sim/workload/keys.h"
+
+namespace systole::systolic {
+namespace {
+
+using config::YamlEntry;
+using config::YamlNode;
+
+std::vector<std::string> activations_of(const Graph& graph) {
+    std::vector<std::string> names;
+    for (const Tensor& tensor : graph.tensors)
+        if (tensor.role == TensorRole::Activation && !tensor.view_of) names.push_back(tensor.name);
+    return names;
+}
+
+LayerMapping read_layer(Keys& keys, const SourceMark& where) {
+    LayerMapping mapping;
+    mapping.rows = keys.integer("rows", 1);
+    mapping.columns = keys.integer("columns", 1);
+    mapping.depth = keys.integer("depth", 1);
+    mapping.over_batch = keys.integer("over_batch", 1, 1);
+    mapping.over_m = keys.integer("over_m", 1, 1);
+    mapping.over_n = keys.integer("over_n", 1, 1);
+    mapping.m_outer = keys.choice("outer", {"m", "n"}, 0) == 0;
+    mapping.where = where;
+    keys.finish();
+    return mapping;
+}
+
+void read_layers(const YamlNode& layers, const Graph& graph, Mistakes& mistakes, Mapping& mapping) {
+    if (layers.kind != YamlNode::Kind::Map) {
+        mistakes.add(layers.where,
+                     fmt::format("'layers' must be a map of layers, not {}", to_string(layers.kind)));
+        return;
+    }
+    std::vector<std::string> known;
+    for (const Layer& layer : graph.layers) known.push_back(layer.name);
+    const Parameters none;
+    for (const YamlEntry& entry : layers.entries) {
+        const auto layer = std::ranges::find(graph.layers, entry.key, &Layer::name);
+        if (layer == graph.layers.end()) {
+            mistakes.add(entry.where, fmt::format("'{}' has no layer '{}'{}", graph.name, excerpt(entry.key),
+                                                  did_you_mean(entry.key, known)));
+        } else if (macs(layer->op) == Macs(0)) {
+            mistakes.add(entry.where,
+                         fmt::format("'{}' is {}, which no matrix unit runs", entry.key, op_name(layer->op)));
+        } else if (entry.value.kind != YamlNode::Kind::Map) {
+            mistakes.add(entry.value.where,
+                         fmt::format("'{}' must be a map with 'rows', 'columns' and 'depth', not {}",
+                                     entry.key, to_string(entry.value.kind)));
+        } else {
+            Keys keys(entry.value, none, mistakes, fmt::format("the mapping of '{}'", entry.key));
+            mapping.layers.emplace(entry.key, read_layer(keys, entry.where));
+        }
+    }
+}
+
+void read_resident(const YamlNode& resident, const Graph& graph, Mistakes& mistakes, Mapping& mapping) {
+    mapping.resident.emplace();
+    mapping.resident_where = resident.where;
+    if (resident.kind != YamlNode::Kind::Sequence) {
+        mistakes.add(resident.where,
+                     fmt::format("'resident' must be a list of layers, not {}", to_string(resident.kind)));
+        return;
+    }
+    const std::vector<std::string> known = activations_of(graph);
+    for (const YamlNode& item : resident.items) {
+        if (std::ranges::find(known, item.scalar) == known.end())
+            mistakes.add(item.where, fmt::format("'{}' is no activation of '{}'{}", excerpt(item.scalar),
+                                                 graph.name, did_you_mean(item.scalar, known)));
+        mapping.resident->push_back(item.scalar);
+    }
+}
+
+}  // namespace
+
+Mapping read_mapping(const YamlNode& document, const Graph& graph) {
+    Mistakes mistakes;
+    Mapping mapping;
+    if (document.kind != YamlNode::Kind::Map)
+        throw UserError(document.where,
+                        fmt::format("a mapping must be a map with 'mapping' and 'layers', not {}",
+                                    to_string(document.kind)));
+    const Parameters none;
+    Keys keys(document, none, mistakes, "mapping");
+    keys.text("mapping", "what it is a mapping of");
+    if (const YamlNode* layers = keys.required("layers", "a map of layers"))
+        read_layers(*layers, graph, mistakes, mapping);
+    if (const YamlNode* resident = keys.optional("resident"))
+        read_resident(*resident, graph, mistakes, mapping);
+    keys.finish();
+    mistakes.throw_if_any();
+    return mapping;
+}
+
+namespace {
+
+/// That of the layer, or of its like in the nearest turn before that has one.
+const LayerMapping* find_mapping(const Mapping& mapping, const Graph& graph, std::size_t layer) {
+    const auto of = [&](std::size_t index) -> const LayerMapping* {
+        const auto found = mapping.layers.find(graph.layers[index].name);
+        return found == mapping.layers.end() ? nullptr : &found->second;
+    };
+    if (const LayerMapping* own = of(layer)) return own;
+    for (const RepeatedBlock& block : graph.blocks) {
+        if (layer < block.first_layer || layer >= block.first_layer + block.layers * block.turns) continue;
+        for (std::size_t like = layer; like >= block.first_layer + block.layers; like -= block.layers)
+            if (const LayerMapping* other = of(like - block.layers)) return other;
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+std::string to_yaml(const Mapping& mapping, const Graph& graph, const std::string& device) {
+    std::string text = fmt::format("mapping: {} on {}\n", graph.name, device);
+    if (mapping.resident) text += fmt::format("resident: [{}]\n", fmt::join(*mapping.resident, ", "));
+    text += mapping.layers.empty() ? "layers: {}\n" : "layers:\n";
+    for (std::size_t i = 0; i < graph.layers.size(); ++i) {
+        const LayerMapping* const found = find_mapping(mapping, graph, i);
+        if (!found) continue;
+        const LayerMapping& m = *found;
+        text += fmt::format(
+            "  {}: {{rows: {}, columns: {}, depth: {}, over_batch: {}, over_m: {}, over_n: {}, outer: {}}}\n",
+            graph.layers[i].name, m.rows, m.columns, m.depth, m.over_batch, m.over_m, m.over_n,
+            m.m_outer ? "m" : "n");
+    }
+    return text;
+}
+
+}  // namespace systole::systolic

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The mapping of a network as a file says it (docs/formats.md), and as it was used: how every matrix layer is
+// cut into blocks, which matrix units share it, in which order, and which activations stay in the scratchpad.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/base/error.h"
+#include "sim/config/yaml.h"
+#include "sim/workload/graph.h"
+
+namespace systole::systolic {
+
+/// A Tiling in the units of the operator.
+struct LayerMapping {
+    std::int64_t rows = 1, columns = 1;  ///< of the largest block of outputs
+    std::int64_t depth = 1;              ///< of K that the first step takes
+    std::int64_t over_batch = 1, over_m = 1,
+                 over_n = 1;  ///< matrix units that share batch items (or groups), M, N
+    bool m_outer = true;
+    SourceMark where;  ///< in the file
+};
+
+struct Mapping {
+    std::map<std::string, LayerMapping, std::less<>>
+        layers;  ///< by name; others are for the mapper to choose
+    /// Activations that stay in the scratchpad; nothing: for the machine's rules to choose.
+    std::optional<std::vector<std::string>> resident;
+    SourceMark resident_where;
+};
+
+/// Throws UserError with every mistake: keys that are unknown or missing, layers that `graph` lacks or that
+/// no matrix unit runs, tensors that are no activations.
+Mapping read_mapping(const config::YamlNode& document, const Graph& graph);
+
+/// The layers of `graph` in order; read_mapping() reads it back. Layers of a repeated block that `mapping`
+/// lacks are as in the nearest turn before theirs that has them.
+std::string to_yaml(const Mapping& mapping, const Graph& graph, const std::string& device);
+
+}  // namespace systole::systolic

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A mapping that a run wrote, or a hand, is followed to the letter, or refused with the reason and its place."""
+import json
+import unittest
+
+from program import ProgramTest
+
+# 512 x 512 x 512 on four arrays of 128 x 128: tiles of 128 along K, blocks of up to 2,048 rows.
+MATMUL = ("tpu_v4", "matmul", "m=512", "n=512", "k=512")
+LAYER = "{rows: 128, columns: 256, depth: 256, over_batch: 1, over_m: 2, over_n: 2, outer: n}"
+
+
+class Mapping(ProgramTest):
+    def mapping(self, layer=LAYER, more=""):
+        return self.write("m.yaml", f"mapping: by hand\n{more}layers:\n  matmul: {layer}\n")
+
+    def test_what_a_run_wrote_is_read_back_to_the_same_result(self):
+        for device, trace, settings in (("tpu_v4", "resnet50", ()),
+                                        ("tpu_v4", "bert_base", ("--set", "workload.layers=2")),
+                                        ("tpu_v1", "three_layers", ()), ("scalesim", "three_layers", ()),
+                                        ("tpu_v4", "bert_base", ("--set", "workload.layers=24"))):  # reused turns
+            with self.subTest(device=device, trace=trace):
+                self.answer("run", device, trace, *settings, "-o", "first")
+                self.answer("run", device, trace, *settings, "-o", "again", "--mapping", "first/mapping.yaml")
+                for name in ("result.json", "mapping.yaml"):
+                    self.assertEqual(self.read(f"first/{name}"), self.read(f"again/{name}"))
+
+    def test_a_mapping_by_hand_is_followed(self):
+        answer = self.answer("op", *MATMUL, "--mapping", self.mapping(), "--format", "json")
+        (layer,) = json.loads(answer)["devices"][0]["layers"]
+        self.assertEqual(layer["mapping"], "4 MXUs: 2 over M x 2 over N; blocks 128 x 256 x 256; n outer")
+        plain = json.loads(self.answer("op", *MATMUL, "--format", "json"))["devices"][0]["layers"][0]
+        self.assertNotEqual(plain["cycles"], layer["cycles"])
+        self.assertEqual(plain["macs"], layer["macs"])
+
+    def test_it_decides_what_stays_in_the_scratchpad(self):
+        self.answer("run", "tpu_v4", "resnet50", "-o", "all")
+        text = self.read("all/mapping.yaml").decode()
+        line = next(line for line in text.splitlines() if line.startswith("resident: "))
+        self.write("few.yaml", text.replace(line, "resident: [conv1, pool1]"))
+        self.answer("run", "tpu_v4", "resnet50", "-o", "few", "--mapping", "few.yaml")
+        spaces = {tensor["name"]: tensor["space"]
+                  for tensor in json.loads(self.read("few/result.json"))["devices"][0]["tensors"]}
+        self.assertEqual((spaces["conv1"], spaces["pool1"]), ("scratchpad", "scratchpad"))
+        self.assertEqual(spaces["stage2_reduce"], "dram")
+
+    def test_a_program_shows_it(self):
+        self.assertNotEqual(self.answer("lower", "tpu_v4", "resnet50"),
+                            self.answer("lower", "tpu_v4", "resnet50", "--mapping",
+                                        self.write("none.yaml", "mapping: x\nresident: []\nlayers: {}\n")))
+
+    def test_what_does_not_fit_is_refused_with_the_reason(self):
+        for layer, reason in (
+                (LAYER.replace("rows: 128", "rows: 100"), "blocks cannot have 100 rows; the nearest below is"),
+                (LAYER.replace("columns: 256", "columns: 100"),
+                 "100 columns are neither all of its 512 nor a multiple of 128"),
+                (LAYER.replace("columns: 256", "columns: 640"), "640 columns are neither"),
+                (LAYER.replace("depth: 256", "depth: 100"), "tiles of at most 128, and none ends at 100"),
+                (LAYER.replace("over_m: 2", "over_m: 4"), "it takes 8 matrix units of 4"),
+                (LAYER.replace("over_batch: 1, over_m: 2", "over_batch: 2, over_m: 1"), "cannot share 1 batch items"),
+                (LAYER.replace("rows: 128, columns: 256", "rows: 512, columns: 512").replace("over_m: 2", "over_m: 1"),
+                 None)):
+            with self.subTest(layer=layer):
+                arguments = ("op", *MATMUL, "--mapping", self.mapping(layer))
+                if reason is None:
+                    self.answer(*arguments)
+                    continue
+                message = self.refusal(*arguments)
+                self.assertIn(reason, message)
+                self.assertTrue(message.startswith("m.yaml:3:3: error: the mapping of 'matmul' does not fit: "))
+        small = ("--set", "placement.weight_buffer=64 KiB")
+        self.assertIn("two steps need", self.refusal("op", *MATMUL, *small, "--mapping", self.mapping()))
+        self.assertIn("accumulator rows of 64", self.refusal("op", *MATMUL, "--set", "mxu.accumulator_rows=128",
+                                                             "--mapping", self.mapping()))
+
+    def test_mistakes_in_the_file_have_their_places(self):
+        for text, place, reason in (
+                ("mapping: x\nlayers:\n  matmull: {rows: 1, columns: 1, depth: 1}\n", "m.yaml:3:3",
+                 "has no layer 'matmull' (did you mean 'matmul'?)"),
+                ("mapping: x\nlayers:\n  matmul: {rows: 1, columns: 1}\n", "m.yaml:3:11", "'depth'"),
+                ("mapping: x\nlayers:\n  matmul: {rows: 0, columns: 1, depth: 1}\n", "m.yaml:3:18", "'rows'"),
+                ("mapping: x\nlayers:\n  matmul: {rows: 1, columns: 1, depth: 1, outer: k}\n", "m.yaml:3:", "outer"),
+                ("mapping: x\nlayers:\n  matmul: {rows: 1, columns: 1, depth: 1, tiles: 4}\n", "m.yaml:3:", "tiles"),
+                ("mapping: x\nlayers:\n  matmul: 12\n", "m.yaml:3:11", "must be a map"),
+                ("mapping: x\nlayers: [matmul]\n", "m.yaml:2:9", "'layers' must be a map"),
+                ("mapping: x\nlayers: {}\nresident: [nobody]\n", "m.yaml:3:12", "'nobody' is no activation"),
+                ("mapping: x\nlayers: {}\nresident: all\n", "m.yaml:3:11", "must be a list"),
+                ("[]\n", "m.yaml:1:1", "must be a map"), ("layers: {}\n", "m.yaml:1:1", "mapping")):
+            with self.subTest(text=text):
+                message = self.refusal("op", *MATMUL, "--mapping", self.write("m.yaml", text))
+                self.assertIn(reason, message)
+                self.assertTrue(message.startswith(place), message)
+        self.assertIn("needs a machine with placement.activations: auto",
+                      self.refusal("op", *MATMUL, "--set", "placement.activations=dram", "--mapping",
+                                   self.mapping(more="resident: [matmul]\n")))
+        self.refusal("op", *MATMUL, "--mapping", "missing.yaml")
+        self.refusal("op", "tpu_v4", "--csv", self.write("q.csv", "op,m,n,k\nmatmul,1,1,1\n"), "--mapping",
+                     self.mapping())
+
+
+if __name__ == "__main__":
+    unittest.main()
