@@ -96,7 +96,7 @@ bool DramChannel::room_now(int pseudo_channel, Direction direction) const {
 }
 
 /// Does what comes next, of all pseudo-channels, if it comes before `until`, or opens streams with it.
-bool DramChannel::step(Cycles until) {
+[[gnu::flatten]] bool DramChannel::step(Cycles until) {
     PseudoChannel* const end = buses_.data() + buses_.size();
     PseudoChannel* first = buses_.data();
     const Choice* best = &first->next(command_bus_, now_);

@@ -28,8 +28,12 @@ bool comes_before(std::int64_t clock, std::int64_t sequence, std::int64_t other_
         if (blocked()) return other_;
     }
     if (!wishes_.kept(now)) note_all(now);
-    find_wish(bus, now, chosen_);
-    const Choice* best = &first_of(chosen_, other_);
+    if (either(either(urgent_, barred_ != 0), !wishes_.kept(now)))
+        search(bus, now, chosen_);
+    else
+        find_wish(bus, now, chosen_);
+    // Of one clock the other goes first: it is neither column nor row.
+    const Choice* best = chosen_.when < other_.when ? &chosen_ : &other_;
     if (page_ == PagePolicy::Open || best->kind != Choice::Kind::Column) return *best;
     other_ = *best;
     if (closes_after(other_.direction, other_.bank))
@@ -78,10 +82,6 @@ void PseudoChannel::note_all(Cycles now) {
 
 /// The first column, ACT or PRE.
 void PseudoChannel::find_wish(const CommandBus& bus, Cycles now, Choice& best) const {
-    if (either(either(urgent_, barred_ != 0), !wishes_.kept(now))) {
-        search(bus, now, best);
-        return;
-    }
     const Command column = column_command(active_);
     const Wishes::First first =
         wishes_.first({soonest_of_any(column, bus, now), soonest_of_any(Command::Pre, bus, now),

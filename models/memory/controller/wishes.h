@@ -43,7 +43,7 @@ public:
         Wish& wish = wishes_[static_cast<std::size_t>(bank)];
         const std::int64_t age = sequence - sequence_;
         stale_ |= age >> kAgeBits;
-        wish.ready = packed(ready);
+        wish.ready = packed(ready < clock_ ? clock_ : ready);
         wish.age = (kind == Kind::Column ? 0 : kRow) | age << kBankBits | bank;
         wish.kind = static_cast<std::int64_t>(kind);
     }
@@ -51,7 +51,7 @@ public:
     void clear(int bank) { wishes_[static_cast<std::size_t>(bank)].age = kNobody; }
     /// None of `count` banks from `first` on is given such a command before `ready`.
     void delay(int first, int count, Kind kind, Cycles ready) {
-        const std::int64_t clock = packed(ready);
+        const std::int64_t clock = packed(ready < clock_ ? clock_ : ready);
         Wish* const begin = &wishes_[static_cast<std::size_t>(first)];
         for (Wish* wish = begin; wish != begin + count; ++wish) {
             const auto concerned = static_cast<std::int64_t>(wish->kind == static_cast<std::int64_t>(kind));
@@ -93,10 +93,7 @@ private:
     };
 
     static std::int64_t sooner(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
-    std::int64_t packed(Cycles clock) const {
-        const std::int64_t since = (clock - clock_).value();
-        return (since < 0 ? 0 : since) << kClockAt;
-    }
+    std::int64_t packed(Cycles clock) const { return (clock - clock_).value() << kClockAt; }
 
     std::vector<Wish> wishes_;
     Cycles clock_;               // from which the clocks count, …
