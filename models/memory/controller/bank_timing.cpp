@@ -10,6 +10,15 @@ namespace {
 
 constexpr std::int64_t kLongAgo = std::int64_t{1} << 40;  // longer than any latency
 
+/// All are ACTs, or all are columns.
+bool of_one_kind(const ConstraintRow& row) {
+    const auto all = [&](const auto& is_such) {
+        return std::all_of(row.preceding.begin(), row.preceding.end(), is_such) &&
+               std::all_of(row.following.begin(), row.following.end(), is_such);
+    };
+    return all(is_column) || all([](Command command) { return command == Command::Act; });
+}
+
 }  // namespace
 
 BankTiming::BankTiming(const DramSpec& spec)
@@ -23,6 +32,9 @@ BankTiming::BankTiming(const DramSpec& spec)
     for (const ConstraintRow& row : table->rows) {
         if (row.scope == Scope::Channel) continue;
         const std::int64_t latency = evaluate_latency(row.latency, spec.timing).value();
+        SYSTOLE_CHECK(latency < kLongestLatency, "{} is {} clocks", row.latency, latency);
+        SYSTOLE_CHECK(row.scope != Scope::Group || of_one_kind(row),
+                      "commands of two kinds keep each other away in a bank group");
         row.window == 1 ? fold(row, latency) : fold_window(row, latency);
     }
 }

@@ -16,6 +16,8 @@ namespace systole {
 
 class BankTiming {
 public:
+    static constexpr std::int64_t kLongestLatency = 1 << 23;  // of a row of the table, in clocks
+
     explicit BankTiming(const DramSpec& spec);
 
     /// The first clock at which the table allows `command` on `bank` (any bank for PreAll and Refresh), buses
@@ -43,6 +45,9 @@ public:
         const std::int64_t* row = ready_.data() + row_of(command);
         return {row + 1, row + 1 + groups_, bank_bits_};
     }
+    /// The banks of a group follow each other. Within one, columns delay columns and ACTs delay ACTs alone.
+    int banks_of_group() const { return 1 << bank_bits_; }
+    int first_of_group(int bank) const { return bank >> bank_bits_ << bank_bits_; }
     /// The rows of scope Group, and of scope Bank, alone.
     Cycles group(Command command, int bank) const {
         return Cycles(ready_[row_of(command) + 1 + group_of(bank)]);

@@ -47,8 +47,4 @@ struct Choice {
     }
 };
 
-inline const Choice& first_of(const Choice& a, const Choice& b) {
-    return a.before(b) ? a : b;
-}
-
 }  // namespace systole

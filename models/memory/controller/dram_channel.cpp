@@ -24,7 +24,7 @@ void DramChannel::push(int pseudo_channel, std::int64_t request, std::int64_t fi
         close_streams(now);
     }
     if (admission_ <= now) admit(now);  // who came before goes first
-    buses_[index(pseudo_channel)].push(request, first, count, direction, sequence_, command_bus_, now);
+    buses_[index(pseudo_channel)].push(request, first, count, direction, sequence_, now);
     if (shared_) {
         for (PseudoChannel& bus : buses_) bus.notice(now);
         if (buses_[index(pseudo_channel)].bursts_at_door(direction) > 0 && shared_->free(direction) > 0)
@@ -50,7 +50,7 @@ void DramChannel::admit(Cycles now) {
         while (shared_->free(direction) > 0) {
             PseudoChannel* const first = first_at_doors(direction);
             if (!first) break;
-            first->admit_one(direction, command_bus_, now);
+            first->admit_one(direction, now);
             for (PseudoChannel& bus : buses_) bus.notice(now);
         }
     }
@@ -96,7 +96,7 @@ bool DramChannel::room_now(int pseudo_channel, Direction direction) const {
 }
 
 /// Does what comes next, of all pseudo-channels, if it comes before `until`, or opens streams with it.
-bool DramChannel::step(Cycles until) {
+[[gnu::flatten]] bool DramChannel::step(Cycles until) {
     PseudoChannel* const end = buses_.data() + buses_.size();
     PseudoChannel* first = buses_.data();
     const Choice* best = &first->next(command_bus_, now_);
@@ -117,7 +117,7 @@ bool DramChannel::step(Cycles until) {
     if (next.when >= until) return false;
     if (next.kind == Choice::Kind::Column && first->may_stream() && open_streams(next.when)) return true;
     now_ = next.when;
-    const std::int64_t row = first->take(next, command_bus_);
+    const std::int64_t row = first->take(next);
     if (next.kind == Choice::Kind::Change) return true;
     if (shared_ && next.kind == Choice::Kind::Column) {
         for (const PseudoChannel& bus : buses_)

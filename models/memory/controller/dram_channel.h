@@ -102,11 +102,11 @@ private:
     CommandBus command_bus_;
     std::shared_ptr<QueueEntries> shared_;  // none if each pseudo-channel has entries of its own
     std::vector<PseudoChannel> buses_;
-    Cycles fixed_;               // everything before is fixed
-    Cycles now_;                 // everything before is fixed, and perhaps some of what happens now
+    Cycles fixed_;                      // everything before is fixed
+    Cycles now_;                        // everything before is fixed, and perhaps some of what happens now
     Cycles admission_ = Cycles::max();  // the clock at which a shared queue next fills free entries
-    std::int64_t sequence_ = 0;  // bursts pushed
-    Choice::Kind last_{};        // of what step() looked at last
+    std::int64_t sequence_ = 0;         // bursts pushed
+    Choice::Kind last_{};               // of what step() looked at last
     std::vector<PseudoChannel*> streaming_;  // those with an open stream; the others rest if there are any
     Cycles quiet_;                           // until then the streams give nothing but columns
     Listener listener_;

@@ -13,8 +13,8 @@ bool DramChannel::open_streams(Cycles now) {
     if (admission_ != Cycles::max()) return false;
     Cycles due = Cycles::max();
     for (const PseudoChannel& bus : buses_) due = std::min(due, bus.refresh_due());
-    for (const PseudoChannel& bus : buses_)
-        if (!bus.can_stream(due) && !bus.rests()) return false;
+    for (PseudoChannel& bus : buses_)
+        if (!bus.can_stream(due, command_bus_, now_) && !bus.rests()) return false;
     for (PseudoChannel& bus : buses_)
         if (!bus.rests()) streaming_.push_back(&bus);
     if (streaming_.size() == 2 && !streaming_[0]->streams_beside(*streaming_[1])) {
@@ -80,7 +80,7 @@ void DramChannel::refill(Cycles limit) {
 bool DramChannel::join(int pseudo_channel, std::int64_t request, std::int64_t first, std::int64_t count,
                        Direction direction, Cycles now) {
     PseudoChannel& bus = buses_[index(pseudo_channel)];
-    if (!bus.join_stream(request, first, count, direction, sequence_, command_bus_, now)) return false;
+    if (!bus.join_stream(request, first, count, direction, sequence_, now)) return false;
     quiet_ = std::min({quiet_, bus.next_in_sight(), bus.stream_limit()});
     return true;
 }

@@ -61,10 +61,10 @@ PseudoChannel::PseudoChannel(const DramSpec& spec, const AddressMap& map, int nu
       refresh_(spec),
       ledger_(std::max(latency_[0], latency_[1])),
       opened_(static_cast<std::size_t>(spec.banks())),
-      stream_(spec.banks(), map, spec.bursts_per_row()) {}
+      stream_(spec.banks(), map, spec.bursts_per_row()),
+      wishes_(spec.banks()) {}
 
-inline void PseudoChannel::enter(Direction direction, const Window::Burst& burst, const CommandBus& bus,
-                                 Cycles now) {
+inline void PseudoChannel::enter(Direction direction, const Window::Burst& burst) {
     const bool first = window_.enter(direction, burst);
     entries_->take(direction);
     const auto side = static_cast<std::size_t>(direction);
@@ -78,25 +78,16 @@ inline void PseudoChannel::enter(Direction direction, const Window::Burst& burst
     if (page_ != PagePolicy::Open) next_known_ = false;  // a column may leave its bank open for it
     if (!first) return;                                  // others of its kind come first
     next_known_ = false;
-    if (window_.open_row(burst.bank) != burst.row) {
-        if (direction == active_) consider_row(burst.bank, bus, now);
-        return;
-    }
-    if (column_known_)
-        consider_columns(direction, column_banks(direction) & bank_bit(burst.bank), bus, now, column_);
-    if (row_[row_index(Command::Pre)].bank == burst.bank || (capped_ & bank_bit(burst.bank)))
-        forget_row(Command::Pre);
+    if (direction == active_) note(burst.bank);
 }
 
 void PseudoChannel::push(std::int64_t request, std::int64_t first, std::int64_t count, Direction direction,
-                         std::int64_t sequence, const CommandBus& bus, Cycles now) {
+                         std::int64_t sequence, Cycles now) {
     Door& door = doors_[static_cast<std::size_t>(direction)];
     door.last = now;
     if (count == 1 && door.bursts == 0 && entries_->free(direction) > 0) {
-        enter(direction,
-              {sequence, map_.row_of(first), first, now, book_.enter(request, 1),
-               static_cast<std::int16_t>(map_.bank_of(first))},
-              bus, now);
+        enter(direction, {sequence, map_.row_of(first), first, now, book_.enter(request, 1),
+                          static_cast<std::int16_t>(map_.bank_of(first))});
         notice(now);
         return;
     }
@@ -110,44 +101,42 @@ void PseudoChannel::queue_up(std::int64_t request, std::int64_t first, std::int6
         {count, first + count, sequence + count, rank + count, now, book_.enter(request, count)});
 }
 
-void PseudoChannel::begin_clock(const CommandBus& bus, Cycles now) {
+void PseudoChannel::begin_clock(Cycles now) {
     change_ = Cycles::max();
     if (!shared_queue_) {
-        admit(Direction::Read, bus, now);
-        admit(Direction::Write, bus, now);
+        admit(Direction::Read, now);
+        admit(Direction::Write, now);
     }
     if (turns()) choose_direction(now);
     if (refresh_.begins(now, in_windows() > 0)) begin_refresh(now);
     notice(now + Cycles(1));
 }
 
-void PseudoChannel::admit(Direction direction, const CommandBus& bus, Cycles now) {
-    while (entries_->free(direction) > 0 && door(direction).bursts > 0) admit_one(direction, bus, now);
+void PseudoChannel::admit(Direction direction, Cycles now) {
+    while (entries_->free(direction) > 0 && door(direction).bursts > 0) admit_one(direction, now);
 }
 
-void PseudoChannel::admit_one(Direction direction, const CommandBus& bus, Cycles now) {
+void PseudoChannel::admit_one(Direction direction, Cycles now) {
     Door& door = doors_[static_cast<std::size_t>(direction)];
     door.last = now;
     const WaitingRange& range = door.ranges.front();
     const std::int64_t burst = range.first();
-    enter(direction,
-          {range.sequence(), map_.row_of(burst), burst, now, range.request,
-           static_cast<std::int16_t>(map_.bank_of(burst))},
-          bus, now);
+    enter(direction, {range.sequence(), map_.row_of(burst), burst, now, range.request,
+                      static_cast<std::int16_t>(map_.bank_of(burst))});
     door.leave(1);
 }
 
 /// As find_next(): many small calls, inlined.
-[[gnu::flatten]] std::int64_t PseudoChannel::take(const Choice& choice, const CommandBus& bus) {
+[[gnu::flatten]] std::int64_t PseudoChannel::take(const Choice& choice) {
     next_known_ = false;
     switch (choice.kind) {
         case Choice::Kind::Change:
-            begin_clock(bus, choice.when);
+            begin_clock(choice.when);
             return 0;
         case Choice::Kind::Column:
-            return take_column(choice, bus);
+            return take_column(choice);
         case Choice::Kind::Row:
-            return take_row(choice, bus);
+            return take_row(choice);
         case Choice::Kind::Refresh:
             break;
     }
@@ -156,7 +145,7 @@ void PseudoChannel::admit_one(Direction direction, const CommandBus& bus, Cycles
     return row;
 }
 
-std::int64_t PseudoChannel::take_column(const Choice& choice, const CommandBus& bus) {
+std::int64_t PseudoChannel::take_column(const Choice& choice) {
     const Direction direction = choice.direction;
     const int bank = choice.bank;
     const std::int64_t row = window_.open_row(bank);
@@ -170,8 +159,6 @@ std::int64_t PseudoChannel::take_column(const Choice& choice, const CommandBus& 
     bound(direction) &= ~bank_bit(bank);
     if (row_hit_cap_ > 0) count_hit(direction, bank, burst.sequence);
     if (closes_bank(choice.command)) close(bank);
-    column_known_ = false;
-    if (row_[row_index(Command::Pre)].bank == bank) forget_row(Command::Pre);
     if (burst.sequence == oldest_) {
         oldest_ =
             std::min(window_.oldest_sequence(Direction::Read), window_.oldest_sequence(Direction::Write));
@@ -184,7 +171,8 @@ std::int64_t PseudoChannel::take_column(const Choice& choice, const CommandBus& 
     } else {
         ++passed_;
     }
-    consider_row(bank, bus, choice.when);  // of what is still urgent
+    note(bank);
+    delay_group(bank, Wishes::Kind::Column, column_command(active_));
     if ((door(direction).bursts > 0 && !shared_queue_) || (refresh_.owes() && in_windows() == 0))
         change_ = choice.when + Cycles(1);
     notice(choice.when + Cycles(1));
@@ -198,20 +186,18 @@ void PseudoChannel::note(const Choice& choice, RowStep& step) const {
         std::max(timing_.anywhere(choice.command), timing_.group(choice.command, choice.bank));
 }
 
-std::int64_t PseudoChannel::take_row(const Choice& choice, const CommandBus& bus) {
+std::int64_t PseudoChannel::take_row(const Choice& choice) {
     const int bank = choice.bank;
-    forget_row(choice.command);
     if (choice.command == Command::Pre) {
         const std::int64_t row = precharge_row(choice);
-        consider_row(bank, bus, choice.when);
+        note(bank);
         notice(choice.when + Cycles(1));
         return row;
     }
     const std::int64_t row = window_.first_miss(choice.direction, bank).row;
     activate_row(choice, row);
-    if (column_known_)
-        consider_columns(choice.direction, column_banks(choice.direction) & bank_bit(bank), bus, choice.when,
-                         column_);
+    note(bank);
+    delay_group(bank, Wishes::Kind::Act, Command::Act);
     notice(choice.when + Cycles(1));
     return row;
 }
@@ -221,7 +207,6 @@ void PseudoChannel::count_hit(Direction direction, int bank, std::int64_t sequen
     if (window_.oldest_miss(direction, bank) > sequence) return;
     if (++opened(bank).hits_given < row_hit_cap_) return;
     capped_ |= bank_bit(bank);
-    forget_row(Command::Pre);
 }
 
 /// Answers the row that was open.

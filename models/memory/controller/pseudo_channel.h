@@ -22,6 +22,7 @@
 #include "models/memory/controller/request_book.h"
 #include "models/memory/controller/stream.h"
 #include "models/memory/controller/window.h"
+#include "models/memory/controller/wishes.h"
 #include "models/memory/standards/dram_command.h"
 #include "models/memory/standards/dram_spec.h"
 #include "sim/base/units.h"
@@ -54,7 +55,7 @@ public:
     /// A request for the local bursts [first, first + count), whose sequence numbers begin at `sequence`,
     /// arrives at `now`, before which everything is done.
     void push(std::int64_t request, std::int64_t first, std::int64_t count, Direction direction,
-              std::int64_t sequence, const CommandBus& bus, Cycles now);
+              std::int64_t sequence, Cycles now);
 
     /// What comes next at `now` or later. Stays as it is until it is taken and next() asked again.
     const Choice& next(const CommandBus& bus, Cycles now) {
@@ -66,7 +67,7 @@ public:
         return *next_;
     }
     /// Does it. Answers the row that the command concerns.
-    std::int64_t take(const Choice& choice, const CommandBus& bus);
+    std::int64_t take(const Choice& choice);
 
     // --- streams: bursts in order at an even cadence (pseudo_channel_stream.cpp). While one is open, all
     // that waits in its direction is at the door, and nothing above is asked. ---
@@ -76,7 +77,7 @@ public:
     /// A look at whether it could: enough of what came last was in order.
     bool may_stream() const { return streak_[static_cast<std::size_t>(active_)] >= kWorthIt; }
     /// What waits will be given in order at an even cadence from its next column on. Only between clocks.
-    bool can_stream(Cycles due) const;
+    bool can_stream(Cycles due, const CommandBus& bus, Cycles now);
     /// Their columns never want the column bus at the same clock.
     bool streams_beside(const PseudoChannel& other) const;
     /// Opens a stream at `now`; no column before that is left. `first`: of those that share entries. Then all
@@ -90,7 +91,7 @@ public:
     Cycles book_begin(Cycles limit);
     /// As push(). False if the stream cannot go on then.
     bool join_stream(std::int64_t request, std::int64_t first, std::int64_t count, Direction direction,
-                     std::int64_t sequence, const CommandBus& bus, Cycles now);
+                     std::int64_t sequence, Cycles now);
     /// Up to here it is certain as things stand: it runs dry, or rows that are not yet opened may come too
     /// late. Arrivals never make it earlier than their own clock.
     Cycles stream_limit() const { return stream_.certain; }
@@ -169,7 +170,7 @@ public:
     /// Of the burst behind `before` others; Window::kNone if there is none.
     std::int64_t sequence_at_door(Direction direction, std::int64_t before) const;
     /// The first of them enters.
-    void admit_one(Direction direction, const CommandBus& bus, Cycles now);
+    void admit_one(Direction direction, Cycles now);
     /// From `clock` on it may decide otherwise, because entries of a shared queue were freed or taken.
     void wake(Cycles clock) {
         change_ = std::min(change_, clock);
@@ -188,7 +189,6 @@ public:
 private:
     static constexpr std::int64_t kWorthIt = 12;  // columns: beginning and ending a stream costs as much
     static constexpr Choice kUndecided{};
-    static constexpr Cycles kUnknown = Cycles(-1);  // in row_stays_: the choice must be made anew
     static constexpr std::int64_t kMaxLatency = std::int64_t{1} << 32;  // of any command, in clocks
 
     /// An ACT or PRE, and when rows of scope Bank and wider ones allowed it; none if `at` is negative.
@@ -244,9 +244,9 @@ private:
     /// Nothing but the refresh is given.
     bool blocked() const { return refresh_.pending() && refresh_.all_banks(); }
 
-    void begin_clock(const CommandBus& bus, Cycles now);
-    void admit(Direction direction, const CommandBus& bus, Cycles now);
-    void enter(Direction direction, const Window::Burst& burst, const CommandBus& bus, Cycles now);
+    void begin_clock(Cycles now);
+    void admit(Direction direction, Cycles now);
+    void enter(Direction direction, const Window::Burst& burst);
     bool turns() const;
     void choose_direction(Cycles now);
     bool many_writes() const;
@@ -265,23 +265,26 @@ private:
 
     const Choice& find_next(const CommandBus& bus, Cycles now);
     void find_column(const CommandBus& bus, Cycles now, Choice& best) const;
-    void find_row(Command command, const CommandBus& bus, Cycles now, Choice& best, Cycles& rivals) const;
-    const Choice& next_row(Command command, const CommandBus& bus, Cycles now, const Choice& instead);
-    Choice any_row(const CommandBus& bus, Cycles now) const;
+    void find_wish(const CommandBus& bus, Cycles now, Choice& best) const;
+    void search(const CommandBus& bus, Cycles now, Choice& best) const;
+    Choice search_row(const CommandBus& bus, Cycles now) const;
+    void note(int bank);
+    void note_all(Cycles now);
+    void delay_group(int bank, Wishes::Kind kind, Command command) {
+        wishes_.delay(timing_.first_of_group(bank), timing_.banks_of_group(), kind,
+                      timing_.group(command, bank));
+    }
+    static Command column_command(Direction direction) {
+        return direction == Direction::Read ? Command::Read : Command::Write;
+    }
     static std::size_t row_index(Command command) { return command == Command::Act ? 0 : 1; }
-    bool row_known(Command command) const { return row_stays_[row_index(command)] != kUnknown; }
-    void forget_row(Command command) { row_stays_[row_index(command)] = kUnknown; }
     Choice next_refresh(const CommandBus& bus, Cycles now) const;
     void consider_columns(Direction direction, std::uint64_t banks, const CommandBus& bus, Cycles now,
                           Choice& best) const;
-    void consider_row(int bank, const CommandBus& bus, Cycles now);
-    /// `rivals`: no bank that is not ready when the best is given becomes so before.
     void consider_rows(Command command, Direction direction, std::uint64_t banks, const CommandBus& bus,
-                       Cycles now, Choice& best, Cycles& rivals) const;
+                       Cycles now, Choice& best) const;
     void consider_capped(Command command, Direction direction, std::uint64_t banks, Cycles soonest,
                          Choice& best) const;
-    void consider_urgent_row(Command command, const CommandBus& bus, Cycles now, Choice& best,
-                             Cycles& rivals) const;
     void consider_other_columns(Direction idle, const CommandBus& bus, Cycles now, Choice& best) const;
     std::uint64_t urgent_column(Direction direction) const;
     /// No bank can be given `command` before.
@@ -293,16 +296,16 @@ private:
         return window_.open_banks() & bank ? Command::Pre : Command::Act;
     }
     void consider(Command command, Direction direction, std::uint64_t banks, Cycles soonest,
-                  const std::int64_t* sequences, Choice::Kind kind, Choice& best, Cycles* rivals) const;
+                  const std::int64_t* sequences, Choice::Kind kind, Choice& best) const;
     std::uint64_t column_banks(Direction direction) const;
     std::uint64_t row_banks() const;
     void forget_choices() {
-        column_known_ = next_known_ = false;
-        row_stays_.fill(kUnknown);
+        next_known_ = false;
+        wishes_.drop();
     }
 
-    std::int64_t take_column(const Choice& choice, const CommandBus& bus);
-    std::int64_t take_row(const Choice& choice, const CommandBus& bus);
+    std::int64_t take_column(const Choice& choice);
+    std::int64_t take_row(const Choice& choice);
     void count_hit(Direction direction, int bank, std::int64_t sequence);
     void take_refresh(const Choice& choice);
     void close(int bank);
@@ -362,15 +365,12 @@ private:
     Stream stream_;
     Cycles no_stream_before_;  // it was tried and did not last
 
-    // The best as last computed, of columns, ACTs and PREs.
-    Choice column_;
-    std::array<Choice, 2> row_;
-    // Each row choice stays the best, perhaps later, if its bus is not free before a clock up to this one: no
-    // bank that was not ready for the command becomes so until then.
-    std::array<Cycles, 2> row_stays_{Cycles::max(), Cycles::max()};
-    Choice other_;                      // what is neither, or a column changed by the page policy
+    Wishes wishes_;
+    Choice column_;  // the first, when it was last asked whether a stream can begin with it
+    Choice chosen_;  // the best of all columns and rows as last computed
+    Choice other_;   // what is neither, or a column changed by the page policy
     const Choice* next_ = &kUndecided;  // the best of all: one of these, as copying costs more than choosing
-    bool column_known_ = true, next_known_ = false;
+    bool next_known_ = false;
     Stats stats_;
 };
 

@@ -8,19 +8,6 @@
 
 namespace systole {
 
-/// The better of ACT and PRE, computed if it is not known.
-Choice PseudoChannel::any_row(const CommandBus& bus, Cycles now) const {
-    Choice best;
-    for (const Command command : {Command::Act, Command::Pre}) {
-        const std::size_t i = row_index(command);
-        Choice row = row_[i];
-        Cycles rivals;
-        if (row_stays_[i] == kUnknown) find_row(command, bus, now, row, rivals);
-        if (row.before(best)) best = row;
-    }
-    return best;
-}
-
 /// No column is given before this clock.
 Cycles PseudoChannel::column_bound(const CommandBus& bus, Cycles now) const {
     // After a row command a column needs its ACT still, unless the bus can turn to rows that are open.
@@ -33,9 +20,9 @@ Cycles PseudoChannel::column_bound(const CommandBus& bus, Cycles now) const {
         if (blocked()) return std::max(refreshed, any);
         bound = std::min(bound, refreshed);
     }
-    Choice column = column_;
-    if (!column_known_) find_column(bus, now, column);
-    const Choice row = any_row(bus, now);
+    Choice column;
+    find_column(bus, now, column);
+    const Choice row = search_row(bus, now);
     if (row.when != Cycles::max()) bound = std::min(bound, row.when + activation);
     return std::max(std::min(bound, column.when), now);
 }

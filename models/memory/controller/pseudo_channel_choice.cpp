@@ -8,8 +8,6 @@
 namespace systole {
 namespace {
 
-constexpr std::uint64_t kNobody = std::uint64_t{1} << 62;  // more clocks than anything takes
-
 /// By clock, of one clock by age, without a branch; clocks are never negative.
 bool comes_before(std::int64_t clock, std::int64_t sequence, std::int64_t other_clock,
                   std::int64_t other_sequence) {
@@ -29,38 +27,18 @@ bool comes_before(std::int64_t clock, std::int64_t sequence, std::int64_t other_
         if (refresh.before(other_)) other_ = refresh;
         if (blocked()) return other_;
     }
-    if (either(!column_known_, column_.when < bus.free(column_.command))) {
-        find_column(bus, now, column_);
-        column_known_ = true;
-    }
-    // ACTs last: they wait for each other, so most often something comes before any of them can.
-    const Choice* best = &first_of(column_, other_);
-    best = &first_of(next_row(Command::Pre, bus, now, *best), *best);
-    best = &first_of(next_row(Command::Act, bus, now, *best), *best);
+    if (!wishes_.kept(now)) note_all(now);
+    if (either(either(urgent_, barred_ != 0), !wishes_.kept(now)))
+        search(bus, now, chosen_);
+    else
+        find_wish(bus, now, chosen_);
+    // Of one clock the other goes first: it is neither column nor row.
+    const Choice* best = chosen_.when < other_.when ? &chosen_ : &other_;
     if (page_ == PagePolicy::Open || best->kind != Choice::Kind::Column) return *best;
     other_ = *best;
     if (closes_after(other_.direction, other_.bank))
         other_.command = other_.direction == Direction::Read ? Command::ReadAp : Command::WriteAp;
     return other_;
-}
-
-/// The first ACT, or PRE; some other choice instead, as long as none can come before it.
-const Choice& PseudoChannel::next_row(Command command, const CommandBus& bus, Cycles now,
-                                      const Choice& instead) {
-    const Cycles free = bus.free(command);
-    Choice& row = row_[row_index(command)];
-    Cycles& stays = row_stays_[row_index(command)];
-    if (free <= stays) {
-        row.when = row.when < free ? free : row.when;
-        return row;
-    }
-    stays = kUnknown;
-    const std::int64_t ahead = (soonest_of_any(command, bus, now) - instead.when).value();
-    if (ahead >= static_cast<std::int64_t>(instead.kind == Choice::Kind::Row)) return instead;
-    Cycles rivals;
-    find_row(command, bus, now, row, rivals);
-    stays = std::max(row.when, rivals - Cycles(1));
-    return row;
 }
 
 /// The banks with a burst of the direction that may be given its column: of the active direction all hits, of
@@ -75,11 +53,55 @@ std::uint64_t PseudoChannel::column_banks(Direction direction) const {
     return direction == urgent_direction() && urgent_is_ready() ? urgent_bank() : 0;
 }
 
-/// The banks that the active direction wants in another row, or opened.
+/// The banks that the active direction wants in another row, or opened; also those that are reserved.
 std::uint64_t PseudoChannel::row_banks() const {
     const std::uint64_t hits = window_.hits(active_);
     return (window_.misses(active_) | (hits & capped_)) & ~(hits & ~capped_) &
-           ~(bound(Direction::Read) | bound(Direction::Write) | reserved());
+           ~(bound(Direction::Read) | bound(Direction::Write));
+}
+
+/// The bank may want another command than before, or for another burst.
+void PseudoChannel::note(int bank) {
+    const std::uint64_t bit = bank_bit(bank);
+    const std::int64_t hit = window_.oldest_hit(active_, bank), miss = window_.oldest_miss(active_, bank);
+    if (((window_.hits(active_) & ~capped_) | bound(active_)) & bit)
+        wishes_.set(bank, Wishes::Kind::Column, timing_.local(column_command(active_), bank), hit);
+    else if (!(row_banks() & bit))
+        wishes_.clear(bank);
+    else if (window_.open_banks() & bit)
+        wishes_.set(bank, Wishes::Kind::Pre, timing_.local(Command::Pre, bank), hit < miss ? hit : miss);
+    else
+        wishes_.set(bank, Wishes::Kind::Act, timing_.local(Command::Act, bank), miss);
+}
+
+void PseudoChannel::note_all(Cycles now) {
+    wishes_.begin(now, oldest_);
+    for (std::uint64_t left = window_.hits(active_) | window_.misses(active_); left != 0; left &= left - 1)
+        note(std::countr_zero(left));
+}
+
+/// The first column, ACT or PRE.
+void PseudoChannel::find_wish(const CommandBus& bus, Cycles now, Choice& best) const {
+    const Command column = column_command(active_);
+    const Wishes::First first =
+        wishes_.first({soonest_of_any(column, bus, now), soonest_of_any(Command::Pre, bus, now),
+                       soonest_of_any(Command::Act, bus, now)});
+    best.when = first.when;
+    best.sequence = first.sequence;
+    best.kind = first.column ? Choice::Kind::Column : Choice::Kind::Row;
+    const Command row = row_command(bank_bit(first.bank));
+    best.command = first.column ? column : row;
+    best.direction = active_;
+    best.bank = static_cast<std::int16_t>(first.bank);
+    const Direction idle = opposite(active_);
+    if (bound(idle) != 0) consider_other_columns(idle, bus, now, best);
+}
+
+/// As above, where more counts than clock and age.
+[[gnu::noinline]] void PseudoChannel::search(const CommandBus& bus, Cycles now, Choice& best) const {
+    find_column(bus, now, best);
+    const Choice row = search_row(bus, now);
+    if (row.before(best)) best = row;
 }
 
 void PseudoChannel::find_column(const CommandBus& bus, Cycles now, Choice& best) const {
@@ -91,75 +113,45 @@ void PseudoChannel::find_column(const CommandBus& bus, Cycles now, Choice& best)
     if (bound(idle) != 0 || urgent_) consider_other_columns(idle, bus, now, best);
 }
 
+/// Those of the direction to which the bus is not turned.
 [[gnu::noinline]] void PseudoChannel::consider_other_columns(Direction idle, const CommandBus& bus,
                                                              Cycles now, Choice& best) const {
-    consider_columns(idle, column_banks(idle), bus, now, best);
+    Choice other;
+    other.kind = Choice::Kind::Column;
+    consider_columns(idle, column_banks(idle), bus, now, other);
+    if (other.before(best)) best = other;
 }
 
 void PseudoChannel::consider_columns(Direction direction, std::uint64_t banks, const CommandBus& bus,
                                      Cycles now, Choice& best) const {
     if (banks == 0) return;
-    const Command command = direction == Direction::Read ? Command::Read : Command::Write;
+    const Command command = column_command(direction);
     const Cycles soonest = soonest_of_any(command, bus, now);
-    consider(command, direction, banks, soonest, window_.hits_by_age(direction), Choice::Kind::Column, best,
-             nullptr);
+    consider(command, direction, banks, soonest, window_.hits_by_age(direction), Choice::Kind::Column, best);
 }
 
-void PseudoChannel::find_row(Command command, const CommandBus& bus, Cycles now, Choice& best,
-                             Cycles& rivals) const {
-    best.when = Cycles::max();
-    best.sequence = 0;
-    rivals = command == Command::Pre ? Cycles::max() : Cycles();
-    const std::uint64_t open = window_.open_banks();
-    consider_rows(command, active_, row_banks() & (command == Command::Pre ? open : ~open), bus, now, best,
-                  rivals);
-    if (urgent_) consider_urgent_row(command, bus, now, best, rivals);
-}
-
-[[gnu::noinline]] void PseudoChannel::consider_urgent_row(Command command, const CommandBus& bus, Cycles now,
-                                                          Choice& best, Cycles& rivals) const {
-    const std::uint64_t bank = urgent_bank();
-    rivals = Cycles();
-    if (!urgent_hits() && !(barred_ & bank) && row_command(bank) == command)
-        consider_rows(command, urgent_direction(), bank, bus, now, best, rivals);
-}
-
-/// The bank may have become one that wants a row command.
-void PseudoChannel::consider_row(int bank, const CommandBus& bus, Cycles now) {
-    const std::uint64_t banks = bank_bit(bank);
-    const Command command = row_command(banks);
-    if (reserved() & banks) forget_row(command);
-    if (!row_known(command) || !(row_banks() & banks)) return;
-    Choice& row = row_[row_index(command)];
-    Cycles& stays = row_stays_[row_index(command)];
-    if (barred_ != 0 || (capped_ & banks)) {
-        Cycles rivals;
-        consider_rows(command, active_, banks, bus, now, row, rivals);
-        stays = row.when;
-        return;
-    }
-    const Cycles when = std::max(std::max(now, bus.free(command)), timing_.earliest(command, bank));
-    const std::int64_t sequence = window_.oldest_miss(active_, bank);
-    if (when != row.when) stays = std::min(stays, std::max(when, row.when) - Cycles(1));
-    if (!comes_before(when.value(), sequence, row.when.value(), row.sequence)) return;
-    row.when = when;
-    row.sequence = sequence;
-    row.command = command;
-    row.direction = active_;
-    row.bank = static_cast<std::int16_t>(bank);
+/// The first ACT or PRE.
+Choice PseudoChannel::search_row(const CommandBus& bus, Cycles now) const {
+    Choice best;
+    const std::uint64_t open = window_.open_banks(), banks = row_banks() & ~reserved();
+    consider_rows(Command::Pre, active_, banks & open, bus, now, best);
+    consider_rows(Command::Act, active_, banks & ~open, bus, now, best);
+    if (!urgent_) return best;
+    const std::uint64_t urgent = urgent_bank();
+    if (!urgent_hits() && !(barred_ & urgent))
+        consider_rows(row_command(urgent), urgent_direction(), urgent, bus, now, best);
+    return best;
 }
 
 void PseudoChannel::consider_rows(Command command, Direction direction, std::uint64_t banks,
-                                  const CommandBus& bus, Cycles now, Choice& best, Cycles& rivals) const {
+                                  const CommandBus& bus, Cycles now, Choice& best) const {
     if (banks == 0) return;
     const Cycles soonest = soonest_of_any(command, bus, now);
     if (barred_ != 0 && command == Command::Act) banks = activations_before_refresh(banks, soonest);
     const std::uint64_t capped = banks & capped_ & window_.hits(direction);
     consider(command, direction, banks & ~capped, soonest, window_.misses_by_age(direction),
-             Choice::Kind::Row, best, command == Command::Pre ? &rivals : nullptr);
-    if (capped == 0) return;
-    consider_capped(command, direction, capped, soonest, best);
-    rivals = Cycles();
+             Choice::Kind::Row, best);
+    if (capped != 0) consider_capped(command, direction, capped, soonest, best);
 }
 
 /// As above, of banks whose open row others still want.
@@ -195,28 +187,20 @@ void PseudoChannel::consider_rows(Command command, Direction direction, std::uin
 /// Puts the first of the same command to several banks into `best` if it comes before. Which one that is
 /// cannot be predicted, so there is no branch to be mispredicted.
 void PseudoChannel::consider(Command command, Direction direction, std::uint64_t banks, Cycles soonest,
-                             const std::int64_t* sequences, Choice::Kind kind, Choice& best,
-                             Cycles* rivals) const {
+                             const std::int64_t* sequences, Choice::Kind kind, Choice& best) const {
     const BankTiming::Locals locals = timing_.locals(command);
     const std::int64_t earliest = soonest.value();
     std::int64_t when = best.when.value(), sequence = best.sequence;
     int found = -1;
-    std::uint64_t next_ready = kNobody;  // clocks after `earliest`, less one: nothing that is ready counts
     for (; banks != 0; banks &= banks - 1) {
         const auto bank = static_cast<unsigned>(std::countr_zero(banks));
         const std::int64_t ready = locals.ready(bank);
         const std::int64_t at = ready > earliest ? ready : earliest, candidate = sequences[bank];
-        if (rivals) {
-            const auto later = static_cast<std::uint64_t>(ready - earliest - 1);
-            next_ready = later < next_ready ? later : next_ready;
-        }
         const bool better = comes_before(at, candidate, when, sequence);
         when = better ? at : when;
         sequence = better ? candidate : sequence;
         found = better ? static_cast<int>(bank) : found;
     }
-    if (rivals && next_ready < kNobody)
-        *rivals = std::min(*rivals, Cycles(earliest + 1 + static_cast<std::int64_t>(next_ready)));
     if (found < 0) return;
     best.when = Cycles(when);
     best.sequence = sequence;

@@ -10,14 +10,17 @@
 
 namespace systole {
 
-bool PseudoChannel::can_stream(Cycles due) const {
+bool PseudoChannel::can_stream(Cycles due, const CommandBus& bus, Cycles now) {
     const Direction direction = active_, idle = opposite(direction);
     const auto side = static_cast<std::size_t>(direction);
-    if (!column_known_ || streak_[side] < kWorthIt || column_.when < no_stream_before_) return false;
+    if (streak_[side] < kWorthIt || page_ != PagePolicy::Open || capped_ != 0) return false;
+    if (urgent_ || refresh_.pending() || change_ != Cycles::max() || bound(idle) != 0) return false;
+    if (next_known_ && next_->kind == Choice::Kind::Column)
+        column_ = *next_;
+    else
+        find_column(bus, now, column_);
     const Cycles cadence = of(ccd_, direction);
-    if (column_.when > due - cadence * kWorthIt) return false;
-    if (page_ != PagePolicy::Open || capped_ != 0 || urgent_ || refresh_.pending()) return false;
-    if (change_ != Cycles::max() || bound(idle) != 0) return false;
+    if (column_.when < no_stream_before_ || column_.when > due - cadence * kWorthIt) return false;
     // What waits in the other direction stays where it is until it is its turn, or urgent.
     if (window_.size(idle) > 0 && patience_ - passed_ <= kWorthIt) return false;
     // Consecutive bursts must rotate over the bank groups, so that each may follow the one before at once.
@@ -160,15 +163,14 @@ Cycles PseudoChannel::book_begin(Cycles limit) {
 }
 
 bool PseudoChannel::join_stream(std::int64_t request, std::int64_t first, std::int64_t count,
-                                Direction direction, std::int64_t sequence, const CommandBus& bus,
-                                Cycles now) {
+                                Direction direction, std::int64_t sequence, Cycles now) {
     Stream& stream = stream_;
     if (!stream.open) return false;
     if (direction != stream.direction) {
         if (shared_queue_ || !bears(count, direction)) return false;
         const bool first_to_wait = window_.size(direction) == 0;
         queue_up(request, first, count, direction, sequence, 0, now);
-        admit(direction, bus, now);
+        admit(direction, now);
         if (first_to_wait) limit_patience();
         find_limit();
         return true;
