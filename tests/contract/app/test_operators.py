@@ -32,6 +32,17 @@ layers:
   - {name: best, op: top_k, k: 4, result: indices}
 outputs: [best]
 """
+ATTENTION = """trace: attention
+params: {dtype: bf16}
+inputs:
+  q: {shape: [2, 3, 64], dtype: dtype}
+  k: {shape: [2, 3, 32], dtype: dtype}
+layers:
+  - {name: keys, op: kv_cache, in: k, heads: 2, length: 20}
+  - {name: values, op: kv_cache, in: k, heads: 2, length: 20}
+  - {name: out, op: attention, in: [q, keys, values], heads: 4, kv_heads: 2, causal: true, fused: FUSED}
+outputs: [out]
+"""
 # What crosses the host link is not what is counted here.
 INSIDE = ("--set", "run.inputs_at=dram", "--set", "run.outputs_to=dram")
 # Device, where its activations live, and what it computes in.
@@ -78,6 +89,27 @@ class Operators(ProgramTest):
                 self.write("operators.program", program)
                 again = self.run_of("run", device, "--program", "operators.program", "--set", placement, *INSIDE)
                 self.assertEqual(again["total"], whole["total"])
+
+    def test_attention_runs_fused_and_not_and_reads_back(self):
+        # 2 batch items, 3 queries that see 18, 19 and 20 keys, 4 heads of 16 elements; k and v have 2 heads.
+        macs = 2 * 2 * 4 * (18 + 19 + 20) * 16
+        for device, placement, dtype in MACHINES:
+            for fused in ("true", "false"):
+                with self.subTest(device=device, placement=placement, fused=fused):
+                    self.write("attention.yaml", ATTENTION.replace("FUSED", fused))
+                    words = (*INSIDE, "--set", placement)
+                    run = self.run_of("run", device, "attention.yaml", *words, "--set", f"workload.dtype={dtype}")
+                    self.assertEqual(run["total"]["macs"], macs)
+                    width = 2 if dtype == "bf16" else 1
+                    added = [m["bytes"] for m in run["total"]["bytes"]["moved"]
+                             if (m["from"], m["to"], m["operand"]) == ("scratchpad", "dram", "kv_cache")]
+                    self.assertEqual(added, [2 * 2 * 3 * 32 * width])
+                    program = self.answer("lower", device, "attention.yaml", *words, "--set",
+                                          f"workload.dtype={dtype}")
+                    self.assertIn(" masked=", program)
+                    self.write("attention.program", program)
+                    again = self.run_of("run", device, "--program", "attention.program", *words)
+                    self.assertEqual(again["total"], run["total"])
 
     def test_random_lookups_cost_more_rows_of_memory_than_even_ones_side_by_side(self):
         # 4096 rows of 64 B out of 4096: evenly they lie side by side, at random they do not.
