@@ -129,7 +129,9 @@ void Replay::replay_transfer(const Transfer& t) {
                 from != nullptr ? from->holds[static_cast<std::size_t>(source + i)] : -1;
             if (to == &scratchpad_) to->holds[static_cast<std::size_t>(target + i)] = held;
             if (t.to.place == Place::WeightFifo) {
-                const bool own = from == &scratchpad_ && held < 0;  // a resident tensor: itself
+                // A resident tensor, also one that came from DRAM: itself.
+                const bool resident = source + i < spec_.placement.activation_bytes.value();
+                const bool own = from == &scratchpad_ && (held < 0 || resident);
                 tile.push_back(own ? source + i : held);
             }
         }
