@@ -74,7 +74,7 @@ private:
     void close(Open& open);
     void finish(Open& open, const Part& part);
     Token divide(Open& open, const Part& part, Range rows, EdgeRead write, std::int64_t written,
-                 Tokens after);
+                 const Tokens& after);
     void store(const Part& part, BufferTile& tile);
     BufferTile& scratch(std::int64_t bytes, Tokens& room);
     VectorWork drain(const AttentionProduct& product, const OutputTile& tile) const;

@@ -196,7 +196,7 @@ void AttentionSteps::close(Open& open) {
 
 /// Rows of outputs over the sum of their shares.
 Token AttentionSteps::divide(Open& open, const Part& part, Range rows, EdgeRead write, std::int64_t written,
-                             Tokens after) {
+                             const Tokens& after) {
     const std::int64_t row = operands_.op.head_dim * kPartialBytes;
     const AddressStream pattern = piece_pattern(rows.count * row);
     VectorWork work;
