@@ -131,6 +131,51 @@ TEST_CASE("ViT-B/16 has the parameters of its class-token sibling less the token
     CHECK(total_macs(graph).value() == 17'563'828'224 - encoder(197) + encoder(196));
 }
 
+TEST_CASE("U-Net maps 572 x 572 to 388 x 388 with the MACs and parameters of figure 1", "[workload]") {
+    const Graph graph = read_trace("traces/cnn/unet.yaml", {});
+    std::int64_t macs = 0, count = 0, size = 572, in = 1;
+    const auto convolved = [&](std::int64_t out, std::int64_t kernel) {
+        size -= kernel - 1;
+        macs += size * size * kernel * kernel * in * out;
+        count += kernel * kernel * in * out + out;
+        in = out;
+    };
+    for (const std::int64_t channels : {64, 128, 256, 512, 1024}) {
+        if (channels > 64) size /= 2;
+        convolved(channels, 3);
+        convolved(channels, 3);
+    }
+    std::int64_t biases = 0;  // beyond those of the network: four places of an up-convolution have one each
+    for (const std::int64_t channels : {512, 256, 128, 64}) {
+        macs += size * size * 4 * in * channels;
+        count += 4 * in * channels + channels;
+        biases += 3 * channels;
+        size *= 2;
+        in = 2 * channels;
+        convolved(channels, 3);
+        convolved(channels, 3);
+    }
+    convolved(2, 1);
+    CHECK(size == 388);
+    CHECK(tensor(graph, "map").shape == Shape{1, 388, 388, 2});
+    CHECK(total_macs(graph).value() == macs);
+    CHECK(count == 31'030'658);  // as implementations of figure 1 with one channel in count
+    CHECK(parameters(graph) == count + biases);
+    CHECK(tensor(read_trace("traces/cnn/unet.yaml", {{"bottom", "4", {}}}), "map").shape ==
+          Shape{1, 4, 4, 2});
+}
+
+TEST_CASE("DLRM has the layers of the benchmark's model", "[workload]") {
+    const Graph graph = read_trace("traces/rec/dlrm.yaml", {});
+    constexpr std::int64_t batch = 128, pairs = 27 * 26 / 2, top = 128 + pairs;
+    const std::int64_t bottom = 13 * 512 + 512 * 256 + 256 * 128;
+    const std::int64_t dense = bottom + top * 1024 + 1024 * 1024 + 1024 * 512 + 512 * 256 + 256;
+    CHECK(top == 479);
+    CHECK(total_macs(graph).value() == batch * (dense + 27 * 27 * 128));
+    constexpr std::int64_t biases = 512 + 256 + 128 + 1024 + 1024 + 512 + 256 + 1;
+    CHECK(parameters(graph) == std::int64_t{26} * 1'000'000 * 128 + dense + biases);
+}
+
 TEST_CASE("the teaching net has the numbers its comment tells", "[workload]") {
     const Graph graph = read_trace("traces/teaching/three_layers.yaml", {});
     CHECK(total_macs(graph).value() == 624);
