@@ -31,7 +31,7 @@ SMALL = [f"workload.{what}" for what in ("layers=1", "kv_len=512", "hidden=512",
                                          "vocabulary=1024")]
 SMALLER = tuple(word for setting in SMALL for word in ("--set", setting))
 LESS = {"tpu_v1_cnn1": ("--set", "workload.batch=2"), "llama3_8b": SMALLER, "llama3_70b": SMALLER,
-        "unet": ("--set", "workload.bottom=2"), "dlrm": ("--set", "workload.batch=16")}
+        "unet": ("--set", "workload.bottom=4"), "dlrm": ("--set", "workload.batch=16")}
 TRANSFERS_A_CLOCK = {"DDR3": 2, "HBM2": 2, "HBM2E": 2, "HBM3": 4, "HBM3E": 4}
 UNITS = {"Hz": 1, "MHz": 1e6, "GHz": 1e9}
 
