@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "sim/account/run_result.h"
 #include "sim/base/check.h"
 
 namespace systole {
@@ -34,6 +35,18 @@ Roofline roofline(const Work& work, const Peaks& peaks) {
     const Cycles cycles = std::max({compute, memory, host});
     if (cycles == Cycles()) return {cycles, "none"};
     return {cycles, cycles == compute ? "compute" : cycles == memory ? "memory" : "host"};
+}
+
+void set_roofline(ResultRow& row, const Peaks& peaks) {
+    Work work{row.matrix_macs, row.dram_read + row.dram_written, Bytes(0), Bytes(0)};
+    if (peaks.dram == BytesPerSecond::max()) work.dram = Bytes(0);
+    for (const Movement& movement : row.movements) {
+        if (movement.from == Place::Host) work.host_in += movement.bytes;
+        if (movement.to == Place::Host) work.host_out += movement.bytes;
+    }
+    const Roofline floor = roofline(work, peaks);
+    row.roofline_cycles = floor.cycles;
+    row.roofline_bound = floor.bound;
 }
 
 }  // namespace systole

@@ -9,6 +9,8 @@
 
 namespace systole {
 
+struct ResultRow;
+
 /// The highest rates of a device. A rate of 0 says that the device has no such path.
 struct Peaks {
     std::int64_t macs_per_cycle = 0;  ///< of all matrix units together, at the work's dtype
@@ -32,5 +34,8 @@ struct Roofline {
 /// The slowest of macs ÷ macs_per_cycle, dram ÷ its rate, and the host direction that carries more ÷ its
 /// rate, rounded up to cycles. Work for a path of rate 0 is a failed check.
 Roofline roofline(const Work& work, const Peaks& peaks);
+
+/// That of a row's matrix MACs and movements, into the row. An infinite DRAM is no roof.
+void set_roofline(ResultRow& row, const Peaks& peaks);
 
 }  // namespace systole

@@ -54,6 +54,8 @@ Protocol read_protocol(config::Config& config, const Protocol& defaults) {
     protocol.refresh_phase =
         run.time("refresh_phase", "since the last refresh of every DRAM channel when time starts",
                  defaults.refresh_phase);
+    protocol.reuse =
+        run.flag("reuse", "whether equal turns of repeated blocks need not all be simulated", defaults.reuse);
     config.finish();
     return protocol;
 }

@@ -22,9 +22,10 @@ struct Protocol {
     Where outputs_to = Where::Host;
     Launch launch = Launch::None;
     Ticks refresh_phase;  ///< since the last refresh of every DRAM channel
+    bool reuse = false;   ///< equal turns of repeated blocks need not all be simulated (reuse.h)
 
     /// The protocol of `systole run` and of `systole op`.
-    static Protocol of_run() { return {}; }
+    static Protocol of_run() { return {Where::Host, Where::Host, Launch::None, Ticks(0), true}; }
     static Protocol of_op() { return {Where::Dram, Where::Dram, Launch::None, Ticks(0)}; }
 };
 

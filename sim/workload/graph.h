@@ -40,12 +40,22 @@ struct Layer {
     SourceMark where;  ///< in the trace file, for errors of later stages
 };
 
+/// Layers that stand several times one behind the other: `turns` times so many layers, with so many tensors.
+struct RepeatedBlock {
+    std::string name;
+    std::size_t first_layer = 0, layers = 0;
+    TensorId first_tensor = 0;
+    std::size_t tensors = 0, turns = 0;
+};
+
 struct Graph {
     std::string name;
     std::vector<Tensor> tensors;
     std::vector<Layer> layers;      ///< each after the producers of its inputs
     std::vector<TensorId> inputs;   ///< fed from outside
     std::vector<TensorId> outputs;  ///< read by the outside
+    std::vector<RepeatedBlock> blocks =
+        {};  ///< not those inside others, nor those whose turns differ in size
 };
 
 /// "[1, 56, 56, 64]".

@@ -40,6 +40,9 @@ public:
     std::optional<TensorId> add_view(std::string name, TensorId base, Shape shape, const SourceMark& where);
 
     void add_output(TensorId tensor);
+    void add_block(RepeatedBlock block) { graph_.blocks.push_back(std::move(block)); }
+    std::size_t layers() const { return graph_.layers.size(); }
+    std::size_t tensors() const { return graph_.tensors.size(); }
     bool is_input(TensorId tensor) const { return graph_.tensors[tensor].role == TensorRole::Input; }
     const Tensor& tensor(TensorId tensor) const { return graph_.tensors[tensor]; }
 

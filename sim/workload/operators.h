@@ -33,6 +33,7 @@ struct Conv2d {
         return (round_up ? ceil_div(room, stride) : room / stride) + 1;
     }
     bool depthwise() const { return groups == in_c && groups > 1; }
+    friend bool operator==(const Conv2d&, const Conv2d&) = default;
 };
 
 /// out[b,m,n] = post(bias[n] + sum over k of a[b,m,k] * w[(b,)k,n]). `shared_weights`: the second operand is
@@ -44,6 +45,7 @@ struct MatMul {
     bool transposed_b = false;  ///< the second operand is stored [.., n, k]
     bool bias = false;
     Function post = Function::None;
+    friend bool operator==(const MatMul&, const MatMul&) = default;
 };
 
 /// out = post(a op b), element by element. b has the shape of a, or of the innermost dimensions of a: then it
@@ -55,11 +57,13 @@ struct Elementwise {
     Function post = Function::None;
     std::int64_t times = 1;
     bool stored = false;
+    friend bool operator==(const Elementwise&, const Elementwise&) = default;
 };
 
 struct Activation {
     Function function = Function::Relu;
     std::int64_t elements = 1;
+    friend bool operator==(const Activation&, const Activation&) = default;
 };
 
 struct Pool {
@@ -70,23 +74,27 @@ struct Pool {
 
     std::int64_t out_h() const { return (in_h + 2 * pad - window_h) / stride + 1; }
     std::int64_t out_w() const { return (in_w + 2 * pad - window_w) / stride + 1; }
+    friend bool operator==(const Pool&, const Pool&) = default;
 };
 
 /// Along the last dimension: `rows` independent rows of `cols` elements.
 struct Softmax {
     std::int64_t rows = 1, cols = 1;
+    friend bool operator==(const Softmax&, const Softmax&) = default;
 };
 
 struct Norm {
     enum class Kind { Layer, Rms };
     Kind kind = Kind::Layer;
     std::int64_t rows = 1, cols = 1;
+    friend bool operator==(const Norm&, const Norm&) = default;
 };
 
 /// out[.., permuted ..] = in: element [i0,i1,..] of the output is element of the input with dims permuted.
 struct Transpose {
     std::vector<std::int64_t> shape;        ///< of the input
     std::vector<std::int64_t> permutation;  ///< output dim d is input dim permutation[d]
+    friend bool operator==(const Transpose&, const Transpose&) = default;
 };
 
 /// Which rows lookups meet, for indices are data that nobody gives: evenly spread over the table, or by a
@@ -98,12 +106,14 @@ struct Embedding {
     std::int64_t vocabulary = 1, width = 1, lookups = 1;
     Spread spread = Spread::Even;
     std::int64_t bag = 1;  ///< lookups that are summed into one row of the output; divides them
+    friend bool operator==(const Embedding&, const Embedding&) = default;
 };
 
 /// out[i,:] = in[index[i],:]: the first operand holds `rows` rows, the second the indices.
 struct Gather {
     std::int64_t rows = 1, width = 1, lookups = 1;
     Spread spread = Spread::Even;
+    friend bool operator==(const Gather&, const Gather&) = default;
 };
 
 /// Tensors one behind the other along an axis. `outer`: elements of the dimensions before it, `inner`: behind
@@ -111,11 +121,13 @@ struct Gather {
 struct Concat {
     std::int64_t outer = 1, inner = 1;
     std::vector<std::int64_t> sizes;
+    friend bool operator==(const Concat&, const Concat&) = default;
 };
 
 /// Of an axis of `in` indices, `size` from `begin` on; `outer` and `inner` as for Concat.
 struct Slice {
     std::int64_t outer = 1, inner = 1, in = 1, begin = 0, size = 1;
+    friend bool operator==(const Slice&, const Slice&) = default;
 };
 
 /// Another size of a feature map. Nearest: of input pixel floor(p * in / out). Bilinear: between the four
@@ -125,36 +137,42 @@ struct Resize {
     Kind kind = Kind::Nearest;
     std::int64_t batch = 1, in_h = 1, in_w = 1, channels = 1;
     std::int64_t out_h = 1, out_w = 1;
+    friend bool operator==(const Resize&, const Resize&) = default;
 };
 
 /// Rotary position embedding of [outer, seq, heads, dim]: of each head, pairs of elements turned by the angle
 /// of the position. The stored table [seq, dim] holds the cosine and sine of each of the dim / 2 angles.
 struct Rotary {
     std::int64_t outer = 1, seq = 1, heads = 1, dim = 2;
+    friend bool operator==(const Rotary&, const Rotary&) = default;
 };
 
 /// Of each row, the k greatest elements in descending order, or where they stood.
 struct TopK {
     std::int64_t rows = 1, cols = 1, k = 1;
     bool indices = false;
+    friend bool operator==(const TopK&, const TopK&) = default;
 };
 
 /// The element by element part of a step of a long short-term memory. Reads the pre-activations of the gates
 /// [batch, 4 hidden] and the cell state c [batch, hidden]; writes h and c side by side, [batch, 2 hidden].
 struct LstmCell {
     std::int64_t batch = 1, hidden = 1;
+    friend bool operator==(const LstmCell&, const LstmCell&) = default;
 };
 
 /// The same of a gated recurrent unit: reads the pre-activations from the input and from the state, each
 /// [batch, 3 hidden], and the state h [batch, hidden]; writes h.
 struct GruCell {
     std::int64_t batch = 1, hidden = 1;
+    friend bool operator==(const GruCell&, const GruCell&) = default;
 };
 
 /// The rows of a step, [batch, rows, heads * dim], written as the last ones of a stored cache
 /// [batch, heads, length, dim], which is what comes out.
 struct CacheAppend {
     std::int64_t batch = 1, rows = 1, heads = 1, dim = 1, length = 1;
+    friend bool operator==(const CacheAppend&, const CacheAppend&) = default;
 };
 
 /// out = softmax(q k^T) v for each of `heads` heads of queries; heads / kv_heads of them in a row share a
@@ -177,6 +195,7 @@ struct Attention {
     std::int64_t visible(std::int64_t i) const { return causal ? kv_len - q_len + i + 1 : kv_len; }
     /// Of a head: queries with the keys that they see.
     std::int64_t pairs() const { return q_len * visible(0) + (causal ? q_len * (q_len - 1) / 2 : 0); }
+    friend bool operator==(const Attention&, const Attention&) = default;
 };
 
 using Operator =

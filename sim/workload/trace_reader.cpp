@@ -175,6 +175,7 @@ Named TraceReader::read_turns(const YamlNode& layers, std::int64_t turns, const 
                               const std::string& index, Scope& scope) {
     const std::size_t before = mistakes_.count();
     std::optional<Named> flow = scope.previous;
+    RepeatedBlock block{name, builder_.layers(), 0, builder_.tensors(), 0, static_cast<std::size_t>(turns)};
     for (std::int64_t turn = 0; turn < turns; ++turn) {
         Scope inner{&scope, fmt::format("{}{}.{}.", scope.prefix, name, turn), flow, flow, {}};
         if (!index.empty()) parameters_.bind(index, turn);
@@ -184,8 +185,14 @@ Named TraceReader::read_turns(const YamlNode& layers, std::int64_t turns, const 
             flow = Named{};
             break;
         }
+        if (turn > 0) continue;
+        block.layers = builder_.layers() - block.first_layer;
+        block.tensors = builder_.tensors() - block.first_tensor;
     }
     if (!index.empty()) parameters_.unbind(index);
+    const bool even = builder_.layers() == block.first_layer + block.layers * block.turns &&
+                      builder_.tensors() == block.first_tensor + block.tensors * block.turns;
+    if (scope.depth() == 0 && turns > 1 && even) builder_.add_block(std::move(block));
     return flow.value_or(Named{});
 }
 

@@ -58,11 +58,16 @@ public:
     }
 
     RunOutcome run(const Graph& graph, const RunOptions& options) const override {
-        const Lowered lowered = systolic::lower(graph, spec_, options.protocol);
-        std::optional<std::string> fault;
-        RunOutcome outcome = execute(lowered.program, options, fault);
-        SYSTOLE_CHECK(!fault, "{}", fault.value_or(""));
-        outcome.result.tensors = places(graph, lowered.placements);
+        const std::vector<Placement> placements = place_tensors(graph, spec_);
+        std::optional<DeviceResult> reused;
+        if (options.protocol.reuse && !options.timeline)
+            reused =
+                run_reusing(graph, [&](const ShorterGraph& shorter, const std::vector<std::size_t>& marks) {
+                    return run_shorter(shorter, placements, options, marks);
+                });
+        RunOutcome outcome =
+            reused ? RunOutcome{std::move(*reused), {}} : run_whole(graph, placements, options);
+        outcome.result.tensors = places(graph, placements);
         return outcome;
     }
 
@@ -117,6 +122,30 @@ private:
     }
 
     /// `fault`: the first wrong sum, on machines that compute values.
+    RunOutcome run_whole(const Graph& graph, const std::vector<Placement>& placements,
+                         const RunOptions& options) const {
+        std::optional<std::string> fault;
+        RunOutcome outcome =
+            execute(systolic::lower_at(placements, graph, spec_, options.protocol).program, options, fault);
+        SYSTOLE_CHECK(!fault, "{}", fault.value_or(""));
+        return outcome;
+    }
+
+    /// The turns that are left lie where they do in the whole network.
+    MarkedRun run_shorter(const ShorterGraph& shorter, const std::vector<Placement>& whole,
+                          const RunOptions& options, const std::vector<std::size_t>& marks) const {
+        std::vector<Placement> placements;
+        for (const TensorId tensor : shorter.whole) placements.push_back(whole[tensor]);
+        const Lowered lowered =
+            systolic::lower_at(std::move(placements), shorter.graph, spec_, options.protocol);
+        const FreshKernel kernel;
+        Machine machine(instance_name(spec_.name).c_str(), spec_, lowered.program, options);
+        machine.mark_after(marks);
+        machine.run();
+        SYSTOLE_CHECK(!machine.value_fault, "{}", machine.value_fault.value_or(""));
+        return marked_run(machine, spec_, options.protocol, marks);
+    }
+
     RunOutcome execute(const Program& program, const RunOptions& options,
                        std::optional<std::string>& fault) const {
         const FreshKernel kernel;

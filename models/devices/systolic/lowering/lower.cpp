@@ -78,16 +78,6 @@ AllocationRules allocation_rules(const SystolicSpec& spec, const PaddingMargin& 
     return rules;
 }
 
-/// Resident tensors keep clear of the margin that padding addresses may name.
-std::vector<Placement> place(const Graph& graph, const SystolicSpec& spec) {
-    const PaddingMargin margin = padding_margin(graph, spec);
-    std::vector<Placement> placements = allocate(graph, allocation_rules(spec, margin));
-    for (Placement& placement : placements) {
-        if (placement.space == Space::Scratchpad) placement.address += margin.bytes;
-    }
-    return placements;
-}
-
 /// m x k x n of an operator, `items` times; nothing for one that does not run on the matrix units.
 struct Extents {
     std::int64_t items = 1, m = 0, k = 0, n = 0;
@@ -233,11 +223,27 @@ LayerPlan plan_matrix(Workspace& workspace, std::int32_t index) {
     return result;
 }
 
+// Resident tensors keep clear of the margin that padding addresses may name.
+std::vector<Placement> place_tensors(const Graph& graph, const SystolicSpec& spec) {
+    const PaddingMargin margin = padding_margin(graph, spec);
+    std::vector<Placement> placements = allocate(graph, allocation_rules(spec, margin));
+    for (Placement& placement : placements) {
+        if (placement.space == Space::Scratchpad) placement.address += margin.bytes;
+    }
+    return placements;
+}
+
 Lowered lower(const Graph& graph, const SystolicSpec& spec, const Protocol& protocol,
               const LoweringOptions& options) {
-    Lowered lowered;
-    lowered.placements = place(graph, spec);  // first of all: whether memories hold the network
+    // First of all: whether memories hold the network.
+    return lower_at(place_tensors(graph, spec), graph, spec, protocol, options);
+}
+
+Lowered lower_at(std::vector<Placement> placements, const Graph& graph, const SystolicSpec& spec,
+                 const Protocol& protocol, const LoweringOptions& options) {
     refuse_endless(graph, spec.mxu);
+    Lowered lowered;
+    lowered.placements = std::move(placements);
     Workspace workspace(graph, spec, protocol, lowered.placements);
     workspace.runs_of_folds = options.runs_of_folds && runs_are_free(spec);
     Pipeline pipeline(workspace);

@@ -17,6 +17,9 @@ struct Lowered {
     std::vector<Placement> placements;  ///< by tensor of the graph
 };
 
+/// Where every tensor lies. Throws UserError where they do not fit into the machine's memories.
+std::vector<Placement> place_tensors(const Graph& graph, const SystolicSpec& spec);
+
 /// For tests that compare ways of writing the same program.
 struct LoweringOptions {
     bool runs_of_folds = true;  ///< where a machine allows it
@@ -26,5 +29,8 @@ struct LoweringOptions {
 /// those they have), a tile that cannot fit, memories too small; each with the layer's place and name.
 Lowered lower(const Graph& graph, const SystolicSpec& spec, const Protocol& protocol,
               const LoweringOptions& options = {});
+/// The same with tensors at given places, for a network that is a part of another.
+Lowered lower_at(std::vector<Placement> placements, const Graph& graph, const SystolicSpec& spec,
+                 const Protocol& protocol, const LoweringOptions& options = {});
 
 }  // namespace systole::systolic

@@ -56,12 +56,55 @@ Machine::Machine(sc_core::sc_module_name name, const SystolicSpec& spec, const P
     sequencer_ = std::make_unique<Sequencer>("sequencer", spec.sequencer, clock, options.protocol.launch,
                                              record, queues());
     bind();
+    SC_METHOD(mark);
+    dont_initialize();
+    sensitive << layers_ended_;
     if (options.check_dram && !foreign) memory.dram().check_commands();
     if (spec.mxu.engine == EngineKind::Grid)
         vector.on_drain([this, check = DrainCheck(program)](const Command& drain) {
             const auto mxu = static_cast<std::size_t>(record.program().vector(drain).mxu);
             if (!value_fault) value_fault = check.fault(drain, mxus[mxu]->grid());
         });
+}
+
+void Machine::mark_after(const std::vector<std::size_t>& layers) {
+    record.watch_layers(layers, [this](Ticks time) { layers_ended_.notify(to_sc_time(time - now())); });
+}
+
+void Machine::mark() {
+    Mark mark;
+    mark.time = now();
+    mark.memory_bus = memory_bus();
+    marks_.push_back(std::move(mark));
+}
+
+std::vector<EndCount> Machine::ends() const {
+    const Bytes vector_written = record.ledger().total(Place::Vector, Place::Scratchpad);
+    const Bytes vector_read = Bytes(vector.stats().scratchpad_bytes) - vector_written;
+    Bytes tiles_in, tiles_out, edges, sums;
+    for (const auto& mxu : mxus) {
+        tiles_in += Bytes(mxu->weights.dma.stats().bytes);
+        tiles_out += Bytes(mxu->stats().tile_bytes);
+        edges += Bytes(mxu->stats().edge_bytes);
+        sums += Bytes(mxu->stats().sum_bytes);
+    }
+    return {
+        {Place::WeightFifo, tiles_out, tiles_in},
+        {Place::Array, sums, edges + tiles_out},
+        {Place::Dram, memory.bytes_read(), memory.bytes_written()},
+        {Place::Host, host_link.bytes_down(), host_link.bytes_up()},
+        {Place::Scratchpad, scratchpad.bytes_out() + vector_read, scratchpad.bytes_in() + vector_written}};
+}
+
+std::vector<BusClocks> Machine::memory_bus() {
+    const BusAccount account = memory.bus_account();
+    std::vector<BusClocks> owners;
+    if (account.total() == 0) return owners;
+    for (int i = 0; i < kBusTimes; ++i) {
+        const auto time = static_cast<BusTime>(i);
+        owners.push_back({std::string(to_string(time)), account[time]});
+    }
+    return owners;
 }
 
 std::vector<CommandQueue*> Machine::queues() {

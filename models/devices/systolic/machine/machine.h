@@ -25,12 +25,15 @@
 #include "models/devices/systolic/spec/spec.h"
 #include "models/link/host_link.h"
 #include "models/memory/scratchpad/scratchpad.h"
+#include "sim/account/repeated_turn.h"
 #include "sim/device/device.h"
 
 namespace systole::systolic {
 
 class Machine : public sc_core::sc_module {
 public:
+    SC_HAS_PROCESS(Machine);
+
     /// `foreign`: a memory to be used instead of the specification's.
     Machine(sc_core::sc_module_name name, const SystolicSpec& spec, const Program& program,
             const RunOptions& options, const ForeignMemory* foreign = nullptr);
@@ -55,14 +58,26 @@ public:
 
     /// Counters of all units.
     std::vector<Stat> stats();
+    /// What every place that counts for itself has seen pass.
+    std::vector<EndCount> ends() const;
+    /// Who owned the clocks of the memory's data buses; nothing, if no bus is known.
+    std::vector<BusClocks> memory_bus();
+
+    /// Keeps whose the time was when the first so many layers have ended, for each of these numbers.
+    void mark_after(const std::vector<std::size_t>& layers);
+    /// Those kept so far; what is known only at the end of the run is left to the results.
+    const std::vector<Mark>& marks() const { return marks_; }
 
 private:
     std::vector<CommandQueue*> queues();
     void bind();
     std::vector<std::string> waits() const;
+    void mark();  // SC_METHOD
 
     const SystolicSpec& spec_;
     std::unique_ptr<Sequencer> sequencer_;
+    std::vector<Mark> marks_;
+    sc_core::sc_event_queue layers_ended_{"layers_ended"};
 };
 
 /// The memory of the specification as this run finds it: how far its refresh is.

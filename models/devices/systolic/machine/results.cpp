@@ -30,8 +30,8 @@ std::vector<Movement> movements_of(const ByteLedger& ledger, std::size_t layer) 
     return movements;
 }
 
-/// The critical path of [from, `last`) by class. A matrix unit that streams is compute there, not a wait.
-std::vector<CriticalStep> path_to(const RunRecord& record, CausalLog::EventId last, Ticks from) {
+/// The critical path of [from, `last`). A matrix unit that streams is compute there, not a wait.
+std::vector<CausalLog::Piece> owned_path(const RunRecord& record, CausalLog::EventId last, Ticks from) {
     if (last == CausalLog::kNone) return {};
     auto pieces = record.log().explain(last, from);
     for (auto& piece : pieces) {
@@ -39,7 +39,14 @@ std::vector<CriticalStep> path_to(const RunRecord& record, CausalLog::EventId la
         if (piece.owner == SlotClass::Dependency && unit_kind(command.unit) == UnitKind::Matrix)
             piece.owner = SlotClass::Useful;
     }
-    return critical_path(pieces);
+    return pieces;
+}
+
+/// For how long a refresh keeps a bank from work.
+Ticks longest_refresh(const DramSpec& memory) {
+    if (memory.kind == DramSpec::Kind::Ideal || memory.refresh == RefreshPolicy::Off) return Ticks(0);
+    const char* const timing = memory.refresh == RefreshPolicy::PerBank ? "RFCSB" : "RFC";
+    return ClockDomain(memory.clock).after(Ticks(0), Cycles(memory.timing.at(timing)));
 }
 
 /// Matrix work of every pass, by layer.
@@ -49,19 +56,6 @@ std::vector<std::int64_t> matrix_macs(const Program& program) {
         if (unit_kind(command.unit) == UnitKind::Matrix)
             macs[static_cast<std::size_t>(command.layer)] += program.pass(command).macs().value();
     return macs;
-}
-
-void add_roofline(ResultRow& row, const ByteLedger& ledger, std::size_t first, std::size_t count,
-                  const Peaks& peaks) {
-    Work work{row.matrix_macs, row.dram_read + row.dram_written, Bytes(0), Bytes(0)};
-    for (std::size_t layer = first; layer < first + count; ++layer) {
-        work.host_in += ledger.out_of(layer, Place::Host);
-        work.host_out += ledger.into(layer, Place::Host);
-    }
-    if (peaks.dram == BytesPerSecond::max()) work.dram = Bytes(0);  // an ideal memory is no roof
-    const Roofline floor = roofline(work, peaks);
-    row.roofline_cycles = floor.cycles;
-    row.roofline_bound = floor.bound;
 }
 
 class Rows {
@@ -99,8 +93,8 @@ public:
             row.slots = slots[i];
             row.compulsory_dram = Bytes(info.compulsory_dram);
             row.bound_by = bound_by(path(last[i], row.begin));
-            fill(row, i, 1, info.dtype);
             row.movements = movements_of(ledger_, i);
+            fill(row, i, 1, info.dtype);
             rows.push_back(std::move(row));
         }
         return rows;
@@ -125,7 +119,7 @@ public:
     /// The critical path of [from, `last`) by class.
     const std::vector<CriticalStep>& path(CausalLog::EventId last, Ticks from) const {
         const auto [known, added] = paths_.try_emplace({last, from});
-        if (added) known->second = path_to(machine_.record, last, from);
+        if (added) known->second = critical_path(owned_path(machine_.record, last, from));
         return known->second;
     }
 
@@ -148,7 +142,7 @@ private:
             row.dram_read += ledger_.out_of(layer, Place::Dram);
             row.dram_written += ledger_.into(layer, Place::Dram);
         }
-        add_roofline(row, ledger_, first, count, peaks(dtype));
+        set_roofline(row, peaks(dtype));
     }
 
     Machine& machine_;
@@ -157,35 +151,6 @@ private:
     const ByteLedger& ledger_;
     mutable std::map<std::pair<CausalLog::EventId, Ticks>, std::vector<CriticalStep>> paths_;
 };
-
-std::vector<EndCount> ends_of(Machine& machine) {
-    const Bytes vector_written = machine.record.ledger().total(Place::Vector, Place::Scratchpad);
-    const Bytes vector_read = Bytes(machine.vector.stats().scratchpad_bytes) - vector_written;
-    Bytes tiles_in, tiles_out, edges, sums;
-    for (const auto& mxu : machine.mxus) {
-        tiles_in += Bytes(mxu->weights.dma.stats().bytes);
-        tiles_out += Bytes(mxu->stats().tile_bytes);
-        edges += Bytes(mxu->stats().edge_bytes);
-        sums += Bytes(mxu->stats().sum_bytes);
-    }
-    return {{Place::WeightFifo, tiles_out, tiles_in},
-            {Place::Array, sums, edges + tiles_out},
-            {Place::Dram, machine.memory.bytes_read(), machine.memory.bytes_written()},
-            {Place::Host, machine.host_link.bytes_down(), machine.host_link.bytes_up()},
-            {Place::Scratchpad, machine.scratchpad.bytes_out() + vector_read,
-             machine.scratchpad.bytes_in() + vector_written}};
-}
-
-/// Nothing, if no bus is known.
-std::vector<BusClocks> memory_bus(const BusAccount& account) {
-    std::vector<BusClocks> owners;
-    if (account.total() == 0) return owners;
-    for (int i = 0; i < kBusTimes; ++i) {
-        const auto time = static_cast<BusTime>(i);
-        owners.push_back({std::string(to_string(time)), account[time]});
-    }
-    return owners;
-}
 
 /// The roofline of every layer, on the work done inside its interval: what certainly crossed the DRAM's bus
 /// then, and the useful slots, both fit into it.
@@ -203,9 +168,32 @@ void check_layers(const Machine& machine, const std::vector<ResultRow>& layers, 
     }
 }
 
+/// What is known only at the end: the number of layers of each mark, and the path up to it.
+std::vector<Mark> finish_marks(Machine& machine, const std::vector<std::size_t>& layers) {
+    std::vector<Mark> marks = machine.marks();
+    SYSTOLE_CHECK(marks.size() == layers.size(), "{} of {} marks were met", marks.size(), layers.size());
+    if (marks.empty()) return marks;
+    const auto pieces = owned_path(machine.record, machine.record.last(), Ticks(0));
+    const auto ends = machine.record.layer_ends();
+    for (std::size_t i = 0; i < marks.size(); ++i) {
+        Mark& mark = marks[i];
+        mark.layers = layers[i];
+        SYSTOLE_CHECK(mark.time == machine.record.log()[ends[layers[i] - 1]].time, "mark {} was met at {} ps",
+                      i, mark.time.value());
+        std::vector<CausalLog::Piece> before;
+        for (CausalLog::Piece piece : pieces) {
+            piece.end = std::min(piece.end, mark.time);
+            if (piece.begin < piece.end) before.push_back(piece);
+        }
+        mark.critical_path = critical_path(before);
+    }
+    return marks;
+}
+
 }  // namespace
 
-DeviceResult result_of(Machine& machine, const SystolicSpec& spec, const Protocol& protocol) {
+MarkedRun marked_run(Machine& machine, const SystolicSpec& spec, const Protocol& protocol,
+                     const std::vector<std::size_t>& marks) {
     const Program& program = machine.record.program();
     const auto fastest = std::max_element(program.layers.begin(), program.layers.end(),
                                           [&](const LayerInfo& a, const LayerInfo& b) {
@@ -214,7 +202,8 @@ DeviceResult result_of(Machine& machine, const SystolicSpec& spec, const Protoco
     const DType dtype = fastest == program.layers.end() ? DType::Int8 : fastest->dtype;
     const Rows rows(machine, spec);
 
-    DeviceResult result;
+    MarkedRun run;
+    DeviceResult& result = run.checked.result;
     result.device = spec.name;
     result.trace = program.trace;
     result.protocol = describe(protocol);
@@ -226,9 +215,9 @@ DeviceResult result_of(Machine& machine, const SystolicSpec& spec, const Protoco
     result.total.bound_by = bound_by(result.critical_path);
     result.stats = machine.stats();
     machine.memory.account_energy(result.energy);
-    result.memory_bus = memory_bus(machine.memory.bus_account());
+    result.memory_bus = machine.memory_bus();
 
-    Expectations expected;
+    Expectations& expected = run.checked.expected;
     for (const auto& mxu : machine.mxus) expected.capacity += mxu->account().capacity();
     expected.macs =
         Macs(std::accumulate(program.layers.begin(), program.layers.end(), std::int64_t{0},
@@ -236,11 +225,14 @@ DeviceResult result_of(Machine& machine, const SystolicSpec& spec, const Protoco
     const std::int64_t done = result.total.matrix_macs.value() + machine.vector.stats().macs;
     SYSTOLE_CHECK(done == expected.macs.value(), "units did {} MACs of the operators' {}", done,
                   expected.macs.value());
-    expected.ends = ends_of(machine);
+    expected.ends = machine.ends();
     expected.peaks = rows.peaks(dtype);
     check_invariants(result, expected);
     check_layers(machine, result.layers, expected.peaks.dram);
-    return result;
+    run.marks = finish_marks(machine, marks);
+    run.jitter = longest_refresh(spec.memory);
+    run.longest = spec.longest_run();
+    return run;
 }
 
 }  // namespace systole::systolic

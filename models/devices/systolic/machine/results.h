@@ -3,12 +3,18 @@
 #pragma once
 
 #include "models/devices/systolic/machine/machine.h"
-#include "sim/account/run_result.h"
+#include "sim/device/reuse.h"
 
 namespace systole::systolic {
 
-/// The result of a finished run, invariants checked. Names of device and tensors, and the effective
-/// configuration, are the caller's to add.
-DeviceResult result_of(Machine& machine, const SystolicSpec& spec, const Protocol& protocol);
+/// The result of a finished run, invariants checked, with the marks that the machine was asked for after so
+/// many layers. Names of device and tensors, and the effective configuration, are the caller's to add.
+MarkedRun marked_run(Machine& machine, const SystolicSpec& spec, const Protocol& protocol,
+                     const std::vector<std::size_t>& marks = {});
+
+/// Its result alone.
+inline DeviceResult result_of(Machine& machine, const SystolicSpec& spec, const Protocol& protocol) {
+    return marked_run(machine, spec, protocol).checked.result;
+}
 
 }  // namespace systole::systolic

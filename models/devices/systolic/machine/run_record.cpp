@@ -50,6 +50,8 @@ void RunRecord::complete(const Command& command, EventId done) {
     };
     keep_latest(layer_end_[static_cast<std::size_t>(command.layer)]);
     keep_latest(last_);
+    for (Watch& watch : watches_)
+        if (static_cast<std::size_t>(command.layer) < watch.layers && --watch.left == 0) on_layers_(time);
 
     auto& waiters = waiting_[command.unit];
     const auto arrived = [&](const Waiter& waiter) {
@@ -58,6 +60,17 @@ void RunRecord::complete(const Command& command, EventId done) {
         return true;
     };
     waiters.erase(std::remove_if(waiters.begin(), waiters.end(), arrived), waiters.end());
+}
+
+void RunRecord::watch_layers(const std::vector<std::size_t>& layers, std::function<void(Ticks)> listener) {
+    on_layers_ = std::move(listener);
+    for (const std::size_t count : layers) {
+        const auto of_them = [count](const Command& command) {
+            return static_cast<std::size_t>(command.layer) < count;
+        };
+        watches_.push_back(
+            {count, static_cast<std::size_t>(std::ranges::count_if(program_.commands, of_them))});
+    }
 }
 
 void RunRecord::span(const Command& command, const char* what, Ticks begin, Ticks end) {

@@ -3,6 +3,7 @@
 // everything happened when it did (causal log), what moved (byte ledger), when layers ended, and spans.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <systemc>
 #include <vector>
@@ -25,6 +26,7 @@ public:
     CausalLog& log() { return log_; }
     const CausalLog& log() const { return log_; }
     ByteLedger& ledger() { return ledger_; }
+    const ByteLedger& ledger() const { return ledger_; }
 
     /// True when every token of the command is there; otherwise `wake` will be notified once when the first
     /// missing one arrives (ask again then).
@@ -33,6 +35,8 @@ public:
     EventId last_token(const Command& command) const;
     /// The command is complete as of the event `done`: tokens flow, its layer lasts at least until then.
     void complete(const Command& command, EventId done);
+    /// Tells `listener` when everything of the first so many layers is complete, for each of these numbers.
+    void watch_layers(const std::vector<std::size_t>& layers, std::function<void(Ticks)> listener);
     /// A transfer that crossed the DRAM's bus at some time in [begin, end).
     void crossed_dram(Ticks begin, Ticks end, Bytes bytes) { crossings_.push_back({begin, end, bytes}); }
     /// Bytes that certainly crossed it within [begin, end): those of transfers that lie inside.
@@ -58,6 +62,11 @@ private:
         sc_core::sc_event* event;
     };
 
+    /// Commands of the first `layers` layers that are not complete.
+    struct Watch {
+        std::size_t layers, left = 0;
+    };
+
     struct Crossing {
         Ticks begin, end;
         Bytes bytes;
@@ -70,6 +79,8 @@ private:
     std::vector<std::vector<EventId>> done_;    // by unit: completions in order
     std::vector<std::vector<Waiter>> waiting_;  // by the unit waited for
     std::vector<EventId> layer_end_;
+    std::vector<Watch> watches_;
+    std::function<void(Ticks)> on_layers_;
     std::size_t completed_ = 0;
     EventId last_ = CausalLog::kNone;
     bool timeline_;

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reuse of repeated blocks: of many equal turns (the layers of a transformer) the first ones and the last two
+// are simulated, and the others take the accounts of one turn in the middle, once two of them one behind the
+// other have agreed. The same for every device kind.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "sim/account/invariants.h"
+#include "sim/account/repeated_turn.h"
+#include "sim/account/run_result.h"
+#include "sim/base/units.h"
+#include "sim/workload/graph.h"
+#include "sim/workload/shorter_graph.h"
+
+namespace systole {
+
+/// A run of a shorter network with what is needed to make it longer again.
+struct MarkedRun {
+    CheckedResult checked;
+    std::vector<Mark> marks;  ///< one for each that was asked for
+    Ticks jitter;             ///< by which a layer's time may differ for no other reason than refresh
+    Ticks longest;            ///< time that can be accounted for
+};
+
+/// Runs a shorter network; marks are wanted after so many layers each, ascending.
+using RunShorter =
+    std::function<MarkedRun(const ShorterGraph& shorter, const std::vector<std::size_t>& marks)>;
+
+/// The result of `graph` by runs of shorter ones. Nothing if it has no block with many equal turns, or if
+/// they do not come to agree. Throws UserError for a run that is too long to be accounted for.
+std::optional<DeviceResult> run_reusing(const Graph& graph, const RunShorter& run);
+
+}  // namespace systole

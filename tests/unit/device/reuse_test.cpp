@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reuse of repeated blocks on a make-believe device: a layer takes so many ticks of one array of one slot,
+// all of them useful, and reads as many bytes from DRAM as its place in its turn says.
+#include "sim/device/reuse.h"
+
+#include <catch2/catch.hpp>
+#include <functional>
+
+#include "sim/base/error.h"
+#include "tests/unit/workload/graphs.h"
+
+using namespace systole;
+using namespace systole::test;
+
+namespace {
+
+Graph network(int turns) {
+    return graph_of(trace_of("[4, 8]",
+                             "  - {name: first, op: matmul, n: 8}\n"
+                             "  - name: block\n"
+                             "    repeat: " +
+                                 std::to_string(turns) +
+                                 "\n"
+                                 "    layers:\n"
+                                 "      - {name: a, op: matmul, n: 8}\n"
+                                 "      - {name: b, op: matmul, n: 8}\n"
+                                 "  - {name: out, op: matmul, n: 2}\n"));
+}
+
+/// Times and bytes of layers by name; all that is asked of it is kept.
+struct Pretence {
+    std::function<std::int64_t(const std::string& layer)> ticks;
+    Ticks jitter = Ticks(0), longest = Ticks::max();
+    mutable std::vector<std::size_t> layers_run = {};
+
+    static std::int64_t bytes_of(const std::string& layer) { return layer.ends_with(".b") ? 20 : 10; }
+
+    MarkedRun operator()(const ShorterGraph& shorter, const std::vector<std::size_t>& marks) const {
+        layers_run.push_back(shorter.graph.layers.size());
+        MarkedRun run{{}, {}, jitter, longest};
+        DeviceResult& result = run.checked.result;
+        result.clock = Hertz(1'000'000'000'000);  // a cycle is a tick
+        result.trace = shorter.graph.name;
+        Ticks now;
+        std::int64_t bytes = 0;
+        for (std::size_t i = 0; i < shorter.graph.layers.size(); ++i) {
+            const Layer& layer = shorter.graph.layers[i];
+            ResultRow row;
+            row.name = layer.name;
+            row.op = "matmul";
+            row.begin = now;
+            now += Ticks(ticks(layer.name));
+            row.end = now;
+            row.cycles = Cycles(row.time().value());
+            row.slots[static_cast<std::size_t>(SlotClass::Useful)] = row.time().value();
+            row.macs = row.matrix_macs = Macs(1);
+            row.dram_read = Bytes(bytes_of(layer.name));
+            row.movements = {{Place::Dram, Place::Scratchpad, Operand::Weights, row.dram_read}};
+            bytes += row.dram_read.value();
+            result.layers.push_back(row);
+            if (std::ranges::find(marks, i + 1) != marks.end())
+                run.marks.push_back(
+                    {i + 1, now, {{"transfer", 2 * now.value()}}, {{SlotClass::Useful, now}}});
+        }
+        ResultRow& total = result.total;
+        total.end = now;
+        total.cycles = Cycles(now.value());
+        total.slots[static_cast<std::size_t>(SlotClass::Useful)] = now.value();
+        total.macs = total.matrix_macs = Macs(static_cast<std::int64_t>(result.layers.size()));
+        total.dram_read = Bytes(bytes);
+        total.compulsory_dram = Bytes(3 * static_cast<std::int64_t>(result.layers.size()));
+        total.movements = {{Place::Dram, Place::Scratchpad, Operand::Weights, Bytes(bytes)}};
+        result.critical_path = {{SlotClass::Useful, now}};
+        result.stats = {{"dram", "bursts", "bursts", "", bytes / 10}};
+        result.memory_bus = {{"transfer", 2 * now.value()}};
+        result.energy.enter({"dram", "read", "bursts", "bursts", bytes / 10, Femtojoules(7)});
+        result.energy.enter({"dram", "background", "", "ps", 2 * now.value(), Femtojoules(1)});
+        run.checked.expected = {now.value(),
+                                total.macs,
+                                {{Place::Dram, Bytes(bytes), Bytes(0)}},
+                                {2, BytesPerSecond::max(), BytesPerSecond(1), result.clock}};
+        return run;
+    }
+
+    /// What the whole network would have answered.
+    DeviceResult whole(const Graph& graph) const {
+        std::vector<std::size_t> turns;
+        for (const RepeatedBlock& block : graph.blocks) turns.push_back(block.turns);
+        return Pretence{ticks, jitter, longest}(shorten(graph, turns), {}).checked.result;
+    }
+};
+
+void check_equal(const DeviceResult& reused, const DeviceResult& whole) {
+    REQUIRE(reused.layers.size() == whole.layers.size());
+    for (std::size_t i = 0; i < whole.layers.size(); ++i) {
+        CHECK(reused.layers[i].name == whole.layers[i].name);
+        CHECK(reused.layers[i].begin == whole.layers[i].begin);
+        CHECK(reused.layers[i].end == whole.layers[i].end);
+        CHECK(reused.layers[i].dram_read == whole.layers[i].dram_read);
+    }
+    CHECK(reused.total.end == whole.total.end);
+    CHECK(reused.total.cycles == whole.total.cycles);
+    CHECK(reused.total.macs == whole.total.macs);
+    CHECK(reused.total.slots == whole.total.slots);
+    CHECK(reused.total.compulsory_dram == whole.total.compulsory_dram);
+    CHECK(reused.total.movements.at(0).bytes == whole.total.movements.at(0).bytes);
+    CHECK(reused.critical_path.at(0).time == whole.critical_path.at(0).time);
+    CHECK(reused.stats.at(0).value == whole.stats.at(0).value);
+    CHECK(reused.memory_bus.at(0).clocks == whole.memory_bus.at(0).clocks);
+    CHECK(reused.energy.total() == whole.energy.total());
+}
+
+std::size_t reused_rows(const DeviceResult& result) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(result.layers, [](auto& row) { return row.reused; }));
+}
+
+}  // namespace
+
+TEST_CASE("equal turns are simulated five times, and once less, and the result is the whole network's") {
+    const Graph graph = network(40);
+    const Pretence device{[](const std::string& layer) { return layer.ends_with(".b") ? 500 : 300; }};
+    const auto result = run_reusing(graph, std::cref(device));
+    REQUIRE(result);
+    check_equal(*result, device.whole(graph));
+    CHECK(reused_rows(*result) == 2 * 35);
+    CHECK(result->layers[1 + 2 * 3].reused);         // turn 3
+    CHECK_FALSE(result->layers[2 * 3].reused);       // the last layer of turn 2
+    CHECK_FALSE(result->layers[1 + 2 * 38].reused);  // the last turn but one
+    CHECK(device.layers_run == std::vector<std::size_t>{2 + 10, 2 + 8});
+}
+
+TEST_CASE("turns that are long in coming to agree are simulated nine times") {
+    const Graph graph = network(40);
+    const Pretence device{[](const std::string& layer) {
+        for (const char* early : {"block.0.", "block.1.", "block.2."})
+            if (layer.starts_with(early)) return 100 + 100 * (layer[6] - '0');
+        return 1000;
+    }};
+    const auto result = run_reusing(graph, std::cref(device));
+    REQUIRE(result);
+    check_equal(*result, device.whole(graph));
+    CHECK(reused_rows(*result) == 2 * 31);
+    CHECK(device.layers_run == std::vector<std::size_t>{12, 20, 18});
+}
+
+TEST_CASE("turns that never agree are not reused") {
+    const Pretence device{[](const std::string& layer) {
+        return layer.starts_with("block.") ? 1000 + 100 * std::stoi(layer.substr(6)) : 1000;
+    }};
+    CHECK_FALSE(run_reusing(network(40), std::cref(device)));
+    CHECK(device.layers_run == std::vector<std::size_t>{12, 20});
+}
+
+TEST_CASE("what one refresh takes may lie between two turns that agree, and no more") {
+    const Graph graph = network(40);
+    const auto with = [&](std::int64_t more, std::int64_t jitter) {
+        const Pretence device{[more](const std::string& layer) {
+                                  return layer == "block.2.a" || layer == "block.6.a" ? 50'000 + more
+                                                                                      : 50'000;
+                              },
+                              Ticks(jitter)};
+        return run_reusing(graph, std::cref(device)).has_value();
+    };
+    CHECK(with(0, 0));
+    CHECK(with(20, 20));
+    CHECK_FALSE(with(20, 19));
+    CHECK_FALSE(with(51, 100));  // more than 1/2000 of a turn
+}
+
+TEST_CASE("few turns are all simulated") {
+    const Pretence device{[](const std::string&) { return 10; }};
+    CHECK_FALSE(run_reusing(network(15), std::cref(device)));
+    CHECK(device.layers_run.empty());
+    CHECK(run_reusing(network(16), std::cref(device)));
+}
+
+TEST_CASE("a run that becomes too long to be accounted for is refused") {
+    const Pretence device{[](const std::string&) { return 1'000'000; }, Ticks(0), Ticks(50'000'000)};
+    CHECK_THROWS_AS(run_reusing(network(40), std::cref(device)), UserError);
+}
