@@ -27,6 +27,13 @@ std::optional<MatrixView> matrix_of(const Operator& op) {
     return std::nullopt;
 }
 
+/// "16 GiB (17.18 GB)": as memories are sold, and beside it as needs are counted.
+std::string capacity_text(Bytes capacity) {
+    constexpr std::int64_t kGibi = std::int64_t{1} << 30;
+    if (capacity.value() == 0 || capacity.value() % kGibi != 0) return format_bytes(capacity);
+    return fmt::format("{} GiB ({})", capacity.value() / kGibi, format_bytes(capacity));
+}
+
 /// Weights, and a KV cache, which outlives the run as they do.
 bool stays(const Tensor& tensor) {
     return tensor.role == TensorRole::Weights || tensor.role == TensorRole::KvCache;
@@ -75,7 +82,8 @@ private:
     const AllocationRules& rules_;
     std::vector<Placement> placements_;
     std::vector<std::int64_t> padded_;  // bytes of each tensor, rounded up to its space's alignment
-    std::int64_t weights_end_ = 0;
+    std::int64_t weights_end_ = 0;      // and of caches
+    std::int64_t cache_bytes_ = 0;
     std::int64_t activations_peak_ = 0;
 };
 
@@ -141,6 +149,7 @@ void Allocator::place_weights() {
         if (!stays(graph_.tensors[id]) || is_view(id)) continue;
         placements_[id].address = weights_end_;
         weights_end_ += padded_[id];
+        if (graph_.tensors[id].role == TensorRole::KvCache) cache_bytes_ += padded_[id];
     }
 }
 
@@ -219,16 +228,21 @@ void Allocator::place_views() {
 
 void Allocator::check_capacity() const {
     std::vector<Diagnostic> faults;
-    const auto fail = [&](std::string message) { faults.emplace_back().message = std::move(message); };
+    const auto fail = [&](std::string message) {
+        faults.emplace_back().message = std::move(message);
+        if (!graph_.layers.empty()) faults.back().where.file = graph_.layers.front().where.file;
+    };
     const bool in_dram = rules_.activations == Space::Dram;
     const std::string activations = format_bytes(Bytes(activations_peak_));
-    const std::string weights = format_bytes(Bytes(weights_end_));
+    const std::string weights = format_bytes(Bytes(weights_end_ - cache_bytes_));
     const Bytes dram(weights_end_ + (in_dram ? activations_peak_ : 0));
-    if (dram > rules_.dram_capacity)
-        fail(fmt::format(
-            "'{}' does not fit into DRAM: weights {} + activations {} (at their peak) = {}, capacity {}",
-            graph_.name, weights, in_dram ? activations : "0 B", format_bytes(dram),
-            format_bytes(rules_.dram_capacity)));
+    if (dram > rules_.dram_capacity) {
+        std::string parts = weights + " weights";
+        if (cache_bytes_ > 0) parts += fmt::format(", {} KV cache", format_bytes(Bytes(cache_bytes_)));
+        if (in_dram) parts += fmt::format(", {} activations", activations);
+        fail(fmt::format("the network needs {} of memory: {}; {} has {}", format_bytes(dram), parts,
+                         rules_.memory, capacity_text(rules_.dram_capacity)));
+    }
     if (!in_dram && activations_peak_ > rules_.scratchpad_capacity.value())
         fail(fmt::format(
             "'{}' does not fit into the scratchpad: activations {} (at their peak), capacity {}; the "

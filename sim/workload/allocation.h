@@ -3,6 +3,7 @@
 // never from byte counts alone.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -41,13 +42,15 @@ struct AllocationRules {
     /// With activations in DRAM: those that save most traffic live in the scratchpad instead (residency.h).
     bool resident_where_it_pays = false;
     std::vector<bool> never_resident = {};  ///< by tensor; those beyond its end may
+    std::string memory = "the DRAM";        ///< for messages: whose and which, "tpu_v4's HBM2"
 };
 
 /// One placement per tensor of the graph. Weights live for the whole run; an activation's place is used again
 /// once its last reader is through (first fit over live ranges). Weights of conv2d (depthwise ones
 /// excepted, which no array holds) and matmul (stored ones) are laid out as `weights` says over the
 /// implicit-GEMM view [k = kernel_h*kernel_w*in_c/groups, n = out_c/groups], group by group; everything else
-/// is RowMajor. Throws UserError with a breakdown (weights, activations, capacity) when a space is too small.
+/// is RowMajor. Throws UserError with a breakdown (weights, KV cache, the most activations that live at once,
+/// with all padding) when a space is too small.
 std::vector<Placement> allocate(const Graph& graph, const AllocationRules& rules);
 
 }  // namespace systole

@@ -35,6 +35,14 @@ bool begins_inside_byte(const Operator& op, const Tensor& in) {
     return along_rows && bits_of(in.dtype).value() * slice->begin % 8 != 0;
 }
 
+/// Whether the elements of a head do not fill their bytes.
+bool ends_inside_byte(const Operator& op, const Tensor& in) {
+    const auto* attention = std::get_if<Attention>(&op);
+    const auto* append = std::get_if<CacheAppend>(&op);
+    const std::int64_t dim = attention ? attention->head_dim : append ? append->dim : 8;
+    return bits_of(in.dtype).value() * dim % 8 != 0;
+}
+
 }  // namespace
 
 std::optional<TensorId> GraphBuilder::add_tensor(Tensor tensor, const SourceMark& where) {
@@ -49,8 +57,8 @@ std::optional<TensorId> GraphBuilder::add_tensor(Tensor tensor, const SourceMark
 }
 
 std::optional<TensorId> GraphBuilder::add_input(std::string name, Shape shape, DType dtype,
-                                                const SourceMark& where) {
-    const auto id = add_tensor({std::move(name), std::move(shape), dtype, TensorRole::Input}, where);
+                                                const SourceMark& where, TensorRole role) {
+    const auto id = add_tensor({std::move(name), std::move(shape), dtype, role}, where);
     if (id) graph_.inputs.push_back(*id);
     return id;
 }
@@ -82,6 +90,9 @@ std::optional<TensorId> GraphBuilder::add_layer(LayerPlan plan) {
     if (begins_inside_byte(plan.op, first))
         faults.push_back(fmt::format("column {} of '{}' begins inside a byte of {}",
                                      std::get<Slice>(plan.op).begin, first.name, to_string(first.dtype)));
+    if (ends_inside_byte(plan.op, first))
+        faults.push_back(fmt::format("rows of '{}' {} are cut by heads, inside a byte", first.name,
+                                     to_string(first.dtype)));
     for (const std::string& fault : faults)
         mistakes_->add(plan.where, fmt::format("{} '{}': {}", op_name(plan.op), plan.name, fault));
     if (!faults.empty()) return std::nullopt;
@@ -98,11 +109,44 @@ std::optional<TensorId> GraphBuilder::add_layer(LayerPlan plan) {
     const DType activations = tensor(plan.inputs.front()).dtype;
     layer.weights = add_stored(weights_shape(plan.op), "weights", plan.weight_dtype);
     layer.bias = add_stored(bias_shape(plan.op), "bias", bias_dtype(plan, activations));
-    const auto output = add_tensor({plan.name, std::move(plan.output), plan.out_dtype}, plan.where);
+    const bool cache = std::holds_alternative<CacheAppend>(plan.op);
+    const auto output = add_tensor({plan.name, std::move(plan.output), plan.out_dtype,
+                                    cache ? TensorRole::KvCache : TensorRole::Activation},
+                                   plan.where);
     if (!output) return std::nullopt;
     layer.output = *output;
     graph_.layers.push_back(std::move(layer));
     return output;
+}
+
+std::optional<TensorId> GraphBuilder::add_unfused(const LayerPlan& plan) {
+    const auto& whole = std::get<Attention>(plan.op);
+    const Shape shape = {whole.batch, whole.kv_heads, whole.q_len, whole.group(), whole.kv_len};
+    const auto part = [&](Attention::Part which) {
+        Attention op = whole;
+        op.part = which;
+        return op;
+    };
+    const DType dtype = tensor(plan.inputs[0]).dtype;
+    const auto scores = add_layer({plan.name + ".scores",
+                                   part(Attention::Part::Scores),
+                                   {plan.inputs[0], plan.inputs[1]},
+                                   shape,
+                                   dtype,
+                                   dtype,
+                                   plan.where});
+    if (!scores) return std::nullopt;
+    const Softmax softmax{elements(shape) / whole.kv_len, whole.kv_len};
+    const auto shares =
+        add_layer({plan.name + ".softmax", softmax, {*scores}, shape, dtype, dtype, plan.where});
+    if (!shares) return std::nullopt;
+    return add_layer({plan.name,
+                      part(Attention::Part::Context),
+                      {*shares, plan.inputs[2]},
+                      plan.output,
+                      dtype,
+                      plan.out_dtype,
+                      plan.where});
 }
 
 void GraphBuilder::add_output(TensorId tensor) {

@@ -31,8 +31,11 @@ public:
     void rename(std::string name) { graph_.name = std::move(name); }
 
     // Each answers the new tensor, or nothing after a mistake.
-    std::optional<TensorId> add_input(std::string name, Shape shape, DType dtype, const SourceMark& where);
+    std::optional<TensorId> add_input(std::string name, Shape shape, DType dtype, const SourceMark& where,
+                                      TensorRole role = TensorRole::Input);
     std::optional<TensorId> add_layer(LayerPlan plan);
+    /// An attention as three layers: scores, their softmax, and the product with the values.
+    std::optional<TensorId> add_unfused(const LayerPlan& plan);
     /// The elements of `base` under another shape.
     std::optional<TensorId> add_view(std::string name, TensorId base, Shape shape, const SourceMark& where);
 

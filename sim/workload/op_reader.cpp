@@ -181,7 +181,9 @@ const std::vector<OpSyntax>& syntaxes() {
                                               {"rotary", 1, read_rotary},
                                               {"top_k", 1, read_top_k},
                                               {"lstm_cell", 2, read_lstm_cell},
-                                              {"gru_cell", 3, read_gru_cell}};
+                                              {"gru_cell", 3, read_gru_cell},
+                                              {"kv_cache", 1, read_kv_cache},
+                                              {"attention", 3, read_attention}};
     return all;
 }
 

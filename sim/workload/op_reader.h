@@ -41,6 +41,7 @@ struct LayerMeaning {
     std::optional<Operator> op;
     Shape output;
     std::optional<DType> dtype = std::nullopt;  ///< of the output, where the operator alone decides it
+    bool unfused = false;                       ///< attention whose scores are tensors: three layers
 };
 
 /// How one operator is written.

@@ -23,6 +23,10 @@ std::optional<LayerMeaning> read_top_k(LayerText& text);
 std::optional<LayerMeaning> read_lstm_cell(LayerText& text);
 std::optional<LayerMeaning> read_gru_cell(LayerText& text);
 
+// attention_reader.cpp
+std::optional<LayerMeaning> read_attention(LayerText& text);
+std::optional<LayerMeaning> read_kv_cache(LayerText& text);
+
 // elementwise_reader.cpp
 std::optional<LayerMeaning> read_elementwise(LayerText& text);
 

@@ -81,6 +81,25 @@ struct FaultsOf {
         return {fmt::format("turns pairs of elements, but a row has {}", r.dim)};
     }
 
+    Faults operator()(const CacheAppend& c) const {
+        if (c.rows <= c.length) return {};
+        return {fmt::format("{} rows do not go into a cache of {}", c.rows, c.length)};
+    }
+
+    Faults operator()(const Attention& a) const {
+        Faults faults;
+        if (a.heads % a.kv_heads != 0)
+            faults.push_back(
+                fmt::format("{} heads of keys and values do not divide the {} heads", a.kv_heads, a.heads));
+        if (a.causal && a.kv_len < a.q_len)
+            faults.push_back(fmt::format("causal: the last of {} queries sees {} keys, the first none",
+                                         a.q_len, a.kv_len));
+        if (faults.empty())
+            expect_countable("multiply-accumulates", {2, a.batch, a.heads, a.q_len, a.kv_len, a.head_dim},
+                             faults);
+        return faults;
+    }
+
     template <class Other>
     Faults operator()(const Other&) const {
         return {};

@@ -22,6 +22,11 @@ struct NameOf {
     std::string_view operator()(const TopK&) const { return "top_k"; }
     std::string_view operator()(const LstmCell&) const { return "lstm_cell"; }
     std::string_view operator()(const GruCell&) const { return "gru_cell"; }
+    std::string_view operator()(const CacheAppend&) const { return "kv_cache"; }
+    std::string_view operator()(const Attention& a) const {
+        if (a.part == Attention::Part::Scores) return "attention_scores";
+        return a.part == Attention::Part::Context ? "attention_context" : "attention";
+    }
 };
 
 struct MacsOf {
@@ -29,6 +34,10 @@ struct MacsOf {
         return c.batch * c.out_h() * c.out_w() * c.out_c * c.kernel_h * c.kernel_w * (c.in_c / c.groups);
     }
     std::int64_t operator()(const MatMul& m) const { return m.batch * m.m * m.n * m.k; }
+    std::int64_t operator()(const Attention& a) const {
+        const std::int64_t products = a.part == Attention::Part::Whole ? 2 : 1;
+        return products * a.batch * a.heads * a.pairs() * a.head_dim;
+    }
     template <class Other>
     std::int64_t operator()(const Other&) const {
         return 0;

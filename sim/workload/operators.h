@@ -168,8 +168,39 @@ struct GruCell {
     friend bool operator==(const GruCell&, const GruCell&) = default;
 };
 
-using Operator = std::variant<Conv2d, MatMul, Elementwise, Activation, Pool, Softmax, Norm, Transpose,
-                              Embedding, Concat, Slice, Resize, Rotary, Gather, TopK, LstmCell, GruCell>;
+/// The rows of a step, [batch, rows, heads * dim], written as the last ones of a stored cache
+/// [batch, heads, length, dim], which is what comes out.
+struct CacheAppend {
+    std::int64_t batch = 1, rows = 1, heads = 1, dim = 1, length = 1;
+    friend bool operator==(const CacheAppend&, const CacheAppend&) = default;
+};
+
+/// out = softmax(q k^T) v for each of `heads` heads of queries; heads / kv_heads of them in a row share a
+/// head of keys and values. q and out are [batch, q_len, heads * head_dim]. The factor 1 / sqrt(head_dim) is
+/// in the weights of the queries.
+struct Attention {
+    /// All of it; or, where scores become tensors, one of its two products. Scores and their softmax are
+    /// [batch, kv_heads, q_len, heads / kv_heads, kv_len].
+    enum class Part { Whole, Scores, Context };
+    Part part = Part::Whole;
+    std::int64_t batch = 1, q_len = 1, kv_len = 1, heads = 1, kv_heads = 1, head_dim = 1;
+    bool causal = false;  ///< query i sees the first kv_len - q_len + i + 1 keys
+    bool by_head =
+        false;  ///< k, v lie as [batch, kv_heads, kv_len, head_dim], not [batch, kv_len, kv_heads * head_dim]
+
+    /// Independent products: a head of keys and values of a batch item, with all its queries.
+    std::int64_t items() const { return batch * kv_heads; }
+    std::int64_t group() const { return heads / kv_heads; }
+    /// Keys that query i sees.
+    std::int64_t visible(std::int64_t i) const { return causal ? kv_len - q_len + i + 1 : kv_len; }
+    /// Of a head: queries with the keys that they see.
+    std::int64_t pairs() const { return q_len * visible(0) + (causal ? q_len * (q_len - 1) / 2 : 0); }
+    friend bool operator==(const Attention&, const Attention&) = default;
+};
+
+using Operator =
+    std::variant<Conv2d, MatMul, Elementwise, Activation, Pool, Softmax, Norm, Transpose, Embedding, Concat,
+                 Slice, Resize, Rotary, Gather, TopK, LstmCell, GruCell, CacheAppend, Attention>;
 
 /// "conv2d", "matmul", "elementwise", ... as written in traces and results.
 std::string_view op_name(const Operator& op);
@@ -177,8 +208,8 @@ std::string_view to_string(Function function);
 /// All functions, "none" first, in the order of the enum.
 const std::vector<std::string>& function_names();
 
-/// Multiply-accumulates of the matrix kind (conv2d, matmul); 0 for all others. Shapes in a Graph were checked
-/// for overflow when it was read.
+/// Multiply-accumulates of the matrix kind (conv2d, matmul, attention: of pairs that see each other); 0 for
+/// all others. Shapes in a Graph were checked for overflow when it was read.
 Macs macs(const Operator& op);
 
 }  // namespace systole

@@ -21,6 +21,7 @@ struct Single {
     Operator op;
     std::vector<Shape> inputs;
     Shape output;
+    bool unfused = false;
 };
 
 Single read_matmul(Keys& keys) {
@@ -179,6 +180,29 @@ Single read_gru_cell(Keys& keys) {
     return {c, {gates, gates, {c.batch, c.hidden}}, {c.batch, c.hidden}};
 }
 
+Single read_attention(Keys& keys) {
+    Attention a;
+    a.batch = keys.integer("batch", 1, 1);
+    a.q_len = keys.integer("q_len", 1);
+    a.kv_len = keys.integer("kv_len", 1);
+    a.heads = keys.integer("heads", 1, 1);
+    a.kv_heads = keys.integer("kv_heads", 1, a.heads);
+    a.head_dim = keys.integer("head_dim", 1);
+    a.causal = keys.flag("causal", false);
+    a.by_head = keys.flag("cache", false);
+    const bool fused = keys.flag("fused", true);
+    const auto rows_of = [&](std::int64_t heads) {
+        if (heads <= kMaxInteger / a.head_dim) return heads * a.head_dim;
+        keys.fail(
+            fmt::format("{} heads of {} elements are a row of more than {}", heads, a.head_dim, kMaxInteger));
+        return std::int64_t{1};
+    };
+    const Shape q = {a.batch, a.q_len, rows_of(a.heads)};
+    const Shape k = a.by_head ? Shape{a.batch, a.kv_heads, a.kv_len, a.head_dim}
+                              : Shape{a.batch, a.kv_len, rows_of(a.kv_heads)};
+    return {a, {q, k, k}, q, !fused};
+}
+
 struct SingleSyntax {
     std::string name;
     Single (*read)(Keys& keys);
@@ -191,7 +215,7 @@ const std::vector<SingleSyntax>& syntaxes() {
         {"activation", read_activation},   {"transpose", read_transpose}, {"embedding", read_embedding},
         {"gather", read_gather},           {"slice", read_slice},         {"resize", read_resize},
         {"rotary", read_rotary},           {"top_k", read_top_k},         {"lstm_cell", read_lstm_cell},
-        {"gru_cell", read_gru_cell}};
+        {"gru_cell", read_gru_cell},       {"attention", read_attention}};
     return all;
 }
 
@@ -230,10 +254,17 @@ SingleDtypes read_dtypes(Keys& keys, const Operator& op) {
     if (std::holds_alternative<Embedding>(op))
         return {DType::Int32, dtype, keys.dtype("dtype_out").value_or(dtype)};
     if (std::holds_alternative<Gather>(op)) return {dtype, DType::Int32, dtype};
-    const bool two_operands = std::holds_alternative<MatMul>(op) || std::holds_alternative<Conv2d>(op);
+    const bool two_operands = std::holds_alternative<MatMul>(op) || std::holds_alternative<Conv2d>(op) ||
+                              std::holds_alternative<Attention>(op);
     const DType a = two_operands ? keys.dtype("dtype_a").value_or(dtype) : dtype;
     const DType b = two_operands ? keys.dtype("dtype_b").value_or(dtype) : dtype;
     return {a, b, keys.dtype("dtype_out").value_or(a)};
+}
+
+/// Keys and values in head-major order are a cache's.
+TensorRole role(const Operator& op, std::size_t input) {
+    const auto* attention = std::get_if<Attention>(&op);
+    return attention && attention->by_head && input > 0 ? TensorRole::KvCache : TensorRole::Input;
 }
 
 }  // namespace
@@ -254,11 +285,11 @@ Graph single_operator(const std::string& name, const std::map<std::string, std::
     LayerPlan plan{name, single.op, {}, std::move(single.output), dtypes.b, dtypes.out, where};
     for (std::size_t i = 0; i < single.inputs.size(); ++i) {
         const auto input = builder.add_input(std::string(1, static_cast<char>('a' + i)), single.inputs[i],
-                                             i == 0 ? dtypes.a : dtypes.b, where);
+                                             i == 0 ? dtypes.a : dtypes.b, where, role(single.op, i));
         if (input) plan.inputs.push_back(*input);
     }
     mistakes.throw_if_any();
-    const auto output = builder.add_layer(std::move(plan));
+    const auto output = single.unfused ? builder.add_unfused(plan) : builder.add_layer(std::move(plan));
     mistakes.throw_if_any();
     builder.add_output(*output);
     return builder.finish(where);

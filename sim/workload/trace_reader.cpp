@@ -235,7 +235,7 @@ void TraceReader::read_layer(const YamlNode& item, Scope& scope) {
 std::optional<TensorId> TraceReader::add(const LayerMeaning& meaning, LayerPlan plan) {
     if (!meaning.op) return builder_.add_view(plan.name, plan.inputs.front(), plan.output, plan.where);
     plan.op = *meaning.op;
-    return builder_.add_layer(std::move(plan));
+    return meaning.unfused ? builder_.add_unfused(plan) : builder_.add_layer(std::move(plan));
 }
 
 std::vector<TensorId> TraceReader::read_operands(Keys& keys, const OpSyntax& syntax, const Scope& scope) {

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A network of operators that no array works on, from its trace to the books, on machines of both placements."""
 
+import csv
+import io
 import json
 import unittest
 
@@ -31,6 +33,17 @@ layers:
   - {name: once_more, op: gru_cell, in: [again, again, state]}
   - {name: best, op: top_k, k: 4, result: indices}
 outputs: [best]
+"""
+ATTENTION = """trace: attention
+params: {dtype: bf16}
+inputs:
+  q: {shape: [2, 3, 64], dtype: dtype}
+  k: {shape: [2, 3, 32], dtype: dtype}
+layers:
+  - {name: keys, op: kv_cache, in: k, heads: 2, length: 20}
+  - {name: values, op: kv_cache, in: k, heads: 2, length: 20}
+  - {name: out, op: attention, in: [q, keys, values], heads: 4, kv_heads: 2, causal: true, fused: FUSED}
+outputs: [out]
 """
 # What crosses the host link is not what is counted here.
 INSIDE = ("--set", "run.inputs_at=dram", "--set", "run.outputs_to=dram")
@@ -78,6 +91,52 @@ class Operators(ProgramTest):
                 self.write("operators.program", program)
                 again = self.run_of("run", device, "--program", "operators.program", "--set", placement, *INSIDE)
                 self.assertEqual(again["total"], whole["total"])
+
+    def test_attention_runs_fused_and_not_and_reads_back(self):
+        # 2 batch items, 3 queries that see 18, 19 and 20 keys, 4 heads of 16 elements; k and v have 2 heads.
+        macs = 2 * 2 * 4 * (18 + 19 + 20) * 16
+        for device, placement, dtype in MACHINES:
+            for fused in ("true", "false"):
+                with self.subTest(device=device, placement=placement, fused=fused):
+                    self.write("attention.yaml", ATTENTION.replace("FUSED", fused))
+                    words = (*INSIDE, "--set", placement)
+                    run = self.run_of("run", device, "attention.yaml", *words, "--set", f"workload.dtype={dtype}")
+                    self.assertEqual(run["total"]["macs"], macs)
+                    width = 2 if dtype == "bf16" else 1
+                    added = [m["bytes"] for m in run["total"]["bytes"]["moved"]
+                             if (m["from"], m["to"], m["operand"]) == ("scratchpad", "dram", "kv_cache")]
+                    self.assertEqual(added, [2 * 2 * 3 * 32 * width])
+                    program = self.answer("lower", device, "attention.yaml", *words, "--set",
+                                          f"workload.dtype={dtype}")
+                    self.assertIn(" masked=", program)
+                    self.write("attention.program", program)
+                    again = self.run_of("run", device, "--program", "attention.program", *words)
+                    self.assertEqual(again["total"], run["total"])
+
+    def test_attention_is_asked_for_with_the_columns_that_all_devices_share(self):
+        # A query of 8 heads on a cache of 256 rows of 2 heads of 64 elements: 256 * 2 * 64 * 2 B for keys, as many for
+        # values; 8 * 64 * 2 B for the queries and for what comes out. Every query sees all keys.
+        self.write("attention.csv", "op,dtype,batch,q_len,kv_len,heads,kv_heads,head_dim,causal,cache\n"
+                                    "attention,bf16,1,1,256,8,2,64,true,true\n"
+                                    "attention,bf16,1,256,256,8,3,64,true,false\n")
+        done = self.run_systole("op", "tpu_v4", "--csv", "attention.csv", "--counters", "macs")
+        self.assertEqual(done.returncode, 2)
+        good, bad = csv.DictReader(io.StringIO(done.stdout))
+        self.assertEqual(good["macs"], str(2 * 8 * 256 * 64))
+        self.assertEqual(good["error"], "")
+        self.assertIn("3 heads of keys and values do not divide the 8 heads", bad["error"])
+        run = self.run_of("op", "tpu_v4", "attention", "q_len=1", "kv_len=256", "heads=8", "kv_heads=2",
+                          "head_dim=64", "causal=true", "cache=true", "dtype=bf16")
+        self.assertEqual(run["total"]["bytes"]["dram_read"], 2 * 256 * 2 * 64 * 2 + 8 * 64 * 2)
+        self.assertEqual(run["total"]["bytes"]["dram_written"], 8 * 64 * 2)
+        self.assertIn("attention is two products", self.refusal("explain", "tpu_v4", "attention", "q_len=1",
+                                                                "kv_len=8", "head_dim=8", "dtype=bf16"))
+
+    def test_a_network_that_the_memory_does_not_hold_says_what_it_needs(self):
+        # 70,553,706,496 parameters and 80 layers x 2 x 16 x 8192 x 8 x 128 elements of cache, of 2 B.
+        message = self.refusal("run", "tpu_v4", "llama3_70b", "--set", "workload.batch=16")
+        self.assertRegex(message, r"llama3_70b\.yaml: error: the network needs 184\.1 GB of memory: 141\.1 GB weights, "
+                                  r"42\.95 GB KV cache, .*activations; tpu_v4's HBM2 has 16 GiB \(17\.18 GB\)")
 
     def test_random_lookups_cost_more_rows_of_memory_than_even_ones_side_by_side(self):
         # 4096 rows of 64 B out of 4096: evenly they lie side by side, at random they do not.

@@ -27,7 +27,11 @@ CHIPS = {
     "tpu_v7": (2, {"bf16": 2307, "fp8": 4614}, 7380),
 }
 # What a trace is asked for less of, where every device runs it: 175 G MACs take it half a minute otherwise.
-LESS = {"tpu_v1_cnn1": ("--set", "workload.batch=2")}
+SMALL = [f"workload.{what}" for what in ("layers=1", "kv_len=512", "hidden=512", "heads=4", "kv_heads=2", "ffn=1024",
+                                         "vocabulary=1024")]
+SMALLER = tuple(word for setting in SMALL for word in ("--set", setting))
+LESS = {"tpu_v1_cnn1": ("--set", "workload.batch=2"), "llama3_8b": SMALLER, "llama3_70b": SMALLER,
+        "unet": ("--set", "workload.bottom=4"), "dlrm": ("--set", "workload.batch=16")}
 TRANSFERS_A_CLOCK = {"DDR3": 2, "HBM2": 2, "HBM2E": 2, "HBM3": 4, "HBM3E": 4}
 UNITS = {"Hz": 1, "MHz": 1e6, "GHz": 1e9}
 

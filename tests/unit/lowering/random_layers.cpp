@@ -74,6 +74,34 @@ Map gathered(GraphOf& graph, Map map, Dice& dice) {
 
 }  // namespace
 
+SystolicSpec random_machine(Dice& dice) {
+    SystolicSpec s = small_machine(static_cast<int>(dice.pick(1, 5)));
+    s.mxu.rows = static_cast<int>(dice.pick(2, 6));
+    s.mxu.cols = static_cast<int>(dice.pick(2, 6));
+    s.mxu.accumulator_rows = dice.pick(2, 60);
+    s.mxu.im2col = dice.coin() ? Im2col::Packed : Im2col::PerTap;
+    s.mxu.dataflow = static_cast<Dataflow>(dice.pick(0, 2));
+    s.mxu.weight_fifo_tiles = static_cast<int>(dice.pick(0, 2));
+    s.mxu.shadow_register = dice.coin();
+    s.mxu.weight_source = s.mxu.direct() || dice.coin() ? Space::Scratchpad : Space::Dram;
+    s.sequencer.issue_cycles = Cycles(dice.pick(0, 1));
+    s.sequencer.queue_depth = kUnboundedQueue;  // with which folds come in runs where issuing is free
+    s.sequencer.whole_tensors = dice.pick(0, 3) == 0;
+    s.placement.input_buffer = Bytes(dice.pick(1500, 6000));
+    s.placement.weight_buffer = Bytes(dice.pick(500, 2000));
+    s.placement.output_buffer = Bytes(dice.pick(300, 2000));
+    if (dice.pick(0, 2) == 0) {
+        s.placement.activations = Space::Scratchpad;
+        s.placement.activation_bytes = Bytes(16384);
+        s.scratchpad.capacity = Bytes(32768);
+    } else if (dice.coin()) {
+        s.placement.choose = true;
+        s.placement.activation_bytes = Bytes(dice.pick(64, 4096));
+        s.scratchpad.capacity = Bytes(32768);
+    }
+    return s;
+}
+
 Map random_vector_layer(GraphOf& graph, Map map, Dice& dice) {
     constexpr std::array kLayers = {sliced, joined, resized, scaled, turned, greatest, gathered};
     return kLayers[static_cast<std::size_t>(dice.pick(0, kLayers.size() - 1))](graph, map, dice);

@@ -30,6 +30,9 @@ struct Map {
     std::int64_t elements() const { return batch * h * w * c; }
 };
 
+/// Of any dataflow, with buffers that are short of room.
+SystolicSpec random_machine(Dice& dice);
+
 /// The map behind a layer that no array works on.
 Map random_vector_layer(GraphOf& graph, Map map, Dice& dice);
 

@@ -35,6 +35,7 @@ Replay::Replay(const Graph& graph, const SystolicSpec& spec, const Lowered& lowe
     fifo_.resize(mxus);
     in_array_.resize(mxus);
     held_.resize(mxus);
+    find_first_keys();
 }
 
 void Replay::fault(const std::string& text) {
@@ -106,7 +107,7 @@ void Replay::replay_transfer(const Transfer& t) {
     Cells* from = cells(t.from.place);
     Cells* to = cells(t.to.place);
     const UnitKind kind = unit_kind(command_.unit);
-    if (kind == UnitKind::Store && from == &scratchpad_ &&
+    if (kind == UnitKind::Store && from == &scratchpad_ && !std::holds_alternative<CacheAppend>(layer().op) &&
         t.from.address >= spec_.placement.activation_bytes.value()) {  // not a resident tensor that leaves
         for (const Token token : undelivered_) {
             if (!before(token)) fault("stores what the vector unit has not written yet");
@@ -128,7 +129,9 @@ void Replay::replay_transfer(const Transfer& t) {
                 from != nullptr ? from->holds[static_cast<std::size_t>(source + i)] : -1;
             if (to == &scratchpad_) to->holds[static_cast<std::size_t>(target + i)] = held;
             if (t.to.place == Place::WeightFifo) {
-                const bool own = from == &scratchpad_ && held < 0;  // a resident tensor: itself
+                // A resident tensor, also one that came from DRAM: itself.
+                const bool resident = source + i < spec_.placement.activation_bytes.value();
+                const bool own = from == &scratchpad_ && (held < 0 || resident);
                 tile.push_back(own ? source + i : held);
             }
         }
@@ -170,7 +173,9 @@ void Replay::replay_accesses(const VectorWork& work) {
         bytes_written += count;
         write(scratchpad_, at, count);
         const Placement& out = lowered_.placements[layer().output];
-        if (out.space != Space::Scratchpad) return;
+        const bool own =
+            attention() && at >= spec_.placement.activation_bytes.value();  // tile between products
+        if (out.space != Space::Scratchpad || own) return;
         for (std::int64_t i = 0; i < count; ++i) note_written(at + i - out.address);
     });
     if (bytes_read != work.scratchpad_read || bytes_written != work.scratchpad_written)
@@ -187,12 +192,21 @@ void Replay::replay_vector(const VectorWork& work) {
     undelivered_.push_back(self_);
     if (work.source != VectorWork::Source::Accumulator) return;
     read(accumulators_[static_cast<std::size_t>(work.mxu)], work.accumulator_row, work.accumulator_rows);
+    const bool resident = lowered_.placements[layer().output].space == Space::Scratchpad;
+    // Fused attention drains into tiles of its own.
+    if (resident && !(attention() && attention()->part == Attention::Part::Whole)) check_drain(work);
+}
+
+/// Into a tensor in place: each row where it belongs.
+void Replay::check_drain(const VectorWork& work) {
     const Placement& out = lowered_.placements[layer().output];
-    if (out.space != Space::Scratchpad) return;
     std::int64_t m = 0, n = 0, column = work.origin.n0;
     if (const auto* op = std::get_if<MatMul>(&layer().op)) {
         m = layer().weights ? 0 : op->m;
         n = op->n;
+    } else if (const Attention* op = attention()) {
+        m = op->q_len * op->group();
+        n = op->kv_len;
     } else {
         const auto& conv = std::get<Conv2d>(layer().op);
         n = conv.out_c;
@@ -203,7 +217,9 @@ void Replay::replay_vector(const VectorWork& work) {
     const std::int64_t rows = turned ? work.cols : work.accumulator_rows;
     const std::int64_t cols = turned ? work.accumulator_rows : work.cols;
     for (std::int64_t row = 0; row < rows; ++row) {
-        const std::int64_t at = ((work.origin.batch * m + work.origin.m0 + row) * n + column) * width;
+        std::int64_t at = ((work.origin.batch * m + work.origin.m0 + row) * n + column) * width;
+        if (attention() && attention()->part == Attention::Part::Context)
+            at = query_element(work.origin.batch, work.origin.m0 + row, column) * width;
         const AddressStream& named = lowered_.program.streams[work.write.stream];
         if (work.write.address + named.offset_of(row).value() != out.address + at)
             fault(fmt::format("drains row {} to {}, not to {}", row,
@@ -221,7 +237,9 @@ void Replay::check_coverage() {
             faults_.push_back(fmt::format("layer {}: a product is computed {} times", product[0], times));
     }
     for (std::size_t i = 0; i < written_.size(); ++i)
-        if (std::ranges::any_of(written_[i], [](int times) { return times != 1; }))
+        if (std::holds_alternative<CacheAppend>(graph_.layers[i].op)
+                ? !writes_of_cache_are_right(i)
+                : std::ranges::any_of(written_[i], [](int times) { return times != 1; }))
             faults_.push_back(fmt::format("layer {}: not every byte of its output is written once", i));
     for (std::size_t i = 0; i < graph_.layers.size(); ++i) {
         const std::int64_t wanted = macs(graph_.layers[i].op).value();

@@ -70,6 +70,27 @@ private:
     void read_indices(std::int64_t lookups);
     void check_copied(const VectorWork& work);
 
+    const Attention* attention() const { return std::get_if<Attention>(&layer().op); }
+    /// Where a pass of attention stands: its head of keys, which product it is of, the first of its keys.
+    struct AttentionPlace {
+        std::int64_t item = 0;
+        bool scores = false;
+        std::int64_t first_key = 0;
+    };
+    AttentionPlace place_of(const PassOrigin& origin) const;
+    void find_first_keys();
+    std::int64_t query_element(std::int64_t item, std::int64_t row, std::int64_t dim) const;
+    std::int64_t key_element(std::int64_t item, std::int64_t key, std::int64_t dim) const;
+    std::int64_t attention_input(const MatrixPass& pass, std::int64_t m, std::int64_t k) const;
+    std::int64_t attention_second(const MatrixPass& pass, std::int64_t k, std::int64_t n) const;
+    void count_attention(const MatrixPass& pass);
+    TensorId second_of(const MatrixPass& pass) const;
+    bool second_by_column(const MatrixPass& pass) const;
+    bool writes_of_cache_are_right(std::size_t layer) const;
+    void check_drain(const VectorWork& work);
+
+    /// Streamed elements that the vector unit has made: no tensor has them.
+    static constexpr std::int64_t kMade = -2;
     /// DRAM or scratchpad address of a streamed element; -1 for padding.
     std::int64_t input_address(const MatrixPass& pass, std::int64_t m, std::int64_t k) const;
     std::int64_t weight_address(const MatrixPass& pass, std::int64_t k, std::int64_t n) const;
@@ -99,6 +120,8 @@ private:
     /// staged.
     std::map<std::int32_t, std::int64_t> looked_up_;
     std::map<std::pair<std::int32_t, std::int64_t>, std::pair<std::int64_t, std::int64_t>> lists_;
+    std::map<std::pair<std::int32_t, std::int64_t>, std::int64_t>
+        first_keys_;                         ///< by layer and block of keys
     std::vector<std::vector<int>> written_;  ///< by layer: how often each byte of its output was written
 };
 

@@ -9,7 +9,8 @@ namespace systole::systolic::test {
 
 bool Replay::moves() const {
     const Operator& op = layer().op;
-    return std::holds_alternative<Concat>(op) || std::holds_alternative<Slice>(op) || looks_up();
+    return std::holds_alternative<Concat>(op) || std::holds_alternative<Slice>(op) ||
+           std::holds_alternative<CacheAppend>(op) || looks_up();
 }
 
 /// Rows of a table, as they are.
@@ -42,6 +43,14 @@ std::int64_t Replay::origin_of(std::int64_t at) const {
         const std::int64_t along = element / slice->inner % slice->size;
         const std::int64_t outer = element / slice->inner / slice->size;
         return address(layer().inputs[0], (outer * slice->in + slice->begin + along) * slice->inner + inner);
+    }
+    if (const auto* append = std::get_if<CacheAppend>(&layer().op)) {
+        const std::int64_t dim = element % append->dim, head = element / append->dim / append->length;
+        const std::int64_t row = element / append->dim % append->length - append->length + append->rows;
+        const std::int64_t position = head / append->heads * append->rows + row;
+        if (row < 0) return -1;
+        return address(layer().inputs[0],
+                       (position * append->heads + head % append->heads) * append->dim + dim);
     }
     const auto& concat = std::get<Concat>(layer().op);
     std::int64_t all = 0;
@@ -87,7 +96,9 @@ void Replay::check_moved(const Transfer& t) {
                 t.to.address + row * t.to.stride + byte - lowered_.placements[layer().output].address;
             note_written(at);
             if (!moves()) continue;
-            const bool staged = t.from.place == Place::Scratchpad;
+            const bool in_place = std::holds_alternative<CacheAppend>(layer().op) &&
+                                  lowered_.placements[layer().inputs[0]].space == Space::Scratchpad;
+            const bool staged = t.from.place == Place::Scratchpad && !in_place;
             note_moved(at, staged ? scratchpad_.holds[static_cast<std::size_t>(from)] : from);
         }
     }

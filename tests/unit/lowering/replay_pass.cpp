@@ -10,6 +10,7 @@
 namespace systole::systolic::test {
 
 std::int64_t Replay::input_address(const MatrixPass& pass, std::int64_t m, std::int64_t k) const {
+    if (attention()) return attention_input(pass, m, k);
     const TensorId id = layer().inputs.at(0);
     const std::int64_t base = lowered_.placements[id].address;
     if (const auto* op = std::get_if<MatMul>(&layer().op)) {
@@ -27,6 +28,7 @@ std::int64_t Replay::input_address(const MatrixPass& pass, std::int64_t m, std::
 }
 
 std::int64_t Replay::weight_address(const MatrixPass& pass, std::int64_t k, std::int64_t n) const {
+    if (attention()) return attention_second(pass, k, n);
     const auto* matmul = std::get_if<MatMul>(&layer().op);
     if (!layer().weights) {
         const TensorId id = layer().inputs.at(1);
@@ -84,6 +86,7 @@ std::vector<std::vector<std::int64_t>> Replay::vectors_of(const EdgeRead& edge, 
 
 /// Reads an element at `at` that should hold what lies at `wanted`; -1: padding, the array is fed zeros.
 bool Replay::read_element(TensorId tensor, std::int64_t at, std::int64_t wanted) {
+    if (wanted == kMade) read(scratchpad_, at, element_bytes(tensor));
     if (wanted < 0) return true;
     const bool resident = lowered_.placements[tensor].space == Space::Scratchpad;
     const std::int64_t got = resident ? at : scratchpad_.holds[static_cast<std::size_t>(at)];
@@ -113,10 +116,8 @@ void Replay::check_inputs(const MatrixPass& pass, const EdgeRead& edge, std::int
 
 /// Either rows of K, elements along N, or the other way round, as the tensor lies.
 void Replay::check_second(const MatrixPass& pass, const EdgeRead& edge, std::int64_t fold) {
-    const TensorId id = layer().weights ? *layer().weights : layer().inputs.at(1);
-    const auto* matmul = std::get_if<MatMul>(&layer().op);
-    const bool by_column =
-        layer().weights ? lowered_.placements[id].layout == Layout::ColumnMajor : matmul->transposed_b;
+    const TensorId id = second_of(pass);
+    const bool by_column = second_by_column(pass);
     const std::int64_t width = element_bytes(id);
     const std::int64_t count = by_column ? pass.n : pass.k, length = by_column ? pass.k : pass.n;
     const auto vectors = vectors_of(edge, fold);
@@ -137,9 +138,8 @@ void Replay::check_second(const MatrixPass& pass, const EdgeRead& edge, std::int
 
 void Replay::check_fifo_tile(const MatrixPass& pass) {
     const auto& tile = in_array_[static_cast<std::size_t>(mxu_of(command_.unit))];
-    const auto* matmul = std::get_if<MatMul>(&layer().op);
-    const bool transposed = !layer().weights && matmul->transposed_b;
-    const TensorId id = layer().weights ? *layer().weights : layer().inputs.at(1);
+    const bool transposed = !layer().weights && second_by_column(pass);
+    const TensorId id = second_of(pass);
     const std::int64_t width = element_bytes(id);
     const std::int64_t pitch = layer().weights ? spec_.mxu.cols : transposed ? pass.k : pass.n;
     for (std::int64_t k = 0; k < pass.k; ++k) {
@@ -206,6 +206,8 @@ void Replay::replay_pass(const MatrixPass& pass) {
     const std::int64_t rows = spec_.mxu.dataflow == Dataflow::InputStationary ? pass.n : pass.m;
     if (pass.accumulate) read(accumulators_[mxu], pass.accumulator_row, rows);
     write(accumulators_[mxu], pass.accumulator_row, rows);
+    layer_macs_[static_cast<std::size_t>(command_.layer)] += pass.macs().value();
+    if (attention()) return count_attention(pass);
     for (std::int64_t m = 0; m < pass.m; ++m) {
         for (std::int64_t n = 0; n < pass.n; ++n) {
             for (std::int64_t k = 0; k < pass.k * pass.folds; ++k) {
@@ -214,7 +216,6 @@ void Replay::replay_pass(const MatrixPass& pass) {
             }
         }
     }
-    layer_macs_[static_cast<std::size_t>(command_.layer)] += pass.macs().value();
 }
 
 }  // namespace systole::systolic::test

@@ -56,6 +56,16 @@ TEST_CASE("a program reads back as it was written", "[program]") {
     CHECK(parse(to_text(program)).transfers == program.transfers);
 }
 
+TEST_CASE("a pass may have products that a mask hides", "[program]") {
+    std::string text = with("batch=1 m0=2", "masked=28 batch=1 m0=2");  // of 8 x 4 x 4
+    text.replace(text.find("macs=128"), 8, "macs=100");
+    const Program program = parse(text);
+    CHECK(program.passes[0].masked == 28);
+    CHECK(program.passes[0].macs() == Macs(100));
+    CHECK(parse(to_text(program)).passes == program.passes);
+    check_refused(with("batch=1 m0=2", "masked=129 batch=1 m0=2"), "masked");
+}
+
 TEST_CASE("a transfer may look rows up in a table", "[program]") {
     const auto looking_up = [](const std::string& lookup) {
         return with("from_stride=16 to_stride=64", "from_stride=16 to_stride=64 lookup=" + lookup);

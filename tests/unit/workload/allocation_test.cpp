@@ -185,9 +185,10 @@ TEST_CASE("a space that is too small is told with a breakdown", "[workload]") {
     const Graph graph = graph_of(trace_of("[4, 16]", "  - {name: out, op: matmul, n: 16}\n"));
     AllocationRules rules = rules_of(Space::Dram, 1, 16);
     rules.dram_capacity = Bytes(383);
-    CHECK_THROWS_WITH(allocate(graph, rules),
-                      Contains("'t' does not fit into DRAM: weights 256 B + activations "
-                               "128 B (at their peak) = 384 B, capacity 383 B"));
+    CHECK_THROWS_WITH(
+        allocate(graph, rules),
+        Contains("the network needs 384 B of memory: 256 B weights, 128 B activations; the DRAM has "
+                 "383 B"));
     rules.dram_capacity = Bytes(384);
     CHECK_NOTHROW(allocate(graph, rules));
 
@@ -195,9 +196,26 @@ TEST_CASE("a space that is too small is told with a breakdown", "[workload]") {
     rules.dram_capacity = Bytes(255);
     rules.scratchpad_capacity = Bytes(127);
     CHECK_THROWS_WITH(allocate(graph, rules),
-                      Contains("'t' does not fit into DRAM: weights 256 B + activations 0 B") &&
+                      Contains("the network needs 256 B of memory: 256 B weights; the DRAM has 255 B") &&
                           Contains("'t' does not fit into the scratchpad: activations 128 B (at their peak), "
                                    "capacity 127 B; the weights, 256 B, lie in DRAM"));
+}
+
+// 16 queries on a cache of 64 rows of 16 int8 elements for keys and as many for values; nothing else stays.
+TEST_CASE("a KV cache has its own share of the breakdown", "[workload]") {
+    const Graph graph = single_operator(
+        "attention",
+        {{"q_len", "16"}, {"kv_len", "64"}, {"head_dim", "16"}, {"cache", "true"}, {"dtype", "int8"}},
+        {"rows.csv", 3, 1});
+    AllocationRules rules = rules_of(Space::Dram, 1, 16);
+    rules.dram_capacity = Bytes(2048);
+    rules.memory = "tpu's HBM2";
+    CHECK_THROWS_WITH(
+        allocate(graph, rules),
+        Contains("rows.csv: error: the network needs 2.560 kB of memory: 0 B weights, 2.048 kB KV "
+                 "cache, 512 B activations; tpu's HBM2 has 2.048 kB"));
+    rules.dram_capacity = Bytes(2560);
+    CHECK_NOTHROW(allocate(graph, rules));
 }
 
 TEST_CASE("tiles that pad beyond 2^63 bytes are a mistake", "[workload]") {

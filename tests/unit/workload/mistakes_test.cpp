@@ -34,7 +34,8 @@ TEST_CASE("unknown words are met with a suggestion", "[workload]") {
           "t:4:21: error: layer 'out': unknown operator 'conv2' (did you mean 'conv2d'?); expected one of: "
           "conv2d, "
           "matmul, batched_matmul, elementwise, activation, pool, softmax, norm, transpose, reshape, "
-          "embedding, gather, concat, slice, resize, rotary, top_k, lstm_cell, gru_cell");
+          "embedding, gather, concat, slice, resize, rotary, top_k, lstm_cell, gru_cell, "
+          "kv_cache, attention");
     CHECK(told("name: out, op: softmax, in: y") ==
           "t:4:34: error: softmax 'out': unknown tensor 'y' (did you mean 'x'?); expected an input or an "
           "earlier "

@@ -74,6 +74,51 @@ TEST_CASE("GPT-2 has 124,439,808 parameters, and the MACs of its formula at any 
     CHECK(parameters(graph) == 124'439'808);
 }
 
+namespace {
+
+/// What the paper's table 3 gives, and the released configurations.
+struct Llama {
+    std::string name;
+    std::int64_t layers, hidden, heads, ffn, parameters;
+};
+
+std::int64_t table_bytes(const Graph& graph) {
+    std::int64_t count = 0;
+    for (const Layer& each : graph.layers)
+        if (std::holds_alternative<Rotary>(each.op)) count += elements(graph.tensors[*each.weights].shape);
+    return count;
+}
+
+std::int64_t cache_bytes(const Graph& graph) {
+    std::int64_t bytes = 0;
+    for (const Tensor& each : graph.tensors)
+        if (each.role == TensorRole::KvCache) bytes += stored_bytes(each).value();
+    return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("Llama 3 has the parameters of the released models, and the MACs of its formula", "[workload]") {
+    const Llama model = GENERATE(Llama{"llama3_8b", 32, 4096, 32, 14336, 8'030'261'248},
+                                 Llama{"llama3_70b", 80, 8192, 64, 28672, 70'553'706'496});
+    const auto [batch, q_len, kv_len] = GENERATE(
+        table<std::int64_t, std::int64_t, std::int64_t>({{16, 1, 8192}, {1, 2048, 2048}, {2, 3, 100}}));
+    const Graph graph =
+        read_trace("traces/llm/" + model.name + ".yaml", {{"batch", std::to_string(batch), {}},
+                                                          {"q_len", std::to_string(q_len), {}},
+                                                          {"kv_len", std::to_string(kv_len), {}}});
+    CHECK(parameters(graph) - table_bytes(graph) == model.parameters);
+    constexpr std::int64_t head_dim = 128, kv_heads = 8, vocabulary = 128'256;
+    const std::int64_t h = model.hidden;
+    const std::int64_t weights = 2 * h * h + 2 * h * kv_heads * head_dim + 3 * h * model.ffn;
+    std::int64_t pairs = 0;  // of a query and a key that it sees
+    for (std::int64_t i = 0; i < q_len; ++i) pairs += kv_len - q_len + i + 1;
+    CHECK(total_macs(graph).value() ==
+          batch * model.layers * (q_len * weights + 2 * pairs * h) + batch * h * vocabulary);
+    // Two bytes for keys and for values of every token and head.
+    CHECK(cache_bytes(graph) == batch * model.layers * kv_len * 2 * kv_heads * head_dim * 2);
+}
+
 TEST_CASE("ViT-B/16 has the parameters of its class-token sibling less the token and its position",
           "[workload]") {
     const Graph graph = read_trace("traces/llm/vit_b16.yaml", {});
@@ -84,6 +129,51 @@ TEST_CASE("ViT-B/16 has the parameters of its class-token sibling less the token
         return layers * (tokens * 12 * hidden * hidden + 2 * tokens * tokens * hidden);
     };
     CHECK(total_macs(graph).value() == 17'563'828'224 - encoder(197) + encoder(196));
+}
+
+TEST_CASE("U-Net maps 572 x 572 to 388 x 388 with the MACs and parameters of figure 1", "[workload]") {
+    const Graph graph = read_trace("traces/cnn/unet.yaml", {});
+    std::int64_t macs = 0, count = 0, size = 572, in = 1;
+    const auto convolved = [&](std::int64_t out, std::int64_t kernel) {
+        size -= kernel - 1;
+        macs += size * size * kernel * kernel * in * out;
+        count += kernel * kernel * in * out + out;
+        in = out;
+    };
+    for (const std::int64_t channels : {64, 128, 256, 512, 1024}) {
+        if (channels > 64) size /= 2;
+        convolved(channels, 3);
+        convolved(channels, 3);
+    }
+    std::int64_t biases = 0;  // beyond those of the network: four places of an up-convolution have one each
+    for (const std::int64_t channels : {512, 256, 128, 64}) {
+        macs += size * size * 4 * in * channels;
+        count += 4 * in * channels + channels;
+        biases += 3 * channels;
+        size *= 2;
+        in = 2 * channels;
+        convolved(channels, 3);
+        convolved(channels, 3);
+    }
+    convolved(2, 1);
+    CHECK(size == 388);
+    CHECK(tensor(graph, "map").shape == Shape{1, 388, 388, 2});
+    CHECK(total_macs(graph).value() == macs);
+    CHECK(count == 31'030'658);  // as implementations of figure 1 with one channel in count
+    CHECK(parameters(graph) == count + biases);
+    CHECK(tensor(read_trace("traces/cnn/unet.yaml", {{"bottom", "4", {}}}), "map").shape ==
+          Shape{1, 4, 4, 2});
+}
+
+TEST_CASE("DLRM has the layers of the benchmark's model", "[workload]") {
+    const Graph graph = read_trace("traces/rec/dlrm.yaml", {});
+    constexpr std::int64_t batch = 128, pairs = 27 * 26 / 2, top = 128 + pairs;
+    const std::int64_t bottom = 13 * 512 + 512 * 256 + 256 * 128;
+    const std::int64_t dense = bottom + top * 1024 + 1024 * 1024 + 1024 * 512 + 512 * 256 + 256;
+    CHECK(top == 479);
+    CHECK(total_macs(graph).value() == batch * (dense + 27 * 27 * 128));
+    constexpr std::int64_t biases = 512 + 256 + 128 + 1024 + 1024 + 512 + 256 + 1;
+    CHECK(parameters(graph) == std::int64_t{26} * 1'000'000 * 128 + dense + biases);
 }
 
 TEST_CASE("the teaching net has the numbers its comment tells", "[workload]") {

@@ -120,6 +120,31 @@ TEST_CASE("vector operators stand alone too", "[workload]") {
     CHECK(total_macs(graph) == Macs(0));
 }
 
+TEST_CASE("attention is asked for by its lengths", "[workload]") {
+    const Graph graph = single_operator("attention",
+                                        {{"batch", "2"},
+                                         {"q_len", "3"},
+                                         {"kv_len", "7"},
+                                         {"heads", "4"},
+                                         {"kv_heads", "2"},
+                                         {"head_dim", "8"},
+                                         {"causal", "true"}},
+                                        {});
+    CHECK(tensor(graph, "b").shape == Shape{2, 7, 16});
+    CHECK(tensor(graph, "b").role == TensorRole::Input);
+    CHECK(total_macs(graph) == Macs(2 * 2 * 4 * (5 + 6 + 7) * 8));
+    const Graph cache = single_operator(
+        "attention",
+        {{"q_len", "1"}, {"kv_len", "7"}, {"head_dim", "8"}, {"cache", "true"}, {"fused", "false"}}, {});
+    CHECK(tensor(cache, "c").shape == Shape{1, 1, 7, 8});
+    CHECK(tensor(cache, "c").role == TensorRole::KvCache);
+    CHECK(cache.layers.size() == 3);
+    CHECK(mistakes_in("attention",
+                      {{"q_len", "1"}, {"kv_len", "1"}, {"heads", "2000000"}, {"head_dim", "2000"}})
+              .substr(0, 90) ==
+          "rows.csv:3:1: error: attention: 2000000 heads of 2000 elements are a row of more than 2147");
+}
+
 TEST_CASE("a slice of columns stays inside its row", "[workload]") {
     CHECK(mistakes_in("slice", {{"rows", "4"}, {"cols", "9"}, {"begin", "7"}, {"size", "3"}}) ==
           "rows.csv:3:1: error: slice: 3 from 7 on reach beyond the 9 columns");
@@ -136,7 +161,7 @@ TEST_CASE("wrong columns of a single operator are told with the row", "[workload
         mistakes_in("matmull", {}) ==
         "rows.csv:3:1: error: unknown operator 'matmull' (did you mean 'matmul'?); expected one of: matmul, "
         "conv2d, pool, elementwise, softmax, norm, activation, transpose, embedding, gather, slice, resize, "
-        "rotary, top_k, lstm_cell, gru_cell");
+        "rotary, top_k, lstm_cell, gru_cell, attention");
     CHECK(mistakes_in("matmul", {{"m", "0"}, {"n", "5"}, {"k", "7"}}) ==
           "rows.csv:3:1: error: matmul: 'm' must be 1 … 2,147,483,647, not 0");
     CHECK(mistakes_in("matmul", {{"m", "4"}, {"n", "5"}}) ==

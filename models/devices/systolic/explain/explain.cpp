@@ -32,6 +32,12 @@ std::size_t Explained::slowest_unit() const {
 
 std::string explain(const Graph& graph, const Program& program, const SystolicSpec& spec,
                     const Protocol& protocol, const Simulate& simulate) {
+    for (const Layer& layer : graph.layers)
+        if (std::holds_alternative<Attention>(layer.op))
+            throw UserError(
+                "explain: attention is two products and a softmax between them; ask for each on its own: "
+                "matmul "
+                "with batch above 1, softmax");
     SYSTOLE_CHECK(graph.layers.size() == 1, "{} layers are explained as one operator", graph.layers.size());
     const DeviceResult result = simulate(spec, protocol);
     Explained e{graph, program, spec, protocol, result, array_work(program, spec), {}};

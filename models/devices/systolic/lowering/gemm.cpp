@@ -176,7 +176,7 @@ void GemmSteps::work(std::int64_t step) {
 
 std::int64_t folds_at_once(const Workspace& workspace, const GemmProblem& problem, Range tiles) {
     if (workspace.spec.mxu.dataflow == Dataflow::OutputStationary) return tiles.count;
-    if (!workspace.runs_of_folds) return 1;
+    if (!workspace.runs_of_folds || problem.mask) return 1;  // folds of a run are all alike
     const auto tile = [&](std::int64_t index) { return problem.k_tiles[static_cast<std::size_t>(index)]; };
     const Range first = tile(tiles.begin);
     const std::int64_t until =

@@ -13,6 +13,7 @@
 #include "models/devices/systolic/lowering/gemm_block.h"
 #include "models/devices/systolic/lowering/gemm_input.h"
 #include "models/devices/systolic/lowering/gemm_weights.h"
+#include "models/devices/systolic/lowering/head_layout.h"
 #include "models/devices/systolic/lowering/mapping.h"
 #include "models/devices/systolic/lowering/pipeline.h"
 #include "models/devices/systolic/lowering/tiling.h"
@@ -34,14 +35,19 @@ struct GemmProblem {
     Operand second_operand = Operand::Weights;
     std::optional<TensorId> bias;
     Function post = Function::None;
-    OutputShape tile;            ///< of the arrays
-    std::vector<Range> k_tiles;  ///< folds (ws, is), or what a step along K is made of (os)
+    std::optional<HeadLayout> heads;  ///< how results lie, where not as [items, m, n]
+    std::optional<CausalMask> mask;   ///< hides products of attention
+    bool mask_along_k = false;        ///< keys are K, not N
+    OutputShape tile;                 ///< of the arrays
+    std::vector<Range> k_tiles;       ///< folds (ws, is), or what a step along K is made of (os)
     std::shared_ptr<GemmInput> source;
     std::shared_ptr<GemmWeights> weights;
 };
 
 /// The problem of a Conv2d or MatMul layer. Throws UserError for operand types that the matrix units lack.
 GemmProblem gemm_problem(const Workspace& workspace, const Layer& layer);
+/// MACs per PE and cycle on an operand of the matrix units. Throws UserError for types that they lack.
+int expect_rate(const Workspace& workspace, const Layer& layer, TensorId operand);
 /// How it maps onto the machine, by hand where the workspace's mapping says so; cuts `problem.source`. Throws
 /// UserError when not even the smallest tiles fit, or what the mapping asks for, or when there are too many.
 Tiling map_gemm(const Workspace& workspace, const Layer& layer, GemmProblem& problem);
@@ -92,7 +98,11 @@ private:
     /// Where in the scratchpad the first result of a drain goes, and how far apart rows lie.
     struct Destination {
         std::int64_t address = 0, pitch = 0;
+        std::int64_t group = 0, group_pitch = 0;  ///< where rows come in groups, these lie that far apart
     };
+    void drain_to_heads(Block& block, OutputTile& tile, const Tokens& room);
+    void send(const Block& first, Range rows, Range columns, BufferTile& tile, std::int64_t pitch);
+    std::int64_t masked(Range m, Range n, Range k) const;
     Token drain_tile(Block& block, OutputTile& tile, Range m, Range n, const Destination& to,
                      const Tokens& room);
     TensorBox output_box(const Block& block, Range m, Range n) const;

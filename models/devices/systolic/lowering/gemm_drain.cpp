@@ -52,7 +52,12 @@ Token GemmSteps::drain_tile(Block& block, OutputTile& tile, Range m, Range n, co
     }
     const std::int64_t row = row_bytes(workspace_.dtype(problem_.output), n.count).value();
     work.scratchpad_written = m.count * row;
-    work.write = {workspace_.emitter.stream(rows_pattern(m.count, to.pitch, row)), to.address, 0, m.count, 0};
+    AddressStream pattern = rows_pattern(m.count, to.pitch, row);
+    if (to.group > 0) {
+        pattern.levels[1] = {m.count / to.group, Bytes(to.group_pitch)};
+        pattern.levels[2].count = to.group;
+    }
+    work.write = {workspace_.emitter.stream(pattern), to.address, 0, m.count, 0};
     work.mxu = block.mxu;
     work.accumulator_row =
         static_cast<std::int32_t>(tile.accumulators->address + rows.begin - (by_m ? tile.m : tile.n).begin);
@@ -93,11 +98,30 @@ void GemmSteps::drain(const std::vector<Block*>& row) {
     workspace_.flow.before_write(problem_.output, room);
     for (Block* block : row) {
         for (OutputTile& tile : block->tiles) {
+            if (problem_.heads) {
+                drain_to_heads(*block, tile, room);
+                continue;
+            }
             const TensorBox box = output_box(*block, tile.m, tile.n);
             const Destination to{workspace_.flow.region(problem_.output, box).address, box.stride};
             const Token token = drain_tile(*block, tile, tile.m, tile.n, to, room);
             workspace_.flow.wrote(problem_.output, box, token);
         }
+    }
+}
+
+/// Into a resident tensor whose rows hold all heads.
+void GemmSteps::drain_to_heads(Block& block, OutputTile& tile, const Tokens& room) {
+    const HeadLayout& heads = *problem_.heads;
+    for (const Range& rows : heads.pieces(tile.m)) {
+        const std::int64_t at = heads.offset(block.item, rows.begin) + heads.bytes(tile.n.begin);
+        Destination to{workspace_.flow.region(problem_.output, {at, 1, 0, 0}).address,
+                       heads.bytes(heads.dim())};
+        to.group = std::min(heads.group(), rows.count);
+        to.group_pitch = heads.pitch();
+        const Token token = drain_tile(block, tile, rows, tile.n, to, room);
+        for (const StagedCopy& copy : heads.copies(block.item, rows, tile.n))
+            workspace_.flow.wrote(problem_.output, copy.from, token);
     }
 }
 
@@ -158,21 +182,31 @@ void GemmSteps::store(const std::vector<Block*>& row, Range rows, Range columns,
         }
         left += block->n.count;
     }
-    TensorBox box = output_box(*row.front(), rows, {columns.begin, 0});
-    box.row_bytes = pitch;
-    Tokens after = tile->ready;
-    workspace_.flow.before_write(problem_.output, after);
-    Transfer transfer;
-    transfer.from = {Place::Scratchpad, tile->address, pitch};
-    transfer.to = workspace_.flow.region(problem_.output, box);
-    transfer.rows = box.rows;
-    transfer.row_bytes = pitch;
-    transfer.operand = Operand::Outputs;
-    if (transfer.to.stride == pitch) transfer.row_bytes *= std::exchange(transfer.rows, 1);
-    if (transfer.rows == 1) transfer.from.stride = transfer.to.stride = 0;
-    const Token token = workspace_.emitter.transfer(unit_index(UnitKind::Store), transfer, after);
-    tile->users.add(token);
-    workspace_.flow.wrote(problem_.output, box, token);
+    send(*row.front(), rows, columns, *tile, pitch);
+}
+
+/// A tile of results, rows `pitch` apart, to where they belong.
+void GemmSteps::send(const Block& first, Range rows, Range columns, BufferTile& tile, std::int64_t pitch) {
+    TensorBox all = output_box(first, rows, {columns.begin, 0});
+    all.row_bytes = pitch;
+    std::vector<StagedCopy> boxes{{all, 0, pitch}};
+    if (problem_.heads) boxes = problem_.heads->copies(first.item, rows, columns);
+    for (const auto& [box, from, from_stride] : boxes) {
+        Tokens after = tile.ready;
+        workspace_.flow.before_write(problem_.output, after);
+        Transfer transfer;
+        transfer.from = {Place::Scratchpad, tile.address + from, from_stride};
+        transfer.to = workspace_.flow.region(problem_.output, box);
+        transfer.rows = box.rows;
+        transfer.row_bytes = box.row_bytes;
+        transfer.operand = Operand::Outputs;
+        if (transfer.to.stride == transfer.row_bytes && transfer.from.stride == transfer.row_bytes)
+            transfer.row_bytes *= std::exchange(transfer.rows, 1);
+        if (transfer.rows == 1) transfer.from.stride = transfer.to.stride = 0;
+        const Token token = workspace_.emitter.transfer(unit_index(UnitKind::Store), transfer, after);
+        tile.users.add(token);
+        workspace_.flow.wrote(problem_.output, box, token);
+    }
 }
 
 }  // namespace systole::systolic

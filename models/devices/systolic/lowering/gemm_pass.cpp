@@ -109,6 +109,13 @@ void GemmSteps::set_edges(Block& block, const OutputTile& tile, Range step, Rang
     if (pass.new_tile) pass.top = inputs_stay ? input : second;
 }
 
+/// Products of a fold that a mask throws away.
+std::int64_t GemmSteps::masked(Range m, Range n, Range k) const {
+    if (!problem_.mask) return 0;
+    return problem_.mask_along_k ? problem_.mask->masked(m, k) * n.count
+                                 : problem_.mask->masked(m, n) * k.count;
+}
+
 void GemmSteps::issue(Block& block, OutputTile& tile, Range step, Range tiles) {
     const bool outputs_stay = workspace_.spec.mxu.dataflow == Dataflow::OutputStationary;
     const Range k = outputs_stay ? k_range(tiles) : k_tile(tiles.begin);
@@ -132,6 +139,7 @@ void GemmSteps::issue(Block& block, OutputTile& tile, Range step, Range tiles) {
     pass.dtype = workspace_.dtype(problem_.input);
     pass.second = problem_.second_operand;
     pass.origin = {block.item, tile.m.begin, k.begin, tile.n.begin};
+    pass.masked = masked(tile.m, tile.n, k);
     set_edges(block, tile, step, tiles, pass);
     if (tiles.count > 1 && !outputs_stay) in_array(block, tile, k_tile(tiles.end() - 1));
     tile.done = workspace_.emitter.pass(block.mxu, pass, after);

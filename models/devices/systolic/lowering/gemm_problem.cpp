@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "models/devices/systolic/lowering/gemm.h"
+#include "models/devices/systolic/lowering/heads_input.h"
 #include "sim/base/checked.h"
 #include "sim/base/error.h"
 
@@ -19,19 +20,8 @@ std::string rates(const MxuSpec& mxu) {
     return names;
 }
 
-/// MACs per PE and cycle on an operand of the matrix units.
-int rate_of(const Workspace& workspace, const Layer& layer, TensorId operand) {
-    const DType dtype = workspace.dtype(operand);
-    const std::optional<int> rate = workspace.spec.mxu.rate_of(dtype);
-    if (!rate) {
-        refuse(layer, fmt::format("no matrix unit takes dtype '{}'; the matrix units have: {}",
-                                  to_string(dtype), rates(workspace.spec.mxu)));
-    }
-    return *rate;
-}
-
 std::int64_t pass_depth(const Workspace& workspace, const Layer& layer, TensorId input) {
-    return std::int64_t{workspace.spec.mxu.rows} * rate_of(workspace, layer, input);
+    return std::int64_t{workspace.spec.mxu.rows} * expect_rate(workspace, layer, input);
 }
 
 /// K cut into tiles of at most `depth`; none crosses a multiple of `span`. Refuses more than kMaxKTiles.
@@ -77,6 +67,37 @@ void shape_matmul(const Workspace& workspace, const MatMul& op, GemmProblem& p) 
     p.source =
         std::make_shared<MatrixInput>(p.input, workspace.dtype(p.input), p.items, p.m, p.k,
                                       workspace.flow.resident(p.input), std::max<std::int64_t>(1, p.tile.m));
+}
+
+/// Accumulator rows that are rows of N drain whole tiles: a tile of results is whole positions, or heads of
+/// one.
+std::int64_t tile_of_heads(std::int64_t most, std::int64_t group) {
+    if (group <= most) return most / group * group;
+    std::int64_t rows = most;
+    while (group % rows != 0) --rows;
+    return rows;
+}
+
+void shape_attention(const Workspace& workspace, const Attention& op, GemmProblem& p) {
+    const bool scores = op.part == Attention::Part::Scores;
+    const DType dtype = workspace.dtype(p.input);
+    const bool resident = workspace.flow.resident(p.input);
+    p.items = op.items();
+    p.m = op.q_len * op.group();
+    p.n = scores ? op.kv_len : op.head_dim;
+    p.k = scores ? op.head_dim : op.kv_len;
+    p.second_operand = workspace.operand(p.second);
+    p.weights = std::make_shared<RowWeights>(attention_second(workspace, op, p.second, scores));
+    if (op.causal) p.mask = CausalMask(op);
+    p.mask_along_k = !scores;
+    if (scores) {
+        p.source = std::make_shared<HeadsInput>(p.input, dtype, op, resident);
+        return;
+    }
+    p.heads = HeadLayout(op, workspace.dtype(p.output));
+    if (!p.tile.rows_are_m) p.tile.m = tile_of_heads(p.tile.m, op.group());
+    p.source = std::make_shared<MatrixInput>(p.input, dtype, p.items, p.m, p.k, resident,
+                                             std::max<std::int64_t>(1, p.tile.m));
 }
 
 /// Candidates: what the accumulators take in double buffering, halved down to one, and an even share of each
@@ -203,6 +224,16 @@ Tiling tiling_by_hand(const Layer& layer, const LayerMapping& wanted, TilingRequ
 
 }  // namespace
 
+int expect_rate(const Workspace& workspace, const Layer& layer, TensorId operand) {
+    const DType dtype = workspace.dtype(operand);
+    const std::optional<int> rate = workspace.spec.mxu.rate_of(dtype);
+    if (!rate) {
+        refuse(layer, fmt::format("no matrix unit takes dtype '{}'; the matrix units have: {}",
+                                  to_string(dtype), rates(workspace.spec.mxu)));
+    }
+    return *rate;
+}
+
 GemmProblem gemm_problem(const Workspace& workspace, const Layer& layer) {
     GemmProblem p;
     p.input = layer.inputs.at(0);
@@ -217,13 +248,16 @@ GemmProblem gemm_problem(const Workspace& workspace, const Layer& layer) {
     if (const auto* conv = std::get_if<Conv2d>(&layer.op)) {
         shape_conv(workspace, *conv, p);
         if (workspace.spec.mxu.im2col == Im2col::PerTap) span = conv->in_c / conv->groups;
+    } else if (const auto* attention = std::get_if<Attention>(&layer.op)) {
+        shape_attention(workspace, *attention, p);
     } else {
         const auto& op = std::get<MatMul>(layer.op);
         shape_matmul(workspace, op, p);
         transposed = op.transposed_b;
     }
     p.k_tiles = cut_k(layer, p.k, span.value_or(p.k), depth);
-    rate_of(workspace, layer, p.second);  // refuses what the array cannot hold
+    expect_rate(workspace, layer, p.second);  // refuses what the array cannot hold
+    if (p.weights) return p;
     const DType second = workspace.dtype(p.second);
     if (!p.stored_weights) p.second_operand = workspace.operand(p.second);
     const Placement& placement = workspace.placements[p.second];

@@ -61,9 +61,10 @@ Range StoredWeights::extent(std::int64_t item, Range n, Range k) const {
 }
 
 TensorBox RowWeights::box(std::int64_t item, Range n, Range k) const {
-    if (transposed_)
-        return {(item * n_ + n.begin) * bytes(k_) + bytes(k.begin), n.count, bytes(k.count), bytes(k_)};
-    return {(item * k_ + k.begin) * bytes(n_) + bytes(n.begin), k.count, bytes(n.count), bytes(n_)};
+    const std::int64_t begin = item / items_.inside * items_.stride + item % items_.inside * items_.step;
+    const Range &rows = transposed_ ? n : k, &cols = transposed_ ? k : n;
+    return {begin + rows.begin * items_.pitch + bytes(cols.begin), rows.count, bytes(cols.count),
+            items_.pitch};
 }
 
 Staging RowWeights::staging(std::int64_t item, Range n, Range k) const {

@@ -68,12 +68,29 @@ private:
     std::int64_t row_, tile_cols_, column_, item_;  ///< bytes, except tile_cols_
 };
 
+/// Where the items of a second operand lie, in bytes: `inside` of them `step` apart, and so on every
+/// `stride`; rows of an item are `pitch` apart. All 0: one item behind the other, rows without gaps.
+struct ItemsApart {
+    std::int64_t inside = 0, step = 0, stride = 0, pitch = 0;
+};
+
 /// Row-major [items, k, n], or [items, n, k] when transposed: then a tile's rows are its columns of N, and
 /// the array takes them sideways (the same bytes). Activations, and stored weights in Layout::ColumnMajor.
 class RowWeights : public GemmWeights {
 public:
-    RowWeights(TensorId tensor, DType dtype, Operand operand, std::int64_t n, std::int64_t k, bool transposed)
-        : tensor_(tensor), dtype_(dtype), operand_(operand), n_(n), k_(k), transposed_(transposed) {}
+    RowWeights(TensorId tensor, DType dtype, Operand operand, std::int64_t n, std::int64_t k, bool transposed,
+               ItemsApart items = {})
+        : tensor_(tensor),
+          dtype_(dtype),
+          operand_(operand),
+          n_(n),
+          k_(k),
+          transposed_(transposed),
+          items_(items) {
+        if (items_.inside != 0) return;
+        items_.pitch = bytes(transposed_ ? k_ : n_);
+        items_ = {1, 0, (transposed_ ? n_ : k_) * items_.pitch, items_.pitch};
+    }
 
     Staging staging(std::int64_t item, Range n, Range k) const override;
     Transfer from_tile(std::int64_t base, Range staged_n, Range staged_k, Range n, Range k) const override;
@@ -94,6 +111,7 @@ private:
     Operand operand_;
     std::int64_t n_, k_;
     bool transposed_;
+    ItemsApart items_;
 };
 
 }  // namespace systole::systolic

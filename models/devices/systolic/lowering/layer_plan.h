@@ -36,6 +36,10 @@ LayerPlan plan_rotary(Workspace& workspace, std::int32_t layer);
 LayerPlan plan_resize(Workspace& workspace, std::int32_t layer);
 /// Concat, Slice: copied by the DMA, or by the vector unit where activations live on chip.
 LayerPlan plan_movement(Workspace& workspace, std::int32_t layer);
+/// Attention, fused: on the matrix units and the vector unit.
+LayerPlan plan_attention(Workspace& workspace, std::int32_t layer);
+/// CacheAppend: copied by the DMA.
+LayerPlan plan_kv_cache(Workspace& workspace, std::int32_t layer);
 /// Embedding, Gather: fetched by the DMA; summed, or copied on chip, by the vector unit.
 LayerPlan plan_lookup(Workspace& workspace, std::int32_t layer);
 

@@ -68,6 +68,8 @@ AllocationRules allocation_rules(const SystolicSpec& spec, const PaddingMargin& 
     rules.resident_where_it_pays = spec.placement.choose;
     rules.never_resident = margin.too_wide;
     rules.dram_capacity = spec.memory.capacity();
+    rules.memory = fmt::format("{}'s {}", spec.name,
+                               spec.memory.standard.empty() ? std::string("memory") : spec.memory.standard);
     rules.scratchpad_capacity = std::max(Bytes(0), spec.placement.activation_bytes - Bytes(2 * margin.bytes));
     rules.dram_alignment = std::max(Bytes(1), spec.memory.row_bytes * spec.memory.data_buses());
     rules.scratchpad_alignment = stripe(spec);
@@ -166,7 +168,10 @@ LayerPlan plan(Workspace& workspace, std::int32_t index) {
         return plan_broadcast(workspace, index);
     if (std::holds_alternative<Rotary>(op)) return plan_rotary(workspace, index);
     if (std::holds_alternative<Resize>(op)) return plan_resize(workspace, index);
-    const bool matrix = std::holds_alternative<MatMul>(op) || std::holds_alternative<Conv2d>(op);
+    if (std::holds_alternative<CacheAppend>(op)) return plan_kv_cache(workspace, index);
+    const auto* attention = std::get_if<Attention>(&op);
+    if (attention && attention->part == Attention::Part::Whole) return plan_attention(workspace, index);
+    const bool matrix = std::holds_alternative<MatMul>(op) || std::holds_alternative<Conv2d>(op) || attention;
     return matrix && !depthwise(op) ? plan_matrix(workspace, index) : plan_vector(workspace, index);
 }
 
@@ -179,10 +184,17 @@ std::int64_t compulsory_bytes(const Workspace& workspace, const Layer& layer, co
         known = std::max(known, count);
     };
     for (const LayerPlan::Touched& t : plan.touched) touch(t.tensor, t.bytes);
-    touch(layer.output, stored_bytes(workspace.graph.tensors[layer.output]).value());
+    std::int64_t written = stored_bytes(workspace.graph.tensors[layer.output]).value();
+    if (const auto* append = std::get_if<CacheAppend>(&layer.op))
+        written = written / append->length * append->rows;
+    touch(layer.output, written);
     std::int64_t sum = 0;
     for (const auto& [tensor, count] : bytes) sum += count;
     return sum;
+}
+
+bool is_cache(const Graph& graph, TensorId tensor) {
+    return graph.tensors[tensor].role == TensorRole::KvCache;
 }
 
 /// What has to pass the DRAM's bus however the network is run: inputs and outputs that live there …
@@ -190,13 +202,18 @@ std::int64_t interface_bytes(const Graph& graph, const std::vector<Placement>& p
     std::int64_t sum = 0;
     for (const auto* tensors : {&graph.inputs, &graph.outputs})
         for (const TensorId tensor : *tensors)
-            if (placements[tensor].space == Space::Dram) sum += stored_bytes(graph.tensors[tensor]).value();
+            if (placements[tensor].space == Space::Dram &&
+                (tensors == &graph.inputs || !is_cache(graph, tensor)))
+                sum += stored_bytes(graph.tensors[tensor]).value();
     return sum;
 }
 
-/// … and the weights that a layer touches.
-std::int64_t weight_bytes(const Graph& graph, const LayerPlan& plan) {
+/// … and the weights that a layer touches. Of a cache, all rows pass once: the old ones are read, the new
+/// ones written.
+std::int64_t weight_bytes(const Graph& graph, const Layer& layer, const LayerPlan& plan) {
     std::int64_t sum = 0;
+    if (std::holds_alternative<CacheAppend>(layer.op))
+        sum += stored_bytes(graph.tensors[layer.output]).value();
     for (const LayerPlan::Touched& touched : plan.touched)
         if (graph.tensors[touched.tensor].role == TensorRole::Weights) sum += touched.bytes;
     return sum;
@@ -261,7 +278,7 @@ std::vector<Placement> place_tensors(const Graph& graph, const SystolicSpec& spe
 
 Lowered lower(const Graph& graph, const SystolicSpec& spec, const Protocol& protocol,
               const LoweringOptions& options) {
-    refuse_endless(graph, spec.mxu);
+    // First of all: whether memories hold the network.
     return lower_at(place_tensors(graph, spec, options.mapping), graph, spec, protocol, options);
 }
 
@@ -282,7 +299,7 @@ Lowered lower_at(std::vector<Placement> placements, const Graph& graph, const Sy
         workspace.emitter.add_layer({layer.name, std::string(op_name(layer.op)), planned.mapping,
                                      macs(layer.op).value(), compulsory_bytes(workspace, layer, planned),
                                      capacity_dtype(spec.mxu, planned.dtype)});
-        compulsory += weight_bytes(graph, planned);
+        compulsory += weight_bytes(graph, layer, planned);
         pipeline.run(planned.steps, index);
     }
     pipeline.finish();

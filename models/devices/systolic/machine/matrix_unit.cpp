@@ -134,10 +134,10 @@ void MatrixUnit::charge(const Running& running, const PassTimes& times) {
     const MatrixPass& pass = work(running.entry);
     const PassShape lies = shape(pass);
     const std::int64_t rate = spec_.mxu.rate_of(pass.dtype).value();
-    const std::int64_t macs = pass.m * pass.k * pass.n;
-    // os: the last elements of K may fill a vector only in part.
-    const std::int64_t useful =
-        outputs_stay() && pass.k > rate ? rate * pass.m * pass.n : macs / lies.vectors;
+    const std::int64_t macs = pass.m * pass.k * pass.n - pass.masked;
+    // os: the last elements of K may fill a vector only in part. Masked products are spread evenly.
+    const bool whole = outputs_stay() && pass.k > rate && pass.masked == 0;
+    const std::int64_t useful = whole ? rate * pass.m * pass.n : macs / lies.vectors;
     account_.pass(record_.log(), running.started, times,
                   {.slots = std::int64_t{spec_.mxu.rows} * spec_.mxu.cols * rate,
                    .vectors = lies.vectors,
@@ -179,7 +179,7 @@ void MatrixUnit::count(const Running& running, const PassTimes& times) {
     if (first_sum || (faults.partial_sums_written && !outputs_stay())) stats_.ofmap_writes += pass.m * pass.n;
     if (faults.os_extra_ofmap_writes && outputs_stay())
         stats_.ofmap_writes += spec_.mxu.rows + spec_.mxu.cols;
-    stats_.macs += pass.m * pass.k * pass.n;
+    stats_.macs += pass.m * pass.k * pass.n - pass.masked;
     stats_.stream_cycles += (times.stream_end - times.start).value();
 }
 

@@ -107,6 +107,8 @@ MatrixPass PassReader::read(ProgramLine& line, int mxu, const std::vector<Addres
     pass.accumulate = line.choice("mode", {"set", "add"}) == 1;
     constexpr Operand kSeconds[] = {Operand::Weights, Operand::Activations, Operand::KvCache};
     if (line.has("second")) pass.second = kSeconds[line.choice("second", second_operands())];
+    if (!line.failed() && line.has("masked"))
+        pass.masked = line.integer("masked", 0, pass.m * pass.k * pass.n);
     pass.origin = {line.integer("batch", 0, kAny, 0), line.integer("m0", 0, kAny, 0),
                    line.integer("k0", 0, kAny, 0), line.integer("n0", 0, kAny, 0)};
     check_edges(line, pass);

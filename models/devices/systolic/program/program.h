@@ -87,7 +87,9 @@ struct MatrixPass {
     DType dtype = DType::Bf16;          ///< of the activations: sets the rate
     Operand second = Operand::Weights;  ///< what w is, where an edge reads it
     PassOrigin origin;
-    Macs macs() const { return Macs(m * k * n * folds); }
+    /// Products that a mask throws away afterwards (attention): done, but padding. Of one fold.
+    std::int64_t masked = 0;
+    Macs macs() const { return Macs((m * k * n - masked) * folds); }  ///< useful ones
     friend bool operator==(const MatrixPass&, const MatrixPass&) = default;
 };
 

@@ -68,6 +68,7 @@ void write_pass(const Program& program, const MatrixPass& p, Out out) {
     fmt::format_to(out, " accumulator={} mode={} tile={} dtype={}", p.accumulator_row,
                    p.accumulate ? "add" : "set", p.new_tile ? "next" : "keep", to_string(p.dtype));
     if (p.second != Operand::Weights) fmt::format_to(out, " second={}", to_string(p.second));
+    if (p.masked != 0) fmt::format_to(out, " masked={}", p.masked);
     fmt::format_to(out, " batch={} m0={} k0={} n0={}", p.origin.batch, p.origin.m0, p.origin.k0, p.origin.n0);
 }
 
