@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "models/devices/systolic/spec/calibrated_config.h"
 #include "models/devices/systolic/spec/spec.h"
 #include "models/link/host_link_config.h"
 #include "models/memory/config/dram_config.h"
@@ -269,6 +270,7 @@ SystolicSpec read_systolic_spec(config::Config& config, const std::string& name)
     spec.host = read_host_link_spec(root.section("host"));
     spec.memory = read_dram_spec(root.section("memory"));
     spec.faults = read_faults(root.section("faults"));
+    read_calibrated(root.section("calibrated"), spec);
     cross_check(root, spec);
     return spec;
 }
