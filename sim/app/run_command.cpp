@@ -128,8 +128,6 @@ Command run_command() {
         {"systole run tpu_v4 resnet50", "one inference, layer by layer, and what bounds each layer"},
         {"systole run tpu_v4 resnet50 --set workload.batch=8 --set mxu.count=2",
          "another batch, another machine"},
-        {"systole run tpu_v4 resnet50 --set run.inputs_at=dram --set run.outputs_to=dram",
-         "without the host link"},
         {"systole run tpu_v4 resnet50 -o results --timeline trace.json",
          "files for programs, spreadsheets, Perfetto"},
         {"systole run tpu_v4 resnet50 --mapping results/mapping.yaml",

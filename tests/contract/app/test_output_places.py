@@ -23,7 +23,7 @@ class OutputPlaces(ProgramTest):
             done = self.run_systole("run", DEVICE, TRACE, "-o", "a/b", "--timeline", "a/b/trace.json")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("a/b", done.stderr)
-            names = ("effective.yaml", "layers.csv", "result.json", "trace.json")
+            names = ("effective.yaml", "layers.csv", "mapping.yaml", "result.json", "trace.json")
             self.assertEqual(self.files(), ["a", "a/b"] + [f"a/b/{name}" for name in names])
 
     def test_unwritable_places_are_refused_before_anything_is_written(self):
