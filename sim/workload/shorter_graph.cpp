@@ -77,8 +77,7 @@ public:
                 removed[block.first_tensor + t] = true;
         }
         TensorId next = 0;
-        for (TensorId tensor = 0; tensor < removed.size(); ++tensor)
-            places_.push_back(removed[tensor] ? kRemoved : next++);
+        for (const bool gone : removed) places_.push_back(gone ? kRemoved : next++);
     }
 
     bool has_layer(std::size_t layer) const {
