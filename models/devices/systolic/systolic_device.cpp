@@ -8,6 +8,7 @@
 
 #include "models/devices/systolic/explain/explain.h"
 #include "models/devices/systolic/lowering/lower.h"
+#include "models/devices/systolic/lowering/placement.h"
 #include "models/devices/systolic/machine/machine.h"
 #include "models/devices/systolic/machine/results.h"
 #include "models/devices/systolic/program/program.h"

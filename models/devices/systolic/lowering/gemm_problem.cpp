@@ -6,7 +6,6 @@
 
 #include "models/devices/systolic/lowering/gemm.h"
 #include "models/devices/systolic/lowering/heads_input.h"
-#include "sim/base/checked.h"
 #include "sim/base/error.h"
 
 namespace systole::systolic {
@@ -100,128 +99,6 @@ void shape_attention(const Workspace& workspace, const Attention& op, GemmProble
                                              std::max<std::int64_t>(1, p.tile.m));
 }
 
-/// Candidates: what the accumulators take in double buffering, halved down to one, and an even share of each
-/// possible number of matrix units.
-std::vector<std::int64_t> row_targets(std::int64_t m, std::int64_t room, int mxus) {
-    std::vector<std::int64_t> targets;
-    for (int share = 1; share <= mxus; ++share) {
-        if (mxus % share == 0) targets.push_back(std::min(room, ceil_div(m, share)));
-    }
-    for (std::int64_t rows = room; rows >= 1; rows /= 2) targets.push_back(rows);
-    return targets;
-}
-
-/// Rows of M that the accumulators take of one block in double buffering, when it is as narrow as can be.
-std::int64_t most_rows(const OutputShape& tile, const MxuSpec& mxu) {
-    const std::int64_t room = mxu.accumulator_room();
-    return tile.rows_are_m ? room : tile.m * std::max<std::int64_t>(1, room / tile.n_unit);
-}
-
-/// All but the row blockings.
-TilingRequest tiling_request(const Workspace& workspace, const GemmProblem& p, std::int64_t depth) {
-    const SystolicSpec& spec = workspace.spec;
-    const MxuSpec& mxu = spec.mxu;
-    TilingRequest r;
-    r.items = p.items;
-    r.shared_input = p.groups;
-    r.dataflow = mxu.dataflow;
-    r.direct = mxu.direct();
-    r.tile = p.tile;
-    r.n = p.n;
-    r.n_tiles = ceil_div(p.n, p.tile.n_unit);
-    r.k_tiles = static_cast<std::int64_t>(p.k_tiles.size());
-    r.weight_tile_bytes = p.weights->tile_bytes(p.tile.n_unit, depth);
-    r.parameter_capacity = workspace.parameters().capacity();
-    r.parameter_bytes = p.bias ? row_bytes(workspace.dtype(*p.bias), p.tile.n_unit).value() : 0;
-    r.output_bytes =
-        workspace.flow.resident(p.output) ? 0 : stored_bytes(workspace.graph.tensors[p.output]).value();
-    r.mxus = mxu.count;
-    r.array_rows = mxu.rows;
-    r.array_cols = mxu.cols;
-    r.shadow_register = mxu.shadow_register;
-    r.accumulator_room = mxu.accumulator_room();
-    if (mxu.direct()) r.drain_rows = spec.vector.accumulator_rows_per_cycle;
-    r.activation_ports = std::max(1, spec.scratchpad.activation_ports);
-    const bool staged = mxu.weight_source == Space::Scratchpad && !workspace.flow.resident(p.second);
-    if (mxu.weight_source == Space::Scratchpad && spec.scratchpad.weight_port_bytes > Bytes(0)) {
-        r.weight_port_cycles = ceil_div(r.weight_tile_bytes, spec.scratchpad.weight_port_bytes.value());
-    }
-    if (mxu.dataflow == Dataflow::InputStationary) {
-        const std::int64_t vector = row_bytes(workspace.dtype(p.input), depth).value();
-        r.weight_port_cycles = mxu.cols * ceil_div(vector, spec.scratchpad.weight_port_bytes.value());
-    }
-    r.k_cycles = ceil_div(p.k, mxu.rate_of(workspace.dtype(p.input)).value_or(1));
-    const bool resident = workspace.flow.resident(p.input);
-    r.input_capacity = resident ? 0 : std::max<std::int64_t>(1, workspace.inputs.capacity());
-    r.weight_capacity = staged ? std::max<std::int64_t>(1, workspace.weights.capacity()) : 0;
-    r.alignment = workspace.weights.aligned(1);
-    if (spec.memory.kind == DramSpec::Kind::Dram) {
-        r.dram_bytes_per_cycle =
-            static_cast<double>(spec.memory.peak().value()) / static_cast<double>(spec.core_clock.value());
-        r.dma_setup_cycles = spec.dma.setup_cycles.value();
-    }
-    return r;
-}
-
-/// Commands that an output tile takes along K.
-std::int64_t commands_along_k(const Workspace& workspace, const GemmProblem& p, const Tiling& tiling) {
-    const auto k_tiles = static_cast<std::int64_t>(p.k_tiles.size());
-    std::int64_t commands = 0;
-    for (std::int64_t step = 0; step < k_tiles; step += tiling.k_tiles) {
-        const std::int64_t end = std::min(step + tiling.k_tiles, k_tiles);
-        for (std::int64_t at = step; at < end; ++commands) at += folds_at_once(workspace, p, {at, end - at});
-    }
-    return commands;
-}
-
-/// Finds out early what the emitter would find out after minutes, and what would be simulated for ages.
-void refuse_too_many(const Workspace& workspace, const Layer& layer, const GemmProblem& p,
-                     const Tiling& tiling) {
-    const MxuSpec& mxu = workspace.spec.mxu;
-    const std::int64_t blocks = p.source->blocks() * p.tile.m_tiles(p.source->rows(0).count);
-    const std::int64_t n_tiles =
-        ceil_div(p.n, p.tile.n == 0 ? p.tile.n_unit * tiling.n_tiles : p.tile.n_unit);
-    const auto tiles = checked_mul(p.items * n_tiles, blocks);
-    const auto refuse_beyond = [&](std::int64_t most, std::int64_t each, const char* what) {
-        const auto all = tiles ? checked_mul(*tiles, each) : tiles;
-        if (!all || *all > most)
-            refuse(layer, fmt::format("it needs more than {} {} on an array of {}x{}", most, what, mxu.rows,
-                                      mxu.cols));
-    };
-    const std::int64_t commands = commands_along_k(workspace, p, tiling);
-    const bool outputs_stay = mxu.dataflow == Dataflow::OutputStationary;
-    refuse_beyond(static_cast<std::int64_t>(Emitter::kMaxCommands), commands, "passes");
-    refuse_beyond(kMaxFolds, outputs_stay ? commands : static_cast<std::int64_t>(p.k_tiles.size()),
-                  "folds, which are simulated one by one even where few commands start them,");
-}
-
-/// What a mapping file says about a layer, in the units of the array. Throws UserError at its place in the
-/// file.
-Tiling tiling_by_hand(const Layer& layer, const LayerMapping& wanted, TilingRequest& r, const GemmProblem& p,
-                      std::int64_t depth) {
-    const auto refuse = [&](const std::string& why) {
-        throw UserError(wanted.where, fmt::format("the mapping of '{}' does not fit: {}", layer.name, why));
-    };
-    r.row_blockings = {p.source->blocking(std::min(wanted.rows, p.m), depth)};
-    if (r.row_blockings.front().rows != wanted.rows)
-        refuse(fmt::format("its blocks cannot have {} rows; the nearest below is {}", wanted.rows,
-                           r.row_blockings.front().rows));
-    if (wanted.columns != p.n && (wanted.columns % p.tile.n_unit != 0 || wanted.columns > p.n))
-        refuse(fmt::format("{} columns are neither all of its {} nor a multiple of {}", wanted.columns, p.n,
-                           p.tile.n_unit));
-    const auto step = std::ranges::find(p.k_tiles, wanted.depth, &Range::end);
-    if (step == p.k_tiles.end())
-        refuse(fmt::format("its K of {} is cut into tiles of at most {}, and none ends at {}", p.k, depth,
-                           wanted.depth));
-    Tiling tiling;
-    tiling.n_tiles = ceil_div(wanted.columns, p.tile.n_unit);
-    tiling.k_tiles = step - p.k_tiles.begin() + 1;
-    tiling.split_items = wanted.over_batch, tiling.split_m = wanted.over_m, tiling.split_n = wanted.over_n;
-    tiling.m_outer = wanted.m_outer;
-    if (const std::string why = obstacle(r, tiling); !why.empty()) refuse(why);
-    return tiling;
-}
-
 }  // namespace
 
 int expect_rate(const Workspace& workspace, const Layer& layer, TensorId operand) {
@@ -268,62 +145,6 @@ GemmProblem gemm_problem(const Workspace& workspace, const Layer& layer) {
         p.weights = std::make_shared<RowWeights>(p.second, second, p.second_operand, p.n, p.k, by_column);
     }
     return p;
-}
-
-LayerMapping used_mapping(const GemmProblem& p, const Tiling& t) {
-    LayerMapping used;
-    used.rows = p.source->rows(0).count;
-    used.columns = std::min(p.n, t.n_tiles * p.tile.n_unit);
-    const std::int64_t tiles = std::min<std::int64_t>(t.k_tiles, static_cast<std::int64_t>(p.k_tiles.size()));
-    used.depth = p.k_tiles[static_cast<std::size_t>(tiles - 1)].end();
-    used.over_batch = t.split_items, used.over_m = t.split_m, used.over_n = t.split_n;
-    used.m_outer = t.m_outer;
-    return used;
-}
-
-Tiling map_gemm(const Workspace& workspace, const Layer& layer, GemmProblem& p) {
-    const MxuSpec& mxu = workspace.spec.mxu;
-    const std::int64_t depth = std::ranges::max(p.k_tiles, {}, &Range::count).count;
-    TilingRequest r = tiling_request(workspace, p, depth);
-    if (workspace.mapping) {
-        const auto wanted = workspace.mapping->layers.find(layer.name);
-        if (wanted != workspace.mapping->layers.end()) {
-            const Tiling tiling = tiling_by_hand(layer, wanted->second, r, p, depth);
-            p.source->cut(wanted->second.rows);
-            refuse_too_many(workspace, layer, p, tiling);
-            return tiling;
-        }
-    }
-    const std::vector<std::int64_t> targets = row_targets(p.m, most_rows(p.tile, mxu), mxu.count);
-    for (const std::int64_t rows : targets) r.row_blockings.push_back(p.source->blocking(rows, depth));
-    const std::optional<Tiling> tiling = choose_tiling(r);
-    if (!tiling) {
-        const LeastBuffers least = least_buffers(r);
-        refuse(layer,
-               fmt::format(
-                   "its smallest tiles do not fit: two need {} B of placement.input_buffer ({} B) and "
-                   "{} B of placement.weight_buffer ({} B)",
-                   least.input, workspace.inputs.capacity(), least.weights, workspace.weights.capacity()));
-    }
-    p.source->cut(targets[tiling->blocking]);
-    refuse_too_many(workspace, layer, p, *tiling);
-    return *tiling;
-}
-
-std::string describe_mapping(const GemmProblem& p, const Tiling& t) {
-    const std::int64_t units = t.split_items * t.split_m * t.split_n;
-    std::string text = fmt::format("{} MXU{}: ", units, units == 1 ? "" : "s");
-    if (units > 1) {
-        if (t.split_items > 1) text += fmt::format("{} over batch x ", t.split_items);
-        text += fmt::format("{} over M x {} over N; ", t.split_m, t.split_n);
-    }
-    const std::int64_t last =
-        std::min<std::int64_t>(t.k_tiles, static_cast<std::int64_t>(p.k_tiles.size())) - 1;
-    text += fmt::format("blocks {} x {} x {}; {} outer", p.source->rows(0).count,
-                        std::min(p.n, t.n_tiles * p.tile.n_unit),
-                        p.k_tiles[static_cast<std::size_t>(last)].end(), t.m_outer ? "m" : "n");
-    if (p.groups && p.items > 1) text += fmt::format("; {} groups one by one", p.items);
-    return text;
 }
 
 }  // namespace systole::systolic

@@ -19,14 +19,6 @@ struct Lowered {
     std::vector<Placement> placements;  ///< by tensor of the graph
 };
 
-/// Where every tensor lies. Throws UserError where they do not fit into the machine's memories.
-/// `mapping`, if there is one, says what stays in the scratchpad where the machine leaves that open.
-std::vector<Placement> place_tensors(const Graph& graph, const SystolicSpec& spec,
-                                     const Mapping* mapping = nullptr);
-
-/// The activations that stay in the scratchpad.
-std::vector<std::string> residents(const Graph& graph, const std::vector<Placement>& placements);
-
 struct LoweringOptions {
     bool runs_of_folds = true;         ///< where a machine allows it; off in tests that compare both
     const Mapping* mapping = nullptr;  ///< by hand

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/systolic/lowering/placement.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "models/devices/systolic/lowering/workspace.h"
+#include "sim/base/checked.h"
+#include "sim/base/text.h"
+
+namespace systole::systolic {
+namespace {
+
+Bytes stripe(const SystolicSpec& spec) {
+    return std::max(Bytes(1), spec.scratchpad.bank_bytes * spec.scratchpad.banks);
+}
+
+/// What makes windows of a convolution begin or end outside its input.
+std::string what_reaches_beyond(const Conv2d& conv) {
+    if (!conv.round_up || conv.pad >= conv.stride) return fmt::format("its zero padding of {}", conv.pad);
+    return fmt::format("with round_up and a stride of {} its last window", conv.stride);
+}
+
+/// Bytes before and behind the resident tensors that addresses of zero padding may name (nothing is read
+/// there); and, where others can live in DRAM, the tensors for which that would take too much.
+struct PaddingMargin {
+    std::int64_t bytes = 0;
+    std::vector<bool> too_wide;  // by tensor
+};
+
+PaddingMargin padding_margin(const Graph& graph, const SystolicSpec& spec) {
+    PaddingMargin margin{0, std::vector<bool>(graph.tensors.size())};
+    if (spec.placement.activation_bytes == Bytes(0)) return margin;
+    const std::int64_t room = spec.placement.activation_bytes.value();
+    const std::int64_t most = spec.placement.choose ? room / 8 : room / 2;
+    for (const Layer& layer : graph.layers) {
+        const auto* conv = std::get_if<Conv2d>(&layer.op);
+        if (conv == nullptr || conv->depthwise()) continue;
+        const TensorId input = layer.inputs.at(0);
+        const std::int64_t pixel = row_bytes(graph.tensors[input].dtype, conv->in_c).value();
+        const std::int64_t beyond = conv->pad + (conv->round_up ? conv->stride - 1 : 0);
+        const auto reach = checked_mul(beyond, (conv->in_w + 1) * pixel);
+        if (reach && *reach <= most) {
+            margin.bytes = std::max(margin.bytes, *reach);
+        } else if (spec.placement.choose) {
+            margin.too_wide[graph.tensors[input].view_of.value_or(input)] = true;
+        } else {
+            refuse(layer, fmt::format("{} reaches further than placement.activation_space",
+                                      what_reaches_beyond(*conv)));
+        }
+    }
+    margin.bytes = round_up(margin.bytes, stripe(spec).value());
+    return margin;
+}
+
+AllocationRules allocation_rules(const SystolicSpec& spec, const PaddingMargin& margin) {
+    AllocationRules rules;
+    rules.activations = spec.placement.activations;
+    rules.resident_where_it_pays = spec.placement.choose;
+    rules.never_resident = margin.too_wide;
+    rules.dram_capacity = spec.memory.capacity();
+    rules.memory = fmt::format("{}'s {}", spec.name,
+                               spec.memory.standard.empty() ? std::string("memory") : spec.memory.standard);
+    rules.scratchpad_capacity = std::max(Bytes(0), spec.placement.activation_bytes - Bytes(2 * margin.bytes));
+    rules.dram_alignment = std::max(Bytes(1), spec.memory.row_bytes * spec.memory.data_buses());
+    rules.scratchpad_alignment = stripe(spec);
+    rules.tile_rows = spec.mxu.rows;
+    rules.tile_cols = spec.mxu.cols;
+    rules.weights = spec.mxu.dataflow == Dataflow::InputStationary ? Layout::ColumnMajor : Layout::Tiled;
+    return rules;
+}
+
+bool is_activation(const Tensor& tensor) {
+    return tensor.role == TensorRole::Activation && !tensor.view_of;
+}
+
+/// Only those that a mapping names may stay in the scratchpad.
+void keep_to(const Graph& graph, const SystolicSpec& spec, const Mapping& mapping, AllocationRules& rules) {
+    if (!spec.placement.choose)
+        throw UserError(mapping.resident_where,
+                        "'resident' needs a machine with placement.activations: auto");
+    for (TensorId id = 0; id < graph.tensors.size(); ++id)
+        if (is_activation(graph.tensors[id]) &&
+            std::ranges::find(*mapping.resident, graph.tensors[id].name) == mapping.resident->end())
+            rules.never_resident[id] = true;
+}
+
+/// All that a mapping names do.
+void check_residents(const Graph& graph, const Mapping& mapping, const std::vector<Placement>& placements) {
+    for (TensorId id = 0; id < placements.size(); ++id) {
+        const Tensor& tensor = graph.tensors[id];
+        if (is_activation(tensor) && placements[id].space != Space::Scratchpad &&
+            std::ranges::find(*mapping.resident, tensor.name) != mapping.resident->end())
+            throw UserError(
+                mapping.resident_where,
+                fmt::format("'{}' cannot stay in the scratchpad: placement.activation_space has no "
+                            "room for its {} beside the others",
+                            tensor.name, with_thousands(stored_bytes(tensor).value()) + " B"));
+    }
+}
+
+}  // namespace
+
+std::vector<std::string> residents(const Graph& graph, const std::vector<Placement>& placements) {
+    std::vector<std::string> names;
+    for (TensorId id = 0; id < placements.size(); ++id)
+        if (is_activation(graph.tensors[id]) && placements[id].space == Space::Scratchpad)
+            names.push_back(graph.tensors[id].name);
+    return names;
+}
+
+// Resident tensors keep clear of the margin that padding addresses may name.
+std::vector<Placement> place_tensors(const Graph& graph, const SystolicSpec& spec, const Mapping* mapping) {
+    const PaddingMargin margin = padding_margin(graph, spec);
+    AllocationRules rules = allocation_rules(spec, margin);
+    const bool by_hand = mapping && mapping->resident;
+    if (by_hand) keep_to(graph, spec, *mapping, rules);
+    std::vector<Placement> placements = allocate(graph, rules);
+    if (by_hand) check_residents(graph, *mapping, placements);
+    for (Placement& placement : placements) {
+        if (placement.space == Space::Scratchpad) placement.address += margin.bytes;
+    }
+    return placements;
+}
+
+}  // namespace systole::systolic

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the tensors of a network lie: which memory, which address, which activations stay in the scratchpad.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/devices/systolic/lowering/mapping.h"
+#include "models/devices/systolic/spec/spec.h"
+#include "sim/workload/allocation.h"
+#include "sim/workload/graph.h"
+
+namespace systole::systolic {
+
+/// Where every tensor lies. Throws UserError where they do not fit into the machine's memories.
+/// `mapping`, if there is one, says what stays in the scratchpad where the machine leaves that open.
+std::vector<Placement> place_tensors(const Graph& graph, const SystolicSpec& spec,
+                                     const Mapping* mapping = nullptr);
+
+/// The activations that stay in the scratchpad.
+std::vector<std::string> residents(const Graph& graph, const std::vector<Placement>& placements);
+
+}  // namespace systole::systolic
