@@ -75,7 +75,7 @@ private:
     void finish(Open& open, const Part& part);
     Token divide(Open& open, const Part& part, Range rows, EdgeRead write, std::int64_t written,
                  const Tokens& after);
-    void store(const Part& part, BufferTile& tile);
+    Token drained(Open& open, const OutputTile& tile, const VectorWork& work, Tokens after);
     BufferTile& scratch(std::int64_t bytes, Tokens& room);
     VectorWork drain(const AttentionProduct& product, const OutputTile& tile) const;
     EdgeRead statistics_of(const Part& part, Range rows);

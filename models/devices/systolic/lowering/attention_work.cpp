@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a step of fused attention issues: its two products, and what the vector unit makes of their sums.
 #include <algorithm>
-#include <utility>
 
 #include "models/devices/systolic/lowering/attention.h"
 #include "models/devices/systolic/lowering/vector_steps.h"
@@ -96,6 +95,15 @@ EdgeRead AttentionSteps::statistics_of(const Part& part, Range rows) {
             part.statistics + (rows.begin - part.rows.begin) * kStatisticsBytes, 0, pattern.vectors(), 0};
 }
 
+/// `work` on a tile of results, behind its passes; reads and writes the statistics.
+Token AttentionSteps::drained(Open& open, const OutputTile& tile, const VectorWork& work, Tokens after) {
+    after.add(tile.done);
+    const Token token = workspace_.emitter.vector(work, after);
+    tile.accumulators->users.add(token);
+    open.round->statistics->users.add(token);
+    return token;
+}
+
 /// The maximum of each row's scores, over all tiles of the block, and what was known of it.
 void AttentionSteps::take_maxima(Open& open, const Part& part, AttentionProduct& product) {
     for (const OutputTile& tile : product.tiles()) {
@@ -106,11 +114,7 @@ void AttentionSteps::take_maxima(Open& open, const Part& part, AttentionProduct&
         work.write = statistics_of(part, tile.m);
         work.reads = {work.write};
         work.operand = Operand::PartialSums;
-        Tokens after = open.round->room;
-        after.add(tile.done);
-        const Token token = workspace_.emitter.vector(work, after);
-        tile.accumulators->users.add(token);
-        open.round->statistics->users.add(token);
+        drained(open, tile, work, open.round->room);
     }
 }
 
@@ -133,12 +137,7 @@ void AttentionSteps::take_shares(Open& open, const Part& part, AttentionProduct&
         work.write = {workspace_.emitter.stream(rows_pattern(tile.m.count, pitch, row)), at, 0, tile.m.count,
                       0};
         work.operand = Operand::Activations;
-        Tokens after = room;
-        after.add(tile.done);
-        const Token token = workspace_.emitter.vector(work, after);
-        tile.accumulators->users.add(token);
-        open.round->statistics->users.add(token);
-        open.shares->ready.add(token);
+        open.shares->ready.add(drained(open, tile, work, room));
     }
 }
 
@@ -160,12 +159,7 @@ void AttentionSteps::add_outputs(Open& open, const Part& part, AttentionProduct&
             work.scratchpad_read = tile.m.count * (row + kStatisticsBytes);
         }
         work.operand = Operand::PartialSums;
-        Tokens after = open.round->room;
-        after.add(tile.done);
-        const Token token = workspace_.emitter.vector(work, after);
-        tile.accumulators->users.add(token);
-        open.round->partial->users.add(token);
-        open.round->statistics->users.add(token);
+        open.round->partial->users.add(drained(open, tile, work, open.round->room));
     }
 }
 
@@ -225,7 +219,7 @@ void AttentionSteps::finish(Open& open, const Part& part) {
         const AddressStream pattern = piece_pattern(tile.size);
         const EdgeRead write{workspace_.emitter.stream(pattern), tile.address, 0, pattern.vectors(), 0};
         tile.ready.add(divide(open, part, part.rows, write, tile.size, after));
-        store(part, tile);
+        unstage(workspace_, tile, output, out_.copies(part.item, part.rows, dim));
         --tile.holds;
         return;
     }
@@ -237,25 +231,6 @@ void AttentionSteps::finish(Open& open, const Part& part) {
         const Range rows{part.rows.begin + copy.to / width, copy.from.bytes() / width};
         const Token token = divide(open, part, rows, write, copy.from.bytes(), after);
         workspace_.flow.wrote(output, copy.from, token);
-    }
-}
-
-void AttentionSteps::store(const Part& part, BufferTile& tile) {
-    for (const StagedCopy& copy : out_.copies(part.item, part.rows, {0, operands_.op.head_dim})) {
-        Tokens after = tile.ready;
-        workspace_.flow.before_write(operands_.out, after);
-        Transfer transfer;
-        transfer.from = {Place::Scratchpad, tile.address + copy.to, copy.to_stride};
-        transfer.to = workspace_.flow.region(operands_.out, copy.from);
-        transfer.rows = copy.from.rows;
-        transfer.row_bytes = copy.from.row_bytes;
-        transfer.operand = Operand::Outputs;
-        if (transfer.to.stride == transfer.row_bytes && transfer.from.stride == transfer.row_bytes)
-            transfer.row_bytes *= std::exchange(transfer.rows, 1);
-        if (transfer.rows == 1) transfer.from.stride = transfer.to.stride = 0;
-        const Token token = workspace_.emitter.transfer(unit_index(UnitKind::Store), transfer, after);
-        tile.users.add(token);
-        workspace_.flow.wrote(operands_.out, copy.from, token);
     }
 }
 

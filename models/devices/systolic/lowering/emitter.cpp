@@ -64,7 +64,14 @@ Token Emitter::append(UnitIndex unit, std::size_t work, const Tokens& after) {
     return {unit, ++issued_[unit]};
 }
 
-Token Emitter::transfer(UnitIndex unit, const Transfer& transfer, const Tokens& after) {
+Token Emitter::transfer(UnitIndex unit, Transfer transfer, const Tokens& after) {
+    if (transfer.from.stride == transfer.row_bytes && transfer.to.stride == transfer.row_bytes)
+        transfer.row_bytes *= std::exchange(transfer.rows, 1);
+    if (transfer.rows == 1) transfer.from.stride = transfer.to.stride = 0;
+    return gather(unit, transfer, after);
+}
+
+Token Emitter::gather(UnitIndex unit, const Transfer& transfer, const Tokens& after) {
     program_.transfers.push_back(transfer);
     return append(unit, program_.transfers.size() - 1, after);
 }

@@ -23,7 +23,10 @@ public:
 
     /// Each appends one command that starts after `after`, and answers the token of its completion. Throws
     /// UserError when the program outgrows kMaxCommands.
-    Token transfer(UnitIndex unit, const Transfer& transfer, const Tokens& after);
+    /// Rows that follow each other without a gap at both ends travel as one.
+    Token transfer(UnitIndex unit, Transfer transfer, const Tokens& after);
+    /// Rows that are looked up: one by one, wherever they lie.
+    Token gather(UnitIndex unit, const Transfer& transfer, const Tokens& after);
     Token pass(int mxu, const MatrixPass& pass, const Tokens& after);
     Token vector(const VectorWork& work, const Tokens& after);
 

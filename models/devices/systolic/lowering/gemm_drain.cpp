@@ -191,22 +191,7 @@ void GemmSteps::send(const Block& first, Range rows, Range columns, BufferTile& 
     all.row_bytes = pitch;
     std::vector<StagedCopy> boxes{{all, 0, pitch}};
     if (problem_.heads) boxes = problem_.heads->copies(first.item, rows, columns);
-    for (const auto& [box, from, from_stride] : boxes) {
-        Tokens after = tile.ready;
-        workspace_.flow.before_write(problem_.output, after);
-        Transfer transfer;
-        transfer.from = {Place::Scratchpad, tile.address + from, from_stride};
-        transfer.to = workspace_.flow.region(problem_.output, box);
-        transfer.rows = box.rows;
-        transfer.row_bytes = box.row_bytes;
-        transfer.operand = Operand::Outputs;
-        if (transfer.to.stride == transfer.row_bytes && transfer.from.stride == transfer.row_bytes)
-            transfer.row_bytes *= std::exchange(transfer.rows, 1);
-        if (transfer.rows == 1) transfer.from.stride = transfer.to.stride = 0;
-        const Token token = workspace_.emitter.transfer(unit_index(UnitKind::Store), transfer, after);
-        tile.users.add(token);
-        workspace_.flow.wrote(problem_.output, box, token);
-    }
+    unstage(workspace_, tile, problem_.output, boxes);
 }
 
 }  // namespace systole::systolic

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/devices/systolic/lowering/gemm_weights.h"
 
-#include <utility>
-
 namespace systole::systolic {
 namespace {
 
 Transfer into_fifo(Region from, std::int64_t rows, std::int64_t row_bytes, Operand operand) {
-    if (from.stride == row_bytes) row_bytes *= std::exchange(rows, 1);
-    if (rows == 1) from.stride = 0;
-    return {from, {Place::WeightFifo, 0, rows == 1 ? 0 : row_bytes}, rows, row_bytes, operand};
+    return {from, {Place::WeightFifo, 0, row_bytes}, rows, row_bytes, operand};
 }
 
 /// `vectors` vectors of `bytes`, `pitch` apart.

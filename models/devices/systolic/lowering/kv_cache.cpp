@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "models/devices/systolic/lowering/attention_blocks.h"
 #include "models/devices/systolic/lowering/layer_plan.h"
@@ -106,9 +105,6 @@ void CacheSteps::work(std::int64_t step) {
     transfer.rows = piece.to.rows;
     transfer.row_bytes = piece.to.row_bytes;
     transfer.operand = Operand::KvCache;
-    if (transfer.from.stride == transfer.row_bytes && transfer.to.stride == transfer.row_bytes)
-        transfer.row_bytes *= std::exchange(transfer.rows, 1);
-    if (transfer.rows == 1) transfer.from.stride = transfer.to.stride = 0;
     const Token token = workspace_.emitter.transfer(unit_index(UnitKind::Store), transfer, after);
     if (in_place)
         workspace_.flow.read_by(input_, token);

@@ -158,7 +158,7 @@ Token LookupSteps::load(Range part, std::int64_t address, const Tokens& after) {
     if (op_.spread == Spread::Random) {
         transfer.rows = part.count;
         transfer.lookup = {op_.rows, part.begin};
-        return workspace_.emitter.transfer(loader, transfer, after);
+        return workspace_.emitter.gather(loader, transfer, after);
     }
     const std::int64_t table = transfer.from.address;
     Token last;
@@ -166,7 +166,7 @@ Token LookupSteps::load(Range part, std::int64_t address, const Tokens& after) {
         transfer.rows = run.count;
         transfer.from.address = table + run.begin * step_ * row_;
         transfer.from.stride = step_ * row_;
-        last = workspace_.emitter.transfer(loader, transfer, after);
+        last = workspace_.emitter.gather(loader, transfer, after);
         transfer.to.address += run.count * row_;
     }
     return last;
@@ -214,16 +214,7 @@ void LookupSteps::close(const Target& target, Range results, Token written) {
     const TensorBox box{results.begin * out_row_, 1, results.count * out_row_, 0};
     if (target.tile == nullptr) return workspace_.flow.wrote(layer_.output, box, written);
     target.tile->ready.add(written);
-    Tokens after = written;
-    workspace_.flow.before_write(layer_.output, after);
-    Transfer store;
-    store.from = {Place::Scratchpad, target.address, 0};
-    store.to = workspace_.flow.region(layer_.output, box);
-    store.row_bytes = box.row_bytes;
-    store.operand = Operand::Outputs;
-    const Token stored = workspace_.emitter.transfer(unit_index(UnitKind::Store), store, after);
-    target.tile->users.add(stored);
-    workspace_.flow.wrote(layer_.output, box, stored);
+    unstage(workspace_, *target.tile, layer_.output, {{box, 0, 0}});
 }
 
 Token LookupSteps::compute(Range results, std::vector<EdgeRead> reads, std::int64_t cost,

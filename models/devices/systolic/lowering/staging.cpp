@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/devices/systolic/lowering/staging.h"
 
-#include <utility>
-
 namespace systole::systolic {
 namespace {
 
@@ -17,10 +15,6 @@ Token load(Workspace& workspace, const Staging& staging, const StagedCopy& copy,
     transfer.rows = copy.from.rows;
     transfer.row_bytes = copy.from.row_bytes;
     transfer.operand = staging.operand;
-    const bool contiguous =
-        transfer.from.stride == transfer.row_bytes && transfer.to.stride == transfer.row_bytes;
-    if (contiguous) transfer.row_bytes *= std::exchange(transfer.rows, 1);
-    if (transfer.rows == 1) transfer.from.stride = transfer.to.stride = 0;
     const Token token = workspace.emitter.transfer(unit_index(UnitKind::Load), transfer, after);
     if (tracked) workspace.flow.read_by(staging.tensor, token);
     return token;
@@ -43,6 +37,22 @@ bool stage(Workspace& workspace, BufferRing& ring, const TileKey& key, Holds& ho
     }
     holds.hold(*tile);
     return true;
+}
+
+void unstage(Workspace& workspace, BufferTile& tile, TensorId tensor, const std::vector<StagedCopy>& copies) {
+    for (const StagedCopy& copy : copies) {
+        Tokens after = tile.ready;
+        workspace.flow.before_write(tensor, after);
+        Transfer transfer;
+        transfer.from = {Place::Scratchpad, tile.address + copy.to, copy.to_stride};
+        transfer.to = workspace.flow.region(tensor, copy.from);
+        transfer.rows = copy.from.rows;
+        transfer.row_bytes = copy.from.row_bytes;
+        transfer.operand = Operand::Outputs;
+        const Token token = workspace.emitter.transfer(unit_index(UnitKind::Store), transfer, after);
+        tile.users.add(token);
+        workspace.flow.wrote(tensor, copy.from, token);
+    }
 }
 
 }  // namespace systole::systolic

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bringing pieces of tensors from DRAM into a buffer ring: each once, for as long as the ring keeps it.
+// Bringing pieces of tensors from DRAM into a buffer ring: each once, for as long as the ring keeps it. And
+// back.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ struct Range {
     std::int64_t end() const { return begin + count; }
 };
 
-/// Rows of a tensor and where in the tile they go: one descriptor.
+/// Rows of a tensor and where in the tile they go, or come from: one descriptor.
 struct StagedCopy {
     TensorBox from;
     std::int64_t to = 0;  ///< offset in the tile
@@ -36,5 +37,8 @@ struct Staging {
 /// when held tiles leave no room.
 bool stage(Workspace& workspace, BufferRing& ring, const TileKey& key, Holds& holds,
            const std::function<Staging()>& describe);
+
+/// The way back: results from a tile that is being filled to where they belong in `tensor`.
+void unstage(Workspace& workspace, BufferTile& tile, TensorId tensor, const std::vector<StagedCopy>& copies);
 
 }  // namespace systole::systolic

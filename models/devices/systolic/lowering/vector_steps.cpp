@@ -184,7 +184,9 @@ bool VectorSteps::by_dma(const VectorChunk& chunk) const {
 void VectorSteps::work(std::int64_t step) {
     const VectorChunk chunk = plan_.chunk(step);
     Tokens after;
-    if (by_dma(chunk)) return store(chunk, *gather_inputs(chunk, step, after).front());
+    const std::vector<StagedCopy> results{{chunk.output, 0, chunk.output.row_bytes}};
+    if (by_dma(chunk))
+        return unstage(workspace_, *gather_inputs(chunk, step, after).front(), output_, results);
     const std::vector<BufferTile*> tiles = gather_inputs(chunk, step, after);
     BufferTile* out = nullptr;
     if (workspace_.flow.resident(output_)) {
@@ -213,23 +215,8 @@ void VectorSteps::work(std::int64_t step) {
         workspace_.flow.wrote(output_, chunk.output, token);
     } else {
         out->ready.add(token);
-        store(chunk, *out);
+        unstage(workspace_, *out, output_, results);
     }
-}
-
-void VectorSteps::store(const VectorChunk& chunk, BufferTile& tile) {
-    Tokens after = tile.ready;
-    workspace_.flow.before_write(output_, after);
-    const TensorBox& box = chunk.output;
-    Transfer transfer;
-    transfer.from = {Place::Scratchpad, tile.address, box.rows == 1 ? 0 : box.row_bytes};
-    transfer.to = workspace_.flow.region(output_, box);
-    transfer.rows = box.rows;
-    transfer.row_bytes = box.row_bytes;
-    transfer.operand = Operand::Outputs;
-    const Token token = workspace_.emitter.transfer(unit_index(UnitKind::Store), transfer, after);
-    tile.users.add(token);
-    workspace_.flow.wrote(output_, box, token);
 }
 
 LayerPlan vector_layer(Workspace& workspace, std::int64_t layer, VectorPlan plan, const std::string& what) {

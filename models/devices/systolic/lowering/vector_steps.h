@@ -82,7 +82,6 @@ private:
     std::vector<EdgeRead> reads(const VectorChunk& chunk, std::int64_t step);
     void read_in_place(const VectorChunk& chunk, Token reader);
     EdgeRead write(const VectorChunk& chunk, const BufferTile* tile) const;
-    void store(const VectorChunk& chunk, BufferTile& tile);
     /// Whether a step is a load and a store and nothing between.
     bool by_dma(const VectorChunk& chunk) const;
 
