@@ -18,6 +18,7 @@ systole_test(memory SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/slow_channel_by_hand.cpp
     ${CMAKE_CURRENT_LIST_DIR}/slow_channel_candidates.cpp
     ${CMAKE_CURRENT_LIST_DIR}/slow_channel_judge.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/wishes.cpp
     DEPENDS systole_memory)
 
 # Prints what a request costs; built on request (--target bench_dram_speed), no test.
