@@ -100,6 +100,20 @@ TEST_CASE("A matmul of 4096 streams at least as many vectors as the array has ro
     CHECK(loaded(program, Operand::Weights) + loaded(program, Operand::Activations) <= 8 * once);
 }
 
+TEST_CASE("Small products begin with a short step, large ones keep their steps long") {
+    // While the first step is fetched nothing computes: a product whose whole K takes as long to fetch as to
+    // compute is cut. Of a large product one step is a small share, and each costs row openings and
+    // descriptors.
+    const SystolicSpec spec = large_machine();
+    const auto depth = [&](const Graph& graph) {
+        return lower(graph, spec, Protocol::of_op()).mapping.layers.at("layer0").depth;
+    };
+    CHECK(depth(matmul(105, 463, 667)) < 667);
+    CHECK(depth(matmul(64, 512, 2048)) <= 1024);
+    CHECK(depth(matmul(2048, 2048, 2048)) >= 512);
+    CHECK(depth(matmul(4096, 4096, 4096)) >= 512);
+}
+
 TEST_CASE("Layers of a single image use all matrix units") {
     const SystolicSpec spec = large_machine();
     const Program program = lower(resnet50(1), spec, Protocol::of_run()).program;
