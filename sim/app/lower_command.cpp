@@ -19,9 +19,7 @@ int lower(const Arguments& arguments) {
     const Settings settings = read_settings(arguments.list("set"), Protocol::of_run(), {reference});
     const LoadedDevice device = load_device(library, reference, settings.device);
     const Graph graph = read_trace(library.resolve(Shelf::Traces, trace), settings.workload);
-    RunOptions options{settings.protocol};
-    const auto mapping = read_mapping_file(arguments);
-    options.mapping = mapping ? &*mapping : nullptr;
+    const RunOptions options{settings.protocol, false, false, read_mapping_file(arguments)};
     const std::string program = device.device->lower(graph, options);
     if (output)
         write_file(*output, program);

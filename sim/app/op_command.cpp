@@ -81,10 +81,9 @@ int op(const Arguments& arguments) {
     const OpQuestion question = file ? OpQuestion{} : read_op_question(arguments, 1);
     const Settings settings = read_settings(arguments.list("set"), Protocol::of_op(), {reference});
     refuse_workload(settings, "an operator has none");
-    RunOptions options{settings.protocol, false, arguments.has("check-dram")};
-    const auto mapping = read_mapping_file(arguments);
-    if (mapping && file) arguments.misused("--mapping maps one operator, not a table of them");
-    options.mapping = mapping ? &*mapping : nullptr;
+    const RunOptions options{settings.protocol, false, arguments.has("check-dram"),
+                             read_mapping_file(arguments)};
+    if (options.mapping && file) arguments.misused("--mapping maps one operator, not a table of them");
     const LoadedDevice device = load_device(Library::find(), reference, settings.device);
     if (file) return answer_table(arguments, device, *file, counters, options);
     print(answer_question(device, question, format, counters, options));

@@ -56,11 +56,10 @@ RunOutcome simulate(const Arguments& arguments, bool timeline) {
     const auto program = arguments.option("program");
     const std::string trace = program && arguments.count() < 2 ? "" : arguments.at(1);
     const Settings settings = read_settings(arguments.list("set"), Protocol::of_run(), {reference});
-    RunOptions options{settings.protocol, timeline, arguments.has("check-dram")};
-    const auto mapping = read_mapping_file(arguments);
-    options.mapping = mapping ? &*mapping : nullptr;
+    const RunOptions options{settings.protocol, timeline, arguments.has("check-dram"),
+                             read_mapping_file(arguments)};
     if (program) refuse_workload(settings, "a device program has none");
-    if (program && mapping)
+    if (program && options.mapping)
         arguments.misused("--mapping and --program exclude each other: a program is mapped");
     const Library library = Library::find();
     const LoadedDevice device = load_device(library, reference, settings.device);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,9 +39,9 @@ std::vector<std::pair<std::string, std::string>> describe(const Protocol& protoc
 
 struct RunOptions {
     Protocol protocol;
-    bool timeline = false;                      ///< collect spans
-    bool check_dram = false;                    ///< hold every command of the memory against its standard
-    const config::YamlNode* mapping = nullptr;  ///< by hand, in the words of the device kind; null: none
+    bool timeline = false;                         ///< collect spans
+    bool check_dram = false;                       ///< hold every command of the memory against its standard
+    std::optional<config::YamlNode> mapping = {};  ///< by hand, in the words of the device kind
 };
 
 struct RunOutcome {
