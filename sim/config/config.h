@@ -104,6 +104,8 @@ public:
     std::vector<std::string> keys() const;
     /// Whether the files or --set give `key`, as a value or as a map.
     bool has(std::string_view key) const;
+    /// Whether --set gives `key`, as a value.
+    bool is_set(std::string_view key) const;
     Section section(std::string_view key) const;
     const std::string& path() const { return path_; }
     /// Records a mistake at `key` (a cross-check between values, say), at the place where its value was

@@ -229,6 +229,11 @@ bool Section::has(std::string_view key) const {
            config_->maps_.contains(path);
 }
 
+bool Section::is_set(std::string_view key) const {
+    const auto leaf = config_->leaves_.find(path_of(key));
+    return leaf != config_->leaves_.end() && leaf->second.entry.origin == Origin::CommandLine;
+}
+
 Section Section::section(std::string_view key) const {
     return Section(*config_, path_of(key));
 }

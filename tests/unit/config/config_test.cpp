@@ -187,3 +187,16 @@ TEST_CASE("keys come in file order and may be asked for", "[config]") {
     CHECK(config.root().has("empty"));
     CHECK(config.root().keys() == std::vector<std::string>{"rate"});
 }
+
+TEST_CASE("what --set gives can be told from what files give", "[config]") {
+    Config config = load("rate: {int8: 2, bf16: 1}");
+    CHECK_FALSE(config.root().section("rate").is_set("int8"));
+    config.set("rate.int8", "4");
+    config.set("rate.fp16", "1");
+    const Section rate = config.root().section("rate");
+    CHECK(rate.is_set("int8"));
+    CHECK(rate.is_set("fp16"));
+    CHECK_FALSE(rate.is_set("bf16"));
+    CHECK_FALSE(rate.is_set("fp8"));
+    CHECK_FALSE(config.root().is_set("rate"));
+}

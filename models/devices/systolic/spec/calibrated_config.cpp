@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/devices/systolic/spec/calibrated_config.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -12,7 +14,8 @@ constexpr std::int64_t kLeastQueue = 5, kMostQueue = 4096;
 
 }  // namespace
 
-void read_calibrated(config::Section calibrated, SystolicSpec& spec) {
+void read_calibrated(config::Section device, SystolicSpec& spec) {
+    config::Section calibrated = device.section("calibrated");
     if (calibrated.has("sustained_clock")) {
         const double share = calibrated.number(
             "sustained_clock", "share of core.clock that is kept up, for power and whatever else", 0.1, 1.0);
@@ -36,6 +39,12 @@ void read_calibrated(config::Section calibrated, SystolicSpec& spec) {
                                                          {kLeastQueue, kMostQueue}));
         memory.writes.high = memory.queue * 4 / 5;
         memory.writes.low = memory.queue / 5;
+        for (const char* replaced : {"memory.queue", "memory.writes.high", "memory.writes.low"})
+            if (device.is_set(replaced))
+                device.fail(replaced,
+                            fmt::format("calibrated.memory_queue ({}) takes its place on this device; "
+                                        "set that instead",
+                                        memory.queue));
     }
 }
 

@@ -7,7 +7,8 @@
 
 namespace systole::systolic {
 
-/// Puts what `calibrated` gives in the place of what it is about; without a key `spec` stays as it is.
-void read_calibrated(config::Section calibrated, SystolicSpec& spec);
+/// Puts what `calibrated:` of a device gives in the place of what it is about; without a key `spec` stays as
+/// it is. A mistake where --set asks for what a calibrated value then replaces.
+void read_calibrated(config::Section device, SystolicSpec& spec);
 
 }  // namespace systole::systolic

@@ -270,7 +270,7 @@ SystolicSpec read_systolic_spec(config::Config& config, const std::string& name)
     spec.host = read_host_link_spec(root.section("host"));
     spec.memory = read_dram_spec(root.section("memory"));
     spec.faults = read_faults(root.section("faults"));
-    read_calibrated(root.section("calibrated"), spec);
+    read_calibrated(root, spec);
     cross_check(root, spec);
     return spec;
 }
