@@ -14,9 +14,11 @@ std::string line(const ResultRow& row, const std::string& name) {
     for (std::size_t i = 0; i < kSlotClasses; ++i)
         cells.push_back(fmt::to_string(row.fraction(static_cast<SlotClass>(i))));
     for (const std::int64_t count :
-         {row.dram_read.value(), row.dram_written.value(), row.roofline_cycles.value()})
+         {row.dram_read.value(), row.dram_written.value(), row.roofline.floor().value()})
         cells.push_back(fmt::to_string(count));
-    cells.insert(cells.end(), {row.roofline_bound, row.bound_by, row.mapping});
+    cells.emplace_back(row.roofline.bound());
+    for (const Cycles cycles : row.roofline.cycles) cells.push_back(fmt::to_string(cycles.value()));
+    cells.insert(cells.end(), {row.bound_by, row.mapping});
     return csv_line(cells);
 }
 
@@ -26,7 +28,10 @@ std::string to_csv(const DeviceResult& result) {
     std::string text = "name,op,cycles,time_ns,utilization";
     for (std::size_t i = 0; i < kSlotClasses; ++i)
         text += fmt::format(",{}", to_string(static_cast<SlotClass>(i)));
-    text += ",dram_read,dram_written,roofline_cycles,roofline_bound,bound_by,mapping\n";
+    text += ",dram_read,dram_written,roofline_cycles,roofline_bound";
+    for (std::size_t i = 0; i < kLevels; ++i)
+        text += fmt::format(",roofline_{}", to_string(static_cast<Level>(i)));
+    text += ",bound_by,mapping\n";
     for (const ResultRow& row : result.layers) text += line(row, row.name);
     return text + line(result.total, "total");
 }

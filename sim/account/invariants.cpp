@@ -52,6 +52,7 @@ void check_sums(const DeviceResult& result, const Expectations& expected, Findin
     layers_sum("picoseconds", [](const ResultRow& row) { return row.time().value(); });
     layers_sum("MACs", [](const ResultRow& row) { return row.macs.value(); });
     layers_sum("matrix MACs", [](const ResultRow& row) { return row.matrix_macs.value(); });
+    layers_sum("lane-cycles", [](const ResultRow& row) { return row.lane_cycles; });
     layers_sum("bytes read from DRAM", [](const ResultRow& row) { return row.dram_read.value(); });
     layers_sum("bytes written to DRAM", [](const ResultRow& row) { return row.dram_written.value(); });
     findings.equal("MACs of the total", result.total.macs.value(), expected.macs.value());
@@ -125,6 +126,19 @@ void check_peaks(const DeviceResult& result, const Expectations& expected, Findi
                                      bytes.value(), total.time().value(), peak.value()));
     };
     hold("DRAM", total.dram_read + total.dram_written, peaks.dram);
+    if (peaks.on_chip) {
+        const Work work = work_of(total);
+        const Int128 room = Int128{total.cycles.value()} * peaks.on_chip->bytes_per_cycle;
+        const auto fit = [&](std::string_view what, Bytes bytes) {
+            if (bytes.value() > room)
+                findings.add(
+                    fmt::format("scratchpad: {} bytes {} in {} cycles are above the peak of its banks",
+                                bytes.value(), what, total.cycles.value()));
+        };
+        if (peaks.on_chip->both_ways) fit("moved", work.on_chip_read + work.on_chip_written);
+        fit("read", work.on_chip_read);
+        fit("written", work.on_chip_written);
+    }
     hold("host link, inwards", ledger.out_of(Place::Host), peaks.host);
     hold("host link, outwards", ledger.into(Place::Host), peaks.host);
 
@@ -134,9 +148,9 @@ void check_peaks(const DeviceResult& result, const Expectations& expected, Findi
                                  total.matrix_macs.value(), cycles, peaks.macs_per_cycle));
     // One cycle of grace for the same fraction of a tick, which rounding up to cycles can turn into a whole
     // one.
-    if (cycles + 1 < total.roofline_cycles.value())
+    if (cycles + 1 < total.roofline.floor().value())
         findings.add(
-            fmt::format("{} cycles, fewer than the roofline's {}", cycles, total.roofline_cycles.value()));
+            fmt::format("{} cycles, fewer than the roofline's {}", cycles, total.roofline.floor().value()));
 }
 
 }  // namespace

@@ -26,12 +26,40 @@ Json moved(const std::vector<Movement>& movements) {
     return list;
 }
 
+/// Cycles by level.
+Json levels(const Roofline& roofline) {
+    Json json = Json::object();
+    for (std::size_t i = 0; i < kLevels; ++i)
+        json[std::string(to_string(static_cast<Level>(i)))] = roofline.cycles[i].value();
+    return json;
+}
+
+/// The roofs: what a level can do in a cycle or a second; of a path that is none, null.
+Json ceilings(const DeviceResult& result) {
+    const Peaks& peaks = result.peaks;
+    Json compute = Json::object();
+    for (const DtypePeak& peak : result.dtypes) compute[peak.dtype] = peak.macs_per_cycle;
+    const auto rate = [](BytesPerSecond bytes) {
+        return bytes == BytesPerSecond() || bytes == BytesPerSecond::max() ? Json() : Json(bytes.value());
+    };
+    Json on_chip;
+    if (peaks.on_chip)
+        on_chip = {{"bytes_per_cycle", peaks.on_chip->bytes_per_cycle},
+                   {"each_way", !peaks.on_chip->both_ways}};
+    return {{"macs_per_cycle", std::move(compute)},
+            {"lanes", peaks.lanes},
+            {"on_chip", std::move(on_chip)},
+            {"memory_bytes_per_s", rate(peaks.dram)},
+            {"host_bytes_per_s_each_way", rate(peaks.host)}};
+}
+
 /// Appends what a layer and the total have in common.
 void add_row(Json& json, const ResultRow& row) {
     json["cycles"] = row.cycles.value();
     json["time_ns"] = nanoseconds(row.time());
     json["macs"] = row.macs.value();
     json["matrix_macs"] = row.matrix_macs.value();
+    json["lane_cycles"] = row.lane_cycles;
     json["utilization"] = row.utilization();
     json["compute_cycles"] = row.compute_cycles();
     Json classes = Json::object(), slots = Json::object();
@@ -47,8 +75,9 @@ void add_row(Json& json, const ResultRow& row) {
                      {"dram_written", row.dram_written.value()},
                      {"compulsory_dram", row.compulsory_dram.value()},
                      {"moved", moved(row.movements)}};
-    json["roofline_cycles"] = row.roofline_cycles.value();
-    json["roofline_bound"] = row.roofline_bound;
+    json["roofline_cycles"] = row.roofline.floor().value();
+    json["roofline_bound"] = row.roofline.bound();
+    json["roofline"] = levels(row.roofline);
     json["bound_by"] = row.bound_by;
 }
 
@@ -133,7 +162,8 @@ Json device(const DeviceResult& result) {
             {"trace", result.trace},
             {"protocol", protocol(result.protocol)},
             {"clock_hz", result.clock.value()},
-            {"peak_macs_per_cycle", result.peak_macs_per_cycle},
+            {"peak_macs_per_cycle", result.peaks.macs_per_cycle},
+            {"ceilings", ceilings(result)},
             {"total", total(result.total)},
             {"critical_path", critical_path(result.critical_path)},
             {"layers", layers(result.layers)},

@@ -24,7 +24,8 @@ bool same_bytes(const std::vector<Movement>& a, const std::vector<Movement>& b) 
 
 bool rows_agree(const ResultRow& a, const ResultRow& b, Ticks jitter) {
     return a.op == b.op && a.macs == b.macs && a.matrix_macs == b.matrix_macs &&
-           same_bytes(a.movements, b.movements) && distance(a.time(), b.time()) <= jitter;
+           a.lane_cycles == b.lane_cycles && same_bytes(a.movements, b.movements) &&
+           distance(a.time(), b.time()) <= jitter;
 }
 
 /// `count` grows by what it has more than `less`, so many times.
@@ -96,6 +97,7 @@ void extend_total(DeviceResult& result, std::size_t first, std::size_t count) {
         total.cycles += row.cycles;
         total.macs += row.macs;
         total.matrix_macs += row.matrix_macs;
+        total.lane_cycles += row.lane_cycles;
         total.dram_read += row.dram_read;
         total.dram_written += row.dram_written;
         for (std::size_t c = 0; c < kSlotClasses; ++c) total.slots[c] += row.slots[c];
@@ -130,7 +132,7 @@ void repeat_turn(CheckedResult& run, const TurnMarks& marks, const CheckedResult
     add_rows(result.layers, begin, end, times, names);
     extend_total(result, end.layers, names.size());
     extend(result.total.compulsory_dram, shorter.result.total.compulsory_dram, n);
-    set_roofline(result.total, run.expected.peaks);
+    result.total.roofline = roofline(work_of(result.total), run.expected.peaks);
     extend_path(result.critical_path, begin, end, n);
     result.total.bound_by = bound_by(result.critical_path);
     for (std::size_t i = 0; i < result.stats.size(); ++i)

@@ -25,28 +25,50 @@ Cycles cycles_for(std::int64_t amount, std::int64_t clock, std::int64_t rate, co
 
 }  // namespace
 
-Roofline roofline(const Work& work, const Peaks& peaks) {
-    const std::int64_t clock = peaks.clock.value();
-    const Cycles compute = cycles_for(work.macs.value(), 1, peaks.macs_per_cycle, "MACs");
-    const Cycles memory = cycles_for(work.dram.value(), clock, peaks.dram.value(), "DRAM bytes");
-    const Bytes over_link = std::max(work.host_in, work.host_out);
-    const Cycles host = cycles_for(over_link.value(), clock, peaks.host.value(), "host bytes");
-
-    const Cycles cycles = std::max({compute, memory, host});
-    if (cycles == Cycles()) return {cycles, "none"};
-    return {cycles, cycles == compute ? "compute" : cycles == memory ? "memory" : "host"};
+std::string_view to_string(Level level) {
+    constexpr std::array<std::string_view, kLevels> kNames{"compute", "vector", "on_chip", "memory", "host"};
+    return kNames.at(static_cast<std::size_t>(level));
 }
 
-void set_roofline(ResultRow& row, const Peaks& peaks) {
-    Work work{row.matrix_macs, row.dram_read + row.dram_written, Bytes(0), Bytes(0)};
-    if (peaks.dram == BytesPerSecond::max()) work.dram = Bytes(0);
+Cycles Roofline::floor() const {
+    return *std::ranges::max_element(cycles);
+}
+
+std::string_view Roofline::bound() const {
+    const auto slowest = std::ranges::max_element(cycles);
+    if (*slowest == Cycles()) return "none";
+    return to_string(static_cast<Level>(slowest - cycles.begin()));
+}
+
+Roofline roofline(const Work& work, const Peaks& peaks) {
+    const std::int64_t clock = peaks.clock.value();
+    Roofline floor;
+    const auto set = [&](Level level, Cycles cycles) {
+        floor.cycles[static_cast<std::size_t>(level)] = cycles;
+    };
+    set(Level::Compute, cycles_for(work.macs.value(), 1, peaks.macs_per_cycle, "MACs"));
+    set(Level::Vector, cycles_for(work.lane_cycles, 1, peaks.lanes, "lane-cycles"));
+    if (peaks.on_chip) {
+        const Bytes bytes = peaks.on_chip->both_ways ? work.on_chip_read + work.on_chip_written
+                                                     : std::max(work.on_chip_read, work.on_chip_written);
+        set(Level::OnChip, cycles_for(bytes.value(), 1, peaks.on_chip->bytes_per_cycle, "scratchpad bytes"));
+    }
+    if (peaks.dram != BytesPerSecond::max())
+        set(Level::Memory, cycles_for(work.dram.value(), clock, peaks.dram.value(), "DRAM bytes"));
+    const Bytes over_link = std::max(work.host_in, work.host_out);
+    set(Level::Host, cycles_for(over_link.value(), clock, peaks.host.value(), "host bytes"));
+    return floor;
+}
+
+Work work_of(const ResultRow& row) {
+    Work work{row.matrix_macs, row.lane_cycles, {}, {}, row.dram_read + row.dram_written, {}, {}};
     for (const Movement& movement : row.movements) {
+        if (movement.from == Place::Scratchpad) work.on_chip_read += movement.bytes;
+        if (movement.to == Place::Scratchpad) work.on_chip_written += movement.bytes;
         if (movement.from == Place::Host) work.host_in += movement.bytes;
         if (movement.to == Place::Host) work.host_out += movement.bytes;
     }
-    const Roofline floor = roofline(work, peaks);
-    row.roofline_cycles = floor.cycles;
-    row.roofline_bound = floor.bound;
+    return work;
 }
 
 }  // namespace systole

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The floor below every run: no machine with these peaks does this work in fewer cycles, however well it
-// overlaps. Integer-exact, so that a run may be held to it.
+// The floor below every run, level by level: no machine with these peaks does this work in fewer cycles,
+// however well it overlaps. Integer-exact, so that a run may be held to it.
 #pragma once
 
-#include <string>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
 
 #include "sim/base/units.h"
 
@@ -11,31 +15,58 @@ namespace systole {
 
 struct ResultRow;
 
-/// The highest rates of a device. A rate of 0 says that the device has no such path.
-struct Peaks {
-    std::int64_t macs_per_cycle = 0;  ///< of all matrix units together, at the work's dtype
-    BytesPerSecond dram;              ///< reads and writes together
-    BytesPerSecond host;              ///< each direction
-    Hertz clock;                      ///< of the cycles
+/// The units and paths that have a peak, in the order in which equals are named.
+enum class Level : std::uint8_t {
+    Compute,  ///< matrix units
+    Vector,   ///< vector unit
+    OnChip,   ///< banks of the scratchpad
+    Memory,   ///< buses of the DRAM
+    Host      ///< host link
+};
+constexpr std::size_t kLevels = 5;
+/// "compute", "vector", "on_chip", "memory", "host".
+std::string_view to_string(Level level);
+
+/// What the banks of a scratchpad give in a cycle of the device's clock.
+struct OnChipPeak {
+    std::int64_t bytes_per_cycle = 0;
+    bool both_ways = false;  ///< reads and writes together; otherwise each of them
 };
 
-/// What is to be done: MACs on matrix units, bytes over the DRAM bus, bytes over the host link.
+/// The highest rates of a device. A rate of 0 says that the device has no such path.
+struct Peaks {
+    std::int64_t macs_per_cycle = 0;    ///< of all matrix units together, at the work's dtype
+    std::int64_t lanes = 0;             ///< of the vector unit: lane-cycles a cycle
+    std::optional<OnChipPeak> on_chip;  ///< nothing: clients never meet there, so that it is no roof
+    BytesPerSecond dram;                ///< reads and writes together; max(): no roof
+    BytesPerSecond host;                ///< each direction
+    Hertz clock;                        ///< of the cycles
+};
+
+/// What is to be done on each level.
 struct Work {
-    Macs macs;
+    Macs macs;                     ///< on matrix units
+    std::int64_t lane_cycles = 0;  ///< on the vector unit
+    Bytes on_chip_read, on_chip_written;
     Bytes dram;
     Bytes host_in, host_out;
 };
 
+/// Cycles that the work of each level takes at its peak, rounded up.
 struct Roofline {
-    Cycles cycles;
-    std::string bound;  ///< "compute", "memory", "host": which peak; of equals the first; "none": no work
+    std::array<Cycles, kLevels> cycles{};
+
+    Cycles at(Level level) const { return cycles[static_cast<std::size_t>(level)]; }
+    /// The slowest level's.
+    Cycles floor() const;
+    /// The slowest level; of equals the first; "none" without work.
+    std::string_view bound() const;
 };
 
-/// The slowest of macs ÷ macs_per_cycle, dram ÷ its rate, and the host direction that carries more ÷ its
-/// rate, rounded up to cycles. Work for a path of rate 0 is a failed check.
+/// Work for a path of rate 0 is a failed check.
 Roofline roofline(const Work& work, const Peaks& peaks);
 
-/// That of a row's matrix MACs and movements, into the row. An infinite DRAM is no roof.
-void set_roofline(ResultRow& row, const Peaks& peaks);
+/// What a row says of its work.
+Work work_of(const ResultRow& row);
 
 }  // namespace systole

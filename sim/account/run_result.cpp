@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "sim/base/text.h"
@@ -116,6 +117,41 @@ std::string critical_path_sentence(const DeviceResult& result) {
     }
     return fmt::format("The critical path is {}{}.", join_words(shares),
                        left_out ? "; others below 1 %" : "");
+}
+
+std::string ceilings_sentence(const DeviceResult& result) {
+    const Peaks& peaks = result.peaks;
+    const auto clock = static_cast<double>(result.clock.value());
+    std::vector<std::string> roofs;
+    for (const DtypePeak& peak : result.dtypes)
+        roofs.push_back(fmt::format("{:.4g} TOPS in {}",
+                                    2 * static_cast<double>(peak.macs_per_cycle) * clock / 1e12, peak.dtype));
+    const auto add = [&](Level level, double bytes_per_second, std::string_view direction) {
+        const double ridge = static_cast<double>(peaks.macs_per_cycle) * clock / bytes_per_second;
+        roofs.push_back(fmt::format("{} {}/s{} (ridge {:.4g})", to_string(level),
+                                    format_bytes(Bytes(std::llround(bytes_per_second))), direction, ridge));
+    };
+    if (peaks.lanes > 0)
+        roofs.push_back(fmt::format("vector {} lane-cycles a cycle", with_thousands(peaks.lanes)));
+    if (peaks.on_chip)
+        add(Level::OnChip, static_cast<double>(peaks.on_chip->bytes_per_cycle) * clock,
+            peaks.on_chip->both_ways ? "" : " each way");
+    if (peaks.dram > BytesPerSecond() && peaks.dram != BytesPerSecond::max())
+        add(Level::Memory, static_cast<double>(peaks.dram.value()), "");
+    if (peaks.host > BytesPerSecond()) add(Level::Host, static_cast<double>(peaks.host.value()), " each way");
+    return fmt::format("Ceilings: {}; ridges in MACs a byte.", fmt::join(roofs, ", "));
+}
+
+std::string roofline_sentence(const DeviceResult& result) {
+    std::vector<std::string> levels;
+    for (std::size_t i = 0; i < kLevels; ++i) {
+        const Cycles cycles = result.total.roofline.cycles[i];
+        if (cycles > Cycles())
+            levels.push_back(
+                fmt::format("{} {}", to_string(static_cast<Level>(i)), with_thousands(cycles.value())));
+    }
+    if (levels.empty()) return "No roofline: no level has work.";
+    return fmt::format("Roofline by level, in cycles: {}.", fmt::join(levels, ", "));
 }
 
 std::string memory_bus_sentence(const DeviceResult& result) {

@@ -12,6 +12,7 @@
 #include "sim/account/causal_log.h"
 #include "sim/account/classes.h"
 #include "sim/account/energy_ledger.h"
+#include "sim/account/roofline.h"
 #include "sim/base/units.h"
 
 namespace systole {
@@ -22,19 +23,19 @@ struct ResultRow {
     std::string op;    ///< "conv2d"; empty for the total
     Cycles cycles;     ///< of the array clock; rows sum to the total
     Ticks begin, end;
-    Macs macs;           ///< the operator's, wherever they ran
-    Macs matrix_macs;    ///< of these, on the matrix units
-    ClassSlots slots{};  ///< slot-ticks by class, over this row's time
+    Macs macs;                     ///< the operator's, wherever they ran
+    Macs matrix_macs;              ///< of these, on the matrix units
+    std::int64_t lane_cycles = 0;  ///< of the vector unit
+    ClassSlots slots{};            ///< slot-ticks by class, over this row's time
     /// What utilization divides by where a preset counts as another simulator does; without: capacity().
     std::optional<std::int64_t> utilization_slots;
     std::vector<Movement> movements;  ///< by layer id, only non-zero cells
     Bytes dram_read, dram_written;    ///< by layer id
-    Bytes compulsory_dram;   ///< tensors in DRAM, once: a layer's own; of the total, weights, inputs, outputs
-    Cycles roofline_cycles;  ///< no machine with these peaks could do this row's work faster
-    std::string roofline_bound;  ///< Roofline::bound: the peak that gives roofline_cycles
-    std::string bound_by;        ///< what most of the row's critical path consists of
-    bool reused = false;         ///< taken over from an identical block instead of simulated
-    std::string mapping;         ///< one phrase: where and how it was mapped
+    Bytes compulsory_dram;  ///< tensors in DRAM, once: a layer's own; of the total, weights, inputs, outputs
+    Roofline roofline;      ///< of this row's work
+    std::string bound_by;   ///< what most of the row's critical path consists of
+    bool reused = false;    ///< taken over from an identical block instead of simulated
+    std::string mapping;    ///< one phrase: where and how it was mapped
 
     std::int64_t capacity() const;  ///< sum of slots
     /// useful / capacity, or useful / utilization_slots, which may be fewer than useful; 0 if that is 0.
@@ -79,11 +80,18 @@ struct Span {
     std::int32_t layer = -1;
 };
 
+/// The matrix units' peak for one type of operands.
+struct DtypePeak {
+    std::string dtype;
+    std::int64_t macs_per_cycle = 0;
+};
+
 struct DeviceResult {
     std::string device, trace;
     std::vector<std::pair<std::string, std::string>> protocol;  ///< run.* keys and values
     Hertz clock;                                                ///< the clock that cycles count
-    std::int64_t peak_macs_per_cycle = 0;
+    Peaks peaks;                                                ///< what the total is held to
+    std::vector<DtypePeak> dtypes;                              ///< that the matrix units take
     ResultRow total;
     std::vector<ResultRow> layers;
     std::vector<CriticalStep> critical_path;  ///< by class, longest first; sums to the run's time
@@ -103,6 +111,14 @@ std::string bound_by(const std::vector<CriticalStep>& path);
 
 /// "The critical path is 71 % memory, 20 % compute, ...": one sentence. Useful, padding and ramp are compute.
 std::string critical_path_sentence(const DeviceResult& result);
+
+/// "Ceilings: 137.6 TOPS in bf16, ...; memory 1.229 TB/s (ridge at 56 MACs a byte), ...": the roofs of the
+/// device, two operations a MAC; ridges of the fastest type.
+std::string ceilings_sentence(const DeviceResult& result);
+
+/// "Roofline by level, in cycles: compute 94,080, vector 12, ...": of the total; levels without work are left
+/// out.
+std::string roofline_sentence(const DeviceResult& result);
 
 /// "The memory's data buses: 41.2 % transfer, 30.1 % empty_queue, ...": where the bandwidth went; transfers
 /// first, then what took most. Empty if nothing is known.

@@ -57,8 +57,8 @@ std::vector<std::string> cells(const ResultRow& row, std::string name,
     for (const std::size_t i : classes) cells.push_back(class_cell(row, i));
     cells.push_back(format_bytes(row.dram_read));
     cells.push_back(format_bytes(row.dram_written));
-    cells.push_back(with_thousands(row.roofline_cycles.value()));
-    cells.push_back(row.roofline_bound);
+    cells.push_back(with_thousands(row.roofline.floor().value()));
+    cells.emplace_back(row.roofline.bound());
     cells.push_back(row.bound_by);
     return cells;
 }
@@ -73,7 +73,7 @@ std::string footer(const DeviceResult& result, const std::vector<std::size_t>& c
     if (!dropped.empty()) text += fmt::format(" Not shown, 0.0 in every row: {}.", dropped);
     text += '\n';
     if (std::any_of(result.layers.begin(), result.layers.end(),
-                    [](auto& row) { return row.cycles < row.roofline_cycles; }))
+                    [](auto& row) { return row.cycles < row.roofline.floor(); }))
         text +=
             "A layer's cycles run from the end of the layer before to its own; work done ahead of that "
             "(prefetch)\n"
@@ -94,7 +94,8 @@ std::string to_text(const DeviceResult& result) {
     table.rule();
     table.row(cells(result.total, "total", classes));
     return header_line(result) + "\n\n" + table.str() + '\n' + footer(result, classes) +
-           critical_path_sentence(result) + '\n' +
+           critical_path_sentence(result) + '\n' + roofline_sentence(result) + '\n' +
+           ceilings_sentence(result) + '\n' +
            (result.memory_bus.empty() ? "" : memory_bus_sentence(result) + '\n') +
            (result.energy.empty() ? "" : energy_sentence(result.energy) + '\n');
 }

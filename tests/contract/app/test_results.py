@@ -9,10 +9,11 @@ import unittest
 from program import DEVICE, HOME, TRACE, ProgramTest
 
 CLASSES = ["useful", "padding", "ramp", "host", "memory", "on_chip", "dependency", "vector", "launch", "tail"]
-ROW = ["cycles", "time_ns", "macs", "matrix_macs", "utilization", "compute_cycles", "classes", "class_slots",
-       "bytes", "roofline_cycles", "roofline_bound", "bound_by"]
+ROW = ["cycles", "time_ns", "macs", "matrix_macs", "lane_cycles", "utilization", "compute_cycles", "classes", "class_slots",
+       "bytes", "roofline_cycles", "roofline_bound", "roofline", "bound_by"]
+LEVELS = ["compute", "vector", "on_chip", "memory", "host"]
 LAYER = ["name", "op", "mapping", "reused"]
-RUN = ["device", "trace", "protocol", "clock_hz", "peak_macs_per_cycle", "total", "critical_path", "layers",
+RUN = ["device", "trace", "protocol", "clock_hz", "peak_macs_per_cycle", "ceilings", "total", "critical_path", "layers",
        "tensors", "stats", "memory_bus", "energy", "config"]
 
 
@@ -106,14 +107,57 @@ class Results(ProgramTest):
         (run,) = self.result()["devices"]
         rows = list(csv.DictReader(io.StringIO(self.answer("run", DEVICE, TRACE, "--format", "csv"))))
         self.assertEqual(list(rows[0]), ["name", "op", "cycles", "time_ns", "utilization"] + CLASSES +
-                         ["dram_read", "dram_written", "roofline_cycles", "roofline_bound", "bound_by",
-                          "mapping"])
+                         ["dram_read", "dram_written", "roofline_cycles", "roofline_bound"] +
+                         [f"roofline_{level}" for level in LEVELS] + ["bound_by", "mapping"])
         self.assertEqual([row["name"] for row in rows], ["conv", "pool", "classes", "total"])
         for row, there in zip(rows, run["layers"] + [run["total"]]):
             self.assertEqual(int(row["cycles"]), there["cycles"])
             self.assertEqual(float(row["time_ns"]), there["time_ns"])
             for key in CLASSES:
                 self.assertEqual(float(row[key]), there["classes"][key])
+
+    def check_roofline(self, row, run):
+        """Cycles of every level from what the row moved and did, and what the device can do, in exact fractions."""
+        ceilings, clock = run["ceilings"], run["clock_hz"]
+
+        def moved(**ends):
+            return sum(cell["bytes"] for cell in row["bytes"]["moved"] if ends.items() <= cell.items())
+
+        def cycles(amount, rate):
+            return -(-amount // rate) if amount and rate else 0
+
+        reads, writes = moved(**{"from": "scratchpad"}), moved(to="scratchpad")
+        banks = ceilings["on_chip"]
+        dram = row["bytes"]["dram_read"] + row["bytes"]["dram_written"]
+        link = max(moved(**{"from": "host"}), moved(to="host"))
+        expected = {
+            "compute": cycles(row["matrix_macs"], run["peak_macs_per_cycle"]),
+            "vector": cycles(row["lane_cycles"], ceilings["lanes"]),
+            "on_chip": cycles(max(reads, writes) if banks["each_way"] else reads + writes,
+                              banks["bytes_per_cycle"]) if banks else 0,
+            "memory": cycles(dram * clock, ceilings["memory_bytes_per_s"]),
+            "host": cycles(link * clock, ceilings["host_bytes_per_s_each_way"])}
+        self.assertEqual(row["roofline"], expected)
+        self.assertEqual(list(row["roofline"]), LEVELS)
+        self.assertEqual(row["roofline_cycles"], max(expected.values()))
+        bound = max(expected, key=expected.get)  # of equals the first
+        self.assertEqual(row["roofline_bound"], bound if expected[bound] else "none")
+
+    def test_every_level_has_its_roofline(self):
+        bounds = set()
+        for settings in ((), ("scratchpad.bank_access=split",),
+                         ("scratchpad.bank_access=shared", "memory.preset=hbm2_tpu_v4")):
+            words = [word for setting in settings for word in ("--set", setting)]
+            (run,) = self.result(*words)["devices"]
+            self.assertEqual(list(run["ceilings"]), ["macs_per_cycle", "lanes", "on_chip", "memory_bytes_per_s",
+                                                     "host_bytes_per_s_each_way"])
+            self.assertEqual(run["ceilings"]["on_chip"] is None, not settings)
+            self.assertEqual(run["ceilings"]["memory_bytes_per_s"] is None, len(settings) < 2)
+            self.assertEqual(max(run["ceilings"]["macs_per_cycle"].values()), run["peak_macs_per_cycle"])
+            for row in run["layers"] + [run["total"]]:
+                self.check_roofline(row, run)
+                bounds.add(row["roofline_bound"])
+        self.assertGreater(len(bounds), 1)
 
     def test_the_text_names_every_layer(self):
         text = self.answer("run", DEVICE, TRACE)

@@ -63,9 +63,13 @@ TEST_CASE("every broken promise is named") {
              r.energy.enter({"tiny_tpu.dram", "read", "", "bursts", -1, Femtojoules(1)});
          }},
         {"100 MACs on matrix units in 100 cycles", [](auto&, auto& e) { e.peaks.macs_per_cycle = 0; }},
-        {"fewer than the roofline's 102", [](auto& r, auto&) { r.total.roofline_cycles = Cycles(102); }},
+        {"fewer than the roofline's 102", [](auto& r, auto&) { r.total.roofline.cycles[3] = Cycles(102); }},
         {"DRAM: 2160 bytes in 100000 ps",
          [](auto&, auto& e) { e.peaks.dram = BytesPerSecond(21'500'000'000); }},
+        {"scratchpad: 80 bytes moved in 79 cycles",
+         [](auto& r, auto& e) { r.total.cycles = Cycles(79), e.peaks.on_chip->both_ways = true; }},
+        {"scratchpad: 50 bytes written in 49 cycles", [](auto& r, auto&) { r.total.cycles = Cycles(49); }},
+        {"lane-cycles of all layers: 8, expected 9", [](auto& r, auto&) { r.total.lane_cycles = 9; }},
         {"host link, inwards: 50 bytes", [](auto&, auto& e) { e.peaks.host = BytesPerSecond(499'000'000); }},
         {"host link, outwards: 30 bytes", [](auto&, auto& e) { e.peaks.host = BytesPerSecond(299'000'000); }},
     };

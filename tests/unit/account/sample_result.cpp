@@ -20,8 +20,7 @@ ResultRow convolution() {
     row.dram_read = Bytes(2050);
     row.dram_written = Bytes(50);
     row.compulsory_dram = Bytes(2050);
-    row.roofline_cycles = Cycles(23);
-    row.roofline_bound = "compute";
+    row.roofline.cycles = {Cycles(23), Cycles(0), Cycles(11), Cycles(20), Cycles(10)};
     row.bound_by = "compute";
     row.mapping = "im2col, \"packed\"";
     return row;
@@ -43,8 +42,8 @@ ResultRow head() {
     row.dram_read = Bytes(30);
     row.dram_written = Bytes(30);
     row.compulsory_dram = Bytes(30);
-    row.roofline_cycles = Cycles(3);
-    row.roofline_bound = "host";
+    row.lane_cycles = 8;
+    row.roofline.cycles = {Cycles(1), Cycles(2), Cycles(1), Cycles(2), Cycles(3)};
     row.bound_by = "vector";
     row.reused = true;
     return row;
@@ -66,8 +65,8 @@ ResultRow total() {
     row.dram_read = Bytes(2080);
     row.dram_written = Bytes(80);
     row.compulsory_dram = Bytes(2080);
-    row.roofline_cycles = Cycles(25);
-    row.roofline_bound = "compute";
+    row.lane_cycles = 8;
+    row.roofline.cycles = {Cycles(25), Cycles(2), Cycles(12), Cycles(22), Cycles(13)};
     row.bound_by = "compute";
     return row;
 }
@@ -80,7 +79,8 @@ DeviceResult sample_result() {
     result.trace = "tiny";
     result.protocol = {{"run.inputs_at", "host"}, {"run.launch", "none"}};
     result.clock = Hertz(1'000'000'000);
-    result.peak_macs_per_cycle = 4;
+    result.peaks = sample_expectations().peaks;
+    result.dtypes = {{"int8", 4}, {"bf16", 2}};
     result.total = total();
     result.layers = {convolution(), head()};
     result.critical_path = {{SlotClass::Vector, Ticks(40'100)},
@@ -102,8 +102,14 @@ Expectations sample_expectations() {
     expected.capacity = 400'000;
     expected.macs = Macs(102);
     expected.ends = {{Place::Dram, Bytes(2080), Bytes(80)}, {Place::Host, Bytes(50), Bytes(30)}};
-    // 21.6 bytes a cycle reach DRAM: just enough. The link carries 0.5 bytes a cycle each way.
-    expected.peaks = {4, BytesPerSecond(21'600'000'000), BytesPerSecond(500'000'000), Hertz(1'000'000'000)};
+    // 21.6 bytes a cycle reach DRAM: just enough. The link carries 0.5 bytes a cycle each way. Of the
+    // scratchpad, 50 bytes are written and 30 are read.
+    expected.peaks = {4,
+                      4,
+                      OnChipPeak{1, false},
+                      BytesPerSecond(21'600'000'000),
+                      BytesPerSecond(500'000'000),
+                      Hertz(1'000'000'000)};
     return expected;
 }
 

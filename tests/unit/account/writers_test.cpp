@@ -17,9 +17,9 @@ std::vector<std::string> keys(const Json& object) {
     return names;
 }
 
-const std::vector<std::string> kRowKeys{"cycles",      "time_ns",         "macs",           "matrix_macs",
-                                        "utilization", "compute_cycles",  "classes",        "class_slots",
-                                        "bytes",       "roofline_cycles", "roofline_bound", "bound_by"};
+const std::vector<std::string> kRowKeys{
+    "cycles",  "time_ns",     "macs",  "matrix_macs",     "lane_cycles",    "utilization", "compute_cycles",
+    "classes", "class_slots", "bytes", "roofline_cycles", "roofline_bound", "roofline",    "bound_by"};
 
 }  // namespace
 
@@ -36,6 +36,8 @@ total             100  100.0 ns    25.0    25.0   7.5   6.0  12.5  24.0  25.0   
 Classes in % of matrix capacity; roofline in cycles. Not shown, 0.0 in every row: onchip, dep, launch, tail.
 * taken over from an identical block instead of simulated
 The critical path is 40 % vector, 30 % memory and 30 % compute; others below 1 %.
+Roofline by level, in cycles: compute 25, vector 2, on_chip 12, memory 22, host 13.
+Ceilings: 0.008 TOPS in int8, 0.004 TOPS in bf16, vector 4 lane-cycles a cycle, on_chip 1.000 GB/s each way (ridge 4), memory 21.60 GB/s (ridge 0.1852), host 500.0 MB/s each way (ridge 8); ridges in MACs a byte.
 Energy 61.18 nJ: 94.6 % read, 5.4 % background.
 )");
 }
@@ -53,8 +55,9 @@ TEST_CASE("the json of a result has the keys of the formats, in their order") {
     REQUIRE(json["devices"].size() == 2);
     const Json& device = json["devices"][0];
     CHECK(keys(device) == std::vector<std::string>{"device", "trace", "protocol", "clock_hz",
-                                                   "peak_macs_per_cycle", "total", "critical_path", "layers",
-                                                   "tensors", "stats", "memory_bus", "energy", "config"});
+                                                   "peak_macs_per_cycle", "ceilings", "total",
+                                                   "critical_path", "layers", "tensors", "stats",
+                                                   "memory_bus", "energy", "config"});
     CHECK(keys(device["total"]) == kRowKeys);
     std::vector<std::string> layer_keys{"name", "op", "mapping", "reused"};
     layer_keys.insert(layer_keys.end(), kRowKeys.begin(), kRowKeys.end());
@@ -81,6 +84,13 @@ TEST_CASE("the json of a result says what the result says") {
         R"("vector":100000,"launch":0,"tail":0})");
     CHECK(total["classes"]["memory"] == 0.24);
     CHECK(total["bytes"]["compulsory_dram"] == 2080);
+    CHECK(total["lane_cycles"] == 8);
+    CHECK(total["roofline_cycles"] == 25);
+    CHECK(total["roofline"].dump() == R"({"compute":25,"vector":2,"on_chip":12,"memory":22,"host":13})");
+    CHECK(
+        device["ceilings"].dump() ==
+        R"({"macs_per_cycle":{"int8":4,"bf16":2},"lanes":4,"on_chip":{"bytes_per_cycle":1,"each_way":true},)"
+        R"("memory_bytes_per_s":21600000000,"host_bytes_per_s_each_way":500000000})");
     CHECK(total["bytes"]["moved"][1].dump() ==
           R"({"from":"dram","to":"host","operand":"outputs","bytes":30})");
     CHECK(device["layers"][0]["mapping"] == "im2col, \"packed\"");
@@ -114,6 +124,9 @@ TEST_CASE("empty lists are lists, and names that are not UTF-8 do not stop the j
     CHECK(device["total"]["bytes"]["moved"] == Json::array());
     CHECK(device["energy"].dump() == R"({"total_pj":null,"entries":[]})");
     CHECK(device["protocol"] == Json::object());
+    CHECK(device["ceilings"].dump() ==
+          R"({"macs_per_cycle":{},"lanes":0,"on_chip":null,"memory_bytes_per_s":null,)"
+          R"("host_bytes_per_s_each_way":null})");
     CHECK(device["trace"] ==
           "tr\xef\xbf\xbd"
           "ace");
@@ -122,10 +135,10 @@ TEST_CASE("empty lists are lists, and names that are not UTF-8 do not stop the j
 TEST_CASE("layers.csv has a row a layer and the total") {
     CHECK(
         to_csv(test::sample_result()) ==
-        R"(name,op,cycles,time_ns,utilization,useful,padding,ramp,host,memory,on_chip,dependency,vector,launch,tail,dram_read,dram_written,roofline_cycles,roofline_bound,bound_by,mapping
-conv1,conv2d,60,60,0.375,0.375,0.125,0.1,0,0.4,0,0,0,0,0,2050,50,23,compute,compute,"im2col, ""packed"""
-fc,matmul,40,40,0.0625,0.0625,0,0,0.3125,0,0,0,0.625,0,0,30,30,3,host,vector,
-total,,100,100,0.25,0.25,0.075,0.06,0.125,0.24,0,0,0.25,0,0,2080,80,25,compute,compute,
+        R"(name,op,cycles,time_ns,utilization,useful,padding,ramp,host,memory,on_chip,dependency,vector,launch,tail,dram_read,dram_written,roofline_cycles,roofline_bound,roofline_compute,roofline_vector,roofline_on_chip,roofline_memory,roofline_host,bound_by,mapping
+conv1,conv2d,60,60,0.375,0.375,0.125,0.1,0,0.4,0,0,0,0,0,2050,50,23,compute,23,0,11,20,10,compute,"im2col, ""packed"""
+fc,matmul,40,40,0.0625,0.0625,0,0,0.3125,0,0,0,0.625,0,0,30,30,3,host,1,2,1,2,3,vector,
+total,,100,100,0.25,0.25,0.075,0.06,0.125,0.24,0,0,0.25,0,0,2080,80,25,compute,25,2,12,22,13,compute,
 )");
 }
 

@@ -144,11 +144,11 @@ std::string bound_section(const Explained& e) {
     std::string text =
         wrapped(fmt::format("{} cycles = {} in all; utilization {} %.", with_thousands(total.cycles.value()),
                             format_time(total.time()), format_percent(total.utilization())));
-    if (total.roofline_cycles > Cycles())
+    if (total.roofline.floor() > Cycles())
         text += wrapped(fmt::format(
             "The roofline is {} cycles ({}); the run takes {:.2f} times that.",
-            with_thousands(total.roofline_cycles.value()), total.roofline_bound,
-            static_cast<double>(total.cycles.value()) / static_cast<double>(total.roofline_cycles.value())));
+            with_thousands(total.roofline.floor().value()), total.roofline.bound(),
+            static_cast<double>(total.cycles.value()) / static_cast<double>(total.roofline.floor().value())));
     text += wrapped(fmt::format("DRAM: {} read, {} written; at least {} had to move.",
                                 format_bytes(total.dram_read), format_bytes(total.dram_written),
                                 format_bytes(total.compulsory_dram)));

@@ -49,13 +49,29 @@ Ticks longest_refresh(const DramSpec& memory) {
     return ClockDomain(memory.clock).after(Ticks(0), Cycles(memory.timing.at(timing)));
 }
 
-/// Matrix work of every pass, by layer.
-std::vector<std::int64_t> matrix_macs(const Program& program) {
-    std::vector<std::int64_t> macs(program.layers.size());
-    for (const Command& command : program.commands)
+/// What the banks give, where clients meet in them.
+std::optional<OnChipPeak> on_chip_peak(const ScratchpadSpec& scratchpad) {
+    if (scratchpad.bank_access == BankAccess::Private) return {};
+    return OnChipPeak{scratchpad.banks * scratchpad.bank_bytes.value() * scratchpad.bank_ports,
+                      scratchpad.bank_access == BankAccess::Shared};
+}
+
+/// What units compute for a layer.
+struct UnitWork {
+    std::int64_t matrix_macs = 0, lane_cycles = 0;
+};
+
+/// By layer.
+std::vector<UnitWork> unit_work(const Program& program) {
+    std::vector<UnitWork> work(program.layers.size());
+    for (const Command& command : program.commands) {
+        UnitWork& layer = work[static_cast<std::size_t>(command.layer)];
         if (unit_kind(command.unit) == UnitKind::Matrix)
-            macs[static_cast<std::size_t>(command.layer)] += program.pass(command).macs().value();
-    return macs;
+            layer.matrix_macs += program.pass(command).macs().value();
+        if (unit_kind(command.unit) == UnitKind::Vector)
+            layer.lane_cycles += program.vector_work[command.work].lane_cycles;
+    }
+    return work;
 }
 
 class Rows {
@@ -67,7 +83,8 @@ public:
           ledger_(machine.record.ledger()) {}
 
     Peaks peaks(DType dtype) const {
-        return {peak_of(spec_, dtype), spec_.memory.peak(), spec_.host.peak(), spec_.core_clock};
+        return {peak_of(spec_, dtype), spec_.vector.lanes, on_chip_peak(spec_.scratchpad),
+                spec_.memory.peak(),   spec_.host.peak(),  spec_.core_clock};
     }
 
     std::vector<ResultRow> layers() const {
@@ -78,7 +95,7 @@ public:
         std::vector<const SlotAccount*> accounts;
         for (const auto& mxu : machine_.mxus) accounts.push_back(&mxu->account());
         const std::vector<ClassSlots> slots = cut(accounts, ends);
-        const std::vector<std::int64_t> macs = matrix_macs(program_);
+        const std::vector<UnitWork> work = unit_work(program_);
         std::vector<ResultRow> rows;
         for (std::size_t i = 0; i < ends.size(); ++i) {
             const LayerInfo& info = program_.layers[i];
@@ -89,7 +106,8 @@ public:
             row.begin = i == 0 ? Ticks(0) : ends[i - 1];
             row.end = ends[i];
             row.macs = Macs(info.macs);
-            row.matrix_macs = Macs(macs[i]);
+            row.matrix_macs = Macs(work[i].matrix_macs);
+            row.lane_cycles = work[i].lane_cycles;
             row.slots = slots[i];
             row.compulsory_dram = Bytes(info.compulsory_dram);
             row.bound_by = bound_by(path(last[i], row.begin));
@@ -108,6 +126,7 @@ public:
         for (const ResultRow& layer : layers) {
             row.macs += layer.macs;
             row.matrix_macs += layer.matrix_macs;
+            row.lane_cycles += layer.lane_cycles;
             for (std::size_t c = 0; c < kSlotClasses; ++c) row.slots[c] += layer.slots[c];
             for (const Movement& m : layer.movements) sum.enter(0, m.from, m.to, m.operand, m.bytes);
         }
@@ -142,7 +161,7 @@ private:
             row.dram_read += ledger_.out_of(layer, Place::Dram);
             row.dram_written += ledger_.into(layer, Place::Dram);
         }
-        set_roofline(row, peaks(dtype));
+        row.roofline = roofline(work_of(row), peaks(dtype));
     }
 
     Machine& machine_;
@@ -208,7 +227,10 @@ MarkedRun marked_run(Machine& machine, const SystolicSpec& spec, const Protocol&
     result.trace = program.trace;
     result.protocol = describe(protocol);
     result.clock = spec.core_clock;
-    result.peak_macs_per_cycle = peak_of(spec, dtype);
+    result.peaks = rows.peaks(dtype);
+    for (std::size_t i = 0; i < spec.mxu.rate.size(); ++i)
+        if (spec.mxu.rate[i])
+            result.dtypes.push_back({dtype_names()[i], peak_of(spec, static_cast<DType>(i))});
     result.layers = rows.layers();
     result.total = rows.total(result.layers, dtype);
     result.critical_path = rows.path(machine.record.last(), Ticks(0));
@@ -226,7 +248,7 @@ MarkedRun marked_run(Machine& machine, const SystolicSpec& spec, const Protocol&
     SYSTOLE_CHECK(done == expected.macs.value(), "units did {} MACs of the operators' {}", done,
                   expected.macs.value());
     expected.ends = machine.ends();
-    expected.peaks = rows.peaks(dtype);
+    expected.peaks = result.peaks;
     check_invariants(result, expected);
     check_layers(machine, result.layers, expected.peaks.dram);
     run.marks = finish_marks(machine, marks);
