@@ -143,9 +143,10 @@ void check_peaks(const DeviceResult& result, const Expectations& expected, Findi
     hold("host link, outwards", ledger.into(Place::Host), peaks.host);
 
     const std::int64_t cycles = total.cycles.value();
-    if (total.matrix_macs.value() > static_cast<Int128>(cycles) * peaks.macs_per_cycle)
+    if (static_cast<Int128>(total.matrix_macs.value()) * peaks.macs.cycles >
+        static_cast<Int128>(cycles) * peaks.macs.macs)
         findings.add(fmt::format("{} MACs on matrix units in {} cycles are above their peak of {} per cycle",
-                                 total.matrix_macs.value(), cycles, peaks.macs_per_cycle));
+                                 total.matrix_macs.value(), cycles, peaks.macs.per_cycle()));
     // One cycle of grace for the same fraction of a tick, which rounding up to cycles can turn into a whole
     // one.
     if (cycles + 1 < total.roofline.floor().value())

@@ -11,6 +11,11 @@ using Json = nlohmann::ordered_json;
 constexpr int kSchema = 1;                                    // of docs/formats.md
 constexpr const char* kProgram = "systole " SYSTOLE_VERSION;  // the build's project version
 
+/// A whole number where it is one.
+Json per_cycle(const MacRate& rate) {
+    return rate.macs % rate.cycles == 0 ? Json(rate.macs / rate.cycles) : Json(rate.per_cycle());
+}
+
 /// Nanoseconds; exact up to 2^53 ps (2.5 hours).
 double nanoseconds(Ticks time) {
     return static_cast<double>(time.value()) / 1000;
@@ -38,7 +43,7 @@ Json levels(const Roofline& roofline) {
 Json ceilings(const DeviceResult& result) {
     const Peaks& peaks = result.peaks;
     Json compute = Json::object();
-    for (const DtypePeak& peak : result.dtypes) compute[peak.dtype] = peak.macs_per_cycle;
+    for (const DtypePeak& peak : result.dtypes) compute[peak.dtype] = per_cycle(peak.macs);
     const auto rate = [](BytesPerSecond bytes) {
         return bytes == BytesPerSecond() || bytes == BytesPerSecond::max() ? Json() : Json(bytes.value());
     };
@@ -162,7 +167,7 @@ Json device(const DeviceResult& result) {
             {"trace", result.trace},
             {"protocol", protocol(result.protocol)},
             {"clock_hz", result.clock.value()},
-            {"peak_macs_per_cycle", result.peaks.macs_per_cycle},
+            {"peak_macs_per_cycle", per_cycle(result.peaks.macs)},
             {"ceilings", ceilings(result)},
             {"total", total(result.total)},
             {"critical_path", critical_path(result.critical_path)},

@@ -46,7 +46,7 @@ Roofline roofline(const Work& work, const Peaks& peaks) {
     const auto set = [&](Level level, Cycles cycles) {
         floor.cycles[static_cast<std::size_t>(level)] = cycles;
     };
-    set(Level::Compute, cycles_for(work.macs.value(), 1, peaks.macs_per_cycle, "MACs"));
+    set(Level::Compute, cycles_for(work.macs.value(), peaks.macs.cycles, peaks.macs.macs, "MACs"));
     set(Level::Vector, cycles_for(work.lane_cycles, 1, peaks.lanes, "lane-cycles"));
     if (peaks.on_chip) {
         const Bytes bytes = peaks.on_chip->both_ways ? work.on_chip_read + work.on_chip_written

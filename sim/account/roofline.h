@@ -9,6 +9,7 @@
 #include <optional>
 #include <string_view>
 
+#include "sim/base/mac_rate.h"
 #include "sim/base/units.h"
 
 namespace systole {
@@ -35,7 +36,7 @@ struct OnChipPeak {
 
 /// The highest rates of a device. A rate of 0 says that the device has no such path.
 struct Peaks {
-    std::int64_t macs_per_cycle = 0;    ///< of all matrix units together, at the work's dtype
+    MacRate macs;                       ///< of all matrix units together, at the work's formats
     std::int64_t lanes = 0;             ///< of the vector unit: lane-cycles a cycle
     std::optional<OnChipPeak> on_chip;  ///< nothing: clients never meet there, so that it is no roof
     BytesPerSecond dram;                ///< reads and writes together; max(): no roof

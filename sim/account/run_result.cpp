@@ -124,10 +124,10 @@ std::string ceilings_sentence(const DeviceResult& result) {
     const auto clock = static_cast<double>(result.clock.value());
     std::vector<std::string> roofs;
     for (const DtypePeak& peak : result.dtypes)
-        roofs.push_back(fmt::format("{:.4g} TOPS in {}",
-                                    2 * static_cast<double>(peak.macs_per_cycle) * clock / 1e12, peak.dtype));
+        roofs.push_back(
+            fmt::format("{:.4g} TOPS in {}", 2 * peak.macs.per_cycle() * clock / 1e12, peak.dtype));
     const auto add = [&](Level level, double bytes_per_second, std::string_view direction) {
-        const double ridge = static_cast<double>(peaks.macs_per_cycle) * clock / bytes_per_second;
+        const double ridge = peaks.macs.per_cycle() * clock / bytes_per_second;
         roofs.push_back(fmt::format("{} {}/s{} (ridge {:.4g})", to_string(level),
                                     format_bytes(Bytes(std::llround(bytes_per_second))), direction, ridge));
     };

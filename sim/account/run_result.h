@@ -80,10 +80,10 @@ struct Span {
     std::int32_t layer = -1;
 };
 
-/// The matrix units' peak for one type of operands.
+/// The matrix units' peak for one format of operands, or for two ("int16xint8", activations first).
 struct DtypePeak {
     std::string dtype;
-    std::int64_t macs_per_cycle = 0;
+    MacRate macs;
 };
 
 struct DeviceResult {

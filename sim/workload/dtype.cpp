@@ -6,7 +6,8 @@
 namespace systole {
 
 const std::vector<std::string>& dtype_names() {
-    static const std::vector<std::string> names = {"int4", "int8", "fp8", "bf16", "fp16", "fp32", "int32"};
+    static const std::vector<std::string> names = {"int4", "int8", "int16", "fp8",
+                                                   "bf16", "fp16", "fp32",  "int32"};
     return names;
 }
 
@@ -27,6 +28,7 @@ Bits bits_of(DType dtype) {
         case DType::Int8:
         case DType::Fp8:
             return Bits(8);
+        case DType::Int16:
         case DType::Bf16:
         case DType::Fp16:
             return Bits(16);

@@ -2,6 +2,7 @@
 // Number formats of operands. Sizes are in bits; a row of elements is padded to whole bytes.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,7 +12,8 @@
 
 namespace systole {
 
-enum class DType { Int4, Int8, Fp8, Bf16, Fp16, Fp32, Int32 };
+enum class DType { Int4, Int8, Int16, Fp8, Bf16, Fp16, Fp32, Int32 };
+constexpr std::size_t kDTypes = 8;
 
 std::string_view to_string(DType dtype);
 /// By its name ("bf16"), or nothing.
@@ -19,6 +21,10 @@ std::optional<DType> parse_dtype(std::string_view name);
 /// All names, in the order of the enum.
 const std::vector<std::string>& dtype_names();
 Bits bits_of(DType dtype);
+/// `second`, where it is another format than `first`.
+constexpr std::optional<DType> other_than(DType first, DType second) {
+    return first == second ? std::nullopt : std::optional(second);
+}
 /// Bytes that a contiguous row of `elements` takes, padded to whole bytes.
 Bytes row_bytes(DType dtype, std::int64_t elements);
 

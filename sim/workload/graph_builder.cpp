@@ -16,8 +16,8 @@ namespace {
 /// norm's shift is stored like its scale.
 DType bias_dtype(const LayerPlan& plan, DType activations) {
     if (std::holds_alternative<Norm>(plan.op)) return plan.weight_dtype;
-    const bool integer =
-        activations == DType::Int4 || activations == DType::Int8 || activations == DType::Int32;
+    const bool integer = activations == DType::Int4 || activations == DType::Int8 ||
+                         activations == DType::Int16 || activations == DType::Int32;
     return integer ? DType::Int32 : DType::Fp32;
 }
 

@@ -17,7 +17,7 @@ inline systolic::SystolicSpec small_machine(int rows, int cols) {
     spec.mxu.accumulator_rows = 64;
     spec.mxu.accumulator_latency = Cycles(1);
     for (const DType dtype : {DType::Int8, DType::Bf16, DType::Fp32})
-        spec.mxu.rate[static_cast<std::size_t>(dtype)] = 1;
+        spec.mxu.rate[static_cast<std::size_t>(dtype)] = MacRate{1};
     spec.scratchpad = {.capacity = Bytes(65536),
                        .banks = 4,
                        .bank_bytes = Bytes(16),

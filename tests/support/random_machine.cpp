@@ -16,9 +16,10 @@ std::string RandomMachine::device() {
         "core: {{clock: {} MHz}}\n"
         "mxu: {{count: {}, rows: {}, cols: {}, dataflow: {}, shadow_register: {}, weight_fifo_tiles: {}, "
         "weight_source: {}, "
-        "accumulator_rows: {}, accumulator_latency: {}, im2col: {}, rate: {{int8: 1, bf16: 1}}}}\n",
+        "accumulator_rows: {}, accumulator_latency: {}, im2col: {}, rate: {{{}}}}}\n",
         between(50, 2000), between(1, 4), rows, cols, dataflow, coin() ? "on" : "off", fifo_tiles,
-        from_dram ? "dram" : "scratchpad", between(8, 200), between(1, 8), one_of("packed", "per_tap"));
+        from_dram ? "dram" : "scratchpad", between(8, 200), between(1, 8), one_of("packed", "per_tap"),
+        rate_keys());
     text += fmt::format(
         "scratchpad: {{capacity: 2 MiB, banks: {}, bank_width: {} B, activation_ports: {}, "
         "weight_port_width: {} B, "
@@ -56,6 +57,13 @@ std::string RandomMachine::bank_keys() {
     const char* const accesses[] = {"private", "split", "shared"};
     return fmt::format("bank_map: {}, bank_access: {}, bank_ports: {}",
                        banks_() % 2 == 0 ? "interleaved" : "xor", accesses[banks_() % 3], 1 + banks_() % 2);
+}
+
+/// Half of the machines take some cycles for a MAC. From dice of their own, too.
+std::string RandomMachine::rate_keys() {
+    const char* const rates[] = {"1", "1", "1", "1/2", "1/4", "1/3"};
+    const std::uint64_t first = rates_(), second = rates_();
+    return fmt::format("int8: {}, bf16: {}", rates[first % 6], rates[second % 6]);
 }
 
 std::string RandomMachine::feature_layer(int index, int& channels) {

@@ -10,7 +10,7 @@ namespace systole::test {
 
 class RandomMachine {
 public:
-    explicit RandomMachine(std::uint64_t seed) : random_(seed), banks_(seed) {}
+    explicit RandomMachine(std::uint64_t seed) : random_(seed), banks_(seed), rates_(seed) {}
 
     /// A device of kind systolic, as YAML; `memory:` names a shipped preset.
     std::string device();
@@ -30,9 +30,10 @@ private:
     std::string feature_layer(int index, int& channels);
     std::string row_layer(int index);
     std::string bank_keys();
+    std::string rate_keys();
     std::string some_resident();
 
-    std::mt19937_64 random_, banks_;
+    std::mt19937_64 random_, banks_, rates_;
 };
 
 }  // namespace systole::test

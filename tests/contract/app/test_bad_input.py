@@ -64,7 +64,22 @@ class BrokenDevices(ProgramTest):
         message = self.refusal(*operator, "--set", "mxu.rate.int8=0", "--set", "mxu.rate.bf16=0")
         self.assertIn("at least one number format", message)
         self.assertEqual(len(message.splitlines()), 1)
-        self.assertIn("mxu.rate.int8", self.refusal(*operator, "--set", "mxu.rate.int8=17"))
+        for rate in ("17", "1/17", "1/0", "3/2", "-1", "01", "1/", "half", "0.5"):
+            message = self.refusal(*operator, "--set", f"mxu.rate.int8={rate}")
+            self.assertIn(f"'{rate}' is no rate: expected a whole number up to 16, or 1/N with N up to 16", message)
+            self.assertEqual(len(message.splitlines()), 1)
+
+    def test_a_pair_of_formats_that_is_none_is_refused(self):
+        operator = ("op", "tpu_v4", "matmul", "m=8", "n=8", "k=8", "dtype=int8")
+        for key in ("int8xint8", "int8x", "xint8", "int8xint9", "int8*int16"):
+            message = self.refusal(*operator, "--set", f"mxu.rate.{key}=1/2")
+            self.assertIn(f"unknown number format '{key}'", message)
+
+    def test_two_formats_that_the_machine_does_not_take_together_are_named(self):
+        words = ("op", "tpu_v1", "matmul", "m=8", "n=8", "k=8", "dtype=int16", "dtype_b=int8", "--set", "mxu.rate.int16=0")
+        self.assertEqual(self.run_systole(*words).returncode, 0)
+        message = self.refusal(*words, "--set", "mxu.rate.int16xint8=0")
+        self.assertIn("no matrix unit takes dtype 'int16'; the matrix units have: int8, int8 with int16", message)
 
     def test_operands_of_direct_arrays_come_from_the_scratchpad(self):
         from_dram = ("--set", "mxu.weight_source=dram")

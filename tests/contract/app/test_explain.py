@@ -93,7 +93,7 @@ class Explanations(ProgramTest):
         for dataflow, stays in (("ws", "weights b"), ("os", "outputs"), ("is", "activations a")):
             settings = [word for path in ("dataflow=" + dataflow, "weight_fifo_tiles=" + ("2" if dataflow == "ws" else "0"))
                         for word in ("--set", "mxu." + path)]
-            for extra in ([], ["--set", "mxu.shadow_register=off"], ["--set", "mxu.rate.int8=2"],
+            for extra in ([], ["--set", "mxu.shadow_register=off"], ["--set", "mxu.rate.int8=2"], ["--set", "mxu.rate.int8=1/2"],
                           ["--set", "mxu.accumulator_latency=9"], ["--set", "mxu.rows=1"], ["--set", "mxu.cols=1"]):
                 words = (DEVICE, *MATMUL, "dtype=int8", *settings, *extra)
                 with self.subTest(words):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every shipped device meets every shipped trace: it runs, or says clearly why it cannot."""
 
+import fractions
 import json
 import unittest
 
@@ -16,7 +17,7 @@ def shelf(folder):
 
 # What is published of a chip, and how many devices like ours it has: TFLOP/s (or TOPS) by number format, GB/s.
 CHIPS = {
-    "tpu_v1": (1, {"int8": 92}, 34),
+    "tpu_v1": (1, {"int8": 92, "int16xint8": 46, "int8xint16": 46, "int16": 23}, 34),
     "tpu_v2": (2, {"bf16": 46}, 716),
     "tpu_v3": (2, {"bf16": 123}, 900),
     "tpu_v4i": (1, {"bf16": 138, "int8": 138}, 614),
@@ -61,7 +62,7 @@ class Presets(ProgramTest):
         for device, (share, peaks, _) in CHIPS.items():
             values = self.values(device)
             pes = int(values["mxu.count"]) * int(values["mxu.rows"]) * int(values["mxu.cols"])
-            rates = {path.split(".")[-1]: int(rate) for path, rate in values.items() if path.startswith("mxu.rate.")}
+            rates = {path.split(".")[-1]: fractions.Fraction(rate) for path, rate in values.items() if path.startswith("mxu.rate.")}
             self.assertEqual({name for name, rate in rates.items() if rate}, set(peaks), device)
             for name, peak in peaks.items():
                 with self.subTest(device=device, dtype=name):

@@ -352,6 +352,10 @@ class BadInput(Wave):
         self.assertEqual(message.count("\n"), 1)
         self.assertEqual(self.run_systole(*fast, "--signals", "*.queue,*.mxu0.pass").returncode, 0)
 
+    def test_the_registers_of_an_array_that_takes_several_cycles_a_mac_are_traced(self):
+        vcd = self.record(DEVICE, *MATMUL, "--set", "mxu.rate.int8=1/2", "--signals", "*.pe_0_0.*")
+        self.assertTrue(vcd.signals)
+
     def test_a_machine_of_very_many_accumulators_is_traced_by_those_it_uses(self):
         vcd = self.record("scalesim", "matmul", "m=40", "n=8", "k=70", "--signals", "*.acc_*,*.mxu0.pass,*.pe_0_0.*")
         rows = {path.split(".")[2] for path in vcd.signals if ".acc_" in path}

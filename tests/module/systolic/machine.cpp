@@ -72,6 +72,41 @@ TEST_CASE("a tile edge is padding, not work", "[machine]") {
     CHECK(result.total.slots[static_cast<std::size_t>(SlotClass::Padding)] == 8 * 10 * 1000);
 }
 
+// The pass of above from cycle 8 on, a vector every other cycle: the last one enters at 22 and keeps its PEs
+// until 24, its sums leave at 29.
+TEST_CASE("a PE that takes two cycles for a MAC keeps each vector for two cycles", "[machine]") {
+    SystolicSpec spec = test::small_machine(4, 4);
+    spec.mxu.rate[static_cast<std::size_t>(DType::Int8)] = MacRate{1, 2};
+    const DeviceResult result = run(spec, kOnePass);
+    CHECK(result.total.cycles == Cycles(32 + 7));
+    CHECK(cycles_of(result.total, SlotClass::Useful, 16) == 16);
+    CHECK(cycles_of(result.total, SlotClass::Ramp, 16) == 4 + 5);
+    CHECK(result.peaks.macs == MacRate{8});
+    CHECK(result.total.capacity() == 39 * 16 * 1000);
+    CHECK(result.total.roofline.at(Level::Compute) == Cycles(16));
+    spec.mxu.engine = EngineKind::Grid;
+    const DeviceResult grid = run(spec, kOnePass);
+    CHECK(grid.total.cycles == result.total.cycles);
+    CHECK(grid.total.slots == result.total.slots);
+}
+
+TEST_CASE("the rate of a pass is that of both its formats", "[machine]") {
+    SystolicSpec spec = test::small_machine(4, 4);
+    spec.mxu.rate[static_cast<std::size_t>(DType::Int16)] = MacRate{1, 4};
+    spec.mxu.mixed_rate[{DType::Int16, DType::Int8}] = MacRate{1, 2};
+    const auto streamed = [&](const std::string& formats) {
+        std::string text = kOnePass;
+        for (std::size_t at = text.find("dtype=int8"); at != std::string::npos;
+             at = text.find("dtype=int8", at + 1))
+            text.replace(at, 10, formats), at += formats.size();
+        return cycles_of(run(spec, text).total, SlotClass::Useful, 16);
+    };
+    CHECK(streamed("dtype=int8") == 8);
+    CHECK(streamed("dtype=int16 second_dtype=int8") == 16);
+    CHECK(streamed("dtype=int8 second_dtype=int16") == 32);  // nothing said of this pair: the slower one's
+    CHECK(streamed("dtype=int16") == 32);
+}
+
 TEST_CASE("the host link owns the wait for an input that comes over it", "[machine]") {
     std::string text = kOnePass;
     text.replace(text.find("load layer=0 from=dram:4096"), 27, "host_in layer=0 from=host:0");

@@ -62,7 +62,7 @@ TEST_CASE("every broken promise is named") {
          [](auto& r, auto&) {
              r.energy.enter({"tiny_tpu.dram", "read", "", "bursts", -1, Femtojoules(1)});
          }},
-        {"100 MACs on matrix units in 100 cycles", [](auto&, auto& e) { e.peaks.macs_per_cycle = 0; }},
+        {"100 MACs on matrix units in 100 cycles", [](auto&, auto& e) { e.peaks.macs = {0}; }},
         {"fewer than the roofline's 102", [](auto& r, auto&) { r.total.roofline.cycles[3] = Cycles(102); }},
         {"DRAM: 2160 bytes in 100000 ps",
          [](auto&, auto& e) { e.peaks.dram = BytesPerSecond(21'500'000'000); }},

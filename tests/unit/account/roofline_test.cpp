@@ -10,7 +10,7 @@ namespace {
 
 // 1000 MACs and 8 lanes a cycle at 1 GHz; 50 bytes a cycle on chip each way, 100 from DRAM, 10 over the link
 // each way.
-const Peaks kPeaks{1000,
+const Peaks kPeaks{{1000},
                    8,
                    OnChipPeak{50, false},
                    BytesPerSecond(100'000'000'000),
@@ -38,6 +38,9 @@ Work on_chip(std::int64_t read, std::int64_t written) {
 TEST_CASE("every level takes its work at its own peak, rounded up to cycles") {
     CHECK(is(roofline(macs(5000), kPeaks), 5, "compute"));
     CHECK(is(roofline(macs(5001), kPeaks), 6, "compute"));
+    Peaks quarter = kPeaks;
+    quarter.macs = {1000, 4};
+    CHECK(is(roofline(macs(5001), quarter), 21, "compute"));
     CHECK(is(roofline({{}, 17, {}, {}, {}, {}, {}}, kPeaks), 3, "vector"));
     CHECK(is(roofline(on_chip(100, 101), kPeaks), 3, "on_chip"));
     CHECK(is(roofline(over_links(501, 0, 0), kPeaks), 6, "memory"));
@@ -85,7 +88,7 @@ TEST_CASE("no work has no roofline, also on a device without links") {
 TEST_CASE("products beyond 64 bits are exact") {
     // 10^13 bytes at 1.5 GHz and 3 * 10^11 B/s: 10^13 * 1.5 * 10^9 / (3 * 10^11) = 5 * 10^10; one byte more,
     // one cycle more.
-    const Peaks peaks{1, 1, {}, BytesPerSecond(300'000'000'000), BytesPerSecond(1), Hertz(1'500'000'000)};
+    const Peaks peaks{{1}, 1, {}, BytesPerSecond(300'000'000'000), BytesPerSecond(1), Hertz(1'500'000'000)};
     CHECK(is(roofline(over_links(10'000'000'000'000, 0, 0), peaks), 50'000'000'000, "memory"));
     CHECK(is(roofline(over_links(10'000'000'000'001, 0, 0), peaks), 50'000'000'001, "memory"));
 }

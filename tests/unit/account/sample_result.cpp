@@ -80,7 +80,7 @@ DeviceResult sample_result() {
     result.protocol = {{"run.inputs_at", "host"}, {"run.launch", "none"}};
     result.clock = Hertz(1'000'000'000);
     result.peaks = sample_expectations().peaks;
-    result.dtypes = {{"int8", 4}, {"bf16", 2}};
+    result.dtypes = {{"int8", {4}}, {"bf16", {2}}};
     result.total = total();
     result.layers = {convolution(), head()};
     result.critical_path = {{SlotClass::Vector, Ticks(40'100)},
@@ -104,7 +104,7 @@ Expectations sample_expectations() {
     expected.ends = {{Place::Dram, Bytes(2080), Bytes(80)}, {Place::Host, Bytes(50), Bytes(30)}};
     // 21.6 bytes a cycle reach DRAM: just enough. The link carries 0.5 bytes a cycle each way. Of the
     // scratchpad, 50 bytes are written and 30 are read.
-    expected.peaks = {4,
+    expected.peaks = {{4},
                       4,
                       OnChipPeak{1, false},
                       BytesPerSecond(21'600'000'000),

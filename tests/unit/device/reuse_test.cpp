@@ -78,7 +78,7 @@ struct Pretence {
         run.checked.expected = {now.value(),
                                 total.macs,
                                 {{Place::Dram, Bytes(bytes), Bytes(0)}},
-                                {2, 0, {}, BytesPerSecond::max(), BytesPerSecond(1), result.clock}};
+                                {{2}, 0, {}, BytesPerSecond::max(), BytesPerSecond(1), result.clock}};
         return run;
     }
 

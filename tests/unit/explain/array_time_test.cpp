@@ -64,6 +64,16 @@ TEST_CASE("folds wait for the accumulators' latency, and the formula leaves that
     CHECK(time.cycles() == time.formula.cycles + 7);
 }
 
+TEST_CASE("a vector that keeps its PEs for two cycles doubles T, but for the last one's second cycle") {
+    const ArraySpec ws{.rows = 4, .cols = 3};
+    CHECK(alone(ws, 6, 2).symbols == "2R + C + 2T - 3");
+    CHECK(alone(ws, 6, 2).cycles ==
+          4 + 10 + 4 + 3 - 1);  // shift; the last enters 10 after the first; through
+    CHECK(back_to_back(ws, 6, 2).symbols == "max(2T, R)");
+    CHECK(back_to_back(ws, 6, 2).cycles == 12);
+    CHECK(back_to_back(ws, 1, 2).cycles == 4);
+}
+
 TEST_CASE("no passes take no time") {
     CHECK(unit_time({}, {}).cycles() == 0);
 }
@@ -83,10 +93,12 @@ TEST_CASE("what is printed is what the registers do, for random arrays and passe
         REQUIRE(time.cycles() == last.done.value());
         REQUIRE(worked_out(time.formula.numbers) == time.formula.cycles);
 
-        const std::int64_t vectors = drawn.passes.front().vectors;
-        RandomArray twins{drawn.array, {{{}, vectors}, {{}, vectors}}};
+        const std::int64_t vectors = drawn.passes.front().vectors, each = drawn.passes.front().each;
+        const ArrayPass twin{.vectors = vectors, .each = each};
+        RandomArray twins{drawn.array, {twin, twin}};
         const std::vector<PassTimes> pair = test::sent_through_grid(twins);
-        const Formula one = alone(drawn.array, vectors), step = back_to_back(drawn.array, vectors);
+        const Formula one = alone(drawn.array, vectors, each),
+                      step = back_to_back(drawn.array, vectors, each);
         REQUIRE(one.cycles == pair[0].done.value());
         REQUIRE(step.cycles == (pair[1].start - pair[0].start).value());
         REQUIRE(worked_out(one.numbers) == one.cycles);

@@ -7,7 +7,7 @@
 namespace systole::systolic {
 namespace {
 
-SystolicSpec array_4x4(Dataflow dataflow, int rate = 1) {
+SystolicSpec array_4x4(Dataflow dataflow, MacRate rate = {1}) {
     SystolicSpec spec;
     MxuSpec& mxu = spec.mxu;
     mxu.count = 2;
@@ -69,7 +69,7 @@ TEST_CASE("m, n and k of a pass lie on the array as the dataflow says") {
 
 TEST_CASE("a rate above 1 takes more of K a row, or streams it in less time") {
     const auto work = [](Dataflow dataflow) {
-        return array_work(program_of(dataflow, {pass_of(2, 2, 7)}), array_4x4(dataflow, 2));
+        return array_work(program_of(dataflow, {pass_of(2, 2, 7)}), array_4x4(dataflow, {2}));
     };
     CHECK(work(Dataflow::WeightStationary).typical().tile.rows == 4);
     CHECK(work(Dataflow::WeightStationary).slots() == 2 * 16 * 2);

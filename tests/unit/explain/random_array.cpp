@@ -51,6 +51,8 @@ RandomArray random_array(std::mt19937_64& random, int largest) {
         }
         drawn.passes.push_back(pass);
     }
+    const std::int64_t each = std::max<std::int64_t>(1, between(random, -2, 4));
+    for (ArrayPass& pass : drawn.passes) pass.each = each;
     return drawn;
 }
 
@@ -59,6 +61,7 @@ std::string to_string(const RandomArray& drawn) {
     std::string text =
         fmt::format("{} {} x {} shadow {} result_shift {} latency {}:", to_string(a.dataflow), a.rows, a.cols,
                     a.shadow_register, a.result_shift, a.accumulator_latency.value());
+    text += fmt::format(" a vector every {} cycles:", drawn.passes.front().each);
     for (const ArrayPass& pass : drawn.passes)
         text += fmt::format(" [{} vectors on {} x {}{}{}]", pass.vectors, pass.tile.rows, pass.tile.cols,
                             pass.new_tile ? "" : ", kept", pass.accumulate ? ", adds" : "");
@@ -81,6 +84,7 @@ std::vector<PassTimes> sent_through_grid(const RandomArray& drawn,
         while (next < drawn.passes.size()) {
             const ArrayPass& pass = drawn.passes[next];
             const Pass asked{.vectors = pass.vectors,
+                             .cycles_per_vector = {pass.each, 1},
                              .new_tile = pass.new_tile,
                              .last_use = pass.last_use,
                              .accumulate = pass.accumulate,

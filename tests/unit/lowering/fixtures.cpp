@@ -12,8 +12,8 @@ SystolicSpec small_machine(int mxus) {
     s.mxu.count = mxus;
     s.mxu.rows = s.mxu.cols = 4;
     s.mxu.accumulator_rows = 32;
-    s.mxu.rate[static_cast<std::size_t>(DType::Int8)] = 2;
-    s.mxu.rate[static_cast<std::size_t>(DType::Bf16)] = 1;
+    s.mxu.rate[static_cast<std::size_t>(DType::Int8)] = MacRate{2};
+    s.mxu.rate[static_cast<std::size_t>(DType::Bf16)] = MacRate{1};
     s.vector.lanes = 4;
     s.sequencer.queue_depth = 1;
     s.placement.input_buffer = Bytes(4096);

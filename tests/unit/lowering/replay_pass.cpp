@@ -188,7 +188,7 @@ void Replay::check_edges(const MatrixPass& pass, std::int64_t fold) {
 
 void Replay::replay_pass(const MatrixPass& pass) {
     const auto mxu = static_cast<std::size_t>(mxu_of(command_.unit));
-    const int rate = spec_.mxu.rate_of(pass.dtype).value_or(1);
+    const MacRate rate = spec_.mxu.rate_of(pass.dtype, pass.second_dtype).value_or(MacRate{1});
     const PassShape shape = shape_of(spec_.mxu.dataflow, rate, pass);
     if (shape.rows > spec_.mxu.rows || shape.cols > spec_.mxu.cols)
         return fault(fmt::format("a tile of {}x{}", shape.rows, shape.cols));

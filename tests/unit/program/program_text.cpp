@@ -56,6 +56,19 @@ TEST_CASE("a program reads back as it was written", "[program]") {
     CHECK(parse(to_text(program)).transfers == program.transfers);
 }
 
+TEST_CASE("a second operand of another format is named beside the first", "[program]") {
+    SystolicSpec spec = test::small_machine(4, 4);
+    spec.mxu.mixed_rate[{DType::Int16, DType::Int8}] = MacRate{1, 2};
+    std::string text = with("dtype=int8 batch=1", "dtype=int16 second_dtype=int8 batch=1");
+    CHECK_THROWS_WITH(parse_program(text, "p.txt", test::small_machine(4, 4)),
+                      Catch::Contains("no rate for this number format"));
+    text.replace(text.find("dtype=int8 mapping"), 10, "dtype=int16 second_dtype=int8");
+    const Program program = parse_program(text, "p.txt", spec);
+    CHECK(program.passes[0].second_dtype == DType::Int8);
+    CHECK(program.layers[0].second_dtype == DType::Int8);
+    CHECK(to_text(program) == to_text(parse_program(to_text(program), "p.txt", spec)));
+}
+
 TEST_CASE("a pass may have products that a mask hides", "[program]") {
     std::string text = with("batch=1 m0=2", "masked=28 batch=1 m0=2");  // of 8 x 4 x 4
     text.replace(text.find("macs=128"), 8, "macs=100");

@@ -10,6 +10,7 @@ using namespace systole;
 TEST_CASE("a dtype is known by its name and its bits", "[workload]") {
     const auto [name, dtype, bits] = GENERATE(table<std::string, DType, int>({{"int4", DType::Int4, 4},
                                                                               {"int8", DType::Int8, 8},
+                                                                              {"int16", DType::Int16, 16},
                                                                               {"fp8", DType::Fp8, 8},
                                                                               {"bf16", DType::Bf16, 16},
                                                                               {"fp16", DType::Fp16, 16},

@@ -15,13 +15,33 @@
 namespace systole::systolic {
 namespace {
 
-/// Shift, fill and drain of a pass: what it takes besides its T cycles of streaming.
-Formula edges(const ArraySpec& array) {
+/// Shift, fill and drain of a pass: what it takes besides the `each` cycles of its T vectors. The last of
+/// these moves on a cycle after it has entered.
+Formula edges(const ArraySpec& array, std::int64_t each) {
+    const std::int64_t less = each + 1;
     if (shifts(array))
-        return {"2R + C - 2", fmt::format("2 x {} + {} - 2", array.rows, array.cols),
-                2 * std::int64_t{array.rows} + array.cols - 2};
-    return {"R + C - 2", fmt::format("{} + {} - 2", array.rows, array.cols),
-            std::int64_t{array.rows} + array.cols - 2};
+        return {fmt::format("2R + C - {}", less),
+                fmt::format("2 x {} + {} - {}", array.rows, array.cols, less),
+                2 * std::int64_t{array.rows} + array.cols - less};
+    return {fmt::format("R + C - {}", less), fmt::format("{} + {} - {}", array.rows, array.cols, less),
+            std::int64_t{array.rows} + array.cols - less};
+}
+
+/// Passes of an array so small that it has drained before its last vector has had its time: only behind the
+/// last pass it counts that the array is through earlier.
+Formula last_alone(const Formula& edge, const std::string& stream, const std::string& streams,
+                   std::int64_t streamed) {
+    return {fmt::format("sum of {} + {}", stream, edge.symbols),
+            fmt::format("{} + {}", streams, edge.numbers), streamed + edge.cycles};
+}
+
+/// "T", "2T".
+std::string stream_symbol(std::int64_t each) {
+    return each == 1 ? "T" : fmt::format("{}T", each);
+}
+
+std::int64_t spacing(const std::vector<ArrayPass>& passes) {
+    return passes.empty() ? 1 : passes.front().each;
 }
 
 /// Cycles streamed on each tile in turn: a tile that is kept counts once.
@@ -29,7 +49,7 @@ std::vector<std::int64_t> streams(const std::vector<ArrayPass>& passes) {
     std::vector<std::int64_t> streams;
     for (const ArrayPass& pass : passes) {
         if (pass.new_tile || streams.empty()) streams.push_back(0);
-        streams.back() += pass.vectors;
+        streams.back() += pass.vectors * pass.each;
     }
     return streams;
 }
@@ -70,6 +90,7 @@ private:
 
 void start_when_possible(MatrixEngine& engine, const ArrayPass& pass) {
     const Pass asked{.vectors = pass.vectors,
+                     .cycles_per_vector = {pass.each, 1},
                      .new_tile = pass.new_tile,
                      .last_use = pass.last_use,
                      .accumulate = pass.accumulate,
@@ -87,28 +108,33 @@ bool shifts(const ArraySpec& array) {
     return array.dataflow != Dataflow::OutputStationary || array.result_shift;
 }
 
-Formula alone(const ArraySpec& array, std::int64_t vectors) {
-    const Formula edge = edges(array);
+Formula alone(const ArraySpec& array, std::int64_t vectors, std::int64_t each) {
+    const Formula edge = edges(array, each);
+    const std::int64_t stream = vectors * each;
     const std::string front = shifts(array) ? "2R + C" : "R + C";
     Formula formula{
-        front + " + T - 2",
-        fmt::format("{} + {} + {} - 2",
+        fmt::format("{} + {} - {}", front, stream_symbol(each), each + 1),
+        fmt::format("{} + {} + {} - {}",
                     shifts(array) ? fmt::format("2 x {}", array.rows) : fmt::format("{}", array.rows),
-                    array.cols, with_thousands(vectors)),
-        edge.cycles + vectors};
-    const auto done = send_through(array, {{{}, vectors}}).done;
+                    array.cols, with_thousands(stream), each + 1),
+        edge.cycles + stream};
+    const auto done = send_through(array, {{.vectors = vectors, .each = each}}).done;
     SYSTOLE_CHECK(done.value() == formula.cycles, "{} = {}, but the engine takes {}", formula.symbols,
                   formula.cycles, done.value());
     return formula;
 }
 
-Formula back_to_back(const ArraySpec& array, std::int64_t vectors) {
-    Formula formula = alone(array, vectors);
+Formula back_to_back(const ArraySpec& array, std::int64_t vectors, std::int64_t each) {
+    Formula formula = alone(array, vectors, each);
+    const std::int64_t stream = vectors * each;
     // Behind a stream of R vectors a tile of R rows moves in, or R rows of results move out.
     if (array.shadow_register)
-        formula = {"max(T, R)", fmt::format("max({}, {})", with_thousands(vectors), array.rows),
-                   std::max<std::int64_t>(vectors, array.rows)};
-    const ArrayPass pass{{}, vectors};
+        formula = {fmt::format("max({}, R)", stream_symbol(each)),
+                   fmt::format("max({}, {})", with_thousands(stream), array.rows),
+                   std::max<std::int64_t>(stream, array.rows)};
+    else if (edges(array, each).cycles < 0)
+        formula = {stream_symbol(each), with_thousands(stream), stream};
+    const ArrayPass pass{.vectors = vectors, .each = each};
     std::vector<std::int64_t> starts;
     send_through(array, {pass, pass}, [&](const PassTimes& times) { starts.push_back(times.start.value()); });
     SYSTOLE_CHECK(starts[1] - starts[0] == formula.cycles, "{} = {}, but the engine takes {}",
@@ -119,7 +145,9 @@ Formula back_to_back(const ArraySpec& array, std::int64_t vectors) {
 Formula all_passes(const ArraySpec& array, const std::vector<ArrayPass>& passes) {
     const std::vector<std::int64_t> on_tiles = streams(passes);
     const auto tiles = static_cast<std::int64_t>(on_tiles.size());
-    const Formula edge = edges(array);
+    const std::int64_t each = spacing(passes);
+    const Formula edge = edges(array, each);
+    const std::string stream = stream_symbol(each);
     // The stream that hides nobody's shift: the last behind the last tile's, or (os) the first before
     // results.
     const bool first = array.dataflow == Dataflow::OutputStationary;
@@ -132,16 +160,18 @@ Formula all_passes(const ArraySpec& array, const std::vector<ArrayPass>& passes)
         ++counts[on_tiles[i]];
         streamed += array.shadow_register ? std::max<std::int64_t>(on_tiles[i], array.rows) : on_tiles[i];
     }
+    if (!array.shadow_register && edge.cycles < 0)
+        return last_alone(edge, stream, counted(counts, std::nullopt), streamed);
     if (!array.shadow_register)
         return {
-            fmt::format("tiles x ({}) + sum of T", edge.symbols),
+            fmt::format("tiles x ({}) + sum of {}", edge.symbols, stream),
             fmt::format("{} x ({}) + {}", with_thousands(tiles), edge.numbers, counted(counts, std::nullopt)),
             tiles * edge.cycles + streamed};
-    Formula formula{fmt::format("{} + T {}", edge.symbols, first ? "of the first" : "of the last"),
+    Formula formula{fmt::format("{} + {} {}", edge.symbols, stream, first ? "of the first" : "of the last"),
                     fmt::format("{} + {}", edge.numbers, with_thousands(on_tiles[open])),
                     edge.cycles + on_tiles[open] + streamed};
     if (tiles > 1) {
-        formula.symbols += " + max(T, R) of the others";
+        formula.symbols += fmt::format(" + max({}, R) of the others", stream);
         formula.numbers += " + " + counted(counts, array.rows);
     }
     return formula;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long an array takes when nothing is in its way: every tile there when it is wanted, one vector a cycle.
-// In closed form, as a sum with the numbers put in, and by the tile engine; the two are held to each other
-// wherever a formula is made, so that what is printed cannot drift from what is simulated.
+// How long an array takes when nothing is in its way: every tile there when it is wanted, a vector every
+// `each` cycles. In closed form, as a sum with the numbers put in, and by the tile engine; the two are held
+// to each other wherever a formula is made, so that what is printed cannot drift from what is simulated.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,9 @@ struct Formula {
 bool shifts(const ArraySpec& array);
 
 /// Cycles from the first movement of one pass of T vectors on an idle array to its last result.
-Formula alone(const ArraySpec& array, std::int64_t vectors);
+Formula alone(const ArraySpec& array, std::int64_t vectors, std::int64_t each = 1);
 /// Cycles from the start of a pass to that of the next, when equal passes with a tile each follow each other.
-Formula back_to_back(const ArraySpec& array, std::int64_t vectors);
+Formula back_to_back(const ArraySpec& array, std::int64_t vectors, std::int64_t each = 1);
 /// All passes of one unit, in order, from the first movement to the last result, but for the waits of K folds
 /// for the accumulators' latency.
 Formula all_passes(const ArraySpec& array, const std::vector<ArrayPass>& passes);

@@ -12,19 +12,19 @@
 namespace systole::systolic {
 namespace {
 
-std::int64_t extent_of(const MatrixPass& pass, Extent extent, int rate) {
+std::int64_t extent_of(const MatrixPass& pass, Extent extent, const MacRate& rate) {
     switch (extent) {
         case Extent::M:
             return pass.m;
         case Extent::N:
             return pass.n;
         case Extent::K:
-            return ceil_div(pass.k, rate);
+            return ceil_div(pass.k, rate.macs);
     }
     return 0;
 }
 
-ArrayPass array_pass(const MatrixPass& pass, const Orientation& lies, int rate) {
+ArrayPass array_pass(const MatrixPass& pass, const Orientation& lies, const MacRate& rate) {
     const Tile tile{static_cast<int>(extent_of(pass, lies.rows, rate)),
                     static_cast<int>(extent_of(pass, lies.columns, rate))};
     return {tile,
@@ -32,7 +32,8 @@ ArrayPass array_pass(const MatrixPass& pass, const Orientation& lies, int rate) 
             pass.new_tile,
             true,
             pass.accumulate,
-            pass.accumulator_row};
+            pass.accumulator_row,
+            rate.cycles};
 }
 
 void add_cuts(ArrayWork& work, const MatrixPass& pass) {
@@ -55,7 +56,7 @@ void add_pass(ArrayWork& work, const MatrixPass& pass, std::vector<ArrayPass>& u
     // K down the rows is counted element by element; where it streams, an odd end leaves MACs of a vector
     // idle.
     const bool streamed = orientation(work.array.dataflow).streamed == Extent::K;
-    const std::int64_t deep = streamed ? fold.vectors * work.rate : pass.k;
+    const std::int64_t deep = streamed ? fold.vectors * work.rate.macs : pass.k;
     const std::int64_t down = (streamed ? pass.m : fold.vectors) * deep;
     work.row_slots += pass.folds * down * work.array.cols;
     work.column_slots += pass.folds * down * fold.tile.cols;
@@ -125,7 +126,7 @@ const ArrayPass& ArrayWork::typical() const {
 }
 
 std::int64_t ArrayWork::slots() const {
-    return vectors * array.rows * array.cols * rate;
+    return vectors * array.rows * array.cols * rate.macs;
 }
 
 ArrayWork array_work(const Program& program, const SystolicSpec& spec) {
@@ -133,7 +134,8 @@ ArrayWork array_work(const Program& program, const SystolicSpec& spec) {
                   program.layers.size());
     ArrayWork work;
     work.array = spec.array();
-    work.rate = spec.mxu.rate_of(program.layers[0].dtype).value_or(1);
+    work.rate =
+        spec.mxu.rate_of(program.layers[0].dtype, program.layers[0].second_dtype).value_or(MacRate{1});
     work.units.resize(static_cast<std::size_t>(spec.mxu.count));
     for (const Command& command : program.commands) {
         if (unit_kind(command.unit) == UnitKind::Weights) work.from_fifo = true;

@@ -43,18 +43,19 @@ private:
     std::map<std::int64_t, std::int64_t> pieces_;  // begin -> count
 };
 
-/// One pass of an array, at one vector a cycle.
+/// One pass of an array, a vector every `each` cycles.
 struct ArrayPass {
-    Tile tile;
+    Tile tile = {};
     std::int64_t vectors = 1;
     bool new_tile = true, last_use = true, accumulate = false;
     std::int64_t accumulator_row = 0;
+    std::int64_t each = 1;  ///< cycles for which a vector keeps its PEs
 };
 
 /// The passes of a program of one layer. Runs of folds are taken apart.
 struct ArrayWork {
     ArraySpec array;
-    int rate = 1;                               ///< MACs per PE and cycle
+    MacRate rate{1};                            ///< of a PE
     std::vector<std::vector<ArrayPass>> units;  ///< by matrix unit, in order
     std::array<Cut, kExtents> cuts;             ///< by Extent
     std::int64_t items = 1;                     ///< batch items or groups: products of their own
@@ -69,8 +70,12 @@ struct ArrayWork {
     std::int64_t busy_units() const;
     /// The largest pass: the one worth drawing.
     const ArrayPass& typical() const;
-    /// vectors x R x C x rate: what the passes occupy.
+    /// vectors x R x C x MACs of a PE on one: what the passes could do.
     std::int64_t slots() const;
+    /// MACs a cycle of one array.
+    double peak() const { return static_cast<double>(array.rows) * array.cols * rate.per_cycle(); }
+    /// Cycles that all vectors stream.
+    std::int64_t stream_cycles() const { return vectors * rate.cycles; }
 };
 
 ArrayWork array_work(const Program& program, const SystolicSpec& spec);

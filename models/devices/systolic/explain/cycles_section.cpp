@@ -24,7 +24,7 @@ double& of(ClassCycles& cycles, SlotClass slot_class) {
 ClassCycles alone_by_class(const Explained& e) {
     const ArrayWork& work = e.work;
     const auto units = static_cast<double>(e.times.size());
-    const double per_cycle = static_cast<double>(work.array.rows) * work.array.cols * work.rate * units;
+    const double per_cycle = work.peak() * units;
     const std::int64_t longest = e.times[e.slowest_unit()].cycles();
     std::int64_t own = 0, waits = 0;
     for (const UnitTime& time : e.times) {
@@ -34,7 +34,7 @@ ClassCycles alone_by_class(const Explained& e) {
     ClassCycles cycles{};
     of(cycles, SlotClass::Useful) = static_cast<double>(work.useful_slots) / per_cycle;
     of(cycles, SlotClass::Padding) = static_cast<double>(work.slots() - work.useful_slots) / per_cycle;
-    of(cycles, SlotClass::Ramp) = static_cast<double>(own - waits - work.vectors) / units;
+    of(cycles, SlotClass::Ramp) = static_cast<double>(own - waits - work.stream_cycles()) / units;
     of(cycles, SlotClass::OnChip) = static_cast<double>(waits) / units;
     of(cycles, SlotClass::Tail) =
         static_cast<double>(longest * static_cast<std::int64_t>(e.times.size()) - own) / units;
@@ -104,7 +104,7 @@ std::string symbols_lines(const Explained& e) {
     const ArraySpec& array = e.work.array;
     const Extent streamed = orientation(array.dataflow).streamed;
     const std::string per_cycle =
-        streamed == Extent::K && e.work.rate > 1 ? fmt::format(" / {}", e.work.rate) : "";
+        streamed == Extent::K && e.work.rate.macs > 1 ? fmt::format(" / {}", e.work.rate.macs) : "";
     return fmt::format(
         "   R = {} rows, C = {} columns, T = vectors that a pass streams: its piece of {}{}.\n"
         "   {}{}\n\n",
@@ -115,17 +115,18 @@ std::string symbols_lines(const Explained& e) {
         shifts(array) ? "" : "\n   Results leave over a bus of each column.");
 }
 
-/// What the scratchpad makes of one vector a cycle.
+/// What the scratchpad makes of the vectors' own pace.
 std::string port_line(const Explained& e) {
     std::int64_t streamed = 0;
     for (const Stat& stat : e.result.stats)
         if (stat.name == "stream_cycles") streamed += stat.value;
-    if (streamed <= e.work.vectors) return "";
-    return wrapped(
-        fmt::format("The scratchpad takes {:.2f} cycles for a vector where the formulas take 1: of {} cycles "
-                    "of streaming {} are on_chip.",
-                    static_cast<double>(streamed) / static_cast<double>(e.work.vectors),
-                    with_thousands(streamed), with_thousands(streamed - e.work.vectors)));
+    const std::int64_t least = e.work.stream_cycles();
+    if (streamed <= least) return "";
+    return wrapped(fmt::format(
+        "The scratchpad takes {:.2f} cycles for a vector where the formulas take {}: of {} cycles "
+        "of streaming {} are on_chip.",
+        static_cast<double>(streamed) / static_cast<double>(e.work.vectors), e.work.rate.cycles,
+        with_thousands(streamed), with_thousands(streamed - least)));
 }
 
 /// Why a class may take less time on the whole machine.
@@ -157,12 +158,13 @@ std::string bound_section(const Explained& e) {
 
 std::string cycles_section(const Explained& e) {
     const ArrayWork& work = e.work;
-    const std::int64_t vectors = work.typical().vectors;
+    const std::int64_t vectors = work.typical().vectors, each = work.rate.cycles;
     const std::size_t slowest = e.slowest_unit();
     const UnitTime& time = e.times[slowest];
     std::string text =
-        "4. Cycles\n\n" + symbols_lines(e) + formula_line("one pass alone", alone(work.array, vectors)) +
-        formula_line("each pass behind it", back_to_back(work.array, vectors)) +
+        "4. Cycles\n\n" + symbols_lines(e) +
+        formula_line("one pass alone", alone(work.array, vectors, each)) +
+        formula_line("each pass behind it", back_to_back(work.array, vectors, each)) +
         formula_line(
             fmt::format("all {} of mxu{}",
                         with_thousands(static_cast<std::int64_t>(work.units[slowest].size())), slowest),

@@ -32,7 +32,7 @@ PeTimes pe_times(const ArraySpec& array, const PassTimes& times, int row, int co
 std::string draw_array(const ArraySpec& array);
 
 /// One pass alone: every PE of a small array, the diagonal of a large one with several cycles a character.
-std::string draw_pass(const ArraySpec& array, const PassTimes& times);
+std::string draw_pass(const ArraySpec& array, const PassTimes& times, std::int64_t each = 1);
 
 /// Passes one behind the other: shifts, streams and drains as bars.
 std::string draw_passes(const ArraySpec& array, const std::vector<PassTimes>& passes);

@@ -38,11 +38,15 @@ std::string cut_line(const ArrayWork& work, Extent extent, const char* where, st
 
 std::string cut_lines(const ArrayWork& work) {
     const Orientation lies = orientation(work.array.dataflow);
-    const auto rate = [&](Extent extent) { return extent == Extent::K ? work.rate : 1; };
+    const auto rate = [&](Extent extent) { return extent == Extent::K ? work.rate.macs : 1; };
     std::string text = cut_line(work, lies.rows, "down the rows", work.array.rows * rate(lies.rows)) +
                        cut_line(work, lies.columns, "across columns", work.array.cols * rate(lies.columns)) +
                        cut_line(work, lies.streamed, "streamed", 0);
-    if (work.rate > 1) text += fmt::format("   Every PE does {} MACs a cycle, along K.\n", work.rate);
+    if (work.rate.macs > 1)
+        text += fmt::format("   Every PE does {} MACs a cycle, along K.\n", work.rate.macs);
+    if (work.rate.cycles > 1)
+        text += fmt::format("   Every PE takes {0} cycles for a MAC: a vector enters every {0} cycles.\n",
+                            work.rate.cycles);
     return text;
 }
 

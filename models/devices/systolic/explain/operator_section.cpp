@@ -54,17 +54,19 @@ std::string intensity(const Explained& e) {
     if (bytes > e.result.total.compulsory_dram.value()) text += " (in whole tiles)";
     const double own = static_cast<double>(macs) / static_cast<double>(bytes);
     text += fmt::format(": {:.4g} MACs a byte.\n", own);
-    const std::int64_t peak = e.spec.pes() * e.work.rate;
+    const MacRate peak = e.spec.pes() * e.work.rate;
+    const std::string peak_text = peak.macs % peak.cycles == 0 ? with_thousands(peak.macs / peak.cycles)
+                                                               : fmt::format("{:.1f}", peak.per_cycle());
     if (e.spec.memory.kind != DramSpec::Kind::Dram)
-        return text + fmt::format("   The memory is ideal: no ridge, the roof is {} MACs a cycle.\n",
-                                  with_thousands(peak));
+        return text +
+               fmt::format("   The memory is ideal: no ridge, the roof is {} MACs a cycle.\n", peak_text);
     const double per_cycle =
         static_cast<double>(e.spec.memory.peak().value()) / static_cast<double>(e.spec.core_clock.value());
-    const double ridge = static_cast<double>(peak) / per_cycle;
+    const double ridge = peak.per_cycle() / per_cycle;
     return text + fmt::format(
                       "   The ridge lies at {} MACs a cycle / {:.4g} B a cycle = {:.4g} MACs a byte: "
                       "{}.\n",
-                      with_thousands(peak), per_cycle, ridge,
+                      peak_text, per_cycle, ridge,
                       own < ridge ? "memory is the roof" : "compute is the roof");
 }
 

@@ -43,7 +43,7 @@ char moving_mark(const ArraySpec& array) {
     return ' ';
 }
 
-std::string draw_every_pe(const ArraySpec& array, const PassTimes& times) {
+std::string draw_every_pe(const ArraySpec& array, const PassTimes& times, std::int64_t each) {
     std::string text = "   cycle   ";
     for (Cycles c; c < times.done; c += Cycles(1)) text += fmt::format("{:3}", c.value());
     text += '\n';
@@ -53,9 +53,10 @@ std::string draw_every_pe(const ArraySpec& array, const PassTimes& times) {
             text += fmt::format("   PE({},{}) ", row, col);
             for (Cycles c; c < times.done; c += Cycles(1)) {
                 const Interval now{c, c + Cycles(1)};
-                text += pe.multiplies.meets(now) ? fmt::format("{:3}", (c - pe.multiplies.begin).value())
-                        : pe.moves.meets(now)    ? fmt::format("  {}", moving_mark(array))
-                                                 : "  .";
+                text += pe.multiplies.meets(now)
+                            ? fmt::format("{:3}", (c - pe.multiplies.begin).value() / each)
+                        : pe.moves.meets(now) ? fmt::format("  {}", moving_mark(array))
+                                              : "  .";
             }
             text += '\n';
         }
@@ -102,13 +103,13 @@ PeTimes pe_times(const ArraySpec& array, const PassTimes& times, int row, int co
     return pe;
 }
 
-std::string draw_pass(const ArraySpec& array, const PassTimes& times) {
+std::string draw_pass(const ArraySpec& array, const PassTimes& times, std::int64_t each) {
     const bool small = std::max(array.rows, array.cols) <= kPesInFull && times.done.value() <= kCyclesInFull;
     const char* moves = array.dataflow == Dataflow::WeightStationary  ? "b: a weight moves in; "
                         : array.dataflow == Dataflow::InputStationary ? "a: an activation moves in; "
                         : shifts(array)                               ? "r: a result moves down and out; "
                                                                       : "";
-    return (small ? draw_every_pe(array, times) : draw_diagonal(array, times)) +
+    return (small ? draw_every_pe(array, times, each) : draw_diagonal(array, times)) +
            fmt::format("   {}{}; .: no vector.{}\n", moves,
                        small ? "a number: that vector is multiplied" : "#: multiplies",
                        small ? "" : scale(cycles_per_character(times.done)));

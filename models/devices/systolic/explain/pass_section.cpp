@@ -21,16 +21,20 @@ struct Phase {
     std::string what;
 };
 
-std::vector<Phase> phases(const ArraySpec& array, std::int64_t vectors) {
+/// `each`: cycles from a vector to the next. From the first to the last enter they take `each` T less what
+/// the last one keeps its PEs longer.
+std::vector<Phase> phases(const ArraySpec& array, std::int64_t vectors, std::int64_t each) {
     const std::int64_t diagonal = std::int64_t{array.rows} + array.cols - 2;
-    const std::int64_t fill = std::min(vectors, diagonal), steady = vectors - fill;
+    const std::int64_t enter = each * (vectors - 1) + 1;
+    const std::int64_t fill = std::min(enter, diagonal), steady = enter - fill;
+    const std::string law = each == 1 ? "T" : fmt::format("{}T - {}", each, each - 1);
     const bool results = array.dataflow == Dataflow::OutputStationary;
     const std::string far = fmt::format("PE({},{})", array.rows - 1, array.cols - 1);
     std::vector<Phase> all;
     if (!results) all.push_back({"shift in", "R", array.rows, "the tile moves down into place"});
-    all.push_back({"fill", vectors < diagonal ? "T" : "R + C - 2", fill,
-                   vectors < diagonal ? "all vectors enter, none is through" : "vector 0 runs to " + far});
-    all.push_back({"steady", vectors < diagonal ? "0" : "T - (R + C - 2)", steady,
+    all.push_back({"fill", enter < diagonal ? law : "R + C - 2", fill,
+                   enter < diagonal ? "all vectors enter, none is through" : "vector 0 runs to " + far});
+    all.push_back({"steady", enter < diagonal ? "0" : law + " - (R + C - 2)", steady,
                    steady > 0 ? fmt::format("all {} PEs multiply",
                                             with_thousands(std::int64_t{array.rows} * array.cols))
                               : "at no time do all PEs multiply"});
@@ -40,10 +44,10 @@ std::vector<Phase> phases(const ArraySpec& array, std::int64_t vectors) {
     return all;
 }
 
-std::string phase_lines(const ArraySpec& array, std::int64_t vectors, std::int64_t total) {
+std::string phase_lines(const ArraySpec& array, const ArrayPass& pass, std::int64_t total) {
     std::string text;
     std::int64_t at = 0;
-    for (const Phase& phase : phases(array, vectors)) {
+    for (const Phase& phase : phases(array, pass.vectors, pass.each)) {
         text += fmt::format("   {:<9} {:<15} {:>7} cycles from {:>7}   {}\n", phase.name, phase.law,
                             with_thousands(phase.cycles), with_thousands(at), phase.what);
         at += phase.cycles;
@@ -57,11 +61,13 @@ std::string phase_lines(const ArraySpec& array, std::int64_t vectors, std::int64
 std::string pass_section(const Explained& e) {
     const ArrayWork& work = e.work;
     const ArrayPass& pass = work.typical();
-    const PassTimes times = send_through(work.array, {{pass.tile, pass.vectors}});
+    const PassTimes times =
+        send_through(work.array, {{.tile = pass.tile, .vectors = pass.vectors, .each = pass.each}});
     std::string text =
         fmt::format("3. One pass of T = {} vectors on a tile of {} x {}, alone on the array\n\n",
                     with_thousands(pass.vectors), pass.tile.rows, pass.tile.cols);
-    text += phase_lines(work.array, pass.vectors, times.done.value()) + '\n' + draw_pass(work.array, times);
+    text +=
+        phase_lines(work.array, pass, times.done.value()) + '\n' + draw_pass(work.array, times, pass.each);
 
     const std::vector<ArrayPass>& passes = work.units[e.slowest_unit()];
     if (passes.size() < 2) return text;

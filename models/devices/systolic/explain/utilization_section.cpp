@@ -58,13 +58,14 @@ std::vector<Factor> factors_of(const Explained& e) {
             "{} = {} in {} piece{} of up to {}", to_string(extent), with_thousands(work.cut(extent).extent()),
             with_thousands(work.cut(extent).pieces()), work.cut(extent).pieces() == 1 ? "" : "s", room);
     };
-    const int deep = lies.rows == Extent::K ? work.array.rows * work.rate : work.array.rows;
+    const int deep =
+        lies.rows == Extent::K ? static_cast<int>(work.array.rows * work.rate.macs) : work.array.rows;
     factors.push_back({"edges, rows", ratio(work.row_slots, work.slots()), why(lies.rows, deep)});
     factors.push_back(
         {"edges, columns", ratio(work.column_slots, work.row_slots), why(lies.columns, work.array.cols)});
     if (work.useful_slots < work.column_slots)
         factors.push_back({"ends of K", ratio(work.useful_slots, work.column_slots),
-                           fmt::format("{} MACs of a PE in each cycle", work.rate)});
+                           fmt::format("{} MACs of a PE in each cycle", work.rate.macs)});
     return factors;
 }
 

@@ -88,8 +88,7 @@ std::optional<std::string> simulated(const Explained& e, const Remedy& remedy, c
 
 /// Utilization of the arrays alone, in per cent, when they do `useful` PE-slots in `cycles`.
 std::string alone_percent(const ArrayWork& work, std::int64_t useful, std::int64_t cycles) {
-    const double all = static_cast<double>(work.array.rows) * work.array.cols * work.rate *
-                       static_cast<double>(work.units.size()) * static_cast<double>(cycles);
+    const double all = work.peak() * static_cast<double>(work.units.size()) * static_cast<double>(cycles);
     return format_percent(static_cast<double>(useful) / all);
 }
 

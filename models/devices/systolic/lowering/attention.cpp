@@ -174,11 +174,24 @@ std::string AttentionSteps::describe() const {
                        units == 1 ? "" : "s", queries_.rows(0).count, block_keys_);
 }
 
+namespace {
+
+/// Of keys and values the format that goes faster with the queries, where it is another than theirs.
+std::optional<DType> faster_second(const Workspace& workspace, const AttentionOperands& operands) {
+    const MxuSpec& mxu = workspace.spec.mxu;
+    const DType q = workspace.dtype(operands.q), k = workspace.dtype(operands.k),
+                v = workspace.dtype(operands.v);
+    return other_than(q, mxu.rate_of(q, k) < mxu.rate_of(q, v) ? v : k);
+}
+
+}  // namespace
+
 LayerPlan plan_attention(Workspace& workspace, std::int32_t index) {
     const Layer& layer = workspace.graph.layers[static_cast<std::size_t>(index)];
     const AttentionOperands operands{std::get<Attention>(layer.op), layer.inputs.at(0), layer.inputs.at(1),
                                      layer.inputs.at(2), layer.output};
-    for (const TensorId operand : layer.inputs) expect_rate(workspace, layer, operand);
+    for (const TensorId second : {layer.inputs.at(1), layer.inputs.at(2)})
+        expect_rate(workspace, layer, layer.inputs.at(0), second);
     const auto blocks = choose_blocks(workspace, operands);
     if (!blocks)
         refuse(layer,
@@ -191,6 +204,7 @@ LayerPlan plan_attention(Workspace& workspace, std::int32_t index) {
     LayerPlan result;
     result.mapping = steps->describe();
     result.dtype = workspace.dtype(operands.q);
+    result.second_dtype = faster_second(workspace, operands);
     for (const TensorId tensor : layer.inputs)
         result.touched.push_back({tensor, stored_bytes(workspace.graph.tensors[tensor]).value()});
     result.steps = steps;

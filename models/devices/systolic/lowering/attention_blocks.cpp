@@ -24,7 +24,7 @@ public:
         units_ = std::min<std::int64_t>(spec_.mxu.count, all);
         rounds_ = ceil_div(all, spec_.mxu.count);
         items_ = std::min(op_.items(), 1 + (units_ - 1 + b_.blocks - 1) / b_.blocks);
-        rate_ = spec_.mxu.rate_of(w_.dtype(a_.q)).value_or(1);
+        rate_ = spec_.mxu.rate_of(w_.dtype(a_.q), w_.dtype(a_.k)).value_or(MacRate{1});
     }
 
     bool fits() const {
@@ -82,12 +82,13 @@ private:
         const MxuSpec& mxu = spec_.mxu;
         const std::int64_t m_tiles =
             ceil_div(b_.rows, mxu.dataflow == Dataflow::InputStationary ? mxu.cols : mxu.rows);
-        const std::int64_t n_tiles = ceil_div(n, mxu.cols), k_tiles = ceil_div(k, mxu.rows * rate_);
+        const std::int64_t n_tiles = ceil_div(n, mxu.cols), k_tiles = ceil_div(k, mxu.rows * rate_.macs);
         std::int64_t passes = n_tiles * k_tiles, streamed = b_.rows;
         if (mxu.dataflow == Dataflow::OutputStationary)
-            passes = m_tiles * n_tiles, streamed = ceil_div(k, rate_);
+            passes = m_tiles * n_tiles, streamed = ceil_div(k, rate_.macs);
         if (mxu.dataflow == Dataflow::InputStationary) passes = m_tiles * k_tiles, streamed = n;
-        return static_cast<double>(passes) * static_cast<double>(std::max<std::int64_t>(streamed, mxu.rows));
+        return static_cast<double>(passes) *
+               static_cast<double>(std::max<std::int64_t>(streamed * rate_.cycles, mxu.rows));
     }
     double matrix() const { return product(op_.head_dim, keys_) + product(keys_, op_.head_dim); }
     double vector() const {
@@ -116,7 +117,7 @@ private:
     std::int64_t keys_;
     std::int64_t units_ = 1, rounds_ = 1;
     std::int64_t items_ = 1;  ///< whose keys a round reads
-    int rate_ = 1;
+    MacRate rate_{1};
 };
 
 }  // namespace

@@ -17,7 +17,8 @@ AttentionProduct::AttentionProduct(Workspace& workspace, const ProductShape& sha
       masked_(std::move(masked)) {
     const MxuSpec& mxu = workspace_.spec.mxu;
     const bool streams = mxu.dataflow == Dataflow::OutputStationary;  // all of K in a pass
-    depth_ = streams ? shape_.k.count : std::int64_t{mxu.rows} * mxu.rate_of(input_.dtype).value_or(1);
+    depth_ = streams ? shape_.k.count
+                     : mxu.rows * mxu.rate_of(input_.dtype, second_.dtype).value_or(MacRate{1}).macs;
     Block block;
     block.m = shape_.m;
     block.n = shape_.n;
@@ -108,6 +109,7 @@ void AttentionProduct::next() {
     pass.accumulator_row = static_cast<std::int32_t>(tile.accumulators->address);
     pass.accumulate = at_k_ > 0;
     pass.dtype = input_.dtype;
+    pass.second_dtype = other_than(input_.dtype, second_.dtype);
     pass.second = second_.operand;
     pass.masked = masked_(tile.m, tile.n, k);
     pass.origin = shape_.origin;

@@ -28,6 +28,7 @@ struct ProductSecond {
     const GemmWeights* weights = nullptr;
     BufferTile* tile = nullptr;  ///< staged; nothing: in place
     Operand operand = Operand::Activations;
+    DType dtype = DType::Bf16;
 };
 
 /// m x k x n of an item, in its own coordinates; `origin` is that of its first product (PassOrigin).

@@ -42,8 +42,12 @@ AttentionProduct AttentionSteps::scores(const Part& part, const Step& step) {
     input.read = [this, part, dim, base](Range k) {
         return queries_.read(part.item, part.query_block, dim, k, base);
     };
-    const ProductSecond second{operands_.k, part.item, &keys_, second_tile(Second::Keys, part, step),
-                               workspace_.operand(operands_.k)};
+    const ProductSecond second{operands_.k,
+                               part.item,
+                               &keys_,
+                               second_tile(Second::Keys, part, step),
+                               workspace_.operand(operands_.k),
+                               workspace_.dtype(operands_.k)};
     PassOrigin origin = origin_of(operands_.op, part.item, step.block, false);
     origin.m0 = part.rows.begin;
     origin.n0 = keys.begin;
@@ -64,8 +68,12 @@ AttentionProduct AttentionSteps::context(const Open& open, std::size_t index) {
         read.stream.levels[2] = {part.rows.count, row_bytes(dtype, keys.count)};
         return read;
     };
-    const ProductSecond second{operands_.v, part.item, &values_, open.values[index],
-                               workspace_.operand(operands_.v)};
+    const ProductSecond second{operands_.v,
+                               part.item,
+                               &values_,
+                               open.values[index],
+                               workspace_.operand(operands_.v),
+                               workspace_.dtype(operands_.v)};
     PassOrigin origin = origin_of(operands_.op, part.item, open.step.block, true);
     origin.m0 = part.rows.begin;
     const auto masked = [this](Range m, Range n, Range k) { return mask_.masked(m, k) * n.count; };

@@ -46,8 +46,8 @@ struct GemmProblem {
 
 /// The problem of a Conv2d or MatMul layer. Throws UserError for operand types that the matrix units lack.
 GemmProblem gemm_problem(const Workspace& workspace, const Layer& layer);
-/// MACs per PE and cycle on an operand of the matrix units. Throws UserError for types that they lack.
-int expect_rate(const Workspace& workspace, const Layer& layer, TensorId operand);
+/// MACs of a PE on two operands of the matrix units. Throws UserError for types that they lack.
+MacRate expect_rate(const Workspace& workspace, const Layer& layer, TensorId input, TensorId second);
 /// How it maps onto the machine, by hand where the workspace's mapping says so; cuts `problem.source`. Throws
 /// UserError when not even the smallest tiles fit, or what the mapping asks for, or when there are too many.
 Tiling map_gemm(const Workspace& workspace, const Layer& layer, GemmProblem& problem);

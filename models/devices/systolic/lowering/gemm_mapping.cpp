@@ -62,7 +62,10 @@ TilingRequest tiling_request(const Workspace& workspace, const GemmProblem& p, s
         const std::int64_t vector = row_bytes(workspace.dtype(p.input), depth).value();
         r.weight_port_cycles = mxu.cols * ceil_div(vector, spec.scratchpad.weight_port_bytes.value());
     }
-    r.k_cycles = ceil_div(p.k, mxu.rate_of(workspace.dtype(p.input)).value_or(1));
+    const MacRate rate =
+        mxu.rate_of(workspace.dtype(p.input), workspace.dtype(p.second)).value_or(MacRate{1});
+    r.k_vectors = ceil_div(p.k, rate.macs);
+    r.vector_cycles = rate.cycles;
     const bool resident = workspace.flow.resident(p.input);
     r.input_capacity = resident ? 0 : std::max<std::int64_t>(1, workspace.inputs.capacity());
     r.weight_capacity = staged ? std::max<std::int64_t>(1, workspace.weights.capacity()) : 0;

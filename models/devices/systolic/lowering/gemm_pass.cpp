@@ -137,6 +137,7 @@ void GemmSteps::issue(Block& block, OutputTile& tile, Range step, Range tiles) {
     pass.accumulate = tiles.begin > 0;
     pass.new_tile = new_tile;
     pass.dtype = workspace_.dtype(problem_.input);
+    pass.second_dtype = other_than(pass.dtype, workspace_.dtype(problem_.second));
     pass.second = problem_.second_operand;
     pass.origin = {block.item, tile.m.begin, k.begin, tile.n.begin};
     pass.masked = masked(tile.m, tile.n, k);

@@ -13,14 +13,13 @@ namespace {
 
 std::string rates(const MxuSpec& mxu) {
     std::string names;
+    const auto add = [&](const std::string& name) { names += (names.empty() ? "" : ", ") + name; };
     for (std::size_t i = 0; i < mxu.rate.size(); ++i) {
-        if (mxu.rate[i]) names += (names.empty() ? "" : ", ") + dtype_names()[i];
+        if (mxu.rate[i]) add(dtype_names()[i]);
     }
+    for (const auto& [formats, rate] : mxu.mixed_rate)
+        add(fmt::format("{} with {}", to_string(formats.first), to_string(formats.second)));
     return names;
-}
-
-std::int64_t pass_depth(const Workspace& workspace, const Layer& layer, TensorId input) {
-    return std::int64_t{workspace.spec.mxu.rows} * expect_rate(workspace, layer, input);
 }
 
 /// K cut into tiles of at most `depth`; none crosses a multiple of `span`. Refuses more than kMaxKTiles.
@@ -101,14 +100,17 @@ void shape_attention(const Workspace& workspace, const Attention& op, GemmProble
 
 }  // namespace
 
-int expect_rate(const Workspace& workspace, const Layer& layer, TensorId operand) {
-    const DType dtype = workspace.dtype(operand);
-    const std::optional<int> rate = workspace.spec.mxu.rate_of(dtype);
-    if (!rate) {
-        refuse(layer, fmt::format("no matrix unit takes dtype '{}'; the matrix units have: {}",
-                                  to_string(dtype), rates(workspace.spec.mxu)));
-    }
-    return *rate;
+MacRate expect_rate(const Workspace& workspace, const Layer& layer, TensorId input, TensorId second) {
+    const MxuSpec& mxu = workspace.spec.mxu;
+    const DType of_input = workspace.dtype(input), of_second = workspace.dtype(second);
+    if (const auto rate = mxu.rate_of(of_input, of_second)) return *rate;
+    const std::string both = fmt::format("{}' with '{}", to_string(of_input), to_string(of_second));
+    const std::string lacking = of_input == of_second || !mxu.rate_of(of_input)
+                                    ? std::string(to_string(of_input))
+                                : !mxu.rate_of(of_second) ? std::string(to_string(of_second))
+                                                          : both;
+    refuse(layer,
+           fmt::format("no matrix unit takes dtype '{}'; the matrix units have: {}", lacking, rates(mxu)));
 }
 
 GemmProblem gemm_problem(const Workspace& workspace, const Layer& layer) {
@@ -119,7 +121,8 @@ GemmProblem gemm_problem(const Workspace& workspace, const Layer& layer) {
     p.output = layer.output;
     p.bias = layer.bias;
     p.tile = output_shape(workspace.spec.mxu);
-    const std::int64_t depth = pass_depth(workspace, layer, p.input);
+    const std::int64_t depth =
+        workspace.spec.mxu.rows * expect_rate(workspace, layer, p.input, p.second).macs;
     std::optional<std::int64_t> span;  // that no K tile may leave
     bool transposed = false;
     if (const auto* conv = std::get_if<Conv2d>(&layer.op)) {
@@ -133,7 +136,6 @@ GemmProblem gemm_problem(const Workspace& workspace, const Layer& layer) {
         transposed = op.transposed_b;
     }
     p.k_tiles = cut_k(layer, p.k, span.value_or(p.k), depth);
-    expect_rate(workspace, layer, p.second);  // refuses what the array cannot hold
     if (p.weights) return p;
     const DType second = workspace.dtype(p.second);
     if (!p.stored_weights) p.second_operand = workspace.operand(p.second);

@@ -18,7 +18,8 @@ struct LayerPlan {
     };
     std::shared_ptr<Steps> steps;
     std::string mapping;
-    DType dtype = DType::Bf16;  ///< of the streamed operand
+    DType dtype = DType::Bf16;          ///< of the activations
+    std::optional<DType> second_dtype;  ///< of a second operand of the matrix units, where it is another
     std::vector<Touched> touched;
 };
 

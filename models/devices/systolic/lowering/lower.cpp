@@ -42,7 +42,7 @@ Extents extents_of(const Operator& op) {
 /// rows; otherwise every output tile costs a pass (of all its folds) and a drain.
 std::int64_t least_commands(const Operator& op, const MxuSpec& mxu) {
     const Extents e = extents_of(op);
-    const std::int64_t deepest = std::int64_t{mxu.rows} * std::ranges::max_element(mxu.rate)->value_or(1);
+    const std::int64_t deepest = mxu.rows * std::max<std::int64_t>(1, mxu.highest_rate().macs);
     std::int64_t tiles[] = {ceil_div(e.k, deepest), ceil_div(e.n, mxu.cols)};
     std::int64_t each = 1 + ceil_div(e.m, mxu.accumulator_rows);
     if (mxu.dataflow == Dataflow::OutputStationary)
@@ -132,8 +132,9 @@ std::int64_t weight_bytes(const Graph& graph, const Layer& layer, const LayerPla
 }
 
 /// A type at which the matrix units' capacity can be counted: the layer's own, or else the first they have.
-DType capacity_dtype(const MxuSpec& mxu, DType dtype) {
-    if (mxu.rate_of(dtype)) return dtype;
+DType capacity_dtype(const MxuSpec& mxu, const LayerPlan& plan) {
+    const DType dtype = plan.dtype;
+    if (mxu.rate_of(dtype, plan.second_dtype)) return dtype;
     const auto found = std::ranges::find_if(mxu.rate, [](const auto& rate) { return rate.has_value(); });
     return found == mxu.rate.end() ? dtype : static_cast<DType>(found - mxu.rate.begin());
 }
@@ -155,6 +156,7 @@ LayerPlan plan_matrix(Workspace& workspace, std::int32_t index) {
     LayerPlan result;
     result.mapping = describe_mapping(problem, tiling);
     result.dtype = workspace.dtype(problem.input);
+    result.second_dtype = other_than(result.dtype, workspace.dtype(problem.second));
     result.touched.push_back({problem.input, problem.source->covered_bytes()});
     const auto second_bits = bits_of(workspace.dtype(problem.second)).value() * problem.n;
     result.touched.push_back({problem.second, problem.items * problem.k * (second_bits / 8)});
@@ -188,7 +190,7 @@ Lowered lower_at(std::vector<Placement> placements, const Graph& graph, const Sy
         const LayerPlan planned = plan(workspace, index);
         workspace.emitter.add_layer({layer.name, std::string(op_name(layer.op)), planned.mapping,
                                      macs(layer.op).value(), compulsory_bytes(workspace, layer, planned),
-                                     capacity_dtype(spec.mxu, planned.dtype)});
+                                     capacity_dtype(spec.mxu, planned), planned.second_dtype});
         compulsory += weight_bytes(graph, layer, planned);
         pipeline.run(planned.steps, index);
     }

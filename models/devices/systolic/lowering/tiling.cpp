@@ -110,12 +110,13 @@ private:
         const auto rows = static_cast<double>(r_.array_rows), cols = static_cast<double>(r_.array_cols);
         const auto port = static_cast<double>(r_.weight_port_cycles);
         const auto streams = static_cast<double>(t_.split_items * t_.split_m);
-        double stream = vectors * std::max(1.0, streams / static_cast<double>(r_.activation_ports));
+        double each = std::max(1.0, streams / static_cast<double>(r_.activation_ports));
         double shift = std::max(rows, port);
         if (r_.dataflow == Dataflow::OutputStationary) {
-            stream *= std::max(1.0, port / rows);
+            each *= std::max(1.0, port / rows);
             shift = rows;
         }
+        const double stream = vectors * std::max(each, static_cast<double>(r_.vector_cycles));
         if (r_.shadow_register) return std::max(stream, shift);
         return stream + shift + (r_.direct ? rows + cols - 2 : 0.0);
     }
@@ -132,7 +133,8 @@ private:
         }
         if (r_.dataflow == Dataflow::OutputStationary) {
             const auto steps = static_cast<double>(ceil_div(r_.k_tiles, k_tiles));
-            return rounds * steps * n_tiles * m_tiles * pass_cycles(static_cast<double>(r_.k_cycles) / steps);
+            return rounds * steps * n_tiles * m_tiles *
+                   pass_cycles(static_cast<double>(r_.k_vectors) / steps);
         }
         return rounds * folds * n_tiles * pass_cycles(static_cast<double>(b_.rows));
     }

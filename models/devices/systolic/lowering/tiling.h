@@ -30,7 +30,8 @@ struct TilingRequest {
     bool shared_input = false;              ///< groups: all items stream the same staged blocks
     std::int64_t n = 1;                     ///< columns of one item
     std::int64_t n_tiles = 1, k_tiles = 1;  ///< of one item, in units of the array
-    std::int64_t k_cycles = 1;              ///< K in cycles of an array that streams it (os)
+    std::int64_t k_vectors = 1;             ///< K in vectors of an array that streams it (os)
+    std::int64_t vector_cycles = 1;         ///< for which a vector keeps its PEs
     std::vector<RowBlocking> row_blockings;  ///< candidates
     std::int64_t weight_tile_bytes = 0;      ///< one K tile by one N tile
     std::int64_t parameter_bytes = 0;        ///< staged beside the weights, per N tile (bias)

@@ -9,7 +9,7 @@ void MatrixAccount::pass(const CausalLog& log, CausalLog::EventId started, const
                          const Work& work) {
     charge_wait(log, started, work.slots, false);
     const auto fill = [&](std::int64_t vectors, std::int64_t useful) {
-        account_.fill_split(clock_.edge(times.start + Cycles(vectors)), work.slots, useful,
+        account_.fill_split(clock_.edge(times.start + work.each * vectors), work.slots, useful,
                             work.slots - useful, SlotClass::Padding);
     };
     if (work.last != work.useful) fill(work.vectors - 1, work.useful);

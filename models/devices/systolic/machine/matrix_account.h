@@ -21,11 +21,12 @@ public:
 
     /// What the vectors of a pass fill of the unit's slots at its rate.
     struct Work {
-        std::int64_t slots = 0;
+        std::int64_t slots = 0;  ///< MACs a cycle, or PEs where one takes several cycles
         std::int64_t vectors = 1;
         std::int64_t useful = 0;  ///< slots of a vector that hold real data
         std::int64_t last = 0;    ///< of the last vector
         Cycles readable;          ///< when its sums can be read
+        Cycles each{1};           ///< for which a vector keeps its PEs
     };
     /// A pass that has finished.
     void pass(const CausalLog& log, CausalLog::EventId started, const PassTimes& times, const Work& work);

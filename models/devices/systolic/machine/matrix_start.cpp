@@ -59,12 +59,19 @@ void MatrixUnit::announce(Cycles cycle) {
     tell_engine(arrival.cycle, entry, head_->fold);
 }
 
+/// Cycles from one vector to the next: those of the slower edge, and of a MAC in a PE.
+Rational MatrixUnit::spacing(const MatrixPass& pass, std::int64_t vectors) {
+    const Rational edges = edges_.rate(pass, head_->fold, vectors, outputs_stay());
+    const std::int64_t each = rate(pass).cycles;
+    return edges.num >= each * edges.den ? edges : Rational{each, 1};
+}
+
 Pass MatrixUnit::next_pass() {
     const MatrixPass& pass = work(head_->entry);
     const bool last_fold = head_->fold == pass.folds - 1;
     const PassShape lies = shape(pass);
     return {.vectors = lies.vectors,
-            .cycles_per_vector = edges_.rate(pass, head_->fold, lies.vectors, outputs_stay()),
+            .cycles_per_vector = spacing(pass, lies.vectors),
             .new_tile = pass.new_tile,
             .last_use = !last_fold || plan_.last_use[commands_started_],
             .accumulate = pass.accumulate || head_->fold > 0,

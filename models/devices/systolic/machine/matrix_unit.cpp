@@ -133,17 +133,18 @@ void MatrixUnit::settle(const Running& running, const PassReport& report) {
 void MatrixUnit::charge(const Running& running, const PassTimes& times) {
     const MatrixPass& pass = work(running.entry);
     const PassShape lies = shape(pass);
-    const std::int64_t rate = spec_.mxu.rate_of(pass.dtype).value();
+    const MacRate rate = this->rate(pass);
     const std::int64_t macs = pass.m * pass.k * pass.n - pass.masked;
     // os: the last elements of K may fill a vector only in part. Masked products are spread evenly.
-    const bool whole = outputs_stay() && pass.k > rate && pass.masked == 0;
-    const std::int64_t useful = whole ? rate * pass.m * pass.n : macs / lies.vectors;
+    const bool whole = outputs_stay() && pass.k > rate.macs && pass.masked == 0;
+    const std::int64_t useful = whole ? rate.macs * pass.m * pass.n : macs / lies.vectors;
     account_.pass(record_.log(), running.started, times,
-                  {.slots = std::int64_t{spec_.mxu.rows} * spec_.mxu.cols * rate,
+                  {.slots = std::int64_t{spec_.mxu.rows} * spec_.mxu.cols * rate.macs,
                    .vectors = lies.vectors,
                    .useful = useful,
                    .last = macs - (lies.vectors - 1) * useful,
-                   .readable = times.done + spec_.mxu.accumulator_latency - Cycles(1)});
+                   .readable = times.done + spec_.mxu.accumulator_latency - Cycles(1),
+                   .each = Cycles(rate.cycles)});
 }
 
 void MatrixUnit::enter_bytes(const Running& running) {

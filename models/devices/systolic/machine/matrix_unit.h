@@ -114,8 +114,9 @@ private:
     const MatrixPass& work(const CommandQueue::Entry& entry) const {
         return record_.program().pass(*entry.command);
     }
-    PassShape shape(const MatrixPass& pass) const {
-        return shape_of(spec_.mxu.dataflow, spec_.mxu.rate_of(pass.dtype).value(), pass);
+    PassShape shape(const MatrixPass& pass) const { return shape_of(spec_.mxu.dataflow, rate(pass), pass); }
+    MacRate rate(const MatrixPass& pass) const {
+        return spec_.mxu.rate_of(pass.dtype, pass.second_dtype).value();
     }
     bool outputs_stay() const { return spec_.mxu.dataflow == Dataflow::OutputStationary; }
 
@@ -136,6 +137,7 @@ private:
     Rational rate_in_banks(const Pass& pass, Cycles cycle);
     void start(const Pass& pass, Cycles cycle);
     void run_ahead(Cycles cycle);
+    Rational spacing(const MatrixPass& pass, std::int64_t vectors);
     Pass next_pass();
     static Cycles last_fed(const Pass& pass, Cycles start);
     PassTimes expected_times(const Pass& pass, Cycles start) const;

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/devices/systolic/machine/results.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 #include "sim/account/invariants.h"
 #include "sim/account/roofline.h"
@@ -12,8 +16,15 @@
 namespace systole::systolic {
 namespace {
 
-std::int64_t peak_of(const SystolicSpec& spec, DType dtype) {
-    return spec.pes() * spec.mxu.rate_of(dtype).value_or(1);
+/// Number formats of a layer's operands.
+using Formats = std::pair<DType, std::optional<DType>>;
+
+Formats formats_of(const LayerInfo& layer) {
+    return {layer.dtype, layer.second_dtype};
+}
+
+MacRate peak_of(const SystolicSpec& spec, const Formats& formats) {
+    return spec.pes() * spec.mxu.rate_of(formats.first, formats.second).value_or(MacRate{1});
 }
 
 std::vector<Movement> movements_of(const ByteLedger& ledger, std::size_t layer) {
@@ -82,9 +93,9 @@ public:
           program_(machine.record.program()),
           ledger_(machine.record.ledger()) {}
 
-    Peaks peaks(DType dtype) const {
-        return {peak_of(spec_, dtype), spec_.vector.lanes, on_chip_peak(spec_.scratchpad),
-                spec_.memory.peak(),   spec_.host.peak(),  spec_.core_clock};
+    Peaks peaks(const Formats& formats) const {
+        return {peak_of(spec_, formats), spec_.vector.lanes, on_chip_peak(spec_.scratchpad),
+                spec_.memory.peak(),     spec_.host.peak(),  spec_.core_clock};
     }
 
     std::vector<ResultRow> layers() const {
@@ -112,13 +123,13 @@ public:
             row.compulsory_dram = Bytes(info.compulsory_dram);
             row.bound_by = bound_by(path(last[i], row.begin));
             row.movements = movements_of(ledger_, i);
-            fill(row, i, 1, info.dtype);
+            fill(row, i, 1, formats_of(info));
             rows.push_back(std::move(row));
         }
         return rows;
     }
 
-    ResultRow total(const std::vector<ResultRow>& layers, DType fastest) const {
+    ResultRow total(const std::vector<ResultRow>& layers, const Formats& fastest) const {
         ResultRow row;
         row.end = layers.empty() ? Ticks(0) : layers.back().end;
         row.compulsory_dram = Bytes(program_.compulsory_dram);
@@ -144,24 +155,25 @@ public:
 
 private:
     /// The peer's utilization is over one cycle less than it computed in.
-    void count_as_peer(ResultRow& row, DType dtype) const {
+    void count_as_peer(ResultRow& row, const Formats& formats) const {
         if (!spec_.faults.utilization_less_one_cycle) return;
         const auto compute = row.slots[static_cast<std::size_t>(SlotClass::Useful)] +
                              row.slots[static_cast<std::size_t>(SlotClass::Padding)] +
                              row.slots[static_cast<std::size_t>(SlotClass::Ramp)];
-        const std::int64_t cycle = peak_of(spec_, dtype) * machine_.clock.after(Ticks(0), Cycles(1)).value();
+        const std::int64_t cycle =
+            peak_of(spec_, formats).macs * machine_.clock.after(Ticks(0), Cycles(1)).value();
         row.utilization_slots = std::max<std::int64_t>(0, compute - cycle);
     }
 
-    void fill(ResultRow& row, std::size_t first, std::size_t count, DType dtype) const {
+    void fill(ResultRow& row, std::size_t first, std::size_t count, const Formats& formats) const {
         const ClockDomain& clock = machine_.clock;
-        count_as_peer(row, dtype);
+        count_as_peer(row, formats);
         row.cycles = clock.at_or_after(row.end) - clock.at_or_after(row.begin);
         for (std::size_t layer = first; layer < first + count; ++layer) {
             row.dram_read += ledger_.out_of(layer, Place::Dram);
             row.dram_written += ledger_.into(layer, Place::Dram);
         }
-        row.roofline = roofline(work_of(row), peaks(dtype));
+        row.roofline = roofline(work_of(row), peaks(formats));
     }
 
     Machine& machine_;
@@ -214,11 +226,11 @@ std::vector<Mark> finish_marks(Machine& machine, const std::vector<std::size_t>&
 MarkedRun marked_run(Machine& machine, const SystolicSpec& spec, const Protocol& protocol,
                      const std::vector<std::size_t>& marks) {
     const Program& program = machine.record.program();
-    const auto fastest = std::max_element(program.layers.begin(), program.layers.end(),
-                                          [&](const LayerInfo& a, const LayerInfo& b) {
-                                              return peak_of(spec, a.dtype) < peak_of(spec, b.dtype);
-                                          });
-    const DType dtype = fastest == program.layers.end() ? DType::Int8 : fastest->dtype;
+    const auto fastest = std::max_element(
+        program.layers.begin(), program.layers.end(), [&](const LayerInfo& a, const LayerInfo& b) {
+            return peak_of(spec, formats_of(a)) < peak_of(spec, formats_of(b));
+        });
+    const Formats formats = fastest == program.layers.end() ? Formats{DType::Int8, {}} : formats_of(*fastest);
     const Rows rows(machine, spec);
 
     MarkedRun run;
@@ -227,12 +239,15 @@ MarkedRun marked_run(Machine& machine, const SystolicSpec& spec, const Protocol&
     result.trace = program.trace;
     result.protocol = describe(protocol);
     result.clock = spec.core_clock;
-    result.peaks = rows.peaks(dtype);
+    result.peaks = rows.peaks(formats);
     for (std::size_t i = 0; i < spec.mxu.rate.size(); ++i)
         if (spec.mxu.rate[i])
-            result.dtypes.push_back({dtype_names()[i], peak_of(spec, static_cast<DType>(i))});
+            result.dtypes.push_back({dtype_names()[i], peak_of(spec, {static_cast<DType>(i), {}})});
+    for (const auto& [both, rate] : spec.mxu.mixed_rate)
+        result.dtypes.push_back(
+            {fmt::format("{}x{}", to_string(both.first), to_string(both.second)), spec.pes() * rate});
     result.layers = rows.layers();
-    result.total = rows.total(result.layers, dtype);
+    result.total = rows.total(result.layers, formats);
     result.critical_path = rows.path(machine.record.last(), Ticks(0));
     result.total.bound_by = bound_by(result.critical_path);
     result.stats = machine.stats();

@@ -78,7 +78,7 @@ std::optional<std::string> edge_mistake(Dataflow dataflow, const ScratchpadSpec&
     const auto lines = checked_mul(most_lines(port, pattern), read.vectors);
     if (!bytes || !lines || (free ? ceil_div(*bytes, port.bytes_a_cycle()) : *lines) > kMostPortCycles)
         return "may take its port more than 2^31 cycles a fold";
-    const std::int64_t streamed = shape_of(dataflow, 1, pass).vectors;
+    const std::int64_t streamed = shape_of(dataflow, {1}, pass).vectors;
     const bool by_vector = edge == Edge::Left && reads_by_vector(dataflow, read, streamed, pattern);
     // What meets nobody need not be looked at.
     if (free && (by_vector || scratchpad.bank_access == BankAccess::Private)) return std::nullopt;

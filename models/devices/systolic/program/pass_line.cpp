@@ -23,6 +23,12 @@ const std::vector<std::string>& second_operands() {
 
 }  // namespace
 
+std::optional<DType> read_second_dtype(ProgramLine& line, DType dtype) {
+    if (!line.has("second_dtype")) return std::nullopt;
+    const auto second = static_cast<DType>(line.choice("second_dtype", dtype_names()));
+    return second == dtype ? std::nullopt : std::optional(second);
+}
+
 EdgeRead PassReader::read_edge(ProgramLine& line, const char* key,
                                const std::vector<AddressStream>& streams) const {
     const std::string text = line.text(key);
@@ -65,13 +71,13 @@ void PassReader::read_window(ProgramLine& line, const std::string& key, EdgeRead
 
 void PassReader::read_extents(ProgramLine& line, MatrixPass& pass) const {
     const MxuSpec& mxu = spec_.mxu;
-    const std::int64_t depth = std::int64_t{mxu.rows} * mxu.rate_of(pass.dtype).value_or(1);
+    const std::int64_t depth = mxu.rows * rate_of(pass).macs;
     const Dataflow dataflow = mxu.dataflow;
     const bool os = dataflow == Dataflow::OutputStationary, is = dataflow == Dataflow::InputStationary;
     pass.m = line.integer("m", 1, os ? mxu.rows : is ? mxu.cols : mxu.accumulator_rows);
     pass.k = line.integer("k", 1, os ? kMostVectors : depth);
     pass.n = line.integer("n", 1, is ? mxu.accumulator_rows : mxu.cols);
-    const std::int64_t rows = shape_of(dataflow, 1, pass).accumulator_rows;
+    const std::int64_t rows = shape_of(dataflow, {1}, pass).accumulator_rows;
     if (rows > mxu.accumulator_rows)
         line.fail("m",
                   fmt::format("{} rows of results, but {} accumulator rows", rows, mxu.accumulator_rows));
@@ -94,11 +100,18 @@ void PassReader::read_folds(ProgramLine& line, MatrixPass& pass) const {
             line.fail("folds", "the last fold lies beyond the scratchpad");
 }
 
+/// One where the formats are a mistake, which has been said.
+MacRate PassReader::rate_of(const MatrixPass& pass) const {
+    return spec_.mxu.rate_of(pass.dtype, pass.second_dtype).value_or(MacRate{1});
+}
+
 MatrixPass PassReader::read(ProgramLine& line, int mxu, const std::vector<AddressStream>& streams) {
     MatrixPass pass;
     pass.dtype = static_cast<DType>(line.choice("dtype", dtype_names()));
-    if (!spec_.mxu.rate_of(pass.dtype))
-        line.fail("dtype", "the matrix units have no rate for this number format");
+    pass.second_dtype = read_second_dtype(line, pass.dtype);
+    if (!spec_.mxu.rate_of(pass.dtype, pass.second_dtype))
+        line.fail(pass.second_dtype ? "second_dtype" : "dtype",
+                  "the matrix units have no rate for this number format");
     pass.left = read_edge(line, "left", streams);
     pass.new_tile = line.choice("tile", {"keep", "next"}) == 1;
     if (line.has("top")) pass.top = read_edge(line, "top", streams);
@@ -138,7 +151,7 @@ void PassReader::check_edges(ProgramLine& line, const MatrixPass& pass) const {
 }
 
 void PassReader::check_tile(ProgramLine& line, const MatrixPass& pass, Unit& unit) const {
-    const PassShape shape = shape_of(spec_.mxu.dataflow, spec_.mxu.rate_of(pass.dtype).value_or(1), pass);
+    const PassShape shape = shape_of(spec_.mxu.dataflow, rate_of(pass), pass);
     unit.used += pass.new_tile;
     if (pass.new_tile)
         unit.tile = shape;

@@ -15,6 +15,9 @@
 
 namespace systole::systolic {
 
+/// `second_dtype=` of a layer or a pass; nothing where it is `dtype`.
+std::optional<DType> read_second_dtype(ProgramLine& line, DType dtype);
+
 class PassReader {
 public:
     explicit PassReader(const SystolicSpec& spec)
@@ -38,6 +41,7 @@ private:
     EdgeRead read_edge(ProgramLine& line, const char* key, const std::vector<AddressStream>& streams) const;
     void read_window(ProgramLine& line, const std::string& key, EdgeRead& edge,
                      const AddressStream& pattern) const;
+    MacRate rate_of(const MatrixPass& pass) const;
     void read_extents(ProgramLine& line, MatrixPass& pass) const;
     void read_folds(ProgramLine& line, MatrixPass& pass) const;
     void check_edges(ProgramLine& line, const MatrixPass& pass) const;

@@ -3,8 +3,8 @@
 
 namespace systole::systolic {
 
-PassShape shape_of(Dataflow dataflow, int rate, const MatrixPass& pass) {
-    const std::int64_t k = ceil_div(pass.k, rate);
+PassShape shape_of(Dataflow dataflow, const MacRate& rate, const MatrixPass& pass) {
+    const std::int64_t k = ceil_div(pass.k, rate.macs);
     switch (dataflow) {
         case Dataflow::WeightStationary:
             return {pass.m, k, pass.n, pass.m};

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "models/devices/systolic/program/program.h"
+#include "sim/base/mac_rate.h"
 
 namespace systole::systolic {
 
@@ -17,7 +18,7 @@ struct PassShape {
 };
 
 /// Of one fold.
-PassShape shape_of(Dataflow dataflow, int rate, const MatrixPass& pass);
+PassShape shape_of(Dataflow dataflow, const MacRate& rate, const MatrixPass& pass);
 
 /// What the two operands of a fold are to the array: `left` streams in, `top` is shifted in or streams in.
 struct EdgeOperands {

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -84,7 +85,8 @@ struct MatrixPass {
     std::int32_t accumulator_row = 0;   ///< first row written: of m rows (ws), n rows (is), m rows (os)
     bool accumulate = false;            ///< add to what the rows hold, instead of replacing it
     bool new_tile = true;               ///< otherwise the tile of the pass before stays (ws, is)
-    DType dtype = DType::Bf16;          ///< of the activations: sets the rate
+    DType dtype = DType::Bf16;          ///< of the activations: sets the rate …
+    std::optional<DType> second_dtype;  ///< … with that of the second operand, where it is another
     Operand second = Operand::Weights;  ///< what w is, where an edge reads it
     PassOrigin origin;
     /// Products that a mask throws away afterwards (attention): done, but padding. Of one fold.
@@ -127,8 +129,9 @@ struct Command {
 struct LayerInfo {
     std::string name, op, mapping;
     std::int64_t macs = 0;
-    std::int64_t compulsory_dram = 0;  ///< bytes: each of its tensors that lives in DRAM, once
-    DType dtype = DType::Bf16;         ///< of the streamed operand: sets the rate of capacity
+    std::int64_t compulsory_dram = 0;        ///< bytes: each of its tensors that lives in DRAM, once
+    DType dtype = DType::Bf16;               ///< of the activations: sets the rate of capacity …
+    std::optional<DType> second_dtype = {};  ///< … with that of the second operand, where it is another
     friend bool operator==(const LayerInfo&, const LayerInfo&) = default;
 };
 

@@ -116,6 +116,7 @@ void Reader::read_layer(ProgramLine& line) {
     layer.macs = line.integer("macs", 0, kAny);
     layer.compulsory_dram = line.integer("compulsory_dram", 0, kAny);
     layer.dtype = static_cast<DType>(line.choice("dtype", dtype_names()));
+    layer.second_dtype = read_second_dtype(line, layer.dtype);
     program_.layers.push_back(std::move(layer));
     layer_macs_.push_back(0);
 }
@@ -250,7 +251,10 @@ void Reader::check_inside(ProgramLine& line, const char* key, const Region& regi
 
 /// A layer's capacity is counted at its dtype's rate, which its passes must not exceed.
 void Reader::check_rate(ProgramLine& line, const LayerInfo& layer, const MatrixPass& pass) {
-    if (spec_.mxu.rate_of(pass.dtype).value_or(1) > spec_.mxu.rate_of(layer.dtype).value_or(1))
+    const auto rate = [&](const auto& of) {
+        return spec_.mxu.rate_of(of.dtype, of.second_dtype).value_or(MacRate{1});
+    };
+    if (rate(pass) > rate(layer))
         line.fail("dtype",
                   fmt::format("runs at a higher rate than the layer's '{}'", to_string(layer.dtype)));
 }

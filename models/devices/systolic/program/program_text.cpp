@@ -20,11 +20,16 @@ std::string quoted(const std::string& text) {
     return result + '"';
 }
 
+/// " second_dtype=int8", where the second operand is of another format.
+std::string second(const std::optional<DType>& dtype) {
+    return dtype ? fmt::format(" second_dtype={}", to_string(*dtype)) : "";
+}
+
 void write_layers(const Program& program, Out out) {
     for (const LayerInfo& layer : program.layers)
-        fmt::format_to(out, "layer {} op={} macs={} compulsory_dram={} dtype={} mapping={}\n",
+        fmt::format_to(out, "layer {} op={} macs={} compulsory_dram={} dtype={}{} mapping={}\n",
                        quoted(layer.name), layer.op, layer.macs, layer.compulsory_dram,
-                       to_string(layer.dtype), quoted(layer.mapping));
+                       to_string(layer.dtype), second(layer.second_dtype), quoted(layer.mapping));
 }
 
 void write_streams(const Program& program, Out out) {
@@ -65,8 +70,9 @@ void write_pass(const Program& program, const MatrixPass& p, Out out) {
     write_edge(program, "top", p.top, out);
     fmt::format_to(out, " m={} k={} n={}", p.m, p.k, p.n);
     if (p.folds != 1) fmt::format_to(out, " folds={}", p.folds);
-    fmt::format_to(out, " accumulator={} mode={} tile={} dtype={}", p.accumulator_row,
-                   p.accumulate ? "add" : "set", p.new_tile ? "next" : "keep", to_string(p.dtype));
+    fmt::format_to(out, " accumulator={} mode={} tile={} dtype={}{}", p.accumulator_row,
+                   p.accumulate ? "add" : "set", p.new_tile ? "next" : "keep", to_string(p.dtype),
+                   second(p.second_dtype));
     if (p.second != Operand::Weights) fmt::format_to(out, " second={}", to_string(p.second));
     if (p.masked != 0) fmt::format_to(out, " masked={}", p.masked);
     fmt::format_to(out, " batch={} m0={} k0={} n0={}", p.origin.batch, p.origin.m0, p.origin.k0, p.origin.n0);

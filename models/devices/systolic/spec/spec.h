@@ -5,14 +5,17 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/devices/systolic/mxu/matrix_engine.h"
 #include "models/link/link_spec.h"
 #include "models/memory/scratchpad/scratchpad_spec.h"
 #include "models/memory/standards/dram_spec.h"
+#include "sim/base/mac_rate.h"
 #include "sim/base/units.h"
 #include "sim/config/config.h"
 #include "sim/workload/allocation.h"
@@ -29,6 +32,8 @@ enum class Im2col {
 
 /// MACs per PE and cycle at most.
 constexpr int kHighestRate = 16;
+/// Cycles per MAC of a PE at most.
+constexpr int kMostMacCycles = 16;
 /// A queue_depth of this many commands, the most the key takes, stands for a queue that is never full.
 constexpr int kUnboundedQueue = 65536;
 /// Accumulators of all matrix units together on the PE grid, which holds each: 512 MiB.
@@ -45,11 +50,16 @@ struct MxuSpec {
     Cycles accumulator_latency;  ///< add-and-write of one row; bounds consecutive folds onto the same row
     EngineKind engine = EngineKind::Tile;
     Im2col im2col = Im2col::Packed;
-    /// MACs per PE and cycle by operand type; a higher rate lengthens K per row of PEs. Absent: not
-    /// supported.
-    std::array<std::optional<int>, 7> rate;
+    /// MACs of a PE by format of both operands. A rate above one lengthens K per row of PEs; one below it
+    /// keeps a PE on each vector for several cycles. Absent: not supported.
+    std::array<std::optional<MacRate>, kDTypes> rate;
+    /// Of two formats, the activations' first.
+    std::map<std::pair<DType, DType>, MacRate> mixed_rate;
 
-    std::optional<int> rate_of(DType dtype) const { return rate[static_cast<std::size_t>(dtype)]; }
+    /// Of activations and a second operand; without a rate of the pair's own, that of the slower of the two.
+    std::optional<MacRate> rate_of(DType activations, std::optional<DType> second = {}) const;
+    /// Of all formats; 0 where none is given.
+    MacRate highest_rate() const;
     /// Accumulator rows for each of two blocks: one drains while the next runs.
     std::int64_t accumulator_room() const { return std::max<std::int64_t>(1, accumulator_rows / 2); }
     /// Both operands come straight out of the scratchpad through the edges of the array: no weight FIFO.

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "models/devices/systolic/spec/calibrated_config.h"
+#include "models/devices/systolic/spec/rate_config.h"
 #include "models/devices/systolic/spec/spec.h"
 #include "models/link/host_link_config.h"
 #include "models/memory/config/dram_config.h"
@@ -25,30 +26,6 @@ constexpr std::int64_t kPlentyBytes = std::int64_t{1} << 40;
 int small(Section& section, std::string_view key, std::string_view meaning, Limits limits,
           std::optional<std::int64_t> fallback = {}) {
     return static_cast<int>(section.count(key, meaning, limits, fallback));
-}
-
-void read_rates(Section mxu, MxuSpec& spec) {
-    Section rate = mxu.section("rate");
-    const std::vector<std::string> keys = rate.keys();
-    int zeros = 0;
-    for (const std::string& key : keys) {
-        const auto dtype = parse_dtype(key);
-        const auto value = rate.count(
-            key, "MACs per PE and cycle on operands of this type; 0: it takes none, as without the key",
-            {0, kHighestRate});
-        if (!dtype)
-            rate.fail(key, fmt::format("unknown number format '{}', expected one of: {}{}", key,
-                                       fmt::join(dtype_names(), ", "), did_you_mean(key, dtype_names())));
-        else if (value > 0)
-            spec.rate[static_cast<std::size_t>(*dtype)] = static_cast<int>(value);
-        zeros += value == 0;
-    }
-    constexpr const char* kNone =
-        "the matrix units need a rate for at least one number format, such as 'rate: {bf16: 1}'";
-    if (keys.empty())
-        mxu.fail("rate", kNone);
-    else if (zeros == static_cast<int>(keys.size()))
-        rate.fail(keys.back(), kNone);  // says nothing if the value itself is what is wrong
 }
 
 MxuSpec read_mxu(Section mxu) {
@@ -212,9 +189,8 @@ FaultSpec read_faults(Section faults) {
 /// What the matrix units cannot be together.
 void check_mxu(const Section& root, const SystolicSpec& spec) {
     Section mxu = root.section("mxu");
-    for (const auto rate : spec.mxu.rate)
-        if (spec.mxu.engine == EngineKind::Grid && rate.value_or(1) != 1)
-            mxu.fail("engine", "the PE grid computes one MAC per PE and cycle; it needs rates of 1");
+    if (spec.mxu.engine == EngineKind::Grid && spec.mxu.highest_rate() > MacRate{1})
+        mxu.fail("engine", "the PE grid computes one MAC per PE and cycle; it needs rates of at most 1");
     if (spec.mxu.engine == EngineKind::Grid &&
         spec.mxu.accumulator_rows > kMaxGridAccumulators / (std::int64_t{spec.mxu.count} * spec.mxu.cols))
         mxu.fail("accumulator_rows",

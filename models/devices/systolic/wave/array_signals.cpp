@@ -173,7 +173,7 @@ std::vector<bool> used_accumulator_rows(const SystolicSpec& spec, const Program&
     for (const Command& command : program.commands) {
         if (command.unit != unit_index(UnitKind::Matrix, index)) continue;
         const MatrixPass& pass = program.pass(command);
-        const int rate = spec.mxu.rate_of(pass.dtype).value();
+        const MacRate rate = spec.mxu.rate_of(pass.dtype, pass.second_dtype).value();
         const auto first = static_cast<std::size_t>(pass.accumulator_row);
         const auto rows = static_cast<std::size_t>(shape_of(spec.mxu.dataflow, rate, pass).accumulator_rows);
         if (used.size() < first + rows) used.resize(first + rows);

@@ -37,13 +37,13 @@ bool wants_registers(const SystolicSpec& spec, const Program& program, const std
 
 void refuse_rates(const SystolicSpec& spec, const Program& program) {
     for (const MatrixPass& pass : program.passes)
-        if (const int rate = spec.mxu.rate_of(pass.dtype).value(); rate != 1)
+        if (const MacRate rate = spec.mxu.rate_of(pass.dtype, pass.second_dtype).value(); rate > MacRate{1})
             throw UserError(
                 fmt::format("the PE grid, which has the registers, computes one MAC per PE and cycle, and "
                             "{0} has {1} of {2}; "
                             "write --set mxu.rate.{2}=1, another dtype, or --signals without '*.pe_*', "
                             "'*.acc_*' and edges",
-                            spec.name, rate, to_string(pass.dtype)));
+                            spec.name, rate.macs, to_string(pass.dtype)));
 }
 
 }  // namespace
