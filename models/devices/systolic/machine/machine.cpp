@@ -196,6 +196,7 @@ std::vector<Stat> Machine::stats() {
             m.filter_reads);
         add(mxu->name(), "ofmap_writes", "elements", "results written for the first time (see faults)",
             m.ofmap_writes);
+        for (const Stat& stat : pending_stats(mxu->name(), mxu->pending())) all.push_back(stat);
         transfers(mxu->weights);
     }
     for (const Stat& stat : scratchpad.stats()) all.push_back(stat);

@@ -160,6 +160,7 @@ void MatrixUnit::start(const Pass& ready, Cycles cycle) {
     const MatrixPass& pass_work = work(entry);
     const bool first_fold = head_->fold == 0, last_fold = head_->fold == pass_work.folds - 1;
     PassTimes expected = expected_times(pass, cycle);
+    count_pending(pass, cycle);
     const EventId started = start_event(pass, cycle, expected);
     ports_.streams.reserve(index_, cycle, expected.stream_end, edges_.bytes(pass_work.left));
     ports_.upper.stream(edges_.bytes(pass_work.top));

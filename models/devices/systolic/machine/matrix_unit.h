@@ -19,6 +19,7 @@
 #include "models/devices/systolic/machine/matrix_account.h"
 #include "models/devices/systolic/machine/operand_values.h"
 #include "models/devices/systolic/machine/pattern_loads.h"
+#include "models/devices/systolic/machine/pending.h"
 #include "models/devices/systolic/machine/run_record.h"
 #include "models/devices/systolic/machine/transfer_unit.h"
 #include "models/devices/systolic/mxu/witnessed_engine.h"
@@ -43,6 +44,8 @@ public:
     };
     const Stats& stats() const { return stats_; }
     const SlotAccount& account() const { return account_.slots(); }
+    /// What passes waited for, overlapping.
+    const PendingTime& pending() const { return pending_; }
     /// The PE grid with its values; only on a machine that simulates one.
     const GridEngine& grid() const { return witnessed_->grid(); }
     /// For waveforms: from now on every fold is simulated in its own time, with the same result.
@@ -143,6 +146,8 @@ private:
     PassTimes expected_times(const Pass& pass, Cycles start) const;
     EventId start_event(const Pass& pass, Cycles cycle, PassTimes& expected);
     EventId tile_in(PassTimes& expected);
+    void tile_pending();
+    void count_pending(const Pass& pass, Cycles cycle);
     EventId results_out(const Pass& pass, const PassTimes& expected);
 
     // What a finished fold leaves.
@@ -165,6 +170,7 @@ private:
     const bool meets_;                  // other clients, in stream ports or banks
     bool runs_ahead_;                   // folds of a run need not wait for SystemC's time
     MatrixAccount account_;
+    PendingTime pending_;
 
     std::optional<Head> head_;
     std::deque<Running> running_;

@@ -38,6 +38,16 @@ RunRecord::EventId RunRecord::last_token(const Command& command) const {
     return log_.latest(completions);
 }
 
+void RunRecord::each_token(const Command& command,
+                           const std::function<void(const Command&, EventId)>& each) const {
+    for (std::uint32_t i = 0; i < command.token_count; ++i) {
+        const Token& token = program_.tokens[command.first_token + i];
+        if (token.count == 0) continue;
+        const EventId done = done_[token.unit][token.count - 1];
+        each(program_.commands[log_[done].command], done);
+    }
+}
+
 void RunRecord::complete(const Command& command, EventId done) {
     const Ticks time = log_[done].time;
     auto& completions = done_[command.unit];

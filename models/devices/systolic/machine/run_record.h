@@ -31,6 +31,9 @@ public:
     /// True when every token of the command is there; otherwise `wake` will be notified once when the first
     /// missing one arrives (ask again then).
     bool tokens_ready(const Command& command, sc_core::sc_event& wake);
+    /// Calls `each(command, completion)` for the last command that each token of `command` waited for. All
+    /// must be there.
+    void each_token(const Command& command, const std::function<void(const Command&, EventId)>& each) const;
     /// The completion that the command's tokens waited for last, kNone without tokens. All must be there.
     EventId last_token(const Command& command) const;
     /// The command is complete as of the event `done`: tokens flow, its layer lasts at least until then.

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a pass waited for since the stream before it ended, dependency by dependency: its command, each of its
+// tokens, its tile, the tile's shift, its stream port, and the accumulators.
+#include <algorithm>
+
+#include "models/devices/systolic/machine/matrix_unit.h"
+
+namespace systole::systolic {
+namespace {
+
+/// What a unit's command is to whoever waits for it: the vector unit's work, a result, a transfer's far end.
+SlotClass dependency_on(const Program& program, const Command& command) {
+    switch (unit_kind(command.unit)) {
+        case UnitKind::Vector:
+            return SlotClass::Vector;
+        case UnitKind::Matrix:
+            return SlotClass::Dependency;
+        case UnitKind::HostOut:
+        case UnitKind::Store:
+            return owner_of(program.transfer(command).to.place);
+        default:
+            return owner_of(program.transfer(command).from.place);
+    }
+}
+
+}  // namespace
+
+/// The tile that a pass brings, and its shift into the array.
+void MatrixUnit::tile_pending() {
+    const auto& log = record_.log();
+    const Mark& arrived = arrived_.front();
+    const Ticks there = clock_.edge(arrived.cycle);
+    if (!spec_.mxu.direct()) {
+        const SlotClass source =
+            spec_.mxu.weight_source == Space::Dram ? SlotClass::Memory : SlotClass::OnChip;
+        pending_.outstanding(source, there);
+    } else if (arrived.event != CausalLog::kNone && log[arrived.event].command == head_->entry.number &&
+               log[arrived.event].cause != CausalLog::kNone) {
+        // Read out of the scratchpad for longer than the shift hides.
+        pending_.outstanding(SlotClass::OnChip, log[log[arrived.event].cause].time, there);
+    }
+    const Cycles shift = std::max(arrived.cycle, register_freed_.cycle);
+    if (!spec_.mxu.shadow_register) pending_.outstanding(SlotClass::Ramp, clock_.edge(register_freed_.cycle));
+    pending_.outstanding(SlotClass::Ramp, clock_.edge(shift), clock_.edge(shift + Cycles(spec_.mxu.rows)));
+}
+
+/// Enters the wait of a pass that starts in `cycle`, if it waited.
+void MatrixUnit::count_pending(const Pass& pass, Cycles cycle) {
+    const Ticks begin = clock_.edge(stream_ended_.cycle), end = clock_.edge(cycle);
+    if (begin >= end) return;
+    pending_.wait(begin, end);
+    const auto& log = record_.log();
+    if (head_->fold == 0) {
+        if (head_->entry.issued != CausalLog::kNone)
+            pending_.outstanding(SlotClass::Launch, log[head_->entry.issued].time);
+        record_.each_token(*head_->entry.command, [&](const Command& awaited, EventId done) {
+            pending_.outstanding(dependency_on(record_.program(), awaited), log[done].time);
+        });
+    }
+    if (pass.new_tile && !outputs_stay()) tile_pending();
+    if (port_asked_ != kNever) pending_.outstanding(SlotClass::OnChip, clock_.edge(port_asked_), end);
+    // What none of these explains is the accumulators, or (os) the way out of the results before.
+    if (clock_.after(pending_.settled(), Cycles(1)) <= end)
+        pending_.outstanding(outputs_stay() ? SlotClass::Ramp : SlotClass::OnChip, pending_.settled(), end);
+    pending_.close();
+}
+
+}  // namespace systole::systolic
