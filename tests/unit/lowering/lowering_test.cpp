@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "models/devices/systolic/lowering/vector_cost.h"
 #include "sim/base/error.h"
 #include "tests/unit/lowering/fixtures.h"
 
@@ -248,6 +249,21 @@ TEST_CASE("With explicit synchronization a layer begins, and outputs leave, when
     CHECK(ended_before(bytes, unit_index(UnitKind::Matrix), 1) < written);
     CHECK(ended_before(tensors, unit_index(UnitKind::HostOut), 1) == all);
     CHECK(ended_before(bytes, unit_index(UnitKind::HostOut), 1) < all);
+}
+
+TEST_CASE("A drain costs all that is done to a result, or the slowest stage of a pipeline") {
+    SystolicSpec spec = small_machine(1);
+    spec.vector.cost.simple = 2;
+    spec.vector.cost.transcendental = 7;
+    const auto each = [&](bool pipelined, Function post) {
+        spec.vector.pipelined_drains = pipelined;
+        return drain_cost(spec.vector, true, post);
+    };
+    CHECK(each(false, Function::None) == 2 + 2);  // bias, conversion
+    CHECK(each(false, Function::Relu) == 2 + 2 + 2);
+    CHECK(each(false, Function::Tanh) == 2 + 2 + 7);
+    CHECK(each(true, Function::None) == 2);
+    CHECK(each(true, Function::Tanh) == 7);
 }
 
 TEST_CASE("What reaches beyond resident activations is called by its name") {

@@ -42,7 +42,7 @@ Token GemmSteps::drain_tile(Block& block, OutputTile& tile, Range m, Range n, co
     work.source = VectorWork::Source::Accumulator;
     work.elements = m.count * n.count;
     work.lane_cycles =
-        work.elements * drain_cost(workspace_.spec.vector.cost, problem_.bias.has_value(), problem_.post);
+        work.elements * drain_cost(workspace_.spec.vector, problem_.bias.has_value(), problem_.post);
     if (bias != nullptr) {
         const DType dtype = workspace_.dtype(*problem_.bias);
         work.scratchpad_read = row_bytes(dtype, n.count).value();

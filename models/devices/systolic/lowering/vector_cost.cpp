@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/devices/systolic/lowering/vector_cost.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace systole::systolic {
@@ -22,9 +23,10 @@ std::int64_t function_cost(const VectorSpec::Cost& cost, Function function) {
     return cost.transcendental;
 }
 
-std::int64_t drain_cost(const VectorSpec::Cost& cost, bool bias, Function post) {
-    const std::int64_t convert = cost.simple;
-    return convert + (bias ? cost.simple : 0) + function_cost(cost, post);
+std::int64_t drain_cost(const VectorSpec& vector, bool bias, Function post) {
+    const std::int64_t convert = vector.cost.simple, add = bias ? vector.cost.simple : 0;
+    const std::int64_t function = function_cost(vector.cost, post);
+    return vector.pipelined_drains ? std::max({convert, add, function}) : convert + add + function;
 }
 
 std::int64_t softmax_cost(const VectorSpec::Cost& cost) {

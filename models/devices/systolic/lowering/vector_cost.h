@@ -11,8 +11,9 @@ namespace systole::systolic {
 
 /// Of a function; 0 for none.
 std::int64_t function_cost(const VectorSpec::Cost& cost, Function function);
-/// Of draining an accumulator: bias, function, conversion to the output's type.
-std::int64_t drain_cost(const VectorSpec::Cost& cost, bool bias, Function post);
+/// Of draining an accumulator: bias, function, conversion to the output's type; their sum, or the slowest
+/// one.
+std::int64_t drain_cost(const VectorSpec& vector, bool bias, Function post);
 /// A row's maximum, then per element subtract and exp, the sum, and a multiplication by its inverse.
 std::int64_t softmax_cost(const VectorSpec::Cost& cost);
 /// Layer: sum, subtract the mean, square, sum of squares, scale by the inverse deviation, gain, shift.

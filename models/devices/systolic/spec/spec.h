@@ -80,6 +80,9 @@ struct VectorSpec {
         int reduce = 1;          ///< one element of a sum or maximum along a row
         int mac = 1;             ///< a multiply-accumulate (depthwise convolution, pooling by average)
     } cost;
+    /// Bias, function and conversion of a drain are stages behind each other: an element costs as much as the
+    /// slowest of them, not their sum.
+    bool pipelined_drains = false;
 };
 
 struct SequencerSpec {

@@ -100,6 +100,12 @@ VectorSpec read_vector(Section vector) {
         vector.bytes("write_width", "scratchpad bytes written per cycle", {1, kPlentyBytes});
     spec.accumulator_rows_per_cycle =
         vector.count("accumulator_rows_per_cycle", "accumulator rows drained per cycle", {1, kPlentyRows});
+    spec.pipelined_drains =
+        vector.choice(
+            "drains",
+            "bias, function and conversion of results on their way out of the accumulators: one after "
+            "the other on the same lanes, or stages of a pipeline, which cost as much as the slowest",
+            {"sequential", "pipelined"}, 0) == 1;
     Section cost = vector.section("cost");
     spec.cost.simple =
         small(cost, "simple", "lane-cycles of an add, multiply, maximum, ReLU or conversion", {1, 1000});
