@@ -63,6 +63,17 @@ TEST_CASE("the networks of TPU v1 have the layers, weights and intensity of its 
     }
 }
 
+TEST_CASE("CNN0 of TPU v1 begins and ends as AlphaGo's policy network does", "[workload]") {
+    const Graph graph = read_trace("traces/classic/tpu_v1_cnn0.yaml", {});
+    CHECK(graph.tensors[graph.inputs.at(0)].shape == Shape{8, 19, 19, 48});  // Silver et al. 2016, methods
+    CHECK(graph.tensors[graph.outputs.at(0)].shape == Shape{8, 19, 19, 1});
+    const std::int64_t c = 250;  // 9 x 48 c + 14 x 9 c^2 + c = 8 M
+    CHECK(weight_bytes(graph) == 9 * 48 * c + 14 * 9 * c * c + c);
+    const auto published = [](std::int64_t n) { return 9 * 48 * n + 14 * 9 * n * n + n - 8'000'000; };
+    CHECK(std::abs(published(c)) < std::abs(published(c - 1)));
+    CHECK(std::abs(published(c)) < std::abs(published(c + 1)));
+}
+
 TEST_CASE("the fully connected layers of TPU v1 are as wide as their square says", "[workload]") {
     const auto width = [](const std::string& name) {
         const Graph graph = read_trace("traces/classic/tpu_v1_" + name + ".yaml", {});
