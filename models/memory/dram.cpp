@@ -18,29 +18,14 @@ bool streams(const tlm::tlm_generic_payload& payload) {
     return payload.get_streaming_width() > 0 && payload.get_streaming_width() < payload.get_data_length();
 }
 
-/// Channels know a part by its transaction's slot and its own index there.
-constexpr int kPartBits = 20;
-std::int64_t part_id(std::size_t slot, std::size_t part) {
-    return static_cast<std::int64_t>(slot << kPartBits | part);
-}
-std::size_t slot_of(std::int64_t id) {
-    return static_cast<std::size_t>(id) >> kPartBits;
-}
-std::size_t part_of(std::int64_t id) {
-    return static_cast<std::size_t>(id) & ((std::size_t{1} << kPartBits) - 1);
-}
-
 }  // namespace
 
 Dram::Dram(sc_core::sc_module_name name, const DramSpec& spec)
     : sc_core::sc_module(name),
       spec_(spec),
-      clock_(spec.kind == DramSpec::Kind::Ideal ? Hertz(1) : spec.clock) {
-    if (spec_.kind == DramSpec::Kind::Dram) {
-        map_ = std::make_unique<const AddressMap>(spec_);
-        for (int channel = 0; channel < spec_.channels; ++channel)
-            channels_.push_back({DramChannel(spec_, *map_)});
-    }
+      clock_(spec.kind == DramSpec::Kind::Ideal ? Hertz(1) : spec.clock),
+      map_(spec.kind == DramSpec::Kind::Ideal ? nullptr : std::make_unique<const AddressMap>(spec_)),
+      channels_(spec_, map_.get()) {
     in.register_nb_transport_fw(this, &Dram::nb_transport_fw);
     in.register_b_transport(this, &Dram::b_transport);
     SC_HAS_PROCESS(Dram);
@@ -114,32 +99,27 @@ std::size_t Dram::enter(Payload& payload, int initiator, sc_core::sc_event* done
     transaction.initiator = initiator;
     transaction.direction = direction_of(payload);
     transaction.done = done;
+    transaction.number = entered_++;
     transaction.watched = 0;
-    transaction.parts.clear();
+    transaction.shares.clear();
     ++in_flight_;
     if (!map_) return slot;
-    shares_.clear();
-    map_->split(static_cast<std::int64_t>(payload.get_address()), Bytes(payload.get_data_length()), shares_);
-    for (const ChannelShare& share : shares_) transaction.parts.push_back({share, false});
+    map_->split(static_cast<std::int64_t>(payload.get_address()), Bytes(payload.get_data_length()),
+                transaction.shares);
+    transaction.finished.assign(transaction.shares.size(), false);
     return slot;
 }
 
-/// Hands the transaction's parts to their channels; false if one of their doors is full.
+/// Hands the transaction's shares to their channels; false if one of their doors is full.
 bool Dram::place(std::size_t slot) {
     Transaction& transaction = transactions_[slot];
-    if (transaction.parts.empty()) {  // an ideal memory
+    if (transaction.shares.empty()) {  // an ideal memory
         answer(slot);
         return true;
     }
     if (!has_room(transaction)) return false;
-    const Cycles now = clock_.at_or_after(systole::now());
-    for (std::size_t i = 0; i < transaction.parts.size(); ++i) {
-        const Part& part = transaction.parts[i];
-        Channel& channel = channel_of(part);
-        channel.timing.push(pseudo_channel_of(part), part_id(slot, i), part.share.first, part.share.count,
-                            transaction.direction, now);
-        channel.changed = true;
-    }
+    channels_.push(transaction.shares, static_cast<std::int64_t>(slot), transaction.direction,
+                   clock_.at_or_after(systole::now()));
     transaction.watched = 0;
     watch(transaction);
     return true;
@@ -147,13 +127,12 @@ bool Dram::place(std::size_t slot) {
 
 /// Whether the doors of all its channels have room; if not, the first full one is asked when it may move.
 bool Dram::has_room(Transaction& transaction) {
-    for (std::size_t i = 0; i < transaction.parts.size(); ++i) {
-        const Part& part = transaction.parts[i];
-        DramChannel& timing = channel_of(part).timing;
-        const int bus = pseudo_channel_of(part);
+    for (const ChannelShare& share : transaction.shares) {
+        Group& group = channels_.group_of(channel_of(share));
+        DramChannel& timing = group.timing;
+        const int bus = share.bus % spec_.pseudo_channels;
         if (timing.at_door(bus, transaction.direction) < spec_.door) continue;
-        timing.advance(clock_now(), completed_);
-        channel_of(part).changed = true;
+        advance(group, clock_now());
         if (timing.at_door(bus, transaction.direction) < spec_.door) continue;
         door_ = timing.next_door_event(bus, transaction.direction);
         return false;
@@ -188,47 +167,73 @@ void Dram::serve() {
 /// Asks watched channels whose time has come, until none is left: what finishes in one moves its watchers on
 /// to others.
 void Dram::catch_up(Cycles now) {
-    finish_parts();
+    move_watchers();
     for (bool asked = true; asked;) {
         asked = false;
-        for (Channel& channel : channels_) {
-            if (channel.watchers == 0 || next_of(channel) > now) continue;
-            channel.timing.advance(now, completed_);
-            channel.changed = true;
-            finish_parts();
+        for (Group& group : channels_.groups()) {
+            if (group.watchers == 0 || next_of(group) > now) continue;
+            advance(group, now);
+            move_watchers();
             asked = true;
         }
     }
+    // Of those that end at one clock the oldest is answered first, whichever channel was asked first.
+    std::ranges::sort(done_, {}, [this](std::size_t slot) { return transactions_[slot].number; });
+    for (const std::size_t slot : done_) answer(slot);
+    done_.clear();
 }
 
-/// Counts what the channels have completed.
-void Dram::finish_parts() {
+/// Fixes what a group of channels does before `now`, and notes what all of them have finished.
+void Dram::advance(Group& group, Cycles now) {
+    group.timing.advance(now, completed_);
+    group.changed = true;
     for (const DramChannel::Completion& completion : completed_) {
-        const std::size_t slot = slot_of(completion.request);
-        Transaction& transaction = transactions_[slot];
-        Part& part = transaction.parts[part_of(completion.request)];
-        part.finished = true;
-        if (&part != &transaction.parts[transaction.watched]) continue;
-        --channel_of(part).watchers;
-        while (transaction.watched < transaction.parts.size() &&
-               transaction.parts[transaction.watched].finished)
-            ++transaction.watched;
-        if (transaction.watched == transaction.parts.size())
-            answer(slot);
-        else
-            watch(transaction);
+        const std::int64_t slot = completion.request >> channels_.bus_bits();
+        const auto pseudo_channel = static_cast<int>(completion.request - (slot << channels_.bus_bits()));
+        Transaction& transaction = transactions_[static_cast<std::size_t>(slot)];
+        for (const int channel : group.members)
+            finish(transaction, channel * spec_.pseudo_channels + pseudo_channel);
+        if (transaction.finished[transaction.watched]) passed_.push_back(static_cast<std::size_t>(slot));
     }
     completed_.clear();
 }
 
-void Dram::watch(Transaction& transaction) {
-    ++channel_of(transaction.parts[transaction.watched]).watchers;
+/// The share of a data bus, of which most transactions have one each.
+void Dram::finish(Transaction& transaction, int bus) {
+    const std::vector<ChannelShare>& shares = transaction.shares;
+    const auto all = static_cast<std::size_t>(spec_.data_buses());
+    const std::size_t share =
+        shares.size() == all
+            ? static_cast<std::size_t>(bus)
+            : static_cast<std::size_t>(std::ranges::lower_bound(shares, bus, {}, &ChannelShare::bus) -
+                                       shares.begin());
+    transaction.finished[share] = true;
 }
 
-Cycles Dram::next_of(Channel& channel) {
-    if (channel.changed) channel.next = channel.timing.next_event();
-    channel.changed = false;
-    return channel.next;
+/// From shares that have finished to the next that have not.
+void Dram::move_watchers() {
+    for (const std::size_t slot : passed_) {
+        Transaction& transaction = transactions_[slot];
+        std::size_t& watched = transaction.watched;
+        if (watched == transaction.shares.size() || !transaction.finished[watched]) continue;  // noted twice
+        channels_.watch(channel_of(transaction.shares[watched]), -1);
+        while (watched < transaction.shares.size() && transaction.finished[watched]) ++watched;
+        if (watched == transaction.shares.size())
+            done_.push_back(slot);
+        else
+            watch(transaction);
+    }
+    passed_.clear();
+}
+
+void Dram::watch(const Transaction& transaction) {
+    channels_.watch(channel_of(transaction.shares[transaction.watched]), 1);
+}
+
+Cycles Dram::next_of(Group& group) const {
+    if (group.changed) group.next = group.timing.next_event();
+    group.changed = false;
+    return group.next;
 }
 
 void Dram::answer(std::size_t slot) {
@@ -261,10 +266,10 @@ void Dram::send_responses(int initiator) {
 
 /// Until the next event of any watched channel or full door, and no longer.
 void Dram::sleep() {
-    if (!completed_.empty()) return wake_.notify(sc_core::SC_ZERO_TIME);
+    if (!passed_.empty()) return wake_.notify(sc_core::SC_ZERO_TIME);
     Cycles next = door_;
-    for (Channel& channel : channels_)
-        if (channel.watchers > 0) next = std::min(next, next_of(channel));
+    for (Group& group : channels_.groups())
+        if (group.watchers > 0) next = std::min(next, next_of(group));
     if (next == Cycles::max()) return;
     const Ticks now = systole::now();
     wake_.notify(to_sc_time(std::max(clock_.edge(next), now) - now));
@@ -275,7 +280,8 @@ Cycles Dram::clock_now() const {
 }
 
 void Dram::listen(int channel, DramChannel::Listener listener) {
-    channels_[static_cast<std::size_t>(channel)].timing.listen(std::move(listener));
+    channels_.separate();
+    channels_.group_of(channel).timing.listen(std::move(listener));
 }
 
 void Dram::check_commands() {
@@ -284,7 +290,7 @@ void Dram::check_commands() {
 }
 
 void Dram::settle(Ticks time) {
-    for (Channel& channel : channels_) channel.timing.settle(clock_.at_or_after(time));
+    for (Group& group : channels_.groups()) group.timing.settle(clock_.at_or_after(time));
 }
 
 }  // namespace systole

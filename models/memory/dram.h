@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "models/memory/addresses/address_map.h"
+#include "models/memory/alike_channels.h"
 #include "models/memory/controller/dram_channel.h"
 #include "models/memory/standards/command_checker.h"
 #include "models/memory/standards/dram_spec.h"
@@ -47,9 +48,9 @@ public:
 
     /// For waveforms; an ideal memory has no channels. Commands reach listeners late, when they are fixed;
     /// settle() fixes all before `time`, before which everything has happened, and changes nothing else.
-    int channels() const { return static_cast<int>(channels_.size()); }
+    int channels() const { return channels_.count(); }
     const ClockDomain& clock() const { return clock_; }
-    bool one_command_bus() const { return channels_.front().timing.one_command_bus(); }
+    bool one_command_bus() const { return channels_.groups().front().timing.one_command_bus(); }
     void listen(int channel, DramChannel::Listener listener);
     void settle(Ticks time);
 
@@ -66,29 +67,21 @@ public:
 private:
     using Payload = tlm::tlm_generic_payload;
 
-    /// What one data bus has to do for a transaction.
-    struct Part {
-        ChannelShare share;
-        bool finished = false;
-    };
     struct Transaction {
         Payload* payload = nullptr;
+        std::int64_t number = 0;  // by age
         int initiator = 0;
         Direction direction = Direction::Read;
         sc_core::sc_event* done = nullptr;  // a b_transport that waits, instead of a response phase
-        std::vector<Part> parts;
-        std::size_t watched = 0;  // the first part that is not finished
+        std::vector<ChannelShare> shares;   // what each data bus has to do for it
+        std::vector<bool> finished;         // by share
+        std::size_t watched = 0;            // the first share that is not finished
     };
     struct Port {
         std::deque<Payload*> responses;
         bool busy = false;  // a BEGIN_RESP waits for its END_RESP
     };
-    struct Channel {
-        DramChannel timing;
-        std::int64_t watchers = 0;    // transactions that wait for it before their other channels
-        bool changed = false;         // since `next` was computed
-        Cycles next = Cycles::max();  // no completion before
-    };
+    using Group = AlikeChannels::Group;
 
     void end_of_elaboration() override { ports_.resize(in.size()); }
     tlm::tlm_sync_enum nb_transport_fw(int initiator, Payload& payload, tlm::tlm_phase& phase,
@@ -101,35 +94,35 @@ private:
     bool place(std::size_t transaction);
     bool has_room(Transaction& transaction);
     void place_held();
-    void watch(Transaction& transaction);
-    Cycles next_of(Channel& channel);
+    void watch(const Transaction& transaction);
+    Cycles next_of(Group& group) const;
     void catch_up(Cycles now);
-    void finish_parts();
+    void advance(Group& group, Cycles now);
+    void finish(Transaction& transaction, int bus);
+    void move_watchers();
     void answer(std::size_t transaction);
     void send_responses(int initiator);
     void sleep();
     Cycles clock_now() const;
-    Channel& channel_of(const Part& part) {
-        return channels_[static_cast<std::size_t>(part.share.bus / spec_.pseudo_channels)];
-    }
-    int pseudo_channel_of(const Part& part) const { return part.share.bus % spec_.pseudo_channels; }
+    int channel_of(const ChannelShare& share) const { return share.bus / spec_.pseudo_channels; }
     void fix_until_now();
     DramChannel::Stats counts();
 
     const DramSpec spec_;
     const ClockDomain clock_;
     std::unique_ptr<const AddressMap> map_;  // none for an ideal memory
-    std::vector<Channel> channels_;
+    AlikeChannels channels_;
     std::deque<CommandChecker> checkers_;  // one a channel, or none; they must not move
 
     std::vector<Transaction> transactions_;  // slots, reused
     std::vector<std::size_t> free_;
-    std::int64_t in_flight_ = 0;
-    std::deque<std::size_t> held_;      // transactions before full doors, in order of arrival
-    Cycles door_ = Cycles::max();       // when the door before which the first of them stands may move
-    std::vector<Port> ports_;           // per initiator
-    std::vector<ChannelShare> shares_;  // scratch
-    std::vector<DramChannel::Completion> completed_;  // by channels, not yet handled
+    std::int64_t entered_ = 0, in_flight_ = 0;
+    std::deque<std::size_t> held_;  // transactions before full doors, in order of arrival
+    Cycles door_ = Cycles::max();   // when the door before which the first of them stands may move
+    std::vector<Port> ports_;       // per initiator
+    std::vector<DramChannel::Completion> completed_;  // scratch
+    std::vector<std::size_t> passed_;  // transactions whose watched share has finished, not yet handled
+    std::vector<std::size_t> done_;    // those that are to be answered
     sc_core::sc_event wake_{"wake"};
     Bytes bytes_read_, bytes_written_;
 };

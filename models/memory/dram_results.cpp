@@ -8,10 +8,7 @@
 namespace systole {
 
 void Dram::fix_until_now() {
-    for (Channel& channel : channels_) {
-        channel.timing.advance(clock_now(), completed_);
-        channel.changed = true;
-    }
+    for (Group& group : channels_.groups()) advance(group, clock_now());
     sleep();
 }
 
@@ -19,8 +16,9 @@ void Dram::fix_until_now() {
 DramChannel::Stats Dram::counts() {
     fix_until_now();
     DramChannel::Stats sum;
-    for (const Channel& channel : channels_)
-        for (int bus = 0; bus < spec_.pseudo_channels; ++bus) sum += channel.timing.stats(bus);
+    for (const Group& group : channels_.groups())
+        for (std::size_t member = 0; member < group.members.size(); ++member)
+            for (int bus = 0; bus < spec_.pseudo_channels; ++bus) sum += group.timing.stats(bus);
     return sum;
 }
 
@@ -32,8 +30,9 @@ BusAccount Dram::bus_account() {
     fix_until_now();
     const Cycles now = clock_now();
     BusAccount sum;
-    for (const Channel& channel : channels_)
-        for (int bus = 0; bus < spec_.pseudo_channels; ++bus) sum += channel.timing.account(bus, now);
+    for (const Group& group : channels_.groups())
+        for (std::size_t member = 0; member < group.members.size(); ++member)
+            for (int bus = 0; bus < spec_.pseudo_channels; ++bus) sum += group.timing.account(bus, now);
     const std::int64_t clocks = now.value() * (map_ ? spec_.data_buses() : 0);
     SYSTOLE_CHECK(sum.total() == clocks, "{}: {} of {} clocks of the data buses have an owner", name(),
                   sum.total(), clocks);

@@ -13,6 +13,15 @@ DramChannel::DramChannel(const DramSpec& spec, const AddressMap& map) : command_
                             shared_ ? shared_ : std::make_shared<QueueEntries>(spec.queue));
 }
 
+DramChannel DramChannel::twin() const {
+    DramChannel copy(*this);
+    copy.listener_ = nullptr;
+    if (shared_) copy.shared_ = std::make_shared<QueueEntries>(*shared_);
+    for (std::size_t i = 0; i < buses_.size(); ++i) copy.buses_[i].follow(buses_[i], copy.shared_);
+    for (PseudoChannel*& bus : copy.streaming_) bus = copy.buses_.data() + (bus - buses_.data());
+    return copy;
+}
+
 void DramChannel::push(int pseudo_channel, std::int64_t request, std::int64_t first, std::int64_t count,
                        Direction direction, Cycles now) {
     fix_until(now);

@@ -29,6 +29,10 @@ public:
 
     /// `map` must outlive the channel.
     DramChannel(const DramSpec& spec, const AddressMap& map);
+    DramChannel(DramChannel&&) = default;
+
+    /// Another in the same state, without the listener.
+    DramChannel twin() const;
 
     /// A request for the local bursts [first, first + count) of a pseudo-channel arrives at `now`. Clocks of
     /// calls never decrease.
@@ -68,6 +72,7 @@ public:
     void listen(Listener listener) { listener_ = std::move(listener); }
 
 private:
+    DramChannel(const DramChannel&) = default;  // its parts still refer to the other's
     static std::size_t index(int pseudo_channel) { return static_cast<std::size_t>(pseudo_channel); }
 
     bool step(Cycles until);

@@ -64,6 +64,11 @@ PseudoChannel::PseudoChannel(const DramSpec& spec, const AddressMap& map, int nu
       stream_(spec.banks(), map, spec.bursts_per_row()),
       wishes_(spec.banks()) {}
 
+void PseudoChannel::follow(const PseudoChannel& other, std::shared_ptr<QueueEntries> entries) {
+    entries_ = entries ? std::move(entries) : std::make_shared<QueueEntries>(*other.entries_);
+    next_ = other.next_ == &other.chosen_ ? &chosen_ : other.next_ == &other.other_ ? &other_ : &kUndecided;
+}
+
 inline void PseudoChannel::enter(Direction direction, const Window::Burst& burst) {
     const bool first = window_.enter(direction, burst);
     entries_->take(direction);
@@ -86,7 +91,7 @@ void PseudoChannel::push(std::int64_t request, std::int64_t first, std::int64_t 
     Door& door = doors_[static_cast<std::size_t>(direction)];
     door.last = now;
     if (count == 1 && door.bursts == 0 && entries_->free(direction) > 0) {
-        enter(direction, {sequence, map_.row_of(first), first, now, book_.enter(request, 1),
+        enter(direction, {sequence, map_.row_of(first), first, now, book_.enter(request, 1, direction),
                           static_cast<std::int16_t>(map_.bank_of(first))});
         notice(now);
         return;
@@ -98,7 +103,7 @@ void PseudoChannel::push(std::int64_t request, std::int64_t first, std::int64_t 
 void PseudoChannel::queue_up(std::int64_t request, std::int64_t first, std::int64_t count,
                              Direction direction, std::int64_t sequence, std::int64_t rank, Cycles now) {
     doors_[static_cast<std::size_t>(direction)].push(
-        {count, first + count, sequence + count, rank + count, now, book_.enter(request, count)});
+        {count, first + count, sequence + count, rank + count, now, book_.enter(request, count, direction)});
 }
 
 void PseudoChannel::begin_clock(Cycles now) {

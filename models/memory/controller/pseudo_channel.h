@@ -52,6 +52,9 @@ public:
     PseudoChannel(const DramSpec& spec, const AddressMap& map, int number,
                   std::shared_ptr<QueueEntries> entries);
 
+    /// A copy of `other` comes to stand on its own feet; it takes `entries`, or none but its own.
+    void follow(const PseudoChannel& other, std::shared_ptr<QueueEntries> entries);
+
     /// A request for the local bursts [first, first + count), whose sequence numbers begin at `sequence`,
     /// arrives at `now`, before which everything is done.
     void push(std::int64_t request, std::int64_t first, std::int64_t count, Direction direction,

@@ -2,7 +2,6 @@
 // What a pseudo-channel can do at the earliest, as things stand: its next column, the first request that is
 // complete, the first that leaves its door.
 #include <algorithm>
-#include <limits>
 
 #include "models/memory/controller/pseudo_channel.h"
 
@@ -42,12 +41,11 @@ Cycles PseudoChannel::completion_bound(const CommandBus& bus, Cycles now, Cycles
 
 /// The fewest bursts that a request still waits for which has some in the window.
 std::int64_t PseudoChannel::least_left(Direction direction) const {
-    std::int64_t least = std::numeric_limits<std::int64_t>::max();
-    window_.for_each(direction, [&](const Window::Burst& burst) {
-        least = std::min(least, book_.left(burst.request));
-        return least > 1;
-    });
-    return least;
+    const Fifo<WaitingRange>& ranges = door(direction).ranges;
+    if (ranges.empty()) return book_.least_left(direction, RequestBook::kNobody);
+    const WaitingRange& first = ranges.front();
+    const std::int64_t least = book_.least_left(direction, first.request), left = book_.left(first.request);
+    return left > first.left ? std::min(least, left) : least;  // a part of it has entered
 }
 
 /// At least so many columns are given until some request of the direction is complete.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "models/memory/controller/fifo.h"
@@ -16,8 +17,9 @@ namespace systole {
 
 class RequestBook {
 public:
-    /// A request of `bursts` bursts; answers the number under which it is kept until they are served.
-    std::int32_t enter(std::int64_t id, std::int64_t bursts) {
+    /// A request of `bursts` bursts, the youngest of its direction; answers the number under which it is kept
+    /// until they, and those of all older ones, are served.
+    std::int32_t enter(std::int64_t id, std::int64_t bursts, Direction direction) {
         if (free_.empty()) {
             free_.push_back(static_cast<std::int32_t>(entries_.size()));
             entries_.emplace_back();
@@ -25,6 +27,7 @@ public:
         const std::int32_t number = free_.back();
         free_.pop_back();
         entries_[static_cast<std::size_t>(number)] = {id, bursts};
+        by_age_[static_cast<std::size_t>(direction)].push(number);
         return number;
     }
 
@@ -35,7 +38,22 @@ public:
         const auto side = static_cast<std::size_t>(direction);
         if (finished_[side].empty()) first_[side] = end;
         finished_[side].push({entry.id, end});
-        free_.push_back(number);
+        for (Fifo<std::int32_t>& oldest = by_age_[side]; !oldest.empty() && left(oldest.front()) == 0;
+             oldest.pop())
+            free_.push_back(oldest.front());
+    }
+
+    static constexpr std::int32_t kNobody = -1;
+    /// The fewest bursts that one of the direction's requests waits for, of those before the request `end`.
+    std::int64_t least_left(Direction direction, std::int32_t end) const {
+        std::int64_t least = std::numeric_limits<std::int64_t>::max();
+        const Fifo<std::int32_t>& numbers = by_age_[static_cast<std::size_t>(direction)];
+        for (std::size_t i = 0; i < numbers.size() && least > 1; ++i) {
+            if (numbers[i] == end) break;
+            const std::int64_t left = this->left(numbers[i]);
+            if (left > 0) least = std::min(least, left);
+        }
+        return least;
     }
 
     std::int64_t left(std::int32_t number) const { return entries_[static_cast<std::size_t>(number)].left; }
@@ -64,6 +82,7 @@ private:
 
     std::vector<Entry> entries_;
     std::vector<std::int32_t> free_;
+    std::array<Fifo<std::int32_t>, 2> by_age_;                   // by direction; some are served
     std::array<Fifo<Finished>, 2> finished_;                     // by direction
     std::array<Cycles, 2> first_{Cycles::max(), Cycles::max()};  // end of the first of each
 };

@@ -3,6 +3,8 @@
 // requests are computed by hand from the timing parameters.
 #include "models/memory/dram.h"
 
+#include <algorithm>
+#include <bit>
 #include <catch2/catch.hpp>
 #include <map>
 #include <random>
@@ -193,6 +195,92 @@ TEST_CASE("stand-alone initiators drive the memory, and every phase is legal") {
         CHECK(loose.answered().size() == 200);
         CHECK((dram.bytes_read() + dram.bytes_written()).value() == bytes);
         CHECK(dram.idle());
+    }
+}
+
+namespace {
+
+/// Long ranges that reach all channels alike, whole and from anywhere on, and short ones that set some apart.
+std::vector<Source::Request> some_ranges(std::mt19937_64& random, const DramSpec& spec, std::size_t count) {
+    const auto pick = [&](std::int64_t low, std::int64_t high) {
+        return std::uniform_int_distribution<std::int64_t>(low, high)(random);
+    };
+    const std::int64_t stripe = 4 * spec.burst_bytes.value() * spec.data_buses();
+    const std::int64_t short_percent = pick(0, 2) * 15, pause = pick(0, 1) * 400;
+    std::vector<Source::Request> requests;
+    std::int64_t at = 0, next = 0;
+    while (requests.size() < count) {
+        const bool is_short = pick(0, 99) < short_percent;
+        const std::int64_t bytes = is_short ? pick(1, 700) : stripe * pick(1, 8);
+        if (is_short || pick(0, 9) == 0 || next + bytes > (1 << 24))
+            next = is_short ? pick(0, 1 << 24) : stripe * pick(0, (1 << 23) / stripe);
+        requests.push_back(
+            {ns(at), static_cast<std::uint64_t>(next), static_cast<unsigned>(bytes), pick(0, 3) == 0});
+        next += bytes;
+        if (pick(0, 2) == 0) at += pick(0, pause);
+    }
+    return requests;
+}
+
+struct Seen {
+    std::vector<Source::Outcome> first, second;
+    BusAccount account;
+    std::vector<Stat> stats;
+};
+
+/// `apart`: every channel is simulated by itself.
+Seen run_both(const DramSpec& spec, const std::vector<Source::Request>& first,
+              const std::vector<Source::Request>& second, bool apart) {
+    FreshKernel kernel;
+    Dram dram("dram", spec);
+    if (apart)
+        for (int channel = 0; channel < dram.channels(); ++channel)
+            dram.listen(channel, [](const GivenCommand&) {});
+    Source one("one", first), other("other", second, true);
+    one.out.bind(dram.in);
+    other.out.bind(dram.in);
+    run_to_the_end();
+    return {one.outcomes(), other.outcomes(), dram.bus_account(), dram.stats()};
+}
+
+bool same_times(const std::vector<Source::Outcome>& a, const std::vector<Source::Outcome>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const Source::Outcome& one, const Source::Outcome& other) {
+                          return one.accepted == other.accepted && one.answered == other.answered;
+                      });
+}
+
+}  // namespace
+
+TEST_CASE("channels that are simulated once while they are alike do what they do one by one") {
+    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+        std::mt19937_64 random(seed);
+        const auto pick = [&](int low, int high) {
+            return std::uniform_int_distribution<int>(low, high)(random);
+        };
+        DramSpec spec = hbm2();
+        spec.channels = 1 << pick(1, 4);
+        spec.pseudo_channels = pick(1, 2);
+        const int bits = std::bit_width(static_cast<unsigned>(spec.data_buses())) - 1;
+        spec.address_map =
+            "ch" + std::to_string(bits) + (pick(0, 1) == 0 ? " bg2 co5 ba2 ro15" : " co2 bg2 co3 ba2 ro15");
+        spec.queue = pick(8, 64);
+        spec.writes = {std::max(1, spec.queue * 4 / 5), spec.queue / 5};
+        spec.shared_queue = pick(0, 3) == 0;
+        spec.door = pick(1, 16);
+        spec.refresh = static_cast<RefreshPolicy>(pick(0, 2));
+        INFO("seed " << seed << ", " << spec.channels << " x " << spec.pseudo_channels << ", map "
+                     << spec.address_map);
+        const auto first = some_ranges(random, spec, 200), second = some_ranges(random, spec, 100);
+        const Seen together = run_both(spec, first, second, false),
+                   apart = run_both(spec, first, second, true);
+        REQUIRE(same_times(together.first, apart.first));
+        REQUIRE(same_times(together.second, apart.second));
+        REQUIRE(together.account == apart.account);
+        for (std::size_t i = 0; i < apart.stats.size(); ++i) {
+            INFO(apart.stats[i].name);
+            REQUIRE(together.stats[i].value == apart.stats[i].value);
+        }
     }
 }
 

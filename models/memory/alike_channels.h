@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// All channels of a memory, of which those that have had the same arrivals at the same times so far, and so
+// are in the same state, are simulated once. Long consecutive ranges reach all channels alike; a short one
+// sets the few that it reaches apart, from then on. It changes no clock and no command
+// (tests/module/memory/dram.cpp).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/memory/addresses/address_map.h"
+#include "models/memory/controller/dram_channel.h"
+#include "models/memory/standards/dram_spec.h"
+#include "sim/base/units.h"
+
+namespace systole {
+
+class AlikeChannels {
+public:
+    /// Channels in one state.
+    struct Group {
+        DramChannel timing;
+        std::vector<int> members;     ///< channels, ascending
+        std::int64_t watchers = 0;    ///< sum over its members (watch())
+        bool changed = false;         ///< since `next` was computed
+        Cycles next = Cycles::max();  ///< no completion before
+        std::int64_t pushed = 0;      ///< the last request that concerned it …
+        std::size_t first = 0;        ///< … its first load in that, …
+        std::size_t alike = 0;        ///< … and how many members have the same
+    };
+
+    /// None for an ideal memory. `map` must outlive it.
+    AlikeChannels(const DramSpec& spec, const AddressMap* map);
+
+    int count() const { return static_cast<int>(group_of_.size()); }
+    std::vector<Group>& groups() { return groups_; }
+    const std::vector<Group>& groups() const { return groups_; }
+    Group& group_of(int channel) { return groups_[group_of_[static_cast<std::size_t>(channel)]]; }
+
+    /// A request arrives at `now`: its shares, in the order of data buses. At each channel its number is
+    /// `id`, with the pseudo-channel in the lowest bits (bus_bits()).
+    void push(const std::vector<ChannelShare>& shares, std::int64_t id, Direction direction, Cycles now);
+    /// Bits of a channel's request number that say for which pseudo-channel it is.
+    int bus_bits() const { return bus_bits_; }
+
+    /// A channel is waited for once more, or once less.
+    void watch(int channel, std::int64_t more) {
+        watchers_[static_cast<std::size_t>(channel)] += more;
+        group_of(channel).watchers += more;
+    }
+
+    /// From now on each is simulated by itself: somebody listens to its commands.
+    void separate();
+
+private:
+    /// The shares of one channel, of which there is one for each data bus at most.
+    struct Load {
+        int channel;
+        std::size_t first, count;  // of the shares
+    };
+    void find_loads(const std::vector<ChannelShare>& shares);
+    bool same(const std::vector<ChannelShare>& shares, const Load& a, const Load& b) const;
+    void count_alike(const std::vector<ChannelShare>& shares);
+    void part(std::size_t group, const std::vector<ChannelShare>& shares);
+    void move_out(std::size_t group, const std::vector<int>& members);
+    void count_watchers(Group& group) const;
+
+    const int pseudo_channels_;
+    int bus_bits_ = 0;
+    std::vector<Group> groups_;
+    std::vector<std::size_t> group_of_;   // by channel
+    std::vector<std::int64_t> watchers_;  // by channel
+    std::vector<Load> loads_;             // scratch: of the request that is pushed, by channel
+    std::int64_t requests_ = 0;           // pushed
+};
+
+}  // namespace systole
