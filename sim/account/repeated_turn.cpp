@@ -2,14 +2,17 @@
 #include "sim/account/repeated_turn.h"
 
 #include <algorithm>
-#include <array>
+#include <type_traits>
 
 #include "sim/base/check.h"
 
 namespace systole {
 namespace {
 
-constexpr std::int64_t kFineness = 2000;  // turns agree if their times differ by at most one in so many
+/// Of the time that turns left out are given at most one in so many may be wrong: half of what is promised.
+constexpr std::int64_t kFineness = 2000;
+/// A layer's end moves, as what is fetched ahead does: by at most one in so many of a turn.
+constexpr std::int64_t kLayerFineness = 500;
 
 Ticks distance(Ticks a, Ticks b) {
     return a < b ? b - a : a - b;
@@ -22,27 +25,70 @@ bool same_bytes(const std::vector<Movement>& a, const std::vector<Movement>& b) 
     });
 }
 
-bool rows_agree(const ResultRow& a, const ResultRow& b, Ticks jitter) {
+bool rows_agree(const ResultRow& a, const ResultRow& b, Ticks most) {
     return a.op == b.op && a.macs == b.macs && a.matrix_macs == b.matrix_macs &&
            a.lane_cycles == b.lane_cycles && same_bytes(a.movements, b.movements) &&
-           distance(a.time(), b.time()) <= jitter;
+           distance(a.time(), b.time()) <= most;
 }
 
-/// `count` grows by what it has more than `less`, so many times.
+/// Of several turns the time of the shortest, of the longest, and of all.
+struct TurnTimes {
+    Ticks least = Ticks::max(), most, sum;
+    std::int64_t turns = 0;
+
+    void add(Ticks turn) {
+        least = std::min(least, turn);
+        most = std::max(most, turn);
+        sum += turn;
+        ++turns;
+    }
+    /// How many turns would be enough.
+    std::size_t wanted() const {
+        if (sum == Ticks(0)) return 2;
+        const Int128 differing = Int128{(most - least).value()} * kFineness * turns;
+        return static_cast<std::size_t>(std::max<Int128>(2, (differing + sum.value() - 1) / sum.value()));
+    }
+};
+
+std::size_t turns_of(const TurnMarks& marks) {
+    return marks.size() - 1;
+}
+
+Ticks time_of(const TurnMarks& marks, std::size_t turn) {
+    return marks[turn + 1].time - marks[turn].time;
+}
+
+/// `count` grows by what `times` turns more have more, of which it has `less.fewer` more than `fewer`.
 template <class Count>
-void extend(Count& count, const Count& less, std::int64_t times) {
-    count += (count - less) * times;
+void extend(Count& count, const Count& fewer, const FewerTurns& less, std::int64_t times) {
+    if constexpr (std::is_integral_v<Count>)
+        count += static_cast<Count>(Int128{count - fewer} * times / less.fewer);
+    else
+        count += Count(static_cast<std::int64_t>(Int128{(count - fewer).value()} * times / less.fewer));
 }
 
-void extend_path(std::vector<CriticalStep>& path, const Mark& begin, const Mark& end, std::int64_t times) {
-    std::array<Ticks, kSlotClasses> sums{};
-    const auto at = [&](SlotClass owner) -> Ticks& { return sums[static_cast<std::size_t>(owner)]; };
-    for (const CriticalStep& step : path) at(step.owner) += step.time;
-    for (const CriticalStep& step : end.critical_path) at(step.owner) += step.time * times;
-    for (const CriticalStep& step : begin.critical_path) at(step.owner) -= step.time * times;
+/// What `times` turns take of something that grows along a run: `until(n)` is its sum over the first n marked
+/// ones.
+template <class Until>
+auto over_turns(std::size_t times, std::size_t turns, Until until) {
+    return until(turns) * static_cast<std::int64_t>(times / turns) + until(times % turns);
+}
+
+void extend_path(std::vector<CriticalStep>& path, const TurnMarks& marks, std::size_t times) {
+    const auto sum = [](const std::vector<CriticalStep>& steps, SlotClass owner) {
+        Ticks time;
+        for (const CriticalStep& step : steps)
+            if (step.owner == owner) time += step.time;
+        return time;
+    };
     std::vector<CausalLog::Piece> pieces;
-    for (std::size_t i = 0; i < kSlotClasses; ++i)
-        pieces.push_back({Ticks(0), sums[i], static_cast<SlotClass>(i), CausalLog::kNone});
+    for (std::size_t i = 0; i < kSlotClasses; ++i) {
+        const auto owner = static_cast<SlotClass>(i);
+        const Ticks added = over_turns(times, turns_of(marks), [&](std::size_t n) {
+            return sum(marks[n].critical_path, owner) - sum(marks[0].critical_path, owner);
+        });
+        pieces.push_back({Ticks(0), sum(path, owner) + added, owner, CausalLog::kNone});
+    }
     path = critical_path(pieces);
 }
 
@@ -62,21 +108,26 @@ void extend_energy(DeviceResult& result, Ticks before) {
     result.energy = std::move(energy);
 }
 
-void add_rows(std::vector<ResultRow>& rows, const Mark& begin, const Mark& end, std::size_t times,
+void add_rows(std::vector<ResultRow>& rows, const TurnMarks& marks, std::size_t times,
               const std::vector<std::string>& names) {
-    const Ticks turn = end.time - begin.time;
-    for (std::size_t i = end.layers; i < rows.size(); ++i) {
-        rows[i].begin += turn * static_cast<std::int64_t>(times);
-        rows[i].end += turn * static_cast<std::int64_t>(times);
-    }
+    const Mark& end = marks.back();
+    const std::size_t count = marks[1].layers - marks[0].layers;
     std::vector<ResultRow> added;
-    const std::size_t count = end.layers - begin.layers;
-    for (std::size_t n = 0; n < names.size(); ++n) {
-        ResultRow& row = added.emplace_back(rows[begin.layers + n % count]);
-        const Ticks later = turn * static_cast<std::int64_t>(n / count + 1);
-        row.name = names[n];
-        row.begin += later, row.end += later;
-        row.reused = true;
+    Ticks now = end.time;
+    for (std::size_t n = 0; n < times; ++n) {
+        const std::size_t turn = n % turns_of(marks);
+        for (std::size_t i = 0; i < count; ++i) {
+            ResultRow& row = added.emplace_back(rows[marks[turn].layers + i]);
+            row.name = names[n * count + i];
+            row.begin += now - marks[turn].time;
+            row.end += now - marks[turn].time;
+            row.reused = true;
+        }
+        now += time_of(marks, turn);
+    }
+    for (std::size_t i = end.layers; i < rows.size(); ++i) {
+        rows[i].begin += now - end.time;
+        rows[i].end += now - end.time;
     }
     rows.insert(rows.begin() + static_cast<std::ptrdiff_t>(end.layers), added.begin(), added.end());
 }
@@ -110,44 +161,60 @@ void extend_total(DeviceResult& result, std::size_t first, std::size_t count) {
 
 }  // namespace
 
-bool turns_agree(const DeviceResult& result, const TurnMarks& marks, Ticks jitter) {
-    const Mark &begin = marks.at(0), &middle = marks.at(1), &end = marks.at(2);
-    const std::size_t count = middle.layers - begin.layers;
-    SYSTOLE_CHECK(end.layers == middle.layers + count, "turns of {} and {} layers", count,
-                  end.layers - middle.layers);
-    for (std::size_t i = begin.layers; i < middle.layers; ++i)
-        if (!rows_agree(result.layers[i], result.layers[i + count], jitter)) return false;
-    const Ticks first = middle.time - begin.time, second = end.time - middle.time;
-    return distance(first, second) * kFineness <= second;
+std::size_t turns_that_agree(const DeviceResult& result, const TurnMarks& marks, Ticks jitter) {
+    const std::size_t all = turns_of(marks), count = marks[1].layers - marks[0].layers;
+    const std::size_t last = marks[all - 1].layers;
+    const Ticks most = std::max(2 * jitter, Ticks(time_of(marks, all - 1).value() / kLayerFineness));
+    TurnTimes times;
+    std::size_t agreed = 0;
+    for (std::size_t n = 1; n <= all; ++n) {
+        const Mark &begin = marks[all - n], &end = marks[all - n + 1];
+        SYSTOLE_CHECK(end.layers == begin.layers + count, "turns of {} and {} layers", count,
+                      end.layers - begin.layers);
+        for (std::size_t i = 0; i < count; ++i)
+            if (!rows_agree(result.layers[begin.layers + i], result.layers[last + i], most)) return agreed;
+        times.add(end.time - begin.time);
+        if (n > 1 && times.wanted() <= n) agreed = n;
+    }
+    return agreed;
 }
 
-void repeat_turn(CheckedResult& run, const TurnMarks& marks, const CheckedResult& shorter, std::size_t times,
-                 const std::vector<std::string>& names) {
-    const Mark &begin = marks.at(1), &end = marks.at(2);
-    SYSTOLE_CHECK(names.size() == times * (end.layers - begin.layers), "{} names of {} x {} rows",
-                  names.size(), times, end.layers - begin.layers);
+std::size_t turns_wanted(const TurnMarks& marks) {
+    TurnTimes times;
+    for (std::size_t turn = 0; turn < turns_of(marks); ++turn) times.add(time_of(marks, turn));
+    return times.wanted();
+}
+
+void repeat_turns(CheckedResult& run, const TurnMarks& marks, const FewerTurns& less, std::size_t times,
+                  const std::vector<std::string>& names) {
+    const Mark& end = marks.back();
+    SYSTOLE_CHECK(names.size() == times * (marks[1].layers - marks[0].layers), "{} names of {} turns",
+                  names.size(), times);
     const auto n = static_cast<std::int64_t>(times);
     DeviceResult& result = run.result;
+    const DeviceResult& fewer = less.run.result;
     const Ticks before = result.total.time();
-    add_rows(result.layers, begin, end, times, names);
+    add_rows(result.layers, marks, times, names);
     extend_total(result, end.layers, names.size());
-    extend(result.total.compulsory_dram, shorter.result.total.compulsory_dram, n);
+    extend(result.total.compulsory_dram, fewer.total.compulsory_dram, less, n);
     result.total.roofline = roofline(work_of(result.total), run.expected.peaks);
-    extend_path(result.critical_path, begin, end, n);
+    extend_path(result.critical_path, marks, times);
     result.total.bound_by = bound_by(result.critical_path);
     for (std::size_t i = 0; i < result.stats.size(); ++i)
-        extend(result.stats[i].value, shorter.result.stats[i].value, n);
+        extend(result.stats[i].value, fewer.stats[i].value, less, n);
     for (std::size_t i = 0; i < result.memory_bus.size(); ++i)
-        result.memory_bus[i].clocks += (end.memory_bus[i].clocks - begin.memory_bus[i].clocks) * n;
+        result.memory_bus[i].clocks += over_turns(times, turns_of(marks), [&](std::size_t turns) {
+            return marks[turns].memory_bus[i].clocks - marks[0].memory_bus[i].clocks;
+        });
     extend_energy(result, before);
 
     Expectations& expected = run.expected;
     for (std::size_t i = end.layers; i < end.layers + names.size(); ++i)
         expected.capacity += result.layers[i].capacity();
-    extend(expected.macs, shorter.expected.macs, n);
+    extend(expected.macs, less.run.expected.macs, less, n);
     for (std::size_t i = 0; i < expected.ends.size(); ++i) {
-        extend(expected.ends[i].out, shorter.expected.ends[i].out, n);
-        extend(expected.ends[i].in, shorter.expected.ends[i].in, n);
+        extend(expected.ends[i].out, less.run.expected.ends[i].out, less, n);
+        extend(expected.ends[i].in, less.run.expected.ends[i].in, less, n);
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A turn of a repeated block that is not simulated again. Its time and whose it was are those of a turn in
-// the middle of the block; what it moved and counted is what a run with one turn more has more than one
-// without.
+// Turns of a repeated block that are not simulated again. Their times and whose those were are those of the
+// turns in the middle of the block, one after the other; what they moved and counted is what a run with more
+// turns has more than one with fewer.
 #pragma once
 
 #include <string>
@@ -20,12 +20,22 @@ struct Mark {
     std::vector<CriticalStep> critical_path;  ///< the part of the run's that lies before `time`
 };
 
-/// Two turns one behind the other: from the first mark to the second, and from there to the third.
+/// Turns one behind the other: the first from the first mark to the second, and so on.
 using TurnMarks = std::vector<Mark>;
 
-/// Whether they took the same: equal bytes and MACs of every layer, times that differ by at most `jitter` a
-/// layer (what one refresh takes) and by at most 1/2000 in all.
-bool turns_agree(const DeviceResult& result, const TurnMarks& marks, Ticks jitter);
+/// How many of the turns, from the last one back, may stand for those that are left out; 0 if they may not.
+/// They are the most, at least two, of which
+/// - every layer has the bytes and MACs that it has in the last, and a time that differs by at most 1/500 of
+/// a
+///   turn, or twice `jitter`: by what one refresh takes at its begin, and at its end;
+/// - the times of whole turns differ by at most 1/2000 of their mean for each of the turns. What differs is
+///   where in a turn refreshes fall, and that goes round: the sum of n turns differs from n times the mean by
+///   no more than single turns do, and so does the sum of those left out, each n of which then are at most
+///   1/2000 off.
+std::size_t turns_that_agree(const DeviceResult& result, const TurnMarks& marks, Ticks jitter);
+
+/// So many turns would have to differ as little as those between the marks do, to be taken; at least two.
+std::size_t turns_wanted(const TurnMarks& marks);
 
 /// A result, and what is expected of it.
 struct CheckedResult {
@@ -33,9 +43,15 @@ struct CheckedResult {
     Expectations expected;
 };
 
-/// Puts the second of the turns `times` more times behind itself. `shorter`: the same network with one turn
-/// less. `names`: of all rows that are added. Marks further on are stale then.
-void repeat_turn(CheckedResult& run, const TurnMarks& marks, const CheckedResult& shorter, std::size_t times,
-                 const std::vector<std::string>& names);
+/// A run of the same network with `fewer` turns less, which says what a turn moves and counts.
+struct FewerTurns {
+    const CheckedResult& run;
+    std::int64_t fewer;
+};
+
+/// Puts the turns between the marks behind themselves, one after the other and over again, `times` in all.
+/// `names`: of all rows that are added. Marks further on are stale then.
+void repeat_turns(CheckedResult& run, const TurnMarks& marks, const FewerTurns& less, std::size_t times,
+                  const std::vector<std::string>& names);
 
 }  // namespace systole

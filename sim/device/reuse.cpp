@@ -12,25 +12,21 @@
 namespace systole {
 namespace {
 
-/// Turns that are simulated: at first, and once more if those have not agreed. Two turns before the last two
-/// are compared, and what they do depends on those before them.
-constexpr std::size_t kSimulated[] = {5, 9};
-/// With fewer turns than all of these together it is as cheap to simulate them all.
+/// Turns that are simulated: the first; those that may stand for the ones left out, at first two; the last
+/// two.
+constexpr std::size_t kAround = 1 + kLastTurns;
+constexpr std::size_t kAtFirst = kAround + 2;
+/// If those have not agreed, at least so many.
+constexpr std::size_t kThen = kAround + 6;
+/// As few as a shortened block can have: what turns move and count is told by comparison with them.
+constexpr std::size_t kFewest = kAround;
+/// With fewer turns than this it is as cheap to simulate them all.
 constexpr std::size_t kWorthIt = 16;
 
-/// So many turns of each block that are to be simulated.
-std::vector<std::size_t> turns_of(const Graph& graph, std::size_t simulated) {
-    std::vector<std::size_t> turns;
-    for (const RepeatedBlock& block : graph.blocks)
-        turns.push_back(block.turns >= kWorthIt && turns_alike(graph, block) ? simulated : block.turns);
-    return turns;
-}
-
-/// The turns of a shortened block that are compared: layers before the first, between them, and up to the end
-/// of the second, which is the last before those that were left out.
+/// Where turns of a block begin and end that may stand for others: layers before each, and behind the last.
 std::vector<std::size_t> marks_of(const RepeatedBlock& block) {
     std::vector<std::size_t> marks;
-    for (std::size_t turn = block.turns - kLastTurns - 2; turn <= block.turns - kLastTurns; ++turn)
+    for (std::size_t turn = 1; turn <= block.turns - kLastTurns; ++turn)
         marks.push_back(block.first_layer + turn * block.layers);
     return marks;
 }
@@ -45,8 +41,10 @@ std::vector<std::string> names_left_out(const Graph& graph, const RepeatedBlock&
     return names;
 }
 
-void refuse_too_long(const MarkedRun& run, Ticks turn, std::size_t times) {
-    const auto more = checked_mul(turn.value(), static_cast<std::int64_t>(times));
+void refuse_too_long(const MarkedRun& run, const TurnMarks& marks, std::size_t times) {
+    const std::size_t turns = marks.size() - 1;
+    const auto rounds = static_cast<std::int64_t>((times + turns - 1) / turns);
+    const auto more = checked_mul((marks.back().time - marks.front().time).value(), rounds);
     const auto all = more ? checked_add(*more, run.checked.result.total.end.value()) : std::nullopt;
     if (!all || *all > run.longest.value())
         throw UserError(
@@ -55,59 +53,106 @@ void refuse_too_long(const MarkedRun& run, Ticks turn, std::size_t times) {
                         run.checked.result.trace, format_time(run.longest)));
 }
 
-/// A shorter network, of which some blocks have lost turns.
+/// A run of a shorter network, of which some blocks have lost turns.
 struct Attempt {
-    std::vector<std::size_t> turns;   // by block
-    std::vector<std::size_t> blocks;  // those that have lost some
-    std::vector<std::size_t> marks;   // three a block
-    ShorterGraph shorter;
+    std::vector<std::size_t> turns;  // by block
+    MarkedRun run;
+    std::vector<TurnMarks> marks;     // by block; none of one that has lost none
+    std::vector<std::size_t> agreed;  // by block: so many of the marked turns
 };
 
-Attempt shorten_to(const Graph& graph, std::size_t simulated) {
-    Attempt attempt{turns_of(graph, simulated), {}, {}, {}};
-    attempt.shorter = shorten(graph, attempt.turns);
-    for (std::size_t b = 0; b < attempt.turns.size(); ++b) {
-        if (attempt.turns[b] == graph.blocks[b].turns) continue;
-        attempt.blocks.push_back(b);
-        std::ranges::copy(marks_of(attempt.shorter.graph.blocks[b]), std::back_inserter(attempt.marks));
+class Reuse {
+public:
+    Reuse(const Graph& graph, const RunShorter& run) : graph_(graph), run_(run) {
+        for (const RepeatedBlock& block : graph.blocks)
+            worth_it_.push_back(block.turns >= kWorthIt && turns_alike(graph, block));
     }
-    return attempt;
-}
 
-TurnMarks marks_of_block(const MarkedRun& run, std::size_t number) {
-    const auto first = run.marks.begin() + static_cast<std::ptrdiff_t>(3 * number);
-    return {first, first + 3};
-}
-
-/// The result made as long as the whole network's; nothing if turns that were compared do not agree.
-std::optional<DeviceResult> try_with(const Graph& graph, const Attempt& attempt, const RunShorter& run) {
-    MarkedRun marked = run(attempt.shorter, attempt.marks);
-    for (std::size_t i = 0; i < attempt.blocks.size(); ++i)
-        if (!turns_agree(marked.checked.result, marks_of_block(marked, i), marked.jitter))
-            return std::nullopt;
-    for (std::size_t i = attempt.blocks.size(); i-- > 0;) {  // from the last on: marks before it stay true
-        const std::size_t b = attempt.blocks[i];
-        const TurnMarks marks = marks_of_block(marked, i);
-        const std::size_t times = graph.blocks[b].turns - attempt.turns[b];
-        refuse_too_long(marked, marks[2].time - marks[1].time, times);
-        std::vector<std::size_t> one_less = attempt.turns;
-        --one_less[b];
-        repeat_turn(marked.checked, marks, run(shorten(graph, one_less), {}).checked, times,
-                    names_left_out(graph, graph.blocks[b], attempt.turns[b]));
+    std::optional<DeviceResult> result() {
+        if (std::ranges::find(worth_it_, true) == worth_it_.end()) return std::nullopt;
+        Attempt first = attempt(turns_at_first());
+        if (agree(first)) return lengthen(first, nullptr);
+        Attempt second = attempt(turns_then(first));
+        if (!agree(second)) return std::nullopt;
+        return lengthen(second, &first);
     }
-    check_invariants(marked.checked.result, marked.checked.expected);
-    return std::move(marked.checked.result);
-}
+
+private:
+    std::vector<std::size_t> turns_at_first() const {
+        std::vector<std::size_t> turns;
+        for (std::size_t b = 0; b < worth_it_.size(); ++b)
+            turns.push_back(worth_it_[b] ? kAtFirst : graph_.blocks[b].turns);
+        return turns;
+    }
+
+    /// As many as the first attempt asks for; if that is nearly all, its turns may not have settled yet.
+    std::vector<std::size_t> turns_then(const Attempt& first) const {
+        std::vector<std::size_t> turns = first.turns;
+        for (std::size_t b = 0; b < turns.size(); ++b) {
+            if (!worth_it_[b]) continue;
+            const std::size_t wanted = turns_wanted(first.marks[b]), all = graph_.blocks[b].turns;
+            turns[b] =
+                wanted > kThen - kAround && wanted < all - kAround - kAtFirst ? kAround + wanted : kThen;
+        }
+        return turns;
+    }
+
+    Attempt attempt(std::vector<std::size_t> turns) const {
+        const ShorterGraph shorter = shorten(graph_, turns);
+        std::vector<std::size_t> marks;
+        for (std::size_t b = 0; b < turns.size(); ++b)
+            if (worth_it_[b]) std::ranges::copy(marks_of(shorter.graph.blocks[b]), std::back_inserter(marks));
+        Attempt attempt{std::move(turns), run_(shorter, marks), {}, {}};
+        auto mark = attempt.run.marks.begin();
+        for (std::size_t b = 0; b < attempt.turns.size(); ++b) {
+            const auto count = static_cast<std::ptrdiff_t>(worth_it_[b] ? attempt.turns[b] - kLastTurns : 0);
+            attempt.marks.emplace_back(mark, mark + count);
+            mark += count;
+            attempt.agreed.push_back(worth_it_[b] ? turns_that_agree(attempt.run.checked.result,
+                                                                     attempt.marks[b], attempt.run.jitter)
+                                                  : 0);
+        }
+        return attempt;
+    }
+
+    bool agree(const Attempt& attempt) const {
+        for (std::size_t b = 0; b < worth_it_.size(); ++b)
+            if (worth_it_[b] && attempt.agreed[b] == 0) return false;
+        return true;
+    }
+
+    /// The result made as long as the whole network's. `shorter`: an earlier attempt, if there is one.
+    DeviceResult lengthen(Attempt& attempt, const Attempt* shorter) const {
+        for (std::size_t b = worth_it_.size(); b-- > 0;) {  // from the last on: marks before it stay true
+            if (!worth_it_[b]) continue;
+            const TurnMarks& all = attempt.marks[b];
+            const TurnMarks marks(all.end() - static_cast<std::ptrdiff_t>(attempt.agreed[b] + 1), all.end());
+            const std::size_t times = graph_.blocks[b].turns - attempt.turns[b];
+            refuse_too_long(attempt.run, marks, times);
+            std::vector<std::size_t> fewer = attempt.turns;
+            // An earlier attempt will do if this block is the only one that it has less of.
+            const bool known = shorter && std::ranges::count(worth_it_, true) == 1;
+            fewer[b] = known ? shorter->turns[b] : kFewest;
+            std::optional<MarkedRun> run;
+            if (!known) run = run_(shorten(graph_, fewer), {});
+            repeat_turns(attempt.run.checked, marks,
+                         {known ? shorter->run.checked : run->checked,
+                          static_cast<std::int64_t>(attempt.turns[b] - fewer[b])},
+                         times, names_left_out(graph_, graph_.blocks[b], attempt.turns[b]));
+        }
+        check_invariants(attempt.run.checked.result, attempt.run.checked.expected);
+        return std::move(attempt.run.checked.result);
+    }
+
+    const Graph& graph_;
+    const RunShorter& run_;
+    std::vector<bool> worth_it_;  // by block: some of its turns can be left out
+};
 
 }  // namespace
 
 std::optional<DeviceResult> run_reusing(const Graph& graph, const RunShorter& run) {
-    for (const std::size_t simulated : kSimulated) {
-        const Attempt attempt = shorten_to(graph, simulated);
-        if (attempt.blocks.empty()) return std::nullopt;
-        if (auto result = try_with(graph, attempt, run)) return result;
-    }
-    return std::nullopt;
+    return Reuse(graph, run).result();
 }
 
 }  // namespace systole

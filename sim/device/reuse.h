@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reuse of repeated blocks: of many equal turns (the layers of a transformer) the first ones and the last two
-// are simulated, and the others take the accounts of one turn in the middle, once two of them one behind the
-// other have agreed. The same for every device kind.
+// are simulated, and the others take the accounts of those in the middle, once these have agreed. The same
+// for every device kind.
 #pragma once
 
 #include <functional>

@@ -8,6 +8,7 @@
 
 #include "models/devices/systolic/explain/explain.h"
 #include "models/devices/systolic/lowering/lower.h"
+#include "models/devices/systolic/lowering/mapped_turns.h"
 #include "models/devices/systolic/lowering/placement.h"
 #include "models/devices/systolic/machine/machine.h"
 #include "models/devices/systolic/machine/results.h"
@@ -64,7 +65,8 @@ public:
         const std::vector<Placement> placements = place_tensors(graph, spec_, get(mapping));
         Mapping used;
         std::optional<DeviceResult> reused;
-        if (options.protocol.reuse && !options.timeline)
+        if (options.protocol.reuse && !options.timeline &&
+            turns_mapped_alike(graph, placements, get(mapping)))
             reused =
                 run_reusing(graph, [&](const ShorterGraph& shorter, const std::vector<std::size_t>& marks) {
                     return run_shorter(shorter, placements, options, get(mapping), marks, used);
@@ -143,7 +145,7 @@ private:
         return outcome;
     }
 
-    /// The turns that are left lie where they do in the whole network.
+    /// The turns that are left lie where they do in the whole network. `used` becomes what several runs used.
     MarkedRun run_shorter(const ShorterGraph& shorter, const std::vector<Placement>& whole,
                           const RunOptions& options, const Mapping* mapping,
                           const std::vector<std::size_t>& marks, Mapping& used) const {
@@ -151,7 +153,8 @@ private:
         for (const TensorId tensor : shorter.whole) placements.push_back(whole[tensor]);
         Lowered lowered =
             lower_at(std::move(placements), shorter.graph, spec_, options.protocol, {true, mapping});
-        used = std::move(lowered.mapping);
+        used.layers.merge(lowered.mapping.layers);
+        used.resident = std::move(lowered.mapping.resident);
         const FreshKernel kernel;
         Machine machine(instance_name(spec_.name).c_str(), spec_, lowered.program, options);
         machine.mark_after(marks);

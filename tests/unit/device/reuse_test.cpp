@@ -117,7 +117,7 @@ std::size_t reused_rows(const DeviceResult& result) {
 
 }  // namespace
 
-TEST_CASE("equal turns are simulated five times, and once less, and the result is the whole network's") {
+TEST_CASE("equal turns are simulated five times, and three, and the result is the whole network's") {
     const Graph graph = network(40);
     const Pretence device{[](const std::string& layer) { return layer.ends_with(".b") ? 500 : 300; }};
     const auto result = run_reusing(graph, std::cref(device));
@@ -127,7 +127,7 @@ TEST_CASE("equal turns are simulated five times, and once less, and the result i
     CHECK(result->layers[1 + 2 * 3].reused);         // turn 3
     CHECK_FALSE(result->layers[2 * 3].reused);       // the last layer of turn 2
     CHECK_FALSE(result->layers[1 + 2 * 38].reused);  // the last turn but one
-    CHECK(device.layers_run == std::vector<std::size_t>{2 + 10, 2 + 8});
+    CHECK(device.layers_run == std::vector<std::size_t>{2 + 10, 2 + 6});
 }
 
 TEST_CASE("turns that are long in coming to agree are simulated nine times") {
@@ -141,7 +141,7 @@ TEST_CASE("turns that are long in coming to agree are simulated nine times") {
     REQUIRE(result);
     check_equal(*result, device.whole(graph));
     CHECK(reused_rows(*result) == 2 * 31);
-    CHECK(device.layers_run == std::vector<std::size_t>{12, 20, 18});
+    CHECK(device.layers_run == std::vector<std::size_t>{12, 20});
 }
 
 TEST_CASE("turns that never agree are not reused") {
@@ -152,7 +152,7 @@ TEST_CASE("turns that never agree are not reused") {
     CHECK(device.layers_run == std::vector<std::size_t>{12, 20});
 }
 
-TEST_CASE("what one refresh takes may lie between two turns that agree, and no more") {
+TEST_CASE("what a refresh takes may lie at both ends of a layer, or 1/500 of a turn, and no more") {
     const Graph graph = network(40);
     const auto with = [&](std::int64_t more, std::int64_t jitter) {
         const Pretence device{[more](const std::string& layer) {
@@ -163,9 +163,39 @@ TEST_CASE("what one refresh takes may lie between two turns that agree, and no m
         return run_reusing(graph, std::cref(device)).has_value();
     };
     CHECK(with(0, 0));
-    CHECK(with(20, 20));
-    CHECK_FALSE(with(20, 19));
-    CHECK_FALSE(with(51, 100));  // more than 1/2000 of a turn
+    CHECK(with(150, 0));
+    CHECK(with(202, 101));
+    CHECK_FALSE(with(202, 100));
+}
+
+TEST_CASE("the more turns differ, the more of them are simulated, and in turn stand for those left out") {
+    // Every fourth turn meets a refresh more: a layer of 50,000 ticks takes `more` longer.
+    const auto run = [](int turns, std::int64_t more) {
+        const Pretence device{[more](const std::string& layer) {
+                                  const bool meets = layer.starts_with("block.") && layer.ends_with(".a") &&
+                                                     std::stoi(layer.substr(6)) % 4 == 2;
+                                  return meets ? 50'000 + more : 50'000;
+                              },
+                              Ticks(more)};
+        const Graph graph = network(turns);
+        const auto result = run_reusing(graph, std::cref(device));
+        return std::tuple(result.has_value(), device.layers_run,
+                          result ? result->total.end - device.whole(graph).total.end : Ticks(0));
+    };
+    using Runs = std::vector<std::size_t>;
+    const auto [two, two_runs, two_off] = run(80, 100);  // 1/1000 of a turn
+    CHECK(two);
+    CHECK(two_runs == Runs{12, 8});
+    CHECK(std::abs(two_off.value()) <= 80 * 100'000 / 1000);
+    const auto [six, six_runs, six_off] = run(80, 250);  // 1/400 of a turn
+    CHECK(six);
+    CHECK(six_runs == Runs{12, 20});
+    CHECK(std::abs(six_off.value()) <= 80 * 100'000 / 1000);
+    const auto [many, many_runs, many_off] = run(80, 1000);  // 1/100: 20 turns
+    CHECK(many);
+    CHECK(many_runs == Runs{12, 2 + 2 * 23});
+    CHECK(std::abs(many_off.value()) <= 80 * 100'000 / 1000);
+    CHECK_FALSE(std::get<0>(run(25, 1000)));  // as cheap to simulate them all
 }
 
 TEST_CASE("few turns are all simulated") {
