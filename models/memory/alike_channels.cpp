@@ -6,15 +6,21 @@
 #include <numeric>
 
 namespace systole {
+namespace {
+
+constexpr std::int64_t kLookEvery = 1;  // requests: looking costs about as much as handling so many
+
+}  // namespace
 
 AlikeChannels::AlikeChannels(const DramSpec& spec, const AddressMap* map)
     : pseudo_channels_(spec.pseudo_channels),
       bus_bits_(std::bit_width(static_cast<unsigned>(spec.pseudo_channels) - 1)) {
     if (!map) return;
-    group_of_.assign(static_cast<std::size_t>(spec.channels), 0);
-    watchers_.assign(group_of_.size(), 0);
-    groups_.push_back({DramChannel(spec, *map), std::vector<int>(group_of_.size())});
-    std::iota(groups_[0].members.begin(), groups_[0].members.end(), 0);
+    groups_.push_back({DramChannel(spec, *map), std::vector<int>(static_cast<std::size_t>(spec.channels))});
+    std::vector<int>& all = groups_.front().members;
+    std::iota(all.begin(), all.end(), 0);
+    group_of_.assign(all.size(), &groups_.front());
+    watchers_.assign(all.size(), 0);
 }
 
 void AlikeChannels::find_loads(const std::vector<ChannelShare>& shares) {
@@ -40,11 +46,11 @@ bool AlikeChannels::same(const std::vector<ChannelShare>& shares, const Load& a,
 }
 
 /// Those of a group that get something else, or nothing, are set apart.
-void AlikeChannels::part(std::size_t group, const std::vector<ChannelShare>& shares) {
+void AlikeChannels::part(Group& group, const std::vector<ChannelShare>& shares) {
     std::vector<const Load*> left;
     for (const Load& load : loads_)
-        if (group_of_[static_cast<std::size_t>(load.channel)] == group) left.push_back(&load);
-    const bool others = left.size() < groups_[group].members.size();
+        if (&group_of(load.channel) == &group) left.push_back(&load);
+    const bool others = left.size() < group.members.size();
     for (bool first = !others; !left.empty(); first = false) {
         std::vector<int> alike;
         const Load& of = *left.front();
@@ -57,14 +63,58 @@ void AlikeChannels::part(std::size_t group, const std::vector<ChannelShare>& sha
     }
 }
 
-void AlikeChannels::move_out(std::size_t group, const std::vector<int>& members) {
-    groups_.push_back({groups_[group].timing.twin(), members});
-    Group &from = groups_[group], &to = groups_.back();
-    for (const int channel : members) group_of_[static_cast<std::size_t>(channel)] = groups_.size() - 1;
-    std::erase_if(from.members, [&](int channel) { return std::ranges::binary_search(members, channel); });
+void AlikeChannels::move_out(Group& group, const std::vector<int>& members) {
+    Group& to = groups_.emplace_back(Group{group.timing.twin(), members});
+    for (const int channel : members) group_of_[static_cast<std::size_t>(channel)] = &to;
+    std::erase_if(group.members, [&](int channel) { return std::ranges::binary_search(members, channel); });
     to.changed = true;
-    count_watchers(from);
+    count_watchers(group);
     count_watchers(to);
+}
+
+/// The members of `other` go on as those of `group`; what had become of them until now is kept.
+void AlikeChannels::join(Group& group, const Group& other, Cycles now) {
+    const auto count = static_cast<std::int64_t>(other.members.size());
+    for (int bus = 0; bus < pseudo_channels_; ++bus) {
+        stats_apart_.add(other.timing.stats(bus), count).add(group.timing.stats(bus), -count);
+        account_apart_.add(other.timing.account(bus, now), count).add(group.timing.account(bus, now), -count);
+    }
+    for (const int channel : other.members) group_of_[static_cast<std::size_t>(channel)] = &group;
+    std::vector<int> members;
+    std::ranges::merge(group.members, other.members, std::back_inserter(members));
+    group.members = std::move(members);
+    count_watchers(group);
+}
+
+void AlikeChannels::merge(Cycles now) {
+    if (groups_.size() < 2 || separate_ || requests_ - looked_ < kLookEvery) return;
+    looked_ = requests_;
+    for (Group& group : groups_) group.timing.settle(now);
+    for (auto group = groups_.begin(); group != groups_.end(); ++group)
+        for (auto other = std::next(group); other != groups_.end();) {
+            if (!group->timing.same_from(other->timing, now)) {
+                ++other;
+                continue;
+            }
+            join(*group, *other, now);
+            other = groups_.erase(other);
+        }
+}
+
+DramChannel::Stats AlikeChannels::stats() const {
+    DramChannel::Stats sum = stats_apart_;
+    for (const Group& group : groups_)
+        for (int bus = 0; bus < pseudo_channels_; ++bus)
+            sum.add(group.timing.stats(bus), static_cast<std::int64_t>(group.members.size()));
+    return sum;
+}
+
+BusAccount AlikeChannels::account(Cycles now) const {
+    BusAccount sum = account_apart_;
+    for (const Group& group : groups_)
+        for (int bus = 0; bus < pseudo_channels_; ++bus)
+            sum.add(group.timing.account(bus, now), static_cast<std::int64_t>(group.members.size()));
+    return sum;
 }
 
 void AlikeChannels::count_watchers(Group& group) const {
@@ -86,9 +136,10 @@ void AlikeChannels::push(const std::vector<ChannelShare>& shares, std::int64_t i
                          Cycles now) {
     find_loads(shares);
     count_alike(shares);
-    for (std::size_t group = groups_.size(); group-- > 0;)
-        if (groups_[group].pushed == requests_ && groups_[group].alike != groups_[group].members.size())
-            part(group, shares);
+    uneven_.clear();
+    for (Group& group : groups_)
+        if (group.pushed == requests_ && group.alike != group.members.size()) uneven_.push_back(&group);
+    for (Group* group : uneven_) part(*group, shares);
     for (const Load& load : loads_) {
         Group& group = group_of(load.channel);
         if (load.channel != group.members.front()) continue;
@@ -101,9 +152,9 @@ void AlikeChannels::push(const std::vector<ChannelShare>& shares, std::int64_t i
 }
 
 void AlikeChannels::separate() {
-    for (std::size_t group = 0; group < groups_.size(); ++group)
-        while (groups_[group].members.size() > 1)
-            move_out(group, {groups_[group].members.back()});  // appended
+    separate_ = true;
+    for (Group& group : groups_)  // to which are appended
+        while (group.members.size() > 1) move_out(group, {group.members.back()});
 }
 
 }  // namespace systole

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // All channels of a memory, of which those that have had the same arrivals at the same times so far, and so
 // are in the same state, are simulated once. Long consecutive ranges reach all channels alike; a short one
-// sets the few that it reaches apart, from then on. It changes no clock and no command
-// (tests/module/memory/dram.cpp).
+// sets the few that it reaches apart, until one that was idle is in the same state again. It changes no clock
+// and no command (tests/module/memory/dram.cpp).
 #pragma once
 
 #include <cstdint>
+#include <list>
 #include <vector>
 
 #include "models/memory/addresses/address_map.h"
@@ -33,9 +34,17 @@ public:
     AlikeChannels(const DramSpec& spec, const AddressMap* map);
 
     int count() const { return static_cast<int>(group_of_.size()); }
-    std::vector<Group>& groups() { return groups_; }
-    const std::vector<Group>& groups() const { return groups_; }
-    Group& group_of(int channel) { return groups_[group_of_[static_cast<std::size_t>(channel)]]; }
+    std::list<Group>& groups() { return groups_; }
+    const std::list<Group>& groups() const { return groups_; }
+    Group& group_of(int channel) { return *group_of_[static_cast<std::size_t>(channel)]; }
+
+    /// Nothing waits anywhere at `now`: those that are in the same state become one group again. Looks only
+    /// now and then.
+    void merge(Cycles now);
+
+    /// Of all channels, up to `now`, to which everything is fixed.
+    DramChannel::Stats stats() const;
+    BusAccount account(Cycles now) const;
 
     /// A request arrives at `now`: its shares, in the order of data buses. At each channel its number is
     /// `id`, with the pseudo-channel in the lowest bits (bus_bits()).
@@ -61,17 +70,23 @@ private:
     void find_loads(const std::vector<ChannelShare>& shares);
     bool same(const std::vector<ChannelShare>& shares, const Load& a, const Load& b) const;
     void count_alike(const std::vector<ChannelShare>& shares);
-    void part(std::size_t group, const std::vector<ChannelShare>& shares);
-    void move_out(std::size_t group, const std::vector<int>& members);
+    void part(Group& group, const std::vector<ChannelShare>& shares);
+    void move_out(Group& group, const std::vector<int>& members);
+    void join(Group& group, const Group& other, Cycles now);
     void count_watchers(Group& group) const;
 
     const int pseudo_channels_;
+    bool separate_ = false;
     int bus_bits_ = 0;
-    std::vector<Group> groups_;
-    std::vector<std::size_t> group_of_;   // by channel
+    std::list<Group> groups_;
+    std::vector<Group*> group_of_;        // by channel
     std::vector<std::int64_t> watchers_;  // by channel
     std::vector<Load> loads_;             // scratch: of the request that is pushed, by channel
+    std::vector<Group*> uneven_;          // scratch: groups whose members get something else each
     std::int64_t requests_ = 0;           // pushed
+    std::int64_t looked_ = 0;             // so many had been pushed when merge() last looked
+    DramChannel::Stats stats_apart_;      // what those that joined a group had more than those in it
+    BusAccount account_apart_;
 };
 
 }  // namespace systole

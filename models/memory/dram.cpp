@@ -118,6 +118,7 @@ bool Dram::place(std::size_t slot) {
         return true;
     }
     if (!has_room(transaction)) return false;
+    if (in_flight_ == 1) channels_.merge(clock_now());
     channels_.push(transaction.shares, static_cast<std::int64_t>(slot), transaction.direction,
                    clock_.at_or_after(systole::now()));
     transaction.watched = 0;

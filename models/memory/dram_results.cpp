@@ -15,11 +15,7 @@ void Dram::fix_until_now() {
 /// Of all channels, up to the current time.
 DramChannel::Stats Dram::counts() {
     fix_until_now();
-    DramChannel::Stats sum;
-    for (const Group& group : channels_.groups())
-        for (std::size_t member = 0; member < group.members.size(); ++member)
-            for (int bus = 0; bus < spec_.pseudo_channels; ++bus) sum += group.timing.stats(bus);
-    return sum;
+    return channels_.stats();
 }
 
 void Dram::account_energy(EnergyLedger& ledger) {
@@ -29,10 +25,7 @@ void Dram::account_energy(EnergyLedger& ledger) {
 BusAccount Dram::bus_account() {
     fix_until_now();
     const Cycles now = clock_now();
-    BusAccount sum;
-    for (const Group& group : channels_.groups())
-        for (std::size_t member = 0; member < group.members.size(); ++member)
-            for (int bus = 0; bus < spec_.pseudo_channels; ++bus) sum += group.timing.account(bus, now);
+    const BusAccount sum = channels_.account(now);
     const std::int64_t clocks = now.value() * (map_ ? spec_.data_buses() : 0);
     SYSTOLE_CHECK(sum.total() == clocks, "{}: {} of {} clocks of the data buses have an owner", name(),
                   sum.total(), clocks);

@@ -91,6 +91,26 @@ Cycles BankTiming::earliest_of_all(Command command) const {
     return Cycles(ready);
 }
 
+bool BankTiming::same_from(const BankTiming& other, Cycles now) const {
+    const auto same = [&](std::int64_t a, std::int64_t b) {
+        return std::max(a, now.value()) == std::max(b, now.value());
+    };
+    if (!std::ranges::equal(ready_, other.ready_, same)) return false;
+    for (const Delay& delay : delays_)
+        if (!same(last_[index(delay.preceding)] + delay.latency,
+                  other.last_[index(delay.preceding)] + delay.latency))
+            return false;
+    for (std::size_t w = 0; w < windows_.size(); ++w)
+        for (std::size_t r = 0; r < windows_[w].rings.size(); ++r) {
+            const Window::Ring &one = windows_[w].rings[r], &two = other.windows_[w].rings[r];
+            for (std::size_t i = 0; i < one.times.size(); ++i)
+                if (!same(one.times[(one.oldest + i) % one.times.size()] + windows_[w].latency,
+                          two.times[(two.oldest + i) % two.times.size()] + windows_[w].latency))
+                    return false;
+        }
+    return true;
+}
+
 void BankTiming::fold_window(const ConstraintRow& row, std::int64_t latency) {
     Window window{row.scope, {}, {}, latency, {}};
     for (const Command preceding : row.preceding) window.preceding[index(preceding)] = true;

@@ -63,6 +63,9 @@ public:
                                 ready_[row + 1 + groups_ + static_cast<std::size_t>(bank)]}));
     }
 
+    /// Whether all commands from `now` on can be given at the same clocks, whatever was given before.
+    bool same_from(const BankTiming& other, Cycles now) const;
+
     /// `command` is given to `bank` at `clock`; clocks never decrease for commands of one kind.
     void issue(Command command, int bank, Cycles clock);
     /// As issue(), for the bank alone: enough as long as nobody asks about others before a later command of

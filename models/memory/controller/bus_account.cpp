@@ -16,8 +16,8 @@ std::int64_t BusAccount::total() const {
     return std::accumulate(clocks.begin(), clocks.end(), std::int64_t{0});
 }
 
-BusAccount& BusAccount::operator+=(const BusAccount& other) {
-    for (std::size_t i = 0; i < clocks.size(); ++i) clocks[i] += other.clocks[i];
+BusAccount& BusAccount::add(const BusAccount& other, std::int64_t times) {
+    for (std::size_t i = 0; i < clocks.size(); ++i) clocks[i] += other.clocks[i] * times;
     return *this;
 }
 

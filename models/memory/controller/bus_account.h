@@ -31,7 +31,9 @@ struct BusAccount {
     std::int64_t& operator[](BusTime time) { return clocks[static_cast<std::size_t>(time)]; }
     std::int64_t operator[](BusTime time) const { return clocks[static_cast<std::size_t>(time)]; }
     std::int64_t total() const;
-    BusAccount& operator+=(const BusAccount& other);
+    BusAccount& operator+=(const BusAccount& other) { return add(other, 1); }
+    /// `other`, so many times.
+    BusAccount& add(const BusAccount& other, std::int64_t times);
     friend bool operator==(const BusAccount&, const BusAccount&) = default;
 };
 

@@ -28,6 +28,12 @@ public:
             free_[kind] = Cycles(later(free_[kind].value(), (clock + taken[kind]).value()));
     }
 
+    /// Whether from `now` on it is free for the same commands.
+    bool same_from(const CommandBus& other, Cycles now) const {
+        return std::ranges::equal(free_, other.free_,
+                                  [now](Cycles a, Cycles b) { return std::max(a, now) == std::max(b, now); });
+    }
+
     /// For how many clocks `preceding` keeps `following` away; zero if they have buses of their own.
     Cycles clocks(Command preceding, Command following) const {
         return taken_[index(preceding)][kind_[index(following)]];

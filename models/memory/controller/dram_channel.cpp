@@ -22,6 +22,14 @@ DramChannel DramChannel::twin() const {
     return copy;
 }
 
+bool DramChannel::same_from(const DramChannel& other, Cycles now) const {
+    return !streams() && !other.streams() && admission_ == Cycles::max() &&
+           other.admission_ == Cycles::max() && command_bus_.same_from(other.command_bus_, now) &&
+           std::ranges::equal(buses_, other.buses_, [now](const PseudoChannel& a, const PseudoChannel& b) {
+               return a.same_from(b, now);
+           });
+}
+
 void DramChannel::push(int pseudo_channel, std::int64_t request, std::int64_t first, std::int64_t count,
                        Direction direction, Cycles now) {
     fix_until(now);

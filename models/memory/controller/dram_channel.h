@@ -34,6 +34,10 @@ public:
     /// Another in the same state, without the listener.
     DramChannel twin() const;
 
+    /// Nothing waits here or there, and whatever arrives from `now` on, before which everything is fixed,
+    /// both do the same.
+    bool same_from(const DramChannel& other, Cycles now) const;
+
     /// A request for the local bursts [first, first + count) of a pseudo-channel arrives at `now`. Clocks of
     /// calls never decrease.
     void push(int pseudo_channel, std::int64_t request, std::int64_t first, std::int64_t count,

@@ -21,14 +21,14 @@ Cycles distance(const DramSpec& spec, Scope scope, Command preceding, Command fo
 
 }  // namespace
 
-PseudoChannel::Stats& PseudoChannel::Stats::operator+=(const Stats& other) {
-    read_bursts += other.read_bursts;
-    write_bursts += other.write_bursts;
-    activates += other.activates;
-    precharges += other.precharges;
-    refreshes += other.refreshes;
-    bank_refreshes += other.bank_refreshes;
-    bus_busy += other.bus_busy;
+PseudoChannel::Stats& PseudoChannel::Stats::add(const Stats& other, std::int64_t times) {
+    read_bursts += other.read_bursts * times;
+    write_bursts += other.write_bursts * times;
+    activates += other.activates * times;
+    precharges += other.precharges * times;
+    refreshes += other.refreshes * times;
+    bank_refreshes += other.bank_refreshes * times;
+    bus_busy += other.bus_busy * times;
     return *this;
 }
 
@@ -67,6 +67,20 @@ PseudoChannel::PseudoChannel(const DramSpec& spec, const AddressMap& map, int nu
 void PseudoChannel::follow(const PseudoChannel& other, std::shared_ptr<QueueEntries> entries) {
     entries_ = entries ? std::move(entries) : std::make_shared<QueueEntries>(*other.entries_);
     next_ = other.next_ == &other.chosen_ ? &chosen_ : other.next_ == &other.other_ ? &other_ : &kUndecided;
+}
+
+/// What lies before `now` delays nobody any more. It owns no clock of the bus either: the clocks up to an
+/// arrival belong to an empty queue. Sequence numbers only matter among bursts that wait; whether what came
+/// last was in order only says whether a stream is tried.
+bool PseudoChannel::same_from(const PseudoChannel& other, Cycles now) const {
+    const auto between_batches = [now](const PseudoChannel& bus) {
+        return bus.idle() && !bus.urgent_ && bus.last_write_ == Window::kNone && bus.ledger_.end() <= now;
+    };
+    return between_batches(*this) && between_batches(other) && active_ == other.active_ &&
+           (active_ == Direction::Read || write_floor_ == other.write_floor_) && change_ == other.change_ &&
+           barred_ == other.barred_ && capped_ == other.capped_ && bound_ == other.bound_ &&
+           row_hit_cap_ == 0 && refresh_.same_from_now_on(other.refresh_) &&
+           window_.same_rows(other.window_) && timing_.same_from(other.timing_, now);
 }
 
 inline void PseudoChannel::enter(Direction direction, const Window::Burst& burst) {

@@ -44,7 +44,9 @@ public:
         Cycles bus_busy;  ///< clocks with data on the bus
         /// Bursts beyond the first of each activation.
         std::int64_t row_hits() const { return read_bursts + write_bursts - activates; }
-        Stats& operator+=(const Stats& other);
+        Stats& operator+=(const Stats& other) { return add(other, 1); }
+        /// `other`, so many times.
+        Stats& add(const Stats& other, std::int64_t times);
     };
 
     /// `map` must outlive it; `number` says which of its channel it is. Its bursts take `entries`, perhaps
@@ -54,6 +56,10 @@ public:
 
     /// A copy of `other` comes to stand on its own feet; it takes `entries`, or none but its own.
     void follow(const PseudoChannel& other, std::shared_ptr<QueueEntries> entries);
+
+    /// Nothing waits here or there, and whatever arrives from `now` on, both do the same at the same clocks,
+    /// and book the same owners of their data bus.
+    bool same_from(const PseudoChannel& other, Cycles now) const;
 
     /// A request for the local bursts [first, first + count), whose sequence numbers begin at `sequence`,
     /// arrives at `now`, before which everything is done.

@@ -28,6 +28,11 @@ public:
     void given();
     /// From one to the next; zero without refresh.
     Cycles interval() const { return interval_; }
+    /// Whether all that follows is the same.
+    bool same_from_now_on(const RefreshPlan& other) const {
+        return due_ == other.due_ && owed_ == other.owed_ && pending_ == other.pending_ &&
+               bank_ == other.bank_;
+    }
     /// `count` of them, whole rounds of the banks, fall due and are given; none is owed.
     void skip(std::int64_t count) { due_ += interval_ * count; }
 

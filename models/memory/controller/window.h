@@ -48,6 +48,7 @@ public:
     void open(int bank, std::int64_t row);
     void close(int bank);
     std::int64_t open_row(int bank) const { return rows_[static_cast<std::size_t>(bank)]; }
+    bool same_rows(const Window& other) const { return rows_ == other.rows_; }
     /// Bit per bank: it is open; bursts of the direction hit its open row; bursts want another of its rows.
     std::uint64_t open_banks() const { return open_; }
     std::uint64_t hits(Direction direction) const { return of(direction).hits.banks; }

@@ -206,7 +206,7 @@ std::vector<Source::Request> some_ranges(std::mt19937_64& random, const DramSpec
         return std::uniform_int_distribution<std::int64_t>(low, high)(random);
     };
     const std::int64_t stripe = 4 * spec.burst_bytes.value() * spec.data_buses();
-    const std::int64_t short_percent = pick(0, 2) * 15, pause = pick(0, 1) * 400;
+    const std::int64_t short_percent = pick(0, 2) * 15, pause = pick(0, 3) * 400;
     std::vector<Source::Request> requests;
     std::int64_t at = 0, next = 0;
     while (requests.size() < count) {
@@ -269,9 +269,10 @@ TEST_CASE("channels that are simulated once while they are alike do what they do
         spec.shared_queue = pick(0, 3) == 0;
         spec.door = pick(1, 16);
         spec.refresh = static_cast<RefreshPolicy>(pick(0, 2));
+        spec.refresh_postpone = pick(0, 1) * pick(0, 8);
         INFO("seed " << seed << ", " << spec.channels << " x " << spec.pseudo_channels << ", map "
                      << spec.address_map);
-        const auto first = some_ranges(random, spec, 200), second = some_ranges(random, spec, 100);
+        const auto first = some_ranges(random, spec, 600), second = some_ranges(random, spec, 300);
         const Seen together = run_both(spec, first, second, false),
                    apart = run_both(spec, first, second, true);
         REQUIRE(same_times(together.first, apart.first));
