@@ -6,6 +6,8 @@
 
 - ResNet-50 and BERT-base on tpu_v4: seconds and peak memory (limits: 1 s and 200 MB for ResNet-50).
 - Seconds per (tile + DRAM row touched) at 4096^3 over 2048^3 (limit 1.5): cost grows with tiles and rows.
+- Llama 3 with reuse of its layers: a decode step of 70B (batch 16, 8,192 tokens behind it) on a tpu_v7 with enough
+  memory, and a prefill of 2,048 tokens of 8B (limits: 5 s and 300 MB each).
 - Seconds with the array clock doubled over seconds without (limit 1.10): cost does not grow with cycles.
 Every figure is the least of several runs in turn, so that a busy machine disturbs the ratios little.
 """
@@ -17,6 +19,10 @@ import sys
 import tempfile
 
 RUNS = 5
+PREFILL = ("llama3_8b", "--set", "workload.q_len=2048", "--set", "workload.kv_len=2048")
+DECODE = ("llama3_70b", "--set", "workload.batch=16", "--set", "memory.rows=65536")
+LLAMA = (("llama3_70b decode on tpu_v7", ("tpu_v7", *DECODE)),
+         ("llama3_8b prefill on tpu_v5e", ("tpu_v5e", *PREFILL)), ("llama3_8b prefill on tpu_v7", ("tpu_v7", *PREFILL)))
 
 
 def measure(command):
@@ -60,6 +66,9 @@ def main():
     for name in ("resnet50", "bert_base"):
         seconds, memory, _ = compare([run(name)])[0]
         print(f"{name + ' on tpu_v4':<34}{seconds:>9.3f}{memory:>9.1f}")
+    for name, arguments in LLAMA:
+        seconds, memory, _ = compare([[systole, "run", *arguments, "--format", "json"]])[0]
+        print(f"{name:<34}{seconds:>9.3f}{memory:>9.1f}")
     small, large, fast = compare([cube(2048), cube(4096), cube(4096, "--set", "core.clock=2100 MHz")])
     for name, result in (("matmul 2048^3", small), ("matmul 4096^3", large), ("4096^3, clock doubled", fast)):
         print(f"{name + ' on tpu_v4':<34}{result[0]:>9.3f}{result[1]:>9.1f}")

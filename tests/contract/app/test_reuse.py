@@ -9,13 +9,14 @@ BERT = ("bert_base", "--set", "workload.layers=24")
 
 
 class Reuse(ProgramTest):
-    def result(self, device, *settings):
-        answer = self.answer("run", device, *BERT, *settings, "--format", "json")
+    def result(self, device, *settings, trace=BERT):
+        answer = self.answer("run", device, *trace, *settings, "--format", "json")
         return json.loads(answer)["devices"][0]
 
-    def compare(self, device, *settings):
+    def compare(self, device, *settings, trace=BERT):
         """Answers the run with reuse, compared with the one without."""
-        reused, whole = self.result(device, *settings), self.result(device, *settings, "--set", "run.reuse=off")
+        reused = self.result(device, *settings, trace=trace)
+        whole = self.result(device, *settings, "--set", "run.reuse=off", trace=trace)
         total, other = reused["total"], whole["total"]
         self.assertLessEqual(abs(total["cycles"] - other["cycles"]), other["cycles"] / 1000)
         for key in ("macs", "matrix_macs", "bytes"):
@@ -42,6 +43,13 @@ class Reuse(ProgramTest):
     def test_other_machines_and_protocols_agree_too(self):
         self.compare("tpu_v4", "--set", "placement.activations=dram")
         self.compare("tpu_v5e", "--set", "run.inputs_at=dram", "--set", "run.refresh_phase=1.3 us")
+
+    def test_a_decode_step_whose_turns_meet_refreshes_unevenly_agrees(self):
+        step = ("llama3_8b", "--set", "workload.kv_len=1024")
+        for device in ("tpu_v7", "tpu_v5p"):
+            with self.subTest(device=device):
+                run = self.compare(device, trace=step)
+                self.assertTrue(any(row["reused"] for row in run["layers"]))
 
     def test_without_refresh_it_is_exact(self):
         run, whole = (self.result("tpu_v4", "--set", "memory.refresh=off", "--set", f"run.reuse={reuse}")
