@@ -164,7 +164,7 @@ void extend_total(DeviceResult& result, std::size_t first, std::size_t count) {
 std::size_t turns_that_agree(const DeviceResult& result, const TurnMarks& marks, Ticks jitter) {
     const std::size_t all = turns_of(marks), count = marks[1].layers - marks[0].layers;
     const std::size_t last = marks[all - 1].layers;
-    const Ticks most = std::max(2 * jitter, Ticks(time_of(marks, all - 1).value() / kLayerFineness));
+    const Ticks most = 2 * jitter + Ticks(time_of(marks, all - 1).value() / kLayerFineness);
     TurnTimes times;
     std::size_t agreed = 0;
     for (std::size_t n = 1; n <= all; ++n) {

@@ -25,9 +25,8 @@ using TurnMarks = std::vector<Mark>;
 
 /// How many of the turns, from the last one back, may stand for those that are left out; 0 if they may not.
 /// They are the most, at least two, of which
-/// - every layer has the bytes and MACs that it has in the last, and a time that differs by at most 1/500 of
-/// a
-///   turn, or twice `jitter`: by what one refresh takes at its begin, and at its end;
+/// - every layer has the bytes and MACs that it has in the last, and a time that differs by at most twice
+///   `jitter`, what one refresh takes at its begin and one at its end, and 1/500 of a turn;
 /// - the times of whole turns differ by at most 1/2000 of their mean for each of the turns. What differs is
 ///   where in a turn refreshes fall, and that goes round: the sum of n turns differs from n times the mean by
 ///   no more than single turns do, and so does the sum of those left out, each n of which then are at most
