@@ -6,11 +6,6 @@
 #include <numeric>
 
 namespace systole {
-namespace {
-
-constexpr std::int64_t kLookEvery = 1;  // requests: looking costs about as much as handling so many
-
-}  // namespace
 
 AlikeChannels::AlikeChannels(const DramSpec& spec, const AddressMap* map)
     : pseudo_channels_(spec.pseudo_channels),
@@ -87,7 +82,7 @@ void AlikeChannels::join(Group& group, const Group& other, Cycles now) {
 }
 
 void AlikeChannels::merge(Cycles now) {
-    if (groups_.size() < 2 || separate_ || requests_ - looked_ < kLookEvery) return;
+    if (groups_.size() < 2 || separate_ || requests_ == looked_) return;
     looked_ = requests_;
     for (Group& group : groups_) group.timing.settle(now);
     for (auto group = groups_.begin(); group != groups_.end(); ++group)

@@ -39,7 +39,7 @@ public:
     Group& group_of(int channel) { return *group_of_[static_cast<std::size_t>(channel)]; }
 
     /// Nothing waits anywhere at `now`: those that are in the same state become one group again. Looks only
-    /// now and then.
+    /// where a request has come since it last did.
     void merge(Cycles now);
 
     /// Of all channels, up to `now`, to which everything is fixed.
@@ -84,7 +84,7 @@ private:
     std::vector<Load> loads_;             // scratch: of the request that is pushed, by channel
     std::vector<Group*> uneven_;          // scratch: groups whose members get something else each
     std::int64_t requests_ = 0;           // pushed
-    std::int64_t looked_ = 0;             // so many had been pushed when merge() last looked
+    std::int64_t looked_ = 0;             // pushed when merge() last looked
     DramChannel::Stats stats_apart_;      // what those that joined a group had more than those in it
     BusAccount account_apart_;
 };
