@@ -70,11 +70,16 @@ public:
 
     std::optional<DeviceResult> result() {
         if (std::ranges::find(worth_it_, true) == worth_it_.end()) return std::nullopt;
-        Attempt first = attempt(turns_at_first());
-        if (agree(first)) return lengthen(first, nullptr);
-        Attempt second = attempt(turns_then(first));
-        if (!agree(second)) return std::nullopt;
-        return lengthen(second, &first);
+        Attempt last = attempt(turns_at_first());
+        std::optional<Attempt> before;
+        for (std::vector<std::size_t> spent = last.turns; !agree(last);) {
+            const auto turns = turns_then(last, spent);
+            if (!turns) return std::nullopt;
+            before = std::move(last);
+            last = attempt(*turns);
+            for (std::size_t b = 0; b < spent.size(); ++b) spent[b] += last.turns[b];
+        }
+        return lengthen(last, before ? &*before : nullptr);
     }
 
 private:
@@ -85,15 +90,23 @@ private:
         return turns;
     }
 
-    /// As many as the first attempt asks for; if that is nearly all, its turns may not have settled yet.
-    std::vector<std::size_t> turns_then(const Attempt& first) const {
-        std::vector<std::size_t> turns = first.turns;
+    /// As many as the last attempt asks for; nothing if it asks for no more than it had, or if all are as
+    /// cheap, `spent` included. What the first few ask for is not trusted: they may not have settled yet.
+    std::optional<std::vector<std::size_t>> turns_then(const Attempt& last,
+                                                       const std::vector<std::size_t>& spent) const {
+        std::vector<std::size_t> turns = last.turns;
         for (std::size_t b = 0; b < turns.size(); ++b) {
             if (!worth_it_[b]) continue;
-            const std::size_t wanted = turns_wanted(first.marks[b]), all = graph_.blocks[b].turns;
-            turns[b] =
-                wanted > kThen - kAround && wanted < all - kAround - kAtFirst ? kAround + wanted : kThen;
+            const std::size_t wanted = kAround + turns_wanted(last.marks[b]);
+            const bool cheap = wanted + spent[b] < graph_.blocks[b].turns;
+            if (last.turns[b] < kThen)
+                turns[b] = cheap ? std::max(wanted, kThen) : kThen;
+            else if (last.agreed[b] == 0 && cheap)
+                turns[b] = std::max(wanted, last.turns[b]);
+            else if (last.agreed[b] == 0)
+                return std::nullopt;
         }
+        if (turns == last.turns) return std::nullopt;
         return turns;
     }
 

@@ -45,7 +45,7 @@ class Reuse(ProgramTest):
         self.compare("tpu_v5e", "--set", "run.inputs_at=dram", "--set", "run.refresh_phase=1.3 us")
 
     def test_a_decode_step_whose_turns_meet_refreshes_unevenly_agrees(self):
-        run = self.compare("tpu_v7", trace=("llama3_8b", "--set", "workload.kv_len=1024"))
+        run = self.compare("tpu_v7", trace=("llama3_8b", "--set", "workload.kv_len=1024", "--set", "workload.layers=48"))
         self.assertTrue(any(row["reused"] for row in run["layers"]))
 
     def test_without_refresh_it_is_exact(self):

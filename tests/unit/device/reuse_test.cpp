@@ -200,6 +200,22 @@ TEST_CASE("the more turns differ, the more of them are simulated, and in turn st
     CHECK_FALSE(std::get<0>(run(25, 1000)));  // as cheap to simulate them all
 }
 
+TEST_CASE("turns that differ by more than the first of them told are simulated once more") {
+    // Turns 2, 6, ... take 1/500 longer, turns 5, 13, ... 1/100: three differ by 4/2000, more by 20/2000.
+    const Pretence device{[](const std::string& layer) {
+                              if (!layer.starts_with("block.") || !layer.ends_with(".a")) return 50'000;
+                              const int turn = std::stoi(layer.substr(6));
+                              return turn % 8 == 5 ? 51'000 : turn % 4 == 2 ? 50'200 : 50'000;
+                          },
+                          Ticks(1000)};
+    const Graph graph = network(80);
+    const auto result = run_reusing(graph, std::cref(device));
+    REQUIRE(result);
+    CHECK(device.layers_run == std::vector<std::size_t>{12, 20, 2 + 2 * 23});
+    CHECK(std::abs((result->total.end - device.whole(graph).total.end).value()) <= 80 * 100'000 / 1000);
+    CHECK(result->layers.size() == graph.layers.size());
+}
+
 TEST_CASE("few turns are all simulated") {
     const Pretence device{[](const std::string&) { return 10; }};
     CHECK_FALSE(run_reusing(network(15), std::cref(device)));
