@@ -113,7 +113,11 @@ bool GemmSteps::stage_weights(std::int64_t step, Holds& holds) {
 bool GemmSteps::stage_inputs(std::int64_t step, Holds& holds) {
     const bool input = !workspace_.flow.resident(problem_.input);
     const bool second = staged_weights() && !problem_.stored_weights;
-    for (const Block& block : round(step / k_steps_)) {
+    const std::vector<Block> blocks = round(step / k_steps_);
+    if (!input)
+        workspace_.flow.fetch(problem_.input,
+                              problem_.source->extent(blocks.front().item, blocks.front().m_block).end());
+    for (const Block& block : blocks) {
         const Range k = k_range(k_tiles(step));
         if (second && !stage(workspace_, workspace_.weights, weights_key(block, step), holds,
                              [&] { return problem_.weights->staging(block.item, block.n, k); })) {

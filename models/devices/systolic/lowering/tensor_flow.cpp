@@ -10,8 +10,8 @@
 namespace systole::systolic {
 namespace {
 
-/// Chunks of an input on their way ahead of its first reader.
-constexpr std::int64_t kChunksAhead = 2;
+/// Pieces of an input on their way ahead of its first reader, where nobody fetches them ahead.
+constexpr std::int64_t kPiecesAhead = 2;
 
 Place place_of(Space space) {
     return space == Space::Dram ? Place::Dram : Place::Scratchpad;
@@ -66,6 +66,18 @@ TensorFlow::Passage TensorFlow::passage(TensorId tensor, Protocol::Where where, 
     return {true, arrival ? UnitKind::HostIn : UnitKind::HostOut, {Place::Host, address, 0}};
 }
 
+std::int64_t TensorFlow::to_arrive(TensorId tensor) const {
+    tensor = root(tensor);
+    const State& state = states_[tensor];
+    const bool from_dram = state.arrival.exists && state.arrival.unit == UnitKind::Load;
+    return from_dram ? stored(tensor) - state.arrived : 0;
+}
+
+bool TensorFlow::stored_in_dram(TensorId tensor) const {
+    const Passage& departure = states_[root(tensor)].departure;
+    return !resident(tensor) || (departure.exists && departure.unit == UnitKind::Store);
+}
+
 Region TensorFlow::region(TensorId tensor, const TensorBox& box) const {
     const Placement& p = placements_[tensor];
     return {place_of(p.space), p.address + box.offset, box.stride};
@@ -83,9 +95,10 @@ void TensorFlow::enter(State& state, const TensorBox& box, Token writer) {
 void TensorFlow::arrive(TensorId tensor, std::int64_t until) {
     State& state = states_[tensor];
     const std::int64_t bytes = stored(tensor);
-    until = std::min(bytes, round_up(until, kChunkBytes));
+    const std::int64_t most = state.arrival.piece();
+    until = std::min(bytes, round_up(until, most));
     while (state.arrived < until) {
-        const std::int64_t chunk = std::min(kChunkBytes, bytes - state.arrived);
+        const std::int64_t chunk = std::min(most, bytes - state.arrived);
         const TensorBox box{state.arrived, 1, chunk, 0};
         Transfer transfer;
         transfer.from = state.arrival.outside;
@@ -100,11 +113,22 @@ void TensorFlow::arrive(TensorId tensor, std::int64_t until) {
     }
 }
 
+void TensorFlow::fetch(TensorId tensor, std::int64_t end) {
+    tensor = root(tensor);
+    State& state = states_[tensor];
+    if (!state.arrival.exists) return;
+    state.fetched_ahead = true;
+    arrive(tensor, std::min(end, stored(tensor)));
+}
+
 void TensorFlow::before_read(TensorId tensor, std::int64_t begin, std::int64_t end, Tokens& after) {
     tensor = root(tensor);
     State& state = states_[tensor];
     if (spec_.sequencer.whole_tensors) begin = 0, end = stored(tensor);
-    if (state.arrival.exists) arrive(tensor, std::min(end, stored(tensor)) + kChunksAhead * kChunkBytes);
+    if (state.arrival.exists) {
+        const std::int64_t ahead = state.fetched_ahead ? 0 : kPiecesAhead * state.arrival.piece();
+        arrive(tensor, std::min(end, stored(tensor)) + ahead);
+    }
     auto at = state.writes.begin();
     if (state.sorted)
         at = std::ranges::partition_point(state.writes, [&](const Write& w) { return w.end <= begin; });

@@ -30,9 +30,16 @@ public:
                const std::vector<Placement>& placements, Emitter& emitter);
 
     bool resident(TensorId tensor) const { return placements_[tensor].space == Space::Scratchpad; }
+    /// Bytes that still have to come from DRAM before all of a resident tensor is there.
+    std::int64_t to_arrive(TensorId tensor) const;
+    /// Whether what is written to it goes to DRAM, because it lives there or leaves for there.
+    bool stored_in_dram(TensorId tensor) const;
     /// A box of the tensor where it lies.
     Region region(TensorId tensor, const TensorBox& box) const;
 
+    /// Lets bytes up to `end` arrive, where the tensor comes from the outside: before anybody reads them, so
+    /// that what is fetched for later steps stays behind them in the queue.
+    void fetch(TensorId tensor, std::int64_t end);
     /// Adds what a reader of bytes [begin, end) has to wait for, and lets those bytes arrive first.
     void before_read(TensorId tensor, std::int64_t begin, std::int64_t end, Tokens& after);
     void read_by(TensorId tensor, Token reader);
@@ -56,6 +63,8 @@ private:
         bool exists = false;
         UnitKind unit = UnitKind::HostIn;
         Region outside;
+        /// Bytes of one transfer: HBM takes about as long for them as an array for a pass.
+        std::int64_t piece() const { return unit == UnitKind::Load ? kChunkBytes / 4 : kChunkBytes; }
     };
     struct State {
         std::vector<Write> writes;
@@ -64,7 +73,8 @@ private:
         bool first_write_done = false;
         Tokens before;  ///< users of what lay here before
         Passage arrival, departure;
-        std::int64_t arrived = 0;  ///< bytes, from the front
+        std::int64_t arrived = 0;    ///< bytes, from the front
+        bool fetched_ahead = false;  ///< by fetch()
     };
 
     Passage passage(TensorId tensor, Protocol::Where where, bool arrival);
