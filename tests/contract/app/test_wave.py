@@ -53,7 +53,9 @@ class Values(Wave):
     def setUp(self):
         super().setUp()
         self.vcd = self.record(DEVICE, "matmul", f"m={self.M}", f"n={self.N}", f"k={self.K}", "dtype=int8",
-                               "--set", "mxu.rows=16", "--set", "mxu.cols=16")
+                               "--set", "mxu.rows=16", "--set", "mxu.cols=16",
+                               # Results leave as fast as they come, so that all of M is one block.
+                               "--set", "vector.lanes=16", "--set", "vector.accumulator_rows_per_cycle=4")
         self.cycles = range(0, self.vcd.times[-1], 1000)  # of a clock of 1 GHz
 
     def values(self, path):

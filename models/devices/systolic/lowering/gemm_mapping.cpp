@@ -12,14 +12,17 @@
 namespace systole::systolic {
 namespace {
 
-/// Candidates: what the accumulators take in double buffering, halved down to one, and an even share of each
-/// possible number of matrix units.
+/// Candidates: what the accumulators take in double buffering, halved down to one, and even shares, so that a
+/// last block is not much smaller than the others.
 std::vector<std::int64_t> row_targets(std::int64_t m, std::int64_t room, int mxus) {
+    constexpr int kMostShares = 12;
     std::vector<std::int64_t> targets;
-    for (int share = 1; share <= mxus; ++share) {
-        if (mxus % share == 0) targets.push_back(std::min(room, ceil_div(m, share)));
-    }
-    for (std::int64_t rows = room; rows >= 1; rows /= 2) targets.push_back(rows);
+    const auto add = [&](std::int64_t rows) {
+        if (std::ranges::find(targets, rows) == targets.end()) targets.push_back(rows);
+    };
+    for (int share = 1; share <= std::max(mxus, kMostShares); ++share)
+        add(std::min(room, ceil_div(m, share)));
+    for (std::int64_t rows = room; rows >= 1; rows /= 2) add(std::min(rows, m));
     return targets;
 }
 
@@ -46,17 +49,23 @@ TilingRequest tiling_request(const Workspace& workspace, const GemmProblem& p, s
     r.parameter_capacity = workspace.parameters().capacity();
     r.parameter_bytes = p.bias ? row_bytes(workspace.dtype(*p.bias), p.tile.n_unit).value() : 0;
     r.output_bytes =
-        workspace.flow.resident(p.output) ? 0 : stored_bytes(workspace.graph.tensors[p.output]).value();
+        workspace.flow.stored_in_dram(p.output) ? stored_bytes(workspace.graph.tensors[p.output]).value() : 0;
+    r.arriving_bytes = workspace.flow.to_arrive(p.input);
+    r.issue_cycles = spec.sequencer.issue_cycles.value();
     r.mxus = mxu.count;
     r.array_rows = mxu.rows;
     r.array_cols = mxu.cols;
     r.shadow_register = mxu.shadow_register;
     r.accumulator_room = mxu.accumulator_room();
-    if (mxu.direct()) r.drain_rows = spec.vector.accumulator_rows_per_cycle;
+    r.drain_rows = spec.vector.accumulator_rows_per_cycle;
+    r.drain_elements = std::min(spec.vector.lanes, spec.vector.accumulator_rows_per_cycle * mxu.cols);
     r.activation_ports = std::max(1, spec.scratchpad.activation_ports);
     const bool staged = mxu.weight_source == Space::Scratchpad && !workspace.flow.resident(p.second);
     if (mxu.weight_source == Space::Scratchpad && spec.scratchpad.weight_port_bytes > Bytes(0)) {
         r.weight_port_cycles = ceil_div(r.weight_tile_bytes, spec.scratchpad.weight_port_bytes.value());
+        r.weight_fill_cycles =
+            (spec.dma.setup_cycles + spec.scratchpad.latency).value() + r.weight_port_cycles;
+        r.weight_fifo_tiles = mxu.weight_fifo_tiles;
     }
     if (mxu.dataflow == Dataflow::InputStationary) {
         const std::int64_t vector = row_bytes(workspace.dtype(p.input), depth).value();

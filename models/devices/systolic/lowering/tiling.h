@@ -35,7 +35,9 @@ struct TilingRequest {
     std::vector<RowBlocking> row_blockings;  ///< candidates
     std::int64_t weight_tile_bytes = 0;      ///< one K tile by one N tile
     std::int64_t parameter_bytes = 0;        ///< staged beside the weights, per N tile (bias)
-    std::int64_t output_bytes = 0;
+    std::int64_t output_bytes = 0;           ///< to DRAM; 0: they stay on chip
+    std::int64_t arriving_bytes = 0;         ///< of a resident input, still on their way from DRAM
+    std::int64_t issue_cycles = 0;           ///< of the sequencer, for each command
 
     Dataflow dataflow = Dataflow::WeightStationary;
     bool direct = false;  ///< tiles are shifted straight out of the scratchpad
@@ -46,7 +48,10 @@ struct TilingRequest {
     std::int64_t accumulator_room = 1;    ///< rows for one block
     std::int64_t activation_ports = 1;    ///< distinct streams at a time
     std::int64_t weight_port_cycles = 0;  ///< a tile's time on its way into a FIFO or an array
-    std::int64_t drain_rows = 1;          ///< accumulator rows drained per cycle
+    std::int64_t weight_fill_cycles = 0;  ///< from the start of its transfer until a tile waits in a FIFO …
+    std::int64_t weight_fifo_tiles = 0;   ///< … of so many, which keeps its place until it is shifted in
+    std::int64_t drain_rows = 1;          ///< direct: rows of results that leave an array per cycle
+    std::int64_t drain_elements = 1;      ///< with accumulators: results of all units that leave per cycle
     std::int64_t input_capacity = 0;      ///< bytes; 0: the input is resident
     std::int64_t weight_capacity = 0;     ///< bytes; 0: weight tiles are not staged
     std::int64_t parameter_capacity = 0;  ///< bytes; where parameters go when weight tiles are not staged

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long a tiling takes, by estimate.
+#include <algorithm>
+
+#include "models/devices/systolic/lowering/tiling_candidate.h"
+#include "sim/base/units.h"
+
+namespace systole::systolic {
+namespace {
+
+/// Opening a DRAM row costs as much as so many bytes from it: FAW and the row bus let a pseudo-channel of
+/// HBM2 open one every four to seven clocks, of which each moves 16 bytes. A row-major input cut along K is
+/// read in pieces, and uses only a part of each row that it opens.
+constexpr double kRowOpening = 128;
+constexpr double kRowBytes = 1024;
+
+/// The share of the shorter of memory and compute time that overlap does not hide: refreshes, banks of the
+/// scratchpad in which streams meet, tiles that come late. It makes the mapper spare traffic, and streams
+/// long, where the longer time is equal.
+constexpr double kExposed = 0.3;
+
+double real(std::int64_t count) {
+    return static_cast<double>(count);
+}
+
+}  // namespace
+
+double Candidate::cycles(std::int64_t k_tiles) const {
+    const double memory = r_.dram_bytes_per_cycle > 0 ? 1 / r_.dram_bytes_per_cycle : 0;
+    const double setup = real(r_.dma_setup_cycles);
+    const double first = first_bytes(k_tiles) * memory;
+    const double loads = dram_bytes(k_tiles) * memory + descriptors(k_tiles) * setup;
+    const double compute = compute_cycles(k_tiles);
+    const double round = compute / rounds(), step = round / k_steps(k_tiles);
+    const double outputs = real(r_.output_bytes) * memory;
+    const double stores = r_.output_bytes == 0 ? 0 : std::max(outputs, results() * setup);
+    const double issue = commands(k_tiles) * real(r_.issue_cycles);
+    const double drain = drain_cycles();
+    const double last = (drain + outputs) / rounds();
+    const double hidden = loads + compute + drain - std::max({loads, compute, drain});
+    return std::max({first + compute + last, loads + step + last, first + round + std::max(stores, drain),
+                     issue}) +
+           kExposed * hidden + real(r_.array_rows + r_.array_cols) - last_shift();
+}
+
+double Candidate::rounds() const {
+    return real(item_rounds_ * m_rounds_ * n_rounds_);
+}
+
+double Candidate::k_steps(std::int64_t k_tiles) const {
+    return real(ceil_div(r_.k_tiles, k_tiles));
+}
+
+/// Whether the array still holds the tile that the next block needs.
+bool Candidate::keeps_weights() const {
+    return r_.dataflow == Dataflow::WeightStationary && r_.k_tiles == 1 && t_.n_tiles == 1 && !t_.m_outer;
+}
+
+double Candidate::stream_cycles(double vectors) const {
+    double each = std::max(1.0, real(t_.split_items * t_.split_m) / real(r_.activation_ports));
+    if (r_.dataflow == Dataflow::OutputStationary)
+        each *= std::max(1.0, real(r_.weight_port_cycles) / real(r_.array_rows));
+    return vectors * std::max(each, real(r_.vector_cycles));
+}
+
+/// A tile keeps its place in the FIFO while it is filled and while it is shifted in.
+double Candidate::fifo_cycles() const {
+    if (r_.weight_fifo_tiles == 0) return 0;
+    return real(r_.weight_fill_cycles + r_.array_rows) / real(r_.weight_fifo_tiles);
+}
+
+/// Over one output tile: T vectors stream, a tile of R rows is shifted in (os: out).
+double Candidate::pass_cycles(double vectors) const {
+    const double rows = real(r_.array_rows);
+    const bool outputs_stay = r_.dataflow == Dataflow::OutputStationary;
+    const double shift = outputs_stay ? rows : std::max({rows, real(r_.weight_port_cycles), fifo_cycles()});
+    const double stream = stream_cycles(vectors);
+    if (r_.shadow_register) return std::max(stream, shift);
+    return stream + shift + (r_.direct ? rows + real(r_.array_cols) - 2 : 0.0);
+}
+
+double Candidate::compute_cycles(std::int64_t k_tiles) const {
+    const double n_tiles = real(r_.n_tiles * (r_.shared_input ? r_.items : 1)) / real(n_blocks_);  // a block
+    const double m_tiles = real(r_.tile.m_tiles(b_.rows));
+    const double folds = real(r_.k_tiles);
+    if (r_.dataflow == Dataflow::InputStationary) {
+        const double vectors = std::min(real(r_.n), n_tiles * real(r_.tile.n_unit));
+        return rounds() * folds * m_tiles * pass_cycles(vectors);
+    }
+    if (r_.dataflow == Dataflow::OutputStationary) {
+        const double steps = k_steps(k_tiles);
+        return rounds() * steps * n_tiles * m_tiles * pass_cycles(real(r_.k_vectors) / steps);
+    }
+    const double pass = pass_cycles(real(b_.rows));
+    if (keeps_weights())
+        return real(item_rounds_ * n_rounds_) * (pass + real(m_rounds_ - 1) * stream_cycles(real(b_.rows)));
+    return rounds() * folds * n_tiles * pass;
+}
+
+/// By how much the last pass is shorter than those before it: no tile is shifted in behind it.
+double Candidate::last_shift() const {
+    if (r_.dataflow != Dataflow::WeightStationary || !r_.shadow_register) return 0;
+    return pass_cycles(real(b_.rows)) - stream_cycles(real(b_.rows));
+}
+
+/// All results on their way out of the arrays or accumulators.
+double Candidate::drain_cycles() const {
+    if (r_.direct) return rounds() * real(b_.rows) / real(r_.drain_rows);
+    const double columns = real(std::min(r_.n, t_.n_tiles * r_.tile.n_unit));
+    return rounds() * real(busy_units()) * columns * real(b_.rows) / real(r_.drain_elements);
+}
+
+/// What the first step reads: of a resident input that is on its way, whole rows.
+double Candidate::first_bytes(std::int64_t k_tiles) const {
+    const double arriving = std::min(1.0, real(t_.split_m) / real(b_.blocks)) * real(r_.arriving_bytes);
+    return real(input_step(k_tiles) + weight_step(k_tiles)) + arriving;
+}
+
+/// How much longer the input takes because of the rows that are opened for parts of them.
+double Candidate::row_openings(std::int64_t k_tiles) const {
+    if (b_.k_tile_bytes == 0 || b_.tile_bytes == 0) return 1;
+    const double used = std::min(1.0, real(b_.k_tile_bytes) * real(k_tiles) / real(b_.tile_bytes));
+    return (1 + kRowOpening / (kRowBytes * used)) / (1 + kRowOpening / kRowBytes);
+}
+
+double Candidate::dram_bytes(std::int64_t k_tiles) const {
+    const double input = real(b_.load_bytes) * real(r_.shared_input ? 1 : r_.items);
+    const double weights = real(r_.items) * real(r_.n_tiles * r_.k_tiles * r_.weight_tile_bytes);
+    return input * input_reads() * row_openings(k_tiles) + weights * weight_reads() +
+           real(r_.output_bytes + r_.arriving_bytes);
+}
+
+double Candidate::input_reads() const {
+    if (r_.input_capacity == 0) return 0;
+    const double kept =
+        real(t_.split_items) * real(t_.m_outer ? 2 * t_.split_m * b_.tile_bytes : b_.load_bytes);
+    return kept <= real(r_.input_capacity) ? 1 : real(n_rounds_);
+}
+
+double Candidate::weight_reads() const {
+    if (r_.weight_capacity == 0) return real(b_.blocks);
+    const std::int64_t tiles =
+        t_.m_outer ? r_.n_tiles * (r_.shared_input ? r_.items : 1) : 2 * t_.split_n * t_.n_tiles;
+    const double kept = real(t_.split_items * tiles * r_.k_tiles) * real(r_.weight_tile_bytes);
+    return kept <= real(r_.weight_capacity) ? 1 : real(m_rounds_);
+}
+
+/// Blocks of results, each of which leaves by a descriptor.
+double Candidate::results() const {
+    return real(b_.blocks) * real(n_blocks_) * real(r_.shared_input ? 1 : r_.items);
+}
+
+/// One for each column of weight tiles, and for each block of inputs, of a step.
+double Candidate::descriptors(std::int64_t k_tiles) const {
+    const double steps = real(r_.items) * k_steps(k_tiles);
+    const double inputs = b_.k_tile_bytes > 0 ? steps : real(r_.shared_input ? 1 : r_.items);
+    return (r_.weight_capacity > 0 ? real(r_.n_tiles) * steps * weight_reads() : 0) +
+           real(b_.blocks) * inputs * input_reads();
+}
+
+/// A pass and, mostly, a weight tile for each fold; a drain and a store for each block of results.
+double Candidate::commands(std::int64_t k_tiles) const {
+    const double tiles = real(r_.n_tiles * r_.items) * real(b_.blocks);
+    return tiles * real(r_.k_tiles) * (keeps_weights() ? 1 : 2) + 2 * tiles + descriptors(k_tiles);
+}
+
+}  // namespace systole::systolic

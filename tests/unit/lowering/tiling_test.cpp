@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the mapper weighs, on sizes that can be followed by hand.
+#include <catch2/catch.hpp>
+
+#include "models/devices/systolic/lowering/tiling.h"
+
+namespace systole::systolic {
+namespace {
+
+/// 128 x 128 arrays behind weight FIFOs of two places, a tile in 128 cycles, a memory of 512 bytes a cycle.
+TilingRequest request(std::int64_t m, std::int64_t n_tiles, std::int64_t k_tiles, int mxus) {
+    TilingRequest r;
+    r.n = n_tiles * 128;
+    r.n_tiles = n_tiles;
+    r.k_tiles = r.k_vectors = k_tiles;
+    r.tile.n = r.tile.n_unit = 128;
+    r.mxus = mxus;
+    r.array_rows = r.array_cols = 128;
+    r.weight_tile_bytes = 128 * 128 * 2;
+    r.weight_port_cycles = r.weight_fill_cycles = 128;
+    r.weight_fifo_tiles = 2;
+    r.accumulator_room = 2048;
+    r.activation_ports = mxus;
+    r.drain_elements = 1024;
+    r.weight_capacity = r.input_capacity = 8 << 20;
+    r.dram_bytes_per_cycle = 512;
+    for (std::int64_t blocks = 1; blocks <= 8; ++blocks) {
+        const std::int64_t rows = ceil_div(m, blocks);
+        r.row_blockings.push_back(
+            {rows, ceil_div(m, rows), rows * k_tiles * 256, rows * 256, m * k_tiles * 256});
+    }
+    return r;
+}
+
+std::int64_t units(const Tiling& tiling) {
+    return tiling.split_items * tiling.split_m * tiling.split_n;
+}
+
+}  // namespace
+
+TEST_CASE("A matrix unit more that saves no round only delays the first step") {
+    // Five columns of tiles take two rounds on four units and on three, whose first step is shorter.
+    const Tiling five = choose_tiling(request(64, 5, 4, 4)).value();
+    CHECK(five.split_m == 1);
+    CHECK(five.split_n == 3);
+    const Tiling eight = choose_tiling(request(64, 8, 4, 4)).value();
+    CHECK(eight.split_n == 4);
+}
+
+TEST_CASE("Blocks stream long enough to hide how long tiles take through the FIFO") {
+    // Tiles that are 192 cycles on their way keep one of two places for 320: one is there every 160 cycles.
+    TilingRequest r = request(320, 4, 16, 1);
+    r.dram_bytes_per_cycle = 8192;
+    r.weight_fill_cycles = 192;
+    const Tiling tiling = choose_tiling(r).value();
+    CHECK(r.row_blockings[tiling.blocking].rows >= 160);
+}
+
+TEST_CASE("With one tile along K an array keeps it for all blocks of rows") {
+    // 16 rows a block: the passes of a kept tile take 16 cycles each, those of a new one 128.
+    TilingRequest r = request(128, 4, 1, 1);
+    r.row_blockings = {r.row_blockings.back()};
+    REQUIRE(r.row_blockings.front().rows == 16);
+    const Tiling tiling = choose_tiling(r).value();
+    CHECK_FALSE(tiling.m_outer);
+    CHECK(tiling.n_tiles == 1);
+}
+
+TEST_CASE("A slow way out of the accumulators does not leave matrix units idle") {
+    TilingRequest r = request(512, 4, 4, 4);
+    r.drain_elements = 8;
+    CHECK(units(choose_tiling(r).value()) == 4);
+}
+
+TEST_CASE("What must arrive before the first round begins is weighed") {
+    // An input on its way comes row by row, a row of 2 KiB every four cycles: the less of it the first round
+    // reads, the earlier that begins.
+    TilingRequest r = request(512, 2, 8, 4);
+    r.input_capacity = 0;
+    const auto first_rows = [&] {
+        const Tiling tiling = choose_tiling(r).value();
+        return r.row_blockings[tiling.blocking].rows * tiling.split_m;
+    };
+    const std::int64_t there = first_rows();
+    r.arriving_bytes = 512 * 8 * 256;
+    CHECK(first_rows() < there);
+}
+
+}  // namespace systole::systolic
