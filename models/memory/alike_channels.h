@@ -60,6 +60,7 @@ public:
 
     /// From now on each is simulated by itself: somebody listens to its commands.
     void separate();
+    bool separated() const { return separate_; }
 
 private:
     /// The shares of one channel, of which there is one for each data bus at most.

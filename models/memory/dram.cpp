@@ -64,7 +64,7 @@ void Dram::b_transport(int initiator, Payload& payload, sc_core::sc_time& delay)
     if (refuse(payload)) return;
     sc_core::sc_event done;
     held_.push_back(enter(payload, initiator, &done));
-    place_held();
+    if (held_.size() == 1) place_held();  // else its channels may be ahead: nothing passes the first
     sleep();
     sc_core::wait(done);
 }
@@ -126,24 +126,36 @@ bool Dram::place(std::size_t slot) {
     return true;
 }
 
-/// Whether the doors of all its channels have room; if not, the first full one is asked when it may move.
+/// Whether the doors of all its channels have room; if not, when they may (door_). Nothing arrives anywhere
+/// while a transaction is held: channels to which nobody listens go on until there is room.
 bool Dram::has_room(Transaction& transaction) {
+    const Cycles now = clock_now();
+    Cycles room = now;
     for (const ChannelShare& share : transaction.shares) {
         Group& group = channels_.group_of(channel_of(share));
         DramChannel& timing = group.timing;
         const int bus = share.bus % spec_.pseudo_channels;
         if (timing.at_door(bus, transaction.direction) < spec_.door) continue;
-        advance(group, clock_now());
+        timing.settle(now);
+        group.changed = true;
         if (timing.at_door(bus, transaction.direction) < spec_.door) continue;
-        door_ = timing.next_door_event(bus, transaction.direction);
-        return false;
+        if (channels_.separated()) {
+            door_ = timing.next_door_event(bus, transaction.direction);
+            return false;
+        }
+        room = std::max(room, timing.wait_at_door(bus, transaction.direction, spec_.door));
     }
-    return true;
+    if (room <= now) return true;
+    door_ = room;
+    for (Group& group : channels_.groups())
+        if (group.watchers > 0) group.timing.settle(room), group.changed = true;
+    return false;
 }
 
 void Dram::place_held() {
     door_ = Cycles::max();
-    while (!held_.empty() && place(held_.front())) {
+    // Who hears that its request has ended may send the next, which then has been tried.
+    while (!held_.empty() && door_ == Cycles::max() && place(held_.front())) {
         const Transaction& transaction = transactions_[held_.front()];
         Payload& payload = *transaction.payload;
         const int initiator = transaction.initiator;

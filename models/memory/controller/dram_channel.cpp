@@ -236,6 +236,11 @@ Cycles DramChannel::wait_for_room(int pseudo_channel, Direction direction, Cycle
     return found;
 }
 
+Cycles DramChannel::wait_at_door(int pseudo_channel, Direction direction, std::int64_t most) {
+    while (at_door(pseudo_channel, direction) >= most) fix_until(next_door_event(pseudo_channel, direction));
+    return fixed_;
+}
+
 bool DramChannel::idle() const {
     return std::all_of(buses_.begin(), buses_.end(), [](const PseudoChannel& bus) { return bus.idle(); });
 }
