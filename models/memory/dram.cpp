@@ -115,6 +115,7 @@ bool Dram::place(std::size_t slot) {
     Transaction& transaction = transactions_[slot];
     if (transaction.shares.empty()) {  // an ideal memory
         answer(slot);
+        wake_.notify(sc_core::SC_ZERO_TIME);
         return true;
     }
     if (!has_room(transaction)) return false;
@@ -258,7 +259,6 @@ void Dram::answer(std::size_t slot) {
         transaction.done->notify(sc_core::SC_ZERO_TIME);
     else
         ports_[static_cast<std::size_t>(transaction.initiator)].responses.push_back(&payload);
-    wake_.notify(sc_core::SC_ZERO_TIME);
     free_.push_back(slot);
     --in_flight_;
 }
