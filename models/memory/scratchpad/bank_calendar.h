@@ -31,28 +31,42 @@ public:
     Cycles take(Cycles now, Cycles begin, Cycles least, const BankLoad& load);
 
     /// Parts of an access of `bank` that are free in `cycle`, which is not before the last `now`.
-    std::int64_t free(std::size_t bank, Cycles cycle) const { return segments_[at(cycle)].free[bank]; }
+    std::int64_t free(std::size_t bank, Cycles cycle) const {
+        return free_of(segments_[at(head_, cycle)])[bank];
+    }
     /// Intervals kept at present.
-    std::size_t intervals() const { return segments_.size(); }
+    std::size_t intervals() const { return segments_.size() - head_; }
 
 private:
     static constexpr int kShareBits = 16;
     /// From `from` until the next segment begins, for ever in the last.
     struct Segment {
         Cycles from;
-        std::vector<std::int32_t> free;  // by bank: parts a cycle
+        std::size_t row;  ///< of parts_
+    };
+    /// Banks that a reservation concerns: [begin, end).
+    struct Span {
+        std::size_t begin, end;
     };
 
+    std::int32_t* free_of(const Segment& segment) { return parts_.data() + segment.row * banks_; }
+    const std::int32_t* free_of(const Segment& segment) const { return parts_.data() + segment.row * banks_; }
     void forget(Cycles now);
-    std::size_t at(Cycles cycle) const;
-    void cut(Cycles cycle);
-    void sum_rooms(Cycles begin, Cycles end);
-    bool enough(const std::vector<std::int64_t>& lines) const;
-    Cycles end_for(std::size_t bank, std::int64_t need, Cycles begin) const;
+    std::size_t at(std::size_t from, Cycles cycle) const;
+    std::size_t cut(std::size_t from, Cycles cycle);
+    std::size_t new_row();
+    void sum_rooms(Span span, std::size_t first, Cycles begin, Cycles end);
+    bool enough(Span span, const std::vector<std::int64_t>& lines) const;
+    Cycles end_for(std::size_t bank, std::int64_t need, std::size_t first, Cycles begin) const;
+    void share(Span span, const std::vector<std::int64_t>& lines);
 
-    std::vector<Segment> segments_;
-    std::vector<std::vector<std::int32_t>> unused_;  // of forgotten segments, to be used again
-    std::vector<std::int64_t> rooms_, shares_;       // by bank, of the reservation at work
+    const std::size_t banks_;
+    std::vector<Segment> segments_;      // those before the head are forgotten …
+    std::size_t head_ = 0;               // … and taken away when they are as many as the others
+    std::vector<std::int32_t> parts_;    // rows of parts that are free in a cycle, by bank
+    std::vector<std::size_t> unused_;    // rows of forgotten segments, to be used again
+    std::vector<std::int64_t> rooms_;    // by bank, of the reservation at work
+    std::vector<std::uint32_t> shares_;  // likewise, at most 2^kShareBits
 };
 
 }  // namespace systole
