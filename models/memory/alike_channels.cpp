@@ -11,46 +11,25 @@ AlikeChannels::AlikeChannels(const DramSpec& spec, const AddressMap* map)
     : pseudo_channels_(spec.pseudo_channels),
       bus_bits_(std::bit_width(static_cast<unsigned>(spec.pseudo_channels) - 1)) {
     if (!map) return;
-    groups_.push_back({DramChannel(spec, *map), std::vector<int>(static_cast<std::size_t>(spec.channels))});
-    std::vector<int>& all = groups_.front().members;
+    std::vector<int> all(static_cast<std::size_t>(spec.channels));
     std::iota(all.begin(), all.end(), 0);
-    group_of_.assign(all.size(), &groups_.front());
     watchers_.assign(all.size(), 0);
-}
-
-void AlikeChannels::find_loads(const std::vector<ChannelShare>& shares) {
-    loads_.clear();
-    for (std::size_t i = 0; i < shares.size(); ++i) {
-        const int channel = shares[i].bus / pseudo_channels_;
-        if (loads_.empty() || loads_.back().channel != channel)
-            loads_.push_back({channel, i, 1});
-        else
-            ++loads_.back().count;
-    }
-}
-
-bool AlikeChannels::same(const std::vector<ChannelShare>& shares, const Load& a, const Load& b) const {
-    if (a.count != b.count) return false;
-    const int apart = (b.channel - a.channel) * pseudo_channels_;
-    for (std::size_t i = 0; i < a.count; ++i) {
-        const ChannelShare &one = shares[a.first + i], &other = shares[b.first + i];
-        if (one.bus + apart != other.bus || one.first != other.first || one.count != other.count)
-            return false;
-    }
-    return true;
+    groups_.push_back({DramChannel(spec, *map), all, {}});
+    group_of_.assign(all.size(), &groups_.front());
+    recount(groups_.front());
 }
 
 /// Those of a group that get something else, or nothing, are set apart.
-void AlikeChannels::part(Group& group, const std::vector<ChannelShare>& shares) {
+void AlikeChannels::part(Group& group, const SharePattern& pattern) {
+    using Load = SharePattern::Load;
     std::vector<const Load*> left;
-    for (const Load& load : loads_)
+    for (const Load& load : pattern.loads)
         if (&group_of(load.channel) == &group) left.push_back(&load);
     const bool others = left.size() < group.members.size();
     for (bool first = !others; !left.empty(); first = false) {
         std::vector<int> alike;
-        const Load& of = *left.front();
-        std::erase_if(left, [&](const Load* load) {
-            const bool is_such = same(shares, of, *load);
+        std::erase_if(left, [&alike, like = left.front()->like](const Load* load) {
+            const bool is_such = load->like == like;
             if (is_such) alike.push_back(load->channel);
             return is_such;
         });
@@ -59,12 +38,12 @@ void AlikeChannels::part(Group& group, const std::vector<ChannelShare>& shares) 
 }
 
 void AlikeChannels::move_out(Group& group, const std::vector<int>& members) {
-    Group& to = groups_.emplace_back(Group{group.timing.twin(), members});
+    Group& to = groups_.emplace_back(Group{group.timing.twin(), members, {}});
     for (const int channel : members) group_of_[static_cast<std::size_t>(channel)] = &to;
     std::erase_if(group.members, [&](int channel) { return std::ranges::binary_search(members, channel); });
     to.changed = true;
-    count_watchers(group);
-    count_watchers(to);
+    recount(group);
+    recount(to);
 }
 
 /// The members of `other` go on as those of `group`; what had become of them until now is kept.
@@ -78,7 +57,7 @@ void AlikeChannels::join(Group& group, const Group& other, Cycles now) {
     std::vector<int> members;
     std::ranges::merge(group.members, other.members, std::back_inserter(members));
     group.members = std::move(members);
-    count_watchers(group);
+    recount(group);
 }
 
 void AlikeChannels::merge(Cycles now) {
@@ -112,37 +91,48 @@ BusAccount AlikeChannels::account(Cycles now) const {
     return sum;
 }
 
-void AlikeChannels::count_watchers(Group& group) const {
+/// What is counted over its members, or follows from which they are.
+void AlikeChannels::recount(Group& group) const {
     group.watchers = 0;
-    for (const int channel : group.members) group.watchers += watchers_[static_cast<std::size_t>(channel)];
-}
-
-/// How many members of each group get what the first of them that gets something does.
-void AlikeChannels::count_alike(const std::vector<ChannelShare>& shares) {
-    ++requests_;
-    for (std::size_t i = 0; i < loads_.size(); ++i) {
-        Group& group = group_of(loads_[i].channel);
-        if (group.pushed != requests_) group.pushed = requests_, group.first = i, group.alike = 0;
-        if (same(shares, loads_[group.first], loads_[i])) ++group.alike;
+    group.buses.assign(static_cast<std::size_t>(pseudo_channels_), BusSet(count() * pseudo_channels_));
+    for (const int channel : group.members) {
+        group.watchers += watchers_[static_cast<std::size_t>(channel)];
+        for (int bus = 0; bus < pseudo_channels_; ++bus)
+            group.buses[static_cast<std::size_t>(bus)].insert(channel * pseudo_channels_ + bus);
     }
 }
 
-void AlikeChannels::push(const std::vector<ChannelShare>& shares, std::int64_t id, Direction direction,
-                         Cycles now) {
-    find_loads(shares);
-    count_alike(shares);
-    uneven_.clear();
-    for (Group& group : groups_)
-        if (group.pushed == requests_ && group.alike != group.members.size()) uneven_.push_back(&group);
-    for (Group* group : uneven_) part(*group, shares);
-    for (const Load& load : loads_) {
+/// How many members of each group get what the first of them that gets something does.
+void AlikeChannels::count_alike(const SharePattern& pattern) {
+    for (std::size_t i = 0; i < pattern.loads.size(); ++i) {
+        Group& group = group_of(pattern.loads[i].channel);
+        if (group.pushed != requests_) group.pushed = requests_, group.first = i, group.alike = 0;
+        if (pattern.loads[group.first].like == pattern.loads[i].like) ++group.alike;
+    }
+}
+
+void AlikeChannels::push(const RangeShares& shares, std::int64_t id, Direction direction, Cycles now) {
+    const SharePattern& pattern = *shares.pattern;
+    ++requests_;
+    const bool one_for_all = pattern.even && groups_.size() == 1;
+    if (!one_for_all) {
+        count_alike(pattern);
+        uneven_.clear();
+        for (Group& group : groups_)
+            if (group.pushed == requests_ && group.alike != group.members.size()) uneven_.push_back(&group);
+        for (Group* group : uneven_) part(*group, pattern);
+    }
+    for (const SharePattern::Load& load : pattern.loads) {
         Group& group = group_of(load.channel);
         if (load.channel != group.members.front()) continue;
         for (std::size_t i = load.first; i < load.first + load.count; ++i) {
-            const int bus = shares[i].bus % pseudo_channels_;
-            group.timing.push(bus, id << bus_bits_ | bus, shares[i].first, shares[i].count, direction, now);
+            const ChannelShare& share = pattern.shares[i];
+            const int bus = share.bus % pseudo_channels_;
+            group.timing.push(bus, id << bus_bits_ | bus, shares.origin + share.first, share.count, direction,
+                              now);
         }
         group.changed = true;
+        if (one_for_all) break;
     }
 }
 

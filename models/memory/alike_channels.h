@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "models/memory/addresses/address_map.h"
+#include "models/memory/addresses/bus_set.h"
+#include "models/memory/addresses/share_patterns.h"
 #include "models/memory/controller/dram_channel.h"
 #include "models/memory/standards/dram_spec.h"
 #include "sim/base/units.h"
@@ -22,6 +24,7 @@ public:
     struct Group {
         DramChannel timing;
         std::vector<int> members;     ///< channels, ascending
+        std::vector<BusSet> buses;    ///< of its members, by pseudo-channel
         std::int64_t watchers = 0;    ///< sum over its members (watch())
         bool changed = false;         ///< since `next` was computed
         Cycles next = Cycles::max();  ///< no completion before
@@ -46,9 +49,9 @@ public:
     DramChannel::Stats stats() const;
     BusAccount account(Cycles now) const;
 
-    /// A request arrives at `now`: its shares, in the order of data buses. At each channel its number is
-    /// `id`, with the pseudo-channel in the lowest bits (bus_bits()).
-    void push(const std::vector<ChannelShare>& shares, std::int64_t id, Direction direction, Cycles now);
+    /// A request arrives at `now`. At each channel its number is `id`, with the pseudo-channel in the lowest
+    /// bits (bus_bits()).
+    void push(const RangeShares& shares, std::int64_t id, Direction direction, Cycles now);
     /// Bits of a channel's request number that say for which pseudo-channel it is.
     int bus_bits() const { return bus_bits_; }
 
@@ -63,18 +66,11 @@ public:
     bool separated() const { return separate_; }
 
 private:
-    /// The shares of one channel, of which there is one for each data bus at most.
-    struct Load {
-        int channel;
-        std::size_t first, count;  // of the shares
-    };
-    void find_loads(const std::vector<ChannelShare>& shares);
-    bool same(const std::vector<ChannelShare>& shares, const Load& a, const Load& b) const;
-    void count_alike(const std::vector<ChannelShare>& shares);
-    void part(Group& group, const std::vector<ChannelShare>& shares);
+    void count_alike(const SharePattern& pattern);
+    void part(Group& group, const SharePattern& pattern);
     void move_out(Group& group, const std::vector<int>& members);
     void join(Group& group, const Group& other, Cycles now);
-    void count_watchers(Group& group) const;
+    void recount(Group& group) const;
 
     const int pseudo_channels_;
     bool separate_ = false;
@@ -82,7 +78,6 @@ private:
     std::list<Group> groups_;
     std::vector<Group*> group_of_;        // by channel
     std::vector<std::int64_t> watchers_;  // by channel
-    std::vector<Load> loads_;             // scratch: of the request that is pushed, by channel
     std::vector<Group*> uneven_;          // scratch: groups whose members get something else each
     std::int64_t requests_ = 0;           // pushed
     std::int64_t looked_ = 0;             // pushed when merge() last looked

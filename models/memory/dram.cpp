@@ -26,6 +26,7 @@ Dram::Dram(sc_core::sc_module_name name, const DramSpec& spec)
       clock_(spec.kind == DramSpec::Kind::Ideal ? Hertz(1) : spec.clock),
       map_(spec.kind == DramSpec::Kind::Ideal ? nullptr : std::make_unique<const AddressMap>(spec_)),
       channels_(spec_, map_.get()) {
+    if (map_) patterns_.emplace(spec_, *map_);
     in.register_nb_transport_fw(this, &Dram::nb_transport_fw);
     in.register_b_transport(this, &Dram::b_transport);
     SC_HAS_PROCESS(Dram);
@@ -100,20 +101,18 @@ std::size_t Dram::enter(Payload& payload, int initiator, sc_core::sc_event* done
     transaction.direction = direction_of(payload);
     transaction.done = done;
     transaction.number = entered_++;
-    transaction.watched = 0;
-    transaction.shares.clear();
     ++in_flight_;
-    if (!map_) return slot;
-    map_->split(static_cast<std::int64_t>(payload.get_address()), Bytes(payload.get_data_length()),
-                transaction.shares);
-    transaction.finished.assign(transaction.shares.size(), false);
+    if (!patterns_) return slot;
+    transaction.shares =
+        patterns_->split(static_cast<std::int64_t>(payload.get_address()), Bytes(payload.get_data_length()));
+    transaction.left = transaction.shares.pattern->buses;
     return slot;
 }
 
 /// Hands the transaction's shares to their channels; false if one of their doors is full.
 bool Dram::place(std::size_t slot) {
     Transaction& transaction = transactions_[slot];
-    if (transaction.shares.empty()) {  // an ideal memory
+    if (!patterns_) {  // an ideal memory
         answer(slot);
         wake_.notify(sc_core::SC_ZERO_TIME);
         return true;
@@ -122,29 +121,31 @@ bool Dram::place(std::size_t slot) {
     if (in_flight_ == 1) channels_.merge(clock_now());
     channels_.push(transaction.shares, static_cast<std::int64_t>(slot), transaction.direction,
                    clock_.at_or_after(systole::now()));
-    transaction.watched = 0;
+    transaction.watched = transaction.left.first();
     watch(transaction);
     return true;
 }
 
 /// Whether the doors of all its channels have room; if not, when they may (door_). Nothing arrives anywhere
 /// while a transaction is held: channels to which nobody listens go on until there is room.
-bool Dram::has_room(Transaction& transaction) {
+bool Dram::has_room(const Transaction& transaction) {
     const Cycles now = clock_now();
+    const Direction direction = transaction.direction;
     Cycles room = now;
-    for (const ChannelShare& share : transaction.shares) {
-        Group& group = channels_.group_of(channel_of(share));
+    for (Group& group : channels_.groups()) {
         DramChannel& timing = group.timing;
-        const int bus = share.bus % spec_.pseudo_channels;
-        if (timing.at_door(bus, transaction.direction) < spec_.door) continue;
-        timing.settle(now);
-        group.changed = true;
-        if (timing.at_door(bus, transaction.direction) < spec_.door) continue;
-        if (channels_.separated()) {
-            door_ = timing.next_door_event(bus, transaction.direction);
-            return false;
+        for (int bus = 0; bus < spec_.pseudo_channels; ++bus) {
+            if (!transaction.left.meets(group.buses[static_cast<std::size_t>(bus)])) continue;
+            if (timing.at_door(bus, direction) < spec_.door) continue;
+            timing.settle(now);
+            group.changed = true;
+            if (timing.at_door(bus, direction) < spec_.door) continue;
+            if (channels_.separated()) {
+                door_ = timing.next_door_event(bus, direction);
+                return false;
+            }
+            room = std::max(room, timing.wait_at_door(bus, direction, spec_.door));
         }
-        room = std::max(room, timing.wait_at_door(bus, transaction.direction, spec_.door));
     }
     if (room <= now) return true;
     door_ = room;
@@ -203,36 +204,23 @@ void Dram::advance(Group& group, Cycles now) {
     group.changed = true;
     for (const DramChannel::Completion& completion : completed_) {
         const std::int64_t slot = completion.request >> channels_.bus_bits();
-        const auto pseudo_channel = static_cast<int>(completion.request - (slot << channels_.bus_bits()));
+        const std::int64_t pseudo_channel = completion.request - (slot << channels_.bus_bits());
         Transaction& transaction = transactions_[static_cast<std::size_t>(slot)];
-        for (const int channel : group.members)
-            finish(transaction, channel * spec_.pseudo_channels + pseudo_channel);
-        if (transaction.finished[transaction.watched]) passed_.push_back(static_cast<std::size_t>(slot));
+        transaction.left.remove(group.buses[static_cast<std::size_t>(pseudo_channel)]);
+        if (!transaction.left.contains(transaction.watched))
+            passed_.push_back(static_cast<std::size_t>(slot));
     }
     completed_.clear();
-}
-
-/// The share of a data bus, of which most transactions have one each.
-void Dram::finish(Transaction& transaction, int bus) {
-    const std::vector<ChannelShare>& shares = transaction.shares;
-    const auto all = static_cast<std::size_t>(spec_.data_buses());
-    const std::size_t share =
-        shares.size() == all
-            ? static_cast<std::size_t>(bus)
-            : static_cast<std::size_t>(std::ranges::lower_bound(shares, bus, {}, &ChannelShare::bus) -
-                                       shares.begin());
-    transaction.finished[share] = true;
 }
 
 /// From shares that have finished to the next that have not.
 void Dram::move_watchers() {
     for (const std::size_t slot : passed_) {
         Transaction& transaction = transactions_[slot];
-        std::size_t& watched = transaction.watched;
-        if (watched == transaction.shares.size() || !transaction.finished[watched]) continue;  // noted twice
-        channels_.watch(channel_of(transaction.shares[watched]), -1);
-        while (watched < transaction.shares.size() && transaction.finished[watched]) ++watched;
-        if (watched == transaction.shares.size())
+        if (transaction.watched < 0 || transaction.left.contains(transaction.watched)) continue;  // twice
+        channels_.watch(channel_of(transaction.watched), -1);
+        transaction.watched = transaction.left.first();
+        if (transaction.watched < 0)
             done_.push_back(slot);
         else
             watch(transaction);
@@ -241,7 +229,7 @@ void Dram::move_watchers() {
 }
 
 void Dram::watch(const Transaction& transaction) {
-    channels_.watch(channel_of(transaction.shares[transaction.watched]), 1);
+    channels_.watch(channel_of(transaction.watched), 1);
 }
 
 Cycles Dram::next_of(Group& group) const {

@@ -12,11 +12,14 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <systemc>
 #include <tlm>
 #include <vector>
 
 #include "models/memory/addresses/address_map.h"
+#include "models/memory/addresses/bus_set.h"
+#include "models/memory/addresses/share_patterns.h"
 #include "models/memory/alike_channels.h"
 #include "models/memory/controller/dram_channel.h"
 #include "models/memory/standards/command_checker.h"
@@ -73,9 +76,9 @@ private:
         int initiator = 0;
         Direction direction = Direction::Read;
         sc_core::sc_event* done = nullptr;  // a b_transport that waits, instead of a response phase
-        std::vector<ChannelShare> shares;   // what each data bus has to do for it
-        std::vector<bool> finished;         // by share
-        std::size_t watched = 0;            // the first share that is not finished
+        RangeShares shares;                 // what each data bus has to do for it; none of an ideal memory
+        BusSet left;                        // buses that have not done it
+        int watched = 0;                    // the first of them, as last looked
     };
     struct Port {
         std::deque<Payload*> responses;
@@ -92,25 +95,25 @@ private:
     bool refuse(Payload& payload) const;
     std::size_t enter(Payload& payload, int initiator, sc_core::sc_event* done);
     bool place(std::size_t transaction);
-    bool has_room(Transaction& transaction);
+    bool has_room(const Transaction& transaction);
     void place_held();
     void watch(const Transaction& transaction);
     Cycles next_of(Group& group) const;
     void catch_up(Cycles now);
     void advance(Group& group, Cycles now);
-    void finish(Transaction& transaction, int bus);
     void move_watchers();
     void answer(std::size_t transaction);
     void send_responses(int initiator);
     void sleep();
     Cycles clock_now() const;
-    int channel_of(const ChannelShare& share) const { return share.bus / spec_.pseudo_channels; }
+    int channel_of(int bus) const { return bus / spec_.pseudo_channels; }
     void fix_until_now();
     DramChannel::Stats counts();
 
     const DramSpec spec_;
     const ClockDomain clock_;
     std::unique_ptr<const AddressMap> map_;  // none for an ideal memory
+    std::optional<SharePatterns> patterns_;
     AlikeChannels channels_;
     std::deque<CommandChecker> checkers_;  // one a channel, or none; they must not move
 

@@ -58,8 +58,8 @@ public:
     std::int64_t at_door(int pseudo_channel, Direction direction) const;
     Cycles next_door_event(int pseudo_channel, Direction direction) const;
 
-    /// The first clock, not before what is fixed, at which fewer than `most` requests (one at least) are at the
-    /// door if nothing arrives at this channel before. Fixes all commands before that clock.
+    /// The first clock, not before what is fixed, at which fewer than `most` requests (one at least) are at
+    /// the door if nothing arrives at this channel before. Fixes all commands before that clock.
     Cycles wait_at_door(int pseudo_channel, Direction direction, std::int64_t most);
 
     /// Whether a burst pushed at `now` would enter the window at once, or, where pseudo-channels share a

@@ -13,6 +13,7 @@ systole_test(memory SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/memory_presets.cpp
     ${CMAKE_CURRENT_LIST_DIR}/preset_times.cpp
     ${CMAKE_CURRENT_LIST_DIR}/random_channel.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/share_patterns.cpp
     ${CMAKE_CURRENT_LIST_DIR}/slow_channel.cpp
     ${CMAKE_CURRENT_LIST_DIR}/slow_channel_account.cpp
     ${CMAKE_CURRENT_LIST_DIR}/slow_channel_by_hand.cpp
