@@ -30,16 +30,29 @@ void Turns::end_of_elaboration() {
 }
 
 void Turns::ask(const Rank& rank, std::function<void()> turn) {
-    keeper_->asked_.push_back({rank, std::move(turn)});
+    keeper_->enter(rank, std::move(turn));
     keeper_->wake_.notify(sc_core::SC_ZERO_TIME);
+}
+
+void Turns::enter(const Rank& rank, std::function<void()> turn) {
+    if (free_.empty()) {
+        free_.push_back(turns_.size());
+        turns_.emplace_back();
+    }
+    const std::size_t slot = free_.back();
+    free_.pop_back();
+    turns_[slot] = std::move(turn);
+    asked_.push_back({rank, order_++, slot});
+    std::push_heap(asked_.begin(), asked_.end());
 }
 
 void Turns::serve() {
     if (!sc_core::sc_pending_activity_at_current_time()) {
-        const auto next = std::min_element(asked_.begin(), asked_.end(),
-                                           [](const Asked& a, const Asked& b) { return a.rank < b.rank; });
-        const auto turn = std::move(next->turn);
-        asked_.erase(next);
+        std::pop_heap(asked_.begin(), asked_.end());
+        const std::size_t slot = asked_.back().turn;
+        asked_.pop_back();
+        free_.push_back(slot);
+        const std::function<void()> turn = std::move(turns_[slot]);
         turn();
     }
     if (!asked_.empty()) wake_.notify(sc_core::SC_ZERO_TIME);

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <systemc>
+#include <tuple>
 #include <vector>
 
 namespace systole {
@@ -32,15 +33,23 @@ public:
 private:
     struct Asked {
         Rank rank;
-        std::function<void()> turn;
+        std::int64_t order = 0;                     // of those of one rank the first asked goes first
+        std::size_t turn = 0;                       // of turns_
+        bool operator<(const Asked& other) const {  // as heaps want it: who goes first is the greatest
+            return std::tie(other.rank, other.order) < std::tie(rank, order);
+        }
     };
     void end_of_elaboration() override;
+    void enter(const Rank& rank, std::function<void()> turn);
     void serve();  // SC_METHOD
 
     /// Keeps the turns of all in one kernel: two that wait for the kernel to fall silent would hear each
     /// other.
     Turns* keeper_ = this;
-    std::vector<Asked> asked_;
+    std::vector<Asked> asked_;                  // a heap
+    std::int64_t order_ = 0;                    // of all that asked
+    std::vector<std::function<void()>> turns_;  // in slots, reused
+    std::vector<std::size_t> free_;             // slots
     sc_core::sc_event wake_{"wake"};
 };
 
