@@ -55,6 +55,7 @@ PseudoChannel::PseudoChannel(const DramSpec& spec, const AddressMap& map, int nu
           spec, Scope::Bank, spec.refresh == RefreshPolicy::PerBank ? Command::RefreshBank : Command::Refresh,
           Command::Act)),
       activation_to_refresh_(distance(spec, Scope::PseudoChannel, Command::Act, Command::RefreshBank)),
+      in_order_(page_ == PagePolicy::Open && map.groups_lowest() && map.column_stride() >= groups_),
       entries_(std::move(entries)),
       timing_(spec),
       window_(spec.banks(), spec.queue),

@@ -84,7 +84,9 @@ public:
     /// No burst waits, and no refresh.
     bool rests() const { return waiting() == 0 && !refresh_.pending() && change_ == Cycles::max(); }
     /// A look at whether it could: enough of what came last was in order.
-    bool may_stream() const { return streak_[static_cast<std::size_t>(active_)] >= kWorthIt; }
+    bool may_stream() const {
+        return both(in_order_, streak_[static_cast<std::size_t>(active_)] >= kWorthIt);
+    }
     /// What waits will be given in order at an even cadence from its next column on. Only between clocks.
     bool can_stream(Cycles due, const CommandBus& bus, Cycles now);
     /// Their columns never want the column bus at the same clock.
@@ -344,6 +346,8 @@ private:
     const Cycles precharge_;                  // from PRE to ACT
     const Cycles refresh_to_activation_;      // of the pseudo-channel or of the bank
     const Cycles activation_to_refresh_;      // of any bank
+
+    const bool in_order_;  // consecutive bursts may follow each other at once
 
     std::shared_ptr<QueueEntries> entries_;
     BankTiming timing_;

@@ -13,7 +13,7 @@ namespace systole {
 bool PseudoChannel::can_stream(Cycles due, const CommandBus& bus, Cycles now) {
     const Direction direction = active_, idle = opposite(direction);
     const auto side = static_cast<std::size_t>(direction);
-    if (streak_[side] < kWorthIt || page_ != PagePolicy::Open || capped_ != 0) return false;
+    if (!in_order_ || streak_[side] < kWorthIt || capped_ != 0) return false;
     if (urgent_ || refresh_.pending() || change_ != Cycles::max() || bound(idle) != 0) return false;
     if (next_known_ && next_->kind == Choice::Kind::Column)
         column_ = *next_;
@@ -23,9 +23,8 @@ bool PseudoChannel::can_stream(Cycles due, const CommandBus& bus, Cycles now) {
     if (column_.when < no_stream_before_ || column_.when > due - cadence * kWorthIt) return false;
     // What waits in the other direction stays where it is until it is its turn, or urgent.
     if (window_.size(idle) > 0 && patience_ - passed_ <= kWorthIt) return false;
-    // Consecutive bursts must rotate over the bank groups, so that each may follow the one before at once.
-    if (cadence != burst_ || !map_.groups_lowest() || map_.column_stride() < groups_) return false;
-    if (cadence * groups_ < of(ccd_long_, direction)) return false;
+    // The bursts rotate over the bank groups, so that each may follow the one before at once.
+    if (cadence != burst_ || cadence * groups_ < of(ccd_long_, direction)) return false;
     // The window must hold one unbroken range, of which the first burst is next. That its numbers fit is not
     // enough: a place that is read twice may stand in for one that was served out of turn.
     const std::int64_t size = window_.size(direction);

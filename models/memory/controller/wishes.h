@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command that each bank wants next, a column, PRE or ACT, and which of them comes first: by clock, of
 // one clock columns before rows, then by the age of the burst that wants it. Which one that is cannot be
-// predicted, so all banks are looked at, always in the same way, and all that counts of each is one number.
+// predicted, so each bank is looked at in the same way, and all that counts of it is one number.
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -33,6 +34,7 @@ public:
     /// No bank wants anything. The sequence numbers of bursts begin at `oldest`; it is asked from `now` on.
     void begin(Cycles now, std::int64_t oldest) {
         for (Wish& wish : wishes_) wish.age = kNobody;
+        wanting_ = 0;
         stale_ = 0;
         clock_ = now;
         sequence_ = oldest;
@@ -46,9 +48,13 @@ public:
         wish.ready = packed(ready < clock_ ? clock_ : ready);
         wish.age = (kind == Kind::Column ? 0 : kRow) | age << kBankBits | bank;
         wish.kind = static_cast<std::int64_t>(kind);
+        wanting_ |= std::uint64_t{1} << bank;
     }
     /// It wants none.
-    void clear(int bank) { wishes_[static_cast<std::size_t>(bank)].age = kNobody; }
+    void clear(int bank) {
+        wishes_[static_cast<std::size_t>(bank)].age = kNobody;
+        wanting_ &= ~(std::uint64_t{1} << bank);
+    }
     /// None of `count` banks from `first` on is given such a command before `ready`.
     void delay(int first, int count, Kind kind, Cycles ready) {
         const std::int64_t clock = packed(ready < clock_ ? clock_ : ready);
@@ -62,18 +68,7 @@ public:
     /// The first, when no command of each kind can be given before a clock.
     First first(const ByKind& clocks) const {
         const std::array<std::int64_t, 3> soonest{packed(clocks[0]), packed(clocks[1]), packed(clocks[2])};
-        std::array<std::int64_t, kLanes> firsts;
-        firsts.fill(kNobody);
-        const Wish* const end = wishes_.data() + wishes_.size();
-        for (const Wish* four = wishes_.data(); four != end; four += kLanes) {
-            for (std::size_t lane = 0; lane < kLanes; ++lane) {
-                const Wish& wish = four[lane];
-                const std::int64_t from = soonest[static_cast<std::size_t>(wish.kind)];
-                const std::int64_t own = (wish.ready < from ? from : wish.ready) + wish.age;
-                firsts[lane] = own < firsts[lane] ? own : firsts[lane];
-            }
-        }
-        const std::int64_t first = sooner(sooner(firsts[0], firsts[1]), sooner(firsts[2], firsts[3]));
+        const std::int64_t first = wishes_.size() > kFew ? first_of_wanting(soonest) : first_of_all(soonest);
         if (first >= kNobody) return {};
         return {clock_ + Cycles(first >> kClockAt),
                 sequence_ + (first >> kBankBits & ((std::int64_t{1} << kAgeBits) - 1)), (first & kRow) == 0,
@@ -81,7 +76,8 @@ public:
     }
 
 private:
-    static constexpr int kLanes = 4;  // minima that do not wait for each other
+    static constexpr int kLanes = 4;         // minima that do not wait for each other
+    static constexpr std::size_t kFew = 16;  // with more banks only those that want something are looked at
     // From the least significant bit: bank, age, whether it is a row command, clock; and of none one bit
     // more.
     static constexpr int kBankBits = 6, kAgeBits = 31, kClockAt = kBankBits + kAgeBits + 1;
@@ -92,10 +88,32 @@ private:
         std::int64_t ready = 0, age = kNobody, kind = 0;
     };
 
+    std::int64_t first_of_all(const std::array<std::int64_t, 3>& soonest) const {
+        std::array<std::int64_t, kLanes> firsts;
+        firsts.fill(kNobody);
+        const Wish* const end = wishes_.data() + wishes_.size();
+        for (const Wish* four = wishes_.data(); four != end; four += kLanes)
+            for (std::size_t lane = 0; lane < kLanes; ++lane)
+                firsts[lane] = sooner(clock_and_age(four[lane], soonest), firsts[lane]);
+        return sooner(sooner(firsts[0], firsts[1]), sooner(firsts[2], firsts[3]));
+    }
+    std::int64_t first_of_wanting(const std::array<std::int64_t, 3>& soonest) const {
+        std::int64_t first = kNobody;
+        for (std::uint64_t left = wanting_; left != 0; left &= left - 1) {
+            const Wish& wish = wishes_[static_cast<std::size_t>(std::countr_zero(left))];
+            first = sooner(clock_and_age(wish, soonest), first);
+        }
+        return first;
+    }
+    static std::int64_t clock_and_age(const Wish& wish, const std::array<std::int64_t, 3>& soonest) {
+        const std::int64_t from = soonest[static_cast<std::size_t>(wish.kind)];
+        return (wish.ready < from ? from : wish.ready) + wish.age;
+    }
     static std::int64_t sooner(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
     std::int64_t packed(Cycles clock) const { return (clock - clock_).value() << kClockAt; }
 
     std::vector<Wish> wishes_;
+    std::uint64_t wanting_ = 0;  // banks that want something
     Cycles clock_;               // from which the clocks count, …
     std::int64_t sequence_ = 0;  // … and from which the ages do
     std::int64_t stale_ = 1;     // zero while all of it holds
