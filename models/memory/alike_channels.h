@@ -23,14 +23,15 @@ public:
     /// Channels in one state.
     struct Group {
         DramChannel timing;
-        std::vector<int> members;     ///< channels, ascending
-        std::vector<BusSet> buses;    ///< of its members, by pseudo-channel
-        std::int64_t watchers = 0;    ///< sum over its members (watch())
-        bool changed = false;         ///< since `next` was computed
-        Cycles next = Cycles::max();  ///< no completion before
-        std::int64_t pushed = 0;      ///< the last request that concerned it …
-        std::size_t first = 0;        ///< … its first load in that, …
-        std::size_t alike = 0;        ///< … and how many members have the same
+        std::vector<int> members;       ///< channels, ascending
+        std::vector<BusSet> buses;      ///< of its members, by pseudo-channel
+        std::int64_t watchers = 0;      ///< sum over its members (watch())
+        bool changed = false;           ///< since `next` was computed
+        Cycles next = Cycles::max();    ///< no completion before
+        Cycles collected = Cycles(-1);  ///< completions up to here are
+        std::int64_t pushed = 0;        ///< the last request that concerned it …
+        std::size_t first = 0;          ///< … its first load in that, …
+        std::size_t alike = 0;          ///< … and how many members have the same
     };
 
     /// None for an ideal memory. `map` must outlive it.

@@ -13,6 +13,12 @@ Direction direction_of(const tlm::tlm_generic_payload& payload) {
     return payload.is_write() ? Direction::Write : Direction::Read;
 }
 
+/// From the arrival of a burst to the end of its data, at least.
+Ticks least_latency(const DramSpec& spec, const ClockDomain& clock) {
+    if (spec.kind == DramSpec::Kind::Ideal) return Ticks(0);
+    return clock.edge(Cycles(std::min(spec.timing.at("CL"), spec.timing.at("CWL")) + spec.timing.at("BL")));
+}
+
 /// Asks for the same few bytes again and again. Initiators that leave the width at 0 mean all bytes.
 bool streams(const tlm::tlm_generic_payload& payload) {
     return payload.get_streaming_width() > 0 && payload.get_streaming_width() < payload.get_data_length();
@@ -25,7 +31,8 @@ Dram::Dram(sc_core::sc_module_name name, const DramSpec& spec)
       spec_(spec),
       clock_(spec.kind == DramSpec::Kind::Ideal ? Hertz(1) : spec.clock),
       map_(spec.kind == DramSpec::Kind::Ideal ? nullptr : std::make_unique<const AddressMap>(spec_)),
-      channels_(spec_, map_.get()) {
+      channels_(spec_, map_.get()),
+      least_latency_(least_latency(spec_, clock_)) {
     if (map_) patterns_.emplace(spec_, *map_);
     in.register_nb_transport_fw(this, &Dram::nb_transport_fw);
     in.register_b_transport(this, &Dram::b_transport);
@@ -41,8 +48,7 @@ tlm::tlm_sync_enum Dram::nb_transport_fw(int initiator, Payload& payload, tlm::t
                   delay.to_string());
     if (phase == tlm::END_RESP) {
         ports_[static_cast<std::size_t>(initiator)].busy = false;
-        if (!ports_[static_cast<std::size_t>(initiator)].responses.empty())
-            wake_.notify(sc_core::SC_ZERO_TIME);
+        if (!ports_[static_cast<std::size_t>(initiator)].responses.empty()) wake_at(systole::now());
         return tlm::TLM_COMPLETED;
     }
     SYSTOLE_CHECK(phase == tlm::BEGIN_REQ, "{}: phase {} from an initiator", name(), phase.get_name());
@@ -51,10 +57,11 @@ tlm::tlm_sync_enum Dram::nb_transport_fw(int initiator, Payload& payload, tlm::t
     const std::size_t transaction = enter(payload, initiator, nullptr);
     if (!held_.empty() || !place(transaction)) {
         held_.push_back(transaction);
-        sleep();
+        if (held_.size() == 1 && !serving_) sleep();
         return tlm::TLM_ACCEPTED;
     }
-    sleep();
+    // It is not answered before serve() looks anyway.
+    if (!serving_ && systole::now() + least_latency_ < wake_time_) sleep();
     phase = tlm::END_REQ;
     return tlm::TLM_UPDATED;
 }
@@ -114,7 +121,7 @@ bool Dram::place(std::size_t slot) {
     Transaction& transaction = transactions_[slot];
     if (!patterns_) {  // an ideal memory
         answer(slot);
-        wake_.notify(sc_core::SC_ZERO_TIME);
+        wake_at(systole::now());
         return true;
     }
     if (!has_room(transaction)) return false;
@@ -149,8 +156,6 @@ bool Dram::has_room(const Transaction& transaction) {
     }
     if (room <= now) return true;
     door_ = room;
-    for (Group& group : channels_.groups())
-        if (group.watchers > 0) group.timing.settle(room), group.changed = true;
     return false;
 }
 
@@ -171,11 +176,14 @@ void Dram::place_held() {
 }
 
 void Dram::serve() {
+    wake_time_ = Ticks::max();
+    serving_ = true;
     const Cycles now = clock_now();
     catch_up(now);
     if (door_ <= now) place_held();
     for (std::size_t initiator = 0; initiator < ports_.size(); ++initiator)
         send_responses(static_cast<int>(initiator));
+    serving_ = false;
     sleep();
 }
 
@@ -186,7 +194,7 @@ void Dram::catch_up(Cycles now) {
     for (bool asked = true; asked;) {
         asked = false;
         for (Group& group : channels_.groups()) {
-            if (group.watchers == 0 || next_of(group) > now) continue;
+            if (group.watchers == 0 || group.collected >= now || next_of(group) > now) continue;
             advance(group, now);
             move_watchers();
             asked = true;
@@ -202,6 +210,7 @@ void Dram::catch_up(Cycles now) {
 void Dram::advance(Group& group, Cycles now) {
     group.timing.advance(now, completed_);
     group.changed = true;
+    group.collected = now;
     for (const DramChannel::Completion& completion : completed_) {
         const std::int64_t slot = completion.request >> channels_.bus_bits();
         const std::int64_t pseudo_channel = completion.request - (slot << channels_.bus_bits());
@@ -232,7 +241,14 @@ void Dram::watch(const Transaction& transaction) {
     channels_.watch(channel_of(transaction.watched), 1);
 }
 
-Cycles Dram::next_of(Group& group) const {
+/// A clock before which the group completes nothing. While a request is held nothing arrives: what completes
+/// until it enters is known.
+Cycles Dram::next_of(Group& group) {
+    if (door_ != Cycles::max() && !channels_.separated()) {
+        group.timing.settle(door_);
+        group.changed = true;
+        return group.timing.first_completion();
+    }
     if (group.changed) group.next = group.timing.next_event();
     group.changed = false;
     return group.next;
@@ -267,13 +283,18 @@ void Dram::send_responses(int initiator) {
 
 /// Until the next event of any watched channel or full door, and no longer.
 void Dram::sleep() {
-    if (!passed_.empty()) return wake_.notify(sc_core::SC_ZERO_TIME);
+    if (!passed_.empty()) return wake_at(systole::now());
     Cycles next = door_;
     for (Group& group : channels_.groups())
         if (group.watchers > 0) next = std::min(next, next_of(group));
     if (next == Cycles::max()) return;
-    const Ticks now = systole::now();
-    wake_.notify(to_sc_time(std::max(clock_.edge(next), now) - now));
+    wake_at(std::max(clock_.edge(next), systole::now()));
+}
+
+void Dram::wake_at(Ticks time) {
+    if (time >= wake_time_) return;
+    wake_time_ = time;
+    wake_.notify(to_sc_time(time - systole::now()));
 }
 
 Cycles Dram::clock_now() const {

@@ -98,13 +98,14 @@ private:
     bool has_room(const Transaction& transaction);
     void place_held();
     void watch(const Transaction& transaction);
-    Cycles next_of(Group& group) const;
+    Cycles next_of(Group& group);
     void catch_up(Cycles now);
     void advance(Group& group, Cycles now);
     void move_watchers();
     void answer(std::size_t transaction);
     void send_responses(int initiator);
     void sleep();
+    void wake_at(Ticks time);
     Cycles clock_now() const;
     int channel_of(int bus) const { return bus / spec_.pseudo_channels; }
     void fix_until_now();
@@ -126,6 +127,9 @@ private:
     std::vector<DramChannel::Completion> completed_;  // scratch
     std::vector<std::size_t> passed_;  // transactions whose watched share has finished, not yet handled
     std::vector<std::size_t> done_;    // those that are to be answered
+    const Ticks least_latency_;        // of any burst
+    bool serving_ = false;             // serve() runs, and will sleep
+    Ticks wake_time_ = Ticks::max();   // for which serve() is notified
     sc_core::sc_event wake_{"wake"};
     Bytes bytes_read_, bytes_written_;
 };

@@ -24,7 +24,9 @@ Cycles ClockDomain::at_or_after(Ticks t) const {
 
 Cycles ClockDomain::at_or_before(Ticks t) const {
     const Cycles next = at_or_after(t);
-    return edge(next) == t ? next : next - Cycles(1);
+    // Edge `next` lies at t, and not behind it, where next * 10^12 < (t + 1) * f.
+    const Int128 behind = Int128{next.value()} * kTicksPerSecond - Int128{t.value()} * frequency_.value();
+    return behind < frequency_.value() ? next : next - Cycles(1);
 }
 
 }  // namespace systole

@@ -182,6 +182,12 @@ void DramChannel::settle(Cycles now) {
     fix_until(now);
 }
 
+Cycles DramChannel::first_completion() const {
+    Cycles first = Cycles::max();
+    for (const PseudoChannel& bus : buses_) first = std::min(first, bus.first_completion());
+    return first;
+}
+
 Cycles DramChannel::next_event() const {
     const Cycles freed =
         shared_ && !streams() ? std::min(column_bound() + Cycles(1), admission_) : Cycles::max();

@@ -53,6 +53,10 @@ public:
     /// bound, not a plan, so that nothing must be undone when a request arrives. Cycles::max() when idle.
     Cycles next_event() const;
 
+    /// When the first completion is that follows from what is fixed and is not collected; Cycles::max() if
+    /// there is none.
+    Cycles first_completion() const;
+
     /// Requests that are not yet wholly in the window; and a bound as above on the clock at which there is
     /// one less (Cycles::max() if there is none).
     std::int64_t at_door(int pseudo_channel, Direction direction) const;
