@@ -101,15 +101,18 @@ void BankCalendar::share(Span span, const std::vector<std::int64_t>& lines) {
 
 Cycles BankCalendar::take(Cycles now, Cycles begin, Cycles least, const BankLoad& load) {
     const std::vector<std::int64_t>& lines = load.lines();
-    SYSTOLE_CHECK(
-        begin >= now && least >= Cycles(1) && lines.size() == banks_ && load.busiest() < kMostAccesses,
-        "{} accesses of a bank from cycle {} on, in cycle {}", load.busiest(), begin.value(), now.value());
+    SYSTOLE_CHECK(begin >= now && least >= Cycles(1) && lines.size() == banks_,
+                  "from cycle {} on, in cycle {}: {} cycles of {} banks", begin.value(), now.value(),
+                  least.value(), lines.size());
     SYSTOLE_CHECK(segments_[head_].from <= now, "asked in cycle {}, but what was before {} is forgotten",
                   now.value(), segments_[head_].from.value());
     forget(now);
     Span span{0, banks_};  // few banks are neighbours: the lines of a chunk
     while (span.begin < span.end && lines[span.begin] == 0) ++span.begin;
     while (span.begin < span.end && lines[span.end - 1] == 0) --span.end;
+    std::int64_t busiest = 0;
+    for (std::size_t bank = span.begin; bank < span.end; ++bank) busiest = std::max(busiest, lines[bank]);
+    SYSTOLE_CHECK(busiest < kMostAccesses, "{} accesses of a bank in cycle {}", busiest, now.value());
     const std::size_t first = at(head_, begin);
     Cycles end = begin + least;
     sum_rooms(span, first, begin, end);
