@@ -127,7 +127,7 @@ bool Dram::place(std::size_t slot) {
     if (!has_room(transaction)) return false;
     if (in_flight_ == 1) channels_.merge(clock_now());
     channels_.push(transaction.shares, static_cast<std::int64_t>(slot), transaction.direction,
-                   clock_.at_or_after(systole::now()));
+                   clocks().after);
     transaction.watched = transaction.left.first();
     watch(transaction);
     return true;
@@ -297,8 +297,10 @@ void Dram::wake_at(Ticks time) {
     wake_.notify(to_sc_time(time - systole::now()));
 }
 
-Cycles Dram::clock_now() const {
-    return clock_.at_or_before(systole::now());
+const Dram::Clocks& Dram::clocks() {
+    const Ticks now = systole::now();
+    if (clocks_.time != now) clocks_ = {now, clock_.at_or_before(now), clock_.at_or_after(now)};
+    return clocks_;
 }
 
 void Dram::listen(int channel, DramChannel::Listener listener) {

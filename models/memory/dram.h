@@ -106,7 +106,13 @@ private:
     void send_responses(int initiator);
     void sleep();
     void wake_at(Ticks time);
-    Cycles clock_now() const;
+    /// The clock of an edge at or before the current time, and at or after it.
+    struct Clocks {
+        Ticks time = Ticks(-1);
+        Cycles before, after;
+    };
+    const Clocks& clocks();
+    Cycles clock_now() { return clocks().before; }
     int channel_of(int bus) const { return bus / spec_.pseudo_channels; }
     void fix_until_now();
     DramChannel::Stats counts();
@@ -130,6 +136,7 @@ private:
     const Ticks least_latency_;        // of any burst
     bool serving_ = false;             // serve() runs, and will sleep
     Ticks wake_time_ = Ticks::max();   // for which serve() is notified
+    Clocks clocks_;                    // as last asked: dividing is what takes long
     sc_core::sc_event wake_{"wake"};
     Bytes bytes_read_, bytes_written_;
 };
