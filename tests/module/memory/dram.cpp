@@ -228,7 +228,7 @@ struct Seen {
     std::vector<Stat> stats;
 };
 
-/// `apart`: every channel is simulated by itself.
+/// `apart`: every channel is simulated by itself, and asked at its bounds whether a held request may enter.
 Seen run_both(const DramSpec& spec, const std::vector<Source::Request>& first,
               const std::vector<Source::Request>& second, bool apart) {
     FreshKernel kernel;
