@@ -28,6 +28,7 @@ Bytes weight_bytes(const Graph& graph, const Layer& layer) {
     Bytes bytes;
     if (layer.weights) bytes += stored_bytes(graph.tensors[*layer.weights]);
     if (layer.bias) bytes += stored_bytes(graph.tensors[*layer.bias]);
+    if (layer.scales) bytes += stored_bytes(graph.tensors[*layer.scales]);
     return bytes;
 }
 

@@ -67,8 +67,8 @@ private:
     }
 
     void lay_out();
-    void lay_out_columns(Placement& placement, const MatrixView& matrix, DType dtype) const;
-    void tile(Placement& placement, const MatrixView& matrix, DType dtype) const;
+    void lay_out_columns(Placement& placement, const MatrixView& matrix) const;
+    void tile(Placement& placement, const MatrixView& matrix) const;
     void measure();
     void place_residents();
     void place_weights();
@@ -92,19 +92,19 @@ void Allocator::fail_overflow() const {
                                 graph_.name, rules_.tile_rows, rules_.tile_cols));
 }
 
-void Allocator::lay_out_columns(Placement& placement, const MatrixView& matrix, DType dtype) const {
+void Allocator::lay_out_columns(Placement& placement, const MatrixView& matrix) const {
     placement.layout = Layout::ColumnMajor;
     const auto columns = checked_mul(matrix.groups, matrix.n);
-    const auto bytes = columns ? checked_mul(*columns, row_bytes(dtype, matrix.k).value()) : columns;
+    const auto bytes = columns ? checked_mul(*columns, row_bytes(placement.each, matrix.k).value()) : columns;
     if (!bytes) fail_overflow();
     placement.bytes = Bytes(*bytes);
 }
 
-void Allocator::tile(Placement& placement, const MatrixView& matrix, DType dtype) const {
+void Allocator::tile(Placement& placement, const MatrixView& matrix) const {
     placement.layout = Layout::Tiled;
     placement.tile_rows = rules_.tile_rows;
     placement.tile_cols = rules_.tile_cols;
-    std::optional<std::int64_t> bytes = row_bytes(dtype, rules_.tile_cols).value();
+    std::optional<std::int64_t> bytes = row_bytes(placement.each, rules_.tile_cols).value();
     for (const std::int64_t factor : {rules_.tile_rows, matrix.groups, ceil_div(matrix.k, rules_.tile_rows),
                                       ceil_div(matrix.n, rules_.tile_cols)})
         if (bytes) bytes = checked_mul(*bytes, factor);
@@ -123,11 +123,12 @@ void Allocator::lay_out() {
         const std::optional<MatrixView> matrix = matrix_of(layer.op);
         if (!matrix || !layer.weights) continue;
         Placement& placement = placements_[*layer.weights];
-        const DType dtype = graph_.tensors[*layer.weights].dtype;
+        const Tensor& weights = graph_.tensors[*layer.weights];
+        placement.each = bits_per_weight(weights.dtype, weights.format, rules_.tile_rows);
         if (rules_.weights == Layout::Tiled)
-            tile(placement, *matrix, dtype);
+            tile(placement, *matrix);
         else
-            lay_out_columns(placement, *matrix, dtype);
+            lay_out_columns(placement, *matrix);
     }
 }
 

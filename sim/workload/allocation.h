@@ -29,6 +29,7 @@ struct Placement {
     std::int64_t address = 0;                   ///< first byte, in its space
     Bytes bytes;                                ///< including the layout's padding
     std::int64_t tile_rows = 0, tile_cols = 0;  ///< Layout::Tiled
+    BitsPerWeight each = {};                    ///< Layout::Tiled, Layout::ColumnMajor: a weight
 };
 
 /// A device's rules.

@@ -39,6 +39,10 @@ Bits bits_of(DType dtype) {
     return Bits(32);
 }
 
+bool is_floating(DType dtype) {
+    return dtype == DType::Fp8 || dtype == DType::Bf16 || dtype == DType::Fp16 || dtype == DType::Fp32;
+}
+
 Bytes row_bytes(DType dtype, std::int64_t elements) {
     return to_bytes(bits_of(dtype) * elements);
 }

@@ -25,6 +25,7 @@ Bits bits_of(DType dtype);
 constexpr std::optional<DType> other_than(DType first, DType second) {
     return first == second ? std::nullopt : std::optional(second);
 }
+bool is_floating(DType dtype);
 /// Bytes that a contiguous row of `elements` takes, padded to whole bytes.
 Bytes row_bytes(DType dtype, std::int64_t elements);
 

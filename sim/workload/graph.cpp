@@ -18,7 +18,8 @@ std::int64_t elements(const Shape& shape) {
 
 Bytes stored_bytes(const Tensor& tensor) {
     const std::int64_t row = tensor.shape.back();
-    return row_bytes(tensor.dtype, row) * (elements(tensor.shape) / row);
+    if (!tensor.format.packed()) return row_bytes(tensor.dtype, row) * (elements(tensor.shape) / row);
+    return row_bytes(bits_per_weight(tensor.dtype, tensor.format), elements(tensor.shape));
 }
 
 Macs total_macs(const Graph& graph) {

@@ -26,6 +26,7 @@ struct Tensor {
     TensorRole role = TensorRole::Activation;
     /// A reshape of that tensor: the same bytes at the same address. Never names another view.
     std::optional<TensorId> view_of = std::nullopt;
+    WeightFormat format = {};  ///< of weights of a conv2d or matmul
 };
 
 struct Layer {
@@ -38,6 +39,9 @@ struct Layer {
     std::optional<TensorId> bias;  ///< conv2d [k], matmul [n] (int32 or fp32), layer norm [cols]
     TensorId output = 0;
     SourceMark where;  ///< in the trace file, for errors of later stages
+    /// Stored scales of weights: conv2d [k], matmul [n]; of quantize and dequantize: [cols], or one row for
+    /// each group. Those of a group of a conv2d's or matmul's rows lie among the weights.
+    std::optional<TensorId> scales = std::nullopt;
 };
 
 /// Layers that stand several times one behind the other: `turns` times so many layers, with so many tensors.

@@ -35,6 +35,31 @@ bool begins_inside_byte(const Operator& op, const Tensor& in) {
     return along_rows && bits_of(in.dtype).value() * slice->begin % 8 != 0;
 }
 
+WeightFormat format_of(const Operator& op) {
+    if (const auto* conv = std::get_if<Conv2d>(&op)) return conv->format;
+    if (const auto* matmul = std::get_if<MatMul>(&op)) return matmul->format;
+    const auto* scaling = std::get_if<Scaling>(&op);
+    return scaling ? scaling->format : WeightFormat{};
+}
+
+/// What an operator with scales cannot make of these dtypes, or "".
+std::string dtype_fault(const LayerPlan& plan, const Tensor& in) {
+    if (const auto* scaling = std::get_if<Scaling>(&plan.op)) {
+        const bool narrow = scaling->kind == Scaling::Kind::Quantize;
+        if (narrow && !is_floating(in.dtype))
+            return fmt::format("reads floating-point numbers, but '{}' is {}", in.name, to_string(in.dtype));
+        if (!narrow && !is_floating(plan.out_dtype))
+            return fmt::format("makes floating-point numbers, not {}", to_string(plan.out_dtype));
+        return "";
+    }
+    if (format_of(plan.op).scales == Scales::Group && !is_floating(in.dtype))
+        return fmt::format(
+            "weights with scales of groups become numbers of the input's dtype, which must be a "
+            "floating-point one; '{}' is {}",
+            in.name, to_string(in.dtype));
+    return "";
+}
+
 /// Whether the elements of a head do not fill their bytes.
 bool ends_inside_byte(const Operator& op, const Tensor& in) {
     const auto* attention = std::get_if<Attention>(&op);
@@ -93,21 +118,26 @@ std::optional<TensorId> GraphBuilder::add_layer(LayerPlan plan) {
     if (ends_inside_byte(plan.op, first))
         faults.push_back(fmt::format("rows of '{}' {} are cut by heads, inside a byte", first.name,
                                      to_string(first.dtype)));
+    if (const std::string fault = dtype_fault(plan, first); !fault.empty()) faults.push_back(fault);
     for (const std::string& fault : faults)
         mistakes_->add(plan.where, fmt::format("{} '{}': {}", op_name(plan.op), plan.name, fault));
     if (!faults.empty()) return std::nullopt;
 
     Layer layer{plan.name, plan.op, plan.inputs, {}, {}, 0, plan.where};
     for (const TensorId input : plan.inputs) uses_[input].read = true;
-    const auto add_stored = [&](const std::optional<Shape>& shape, std::string_view part, DType dtype) {
+    const auto add_stored = [&](const std::optional<Shape>& shape, std::string_view part, DType dtype,
+                                const WeightFormat& format = {}) {
         if (!shape) return std::optional<TensorId>{};
         const auto id = add_tensor(
-            {fmt::format("{}.{}", plan.name, part), *shape, dtype, TensorRole::Weights}, plan.where);
+            {fmt::format("{}.{}", plan.name, part), *shape, dtype, TensorRole::Weights, {}, format},
+            plan.where);
         if (id) uses_[*id].read = true;
         return id;
     };
     const DType activations = tensor(plan.inputs.front()).dtype;
-    layer.weights = add_stored(weights_shape(plan.op), "weights", plan.weight_dtype);
+    const WeightFormat format = format_of(plan.op);
+    layer.weights = add_stored(weights_shape(plan.op), "weights", plan.weight_dtype, format);
+    layer.scales = add_stored(scales_shape(plan.op), "scales", format.scale_dtype);
     layer.bias = add_stored(bias_shape(plan.op), "bias", bias_dtype(plan, activations));
     const bool cache = std::holds_alternative<CacheAppend>(plan.op);
     const auto output = add_tensor({plan.name, std::move(plan.output), plan.out_dtype,
@@ -120,6 +150,36 @@ std::optional<TensorId> GraphBuilder::add_layer(LayerPlan plan) {
 }
 
 std::optional<TensorId> GraphBuilder::add_unfused(const LayerPlan& plan) {
+    return std::holds_alternative<MatMul>(plan.op) ? add_unfused_matmul(plan) : add_unfused_attention(plan);
+}
+
+std::optional<TensorId> GraphBuilder::add_unfused_matmul(const LayerPlan& plan) {
+    auto product = std::get<MatMul>(plan.op);
+    const WeightFormat format = std::exchange(product.format, {});
+    const auto refuse = [&](const std::string& why) {
+        mistakes_->add(plan.where, fmt::format("matmul '{}': 'fused: false' {}", plan.name, why));
+        return std::nullopt;
+    };
+    if (format.scales == Scales::None) return refuse("is for weights with 'scales'");
+    if (format.sparse()) return refuse("makes all of the weights; give no 'sparsity' with it");
+    std::vector<std::string> faults = find_faults(plan.op);
+    if (!faults.empty()) return refuse("cannot be: " + faults.front());
+    product.shared_weights = false;
+    product.m *= std::exchange(product.batch, 1);
+    const Shape shape = {product.k, product.n};
+    const auto stored =
+        add_tensor({plan.name + ".weights", shape, plan.weight_dtype, TensorRole::Weights}, plan.where);
+    if (!stored) return std::nullopt;
+    const DType dtype = tensor(plan.inputs[0]).dtype;
+    const Scaling scaling{Scaling::Kind::Dequantize, product.k, product.n, format};
+    const auto numbers =
+        add_layer({plan.name + ".dequantize", scaling, {*stored}, shape, dtype, dtype, plan.where});
+    if (!numbers) return std::nullopt;
+    return add_layer(
+        {plan.name, product, {plan.inputs[0], *numbers}, plan.output, dtype, plan.out_dtype, plan.where});
+}
+
+std::optional<TensorId> GraphBuilder::add_unfused_attention(const LayerPlan& plan) {
     const auto& whole = std::get<Attention>(plan.op);
     const Shape shape = {whole.batch, whole.kv_heads, whole.q_len, whole.group(), whole.kv_len};
     const auto part = [&](Attention::Part which) {

@@ -34,7 +34,8 @@ public:
     std::optional<TensorId> add_input(std::string name, Shape shape, DType dtype, const SourceMark& where,
                                       TensorRole role = TensorRole::Input);
     std::optional<TensorId> add_layer(LayerPlan plan);
-    /// An attention as three layers: scores, their softmax, and the product with the values.
+    /// An attention as three layers: scores, their softmax, and the product with the values. A matmul as two:
+    /// its weights become a tensor of the input's dtype, which is the product's second operand.
     std::optional<TensorId> add_unfused(const LayerPlan& plan);
     /// The elements of `base` under another shape.
     std::optional<TensorId> add_view(std::string name, TensorId base, Shape shape, const SourceMark& where);
@@ -50,6 +51,8 @@ public:
     Graph finish(const SourceMark& where);
 
 private:
+    std::optional<TensorId> add_unfused_attention(const LayerPlan& plan);
+    std::optional<TensorId> add_unfused_matmul(const LayerPlan& plan);
     std::optional<TensorId> add_tensor(Tensor tensor, const SourceMark& where);
     void report_unread();
     void report_overflow(const SourceMark& where);

@@ -30,6 +30,7 @@ Meaning read_conv2d(LayerText& text) {
     conv.bias = keys.flag("bias", false);
     conv.post = read_post(keys);
     conv.round_up = keys.flag("round_up", false);
+    conv.format = read_weight_format(keys);
     const bool depthwise = keys.flag("depthwise", false);
     if (depthwise && keys.has("groups"))
         keys.fail("'depthwise: true' sets the groups; give one of the two", "groups");
@@ -46,6 +47,8 @@ Meaning read_matmul(LayerText& text) {
     matmul.n = keys.integer("n", 1);
     matmul.bias = keys.flag("bias", false);
     matmul.post = read_post(keys);
+    matmul.format = read_weight_format(keys);
+    const bool fused = keys.flag("fused", true);
     if (!text.sound()) return std::nullopt;
     Shape output = text.shape(0);
     if (output.size() < 2) {
@@ -64,7 +67,7 @@ Meaning read_matmul(LayerText& text) {
     matmul.k = output.back();
     matmul.m = rows_of(output);
     output.back() = matmul.n;
-    return LayerMeaning{matmul, output};
+    return LayerMeaning{matmul, output, std::nullopt, !fused};
 }
 
 Meaning read_batched_matmul(LayerText& text) {
@@ -182,6 +185,8 @@ const std::vector<OpSyntax>& syntaxes() {
                                               {"top_k", 1, read_top_k},
                                               {"lstm_cell", 2, read_lstm_cell},
                                               {"gru_cell", 3, read_gru_cell},
+                                              {"quantize", 1, read_quantize},
+                                              {"dequantize", 1, read_dequantize},
                                               {"kv_cache", 1, read_kv_cache},
                                               {"attention", 3, read_attention}};
     return all;

@@ -41,7 +41,9 @@ struct LayerMeaning {
     std::optional<Operator> op;
     Shape output;
     std::optional<DType> dtype = std::nullopt;  ///< of the output, where the operator alone decides it
-    bool unfused = false;                       ///< attention whose scores are tensors: three layers
+    /// Attention whose scores are tensors: three layers. Weights that a layer of its own turns into numbers:
+    /// two.
+    bool unfused = false;
 };
 
 /// How one operator is written.
@@ -64,6 +66,10 @@ const std::vector<std::string>& norm_kinds();
 const std::vector<std::string>& resize_kinds();
 /// The names of `spread:`, in the order of the enum.
 const std::vector<std::string>& spread_names();
+/// `scales`, `group`, `scale_dtype` and `sparsity` of stored weights.
+WeightFormat read_weight_format(Keys& keys);
+/// `scales`, `group` and `scale_dtype` of a layer that only scales.
+WeightFormat read_scaling_format(Keys& keys);
 /// One of function_names(); without "none" for the operator whose only work it is.
 Function read_post(Keys& keys);
 Function read_function(Keys& keys);

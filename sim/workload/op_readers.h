@@ -30,4 +30,8 @@ std::optional<LayerMeaning> read_kv_cache(LayerText& text);
 // elementwise_reader.cpp
 std::optional<LayerMeaning> read_elementwise(LayerText& text);
 
+// scaling_reader.cpp
+std::optional<LayerMeaning> read_quantize(LayerText& text);
+std::optional<LayerMeaning> read_dequantize(LayerText& text);
+
 }  // namespace systole

@@ -28,6 +28,16 @@ void expect_countable(std::string_view what, std::initializer_list<std::int64_t>
     if (!product(factors)) faults.push_back(fmt::format("has more than 2^63 {}", what));
 }
 
+/// Whether K, or the rows of a tensor, fall into groups of scales; and K into patterns of sparse weights.
+void expect_whole(const WeightFormat& format, std::int64_t k, std::string_view what, Faults& faults) {
+    if (format.scales == Scales::Group && k % format.group != 0)
+        faults.push_back(
+            fmt::format("groups of {} that share a scale do not divide the {} {}", format.group, k, what));
+    if (format.sparse() && k % format.of != 0)
+        faults.push_back(
+            fmt::format("the sparsity {}:{} does not divide the {} {}", format.kept, format.of, k, what));
+}
+
 struct FaultsOf {
     Faults operator()(const Conv2d& c) const {
         Faults faults;
@@ -40,6 +50,14 @@ struct FaultsOf {
         if (c.in_c % c.groups != 0 || c.out_c % c.groups != 0)
             faults.push_back(fmt::format("groups {} must divide the {} input and the {} output channels",
                                          c.groups, c.in_c, c.out_c));
+        if (c.format.scales == Scales::Group)
+            faults.push_back(
+                "scales of groups are those of a matmul; of a convolution give 'scales: channel'");
+        else if (c.format != WeightFormat{} && c.depthwise())
+            faults.push_back("the weights of a depthwise convolution have neither scales nor sparsity");
+        else if (faults.empty())
+            expect_whole(c.format, c.in_c / c.groups,
+                         c.groups > 1 ? "input channels of a group" : "input channels", faults);
         if (faults.empty())
             expect_countable(
                 "multiply-accumulates",
@@ -49,6 +67,7 @@ struct FaultsOf {
 
     Faults operator()(const MatMul& m) const {
         Faults faults;
+        expect_whole(m.format, m.k, "rows of its weights (K)", faults);
         expect_countable("multiply-accumulates", {m.batch, m.m, m.n, m.k}, faults);
         return faults;
     }
@@ -79,6 +98,12 @@ struct FaultsOf {
     Faults operator()(const Rotary& r) const {
         if (r.dim % 2 == 0) return {};
         return {fmt::format("turns pairs of elements, but a row has {}", r.dim)};
+    }
+
+    Faults operator()(const Scaling& s) const {
+        Faults faults;
+        expect_whole(s.format, s.rows, "rows", faults);
+        return faults;
     }
 
     Faults operator()(const CacheAppend& c) const {
@@ -121,6 +146,18 @@ std::optional<Shape> weights_shape(const Operator& op) {
     if (const auto* e = std::get_if<Embedding>(&op)) return Shape{e->vocabulary, e->width};
     if (const auto* e = std::get_if<Elementwise>(&op); e && e->stored) return Shape{e->elements / e->times};
     if (const auto* r = std::get_if<Rotary>(&op)) return Shape{r->seq, r->dim};
+    return std::nullopt;
+}
+
+std::optional<Shape> scales_shape(const Operator& op) {
+    if (const auto* s = std::get_if<Scaling>(&op)) {
+        if (s->format.scales == Scales::Group) return Shape{s->rows / s->format.group, s->cols};
+        return s->format.scales == Scales::Channel ? std::optional(Shape{s->cols}) : std::nullopt;
+    }
+    const auto* c = std::get_if<Conv2d>(&op);
+    const auto* m = std::get_if<MatMul>(&op);
+    if (c && c->format.scales == Scales::Channel) return Shape{c->out_c};
+    if (m && m->format.scales == Scales::Channel) return Shape{m->n};
     return std::nullopt;
 }
 

@@ -12,13 +12,15 @@
 namespace systole {
 
 /// What is wrong with the operator, a sentence each: a kernel larger than its padded input, groups that do
-/// not divide, pairs of an odd number, more of
-/// the greatest than there are, more than 2^63 multiply-accumulates or elements under a pool's
+/// not divide, groups of scales or patterns of sparse weights that do not divide K, pairs of an odd number,
+/// more of the greatest than there are, more than 2^63 multiply-accumulates or elements under a pool's
 /// windows. Expects dimensions of 1 … 2^31-1.
 std::vector<std::string> find_faults(const Operator& op);
 
 /// The stored weights, if the operator has any.
 std::optional<Shape> weights_shape(const Operator& op);
+/// The stored scales of weights that lie apart from them, if the operator has any.
+std::optional<Shape> scales_shape(const Operator& op);
 /// The stored bias, if the operator has one.
 std::optional<Shape> bias_shape(const Operator& op);
 

@@ -23,6 +23,9 @@ struct NameOf {
     std::string_view operator()(const LstmCell&) const { return "lstm_cell"; }
     std::string_view operator()(const GruCell&) const { return "gru_cell"; }
     std::string_view operator()(const CacheAppend&) const { return "kv_cache"; }
+    std::string_view operator()(const Scaling& s) const {
+        return s.kind == Scaling::Kind::Quantize ? "quantize" : "dequantize";
+    }
     std::string_view operator()(const Attention& a) const {
         if (a.part == Attention::Part::Scores) return "attention_scores";
         return a.part == Attention::Part::Context ? "attention_context" : "attention";
@@ -31,9 +34,10 @@ struct NameOf {
 
 struct MacsOf {
     std::int64_t operator()(const Conv2d& c) const {
-        return c.batch * c.out_h() * c.out_w() * c.out_c * c.kernel_h * c.kernel_w * (c.in_c / c.groups);
+        const std::int64_t taps = c.kernel_h * c.kernel_w;
+        return c.batch * c.out_h() * c.out_w() * c.out_c * taps * c.format.stored(c.in_c / c.groups);
     }
-    std::int64_t operator()(const MatMul& m) const { return m.batch * m.m * m.n * m.k; }
+    std::int64_t operator()(const MatMul& m) const { return m.batch * m.m * m.n * m.format.stored(m.k); }
     std::int64_t operator()(const Attention& a) const {
         const std::int64_t products = a.part == Attention::Part::Whole ? 2 : 1;
         return products * a.batch * a.heads * a.pairs() * a.head_dim;

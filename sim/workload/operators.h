@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/base/units.h"
+#include "sim/workload/weight_format.h"
 
 namespace systole {
 
@@ -25,6 +26,7 @@ struct Conv2d {
     /// Output sizes round up: a last window that reaches beyond the padding counts, on zeros. With a stride
     /// beyond the kernel it may even begin there, and reads nothing else.
     bool round_up = false;
+    WeightFormat format = {};  ///< of w, whose K is (r, s, c of the group)
 
     std::int64_t out_h() const { return outputs(in_h, kernel_h); }
     std::int64_t out_w() const { return outputs(in_w, kernel_w); }
@@ -45,6 +47,7 @@ struct MatMul {
     bool transposed_b = false;  ///< the second operand is stored [.., n, k]
     bool bias = false;
     Function post = Function::None;
+    WeightFormat format = {};  ///< of stored weights
     friend bool operator==(const MatMul&, const MatMul&) = default;
 };
 
@@ -198,9 +201,19 @@ struct Attention {
     friend bool operator==(const Attention&, const Attention&) = default;
 };
 
+/// Numbers of one dtype as those of another: out[r, c] = in[r, c] * scale[r / group, c], or divided by it.
+/// The scales are stored, but for one of a whole tensor, which is part of the program.
+struct Scaling {
+    enum class Kind { Quantize, Dequantize };
+    Kind kind = Kind::Dequantize;
+    std::int64_t rows = 1, cols = 1;
+    WeightFormat format = {};  ///< its scales only
+    friend bool operator==(const Scaling&, const Scaling&) = default;
+};
+
 using Operator =
     std::variant<Conv2d, MatMul, Elementwise, Activation, Pool, Softmax, Norm, Transpose, Embedding, Concat,
-                 Slice, Resize, Rotary, Gather, TopK, LstmCell, GruCell, CacheAppend, Attention>;
+                 Slice, Resize, Rotary, Gather, TopK, LstmCell, GruCell, CacheAppend, Attention, Scaling>;
 
 /// "conv2d", "matmul", "elementwise", ... as written in traces and results.
 std::string_view op_name(const Operator& op);
@@ -208,8 +221,9 @@ std::string_view to_string(Function function);
 /// All functions, "none" first, in the order of the enum.
 const std::vector<std::string>& function_names();
 
-/// Multiply-accumulates of the matrix kind (conv2d, matmul, attention: of pairs that see each other); 0 for
-/// all others. Shapes in a Graph were checked for overflow when it was read.
+/// Multiply-accumulates of the matrix kind (conv2d, matmul: with the weights that are kept; attention: of
+/// pairs that see each other); 0 for all others. Shapes in a Graph were checked for overflow when it was
+/// read.
 Macs macs(const Operator& op);
 
 }  // namespace systole

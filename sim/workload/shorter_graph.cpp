@@ -34,13 +34,13 @@ public:
 
     bool same(const Layer& own, const Layer& other) const {
         return own.op == other.op && same(own.weights, other.weights) && same(own.bias, other.bias) &&
-               same(own.output, other.output) &&
+               same(own.scales, other.scales) && same(own.output, other.output) &&
                std::equal(own.inputs.begin(), own.inputs.end(), other.inputs.begin(), other.inputs.end(),
                           [&](TensorId a, TensorId b) { return same(a, b); });
     }
     bool same(const Tensor& own, const Tensor& other) const {
         return own.shape == other.shape && own.dtype == other.dtype && own.role == other.role &&
-               same(own.view_of, other.view_of);
+               own.format == other.format && same(own.view_of, other.view_of);
     }
 
 private:
@@ -155,6 +155,7 @@ ShorterGraph shorten(const Graph& graph, const std::vector<std::size_t>& turns) 
         place_each(layer.inputs);
         if (layer.weights) layer.weights = place(*layer.weights);
         if (layer.bias) layer.bias = place(*layer.bias);
+        if (layer.scales) layer.scales = place(*layer.scales);
         layer.output = place(layer.output);
     }
     place_each(shorter.graph.inputs);

@@ -31,7 +31,11 @@ Single read_matmul(Keys& keys) {
     m.k = keys.integer("k", 1);
     m.batch = keys.integer("batch", 1, 1);
     m.shared_weights = m.batch == 1;
-    if (m.shared_weights) return {m, {{m.m, m.k}}, {m.m, m.n}};
+    if (m.shared_weights) {
+        m.format = read_weight_format(keys);
+        const bool fused = keys.flag("fused", true);
+        return {m, {{m.m, m.k}}, {m.m, m.n}, !fused};
+    }
     return {m, {{m.batch, m.m, m.k}, {m.batch, m.k, m.n}}, {m.batch, m.m, m.n}};
 }
 
@@ -49,6 +53,7 @@ Single read_conv2d(Keys& keys) {
     c.dilation = keys.integer("dilation", 1, 1);
     c.groups = keys.integer("groups", 1, 1);
     c.round_up = keys.flag("round_up", false);
+    c.format = read_weight_format(keys);
     return {c, {{c.batch, c.in_h, c.in_w, c.in_c}}, {c.batch, c.out_h(), c.out_w(), c.out_c}};
 }
 
@@ -160,6 +165,19 @@ Single read_top_k(Keys& keys) {
     return {t, {{t.rows, t.cols}}, {t.rows, t.k}};
 }
 
+Single read_scaling(Keys& keys, Scaling::Kind kind) {
+    const Scaling s{kind, keys.integer("rows", 1), keys.integer("cols", 1), read_scaling_format(keys)};
+    return {s, {{s.rows, s.cols}}, {s.rows, s.cols}};
+}
+
+Single read_quantize(Keys& keys) {
+    return read_scaling(keys, Scaling::Kind::Quantize);
+}
+
+Single read_dequantize(Keys& keys) {
+    return read_scaling(keys, Scaling::Kind::Dequantize);
+}
+
 /// Elements of a state whose gates lie side by side in a row.
 std::int64_t read_hidden(Keys& keys) {
     const std::int64_t hidden = keys.integer("hidden", 1);
@@ -215,7 +233,8 @@ const std::vector<SingleSyntax>& syntaxes() {
         {"activation", read_activation},   {"transpose", read_transpose}, {"embedding", read_embedding},
         {"gather", read_gather},           {"slice", read_slice},         {"resize", read_resize},
         {"rotary", read_rotary},           {"top_k", read_top_k},         {"lstm_cell", read_lstm_cell},
-        {"gru_cell", read_gru_cell},       {"attention", read_attention}};
+        {"gru_cell", read_gru_cell},       {"attention", read_attention}, {"quantize", read_quantize},
+        {"dequantize", read_dequantize}};
     return all;
 }
 
@@ -254,6 +273,11 @@ SingleDtypes read_dtypes(Keys& keys, const Operator& op) {
     if (std::holds_alternative<Embedding>(op))
         return {DType::Int32, dtype, keys.dtype("dtype_out").value_or(dtype)};
     if (std::holds_alternative<Gather>(op)) return {dtype, DType::Int32, dtype};
+    if (const auto* scaling = std::get_if<Scaling>(&op)) {
+        const bool narrow = scaling->kind == Scaling::Kind::Quantize;
+        const DType from = keys.dtype("dtype").value_or(narrow ? DType::Bf16 : DType::Int8);
+        return {from, from, keys.dtype("dtype_out").value_or(narrow ? DType::Int8 : DType::Bf16)};
+    }
     const bool two_operands = std::holds_alternative<MatMul>(op) || std::holds_alternative<Conv2d>(op) ||
                               std::holds_alternative<Attention>(op);
     const DType a = two_operands ? keys.dtype("dtype_a").value_or(dtype) : dtype;

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace systole::test {
 
 std::string RandomMachine::device() {
@@ -15,11 +17,11 @@ std::string RandomMachine::device() {
         "device: random\nkind: systolic\n"
         "core: {{clock: {} MHz}}\n"
         "mxu: {{count: {}, rows: {}, cols: {}, dataflow: {}, shadow_register: {}, weight_fifo_tiles: {}, "
-        "weight_source: {}, "
+        "weight_source: {}, unpack: {}, "
         "accumulator_rows: {}, accumulator_latency: {}, im2col: {}, rate: {{{}}}}}\n",
         between(50, 2000), between(1, 4), rows, cols, dataflow, coin() ? "on" : "off", fifo_tiles,
-        from_dram ? "dram" : "scratchpad", between(8, 200), between(1, 8), one_of("packed", "per_tap"),
-        rate_keys());
+        from_dram ? "dram" : "scratchpad", 1 + formats_() % 32, between(8, 200), between(1, 8),
+        one_of("packed", "per_tap"), rate_keys());
     text += fmt::format(
         "scratchpad: {{capacity: 2 MiB, banks: {}, bank_width: {} B, activation_ports: {}, "
         "weight_port_width: {} B, "
@@ -88,13 +90,25 @@ std::string RandomMachine::feature_layer(int index, int& channels) {
     }
 }
 
-std::string RandomMachine::row_layer(int index) {
+/// How the weights of a matmul are stored. From dice of their own.
+std::string RandomMachine::weight_format(std::int64_t k) {
+    const char* const scales[] = {"none", "tensor", "channel"};
+    std::string text = fmt::format(", scales: {}", scales[formats_() % 3]);
+    if (formats_() % 2 == 0) text += ", weight_dtype: int8";
+    // Arrays of two or three rows take no pattern of four.
+    if (k % 2 == 0 && formats_() % 2 == 0) text += ", sparsity: 1:2";
+    return text;
+}
+
+std::string RandomMachine::row_layer(int index, std::int64_t& width) {
     const std::string head = fmt::format("  - {{name: l{}, ", index);
     switch (between(0, 3)) {
         case 0:
-        case 1:
-            return head +
-                   fmt::format("op: matmul, n: {}, bias: {}}}\n", between(1, 90), coin() ? "true" : "false");
+        case 1: {
+            const std::int64_t k = std::exchange(width, between(1, 90));
+            const char* const bias = coin() ? "true" : "false";
+            return head + fmt::format("op: matmul, n: {}, bias: {}{}}}\n", width, bias, weight_format(k));
+        }
         case 2:
             return head + "op: softmax}\n";
         default:
@@ -112,9 +126,11 @@ std::string RandomMachine::trace() {
                             between(8, 16), between(8, 16), channels);
         for (int i = 0; i < layers; ++i) text += feature_layer(i, channels);
     } else {
-        text += fmt::format("inputs: {{x: {{shape: [batch, {}, {}], dtype: dtype}}}}\nlayers:\n",
-                            between(1, 40), between(1, 90));
-        for (int i = 0; i < layers; ++i) text += row_layer(i);
+        const std::int64_t rows = between(1, 40);
+        std::int64_t width = between(1, 90);
+        text +=
+            fmt::format("inputs: {{x: {{shape: [batch, {}, {}], dtype: dtype}}}}\nlayers:\n", rows, width);
+        for (int i = 0; i < layers; ++i) text += row_layer(i, width);
     }
     return text + fmt::format("outputs: [l{}]\n", layers - 1);
 }

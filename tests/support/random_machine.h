@@ -10,7 +10,7 @@ namespace systole::test {
 
 class RandomMachine {
 public:
-    explicit RandomMachine(std::uint64_t seed) : random_(seed), banks_(seed), rates_(seed) {}
+    explicit RandomMachine(std::uint64_t seed) : random_(seed), banks_(seed), rates_(seed), formats_(seed) {}
 
     /// A device of kind systolic, as YAML; `memory:` names a shipped preset.
     std::string device();
@@ -28,12 +28,13 @@ private:
         return all[static_cast<std::size_t>(between(0, sizeof...(Choices) - 1))];
     }
     std::string feature_layer(int index, int& channels);
-    std::string row_layer(int index);
+    std::string row_layer(int index, std::int64_t& width);
+    std::string weight_format(std::int64_t k);
     std::string bank_keys();
     std::string rate_keys();
     std::string some_resident();
 
-    std::mt19937_64 random_, banks_, rates_;
+    std::mt19937_64 random_, banks_, rates_, formats_;
 };
 
 }  // namespace systole::test

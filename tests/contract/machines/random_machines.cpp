@@ -54,11 +54,12 @@ TEST_CASE("random machines keep every invariant under random workloads", "[machi
         try {
             first = device->run(graph, {protocol, false});
         } catch (const UserError& refused) {
-            // Resident activations may not fit, or cannot start in DRAM: refusing that is right; anything
-            // else not.
+            // Resident activations may not fit, or cannot start in DRAM, and columns of sparse weights may be
+            // cut inside bytes: refusing that is right; anything else not.
             const std::string why = refused.what();
             INFO(why);
-            REQUIRE(device_text.find("activations: scratchpad") != std::string::npos);
+            REQUIRE((device_text.find("activations: scratchpad") != std::string::npos ||
+                     why.find("patterns and groups fill whole bytes") != std::string::npos));
             continue;
         }
         ++ran;

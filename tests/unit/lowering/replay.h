@@ -50,6 +50,13 @@ private:
     void check_inputs(const MatrixPass& pass, const EdgeRead& edge, std::int64_t fold);
     void check_second(const MatrixPass& pass, const EdgeRead& edge, std::int64_t fold);
     void check_fifo_tile(const MatrixPass& pass);
+    bool packed() const { return layer().weights && graph_.tensors[*layer().weights].format.packed(); }
+    std::int64_t packed_bytes(std::int64_t count) const;
+    std::int64_t packed_address(const MatrixPass& pass, std::int64_t k, std::int64_t n) const;
+    void check_packed_bytes(const std::vector<std::int64_t>& held, std::int64_t wanted, std::int64_t bytes);
+    void check_packed_second(const MatrixPass& pass, const EdgeRead& edge, std::int64_t fold);
+    void check_packed_tile(const MatrixPass& pass);
+    std::int64_t share_of_products(const Layer& layer) const;
     void check_edges(const MatrixPass& pass, std::int64_t fold);
     void replay_vector(const VectorWork& work);
     void replay_accesses(const VectorWork& work);

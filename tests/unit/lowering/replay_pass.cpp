@@ -116,6 +116,7 @@ void Replay::check_inputs(const MatrixPass& pass, const EdgeRead& edge, std::int
 
 /// Either rows of K, elements along N, or the other way round, as the tensor lies.
 void Replay::check_second(const MatrixPass& pass, const EdgeRead& edge, std::int64_t fold) {
+    if (packed()) return check_packed_second(pass, edge, fold);
     const TensorId id = second_of(pass);
     const bool by_column = second_by_column(pass);
     const std::int64_t width = element_bytes(id);
@@ -137,6 +138,7 @@ void Replay::check_second(const MatrixPass& pass, const EdgeRead& edge, std::int
 }
 
 void Replay::check_fifo_tile(const MatrixPass& pass) {
+    if (packed()) return check_packed_tile(pass);
     const auto& tile = in_array_[static_cast<std::size_t>(mxu_of(command_.unit))];
     const bool transposed = !layer().weights && second_by_column(pass);
     const TensorId id = second_of(pass);
@@ -208,6 +210,9 @@ void Replay::replay_pass(const MatrixPass& pass) {
     write(accumulators_[mxu], pass.accumulator_row, rows);
     layer_macs_[static_cast<std::size_t>(command_.layer)] += pass.macs().value();
     if (attention()) return count_attention(pass);
+    const std::int64_t products = pass.m * pass.n * pass.k;
+    if (products - pass.masked != products / share_of_products(layer()))
+        fault(fmt::format("{} of {} products are with zeros", pass.masked, products));
     for (std::int64_t m = 0; m < pass.m; ++m) {
         for (std::int64_t n = 0; n < pass.n; ++n) {
             for (std::int64_t k = 0; k < pass.k * pass.folds; ++k) {

@@ -29,13 +29,13 @@ TEST_CASE("unknown words are met with a suggestion", "[workload]") {
           "dtype, "
           "weight_dtype, out_dtype, filters, kernel, stride, pad, dilation, groups, bias, activation, "
           "round_up, "
-          "depthwise");
+          "scales, group, scale_dtype, sparsity, depthwise");
     CHECK(told("name: out, op: conv2, filters: 4, kernel: 3") ==
           "t:4:21: error: layer 'out': unknown operator 'conv2' (did you mean 'conv2d'?); expected one of: "
           "conv2d, "
           "matmul, batched_matmul, elementwise, activation, pool, softmax, norm, transpose, reshape, "
           "embedding, gather, concat, slice, resize, rotary, top_k, lstm_cell, gru_cell, "
-          "kv_cache, attention");
+          "quantize, dequantize, kv_cache, attention");
     CHECK(told("name: out, op: softmax, in: y") ==
           "t:4:34: error: softmax 'out': unknown tensor 'y' (did you mean 'x'?); expected an input or an "
           "earlier "

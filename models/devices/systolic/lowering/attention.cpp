@@ -191,7 +191,7 @@ LayerPlan plan_attention(Workspace& workspace, std::int32_t index) {
     const AttentionOperands operands{std::get<Attention>(layer.op), layer.inputs.at(0), layer.inputs.at(1),
                                      layer.inputs.at(2), layer.output};
     for (const TensorId second : {layer.inputs.at(1), layer.inputs.at(2)})
-        expect_rate(workspace, layer, layer.inputs.at(0), second);
+        expect_rate(workspace, layer, workspace.dtype(operands.q), workspace.dtype(second));
     const auto blocks = choose_blocks(workspace, operands);
     if (!blocks)
         refuse(layer,

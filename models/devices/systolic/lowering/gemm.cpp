@@ -9,7 +9,7 @@
 namespace systole::systolic {
 namespace {
 
-enum TileKind : std::int64_t { kInput, kWeights, kBias };
+enum TileKind : std::int64_t { kInput, kWeights, kColumns };
 
 }  // namespace
 
@@ -75,16 +75,17 @@ TileKey GemmSteps::weights_key(const Block& block, std::int64_t step) const {
     return {layer_, kWeights, block.item * problem_.n + block.n.begin, step % k_steps_};
 }
 
-TileKey GemmSteps::bias_key(const Block& block) const {
-    return {layer_, kBias, (problem_.groups ? block.item * problem_.n : 0) + block.n.begin, 0};
+TileKey GemmSteps::column_key(const Block& block, std::size_t which) const {
+    const std::int64_t first = (problem_.groups ? block.item * problem_.n : 0) + block.n.begin;
+    return {layer_, kColumns, first, static_cast<std::int64_t>(which)};
 }
 
-Staging GemmSteps::bias_staging(const Block& block) const {
-    const DType dtype = workspace_.dtype(*problem_.bias);
-    const std::int64_t first = bias_key(block)[2];
+Staging GemmSteps::column_staging(const Block& block, std::size_t which) const {
+    const TensorId tensor = problem_.columns[which];
+    const DType dtype = workspace_.dtype(tensor);
+    const std::int64_t first = column_key(block, which)[2];
     const std::int64_t bytes = row_bytes(dtype, block.n.count).value();
-    return {
-        *problem_.bias, Operand::Weights, bytes, {{{row_bytes(dtype, first).value(), 1, bytes, 0}, 0, 0}}};
+    return {tensor, Operand::Weights, bytes, {{{row_bytes(dtype, first).value(), 1, bytes, 0}, 0, 0}}};
 }
 
 bool GemmSteps::staged_weights() const {
@@ -93,19 +94,19 @@ bool GemmSteps::staged_weights() const {
 }
 
 bool GemmSteps::stage_weights(std::int64_t step, Holds& holds) {
-    const bool bias = problem_.bias && last_k(step);
+    const std::size_t columns = last_k(step) ? problem_.columns.size() : 0;
     const bool weights = staged_weights() && problem_.stored_weights;
-    if (!bias && !weights) return true;
+    if (columns == 0 && !weights) return true;
     for (const Block& block : round(step / k_steps_)) {
         if (weights && !stage(workspace_, workspace_.weights, weights_key(block, step), holds, [&] {
                 return problem_.weights->staging(block.item, block.n, k_range(k_tiles(step)));
             })) {
             return false;
         }
-        if (bias && !stage(workspace_, workspace_.parameters(), bias_key(block), holds,
-                           [&] { return bias_staging(block); })) {
-            return false;
-        }
+        for (std::size_t i = 0; i < columns; ++i)
+            if (!stage(workspace_, workspace_.parameters(), column_key(block, i), holds,
+                       [&] { return column_staging(block, i); }))
+                return false;
     }
     return true;
 }

@@ -33,21 +33,33 @@ struct GemmProblem {
     TensorId input = 0, second = 0, output = 0;
     bool stored_weights = true;
     Operand second_operand = Operand::Weights;
-    std::optional<TensorId> bias;
+    std::vector<TensorId> columns;  ///< what a drain adds to or multiplies into whole columns: bias, scales
     Function post = Function::None;
-    std::optional<HeadLayout> heads;  ///< how results lie, where not as [items, m, n]
-    std::optional<CausalMask> mask;   ///< hides products of attention
-    bool mask_along_k = false;        ///< keys are K, not N
-    OutputShape tile;                 ///< of the arrays
-    std::vector<Range> k_tiles;       ///< folds (ws, is), or what a step along K is made of (os)
+    std::optional<HeadLayout> heads;   ///< how results lie, where not as [items, m, n]
+    std::optional<CausalMask> mask;    ///< hides products of attention
+    bool mask_along_k = false;         ///< keys are K, not N
+    WeightFormat format;               ///< of stored weights
+    DType second_dtype = DType::Bf16;  ///< of the second operand, as it stands in the arrays
+    bool unpacked = false;       ///< they become numbers of the input's dtype on their way into the arrays
+    std::int32_t sparsity = 1;   ///< elements of K that share a place in the arrays
+    OutputShape tile;            ///< of the arrays
+    std::vector<Range> k_tiles;  ///< folds (ws, is), or what a step along K is made of (os)
     std::shared_ptr<GemmInput> source;
     std::shared_ptr<GemmWeights> weights;
+
+    /// Additions and multiplications of a drain: of a bias, of a scale of a column or of all.
+    int operations() const { return static_cast<int>(columns.size()) + (format.scales == Scales::Tensor); }
 };
 
 /// The problem of a Conv2d or MatMul layer. Throws UserError for operand types that the matrix units lack.
 GemmProblem gemm_problem(const Workspace& workspace, const Layer& layer);
-/// MACs of a PE on two operands of the matrix units. Throws UserError for types that they lack.
-MacRate expect_rate(const Workspace& workspace, const Layer& layer, TensorId input, TensorId second);
+/// Decides how the stored weights of a layer get into the arrays: as they are, unpacked, or as the kept ones
+/// of a pattern that the arrays know. Answers the most of K that a pass takes. Throws UserError for operand
+/// types that the matrix units lack, for weights that this machine cannot take, or whose groups and patterns
+/// do not fit its arrays.
+std::int64_t take_packed(const Workspace& workspace, const Layer& layer, GemmProblem& problem);
+/// MACs of a PE on two formats of operands. Throws UserError for those that the matrix units lack.
+MacRate expect_rate(const Workspace& workspace, const Layer& layer, DType input, DType second);
 /// How it maps onto the machine, by hand where the workspace's mapping says so; cuts `problem.source`. Throws
 /// UserError when not even the smallest tiles fit, or what the mapping asks for, or when there are too many.
 Tiling map_gemm(const Workspace& workspace, const Layer& layer, GemmProblem& problem);
@@ -77,8 +89,8 @@ private:
     bool last_k(std::int64_t step) const { return step % k_steps_ == k_steps_ - 1; }
     TileKey input_key(const Block& block, std::int64_t step) const;
     TileKey weights_key(const Block& block, std::int64_t step) const;
-    TileKey bias_key(const Block& block) const;
-    Staging bias_staging(const Block& block) const;
+    TileKey column_key(const Block& block, std::size_t which) const;
+    Staging column_staging(const Block& block, std::size_t which) const;
     bool staged_weights() const;
 
     void open_accumulators();

@@ -35,20 +35,23 @@ TensorBox GemmSteps::output_box(const Block& block, Range m, Range n) const {
 /// Drains outputs `m` x `n` of a tile. Accumulator rows that are rows of N leave turned, at the same rate.
 Token GemmSteps::drain_tile(Block& block, OutputTile& tile, Range m, Range n, const Destination& to,
                             const Tokens& room) {
-    BufferTile* bias = problem_.bias ? workspace_.parameters().find(bias_key(block)) : nullptr;
+    std::vector<BufferTile*> columns;
+    for (std::size_t i = 0; i < problem_.columns.size(); ++i)
+        columns.push_back(workspace_.parameters().find(column_key(block, i)));
     const bool by_m = problem_.tile.rows_are_m;
     const Range rows = by_m ? m : n, cols = by_m ? n : m;
     VectorWork work;
     work.source = VectorWork::Source::Accumulator;
     work.elements = m.count * n.count;
     work.lane_cycles =
-        work.elements * drain_cost(workspace_.spec.vector, problem_.bias.has_value(), problem_.post);
-    if (bias != nullptr) {
-        const DType dtype = workspace_.dtype(*problem_.bias);
-        work.scratchpad_read = row_bytes(dtype, n.count).value();
+        work.elements * drain_cost(workspace_.spec.vector, problem_.operations(), problem_.post);
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        const DType dtype = workspace_.dtype(problem_.columns[i]);
+        const std::int64_t bytes = row_bytes(dtype, n.count).value();
         const std::int64_t skipped = bits_of(dtype).value() * (n.begin - block.n.begin) / 8;
-        work.reads = {{workspace_.emitter.stream(piece_pattern(work.scratchpad_read)),
-                       bias->address + skipped, 0, 1, 0}};
+        work.reads.push_back(
+            {workspace_.emitter.stream(piece_pattern(bytes)), columns[i]->address + skipped, 0, 1, 0});
+        work.scratchpad_read += bytes;
     }
     const std::int64_t row = row_bytes(workspace_.dtype(problem_.output), n.count).value();
     work.scratchpad_written = m.count * row;
@@ -67,10 +70,10 @@ Token GemmSteps::drain_tile(Block& block, OutputTile& tile, Range m, Range n, co
 
     Tokens after = room;
     after.add(tile.done);
-    if (bias != nullptr) after.add(bias->ready);
+    for (const BufferTile* column : columns) after.add(column->ready);
     const Token token = workspace_.emitter.vector(work, after);
     tile.accumulators->users.add(token);
-    if (bias != nullptr) bias->users.add(token);
+    for (BufferTile* column : columns) column->users.add(token);
     return token;
 }
 

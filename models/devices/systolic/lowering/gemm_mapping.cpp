@@ -47,7 +47,8 @@ TilingRequest tiling_request(const Workspace& workspace, const GemmProblem& p, s
     r.k_tiles = static_cast<std::int64_t>(p.k_tiles.size());
     r.weight_tile_bytes = p.weights->tile_bytes(p.tile.n_unit, depth);
     r.parameter_capacity = workspace.parameters().capacity();
-    r.parameter_bytes = p.bias ? row_bytes(workspace.dtype(*p.bias), p.tile.n_unit).value() : 0;
+    for (const TensorId column : p.columns)
+        r.parameter_bytes += row_bytes(workspace.dtype(column), p.tile.n_unit).value();
     r.output_bytes =
         workspace.flow.stored_in_dram(p.output) ? stored_bytes(workspace.graph.tensors[p.output]).value() : 0;
     r.arriving_bytes = workspace.flow.to_arrive(p.input);
@@ -71,9 +72,11 @@ TilingRequest tiling_request(const Workspace& workspace, const GemmProblem& p, s
         const std::int64_t vector = row_bytes(workspace.dtype(p.input), depth).value();
         r.weight_port_cycles = mxu.cols * ceil_div(vector, spec.scratchpad.weight_port_bytes.value());
     }
-    const MacRate rate =
-        mxu.rate_of(workspace.dtype(p.input), workspace.dtype(p.second)).value_or(MacRate{1});
-    r.k_vectors = ceil_div(p.k, rate.macs);
+    if (p.unpacked)
+        r.weight_port_cycles =
+            std::max(r.weight_port_cycles, ceil_div(depth / p.sparsity * p.tile.n_unit, mxu.unpack));
+    const MacRate rate = mxu.rate_of(workspace.dtype(p.input), p.second_dtype).value_or(MacRate{1});
+    r.k_vectors = ceil_div(p.k, rate.macs * p.sparsity);
     r.vector_cycles = rate.cycles;
     const bool resident = workspace.flow.resident(p.input);
     r.input_capacity = resident ? 0 : std::max<std::int64_t>(1, workspace.inputs.capacity());

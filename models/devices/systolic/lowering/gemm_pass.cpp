@@ -109,8 +109,9 @@ void GemmSteps::set_edges(Block& block, const OutputTile& tile, Range step, Rang
     if (pass.new_tile) pass.top = inputs_stay ? input : second;
 }
 
-/// Products of a fold that a mask throws away.
+/// Products of a fold that a mask throws away, or with zeros that were not stored.
 std::int64_t GemmSteps::masked(Range m, Range n, Range k) const {
+    if (problem_.format.sparse()) return m.count * n.count * (k.count - problem_.format.stored(k.count));
     if (!problem_.mask) return 0;
     return problem_.mask_along_k ? problem_.mask->masked(m, k) * n.count
                                  : problem_.mask->masked(m, n) * k.count;
@@ -137,10 +138,12 @@ void GemmSteps::issue(Block& block, OutputTile& tile, Range step, Range tiles) {
     pass.accumulate = tiles.begin > 0;
     pass.new_tile = new_tile;
     pass.dtype = workspace_.dtype(problem_.input);
-    pass.second_dtype = other_than(pass.dtype, workspace_.dtype(problem_.second));
+    pass.second_dtype = other_than(pass.dtype, problem_.second_dtype);
     pass.second = problem_.second_operand;
     pass.origin = {block.item, tile.m.begin, k.begin, tile.n.begin};
     pass.masked = masked(tile.m, tile.n, k);
+    pass.unpacked = problem_.unpacked;
+    pass.sparsity = problem_.sparsity;
     set_edges(block, tile, step, tiles, pass);
     if (tiles.count > 1 && !outputs_stay) in_array(block, tile, k_tile(tiles.end() - 1));
     tile.done = workspace_.emitter.pass(block.mxu, pass, after);

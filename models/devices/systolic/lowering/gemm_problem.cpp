@@ -100,15 +100,13 @@ void shape_attention(const Workspace& workspace, const Attention& op, GemmProble
 
 }  // namespace
 
-MacRate expect_rate(const Workspace& workspace, const Layer& layer, TensorId input, TensorId second) {
+MacRate expect_rate(const Workspace& workspace, const Layer& layer, DType input, DType second) {
     const MxuSpec& mxu = workspace.spec.mxu;
-    const DType of_input = workspace.dtype(input), of_second = workspace.dtype(second);
-    if (const auto rate = mxu.rate_of(of_input, of_second)) return *rate;
-    const std::string both = fmt::format("{}' with '{}", to_string(of_input), to_string(of_second));
-    const std::string lacking = of_input == of_second || !mxu.rate_of(of_input)
-                                    ? std::string(to_string(of_input))
-                                : !mxu.rate_of(of_second) ? std::string(to_string(of_second))
-                                                          : both;
+    if (const auto rate = mxu.rate_of(input, second)) return *rate;
+    const std::string both = fmt::format("{}' with '{}", to_string(input), to_string(second));
+    const std::string lacking = input == second || !mxu.rate_of(input) ? std::string(to_string(input))
+                                : !mxu.rate_of(second)                 ? std::string(to_string(second))
+                                                                       : both;
     refuse(layer,
            fmt::format("no matrix unit takes dtype '{}'; the matrix units have: {}", lacking, rates(mxu)));
 }
@@ -119,10 +117,10 @@ GemmProblem gemm_problem(const Workspace& workspace, const Layer& layer) {
     p.stored_weights = layer.weights.has_value();
     p.second = layer.weights ? *layer.weights : layer.inputs.at(1);
     p.output = layer.output;
-    p.bias = layer.bias;
+    for (const auto& column : {layer.bias, layer.scales})
+        if (column) p.columns.push_back(*column);
     p.tile = output_shape(workspace.spec.mxu);
-    const std::int64_t depth =
-        workspace.spec.mxu.rows * expect_rate(workspace, layer, p.input, p.second).macs;
+    const std::int64_t depth = take_packed(workspace, layer, p);
     std::optional<std::int64_t> span;  // that no K tile may leave
     bool transposed = false;
     if (const auto* conv = std::get_if<Conv2d>(&layer.op)) {
@@ -137,14 +135,16 @@ GemmProblem gemm_problem(const Workspace& workspace, const Layer& layer) {
     }
     p.k_tiles = cut_k(layer, p.k, span.value_or(p.k), depth);
     if (p.weights) return p;
-    const DType second = workspace.dtype(p.second);
     if (!p.stored_weights) p.second_operand = workspace.operand(p.second);
     const Placement& placement = workspace.placements[p.second];
     if (placement.layout == Layout::Tiled) {
-        p.weights = std::make_shared<StoredWeights>(p.second, second, placement, p.n, p.k);
+        p.weights = std::make_shared<StoredWeights>(p.second, placement.each, placement, p.n, p.k);
     } else {
         const bool by_column = transposed || placement.layout == Layout::ColumnMajor;
-        p.weights = std::make_shared<RowWeights>(p.second, second, p.second_operand, p.n, p.k, by_column);
+        const BitsPerWeight each = placement.layout == Layout::ColumnMajor
+                                       ? placement.each
+                                       : BitsPerWeight{bits_of(workspace.dtype(p.second)).value(), 1};
+        p.weights = std::make_shared<RowWeights>(p.second, each, p.second_operand, p.n, p.k, by_column);
     }
     return p;
 }

@@ -40,7 +40,7 @@ Transfer StoredWeights::from_tensor(const TensorFlow& flow, std::int64_t item, R
 }
 
 PassRead StoredWeights::rows_from(std::int64_t address, Range n, Range k) const {
-    return vectors_from(address, k.count, row_bytes(dtype_, n.count).value(), row_);
+    return vectors_from(address, k.count, row_bytes(each_, n.count).value(), row_);
 }
 
 PassRead StoredWeights::read_tile(std::int64_t base, Range staged_n, Range staged_k, Range n, Range k) const {
@@ -103,7 +103,7 @@ PassRead RowWeights::read_tensor(const TensorFlow& flow, std::int64_t item, Rang
 }
 
 std::int64_t RowWeights::uniform_until(Range k) const {
-    return !transposed_ || bits_of(dtype_).value() * k.count % 8 == 0 ? k_ : k.end();
+    return !transposed_ || each_.bits * k.count % (8 * each_.weights) == 0 ? k_ : k.end();
 }
 
 Range RowWeights::extent(std::int64_t item, Range n, Range k) const {

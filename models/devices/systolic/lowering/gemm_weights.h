@@ -35,14 +35,16 @@ public:
 };
 
 /// Layout::Tiled. A column of tiles is one row-major matrix [k padded, tile_cols]: any range of its rows is
-/// contiguous, whatever the K tiles of the passes are.
+/// contiguous, whatever the K tiles of the passes are. Of packed weights every row has an even share of the
+/// bytes that its pattern or group takes.
 class StoredWeights : public GemmWeights {
 public:
-    StoredWeights(TensorId tensor, DType dtype, const Placement& placement, std::int64_t n, std::int64_t k)
+    StoredWeights(TensorId tensor, BitsPerWeight each, const Placement& placement, std::int64_t n,
+                  std::int64_t k)
         : tensor_(tensor),
-          dtype_(dtype),
+          each_(each),
           k_(k),
-          row_(row_bytes(dtype, placement.tile_cols).value()),
+          row_(row_bytes(each, placement.tile_cols).value()),
           tile_cols_(placement.tile_cols),
           column_(round_up(k, placement.tile_rows) * row_),
           item_(ceil_div(n, tile_cols_) * column_) {}
@@ -63,7 +65,7 @@ private:
     PassRead rows_from(std::int64_t address, Range n, Range k) const;
 
     TensorId tensor_;
-    DType dtype_;
+    BitsPerWeight each_;
     std::int64_t k_;
     std::int64_t row_, tile_cols_, column_, item_;  ///< bytes, except tile_cols_
 };
@@ -78,10 +80,10 @@ struct ItemsApart {
 /// the array takes them sideways (the same bytes). Activations, and stored weights in Layout::ColumnMajor.
 class RowWeights : public GemmWeights {
 public:
-    RowWeights(TensorId tensor, DType dtype, Operand operand, std::int64_t n, std::int64_t k, bool transposed,
-               ItemsApart items = {})
+    RowWeights(TensorId tensor, BitsPerWeight each, Operand operand, std::int64_t n, std::int64_t k,
+               bool transposed, ItemsApart items = {})
         : tensor_(tensor),
-          dtype_(dtype),
+          each_(each),
           operand_(operand),
           n_(n),
           k_(k),
@@ -104,10 +106,10 @@ public:
 private:
     /// The block as it lies in the tensor.
     TensorBox box(std::int64_t item, Range n, Range k) const;
-    std::int64_t bytes(std::int64_t elements) const { return row_bytes(dtype_, elements).value(); }
+    std::int64_t bytes(std::int64_t elements) const { return row_bytes(each_, elements).value(); }
 
     TensorId tensor_;
-    DType dtype_;
+    BitsPerWeight each_;
     Operand operand_;
     std::int64_t n_, k_;
     bool transposed_;

@@ -74,7 +74,7 @@ RowWeights attention_second(const Workspace& workspace, const Attention& op, Ten
     const ItemsApart apart = op.by_head ? ItemsApart{1, 0, op.kv_len * row, row}
                                         : ItemsApart{op.kv_heads, row, op.kv_len * all, all};
     const std::int64_t n = keys ? op.kv_len : op.head_dim, k = keys ? op.head_dim : op.kv_len;
-    return RowWeights(tensor, dtype, workspace.operand(tensor), n, k, keys, apart);
+    return RowWeights(tensor, {bits_of(dtype).value(), 1}, workspace.operand(tensor), n, k, keys, apart);
 }
 
 }  // namespace systole::systolic

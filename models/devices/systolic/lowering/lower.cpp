@@ -42,7 +42,8 @@ Extents extents_of(const Operator& op) {
 /// rows; otherwise every output tile costs a pass (of all its folds) and a drain.
 std::int64_t least_commands(const Operator& op, const MxuSpec& mxu) {
     const Extents e = extents_of(op);
-    const std::int64_t deepest = mxu.rows * std::max<std::int64_t>(1, mxu.highest_rate().macs);
+    const std::int64_t sparsity = mxu.sparse_kept > 0 ? mxu.sparse_of / mxu.sparse_kept : 1;
+    const std::int64_t deepest = sparsity * mxu.rows * std::max<std::int64_t>(1, mxu.highest_rate().macs);
     std::int64_t tiles[] = {ceil_div(e.k, deepest), ceil_div(e.n, mxu.cols)};
     std::int64_t each = 1 + ceil_div(e.m, mxu.accumulator_rows);
     if (mxu.dataflow == Dataflow::OutputStationary)
@@ -80,6 +81,7 @@ LayerPlan plan(Workspace& workspace, std::int32_t index) {
         return plan_broadcast(workspace, index);
     if (std::holds_alternative<Rotary>(op)) return plan_rotary(workspace, index);
     if (std::holds_alternative<Resize>(op)) return plan_resize(workspace, index);
+    if (std::holds_alternative<Scaling>(op)) return plan_scaling(workspace, index);
     if (std::holds_alternative<CacheAppend>(op)) return plan_kv_cache(workspace, index);
     const auto* attention = std::get_if<Attention>(&op);
     if (attention && attention->part == Attention::Part::Whole) return plan_attention(workspace, index);
@@ -156,14 +158,14 @@ LayerPlan plan_matrix(Workspace& workspace, std::int32_t index) {
     LayerPlan result;
     result.mapping = describe_mapping(problem, tiling);
     result.dtype = workspace.dtype(problem.input);
-    result.second_dtype = other_than(result.dtype, workspace.dtype(problem.second));
+    result.second_dtype = other_than(result.dtype, problem.second_dtype);
     result.touched.push_back({problem.input, problem.source->covered_bytes()});
-    const auto second_bits = bits_of(workspace.dtype(problem.second)).value() * problem.n;
-    result.touched.push_back({problem.second, problem.items * problem.k * (second_bits / 8)});
-    if (problem.bias) {
-        result.touched.push_back(
-            {*problem.bias, stored_bytes(workspace.graph.tensors[*problem.bias]).value()});
-    }
+    const Tensor& second = workspace.graph.tensors[problem.second];
+    result.touched.push_back(
+        {problem.second, problem.items * problem.k * (bits_of(second.dtype).value() * problem.n / 8)});
+    if (second.format.packed()) result.touched.back().bytes = stored_bytes(second).value();
+    for (const TensorId column : problem.columns)
+        result.touched.push_back({column, stored_bytes(workspace.graph.tensors[column]).value()});
     result.steps = std::make_shared<GemmSteps>(workspace, index, std::move(problem), tiling);
     return result;
 }

@@ -23,10 +23,14 @@ std::int64_t function_cost(const VectorSpec::Cost& cost, Function function) {
     return cost.transcendental;
 }
 
-std::int64_t drain_cost(const VectorSpec& vector, bool bias, Function post) {
-    const std::int64_t convert = vector.cost.simple, add = bias ? vector.cost.simple : 0;
-    const std::int64_t function = function_cost(vector.cost, post);
-    return vector.pipelined_drains ? std::max({convert, add, function}) : convert + add + function;
+std::int64_t drain_cost(const VectorSpec& vector, int operations, Function post) {
+    const std::int64_t simple = vector.cost.simple, function = function_cost(vector.cost, post);
+    // Conversion and each operation are a stage each.
+    return vector.pipelined_drains ? std::max(simple, function) : (1 + operations) * simple + function;
+}
+
+std::int64_t scaling_cost(const VectorSpec::Cost& cost) {
+    return std::int64_t{2} * cost.simple;
 }
 
 std::int64_t softmax_cost(const VectorSpec::Cost& cost) {

@@ -11,9 +11,11 @@ namespace systole::systolic {
 
 /// Of a function; 0 for none.
 std::int64_t function_cost(const VectorSpec::Cost& cost, Function function);
-/// Of draining an accumulator: bias, function, conversion to the output's type; their sum, or the slowest
-/// one.
-std::int64_t drain_cost(const VectorSpec& vector, bool bias, Function post);
+/// Of draining an accumulator: so many simple operations (bias, scale), function, conversion to the output's
+/// type; their sum, or the slowest one.
+std::int64_t drain_cost(const VectorSpec& vector, int operations, Function post);
+/// A multiplication by a scale and the conversion.
+std::int64_t scaling_cost(const VectorSpec::Cost& cost);
 /// A row's maximum, then per element subtract and exp, the sum, and a multiplication by its inverse.
 std::int64_t softmax_cost(const VectorSpec::Cost& cost);
 /// Layer: sum, subtract the mean, square, sum of squares, scale by the inverse deviation, gain, shift.

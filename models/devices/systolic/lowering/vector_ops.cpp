@@ -205,7 +205,7 @@ LayerPlan VectorPlanner::rows(const RowWork& work, const std::string& what) {
 
 VectorPlanner::WindowWork VectorPlanner::depthwise_work(const Conv2d& op) const {
     const std::int64_t taps = op.kernel_h * op.kernel_w;
-    return {op.out_c, taps * cost_.mac + drain_cost(workspace_.spec.vector, op.bias, op.post), taps};
+    return {op.out_c, taps * cost_.mac + drain_cost(workspace_.spec.vector, op.bias ? 1 : 0, op.post), taps};
 }
 
 LayerPlan VectorPlanner::operator()(const Pool& op) {

@@ -49,7 +49,9 @@ Workspace::Workspace(const Graph& graph_, const SystolicSpec& spec_, const Proto
 }
 
 Operand Workspace::operand(TensorId tensor) const {
-    return graph.tensors[tensor].role == TensorRole::KvCache ? Operand::KvCache : Operand::Activations;
+    const TensorRole role = graph.tensors[tensor].role;
+    if (role == TensorRole::Weights) return Operand::Weights;
+    return role == TensorRole::KvCache ? Operand::KvCache : Operand::Activations;
 }
 
 void refuse(const Layer& layer, const std::string& why) {

@@ -38,7 +38,7 @@ struct Workspace {
     BufferRing& parameters() { return weights.capacity() > 0 ? weights : outputs; }
     const BufferRing& parameters() const { return weights.capacity() > 0 ? weights : outputs; }
     DType dtype(TensorId tensor) const { return graph.tensors[tensor].dtype; }
-    /// How bytes of an activation are entered in the ledger.
+    /// How bytes of a layer's input are entered in the ledger.
     Operand operand(TensorId tensor) const;
 };
 

@@ -21,18 +21,43 @@ void MatrixUnit::tell_engine(Cycles at, const CommandQueue::Entry& entry, std::i
         engine_->tile_arrives(at, tile);
 }
 
-void MatrixUnit::tile_arrived(EventId done) {
-    const Cycles cycle = clock_.at_or_after(now());
-    arrived_.push_back({cycle, done});
+void MatrixUnit::tile_arrived(EventId reading, EventId done) {
     SYSTOLE_CHECK(tiles_arrived_ < plan_.tiles.size(), "{}: more tiles arrive than passes use", name());
-    tell_engine(cycle, {plan_.tiles[tiles_arrived_++], 0, done}, 0);
-    wake_at(cycle);
+    const Command& first_use = *plan_.tiles[tiles_arrived_++];
+    const MatrixPass& pass = record_.program().pass(first_use);
+    auto& log = record_.log();
+    Mark arrival{clock_.at_or_after(now()), done};
+    if (pass.unpacked) {
+        // Weights are unpacked as they come, those of one tile behind those of the other.
+        const Cycles begin = std::max(unpacked_, clock_.at_or_after(log[reading].time));
+        unpacked_ = std::max(arrival.cycle, begin + unpacking_cycles(spec_.mxu.unpack, pass));
+        if (unpacked_ > arrival.cycle)
+            arrival = {unpacked_,
+                       log.add(clock_.edge(unpacked_), done, SlotClass::OnChip, log[reading].command)};
+    }
+    arrived_.push_back(arrival);
+    tell_engine(arrival.cycle, {&first_use, 0, arrival.event}, 0);
+    wake_at(arrival.cycle);
+}
+
+/// A tile has made room in the FIFO. Its shift may have had to wait until it was unpacked, long after the
+/// pass before began.
+void MatrixUnit::note_place() {
+    if (unpacked_ == Cycles(0) || arrived_.empty()) return;
+    auto& log = record_.log();
+    const EventId arrived = arrived_.front().event;
+    if (log[arrived].time > now()) return;
+    const EventId freed = register_freed_.event;
+    const bool known = freed != CausalLog::kNone && log[freed].time <= now();
+    tile_entered_ =
+        log.add(now(), known ? log.latest({arrived, freed}) : arrived, SlotClass::Ramp, log[arrived].command);
 }
 
 /// Cycles that the tile of the fold at the head needs beyond the R of its shift, during which it is read.
 Cycles MatrixUnit::tile_read(Cycles cycle, const MatrixPass& pass) {
     const std::int64_t rows = spec_.mxu.rows;
-    const Cycles least(std::max(rows, edges_.top_cycles(pass, head_->fold)));
+    Cycles least(std::max(rows, edges_.top_cycles(pass, head_->fold)));
+    if (pass.unpacked && !inputs_stay()) least = std::max(least, unpacking_cycles(spec_.mxu.unpack, pass));
     const BankSeat& seat = ports_.seat;
     if (!seat.banks.shared()) return least - Cycles(rows);
     const Cycles begin = std::max(cycle, register_freed_.cycle);
@@ -59,11 +84,16 @@ void MatrixUnit::announce(Cycles cycle) {
     tell_engine(arrival.cycle, entry, head_->fold);
 }
 
-/// Cycles from one vector to the next: those of the slower edge, and of a MAC in a PE.
+/// Cycles from one vector to the next: those of the slower edge, of unpacking weights that stream, and of a
+/// MAC in a PE.
 Rational MatrixUnit::spacing(const MatrixPass& pass, std::int64_t vectors) {
-    const Rational edges = edges_.rate(pass, head_->fold, vectors, outputs_stay());
+    Rational slowest = edges_.rate(pass, head_->fold, vectors, outputs_stay());
+    if (pass.unpacked && (outputs_stay() || inputs_stay())) {
+        const std::int64_t least = unpacking_cycles(spec_.mxu.unpack, pass).value();
+        if (slowest.ceil_times(vectors) < least) slowest = Rational::reduced(least, vectors);
+    }
     const std::int64_t each = rate(pass).cycles;
-    return edges.num >= each * edges.den ? edges : Rational{each, 1};
+    return slowest.num >= each * slowest.den ? slowest : Rational{each, 1};
 }
 
 Pass MatrixUnit::next_pass() {

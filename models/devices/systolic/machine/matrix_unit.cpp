@@ -56,9 +56,9 @@ MatrixUnit::MatrixUnit(sc_core::sc_module_name name, const SystolicSpec& spec, C
                           return true;
                       },
                       [this] { return tile_entered_; }});
-    weights.on_complete([this](const Command& load, EventId done) {
+    weights.on_complete([this](const Command& load, EventId reading, EventId done) {
         fifo_.push_back(&record_.program().transfer(load));
-        tile_arrived(done);
+        tile_arrived(reading, done);
     });
     SC_HAS_PROCESS(MatrixUnit);
     SC_METHOD(step);
@@ -79,6 +79,7 @@ void MatrixUnit::step() {
         }
         // The loader is told when the pass that uses the tile has had its turn: its start is logged by then.
         if (fifo_opened_ && !asked_) {
+            note_place();
             weights.poke();
             fifo_opened_ = false;
         }
@@ -136,8 +137,9 @@ void MatrixUnit::charge(const Running& running, const PassTimes& times) {
     const MacRate rate = this->rate(pass);
     const std::int64_t macs = pass.m * pass.k * pass.n - pass.masked;
     // os: the last elements of K may fill a vector only in part. Masked products are spread evenly.
-    const bool whole = outputs_stay() && pass.k > rate.macs && pass.masked == 0;
-    const std::int64_t useful = whole ? rate.macs * pass.m * pass.n : macs / lies.vectors;
+    const std::int64_t deep = rate.macs * pass.sparsity;
+    const bool whole = outputs_stay() && pass.k > deep && macs * deep % pass.k == 0;
+    const std::int64_t useful = whole ? macs * deep / pass.k : macs / lies.vectors;
     account_.pass(record_.log(), running.started, times,
                   {.slots = std::int64_t{spec_.mxu.rows} * spec_.mxu.cols * rate.macs,
                    .vectors = lies.vectors,
@@ -173,7 +175,7 @@ void MatrixUnit::count(const Running& running, const PassTimes& times) {
     const MatrixPass& pass = work(running.entry);
     const FaultSpec& faults = spec_.faults;
     const bool inputs_stay = spec_.mxu.dataflow == Dataflow::InputStationary;
-    const std::int64_t inputs = pass.m * pass.k, filters = pass.k * pass.n;
+    const std::int64_t inputs = pass.m * pass.k, filters = pass.k / pass.sparsity * pass.n;
     if (!inputs_stay || pass.new_tile) stats_.ifmap_reads += inputs;
     if (inputs_stay || pass.new_tile) stats_.filter_reads += filters;
     const bool first_sum = !pass.accumulate && running.first_fold;

@@ -122,13 +122,15 @@ private:
         return spec_.mxu.rate_of(pass.dtype, pass.second_dtype).value();
     }
     bool outputs_stay() const { return spec_.mxu.dataflow == Dataflow::OutputStationary; }
+    bool inputs_stay() const { return spec_.mxu.dataflow == Dataflow::InputStationary; }
 
     void step();  // SC_METHOD
     void wake_at(Cycles cycle);
     void complete_readable(Cycles cycle);
 
     // The way in of tiles.
-    void tile_arrived(EventId done);
+    void tile_arrived(EventId reading, EventId done);
+    void note_place();
     void announce(Cycles cycle);
     void tell_engine(Cycles at, const CommandQueue::Entry& entry, std::int32_t fold);
 
@@ -178,6 +180,7 @@ private:
     std::deque<Mark> arrived_;          // tiles in the FIFO or on their way in, not yet used by a pass
     std::deque<const Transfer*> fifo_;  // tiles arrived whose first pass has not finished
     std::size_t tiles_arrived_ = 0, tiles_started_ = 0, commands_started_ = 0;
+    Cycles unpacked_;        // the last tile's weights were all unpacked
     Mark register_freed_;    // what last let a tile into the array
     PassTimes tile_in_use_;  // its shift
     Mark stream_ended_;      // of the pass before

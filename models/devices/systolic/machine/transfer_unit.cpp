@@ -75,7 +75,7 @@ void TransferUnit::done(DmaEngine::Split split) {
         record_.crossed_dram(log[running.reading].time, now(), Bytes(transfer.bytes()));
     record_.span(command, to_string(transfer.operand).data(), log[running.reading].time, now());
     record_.complete(command, done);
-    if (told_) told_(command, done);
+    if (told_) told_(command, running.reading, done);
 }
 
 }  // namespace systole::systolic

@@ -29,10 +29,9 @@ public:
         std::function<CausalLog::EventId()> opened_by;
     };
     void set_gate(Gate gate) { gate_ = std::move(gate); }
-    /// Told of every completed command, at its time.
-    void on_complete(std::function<void(const Command&, CausalLog::EventId done)> told) {
-        told_ = std::move(told);
-    }
+    /// Told of every completed command, at its time; `reading`: its set-up was over.
+    using Told = std::function<void(const Command&, CausalLog::EventId reading, CausalLog::EventId done)>;
+    void on_complete(Told told) { told_ = std::move(told); }
     /// To be called when the gate may have opened.
     void poke() { wake_.notify(sc_core::SC_ZERO_TIME); }
 
@@ -49,7 +48,7 @@ private:
 
     RunRecord& record_;
     Gate gate_;
-    std::function<void(const Command&, CausalLog::EventId)> told_;
+    Told told_;
     std::deque<Running> running_;
     CausalLog::EventId last_requested_ = CausalLog::kNone, last_done_ = CausalLog::kNone;
     sc_core::sc_event wake_{"wake"};

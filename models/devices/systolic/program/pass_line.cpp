@@ -71,7 +71,11 @@ void PassReader::read_window(ProgramLine& line, const std::string& key, EdgeRead
 
 void PassReader::read_extents(ProgramLine& line, MatrixPass& pass) const {
     const MxuSpec& mxu = spec_.mxu;
-    const std::int64_t depth = mxu.rows * rate_of(pass).macs;
+    if (line.has("sparsity")) {
+        const std::int64_t most = mxu.sparse_kept > 0 ? mxu.sparse_of / mxu.sparse_kept : 1;
+        pass.sparsity = static_cast<std::int32_t>(line.integer("sparsity", most, most));
+    }
+    const std::int64_t depth = mxu.rows * rate_of(pass).macs * pass.sparsity;
     const Dataflow dataflow = mxu.dataflow;
     const bool os = dataflow == Dataflow::OutputStationary, is = dataflow == Dataflow::InputStationary;
     pass.m = line.integer("m", 1, os ? mxu.rows : is ? mxu.cols : mxu.accumulator_rows);
@@ -124,6 +128,9 @@ MatrixPass PassReader::read(ProgramLine& line, int mxu, const std::vector<Addres
         pass.masked = line.integer("masked", 0, pass.m * pass.k * pass.n);
     pass.origin = {line.integer("batch", 0, kAny, 0), line.integer("m0", 0, kAny, 0),
                    line.integer("k0", 0, kAny, 0), line.integer("n0", 0, kAny, 0)};
+    pass.unpacked = line.has("weights") && line.choice("weights", {"plain", "unpacked"}) == 1;
+    if (pass.unpacked && spec_.mxu.unpack == 0)
+        line.fail("weights", "nothing unpacks weights here (mxu.unpack)");
     check_edges(line, pass);
     check_tile(line, pass, units_[static_cast<std::size_t>(mxu)]);
     if (line.failed()) return pass;

@@ -4,7 +4,7 @@
 namespace systole::systolic {
 
 PassShape shape_of(Dataflow dataflow, const MacRate& rate, const MatrixPass& pass) {
-    const std::int64_t k = ceil_div(pass.k, rate.macs);
+    const std::int64_t k = ceil_div(pass.k, rate.macs * pass.sparsity);
     switch (dataflow) {
         case Dataflow::WeightStationary:
             return {pass.m, k, pass.n, pass.m};
@@ -14,6 +14,10 @@ PassShape shape_of(Dataflow dataflow, const MacRate& rate, const MatrixPass& pas
             return {pass.n, k, pass.m, pass.n};
     }
     return {};
+}
+
+Cycles unpacking_cycles(std::int64_t per_cycle, const MatrixPass& pass) {
+    return Cycles(ceil_div(pass.k / pass.sparsity * pass.n, per_cycle));
 }
 
 EdgeOperands operands_of(Dataflow dataflow, const MatrixPass& pass) {

@@ -89,8 +89,14 @@ struct MatrixPass {
     std::optional<DType> second_dtype;  ///< … with that of the second operand, where it is another
     Operand second = Operand::Weights;  ///< what w is, where an edge reads it
     PassOrigin origin;
-    /// Products that a mask throws away afterwards (attention): done, but padding. Of one fold.
+    /// Products that are done, but padding: a mask throws them away afterwards (attention), or their weight
+    /// is a zero that was not stored. Of one fold.
     std::int64_t masked = 0;
+    /// Its weights become numbers of `dtype` on their way into the array (mxu.unpack).
+    bool unpacked = false;
+    /// The array holds only the weights that are kept (mxu.sparsity): so many elements of K share a place in
+    /// it.
+    std::int32_t sparsity = 1;
     Macs macs() const { return Macs((m * k * n - masked) * folds); }  ///< useful ones
     friend bool operator==(const MatrixPass&, const MatrixPass&) = default;
 };

@@ -75,6 +75,8 @@ void write_pass(const Program& program, const MatrixPass& p, Out out) {
                    second(p.second_dtype));
     if (p.second != Operand::Weights) fmt::format_to(out, " second={}", to_string(p.second));
     if (p.masked != 0) fmt::format_to(out, " masked={}", p.masked);
+    if (p.unpacked) fmt::format_to(out, " weights=unpacked");
+    if (p.sparsity != 1) fmt::format_to(out, " sparsity={}", p.sparsity);
     fmt::format_to(out, " batch={} m0={} k0={} n0={}", p.origin.batch, p.origin.m0, p.origin.k0, p.origin.n0);
 }
 

@@ -56,6 +56,13 @@ struct MxuSpec {
     /// Of two formats, the activations' first.
     std::map<std::pair<DType, DType>, MacRate> mixed_rate;
 
+    /// Weights a cycle, on their way into each array, that become numbers of the streamed operand's dtype:
+    /// narrow ones, those with scales of groups, and zeros that were not stored. 0: none can.
+    std::int64_t unpack = 0;
+    /// Of `sparse_of` weights along K, a PE's column holds the `sparse_kept` that are stored, with their
+    /// places; 0: arrays take all weights.
+    int sparse_kept = 0, sparse_of = 1;
+
     /// Of activations and a second operand; without a rate of the pair's own, that of the slower of the two.
     std::optional<MacRate> rate_of(DType activations, std::optional<DType> second = {}) const;
     /// Of all formats; 0 where none is given.

@@ -55,6 +55,14 @@ MxuSpec read_mxu(Section mxu) {
         "engine", "how passes are simulated: closed form, or every PE register", {"tile", "grid"}, 0));
     spec.im2col = static_cast<Im2col>(mxu.choice(
         "im2col", "K tiles of a convolution: packed across taps, or one tap each", {"packed", "per_tap"}));
+    spec.unpack =
+        mxu.count("unpack",
+                  "weights a cycle that are converted, scaled or filled up with zeros on their way into each "
+                  "array; 0: none can be",
+                  {0, kMaxArray * kMaxArray}, 0);
+    if (mxu.choice("sparsity", "which weights an array may leave out: none, or half of any 4 along K",
+                   {"none", "2:4"}, 0) == 1)
+        spec.sparse_kept = 2, spec.sparse_of = 4;
     read_rates(mxu, spec);
     return spec;
 }
@@ -204,6 +212,8 @@ void check_mxu(const Section& root, const SystolicSpec& spec) {
                              "rows each",
                              spec.mxu.count, spec.mxu.cols,
                              kMaxGridAccumulators / (std::int64_t{spec.mxu.count} * spec.mxu.cols)));
+    if (spec.mxu.engine == EngineKind::Grid && spec.mxu.sparse_kept > 0)
+        mxu.fail("sparsity", "the PE grid computes with all weights; it needs sparsity: none");
     if (spec.mxu.direct() && spec.mxu.weight_source == Space::Dram)
         mxu.fail("weight_source",
                  spec.mxu.dataflow == Dataflow::WeightStationary
