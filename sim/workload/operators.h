@@ -52,7 +52,8 @@ struct MatMul {
 };
 
 /// out = post(a op b), element by element. b has the shape of a, or of the innermost dimensions of a: then it
-/// holds elements / times and is met `times` times, one behind the other. It may be a stored tensor.
+/// holds elements / times and is met `times` times, one behind the other. Or it lacks dimensions in the
+/// middle: then a and b are `items` such pairs, one behind the other. It may be a stored tensor.
 struct Elementwise {
     enum class Kind { Add, Sub, Mul, Max };
     Kind kind = Kind::Add;
@@ -60,6 +61,7 @@ struct Elementwise {
     Function post = Function::None;
     std::int64_t times = 1;
     bool stored = false;
+    std::int64_t items = 1;
     friend bool operator==(const Elementwise&, const Elementwise&) = default;
 };
 

@@ -77,6 +77,34 @@ TEST_CASE("A shorter operand is met again on every machine, read or stored") {
     }
 }
 
+TEST_CASE("Items of a batch each meet a shorter operand of their own") {
+    for (const SystolicSpec& spec : machines()) {
+        for (const DType dtype : {DType::Bf16, DType::Int8}) {
+            for (const auto& [items, times, units] :
+                 {std::tuple(3, 9, 12), std::tuple(2, 3, 160), std::tuple(5, 100, 2), std::tuple(4, 1, 7)}) {
+                const Shape shape{items, times, units};
+                const Elementwise op{
+                    Elementwise::Kind::Mul, items * times * units, Function::None, times, false, items};
+                GraphOf g;
+                const TensorId a = g.input(shape, dtype);
+                const TensorId b = g.input({items, 1, units}, dtype);
+                check(g.finish(g.vector({a, b}, op, shape)), spec);
+            }
+        }
+    }
+}
+
+TEST_CASE("Every item's shorter operand is loaded once") {
+    GraphOf g;
+    const TensorId a = g.input({3, 50, 8}, DType::Int8);
+    const TensorId b = g.input({3, 1, 8}, DType::Int8);
+    const Elementwise op{Elementwise::Kind::Mul, 3 * 50 * 8, Function::None, 50, false, 3};
+    const Graph graph = g.finish(g.vector({a, b}, op, {3, 50, 8}));
+    const Program program = lower(graph, test::small_machine(1), Protocol::of_op()).program;
+    CHECK(loaded(program, Operand::Activations) == 3 * 50 * 8 + 3 * 8);
+    CHECK(program.layers[0].compulsory_dram == 2 * 3 * 50 * 8 + 3 * 8);
+}
+
 TEST_CASE("A shorter operand on chip is left alone until every row has met it") {
     for (const SystolicSpec& spec : machines()) {
         GraphOf g;

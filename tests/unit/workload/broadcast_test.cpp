@@ -31,6 +31,16 @@ TEST_CASE("a second operand like the innermost dimensions is met again for the o
     CHECK(times_of("[1]") == 24);
 }
 
+TEST_CASE("a second operand without dimensions in the middle is met again for these", "[workload]") {
+    const auto op_of = [](const std::string& b) {
+        const Graph graph = graph_of(trace_with(b, ", in: [a, b]", "bf16"));
+        return std::get<Elementwise>(layer(graph, "out").op);
+    };
+    CHECK(op_of("[2, 1, 4]") == Elementwise{Elementwise::Kind::Mul, 24, Function::None, 3, false, 2});
+    CHECK(op_of("[2, 3, 1]") == Elementwise{Elementwise::Kind::Mul, 24, Function::None, 4, false, 6});
+    CHECK(op_of("[2, 1, 1]") == Elementwise{Elementwise::Kind::Mul, 24, Function::None, 12, false, 2});
+}
+
 TEST_CASE("a stored operand is a weight and takes the place of the second tensor", "[workload]") {
     const Graph graph = graph_of(
         trace_of("[2, 6, 4]", "  - {name: out, op: elementwise, kind: add, stored: [6, 4]}\n", "bf16"));
@@ -42,8 +52,8 @@ TEST_CASE("a stored operand is a weight and takes the place of the second tensor
 
 TEST_CASE("other second operands are told with both shapes", "[workload]") {
     const std::string head =
-        "error: elementwise 'out': needs two equal tensors, or a second one like the innermost "
-        "dimensions of the first, but ";
+        "error: elementwise 'out': needs two equal tensors, or a second one like the first but for "
+        "outer dimensions, or some in the middle, that are 1; but ";
     CHECK(mistakes_of(trace_with("[3, 1]", ", in: [a, b]", "bf16")) ==
           "t:3:10: " + head + "'a' is bf16 [2, 3, 4] and 'b' is bf16 [3, 1]");
     CHECK(mistakes_of(trace_with("[4]", ", in: [a, b]", "int8")) ==

@@ -65,6 +65,43 @@ TEST_CASE("MobileNetV2 has 300,774,272 MACs and 3,487,816 parameters", "[workloa
     CHECK(depthwise == 17);
 }
 
+TEST_CASE("EfficientNet-B0 has 385,814,752 MACs and 5,267,540 parameters", "[workload]") {
+    const Graph graph = read_trace("traces/cnn/efficientnet.yaml", {});
+    // The paper rounds to 0.39 billion and 5.3 million, torchvision counts 0.386 billion and 5,288,548
+    // parameters, with scale and shift of every normalized channel; folded into the convolutions they leave
+    // one bias each.
+    CHECK(total_macs(graph).value() == 385'814'752);
+    std::int64_t normalized = 0, depthwise = 0, squeezes = 0;
+    for (const Layer& each : graph.layers) {
+        if (const auto* pool = std::get_if<Pool>(&each.op)) squeezes += pool->out_h() == 1;
+        const auto* conv = std::get_if<Conv2d>(&each.op);
+        if (conv == nullptr) continue;
+        depthwise += conv->depthwise();
+        const bool excitation = conv->batch * conv->in_h * conv->in_w == 1;  // on means of channels
+        if (!excitation) normalized += conv->out_c;
+    }
+    CHECK(normalized == 21'008);  // torchvision keeps a mean and a variance of each: 42,016
+    CHECK(parameters(graph) == 5'288'548 - 21'008);
+    CHECK(depthwise == 16);
+    CHECK(squeezes == 16 + 1);
+    CHECK(tensor(graph, "stage3.0.add").shape == Shape{1, 56, 56, 24});
+    CHECK(tensor(graph, "stage7.2.add").shape == Shape{1, 7, 7, 192});
+    CHECK(tensor(graph, "head").shape == Shape{1, 7, 7, 1280});
+    CHECK(tensor(graph, "classes").shape == Shape{1, 1000});
+}
+
+TEST_CASE("EfficientNet-B0 takes images of other sizes, and scales each image of a batch by its own means",
+          "[workload]") {
+    const Graph graph =
+        read_trace("traces/cnn/efficientnet.yaml", {{"batch", "3", {}}, {"resolution", "240", {}}});
+    CHECK(tensor(graph, "head").shape == Shape{3, 8, 8, 1280});
+    CHECK(parameters(graph) == 5'267'540);
+    const auto& scale = std::get<Elementwise>(layer(graph, "stage2_scale").op);
+    CHECK(scale.items == 3);
+    CHECK(scale.times == 120 * 120);
+    CHECK(scale.elements == 3 * 120 * 120 * 32);
+}
+
 TEST_CASE("GPT-2 has 124,439,808 parameters, and the MACs of its formula at any length", "[workload]") {
     const auto [batch, seq] = GENERATE(table<std::int64_t, std::int64_t>({{1, 128}, {4, 1024}, {3, 17}}));
     const Graph graph = read_trace("traces/llm/gpt2.yaml",

@@ -12,10 +12,10 @@
 namespace systole::systolic {
 namespace {
 
-/// The first operand is `times` turns of `units` units; the second is one turn.
+/// Of each item, the first operand is `times` turns of `units` units; the second is one turn.
 struct Repetition {
     TensorId first = 0, second = 0;
-    std::int64_t times = 1, units = 1;
+    std::int64_t items = 1, times = 1, units = 1;
     std::int64_t first_elements = 1, second_elements = 1;  ///< of a unit
     std::int64_t grain = 1;  ///< units of a part of a turn are a multiple of this, but for the last
     std::int64_t cost = 1;   ///< lane-cycles per element of the first
@@ -38,12 +38,13 @@ public:
         cut();
     }
 
-    std::int64_t count() const { return parts_ * ceil_div(work_.times, turns_); }
+    std::int64_t count() const { return work_.items * chunks_of_item(); }
     VectorChunk chunk(std::int64_t index) const;
 
 private:
     void cut();
     ChunkLimits limits() const;
+    std::int64_t chunks_of_item() const { return parts_ * ceil_div(work_.times, turns_); }
 
     const Workspace* workspace_;
     const Layer* layer_;
@@ -91,16 +92,17 @@ void RepetitionPlanner::cut() {
 
 VectorChunk RepetitionPlanner::chunk(std::int64_t index) const {
     const std::int64_t rounds = ceil_div(work_.times, turns_);
-    const std::int64_t part = index / rounds, turn = index % rounds * turns_;
+    const std::int64_t item = index / chunks_of_item(), inside = index % chunks_of_item();
+    const std::int64_t part = inside / rounds, turn = inside % rounds * turns_;
     const std::int64_t turns = std::min(turns_, work_.times - turn);
     const Range units{part * part_units_, std::min(part_units_, work_.units - part * part_units_)};
-    const std::int64_t begin = turn * work_.units + units.begin;
+    const std::int64_t begin = (item * work_.times + turn) * work_.units + units.begin;
     const auto box = [&](DType dtype) {
         return TensorBox{bytes(dtype, begin, work_.first_elements), 1,
                          bytes(dtype, turns * units.count, work_.first_elements), 0};
     };
     const TensorBox first = box(in_);
-    const TensorBox second{bytes(second_, units.begin, work_.second_elements), 1,
+    const TensorBox second{bytes(second_, item * work_.units + units.begin, work_.second_elements), 1,
                            bytes(second_, units.count, work_.second_elements), 0};
     const auto offset = [&](TensorId tensor, const TensorBox& from) {
         return workspace_->flow.resident(tensor) ? from.offset : 0;
@@ -112,7 +114,7 @@ VectorChunk RepetitionPlanner::chunk(std::int64_t index) const {
                              stored ? Operand::Weights : workspace_->operand(work_.second),
                              second.row_bytes,
                              {{second, 0, 0}}},
-                            part});
+                            item * parts_ + part});
     chunk.reads.push_back({0, offset(work_.first, first), piece_pattern(first.row_bytes)});
     chunk.reads.push_back({0, offset(work_.second, second), piece_pattern(second.row_bytes, turns), true});
     chunk.scratchpad_read = first.row_bytes + turns * second.row_bytes;
@@ -143,8 +145,9 @@ LayerPlan plan_broadcast(Workspace& workspace, std::int32_t index) {
     Repetition work;
     work.first = layer.inputs.at(0);
     work.second = op.stored ? *layer.weights : layer.inputs.at(1);
+    work.items = op.items;
     work.times = op.times;
-    work.units = op.elements / op.times;
+    work.units = op.elements / op.times / op.items;
     work.grain = 16;  // parts of any dtype then end at whole bytes
     work.cost = cost.simple + function_cost(cost, op.post);
     return plan(workspace, index, work,
