@@ -112,6 +112,13 @@ class Explanations(ProgramTest):
                 self.assertIn("arrays stand still", text)
                 self.assertIn(f"{self.total(DEVICE, *words)['cycles']:,} cycles = ", text)
 
+    def test_weights_that_are_stored_in_other_formats_are_refused_with_the_reason(self):
+        words = ("explain", "tpu_v4", "matmul", "m=64", "n=64", "k=64")
+        for more in (("dtype_b=int4",), ("sparsity=2:4",), ("sparsity=2:4", "--set", "mxu.sparsity=2:4")):
+            self.assertIn("unpacked on their way into the arrays, or sparse, are not explained",
+                          self.refusal(*words, *more))
+        self.assertIn("with fused=false there are two layers", self.refusal(*words, "scales=tensor", "fused=false"))
+
     def test_hints_that_claim_a_simulation_are_one(self):
         words = (DEVICE, *MATMUL, "--set", "mxu.shadow_register=off")
         text, total = self.explain(*words), self.total(DEVICE, *MATMUL)

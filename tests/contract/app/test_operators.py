@@ -45,6 +45,18 @@ layers:
   - {name: out, op: attention, in: [q, keys, values], heads: 4, kv_heads: 2, causal: true, fused: FUSED}
 outputs: [out]
 """
+WEIGHTS = """trace: weights
+inputs:
+  x: {shape: [2, 12, 64], dtype: bf16}
+layers:
+  - {name: columns, op: matmul, n: 96, weight_dtype: int8, scales: channel}
+  - {name: groups, op: matmul, n: 64, weight_dtype: int8, scales: group, group: 32}
+  - {name: sparse, op: matmul, n: 32, sparsity: 2:4}
+  - {name: apart, op: matmul, n: 48, weight_dtype: int4, scales: group, group: 8, fused: false}
+  - {name: narrow, op: quantize, out_dtype: fp8, scales: channel}
+  - {name: wide, op: dequantize, out_dtype: bf16}
+outputs: [wide]
+"""
 # What crosses the host link is not what is counted here.
 INSIDE = ("--set", "run.inputs_at=dram", "--set", "run.outputs_to=dram")
 # Device, where its activations live, and what it computes in.
@@ -91,6 +103,49 @@ class Operators(ProgramTest):
                 self.write("operators.program", program)
                 again = self.run_of("run", device, "--program", "operators.program", "--set", placement, *INSIDE)
                 self.assertEqual(again["total"], whole["total"])
+
+    def test_weights_in_other_formats_travel_as_they_are_stored(self):
+        self.write("weights.yaml", WEIGHTS)
+        for device, placement in (("tpu_v4", "placement.activations=auto"), ("tpu_v4", "placement.activations=dram"),
+                                  ("teaching_4x4", "placement.activations=dram")):
+            for known in ("none", "2:4"):
+                with self.subTest(device=device, placement=placement, known=known):
+                    words = (*INSIDE, "--set", placement, "--set", "mxu.unpack=16", "--set", f"mxu.sparsity={known}")
+                    run = self.run_of("run", device, "weights.yaml", *words)
+                    layers = {layer["name"]: layer for layer in run["layers"]}
+                    self.assertEqual(layers["sparse"]["macs"], 24 * 64 * 32 // 2)
+                    self.assertEqual(layers["columns"]["macs"], 24 * 64 * 96)
+                    rows = 4 if device == "teaching_4x4" else 128
+                    tiled = {"columns": (64, 96, 8), "groups": (96, 64, 8 + 16 / min(32, rows)),
+                             "sparse": (64, 32, (16 + 2) / 2)}
+                    for name, (k, n, bits) in tiled.items():
+                        read = sum(move["bytes"] for move in layers[name]["bytes"]["moved"]
+                                   if move["operand"] == "weights" and move["from"] == "dram")
+                        row = -(-rows * bits // 8)  # of a tile, whole bytes
+                        scales = 2 * n if name == "columns" else 0
+                        self.assertEqual(read, k * -(-n // rows) * row + scales)
+                    made = layers["apart.dequantize"]["bytes"]["moved"]
+                    read = sum(move["bytes"] for move in made if move["from"] == "dram")
+                    self.assertEqual(read, 32 * 48 // 2 + 4 * 48 * 2)
+                    program = self.answer("lower", device, "weights.yaml", *words)
+                    self.assertIn(" weights=unpacked", program)
+                    self.assertEqual(" sparsity=2 " in program, known == "2:4")
+                    self.write("weights.program", program)
+                    again = self.run_of("run", device, "--program", "weights.program", *words)
+                    self.assertEqual(again["total"], run["total"])
+
+    def test_formats_of_weights_are_columns_of_a_table(self):
+        self.write("formats.csv", "op,m,n,k,dtype_b,scales,group,sparsity,fused\n"
+                                  "matmul,64,256,256,,,,,\nmatmul,64,256,256,int4,group,64,,\n"
+                                  "matmul,64,256,256,int4,group,64,,false\nmatmul,64,256,256,,,,2:4,\n"
+                                  "matmul,64,256,250,,,,2:4,\n")
+        run = self.run_systole("op", "tpu_v4", "--csv", "formats.csv")
+        self.assertEqual(run.returncode, 2)
+        rows = list(csv.DictReader(io.StringIO(run.stdout)))
+        self.assertEqual([bool(row["error"]) for row in rows], [False, False, False, False, True])
+        self.assertIn("the sparsity 2:4 does not divide the 250 rows", rows[4]["error"])
+        self.assertLess(int(rows[1]["cycles"]), int(rows[0]["cycles"]))
+        self.assertGreater(int(rows[2]["cycles"]), int(rows[1]["cycles"]))
 
     def test_attention_runs_fused_and_not_and_reads_back(self):
         # 2 batch items, 3 queries that see 18, 19 and 20 keys, 4 heads of 16 elements; k and v have 2 heads.

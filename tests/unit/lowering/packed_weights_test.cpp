@@ -158,15 +158,18 @@ TEST_CASE("A scale of the whole or of a column costs a multiplication where resu
 TEST_CASE("Weights that a machine cannot take are refused with the reason") {
     SystolicSpec spec = test::small_machine(1);
     CHECK_THAT(message_of(matmul({{"dtype_b", "int4"}}), spec),
-               Catch::Contains(
-                   "layer 'matmul': its weights must be converted from int4 to bf16 on their way into the "
-                   "arrays, which this machine does not do (mxu.unpack)"));
+               Catch::Contains("layer 'matmul': no matrix unit takes dtype 'int4'"));
     CHECK_THAT(message_of(matmul({{"scales", "group"}, {"group", "4"}}), spec),
                Catch::Contains("must be multiplied by their groups' scales"));
     CHECK_THAT(message_of(matmul({{"sparsity", "1:4"}}), spec),
                Catch::Contains("must be filled up with the zeros that 1:4 leaves out"));
     spec.mxu.unpack = 8;
     CHECK(message_of(matmul({{"dtype_b", "int4"}}), spec).empty());
+    // Nothing becomes narrower on its way in, and no fraction a whole number.
+    CHECK_THAT(message_of(matmul({{"dtype_b", "fp32"}}), spec),
+               Catch::Contains("no matrix unit takes dtype 'fp32'"));
+    CHECK_THAT(message_of(matmul({{"dtype", "int8"}, {"dtype_b", "fp8"}}), spec),
+               Catch::Contains("no matrix unit takes dtype 'fp8'"));
     CHECK_THAT(message_of(matmul({{"sparsity", "1:8"}}), spec),
                Catch::Contains(
                    "a pass takes 4 rows of its weights, but patterns and groups fill whole bytes every 8"));

@@ -23,6 +23,30 @@ std::vector<UnitTime> times_of(const ArrayWork& work) {
     return times;
 }
 
+/// Throws UserError for operators of which formulas and drawings say nothing.
+void expect_explained(const Graph& graph, const Program& program) {
+    for (const Layer& layer : graph.layers)
+        if (std::holds_alternative<Attention>(layer.op))
+            throw UserError(
+                "explain: attention is two products and a softmax between them; ask for each on its own: "
+                "matmul "
+                "with batch above 1, softmax");
+    if (graph.layers.size() == 2)
+        throw UserError(
+            "explain: with fused=false there are two layers; ask for each on its own: dequantize, and matmul "
+            "with "
+            "weights of the input's dtype");
+    SYSTOLE_CHECK(graph.layers.size() == 1, "{} layers are explained as one operator", graph.layers.size());
+    const bool packed = std::ranges::any_of(program.passes, [](const MatrixPass& pass) {
+        return pass.unpacked || pass.masked > 0 || pass.sparsity > 1;
+    });
+    if (packed)
+        throw UserError(
+            "explain: weights that are unpacked on their way into the arrays, or sparse, are not explained; "
+            "ask for "
+            "the product with weights of the input's dtype");
+}
+
 }  // namespace
 
 std::size_t Explained::slowest_unit() const {
@@ -32,13 +56,7 @@ std::size_t Explained::slowest_unit() const {
 
 std::string explain(const Graph& graph, const Program& program, const SystolicSpec& spec,
                     const Protocol& protocol, const Simulate& simulate) {
-    for (const Layer& layer : graph.layers)
-        if (std::holds_alternative<Attention>(layer.op))
-            throw UserError(
-                "explain: attention is two products and a softmax between them; ask for each on its own: "
-                "matmul "
-                "with batch above 1, softmax");
-    SYSTOLE_CHECK(graph.layers.size() == 1, "{} layers are explained as one operator", graph.layers.size());
+    expect_explained(graph, program);
     const DeviceResult result = simulate(spec, protocol);
     Explained e{graph, program, spec, protocol, result, array_work(program, spec), {}};
     e.times = times_of(e.work);

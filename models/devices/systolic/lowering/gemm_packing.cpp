@@ -18,7 +18,8 @@ std::string needed(const Workspace& workspace, const GemmProblem& p) {
         return fmt::format("filled up with the zeros that {}:{} leaves out", p.format.kept, p.format.of);
     // Two formats go into the arrays where they have a rate of their own, or where nothing converts.
     const MxuSpec& mxu = workspace.spec.mxu;
-    const bool converts = !mxu.mixed_rate.contains({input, dtype}) && (mxu.unpack > 0 || !mxu.rate_of(dtype));
+    const bool converts = mxu.unpack > 0 && !mxu.mixed_rate.contains({input, dtype}) &&
+                          bits_of(dtype) <= bits_of(input) && (is_floating(input) || !is_floating(dtype));
     return dtype != input && converts
                ? fmt::format("converted from {} to {}", to_string(dtype), to_string(input))
                : "";
