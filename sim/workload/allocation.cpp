@@ -20,11 +20,16 @@ struct MatrixView {
     std::int64_t groups, k, n;
 };
 
-std::optional<MatrixView> matrix_of(const Operator& op) {
+std::vector<MatrixView> matrices_of(const Operator& op) {
     if (const auto* c = std::get_if<Conv2d>(&op); c && !c->depthwise())
-        return MatrixView{c->groups, c->kernel_h * c->kernel_w * (c->in_c / c->groups), c->out_c / c->groups};
-    if (const auto* m = std::get_if<MatMul>(&op); m && m->shared_weights) return MatrixView{1, m->k, m->n};
-    return std::nullopt;
+        return {{c->groups, c->kernel_h * c->kernel_w * (c->in_c / c->groups), c->out_c / c->groups}};
+    if (const auto* m = std::get_if<MatMul>(&op); m && m->shared_weights) return {{1, m->k, m->n}};
+    std::vector<MatrixView> all;
+    if (const auto* c = std::get_if<ConvTranspose>(&op))
+        for (const ConvPhase& rows : c->phases_h())
+            for (const ConvPhase& columns : c->phases_w())
+                all.push_back({1, rows.taps * columns.taps * c->in_c, c->out_c});
+    return all;
 }
 
 /// "16 GiB (17.18 GB)": as memories are sold, and beside it as needs are counted.
@@ -67,8 +72,8 @@ private:
     }
 
     void lay_out();
-    void lay_out_columns(Placement& placement, const MatrixView& matrix) const;
-    void tile(Placement& placement, const MatrixView& matrix) const;
+    std::int64_t column_bytes(const Placement& placement, const MatrixView& matrix) const;
+    std::int64_t tile_bytes(const Placement& placement, const MatrixView& matrix) const;
     void measure();
     void place_residents();
     void place_weights();
@@ -92,24 +97,20 @@ void Allocator::fail_overflow() const {
                                 graph_.name, rules_.tile_rows, rules_.tile_cols));
 }
 
-void Allocator::lay_out_columns(Placement& placement, const MatrixView& matrix) const {
-    placement.layout = Layout::ColumnMajor;
+std::int64_t Allocator::column_bytes(const Placement& placement, const MatrixView& matrix) const {
     const auto columns = checked_mul(matrix.groups, matrix.n);
     const auto bytes = columns ? checked_mul(*columns, row_bytes(placement.each, matrix.k).value()) : columns;
     if (!bytes) fail_overflow();
-    placement.bytes = Bytes(*bytes);
+    return *bytes;
 }
 
-void Allocator::tile(Placement& placement, const MatrixView& matrix) const {
-    placement.layout = Layout::Tiled;
-    placement.tile_rows = rules_.tile_rows;
-    placement.tile_cols = rules_.tile_cols;
+std::int64_t Allocator::tile_bytes(const Placement& placement, const MatrixView& matrix) const {
     std::optional<std::int64_t> bytes = row_bytes(placement.each, rules_.tile_cols).value();
     for (const std::int64_t factor : {rules_.tile_rows, matrix.groups, ceil_div(matrix.k, rules_.tile_rows),
                                       ceil_div(matrix.n, rules_.tile_cols)})
         if (bytes) bytes = checked_mul(*bytes, factor);
     if (!bytes) fail_overflow();
-    placement.bytes = Bytes(*bytes);
+    return *bytes;
 }
 
 /// Space, layout and bytes of every tensor.
@@ -120,15 +121,22 @@ void Allocator::lay_out() {
         placements_[id].bytes = stored_bytes(tensor);
     }
     for (const Layer& layer : graph_.layers) {
-        const std::optional<MatrixView> matrix = matrix_of(layer.op);
-        if (!matrix || !layer.weights) continue;
+        const std::vector<MatrixView> matrices = matrices_of(layer.op);
+        if (matrices.empty() || !layer.weights) continue;
         Placement& placement = placements_[*layer.weights];
         const Tensor& weights = graph_.tensors[*layer.weights];
         placement.each = bits_per_weight(weights.dtype, weights.format, rules_.tile_rows);
-        if (rules_.weights == Layout::Tiled)
-            tile(placement, *matrix);
-        else
-            lay_out_columns(placement, *matrix);
+        placement.layout = rules_.weights;
+        const bool tiled = placement.layout == Layout::Tiled;
+        if (tiled) placement.tile_rows = rules_.tile_rows, placement.tile_cols = rules_.tile_cols;
+        std::optional<std::int64_t> sum = 0;
+        for (const MatrixView& matrix : matrices) {
+            if (!sum) fail_overflow();
+            if (matrices.size() > 1) placement.parts.push_back(*sum);
+            sum = checked_add(*sum, tiled ? tile_bytes(placement, matrix) : column_bytes(placement, matrix));
+        }
+        if (!sum) fail_overflow();
+        placement.bytes = Bytes(*sum);
     }
 }
 

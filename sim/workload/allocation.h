@@ -30,6 +30,8 @@ struct Placement {
     Bytes bytes;                                ///< including the layout's padding
     std::int64_t tile_rows = 0, tile_cols = 0;  ///< Layout::Tiled
     BitsPerWeight each = {};                    ///< Layout::Tiled, Layout::ColumnMajor: a weight
+    std::vector<std::int64_t> parts =
+        {};  ///< of several matrices: where each begins, in bytes from the first
 };
 
 /// A device's rules.
@@ -50,8 +52,9 @@ struct AllocationRules {
 /// once its last reader is through (first fit over live ranges). Weights of conv2d (depthwise ones
 /// excepted, which no array holds) and matmul (stored ones) are laid out as `weights` says over the
 /// implicit-GEMM view [k = kernel_h*kernel_w*in_c/groups, n = out_c/groups], group by group; everything else
-/// is RowMajor. Throws UserError with a breakdown (weights, KV cache, the most activations that live at once,
-/// with all padding) when a space is too small.
+/// is RowMajor. Those of conv_transpose are a matrix for each phase, row by row, with the taps of a window in
+/// the order of the inputs that they meet. Throws UserError with a breakdown (weights, KV cache, the most
+/// activations that live at once, with all padding) when a space is too small.
 std::vector<Placement> allocate(const Graph& graph, const AllocationRules& rules);
 
 }  // namespace systole

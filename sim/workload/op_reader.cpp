@@ -167,6 +167,7 @@ Meaning read_reshape(LayerText& text) {
 
 const std::vector<OpSyntax>& syntaxes() {
     static const std::vector<OpSyntax> all = {{"conv2d", 1, read_conv2d},
+                                              {"conv_transpose", 1, read_conv_transpose},
                                               {"matmul", 1, read_matmul},
                                               {"batched_matmul", 2, read_batched_matmul},
                                               {"elementwise", 1, read_elementwise, true},

@@ -30,6 +30,9 @@ std::optional<LayerMeaning> read_kv_cache(LayerText& text);
 // elementwise_reader.cpp
 std::optional<LayerMeaning> read_elementwise(LayerText& text);
 
+// conv_transpose_reader.cpp
+std::optional<LayerMeaning> read_conv_transpose(LayerText& text);
+
 // scaling_reader.cpp
 std::optional<LayerMeaning> read_quantize(LayerText& text);
 std::optional<LayerMeaning> read_dequantize(LayerText& text);

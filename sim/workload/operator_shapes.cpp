@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <initializer_list>
 #include <string_view>
 
@@ -62,6 +63,25 @@ struct FaultsOf {
             expect_countable(
                 "multiply-accumulates",
                 {c.batch, c.out_h(), c.out_w(), c.out_c, c.kernel_h, c.kernel_w, c.in_c / c.groups}, faults);
+        return faults;
+    }
+
+    Faults operator()(const ConvTranspose& c) const {
+        if (std::min(c.kernel_h, c.kernel_w) < c.stride)
+            return {
+                fmt::format("the kernel {} is smaller than the stride {}: pixels between would meet no input",
+                            to_string(Shape{c.kernel_h, c.kernel_w}), c.stride)};
+        if (c.out_pad >= c.stride)
+            return {fmt::format("out_pad {} must be smaller than the stride {}", c.out_pad, c.stride)};
+        // Each factor below 2^31, so that their sum of products stays below 2^63.
+        const Shape out = {c.out_h(), c.out_w()};
+        if (out[0] < 1 || out[1] < 1)
+            return {fmt::format("pad {} leaves nothing of the output: {}", c.pad, to_string(out))};
+        Faults faults;
+        expect_countable(
+            "multiply-accumulates",
+            {c.batch, out[0] + c.kernel_h, out[1] + c.kernel_w, c.out_c, c.kernel_h, c.kernel_w, c.in_c},
+            faults);
         return faults;
     }
 
@@ -140,6 +160,8 @@ std::vector<std::string> find_faults(const Operator& op) {
 std::optional<Shape> weights_shape(const Operator& op) {
     if (const auto* c = std::get_if<Conv2d>(&op))
         return Shape{c->out_c, c->kernel_h, c->kernel_w, c->in_c / c->groups};
+    if (const auto* c = std::get_if<ConvTranspose>(&op))
+        return Shape{c->out_c, c->kernel_h, c->kernel_w, c->in_c};
     if (const auto* m = std::get_if<MatMul>(&op); m && m->shared_weights)
         return m->transposed_b ? Shape{m->n, m->k} : Shape{m->k, m->n};
     if (const auto* n = std::get_if<Norm>(&op)) return Shape{n->cols};
@@ -163,6 +185,7 @@ std::optional<Shape> scales_shape(const Operator& op) {
 
 std::optional<Shape> bias_shape(const Operator& op) {
     if (const auto* c = std::get_if<Conv2d>(&op); c && c->bias) return Shape{c->out_c};
+    if (const auto* c = std::get_if<ConvTranspose>(&op); c && c->bias) return Shape{c->out_c};
     if (const auto* m = std::get_if<MatMul>(&op); m && m->bias) return Shape{m->n};
     if (const auto* n = std::get_if<Norm>(&op); n && n->kind == Norm::Kind::Layer) return Shape{n->cols};
     return std::nullopt;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/workload/operators.h"
 
+#include <algorithm>
+
 namespace systole {
 namespace {
 
@@ -23,6 +25,7 @@ struct NameOf {
     std::string_view operator()(const LstmCell&) const { return "lstm_cell"; }
     std::string_view operator()(const GruCell&) const { return "gru_cell"; }
     std::string_view operator()(const CacheAppend&) const { return "kv_cache"; }
+    std::string_view operator()(const ConvTranspose&) const { return "conv_transpose"; }
     std::string_view operator()(const Scaling& s) const {
         return s.kind == Scaling::Kind::Quantize ? "quantize" : "dequantize";
     }
@@ -37,6 +40,14 @@ struct MacsOf {
         const std::int64_t taps = c.kernel_h * c.kernel_w;
         return c.batch * c.out_h() * c.out_w() * c.out_c * taps * c.format.stored(c.in_c / c.groups);
     }
+    std::int64_t operator()(const ConvTranspose& c) const {
+        const auto taps = [](const std::vector<ConvPhase>& phases) {
+            std::int64_t sum = 0;
+            for (const ConvPhase& phase : phases) sum += phase.out * phase.taps;
+            return sum;
+        };
+        return c.batch * c.in_c * c.out_c * taps(c.phases_h()) * taps(c.phases_w());
+    }
     std::int64_t operator()(const MatMul& m) const { return m.batch * m.m * m.n * m.format.stored(m.k); }
     std::int64_t operator()(const Attention& a) const {
         const std::int64_t products = a.part == Attention::Part::Whole ? 2 : 1;
@@ -49,6 +60,17 @@ struct MacsOf {
 };
 
 }  // namespace
+
+std::vector<ConvPhase> ConvTranspose::phases(std::int64_t out, std::int64_t kernel) const {
+    std::vector<ConvPhase> all;
+    for (std::int64_t first = 0; first < std::min(stride, out); ++first) {
+        const std::int64_t tap =
+            (first + pad) % stride;  // the first of its taps meets input (first + pad) / stride
+        const std::int64_t taps = ceil_div(kernel - tap, stride);
+        all.push_back({first, taps, ceil_div(out - first, stride), taps - 1 - (first + pad) / stride});
+    }
+    return all;
+}
 
 std::string_view op_name(const Operator& op) {
     return std::visit(NameOf{}, op);

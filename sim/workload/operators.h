@@ -38,6 +38,34 @@ struct Conv2d {
     friend bool operator==(const Conv2d&, const Conv2d&) = default;
 };
 
+/// Of one dimension of a transposed convolution: its outputs first, first + stride, … (`out` of them) meet
+/// every stride-th tap of the kernel, `taps` of them. They are a convolution of stride 1 whose first window
+/// begins `pad` inputs before the first one (or behind it, where that is negative).
+struct ConvPhase {
+    std::int64_t first = 0, taps = 1, out = 1, pad = 0;
+};
+
+/// out[n,y,x,k] = post(bias[k] + sum over in[n,p,q,c] * w[k,r,s,c] with y = p*stride + r - pad and
+/// x = q*stride + s - pad): what a convolution makes of gradients, and how networks grow feature maps.
+struct ConvTranspose {
+    std::int64_t batch = 1, in_h = 1, in_w = 1, in_c = 1;
+    std::int64_t out_c = 1, kernel_h = 1, kernel_w = 1;
+    std::int64_t stride = 1, pad = 0;
+    std::int64_t out_pad = 0;  ///< rows and columns more, at the bottom and the right
+    bool bias = false;
+    Function post = Function::None;
+
+    std::int64_t out_h() const { return (in_h - 1) * stride + kernel_h - 2 * pad + out_pad; }
+    std::int64_t out_w() const { return (in_w - 1) * stride + kernel_w - 2 * pad + out_pad; }
+    /// Of the height and of the width. Expects a kernel of at least the stride, and an output.
+    std::vector<ConvPhase> phases_h() const { return phases(out_h(), kernel_h); }
+    std::vector<ConvPhase> phases_w() const { return phases(out_w(), kernel_w); }
+    friend bool operator==(const ConvTranspose&, const ConvTranspose&) = default;
+
+private:
+    std::vector<ConvPhase> phases(std::int64_t out, std::int64_t kernel) const;
+};
+
 /// out[b,m,n] = post(bias[n] + sum over k of a[b,m,k] * w[(b,)k,n]). `shared_weights`: the second operand is
 /// one stored weight matrix for all b (batch is then folded into m by lowering); otherwise it is another
 /// activation of shape [batch,k,n].
@@ -213,9 +241,9 @@ struct Scaling {
     friend bool operator==(const Scaling&, const Scaling&) = default;
 };
 
-using Operator =
-    std::variant<Conv2d, MatMul, Elementwise, Activation, Pool, Softmax, Norm, Transpose, Embedding, Concat,
-                 Slice, Resize, Rotary, Gather, TopK, LstmCell, GruCell, CacheAppend, Attention, Scaling>;
+using Operator = std::variant<Conv2d, MatMul, Elementwise, Activation, Pool, Softmax, Norm, Transpose,
+                              Embedding, Concat, Slice, Resize, Rotary, Gather, TopK, LstmCell, GruCell,
+                              CacheAppend, Attention, Scaling, ConvTranspose>;
 
 /// "conv2d", "matmul", "elementwise", ... as written in traces and results.
 std::string_view op_name(const Operator& op);
@@ -223,9 +251,9 @@ std::string_view to_string(Function function);
 /// All functions, "none" first, in the order of the enum.
 const std::vector<std::string>& function_names();
 
-/// Multiply-accumulates of the matrix kind (conv2d, matmul: with the weights that are kept; attention: of
-/// pairs that see each other); 0 for all others. Shapes in a Graph were checked for overflow when it was
-/// read.
+/// Multiply-accumulates of the matrix kind (conv2d, conv_transpose, matmul: with the weights that are kept;
+/// attention: of pairs that see each other); 0 for all others. Shapes in a Graph were checked for overflow
+/// when it was read.
 Macs macs(const Operator& op);
 
 }  // namespace systole

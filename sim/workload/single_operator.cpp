@@ -57,6 +57,24 @@ Single read_conv2d(Keys& keys) {
     return {c, {{c.batch, c.in_h, c.in_w, c.in_c}}, {c.batch, c.out_h(), c.out_w(), c.out_c}};
 }
 
+Single read_conv_transpose(Keys& keys) {
+    ConvTranspose c;
+    c.batch = keys.integer("n", 1, 1);
+    c.in_h = keys.integer("h", 1);
+    c.in_w = keys.integer("w", 1);
+    c.in_c = keys.integer("c", 1);
+    c.out_c = keys.integer("k", 1);
+    c.kernel_h = keys.integer("r", 1);
+    c.kernel_w = keys.integer("s", 1);
+    c.stride = keys.integer("stride", 1, 1);
+    c.pad = keys.integer("pad", 0, 0);
+    c.out_pad = keys.integer("out_pad", 0, 0);
+    if (c.out_h() > kMaxInteger || c.out_w() > kMaxInteger)
+        keys.fail(fmt::format("its output of {} x {} pixels has more than {} rows or columns", c.out_h(),
+                              c.out_w(), kMaxInteger));
+    return {c, {{c.batch, c.in_h, c.in_w, c.in_c}}, {c.batch, c.out_h(), c.out_w(), c.out_c}};
+}
+
 Single read_pool(Keys& keys) {
     Pool p;
     p.kind = static_cast<Pool::Kind>(keys.choice("kind", pool_kinds()));
@@ -227,14 +245,26 @@ struct SingleSyntax {
 };
 
 const std::vector<SingleSyntax>& syntaxes() {
-    static const std::vector<SingleSyntax> all = {
-        {"matmul", read_matmul},           {"conv2d", read_conv2d},       {"pool", read_pool},
-        {"elementwise", read_elementwise}, {"softmax", read_softmax},     {"norm", read_norm},
-        {"activation", read_activation},   {"transpose", read_transpose}, {"embedding", read_embedding},
-        {"gather", read_gather},           {"slice", read_slice},         {"resize", read_resize},
-        {"rotary", read_rotary},           {"top_k", read_top_k},         {"lstm_cell", read_lstm_cell},
-        {"gru_cell", read_gru_cell},       {"attention", read_attention}, {"quantize", read_quantize},
-        {"dequantize", read_dequantize}};
+    static const std::vector<SingleSyntax> all = {{"matmul", read_matmul},
+                                                  {"conv2d", read_conv2d},
+                                                  {"conv_transpose", read_conv_transpose},
+                                                  {"pool", read_pool},
+                                                  {"elementwise", read_elementwise},
+                                                  {"softmax", read_softmax},
+                                                  {"norm", read_norm},
+                                                  {"activation", read_activation},
+                                                  {"transpose", read_transpose},
+                                                  {"embedding", read_embedding},
+                                                  {"gather", read_gather},
+                                                  {"slice", read_slice},
+                                                  {"resize", read_resize},
+                                                  {"rotary", read_rotary},
+                                                  {"top_k", read_top_k},
+                                                  {"lstm_cell", read_lstm_cell},
+                                                  {"gru_cell", read_gru_cell},
+                                                  {"attention", read_attention},
+                                                  {"quantize", read_quantize},
+                                                  {"dequantize", read_dequantize}};
     return all;
 }
 
@@ -279,6 +309,7 @@ SingleDtypes read_dtypes(Keys& keys, const Operator& op) {
         return {from, from, keys.dtype("dtype_out").value_or(narrow ? DType::Int8 : DType::Bf16)};
     }
     const bool two_operands = std::holds_alternative<MatMul>(op) || std::holds_alternative<Conv2d>(op) ||
+                              std::holds_alternative<ConvTranspose>(op) ||
                               std::holds_alternative<Attention>(op);
     const DType a = two_operands ? keys.dtype("dtype_a").value_or(dtype) : dtype;
     const DType b = two_operands ? keys.dtype("dtype_b").value_or(dtype) : dtype;

@@ -207,7 +207,7 @@ void Replay::check_drain(const VectorWork& work) {
     } else if (const Attention* op = attention()) {
         m = op->q_len * op->group();
         n = op->kv_len;
-    } else {
+    } else if (!transposed()) {
         const auto& conv = std::get<Conv2d>(layer().op);
         n = conv.out_c;
         column += work.origin.batch * conv.out_c / conv.groups;
@@ -220,6 +220,10 @@ void Replay::check_drain(const VectorWork& work) {
         std::int64_t at = ((work.origin.batch * m + work.origin.m0 + row) * n + column) * width;
         if (attention() && attention()->part == Attention::Part::Context)
             at = query_element(work.origin.batch, work.origin.m0 + row, column) * width;
+        if (const ConvTranspose* op = transposed()) {
+            const auto [image, y, x] = phase_pixel(work.origin.batch, work.origin.m0 + row);
+            at = (((image * op->out_h() + y) * op->out_w() + x) * op->out_c + column) * width;
+        }
         const AddressStream& named = lowered_.program.streams[work.write.stream];
         if (work.write.address + named.offset_of(row).value() != out.address + at)
             fault(fmt::format("drains row {} to {}, not to {}", row,

@@ -77,6 +77,12 @@ private:
     void read_indices(std::int64_t lookups);
     void check_copied(const VectorWork& work);
 
+    const ConvTranspose* transposed() const { return std::get_if<ConvTranspose>(&layer().op); }
+    /// Output pixel of a row of M of a phase: image, row, column.
+    std::array<std::int64_t, 3> phase_pixel(std::int64_t phase, std::int64_t m) const;
+    std::int64_t phase_input(const MatrixPass& pass, std::int64_t m, std::int64_t k) const;
+    std::int64_t phase_weight(const MatrixPass& pass, std::int64_t k, std::int64_t n) const;
+
     const Attention* attention() const { return std::get_if<Attention>(&layer().op); }
     /// Where a pass of attention stands: its head of keys, which product it is of, the first of its keys.
     struct AttentionPlace {

@@ -11,6 +11,7 @@ namespace systole::systolic::test {
 
 std::int64_t Replay::input_address(const MatrixPass& pass, std::int64_t m, std::int64_t k) const {
     if (attention()) return attention_input(pass, m, k);
+    if (transposed()) return phase_input(pass, m, k);
     const TensorId id = layer().inputs.at(0);
     const std::int64_t base = lowered_.placements[id].address;
     if (const auto* op = std::get_if<MatMul>(&layer().op)) {
@@ -29,6 +30,7 @@ std::int64_t Replay::input_address(const MatrixPass& pass, std::int64_t m, std::
 
 std::int64_t Replay::weight_address(const MatrixPass& pass, std::int64_t k, std::int64_t n) const {
     if (attention()) return attention_second(pass, k, n);
+    if (transposed()) return phase_weight(pass, k, n);
     const auto* matmul = std::get_if<MatMul>(&layer().op);
     if (!layer().weights) {
         const TensorId id = layer().inputs.at(1);

@@ -31,11 +31,14 @@ void expect_explained(const Graph& graph, const Program& program) {
                 "explain: attention is two products and a softmax between them; ask for each on its own: "
                 "matmul "
                 "with batch above 1, softmax");
+    if (std::holds_alternative<ConvTranspose>(graph.layers.at(0).op))
+        throw UserError(
+            "explain: a transposed convolution is a convolution for each phase; ask for one of them: conv2d "
+            "with stride=1");
     if (graph.layers.size() == 2)
         throw UserError(
             "explain: with fused=false there are two layers; ask for each on its own: dequantize, and matmul "
-            "with "
-            "weights of the input's dtype");
+            "with weights of the input's dtype");
     SYSTOLE_CHECK(graph.layers.size() == 1, "{} layers are explained as one operator", graph.layers.size());
     const bool packed = std::ranges::any_of(program.passes, [](const MatrixPass& pass) {
         return pass.unpacked || pass.masked > 0 || pass.sparsity > 1;
@@ -43,8 +46,7 @@ void expect_explained(const Graph& graph, const Program& program) {
     if (packed)
         throw UserError(
             "explain: weights that are unpacked on their way into the arrays, or sparse, are not explained; "
-            "ask for "
-            "the product with weights of the input's dtype");
+            "ask for the product with weights of the input's dtype");
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace systole::systolic {
 namespace {
 
-enum TileKind : std::int64_t { kInput, kWeights, kColumns };
+enum TileKind : std::int64_t { kInput, kWeights, kColumns, kTileKinds };
 
 }  // namespace
 
@@ -65,19 +65,24 @@ Range GemmSteps::k_range(Range tiles) const {
     return {begin, problem_.k_tiles[static_cast<std::size_t>(tiles.end() - 1)].end() - begin};
 }
 
+/// Tiles of the parts of a layer are not each other's.
+std::int64_t GemmSteps::kind(std::int64_t kind) const {
+    return problem_.part * kTileKinds + kind;
+}
+
 TileKey GemmSteps::input_key(const Block& block, std::int64_t step) const {
     const std::int64_t item = problem_.groups ? 0 : block.item;
     const std::int64_t slice = problem_.source->sliced() ? step % k_steps_ : 0;
-    return {layer_, kInput, item * problem_.source->blocks() + block.m_block, slice};
+    return {layer_, kind(kInput), item * problem_.source->blocks() + block.m_block, slice};
 }
 
 TileKey GemmSteps::weights_key(const Block& block, std::int64_t step) const {
-    return {layer_, kWeights, block.item * problem_.n + block.n.begin, step % k_steps_};
+    return {layer_, kind(kWeights), block.item * problem_.n + block.n.begin, step % k_steps_};
 }
 
 TileKey GemmSteps::column_key(const Block& block, std::size_t which) const {
     const std::int64_t first = (problem_.groups ? block.item * problem_.n : 0) + block.n.begin;
-    return {layer_, kColumns, first, static_cast<std::int64_t>(which)};
+    return {layer_, kind(kColumns), first, static_cast<std::int64_t>(which)};
 }
 
 Staging GemmSteps::column_staging(const Block& block, std::size_t which) const {

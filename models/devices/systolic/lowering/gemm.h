@@ -16,6 +16,7 @@
 #include "models/devices/systolic/lowering/head_layout.h"
 #include "models/devices/systolic/lowering/mapping.h"
 #include "models/devices/systolic/lowering/pipeline.h"
+#include "models/devices/systolic/lowering/pixel_layout.h"
 #include "models/devices/systolic/lowering/tiling.h"
 
 namespace systole::systolic {
@@ -35,7 +36,9 @@ struct GemmProblem {
     Operand second_operand = Operand::Weights;
     std::vector<TensorId> columns;  ///< what a drain adds to or multiplies into whole columns: bias, scales
     Function post = Function::None;
-    std::optional<HeadLayout> heads;   ///< how results lie, where not as [items, m, n]
+    std::optional<HeadLayout> heads;  ///< how results lie, where not as [items, m, n]
+    std::optional<PixelLayout> pixels;
+    std::int64_t part = 0;             ///< of a layer that is several problems: which one
     std::optional<CausalMask> mask;    ///< hides products of attention
     bool mask_along_k = false;         ///< keys are K, not N
     WeightFormat format;               ///< of stored weights
@@ -53,6 +56,9 @@ struct GemmProblem {
 
 /// The problem of a Conv2d or MatMul layer. Throws UserError for operand types that the matrix units lack.
 GemmProblem gemm_problem(const Workspace& workspace, const Layer& layer);
+/// The problem of one phase of a ConvTranspose layer, under its windows.
+GemmProblem phase_problem(const Workspace& workspace, const Layer& layer, std::size_t phase,
+                          const WindowGeometry& window);
 /// Decides how the stored weights of a layer get into the arrays: as they are, unpacked, or as the kept ones
 /// of a pattern that the arrays know. Answers the most of K that a pass takes. Throws UserError for operand
 /// types that the matrix units lack, for weights that this machine cannot take, or whose groups and patterns
@@ -86,6 +92,7 @@ private:
     Range k_tiles(std::int64_t step) const;
     Range k_tile(std::int64_t index) const { return problem_.k_tiles[static_cast<std::size_t>(index)]; }
     Range k_range(Range k_tiles) const;
+    std::int64_t kind(std::int64_t kind) const;
     bool last_k(std::int64_t step) const { return step % k_steps_ == k_steps_ - 1; }
     TileKey input_key(const Block& block, std::int64_t step) const;
     TileKey weights_key(const Block& block, std::int64_t step) const;
@@ -112,7 +119,8 @@ private:
         std::int64_t address = 0, pitch = 0;
         std::int64_t group = 0, group_pitch = 0;  ///< where rows come in groups, these lie that far apart
     };
-    void drain_to_heads(Block& block, OutputTile& tile, const Tokens& room);
+    template <class ResultLayout>
+    void drain_to(const ResultLayout& layout, Block& block, OutputTile& tile, const Tokens& room);
     void send(const Block& first, Range rows, Range columns, BufferTile& tile, std::int64_t pitch);
     std::int64_t masked(Range m, Range n, Range k) const;
     Token drain_tile(Block& block, OutputTile& tile, Range m, Range n, const Destination& to,

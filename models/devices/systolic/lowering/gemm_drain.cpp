@@ -66,7 +66,7 @@ Token GemmSteps::drain_tile(Block& block, OutputTile& tile, Range m, Range n, co
         static_cast<std::int32_t>(tile.accumulators->address + rows.begin - (by_m ? tile.m : tile.n).begin);
     work.accumulator_rows = static_cast<std::int32_t>(rows.count);
     work.cols = static_cast<std::int32_t>(cols.count);
-    work.origin = {block.item, m.begin, 0, n.begin};
+    work.origin = {block.item + problem_.part, m.begin, 0, n.begin};
 
     Tokens after = room;
     after.add(tile.done);
@@ -102,7 +102,11 @@ void GemmSteps::drain(const std::vector<Block*>& row) {
     for (Block* block : row) {
         for (OutputTile& tile : block->tiles) {
             if (problem_.heads) {
-                drain_to_heads(*block, tile, room);
+                drain_to(*problem_.heads, *block, tile, room);
+                continue;
+            }
+            if (problem_.pixels) {
+                drain_to(*problem_.pixels, *block, tile, room);
                 continue;
             }
             const TensorBox box = output_box(*block, tile.m, tile.n);
@@ -113,17 +117,16 @@ void GemmSteps::drain(const std::vector<Block*>& row) {
     }
 }
 
-/// Into a resident tensor whose rows hold all heads.
-void GemmSteps::drain_to_heads(Block& block, OutputTile& tile, const Tokens& room) {
-    const HeadLayout& heads = *problem_.heads;
-    for (const Range& rows : heads.pieces(tile.m)) {
-        const std::int64_t at = heads.offset(block.item, rows.begin) + heads.bytes(tile.n.begin);
-        Destination to{workspace_.flow.region(problem_.output, {at, 1, 0, 0}).address,
-                       heads.bytes(heads.dim())};
-        to.group = std::min(heads.group(), rows.count);
-        to.group_pitch = heads.pitch();
+/// Into a resident tensor whose rows hold all heads, or the pixels of all phases.
+template <class ResultLayout>
+void GemmSteps::drain_to(const ResultLayout& layout, Block& block, OutputTile& tile, const Tokens& room) {
+    for (const Range& rows : layout.pieces(tile.m)) {
+        const std::int64_t at = layout.offset(block.item, rows.begin) + layout.bytes(tile.n.begin);
+        Destination to{workspace_.flow.region(problem_.output, {at, 1, 0, 0}).address, layout.step()};
+        to.group = std::min(layout.group(), rows.count);
+        to.group_pitch = layout.pitch();
         const Token token = drain_tile(block, tile, rows, tile.n, to, room);
-        for (const StagedCopy& copy : heads.copies(block.item, rows, tile.n))
+        for (const StagedCopy& copy : layout.copies(block.item, rows, tile.n))
             workspace_.flow.wrote(problem_.output, copy.from, token);
     }
 }
@@ -194,6 +197,7 @@ void GemmSteps::send(const Block& first, Range rows, Range columns, BufferTile& 
     all.row_bytes = pitch;
     std::vector<StagedCopy> boxes{{all, 0, pitch}};
     if (problem_.heads) boxes = problem_.heads->copies(first.item, rows, columns);
+    if (problem_.pixels) boxes = problem_.pixels->copies(first.item, rows, columns);
     unstage(workspace_, tile, problem_.output, boxes);
 }
 

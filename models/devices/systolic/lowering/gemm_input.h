@@ -92,6 +92,10 @@ private:
 class ConvInput : public GemmInput {
 public:
     ConvInput(TensorId tensor, DType dtype, const Conv2d& conv, bool resident);
+    /// One group, of all channels, under any windows.
+    ConvInput(TensorId tensor, DType dtype, const WindowGeometry& window, std::int64_t channels,
+              bool resident)
+        : tensor_(tensor), dtype_(dtype), window_(window), group_channels_(channels), resident_(resident) {}
 
     RowBlocking blocking(std::int64_t rows, std::int64_t k_tile) const override;
     void cut(std::int64_t rows) override { blocks_ = window_.cut(window_.block_shape(rows)); }

@@ -140,7 +140,7 @@ void GemmSteps::issue(Block& block, OutputTile& tile, Range step, Range tiles) {
     pass.dtype = workspace_.dtype(problem_.input);
     pass.second_dtype = other_than(pass.dtype, problem_.second_dtype);
     pass.second = problem_.second_operand;
-    pass.origin = {block.item, tile.m.begin, k.begin, tile.n.begin};
+    pass.origin = {block.item + problem_.part, tile.m.begin, k.begin, tile.n.begin};
     pass.masked = masked(tile.m, tile.n, k);
     pass.unpacked = problem_.unpacked;
     pass.sparsity = problem_.sparsity;

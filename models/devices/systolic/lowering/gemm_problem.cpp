@@ -149,4 +149,33 @@ GemmProblem gemm_problem(const Workspace& workspace, const Layer& layer) {
     return p;
 }
 
+GemmProblem phase_problem(const Workspace& workspace, const Layer& layer, std::size_t phase,
+                          const WindowGeometry& window) {
+    const auto& op = std::get<ConvTranspose>(layer.op);
+    GemmProblem p;
+    p.input = layer.inputs.at(0);
+    p.second = *layer.weights;
+    p.output = layer.output;
+    p.part = static_cast<std::int64_t>(phase);
+    if (layer.bias) p.columns.push_back(*layer.bias);
+    p.tile = output_shape(workspace.spec.mxu);
+    p.m = op.batch * window.out_h * window.out_w;
+    p.n = op.out_c;
+    p.k = window.kernel_h * window.kernel_w * op.in_c;
+    p.post = op.post;
+    p.source = std::make_shared<ConvInput>(p.input, workspace.dtype(p.input), window, op.in_c,
+                                           workspace.flow.resident(p.input));
+    const std::int64_t depth = take_packed(workspace, layer, p);
+    const bool per_tap = workspace.spec.mxu.im2col == Im2col::PerTap;
+    p.k_tiles = cut_k(layer, p.k, per_tap ? op.in_c : p.k, depth);
+    const Placement& placement = workspace.placements[p.second];
+    const std::int64_t begin = placement.parts.empty() ? 0 : placement.parts[phase];
+    if (placement.layout == Layout::Tiled)
+        p.weights = std::make_shared<StoredWeights>(p.second, placement.each, placement, p.n, p.k, begin);
+    else
+        p.weights = std::make_shared<RowWeights>(p.second, placement.each, p.second_operand, p.n, p.k, true,
+                                                 ItemsApart{0, 0, 0, 0, begin});
+    return p;
+}
+
 }  // namespace systole::systolic

@@ -57,7 +57,8 @@ Range StoredWeights::extent(std::int64_t item, Range n, Range k) const {
 }
 
 TensorBox RowWeights::box(std::int64_t item, Range n, Range k) const {
-    const std::int64_t begin = item / items_.inside * items_.stride + item % items_.inside * items_.step;
+    const std::int64_t begin =
+        items_.begin + item / items_.inside * items_.stride + item % items_.inside * items_.step;
     const Range &rows = transposed_ ? n : k, &cols = transposed_ ? k : n;
     return {begin + rows.begin * items_.pitch + bytes(cols.begin), rows.count, bytes(cols.count),
             items_.pitch};

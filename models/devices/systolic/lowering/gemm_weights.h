@@ -39,15 +39,17 @@ public:
 /// bytes that its pattern or group takes.
 class StoredWeights : public GemmWeights {
 public:
+    /// `begin`: of this matrix, where the tensor is several.
     StoredWeights(TensorId tensor, BitsPerWeight each, const Placement& placement, std::int64_t n,
-                  std::int64_t k)
+                  std::int64_t k, std::int64_t begin = 0)
         : tensor_(tensor),
           each_(each),
           k_(k),
           row_(row_bytes(each, placement.tile_cols).value()),
           tile_cols_(placement.tile_cols),
           column_(round_up(k, placement.tile_rows) * row_),
-          item_(ceil_div(n, tile_cols_) * column_) {}
+          item_(ceil_div(n, tile_cols_) * column_),
+          begin_(begin) {}
 
     Staging staging(std::int64_t item, Range n, Range k) const override;
     Transfer from_tile(std::int64_t base, Range staged_n, Range staged_k, Range n, Range k) const override;
@@ -60,20 +62,21 @@ public:
 
 private:
     std::int64_t offset(std::int64_t item, Range n, Range k) const {
-        return item * item_ + n.begin / tile_cols_ * column_ + k.begin * row_;
+        return begin_ + item * item_ + n.begin / tile_cols_ * column_ + k.begin * row_;
     }
     PassRead rows_from(std::int64_t address, Range n, Range k) const;
 
     TensorId tensor_;
     BitsPerWeight each_;
     std::int64_t k_;
-    std::int64_t row_, tile_cols_, column_, item_;  ///< bytes, except tile_cols_
+    std::int64_t row_, tile_cols_, column_, item_, begin_;  ///< bytes, except tile_cols_
 };
 
 /// Where the items of a second operand lie, in bytes: `inside` of them `step` apart, and so on every
 /// `stride`; rows of an item are `pitch` apart. All 0: one item behind the other, rows without gaps.
 struct ItemsApart {
     std::int64_t inside = 0, step = 0, stride = 0, pitch = 0;
+    std::int64_t begin = 0;  ///< of the first
 };
 
 /// Row-major [items, k, n], or [items, n, k] when transposed: then a tile's rows are its columns of N, and
@@ -91,7 +94,7 @@ public:
           items_(items) {
         if (items_.inside != 0) return;
         items_.pitch = bytes(transposed_ ? k_ : n_);
-        items_ = {1, 0, (transposed_ ? n_ : k_) * items_.pitch, items_.pitch};
+        items_ = {1, 0, (transposed_ ? n_ : k_) * items_.pitch, items_.pitch, items_.begin};
     }
 
     Staging staging(std::int64_t item, Range n, Range k) const override;

@@ -22,6 +22,8 @@ public:
     std::int64_t rows() const { return q_len_ * group_; }
     std::int64_t dim() const { return dim_; }
     std::int64_t bytes(std::int64_t elements) const { return row_bytes(dtype_, elements).value(); }
+    /// From a head to the next one's.
+    std::int64_t step() const { return bytes(dim_); }
     /// From a position's row to the next one's.
     std::int64_t pitch() const { return kv_heads_ * group_ * bytes(dim_); }
     std::int64_t offset(std::int64_t item, std::int64_t row) const;

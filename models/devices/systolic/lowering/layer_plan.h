@@ -41,6 +41,8 @@ LayerPlan plan_movement(Workspace& workspace, std::int32_t layer);
 LayerPlan plan_attention(Workspace& workspace, std::int32_t layer);
 /// CacheAppend: copied by the DMA.
 LayerPlan plan_kv_cache(Workspace& workspace, std::int32_t layer);
+/// ConvTranspose: on the matrix units, phase by phase.
+LayerPlan plan_conv_transpose(Workspace& workspace, std::int32_t layer);
 /// Scaling: on the vector unit, with stored scales.
 LayerPlan plan_scaling(Workspace& workspace, std::int32_t layer);
 /// Embedding, Gather: fetched by the DMA; summed, or copied on chip, by the vector unit.

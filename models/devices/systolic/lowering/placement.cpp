@@ -17,9 +17,22 @@ Bytes stripe(const SystolicSpec& spec) {
 }
 
 /// What makes windows of a convolution begin or end outside its input.
-std::string what_reaches_beyond(const Conv2d& conv) {
+std::string what_reaches_beyond(const Operator& op) {
+    if (std::holds_alternative<ConvTranspose>(op)) return "its kernel";
+    const auto& conv = std::get<Conv2d>(op);
     if (!conv.round_up || conv.pad >= conv.stride) return fmt::format("its zero padding of {}", conv.pad);
     return fmt::format("with round_up and a stride of {} its last window", conv.stride);
+}
+
+/// Rows (and columns) before or behind its input that windows of a convolution on the array begin or end at;
+/// nothing for other operators.
+std::optional<std::int64_t> rows_beyond(const Operator& op) {
+    if (const auto* conv = std::get_if<Conv2d>(&op); conv && !conv->depthwise())
+        return conv->pad + (conv->round_up ? conv->stride - 1 : 0);
+    const auto* conv = std::get_if<ConvTranspose>(&op);
+    if (conv == nullptr) return std::nullopt;
+    // A phase's windows begin and end less than their taps away from some input.
+    return ceil_div(std::max(conv->kernel_h, conv->kernel_w) + conv->out_pad, conv->stride);
 }
 
 /// Bytes before and behind the resident tensors that addresses of zero padding may name (nothing is read
@@ -35,19 +48,19 @@ PaddingMargin padding_margin(const Graph& graph, const SystolicSpec& spec) {
     const std::int64_t room = spec.placement.activation_bytes.value();
     const std::int64_t most = spec.placement.choose ? room / 8 : room / 2;
     for (const Layer& layer : graph.layers) {
-        const auto* conv = std::get_if<Conv2d>(&layer.op);
-        if (conv == nullptr || conv->depthwise()) continue;
+        const std::optional<std::int64_t> rows = rows_beyond(layer.op);
+        if (!rows) continue;
         const TensorId input = layer.inputs.at(0);
-        const std::int64_t pixel = row_bytes(graph.tensors[input].dtype, conv->in_c).value();
-        const std::int64_t beyond = conv->pad + (conv->round_up ? conv->stride - 1 : 0);
-        const auto reach = checked_mul(beyond, (conv->in_w + 1) * pixel);
+        const Shape& map = graph.tensors[input].shape;
+        const std::int64_t pixel = row_bytes(graph.tensors[input].dtype, map.back()).value();
+        const auto reach = checked_mul(*rows, (map[map.size() - 2] + 1) * pixel);
         if (reach && *reach <= most) {
             margin.bytes = std::max(margin.bytes, *reach);
         } else if (spec.placement.choose) {
             margin.too_wide[graph.tensors[input].view_of.value_or(input)] = true;
         } else {
             refuse(layer, fmt::format("{} reaches further than placement.activation_space",
-                                      what_reaches_beyond(*conv)));
+                                      what_reaches_beyond(layer.op)));
         }
     }
     margin.bytes = round_up(margin.bytes, stripe(spec).value());

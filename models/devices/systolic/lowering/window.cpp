@@ -64,7 +64,7 @@ StagedWindow WindowGeometry::staged(const WindowBlock& block) const {
     StagedWindow s;
     s.row_step = kernel_h == 1 ? stride : 1;  // rows between the taps of a one-row kernel are not needed
     s.top = block.p * stride - pad;
-    s.left = block.q * stride - pad;
+    s.left = block.q * stride - left();
     s.rows = kernel_h == 1 ? block.rows : (block.rows - 1) * stride + dilation * (kernel_h - 1) + 1;
     s.cols = (block.cols - 1) * stride + dilation * (kernel_w - 1) + 1;
     if (block.cols == out_w) s.cols = std::max(s.cols, in_w - s.left);  // whole rows travel as one piece
@@ -122,7 +122,7 @@ Range WindowGeometry::extent(const WindowBlock& block) const {
 
 std::int64_t WindowGeometry::covered_bytes() const {
     return batch * covered(in_h, out_h, kernel_h, stride, pad, dilation) *
-           covered(in_w, out_w, kernel_w, stride, pad, dilation) * pixel_bytes;
+           covered(in_w, out_w, kernel_w, stride, left(), dilation) * pixel_bytes;
 }
 
 }  // namespace systole::systolic

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "models/devices/systolic/lowering/staging.h"
@@ -31,7 +32,9 @@ struct WindowGeometry {
     std::int64_t pixel_bytes = 1;  ///< all channels of a pixel, padded to whole bytes
     std::int64_t kernel_h = 1, kernel_w = 1, stride = 1, pad = 0, dilation = 1;
     std::int64_t out_h = 1, out_w = 1;
+    std::optional<std::int64_t> pad_left = {};  ///< where that is not `pad`, too
 
+    std::int64_t left() const { return pad_left.value_or(pad); }
     std::int64_t row_pitch() const { return in_w * pixel_bytes; }
     std::int64_t image_bytes() const { return in_h * row_pitch(); }
 
