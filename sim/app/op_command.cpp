@@ -101,11 +101,13 @@ Command op_command() {
     command.about =
         "Operators and their keys: matmul (m n k, batch), conv2d (n h w c k r s, stride pad dilation "
         "groups round_up),\n"
-        "both with weights in other formats (dtype_b, scales group scale_dtype, sparsity);\n"
-        "pool (kind n h w c r s, stride pad), elementwise (kind elements), activation (function elements),\n"
-        "softmax (rows cols), norm (kind rows cols), transpose (rows cols), embedding (vocabulary width\n"
-        "lookups), quantize and dequantize (rows cols, scales); docs/formats.md has them all. All take dtype "
-        "(bf16 where the device has it). Inputs and outputs lie in device memory.\n"
+        "conv_transpose (n h w c k r s, stride pad out_pad), pool (kind n h w c r s, stride pad),\n"
+        "elementwise (kind elements), activation (function elements), softmax (rows cols),\n"
+        "norm (kind rows cols), transpose (rows cols), embedding (vocabulary width lookups), quantize and\n"
+        "dequantize (rows cols, scales), and others: docs/formats.md has them all. All take dtype (bf16 "
+        "where\n"
+        "the device has it); matmul and conv2d also weights in other formats (dtype_b, scales group\n"
+        "scale_dtype, sparsity). Inputs and outputs lie in device memory.\n"
         "A table has a header with the column op and these keys, in any order; every row runs on a fresh\n"
         "machine. A row that cannot run fills the column error, and the exit code is then 2.\n";
     add_set(command.options);
@@ -118,10 +120,9 @@ Command op_command() {
     add_option(command.options, "format", "FORMAT", "text (default), json or csv");
     add_check_dram(command.options);
     command.examples = {
-        {"systole op tpu_v4 matmul m=512 n=512 k=512", "a product of two bf16 matrices"},
+        {"systole op tpu_v4 matmul m=512 n=512 k=512 dtype_b=int4 scales=group group=128",
+         "a product; without the last three keys, of two bf16 matrices"},
         {"systole op tpu_v1 conv2d n=1 h=56 w=56 c=64 k=64 r=3 s=3 pad=1 dtype=int8", "a convolution"},
-        {"systole op tpu_v5e matmul m=16 n=4096 k=4096 dtype_b=int4 scales=group group=128",
-         "with weights of four bits, 128 of which share a scale"},
         {"systole op tpu_v4 --csv shapes.csv -o answers.csv", "a table of shapes, rows in, rows out"},
         {"systole op tpu_v4 matmul m=1 n=4096 k=4096 --set run.inputs_at=host --format json", "for programs"},
         {"systole op scalesim --set mxu.dataflow=os --csv shapes.csv --counters ifmap_reads,ofmap_writes",

@@ -87,11 +87,12 @@ TEST_CASE("shapes that do not fit are printed", "[workload]") {
           "[1, 8, 8, 4] once, from 0 to 3");
     CHECK(told("name: out, op: embedding, vocabulary: 4, width: 4, dtype: bf16") ==
           "t:4:5: error: embedding 'out': reads int32 indices, but 'x' is int8");
-    CHECK(mistakes_of(trace_of("[4, 8]",
-                               "  - {name: a, op: matmul, n: 4}\n"
-                               "  - {name: out, op: elementwise, kind: add, in: [a, x]}\n")) ==
-          "t:5:5: error: elementwise 'out': needs two equal tensors, or a second one like the innermost "
-          "dimensions of the first, but 'a' is int8 [4, 4] and 'x' is int8 [4, 8]");
+    CHECK(
+        mistakes_of(trace_of("[4, 8]",
+                             "  - {name: a, op: matmul, n: 4}\n"
+                             "  - {name: out, op: elementwise, kind: add, in: [a, x]}\n")) ==
+        "t:5:5: error: elementwise 'out': needs two equal tensors, or a second one like the first but for "
+        "outer dimensions, or some in the middle, that are 1; but 'a' is int8 [4, 4] and 'x' is int8 [4, 8]");
     CHECK(mistakes_of(trace_of("[2, 4, 8]",
                                "  - {name: a, op: matmul, n: 4}\n"
                                "  - {name: out, op: batched_matmul, in: [a, x], transpose_b: true}\n")) ==

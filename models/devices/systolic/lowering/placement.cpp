@@ -24,22 +24,33 @@ std::string what_reaches_beyond(const Operator& op) {
     return fmt::format("with round_up and a stride of {} its last window", conv.stride);
 }
 
-/// Rows (and columns) before or behind its input that windows of a convolution on the array begin or end at;
-/// nothing for other operators.
-std::optional<std::int64_t> rows_beyond(const Operator& op) {
+/// Rows (and columns) before or behind its input that windows of a convolution on the arrays begin or end at,
+/// and its width and channels; nothing for other operators.
+struct Reach {
+    std::int64_t rows = 0, in_w = 1, in_c = 1;
+};
+std::optional<Reach> reach_of(const Operator& op) {
     if (const auto* conv = std::get_if<Conv2d>(&op); conv && !conv->depthwise())
-        return conv->pad + (conv->round_up ? conv->stride - 1 : 0);
+        return Reach{conv->pad + (conv->round_up ? conv->stride - 1 : 0), conv->in_w, conv->in_c};
     const auto* conv = std::get_if<ConvTranspose>(&op);
     if (conv == nullptr) return std::nullopt;
     // A phase's windows begin and end less than their taps away from some input.
-    return ceil_div(std::max(conv->kernel_h, conv->kernel_w) + conv->out_pad, conv->stride);
+    const std::int64_t taps =
+        ceil_div(std::max(conv->kernel_h, conv->kernel_w) + conv->out_pad, conv->stride);
+    return Reach{taps, conv->in_w, conv->in_c};
+}
+
+/// Results leave by whole columns of pixels, which those of a transposed convolution have no place for on
+/// chip.
+bool drains_columns(const MxuSpec& mxu) {
+    return mxu.dataflow == Dataflow::InputStationary;
 }
 
 /// Bytes before and behind the resident tensors that addresses of zero padding may name (nothing is read
 /// there); and, where others can live in DRAM, the tensors for which that would take too much.
 struct PaddingMargin {
     std::int64_t bytes = 0;
-    std::vector<bool> too_wide;  // by tensor
+    std::vector<bool> unfit;  // by tensor
 };
 
 PaddingMargin padding_margin(const Graph& graph, const SystolicSpec& spec) {
@@ -48,16 +59,17 @@ PaddingMargin padding_margin(const Graph& graph, const SystolicSpec& spec) {
     const std::int64_t room = spec.placement.activation_bytes.value();
     const std::int64_t most = spec.placement.choose ? room / 8 : room / 2;
     for (const Layer& layer : graph.layers) {
-        const std::optional<std::int64_t> rows = rows_beyond(layer.op);
-        if (!rows) continue;
+        const std::optional<Reach> beyond = reach_of(layer.op);
+        if (!beyond) continue;
+        if (std::holds_alternative<ConvTranspose>(layer.op) && drains_columns(spec.mxu))
+            margin.unfit[layer.output] = true;
         const TensorId input = layer.inputs.at(0);
-        const Shape& map = graph.tensors[input].shape;
-        const std::int64_t pixel = row_bytes(graph.tensors[input].dtype, map.back()).value();
-        const auto reach = checked_mul(*rows, (map[map.size() - 2] + 1) * pixel);
+        const std::int64_t pixel = row_bytes(graph.tensors[input].dtype, beyond->in_c).value();
+        const auto reach = checked_mul(beyond->rows, (beyond->in_w + 1) * pixel);
         if (reach && *reach <= most) {
             margin.bytes = std::max(margin.bytes, *reach);
         } else if (spec.placement.choose) {
-            margin.too_wide[graph.tensors[input].view_of.value_or(input)] = true;
+            margin.unfit[graph.tensors[input].view_of.value_or(input)] = true;
         } else {
             refuse(layer, fmt::format("{} reaches further than placement.activation_space",
                                       what_reaches_beyond(layer.op)));
@@ -71,7 +83,7 @@ AllocationRules allocation_rules(const SystolicSpec& spec, const PaddingMargin& 
     AllocationRules rules;
     rules.activations = spec.placement.activations;
     rules.resident_where_it_pays = spec.placement.choose;
-    rules.never_resident = margin.too_wide;
+    rules.never_resident = margin.unfit;
     rules.dram_capacity = spec.memory.capacity();
     rules.memory = fmt::format("{}'s {}", spec.name,
                                spec.memory.standard.empty() ? std::string("memory") : spec.memory.standard);
