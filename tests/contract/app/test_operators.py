@@ -57,6 +57,17 @@ layers:
   - {name: wide, op: dequantize, out_dtype: bf16}
 outputs: [wide]
 """
+# Kernel beyond, at and odd beside the stride.
+GROWING = """trace: growing
+params: {dtype: bf16}
+inputs:
+  x: {shape: [2, 5, 4, 6], dtype: dtype}
+layers:
+  - {name: a, op: conv_transpose, filters: 7, kernel: 4, stride: 2, pad: 1, bias: true, activation: relu}
+  - {name: b, op: conv_transpose, filters: 5, kernel: 3, stride: 2, pad: 1, out_pad: 1}
+  - {name: c, op: conv_transpose, filters: 3, kernel: [2, 3], stride: 2}
+outputs: [c]
+"""
 # What crosses the host link is not what is counted here.
 INSIDE = ("--set", "run.inputs_at=dram", "--set", "run.outputs_to=dram")
 # Device, where its activations live, and what it computes in.
@@ -132,6 +143,24 @@ class Operators(ProgramTest):
                     self.assertEqual(" sparsity=2 " in program, known == "2:4")
                     self.write("weights.program", program)
                     again = self.run_of("run", device, "--program", "weights.program", *words)
+                    self.assertEqual(again["total"], run["total"])
+
+    def test_transposed_convolutions_are_right_on_every_array(self):
+        self.write("growing.yaml", GROWING)
+        # Rows and columns of pixels, with the taps that they meet: of c, 17 columns meet two taps and 16 one.
+        macs = 2 * ((10 * 2) * (8 * 2) * 7 * 6 + (10 * 3) * (8 * 3) * 5 * 7 + 40 * (17 * 2 + 16) * 3 * 5)
+        for dataflow in ("ws", "os", "is"):
+            for placement in ((), ("--set", "placement.activations=auto", "--set", "placement.activation_space=32 KiB",
+                                   "--set", "scratchpad.capacity=128 KiB")):
+                with self.subTest(dataflow=dataflow, placement=placement):
+                    words = (*INSIDE, "--set", f"mxu.dataflow={dataflow}", *placement)
+                    run = self.run_of("run", "teaching_4x4", "growing.yaml", *words)
+                    self.assertEqual(run["total"]["macs"], macs)
+                    # On the PE grid every sum that leaves is compared with the dot product.
+                    grid = self.run_of("run", "teaching_4x4", "growing.yaml", *words, "--set", "mxu.engine=grid")
+                    self.assertEqual(grid["total"], run["total"])
+                    self.write("growing.program", self.answer("lower", "teaching_4x4", "growing.yaml", *words))
+                    again = self.run_of("run", "teaching_4x4", "--program", "growing.program", *words)
                     self.assertEqual(again["total"], run["total"])
 
     def test_formats_of_weights_are_columns_of_a_table(self):
