@@ -101,13 +101,15 @@ Command op_command() {
     command.about =
         "Operators and their keys: matmul (m n k, batch), conv2d (n h w c k r s, stride pad dilation "
         "groups round_up),\n"
-        "conv_transpose (n h w c k r s, stride pad out_pad), pool (kind n h w c r s, stride pad),\n"
-        "elementwise (kind elements), activation (function elements), softmax (rows cols),\n"
-        "norm (kind rows cols), transpose (rows cols), embedding (vocabulary width lookups), quantize and\n"
-        "dequantize (rows cols, scales), and others: docs/formats.md has them all. All take dtype (bf16 "
-        "where\n"
-        "the device has it); matmul and conv2d also weights in other formats (dtype_b, scales group\n"
-        "scale_dtype, sparsity). Inputs and outputs lie in device memory.\n"
+        "conv3d (also d t stride_t pad_t dilation_t), conv_transpose (n h w c k r s, stride pad out_pad),\n"
+        "pool (kind n h w c r s, stride pad), elementwise (kind elements), activation (function elements),\n"
+        "softmax (rows cols), norm (kind rows cols), transpose (rows cols),\n"
+        "embedding (vocabulary width lookups), quantize and dequantize (rows cols, scales), and others:\n"
+        "docs/formats.md has them all. All take dtype (bf16 where the device has it); matmul and "
+        "convolutions\n"
+        "also weights in other formats (dtype_b, scales group scale_dtype, sparsity). Inputs and outputs lie "
+        "in\n"
+        "device memory.\n"
         "A table has a header with the column op and these keys, in any order; every row runs on a fresh\n"
         "machine. A row that cannot run fills the column error, and the exit code is then 2.\n";
     add_set(command.options);

@@ -22,7 +22,7 @@ struct MatrixView {
 
 std::vector<MatrixView> matrices_of(const Operator& op) {
     if (const auto* c = std::get_if<Conv2d>(&op); c && !c->depthwise())
-        return {{c->groups, c->kernel_h * c->kernel_w * (c->in_c / c->groups), c->out_c / c->groups}};
+        return {{c->groups, c->taps() * (c->in_c / c->groups), c->out_c / c->groups}};
     if (const auto* m = std::get_if<MatMul>(&op); m && m->shared_weights) return {{1, m->k, m->n}};
     std::vector<MatrixView> all;
     if (const auto* c = std::get_if<ConvTranspose>(&op))

@@ -51,7 +51,7 @@ struct AllocationRules {
 /// One placement per tensor of the graph. Weights live for the whole run; an activation's place is used again
 /// once its last reader is through (first fit over live ranges). Weights of conv2d (depthwise ones
 /// excepted, which no array holds) and matmul (stored ones) are laid out as `weights` says over the
-/// implicit-GEMM view [k = kernel_h*kernel_w*in_c/groups, n = out_c/groups], group by group; everything else
+/// implicit-GEMM view [k = taps*in_c/groups, n = out_c/groups], group by group; everything else
 /// is RowMajor. Those of conv_transpose are a matrix for each phase, row by row, with the taps of a window in
 /// the order of the inputs that they meet. Throws UserError with a breakdown (weights, KV cache, the most
 /// activations that live at once, with all padding) when a space is too small.

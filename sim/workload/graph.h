@@ -33,9 +33,9 @@ struct Layer {
     std::string name;  ///< unique in the graph; blocks' names joined by '.'
     Operator op;
     std::vector<TensorId> inputs;  ///< activations (or KV cache), in the operator's order
-    /// Stored weights: conv2d [k,r,s,c/groups], conv_transpose [k,r,s,c], matmul [k,n] ([n,k] if
-    /// transposed_b), norm [cols], embedding [vocabulary,width], rotary [seq,dim], elementwise
-    /// [elements/times].
+    /// Stored weights: conv2d [k,r,s,c/groups], conv3d [k,t,r,s,c/groups], conv_transpose [k,r,s,c], matmul
+    /// [k,n] ([n,k] if transposed_b), norm [cols], embedding [vocabulary,width], rotary [seq,dim],
+    /// elementwise [elements/times].
     std::optional<TensorId> weights;
     std::optional<TensorId> bias;  ///< conv2d [k], matmul [n] (int32 or fp32), layer norm [cols]
     TensorId output = 0;

@@ -47,17 +47,27 @@ std::int64_t Keys::integer(std::string_view key, std::int64_t low, std::optional
     return parameters_->integer(*node, quoted(key), low, *mistakes_).value_or(fallback.value_or(low));
 }
 
+std::vector<std::int64_t> Keys::sizes(std::string_view key, std::string_view names, std::size_t count) {
+    const std::vector<std::int64_t> ones(count, 1);
+    const YamlNode* node = required(key, fmt::format("n or {}", names));
+    if (!node) return ones;
+    if (node->kind != YamlNode::Kind::Sequence)
+        return std::vector<std::int64_t>(count,
+                                         parameters_->integer(*node, quoted(key), 1, *mistakes_).value_or(1));
+    std::vector<std::int64_t> values = integers(key, 1);
+    if (values.size() == count) return values;
+    fail(fmt::format("'{}' must be n or {}, not {} numbers", key, names, values.size()), key);
+    return ones;
+}
+
 std::array<std::int64_t, 2> Keys::pair(std::string_view key) {
-    const YamlNode* node = required(key, "n or [h, w]");
-    if (!node) return {1, 1};
-    if (node->kind != YamlNode::Kind::Sequence) {
-        const std::int64_t both = parameters_->integer(*node, quoted(key), 1, *mistakes_).value_or(1);
-        return {both, both};
-    }
-    const std::vector<std::int64_t> two = integers(key, 1);
-    if (two.size() == 2) return {two[0], two[1]};
-    fail(fmt::format("'{}' must be n or [h, w], not {} numbers", key, two.size()), key);
-    return {1, 1};
+    const std::vector<std::int64_t> two = sizes(key, "[h, w]", 2);
+    return {two[0], two[1]};
+}
+
+std::array<std::int64_t, 3> Keys::triple(std::string_view key) {
+    const std::vector<std::int64_t> three = sizes(key, "[d, h, w]", 3);
+    return {three[0], three[1], three[2]};
 }
 
 std::vector<std::int64_t> Keys::integers(std::string_view key, std::int64_t low) {

@@ -28,6 +28,8 @@ public:
     std::int64_t integer(std::string_view key, std::int64_t low, std::optional<std::int64_t> fallback = {});
     /// `3` for both, or `[3, 5]`, each at least 1.
     std::array<std::int64_t, 2> pair(std::string_view key);
+    /// `3` for all, or `[3, 5, 5]`: depth, height, width.
+    std::array<std::int64_t, 3> triple(std::string_view key);
     /// A list of 1 … 8 integers of at least `low`.
     std::vector<std::int64_t> integers(std::string_view key, std::int64_t low);
     bool flag(std::string_view key, bool fallback);
@@ -48,6 +50,7 @@ public:
     const std::string& subject() const { return subject_; }
 
 private:
+    std::vector<std::int64_t> sizes(std::string_view key, std::string_view names, std::size_t count);
     const config::YamlNode* required_scalar(std::string_view key, std::string_view meaning);
     std::string quoted(std::string_view key) const;
 

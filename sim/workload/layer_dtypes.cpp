@@ -7,8 +7,8 @@ namespace systole {
 namespace {
 
 bool stores_weights(std::string_view op) {
-    return op == "conv2d" || op == "conv_transpose" || op == "matmul" || op == "norm" || op == "embedding" ||
-           op == "rotary";
+    return op == "conv2d" || op == "conv3d" || op == "conv_transpose" || op == "matmul" || op == "norm" ||
+           op == "embedding" || op == "rotary";
 }
 
 /// Operators that write what they read, bit by bit.

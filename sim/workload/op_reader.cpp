@@ -18,29 +18,6 @@ std::int64_t rows_of(const Shape& shape) {
     return elements(shape) / shape.back();
 }
 
-Meaning read_conv2d(LayerText& text) {
-    Keys& keys = text.keys();
-    Conv2d conv;
-    conv.out_c = keys.integer("filters", 1);
-    std::tie(conv.kernel_h, conv.kernel_w) = std::tuple_cat(keys.pair("kernel"));
-    conv.stride = keys.integer("stride", 1, 1);
-    conv.pad = keys.integer("pad", 0, 0);
-    conv.dilation = keys.integer("dilation", 1, 1);
-    conv.groups = keys.integer("groups", 1, 1);
-    conv.bias = keys.flag("bias", false);
-    conv.post = read_post(keys);
-    conv.round_up = keys.flag("round_up", false);
-    conv.format = read_weight_format(keys);
-    const bool depthwise = keys.flag("depthwise", false);
-    if (depthwise && keys.has("groups"))
-        keys.fail("'depthwise: true' sets the groups; give one of the two", "groups");
-    if (!text.expect_rank(4, "a feature map [n, h, w, c]")) return std::nullopt;
-    const Shape& in = text.shape(0);
-    conv.batch = in[0], conv.in_h = in[1], conv.in_w = in[2], conv.in_c = in[3];
-    if (depthwise) conv.groups = conv.in_c;
-    return LayerMeaning{conv, {conv.batch, conv.out_h(), conv.out_w(), conv.out_c}};
-}
-
 Meaning read_matmul(LayerText& text) {
     Keys& keys = text.keys();
     MatMul matmul;
@@ -167,6 +144,7 @@ Meaning read_reshape(LayerText& text) {
 
 const std::vector<OpSyntax>& syntaxes() {
     static const std::vector<OpSyntax> all = {{"conv2d", 1, read_conv2d},
+                                              {"conv3d", 1, read_conv3d},
                                               {"conv_transpose", 1, read_conv_transpose},
                                               {"matmul", 1, read_matmul},
                                               {"batched_matmul", 2, read_batched_matmul},

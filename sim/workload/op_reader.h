@@ -66,6 +66,8 @@ const std::vector<std::string>& norm_kinds();
 const std::vector<std::string>& resize_kinds();
 /// The names of `spread:`, in the order of the enum.
 const std::vector<std::string>& spread_names();
+/// Of volumes: `stride_t`, `pad_t`, `dilation_t`, by default those of height and width.
+ConvDepth read_conv_depth(Keys& keys, const Conv2d& conv);
 /// `scales`, `group`, `scale_dtype` and `sparsity` of stored weights.
 WeightFormat read_weight_format(Keys& keys);
 /// `scales`, `group` and `scale_dtype` of a layer that only scales.

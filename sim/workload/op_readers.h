@@ -30,6 +30,10 @@ std::optional<LayerMeaning> read_kv_cache(LayerText& text);
 // elementwise_reader.cpp
 std::optional<LayerMeaning> read_elementwise(LayerText& text);
 
+// conv_reader.cpp
+std::optional<LayerMeaning> read_conv2d(LayerText& text);
+std::optional<LayerMeaning> read_conv3d(LayerText& text);
+
 // conv_transpose_reader.cpp
 std::optional<LayerMeaning> read_conv_transpose(LayerText& text);
 

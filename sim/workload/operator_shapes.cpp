@@ -42,12 +42,19 @@ void expect_whole(const WeightFormat& format, std::int64_t k, std::string_view w
 struct FaultsOf {
     Faults operator()(const Conv2d& c) const {
         Faults faults;
-        const Shape padded = {c.in_h + 2 * c.pad, c.in_w + 2 * c.pad};
-        const Shape reach = {c.dilation * (c.kernel_h - 1) + 1, c.dilation * (c.kernel_w - 1) + 1};
-        if (reach[0] > padded[0] || reach[1] > padded[1])
-            faults.push_back(fmt::format("the {}kernel {} is larger than the padded input {}",
-                                         c.dilation > 1 ? "dilated " : "", to_string(reach),
-                                         to_string(padded)));
+        Shape padded = {c.in_h + 2 * c.pad, c.in_w + 2 * c.pad};
+        Shape reach = {c.dilation * (c.kernel_h - 1) + 1, c.dilation * (c.kernel_w - 1) + 1};
+        if (c.depth) {
+            padded.insert(padded.begin(), c.depth->in + 2 * c.depth->pad);
+            reach.insert(reach.begin(), c.depth->dilation * (c.depth->kernel - 1) + 1);
+        }
+        bool fits = true;
+        for (std::size_t i = 0; i < reach.size(); ++i) fits = fits && reach[i] <= padded[i];
+        if (!fits)
+            faults.push_back(
+                fmt::format("the {}kernel {} is larger than the padded input {}",
+                            c.dilation > 1 || (c.depth && c.depth->dilation > 1) ? "dilated " : "",
+                            to_string(reach), to_string(padded)));
         if (c.in_c % c.groups != 0 || c.out_c % c.groups != 0)
             faults.push_back(fmt::format("groups {} must divide the {} input and the {} output channels",
                                          c.groups, c.in_c, c.out_c));
@@ -60,9 +67,10 @@ struct FaultsOf {
             expect_whole(c.format, c.in_c / c.groups,
                          c.groups > 1 ? "input channels of a group" : "input channels", faults);
         if (faults.empty())
-            expect_countable(
-                "multiply-accumulates",
-                {c.batch, c.out_h(), c.out_w(), c.out_c, c.kernel_h, c.kernel_w, c.in_c / c.groups}, faults);
+            expect_countable("multiply-accumulates",
+                             {c.batch, c.out_d(), c.out_h(), c.out_w(), c.out_c, c.kernel_d(), c.kernel_h,
+                              c.kernel_w, c.in_c / c.groups},
+                             faults);
         return faults;
     }
 
@@ -158,8 +166,11 @@ std::vector<std::string> find_faults(const Operator& op) {
 }
 
 std::optional<Shape> weights_shape(const Operator& op) {
-    if (const auto* c = std::get_if<Conv2d>(&op))
-        return Shape{c->out_c, c->kernel_h, c->kernel_w, c->in_c / c->groups};
+    if (const auto* c = std::get_if<Conv2d>(&op)) {
+        Shape shape = {c->out_c, c->kernel_h, c->kernel_w, c->in_c / c->groups};
+        if (c->depth) shape.insert(shape.begin() + 1, c->depth->kernel);
+        return shape;
+    }
     if (const auto* c = std::get_if<ConvTranspose>(&op))
         return Shape{c->out_c, c->kernel_h, c->kernel_w, c->in_c};
     if (const auto* m = std::get_if<MatMul>(&op); m && m->shared_weights)

@@ -7,7 +7,7 @@ namespace systole {
 namespace {
 
 struct NameOf {
-    std::string_view operator()(const Conv2d&) const { return "conv2d"; }
+    std::string_view operator()(const Conv2d& c) const { return c.depth ? "conv3d" : "conv2d"; }
     std::string_view operator()(const MatMul&) const { return "matmul"; }
     std::string_view operator()(const Elementwise&) const { return "elementwise"; }
     std::string_view operator()(const Activation&) const { return "activation"; }
@@ -37,8 +37,7 @@ struct NameOf {
 
 struct MacsOf {
     std::int64_t operator()(const Conv2d& c) const {
-        const std::int64_t taps = c.kernel_h * c.kernel_w;
-        return c.batch * c.out_h() * c.out_w() * c.out_c * taps * c.format.stored(c.in_c / c.groups);
+        return c.pixels() * c.out_c * c.taps() * c.format.stored(c.in_c / c.groups);
     }
     std::int64_t operator()(const ConvTranspose& c) const {
         const auto taps = [](const std::vector<ConvPhase>& phases) {
@@ -60,6 +59,16 @@ struct MacsOf {
 };
 
 }  // namespace
+
+std::vector<std::int64_t> Conv2d::input_shape() const {
+    if (depth) return {batch, depth->in, in_h, in_w, in_c};
+    return {batch, in_h, in_w, in_c};
+}
+
+std::vector<std::int64_t> Conv2d::output_shape() const {
+    if (depth) return {batch, depth->out(), out_h(), out_w(), out_c};
+    return {batch, out_h(), out_w(), out_c};
+}
 
 std::vector<ConvPhase> ConvTranspose::phases(std::int64_t out, std::int64_t kernel) const {
     std::vector<ConvPhase> all;

@@ -3,6 +3,7 @@
 // elements. Feature maps are NHWC, matrices row-major.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -16,7 +17,16 @@ namespace systole {
 /// Functions applied element by element, alone (Activation) or behind a producer (its `post`).
 enum class Function { None, Relu, Relu6, Sigmoid, Tanh, Gelu, Silu, Exp };
 
-/// out[n,p,q,k] = post(bias[k] + sum over r,s,c of in[n, p*stride+r*dilation-pad, ...] * w[k,r,s,c]).
+/// The third dimension of a convolution of volumes, the slowest: depth, or time.
+struct ConvDepth {
+    std::int64_t in = 1, kernel = 1, stride = 1, pad = 0, dilation = 1;
+
+    std::int64_t out() const { return (in + 2 * pad - dilation * (kernel - 1) - 1) / stride + 1; }
+    friend bool operator==(const ConvDepth&, const ConvDepth&) = default;
+};
+
+/// out[n,p,q,k] = post(bias[k] + sum over r,s,c of in[n, p*stride+r*dilation-pad, ...] * w[k,r,s,c]). With a
+/// depth it is conv3d: volumes NDHWC, w[k,t,r,s,c].
 struct Conv2d {
     std::int64_t batch = 1, in_h = 1, in_w = 1, in_c = 1;
     std::int64_t out_c = 1, kernel_h = 1, kernel_w = 1;
@@ -26,14 +36,23 @@ struct Conv2d {
     /// Output sizes round up: a last window that reaches beyond the padding counts, on zeros. With a stride
     /// beyond the kernel it may even begin there, and reads nothing else.
     bool round_up = false;
-    WeightFormat format = {};  ///< of w, whose K is (r, s, c of the group)
+    WeightFormat format = {};  ///< of w, whose K is (t, r, s, c of the group)
+    std::optional<ConvDepth> depth = {};
 
+    std::int64_t out_d() const { return depth ? depth->out() : 1; }
     std::int64_t out_h() const { return outputs(in_h, kernel_h); }
     std::int64_t out_w() const { return outputs(in_w, kernel_w); }
     std::int64_t outputs(std::int64_t in, std::int64_t kernel) const {
         const std::int64_t room = in + 2 * pad - dilation * (kernel - 1) - 1;
         return (round_up ? ceil_div(room, stride) : room / stride) + 1;
     }
+    std::int64_t kernel_d() const { return depth ? depth->kernel : 1; }
+    /// Of the kernel: the pixels under it.
+    std::int64_t taps() const { return kernel_d() * kernel_h * kernel_w; }
+    /// Output pixels of all images, or volumes.
+    std::int64_t pixels() const { return batch * out_d() * out_h() * out_w(); }
+    std::vector<std::int64_t> input_shape() const;
+    std::vector<std::int64_t> output_shape() const;
     bool depthwise() const { return groups == in_c && groups > 1; }
     friend bool operator==(const Conv2d&, const Conv2d&) = default;
 };
@@ -251,7 +270,7 @@ std::string_view to_string(Function function);
 /// All functions, "none" first, in the order of the enum.
 const std::vector<std::string>& function_names();
 
-/// Multiply-accumulates of the matrix kind (conv2d, conv_transpose, matmul: with the weights that are kept;
+/// Multiply-accumulates of the matrix kind (convolutions, matmul: with the weights that are kept;
 /// attention: of pairs that see each other); 0 for all others. Shapes in a Graph were checked for overflow
 /// when it was read.
 Macs macs(const Operator& op);

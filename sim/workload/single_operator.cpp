@@ -39,7 +39,7 @@ Single read_matmul(Keys& keys) {
     return {m, {{m.batch, m.m, m.k}, {m.batch, m.k, m.n}}, {m.batch, m.m, m.n}};
 }
 
-Single read_conv2d(Keys& keys) {
+Conv2d read_conv(Keys& keys) {
     Conv2d c;
     c.batch = keys.integer("n", 1, 1);
     c.in_h = keys.integer("h", 1);
@@ -52,9 +52,23 @@ Single read_conv2d(Keys& keys) {
     c.pad = keys.integer("pad", 0, 0);
     c.dilation = keys.integer("dilation", 1, 1);
     c.groups = keys.integer("groups", 1, 1);
-    c.round_up = keys.flag("round_up", false);
     c.format = read_weight_format(keys);
-    return {c, {{c.batch, c.in_h, c.in_w, c.in_c}}, {c.batch, c.out_h(), c.out_w(), c.out_c}};
+    return c;
+}
+
+Single read_conv2d(Keys& keys) {
+    Conv2d c = read_conv(keys);
+    c.round_up = keys.flag("round_up", false);
+    return {c, {c.input_shape()}, c.output_shape()};
+}
+
+Single read_conv3d(Keys& keys) {
+    Conv2d c = read_conv(keys);
+    ConvDepth depth = read_conv_depth(keys, c);
+    depth.in = keys.integer("d", 1);
+    depth.kernel = keys.integer("t", 1);
+    c.depth = depth;
+    return {c, {c.input_shape()}, c.output_shape()};
 }
 
 Single read_conv_transpose(Keys& keys) {
@@ -247,6 +261,7 @@ struct SingleSyntax {
 const std::vector<SingleSyntax>& syntaxes() {
     static const std::vector<SingleSyntax> all = {{"matmul", read_matmul},
                                                   {"conv2d", read_conv2d},
+                                                  {"conv3d", read_conv3d},
                                                   {"conv_transpose", read_conv_transpose},
                                                   {"pool", read_pool},
                                                   {"elementwise", read_elementwise},

@@ -68,6 +68,18 @@ layers:
   - {name: c, op: conv_transpose, filters: 3, kernel: [2, 3], stride: 2}
 outputs: [c]
 """
+# Clips of six frames: an array's convolution in space and time, one in space, one in time, a depthwise one.
+VOLUMES = """trace: volumes
+params: {dtype: bf16}
+inputs:
+  x: {shape: [2, 6, 7, 6, 4], dtype: dtype}
+layers:
+  - {name: a, op: conv3d, filters: 8, kernel: 3, pad: 1, stride: 2, stride_t: 1, bias: true, activation: relu}
+  - {name: b, op: conv3d, filters: 6, kernel: [1, 3, 3], pad: 1, pad_t: 0, groups: 2}
+  - {name: c, op: conv3d, filters: 5, kernel: [3, 1, 1], pad_t: 1, stride_t: 2}
+  - {name: d, op: conv3d, filters: 5, kernel: [2, 2, 1], depthwise: true}
+outputs: [d]
+"""
 # What crosses the host link is not what is counted here.
 INSIDE = ("--set", "run.inputs_at=dram", "--set", "run.outputs_to=dram")
 # Device, where its activations live, and what it computes in.
@@ -162,6 +174,43 @@ class Operators(ProgramTest):
                     self.write("growing.program", self.answer("lower", "teaching_4x4", "growing.yaml", *words))
                     again = self.run_of("run", "teaching_4x4", "--program", "growing.program", *words)
                     self.assertEqual(again["total"], run["total"])
+
+    def test_convolutions_of_volumes_are_right_on_every_array(self):
+        self.write("volumes.yaml", VOLUMES)
+        # Output pixels x taps x channels of a group x filters.
+        macs = 2 * (6 * 4 * 3 * 27 * 4 * 8 + 6 * 4 * 3 * 9 * 4 * 6 + 3 * 4 * 3 * 3 * 6 * 5 + 2 * 3 * 3 * 4 * 5)
+        for dataflow in ("ws", "os", "is"):
+            for placement in ((), ("--set", "placement.activations=auto", "--set", "placement.activation_space=32 KiB",
+                                   "--set", "scratchpad.capacity=128 KiB")):
+                with self.subTest(dataflow=dataflow, placement=placement):
+                    words = (*INSIDE, "--set", f"mxu.dataflow={dataflow}", *placement)
+                    run = self.run_of("run", "teaching_4x4", "volumes.yaml", *words)
+                    self.assertEqual(run["total"]["macs"], macs)
+                    # On the PE grid every sum that leaves is compared with the dot product.
+                    grid = self.run_of("run", "teaching_4x4", "volumes.yaml", *words, "--set", "mxu.engine=grid")
+                    self.assertEqual(grid["total"], run["total"])
+                    self.write("volumes.program", self.answer("lower", "teaching_4x4", "volumes.yaml", *words))
+                    again = self.run_of("run", "teaching_4x4", "--program", "volumes.program", *words)
+                    self.assertEqual(again["total"], run["total"])
+
+    def test_volumes_are_rows_of_a_table_and_explained(self):
+        self.write("volumes.csv", "op,dtype,n,d,h,w,c,k,t,r,s,stride,pad,stride_t,pad_t\n"
+                                  "conv3d,bf16,1,8,14,14,64,64,3,3,3,1,1,,\n"
+                                  "conv3d,bf16,1,8,14,14,64,64,1,3,3,1,1,1,0\n"
+                                  "conv3d,bf16,1,2,14,14,64,64,3,3,3,1,1,1,0\n"
+                                  "conv2d,bf16,8,,14,14,64,64,,3,3,1,1,,\n")
+        run = self.run_systole("op", "tpu_v4", "--csv", "volumes.csv", "--counters", "macs")
+        self.assertEqual(run.returncode, 2)
+        rows = list(csv.DictReader(io.StringIO(run.stdout)))
+        self.assertEqual([row["macs"] for row in rows],
+                         [str(8 * 14 * 14 * 64 * 64 * taps) for taps in (27, 9)] + ["", rows[1]["macs"]])
+        self.assertIn("the kernel [3, 3, 3] is larger than the padded input [2, 16, 16]", rows[2]["error"])
+        # Slices that do not meet are images.
+        self.assertEqual(rows[1]["cycles"], rows[3]["cycles"])
+        page = self.answer("explain", "tpu_v4", "conv3d", "n=2", "d=8", "h=14", "w=14", "c=64", "k=64", "t=3", "r=3",
+                           "s=3", "pad=1", "dtype=bf16")
+        self.assertIn("M = 3,136 = 2 volumes x 8 x 14 x 14 output pixels", page)
+        self.assertIn("K = 1,728 = 3 x 3 x 3 taps x 64 input channels", page)
 
     def test_formats_of_weights_are_columns_of_a_table(self):
         self.write("formats.csv", "op,m,n,k,dtype_b,scales,group,sparsity,fused\n"

@@ -20,12 +20,17 @@ std::int64_t Replay::input_address(const MatrixPass& pass, std::int64_t m, std::
     const auto& op = std::get<Conv2d>(layer().op);
     const std::int64_t group_c = op.in_c / op.groups;
     const std::int64_t c = pass.origin.batch * group_c + k % group_c;
-    const std::int64_t s = k / group_c % op.kernel_w, r = k / group_c / op.kernel_w;
-    const std::int64_t q = m % op.out_w(), p = m / op.out_w() % op.out_h(), n = m / op.out_w() / op.out_h();
-    const std::int64_t y = p * op.stride + r * op.dilation - op.pad,
+    const std::int64_t s = k / group_c % op.kernel_w, r = k / group_c / op.kernel_w % op.kernel_h,
+                       t = k / group_c / op.kernel_w / op.kernel_h;
+    const ConvDepth d = op.depth.value_or(ConvDepth{});
+    const std::int64_t out_d = (d.in + 2 * d.pad - d.dilation * (d.kernel - 1) - 1) / d.stride + 1;
+    const std::int64_t q = m % op.out_w(), p = m / op.out_w() % op.out_h(), o = m / op.out_w() / op.out_h();
+    const std::int64_t z = o % out_d * d.stride + t * d.dilation - d.pad,
+                       y = p * op.stride + r * op.dilation - op.pad,
                        x = q * op.stride + s * op.dilation - op.pad;
-    if (y < 0 || y >= op.in_h || x < 0 || x >= op.in_w) return -1;
-    return base + (((n * op.in_h + y) * op.in_w + x) * op.in_c + c) * element_bytes(id);
+    if (z < 0 || z >= d.in || y < 0 || y >= op.in_h || x < 0 || x >= op.in_w) return -1;
+    const std::int64_t slice = o / out_d * d.in + z;
+    return base + (((slice * op.in_h + y) * op.in_w + x) * op.in_c + c) * element_bytes(id);
 }
 
 std::int64_t Replay::weight_address(const MatrixPass& pass, std::int64_t k, std::int64_t n) const {
@@ -47,6 +52,7 @@ std::int64_t Replay::weight_address(const MatrixPass& pass, std::int64_t k, std:
     } else {
         const auto& op = std::get<Conv2d>(layer().op);
         all_k = op.kernel_h * op.kernel_w * op.in_c / op.groups;
+        if (op.depth) all_k *= op.depth->kernel;
         all_n = op.out_c / op.groups;
     }
     if (p.layout == Layout::ColumnMajor) {

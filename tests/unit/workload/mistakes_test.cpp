@@ -32,7 +32,7 @@ TEST_CASE("unknown words are met with a suggestion", "[workload]") {
           "scales, group, scale_dtype, sparsity, depthwise");
     CHECK(told("name: out, op: conv2, filters: 4, kernel: 3") ==
           "t:4:21: error: layer 'out': unknown operator 'conv2' (did you mean 'conv2d'?); expected one of: "
-          "conv2d, conv_transpose, "
+          "conv2d, conv3d, conv_transpose, "
           "matmul, batched_matmul, elementwise, activation, pool, softmax, norm, transpose, reshape, "
           "embedding, gather, concat, slice, resize, rotary, top_k, lstm_cell, gru_cell, "
           "quantize, dequantize, kv_cache, attention");

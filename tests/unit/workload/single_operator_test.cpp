@@ -160,7 +160,8 @@ TEST_CASE("wrong columns of a single operator are told with the row", "[workload
     CHECK(
         mistakes_in("matmull", {}) ==
         "rows.csv:3:1: error: unknown operator 'matmull' (did you mean 'matmul'?); expected one of: matmul, "
-        "conv2d, conv_transpose, pool, elementwise, softmax, norm, activation, transpose, embedding, gather, "
+        "conv2d, conv3d, conv_transpose, pool, elementwise, softmax, norm, activation, transpose, embedding, "
+        "gather, "
         "slice, resize, "
         "rotary, top_k, lstm_cell, gru_cell, attention, quantize, dequantize");
     CHECK(mistakes_in("matmul", {{"m", "0"}, {"n", "5"}, {"k", "7"}}) ==

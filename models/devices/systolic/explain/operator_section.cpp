@@ -12,17 +12,21 @@ namespace {
 /// How a convolution is a matrix product.
 std::string as_product(const Conv2d& c, const ArrayWork& work, Im2col im2col) {
     const std::int64_t channels = c.in_c / c.groups;
-    SYSTOLE_CHECK(work.cut(Extent::M).extent() == c.batch * c.out_h() * c.out_w() &&
-                      work.cut(Extent::K).extent() == c.kernel_h * c.kernel_w * channels,
-                  "the passes are of another convolution");
+    SYSTOLE_CHECK(
+        work.cut(Extent::M).extent() == c.pixels() && work.cut(Extent::K).extent() == c.taps() * channels,
+        "the passes are of another convolution");
+    const char* plural = c.batch == 1 ? "" : "s";
+    const std::string images =
+        c.depth ? fmt::format("volume{} x {}", plural, c.out_d()) : fmt::format("image{}", plural);
+    const std::string slices = c.depth ? fmt::format("{} x ", c.kernel_d()) : "";
     std::string text = fmt::format(
         "   A convolution as a matrix product (implicit im2col, {}):\n"
-        "     M = {} = {} image{} x {} x {} output pixels, one row of a each\n"
-        "     K = {} = {} x {} taps x {} input channels: the window under a pixel\n"
+        "     M = {} = {} {} x {} x {} output pixels, one row of a each\n"
+        "     K = {} = {}{} x {} taps x {} input channels: the window under a pixel\n"
         "     N = {} = filters{}\n",
         im2col == Im2col::Packed ? "packed: K runs across taps" : "per tap: no tile of K crosses a tap",
-        with_thousands(work.cut(Extent::M).extent()), c.batch, c.batch == 1 ? "" : "s", c.out_h(), c.out_w(),
-        with_thousands(work.cut(Extent::K).extent()), c.kernel_h, c.kernel_w, channels,
+        with_thousands(work.cut(Extent::M).extent()), c.batch, images, c.out_h(), c.out_w(),
+        with_thousands(work.cut(Extent::K).extent()), slices, c.kernel_h, c.kernel_w, channels,
         with_thousands(work.cut(Extent::N).extent()), c.groups == 1 ? "" : " of one group");
     if (c.groups > 1) text += fmt::format("     {} groups: a product each, one by one\n", c.groups);
     return text;

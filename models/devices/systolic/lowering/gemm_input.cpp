@@ -75,6 +75,8 @@ WindowGeometry window_of(const Conv2d& c, DType dtype) {
     w.dilation = c.dilation;
     w.out_h = c.out_h();
     w.out_w = c.out_w();
+    w.depth = c.depth.value_or(ConvDepth{});
+    w.out_d = c.out_d();
     return w;
 }
 
@@ -94,7 +96,8 @@ RowBlocking ConvInput::blocking(std::int64_t rows, std::int64_t) const {
     b.tile_bytes = staged.bytes;
     const std::int64_t rows_read = std::min(staged.rows, window_.in_h);
     const std::int64_t cols_read = std::min(staged.cols, window_.in_w);
-    b.load_bytes = b.blocks * shape.images * rows_read * cols_read * window_.pixel_bytes;
+    const std::int64_t slices_read = window_.volumes(shape) * std::min(staged.slices, window_.depth.in);
+    b.load_bytes = b.blocks * slices_read * rows_read * cols_read * window_.pixel_bytes;
     return b;
 }
 
@@ -123,14 +126,8 @@ std::int64_t ConvInput::uniform_until(Range k) const {
 
 PassRead ConvInput::read(std::int64_t item, std::int64_t block, Range, Range k, std::int64_t base) const {
     const WindowBlock& b = at(block);
-    StagedWindow s = window_.staged(b);
-    std::int64_t origin = 0;  // of the first vector's window, in the tile or the tensor
-    if (resident_) {
-        s.pitch = window_.row_pitch();
-        s.image_pitch = window_.image_bytes();
-        s.p_stride = window_.stride * s.pitch;
-        origin = b.image * s.image_pitch + s.top * s.pitch + s.left * window_.pixel_bytes;
-    }
+    const StagedWindow s = resident_ ? window_.in_place(b) : window_.staged(b);
+    const std::int64_t origin = resident_ ? window_.origin(b, s) : 0;  // of the first vector's window
     const std::int64_t q_stride = window_.stride * window_.pixel_bytes;
 
     std::vector<Range> pieces;  // bytes from the base on, in the order of K
@@ -138,8 +135,10 @@ PassRead ConvInput::read(std::int64_t item, std::int64_t block, Range, Range k, 
         const std::int64_t tap = at_k / group_channels_;
         const std::int64_t c = at_k % group_channels_;
         const std::int64_t count = std::min(group_channels_ - c, k.end() - at_k);
-        const std::int64_t pixel = origin + (tap / window_.kernel_w) * window_.dilation * s.pitch +
-                                   (tap % window_.kernel_w) * window_.dilation * window_.pixel_bytes;
+        const std::int64_t row = tap / window_.kernel_w;
+        const std::int64_t pixel = origin + row / window_.kernel_h * window_.depth.dilation * s.slice_pitch +
+                                   row % window_.kernel_h * window_.dilation * s.pitch +
+                                   tap % window_.kernel_w * window_.dilation * window_.pixel_bytes;
         const std::int64_t channel = item * group_channels_ + c;
         const std::int64_t bits = bits_of(dtype_).value();
         const std::int64_t begin = pixel + channel * bits / 8;
@@ -156,7 +155,7 @@ PassRead ConvInput::read(std::int64_t item, std::int64_t block, Range, Range k, 
     for (const Range& p : pieces) read.stream.segments.push_back({Bytes(p.begin - first), Bytes(p.count)});
     read.address = base + first;
     read.stream.levels = {
-        {{b.images, Bytes(s.image_pitch)}, {b.rows, Bytes(s.p_stride)}, {b.cols, Bytes(q_stride)}}};
+        {{b.images, Bytes(s.image_stride)}, {b.rows, Bytes(s.p_stride)}, {b.cols, Bytes(q_stride)}}};
     return read;
 }
 

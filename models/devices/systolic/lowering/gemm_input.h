@@ -86,7 +86,8 @@ private:
     std::int64_t block_rows_ = 1;
 };
 
-/// NHWC under the windows of a convolution; an item is a group. K runs over (r, s, c of the group). A
+/// NHWC or NDHWC under the windows of a convolution; an item is a group. K runs over (t, r, s, c of the
+/// group). A
 /// resident feature map has no room for padding: the addresses then run past the tensor's edge where the
 /// array is fed zeros instead, which is why lower() keeps a margin around resident tensors.
 class ConvInput : public GemmInput {

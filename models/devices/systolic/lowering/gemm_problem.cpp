@@ -42,11 +42,12 @@ void shape_conv(const Workspace& workspace, const Conv2d& c, GemmProblem& p) {
     const bool resident = workspace.flow.resident(p.input);
     p.items = c.groups;
     p.groups = true;
-    p.m = c.batch * c.out_h() * c.out_w();
+    p.m = c.pixels();
     p.n = c.out_c / c.groups;
-    p.k = c.kernel_h * c.kernel_w * (c.in_c / c.groups);
+    p.k = c.taps() * (c.in_c / c.groups);
     p.post = c.post;
-    const bool pointwise = c.kernel_h == 1 && c.kernel_w == 1 && c.stride == 1 && c.pad == 0 && c.groups == 1;
+    const bool slices_alone = !c.depth || (c.depth->stride == 1 && c.depth->pad == 0);
+    const bool pointwise = c.taps() == 1 && c.stride == 1 && c.pad == 0 && slices_alone && c.groups == 1;
     if (pointwise) {
         p.source = std::make_shared<MatrixInput>(p.input, dtype, 1, p.m, p.k, resident,
                                                  std::max<std::int64_t>(1, p.tile.m));

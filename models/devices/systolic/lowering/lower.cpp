@@ -33,8 +33,8 @@ Extents extents_of(const Operator& op) {
     }
     const auto* conv = std::get_if<Conv2d>(&op);
     if (conv == nullptr || conv->depthwise()) return {};
-    return {conv->groups, conv->batch * conv->out_h() * conv->out_w(),
-            conv->kernel_h * conv->kernel_w * conv->in_c / conv->groups, conv->out_c / conv->groups};
+    return {conv->groups, conv->pixels(), conv->taps() * conv->in_c / conv->groups,
+            conv->out_c / conv->groups};
 }
 
 /// The least commands of a layer, whatever the mapping, or more than a program may have where that leaves 64

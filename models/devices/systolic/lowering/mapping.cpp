@@ -51,8 +51,9 @@ void read_layers(const YamlNode& layers, const Graph& graph, Mistakes& mistakes,
             mistakes.add(entry.where, fmt::format("'{}' has no layer '{}'{}", graph.name, excerpt(entry.key),
                                                   did_you_mean(entry.key, known)));
         } else if (!std::holds_alternative<MatMul>(layer->op) && !std::holds_alternative<Conv2d>(layer->op)) {
-            mistakes.add(entry.where, fmt::format("'{}' is {}, and only matmul and conv2d are mapped by hand",
-                                                  entry.key, op_name(layer->op)));
+            mistakes.add(entry.where,
+                         fmt::format("'{}' is {}, and only matmul, conv2d and conv3d are mapped by hand",
+                                     entry.key, op_name(layer->op)));
         } else if (entry.value.kind != YamlNode::Kind::Map) {
             mistakes.add(entry.value.where,
                          fmt::format("'{}' must be a map with 'rows', 'columns' and 'depth', not {}",

@@ -20,6 +20,8 @@ Bytes stripe(const SystolicSpec& spec) {
 std::string what_reaches_beyond(const Operator& op) {
     if (std::holds_alternative<ConvTranspose>(op)) return "its kernel";
     const auto& conv = std::get<Conv2d>(op);
+    if (conv.depth && conv.depth->pad > conv.pad)
+        return fmt::format("its zero padding of {} in depth", conv.depth->pad);
     if (!conv.round_up || conv.pad >= conv.stride) return fmt::format("its zero padding of {}", conv.pad);
     return fmt::format("with round_up and a stride of {} its last window", conv.stride);
 }
@@ -31,7 +33,9 @@ struct Reach {
 };
 std::optional<Reach> reach_of(const Operator& op) {
     if (const auto* conv = std::get_if<Conv2d>(&op); conv && !conv->depthwise())
-        return Reach{conv->pad + (conv->round_up ? conv->stride - 1 : 0), conv->in_w, conv->in_c};
+        return Reach{conv->pad + (conv->round_up ? conv->stride - 1 : 0) +
+                         (conv->depth ? conv->depth->pad * conv->in_h : 0),
+                     conv->in_w, conv->in_c};
     const auto* conv = std::get_if<ConvTranspose>(&op);
     if (conv == nullptr) return std::nullopt;
     // A phase's windows begin and end less than their taps away from some input.

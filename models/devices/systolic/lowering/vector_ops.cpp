@@ -33,22 +33,22 @@ struct RowWork {
     }
 };
 
-/// A block's windows read the rows of the kernel, for every row of outputs, as wide as all windows of the
-/// row.
+/// A block's windows read the rows of the kernel in each of its slices, for every row of outputs, as wide as
+/// all windows of the row.
 VectorChunk::Read window_read(const WindowGeometry& window, const WindowBlock& block, StagedWindow s,
                               bool in_place) {
     std::int64_t origin = 0;
     if (in_place) {
-        s.pitch = window.row_pitch();
-        s.image_pitch = window.image_bytes();
-        s.p_stride = window.stride * s.pitch;
-        // Padding above and to the left is not there.
-        origin = block.image * s.image_pitch + std::max<std::int64_t>(0, s.top) * s.pitch +
-                 std::max<std::int64_t>(0, s.left) * window.pixel_bytes;
+        s = window.in_place(block);
+        // Padding in front, above and to the left is not there.
+        for (std::int64_t* first : {&s.front, &s.top, &s.left}) *first = std::max<std::int64_t>(0, *first);
+        origin = window.origin(block, s);
     }
     AddressStream rows;
-    rows.segments = {{Bytes(0), Bytes(s.cols * window.pixel_bytes)}};
-    rows.levels = {{{block.images, Bytes(s.image_pitch)},
+    for (std::int64_t slice = 0; slice < window.depth.kernel; ++slice)
+        rows.segments.push_back(
+            {Bytes(slice * window.depth.dilation * s.slice_pitch), Bytes(s.cols * window.pixel_bytes)});
+    rows.levels = {{{block.images, Bytes(s.image_stride)},
                     {block.rows, Bytes(s.p_stride)},
                     {window.kernel_h, Bytes(window.dilation * s.pitch)}}};
     return {0, origin, rows};
@@ -204,7 +204,7 @@ LayerPlan VectorPlanner::rows(const RowWork& work, const std::string& what) {
 }
 
 VectorPlanner::WindowWork VectorPlanner::depthwise_work(const Conv2d& op) const {
-    const std::int64_t taps = op.kernel_h * op.kernel_w;
+    const std::int64_t taps = op.taps();
     return {op.out_c, taps * cost_.mac + drain_cost(workspace_.spec.vector, op.bias ? 1 : 0, op.post), taps};
 }
 
@@ -258,10 +258,13 @@ LayerPlan VectorPlanner::windows(const WindowGeometry& window, const WindowWork&
         chunk.elements = block.pixels() * work.channels;
         chunk.lane_cycles = chunk.elements * work.cost;
         chunk.macs = chunk.elements * work.macs;
-        // The window slides along a row in registers; every row of the kernel is read anew.
-        chunk.scratchpad_read =
-            block.images * block.rows * window.kernel_h * staged.cols * window.pixel_bytes;
-        chunk.reads.push_back(window_read(window, block, staged, shared.flow.resident(input)));
+        const bool in_place = shared.flow.resident(input);
+        if (!in_place || !chunk.inputs[0].copies.empty()) {  // in place, padding is not there
+            // The window slides along a row in registers; every row of the kernel is read anew.
+            chunk.scratchpad_read = block.images * block.rows * window.depth.kernel * window.kernel_h *
+                                    staged.cols * window.pixel_bytes;
+            chunk.reads.push_back(window_read(window, block, staged, in_place));
+        }
         chunk.output = {window.first_pixel(block) * out_pixel, 1, block.pixels() * out_pixel, 0};
         return chunk;
     };
