@@ -217,4 +217,17 @@ TEST_CASE("Weights that a layer of its own turns into numbers are written, and r
     }
 }
 
+TEST_CASE("Two formats that have a rate of their own go into the arrays as they are") {
+    const Graph graph = matmul({{"dtype", "bf16"}, {"dtype_b", "int8"}});
+    SystolicSpec spec = test::small_machine(1);
+    spec.mxu.unpack = 16;
+    const MatrixPass converted = check(graph, spec).program.passes.front();
+    CHECK(converted.unpacked);
+    CHECK_FALSE(converted.second_dtype);
+    spec.mxu.mixed_rate[{DType::Bf16, DType::Int8}] = MacRate{1, 2};
+    const MatrixPass mixed = check(graph, spec).program.passes.front();
+    CHECK_FALSE(mixed.unpacked);
+    CHECK(mixed.second_dtype == DType::Int8);
+}
+
 }  // namespace systole::systolic
