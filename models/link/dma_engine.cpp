@@ -36,6 +36,7 @@ DmaEngine::DmaEngine(sc_core::sc_module_name name, const DmaSpec& spec, ClockDom
     wire(dram, Place::Dram);
     wire(scratchpad, Place::Scratchpad);
     wire(host, Place::Host);
+    wire(chip_link, Place::ChipLink);
     SC_HAS_PROCESS(DmaEngine);
     SC_METHOD(request);
     sensitive << wake_;

@@ -29,6 +29,7 @@ public:
     Socket dram{"dram"};
     Socket scratchpad{"scratchpad"};
     Socket host{"host"};
+    Socket chip_link{"chip_link"};
 
     /// How much of a descriptor's time, set-up aside, was spent on its source, along the chain of payloads
     /// that made it take as long as it did: each was requested when one before it was written. The rest is

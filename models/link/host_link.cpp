@@ -17,14 +17,14 @@ Ticks LinkTiming::send(Ticks now, Bytes bytes) {
     in_period_ += bytes;
     sent_ += bytes;
     // Time since the start of the busy period, from the exact byte count: no rounding error adds up.
-    const Int128 rate = spec_.bandwidth.value();
+    const Int128 rate = bandwidth_.value();
     const Int128 ticks = (Int128{in_period_.value()} * kTicksPerSecond + rate - 1) / rate;
     free_ = busy_since_ + Ticks(static_cast<std::int64_t>(ticks));
-    return free_ + spec_.latency;
+    return free_ + latency_;
 }
 
 HostLink::HostLink(sc_core::sc_module_name name, const HostLinkSpec& spec)
-    : sc_module(name), timing_(Fixed{LinkTiming(spec), LinkTiming(spec)}) {
+    : sc_module(name), timing_(Fixed{{spec.bandwidth, spec.latency}, {spec.bandwidth, spec.latency}}) {
     if (spec.kind == HostLinkSpec::Kind::Pcie) timing_.emplace<PcieTiming>(spec.pcie, spec.latency);
 }
 

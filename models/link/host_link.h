@@ -20,14 +20,15 @@ namespace systole {
 /// When payloads of one direction arrive over a link of fixed bandwidth: plain arithmetic, no SystemC.
 class LinkTiming {
 public:
-    explicit LinkTiming(const HostLinkSpec& spec) : spec_(spec) {}
+    LinkTiming(BytesPerSecond bandwidth, Ticks latency) : bandwidth_(bandwidth), latency_(latency) {}
     /// A payload handed over at `now` (not before an earlier call's): the time at which its last byte
     /// arrives.
     Ticks send(Ticks now, Bytes bytes);
     Bytes sent() const { return sent_; }
 
 private:
-    const HostLinkSpec spec_;
+    const BytesPerSecond bandwidth_;
+    const Ticks latency_;
     Ticks busy_since_;  // start of the current busy period
     Bytes in_period_;   // bytes handed over since then: rounding never accumulates
     Ticks free_;        // the last byte of all payloads so far leaves

@@ -47,4 +47,15 @@ struct HostLinkSpec {
     BytesPerSecond peak() const;
 };
 
+/// Links to the two neighbours on a ring of chips, full duplex.
+struct ChipLinkSpec {
+    BytesPerSecond bandwidth;  ///< of the link to one neighbour, each direction
+    Ticks latency;             ///< from the last byte sent to its arrival at the neighbour
+
+    /// A ring that runs both ways round has this in each direction of data: out, and in.
+    BytesPerSecond peak() const { return BytesPerSecond(2 * bandwidth.value()); }
+    /// What is on its way when a ring is busy.
+    Bytes in_flight() const;
+};
+
 }  // namespace systole

@@ -10,7 +10,7 @@ namespace systole {
 
 /// One end of a transfer: rows of contiguous bytes, `stride` apart.
 struct Region {
-    Place place = Place::Dram;  ///< Host, Dram, Scratchpad or WeightFifo
+    Place place = Place::Dram;  ///< Host, ChipLink, Dram, Scratchpad or WeightFifo
     std::int64_t address = 0;
     std::int64_t stride = 0;  ///< between rows; unused for one row
     friend bool operator==(const Region&, const Region&) = default;

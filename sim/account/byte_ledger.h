@@ -13,8 +13,8 @@
 namespace systole {
 
 /// Places between which bytes move.
-enum class Place : std::uint8_t { Host, Dram, Scratchpad, WeightFifo, Array, Accumulator, Vector };
-constexpr std::size_t kPlaces = 7;
+enum class Place : std::uint8_t { Host, Dram, Scratchpad, WeightFifo, Array, Accumulator, Vector, ChipLink };
+constexpr std::size_t kPlaces = 8;
 std::string_view to_string(Place place);
 
 enum class Operand : std::uint8_t { Weights, Activations, PartialSums, Outputs, KvCache };

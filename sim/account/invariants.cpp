@@ -141,6 +141,8 @@ void check_peaks(const DeviceResult& result, const Expectations& expected, Findi
     }
     hold("host link, inwards", ledger.out_of(Place::Host), peaks.host);
     hold("host link, outwards", ledger.into(Place::Host), peaks.host);
+    hold("chip link, inwards", ledger.out_of(Place::ChipLink), peaks.chips);
+    hold("chip link, outwards", ledger.into(Place::ChipLink), peaks.chips);
 
     const std::int64_t cycles = total.cycles.value();
     if (static_cast<Int128>(total.matrix_macs.value()) * peaks.macs.cycles >

@@ -55,7 +55,8 @@ Json ceilings(const DeviceResult& result) {
             {"lanes", peaks.lanes},
             {"on_chip", std::move(on_chip)},
             {"memory_bytes_per_s", rate(peaks.dram)},
-            {"host_bytes_per_s_each_way", rate(peaks.host)}};
+            {"host_bytes_per_s_each_way", rate(peaks.host)},
+            {"chips_bytes_per_s_each_way", rate(peaks.chips)}};
 }
 
 /// Appends what a layer and the total have in common.

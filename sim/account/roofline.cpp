@@ -26,7 +26,8 @@ Cycles cycles_for(std::int64_t amount, std::int64_t clock, std::int64_t rate, co
 }  // namespace
 
 std::string_view to_string(Level level) {
-    constexpr std::array<std::string_view, kLevels> kNames{"compute", "vector", "on_chip", "memory", "host"};
+    constexpr std::array<std::string_view, kLevels> kNames{"compute", "vector", "on_chip",
+                                                           "memory",  "host",   "chips"};
     return kNames.at(static_cast<std::size_t>(level));
 }
 
@@ -57,6 +58,8 @@ Roofline roofline(const Work& work, const Peaks& peaks) {
         set(Level::Memory, cycles_for(work.dram.value(), clock, peaks.dram.value(), "DRAM bytes"));
     const Bytes over_link = std::max(work.host_in, work.host_out);
     set(Level::Host, cycles_for(over_link.value(), clock, peaks.host.value(), "host bytes"));
+    const Bytes to_chips = std::max(work.chips_in, work.chips_out);
+    set(Level::Chips, cycles_for(to_chips.value(), clock, peaks.chips.value(), "bytes of other chips"));
     return floor;
 }
 
@@ -67,6 +70,8 @@ Work work_of(const ResultRow& row) {
         if (movement.to == Place::Scratchpad) work.on_chip_written += movement.bytes;
         if (movement.from == Place::Host) work.host_in += movement.bytes;
         if (movement.to == Place::Host) work.host_out += movement.bytes;
+        if (movement.from == Place::ChipLink) work.chips_in += movement.bytes;
+        if (movement.to == Place::ChipLink) work.chips_out += movement.bytes;
     }
     return work;
 }

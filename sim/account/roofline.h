@@ -22,10 +22,11 @@ enum class Level : std::uint8_t {
     Vector,   ///< vector unit
     OnChip,   ///< banks of the scratchpad
     Memory,   ///< buses of the DRAM
-    Host      ///< host link
+    Host,     ///< host link
+    Chips     ///< links to neighbouring chips
 };
-constexpr std::size_t kLevels = 5;
-/// "compute", "vector", "on_chip", "memory", "host".
+constexpr std::size_t kLevels = 6;
+/// "compute", "vector", "on_chip", "memory", "host", "chips".
 std::string_view to_string(Level level);
 
 /// What the banks of a scratchpad give in a cycle of the device's clock.
@@ -42,6 +43,7 @@ struct Peaks {
     BytesPerSecond dram;                ///< reads and writes together; max(): no roof
     BytesPerSecond host;                ///< each direction
     Hertz clock;                        ///< of the cycles
+    BytesPerSecond chips = {};          ///< links to all neighbours together, each direction
 };
 
 /// What is to be done on each level.
@@ -51,6 +53,7 @@ struct Work {
     Bytes on_chip_read, on_chip_written;
     Bytes dram;
     Bytes host_in, host_out;
+    Bytes chips_in = {}, chips_out = {};
 };
 
 /// Cycles that the work of each level takes at its peak, rounded up.

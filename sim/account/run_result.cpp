@@ -139,6 +139,8 @@ std::string ceilings_sentence(const DeviceResult& result) {
     if (peaks.dram > BytesPerSecond() && peaks.dram != BytesPerSecond::max())
         add(Level::Memory, static_cast<double>(peaks.dram.value()), "");
     if (peaks.host > BytesPerSecond()) add(Level::Host, static_cast<double>(peaks.host.value()), " each way");
+    if (peaks.chips > BytesPerSecond())
+        add(Level::Chips, static_cast<double>(peaks.chips.value()), " each way");
     return fmt::format("Ceilings: {}; ridges in MACs a byte.", fmt::join(roofs, ", "));
 }
 

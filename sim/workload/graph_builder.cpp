@@ -52,6 +52,8 @@ std::string dtype_fault(const LayerPlan& plan, const Tensor& in) {
             return fmt::format("makes floating-point numbers, not {}", to_string(plan.out_dtype));
         return "";
     }
+    if (std::holds_alternative<Collective>(plan.op) && bits_of(in.dtype).value() < 8)
+        return fmt::format("is done on whole bytes, but '{}' is {}", in.name, to_string(in.dtype));
     if (format_of(plan.op).scales == Scales::Group && !is_floating(in.dtype))
         return fmt::format(
             "weights with scales of groups become numbers of the input's dtype, which must be a "

@@ -13,7 +13,8 @@ bool stores_weights(std::string_view op) {
 
 /// Operators that write what they read, bit by bit.
 bool moves_only(std::string_view op) {
-    return op == "reshape" || op == "concat" || op == "gather" || op == "slice" || op == "kv_cache";
+    return op == "reshape" || op == "concat" || op == "gather" || op == "slice" || op == "kv_cache" ||
+           op == "collective";
 }
 
 LayerDtypes embedding_dtypes(Keys& keys, std::optional<DType> dtype, std::optional<DType> weights,

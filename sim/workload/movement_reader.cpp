@@ -7,20 +7,6 @@
 namespace systole {
 namespace {
 
-/// The dimension that `axis` names, by default the last one.
-std::optional<std::size_t> read_axis(LayerText& text) {
-    const bool given = text.keys().has("axis");
-    const std::int64_t axis = text.keys().integer("axis", 0, 0);
-    if (!text.sound()) return std::nullopt;
-    const auto rank = static_cast<std::int64_t>(text.shape(0).size());
-    if (!given) return static_cast<std::size_t>(rank - 1);
-    if (axis < rank) return static_cast<std::size_t>(axis);
-    text.keys().fail(fmt::format("'axis' must be 0 … {}, a dimension of '{}' {}, not {}", rank - 1,
-                                 text.operand(0).name, to_string(text.shape(0)), axis),
-                     "axis");
-    return std::nullopt;
-}
-
 std::int64_t product(const Shape& shape, std::size_t begin, std::size_t end) {
     std::int64_t result = 1;
     for (std::size_t d = begin; d < end; ++d) result *= shape[d];
@@ -95,6 +81,19 @@ std::optional<Selection> read_selection(LayerText& text, std::optional<std::int6
 }
 
 }  // namespace
+
+std::optional<std::size_t> read_axis(LayerText& text) {
+    const bool given = text.keys().has("axis");
+    const std::int64_t axis = text.keys().integer("axis", 0, 0);
+    if (!text.sound()) return std::nullopt;
+    const auto rank = static_cast<std::int64_t>(text.shape(0).size());
+    if (!given) return static_cast<std::size_t>(rank - 1);
+    if (axis < rank) return static_cast<std::size_t>(axis);
+    text.keys().fail(fmt::format("'axis' must be 0 … {}, a dimension of '{}' {}, not {}", rank - 1,
+                                 text.operand(0).name, to_string(text.shape(0)), axis),
+                     "axis");
+    return std::nullopt;
+}
 
 std::optional<LayerMeaning> read_concat(LayerText& text) {
     const std::optional<std::size_t> axis = read_axis(text);

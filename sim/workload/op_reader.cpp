@@ -166,6 +166,7 @@ const std::vector<OpSyntax>& syntaxes() {
                                               {"gru_cell", 3, read_gru_cell},
                                               {"quantize", 1, read_quantize},
                                               {"dequantize", 1, read_dequantize},
+                                              {"collective", 1, read_collective},
                                               {"kv_cache", 1, read_kv_cache},
                                               {"attention", 3, read_attention}};
     return all;

@@ -64,6 +64,9 @@ const std::vector<std::string>& elementwise_kinds();
 const std::vector<std::string>& pool_kinds();
 const std::vector<std::string>& norm_kinds();
 const std::vector<std::string>& resize_kinds();
+const std::vector<std::string>& collective_kinds();
+/// `chips`: 2 … kMostChips.
+std::int64_t read_chips(Keys& keys);
 /// The names of `spread:`, in the order of the enum.
 const std::vector<std::string>& spread_names();
 /// Of volumes: `stride_t`, `pad_t`, `dilation_t`, by default those of height and width.

@@ -2,6 +2,7 @@
 // The readers of operators that have files of their own, for the table in op_reader.cpp.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 
 #include "sim/workload/op_reader.h"
@@ -13,6 +14,8 @@ std::optional<LayerMeaning> read_embedding(LayerText& text);
 std::optional<LayerMeaning> read_gather(LayerText& text);
 
 // movement_reader.cpp
+/// The dimension that `axis` names, by default the last one.
+std::optional<std::size_t> read_axis(LayerText& text);
 std::optional<LayerMeaning> read_concat(LayerText& text);
 std::optional<LayerMeaning> read_slice(LayerText& text);
 
@@ -26,6 +29,9 @@ std::optional<LayerMeaning> read_gru_cell(LayerText& text);
 // attention_reader.cpp
 std::optional<LayerMeaning> read_attention(LayerText& text);
 std::optional<LayerMeaning> read_kv_cache(LayerText& text);
+
+// collective_reader.cpp
+std::optional<LayerMeaning> read_collective(LayerText& text);
 
 // elementwise_reader.cpp
 std::optional<LayerMeaning> read_elementwise(LayerText& text);

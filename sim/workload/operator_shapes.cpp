@@ -134,6 +134,16 @@ struct FaultsOf {
         return faults;
     }
 
+    Faults operator()(const Collective& c) const {
+        if (c.kind == Collective::Kind::AllGather) return {};
+        // A sum is made part by part, one of them on each chip.
+        const bool scattered = c.kind == Collective::Kind::ReduceScatter;
+        const std::int64_t parted = scattered ? c.row : c.outer * c.row;
+        if (parted % c.chips == 0) return {};
+        return {fmt::format("{} chips do not divide the {} elements {}", c.chips, parted,
+                            scattered ? "of the axis and those behind it" : "of the tensor")};
+    }
+
     Faults operator()(const CacheAppend& c) const {
         if (c.rows <= c.length) return {};
         return {fmt::format("{} rows do not go into a cache of {}", c.rows, c.length)};

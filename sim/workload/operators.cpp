@@ -26,6 +26,7 @@ struct NameOf {
     std::string_view operator()(const GruCell&) const { return "gru_cell"; }
     std::string_view operator()(const CacheAppend&) const { return "kv_cache"; }
     std::string_view operator()(const ConvTranspose&) const { return "conv_transpose"; }
+    std::string_view operator()(const Collective&) const { return "collective"; }
     std::string_view operator()(const Scaling& s) const {
         return s.kind == Scaling::Kind::Quantize ? "quantize" : "dequantize";
     }

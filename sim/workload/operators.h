@@ -260,9 +260,21 @@ struct Scaling {
     friend bool operator==(const Scaling&, const Scaling&) = default;
 };
 
+/// What chips on a ring of `chips` do together, each with a tensor of `outer` rows of `row` elements.
+/// All-reduce: the sum of all, to all. Reduce-scatter: of the sum each chip keeps a part of every row.
+/// All-gather: rows of all chips side by side, to all.
+struct Collective {
+    enum class Kind { AllReduce, AllGather, ReduceScatter };
+    Kind kind = Kind::AllReduce;
+    std::int64_t chips = 2;
+    std::int64_t outer = 1, row = 1;
+    friend bool operator==(const Collective&, const Collective&) = default;
+};
+constexpr std::int64_t kMostChips = 65536;
+
 using Operator = std::variant<Conv2d, MatMul, Elementwise, Activation, Pool, Softmax, Norm, Transpose,
                               Embedding, Concat, Slice, Resize, Rotary, Gather, TopK, LstmCell, GruCell,
-                              CacheAppend, Attention, Scaling, ConvTranspose>;
+                              CacheAppend, Attention, Scaling, ConvTranspose, Collective>;
 
 /// "conv2d", "matmul", "elementwise", ... as written in traces and results.
 std::string_view op_name(const Operator& op);

@@ -202,6 +202,19 @@ Single read_scaling(Keys& keys, Scaling::Kind kind) {
     return {s, {{s.rows, s.cols}}, {s.rows, s.cols}};
 }
 
+Single read_collective(Keys& keys) {
+    Collective c;
+    c.kind = static_cast<Collective::Kind>(keys.choice("kind", collective_kinds()));
+    c.chips = read_chips(keys);
+    c.row = keys.integer("elements", 1);
+    if (c.kind == Collective::Kind::AllReduce) return {c, {{c.row}}, {c.row}};
+    if (c.kind == Collective::Kind::ReduceScatter)
+        return {c, {{c.row}}, {std::max<std::int64_t>(1, c.row / c.chips)}};
+    if (c.row > kMaxInteger / c.chips)
+        keys.fail(fmt::format("{} elements of {} chips are more than {}", c.row, c.chips, kMaxInteger));
+    return {c, {{c.row}}, {c.row * c.chips}};
+}
+
 Single read_quantize(Keys& keys) {
     return read_scaling(keys, Scaling::Kind::Quantize);
 }
@@ -278,6 +291,7 @@ const std::vector<SingleSyntax>& syntaxes() {
                                                   {"lstm_cell", read_lstm_cell},
                                                   {"gru_cell", read_gru_cell},
                                                   {"attention", read_attention},
+                                                  {"collective", read_collective},
                                                   {"quantize", read_quantize},
                                                   {"dequantize", read_dequantize}};
     return all;

@@ -43,6 +43,8 @@ std::string RandomMachine::device() {
     text += fmt::format("dma: {{setup_cycles: {}, in_flight: {} B, payload: {} B}}\n", between(0, 10),
                         between(64, 32768), between(64, 4096));
     text += fmt::format("host: {{bandwidth: {} GB/s, latency: {} ns}}\n", between(1, 32), between(0, 1000));
+    text += fmt::format("chip_link: {{bandwidth: {} GB/s, latency: {} ns}}\n", 1 + links_() % 50,
+                        links_() % 2000);
     text +=
         fmt::format("memory: {{preset: {}}}\n", one_of("ideal", "teaching", "ddr3_tpu_v1", "hbm2_tpu_v4"));
     return text;
@@ -66,6 +68,23 @@ std::string RandomMachine::rate_keys() {
     const char* const rates[] = {"1", "1", "1", "1/2", "1/4", "1/3"};
     const std::uint64_t first = rates_(), second = rates_();
     return fmt::format("int8: {}, bf16: {}", rates[first % 6], rates[second % 6]);
+}
+
+/// Behind the layers of half of the traces: parts of all chips, of which a sum is whole again. From dice of
+/// their own.
+std::string RandomMachine::collectives(int& layers) {
+    if (links_() % 2 == 0) return "";
+    const std::uint64_t chips = 2 + links_() % 3;
+    const char* const sums[] = {"all_reduce", "reduce_scatter, axis: 0"};
+    std::string text =
+        fmt::format("  - {{name: l{}, op: collective, kind: all_gather, axis: {}, chips: {}}}\n", layers,
+                    links_() % 3, chips);
+    // Only axis 0 is known to be a multiple of the chips, and only of what was gathered along it.
+    const bool first = text.find("axis: 0") != std::string::npos;
+    text += fmt::format("  - {{name: l{}, op: collective, kind: {}, chips: {}}}\n", layers + 1,
+                        sums[first ? links_() % 2 : 0], chips);
+    layers += 2;
+    return text;
 }
 
 std::string RandomMachine::feature_layer(int index, int& channels) {
@@ -119,7 +138,7 @@ std::string RandomMachine::row_layer(int index, std::int64_t& width) {
 std::string RandomMachine::trace() {
     std::string text = fmt::format("trace: random\nparams: {{batch: {}, dtype: {}}}\n", between(1, 3),
                                    one_of("int8", "bf16"));
-    const int layers = static_cast<int>(between(1, 4));
+    int layers = static_cast<int>(between(1, 4));
     if (coin()) {
         int channels = static_cast<int>(between(1, 20));
         text += fmt::format("inputs: {{x: {{shape: [batch, {}, {}, {}], dtype: dtype}}}}\nlayers:\n",
@@ -132,6 +151,7 @@ std::string RandomMachine::trace() {
             fmt::format("inputs: {{x: {{shape: [batch, {}, {}], dtype: dtype}}}}\nlayers:\n", rows, width);
         for (int i = 0; i < layers; ++i) text += row_layer(i, width);
     }
+    text += collectives(layers);
     return text + fmt::format("outputs: [l{}]\n", layers - 1);
 }
 

@@ -10,7 +10,8 @@ namespace systole::test {
 
 class RandomMachine {
 public:
-    explicit RandomMachine(std::uint64_t seed) : random_(seed), banks_(seed), rates_(seed), formats_(seed) {}
+    explicit RandomMachine(std::uint64_t seed)
+        : random_(seed), banks_(seed), rates_(seed), formats_(seed), links_(seed) {}
 
     /// A device of kind systolic, as YAML; `memory:` names a shipped preset.
     std::string device();
@@ -33,8 +34,9 @@ private:
     std::string bank_keys();
     std::string rate_keys();
     std::string some_resident();
+    std::string collectives(int& layers);
 
-    std::mt19937_64 random_, banks_, rates_, formats_;
+    std::mt19937_64 random_, banks_, rates_, formats_, links_;
 };
 
 }  // namespace systole::test

@@ -80,6 +80,19 @@ layers:
   - {name: d, op: conv3d, filters: 5, kernel: [2, 2, 1], depthwise: true}
 outputs: [d]
 """
+# Two matrix products cut over eight chips as in tensor parallelism: columns of the first, rows of the second.
+TOGETHER = """trace: together
+params: {dtype: bf16}
+inputs:
+  x: {shape: [32, 256], dtype: dtype}
+layers:
+  - {name: whole, op: collective, kind: all_gather, chips: 8, axis: 0}
+  - {name: up, op: matmul, n: 128}
+  - {name: down, op: matmul, n: 256}
+  - {name: part, op: collective, kind: reduce_scatter, chips: 8, axis: 0}
+  - {name: sum, op: collective, kind: all_reduce, chips: 8}
+outputs: [sum]
+"""
 # What crosses the host link is not what is counted here.
 INSIDE = ("--set", "run.inputs_at=dram", "--set", "run.outputs_to=dram")
 # Device, where its activations live, and what it computes in.
@@ -211,6 +224,53 @@ class Operators(ProgramTest):
                            "s=3", "pad=1", "dtype=bf16")
         self.assertIn("M = 3,136 = 2 volumes x 8 x 14 x 14 output pixels", page)
         self.assertIn("K = 1,728 = 3 x 3 x 3 taps x 64 input channels", page)
+
+    def test_chips_work_together_over_their_link(self):
+        self.write("together.yaml", TOGETHER)
+        # Bytes that a chip sends: seven shards of 32 x 256; seven eighths of 256 x 256; twice that of 32 x 256.
+        sent = {"whole": 7 * 32 * 256, "part": 7 * 32 * 256, "sum": 2 * 7 * 4 * 256}
+        link = ("--set", "chip_link.bandwidth=10 GB/s", "--set", "chip_link.latency=100 ns")
+        for device, placement, dtype in MACHINES:
+            with self.subTest(device=device, placement=placement):
+                words = (*INSIDE, "--set", placement, *(link if device in ("tpu_v1", "teaching_4x4") else ()))
+                run = self.run_of("run", device, "together.yaml", *words, "--set", f"workload.dtype={dtype}")
+                width = 2 if dtype == "bf16" else 1
+                for layer in run["layers"]:
+                    moved = layer["bytes"]["moved"]
+                    out = sum(cell["bytes"] for cell in moved if cell["to"] == "chip_link")
+                    self.assertEqual(out, sent.get(layer["name"], 0) * width)
+                    self.assertEqual(out, sum(cell["bytes"] for cell in moved if cell["from"] == "chip_link"))
+                self.write("together.program", self.answer("lower", device, "together.yaml", *words, "--set",
+                                                           f"workload.dtype={dtype}"))
+                again = self.run_of("run", device, "--program", "together.program", *words)
+                self.assertEqual(again["total"], run["total"])
+
+    def test_a_ring_takes_as_long_as_its_links(self):
+        # 64 MiB over links of 45 GB/s to either side: parts of 8 MiB, 90 GB/s, seven hops and as many again.
+        def cycles(kind, elements, *words):
+            return self.run_of("op", "tpu_v5e", "collective", f"kind={kind}", "chips=8", f"elements={elements}", *words)
+
+        part = 2 ** 23 / 90
+        for kind, elements, parts in (("all_reduce", 2 ** 25, 14), ("reduce_scatter", 2 ** 25, 7),
+                                      ("all_gather", 2 ** 22, 7)):
+            with self.subTest(kind=kind):
+                run = cycles(kind, elements)
+                self.assertEqual(run["total"]["roofline_bound"], "chips")
+                self.assertEqual(run["total"]["bound_by"], "host")
+                self.assertGreaterEqual(run["total"]["time_ns"], parts * part)
+                self.assertLess(run["total"]["time_ns"], 1.05 * parts * part)
+                half = cycles(kind, elements, "--set", "chip_link.bandwidth=22.5 GB/s")
+                self.assertAlmostEqual(half["total"]["time_ns"] / run["total"]["time_ns"], 2, delta=0.05)
+        # What is small waits for the link: 14 hops of 1 us.
+        small = cycles("all_reduce", 1024)["total"]["time_ns"]
+        self.assertGreater(small, 14_000)
+        self.assertLess(small, 18_000)
+
+    def test_a_machine_without_link_says_so(self):
+        message = self.refusal("op", "tpu_v1", "collective", "kind=all_reduce", "chips=4", "elements=64", "dtype=int8")
+        self.assertIn("this machine has no link to other chips; give it one, such as chip_link", message)
+        self.write("linked.program", "systole-program 2\nlink_in layer=0\n")
+        self.assertIn("unknown unit 'link_in'", self.refusal("run", "tpu_v1", "--program", "linked.program"))
 
     def test_formats_of_weights_are_columns_of_a_table(self):
         self.write("formats.csv", "op,m,n,k,dtype_b,scales,group,sparsity,fused\n"

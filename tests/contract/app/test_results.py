@@ -11,7 +11,7 @@ from program import DEVICE, HOME, TRACE, ProgramTest
 CLASSES = ["useful", "padding", "ramp", "host", "memory", "on_chip", "dependency", "vector", "launch", "tail"]
 ROW = ["cycles", "time_ns", "macs", "matrix_macs", "lane_cycles", "utilization", "compute_cycles", "classes", "class_slots",
        "bytes", "roofline_cycles", "roofline_bound", "roofline", "bound_by"]
-LEVELS = ["compute", "vector", "on_chip", "memory", "host"]
+LEVELS = ["compute", "vector", "on_chip", "memory", "host", "chips"]
 LAYER = ["name", "op", "mapping", "reused"]
 RUN = ["device", "trace", "protocol", "clock_hz", "peak_macs_per_cycle", "ceilings", "total", "critical_path", "layers",
        "tensors", "stats", "memory_bus", "energy", "config"]
@@ -130,13 +130,15 @@ class Results(ProgramTest):
         banks = ceilings["on_chip"]
         dram = row["bytes"]["dram_read"] + row["bytes"]["dram_written"]
         link = max(moved(**{"from": "host"}), moved(to="host"))
+        chips = max(moved(**{"from": "chip_link"}), moved(to="chip_link"))
         expected = {
             "compute": cycles(row["matrix_macs"], run["peak_macs_per_cycle"]),
             "vector": cycles(row["lane_cycles"], ceilings["lanes"]),
             "on_chip": cycles(max(reads, writes) if banks["each_way"] else reads + writes,
                               banks["bytes_per_cycle"]) if banks else 0,
             "memory": cycles(dram * clock, ceilings["memory_bytes_per_s"]),
-            "host": cycles(link * clock, ceilings["host_bytes_per_s_each_way"])}
+            "host": cycles(link * clock, ceilings["host_bytes_per_s_each_way"]),
+            "chips": cycles(chips * clock, ceilings["chips_bytes_per_s_each_way"])}
         self.assertEqual(row["roofline"], expected)
         self.assertEqual(list(row["roofline"]), LEVELS)
         self.assertEqual(row["roofline_cycles"], max(expected.values()))
@@ -150,7 +152,7 @@ class Results(ProgramTest):
             words = [word for setting in settings for word in ("--set", setting)]
             (run,) = self.result(*words)["devices"]
             self.assertEqual(list(run["ceilings"]), ["macs_per_cycle", "lanes", "on_chip", "memory_bytes_per_s",
-                                                     "host_bytes_per_s_each_way"])
+                                                     "host_bytes_per_s_each_way", "chips_bytes_per_s_each_way"])
             self.assertEqual(run["ceilings"]["on_chip"] is None, not settings)
             self.assertEqual(run["ceilings"]["memory_bytes_per_s"] is None, len(settings) < 2)
             self.assertEqual(max(run["ceilings"]["macs_per_cycle"].values()), run["peak_macs_per_cycle"])

@@ -86,11 +86,12 @@ TEST_CASE("the json of a result says what the result says") {
     CHECK(total["bytes"]["compulsory_dram"] == 2080);
     CHECK(total["lane_cycles"] == 8);
     CHECK(total["roofline_cycles"] == 25);
-    CHECK(total["roofline"].dump() == R"({"compute":25,"vector":2,"on_chip":12,"memory":22,"host":13})");
+    CHECK(total["roofline"].dump() ==
+          R"({"compute":25,"vector":2,"on_chip":12,"memory":22,"host":13,"chips":0})");
     CHECK(
         device["ceilings"].dump() ==
         R"({"macs_per_cycle":{"int8":4,"bf16":2},"lanes":4,"on_chip":{"bytes_per_cycle":1,"each_way":true},)"
-        R"("memory_bytes_per_s":21600000000,"host_bytes_per_s_each_way":500000000})");
+        R"("memory_bytes_per_s":21600000000,"host_bytes_per_s_each_way":500000000,"chips_bytes_per_s_each_way":null})");
     CHECK(total["bytes"]["moved"][1].dump() ==
           R"({"from":"dram","to":"host","operand":"outputs","bytes":30})");
     CHECK(device["layers"][0]["mapping"] == "im2col, \"packed\"");
@@ -126,7 +127,7 @@ TEST_CASE("empty lists are lists, and names that are not UTF-8 do not stop the j
     CHECK(device["protocol"] == Json::object());
     CHECK(device["ceilings"].dump() ==
           R"({"macs_per_cycle":{},"lanes":0,"on_chip":null,"memory_bytes_per_s":null,)"
-          R"("host_bytes_per_s_each_way":null})");
+          R"("host_bytes_per_s_each_way":null,"chips_bytes_per_s_each_way":null})");
     CHECK(device["trace"] ==
           "tr\xef\xbf\xbd"
           "ace");
@@ -135,10 +136,10 @@ TEST_CASE("empty lists are lists, and names that are not UTF-8 do not stop the j
 TEST_CASE("layers.csv has a row a layer and the total") {
     CHECK(
         to_csv(test::sample_result()) ==
-        R"(name,op,cycles,time_ns,utilization,useful,padding,ramp,host,memory,on_chip,dependency,vector,launch,tail,dram_read,dram_written,roofline_cycles,roofline_bound,roofline_compute,roofline_vector,roofline_on_chip,roofline_memory,roofline_host,bound_by,mapping
-conv1,conv2d,60,60,0.375,0.375,0.125,0.1,0,0.4,0,0,0,0,0,2050,50,23,compute,23,0,11,20,10,compute,"im2col, ""packed"""
-fc,matmul,40,40,0.0625,0.0625,0,0,0.3125,0,0,0,0.625,0,0,30,30,3,host,1,2,1,2,3,vector,
-total,,100,100,0.25,0.25,0.075,0.06,0.125,0.24,0,0,0.25,0,0,2080,80,25,compute,25,2,12,22,13,compute,
+        R"(name,op,cycles,time_ns,utilization,useful,padding,ramp,host,memory,on_chip,dependency,vector,launch,tail,dram_read,dram_written,roofline_cycles,roofline_bound,roofline_compute,roofline_vector,roofline_on_chip,roofline_memory,roofline_host,roofline_chips,bound_by,mapping
+conv1,conv2d,60,60,0.375,0.375,0.125,0.1,0,0.4,0,0,0,0,0,2050,50,23,compute,23,0,11,20,10,0,compute,"im2col, ""packed"""
+fc,matmul,40,40,0.0625,0.0625,0,0,0.3125,0,0,0,0.625,0,0,30,30,3,host,1,2,1,2,3,0,vector,
+total,,100,100,0.25,0.25,0.075,0.06,0.125,0.24,0,0,0.25,0,0,2080,80,25,compute,25,2,12,22,13,0,compute,
 )");
 }
 

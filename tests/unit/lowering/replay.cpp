@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <stdexcept>
 
 namespace systole::systolic::test {
 
@@ -18,6 +19,7 @@ Replay::Replay(const Graph& graph, const SystolicSpec& spec, const Lowered& lowe
     : graph_(graph), spec_(spec), lowered_(lowered), layer_macs_(graph.layers.size()) {
     const auto mxus = static_cast<std::size_t>(spec.mxu.count);
     history_.resize(kSharedUnits + 2 * mxus);
+    if (history_.size() > kUnits) throw std::length_error("more units than a clock of the replay has places");
     std::int64_t end = 0;
     for (const Transfer& t : lowered.program.transfers) {
         for (const Region& r : {t.from, t.to}) {
@@ -173,8 +175,8 @@ void Replay::replay_accesses(const VectorWork& work) {
         bytes_written += count;
         write(scratchpad_, at, count);
         const Placement& out = lowered_.placements[layer().output];
-        const bool own =
-            attention() && at >= spec_.placement.activation_bytes.value();  // tile between products
+        const bool tiles = attention() || std::holds_alternative<Collective>(layer().op);  // between commands
+        const bool own = tiles && at >= spec_.placement.activation_bytes.value();
         if (out.space != Space::Scratchpad || own) return;
         for (std::int64_t i = 0; i < count; ++i) note_written(at + i - out.address);
     });

@@ -26,7 +26,7 @@ public:
     bool completes_with_shallow_queues() const;
 
 private:
-    static constexpr std::size_t kUnits = 16;
+    static constexpr std::size_t kUnits = 20;
     using Clock = std::array<std::uint32_t, kUnits>;  ///< by unit: commands known to be complete
 
     /// Bytes (or rows) of one place: who touched them last, and what they hold.

@@ -82,6 +82,11 @@ void Replay::note_moved(std::int64_t at, std::int64_t from) {
 bool Replay::writes_output(const Transfer& transfer) const {
     const Placement& out = lowered_.placements[layer().output];
     const UnitKind unit = unit_kind(command_.unit);
+    if (unit == UnitKind::LinkIn) {  // into it, and not into a tile
+        const bool into = transfer.to.place == (out.space == Space::Dram ? Place::Dram : Place::Scratchpad);
+        return into && transfer.to.address >= out.address &&
+               transfer.to.address < out.address + stored_bytes(graph_.tensors[layer().output]).value();
+    }
     if (out.space == Space::Dram) return unit == UnitKind::Store && transfer.to.place == Place::Dram;
     return unit == UnitKind::Load && looks_up() && transfer.to.address >= out.address &&
            transfer.to.address < out.address + stored_bytes(graph_.tensors[layer().output]).value();

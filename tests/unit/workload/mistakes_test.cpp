@@ -35,7 +35,7 @@ TEST_CASE("unknown words are met with a suggestion", "[workload]") {
           "conv2d, conv3d, conv_transpose, "
           "matmul, batched_matmul, elementwise, activation, pool, softmax, norm, transpose, reshape, "
           "embedding, gather, concat, slice, resize, rotary, top_k, lstm_cell, gru_cell, "
-          "quantize, dequantize, kv_cache, attention");
+          "quantize, dequantize, collective, kv_cache, attention");
     CHECK(told("name: out, op: softmax, in: y") ==
           "t:4:34: error: softmax 'out': unknown tensor 'y' (did you mean 'x'?); expected an input or an "
           "earlier "

@@ -163,7 +163,7 @@ TEST_CASE("wrong columns of a single operator are told with the row", "[workload
         "conv2d, conv3d, conv_transpose, pool, elementwise, softmax, norm, activation, transpose, embedding, "
         "gather, "
         "slice, resize, "
-        "rotary, top_k, lstm_cell, gru_cell, attention, quantize, dequantize");
+        "rotary, top_k, lstm_cell, gru_cell, attention, collective, quantize, dequantize");
     CHECK(mistakes_in("matmul", {{"m", "0"}, {"n", "5"}, {"k", "7"}}) ==
           "rows.csv:3:1: error: matmul: 'm' must be 1 … 2,147,483,647, not 0");
     CHECK(mistakes_in("matmul", {{"m", "4"}, {"n", "5"}}) ==

@@ -13,39 +13,6 @@
 namespace systole::systolic {
 namespace {
 
-/// Steps of several parts, one behind the other.
-class PartSteps : public Steps {
-public:
-    explicit PartSteps(std::vector<std::shared_ptr<Steps>> parts) : parts_(std::move(parts)) {}
-
-    std::int64_t count() const override {
-        std::int64_t sum = 0;
-        for (const auto& part : parts_) sum += part->count();
-        return sum;
-    }
-    bool stage_weights(std::int64_t step, Holds& holds) override {
-        const auto [part, own] = find(step);
-        return parts_[part]->stage_weights(own, holds);
-    }
-    bool stage_inputs(std::int64_t step, Holds& holds) override {
-        const auto [part, own] = find(step);
-        return parts_[part]->stage_inputs(own, holds);
-    }
-    void work(std::int64_t step) override {
-        const auto [part, own] = find(step);
-        parts_[part]->work(own);
-    }
-
-private:
-    std::pair<std::size_t, std::int64_t> find(std::int64_t step) const {
-        std::size_t part = 0;
-        for (; step >= parts_[part]->count(); ++part) step -= parts_[part]->count();
-        return {part, step};
-    }
-
-    std::vector<std::shared_ptr<Steps>> parts_;
-};
-
 WindowGeometry window_of(const ConvTranspose& op, const ConvPhase& rows, const ConvPhase& columns,
                          DType dtype) {
     WindowGeometry w;

@@ -45,6 +45,8 @@ LayerPlan plan_kv_cache(Workspace& workspace, std::int32_t layer);
 LayerPlan plan_conv_transpose(Workspace& workspace, std::int32_t layer);
 /// Scaling: on the vector unit, with stored scales.
 LayerPlan plan_scaling(Workspace& workspace, std::int32_t layer);
+/// Collective: over the chip link, sums on the vector unit.
+LayerPlan plan_collective(Workspace& workspace, std::int32_t layer);
 /// Embedding, Gather: fetched by the DMA; summed, or copied on chip, by the vector unit.
 LayerPlan plan_lookup(Workspace& workspace, std::int32_t layer);
 

@@ -83,6 +83,7 @@ LayerPlan plan(Workspace& workspace, std::int32_t index) {
     if (std::holds_alternative<Resize>(op)) return plan_resize(workspace, index);
     if (std::holds_alternative<Scaling>(op)) return plan_scaling(workspace, index);
     if (std::holds_alternative<ConvTranspose>(op)) return plan_conv_transpose(workspace, index);
+    if (std::holds_alternative<Collective>(op)) return plan_collective(workspace, index);
     if (std::holds_alternative<CacheAppend>(op)) return plan_kv_cache(workspace, index);
     const auto* attention = std::get_if<Attention>(&op);
     if (attention && attention->part == Attention::Part::Whole) return plan_attention(workspace, index);

@@ -7,17 +7,13 @@
 #include <iterator>
 #include <string_view>
 
+#include "models/devices/systolic/lowering/box_cut.h"
 #include "models/devices/systolic/lowering/layer_plan.h"
+#include "models/devices/systolic/lowering/movement.h"
 #include "models/devices/systolic/lowering/vector_steps.h"
 
 namespace systole::systolic {
 namespace {
-
-/// Rows of an input and where they go: boxes of equal rows and row_bytes.
-struct Piece {
-    TensorId input = 0;
-    TensorBox from, to;
-};
 
 /// Rows that follow each other on both sides are one row.
 Piece merged(Piece piece) {
@@ -29,43 +25,6 @@ Piece merged(Piece piece) {
     }
     return piece;
 }
-
-/// Bytes that parts of a row are a multiple of, if they can; bytes of the widest element.
-constexpr std::int64_t kGrain = 64, kWidest = 4;
-
-/// A piece in chunks of at most so many bytes: several whole rows, or part of one.
-class PieceCut {
-public:
-    PieceCut(const Piece& piece, std::int64_t most_bytes) : piece_(piece) {
-        const std::int64_t row = piece.from.row_bytes;
-        if (row > most_bytes) {  // whole elements, and where it can be, whole lines
-            bytes_ = round_up(ceil_div(row, ceil_div(row, most_bytes)), kGrain);
-            if (bytes_ > most_bytes) bytes_ = most_bytes - most_bytes % kWidest;
-        } else {
-            bytes_ = row;
-        }
-        const std::int64_t most = bytes_ < row ? 1 : most_bytes / row;
-        rows_ = ceil_div(piece.from.rows, ceil_div(piece.from.rows, std::min(piece.from.rows, most)));
-    }
-
-    std::int64_t count() const { return across() * ceil_div(piece_.from.rows, rows_); }
-    Piece chunk(std::int64_t index) const {
-        const std::int64_t row = index / across() * rows_, byte = index % across() * bytes_;
-        Piece part = piece_;
-        for (TensorBox* box : {&part.from, &part.to}) {
-            box->offset += row * box->stride + byte;
-            box->rows = std::min(rows_, box->rows - row);
-            box->row_bytes = std::min(bytes_, box->row_bytes - byte);
-        }
-        return part;
-    }
-
-private:
-    std::int64_t across() const { return ceil_div(piece_.from.row_bytes, bytes_); }
-
-    Piece piece_;
-    std::int64_t bytes_ = 1, rows_ = 1;
-};
 
 std::int64_t bytes_of(const Workspace& workspace, TensorId tensor) {
     return stored_bytes(workspace.graph.tensors[tensor]).value();
@@ -101,13 +60,16 @@ std::vector<Piece> pieces_of(const Workspace& workspace, const Layer& layer) {
 
 /// All chunks, piece by piece.
 struct Cuts {
-    std::vector<PieceCut> pieces;
+    std::vector<Piece> pieces;
+    std::vector<BoxCut> cuts;        ///< of each piece
     std::vector<std::int64_t> ends;  ///< of each piece: chunks up to its own last one
 
     Piece chunk(std::int64_t index) const {
         const auto at = std::ranges::upper_bound(ends, index) - ends.begin();
         const auto piece = static_cast<std::size_t>(at);
-        return pieces[piece].chunk(index - (piece == 0 ? 0 : ends[piece - 1]));
+        const std::int64_t own = index - (piece == 0 ? 0 : ends[piece - 1]);
+        const Piece& whole = pieces[piece];
+        return {whole.input, cuts[piece].part(whole.from, own), cuts[piece].part(whole.to, own)};
     }
 };
 
@@ -127,7 +89,7 @@ VectorChunk moved(const Piece& piece, Operand operand, std::int64_t bits, std::i
 
 }  // namespace
 
-LayerPlan plan_movement(Workspace& workspace, std::int32_t index) {
+LayerPlan plan_copies(Workspace& workspace, std::int32_t index, std::vector<Piece> pieces) {
     const Layer& layer = workspace.graph.layers[static_cast<std::size_t>(index)];
     const ChunkLimits limits = chunk_limits(workspace, layer, 1);
     // What lies on chip at one end the vector unit copies, into a tile of results if the other is in DRAM.
@@ -135,17 +97,18 @@ LayerPlan plan_movement(Workspace& workspace, std::int32_t index) {
     const std::ptrdiff_t copied =
         on_chip(layer.output) ? std::ssize(layer.inputs) : std::ranges::count_if(layer.inputs, on_chip);
     const std::int64_t most = copied == 0 ? limits.input : std::min(limits.input, limits.output);
-    if (most < kWidest) {
+    if (most < BoxCut::kWidest) {
         refuse(layer, fmt::format("chunks may have {} B of placement.input_buffer and {} B of "
                                   "placement.output_buffer: not one element",
                                   limits.input, limits.output));
     }
     LayerPlan result;
     Cuts cuts;
-    for (const Piece& piece : pieces_of(workspace, layer)) {
+    cuts.pieces = std::move(pieces);
+    for (const Piece& piece : cuts.pieces) {
         result.touched.push_back({piece.input, piece.from.bytes()});
-        cuts.pieces.emplace_back(piece, most);
-        cuts.ends.push_back((cuts.ends.empty() ? 0 : cuts.ends.back()) + cuts.pieces.back().count());
+        cuts.cuts.emplace_back(piece.from, most);
+        cuts.ends.push_back((cuts.ends.empty() ? 0 : cuts.ends.back()) + cuts.cuts.back().count());
     }
     VectorPlan plan;
     plan.moves = true;
@@ -164,6 +127,11 @@ LayerPlan plan_movement(Workspace& workspace, std::int32_t index) {
     };
     result.steps = std::make_shared<VectorSteps>(workspace, index, std::move(plan));
     return result;
+}
+
+LayerPlan plan_movement(Workspace& workspace, std::int32_t index) {
+    const Layer& layer = workspace.graph.layers[static_cast<std::size_t>(index)];
+    return plan_copies(workspace, index, pieces_of(workspace, layer));
 }
 
 }  // namespace systole::systolic

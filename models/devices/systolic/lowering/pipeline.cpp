@@ -26,6 +26,33 @@ void Holds::release() {
     tiles_.clear();
 }
 
+std::int64_t PartSteps::count() const {
+    std::int64_t sum = 0;
+    for (const auto& part : parts_) sum += part->count();
+    return sum;
+}
+
+std::pair<std::size_t, std::int64_t> PartSteps::find(std::int64_t step) const {
+    std::size_t part = 0;
+    for (; step >= parts_[part]->count(); ++part) step -= parts_[part]->count();
+    return {part, step};
+}
+
+bool PartSteps::stage_weights(std::int64_t step, Holds& holds) {
+    const auto [part, own] = find(step);
+    return parts_[part]->stage_weights(own, holds);
+}
+
+bool PartSteps::stage_inputs(std::int64_t step, Holds& holds) {
+    const auto [part, own] = find(step);
+    return parts_[part]->stage_inputs(own, holds);
+}
+
+void PartSteps::work(std::int64_t step) {
+    const auto [part, own] = find(step);
+    parts_[part]->work(own);
+}
+
 void Pipeline::run(const std::shared_ptr<Steps>& steps, std::int32_t layer) {
     for (std::int64_t step = 0; step < steps->count(); ++step) {
         Pending pending{steps, step, layer};

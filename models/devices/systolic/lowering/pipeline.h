@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "models/devices/systolic/lowering/workspace.h"
@@ -41,6 +42,23 @@ public:
     virtual bool stage_inputs(std::int64_t step, Holds& holds) = 0;
     /// Issues the work of a staged step.
     virtual void work(std::int64_t step) = 0;
+};
+
+/// Steps of several parts of a layer, one behind the other.
+class PartSteps : public Steps {
+public:
+    explicit PartSteps(std::vector<std::shared_ptr<Steps>> parts) : parts_(std::move(parts)) {}
+
+    std::int64_t count() const override;
+    bool stage_weights(std::int64_t step, Holds& holds) override;
+    bool stage_inputs(std::int64_t step, Holds& holds) override;
+    void work(std::int64_t step) override;
+
+private:
+    /// Which part a step is of, and which of that part's steps.
+    std::pair<std::size_t, std::int64_t> find(std::int64_t step) const;
+
+    std::vector<std::shared_ptr<Steps>> parts_;
 };
 
 class Pipeline {

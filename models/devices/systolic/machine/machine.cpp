@@ -14,8 +14,20 @@ namespace systole::systolic {
 namespace {
 
 /// DMA ports of the scratchpad, in the order of their indices.
-enum DmaPort : std::size_t { kHostInPort, kHostOutPort, kLoadPort, kStorePort };
-const std::vector<std::string> kDmaPorts{"host_in", "host_out", "load", "store"};
+enum DmaPort : std::size_t { kHostInPort, kHostOutPort, kLoadPort, kStorePort, kLinkInPort, kLinkOutPort };
+
+std::vector<std::string> dma_ports(const SystolicSpec& spec) {
+    std::vector<std::string> ports{"host_in", "host_out", "load", "store"};
+    if (spec.chip_link) ports.insert(ports.end(), {"link_in", "link_out"});
+    return ports;
+}
+
+/// Neighbours send unasked: beside its own buffer, an engine has on its way what is on the link.
+DmaSpec link_dma(const SystolicSpec& spec) {
+    DmaSpec dma = spec.dma;
+    dma.in_flight += spec.chip_link->in_flight();
+    return dma;
+}
 
 std::unique_ptr<MatrixEngine> make_engine(const SystolicSpec& spec) {
     if (spec.mxu.engine == EngineKind::Grid) return std::make_unique<WitnessedEngine>(spec.array());
@@ -30,19 +42,25 @@ DramSpec memory_of(const SystolicSpec& spec, const Protocol& protocol) {
     return memory;
 }
 
+Machine::Chips::Chips(const SystolicSpec& spec, ClockDomain clock, RunRecord& record)
+    : link("chip_link", *spec.chip_link),
+      in("link_in", link_dma(spec), clock, spec.sequencer.queue_depth, record),
+      out("link_out", link_dma(spec), clock, spec.sequencer.queue_depth, record) {}
+
 Machine::Machine(sc_core::sc_module_name name, const SystolicSpec& spec, const Program& program,
                  const RunOptions& options, const ForeignMemory* foreign)
     : sc_module(name),
       clock(spec.core_clock),
       record(program, static_cast<std::size_t>(kSharedUnits + 2 * spec.mxu.count), options.timeline),
       memory(memory_of(spec, options.protocol), foreign),
-      scratchpad("scratchpad", spec.scratchpad, clock, kDmaPorts, spec.mxu.count),
+      scratchpad("scratchpad", spec.scratchpad, clock, dma_ports(spec), spec.mxu.count),
       loads(spec.scratchpad, program),
       host_link("host_link", spec.host),
       host_in("host_in", spec.dma, clock, spec.sequencer.queue_depth, record),
       host_out("host_out", spec.dma, clock, spec.sequencer.queue_depth, record),
       load("load", spec.dma, clock, spec.sequencer.queue_depth, record),
       store("store", spec.dma, clock, spec.sequencer.queue_depth, record),
+      chips(spec.chip_link ? std::make_unique<Chips>(spec, clock, record) : nullptr),
       vector("vector", spec.vector, clock, spec.sequencer.queue_depth, record,
              {scratchpad.banks(), loads, scratchpad.turns()}),
       spec_(spec) {
@@ -88,12 +106,14 @@ std::vector<EndCount> Machine::ends() const {
         edges += Bytes(mxu->stats().edge_bytes);
         sums += Bytes(mxu->stats().sum_bytes);
     }
-    return {
+    std::vector<EndCount> all{
         {Place::WeightFifo, tiles_out, tiles_in},
         {Place::Array, sums, edges + tiles_out},
         {Place::Dram, memory.bytes_read(), memory.bytes_written()},
         {Place::Host, host_link.bytes_down(), host_link.bytes_up()},
         {Place::Scratchpad, scratchpad.bytes_out() + vector_read, scratchpad.bytes_in() + vector_written}};
+    if (chips) all.push_back({Place::ChipLink, chips->link.bytes_in(), chips->link.bytes_out()});
+    return all;
 }
 
 std::vector<BusClocks> Machine::memory_bus() {
@@ -114,6 +134,10 @@ std::vector<CommandQueue*> Machine::queues() {
     all[unit_index(UnitKind::Load)] = &load.queue;
     all[unit_index(UnitKind::Store)] = &store.queue;
     all[unit_index(UnitKind::Vector)] = &vector.queue;
+    if (chips) {
+        all[unit_index(UnitKind::LinkIn)] = &chips->in.queue;
+        all[unit_index(UnitKind::LinkOut)] = &chips->out.queue;
+    }
     for (int i = 0; i < spec_.mxu.count; ++i) {
         all[unit_index(UnitKind::Weights, i)] = &mxus[static_cast<std::size_t>(i)]->weights.queue;
         all[unit_index(UnitKind::Matrix, i)] = &mxus[static_cast<std::size_t>(i)]->queue;
@@ -132,6 +156,12 @@ void Machine::bind() {
     to_memories(store, kStorePort);
     host_in.dma.host.bind(host_link.down.in);
     host_out.dma.host.bind(host_link.up.in);
+    if (chips) {
+        to_memories(chips->in, kLinkInPort);
+        to_memories(chips->out, kLinkOutPort);
+        chips->in.dma.chip_link.bind(chips->link.in.in);
+        chips->out.dma.chip_link.bind(chips->link.out.in);
+    }
     for (std::size_t i = 0; i < mxus.size(); ++i) {
         memory.serve(mxus[i]->weights.dma.dram);
         mxus[i]->weights.dma.scratchpad.bind(scratchpad.weight_port(i).target.in);
@@ -148,12 +178,18 @@ void Machine::run() {
     for (auto& mxu : mxus) mxu->finish(record.last());
 }
 
+std::vector<const TransferUnit*> Machine::transfer_units() const {
+    std::vector<const TransferUnit*> all{&host_in, &host_out, &load, &store};
+    if (chips) all.insert(all.end(), {&chips->in, &chips->out});
+    return all;
+}
+
 std::vector<std::string> Machine::waits() const {
     std::vector<std::string> lines;
     const auto look = [&](const CommandQueue& queue) {
         if (!queue.empty()) lines.push_back(record.describe_wait(*queue.front().command));
     };
-    for (const auto* unit : {&host_in, &host_out, &load, &store}) look(unit->queue);
+    for (const auto* unit : transfer_units()) look(unit->queue);
     look(vector.queue);
     for (const auto& mxu : mxus) {
         look(mxu->weights.queue);
@@ -177,7 +213,7 @@ std::vector<Stat> Machine::stats() {
         add(unit.name(), "payloads", "payloads", "transactions they were cut into", stats.payloads);
         add(unit.name(), "bytes", "B", "bytes copied", stats.bytes);
     };
-    for (const auto* unit : {&host_in, &host_out, &load, &store}) transfers(*unit);
+    for (const auto* unit : transfer_units()) transfers(*unit);
     const auto& v = vector.stats();
     add(vector.name(), "commands", "commands", "vector commands executed", v.commands);
     add(vector.name(), "busy_cycles", "cycles", "cycles in which the lanes were occupied", v.busy_cycles);
@@ -201,6 +237,8 @@ std::vector<Stat> Machine::stats() {
     }
     for (const Stat& stat : scratchpad.stats()) all.push_back(stat);
     for (const Stat& stat : host_link.stats()) all.push_back(stat);
+    if (chips)
+        for (const Stat& stat : chips->link.stats()) all.push_back(stat);
     for (const Stat& stat : memory.stats()) all.push_back(stat);
     return all;
 }

@@ -3,6 +3,7 @@
 // through TLM-2.0 sockets, with one program to run. Lives for one run on one fresh kernel.
 //
 //   sequencer ─► queues ─► host_in, host_out ◄─► host link          dram (all channels), or another memory
+//                          link_in, link_out ◄─► chip link, if there is one
 //                          load, store       ◄─► dram, scratchpad    scratchpad (DMA and weight ports)
 //                          mxuN.weights      ──► weight FIFO of mxuN (from dram or scratchpad)
 //                          mxuN              ◄── stream ports of the scratchpad
@@ -23,6 +24,7 @@
 #include "models/devices/systolic/machine/transfer_unit.h"
 #include "models/devices/systolic/machine/vector_unit.h"
 #include "models/devices/systolic/spec/spec.h"
+#include "models/link/chip_link.h"
 #include "models/link/host_link.h"
 #include "models/memory/scratchpad/scratchpad.h"
 #include "sim/account/repeated_turn.h"
@@ -48,6 +50,13 @@ public:
     PatternLoads loads;
     HostLink host_link;
     TransferUnit host_in, host_out, load, store;
+    /// The link to other chips and its two DMA engines.
+    struct Chips {
+        Chips(const SystolicSpec& spec, ClockDomain clock, RunRecord& record);
+        ChipLink link;
+        TransferUnit in, out;
+    };
+    std::unique_ptr<Chips> chips;  ///< nothing on a machine without
     VectorUnit vector;
     std::vector<std::unique_ptr<MatrixUnit>> mxus;
 
@@ -55,6 +64,8 @@ public:
     std::optional<std::string> value_fault;
 
     const Sequencer& sequencer() const { return *sequencer_; }
+    /// All units of transfers but the weight loaders.
+    std::vector<const TransferUnit*> transfer_units() const;
 
     /// Counters of all units.
     std::vector<Stat> stats();

@@ -16,6 +16,7 @@ SlotClass dependency_on(const Program& program, const Command& command) {
         case UnitKind::Matrix:
             return SlotClass::Dependency;
         case UnitKind::HostOut:
+        case UnitKind::LinkOut:
         case UnitKind::Store:
             return owner_of(program.transfer(command).to.place);
         default:

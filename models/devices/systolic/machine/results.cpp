@@ -94,8 +94,13 @@ public:
           ledger_(machine.record.ledger()) {}
 
     Peaks peaks(const Formats& formats) const {
-        return {peak_of(spec_, formats), spec_.vector.lanes, on_chip_peak(spec_.scratchpad),
-                spec_.memory.peak(),     spec_.host.peak(),  spec_.core_clock};
+        return {peak_of(spec_, formats),
+                spec_.vector.lanes,
+                on_chip_peak(spec_.scratchpad),
+                spec_.memory.peak(),
+                spec_.host.peak(),
+                spec_.core_clock,
+                spec_.chip_link ? spec_.chip_link->peak() : BytesPerSecond()};
     }
 
     std::vector<ResultRow> layers() const {

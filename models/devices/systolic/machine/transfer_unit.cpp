@@ -9,6 +9,7 @@ namespace systole::systolic {
 SlotClass owner_of(Place place) {
     switch (place) {
         case Place::Host:
+        case Place::ChipLink:
             return SlotClass::Host;
         case Place::Dram:
             return SlotClass::Memory;

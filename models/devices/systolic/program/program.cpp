@@ -15,6 +15,10 @@ std::string unit_name(UnitIndex unit) {
             return "load";
         case UnitKind::Store:
             return "store";
+        case UnitKind::LinkIn:
+            return "link_in";
+        case UnitKind::LinkOut:
+            return "link_out";
         case UnitKind::Vector:
             return "vector";
         case UnitKind::Weights:

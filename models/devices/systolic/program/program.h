@@ -23,12 +23,12 @@
 namespace systole::systolic {
 
 /// A unit with a command queue. Weights and Matrix exist once per matrix unit.
-enum class UnitKind : std::uint8_t { HostIn, HostOut, Load, Store, Vector, Weights, Matrix };
+enum class UnitKind : std::uint8_t { HostIn, HostOut, Load, Store, Vector, LinkIn, LinkOut, Weights, Matrix };
 
-/// Dense numbering of the units of a machine with some matrix units: 5 shared ones, then weights0, matrix0,
-/// ...
+/// Dense numbering of the units of a machine with some matrix units: 7 shared ones (those of a chip link also
+/// where there is none), then weights0, matrix0, ...
 using UnitIndex = std::uint8_t;
-constexpr UnitIndex kSharedUnits = 5;
+constexpr UnitIndex kSharedUnits = 7;
 constexpr UnitIndex unit_index(UnitKind kind, int mxu = 0) {
     if (kind < UnitKind::Weights) return static_cast<UnitIndex>(kind);
     return static_cast<UnitIndex>(kSharedUnits + 2 * mxu + (kind == UnitKind::Matrix));
@@ -150,7 +150,7 @@ struct Program {
     std::vector<AddressStream> streams;  ///< scratchpad read patterns, without duplicates
     std::vector<Command> commands;
     std::vector<Token> tokens;
-    std::vector<Transfer> transfers;      ///< HostIn, HostOut, Load, Store, Weights
+    std::vector<Transfer> transfers;      ///< HostIn, HostOut, LinkIn, LinkOut, Load, Store, Weights
     std::vector<MatrixPass> passes;       ///< Matrix
     std::vector<VectorWork> vector_work;  ///< Vector
 

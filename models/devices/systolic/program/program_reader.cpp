@@ -22,8 +22,13 @@ constexpr std::size_t kMostMistakes = 100;  // enough to work on
 class Reader {
 public:
     Reader(const SystolicSpec& spec, std::string file) : spec_(spec), file_(std::move(file)), passes_(spec) {
-        for (int unit = 0; unit < kSharedUnits + 2 * spec.mxu.count; ++unit)
-            units_.push_back(unit_name(static_cast<UnitIndex>(unit)));
+        for (int i = 0; i < kSharedUnits + 2 * spec.mxu.count; ++i) {
+            const auto unit = static_cast<UnitIndex>(i);
+            const bool of_link = unit_kind(unit) == UnitKind::LinkIn || unit_kind(unit) == UnitKind::LinkOut;
+            if (of_link && !spec.chip_link) continue;
+            units_.push_back(unit_name(unit));
+            indices_.push_back(unit);
+        }
     }
 
     Program read(std::string_view text) {
@@ -57,7 +62,11 @@ private:
     std::int64_t scratchpad() const { return spec_.scratchpad.capacity.value(); }
     const SystolicSpec& spec_;
     const std::string file_;
-    std::vector<std::string> units_;
+    std::vector<std::string> units_;  // of this machine: names, and at the same places their numbers
+    std::vector<UnitIndex> indices_;
+    UnitIndex index_of(std::vector<std::string>::iterator unit) const {
+        return indices_[static_cast<std::size_t>(unit - units_.begin())];
+    }
     PassReader passes_;
     Program program_;
     std::vector<std::int64_t> layer_macs_;
@@ -92,7 +101,7 @@ void Reader::read_line(std::string_view text) {
     else if (kind == "stream")
         program_.streams.push_back(read_stream(line, scratchpad()));
     else if (unit != units_.end())
-        read_command(line, static_cast<UnitIndex>(unit - units_.begin()));
+        read_command(line, index_of(unit));
     else
         return fail(line_, fmt::format("unknown unit '{}'; this machine has: {}{}", kind,
                                        fmt::join(units_, ", "), did_you_mean(kind, units_)));
@@ -160,8 +169,7 @@ void Reader::read_tokens(ProgramLine& line, Command& command) {
         if (unit == units_.end() || !count || *count > kInt32 || command.token_count == 255)
             return line.fail("after",
                              fmt::format("'{}' is not 'unit:count' with a unit of this machine", part));
-        program_.tokens.push_back(
-            {static_cast<UnitIndex>(unit - units_.begin()), static_cast<std::uint32_t>(*count)});
+        program_.tokens.push_back({index_of(unit), static_cast<std::uint32_t>(*count)});
         ++command.token_count;
     }
 }
@@ -174,6 +182,10 @@ std::pair<std::vector<Place>, std::vector<Place>> places_of(UnitKind kind) {
             return {{Place::Host}, memories};
         case UnitKind::HostOut:
             return {memories, {Place::Host}};
+        case UnitKind::LinkIn:
+            return {{Place::ChipLink}, memories};
+        case UnitKind::LinkOut:
+            return {memories, {Place::ChipLink}};
         case UnitKind::Load:
             return {{Place::Dram}, {Place::Scratchpad}};
         case UnitKind::Store:

@@ -130,6 +130,7 @@ struct SystolicSpec {
     ScratchpadSpec scratchpad;
     DmaSpec dma;
     HostLinkSpec host;
+    std::optional<ChipLinkSpec> chip_link;  ///< to the neighbours on a ring of such chips
     DramSpec memory;
     FaultSpec faults;
 

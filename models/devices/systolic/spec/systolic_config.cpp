@@ -4,6 +4,7 @@
 #include "models/devices/systolic/spec/calibrated_config.h"
 #include "models/devices/systolic/spec/rate_config.h"
 #include "models/devices/systolic/spec/spec.h"
+#include "models/link/chip_link_config.h"
 #include "models/link/host_link_config.h"
 #include "models/memory/config/dram_config.h"
 #include "models/memory/scratchpad/bank_calendar.h"
@@ -260,6 +261,7 @@ SystolicSpec read_systolic_spec(config::Config& config, const std::string& name)
     spec.placement = read_placement(root.section("placement"));
     spec.dma = read_dma(root.section("dma"));
     spec.host = read_host_link_spec(root.section("host"));
+    spec.chip_link = read_chip_link_spec(root);
     spec.memory = read_dram_spec(root.section("memory"));
     spec.faults = read_faults(root.section("faults"));
     read_calibrated(root, spec);

@@ -33,8 +33,7 @@ WaveProbe::WaveProbe(Machine& machine, const SystolicSpec& spec, SignalSink& sin
     for (std::size_t port = 0; port < machine.scratchpad.streams().count(); ++port)
         add_bit(fmt::format("{}.stream_port_{}", machine.scratchpad.name(), port), "a stream passes the port",
                 sink, [this, port] { return machine_.scratchpad.streams().busy(port, cycle_); });
-    for (const TransferUnit* unit : {&machine.host_in, &machine.host_out, &machine.load, &machine.store})
-        add_transfer_unit(*unit, sink);
+    for (const TransferUnit* unit : machine.transfer_units()) add_transfer_unit(*unit, sink);
     dram_.add_signals(sink);
 }
 

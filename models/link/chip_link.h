@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The links to the two neighbours on a ring of chips as two TLM-2.0 targets, one per direction of data:
+// writes through `out` leave for the neighbours, reads through `in` bring what these have sent. A ring runs
+// both ways round, half of the data each, so both links count as one of twice the bandwidth. All chips run
+// the same program in step: what comes in is served at the rate at which a neighbour sends it.
+#pragma once
+
+#include <systemc>
+#include <vector>
+
+#include "models/link/host_link.h"
+#include "models/link/link_spec.h"
+#include "sim/account/run_result.h"
+#include "sim/kernel/served_target.h"
+
+namespace systole {
+
+class ChipLink : public sc_core::sc_module {
+public:
+    /// Takes reads only, answered when their last byte is in the chip.
+    ServedTarget in{"in", [this](Ticks at, const auto& payload) { return serve(at, payload, false); }};
+    /// Takes writes only, answered when their last byte is in the neighbour.
+    ServedTarget out{"out", [this](Ticks at, const auto& payload) { return serve(at, payload, true); }};
+
+    ChipLink(sc_core::sc_module_name name, const ChipLinkSpec& spec);
+
+    Bytes bytes_in() const { return timing_in_.sent(); }
+    Bytes bytes_out() const { return timing_out_.sent(); }
+    std::vector<Stat> stats() const;
+
+private:
+    Ticks serve(Ticks at, const tlm::tlm_generic_payload& payload, bool outwards);
+
+    LinkTiming timing_in_, timing_out_;
+};
+
+}  // namespace systole
