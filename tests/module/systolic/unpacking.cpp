@@ -82,6 +82,23 @@ TEST_CASE("a tile comes when its weights are unpacked, so many a cycle from when
     CHECK(run_on_both_engines(spec, one_pass("")).total.cycles == Cycles(32));
 }
 
+TEST_CASE("what a pass waits for its tile to be unpacked is no wait for the memory", "[unpacking]") {
+    SystolicSpec spec = test::small_machine(4, 4);
+    spec.mxu.weight_source = Space::Dram;
+    std::string program = one_pass(" weights=unpacked");
+    const std::string staged =
+        "from=scratchpad:24576 to=weight_fifo:0 rows=1 row_bytes=16 operand=weights after=load:1";
+    program.replace(program.find(staged), staged.size(),
+                    "from=dram:0 to=weight_fifo:0 rows=1 row_bytes=16 operand=weights");
+    spec.mxu.unpack = 16;
+    const DeviceResult fast = run_on_both_engines(spec, program);
+    spec.mxu.unpack = 1;
+    const DeviceResult slow = run_on_both_engines(spec, program);
+    CHECK(counter(slow, "waited") > counter(fast, "waited"));
+    CHECK(counter(slow, "pending_memory") <= counter(fast, "pending_memory"));
+    CHECK(counter(slow, "pending_on_chip") >= counter(fast, "pending_on_chip") + 10 * 1000);
+}
+
 TEST_CASE("a program that wants what the machine lacks is refused", "[unpacking]") {
     const SystolicSpec spec = test::small_machine(4, 4);
     CHECK_THAT(mistake_in(one_pass(" weights=unpacked"), spec),

@@ -34,7 +34,12 @@ void MatrixUnit::tile_pending() {
     if (!spec_.mxu.direct()) {
         const SlotClass source =
             spec_.mxu.weight_source == Space::Dram ? SlotClass::Memory : SlotClass::OnChip;
-        pending_.outstanding(source, there);
+        // Unpacked on its way, it left its source when that began.
+        const bool waited = work(head_->entry).unpacked && arrived.event != CausalLog::kNone &&
+                            log[arrived.event].cause != CausalLog::kNone;
+        const Ticks left = waited ? log[log[arrived.event].cause].time : there;
+        pending_.outstanding(source, left);
+        if (left < there) pending_.outstanding(SlotClass::OnChip, left, there);
     } else if (arrived.event != CausalLog::kNone && log[arrived.event].command == head_->entry.number &&
                log[arrived.event].cause != CausalLog::kNone) {
         // Read out of the scratchpad for longer than the shift hides.
