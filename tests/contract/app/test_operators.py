@@ -93,6 +93,17 @@ layers:
   - {name: sum, op: collective, kind: all_reduce, chips: 8}
 outputs: [sum]
 """
+BLOCKS = """trace: blocks
+inputs:
+  x: {shape: [64, 512], dtype: bf16}
+layers:
+  - repeat: 24
+    name: block
+    layers:
+      - {name: up, op: matmul, n: 512, in: block_in}
+      - {name: sum, op: collective, kind: all_reduce, chips: 8}
+outputs: [block]
+"""
 # What crosses the host link is not what is counted here.
 INSIDE = ("--set", "run.inputs_at=dram", "--set", "run.outputs_to=dram")
 # Device, where its activations live, and what it computes in.
@@ -244,6 +255,16 @@ class Operators(ProgramTest):
                                                            f"workload.dtype={dtype}"))
                 again = self.run_of("run", device, "--program", "together.program", *words)
                 self.assertEqual(again["total"], run["total"])
+
+    def test_turns_that_meet_other_chips_are_reused(self):
+        self.write("blocks.yaml", BLOCKS)
+        whole = self.run_of("run", "tpu_v5e", "blocks.yaml", "--set", "run.reuse=off")
+        some = self.run_of("run", "tpu_v5e", "blocks.yaml")
+        self.assertGreater(sum(layer["reused"] for layer in some["layers"]), 0)
+        self.assertAlmostEqual(some["total"]["cycles"] / whole["total"]["cycles"], 1, delta=0.001)
+        self.assertEqual(some["total"]["bytes"], whole["total"]["bytes"])
+        links = [[stat for stat in run["stats"] if "link" in stat["path"]] for run in (whole, some)]
+        self.assertEqual(*links)
 
     def test_a_ring_takes_as_long_as_its_links(self):
         # 64 MiB over links of 45 GB/s to either side: parts of 8 MiB, 90 GB/s, seven hops and as many again.
