@@ -8,6 +8,7 @@
 #include "sim/workload/graph_builder.h"
 #include "sim/workload/keys.h"
 #include "sim/workload/op_reader.h"
+#include "sim/workload/single_readers.h"
 #include "sim/workload/trace.h"
 
 namespace systole {
@@ -15,14 +16,6 @@ namespace {
 
 using config::YamlEntry;
 using config::YamlNode;
-
-/// The operator and the tensors it reads; their order is that of LayerPlan::inputs.
-struct Single {
-    Operator op;
-    std::vector<Shape> inputs;
-    Shape output;
-    bool unfused = false;
-};
 
 Single read_matmul(Keys& keys) {
     MatMul m;
@@ -37,70 +30,6 @@ Single read_matmul(Keys& keys) {
         return {m, {{m.m, m.k}}, {m.m, m.n}, !fused};
     }
     return {m, {{m.batch, m.m, m.k}, {m.batch, m.k, m.n}}, {m.batch, m.m, m.n}};
-}
-
-Conv2d read_conv(Keys& keys) {
-    Conv2d c;
-    c.batch = keys.integer("n", 1, 1);
-    c.in_h = keys.integer("h", 1);
-    c.in_w = keys.integer("w", 1);
-    c.in_c = keys.integer("c", 1);
-    c.out_c = keys.integer("k", 1);
-    c.kernel_h = keys.integer("r", 1);
-    c.kernel_w = keys.integer("s", 1);
-    c.stride = keys.integer("stride", 1, 1);
-    c.pad = keys.integer("pad", 0, 0);
-    c.dilation = keys.integer("dilation", 1, 1);
-    c.groups = keys.integer("groups", 1, 1);
-    c.format = read_weight_format(keys);
-    return c;
-}
-
-Single read_conv2d(Keys& keys) {
-    Conv2d c = read_conv(keys);
-    c.round_up = keys.flag("round_up", false);
-    return {c, {c.input_shape()}, c.output_shape()};
-}
-
-Single read_conv3d(Keys& keys) {
-    Conv2d c = read_conv(keys);
-    ConvDepth depth = read_conv_depth(keys, c);
-    depth.in = keys.integer("d", 1);
-    depth.kernel = keys.integer("t", 1);
-    c.depth = depth;
-    return {c, {c.input_shape()}, c.output_shape()};
-}
-
-Single read_conv_transpose(Keys& keys) {
-    ConvTranspose c;
-    c.batch = keys.integer("n", 1, 1);
-    c.in_h = keys.integer("h", 1);
-    c.in_w = keys.integer("w", 1);
-    c.in_c = keys.integer("c", 1);
-    c.out_c = keys.integer("k", 1);
-    c.kernel_h = keys.integer("r", 1);
-    c.kernel_w = keys.integer("s", 1);
-    c.stride = keys.integer("stride", 1, 1);
-    c.pad = keys.integer("pad", 0, 0);
-    c.out_pad = keys.integer("out_pad", 0, 0);
-    if (c.out_h() > kMaxInteger || c.out_w() > kMaxInteger)
-        keys.fail(fmt::format("its output of {} x {} pixels has more than {} rows or columns", c.out_h(),
-                              c.out_w(), kMaxInteger));
-    return {c, {{c.batch, c.in_h, c.in_w, c.in_c}}, {c.batch, c.out_h(), c.out_w(), c.out_c}};
-}
-
-Single read_pool(Keys& keys) {
-    Pool p;
-    p.kind = static_cast<Pool::Kind>(keys.choice("kind", pool_kinds()));
-    p.batch = keys.integer("n", 1, 1);
-    p.in_h = keys.integer("h", 1);
-    p.in_w = keys.integer("w", 1);
-    p.channels = keys.integer("c", 1);
-    p.window_h = keys.integer("r", 1);
-    p.window_w = keys.integer("s", 1);
-    p.stride = keys.integer("stride", 1, p.window_h);
-    p.pad = keys.integer("pad", 0, 0);
-    return {p, {{p.batch, p.in_h, p.in_w, p.channels}}, {p.batch, p.out_h(), p.out_w(), p.channels}};
 }
 
 Single read_elementwise(Keys& keys) {
@@ -272,28 +201,18 @@ struct SingleSyntax {
 };
 
 const std::vector<SingleSyntax>& syntaxes() {
-    static const std::vector<SingleSyntax> all = {{"matmul", read_matmul},
-                                                  {"conv2d", read_conv2d},
-                                                  {"conv3d", read_conv3d},
-                                                  {"conv_transpose", read_conv_transpose},
-                                                  {"pool", read_pool},
-                                                  {"elementwise", read_elementwise},
-                                                  {"softmax", read_softmax},
-                                                  {"norm", read_norm},
-                                                  {"activation", read_activation},
-                                                  {"transpose", read_transpose},
-                                                  {"embedding", read_embedding},
-                                                  {"gather", read_gather},
-                                                  {"slice", read_slice},
-                                                  {"resize", read_resize},
-                                                  {"rotary", read_rotary},
-                                                  {"top_k", read_top_k},
-                                                  {"lstm_cell", read_lstm_cell},
-                                                  {"gru_cell", read_gru_cell},
-                                                  {"attention", read_attention},
-                                                  {"collective", read_collective},
-                                                  {"quantize", read_quantize},
-                                                  {"dequantize", read_dequantize}};
+    static const std::vector<SingleSyntax> all = {
+        {"matmul", read_matmul},         {"conv2d", read_single_conv2d},
+        {"conv3d", read_single_conv3d},  {"conv_transpose", read_single_conv_transpose},
+        {"pool", read_single_pool},      {"elementwise", read_elementwise},
+        {"softmax", read_softmax},       {"norm", read_norm},
+        {"activation", read_activation}, {"transpose", read_transpose},
+        {"embedding", read_embedding},   {"gather", read_gather},
+        {"slice", read_slice},           {"resize", read_resize},
+        {"rotary", read_rotary},         {"top_k", read_top_k},
+        {"lstm_cell", read_lstm_cell},   {"gru_cell", read_gru_cell},
+        {"attention", read_attention},   {"collective", read_collective},
+        {"quantize", read_quantize},     {"dequantize", read_dequantize}};
     return all;
 }
 
