@@ -27,6 +27,9 @@ CHIPS = {
     "tpu_v6e": (1, {"bf16": 918, "fp8": 918, "int8": 1836, "int4": 3680}, 1638),
     "tpu_v7": (2, {"bf16": 2307, "fp8": 4614}, 7380),
 }
+# Published GB/s of a link to a neighbouring chip, each way.
+LINKS = {"tpu_v2": 496 / 8, "tpu_v3": 656 / 8, "tpu_v4": 45, "tpu_v5e": 45, "tpu_v5p": 90, "tpu_v6e": 90,
+         "tpu_v7": 1200 / 2 / 6}
 # What a trace is asked for less of, where every device runs it: 175 G MACs take it half a minute otherwise.
 SMALL = [f"workload.{what}" for what in ("layers=1", "kv_len=512", "hidden=512", "heads=4", "kv_heads=2", "ffn=1024",
                                          "vocabulary=1024")]
@@ -76,6 +79,13 @@ class Presets(ProgramTest):
                 pins = int(values["channels"]) * int(values["pseudo_channels"]) * int(values["data_bits"])
                 transfers = TRANSFERS_A_CLOCK[values["standard"]] * self.hertz(values["clock"])
                 self.assertAlmostEqual(share * pins / 8 * transfers / 1e9 / published, 1, delta=0.01)
+
+    def test_every_tpu_has_its_share_of_a_link_to_its_neighbour(self):
+        for device, published in LINKS.items():
+            with self.subTest(device=device):
+                number, unit = self.values(device)["chip_link.bandwidth"].split()
+                self.assertEqual((CHIPS[device][0] * float(number), unit), (published, "GB/s"))
+        self.assertNotIn("chip_link.bandwidth", self.values("tpu_v1"))
 
     def test_every_value_of_every_memory_has_an_origin_and_a_meaning(self):
         for memory in MEMORIES:

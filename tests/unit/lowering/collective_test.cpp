@@ -11,8 +11,6 @@
 #include "sim/base/error.h"
 #include "sim/workload/trace.h"
 #include "tests/unit/lowering/fixtures.h"
-#include "tests/unit/lowering/random_layers.h"
-#include "tests/unit/lowering/replay.h"
 
 namespace systole::systolic {
 namespace {
@@ -169,9 +167,7 @@ void check_values(const Graph& graph, const SystolicSpec& spec, std::uint64_t se
             const std::int64_t got = ring.chip(chip).at(place(out), lowered.placements[out].address + i);
             if (got != wanted) FAIL("chip " << chip << ", byte " << i << ": " << got << ", not " << wanted);
         }
-    test::Replay replay(graph, spec, lowered);
-    CHECK(replay.run() == std::vector<std::string>{});
-    CHECK(replay.completes_with_shallow_queues());
+    test::check(graph, spec, protocol);
 }
 
 }  // namespace

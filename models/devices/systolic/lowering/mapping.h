@@ -34,7 +34,7 @@ struct Mapping {
 };
 
 /// Throws UserError with every mistake: keys that are unknown or missing, layers that `graph` lacks or that
-/// are no matmul or conv2d, tensors that are no activations.
+/// are no matmul, conv2d or conv3d, tensors that are no activations.
 Mapping read_mapping(const config::YamlNode& document, const Graph& graph);
 
 /// The layers of `graph` in order; read_mapping() reads it back. Layers of a repeated block that `mapping`
