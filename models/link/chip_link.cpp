@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/link/chip_link.h"
 
-#include "sim/base/check.h"
-
 namespace systole {
 
 Bytes ChipLinkSpec::in_flight() const {
@@ -13,10 +11,8 @@ Bytes ChipLinkSpec::in_flight() const {
 ChipLink::ChipLink(sc_core::sc_module_name name, const ChipLinkSpec& spec)
     : sc_module(name), timing_in_(spec.peak(), spec.latency), timing_out_(spec.peak(), spec.latency) {}
 
-Ticks ChipLink::serve(Ticks at, const tlm::tlm_generic_payload& payload, bool outwards) {
-    SYSTOLE_CHECK(payload.is_write() == outwards, "{}: a {} through the socket of the other direction",
-                  name(), payload.is_write() ? "write" : "read");
-    return (outwards ? timing_out_ : timing_in_).send(at, Bytes(payload.get_data_length()));
+Ticks ChipLink::serve(Ticks at, const tlm::tlm_generic_payload& payload) {
+    return (payload.is_write() ? timing_out_ : timing_in_).send(at, Bytes(payload.get_data_length()));
 }
 
 std::vector<Stat> ChipLink::stats() const {

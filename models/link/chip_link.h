@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The links to the two neighbours on a ring of chips as two TLM-2.0 targets, one per direction of data:
-// writes through `out` leave for the neighbours, reads through `in` bring what these have sent. A ring runs
-// both ways round, half of the data each, so both links count as one of twice the bandwidth. All chips run
-// the same program in step: what comes in is served at the rate at which a neighbour sends it.
+// The links to the two neighbours on a ring of chips as two TLM-2.0 targets, one for each engine: writes
+// leave for the neighbours, reads bring what these have sent. A ring runs both ways round, half of the data
+// each, so both links count as one of twice the bandwidth. All chips run the same program in step: what comes
+// in is served at the rate at which a neighbour sends it. What only passes through a chip comes in and goes
+// out.
 #pragma once
 
 #include <systemc>
@@ -17,10 +18,9 @@ namespace systole {
 
 class ChipLink : public sc_core::sc_module {
 public:
-    /// Takes reads only, answered when their last byte is in the chip.
-    ServedTarget in{"in", [this](Ticks at, const auto& payload) { return serve(at, payload, false); }};
-    /// Takes writes only, answered when their last byte is in the neighbour.
-    ServedTarget out{"out", [this](Ticks at, const auto& payload) { return serve(at, payload, true); }};
+    /// Reads are answered when their last byte is in the chip, writes when it is in the neighbour.
+    ServedTarget in{"in", [this](Ticks at, const auto& payload) { return serve(at, payload); }};
+    ServedTarget out{"out", [this](Ticks at, const auto& payload) { return serve(at, payload); }};
 
     ChipLink(sc_core::sc_module_name name, const ChipLinkSpec& spec);
 
@@ -29,7 +29,7 @@ public:
     std::vector<Stat> stats() const;
 
 private:
-    Ticks serve(Ticks at, const tlm::tlm_generic_payload& payload, bool outwards);
+    Ticks serve(Ticks at, const tlm::tlm_generic_payload& payload);
 
     LinkTiming timing_in_, timing_out_;
 };

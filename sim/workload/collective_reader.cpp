@@ -7,7 +7,8 @@
 namespace systole {
 
 const std::vector<std::string>& collective_kinds() {
-    static const std::vector<std::string> names = {"all_reduce", "all_gather", "reduce_scatter"};
+    static const std::vector<std::string> names = {"all_reduce", "all_gather", "reduce_scatter",
+                                                   "all_to_all"};
     return names;
 }
 
@@ -36,13 +37,13 @@ std::optional<LayerMeaning> read_collective(LayerText& text) {
         return std::nullopt;
     }
     if (op.kind == Collective::Kind::AllGather) output[*axis] *= op.chips;
-    if (op.kind != Collective::Kind::ReduceScatter) return LayerMeaning{op, output};
+    if (whole || op.kind == Collective::Kind::AllGather) return LayerMeaning{op, output};
     if (output[*axis] % op.chips != 0) {
         keys.fail(fmt::format("{} chips do not divide axis {} of '{}' {}", op.chips, *axis,
                               text.operand(0).name, to_string(output)));
         return std::nullopt;
     }
-    output[*axis] /= op.chips;
+    if (op.kind == Collective::Kind::ReduceScatter) output[*axis] /= op.chips;
     return LayerMeaning{op, output};
 }
 

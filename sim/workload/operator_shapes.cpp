@@ -136,8 +136,8 @@ struct FaultsOf {
 
     Faults operator()(const Collective& c) const {
         if (c.kind == Collective::Kind::AllGather) return {};
-        // A sum is made part by part, one of them on each chip.
-        const bool scattered = c.kind == Collective::Kind::ReduceScatter;
+        // A tensor has a part for each chip.
+        const bool scattered = c.kind != Collective::Kind::AllReduce;
         const std::int64_t parted = scattered ? c.row : c.outer * c.row;
         if (parted % c.chips == 0) return {};
         return {fmt::format("{} chips do not divide the {} elements {}", c.chips, parted,

@@ -262,9 +262,10 @@ struct Scaling {
 
 /// What chips on a ring of `chips` do together, each with a tensor of `outer` rows of `row` elements.
 /// All-reduce: the sum of all, to all. Reduce-scatter: of the sum each chip keeps a part of every row.
-/// All-gather: rows of all chips side by side, to all.
+/// All-to-all: of every row each chip gets a part from each. All-gather: rows of all chips side by side, to
+/// all.
 struct Collective {
-    enum class Kind { AllReduce, AllGather, ReduceScatter };
+    enum class Kind { AllReduce, AllGather, ReduceScatter, AllToAll };
     Kind kind = Kind::AllReduce;
     std::int64_t chips = 2;
     std::int64_t outer = 1, row = 1;

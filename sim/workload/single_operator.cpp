@@ -136,7 +136,8 @@ Single read_collective(Keys& keys) {
     c.kind = static_cast<Collective::Kind>(keys.choice("kind", collective_kinds()));
     c.chips = read_chips(keys);
     c.row = keys.integer("elements", 1);
-    if (c.kind == Collective::Kind::AllReduce) return {c, {{c.row}}, {c.row}};
+    if (c.kind == Collective::Kind::AllReduce || c.kind == Collective::Kind::AllToAll)
+        return {c, {{c.row}}, {c.row}};
     if (c.kind == Collective::Kind::ReduceScatter)
         return {c, {{c.row}}, {std::max<std::int64_t>(1, c.row / c.chips)}};
     if (c.row > kMaxInteger / c.chips)

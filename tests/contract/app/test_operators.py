@@ -267,13 +267,14 @@ class Operators(ProgramTest):
         self.assertEqual(*links)
 
     def test_a_ring_takes_as_long_as_its_links(self):
-        # 64 MiB over links of 45 GB/s to either side: parts of 8 MiB, 90 GB/s, seven hops and as many again.
+        # 64 MiB over links of 45 GB/s to either side: parts of 8 MiB, 90 GB/s, seven hops and as many again; all
+        # to all, parts go 1, 2, 3, 4, 3, 2 and 1 hops.
         def cycles(kind, elements, *words):
             return self.run_of("op", "tpu_v5e", "collective", f"kind={kind}", "chips=8", f"elements={elements}", *words)
 
         part = 2 ** 23 / 90
         for kind, elements, parts in (("all_reduce", 2 ** 25, 14), ("reduce_scatter", 2 ** 25, 7),
-                                      ("all_gather", 2 ** 22, 7)):
+                                      ("all_gather", 2 ** 22, 7), ("all_to_all", 2 ** 25, 16)):
             with self.subTest(kind=kind):
                 run = cycles(kind, elements)
                 self.assertEqual(run["total"]["roofline_bound"], "chips")

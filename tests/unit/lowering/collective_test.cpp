@@ -4,6 +4,7 @@
 // begins with its own.
 #include <catch2/catch.hpp>
 
+#include <functional>
 #include <map>
 #include <random>
 #include <vector>
@@ -25,8 +26,9 @@ struct Memory {
 
 class Ring {
 public:
-    Ring(std::int64_t chips, const Lowered& lowered)
-        : program_(lowered.program), memories_(static_cast<std::size_t>(chips)) {}
+    /// `away`: to the how manyth chip on goes what is sent from there.
+    Ring(std::int64_t chips, const Lowered& lowered, std::function<std::int64_t(std::int64_t)> away)
+        : program_(lowered.program), memories_(static_cast<std::size_t>(chips)), away_(std::move(away)) {}
 
     Memory& chip(std::int64_t index) { return memories_[static_cast<std::size_t>(index)]; }
     void run() {
@@ -80,24 +82,30 @@ private:
         for (std::size_t i = 0; i < to.size(); ++i) memory.at(Place::Scratchpad, to[i]) = sum[i];
     }
     void send(const Transfer& t) {
+        if (t.from.place == Place::ChipLink) return;  // passes through
+        senders_.push_back(away_(t.from.address));
         std::vector<Bytes> all;
         for (Memory& memory : memories_) all.push_back(load(memory, t));
         wire_.push_back(std::move(all));
     }
-    /// From the chip before.
+    /// From the chip before, or from further away.
     void receive(const Transfer& t) {
         REQUIRE(!wire_.empty());
         for (std::size_t chip = 0; chip < memories_.size(); ++chip) {
-            const Bytes& bytes = wire_.front()[(chip + memories_.size() - 1) % memories_.size()];
+            const auto back = static_cast<std::size_t>(senders_.front());
+            const Bytes& bytes = wire_.front()[(chip + memories_.size() - back) % memories_.size()];
             REQUIRE(static_cast<std::int64_t>(bytes.size()) == t.bytes());
             store(memories_[chip], t, bytes);
         }
         wire_.erase(wire_.begin());
+        senders_.erase(senders_.begin());
     }
 
     const Program& program_;
     std::vector<Memory> memories_;
+    std::function<std::int64_t(std::int64_t)> away_;
     std::vector<std::vector<Bytes>> wire_;
+    std::vector<std::int64_t> senders_;
 };
 
 Graph graph_of(Kind kind, std::int64_t chips, const Shape& shape, std::int64_t axis, DType dtype) {
@@ -141,7 +149,10 @@ void check_values(const Graph& graph, const SystolicSpec& spec, std::uint64_t se
     const bool scattered = op.kind != Kind::AllGather;
     std::mt19937_64 random(seed);
     std::vector<std::vector<std::int64_t>> inputs(static_cast<std::size_t>(chips));
-    Ring ring(chips, lowered);
+    const bool exchanged = op.kind == Kind::AllToAll;
+    Ring ring(chips, lowered, [&](std::int64_t from) {
+        return exchanged ? (from - lowered.placements[in].address) / row % chips : 1;
+    });
     for (std::int64_t chip = 0; chip < chips; ++chip) {
         auto& own = inputs[static_cast<std::size_t>(chip)];
         for (std::int64_t i = 0; i < in_bytes; ++i) own.push_back(static_cast<std::int64_t>(random() % 1000));
@@ -159,7 +170,10 @@ void check_values(const Graph& graph, const SystolicSpec& spec, std::uint64_t se
             const std::int64_t outer = i / (out_bytes / op.outer), at = i % (out_bytes / op.outer);
             const std::int64_t part = (at / row + chip) % chips, byte = at % row;
             std::int64_t wanted = 0;
-            if (scattered)
+            if (exchanged)
+                wanted = inputs[static_cast<std::size_t>(part)]
+                               [static_cast<std::size_t>((outer * chips + chip) * row + byte)];
+            else if (scattered)
                 for (const auto& own : inputs)
                     wanted += own[static_cast<std::size_t>((outer * chips + part) * row + byte)];
             else
@@ -175,7 +189,7 @@ void check_values(const Graph& graph, const SystolicSpec& spec, std::uint64_t se
 TEST_CASE("Every chip of a ring ends with what a collective promises") {
     for (const SystolicSpec& machine : test::machines()) {
         const SystolicSpec spec = linked(machine);
-        for (const Kind kind : {Kind::AllReduce, Kind::AllGather, Kind::ReduceScatter})
+        for (const Kind kind : {Kind::AllReduce, Kind::AllGather, Kind::ReduceScatter, Kind::AllToAll})
             for (const std::int64_t chips : {2, 3, 4, 8}) {
                 CAPTURE(static_cast<int>(kind), chips);
                 check_values(graph_of(kind, chips, {3, 24}, 1, DType::Int8), spec, 1);
@@ -188,7 +202,7 @@ TEST_CASE("Every chip of a ring ends with what a collective promises") {
 TEST_CASE("Collectives whose parts travel in many pieces keep their promises") {
     for (const bool resident : {false, true}) {
         SystolicSpec spec = linked(resident ? test::resident_machine() : test::small_machine(1));
-        for (const Kind kind : {Kind::AllReduce, Kind::AllGather, Kind::ReduceScatter}) {
+        for (const Kind kind : {Kind::AllReduce, Kind::AllGather, Kind::ReduceScatter, Kind::AllToAll}) {
             CAPTURE(resident, static_cast<int>(kind));
             const std::int64_t less = resident && kind == Kind::AllGather ? 4 : 1;
             check_values(graph_of(kind, 4, {1200 / less}, 0, DType::Bf16), spec, 4);
@@ -214,6 +228,8 @@ TEST_CASE("A ring moves no more than it must") {
     CHECK(crossed(Kind::AllReduce) == 2 * 7 * kBytes / 8);
     CHECK(crossed(Kind::ReduceScatter) == 7 * kBytes / 8);
     CHECK(crossed(Kind::AllGather) == 7 * kBytes);
+    // Parts go 1, 2, 3, 4, 3, 2 and 1 hops.
+    CHECK(crossed(Kind::AllToAll) == 16 * kBytes / 8);
 }
 
 TEST_CASE("Without a chip link there are no collectives") {

@@ -23,6 +23,7 @@ TEST_CASE("a collective gives every chip the sum, all parts, or a part of the su
     CHECK(tensor(together("kind: all_gather, chips: 4"), "out").shape == Shape{2, 6, 48});
     CHECK(tensor(together("kind: all_gather, chips: 4, axis: 0"), "out").shape == Shape{8, 6, 12});
     CHECK(tensor(together("kind: reduce_scatter, chips: 4"), "out").shape == Shape{2, 6, 3});
+    CHECK(tensor(together("kind: all_to_all, chips: 3, axis: 1"), "out").shape == Shape{2, 6, 12});
     CHECK(tensor(together("kind: reduce_scatter, chips: 3, axis: 1"), "out").shape == Shape{2, 2, 12});
     const auto op =
         std::get<Collective>(layer(together("kind: reduce_scatter, chips: 3, axis: 1"), "out").op);
@@ -47,6 +48,8 @@ TEST_CASE("collectives that cannot be are refused", "[workload]") {
     CHECK(told("kind: all_reduce, chips: 7") ==
           "t:4:5: error: collective 'out': 7 chips do not divide the 144 elements of the tensor");
     CHECK_THAT(told("kind: reduce_scatter, chips: 5"),
+               Catch::Contains("5 chips do not divide axis 2 of 'x' [2, 6, 12]"));
+    CHECK_THAT(told("kind: all_to_all, chips: 5"),
                Catch::Contains("5 chips do not divide axis 2 of 'x' [2, 6, 12]"));
     CHECK_THAT(told("kind: all_sum, chips: 4"), Catch::Contains("all_reduce"));
     CHECK_THAT(told("kind: all_reduce, chips: 4, axis: 0"), Catch::Contains("an all_reduce has no axis"));

@@ -43,6 +43,10 @@ public:
     std::int64_t piece_count() const { return cut_.count(); }
     /// Pieces that go round together, so that the link has another while one is summed.
     static constexpr std::int64_t kTogether = 2;
+    /// Whether a collective makes a sum.
+    static bool sums(Collective::Kind kind) {
+        return kind == Collective::Kind::AllReduce || kind == Collective::Kind::ReduceScatter;
+    }
 
 private:
     /// What a piece of a part has left behind in its last hop.
@@ -54,7 +58,7 @@ private:
     struct Hop {
         std::int64_t number = 0, piece = 0;
     };
-    bool sums() const { return op_.kind != Collective::Kind::AllGather; }
+    bool sums() const { return sums(op_.kind); }
     bool gathers() const { return op_.kind != Collective::Kind::ReduceScatter; }
     std::int64_t hops() const { return (op_.chips - 1) * (std::int64_t{sums()} + std::int64_t{gathers()}); }
     bool is_sum(const Hop& hop) const { return sums() && hop.number < op_.chips - 1; }

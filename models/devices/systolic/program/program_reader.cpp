@@ -184,8 +184,8 @@ std::pair<std::vector<Place>, std::vector<Place>> places_of(UnitKind kind) {
             return {memories, {Place::Host}};
         case UnitKind::LinkIn:
             return {{Place::ChipLink}, memories};
-        case UnitKind::LinkOut:
-            return {memories, {Place::ChipLink}};
+        case UnitKind::LinkOut:  // also what only passes through
+            return {{Place::Dram, Place::Scratchpad, Place::ChipLink}, {Place::ChipLink}};
         case UnitKind::Load:
             return {{Place::Dram}, {Place::Scratchpad}};
         case UnitKind::Store:
