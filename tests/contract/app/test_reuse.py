@@ -5,7 +5,7 @@ import unittest
 
 from program import ProgramTest
 
-BERT = ("bert_base", "--set", "workload.layers=24")
+BERT = ("bert_base", "--set", "workload.layers=24", "--set", "workload.seq=256")
 
 
 class Reuse(ProgramTest):

@@ -52,7 +52,11 @@ DeviceResult run_matmul(const SystolicSpec& spec, std::map<std::string, std::str
     columns.merge(
         std::map<std::string, std::string>{{"m", "24"}, {"n", "8"}, {"k", "64"}, {"dtype", "int8"}});
     const Graph graph = single_operator("matmul", columns, {});
-    const Lowered lowered = lower(graph, spec, Protocol::of_op());
+    // Blocks of one size, whatever the mapper would choose for each kind of weights.
+    Mapping mapping;
+    LayerMapping& layer = mapping.layers["matmul"];
+    layer.rows = 8, layer.columns = 4, layer.depth = 64;
+    const Lowered lowered = lower(graph, spec, Protocol::of_op(), {true, &mapping});
     const FreshKernel kernel;
     Machine machine("small", spec, lowered.program, {Protocol::of_op(), false});
     machine.run();
