@@ -64,7 +64,6 @@ public:
 
     /// From now on each is simulated by itself: somebody listens to its commands.
     void separate();
-    bool separated() const { return separate_; }
 
 private:
     void count_alike(const SharePattern& pattern);

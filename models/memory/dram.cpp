@@ -147,7 +147,7 @@ bool Dram::has_room(const Transaction& transaction) {
             timing.settle(now);
             group.changed = true;
             if (timing.at_door(bus, direction) < spec_.door) continue;
-            if (channels_.separated()) {
+            if (in_time_) {
                 door_ = timing.next_door_event(bus, direction);
                 return false;
             }
@@ -244,7 +244,7 @@ void Dram::watch(const Transaction& transaction) {
 /// A clock before which the group completes nothing. While a request is held nothing arrives: what completes
 /// until it enters is known.
 Cycles Dram::next_of(Group& group) {
-    if (door_ != Cycles::max() && !channels_.separated()) {
+    if (door_ != Cycles::max() && !in_time_) {
         group.timing.settle(door_);
         group.changed = true;
         return group.timing.first_completion();
@@ -305,6 +305,7 @@ const Dram::Clocks& Dram::clocks() {
 
 void Dram::listen(int channel, DramChannel::Listener listener) {
     channels_.separate();
+    stay_in_time();
     channels_.group_of(channel).timing.listen(std::move(listener));
 }
 

@@ -56,6 +56,9 @@ public:
     bool one_command_bus() const { return channels_.groups().front().timing.one_command_bus(); }
     void listen(int channel, DramChannel::Listener listener);
     void settle(Ticks time);
+    /// From now on no channel runs ahead of time while a request is held, so that accounts can be asked for
+    /// at any time, not only when all requests have been answered. Changes no clock.
+    void stay_in_time() { in_time_ = true; }
 
     /// From now on a checker listens to every channel: a command that its standard forbids ends the program.
     void check_commands();
@@ -134,6 +137,7 @@ private:
     std::vector<std::size_t> passed_;  // transactions whose watched share has finished, not yet handled
     std::vector<std::size_t> done_;    // those that are to be answered
     const Ticks least_latency_;        // of any burst
+    bool in_time_ = false;             // stay_in_time()
     bool serving_ = false;             // serve() runs, and will sleep
     Ticks wake_time_ = Ticks::max();   // for which serve() is notified
     Clocks clocks_;                    // as last asked: dividing is what takes long

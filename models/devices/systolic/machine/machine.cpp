@@ -86,6 +86,7 @@ Machine::Machine(sc_core::sc_module_name name, const SystolicSpec& spec, const P
 }
 
 void Machine::mark_after(const std::vector<std::size_t>& layers) {
+    if (!layers.empty()) memory.stay_in_time();
     record.watch_layers(layers, [this](Ticks time) { layers_ended_.notify(to_sc_time(time - now())); });
 }
 

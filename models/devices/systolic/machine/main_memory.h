@@ -42,6 +42,10 @@ public:
     Bytes bytes_written() const { return own_ ? own_->bytes_written() : splitter_->bytes_written(); }
     std::vector<Stat> stats();
     /// Who owned the clocks of the data buses; nothing is known of another memory's, nor of its energy.
+    /// bus_account() may be asked for while transfers are under way.
+    void stay_in_time() {
+        if (own_) own_->stay_in_time();
+    }
     BusAccount bus_account() { return own_ ? own_->bus_account() : BusAccount{}; }
     void account_energy(EnergyLedger& ledger) {
         if (own_) own_->account_energy(ledger);
