@@ -57,7 +57,7 @@ Json layer_json(const Graph& graph, const Layer& layer) {
     Json inputs = Json::array();
     for (const TensorId id : layer.inputs) inputs.push_back(tensor_json(graph.tensors[id]));
     Json json = {{"name", layer.name},
-                 {"op", op_name(layer.op)},
+                 {"op", op_name(layer)},
                  {"inputs", std::move(inputs)},
                  {"output", tensor_json(graph.tensors[layer.output])}};
     json["weights"] = layer.weights ? tensor_json(graph.tensors[*layer.weights]) : Json();
@@ -76,7 +76,7 @@ std::string trace_text(const config::YamlNode& document, const Graph& graph) {
     table.column("weights", Align::Left);
     table.column("bytes", Align::Right);
     for (const Layer& layer : graph.layers)
-        table.row({layer.name, std::string(op_name(layer.op)), inputs_text(graph, layer),
+        table.row({layer.name, op_name(layer), inputs_text(graph, layer),
                    shape_text(graph.tensors[layer.output]), with_thousands(macs(layer.op).value()),
                    layer.weights ? shape_text(graph.tensors[*layer.weights]) : "",
                    with_thousands(weight_bytes(graph, layer).value())});

@@ -6,6 +6,12 @@
 
 namespace systole {
 
+std::string op_name(const Layer& layer) {
+    const std::string own(op_name(layer.op));
+    if (!layer.joined) return own;
+    return fmt::format("{} + {}", own, elementwise_kinds()[static_cast<std::size_t>(layer.joined->kind)]);
+}
+
 std::string to_string(const Shape& shape) {
     return fmt::format("[{}]", fmt::join(shape, ", "));
 }

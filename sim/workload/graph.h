@@ -29,10 +29,18 @@ struct Tensor {
     WeightFormat format = {};  ///< of weights of a conv2d or matmul
 };
 
+/// Elementwise work on the output of a matmul or conv2d before it is written (fused_graph.h), with the last
+/// of the layer's inputs, which has its shape and dtype.
+struct Joined {
+    std::string name;  ///< of the layer that it was
+    Elementwise::Kind kind = Elementwise::Kind::Add;
+    Function post = Function::None;
+};
+
 struct Layer {
     std::string name;  ///< unique in the graph; blocks' names joined by '.'
     Operator op;
-    std::vector<TensorId> inputs;  ///< activations (or KV cache), in the operator's order
+    std::vector<TensorId> inputs;  ///< activations (or KV cache), in the operator's order, and of `joined`
     /// Stored weights: conv2d [k,r,s,c/groups], conv3d [k,t,r,s,c/groups], conv_transpose [k,r,s,c], matmul
     /// [k,n] ([n,k] if transposed_b), norm [cols], embedding [vocabulary,width], rotary [seq,dim],
     /// elementwise [elements/times].
@@ -43,6 +51,7 @@ struct Layer {
     /// Stored scales of weights: conv2d [k], matmul [n]; of quantize and dequantize: [cols], or one row for
     /// each group. Those of a group of a conv2d's or matmul's rows lie among the weights.
     std::optional<TensorId> scales = std::nullopt;
+    std::optional<Joined> joined = {};
 };
 
 /// Layers that stand several times one behind the other: `turns` times so many layers, with so many tensors.
@@ -63,6 +72,8 @@ struct Graph {
         {};  ///< not those inside others, nor those whose turns differ in size
 };
 
+/// The operator's, with what joined it: "conv2d + add".
+std::string op_name(const Layer& layer);
 /// "[1, 56, 56, 64]".
 std::string to_string(const Shape& shape);
 /// Elements of a shape; the graph's readers guarantee that it does not overflow.

@@ -192,11 +192,6 @@ std::vector<std::string> op_syntax_names() {
     return names;
 }
 
-const std::vector<std::string>& elementwise_kinds() {
-    static const std::vector<std::string> names = {"add", "sub", "mul", "max"};
-    return names;
-}
-
 const std::vector<std::string>& pool_kinds() {
     static const std::vector<std::string> names = {"max", "average"};
     return names;

@@ -60,7 +60,6 @@ const OpSyntax* find_op_syntax(std::string_view name);
 std::vector<std::string> op_syntax_names();
 
 /// The names of `kind:`, in the order of each operator's enum.
-const std::vector<std::string>& elementwise_kinds();
 const std::vector<std::string>& pool_kinds();
 const std::vector<std::string>& norm_kinds();
 const std::vector<std::string>& resize_kinds();

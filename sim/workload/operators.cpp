@@ -86,6 +86,11 @@ std::string_view op_name(const Operator& op) {
     return std::visit(NameOf{}, op);
 }
 
+const std::vector<std::string>& elementwise_kinds() {
+    static const std::vector<std::string> names = {"add", "sub", "mul", "max"};
+    return names;
+}
+
 const std::vector<std::string>& function_names() {
     static const std::vector<std::string> names = {"none", "relu", "relu6", "sigmoid",
                                                    "tanh", "gelu", "silu",  "exp"};

@@ -282,6 +282,8 @@ std::string_view op_name(const Operator& op);
 std::string_view to_string(Function function);
 /// All functions, "none" first, in the order of the enum.
 const std::vector<std::string>& function_names();
+/// "add", "sub", "mul", "max", in the order of Elementwise::Kind.
+const std::vector<std::string>& elementwise_kinds();
 
 /// Multiply-accumulates of the matrix kind (convolutions, matmul: with the weights that are kept;
 /// attention: of pairs that see each other); 0 for all others. Shapes in a Graph were checked for overflow

@@ -32,9 +32,14 @@ public:
         return own.has_value() == other.has_value() && (!own || same(*own, *other));
     }
 
+    static bool same(const std::optional<Joined>& own, const std::optional<Joined>& other) {
+        if (!own || !other) return own.has_value() == other.has_value();
+        return own->kind == other->kind && own->post == other->post;
+    }
     bool same(const Layer& own, const Layer& other) const {
-        return own.op == other.op && same(own.weights, other.weights) && same(own.bias, other.bias) &&
-               same(own.scales, other.scales) && same(own.output, other.output) &&
+        return own.op == other.op && same(own.joined, other.joined) && same(own.weights, other.weights) &&
+               same(own.bias, other.bias) && same(own.scales, other.scales) &&
+               same(own.output, other.output) &&
                std::equal(own.inputs.begin(), own.inputs.end(), other.inputs.begin(), other.inputs.end(),
                           [&](TensorId a, TensorId b) { return same(a, b); });
     }

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "models/devices/systolic/explain/explain.h"
+#include "models/devices/systolic/lowering/fusion.h"
 #include "models/devices/systolic/lowering/lower.h"
 #include "models/devices/systolic/lowering/mapped_turns.h"
 #include "models/devices/systolic/lowering/placement.h"
@@ -55,13 +56,15 @@ public:
         return {};
     }
 
-    std::string lower(const Graph& graph, const RunOptions& options) const override {
-        const std::optional<Mapping> mapping = mapping_of(graph, options);
+    std::string lower(const Graph& asked, const RunOptions& options) const override {
+        const std::optional<Mapping> mapping = mapping_of(asked, options);
+        const Graph graph = fused_graph(asked, spec_, get(mapping));
         return to_text(systolic::lower(graph, spec_, options.protocol, {true, get(mapping)}).program);
     }
 
-    RunOutcome run(const Graph& graph, const RunOptions& options) const override {
-        const std::optional<Mapping> mapping = mapping_of(graph, options);
+    RunOutcome run(const Graph& asked, const RunOptions& options) const override {
+        const std::optional<Mapping> mapping = mapping_of(asked, options);
+        const Graph graph = fused_graph(asked, spec_, get(mapping));
         const std::vector<Placement> placements = place_tensors(graph, spec_, get(mapping));
         Mapping used;
         std::optional<DeviceResult> reused;
@@ -75,6 +78,7 @@ public:
                                     : run_whole(graph, placements, options, get(mapping), used);
         outcome.result.tensors = places(graph, placements);
         if (used.resident) used.resident = residents(graph, placements);
+        if (spec_.placement.fuse) used.fused = joined_layers(graph);
         outcome.mapping = to_yaml(used, graph, spec_.name);
         return outcome;
     }
@@ -99,14 +103,14 @@ public:
 
     void list_signals(const Graph& graph, const RunOptions& options, SignalSink& signals) const override {
         refuse_large_array(spec_);
-        const Lowered lowered = systolic::lower(graph, spec_, options.protocol);
+        const Lowered lowered = systolic::lower(fused_graph(graph, spec_, nullptr), spec_, options.protocol);
         const FreshKernel kernel;
         Machine machine(instance_name(spec_.name).c_str(), spec_, lowered.program, options);
         const WaveProbe probe(machine, spec_, signals);
     }
 
     void trace(const Graph& graph, const RunOptions& options, WaveRecorder& wave) const override {
-        const Lowered lowered = systolic::lower(graph, spec_, options.protocol);
+        const Lowered lowered = systolic::lower(fused_graph(graph, spec_, nullptr), spec_, options.protocol);
         const std::string root = instance_name(spec_.name);
         const SystolicSpec spec = traced_machine(spec_, lowered.program, root, wave);
         const FreshKernel kernel;

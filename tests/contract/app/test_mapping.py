@@ -18,7 +18,8 @@ class Mapping(ProgramTest):
         for device, trace, settings in (("tpu_v4", "resnet50", ()),
                                         ("tpu_v4", "bert_base", ("--set", "workload.layers=2")),
                                         ("tpu_v1", "three_layers", ()), ("scalesim", "three_layers", ()),
-                                        ("tpu_v4", "bert_base", ("--set", "workload.layers=24"))):  # reused turns
+                                        ("tpu_v4", "bert_base", ("--set", "workload.layers=24", "--set", "workload.seq=256"))):
+            # The last one's turns are reused.
             with self.subTest(device=device, trace=trace):
                 self.answer("run", device, trace, *settings, "-o", "first")
                 self.answer("run", device, trace, *settings, "-o", "again", "--mapping", "first/mapping.yaml")
@@ -43,6 +44,43 @@ class Mapping(ProgramTest):
                   for tensor in json.loads(self.read("few/result.json"))["devices"][0]["tensors"]}
         self.assertEqual((spaces["conv1"], spaces["pool1"]), ("scratchpad", "scratchpad"))
         self.assertEqual(spaces["stage2_reduce"], "dram")
+
+    def fused(self, names, *settings, more=""):
+        """Answers a run of ResNet-50 in which only these elementwise layers join others."""
+        mapping = self.write("m.yaml", f"mapping: x\nfused: [{names}]\n{more}layers: {{}}\n")
+        return self.run_systole("run", "tpu_v4", "resnet50", "--mapping", mapping, "--format", "json", *settings)
+
+    def test_it_decides_which_elementwise_work_joins_a_product(self):
+        self.answer("run", "tpu_v4", "resnet50", "-o", "all")
+        every = json.loads(self.read("all/result.json"))["devices"][0]
+        few = json.loads(self.fused("stage3.0.add").stdout)["devices"][0]
+        none = json.loads(self.fused("").stdout)["devices"][0]
+        off = json.loads(self.answer("run", "tpu_v4", "resnet50", "--set", "placement.fuse=off", "--format", "json"))
+        ops = [{row["name"]: row["op"] for row in run["layers"]} for run in (every, few, none)]
+        self.assertEqual([run["stage3.0.expand"] for run in ops], ["conv2d + add", "conv2d + add", "conv2d"])
+        self.assertEqual([run.get("stage3.1.add") for run in ops], [None, "elementwise", "elementwise"])
+        self.assertEqual(sum(op == "conv2d + add" for op in ops[0].values()), 16)
+        self.assertEqual(none["layers"], off["devices"][0]["layers"])
+        for run in (every, few):
+            self.assertEqual(run["total"]["macs"], none["total"]["macs"])
+            self.assertEqual(run["total"]["lane_cycles"], none["total"]["lane_cycles"])
+        self.assertLess(every["total"]["cycles"], none["total"]["cycles"])
+        self.assertIn("fused: [stage2_first, stage2.0.add, stage2.1.add, ", self.read("all/mapping.yaml").decode())
+
+    def test_fusions_that_cannot_be_are_refused(self):
+        for names, settings, more, reason in (
+                ("stage3.0.adds", (), "", "m.yaml:2:9: error: 'stage3.0.adds' is no elementwise layer of"),
+                ("conv1", (), "", "'conv1' is no elementwise layer"),
+                ("stage3.0.add", ("--set", "placement.fuse=off"), "", "'fused' needs a machine with placement.fuse: on"),
+                ("stage3.0.add", (), "resident: [stage3.0.expand]\n",
+                 "m.yaml:3:11: error: 'stage3.0.expand' cannot stay in the scratchpad: 'stage3.0.add' joins it")):
+            with self.subTest(reason=reason):
+                done = self.fused(names, *settings, more=more)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(reason, done.stderr)
+        mapping = self.write("m.yaml", "mapping: x\nfused: [embedding]\nlayers: {}\n")
+        self.assertIn("m.yaml:2:8: error: 'embedding' cannot join a matrix product: neither of its operands",
+                      self.refusal("run", "tpu_v4", "bert_base", "--mapping", mapping))
 
     def test_a_program_shows_it(self):
         self.assertNotEqual(self.answer("lower", "tpu_v4", "resnet50"),

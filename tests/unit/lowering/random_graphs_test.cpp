@@ -3,6 +3,7 @@
 // bounds, in order, and nothing stands still.
 #include <catch2/catch.hpp>
 
+#include "sim/workload/fused_graph.h"
 #include "tests/unit/lowering/fixtures.h"
 #include "tests/unit/lowering/random_layers.h"
 #include "tests/unit/lowering/replay.h"
@@ -60,6 +61,39 @@ Graph random_graph(Dice& dice) {
     return g.finish(at);
 }
 
+/// A feature map through two to four matrix products, each of which elementwise work may join: with a tensor
+/// from outside, with the map before it, or with the result of another product.
+Graph random_joined_graph(Dice& dice) {
+    test::GraphOf g;
+    const std::int64_t batch = dice.pick(1, 3), h = dice.pick(2, 7), w = dice.pick(2, 7);
+    std::int64_t c = dice.pick(1, 9);
+    const DType dtype = dice.coin() ? DType::Int8 : DType::Bf16;
+    TensorId at = g.input({batch, h, w, c}, dtype);
+    const auto product = [&](TensorId in, std::int64_t out) {
+        Conv2d op{batch, h, w, c, out};
+        op.groups = c % 2 == 0 && out % 2 == 0 && dice.coin() ? 2 : 1;
+        op.kernel_h = op.kernel_w = dice.coin() ? 3 : 1;
+        op.pad = op.kernel_h / 2;
+        op.bias = dice.coin();
+        return g.conv(in, op);
+    };
+    for (std::int64_t layers = dice.pick(2, 4); layers > 0; --layers) {
+        const TensorId before = at;
+        const std::int64_t out = dice.coin() ? c : dice.pick(1, 9);
+        const Shape shape{batch, h, w, out};
+        TensorId other = out == c ? before : g.input(shape, dtype);
+        if (dice.pick(0, 2) == 0) other = product(before, out);
+        at = product(before, out);
+        const Elementwise work{Elementwise::Kind::Add, batch * h * w * out,
+                               dice.coin() ? Function::Relu : Function::None};
+        if (dice.pick(0, 3) > 0)
+            at = g.vector(dice.coin() ? std::vector{at, other} : std::vector{other, at}, work, shape);
+        c = out;
+    }
+    Graph graph = g.finish(at);
+    return fuse(graph, possible_fusions(graph));
+}
+
 /// 450 of them, each on a machine of its own.
 void keep_promises(Graph random(Dice&)) {
     for (std::uint64_t seed = 1; seed <= 450; ++seed) {
@@ -94,6 +128,10 @@ Graph random_vector_graph(Dice& dice) {
         map.c = n;
     }
     return g.finish(map.at);
+}
+
+TEST_CASE("Random matrix products that elementwise work joins keep every promise") {
+    keep_promises(random_joined_graph);
 }
 
 TEST_CASE("Random layers of the vector unit keep every promise") {

@@ -187,6 +187,7 @@ void Replay::replay_accesses(const VectorWork& work) {
 
 void Replay::replay_vector(const VectorWork& work) {
     layer_macs_[static_cast<std::size_t>(command_.layer)] += work.macs;
+    if (layer().joined) check_joined(work);
     replay_accesses(work);
     if (moves()) check_copied(work);
     if (std::holds_alternative<Gather>(layer().op))
@@ -197,42 +198,6 @@ void Replay::replay_vector(const VectorWork& work) {
     const bool resident = lowered_.placements[layer().output].space == Space::Scratchpad;
     // Fused attention drains into tiles of its own.
     if (resident && !(attention() && attention()->part == Attention::Part::Whole)) check_drain(work);
-}
-
-/// Into a tensor in place: each row where it belongs.
-void Replay::check_drain(const VectorWork& work) {
-    const Placement& out = lowered_.placements[layer().output];
-    std::int64_t m = 0, n = 0, column = work.origin.n0;
-    if (const auto* op = std::get_if<MatMul>(&layer().op)) {
-        m = layer().weights ? 0 : op->m;
-        n = op->n;
-    } else if (const Attention* op = attention()) {
-        m = op->q_len * op->group();
-        n = op->kv_len;
-    } else if (!transposed()) {
-        const auto& conv = std::get<Conv2d>(layer().op);
-        n = conv.out_c;
-        column += work.origin.batch * conv.out_c / conv.groups;
-    }
-    const std::int64_t width = element_bytes(layer().output);
-    const bool turned = spec_.mxu.dataflow == Dataflow::InputStationary;
-    const std::int64_t rows = turned ? work.cols : work.accumulator_rows;
-    const std::int64_t cols = turned ? work.accumulator_rows : work.cols;
-    for (std::int64_t row = 0; row < rows; ++row) {
-        std::int64_t at = ((work.origin.batch * m + work.origin.m0 + row) * n + column) * width;
-        if (attention() && attention()->part == Attention::Part::Context)
-            at = query_element(work.origin.batch, work.origin.m0 + row, column) * width;
-        if (const ConvTranspose* op = transposed()) {
-            const auto [image, y, x] = phase_pixel(work.origin.batch, work.origin.m0 + row);
-            at = (((image * op->out_h() + y) * op->out_w() + x) * op->out_c + column) * width;
-        }
-        const AddressStream& named = lowered_.program.streams[work.write.stream];
-        if (work.write.address + named.offset_of(row).value() != out.address + at)
-            fault(fmt::format("drains row {} to {}, not to {}", row,
-                              work.write.address + named.offset_of(row).value(), out.address + at));
-        for (std::int64_t b = 0; b < cols * width; ++b)
-            scratchpad_.holds[static_cast<std::size_t>(out.address + at + b)] = -1;
-    }
 }
 
 void Replay::check_coverage() {

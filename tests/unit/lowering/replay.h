@@ -101,6 +101,10 @@ private:
     bool second_by_column(const MatrixPass& pass) const;
     bool writes_of_cache_are_right(std::size_t layer) const;
     void check_drain(const VectorWork& work);
+    std::int64_t drained_rows(const VectorWork& work) const;
+    std::int64_t drained_cols(const VectorWork& work) const;
+    std::int64_t drained_to(const VectorWork& work, std::int64_t row) const;
+    void check_joined(const VectorWork& work);
 
     /// Streamed elements that the vector unit has made: no tensor has them.
     static constexpr std::int64_t kMade = -2;

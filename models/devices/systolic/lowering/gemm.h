@@ -36,6 +36,13 @@ struct GemmProblem {
     Operand second_operand = Operand::Weights;
     std::vector<TensorId> columns;  ///< what a drain adds to or multiplies into whole columns: bias, scales
     Function post = Function::None;
+    /// A tensor like the output, with which results are combined on their way out, and a function behind
+    /// that.
+    struct Join {
+        TensorId tensor = 0;
+        Function post = Function::None;
+    };
+    std::optional<Join> join;
     std::optional<HeadLayout> heads;  ///< how results lie, where not as [items, m, n]
     std::optional<PixelLayout> pixels;
     std::int64_t part = 0;             ///< of a layer that is several problems: which one
@@ -121,6 +128,9 @@ private:
     };
     template <class ResultLayout>
     void drain_to(const ResultLayout& layout, Block& block, OutputTile& tile, const Tokens& room);
+    Tokens fetch_joined(const TensorBox& box, const Destination& to, const Tokens& room);
+    void read_joined(const Block& block, Range m, Range n, const Destination& to, VectorWork& work,
+                     Tokens& after);
     void send(const Block& first, Range rows, Range columns, BufferTile& tile, std::int64_t pitch);
     std::int64_t masked(Range m, Range n, Range k) const;
     Token drain_tile(Block& block, OutputTile& tile, Range m, Range n, const Destination& to,

@@ -43,8 +43,9 @@ Token GemmSteps::drain_tile(Block& block, OutputTile& tile, Range m, Range n, co
     VectorWork work;
     work.source = VectorWork::Source::Accumulator;
     work.elements = m.count * n.count;
+    const auto joined = problem_.join ? std::optional(problem_.join->post) : std::nullopt;
     work.lane_cycles =
-        work.elements * drain_cost(workspace_.spec.vector, problem_.operations(), problem_.post);
+        work.elements * drain_cost(workspace_.spec.vector, problem_.operations(), problem_.post, joined);
     for (std::size_t i = 0; i < columns.size(); ++i) {
         const DType dtype = workspace_.dtype(problem_.columns[i]);
         const std::int64_t bytes = row_bytes(dtype, n.count).value();
@@ -71,10 +72,47 @@ Token GemmSteps::drain_tile(Block& block, OutputTile& tile, Range m, Range n, co
     Tokens after = room;
     after.add(tile.done);
     for (const BufferTile* column : columns) after.add(column->ready);
+    if (problem_.join) read_joined(block, m, n, to, work, after);
     const Token token = workspace_.emitter.vector(work, after);
     tile.accumulators->users.add(token);
     for (BufferTile* column : columns) column->users.add(token);
+    if (problem_.join && workspace_.flow.resident(problem_.join->tensor))
+        workspace_.flow.read_by(problem_.join->tensor, token);
     return token;
+}
+
+/// What joins the results of a box comes from DRAM to where the results will be, which needs no room of its
+/// own. What their drain then waits for.
+Tokens GemmSteps::fetch_joined(const TensorBox& box, const Destination& to, const Tokens& room) {
+    if (!problem_.join || workspace_.flow.resident(problem_.join->tensor)) return room;
+    const TensorId tensor = problem_.join->tensor;
+    Tokens after = room;
+    workspace_.flow.before_read(tensor, box.offset, box.end(), after);
+    Transfer transfer;
+    transfer.from = workspace_.flow.region(tensor, box);
+    transfer.to = {Place::Scratchpad, to.address, to.pitch};
+    transfer.rows = box.rows;
+    transfer.row_bytes = box.row_bytes;
+    transfer.operand = workspace_.operand(tensor);
+    const Token token = workspace_.emitter.transfer(unit_index(UnitKind::Load), transfer, after);
+    workspace_.flow.read_by(tensor, token);
+    return token;
+}
+
+/// A resident tensor is read where it lies, another where it was brought.
+void GemmSteps::read_joined(const Block& block, Range m, Range n, const Destination& to, VectorWork& work,
+                            Tokens& after) {
+    std::int64_t address = to.address, pitch = to.pitch;
+    if (workspace_.flow.resident(problem_.join->tensor)) {
+        const TensorBox box = output_box(block, m, n);
+        workspace_.flow.before_read(problem_.join->tensor, box.offset, box.end(), after);
+        address = workspace_.flow.region(problem_.join->tensor, box).address;
+        pitch = box.stride;
+    }
+    const std::int64_t row = row_bytes(workspace_.dtype(problem_.output), n.count).value();
+    work.scratchpad_read += m.count * row;
+    work.reads.push_back(
+        {workspace_.emitter.stream(rows_pattern(m.count, pitch, row)), address, 0, m.count, 0});
 }
 
 void GemmSteps::drain_round() {
@@ -111,7 +149,7 @@ void GemmSteps::drain(const std::vector<Block*>& row) {
             }
             const TensorBox box = output_box(*block, tile.m, tile.n);
             const Destination to{workspace_.flow.region(problem_.output, box).address, box.stride};
-            const Token token = drain_tile(*block, tile, tile.m, tile.n, to, room);
+            const Token token = drain_tile(*block, tile, tile.m, tile.n, to, fetch_joined(box, to, room));
             workspace_.flow.wrote(problem_.output, box, token);
         }
     }
@@ -176,6 +214,9 @@ void GemmSteps::store(const std::vector<Block*>& row, Range rows, Range columns,
                fmt::format("its results and biases do not fit into placement.output_buffer ({} B) together",
                            workspace_.outputs.capacity()));
     }
+    TensorBox band = output_box(*row.front(), rows, {columns.begin, 0});
+    band.row_bytes = pitch;
+    const Tokens ready = fetch_joined(band, {tile->address, pitch}, room);
     const std::int64_t bits = bits_of(workspace_.dtype(problem_.output)).value();
     std::int64_t left = row.front()->n.begin - columns.begin;  // the block's first column, in the tile
     for (Block* block : row) {
@@ -184,7 +225,7 @@ void GemmSteps::store(const std::vector<Block*>& row, Range rows, Range columns,
             if (m.count == 0 || n.count == 0) continue;
             const std::int64_t column = left + n.begin - block->n.begin;
             const Destination to{tile->address + (m.begin - rows.begin) * pitch + bits * column / 8, pitch};
-            tile->ready.add(drain_tile(*block, out, m, n, to, room));
+            tile->ready.add(drain_tile(*block, out, m, n, to, ready));
         }
         left += block->n.count;
     }

@@ -51,6 +51,8 @@ TilingRequest tiling_request(const Workspace& workspace, const GemmProblem& p, s
         r.parameter_bytes += row_bytes(workspace.dtype(column), p.tile.n_unit).value();
     r.output_bytes =
         workspace.flow.stored_in_dram(p.output) ? stored_bytes(workspace.graph.tensors[p.output]).value() : 0;
+    if (p.join && !workspace.flow.resident(p.join->tensor))
+        r.joined_bytes = stored_bytes(workspace.graph.tensors[p.join->tensor]).value();
     r.arriving_bytes = workspace.flow.to_arrive(p.input);
     r.issue_cycles = spec.sequencer.issue_cycles.value();
     r.mxus = mxu.count;

@@ -120,6 +120,7 @@ GemmProblem gemm_problem(const Workspace& workspace, const Layer& layer) {
     p.output = layer.output;
     for (const auto& column : {layer.bias, layer.scales})
         if (column) p.columns.push_back(*column);
+    if (layer.joined) p.join = GemmProblem::Join{layer.inputs.back(), layer.joined->post};
     p.tile = output_shape(workspace.spec.mxu);
     const std::int64_t depth = take_packed(workspace, layer, p);
     std::optional<std::int64_t> span;  // that no K tile may leave

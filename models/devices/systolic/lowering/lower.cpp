@@ -168,6 +168,11 @@ LayerPlan plan_matrix(Workspace& workspace, std::int32_t index) {
     if (second.format.packed()) result.touched.back().bytes = stored_bytes(second).value();
     for (const TensorId column : problem.columns)
         result.touched.push_back({column, stored_bytes(workspace.graph.tensors[column]).value()});
+    if (problem.join) {
+        result.mapping += fmt::format("; joined by {}", layer.joined->name);
+        result.touched.push_back(
+            {problem.join->tensor, stored_bytes(workspace.graph.tensors[problem.join->tensor]).value()});
+    }
     result.steps = std::make_shared<GemmSteps>(workspace, index, std::move(problem), tiling);
     return result;
 }
@@ -192,8 +197,8 @@ Lowered lower_at(std::vector<Placement> placements, const Graph& graph, const Sy
         const Layer& layer = graph.layers[i];
         const auto index = static_cast<std::int32_t>(i);
         const LayerPlan planned = plan(workspace, index);
-        workspace.emitter.add_layer({layer.name, std::string(op_name(layer.op)), planned.mapping,
-                                     macs(layer.op).value(), compulsory_bytes(workspace, layer, planned),
+        workspace.emitter.add_layer({layer.name, op_name(layer), planned.mapping, macs(layer.op).value(),
+                                     compulsory_bytes(workspace, layer, planned),
                                      capacity_dtype(spec.mxu, planned), planned.second_dtype});
         compulsory += weight_bytes(graph, layer, planned);
         pipeline.run(planned.steps, index);

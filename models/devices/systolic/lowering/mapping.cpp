@@ -82,6 +82,26 @@ void read_resident(const YamlNode& resident, const Graph& graph, Mistakes& mista
     }
 }
 
+void read_fused(const YamlNode& fused, const Graph& graph, Mistakes& mistakes, Mapping& mapping) {
+    mapping.fused.emplace();
+    mapping.fused_where = fused.where;
+    if (fused.kind != YamlNode::Kind::Sequence) {
+        mistakes.add(fused.where, fmt::format("'fused' must be a list of elementwise layers, not {}",
+                                              to_string(fused.kind)));
+        return;
+    }
+    std::vector<std::string> known;
+    for (const Layer& layer : graph.layers)
+        if (std::holds_alternative<Elementwise>(layer.op)) known.push_back(layer.name);
+    for (const YamlNode& item : fused.items) {
+        if (std::ranges::find(known, item.scalar) == known.end())
+            mistakes.add(item.where,
+                         fmt::format("'{}' is no elementwise layer of '{}'{}", excerpt(item.scalar),
+                                     graph.name, did_you_mean(item.scalar, known)));
+        mapping.fused->push_back(item.scalar);
+    }
+}
+
 }  // namespace
 
 Mapping read_mapping(const YamlNode& document, const Graph& graph) {
@@ -98,6 +118,7 @@ Mapping read_mapping(const YamlNode& document, const Graph& graph) {
         read_layers(*layers, graph, mistakes, mapping);
     if (const YamlNode* resident = keys.optional("resident"))
         read_resident(*resident, graph, mistakes, mapping);
+    if (const YamlNode* fused = keys.optional("fused")) read_fused(*fused, graph, mistakes, mapping);
     keys.finish();
     mistakes.throw_if_any();
     return mapping;
@@ -125,6 +146,7 @@ const LayerMapping* find_mapping(const Mapping& mapping, const Graph& graph, std
 std::string to_yaml(const Mapping& mapping, const Graph& graph, const std::string& device) {
     std::string text = fmt::format("mapping: {} on {}\n", graph.name, device);
     if (mapping.resident) text += fmt::format("resident: [{}]\n", fmt::join(*mapping.resident, ", "));
+    if (mapping.fused) text += fmt::format("fused: [{}]\n", fmt::join(*mapping.fused, ", "));
     text += mapping.layers.empty() ? "layers: {}\n" : "layers:\n";
     for (std::size_t i = 0; i < graph.layers.size(); ++i) {
         const LayerMapping* const found = find_mapping(mapping, graph, i);

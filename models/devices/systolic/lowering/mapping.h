@@ -31,10 +31,13 @@ struct Mapping {
     /// Activations that stay in the scratchpad; nothing: for the machine's rules to choose.
     std::optional<std::vector<std::string>> resident;
     SourceMark resident_where;
+    /// Elementwise layers that join the matrix product before them; nothing: all that can.
+    std::optional<std::vector<std::string>> fused;
+    SourceMark fused_where;
 };
 
 /// Throws UserError with every mistake: keys that are unknown or missing, layers that `graph` lacks or that
-/// are no matmul, conv2d or conv3d, tensors that are no activations.
+/// are no matmul, conv2d or conv3d, tensors that are no activations, fusions of what is not elementwise.
 Mapping read_mapping(const config::YamlNode& document, const Graph& graph);
 
 /// The layers of `graph` in order; read_mapping() reads it back. Layers of a repeated block that `mapping`

@@ -127,7 +127,7 @@ double Candidate::dram_bytes(std::int64_t k_tiles) const {
     const double input = real(b_.load_bytes) * real(r_.shared_input ? 1 : r_.items);
     const double weights = real(r_.items) * real(r_.n_tiles * r_.k_tiles * r_.weight_tile_bytes);
     return input * input_reads() * row_openings(k_tiles) + weights * weight_reads() +
-           real(r_.output_bytes + r_.arriving_bytes);
+           real(r_.output_bytes + r_.joined_bytes + r_.arriving_bytes);
 }
 
 double Candidate::input_reads() const {

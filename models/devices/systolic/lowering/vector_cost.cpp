@@ -23,10 +23,13 @@ std::int64_t function_cost(const VectorSpec::Cost& cost, Function function) {
     return cost.transcendental;
 }
 
-std::int64_t drain_cost(const VectorSpec& vector, int operations, Function post) {
+std::int64_t drain_cost(const VectorSpec& vector, int operations, Function post,
+                        std::optional<Function> joined) {
     const std::int64_t simple = vector.cost.simple, function = function_cost(vector.cost, post);
+    const std::int64_t behind = joined ? function_cost(vector.cost, *joined) : 0;
     // Conversion and each operation are a stage each.
-    return vector.pipelined_drains ? std::max(simple, function) : (1 + operations) * simple + function;
+    if (vector.pipelined_drains) return std::max({simple, function, behind});
+    return (1 + operations + (joined ? 1 : 0)) * simple + function + behind;
 }
 
 std::int64_t scaling_cost(const VectorSpec::Cost& cost) {

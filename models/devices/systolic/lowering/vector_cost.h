@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "models/devices/systolic/spec/spec.h"
 #include "sim/workload/operators.h"
@@ -11,9 +12,11 @@ namespace systole::systolic {
 
 /// Of a function; 0 for none.
 std::int64_t function_cost(const VectorSpec::Cost& cost, Function function);
-/// Of draining an accumulator: so many simple operations (bias, scale), function, conversion to the output's
-/// type; their sum, or the slowest one.
-std::int64_t drain_cost(const VectorSpec& vector, int operations, Function post);
+/// Of draining an accumulator: so many simple operations (bias, scale), function, what joins it (an operation
+/// with another tensor, and the function behind that), conversion to the output's type; their sum, or the
+/// slowest one.
+std::int64_t drain_cost(const VectorSpec& vector, int operations, Function post,
+                        std::optional<Function> joined = std::nullopt);
 /// A multiplication by a scale and the conversion.
 std::int64_t scaling_cost(const VectorSpec::Cost& cost);
 /// A row's maximum, then per element subtract and exp, the sum, and a multiplication by its inverse.

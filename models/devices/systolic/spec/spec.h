@@ -108,6 +108,7 @@ struct PlacementSpec {
     Bytes input_buffer;               ///< scratchpad for staged input tiles, when activations live in DRAM
     Bytes weight_buffer;  ///< scratchpad for staged weights: tiles, when the FIFO reads from there; biases
     Bytes output_buffer;  ///< scratchpad for tiles on their way out
+    bool fuse = false;  ///< elementwise work joins the matrix product before it (sim/workload/fused_graph.h)
 };
 
 /// Known faults of simulators that we can reproduce, to be compared with them number by number. All off on a

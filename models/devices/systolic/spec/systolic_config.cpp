@@ -166,6 +166,10 @@ PlacementSpec read_placement(Section placement) {
     spec.weight_buffer = placement.bytes(
         "weight_buffer", "scratchpad for staged weights (biases and the like when tiles come from DRAM)",
         size);
+    spec.fuse = placement.flag("fuse",
+                               "elementwise work with the results of a matrix product is done while they "
+                               "leave the accumulators",
+                               false);
     return spec;
 }
 
