@@ -8,7 +8,8 @@
 namespace systole {
 
 void Dram::fix_until_now() {
-    SYSTOLE_CHECK(in_time_ || held_.empty(), "{}: asked while {} requests stand before full doors", name(), held_.size());
+    SYSTOLE_CHECK(in_time_ || held_.empty(), "{}: asked while {} requests stand before full doors", name(),
+                  held_.size());
     for (Group& group : channels_.groups()) advance(group, clock_now());
     sleep();
 }
