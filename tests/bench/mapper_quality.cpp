@@ -117,7 +117,9 @@ void for_each_mapping(const Question& q, const SystolicSpec& spec,
                             layer.columns = std::min(columns, q.n);
                             layer.depth = std::min(depth, q.k);
                             layer.over_m = over_m, layer.over_n = over_n, layer.m_outer = m_outer;
-                            see({{{q.graph.layers.front().name, layer}}, std::nullopt, {}});
+                            Mapping mapping;
+                            mapping.layers.emplace(q.graph.layers.front().name, layer);
+                            see(mapping);
                         }
 }
 

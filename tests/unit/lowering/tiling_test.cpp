@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the mapper weighs, on sizes that can be followed by hand.
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "models/devices/systolic/lowering/tiling.h"
@@ -84,6 +85,19 @@ TEST_CASE("What must arrive before the first round begins is weighed") {
     const std::int64_t there = first_rows();
     r.arriving_bytes = 512 * 8 * 256;
     CHECK(first_rows() < there);
+}
+
+TEST_CASE("Results whose rows lie unluckily apart leave in blocks that reach all buses") {
+    TilingRequest r = request(512, 16, 1, 1);
+    r.output_pitch = 16 * 128 * 2;
+    r.output_bytes = 512 * r.output_pitch;
+    const std::int64_t before = choose_tiling(r).value().n_tiles;
+    // A block of eight columns of tiles, or more, reaches all buses; one reaches an eighth.
+    r.spread = [](std::int64_t, std::int64_t bytes) {
+        return std::min(1.0, static_cast<double>(bytes) / (8 * 128 * 2));
+    };
+    CHECK(before < 8);
+    CHECK(choose_tiling(r).value().n_tiles >= 8);
 }
 
 }  // namespace systole::systolic

@@ -53,6 +53,10 @@ TilingRequest tiling_request(const Workspace& workspace, const GemmProblem& p, s
         workspace.flow.stored_in_dram(p.output) ? stored_bytes(workspace.graph.tensors[p.output]).value() : 0;
     if (p.join && !workspace.flow.resident(p.join->tensor))
         r.joined_bytes = stored_bytes(workspace.graph.tensors[p.join->tensor]).value();
+    r.output_pitch = row_bytes(workspace.dtype(p.output), (p.groups ? p.items : 1) * p.n).value();
+    r.spread = [&spread = workspace.spread](std::int64_t pitch, std::int64_t bytes) {
+        return spread.of(pitch, bytes);
+    };
     r.arriving_bytes = workspace.flow.to_arrive(p.input);
     r.issue_cycles = spec.sequencer.issue_cycles.value();
     r.mxus = mxu.count;

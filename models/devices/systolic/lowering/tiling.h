@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,9 +37,12 @@ struct TilingRequest {
     std::int64_t weight_tile_bytes = 0;      ///< one K tile by one N tile
     std::int64_t parameter_bytes = 0;        ///< staged beside the weights, per N tile (bias)
     std::int64_t output_bytes = 0;           ///< to DRAM; 0: they stay on chip
-    std::int64_t joined_bytes = 0;           ///< from DRAM, read when results leave
-    std::int64_t arriving_bytes = 0;         ///< of a resident input, still on their way from DRAM
-    std::int64_t issue_cycles = 0;           ///< of the sequencer, for each command
+    std::int64_t output_pitch = 0;           ///< bytes between rows of outputs in DRAM
+    /// Share of the memory's bandwidth that pieces of rows have, from their pitch and bytes; nothing: all.
+    std::function<double(std::int64_t, std::int64_t)> spread;
+    std::int64_t joined_bytes = 0;    ///< from DRAM, read when results leave
+    std::int64_t arriving_bytes = 0;  ///< of a resident input, still on their way from DRAM
+    std::int64_t issue_cycles = 0;    ///< of the sequencer, for each command
 
     Dataflow dataflow = Dataflow::WeightStationary;
     bool direct = false;  ///< tiles are shifted straight out of the scratchpad

@@ -32,7 +32,7 @@ double Candidate::cycles(std::int64_t k_tiles) const {
     const double loads = dram_bytes(k_tiles) * memory + descriptors(k_tiles) * setup;
     const double compute = compute_cycles(k_tiles);
     const double round = compute / rounds(), step = round / k_steps(k_tiles);
-    const double outputs = real(r_.output_bytes) * memory;
+    const double outputs = output_bytes() * memory;
     const double stores = r_.output_bytes == 0 ? 0 : std::max(outputs, results() * setup);
     const double issue = commands(k_tiles) * real(r_.issue_cycles);
     const double drain = drain_cycles();
@@ -116,18 +116,34 @@ double Candidate::first_bytes(std::int64_t k_tiles) const {
     return real(input_step(k_tiles) + weight_step(k_tiles)) + arriving;
 }
 
-/// How much longer the input takes because of the rows that are opened for parts of them.
+/// How much longer the input takes because of the DRAM rows that are opened for parts of them, and of buses
+/// that its pieces do not reach.
 double Candidate::row_openings(std::int64_t k_tiles) const {
     if (b_.k_tile_bytes == 0 || b_.tile_bytes == 0) return 1;
     const double used = std::min(1.0, real(b_.k_tile_bytes) * real(k_tiles) / real(b_.tile_bytes));
-    return (1 + kRowOpening / (kRowBytes * used)) / (1 + kRowOpening / kRowBytes);
+    const std::int64_t pitch = b_.tile_bytes / b_.rows, piece = b_.k_tile_bytes * k_tiles / b_.rows;
+    return (1 + kRowOpening / (kRowBytes * used)) / (1 + kRowOpening / kRowBytes) / spread(pitch, piece);
+}
+
+/// Of the bandwidth, the share that pieces of rows have.
+double Candidate::spread(std::int64_t pitch, std::int64_t bytes) const {
+    return r_.spread ? r_.spread(pitch, bytes) : 1;
+}
+
+/// Of outputs, and of what joins them, as many as would take as long if they reached all buses. Blocks beside
+/// each other leave together.
+double Candidate::output_bytes() const {
+    const std::int64_t columns = std::min(t_.split_n, n_blocks_) * t_.n_tiles * r_.tile.n_unit;
+    const std::int64_t all = r_.n * (r_.shared_input ? r_.items : 1);
+    const std::int64_t row = r_.output_pitch * std::min(columns, all) / all;
+    return real(r_.output_bytes + r_.joined_bytes) / spread(r_.output_pitch, row);
 }
 
 double Candidate::dram_bytes(std::int64_t k_tiles) const {
     const double input = real(b_.load_bytes) * real(r_.shared_input ? 1 : r_.items);
     const double weights = real(r_.items) * real(r_.n_tiles * r_.k_tiles * r_.weight_tile_bytes);
-    return input * input_reads() * row_openings(k_tiles) + weights * weight_reads() +
-           real(r_.output_bytes + r_.joined_bytes + r_.arriving_bytes);
+    return input * input_reads() * row_openings(k_tiles) + weights * weight_reads() + output_bytes() +
+           real(r_.arriving_bytes);
 }
 
 double Candidate::input_reads() const {

@@ -40,7 +40,8 @@ Workspace::Workspace(const Graph& graph_, const SystolicSpec& spec_, const Proto
       inputs(ring(spec_, 1, spec_.placement.input_buffer)),
       weights(ring(spec_, 2, spec_.placement.weight_buffer)),
       outputs(ring(spec_, 3, spec_.placement.output_buffer)),
-      accumulators(static_cast<std::size_t>(spec_.mxu.count), BufferRing(0, spec_.mxu.accumulator_rows)) {
+      accumulators(static_cast<std::size_t>(spec_.mxu.count), BufferRing(0, spec_.mxu.accumulator_rows)),
+      spread(spec_.memory) {
     const std::int64_t end = area(spec, 3) + spec.placement.output_buffer.value();
     if (end > spec.scratchpad.capacity.value()) {
         throw UserError(fmt::format("{}: the scratchpad areas need {} B, the scratchpad has {} B", spec.name,

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/devices/systolic/lowering/buffer_ring.h"
+#include "models/devices/systolic/lowering/bus_spread.h"
 #include "models/devices/systolic/lowering/emitter.h"
 #include "models/devices/systolic/lowering/mapping.h"
 #include "models/devices/systolic/lowering/tensor_flow.h"
@@ -31,6 +32,7 @@ struct Workspace {
     std::vector<BufferRing> accumulators;  ///< by matrix unit; in rows
     bool runs_of_folds = false;            ///< consecutive folds may be one command
     const Mapping* mapping = nullptr;      ///< by hand, for the layers that it has
+    mutable BusSpread spread;              ///< how rows of tensors fall on the memory's buses
     Mapping used;                          ///< of all matrix layers so far
 
     /// Where biases and other parameters of the vector unit are staged: the weight ring, or on a machine
