@@ -83,7 +83,8 @@ std::string in_one_line(const UserError& error) {
 Graph operator_graph(const LoadedDevice& device, const std::string& op, OperatorKeys keys,
                      const SourceMark& where) {
     const bool says_all_types = keys.contains("dtype_a") && keys.contains("dtype_b");
-    if (keys["dtype"].empty() && !says_all_types) {
+    const bool has_own_default = op == "dequantize";  // of narrow numbers
+    if (keys["dtype"].empty() && !says_all_types && !has_own_default) {
         if (!device.device->supports(DType::Bf16))
             throw UserError(where, fmt::format("dtype is missing, and {} has no bf16, the default; it has {}",
                                                device.name, supported_names(*device.device)));

@@ -252,6 +252,7 @@ SingleDtypes read_dtypes(Keys& keys, const Operator& op) {
     if (std::holds_alternative<Embedding>(op))
         return {DType::Int32, dtype, keys.dtype("dtype_out").value_or(dtype)};
     if (std::holds_alternative<Gather>(op)) return {dtype, DType::Int32, dtype};
+    if (std::holds_alternative<Collective>(op)) return {dtype, dtype, dtype};
     if (const auto* scaling = std::get_if<Scaling>(&op)) {
         const bool narrow = scaling->kind == Scaling::Kind::Quantize;
         const DType from = keys.dtype("dtype").value_or(narrow ? DType::Bf16 : DType::Int8);

@@ -95,9 +95,11 @@ class Mapping(ProgramTest):
                 (LAYER.replace("columns: 256", "columns: 640"), "640 columns are neither"),
                 (LAYER.replace("depth: 256", "depth: 100"), "tiles of at most 128, and none ends at 100"),
                 (LAYER.replace("over_m: 2", "over_m: 4"), "it takes 8 matrix units of 4"),
+                (LAYER.replace("columns: 256", "columns: 512"), "2 matrix units cannot share 1 blocks of columns"),
+                (LAYER.replace("rows: 128", "rows: 512"), "2 matrix units cannot share 1 blocks of rows"),
                 (LAYER.replace("over_batch: 1, over_m: 2", "over_batch: 2, over_m: 1"), "cannot share 1 batch items"),
-                (LAYER.replace("rows: 128, columns: 256", "rows: 512, columns: 512").replace("over_m: 2", "over_m: 1"),
-                 None)):
+                (LAYER.replace("rows: 128, columns: 256", "rows: 512, columns: 512")
+                 .replace("over_m: 2, over_n: 2", "over_m: 1, over_n: 1"), None)):
             with self.subTest(layer=layer):
                 arguments = ("op", *MATMUL, "--mapping", self.mapping(layer))
                 if reason is None:

@@ -294,6 +294,26 @@ class Operators(ProgramTest):
         self.write("linked.program", "systole-program 2\nlink_in layer=0\n")
         self.assertIn("unknown unit 'link_in'", self.refusal("run", "tpu_v1", "--program", "linked.program"))
 
+    def test_what_is_dequantized_is_narrow_unless_it_says_otherwise(self):
+        for dtype, read in ((), 512 * 512), (("dtype=bf16",), 2 * 512 * 512):
+            run = self.run_of("op", "tpu_v4", "dequantize", "rows=512", "cols=512", *dtype)
+            self.assertEqual(run["total"]["bytes"]["dram_read"], read)
+
+    def test_chips_exchange_what_they_have_in_its_own_format(self):
+        self.assertIn("unknown key 'dtype_out'", self.refusal("op", "tpu_v4", "collective", "kind=all_reduce",
+                                                              "elements=10", "chips=2", "dtype_out=int8"))
+
+    def test_a_pair_of_formats_with_no_rate_is_refused(self):
+        self.assertIn("no matrix unit takes dtype 'int8' with 'int16'",
+                      self.refusal("op", "tpu_v1", "matmul", "m=64", "n=64", "k=64", "dtype=int8", "dtype_b=int16",
+                                   "--set", "mxu.rate.int8xint16=0"))
+
+    def test_rows_of_pixels_of_a_transposed_convolution_leave_whole(self):
+        # 64 phases of 32 rows of 32 pixels, each row one descriptor of 16 cycles.
+        run = self.run_of("op", "tpu_v4", "conv_transpose", "n=1", "h=32", "w=32", "c=64", "k=32", "r=8", "s=8",
+                          "stride=8", "dtype=bf16")
+        self.assertLess(run["total"]["cycles"], 3 * 64 * 32 * 16)
+
     def test_formats_of_weights_are_columns_of_a_table(self):
         self.write("formats.csv", "op,m,n,k,dtype_b,scales,group,sparsity,fused\n"
                                   "matmul,64,256,256,,,,,\nmatmul,64,256,256,int4,group,64,,\n"

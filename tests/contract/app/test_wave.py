@@ -275,6 +275,9 @@ class BadInput(Wave):
                                                    f"{DEVICE}.mxu0.pe_0_9.sum"))
         self.refusal("wave", DEVICE, *MATMUL, "-o", "w.vcd", "--signals", "*.dram.*")  # this one is ideal
         self.refusal("wave", DEVICE, *MATMUL, "--list-signals", "--signals", "nothing")
+        self.assertIn("computes with all weights",
+                      self.refusal("wave", DEVICE, "matmul", "m=8", "n=8", "k=8", "sparsity=2:4", "-o", "w.vcd",
+                                   "--set", "mxu.sparsity=2:4"))
         for empty in ("", "*.clock,", ",*.clock"):
             self.assertIn("empty pattern", self.refusal("wave", DEVICE, *MATMUL, "-o", "w.vcd", "--signals", empty))
 

@@ -49,10 +49,13 @@ TilingRequest tiling_request(const Workspace& workspace, const GemmProblem& p, s
     r.parameter_capacity = workspace.parameters().capacity();
     for (const TensorId column : p.columns)
         r.parameter_bytes += row_bytes(workspace.dtype(column), p.tile.n_unit).value();
-    r.output_bytes =
-        workspace.flow.stored_in_dram(p.output) ? stored_bytes(workspace.graph.tensors[p.output]).value() : 0;
+    // Of a layer that is several problems, its own share.
+    r.output_bytes = workspace.flow.stored_in_dram(p.output)
+                         ? p.items * p.m * row_bytes(workspace.dtype(p.output), p.n).value()
+                         : 0;
     if (p.join && !workspace.flow.resident(p.join->tensor))
         r.joined_bytes = stored_bytes(workspace.graph.tensors[p.join->tensor]).value();
+    r.store_rows = p.pixels ? p.pixels->group() : 0;
     r.output_pitch = row_bytes(workspace.dtype(p.output), (p.groups ? p.items : 1) * p.n).value();
     r.spread = [&spread = workspace.spread](std::int64_t pitch, std::int64_t bytes) {
         return spread.of(pitch, bytes);

@@ -18,7 +18,8 @@ std::string rates(const MxuSpec& mxu) {
         if (mxu.rate[i]) add(dtype_names()[i]);
     }
     for (const auto& [formats, rate] : mxu.mixed_rate)
-        add(fmt::format("{} with {}", to_string(formats.first), to_string(formats.second)));
+        if (rate.macs > 0)
+            add(fmt::format("{} with {}", to_string(formats.first), to_string(formats.second)));
     return names;
 }
 

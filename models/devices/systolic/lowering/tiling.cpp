@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "models/devices/systolic/lowering/tiling_candidate.h"
+#include "sim/base/units.h"
 
 namespace systole::systolic {
 namespace {
@@ -83,6 +84,12 @@ std::string obstacle(const TilingRequest& r, const Tiling& tiling) {
     if (tiling.split_items > (r.shared_input ? 1 : r.items))
         return fmt::format("{} matrix units cannot share {} {}", tiling.split_items, r.items,
                            r.shared_input ? "groups, which run one by one" : "batch items");
+    const std::int64_t blocks[] = {r.row_blockings[tiling.blocking].blocks,
+                                   ceil_div(r.n_tiles, tiling.n_tiles) * (r.shared_input ? r.items : 1)};
+    if (tiling.split_m > blocks[0])
+        return fmt::format("{} matrix units cannot share {} blocks of rows", tiling.split_m, blocks[0]);
+    if (tiling.split_n > blocks[1])
+        return fmt::format("{} matrix units cannot share {} blocks of columns", tiling.split_n, blocks[1]);
     const std::int64_t columns = std::min(r.n, tiling.n_tiles * r.tile.n_unit);
     const std::int64_t rows = r.tile.accumulator_rows(r.row_blockings[tiling.blocking].rows, columns);
     if (rows > r.accumulator_room)

@@ -37,6 +37,7 @@ struct TilingRequest {
     std::int64_t weight_tile_bytes = 0;      ///< one K tile by one N tile
     std::int64_t parameter_bytes = 0;        ///< staged beside the weights, per N tile (bias)
     std::int64_t output_bytes = 0;           ///< to DRAM; 0: they stay on chip
+    std::int64_t store_rows = 0;             ///< of results that a descriptor takes; 0: of a whole block
     std::int64_t output_pitch = 0;           ///< bytes between rows of outputs in DRAM
     /// Share of the memory's bandwidth that pieces of rows have, from their pitch and bytes; nothing: all.
     std::function<double(std::int64_t, std::int64_t)> spread;

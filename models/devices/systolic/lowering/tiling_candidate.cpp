@@ -40,6 +40,7 @@ std::int64_t Candidate::busy_units() const {
 bool Candidate::worth_its_idle_units() const {
     const std::int64_t blocks = (r_.shared_input ? 1 : r_.items) * b_.blocks * n_blocks_;
     const std::int64_t units = t_.split_items * t_.split_m * t_.split_n;
+    if (busy_units() < units) return false;
     return units == r_.mxus || units == 1 ||
            item_rounds_ * m_rounds_ * n_rounds_ <= ceil_div(blocks, r_.mxus);
 }

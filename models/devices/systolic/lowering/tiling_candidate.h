@@ -20,8 +20,9 @@ class Candidate {
 public:
     Candidate(const TilingRequest& request, const Tiling& tiling);
 
-    /// Whether all matrix units have work; or as many as deal the blocks in no more rounds than all would,
-    /// for these wait less for their first tiles, and end together; or a single one has.
+    /// Whether all units that the tiling deals have a block; and these are all that there are; or as many as
+    /// deal the blocks in no more rounds than all would, for these wait less for their first tiles, and end
+    /// together; or a single one has.
     bool worth_its_idle_units() const;
 
     // Steps of so many K tiles: bytes that one stages.

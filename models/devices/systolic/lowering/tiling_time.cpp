@@ -161,9 +161,10 @@ double Candidate::weight_reads() const {
     return kept <= real(r_.weight_capacity) ? 1 : real(m_rounds_);
 }
 
-/// Blocks of results, each of which leaves by a descriptor.
+/// Descriptors by which results leave: one for each block, or for some rows of it.
 double Candidate::results() const {
-    return real(b_.blocks) * real(n_blocks_) * real(r_.shared_input ? 1 : r_.items);
+    return real(r_.store_rows == 0 ? 1 : ceil_div(b_.rows, r_.store_rows)) * real(b_.blocks) *
+           real(n_blocks_) * real(r_.shared_input ? 1 : r_.items);
 }
 
 /// One for each column of weight tiles, and for each block of inputs, of a step.

@@ -249,8 +249,9 @@ MarkedRun marked_run(Machine& machine, const SystolicSpec& spec, const Protocol&
         if (spec.mxu.rate[i])
             result.dtypes.push_back({dtype_names()[i], peak_of(spec, {static_cast<DType>(i), {}})});
     for (const auto& [both, rate] : spec.mxu.mixed_rate)
-        result.dtypes.push_back(
-            {fmt::format("{}x{}", to_string(both.first), to_string(both.second)), spec.pes() * rate});
+        if (rate.macs > 0)
+            result.dtypes.push_back(
+                {fmt::format("{}x{}", to_string(both.first), to_string(both.second)), spec.pes() * rate});
     result.layers = rows.layers();
     result.total = rows.total(result.layers, formats);
     result.critical_path = rows.path(machine.record.last(), Ticks(0));

@@ -9,7 +9,7 @@ std::optional<MacRate> MxuSpec::rate_of(DType activations, std::optional<DType> 
     const std::optional<MacRate>& own = rate[static_cast<std::size_t>(activations)];
     if (!second || *second == activations) return own;
     const auto pair = mixed_rate.find({activations, *second});
-    if (pair != mixed_rate.end()) return pair->second;
+    if (pair != mixed_rate.end()) return pair->second.macs > 0 ? std::optional(pair->second) : std::nullopt;
     const std::optional<MacRate>& other = rate[static_cast<std::size_t>(*second)];
     return own && other ? std::min(own, other) : std::nullopt;
 }

@@ -69,7 +69,7 @@ void read_rates(config::Section mxu, MxuSpec& spec) {
                                   key, fmt::join(dtype_names(), ", "), did_you_mean(key, dtype_names())));
         else if (value.macs > 0 && formats->first == formats->second)
             spec.rate[static_cast<std::size_t>(formats->first)] = value;
-        else if (value.macs > 0)
+        else if (formats->first != formats->second)
             spec.mixed_rate.emplace(*formats, value);
         zeros += value.macs == 0;
     }

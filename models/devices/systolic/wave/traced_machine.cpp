@@ -35,8 +35,15 @@ bool wants_registers(const SystolicSpec& spec, const Program& program, const std
     return question.wanted();
 }
 
+/// What the grid does not compute, though the machine does.
 void refuse_rates(const SystolicSpec& spec, const Program& program) {
-    for (const MatrixPass& pass : program.passes)
+    for (const MatrixPass& pass : program.passes) {
+        if (pass.sparsity > 1)
+            throw UserError(fmt::format(
+                "the PE grid, which has the registers, computes with all weights, and {} skips those "
+                "that a pattern leaves out; write --set mxu.sparsity=none, or --signals without '*.pe_*', "
+                "'*.acc_*' and edges",
+                spec.name));
         if (const MacRate rate = spec.mxu.rate_of(pass.dtype, pass.second_dtype).value(); rate > MacRate{1})
             throw UserError(
                 fmt::format("the PE grid, which has the registers, computes one MAC per PE and cycle, and "
@@ -44,6 +51,7 @@ void refuse_rates(const SystolicSpec& spec, const Program& program) {
                             "write --set mxu.rate.{2}=1, another dtype, or --signals without '*.pe_*', "
                             "'*.acc_*' and edges",
                             spec.name, rate.macs, to_string(pass.dtype)));
+    }
 }
 
 }  // namespace
