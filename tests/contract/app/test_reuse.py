@@ -22,7 +22,8 @@ class Reuse(ProgramTest):
         for key in ("macs", "matrix_macs", "bytes"):
             self.assertEqual(total[key], other[key])
         for name, share in total["classes"].items():
-            self.assertAlmostEqual(share, other["classes"][name], delta=0.005)
+            # Who waits for whom, where memory and arrays are about as fast, changes from turn to turn.
+            self.assertAlmostEqual(share, other["classes"][name], delta=0.01)
         self.assertEqual([row["name"] for row in reused["layers"]], [row["name"] for row in whole["layers"]])
         self.assertFalse(any(row["reused"] for row in whole["layers"]))
         counts = {(stat["path"], stat["name"]): stat["value"] for stat in whole["stats"]}
