@@ -7,7 +7,7 @@
 namespace systole {
 
 std::string op_name(const Layer& layer) {
-    const std::string own(op_name(layer.op));
+    std::string own(op_name(layer.op));
     if (!layer.joined) return own;
     return fmt::format("{} + {}", own, elementwise_kinds()[static_cast<std::size_t>(layer.joined->kind)]);
 }

@@ -48,7 +48,7 @@ std::int64_t Keys::integer(std::string_view key, std::int64_t low, std::optional
 }
 
 std::vector<std::int64_t> Keys::sizes(std::string_view key, std::string_view names, std::size_t count) {
-    const std::vector<std::int64_t> ones(count, 1);
+    std::vector<std::int64_t> ones(count, 1);
     const YamlNode* node = required(key, fmt::format("n or {}", names));
     if (!node) return ones;
     if (node->kind != YamlNode::Kind::Sequence)
