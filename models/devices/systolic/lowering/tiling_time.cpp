@@ -36,11 +36,13 @@ double Candidate::cycles(std::int64_t k_tiles) const {
     const double stores = r_.output_bytes == 0 ? 0 : std::max(outputs, results() * setup);
     const double issue = commands(k_tiles) * real(r_.issue_cycles);
     const double drain = drain_cycles();
-    const double last = (drain + outputs) / rounds();
+    const double last = (drain + outputs) / rounds() - last_shift();
     const double hidden = loads + compute + drain - std::max({loads, compute, drain});
-    return std::max({first + compute + last, loads + step + last, first + round + std::max(stores, drain),
+    const double first_results =
+        first + (keeps_weights() ? stream_cycles(real(b_.rows)) : round - last_shift());
+    return std::max({first + compute + last, loads + step + last, first_results + std::max(stores, drain),
                      issue}) +
-           kExposed * hidden + real(r_.array_rows + r_.array_cols) - last_shift();
+           kExposed * hidden + real(r_.array_rows + r_.array_cols);
 }
 
 double Candidate::rounds() const {
