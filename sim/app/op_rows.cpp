@@ -83,12 +83,10 @@ std::string in_one_line(const UserError& error) {
 Graph operator_graph(const LoadedDevice& device, const std::string& op, OperatorKeys keys,
                      const SourceMark& where) {
     const bool says_all_types = keys.contains("dtype_a") && keys.contains("dtype_b");
-    const bool has_own_default = op == "dequantize";  // of narrow numbers
-    if (keys["dtype"].empty() && !says_all_types && !has_own_default) {
+    if (keys["dtype"].empty() && !says_all_types) {
         if (!device.device->supports(DType::Bf16))
             throw UserError(where, fmt::format("dtype is missing, and {} has no bf16, the default; it has {}",
                                                device.name, supported_names(*device.device)));
-        keys["dtype"] = "bf16";
     }
     for (const auto& [key, value] : device.device->operator_defaults(op))
         if (keys[key].empty()) keys[key] = value;

@@ -8,9 +8,10 @@
 namespace systole {
 namespace {
 
-/// What a convolution has whatever its dimensions.
-Conv2d read_conv(Keys& keys) {
-    Conv2d c;
+/// Feature map and kernel, of a convolution of any kind.
+template <class Conv>
+Conv read_kernel(Keys& keys) {
+    Conv c;
     c.batch = keys.integer("n", 1, 1);
     c.in_h = keys.integer("h", 1);
     c.in_w = keys.integer("w", 1);
@@ -20,6 +21,12 @@ Conv2d read_conv(Keys& keys) {
     c.kernel_w = keys.integer("s", 1);
     c.stride = keys.integer("stride", 1, 1);
     c.pad = keys.integer("pad", 0, 0);
+    return c;
+}
+
+/// What a convolution has whatever its dimensions.
+Conv2d read_conv(Keys& keys) {
+    auto c = read_kernel<Conv2d>(keys);
     c.dilation = keys.integer("dilation", 1, 1);
     c.groups = keys.integer("groups", 1, 1);
     c.format = read_weight_format(keys);
@@ -44,16 +51,7 @@ Single read_single_conv3d(Keys& keys) {
 }
 
 Single read_single_conv_transpose(Keys& keys) {
-    ConvTranspose c;
-    c.batch = keys.integer("n", 1, 1);
-    c.in_h = keys.integer("h", 1);
-    c.in_w = keys.integer("w", 1);
-    c.in_c = keys.integer("c", 1);
-    c.out_c = keys.integer("k", 1);
-    c.kernel_h = keys.integer("r", 1);
-    c.kernel_w = keys.integer("s", 1);
-    c.stride = keys.integer("stride", 1, 1);
-    c.pad = keys.integer("pad", 0, 0);
+    auto c = read_kernel<ConvTranspose>(keys);
     c.out_pad = keys.integer("out_pad", 0, 0);
     if (c.out_h() > kMaxInteger || c.out_w() > kMaxInteger)
         keys.fail(fmt::format("its output of {} x {} pixels has more than {} rows or columns", c.out_h(),

@@ -5,7 +5,8 @@ import unittest
 
 from program import ProgramTest
 
-BERT = ("bert_base", "--set", "workload.layers=24", "--set", "workload.seq=256")
+SHORT = ("bert_base", "--set", "workload.layers=24")
+BERT = (*SHORT, "--set", "workload.seq=256")  # of 128 tokens the turns differ too much on tpu_v4 to be reused
 
 
 class Reuse(ProgramTest):
@@ -22,8 +23,7 @@ class Reuse(ProgramTest):
         for key in ("macs", "matrix_macs", "bytes"):
             self.assertEqual(total[key], other[key])
         for name, share in total["classes"].items():
-            # Who waits for whom, where memory and arrays are about as fast, changes from turn to turn.
-            self.assertAlmostEqual(share, other["classes"][name], delta=0.01)
+            self.assertAlmostEqual(share, other["classes"][name], delta=0.005)
         self.assertEqual([row["name"] for row in reused["layers"]], [row["name"] for row in whole["layers"]])
         self.assertFalse(any(row["reused"] for row in whole["layers"]))
         counts = {(stat["path"], stat["name"]): stat["value"] for stat in whole["stats"]}
@@ -42,18 +42,26 @@ class Reuse(ProgramTest):
         self.assertIn(" *", self.answer("run", "tpu_v4", *BERT))
 
     def test_other_machines_and_protocols_agree_too(self):
-        self.compare("tpu_v4", "--set", "placement.activations=dram")
-        self.compare("tpu_v5e", "--set", "run.inputs_at=dram", "--set", "run.refresh_phase=1.3 us")
+        self.compare("tpu_v4", "--set", "placement.activations=dram", trace=SHORT)
+        self.compare("tpu_v5e", "--set", "run.inputs_at=dram", "--set", "run.refresh_phase=1.3 us", trace=SHORT)
 
     def test_a_decode_step_whose_turns_meet_refreshes_unevenly_agrees(self):
         run = self.compare("tpu_v7", trace=("llama3_8b", "--set", "workload.kv_len=1024", "--set", "workload.layers=48"))
         self.assertTrue(any(row["reused"] for row in run["layers"]))
 
     def test_without_refresh_it_is_exact(self):
+        whole_picoseconds = [word for clock in ("core", "memory") for word in ("--set", f"{clock}.clock=1 GHz")]
+        run, whole = (self.result("tpu_v4", *whole_picoseconds, "--set", "memory.refresh=off", "--set",
+                                  f"run.reuse={reuse}") for reuse in ("on", "off"))
+        self.assertTrue(any(row["reused"] for row in run["layers"]))
+        self.assertEqual(run["total"], whole["total"])
+
+    def test_clocks_of_broken_picoseconds_cost_one_a_turn(self):
         run, whole = (self.result("tpu_v4", "--set", "memory.refresh=off", "--set", f"run.reuse={reuse}")
                       for reuse in ("on", "off"))
         for key in ("cycles", "macs", "bytes"):
             self.assertEqual(run["total"][key], whole["total"][key])
+        self.assertTrue(any(row["reused"] for row in run["layers"]))
         left_out = len({row["name"].split(".")[1] for row in run["layers"] if row["reused"]})
         # Clock edges are rounded down to picoseconds, so equal turns differ by one.
         self.assertAlmostEqual(run["total"]["time_ns"], whole["total"]["time_ns"], delta=left_out / 1000)

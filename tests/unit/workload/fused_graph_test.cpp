@@ -135,6 +135,13 @@ TEST_CASE("what only some turns of a block could do none does", "[workload]") {
                          "      - {name: n, op: norm, kind: rms, in: sum}\n"));
     CHECK(fusions == Names{"block.0.a <- block.0.sum", "block.1.a <- block.1.sum", "block.2.a <- block.2.sum",
                            "block.3.a <- block.3.sum"});
+    // The outside reads the last turn's product.
+    Graph graph = graph_of(
+        trace_of("[4, 8]", block("      - {name: a, op: matmul, in: block_in, n: 8}\n"
+                                 "      - {name: sum, op: elementwise, kind: add, in: [a, block_in]}\n")));
+    CHECK(possible_fusions(graph).size() == 4);
+    graph.outputs.push_back(layer(graph, "block.3.a").output);
+    CHECK(possible_fusions(graph).empty());
     // A product before the block is read in its first turn only.
     CHECK(fusions_in("  - {name: before, op: matmul, in: x, n: 8}\n" +
                      block("      - {name: sum, op: elementwise, kind: add, in: [block_in, x]}\n"))

@@ -86,17 +86,7 @@ Token GemmSteps::drain_tile(Block& block, OutputTile& tile, Range m, Range n, co
 Tokens GemmSteps::fetch_joined(const TensorBox& box, const Destination& to, const Tokens& room) {
     if (!problem_.join || workspace_.flow.resident(problem_.join->tensor)) return room;
     const TensorId tensor = problem_.join->tensor;
-    Tokens after = room;
-    workspace_.flow.before_read(tensor, box.offset, box.end(), after);
-    Transfer transfer;
-    transfer.from = workspace_.flow.region(tensor, box);
-    transfer.to = {Place::Scratchpad, to.address, to.pitch};
-    transfer.rows = box.rows;
-    transfer.row_bytes = box.row_bytes;
-    transfer.operand = workspace_.operand(tensor);
-    const Token token = workspace_.emitter.transfer(unit_index(UnitKind::Load), transfer, after);
-    workspace_.flow.read_by(tensor, token);
-    return token;
+    return load(workspace_, tensor, workspace_.operand(tensor), {box, 0, to.pitch}, to.address, room);
 }
 
 /// A resident tensor is read where it lies, another where it was brought.

@@ -32,6 +32,21 @@ std::int64_t most_rows(const OutputShape& tile, const MxuSpec& mxu) {
     return tile.rows_are_m ? room : tile.m * std::max<std::int64_t>(1, room / tile.n_unit);
 }
 
+/// How results leave, and what joins them.
+void describe_results(const Workspace& workspace, const GemmProblem& p, TilingRequest& r) {
+    // Of a layer that is several problems, its own share.
+    r.output_bytes = workspace.flow.stored_in_dram(p.output)
+                         ? p.items * p.m * row_bytes(workspace.dtype(p.output), p.n).value()
+                         : 0;
+    if (p.join && !workspace.flow.resident(p.join->tensor))
+        r.joined_bytes = stored_bytes(workspace.graph.tensors[p.join->tensor]).value();
+    r.store_rows = p.pixels ? p.pixels->group() : 0;
+    r.output_pitch = row_bytes(workspace.dtype(p.output), (p.groups ? p.items : 1) * p.n).value();
+    r.spread = [&spread = workspace.spread](std::int64_t pitch, std::int64_t bytes) {
+        return spread.of(pitch, bytes);
+    };
+}
+
 /// All but the row blockings.
 TilingRequest tiling_request(const Workspace& workspace, const GemmProblem& p, std::int64_t depth) {
     const SystolicSpec& spec = workspace.spec;
@@ -49,17 +64,7 @@ TilingRequest tiling_request(const Workspace& workspace, const GemmProblem& p, s
     r.parameter_capacity = workspace.parameters().capacity();
     for (const TensorId column : p.columns)
         r.parameter_bytes += row_bytes(workspace.dtype(column), p.tile.n_unit).value();
-    // Of a layer that is several problems, its own share.
-    r.output_bytes = workspace.flow.stored_in_dram(p.output)
-                         ? p.items * p.m * row_bytes(workspace.dtype(p.output), p.n).value()
-                         : 0;
-    if (p.join && !workspace.flow.resident(p.join->tensor))
-        r.joined_bytes = stored_bytes(workspace.graph.tensors[p.join->tensor]).value();
-    r.store_rows = p.pixels ? p.pixels->group() : 0;
-    r.output_pitch = row_bytes(workspace.dtype(p.output), (p.groups ? p.items : 1) * p.n).value();
-    r.spread = [&spread = workspace.spread](std::int64_t pitch, std::int64_t bytes) {
-        return spread.of(pitch, bytes);
-    };
+    describe_results(workspace, p, r);
     r.arriving_bytes = workspace.flow.to_arrive(p.input);
     r.issue_cycles = spec.sequencer.issue_cycles.value();
     r.mxus = mxu.count;

@@ -2,25 +2,21 @@
 #include "models/devices/systolic/lowering/staging.h"
 
 namespace systole::systolic {
-namespace {
-
-Token load(Workspace& workspace, const Staging& staging, const StagedCopy& copy, std::int64_t tile,
+Token load(Workspace& workspace, TensorId tensor, Operand operand, const StagedCopy& copy, std::int64_t tile,
            const Tokens& room) {
-    const bool tracked = workspace.graph.tensors[staging.tensor].role != TensorRole::Weights;
+    const bool tracked = workspace.graph.tensors[tensor].role != TensorRole::Weights;
     Tokens after = room;
-    if (tracked) workspace.flow.before_read(staging.tensor, copy.from.offset, copy.from.end(), after);
+    if (tracked) workspace.flow.before_read(tensor, copy.from.offset, copy.from.end(), after);
     Transfer transfer;
-    transfer.from = workspace.flow.region(staging.tensor, copy.from);
+    transfer.from = workspace.flow.region(tensor, copy.from);
     transfer.to = {Place::Scratchpad, tile + copy.to, copy.to_stride};
     transfer.rows = copy.from.rows;
     transfer.row_bytes = copy.from.row_bytes;
-    transfer.operand = staging.operand;
+    transfer.operand = operand;
     const Token token = workspace.emitter.transfer(unit_index(UnitKind::Load), transfer, after);
-    if (tracked) workspace.flow.read_by(staging.tensor, token);
+    if (tracked) workspace.flow.read_by(tensor, token);
     return token;
 }
-
-}  // namespace
 
 bool stage(Workspace& workspace, BufferRing& ring, const TileKey& key, Holds& holds,
            const std::function<Staging()>& describe) {
@@ -31,7 +27,7 @@ bool stage(Workspace& workspace, BufferRing& ring, const TileKey& key, Holds& ho
         tile = ring.allocate(staging.bytes, key, room);
         if (tile == nullptr) return false;
         for (const StagedCopy& copy : staging.copies) {
-            tile->ready.add(load(workspace, staging, copy, tile->address, room));
+            tile->ready.add(load(workspace, staging.tensor, staging.operand, copy, tile->address, room));
         }
         if (staging.copies.empty()) tile->ready = room;  // all padding: nobody else remembers the last users
     }

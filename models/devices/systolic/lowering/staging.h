@@ -33,6 +33,11 @@ struct Staging {
     std::vector<StagedCopy> copies;
 };
 
+/// Loads one copy of a tensor into the tile at `tile`, once `room` is there and what it reads has been
+/// written.
+Token load(Workspace& workspace, TensorId tensor, Operand operand, const StagedCopy& copy, std::int64_t tile,
+           const Tokens& room);
+
 /// Makes the tile `key` present in `ring`, loading what `describe` says if it is not, and holds it. False
 /// when held tiles leave no room.
 bool stage(Workspace& workspace, BufferRing& ring, const TileKey& key, Holds& holds,
