@@ -188,8 +188,8 @@ void Allocator::place_residents() {
     const std::vector<std::size_t> last = last_readers();
     std::vector<std::int64_t> readers(graph_.tensors.size());
     std::vector<std::size_t> born(graph_.tensors.size());
-    for (std::size_t i = 0; i < graph_.layers.size(); ++i) {
-        born[root(graph_.layers[i].output)] = i;
+    for (std::size_t i = graph_.layers.size(); i-- > 0;) {
+        born[root(graph_.layers[i].output)] = i;  // the first one's that writes a part of it
         for (const TensorId input : graph_.layers[i].inputs) ++readers[root(input)];
     }
     const std::int64_t step = rules_.scratchpad_alignment.value();
@@ -216,9 +216,12 @@ void Allocator::place_activations() {
     const std::vector<std::size_t> last = last_readers();
     const std::int64_t base = rules_.activations == Space::Dram ? weights_end_ : 0;
     std::vector<std::vector<TensorId>> leaving(graph_.layers.size() + 1);
+    std::vector<bool> taken(graph_.tensors.size());
     FirstFit space;
-    const auto place = [&](TensorId id) {
-        if (stays(graph_.tensors[id]) || is_view(id) || is_placed(id)) return;
+    const auto place = [&](TensorId tensor) {
+        const TensorId id = root(tensor);  // layers may write parts of it, one after the other
+        if (stays(graph_.tensors[id]) || is_placed(id) || taken[id]) return;
+        taken[id] = true;
         placements_[id].address = base + space.take(padded_[id]);
         leaving[last[id]].push_back(id);
     };
@@ -231,8 +234,13 @@ void Allocator::place_activations() {
 }
 
 void Allocator::place_views() {
-    for (TensorId id = 0; id < graph_.tensors.size(); ++id)
-        if (is_view(id)) placements_[id] = placements_[*graph_.tensors[id].view_of];
+    for (TensorId id = 0; id < graph_.tensors.size(); ++id) {
+        if (!is_view(id)) continue;
+        const Bytes own = placements_[id].bytes;
+        placements_[id] = placements_[root(id)];
+        placements_[id].address += graph_.tensors[id].view_offset.value();
+        placements_[id].bytes = own;
+    }
 }
 
 void Allocator::check_capacity() const {

@@ -6,6 +6,14 @@
 
 namespace systole {
 
+const std::string& whole_name(const Layer& layer) {
+    return layer.slice ? layer.slice->whole : layer.name;
+}
+
+const std::string& whole_name(const Tensor& tensor) {
+    return tensor.slice ? tensor.slice->whole : tensor.name;
+}
+
 std::string op_name(const Layer& layer) {
     std::string own(op_name(layer.op));
     if (!layer.joined) return own;

@@ -19,14 +19,23 @@ using TensorId = std::size_t;
 
 enum class TensorRole { Input, Weights, Activation, KvCache };
 
+/// Of a layer or tensor that is one of `count` equal parts of the batch of another (sliced_graph.h).
+struct BatchSlice {
+    std::string whole;  ///< name of the other
+    std::int64_t index = 0, count = 1;
+    friend bool operator==(const BatchSlice&, const BatchSlice&) = default;
+};
+
 struct Tensor {
     std::string name;  ///< "conv1.weights"; an activation has its layer's name
     Shape shape;
     DType dtype = DType::Bf16;
     TensorRole role = TensorRole::Activation;
-    /// A reshape of that tensor: the same bytes at the same address. Never names another view.
+    /// A reshape of that tensor, or of a part: the same bytes at the same address. Never names another view.
     std::optional<TensorId> view_of = std::nullopt;
     WeightFormat format = {};  ///< of weights of a conv2d or matmul
+    Bytes view_offset = {};    ///< of a view: where in that tensor it begins
+    std::optional<BatchSlice> slice = {};
 };
 
 /// Elementwise work on the output of a matmul or conv2d before it is written (fused_graph.h), with the last
@@ -52,6 +61,7 @@ struct Layer {
     /// each group. Those of a group of a conv2d's or matmul's rows lie among the weights.
     std::optional<TensorId> scales = std::nullopt;
     std::optional<Joined> joined = {};
+    std::optional<BatchSlice> slice = {};
 };
 
 /// Layers that stand several times one behind the other: `turns` times so many layers, with so many tensors.
@@ -72,6 +82,10 @@ struct Graph {
         {};  ///< not those inside others, nor those whose turns differ in size
 };
 
+/// The layer's name, or that of the layer of which it is a part.
+const std::string& whole_name(const Layer& layer);
+/// The same of a tensor.
+const std::string& whole_name(const Tensor& tensor);
 /// The operator's, with what joined it: "conv2d + add".
 std::string op_name(const Layer& layer);
 /// "[1, 56, 56, 64]".

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "models/devices/systolic/explain/explain.h"
+#include "models/devices/systolic/lowering/batch_slices.h"
 #include "models/devices/systolic/lowering/fusion.h"
 #include "models/devices/systolic/lowering/lower.h"
 #include "models/devices/systolic/lowering/mapped_turns.h"
@@ -19,6 +20,7 @@
 #include "models/devices/systolic/wave/traced_machine.h"
 #include "models/devices/systolic/wave/wave_probe.h"
 #include "sim/base/check.h"
+#include "sim/device/merged_parts.h"
 #include "sim/kernel/kernel.h"
 
 namespace systole::systolic {
@@ -58,13 +60,13 @@ public:
 
     std::string lower(const Graph& asked, const RunOptions& options) const override {
         const std::optional<Mapping> mapping = mapping_of(asked, options);
-        const Graph graph = fused_graph(asked, spec_, get(mapping));
+        const Graph graph = prepared(asked, options.protocol, get(mapping));
         return to_text(systolic::lower(graph, spec_, options.protocol, {true, get(mapping)}).program);
     }
 
     RunOutcome run(const Graph& asked, const RunOptions& options) const override {
         const std::optional<Mapping> mapping = mapping_of(asked, options);
-        const Graph graph = fused_graph(asked, spec_, get(mapping));
+        const Graph graph = prepared(asked, options.protocol, get(mapping));
         const std::vector<Placement> placements = place_tensors(graph, spec_, get(mapping));
         Mapping used;
         std::optional<DeviceResult> reused;
@@ -79,6 +81,8 @@ public:
         outcome.result.tensors = places(graph, placements);
         if (used.resident) used.resident = residents(graph, placements);
         if (spec_.placement.fuse) used.fused = joined_layers(graph);
+        if (spec_.placement.slice) used.slices = slices_of(graph);
+        merge_parts(graph, outcome.result, outcome.spans);
         outcome.mapping = to_yaml(used, graph, spec_.name);
         return outcome;
     }
@@ -103,14 +107,16 @@ public:
 
     void list_signals(const Graph& graph, const RunOptions& options, SignalSink& signals) const override {
         refuse_large_array(spec_);
-        const Lowered lowered = systolic::lower(fused_graph(graph, spec_, nullptr), spec_, options.protocol);
+        const Lowered lowered =
+            systolic::lower(prepared(graph, options.protocol, nullptr), spec_, options.protocol);
         const FreshKernel kernel;
         Machine machine(instance_name(spec_.name).c_str(), spec_, lowered.program, options);
         const WaveProbe probe(machine, spec_, signals);
     }
 
     void trace(const Graph& graph, const RunOptions& options, WaveRecorder& wave) const override {
-        const Lowered lowered = systolic::lower(fused_graph(graph, spec_, nullptr), spec_, options.protocol);
+        const Lowered lowered =
+            systolic::lower(prepared(graph, options.protocol, nullptr), spec_, options.protocol);
         const std::string root = instance_name(spec_.name);
         const SystolicSpec spec = traced_machine(spec_, lowered.program, root, wave);
         const FreshKernel kernel;
@@ -133,7 +139,11 @@ private:
         compare("outputs_to", program.outputs_to, to_string(protocol.outputs_to));
     }
 
-    /// `fault`: the first wrong sum, on machines that compute values.
+    /// The network as the machine runs it.
+    Graph prepared(const Graph& asked, const Protocol& protocol, const Mapping* mapping) const {
+        return sliced_graph(fused_graph(asked, spec_, mapping), spec_, protocol, mapping);
+    }
+
     static std::optional<Mapping> mapping_of(const Graph& graph, const RunOptions& options) {
         return options.mapping ? std::optional(read_mapping(*options.mapping, graph)) : std::nullopt;
     }
@@ -167,6 +177,7 @@ private:
         return marked_run(machine, spec_, options.protocol, marks);
     }
 
+    /// `fault`: the first wrong sum, on machines that compute values.
     RunOutcome execute(const Program& program, const RunOptions& options,
                        std::optional<std::string>& fault) const {
         const FreshKernel kernel;

@@ -17,6 +17,7 @@ class Mapping(ProgramTest):
     def test_what_a_run_wrote_is_read_back_to_the_same_result(self):
         for device, trace, settings in (("tpu_v4", "resnet50", ()),
                                         ("tpu_v4", "bert_base", ("--set", "workload.layers=2")),
+                                        ("tpu_v4", "resnet50", ("--set", "workload.batch=8")),
                                         ("tpu_v1", "three_layers", ()), ("scalesim", "three_layers", ()),
                                         ("tpu_v4", "bert_base", ("--set", "workload.layers=24", "--set", "workload.seq=256"))):
             # The last one's turns are reused.
@@ -81,6 +82,68 @@ class Mapping(ProgramTest):
         mapping = self.write("m.yaml", "mapping: x\nfused: [embedding]\nlayers: {}\n")
         self.assertIn("m.yaml:2:8: error: 'embedding' cannot join a matrix product: neither of its operands",
                       self.refusal("run", "tpu_v4", "bert_base", "--mapping", mapping))
+
+    def sliced(self, *runs, settings=()):
+        """Runs eight images through ResNet-50 with these runs of layers in slices of the batch."""
+        text = "".join(f"  - {{{run}}}\n" for run in runs)
+        mapping = self.write("m.yaml", "mapping: x\nslices:" + (f"\n{text}" if runs else " []\n") + "layers: {}\n")
+        return self.run_systole("run", "tpu_v4", "resnet50", "--set", "workload.batch=8", *settings,
+                                "--mapping", mapping, "--format", "json")
+
+    def test_it_decides_which_layers_run_part_by_part_of_the_batch(self):
+        none = json.loads(self.sliced().stdout)["devices"][0]
+        off = json.loads(self.answer("run", "tpu_v4", "resnet50", "--set", "workload.batch=8", "--set",
+                                     "placement.slice=off", "--format", "json"))["devices"][0]
+        self.assertEqual(none["layers"], off["layers"])
+        few = json.loads(self.sliced("first: stage2_reduce, last: stage2_expand, count: 4").stdout)["devices"][0]
+        self.assertEqual([row["name"] for row in few["layers"]], [row["name"] for row in none["layers"]])
+        for key in ("macs", "lane_cycles"):
+            self.assertEqual([row[key] for row in few["layers"]], [row[key] for row in none["layers"]])
+            self.assertEqual(few["total"][key], none["total"][key])
+        self.assertEqual(few["total"]["bytes"]["compulsory_dram"], none["total"]["bytes"]["compulsory_dram"])
+        rows = {run: {row["name"]: row for row in result["layers"]}
+                for run, result in (("few", few), ("none", none))}
+        for layer in ("stage2_reduce", "stage2_expand"):
+            self.assertTrue(rows["few"][layer]["mapping"].endswith("; in 4 slices of the batch"))
+        self.assertNotIn("slices", rows["few"]["conv1"]["mapping"])
+        # What lies between the layers of the run is two images large, and needs no way to the DRAM and back.
+        spaces = {place["name"]: place["space"] for place in few["tensors"]}
+        self.assertEqual([spaces[f"stage2_reduce[{i}/4]"] for i in (1, 2, 3, 4)], ["scratchpad"] * 4)
+        self.assertNotIn("stage2_reduce", spaces)
+        self.assertLess(rows["few"]["stage2_expand"]["bytes"]["dram_read"],
+                        rows["none"]["stage2_expand"]["bytes"]["dram_read"])
+        self.assertEqual(sum(row["cycles"] for row in few["layers"]), few["total"]["cycles"])
+        for key, slots in few["total"]["class_slots"].items():
+            self.assertEqual(sum(row["class_slots"][key] for row in few["layers"]), slots)
+
+    def test_the_machine_slices_where_it_pays(self):
+        self.answer("run", "tpu_v4", "resnet50", "--set", "workload.batch=8", "-o", "on")
+        self.answer("run", "tpu_v4", "resnet50", "--set", "workload.batch=8", "--set", "placement.slice=off", "-o", "off")
+        totals = [json.loads(self.read(f"{name}/result.json"))["devices"][0]["total"] for name in ("on", "off")]
+        self.assertLess(totals[0]["cycles"], 0.8 * totals[1]["cycles"])
+        self.assertLess(totals[0]["bytes"]["dram_read"], totals[1]["bytes"]["dram_read"])
+        self.assertIn("slices:\n  - {first: conv1, last: ", self.read("on/mapping.yaml").decode())
+        self.assertNotIn("slices", self.read("off/mapping.yaml").decode())
+
+    def test_slices_that_cannot_be_are_refused(self):
+        for run, settings, reason in (
+                ("first: conv1, last: fd, count: 2", (), "m.yaml:3:5: error: 'resnet50' has no layer 'fd' (did you mean 'fc'?)"),
+                ("first: conv1, last: pool1, count: 3", (),
+                 "m.yaml:3:5: error: 'conv1' to 'pool1' cannot run in 3 slices of the batch: 'conv1' has a batch of 8"),
+                ("first: pool1, last: conv1, count: 2", (), "the last layer comes before the first"),
+                ("first: stage3.0.add, last: stage3.1.add, count: 2", (), "'stage3.0.add' is no layer of its own"),
+                ("first: conv1, last: pool1, count: 1", (), "'count'"),
+                ("first: conv1, count: 2", (), "'last' is missing"),
+                ("first: conv1, last: pool1, count: 2", ("--set", "placement.slice=off"),
+                 "'slices' needs a machine with placement.slice: on"),
+                ("first: conv1, last: pool1, count: 2", ("--set", "placement.activations=dram"),
+                 "and placement.activations: auto")):
+            with self.subTest(run=run, settings=settings):
+                done = self.sliced(run, settings=settings)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(reason, done.stderr)
+        twice = self.sliced("first: conv1, last: pool1, count: 2", "first: pool1, last: stage2_reduce, count: 2")
+        self.assertIn("the runs before it reach further", twice.stderr)
 
     def test_a_program_shows_it(self):
         self.assertNotEqual(self.answer("lower", "tpu_v4", "resnet50"),

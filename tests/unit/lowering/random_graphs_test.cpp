@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/workload/fused_graph.h"
+#include "sim/workload/sliced_graph.h"
 #include "tests/unit/lowering/fixtures.h"
 #include "tests/unit/lowering/random_layers.h"
 #include "tests/unit/lowering/replay.h"
@@ -136,6 +137,26 @@ TEST_CASE("Random matrix products that elementwise work joins keep every promise
 
 TEST_CASE("Random layers of the vector unit keep every promise") {
     keep_promises(random_vector_graph);
+}
+
+/// A network some of whose layers run part by part of the batch.
+Graph random_sliced_graph(Dice& dice) {
+    const Graph whole = dice.coin() ? random_joined_graph(dice) : random_vector_graph(dice);
+    std::vector<SlicedRun> runs;
+    for (std::size_t i = 0; i < whole.layers.size();) {
+        const std::optional<std::int64_t> batch = batch_of(whole, whole.layers[i]);
+        SlicedRun run{i, 1, batch.value_or(1)};
+        while (batch && i + run.layers < whole.layers.size() &&
+               batch_of(whole, whole.layers[i + run.layers]) == batch && dice.pick(0, 3) > 0)
+            ++run.layers;
+        i += run.layers;
+        if (batch && dice.pick(0, 3) > 0) runs.push_back(run);
+    }
+    return slice_batch(whole, runs);
+}
+
+TEST_CASE("Random layers that run part by part of the batch keep every promise") {
+    keep_promises(random_sliced_graph);
 }
 
 TEST_CASE("The same graph gives the same program") {

@@ -136,31 +136,66 @@ void refuse_too_many(const Workspace& workspace, const Layer& layer, const GemmP
                   "folds, which are simulated one by one even where few commands start them,");
 }
 
-/// What a mapping file says about a layer, in the units of the array. Throws UserError at its place in the
-/// file.
-Tiling tiling_by_hand(const Layer& layer, const LayerMapping& wanted, TilingRequest& r, const GemmProblem& p,
+/// What was asked for, or why it cannot be.
+struct AskedTiling {
+    Tiling tiling;
+    std::string why_not = {};
+};
+
+/// What is said of a layer, in the units of the array. Sets the row blockings to the one that is asked for.
+AskedTiling tiling_of(const LayerMapping& wanted, TilingRequest& r, const GemmProblem& p,
                       std::int64_t depth) {
-    const auto refuse = [&](const std::string& why) {
-        throw UserError(wanted.where, fmt::format("the mapping of '{}' does not fit: {}", layer.name, why));
-    };
     r.row_blockings = {p.source->blocking(std::min(wanted.rows, p.m), depth)};
     if (r.row_blockings.front().rows != wanted.rows)
-        refuse(fmt::format("its blocks cannot have {} rows; the nearest below is {}", wanted.rows,
-                           r.row_blockings.front().rows));
+        return {{},
+                fmt::format("its blocks cannot have {} rows; the nearest below is {}", wanted.rows,
+                            r.row_blockings.front().rows)};
     if (wanted.columns != p.n && (wanted.columns % p.tile.n_unit != 0 || wanted.columns > p.n))
-        refuse(fmt::format("{} columns are neither all of its {} nor a multiple of {}", wanted.columns, p.n,
-                           p.tile.n_unit));
+        return {{},
+                fmt::format("{} columns are neither all of its {} nor a multiple of {}", wanted.columns, p.n,
+                            p.tile.n_unit)};
     const auto step = std::ranges::find(p.k_tiles, wanted.depth, &Range::end);
     if (step == p.k_tiles.end())
-        refuse(fmt::format("its K of {} is cut into tiles of at most {}, and none ends at {}", p.k, depth,
-                           wanted.depth));
+        return {{},
+                fmt::format("its K of {} is cut into tiles of at most {}, and none ends at {}", p.k, depth,
+                            wanted.depth)};
     Tiling tiling;
     tiling.n_tiles = ceil_div(wanted.columns, p.tile.n_unit);
     tiling.k_tiles = step - p.k_tiles.begin() + 1;
     tiling.split_items = wanted.over_batch, tiling.split_m = wanted.over_m, tiling.split_n = wanted.over_n;
     tiling.m_outer = wanted.m_outer;
-    if (const std::string why = obstacle(r, tiling); !why.empty()) refuse(why);
-    return tiling;
+    return {tiling, obstacle(r, tiling)};
+}
+
+/// That of an earlier part of the layer of which this is one, if it can be this one's, too: parts are alike,
+/// and to choose takes longer than all else.
+std::optional<LayerMapping> mapping_of_earlier_part(const Workspace& workspace, const Layer& layer,
+                                                    TilingRequest r, const GemmProblem& p,
+                                                    std::int64_t depth) {
+    if (!layer.slice || layer.slice->index == 0) return std::nullopt;
+    const auto earlier = workspace.used.layers.find(layer.slice->whole);
+    if (earlier == workspace.used.layers.end()) return std::nullopt;
+    if (!tiling_of(earlier->second, r, p, depth).why_not.empty()) return std::nullopt;
+    return earlier->second;
+}
+
+/// What a mapping says of a layer, by hand or for another part of it. Throws UserError at its place in the
+/// file.
+std::optional<Tiling> mapping_of(const Workspace& workspace, const Layer& layer, TilingRequest& r,
+                                 GemmProblem& p, std::int64_t depth) {
+    std::optional<LayerMapping> wanted = mapping_of_earlier_part(workspace, layer, r, p, depth);
+    if (workspace.mapping) {
+        const auto by_hand = workspace.mapping->layers.find(whole_name(layer));
+        if (by_hand != workspace.mapping->layers.end()) wanted = by_hand->second;
+    }
+    if (!wanted) return std::nullopt;
+    const AskedTiling asked = tiling_of(*wanted, r, p, depth);
+    if (!asked.why_not.empty())
+        throw UserError(wanted->where,
+                        fmt::format("the mapping of '{}' does not fit: {}", layer.name, asked.why_not));
+    p.source->cut(wanted->rows);
+    refuse_too_many(workspace, layer, p, asked.tiling);
+    return asked.tiling;
 }
 
 }  // namespace
@@ -180,15 +215,7 @@ Tiling map_gemm(const Workspace& workspace, const Layer& layer, GemmProblem& p) 
     const MxuSpec& mxu = workspace.spec.mxu;
     const std::int64_t depth = std::ranges::max(p.k_tiles, {}, &Range::count).count;
     TilingRequest r = tiling_request(workspace, p, depth);
-    if (workspace.mapping) {
-        const auto wanted = workspace.mapping->layers.find(layer.name);
-        if (wanted != workspace.mapping->layers.end()) {
-            const Tiling tiling = tiling_by_hand(layer, wanted->second, r, p, depth);
-            p.source->cut(wanted->second.rows);
-            refuse_too_many(workspace, layer, p, tiling);
-            return tiling;
-        }
-    }
+    if (const std::optional<Tiling> said = mapping_of(workspace, layer, r, p, depth)) return *said;
     const std::vector<std::int64_t> targets = row_targets(p.m, most_rows(p.tile, mxu), mxu.count);
     for (const std::int64_t rows : targets) r.row_blockings.push_back(p.source->blocking(rows, depth));
     const std::optional<Tiling> tiling = choose_tiling(r);

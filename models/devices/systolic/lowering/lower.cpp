@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "models/devices/systolic/lowering/extents.h"
 #include "models/devices/systolic/lowering/gemm.h"
 #include "models/devices/systolic/lowering/layer_plan.h"
 #include "models/devices/systolic/lowering/placement.h"
@@ -14,28 +15,6 @@
 
 namespace systole::systolic {
 namespace {
-
-bool depthwise(const Operator& op) {
-    const auto* conv = std::get_if<Conv2d>(&op);
-    return conv != nullptr && conv->depthwise();
-}
-
-/// m x k x n of an operator, `items` times; nothing for one that does not run on the matrix units.
-struct Extents {
-    std::int64_t items = 1, m = 0, k = 0, n = 0;
-};
-
-Extents extents_of(const Operator& op) {
-    if (const auto* matmul = std::get_if<MatMul>(&op)) {
-        const bool folded = matmul->shared_weights;
-        return {folded ? 1 : matmul->batch, folded ? matmul->batch * matmul->m : matmul->m, matmul->k,
-                matmul->n};
-    }
-    const auto* conv = std::get_if<Conv2d>(&op);
-    if (conv == nullptr || conv->depthwise()) return {};
-    return {conv->groups, conv->pixels(), conv->taps() * conv->in_c / conv->groups,
-            conv->out_c / conv->groups};
-}
 
 /// The least commands of a layer, whatever the mapping, or more than a program may have where that leaves 64
 /// bits. With a weight FIFO every weight tile costs a transfer, and a pass for every accumulator's worth of
@@ -87,14 +66,19 @@ LayerPlan plan(Workspace& workspace, std::int32_t index) {
     if (std::holds_alternative<CacheAppend>(op)) return plan_kv_cache(workspace, index);
     const auto* attention = std::get_if<Attention>(&op);
     if (attention && attention->part == Attention::Part::Whole) return plan_attention(workspace, index);
+    const auto* conv = std::get_if<Conv2d>(&op);
+    const bool depthwise = conv && conv->depthwise();
     const bool matrix = std::holds_alternative<MatMul>(op) || std::holds_alternative<Conv2d>(op) || attention;
-    return matrix && !depthwise(op) ? plan_matrix(workspace, index) : plan_vector(workspace, index);
+    return matrix && !depthwise ? plan_matrix(workspace, index) : plan_vector(workspace, index);
 }
 
 /// Each tensor of the layer that lives in DRAM, once.
 std::int64_t compulsory_bytes(const Workspace& workspace, const Layer& layer, const LayerPlan& plan) {
     std::map<TensorId, std::int64_t> bytes;
+    const bool later_part = layer.slice && layer.slice->index > 0;
     const auto touch = [&](TensorId tensor, std::int64_t count) {
+        // Of a layer in parts, the first one's.
+        if (later_part && workspace.graph.tensors[tensor].role == TensorRole::Weights) return;
         if (workspace.flow.resident(tensor)) return;
         std::int64_t& known = bytes[workspace.graph.tensors[tensor].view_of.value_or(tensor)];
         known = std::max(known, count);
@@ -127,6 +111,7 @@ std::int64_t interface_bytes(const Graph& graph, const std::vector<Placement>& p
 /// … and the weights that a layer touches. Of a cache, all rows pass once: the old ones are read, the new
 /// ones written.
 std::int64_t weight_bytes(const Graph& graph, const Layer& layer, const LayerPlan& plan) {
+    if (layer.slice && layer.slice->index > 0) return 0;
     std::int64_t sum = 0;
     if (std::holds_alternative<CacheAppend>(layer.op))
         sum += stored_bytes(graph.tensors[layer.output]).value();
@@ -156,7 +141,7 @@ LayerPlan plan_matrix(Workspace& workspace, std::int32_t index) {
     const Layer& layer = workspace.graph.layers[static_cast<std::size_t>(index)];
     GemmProblem problem = gemm_problem(workspace, layer);
     const Tiling tiling = map_gemm(workspace, layer, problem);
-    workspace.used.layers.emplace(layer.name, used_mapping(problem, tiling));
+    workspace.used.layers.emplace(whole_name(layer), used_mapping(problem, tiling));
     LayerPlan result;
     result.mapping = describe_mapping(problem, tiling);
     result.dtype = workspace.dtype(problem.input);

@@ -15,7 +15,7 @@ auto said_by(const LayerMapping& m) {
 }
 
 bool same_mapping(const Mapping& mapping, const Layer& a, const Layer& b) {
-    const auto one = mapping.layers.find(a.name), other = mapping.layers.find(b.name);
+    const auto one = mapping.layers.find(whole_name(a)), other = mapping.layers.find(whole_name(b));
     if (one == mapping.layers.end() || other == mapping.layers.end())
         return (one == mapping.layers.end()) == (other == mapping.layers.end());
     return said_by(one->second) == said_by(other->second);

@@ -102,6 +102,39 @@ void read_fused(const YamlNode& fused, const Graph& graph, Mistakes& mistakes, M
     }
 }
 
+void read_slices(const YamlNode& slices, const Graph& graph, Mistakes& mistakes, Mapping& mapping) {
+    mapping.slices.emplace();
+    if (slices.kind != YamlNode::Kind::Sequence) {
+        mistakes.add(slices.where, fmt::format("'slices' must be a list of maps with 'first', 'last' and "
+                                               "'count', not {}",
+                                               to_string(slices.kind)));
+        return;
+    }
+    std::vector<std::string> known;
+    for (const Layer& layer : graph.layers) known.push_back(layer.name);
+    const Parameters none;
+    for (const YamlNode& item : slices.items) {
+        if (item.kind != YamlNode::Kind::Map) {
+            mistakes.add(item.where, fmt::format("a run of 'slices' must be a map with 'first', 'last' and "
+                                                 "'count', not {}",
+                                                 to_string(item.kind)));
+            continue;
+        }
+        Keys keys(item, none, mistakes, "a run of 'slices'");
+        NamedSlices run;
+        run.first = keys.text("first", "the first layer");
+        run.last = keys.text("last", "the last layer");
+        run.count = keys.integer("count", 2);
+        run.where = item.where;
+        keys.finish();
+        for (const std::string& name : {run.first, run.last})
+            if (!name.empty() && std::ranges::find(known, name) == known.end())
+                mistakes.add(item.where, fmt::format("'{}' has no layer '{}'{}", graph.name, excerpt(name),
+                                                     did_you_mean(name, known)));
+        mapping.slices->push_back(std::move(run));
+    }
+}
+
 }  // namespace
 
 Mapping read_mapping(const YamlNode& document, const Graph& graph) {
@@ -119,6 +152,7 @@ Mapping read_mapping(const YamlNode& document, const Graph& graph) {
     if (const YamlNode* resident = keys.optional("resident"))
         read_resident(*resident, graph, mistakes, mapping);
     if (const YamlNode* fused = keys.optional("fused")) read_fused(*fused, graph, mistakes, mapping);
+    if (const YamlNode* slices = keys.optional("slices")) read_slices(*slices, graph, mistakes, mapping);
     keys.finish();
     mistakes.throw_if_any();
     return mapping;
@@ -129,7 +163,7 @@ namespace {
 /// That of the layer, or of its like in the nearest turn before that has one.
 const LayerMapping* find_mapping(const Mapping& mapping, const Graph& graph, std::size_t layer) {
     const auto of = [&](std::size_t index) -> const LayerMapping* {
-        const auto found = mapping.layers.find(graph.layers[index].name);
+        const auto found = mapping.layers.find(whole_name(graph.layers[index]));
         return found == mapping.layers.end() ? nullptr : &found->second;
     };
     if (const LayerMapping* own = of(layer)) return own;
@@ -147,14 +181,20 @@ std::string to_yaml(const Mapping& mapping, const Graph& graph, const std::strin
     std::string text = fmt::format("mapping: {} on {}\n", graph.name, device);
     if (mapping.resident) text += fmt::format("resident: [{}]\n", fmt::join(*mapping.resident, ", "));
     if (mapping.fused) text += fmt::format("fused: [{}]\n", fmt::join(*mapping.fused, ", "));
+    if (mapping.slices) {
+        text += mapping.slices->empty() ? "slices: []\n" : "slices:\n";
+        for (const NamedSlices& run : *mapping.slices)
+            text += fmt::format("  - {{first: {}, last: {}, count: {}}}\n", run.first, run.last, run.count);
+    }
     text += mapping.layers.empty() ? "layers: {}\n" : "layers:\n";
     for (std::size_t i = 0; i < graph.layers.size(); ++i) {
+        const Layer& layer = graph.layers[i];
         const LayerMapping* const found = find_mapping(mapping, graph, i);
-        if (!found) continue;
+        if (!found || (layer.slice && layer.slice->index > 0)) continue;
         const LayerMapping& m = *found;
         text += fmt::format(
             "  {}: {{rows: {}, columns: {}, depth: {}, over_batch: {}, over_m: {}, over_n: {}, outer: {}}}\n",
-            graph.layers[i].name, m.rows, m.columns, m.depth, m.over_batch, m.over_m, m.over_n,
+            whole_name(layer), m.rows, m.columns, m.depth, m.over_batch, m.over_m, m.over_n,
             m.m_outer ? "m" : "n");
     }
     return text;

@@ -25,6 +25,13 @@ struct LayerMapping {
     SourceMark where;  ///< in the file
 };
 
+/// Layers from `first` to `last` run part by part of the batch, in so many parts.
+struct NamedSlices {
+    std::string first, last;
+    std::int64_t count = 1;
+    SourceMark where;  ///< in the file
+};
+
 struct Mapping {
     std::map<std::string, LayerMapping, std::less<>>
         layers;  ///< by name; others are for the mapper to choose
@@ -34,14 +41,17 @@ struct Mapping {
     /// Elementwise layers that join the matrix product before them; nothing: all that can.
     std::optional<std::vector<std::string>> fused;
     SourceMark fused_where;
+    /// Runs of layers that are done part by part of the batch; nothing: for the machine's rules to choose.
+    std::optional<std::vector<NamedSlices>> slices;
 };
 
 /// Throws UserError with every mistake: keys that are unknown or missing, layers that `graph` lacks or that
-/// are no matmul, conv2d or conv3d, tensors that are no activations, fusions of what is not elementwise.
+/// are no matmul, conv2d or conv3d, tensors that are no activations, fusions of what is not elementwise,
+/// slices of layers that `graph` lacks.
 Mapping read_mapping(const config::YamlNode& document, const Graph& graph);
 
-/// The layers of `graph` in order; read_mapping() reads it back. Layers of a repeated block that `mapping`
-/// lacks are as in the nearest turn before theirs that has them.
+/// The layers of `graph`, which may be sliced, in order; read_mapping() reads it back. Layers of a repeated
+/// block that `mapping` lacks are as in the nearest turn before theirs that has them.
 std::string to_yaml(const Mapping& mapping, const Graph& graph, const std::string& device);
 
 }  // namespace systole::systolic

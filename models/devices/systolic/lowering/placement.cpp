@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
 
 #include "models/devices/systolic/lowering/workspace.h"
 #include "sim/base/checked.h"
@@ -104,14 +107,17 @@ bool is_activation(const Tensor& tensor) {
     return tensor.role == TensorRole::Activation && !tensor.view_of;
 }
 
+bool names(const std::vector<std::string>& list, const Tensor& tensor) {
+    return std::ranges::find(list, whole_name(tensor)) != list.end();
+}
+
 /// Only those that a mapping names may stay in the scratchpad.
 void keep_to(const Graph& graph, const SystolicSpec& spec, const Mapping& mapping, AllocationRules& rules) {
     if (!spec.placement.choose)
         throw UserError(mapping.resident_where,
                         "'resident' needs a machine with placement.activations: auto");
     for (TensorId id = 0; id < graph.tensors.size(); ++id)
-        if (is_activation(graph.tensors[id]) &&
-            std::ranges::find(*mapping.resident, graph.tensors[id].name) == mapping.resident->end())
+        if (is_activation(graph.tensors[id]) && !names(*mapping.resident, graph.tensors[id]))
             rules.never_resident[id] = true;
 }
 
@@ -120,7 +126,7 @@ void check_residents(const Graph& graph, const Mapping& mapping, const std::vect
     for (TensorId id = 0; id < placements.size(); ++id) {
         const Tensor& tensor = graph.tensors[id];
         if (is_activation(tensor) && placements[id].space != Space::Scratchpad &&
-            std::ranges::find(*mapping.resident, tensor.name) != mapping.resident->end())
+            names(*mapping.resident, tensor))
             throw UserError(
                 mapping.resident_where,
                 fmt::format("'{}' cannot stay in the scratchpad: placement.activation_space has no "
@@ -129,13 +135,33 @@ void check_residents(const Graph& graph, const Mapping& mapping, const std::vect
     }
 }
 
+/// Whether all parts of a tensor lie in the same memory. Those of tensors that do not may then stay nowhere
+/// but in DRAM: a mapping names the whole of them.
+bool parts_alike(const Graph& graph, const std::vector<Placement>& placements, AllocationRules& rules) {
+    std::map<std::string_view, Space> spaces;
+    std::set<std::string_view> torn;
+    for (TensorId id = 0; id < placements.size(); ++id) {
+        const Tensor& tensor = graph.tensors[id];
+        if (!tensor.slice || tensor.view_of) continue;
+        const auto [first, added] = spaces.emplace(whole_name(tensor), placements[id].space);
+        if (!added && first->second != placements[id].space) torn.insert(first->first);
+    }
+    for (TensorId id = 0; id < placements.size(); ++id)
+        if (graph.tensors[id].slice && torn.contains(whole_name(graph.tensors[id])))
+            rules.never_resident[id] = true;
+    return torn.empty();
+}
+
 }  // namespace
 
 std::vector<std::string> residents(const Graph& graph, const std::vector<Placement>& placements) {
     std::vector<std::string> names;
-    for (TensorId id = 0; id < placements.size(); ++id)
-        if (is_activation(graph.tensors[id]) && placements[id].space == Space::Scratchpad)
-            names.push_back(graph.tensors[id].name);
+    for (TensorId id = 0; id < placements.size(); ++id) {
+        const Tensor& tensor = graph.tensors[id];
+        if (is_activation(tensor) && placements[id].space == Space::Scratchpad &&
+            (!tensor.slice || tensor.slice->index == 0))
+            names.push_back(whole_name(tensor));
+    }
     return names;
 }
 
@@ -146,6 +172,7 @@ std::vector<Placement> place_tensors(const Graph& graph, const SystolicSpec& spe
     const bool by_hand = mapping && mapping->resident;
     if (by_hand) keep_to(graph, spec, *mapping, rules);
     std::vector<Placement> placements = allocate(graph, rules);
+    while (!parts_alike(graph, placements, rules)) placements = allocate(graph, rules);
     if (by_hand) check_residents(graph, *mapping, placements);
     for (Placement& placement : placements) {
         if (placement.space == Space::Scratchpad) placement.address += margin.bytes;

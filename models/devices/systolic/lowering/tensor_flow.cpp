@@ -67,10 +67,10 @@ TensorFlow::Passage TensorFlow::passage(TensorId tensor, Protocol::Where where, 
 }
 
 std::int64_t TensorFlow::to_arrive(TensorId tensor) const {
-    tensor = root(tensor);
-    const State& state = states_[tensor];
+    const State& state = states_[root(tensor)];
     const bool from_dram = state.arrival.exists && state.arrival.unit == UnitKind::Load;
-    return from_dram ? stored(tensor) - state.arrived : 0;
+    const std::int64_t there = std::max<std::int64_t>(0, state.arrived - offset(tensor));
+    return from_dram ? std::max<std::int64_t>(0, stored(tensor) - there) : 0;
 }
 
 bool TensorFlow::stored_in_dram(TensorId tensor) const {
@@ -114,6 +114,7 @@ void TensorFlow::arrive(TensorId tensor, std::int64_t until) {
 }
 
 void TensorFlow::fetch(TensorId tensor, std::int64_t end) {
+    end += offset(tensor);
     tensor = root(tensor);
     State& state = states_[tensor];
     if (!state.arrival.exists) return;
@@ -122,6 +123,7 @@ void TensorFlow::fetch(TensorId tensor, std::int64_t end) {
 }
 
 void TensorFlow::before_read(TensorId tensor, std::int64_t begin, std::int64_t end, Tokens& after) {
+    begin += offset(tensor), end += offset(tensor);
     tensor = root(tensor);
     State& state = states_[tensor];
     if (spec_.sequencer.whole_tensors) begin = 0, end = stored(tensor);
@@ -163,7 +165,9 @@ void TensorFlow::before_write(TensorId tensor, Tokens& after) {
     after.add(tenants);
 }
 
-void TensorFlow::wrote(TensorId tensor, const TensorBox& box, Token writer) {
+void TensorFlow::wrote(TensorId tensor, const TensorBox& own, Token writer) {
+    TensorBox box = own;
+    box.offset += offset(tensor);
     tensor = root(tensor);
     State& state = states_[tensor];
     if (state.users.empty()) touched_.push_back(tensor);

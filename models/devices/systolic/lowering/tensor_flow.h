@@ -80,6 +80,8 @@ private:
     Passage passage(TensorId tensor, Protocol::Where where, bool arrival);
     /// A view's bytes, writers and readers are those of the tensor behind it.
     TensorId root(TensorId tensor) const { return graph_.tensors[tensor].view_of.value_or(tensor); }
+    /// Where in it the view begins.
+    std::int64_t offset(TensorId tensor) const { return graph_.tensors[tensor].view_offset.value(); }
     std::int64_t stored(TensorId tensor) const { return stored_bytes(graph_.tensors[tensor]).value(); }
     void arrive(TensorId tensor, std::int64_t until);
     void depart(TensorId tensor, const TensorBox& box, const Tokens& after);

@@ -15,6 +15,11 @@
 
 namespace systole::systolic {
 
+/// The share of the shorter of memory and compute time that overlap does not hide: refreshes, banks of the
+/// scratchpad in which streams meet, tiles that come late. It makes the mapper spare traffic, and streams
+/// long, where the longer time is equal.
+constexpr double kExposed = 0.3;
+
 /// One way of cutting the rows (M) of an item into blocks.
 struct RowBlocking {
     std::int64_t rows = 1;        ///< of the largest block

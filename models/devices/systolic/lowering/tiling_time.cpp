@@ -14,11 +14,6 @@ namespace {
 constexpr double kRowOpening = 128;
 constexpr double kRowBytes = 1024;
 
-/// The share of the shorter of memory and compute time that overlap does not hide: refreshes, banks of the
-/// scratchpad in which streams meet, tiles that come late. It makes the mapper spare traffic, and streams
-/// long, where the longer time is equal.
-constexpr double kExposed = 0.3;
-
 double real(std::int64_t count) {
     return static_cast<double>(count);
 }
@@ -169,12 +164,13 @@ double Candidate::results() const {
            real(n_blocks_) * real(r_.shared_input ? 1 : r_.items);
 }
 
-/// One for each column of weight tiles, and for each block of inputs, of a step.
+/// Of the engine that loads: one for each column of weight tiles, and for each block of inputs, of a step;
+/// and one for what joins each of the results.
 double Candidate::descriptors(std::int64_t k_tiles) const {
     const double steps = real(r_.items) * k_steps(k_tiles);
     const double inputs = b_.k_tile_bytes > 0 ? steps : real(r_.shared_input ? 1 : r_.items);
     return (r_.weight_capacity > 0 ? real(r_.n_tiles) * steps * weight_reads() : 0) +
-           real(b_.blocks) * inputs * input_reads();
+           real(b_.blocks) * inputs * input_reads() + (r_.joined_bytes > 0 ? results() : 0);
 }
 
 /// A pass and, mostly, a weight tile for each fold; a drain and a store for each block of results.

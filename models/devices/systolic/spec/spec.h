@@ -108,7 +108,8 @@ struct PlacementSpec {
     Bytes input_buffer;               ///< scratchpad for staged input tiles, when activations live in DRAM
     Bytes weight_buffer;  ///< scratchpad for staged weights: tiles, when the FIFO reads from there; biases
     Bytes output_buffer;  ///< scratchpad for tiles on their way out
-    bool fuse = false;  ///< elementwise work joins the matrix product before it (sim/workload/fused_graph.h)
+    bool fuse = false;   ///< elementwise work joins the matrix product before it (sim/workload/fused_graph.h)
+    bool slice = false;  ///< layers may run part by part of the batch (sim/workload/sliced_graph.h)
 };
 
 /// Known faults of simulators that we can reproduce, to be compared with them number by number. All off on a

@@ -170,6 +170,12 @@ PlacementSpec read_placement(Section placement) {
                                "elementwise work with the results of a matrix product is done while they "
                                "leave the accumulators",
                                false);
+    const bool slice = placement.flag(
+        "slice",
+        "several layers may run for one part of the batch after the other, where what lies between them "
+        "then stays in the scratchpad; used with activations: auto",
+        false);
+    spec.slice = slice && spec.choose;
     return spec;
 }
 

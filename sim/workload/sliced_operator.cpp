@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators on a part of their batch.
+#include "sim/workload/sliced_graph.h"
+
+namespace systole {
+namespace {
+
+/// A part of the batch: which extents of an operator run over its items, and what is left of them.
+struct Part {
+    std::int64_t batch, count;
+
+    /// Of an extent that holds whole items one behind the other, a part's share; false if it holds none.
+    bool take(std::int64_t& extent) const {
+        if (extent % batch != 0) return false;
+        extent /= count;
+        return true;
+    }
+};
+
+bool cut(Conv2d& op, const Part& part) {
+    return part.take(op.batch);
+}
+bool cut(ConvTranspose& op, const Part& part) {
+    return part.take(op.batch);
+}
+bool cut(Pool& op, const Part& part) {
+    return part.take(op.batch);
+}
+bool cut(Resize& op, const Part& part) {
+    return part.take(op.batch);
+}
+bool cut(Attention& op, const Part& part) {
+    return part.take(op.batch);
+}
+bool cut(LstmCell& op, const Part& part) {
+    return part.take(op.batch);
+}
+bool cut(GruCell& op, const Part& part) {
+    return part.take(op.batch);
+}
+bool cut(MatMul& op, const Part& part) {
+    if (op.shared_weights && op.batch == 1) return part.take(op.m);
+    return part.take(op.batch);
+}
+bool cut(Elementwise& op, const Part& part) {
+    // What is met several times is the same for all items, unless each has its own.
+    if (op.items > 1) return part.take(op.items) && part.take(op.elements);
+    if (op.times > 1) return op.stored && part.take(op.times) && part.take(op.elements);
+    return !op.stored && part.take(op.elements);
+}
+bool cut(Activation& op, const Part& part) {
+    return part.take(op.elements);
+}
+bool cut(Softmax& op, const Part& part) {
+    return part.take(op.rows);
+}
+bool cut(Norm& op, const Part& part) {
+    return part.take(op.rows);
+}
+bool cut(TopK& op, const Part& part) {
+    return part.take(op.rows);
+}
+bool cut(Transpose& op, const Part& part) {
+    return op.permutation[0] == 0 && part.take(op.shape[0]);
+}
+bool cut(Concat& op, const Part& part) {
+    return part.take(op.outer);
+}
+bool cut(Slice& op, const Part& part) {
+    return part.take(op.outer);
+}
+bool cut(Rotary& op, const Part& part) {
+    return part.take(op.outer);
+}
+// Lookups and their tables, caches, scales by row and other chips know more than one item.
+bool cut(Embedding&, const Part&) {
+    return false;
+}
+bool cut(Gather&, const Part&) {
+    return false;
+}
+bool cut(CacheAppend&, const Part&) {
+    return false;
+}
+bool cut(Scaling&, const Part&) {
+    return false;
+}
+bool cut(Collective&, const Part&) {
+    return false;
+}
+
+}  // namespace
+
+std::optional<Operator> slice_of(const Operator& op, std::int64_t batch, std::int64_t count) {
+    if (batch % count != 0) return std::nullopt;
+    Operator part = op;
+    const Part wanted{batch, count};
+    if (!std::visit([&](auto& own) { return cut(own, wanted); }, part)) return std::nullopt;
+    return part;
+}
+
+}  // namespace systole
