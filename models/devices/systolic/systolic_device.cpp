@@ -101,8 +101,9 @@ public:
         const auto simulate = [&](const SystolicSpec& spec, const Protocol& asked) {
             return SystolicDevice(spec).run(graph, {asked, false}).result;
         };
-        return systolic::explain(graph, systolic::lower(graph, spec_, protocol).program, spec_, protocol,
-                                 simulate);
+        const Lowered lowered = systolic::lower(graph, spec_, protocol, {.choices = true});
+        const MappingChoice* const choice = lowered.choices.empty() ? nullptr : &lowered.choices.front();
+        return systolic::explain(graph, lowered.program, choice, spec_, protocol, simulate);
     }
 
     void list_signals(const Graph& graph, const RunOptions& options, SignalSink& signals) const override {

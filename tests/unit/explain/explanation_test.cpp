@@ -67,7 +67,7 @@ std::string explained(Dataflow dataflow, SystolicSpec spec) {
     const Graph graph =
         single_operator("matmul", {{"m", "6"}, {"n", "5"}, {"k", "7"}, {"dtype", "bf16"}}, {});
     const Program program = cut_by_hand(dataflow);
-    return explain(graph, program, spec, Protocol::of_op(),
+    return explain(graph, program, nullptr, spec, Protocol::of_op(),
                    [&](const SystolicSpec& asked, const Protocol&) { return made_up_run(program, asked); });
 }
 
@@ -117,7 +117,7 @@ TEST_CASE("an operator that is refused on a changed machine gives no hint, and i
         single_operator("matmul", {{"m", "6"}, {"n", "5"}, {"k", "7"}, {"dtype", "bf16"}}, {});
     const Program program = cut_by_hand(ws);
     int runs = 0;
-    const std::string text = explain(graph, program, machine(ws), Protocol::of_op(),
+    const std::string text = explain(graph, program, nullptr, machine(ws), Protocol::of_op(),
                                      [&](const SystolicSpec& asked, const Protocol&) -> DeviceResult {
                                          if (runs++ > 0) throw UserError("it does not fit");
                                          return made_up_run(program, asked);

@@ -2,6 +2,7 @@
 // What the mapper weighs, on sizes that can be followed by hand.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <tuple>
 
 #include "models/devices/systolic/lowering/tiling.h"
 
@@ -98,6 +99,42 @@ TEST_CASE("Results whose rows lie unluckily apart leave in blocks that reach all
     };
     CHECK(before < 8);
     CHECK(choose_tiling(r).value().n_tiles >= 8);
+}
+
+TEST_CASE("What was weighed is the choice, and the best of each other way to deal units and nest loops") {
+    const TilingRequest r = request(2048, 8, 8, 4);
+    const std::optional<Tiling> chosen = choose_tiling(r);
+    const Choice choice = tiling_choice(r);
+    REQUIRE(chosen);
+    REQUIRE(choice.best.size() > 2);
+    CHECK(choice.candidates > choice.best.size());
+    CHECK(choice.best[0].cycles == chosen->cycles);
+    CHECK(choice.best[0].k_tiles == chosen->k_tiles);
+    for (std::size_t i = 0; i < choice.best.size(); ++i) {
+        const Tiling& t = choice.best[i];
+        const TilingTime time = tiling_time(r, t);
+        CHECK(time.cycles == t.cycles);
+        CHECK(obstacle(r, t).empty());
+        // Nothing is through before its longest part is.
+        CHECK(time.cycles >= std::max({time.arrays, time.loads, time.results, time.issue}));
+        for (std::size_t j = i + 1; j < choice.best.size(); ++j)
+            CHECK(std::tie(t.split_m, t.split_n, t.m_outer) !=
+                  std::tie(choice.best[j].split_m, choice.best[j].split_n, choice.best[j].m_outer));
+        if (i > 1) CHECK(choice.best[i - 1].cycles <= t.cycles);
+    }
+}
+
+TEST_CASE("A tiling says what holds it back") {
+    TilingRequest r = request(2048, 8, 8, 4);
+    CHECK(tiling_time(r, *choose_tiling(r)).bound == "arrays");
+    r.issue_cycles = 10000;
+    CHECK(tiling_time(r, *choose_tiling(r)).bound == "issue");
+    r.issue_cycles = 0;
+    r.dram_bytes_per_cycle = 1;
+    CHECK(tiling_time(r, *choose_tiling(r)).bound == "loads");
+    r.dram_bytes_per_cycle = 512;
+    r.drain_elements = 1;
+    CHECK(tiling_time(r, *choose_tiling(r)).bound == "results");
 }
 
 }  // namespace systole::systolic

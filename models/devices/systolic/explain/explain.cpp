@@ -56,16 +56,17 @@ std::size_t Explained::slowest_unit() const {
     return static_cast<std::size_t>(std::ranges::max_element(times, by_cycles) - times.begin());
 }
 
-std::string explain(const Graph& graph, const Program& program, const SystolicSpec& spec,
-                    const Protocol& protocol, const Simulate& simulate) {
+std::string explain(const Graph& graph, const Program& program, const MappingChoice* choice,
+                    const SystolicSpec& spec, const Protocol& protocol, const Simulate& simulate) {
     expect_explained(graph, program);
     const DeviceResult result = simulate(spec, protocol);
-    Explained e{graph, program, spec, protocol, result, array_work(program, spec), {}};
+    Explained e{graph, program, spec, protocol, choice, result, array_work(program, spec), {}};
     e.times = times_of(e.work);
     const std::string title = fmt::format("{} on {}\n\n", graph.layers[0].name, machine_line(spec));
     if (e.work.passes() == 0) return title + vector_section(e) + '\n' + bound_section(e);
     return title + operator_section(e) + '\n' + layout_section(e) + '\n' + pass_section(e) + '\n' +
-           cycles_section(e) + '\n' + utilization_section(e) + '\n' + what_if_section(e, simulate);
+           cycles_section(e) + '\n' + utilization_section(e) + '\n' + choice_section(e) + '\n' +
+           what_if_section(e, simulate);
 }
 
 }  // namespace systole::systolic

@@ -7,6 +7,7 @@
 #include <functional>
 #include <string>
 
+#include "models/devices/systolic/lowering/mapping_choice.h"
 #include "models/devices/systolic/program/program.h"
 #include "models/devices/systolic/spec/spec.h"
 #include "sim/account/run_result.h"
@@ -18,9 +19,10 @@ namespace systole::systolic {
 /// Runs the operator on a machine that may differ from the one explained. Throws UserError where it cannot.
 using Simulate = std::function<DeviceResult(const SystolicSpec&, const Protocol&)>;
 
-/// Explains the only layer of `graph`, lowered to `program` for `spec`. Every number comes from the program,
-/// the tile engine or a run. Throws UserError when the operator cannot run there.
-std::string explain(const Graph& graph, const Program& program, const SystolicSpec& spec,
-                    const Protocol& protocol, const Simulate& simulate);
+/// Explains the only layer of `graph`, lowered to `program` for `spec`, with what the mapper weighed
+/// (`choice`, if it was asked). Every number comes from the program, the mapper, the tile engine or a run.
+/// Throws UserError when the operator cannot run there.
+std::string explain(const Graph& graph, const Program& program, const MappingChoice* choice,
+                    const SystolicSpec& spec, const Protocol& protocol, const Simulate& simulate);
 
 }  // namespace systole::systolic

@@ -17,6 +17,7 @@ struct Explained {
     const Program& program;
     const SystolicSpec& spec;
     const Protocol& protocol;
+    const MappingChoice* choice;  ///< what the mapper weighed; nothing if it was not asked
     const DeviceResult& result;   ///< of the run on the whole machine
     ArrayWork work;               ///< of an operator of the vector unit: without passes
     std::vector<UnitTime> times;  ///< by matrix unit: the arrays alone
@@ -40,6 +41,8 @@ std::string cycles_section(const Explained& e);
 std::string bound_section(const Explained& e);
 /// Utilization as a product of factors.
 std::string utilization_section(const Explained& e);
+/// What else the mapper has weighed.
+std::string choice_section(const Explained& e);
 /// What would change it: by the formula, or simulated on a changed machine, and said which.
 std::string what_if_section(const Explained& e, const Simulate& simulate);
 

@@ -160,7 +160,7 @@ std::string what_if_section(const Explained& e, const Simulate& simulate) {
     if (!losses.empty() && given == 0)
         text = fmt::format("   Nothing that this page computes; the largest loss is {}.\n",
                            to_string(losses.front()));
-    return "6. What would change it\n\n" + text;
+    return "7. What would change it\n\n" + text;
 }
 
 }  // namespace systole::systolic

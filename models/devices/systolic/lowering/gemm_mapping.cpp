@@ -198,6 +198,20 @@ std::optional<Tiling> mapping_of(const Workspace& workspace, const Layer& layer,
     return asked.tiling;
 }
 
+/// The candidates, as the operator is cut by them.
+MappingChoice mapping_choice(const Layer& layer, const GemmProblem& p, const TilingRequest& r) {
+    const Choice choice = tiling_choice(r);
+    MappingChoice told{layer.name, choice.candidates, {}};
+    for (const Tiling& t : choice.best) {
+        const std::int64_t steps = std::min(t.k_tiles, r.k_tiles);
+        told.best.push_back({t.split_items, t.split_m, t.split_n, r.row_blockings[t.blocking].rows,
+                             std::min(p.n, t.n_tiles * p.tile.n_unit),
+                             p.k_tiles[static_cast<std::size_t>(steps - 1)].end(), t.m_outer,
+                             tiling_time(r, t)});
+    }
+    return told;
+}
+
 }  // namespace
 
 LayerMapping used_mapping(const GemmProblem& p, const Tiling& t) {
@@ -219,6 +233,7 @@ Tiling map_gemm(const Workspace& workspace, const Layer& layer, GemmProblem& p) 
     const std::vector<std::int64_t> targets = row_targets(p.m, most_rows(p.tile, mxu), mxu.count);
     for (const std::int64_t rows : targets) r.row_blockings.push_back(p.source->blocking(rows, depth));
     const std::optional<Tiling> tiling = choose_tiling(r);
+    if (workspace.choices) workspace.choices->push_back(mapping_choice(layer, p, r));
     if (!tiling) {
         const LeastBuffers least = least_buffers(r);
         refuse(layer,

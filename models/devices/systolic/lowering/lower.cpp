@@ -176,6 +176,7 @@ Lowered lower_at(std::vector<Placement> placements, const Graph& graph, const Sy
     Workspace workspace(graph, spec, protocol, lowered.placements);
     workspace.runs_of_folds = options.runs_of_folds && runs_are_free(spec);
     workspace.mapping = options.mapping;
+    if (options.choices) workspace.choices = &lowered.choices;
     Pipeline pipeline(workspace);
     std::int64_t compulsory = interface_bytes(graph, lowered.placements);
     for (std::size_t i = 0; i < graph.layers.size(); ++i) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "models/devices/systolic/lowering/mapping.h"
+#include "models/devices/systolic/lowering/mapping_choice.h"
 #include "models/devices/systolic/program/program.h"
 #include "models/devices/systolic/spec/spec.h"
 #include "sim/device/device.h"
@@ -16,12 +17,14 @@ namespace systole::systolic {
 struct Lowered {
     Program program;
     Mapping mapping;  ///< that was used: all matrix layers, and what stays in the scratchpad
-    std::vector<Placement> placements;  ///< by tensor of the graph
+    std::vector<Placement> placements;   ///< by tensor of the graph
+    std::vector<MappingChoice> choices;  ///< of the layers that the mapper has mapped, if asked for
 };
 
 struct LoweringOptions {
     bool runs_of_folds = true;         ///< where a machine allows it; off in tests that compare both
     const Mapping* mapping = nullptr;  ///< by hand
+    bool choices = false;              ///< what the mapper weighed is wanted, too
 };
 
 /// Throws UserError when the graph cannot be mapped onto the machine: a dtype the matrix units lack (names

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <tuple>
 
 #include "models/devices/systolic/lowering/tiling_candidate.h"
 #include "sim/base/units.h"
@@ -41,18 +43,9 @@ std::vector<std::int64_t> widths(const TilingRequest& r) {
     return all;
 }
 
-/// Less time by more than the estimate can tell; within that, longer steps along K, because they read longer
-/// pieces of weights and inputs from each DRAM row.
-bool better(const Tiling& a, const Tiling& b) {
-    constexpr double kAlike = 0.005;
-    if (std::abs(a.cycles - b.cycles) > kAlike * b.cycles) return a.cycles < b.cycles;
-    return a.k_tiles > b.k_tiles;
-}
-
-}  // namespace
-
-std::optional<Tiling> choose_tiling(const TilingRequest& request) {
-    std::optional<Tiling> best;
+/// Every tiling that fits the machine, with its estimate.
+template <typename Visit>
+void for_each_candidate(const TilingRequest& request, const Visit& visit) {
     const std::vector<Tiling> all_splits = splits(request);
     for (std::size_t blocking = 0; blocking < request.row_blockings.size(); ++blocking) {
         const std::int64_t rows = request.row_blockings[blocking].rows;
@@ -68,13 +61,56 @@ std::optional<Tiling> choose_tiling(const TilingRequest& request) {
                     for (const bool m_outer : {true, false}) {
                         candidate.m_outer = m_outer;
                         candidate.cycles = Candidate(request, candidate).cycles(candidate.k_tiles);
-                        if (!best || better(candidate, *best)) best = candidate;
+                        visit(candidate);
                     }
                 }
             }
         }
     }
+}
+
+/// Less time by more than the estimate can tell; within that, longer steps along K, because they read longer
+/// pieces of weights and inputs from each DRAM row.
+bool better(const Tiling& a, const Tiling& b) {
+    constexpr double kAlike = 0.005;
+    if (std::abs(a.cycles - b.cycles) > kAlike * b.cycles) return a.cycles < b.cycles;
+    return a.k_tiles > b.k_tiles;
+}
+
+}  // namespace
+
+std::optional<Tiling> choose_tiling(const TilingRequest& request) {
+    std::optional<Tiling> best;
+    for_each_candidate(request, [&](const Tiling& candidate) {
+        if (!best || better(candidate, *best)) best = candidate;
+    });
     return best;
+}
+
+Choice tiling_choice(const TilingRequest& request) {
+    Choice choice;
+    std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, bool>, Tiling> kinds;
+    for_each_candidate(request, [&](const Tiling& t) {
+        ++choice.candidates;
+        const auto [known, added] = kinds.try_emplace({t.split_items, t.split_m, t.split_n, t.m_outer}, t);
+        if (!added && better(t, known->second)) known->second = t;
+    });
+    const std::optional<Tiling> chosen = choose_tiling(request);
+    if (!chosen) return choice;
+    kinds[{chosen->split_items, chosen->split_m, chosen->split_n, chosen->m_outer}] = *chosen;
+    for (const auto& [kind, tiling] : kinds) choice.best.push_back(tiling);
+    const auto first = std::ranges::find_if(choice.best, [&](const Tiling& t) {
+        return std::tie(t.split_items, t.split_m, t.split_n, t.m_outer) ==
+               std::tie(chosen->split_items, chosen->split_m, chosen->split_n, chosen->m_outer);
+    });
+    std::rotate(choice.best.begin(), first, first + 1);
+    std::stable_sort(choice.best.begin() + 1, choice.best.end(),
+                     [](const Tiling& a, const Tiling& b) { return a.cycles < b.cycles; });
+    return choice;
+}
+
+TilingTime tiling_time(const TilingRequest& request, const Tiling& tiling) {
+    return Candidate(request, tiling).time(tiling.k_tiles);
 }
 
 std::string obstacle(const TilingRequest& r, const Tiling& tiling) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "models/devices/systolic/lowering/gemm_block.h"
+#include "models/devices/systolic/lowering/mapping_choice.h"
 #include "models/devices/systolic/mxu/dataflow.h"
 
 namespace systole::systolic {
@@ -82,6 +83,19 @@ struct Tiling {
         true;           ///< an input block stays while all of N passes; otherwise a weight block while M does
     double cycles = 0;  ///< estimate
 };
+
+/// By estimate.
+TilingTime tiling_time(const TilingRequest& request, const Tiling& tiling);
+
+/// The candidates that a tiling was chosen from.
+struct Choice {
+    std::size_t candidates = 0;
+    /// The chosen one; behind it, in the order of their time, the best of each other way to deal matrix units
+    /// and to nest loops.
+    std::vector<Tiling> best;
+};
+/// Nothing fits: no best.
+Choice tiling_choice(const TilingRequest& request);
 
 /// The candidate of least estimated time; among those that differ by less than the estimate can tell, the one
 /// with the longest steps along K, then the first. Nothing when none fits the buffers.

@@ -39,7 +39,8 @@ public:
     /// after it; and behind them come the results of the last round. Or results leave without a pause from
     /// the first round on; or the sequencer issues without a pause. Behind all comes the pipeline of the
     /// array.
-    double cycles(std::int64_t k_tiles) const;
+    TilingTime time(std::int64_t k_tiles) const;
+    double cycles(std::int64_t k_tiles) const { return time(k_tiles).cycles; }
 
 private:
     std::int64_t busy_units() const;

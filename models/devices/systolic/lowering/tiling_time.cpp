@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long a tiling takes, by estimate.
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 #include "models/devices/systolic/lowering/tiling_candidate.h"
 #include "sim/base/units.h"
@@ -20,24 +22,31 @@ double real(std::int64_t count) {
 
 }  // namespace
 
-double Candidate::cycles(std::int64_t k_tiles) const {
+TilingTime Candidate::time(std::int64_t k_tiles) const {
     const double memory = r_.dram_bytes_per_cycle > 0 ? 1 / r_.dram_bytes_per_cycle : 0;
     const double setup = real(r_.dma_setup_cycles);
-    const double first = first_bytes(k_tiles) * memory;
-    const double loads = dram_bytes(k_tiles) * memory + descriptors(k_tiles) * setup;
-    const double compute = compute_cycles(k_tiles);
-    const double round = compute / rounds(), step = round / k_steps(k_tiles);
+    TilingTime t;
+    t.first = first_bytes(k_tiles) * memory;
+    t.loads = dram_bytes(k_tiles) * memory + descriptors(k_tiles) * setup;
+    t.arrays = compute_cycles(k_tiles);
+    const double round = t.arrays / rounds(), step = round / k_steps(k_tiles);
     const double outputs = output_bytes() * memory;
     const double stores = r_.output_bytes == 0 ? 0 : std::max(outputs, results() * setup);
-    const double issue = commands(k_tiles) * real(r_.issue_cycles);
+    t.issue = commands(k_tiles) * real(r_.issue_cycles);
     const double drain = drain_cycles();
+    t.results = std::max(stores, drain);
     const double last = (drain + outputs) / rounds() - last_shift();
-    const double hidden = loads + compute + drain - std::max({loads, compute, drain});
+    const double hidden = t.loads + t.arrays + drain - std::max({t.loads, t.arrays, drain});
     const double first_results =
-        first + (keeps_weights() ? stream_cycles(real(b_.rows)) : round - last_shift());
-    return std::max({first + compute + last, loads + step + last, first_results + std::max(stores, drain),
-                     issue}) +
-           kExposed * hidden + real(r_.array_rows + r_.array_cols);
+        t.first + (keeps_weights() ? stream_cycles(real(b_.rows)) : round - last_shift());
+    const std::pair<double, std::string_view> bounds[] = {{t.first + t.arrays + last, "arrays"},
+                                                          {t.loads + step + last, "loads"},
+                                                          {first_results + t.results, "results"},
+                                                          {t.issue, "issue"}};
+    const auto& longest = *std::ranges::max_element(bounds, {}, &std::pair<double, std::string_view>::first);
+    t.cycles = longest.first + kExposed * hidden + real(r_.array_rows + r_.array_cols);
+    t.bound = longest.second;
+    return t;
 }
 
 double Candidate::rounds() const {

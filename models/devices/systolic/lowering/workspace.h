@@ -12,6 +12,7 @@
 #include "models/devices/systolic/lowering/bus_spread.h"
 #include "models/devices/systolic/lowering/emitter.h"
 #include "models/devices/systolic/lowering/mapping.h"
+#include "models/devices/systolic/lowering/mapping_choice.h"
 #include "models/devices/systolic/lowering/tensor_flow.h"
 #include "models/devices/systolic/spec/spec.h"
 #include "sim/workload/graph.h"
@@ -29,11 +30,12 @@ struct Workspace {
     Emitter emitter;
     TensorFlow flow;
     BufferRing inputs, weights, outputs;
-    std::vector<BufferRing> accumulators;  ///< by matrix unit; in rows
-    bool runs_of_folds = false;            ///< consecutive folds may be one command
-    const Mapping* mapping = nullptr;      ///< by hand, for the layers that it has
-    mutable BusSpread spread;              ///< how rows of tensors fall on the memory's buses
-    Mapping used;                          ///< of all matrix layers so far
+    std::vector<BufferRing> accumulators;           ///< by matrix unit; in rows
+    bool runs_of_folds = false;                     ///< consecutive folds may be one command
+    const Mapping* mapping = nullptr;               ///< by hand, for the layers that it has
+    mutable BusSpread spread;                       ///< how rows of tensors fall on the memory's buses
+    Mapping used;                                   ///< of all matrix layers so far
+    std::vector<MappingChoice>* choices = nullptr;  ///< where somebody wants to know why
 
     /// Where biases and other parameters of the vector unit are staged: the weight ring, or on a machine
     /// without one the output ring.
