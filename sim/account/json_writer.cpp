@@ -163,6 +163,13 @@ Json energy(const EnergyLedger& ledger) {
     return {{"total_pj", std::move(total)}, {"entries", std::move(entries)}};
 }
 
+Json choices(const std::vector<ChosenSetting>& choices) {
+    Json list = Json::array();
+    for (const ChosenSetting& choice : choices)
+        list.push_back({{"key", choice.key}, {"value", choice.value}, {"why", choice.why}});
+    return list;
+}
+
 Json device(const DeviceResult& result) {
     return {{"device", result.device},
             {"trace", result.trace},
@@ -174,6 +181,7 @@ Json device(const DeviceResult& result) {
             {"critical_path", critical_path(result.critical_path)},
             {"layers", layers(result.layers)},
             {"tensors", tensors(result.tensors)},
+            {"choices", choices(result.choices)},
             {"stats", stats(result.stats)},
             {"memory_bus", memory_bus(result.memory_bus)},
             {"energy", energy(result.energy)},

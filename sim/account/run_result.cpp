@@ -156,6 +156,14 @@ std::string roofline_sentence(const DeviceResult& result) {
     return fmt::format("Roofline by level, in cycles: {}.", fmt::join(levels, ", "));
 }
 
+std::string choices_sentence(const DeviceResult& result) {
+    std::string text;
+    for (const ChosenSetting& choice : result.choices)
+        text += fmt::format("{}{}={} ({})", text.empty() ? "Chosen: " : "; ", choice.key, choice.value,
+                            choice.why);
+    return text.empty() ? text : text + '.';
+}
+
 std::string memory_bus_sentence(const DeviceResult& result) {
     std::vector<BusClocks> owners = result.memory_bus;
     std::int64_t all = 0;

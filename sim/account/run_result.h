@@ -72,6 +72,12 @@ struct TensorPlace {
     Bytes bytes;
 };
 
+/// A setting that was left open (`auto`), as it was chosen for this run.
+struct ChosenSetting {
+    std::string key, value;
+    std::string why;  ///< one phrase
+};
+
 /// One coloured bar of the timeline.
 struct Span {
     std::string track;  ///< "tpu_v4.mxu0"
@@ -99,6 +105,7 @@ struct DeviceResult {
     std::vector<BusClocks> memory_bus;  ///< of all data buses; sums to buses x clocks. Empty: none known
     EnergyLedger energy;                ///< as far as the preset gives figures: memory only, today
     std::vector<TensorPlace> tensors;
+    std::vector<ChosenSetting> choices;
     std::string effective_config;  ///< YAML
 };
 
@@ -119,6 +126,9 @@ std::string ceilings_sentence(const DeviceResult& result);
 /// "Roofline by level, in cycles: compute 94,080, vector 12, ...": of the total; levels without work are left
 /// out.
 std::string roofline_sentence(const DeviceResult& result);
+
+/// "Chosen: mxu.dataflow=os (141,000 cycles in ws, ...).": empty if nothing was.
+std::string choices_sentence(const DeviceResult& result);
 
 /// "The memory's data buses: 41.2 % transfer, 30.1 % empty_queue, ...": where the bandwidth went; transfers
 /// first, then what took most. Empty if nothing is known.

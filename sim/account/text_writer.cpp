@@ -94,8 +94,8 @@ std::string to_text(const DeviceResult& result) {
     table.rule();
     table.row(cells(result.total, "total", classes));
     return header_line(result) + "\n\n" + table.str() + '\n' + footer(result, classes) +
-           critical_path_sentence(result) + '\n' + roofline_sentence(result) + '\n' +
-           ceilings_sentence(result) + '\n' +
+           (result.choices.empty() ? "" : choices_sentence(result) + '\n') + critical_path_sentence(result) +
+           '\n' + roofline_sentence(result) + '\n' + ceilings_sentence(result) + '\n' +
            (result.memory_bus.empty() ? "" : memory_bus_sentence(result) + '\n') +
            (result.energy.empty() ? "" : energy_sentence(result.energy) + '\n');
 }

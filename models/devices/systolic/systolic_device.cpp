@@ -6,6 +6,7 @@
 #include <cctype>
 #include <optional>
 
+#include "models/devices/systolic/dataflow_choice.h"
 #include "models/devices/systolic/explain/explain.h"
 #include "models/devices/systolic/lowering/batch_slices.h"
 #include "models/devices/systolic/lowering/fusion.h"
@@ -145,8 +146,15 @@ private:
         return sliced_graph(fused_graph(asked, spec_, mapping), spec_, protocol, mapping);
     }
 
-    static std::optional<Mapping> mapping_of(const Graph& graph, const RunOptions& options) {
-        return options.mapping ? std::optional(read_mapping(*options.mapping, graph)) : std::nullopt;
+    std::optional<Mapping> mapping_of(const Graph& graph, const RunOptions& options) const {
+        if (!options.mapping) return std::nullopt;
+        Mapping mapping = read_mapping(*options.mapping, graph);
+        const std::string own = to_string(spec_.mxu.dataflow);
+        if (!mapping.dataflow.empty() && mapping.dataflow != own)
+            throw UserError(mapping.dataflow_where,
+                            fmt::format("the mapping is for arrays of dataflow {}, and this machine's are {}",
+                                        mapping.dataflow, own));
+        return mapping;
     }
     static const Mapping* get(const std::optional<Mapping>& mapping) { return mapping ? &*mapping : nullptr; }
 
@@ -196,7 +204,9 @@ private:
 }  // namespace
 
 std::unique_ptr<Device> make_systolic_device(config::Config& config, const std::string& name) {
-    return std::make_unique<SystolicDevice>(read_systolic_spec(config, name));
+    const SystolicSpec spec = read_systolic_spec(config, name);
+    const MakeDevice make = [](SystolicSpec own) { return std::make_unique<SystolicDevice>(std::move(own)); };
+    return spec.mxu.choose_dataflow ? choose_dataflow(spec, make) : make(spec);
 }
 
 }  // namespace systole::systolic

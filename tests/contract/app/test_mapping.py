@@ -145,6 +145,35 @@ class Mapping(ProgramTest):
         twice = self.sliced("first: conv1, last: pool1, count: 2", "first: pool1, last: stage2_reduce, count: 2")
         self.assertIn("the runs before it reach further", twice.stderr)
 
+    def test_the_dataflow_is_chosen_for_each_operator_and_kept_by_its_mapping(self):
+        trace = self.write("one.yaml", "trace: one\ninputs: {x: {shape: [128, 8192], dtype: bf16}}\n"
+                                       "layers: [{name: out, op: matmul, n: 128}]\noutputs: [out]\n")
+        auto = ("--set", "mxu.dataflow=auto")
+        cycles = {flow: json.loads(self.answer("run", "tpu_v4", trace, "--set", f"mxu.dataflow={flow}", "--format",
+                                               "json"))["devices"][0]["total"]["cycles"] for flow in ("ws", "os", "is")}
+        best = min(cycles, key=cycles.get)
+        text = self.answer("run", "tpu_v4", trace, *auto, "-o", "auto")
+        self.assertIn(f"Chosen: mxu.dataflow={best} ({cycles['ws']:,} cycles in ws, {cycles['os']:,} in os, "
+                      f"{cycles['is']:,} in is).", text)
+        result = json.loads(self.read("auto/result.json"))["devices"][0]
+        self.assertEqual((result["total"]["cycles"], result["choices"][0]["value"]), (cycles[best], best))
+        self.assertTrue(self.read("auto/mapping.yaml").decode().splitlines()[1] == f"dataflow: {best}")
+        self.answer("run", "tpu_v4", trace, *auto, "--mapping", "auto/mapping.yaml", "-o", "again")
+        self.assertEqual(self.read("auto/mapping.yaml"), self.read("again/mapping.yaml"))
+        again = json.loads(self.read("again/result.json"))["devices"][0]
+        self.assertEqual((again["total"], again["choices"]), (result["total"], []))
+        other = next(flow for flow in cycles if flow != best)
+        self.assertIn(f"auto/mapping.yaml:2:11: error: the mapping is for arrays of dataflow {best}, and this machine's "
+                      f"are {other}", self.refusal("run", "tpu_v4", trace, "--set", f"mxu.dataflow={other}",
+                                                   "--mapping", "auto/mapping.yaml"))
+        wrong = self.write("wrong.yaml", "mapping: x\ndataflow: ss\nlayers: {}\n")
+        self.assertIn("wrong.yaml:2:11: error: 'dataflow' must be ws, os or is, not 'ss'",
+                      self.refusal("run", "tpu_v4", trace, *auto, "--mapping", wrong))
+        self.assertIn("mxu.weight_source", self.refusal("run", "tpu_v4", trace, *auto, "--set", "mxu.weight_source=dram"))
+        # What cannot be the fastest is not simulated: few rows leave little to stream where weights stay.
+        self.assertRegex(self.answer("op", "scalesim", "matmul", "m=2048", "n=64", "k=64", *auto),
+                         r"Chosen: mxu.dataflow=\w\w \(.*at least [\d,]+")
+
     def test_a_program_shows_it(self):
         self.assertNotEqual(self.answer("lower", "tpu_v4", "resnet50"),
                             self.answer("lower", "tpu_v4", "resnet50", "--mapping",

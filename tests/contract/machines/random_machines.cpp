@@ -2,7 +2,10 @@
 // Random machines under random workloads. Every run already checks its own invariants and aborts on a
 // violation; what is compared here are runs with each other.
 #include <catch2/catch.hpp>
+#include <limits>
 
+#include "models/devices/systolic/dataflow_choice.h"
+#include "models/devices/systolic/spec/spec.h"
 #include "models/devices/systolic/systolic_device.h"
 #include "sim/account/writers.h"
 #include "sim/config/config.h"
@@ -12,14 +15,20 @@
 namespace systole {
 namespace {
 
-std::unique_ptr<Device> make(const std::string& text,
-                             const std::vector<std::pair<std::string, std::string>>& settings) {
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+config::Config config_of(const std::string& text, const Settings& settings) {
     const auto presets = [](const std::string& name, const SourceMark&) {
         return config::load_yaml("configs/memory/" + name + ".yaml");
     };
     config::Config config = config::Config::from_document(config::parse_yaml(text, "random.yaml"), presets);
     for (const auto& [path, value] : settings) config.set(path, value);
     config.root().text("kind", "device kind");
+    return config;
+}
+
+std::unique_ptr<Device> make(const std::string& text, const Settings& settings) {
+    config::Config config = config_of(text, settings);
     auto device = systolic::make_systolic_device(config, "random");
     config.finish();
     return device;
@@ -87,6 +96,42 @@ TEST_CASE("random machines keep every invariant under random workloads", "[machi
         CHECK(fraction(ideal.result, SlotClass::Memory) == 0.0);
     }
     CHECK(ran >= 150);
+}
+
+TEST_CASE("a dataflow that is chosen is the fastest, and no run is shorter than its bound", "[machines]") {
+    int ran = 0;
+    for (std::uint64_t seed = 1001; seed <= 1100; ++seed) {
+        test::RandomMachine random(seed);
+        const std::string device_text = random.device(), trace_text = random.trace();
+        INFO("seed " << seed << "\n" << device_text << trace_text);
+        const Graph graph = build_trace(config::parse_yaml(trace_text, "random_trace.yaml"), {});
+        const std::pair<std::string, std::string> from_pad{"mxu.weight_source", "scratchpad"};
+        const RunOptions options{Protocol::of_run()};
+        try {
+            std::int64_t least = std::numeric_limits<std::int64_t>::max();
+            for (const std::string dataflow : {"ws", "os", "is"}) {
+                const std::string only = "mxu.dataflow";
+                const DeviceResult result =
+                    make(device_text, {from_pad, {only, dataflow}})->run(graph, options).result;
+                config::Config config = config_of(device_text, {from_pad, {only, dataflow}});
+                const auto spec = systolic::read_systolic_spec(config, "random");
+                CHECK(static_cast<double>(result.total.cycles.value()) >=
+                      systolic::least_array_cycles(graph, spec.mxu));
+                least = std::min(least, result.total.cycles.value());
+            }
+            const auto choosing = make(device_text, {from_pad, {"mxu.dataflow", "auto"}});
+            const DeviceResult chosen = choosing->run(graph, options).result;
+            CHECK(chosen.total.cycles.value() == least);
+            REQUIRE(chosen.choices.size() == 1);
+            const auto program = choosing->lower(graph, options);
+            CHECK(program.find("array dataflow=" + chosen.choices[0].value) != std::string::npos);
+            CHECK(choosing->run_program(program, "lowered", options).result.total.cycles.value() == least);
+            ++ran;
+        } catch (const UserError&) {
+            // As above: not every network can run in each dataflow.
+        }
+    }
+    CHECK(ran >= 60);
 }
 
 }  // namespace systole

@@ -147,6 +147,11 @@ Mapping read_mapping(const YamlNode& document, const Graph& graph) {
     const Parameters none;
     Keys keys(document, none, mistakes, "mapping");
     keys.text("mapping", "what it is a mapping of");
+    if (const YamlNode* dataflow = keys.optional("dataflow")) {
+        const std::vector<std::string> names{"ws", "os", "is"};
+        mapping.dataflow = names[keys.choice("dataflow", names)];
+        mapping.dataflow_where = dataflow->where;
+    }
     if (const YamlNode* layers = keys.required("layers", "a map of layers"))
         read_layers(*layers, graph, mistakes, mapping);
     if (const YamlNode* resident = keys.optional("resident"))

@@ -33,6 +33,8 @@ struct NamedSlices {
 };
 
 struct Mapping {
+    std::string dataflow;  ///< of the arrays: ws, os or is; empty: not said
+    SourceMark dataflow_where;
     std::map<std::string, LayerMapping, std::less<>>
         layers;  ///< by name; others are for the mapper to choose
     /// Activations that stay in the scratchpad; nothing: for the machine's rules to choose.

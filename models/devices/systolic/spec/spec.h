@@ -43,8 +43,9 @@ struct MxuSpec {
     int count = 1;           ///< matrix units that share one operator
     int rows = 1, cols = 1;  ///< PEs; mxu/dataflow.h says what lies along them
     Dataflow dataflow = Dataflow::WeightStationary;
-    bool shadow_register = true;              ///< a second register per PE: shift behind the running pass
-    int weight_fifo_tiles = 1;                ///< ws: weight tiles that wait before the array; 0: none can
+    bool choose_dataflow = false;  ///< arrays take each, and are set up for one before a program starts
+    bool shadow_register = true;   ///< a second register per PE: shift behind the running pass
+    int weight_fifo_tiles = 1;     ///< ws: weight tiles that wait before the array; 0: none can
     Space weight_source = Space::Scratchpad;  ///< where weights come from (TPU v1: DRAM)
     std::int64_t accumulator_rows = 1;        ///< rows of `cols` accumulators, per unit
     Cycles accumulator_latency;  ///< add-and-write of one row; bounds consecutive folds onto the same row

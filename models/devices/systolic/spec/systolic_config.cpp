@@ -34,8 +34,12 @@ MxuSpec read_mxu(Section mxu) {
     spec.count = small(mxu, "count", "matrix units that share one operator", {1, 64});
     spec.rows = small(mxu, "rows", "PE rows of one array: K runs along them (os: M)", {1, kMaxArray});
     spec.cols = small(mxu, "cols", "PE columns of one array: N runs along them (is: M)", {1, kMaxArray});
-    spec.dataflow = static_cast<Dataflow>(mxu.choice(
-        "dataflow", "what stays in the PEs: ws = weights, os = outputs, is = inputs", {"ws", "os", "is"}, 0));
+    const std::size_t dataflow = mxu.choice("dataflow",
+                                            "what stays in the PEs: ws = weights, os = outputs, is = inputs; "
+                                            "auto: whichever runs the network fastest",
+                                            {"ws", "os", "is", "auto"}, 0);
+    spec.choose_dataflow = dataflow == 3;
+    if (!spec.choose_dataflow) spec.dataflow = static_cast<Dataflow>(dataflow);
     spec.shadow_register =
         mxu.flag("shadow_register", "a second register per PE: tiles (os: results) shift while passes run");
     spec.weight_fifo_tiles =
@@ -225,7 +229,12 @@ void check_mxu(const Section& root, const SystolicSpec& spec) {
                              kMaxGridAccumulators / (std::int64_t{spec.mxu.count} * spec.mxu.cols)));
     if (spec.mxu.engine == EngineKind::Grid && spec.mxu.sparse_kept > 0)
         mxu.fail("sparsity", "the PE grid computes with all weights; it needs sparsity: none");
-    if (spec.mxu.direct() && spec.mxu.weight_source == Space::Dram)
+    if (spec.mxu.choose_dataflow && spec.mxu.weight_source == Space::Dram)
+        mxu.fail(
+            "weight_source",
+            "the operands of os and is come from the scratchpad, and dataflow: auto may choose them; write "
+            "weight_source: scratchpad");
+    else if (spec.mxu.direct() && spec.mxu.weight_source == Space::Dram)
         mxu.fail("weight_source",
                  spec.mxu.dataflow == Dataflow::WeightStationary
                      ? "without a weight FIFO (weight_fifo_tiles: 0) tiles come from the scratchpad; write "
