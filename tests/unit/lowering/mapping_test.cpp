@@ -137,5 +137,29 @@ TEST_CASE("Programs grow with tiles: one pass and one weight transfer for each, 
     }
 }
 
+TEST_CASE("A ragged block leaves no remains between the two that a buffer holds") {
+    // Blocks of 334, 334 and 332 rows, twice; of 334 rows the buffer holds two.
+    const Graph graph = matmul(1000, 256, 128);
+    SystolicSpec spec = large_machine();
+    spec.mxu.count = 1;
+    spec.placement.input_buffer = Bytes(2 * 334 * 128 * 2);
+    Mapping mapping;
+    LayerMapping& by_hand = mapping.layers[graph.layers.front().name];
+    by_hand.rows = 334;
+    by_hand.columns = by_hand.depth = 128;
+    by_hand.m_outer = false;
+    const Program program = lower(graph, spec, Protocol::of_op(), {true, &mapping}).program;
+    std::vector<std::uint32_t> awaited;  // by load of a block: passes that are through before it
+    for (const Command& c : program.commands) {
+        if (unit_kind(c.unit) != UnitKind::Load || program.transfer(c).operand != Operand::Activations)
+            continue;
+        awaited.push_back(0);
+        for (std::uint32_t t = c.first_token; t < c.first_token + c.token_count; ++t)
+            if (unit_kind(program.tokens[t].unit) == UnitKind::Matrix)
+                awaited.back() = std::max(awaited.back(), program.tokens[t].count);
+    }
+    CHECK(awaited == std::vector<std::uint32_t>{0, 0, 1, 2, 3, 4});
+}
+
 }  // namespace
 }  // namespace systole::systolic

@@ -26,6 +26,38 @@ GemmSteps::GemmSteps(Workspace& workspace, std::int64_t layer, GemmProblem probl
     const std::int64_t item_rounds = problem_.groups ? 1 : ceil_div(problem_.items, tiling_.split_items);
     rounds_ = item_rounds * m_rounds_ * n_rounds_;
     k_steps_ = ceil_div(static_cast<std::int64_t>(problem_.k_tiles.size()), tiling_.k_tiles);
+    reserve_rooms();
+}
+
+/// A ring that holds two steps and not three must not be left with the remains of a ragged block between
+/// them: the next step would wait for both. There, every block takes as much room as the largest.
+void GemmSteps::reserve_rooms() {
+    const auto room = [](const BufferRing& ring, std::int64_t blocks, std::int64_t bytes) {
+        return ring.capacity() / 3 < blocks * ring.aligned(bytes) ? bytes : 0;
+    };
+    const Range k = k_range(k_tiles(0));
+    const std::vector<Block> first = round(0);
+    if (!workspace_.flow.resident(problem_.input)) {
+        std::int64_t bytes = 0;
+        for (std::int64_t m = 0; m < std::min<std::int64_t>(2, problem_.source->blocks()); ++m)
+            bytes = std::max(bytes, problem_.source->staging(0, m, k).bytes);
+        input_room_ = room(workspace_.inputs, tiling_.split_items * tiling_.split_m, bytes);
+    }
+    if (staged_weights())
+        weight_room_ = room(workspace_.weights, tiling_.split_items * tiling_.split_n,
+                            problem_.weights->staging(0, first.front().n, k).bytes);
+}
+
+Staging GemmSteps::weights_staging(const Block& block, Range k) const {
+    Staging staging = problem_.weights->staging(block.item, block.n, k);
+    staging.bytes = std::max(staging.bytes, weight_room_);
+    return staging;
+}
+
+Staging GemmSteps::input_staging(const Block& block, Range k) const {
+    Staging staging = problem_.source->staging(block.item, block.m_block, k);
+    staging.bytes = std::max(staging.bytes, input_room_);
+    return staging;
 }
 
 std::vector<Block> GemmSteps::round(std::int64_t index) const {
@@ -103,9 +135,8 @@ bool GemmSteps::stage_weights(std::int64_t step, Holds& holds) {
     const bool weights = staged_weights() && problem_.stored_weights;
     if (columns == 0 && !weights) return true;
     for (const Block& block : round(step / k_steps_)) {
-        if (weights && !stage(workspace_, workspace_.weights, weights_key(block, step), holds, [&] {
-                return problem_.weights->staging(block.item, block.n, k_range(k_tiles(step)));
-            })) {
+        if (weights && !stage(workspace_, workspace_.weights, weights_key(block, step), holds,
+                              [&] { return weights_staging(block, k_range(k_tiles(step))); })) {
             return false;
         }
         for (std::size_t i = 0; i < columns; ++i)
@@ -126,11 +157,11 @@ bool GemmSteps::stage_inputs(std::int64_t step, Holds& holds) {
     for (const Block& block : blocks) {
         const Range k = k_range(k_tiles(step));
         if (second && !stage(workspace_, workspace_.weights, weights_key(block, step), holds,
-                             [&] { return problem_.weights->staging(block.item, block.n, k); })) {
+                             [&] { return weights_staging(block, k); })) {
             return false;
         }
         if (input && !stage(workspace_, workspace_.inputs, input_key(block, step), holds,
-                            [&] { return problem_.source->staging(block.item, block.m_block, k); })) {
+                            [&] { return input_staging(block, k); })) {
             return false;
         }
     }

@@ -104,6 +104,9 @@ private:
     TileKey input_key(const Block& block, std::int64_t step) const;
     TileKey weights_key(const Block& block, std::int64_t step) const;
     TileKey column_key(const Block& block, std::size_t which) const;
+    void reserve_rooms();
+    Staging weights_staging(const Block& block, Range k) const;
+    Staging input_staging(const Block& block, Range k) const;
     Staging column_staging(const Block& block, std::size_t which) const;
     bool staged_weights() const;
 
@@ -142,7 +145,8 @@ private:
     GemmProblem problem_;
     Tiling tiling_;
     std::int64_t n_blocks_, m_rounds_, n_rounds_, rounds_, k_steps_;
-    std::vector<Block> blocks_;  ///< of the round at work
+    std::int64_t input_room_ = 0, weight_room_ = 0;  ///< bytes that a staged tile takes at least
+    std::vector<Block> blocks_;                      ///< of the round at work
     /// By matrix unit: item, n (is: m) and k of the tile it holds.
     std::vector<std::optional<std::array<std::int64_t, 3>>> in_array_;
 };
