@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import subprocess
+import tempfile
 
 ROWS = pathlib.Path(__file__).resolve().parent.parent / "golden" / "tpu_measured" / "rows.csv.gz"
 WITHIN = 0.10  # of the measured time, what a row that gates may be off by
@@ -117,12 +118,30 @@ def answers(program, asked):
 
 
 STEP_ELEMENTS = 128  # of the blocks that are the measurement
+STEP_SLABS = (512, 1024)  # rows of M of which such a kernel is simulated: two blocks of rows say what each takes
+STEP_MAPPING = """\
+mapping: a kernel in blocks of 128
+layers:
+  matmul: {rows: 128, columns: 128, depth: 128, outer: m}
+"""
 
 
 def steps(row):
     """Grid steps of a kernel in blocks of 128 x 128 x 128, and nanoseconds for each."""
     count = row.shape[0] * row.shape[1] * row.shape[2] // STEP_ELEMENTS**3
     return count, 1000 * (row.measured_us - HOST_CALL_US) / count
+
+
+def blocks_of_128_us(program, n):
+    """Simulated time of n³ in the kernel's own blocks, one after the other on one array, without what a step costs beside
+    its work."""
+    settings = [word for setting in PROTOCOLS["host"] for word in ("--set", setting)]
+    with tempfile.TemporaryDirectory() as folder:
+        mapping = pathlib.Path(folder) / "mapping.yaml"
+        mapping.write_text(STEP_MAPPING)
+        few, more = (answer(program, ["op", "tpu_v5e", "matmul", f"m={m}", f"n={n}", f"k={n}", "dtype=bf16", *settings,
+                                      "--mapping", str(mapping)])["time_ns"] / 1000 for m in STEP_SLABS)
+    return few + (n - STEP_SLABS[0]) / (STEP_SLABS[1] - STEP_SLABS[0]) * (more - few)
 
 
 def tpu_v4_fit_us(m, n, k):

@@ -86,6 +86,13 @@ class Calibration(ProgramTest):
             self.assertIn(f"--set {path}: error: ", message)
             self.assertIn("calibrated.memory_queue (192) takes its place", message)
 
+    def test_one_cost_of_a_grid_step_beside_the_mapped_blocks_says_what_their_kernels_take(self):
+        rows = [row for row in tpu_measured_rows.rows() if not row.mapped and row.size != "1024³"]
+        simulated = {row.size: tpu_measured_rows.blocks_of_128_us(PROGRAM, row.shape[0]) for row in rows}
+        costs = [(row.measured_us - simulated[row.size]) / tpu_measured_rows.steps(row)[0] for row in rows]
+        self.assertEqual(len(costs), 6)
+        self.assertLess(max(costs) / min(costs), 1.1, costs)
+
     def test_a_key_that_nothing_reads_is_refused(self):
         self.assertIn("calibrated.efficiency", self.refusal("op", "tpu_v5e", "matmul", "m=8", "n=8", "k=8", "--set",
                                                             "calibrated.efficiency=0.9"))
