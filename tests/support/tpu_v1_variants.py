@@ -54,12 +54,16 @@ def what_ifs(program):
                          for network in networks}) for name, changed in settings.items()}
 
 
+def directed(speedup, ours):
+    """Whether ours goes the way of the paper's figure: slower, the same within 20 %, or faster."""
+    if speedup is None:
+        return ours < 1
+    return abs(ours - 1) <= WITHIN if speedup == 1 else (ours > 1) == (speedup > 1)
+
+
 def agrees(speedup, ours):
     """Whether ours has the direction of the paper's figure and is within 20 % of it."""
-    if speedup is None:
-        return 1 - WITHIN <= ours < 1
-    direction = speedup == 1 or (ours > 1) == (speedup > 1)
-    return direction and abs(ours / speedup - 1) <= WITHIN
+    return directed(speedup, ours) and abs(ours / (speedup or 1) - 1) <= WITHIN
 
 
 def assumptions(program):

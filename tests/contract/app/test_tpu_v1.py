@@ -11,8 +11,9 @@ sys.path.insert(0, str(HOME / "tests" / "support"))
 import tpu_v1_rows  # noqa: E402
 import tpu_v1_variants  # noqa: E402
 
-# Networks whose four shares are all within tpu_v1_rows.POINTS. What keeps the others away is in docs/validation.md.
-HELD = ("cnn0",)
+# Networks whose four shares are all within tpu_v1_rows.POINTS. What keeps the others away is in docs/validation.md. LSTM1's
+# shapes are not known well enough to say so of its useful share, too.
+HELD = ("lstm1", "cnn0")
 # (what-if, networks) whose speedup is not within 20 % of the paper's.
 AWAY = {("bandwidth x 4", "mlp"), ("clock x 4", "cnn"), ("GDDR5 and 1050 MHz", "wm")}
 
@@ -67,12 +68,22 @@ class FirstTpu(ProgramTest):
             bytes_only = tpu_v1_rows.simulated(PROGRAM, network, "sequencer.sync=bytes")
             self.assertLess(bytes_only["raw"], self.ours[network]["raw"], network)
 
-    def test_what_ifs_that_agree_with_the_paper_still_do(self):
+    def test_every_what_if_goes_the_papers_way_and_those_that_agree_with_it_still_do(self):
         answers = tpu_v1_variants.what_ifs(PROGRAM)
-        for name, networks, speedup, words in tpu_v1_variants.published():
+        published = tpu_v1_variants.published()
+        self.assertEqual(len(published), 13)
+        for name, networks, speedup, words in published:
             ours = answers[name][networks]
             with self.subTest(what_if=name, networks=networks, paper=words, ours=ours):
+                self.assertTrue(tpu_v1_variants.directed(speedup, ours))
                 self.assertEqual(tpu_v1_variants.agrees(speedup, ours), (name, networks) not in AWAY)
+
+    def test_the_published_page_names_what_is_held(self):
+        page = (HOME / "docs" / "validation.md").read_text()
+        held = ", ".join(network.upper() for network in HELD if network in tpu_v1_rows.GATED)
+        useful = ", ".join(network.upper() for network in tpu_v1_rows.GATED)
+        self.assertIn(f"**Within {tpu_v1_rows.POINTS} points: {held}; the useful share within "
+                      f"{100 * tpu_v1_rows.USEFUL_WITHIN:.0f} %: {useful}.**", page)
 
 
 class Variants(ProgramTest):
@@ -94,6 +105,10 @@ class Variants(ProgramTest):
         self.assertTrue(tpu_v1_variants.agrees(1, 0.95))
         self.assertTrue(tpu_v1_variants.agrees(None, 0.9))
         self.assertFalse(tpu_v1_variants.agrees(None, 1.01))
+        self.assertFalse(tpu_v1_variants.agrees(None, 0.79))
+        for speedup, ours, way in ((2, 1.01, True), (2, 0.99, False), (None, 0.5, True), (None, 1, False), (1, 1.2, True),
+                                   (1, 0.7, False)):
+            self.assertEqual(tpu_v1_variants.directed(speedup, ours), way, (speedup, ours))
 
     def test_the_published_page_says_what_every_assumption_does(self):
         page = (HOME / "docs" / "validation.md").read_text()
