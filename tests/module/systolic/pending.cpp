@@ -68,12 +68,13 @@ TEST_CASE("classes that are outstanding at the same time count both, what overla
 // vector                                                            |8 rows...|pipe|
 TEST_CASE("while a layer waits for the one before, its weights may wait with it", "[pending]") {
     const DeviceResult result = run_on_both_engines(test::small_machine(4, 4), kTwoLayers);
-    // First wait 0 to 8: the command until 4, the inputs until 3, the tile until 4, its shift from 4 on.
+    // First wait 0 to 8: the command until 4, the inputs until 3, the tile's weights until 2 from memory and until 4
+    // on their way into the FIFO, its shift from 4 on.
     // Second wait 16 to 31: for the vector unit only; the second tile was in at 12.
     CHECK(cycles(result, "waited") == 8 + 15);
     CHECK(cycles(result, "pending_launch") == 4);
     CHECK(cycles(result, "pending_memory") == 3);
-    CHECK(cycles(result, "pending_on_chip") == 4);
+    CHECK(cycles(result, "pending_on_chip") == 2);
     CHECK(cycles(result, "pending_ramp") == 4);
     CHECK(cycles(result, "pending_vector") == 15);
     CHECK(cycles(result, "pending_host") == 0);
@@ -85,9 +86,24 @@ TEST_CASE("a tile that comes late is pending beside the results of the layer bef
     text.replace(text.rfind("after=load:1"), 12, "after=vector:1");
     const DeviceResult result = run_on_both_engines(test::small_machine(4, 4), text);
     CHECK(cycles(result, "pending_vector") == 15);
-    CHECK(cycles(result, "pending_on_chip") == 4 + 16);
+    CHECK(cycles(result, "pending_on_chip") == 2 + 1);
     CHECK(cycles(result, "pending_ramp") == 4 + 4);
     CHECK(cycles(result, "waited") == 8 + 20);
+}
+
+TEST_CASE("weights that come through the scratchpad are waited for in memory first", "[pending]") {
+    std::string text = kTwoLayers;
+    // The second tile's weights are fetched once the vector unit is done: asked for at 31, there at 32, in the FIFO at 33.
+    const std::string fetch =
+        "load layer=1 from=dram:32 to=scratchpad:24592 rows=1 row_bytes=16 operand=weights after=vector:1\n";
+    text.insert(text.find("weights0 layer=1"), fetch);
+    text.replace(text.rfind("after=load:1"), 12, "after=load:3");
+    const DeviceResult result = run_on_both_engines(test::small_machine(4, 4), text);
+    CHECK(cycles(result, "pending_memory") == 3 + 16);
+    CHECK(cycles(result, "pending_vector") == 15);
+    CHECK(cycles(result, "pending_on_chip") == 2 + 1);
+    CHECK(cycles(result, "pending_ramp") == 4 + 4);
+    CHECK(cycles(result, "waited") == 8 + 21);
 }
 
 }  // namespace systole::systolic

@@ -72,39 +72,39 @@ LayerPlan plan(Workspace& workspace, std::int32_t index) {
     return matrix && !depthwise ? plan_matrix(workspace, index) : plan_vector(workspace, index);
 }
 
-/// Each tensor of the layer that lives in DRAM, once.
+/// Each tensor of the layer that lives in DRAM, or has to come from there or go there, once.
 std::int64_t compulsory_bytes(const Workspace& workspace, const Layer& layer, const LayerPlan& plan) {
+    const TensorFlow& flow = workspace.flow;
     std::map<TensorId, std::int64_t> bytes;
     const bool later_part = layer.slice && layer.slice->index > 0;
     const auto touch = [&](TensorId tensor, std::int64_t count) {
         // Of a layer in parts, the first one's.
         if (later_part && workspace.graph.tensors[tensor].role == TensorRole::Weights) return;
-        if (workspace.flow.resident(tensor)) return;
         std::int64_t& known = bytes[workspace.graph.tensors[tensor].view_of.value_or(tensor)];
         known = std::max(known, count);
     };
-    for (const LayerPlan::Touched& t : plan.touched) touch(t.tensor, t.bytes);
+    for (const LayerPlan::Touched& t : plan.touched)
+        touch(t.tensor, flow.resident(t.tensor) ? std::min(t.bytes, flow.to_arrive(t.tensor)) : t.bytes);
     std::int64_t written = stored_bytes(workspace.graph.tensors[layer.output]).value();
     if (const auto* append = std::get_if<CacheAppend>(&layer.op))
         written = written / append->length * append->rows;
-    touch(layer.output, written);
+    if (flow.stored_in_dram(layer.output)) touch(layer.output, written);
     std::int64_t sum = 0;
     for (const auto& [tensor, count] : bytes) sum += count;
     return sum;
 }
 
-bool is_cache(const Graph& graph, TensorId tensor) {
-    return graph.tensors[tensor].role == TensorRole::KvCache;
-}
-
-/// What has to pass the DRAM's bus however the network is run: inputs and outputs that live there …
-std::int64_t interface_bytes(const Graph& graph, const std::vector<Placement>& placements) {
+/// What has to pass the DRAM's bus however the network is run: inputs that live there or come from there,
+/// outputs likewise …
+std::int64_t interface_bytes(const Graph& graph, const TensorFlow& flow) {
     std::int64_t sum = 0;
-    for (const auto* tensors : {&graph.inputs, &graph.outputs})
-        for (const TensorId tensor : *tensors)
-            if (placements[tensor].space == Space::Dram &&
-                (tensors == &graph.inputs || !is_cache(graph, tensor)))
-                sum += stored_bytes(graph.tensors[tensor]).value();
+    for (const TensorId input : graph.inputs)
+        sum += flow.resident(input) ? flow.to_arrive(input) : stored_bytes(graph.tensors[input]).value();
+    for (const TensorId output : graph.outputs) {
+        const Tensor& tensor = graph.tensors[output];
+        const bool stored = flow.stored_in_dram(output) && tensor.role != TensorRole::KvCache;
+        if (stored) sum += stored_bytes(tensor).value();
+    }
     return sum;
 }
 
@@ -178,7 +178,7 @@ Lowered lower_at(std::vector<Placement> placements, const Graph& graph, const Sy
     workspace.mapping = options.mapping;
     if (options.choices) workspace.choices = &lowered.choices;
     Pipeline pipeline(workspace);
-    std::int64_t compulsory = interface_bytes(graph, lowered.placements);
+    std::int64_t compulsory = interface_bytes(graph, workspace.flow);
     for (std::size_t i = 0; i < graph.layers.size(); ++i) {
         const Layer& layer = graph.layers[i];
         const auto index = static_cast<std::int32_t>(i);

@@ -26,20 +26,30 @@ SlotClass dependency_on(const Program& program, const Command& command) {
 
 }  // namespace
 
+/// The way of a tile into the FIFO: what its transfer waited for, and then the transfer. A tile that was unpacked on the
+/// way had left its source when that began.
+void MatrixUnit::source_pending(const Mark& arrived, Ticks there) {
+    const auto& log = record_.log();
+    const auto& event = log[arrived.event];
+    const Command& fetch = record_.program().commands[event.command];
+    Ticks begun;
+    record_.each_token(fetch, [&](const Command& awaited, EventId done) {
+        pending_.outstanding(dependency_on(record_.program(), awaited), log[done].time);
+        begun = std::max(begun, log[done].time);
+    });
+    const bool waited = work(head_->entry).unpacked && event.cause != CausalLog::kNone;
+    const Ticks left = waited ? log[event.cause].time : there;
+    pending_.outstanding(owner_of(record_.program().transfer(fetch).from.place), begun, left);
+    if (left < there) pending_.outstanding(SlotClass::OnChip, left, there);
+}
+
 /// The tile that a pass brings, and its shift into the array.
 void MatrixUnit::tile_pending() {
     const auto& log = record_.log();
     const Mark& arrived = arrived_.front();
     const Ticks there = clock_.edge(arrived.cycle);
     if (!spec_.mxu.direct()) {
-        const SlotClass source =
-            spec_.mxu.weight_source == Space::Dram ? SlotClass::Memory : SlotClass::OnChip;
-        // Unpacked on its way, it left its source when that began.
-        const bool waited = work(head_->entry).unpacked && arrived.event != CausalLog::kNone &&
-                            log[arrived.event].cause != CausalLog::kNone;
-        const Ticks left = waited ? log[log[arrived.event].cause].time : there;
-        pending_.outstanding(source, left);
-        if (left < there) pending_.outstanding(SlotClass::OnChip, left, there);
+        source_pending(arrived, there);
     } else if (arrived.event != CausalLog::kNone && log[arrived.event].command == head_->entry.number &&
                log[arrived.event].cause != CausalLog::kNone) {
         // Read out of the scratchpad for longer than the shift hides.

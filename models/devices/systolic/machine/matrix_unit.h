@@ -149,6 +149,7 @@ private:
     EventId start_event(const Pass& pass, Cycles cycle, PassTimes& expected);
     EventId tile_in(PassTimes& expected);
     void tile_pending();
+    void source_pending(const Mark& arrived, Ticks there);
     void count_pending(const Pass& pass, Cycles cycle);
     EventId results_out(const Pass& pass, const PassTimes& expected);
 
