@@ -20,13 +20,22 @@ std::string shape_text(const Tensor& tensor) {
 std::string inputs_text(const Graph& graph, const Layer& layer) {
     std::string text;
     for (const TensorId id : layer.inputs)
-        text += (text.empty() ? "" : " + ") + shape_text(graph.tensors[id]);
+        if (graph.tensors[id].role != TensorRole::Weights)
+            text += (text.empty() ? "" : " + ") + shape_text(graph.tensors[id]);
     return text;
+}
+
+/// The stored weights of a layer: its own, or what it is given as an input and takes apart.
+std::optional<TensorId> weights_of(const Graph& graph, const Layer& layer) {
+    if (layer.weights) return layer.weights;
+    for (const TensorId id : layer.inputs)
+        if (graph.tensors[id].role == TensorRole::Weights) return id;
+    return std::nullopt;
 }
 
 Bytes weight_bytes(const Graph& graph, const Layer& layer) {
     Bytes bytes;
-    if (layer.weights) bytes += stored_bytes(graph.tensors[*layer.weights]);
+    if (const auto weights = weights_of(graph, layer)) bytes += stored_bytes(graph.tensors[*weights]);
     if (layer.bias) bytes += stored_bytes(graph.tensors[*layer.bias]);
     if (layer.scales) bytes += stored_bytes(graph.tensors[*layer.scales]);
     return bytes;
@@ -55,12 +64,14 @@ Json tensor_json(const Tensor& tensor) {
 
 Json layer_json(const Graph& graph, const Layer& layer) {
     Json inputs = Json::array();
-    for (const TensorId id : layer.inputs) inputs.push_back(tensor_json(graph.tensors[id]));
+    for (const TensorId id : layer.inputs)
+        if (graph.tensors[id].role != TensorRole::Weights) inputs.push_back(tensor_json(graph.tensors[id]));
     Json json = {{"name", layer.name},
                  {"op", op_name(layer)},
                  {"inputs", std::move(inputs)},
                  {"output", tensor_json(graph.tensors[layer.output])}};
-    json["weights"] = layer.weights ? tensor_json(graph.tensors[*layer.weights]) : Json();
+    const std::optional<TensorId> weights = weights_of(graph, layer);
+    json["weights"] = weights ? tensor_json(graph.tensors[*weights]) : Json();
     json["macs"] = macs(layer.op).value();
     json["weight_bytes"] = weight_bytes(graph, layer).value();
     return json;
@@ -75,11 +86,13 @@ std::string trace_text(const config::YamlNode& document, const Graph& graph) {
     table.column("MACs", Align::Right);
     table.column("weights", Align::Left);
     table.column("bytes", Align::Right);
-    for (const Layer& layer : graph.layers)
+    for (const Layer& layer : graph.layers) {
+        const std::optional<TensorId> weights = weights_of(graph, layer);
         table.row({layer.name, op_name(layer), inputs_text(graph, layer),
                    shape_text(graph.tensors[layer.output]), with_thousands(macs(layer.op).value()),
-                   layer.weights ? shape_text(graph.tensors[*layer.weights]) : "",
+                   weights ? shape_text(graph.tensors[*weights]) : "",
                    with_thousands(weight_bytes(graph, layer).value())});
+    }
     table.rule();
     table.row({"total", "", "", "", with_thousands(total_macs(graph).value()), "",
                with_thousands(weight_bytes(graph).value())});

@@ -246,6 +246,34 @@ class Shown(ProgramTest):
         for word in ("workload.batch", "[1, 4, 4, 4] int8", "624", "84"):
             self.assertIn(word, text)
 
+    def test_weights_that_a_layer_of_their_own_makes_numbers_of_are_shown_with_it(self):
+        self.write("t.yaml", "trace: t\ninputs:\n  x: {shape: [4, 256], dtype: bf16}\nlayers:\n"
+                   "  - {name: a, op: matmul, n: 128, weight_dtype: int4, scales: channel, fused: false}\noutputs: [a]\n")
+        shown = json.loads(self.answer("show", "trace", "./t.yaml", "--format", "json"))
+        made, product = shown["layers"]
+        self.assertEqual((made["name"], made["inputs"], made["weight_bytes"]), ("a.dequantize", [], 256 * 128 // 2 + 128 * 2))
+        self.assertEqual(made["weights"], {"name": "a.weights", "shape": [256, 128], "dtype": "int4"})
+        self.assertEqual((product["weights"], product["weight_bytes"]), (None, 0))
+        self.assertEqual(shown["weight_bytes"], made["weight_bytes"])
+        self.assertRegex(self.answer("show", "trace", "./t.yaml"), r"(?m)^a\.dequantize .*\[256, 128\] int4 +16,640$")
+
+    def test_inputs_and_outputs_that_stay_on_chip_must_still_pass_the_memorys_bus(self):
+        def bytes_at(place):
+            (run,) = json.loads(self.answer("run", "tpu_v4", TRACE, "--set", f"run.inputs_at={place}", "--set",
+                                            f"run.outputs_to={place}", "--format", "json"))["devices"]
+            places = {tensor["name"]: tensor["space"] for tensor in run["tensors"]}
+            self.assertEqual((places["image"], places["classes"]), ("scratchpad", "scratchpad"))
+            layers = [layer["bytes"]["compulsory_dram"] for layer in run["layers"]]
+            self.assertLessEqual(run["total"]["bytes"]["compulsory_dram"],
+                                 run["total"]["bytes"]["dram_read"] + run["total"]["bytes"]["dram_written"])
+            return run["total"]["bytes"]["compulsory_dram"], layers
+
+        onchip, of_layers = bytes_at("onchip")
+        self.assertEqual(bytes_at("host"), (onchip, of_layers))
+        image, classes = 36, 3  # bytes of int8: read by the first layer, written by the last
+        self.assertEqual(bytes_at("dram"), (onchip + image + classes,
+                                            [of_layers[0] + image, *of_layers[1:-1], of_layers[-1] + classes]))
+
 
 if __name__ == "__main__":
     unittest.main()
