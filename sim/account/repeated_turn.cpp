@@ -199,7 +199,7 @@ void repeat_turns(CheckedResult& run, const TurnMarks& marks, const FewerTurns& 
     extend(result.total.compulsory_dram, fewer.total.compulsory_dram, less, n);
     result.total.roofline = roofline(work_of(result.total), run.expected.peaks);
     extend_path(result.critical_path, marks, times);
-    result.total.bound_by = bound_by(result.critical_path);
+    result.total.bound_by = bound_by(result.critical_path, result.total.roofline);
     for (std::size_t i = 0; i < result.stats.size(); ++i)
         extend(result.stats[i].value, fewer.stats[i].value, less, n);
     for (std::size_t i = 0; i < result.memory_bus.size(); ++i)

@@ -54,6 +54,15 @@ std::string join_words(const std::vector<std::string>& words) {
     return text;
 }
 
+/// "the rate of int8 and bf16": what the device names the rate at which the run's work is done.
+std::string rate_name(const DeviceResult& result) {
+    std::vector<std::string> dtypes;
+    for (const DtypePeak& peak : result.dtypes)
+        if (peak.macs == result.peaks.macs) dtypes.push_back(peak.dtype);
+    if (dtypes.empty()) return fmt::format("{:g} MACs a cycle", result.peaks.macs.per_cycle());
+    return "the rate of " + join_words(dtypes);
+}
+
 }  // namespace
 
 std::int64_t ResultRow::capacity() const {
@@ -84,11 +93,14 @@ double ResultRow::compute_cycles() const {
            static_cast<double>(product - static_cast<Int128>(whole) * all) / static_cast<double>(all);
 }
 
-std::string bound_by(const std::vector<CriticalStep>& path) {
+std::string bound_by(const std::vector<CriticalStep>& path, const Roofline& roofline) {
     ClassSlots times{};
     for (const CriticalStep& step : path) times[static_cast<std::size_t>(step.owner)] += step.time.value();
     const Group largest = by_group(times).front();
-    return largest.amount == 0 ? "none" : std::string(largest.name);
+    if (largest.amount == 0) return "none";
+    const bool chips =
+        largest.name == to_string(SlotClass::Host) && roofline.at(Level::Chips) > roofline.at(Level::Host);
+    return std::string(chips ? to_string(Level::Chips) : largest.name);
 }
 
 std::vector<CriticalStep> critical_path(const std::vector<CausalLog::Piece>& pieces) {
@@ -141,7 +153,8 @@ std::string ceilings_sentence(const DeviceResult& result) {
     if (peaks.host > BytesPerSecond()) add(Level::Host, static_cast<double>(peaks.host.value()), " each way");
     if (peaks.chips > BytesPerSecond())
         add(Level::Chips, static_cast<double>(peaks.chips.value()), " each way");
-    return fmt::format("Ceilings: {}; ridges in MACs a byte.", fmt::join(roofs, ", "));
+    return fmt::format("Ceilings: {}; ridges in MACs a byte at {}.", fmt::join(roofs, ", "),
+                       rate_name(result));
 }
 
 std::string roofline_sentence(const DeviceResult& result) {

@@ -113,14 +113,15 @@ struct DeviceResult {
 std::vector<CriticalStep> critical_path(const std::vector<CausalLog::Piece>& pieces);
 
 /// What most of a critical path consists of: "compute" (useful, padding and ramp together) or the key of
-/// another class; of equals the first in this order; "none" for an empty path.
-std::string bound_by(const std::vector<CriticalStep>& path);
+/// another class; of equals the first in this order; "none" for an empty path. "host" is "chips" where, by
+/// the roofline, the links to other chips had more to do than the host's.
+std::string bound_by(const std::vector<CriticalStep>& path, const Roofline& roofline);
 
 /// "The critical path is 71 % memory, 20 % compute, ...": one sentence. Useful, padding and ramp are compute.
 std::string critical_path_sentence(const DeviceResult& result);
 
 /// "Ceilings: 137.6 TOPS in bf16, ...; memory 1.229 TB/s (ridge at 56 MACs a byte), ...": the roofs of the
-/// device, two operations a MAC; ridges of the fastest type.
+/// device, two operations a MAC; ridges at the rate of the run's fastest formats, which it names.
 std::string ceilings_sentence(const DeviceResult& result);
 
 /// "Roofline by level, in cycles: compute 94,080, vector 12, ...": of the total; levels without work are left

@@ -37,7 +37,8 @@ std::vector<std::pair<std::string, std::string>> describe(const Protocol& protoc
     return {{"inputs_at", to_string(protocol.inputs_at)},
             {"outputs_to", to_string(protocol.outputs_to)},
             {"launch", name_of(protocol.launch)},
-            {"refresh_phase", format_time(protocol.refresh_phase)}};
+            {"refresh_phase", format_time(protocol.refresh_phase)},
+            {"reuse", protocol.reuse ? "on" : "off"}};
 }
 
 std::string Device::explain(const Graph&, const Protocol&) const {

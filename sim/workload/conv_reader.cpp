@@ -42,7 +42,7 @@ std::optional<LayerMeaning> read_conv2d(LayerText& text) {
     std::tie(conv.kernel_h, conv.kernel_w) = std::tuple_cat(keys.pair("kernel"));
     read_conv(keys, conv);
     conv.round_up = keys.flag("round_up", false);
-    conv.format = read_weight_format(keys);
+    conv.format = read_conv_weight_format(keys);
     const bool depthwise = read_depthwise(keys);
     if (!text.expect_rank(4, "a feature map [n, h, w, c]")) return std::nullopt;
     const Shape& in = text.shape(0);
@@ -60,7 +60,7 @@ std::optional<LayerMeaning> read_conv3d(LayerText& text) {
     read_conv(keys, conv);
     ConvDepth depth = read_conv_depth(keys, conv);
     depth.kernel = kernel[0];
-    conv.format = read_weight_format(keys);
+    conv.format = read_conv_weight_format(keys);
     const bool depthwise = read_depthwise(keys);
     if (!text.expect_rank(5, "volumes [n, d, h, w, c]")) return std::nullopt;
     const Shape& in = text.shape(0);

@@ -70,8 +70,12 @@ std::int64_t read_chips(Keys& keys);
 const std::vector<std::string>& spread_names();
 /// Of volumes: `stride_t`, `pad_t`, `dilation_t`, by default those of height and width.
 ConvDepth read_conv_depth(Keys& keys, const Conv2d& conv);
-/// `scales`, `group`, `scale_dtype` and `sparsity` of stored weights.
+/// `scales`, `group`, `scale_dtype` and `sparsity` of stored weights; of a convolution, which has no groups
+/// of scales.
 WeightFormat read_weight_format(Keys& keys);
+WeightFormat read_conv_weight_format(Keys& keys);
+/// Refuses these keys, and `fused`, where no operand is stored.
+void refuse_weight_format(Keys& keys);
 /// `scales`, `group` and `scale_dtype` of a layer that only scales.
 WeightFormat read_scaling_format(Keys& keys);
 /// One of function_names(); without "none" for the operator whose only work it is.

@@ -9,20 +9,30 @@
 namespace systole {
 namespace {
 
-/// `scales`, and with them `group` and `scale_dtype`.
-void read_scales(Keys& keys, std::size_t fallback, WeightFormat& format) {
-    format.scales = static_cast<Scales>(keys.choice("scales", scales_names(), fallback));
-    const bool groups = format.scales == Scales::Group;
-    if (groups)
+/// `group`, of whose scales there is one for so many rows of K. A convolution has none.
+void read_group(Keys& keys, bool convolution, WeightFormat& format) {
+    if (format.scales == Scales::Group && !convolution) {
         format.group = keys.integer("group", 1);
-    else if (keys.optional("group") != nullptr)
+    } else if (format.scales == Scales::Group) {
+        keys.fail("scales of groups are those of a matmul; of a convolution give 'scales: channel'",
+                  "scales");
+        keys.optional("group");
+        format.scales = Scales::Channel;
+    } else if (keys.optional("group") != nullptr) {
         keys.fail("'group' goes with 'scales: group'", "group");
+    }
+}
+
+/// `scales`, and with them `group` and `scale_dtype`.
+void read_scales(Keys& keys, std::size_t fallback, bool convolution, WeightFormat& format) {
+    format.scales = static_cast<Scales>(keys.choice("scales", scales_names(), fallback));
+    read_group(keys, convolution, format);
     const std::optional<DType> dtype = keys.dtype("scale_dtype");
     if (!dtype) return;
     format.scale_dtype = *dtype;
     if (!is_floating(*dtype))
         keys.fail(fmt::format("scales are floating-point numbers, not {}", to_string(*dtype)), "scale_dtype");
-    else if (!groups && format.scales != Scales::Channel)
+    else if (format.scales != Scales::Group && format.scales != Scales::Channel)
         keys.fail("'scale_dtype' goes with 'scales: channel' and 'scales: group': no other scale is stored",
                   "scale_dtype");
 }
@@ -65,14 +75,30 @@ std::optional<LayerMeaning> read_scaling(LayerText& text, Scaling::Kind kind) {
 
 WeightFormat read_weight_format(Keys& keys) {
     WeightFormat format;
-    read_scales(keys, 0, format);
+    read_scales(keys, 0, false, format);
     read_sparsity(keys, format);
     return format;
 }
 
+WeightFormat read_conv_weight_format(Keys& keys) {
+    WeightFormat format;
+    read_scales(keys, 0, true, format);
+    read_sparsity(keys, format);
+    return format;
+}
+
+void refuse_weight_format(Keys& keys) {
+    for (const char* const key : {"scales", "group", "scale_dtype", "sparsity", "fused"})
+        if (keys.has(key) && keys.optional(key) != nullptr)
+            keys.fail(
+                fmt::format("'{}' is of stored weights; with 'batch' above 1 both operands are activations",
+                            key),
+                key);
+}
+
 WeightFormat read_scaling_format(Keys& keys) {
     WeightFormat format;
-    read_scales(keys, static_cast<std::size_t>(Scales::Tensor), format);
+    read_scales(keys, static_cast<std::size_t>(Scales::Tensor), false, format);
     if (format.scales == Scales::None) keys.fail("there is nothing to do without scales", "scales");
     return format;
 }

@@ -24,12 +24,13 @@ Single read_matmul(Keys& keys) {
     m.k = keys.integer("k", 1);
     m.batch = keys.integer("batch", 1, 1);
     m.shared_weights = m.batch == 1;
-    if (m.shared_weights) {
-        m.format = read_weight_format(keys);
-        const bool fused = keys.flag("fused", true);
-        return {m, {{m.m, m.k}}, {m.m, m.n}, !fused};
+    if (!m.shared_weights) {
+        refuse_weight_format(keys);
+        return {m, {{m.batch, m.m, m.k}, {m.batch, m.k, m.n}}, {m.batch, m.m, m.n}};
     }
-    return {m, {{m.batch, m.m, m.k}, {m.batch, m.k, m.n}}, {m.batch, m.m, m.n}};
+    m.format = read_weight_format(keys);
+    const bool fused = keys.flag("fused", true);
+    return {m, {{m.m, m.k}}, {m.m, m.n}, !fused};
 }
 
 Single read_elementwise(Keys& keys) {

@@ -29,7 +29,7 @@ Conv2d read_conv(Keys& keys) {
     auto c = read_kernel<Conv2d>(keys);
     c.dilation = keys.integer("dilation", 1, 1);
     c.groups = keys.integer("groups", 1, 1);
-    c.format = read_weight_format(keys);
+    c.format = read_conv_weight_format(keys);
     return c;
 }
 

@@ -278,7 +278,7 @@ class Operators(ProgramTest):
             with self.subTest(kind=kind):
                 run = cycles(kind, elements)
                 self.assertEqual(run["total"]["roofline_bound"], "chips")
-                self.assertEqual(run["total"]["bound_by"], "host")
+                self.assertEqual(run["total"]["bound_by"], "chips")
                 self.assertGreaterEqual(run["total"]["time_ns"], parts * part)
                 self.assertLess(run["total"]["time_ns"], 1.05 * parts * part)
                 half = cycles(kind, elements, "--set", "chip_link.bandwidth=22.5 GB/s")

@@ -45,7 +45,7 @@ class Results(ProgramTest):
         (run,) = result["devices"]
         self.assertEqual(list(run), RUN)
         self.assertEqual((run["device"], run["trace"]), (DEVICE, TRACE))
-        self.assertEqual(list(run["protocol"]), ["inputs_at", "outputs_to", "launch", "refresh_phase"])
+        self.assertEqual(list(run["protocol"]), ["inputs_at", "outputs_to", "launch", "refresh_phase", "reuse"])
         self.assertEqual(list(run["total"]), ROW)
         self.check_row(run["total"])
         for layer in run["layers"]:

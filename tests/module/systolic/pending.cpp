@@ -68,9 +68,9 @@ TEST_CASE("classes that are outstanding at the same time count both, what overla
 // vector                                                            |8 rows...|pipe|
 TEST_CASE("while a layer waits for the one before, its weights may wait with it", "[pending]") {
     const DeviceResult result = run_on_both_engines(test::small_machine(4, 4), kTwoLayers);
-    // First wait 0 to 8: the command until 4, the inputs until 3, the tile's weights until 2 from memory and until 4
-    // on their way into the FIFO, its shift from 4 on.
-    // Second wait 16 to 31: for the vector unit only; the second tile was in at 12.
+    // First wait 0 to 8: the command until 4, the inputs until 3, the tile's weights until 2 from memory and
+    // until 4 on their way into the FIFO, its shift from 4 on. Second wait 16 to 31: for the vector unit
+    // only; the second tile was in at 12.
     CHECK(cycles(result, "waited") == 8 + 15);
     CHECK(cycles(result, "pending_launch") == 4);
     CHECK(cycles(result, "pending_memory") == 3);
@@ -93,7 +93,8 @@ TEST_CASE("a tile that comes late is pending beside the results of the layer bef
 
 TEST_CASE("weights that come through the scratchpad are waited for in memory first", "[pending]") {
     std::string text = kTwoLayers;
-    // The second tile's weights are fetched once the vector unit is done: asked for at 31, there at 32, in the FIFO at 33.
+    // The second tile's weights are fetched once the vector unit is done: asked for at 31, there at 32, in
+    // the FIFO at 33.
     const std::string fetch =
         "load layer=1 from=dram:32 to=scratchpad:24592 rows=1 row_bytes=16 operand=weights after=vector:1\n";
     text.insert(text.find("weights0 layer=1"), fetch);

@@ -29,7 +29,7 @@ TEST_CASE("a row without capacity has no utilization and nothing that binds it")
     const ResultRow row;
     CHECK(row.utilization() == 0);
     CHECK(row.compute_cycles() == 0);
-    CHECK(bound_by({}) == "none");
+    CHECK(bound_by({}, {}) == "none");
 }
 
 TEST_CASE("utilization is over the slots that another simulator counts, if there are any") {
@@ -47,12 +47,23 @@ TEST_CASE("useful, padding and ramp bind together as compute") {
     const auto step = [](SlotClass owner, std::int64_t time) { return CriticalStep{owner, Ticks(time)}; };
     const auto useful = step(SlotClass::Useful, 3), padding = step(SlotClass::Padding, 3),
                ramp = step(SlotClass::Ramp, 3);
-    CHECK(bound_by({useful, padding, ramp, step(SlotClass::Memory, 8)}) == "compute");
-    CHECK(bound_by({step(SlotClass::Memory, 10), useful, padding, ramp}) == "memory");
-    CHECK(bound_by({step(SlotClass::Host, 9), useful, padding, ramp, step(SlotClass::Memory, 9)}) ==
+    CHECK(bound_by({useful, padding, ramp, step(SlotClass::Memory, 8)}, {}) == "compute");
+    CHECK(bound_by({step(SlotClass::Memory, 10), useful, padding, ramp}, {}) == "memory");
+    CHECK(bound_by({step(SlotClass::Host, 9), useful, padding, ramp, step(SlotClass::Memory, 9)}, {}) ==
           "compute");
-    CHECK(bound_by({step(SlotClass::Dependency, 7), step(SlotClass::OnChip, 7), step(SlotClass::Tail, 6)}) ==
-          "on_chip");
+    CHECK(bound_by({step(SlotClass::Dependency, 7), step(SlotClass::OnChip, 7), step(SlotClass::Tail, 6)},
+                   {}) == "on_chip");
+}
+
+TEST_CASE("waits for links are those for other chips where these have more to do than the host's") {
+    const std::vector<CriticalStep> waits = {{SlotClass::Host, Ticks(9)}, {SlotClass::Memory, Ticks(1)}};
+    Roofline work;
+    CHECK(bound_by(waits, work) == "host");
+    work.cycles[static_cast<std::size_t>(Level::Chips)] = Cycles(5);
+    CHECK(bound_by(waits, work) == "chips");
+    work.cycles[static_cast<std::size_t>(Level::Host)] = Cycles(5);
+    CHECK(bound_by(waits, work) == "host");
+    CHECK(bound_by({{SlotClass::Memory, Ticks(2)}, {SlotClass::Host, Ticks(1)}}, work) == "memory");
 }
 
 TEST_CASE("the critical path reads as a sentence, largest share first") {

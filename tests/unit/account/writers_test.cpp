@@ -37,7 +37,7 @@ Classes in % of matrix capacity; roofline in cycles. Not shown, 0.0 in every row
 * taken over from an identical block instead of simulated
 The critical path is 40 % vector, 30 % memory and 30 % compute; others below 1 %.
 Roofline by level, in cycles: compute 25, vector 2, on_chip 12, memory 22, host 13.
-Ceilings: 0.008 TOPS in int8, 0.004 TOPS in bf16, vector 4 lane-cycles a cycle, on_chip 1.000 GB/s each way (ridge 4), memory 21.60 GB/s (ridge 0.1852), host 500.0 MB/s each way (ridge 8); ridges in MACs a byte.
+Ceilings: 0.008 TOPS in int8, 0.004 TOPS in bf16, vector 4 lane-cycles a cycle, on_chip 1.000 GB/s each way (ridge 4), memory 21.60 GB/s (ridge 0.1852), host 500.0 MB/s each way (ridge 8); ridges in MACs a byte at the rate of int8.
 Energy 61.18 nJ: 94.6 % read, 5.4 % background.
 )");
 }

@@ -26,8 +26,8 @@ SlotClass dependency_on(const Program& program, const Command& command) {
 
 }  // namespace
 
-/// The way of a tile into the FIFO: what its transfer waited for, and then the transfer. A tile that was unpacked on the
-/// way had left its source when that began.
+/// The way of a tile into the FIFO: what its transfer waited for, and then the transfer. A tile that was
+/// unpacked on the way had left its source when that began.
 void MatrixUnit::source_pending(const Mark& arrived, Ticks there) {
     const auto& log = record_.log();
     const auto& event = log[arrived.event];

@@ -126,9 +126,9 @@ public:
             row.lane_cycles = work[i].lane_cycles;
             row.slots = slots[i];
             row.compulsory_dram = Bytes(info.compulsory_dram);
-            row.bound_by = bound_by(path(last[i], row.begin));
             row.movements = movements_of(ledger_, i);
             fill(row, i, 1, formats_of(info));
+            row.bound_by = bound_by(path(last[i], row.begin), row.roofline);
             rows.push_back(std::move(row));
         }
         return rows;
@@ -255,7 +255,7 @@ MarkedRun marked_run(Machine& machine, const SystolicSpec& spec, const Protocol&
     result.layers = rows.layers();
     result.total = rows.total(result.layers, formats);
     result.critical_path = rows.path(machine.record.last(), Ticks(0));
-    result.total.bound_by = bound_by(result.critical_path);
+    result.total.bound_by = bound_by(result.critical_path, result.total.roofline);
     result.stats = machine.stats();
     machine.memory.account_energy(result.energy);
     result.memory_bus = machine.memory_bus();
