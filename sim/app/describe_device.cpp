@@ -20,6 +20,11 @@ std::string origin_of(const config::Entry& entry) {
     return entry.note.empty() ? text : fmt::format("{}: {}", text, entry.note);
 }
 
+/// "elements per cycle of an operation of cost 1 (1..65536)".
+std::string meaning_of(const config::Entry& entry) {
+    return entry.limits.empty() ? entry.meaning : fmt::format("{} ({})", entry.meaning, entry.limits);
+}
+
 /// The map that a path begins with; "" for a key of the document itself.
 std::string section_of(const std::string& path) {
     const std::size_t dot = path.find('.');
@@ -52,7 +57,7 @@ std::string values_text(const Values& values) {
     for (const config::Entry* entry : by_section(values.entries)) {
         if (before != nullptr && section_of(before->path) != section_of(entry->path)) table.rule();
         before = entry;
-        table.row({entry->path, entry->value, entry->meaning, origin_of(*entry)});
+        table.row({entry->path, entry->value, meaning_of(*entry), origin_of(*entry)});
     }
     const std::string title =
         values.title.empty() ? values.name : fmt::format("{}: {}", values.name, values.title);
@@ -67,7 +72,8 @@ std::string values_json(const Values& values) {
                         {"origin", to_string(entry.origin)},
                         {"note", entry.note},
                         {"range", entry.range},
-                        {"meaning", entry.meaning}});
+                        {"meaning", entry.meaning},
+                        {"limits", entry.limits}});
     const Json json = {{values.kind, values.name},
                        {"title", values.title},
                        {"about", values.about},

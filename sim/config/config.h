@@ -24,6 +24,7 @@
 
 #include "sim/base/error.h"
 #include "sim/base/units.h"
+#include "sim/config/quantity.h"
 #include "sim/config/yaml.h"
 
 namespace systole::config {
@@ -52,6 +53,8 @@ struct Entry {
     std::string range;
     SourceMark where;
     std::string meaning;  ///< one sentence, from the reader that consumed the key; empty if none did
+    std::string limits =
+        {};  ///< likewise, what it takes: "1..4096", "0 ps or more", "on, off"; empty for any text
 };
 
 /// Limits of an integer key, inclusive.
@@ -118,8 +121,11 @@ private:
     std::string path_of(std::string_view key) const;
     /// The way of every getter of one value: find or default it, `parse` its text, check its range, complain.
     template <class T, class Parse, class Write>
-    T read(std::string_view key, std::string_view meaning, const std::optional<T>& fallback, T lowest,
-           Parse parse, Write write);
+    T read(std::string_view key, std::string_view meaning, std::string limits,
+           const std::optional<T>& fallback, T lowest, Parse parse, Write write);
+
+    std::int64_t quantity(std::string_view key, std::string_view meaning, Dimension kind, Limits limits,
+                          std::optional<std::int64_t> fallback);
 
     Config* config_;
     std::string path_;

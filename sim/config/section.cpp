@@ -42,12 +42,12 @@ std::optional<std::int64_t> plain(const std::optional<Strong>& value) {
     return value ? std::optional(value->value()) : std::nullopt;
 }
 
-auto quantity_parser(Dimension dimension, std::int64_t low, std::int64_t high) {
-    return [=](std::string_view text) { return parse_quantity(text, dimension, low, high); };
-}
-
-auto quantity_writer(Dimension dimension) {
-    return [=](std::int64_t value) { return format_quantity(value, dimension); };
+/// "1..4096", "1 B or more".
+template <class Write>
+std::string limits_text(const Limits& limits, Write write) {
+    const bool endless = limits.high == std::numeric_limits<std::int64_t>::max();
+    return endless ? write(limits.low) + " or more"
+                   : fmt::format("{}..{}", write(limits.low), write(limits.high));
 }
 
 /// The position of `text` in `names`; an unknown name is a problem that lists them.
@@ -71,14 +71,16 @@ std::string Section::path_of(std::string_view key) const {
 }
 
 template <class T, class Parse, class Write>
-T Section::read(std::string_view key, std::string_view meaning, const std::optional<T>& fallback, T lowest,
-                Parse parse, Write write) {
+T Section::read(std::string_view key, std::string_view meaning, std::string limits,
+                const std::optional<T>& fallback, T lowest, Parse parse, Write write) {
     const std::string path = path_of(key);
-    const Config::Leaf* const leaf = config_->consume(path, meaning, fallback.has_value());
+    Config::Leaf* const leaf = config_->consume(path, meaning, fallback.has_value());
+    if (leaf != nullptr) leaf->entry.limits = limits;
     T instead = fallback.value_or(lowest);
     if (leaf == nullptr) {
         if (fallback) {
             Config::Leaf written;
+            written.entry.limits = std::move(limits);
             written.entry.value = write(*fallback);
             config_->add_default(path, meaning, std::move(written));
         }
@@ -102,73 +104,69 @@ T Section::read(std::string_view key, std::string_view meaning, const std::optio
 
 std::int64_t Section::count(std::string_view key, std::string_view meaning, Limits limits,
                             std::optional<std::int64_t> fallback) {
+    const auto write = [](std::int64_t value) { return std::to_string(value); };
     return read<std::int64_t>(
-        key, meaning, fallback, limits.low,
-        [&](std::string_view text) { return parse_integer(text, limits.low, limits.high); },
-        [](std::int64_t value) { return std::to_string(value); });
+        key, meaning, limits_text(limits, write), fallback, limits.low,
+        [&](std::string_view text) { return parse_integer(text, limits.low, limits.high); }, write);
+}
+
+std::int64_t Section::quantity(std::string_view key, std::string_view meaning, Dimension kind, Limits limits,
+                               std::optional<std::int64_t> fallback) {
+    const auto parse = [=](std::string_view text) {
+        return parse_quantity(text, kind, limits.low, limits.high);
+    };
+    const auto write = [=](std::int64_t value) { return format_quantity(value, kind); };
+    return read<std::int64_t>(key, meaning, limits_text(limits, write), fallback, limits.low, parse, write);
 }
 
 // A clock has at most one edge a tick.
 Hertz Section::frequency(std::string_view key, std::string_view meaning, std::optional<Hertz> fallback) {
-    constexpr auto kKind = Dimension::Frequency;
-    return Hertz(read<std::int64_t>(key, meaning, plain(fallback), 1,
-                                    quantity_parser(kKind, 1, kTicksPerSecond), quantity_writer(kKind)));
+    return Hertz(quantity(key, meaning, Dimension::Frequency, {1, kTicksPerSecond}, plain(fallback)));
 }
 
 Bytes Section::bytes(std::string_view key, std::string_view meaning, Limits limits,
                      std::optional<Bytes> fallback) {
-    constexpr auto kKind = Dimension::Size;
-    return Bytes(read<std::int64_t>(key, meaning, plain(fallback), limits.low,
-                                    quantity_parser(kKind, limits.low, limits.high), quantity_writer(kKind)));
+    return Bytes(quantity(key, meaning, Dimension::Size, limits, plain(fallback)));
 }
 
 BytesPerSecond Section::bandwidth(std::string_view key, std::string_view meaning,
                                   std::optional<BytesPerSecond> fallback) {
-    constexpr auto kKind = Dimension::Bandwidth;
-    return BytesPerSecond(read<std::int64_t>(key, meaning, plain(fallback), 1,
-                                             quantity_parser(kKind, 1, BytesPerSecond::max().value()),
-                                             quantity_writer(kKind)));
+    const Limits limits{1, BytesPerSecond::max().value()};
+    return BytesPerSecond(quantity(key, meaning, Dimension::Bandwidth, limits, plain(fallback)));
 }
 
 Ticks Section::time(std::string_view key, std::string_view meaning, std::optional<Ticks> fallback) {
-    constexpr auto kKind = Dimension::Time;
-    return Ticks(read<std::int64_t>(key, meaning, plain(fallback), 0,
-                                    quantity_parser(kKind, 0, Ticks::max().value()), quantity_writer(kKind)));
+    return Ticks(quantity(key, meaning, Dimension::Time, {0, Ticks::max().value()}, plain(fallback)));
 }
 
 Femtojoules Section::energy(std::string_view key, std::string_view meaning,
                             std::optional<Femtojoules> fallback) {
-    constexpr auto kKind = Dimension::Energy;
     constexpr std::int64_t kMost = 999'999'999'999;  // what one event takes; sums have room for many
-    return Femtojoules(read<std::int64_t>(key, meaning, plain(fallback), 0, quantity_parser(kKind, 0, kMost),
-                                          quantity_writer(kKind)));
+    return Femtojoules(quantity(key, meaning, Dimension::Energy, {0, kMost}, plain(fallback)));
 }
 
 Milliwatts Section::power(std::string_view key, std::string_view meaning,
                           std::optional<Milliwatts> fallback) {
-    constexpr auto kKind = Dimension::Power;
-    constexpr std::int64_t kMost = 999'999'999;
-    return Milliwatts(read<std::int64_t>(key, meaning, plain(fallback), 0, quantity_parser(kKind, 0, kMost),
-                                         quantity_writer(kKind)));
+    return Milliwatts(quantity(key, meaning, Dimension::Power, {0, 999'999'999}, plain(fallback)));
 }
 
 double Section::number(std::string_view key, std::string_view meaning, double low, double high,
                        std::optional<double> fallback) {
     SYSTOLE_CHECK(!fallback || std::isfinite(*fallback), "the default of {}", path_of(key));
     return read<double>(
-        key, meaning, fallback, low, [&](std::string_view text) { return parse_number(text, low, high); },
-        format_number);
+        key, meaning, fmt::format("{}..{}", format_number(low), format_number(high)), fallback, low,
+        [&](std::string_view text) { return parse_number(text, low, high); }, format_number);
 }
 
 bool Section::flag(std::string_view key, std::string_view meaning, std::optional<bool> fallback) {
-    return read<bool>(key, meaning, fallback, false, parse_flag,
+    return read<bool>(key, meaning, "on, off", fallback, false, parse_flag,
                       [](bool value) { return std::string(value ? "on" : "off"); });
 }
 
 std::string Section::text(std::string_view key, std::string_view meaning,
                           const std::optional<std::string>& fallback) {
     return read<std::string>(
-        key, meaning, fallback, "",
+        key, meaning, "", fallback, "",
         [](const std::string& text) {
             return Parsed<std::string>{text, ""};
         },
@@ -178,7 +176,8 @@ std::string Section::text(std::string_view key, std::string_view meaning,
 std::size_t Section::choice(std::string_view key, std::string_view meaning,
                             const std::vector<std::string>& names, std::optional<std::size_t> fallback) {
     return read<std::size_t>(
-        key, meaning, fallback, 0, [&](std::string_view text) { return parse_choice(text, names); },
+        key, meaning, fmt::format("{}", fmt::join(names, ", ")), fallback, 0,
+        [&](std::string_view text) { return parse_choice(text, names); },
         [&](std::size_t index) { return names.at(index); });
 }
 

@@ -224,11 +224,24 @@ class Shown(ProgramTest):
         values = json.loads(self.answer("show", "device", DEVICE, "--format", "json"))["values"]
         text = self.answer("show", "device", DEVICE)
         for value in values:
-            self.assertEqual(list(value), ["path", "value", "origin", "note", "range", "meaning"])
+            self.assertEqual(list(value), ["path", "value", "origin", "note", "range", "meaning", "limits"])
             self.assertTrue(value["meaning"], value["path"])
             self.assertRegex(text, rf"(?m)^{value['path']} ")
         rows = next(value for value in values if value["path"] == "mxu.rows")
         self.assertEqual((rows["value"], rows["origin"]), ("4", "assumed"))
+
+    def test_the_limits_that_are_shown_are_those_that_hold(self):
+        shown = json.loads(self.answer("show", "device", DEVICE, "--format", "json"))["values"]
+        limits = {value["path"]: value["limits"] for value in shown}
+        self.assertEqual(limits["mxu.shadow_register"], "on, off")
+        self.assertEqual(limits["scratchpad.bank_access"], "private, split, shared")
+        self.assertEqual(limits["sequencer.launch_latency"], "0 ps or more")
+        low, high = map(int, limits["vector.startup"].split(".."))
+        for value in (low, high):
+            self.answer("show", "device", DEVICE, "--set", f"vector.startup={value}")
+        for value in (low - 1, high + 1):
+            self.refusal("show", "device", DEVICE, "--set", f"vector.startup={value}")
+        self.assertIn(f"({limits['vector.startup']})", self.answer("show", "device", DEVICE))
 
     def test_what_a_device_is_and_its_sources_stand_above_its_values(self):
         shown = self.answer("show", "device", "scalesim")
