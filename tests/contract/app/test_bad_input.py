@@ -81,6 +81,24 @@ class BrokenDevices(ProgramTest):
         message = self.refusal(*words, "--set", "mxu.rate.int16xint8=0")
         self.assertIn("no matrix unit takes dtype 'int16'; the matrix units have: int8, int8 with int16", message)
 
+    def test_scales_where_nothing_is_stored_are_refused_for_that_and_not_as_unknown(self):
+        two = ("op", "tpu_v4", "matmul", "m=8", "n=8", "k=8", "batch=2", "dtype=bf16")
+        for key in ("scales=channel", "sparsity=2:4", "fused=false", "group=4", "scale_dtype=bf16"):
+            message = self.refusal(*two, key)
+            self.assertIn(f"'{key.split('=')[0]}' is of stored weights; with 'batch' above 1 both operands are activations",
+                          message)
+            self.assertEqual(len(message.splitlines()), 1)
+
+    def test_a_convolution_has_no_groups_of_scales_however_they_are_asked_for(self):
+        operator = ("op", "tpu_v4", "conv2d", "n=1", "h=8", "w=8", "c=8", "k=8", "r=3", "s=3", "dtype=bf16", "scales=group")
+        self.write("t.yaml", "trace: t\ninputs:\n  x: {shape: [1, 8, 8, 8], dtype: bf16}\nlayers:\n"
+                   "  - {name: a, op: conv2d, in: x, filters: 8, kernel: 3, scales: group}\noutputs: [a]\n")
+        for words in (operator, (*operator, "group=4"), ("show", "trace", "./t.yaml")):
+            message = self.refusal(*words)
+            self.assertIn("scales of groups are those of a matmul; of a convolution give 'scales: channel'", message)
+            self.assertEqual(len(message.splitlines()), 1)
+        self.assertIn("./t.yaml:5:65: error: conv2d 'a'", message)
+
     def test_operands_of_direct_arrays_come_from_the_scratchpad(self):
         from_dram = ("--set", "mxu.weight_source=dram")
         for setting, word in (("mxu.dataflow=os", "dataflow os"), ("mxu.dataflow=is", "dataflow is"),
