@@ -24,6 +24,13 @@ what it may begin earlier or later (below); where its memory does, between `arra
 
 """
 
+# Of 256³: its best, of the blocks and depths that it can be cut into.
+BY_HAND = """\
+mapping: 256³ by hand
+layers:
+  matmul: {rows: 128, columns: 128, depth: 256, outer: m}
+"""
+
 COLUMNS = ("product", "arrays", "by its rules", "commands %", "ONNXim", "**Systole**", "difference", "%", "expected", "inside")
 
 EXPLAINED = """
@@ -31,10 +38,10 @@ What the differences are:
 
 - **Start and end.** ONNXim's first pass waits for 128 columns of weights and 128 rows of inputs in all of a tile's depth, and
   for 255 cycles of preload; ours for one step of K, and 128 cycles. The smaller the product, the more that is:
-  {small}. At 256³ our mapper takes two steps of K, the second of which waits for its weights; at 2048³ and
-  4096³ it reads less, in larger first steps.
+  {small}. At 256³ our mapper is off its best: in blocks of 128 x 128 with all of K the
+  product takes {by_hand:,} cycles. At 2048³ and 4096³ its blocks read less than ONNXim's tiles, and begin with more.
 - **{wide}.** A tile of weights waits for nobody in ONNXim. With `tpu_v4`'s way from the scratchpad into a weight FIFO of two
-  tiles (16 cycles to begin, 8 of latency), each tile keeps its place for 285 cycles: {fifo_two:,} cycles, with three places
+  tiles (16 cycles to begin, 8 of latency), each tile keeps its place for {place:.0f} cycles: {fifo_two:,} cycles, with three places
   {fifo_three:,}.
 - **{deep}.** ONNXim cuts K in two, and reads rows in pieces of 8 KiB, 16 KiB apart: with its address map, which
   has the pseudo-channel above the column, all pieces of a tile lie in half of the memory's data buses. By half of its bandwidth
@@ -73,11 +80,12 @@ def explained(program, by_name, ours):
         return onnxim_rows.answers(program, [row], settings)[row]["cycles"]
 
     slow = ("dma.setup_cycles=16", "scratchpad.latency=8")
+    two, three = (cycles(wide, f"mxu.weight_fifo_tiles={places}", *slow) for places in (2, 3))
     played = onnxim_traffic.play(program, flat)
     return EXPLAINED.format(
         small=f"{small.cycles - ours[small]['cycles']} of {small.cycles} cycles at 128³", wide=wide.name, deep=deep.name,
-        flat=flat.name, fifo_two=cycles(wide, "mxu.weight_fifo_tiles=2", *slow),
-        fifo_three=cycles(wide, "mxu.weight_fifo_tiles=3", *slow), halved=onnxim_rows.by_half_of_the_buses(deep),
+        flat=flat.name, fifo_two=two, fifo_three=three, place=2 * (onnxim_rows.ARRAY + (two - three) / wide.passes),
+        by_hand=onnxim_rows.mapped(program, by_name["256 x 256 x 256"], BY_HAND)["cycles"], halved=onnxim_rows.by_half_of_the_buses(deep),
         deep_alone=onnxim_traffic.play(program, deep)["time_ns"], spread=cycles(deep, onnxim_rows.SPREAD),
         flat_read=flat.dram_rd / 2**20, flat_ours=ours[flat]["bytes"]["dram_read"] / 2**20, flat_alone=played["time_ns"],
         flat_opened=played["activates"])

@@ -12,6 +12,7 @@ import math
 import os
 import pathlib
 import subprocess
+import tempfile
 
 ROWS = pathlib.Path(__file__).resolve().parent.parent / "golden" / "onnxim" / "rows.csv.gz"
 DEVICE, MEMORY = "onnxim_tpuv4", "hbm2_onnxim"
@@ -187,6 +188,14 @@ def answer(program, question):
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(question)}: {done.stderr}")
     return json.loads(done.stdout)
+
+
+def mapped(program, row, mapping):
+    """The totals of a row with a mapping by hand."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "mapping.yaml"
+        file.write_text(mapping)
+        return answer(program, (*row.question(), "--mapping", str(file)))["devices"][0]["total"]
 
 
 def answers(program, asked, settings=()):
