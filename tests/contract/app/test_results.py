@@ -14,7 +14,7 @@ ROW = ["cycles", "time_ns", "macs", "matrix_macs", "lane_cycles", "utilization",
 LEVELS = ["compute", "vector", "on_chip", "memory", "host", "chips"]
 LAYER = ["name", "op", "mapping", "reused"]
 RUN = ["device", "trace", "protocol", "clock_hz", "peak_macs_per_cycle", "ceilings", "total", "critical_path", "layers",
-       "tensors", "stats", "memory_bus", "energy", "config"]
+       "tensors", "choices", "stats", "memory_bus", "energy", "config"]
 
 
 class Results(ProgramTest):
