@@ -56,7 +56,7 @@ TEST_CASE("the json of a result has the keys of the formats, in their order") {
     const Json& device = json["devices"][0];
     CHECK(keys(device) == std::vector<std::string>{"device", "trace", "protocol", "clock_hz",
                                                    "peak_macs_per_cycle", "ceilings", "total",
-                                                   "critical_path", "layers", "tensors", "stats",
+                                                   "critical_path", "layers", "tensors", "choices", "stats",
                                                    "memory_bus", "energy", "config"});
     CHECK(keys(device["total"]) == kRowKeys);
     std::vector<std::string> layer_keys{"name", "op", "mapping", "reused"};
