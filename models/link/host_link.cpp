@@ -23,10 +23,20 @@ Ticks LinkTiming::send(Ticks now, Bytes bytes) {
     return free_ + latency_;
 }
 
-HostLink::HostLink(sc_core::sc_module_name name, const HostLinkSpec& spec)
+HostLink::HostLink(sc_core::sc_module_name name, const HostLinkSpec& spec, int ports)
     : sc_module(name), timing_(Fixed{{spec.bandwidth, spec.latency}, {spec.bandwidth, spec.latency}}) {
     if (spec.kind == HostLinkSpec::Kind::Pcie) timing_.emplace<PcieTiming>(spec.pcie, spec.latency);
+    for (int i = 0; i < ports; ++i)
+        ports_.push_back(std::make_unique<Port>(*this, i == 0 ? "" : std::to_string(i)));
 }
+
+HostLink::Port::Port(HostLink& link, const std::string& number)
+    : down(("down" + number).c_str(), ServedTarget::Timing([&link](Ticks at, const auto& payload) {
+               return link.serve(at, payload, false);
+           })),
+      up(("up" + number).c_str(), ServedTarget::Timing([&link](Ticks at, const auto& payload) {
+             return link.serve(at, payload, true);
+         })) {}
 
 Ticks HostLink::serve(Ticks at, const tlm::tlm_generic_payload& payload, bool upwards) {
     SYSTOLE_CHECK(payload.is_write() == upwards, "{}: a {} through the socket of the other direction", name(),

@@ -2,9 +2,11 @@
 // The link to the host as two TLM-2.0 targets, one per direction of data: reads through `down` bring data
 // from host memory to the device, writes through `up` carry results back. A link of fixed bandwidth
 // serializes each direction and adds a latency, and the directions never disturb each other; over PCI Express
-// (pcie_timing.h) each also carries requests and acknowledgements of the other.
+// (pcie_timing.h) each also carries requests and acknowledgements of the other. Every engine pair of a chip
+// has a port of its own to the one link, which serves requests in the order in which they come.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <systemc>
 #include <variant>
@@ -37,12 +39,15 @@ private:
 
 class HostLink : public sc_core::sc_module {
 public:
-    /// Takes reads only, answered when their last byte is in the device.
-    ServedTarget down{"down", [this](Ticks at, const auto& payload) { return serve(at, payload, false); }};
-    /// Takes writes only, answered when their last byte is in host memory.
-    ServedTarget up{"up", [this](Ticks at, const auto& payload) { return serve(at, payload, true); }};
+    struct Port {
+        ServedTarget down;  ///< takes reads only, answered when their last byte is in the device
+        ServedTarget up;    ///< takes writes only, answered when their last byte is in host memory
+        Port(HostLink& link, const std::string& number);
+    };
 
-    HostLink(sc_core::sc_module_name name, const HostLinkSpec& spec);
+    HostLink(sc_core::sc_module_name name, const HostLinkSpec& spec, int ports = 1);
+
+    Port& port(int index) { return *ports_[static_cast<std::size_t>(index)]; }
 
     Bytes bytes_down() const;
     Bytes bytes_up() const;
@@ -56,6 +61,7 @@ private:
     Ticks serve(Ticks at, const tlm::tlm_generic_payload& payload, bool upwards);
 
     std::variant<Fixed, PcieTiming> timing_;
+    std::vector<std::unique_ptr<Port>> ports_;
 };
 
 }  // namespace systole

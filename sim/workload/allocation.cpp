@@ -197,7 +197,7 @@ void Allocator::place_residents() {
     std::vector<TensorId> ids;
     std::vector<Lifetime> lives;
     for (TensorId id = 0; id < graph_.tensors.size(); ++id) {
-        const std::int64_t bytes = placements_[id].bytes.value();
+        const std::int64_t bytes = ceil_div(placements_[id].bytes.value(), rules_.scratchpads);
         if (!may_reside(id) || bytes > capacity - (step - 1)) continue;
         ids.push_back(id);
         lives.push_back({born[id], last[id], round_up(bytes, step), readers[id]});
@@ -206,6 +206,7 @@ void Allocator::place_residents() {
     for (std::size_t i = 0; i < ids.size(); ++i) {
         if (!addresses[i]) continue;
         placements_[ids[i]].space = Space::Scratchpad;
+        placements_[ids[i]].bytes = Bytes(ceil_div(placements_[ids[i]].bytes.value(), rules_.scratchpads));
         placements_[ids[i]].address = *addresses[i];
     }
 }

@@ -26,8 +26,8 @@ enum class Layout {
 struct Placement {
     Space space = Space::Dram;
     Layout layout = Layout::RowMajor;
-    std::int64_t address = 0;                   ///< first byte, in its space
-    Bytes bytes;                                ///< including the layout's padding
+    std::int64_t address = 0;  ///< first byte, in its space
+    Bytes bytes;  ///< including the layout's padding; in several scratchpads, of the part in each
     std::int64_t tile_rows = 0, tile_cols = 0;  ///< Layout::Tiled
     BitsPerWeight each = {};                    ///< Layout::Tiled, Layout::ColumnMajor: a weight
     std::vector<std::int64_t> parts =
@@ -45,7 +45,9 @@ struct AllocationRules {
     /// With activations in DRAM: those that save most traffic live in the scratchpad instead (residency.h).
     bool resident_where_it_pays = false;
     std::vector<bool> never_resident = {};  ///< by tensor; those beyond its end may
-    std::string memory = "the DRAM";        ///< for messages: whose and which, "tpu_v4's HBM2"
+    /// Scratchpads that have an equal part each of every resident activation; the capacity is that of one.
+    std::int64_t scratchpads = 1;
+    std::string memory = "the DRAM";  ///< for messages: whose and which, "tpu_v4's HBM2"
 };
 
 /// One placement per tensor of the graph. Weights live for the whole run; an activation's place is used again

@@ -114,6 +114,7 @@ private:
         std::vector<Tried> tried;
         for (const Dataflow dataflow : kDataflows) {
             MxuSpec mxu = spec_.mxu;
+            mxu.count = spec_.mxus();
             mxu.dataflow = dataflow;
             tried.push_back({dataflow, least_array_cycles(graph, mxu)});
         }

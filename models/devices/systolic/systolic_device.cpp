@@ -9,6 +9,7 @@
 #include "models/devices/systolic/dataflow_choice.h"
 #include "models/devices/systolic/explain/explain.h"
 #include "models/devices/systolic/lowering/batch_slices.h"
+#include "models/devices/systolic/lowering/cores_at_work.h"
 #include "models/devices/systolic/lowering/fusion.h"
 #include "models/devices/systolic/lowering/lower.h"
 #include "models/devices/systolic/lowering/mapped_turns.h"
@@ -68,17 +69,19 @@ public:
     RunOutcome run(const Graph& asked, const RunOptions& options) const override {
         const std::optional<Mapping> mapping = mapping_of(asked, options);
         const Graph graph = prepared(asked, options.protocol, get(mapping));
-        const std::vector<Placement> placements = place_tensors(graph, spec_, get(mapping));
+        const LoweringOptions how{.mapping = get(mapping),
+                                  .cores = cores_at_work(graph, spec_, options.protocol, get(mapping))};
+        const std::vector<Placement> placements = place_tensors(graph, spec_, get(mapping), how.cores);
         Mapping used;
         std::optional<DeviceResult> reused;
         if (options.protocol.reuse && !options.timeline &&
             turns_mapped_alike(graph, placements, get(mapping)))
             reused =
                 run_reusing(graph, [&](const ShorterGraph& shorter, const std::vector<std::size_t>& marks) {
-                    return run_shorter(shorter, placements, options, get(mapping), marks, used);
+                    return run_shorter(shorter, placements, options, how, marks, used);
                 });
-        RunOutcome outcome = reused ? RunOutcome{std::move(*reused), {}}
-                                    : run_whole(graph, placements, options, get(mapping), used);
+        RunOutcome outcome =
+            reused ? RunOutcome{std::move(*reused), {}} : run_whole(graph, placements, options, how, used);
         outcome.result.tensors = places(graph, placements);
         if (used.resident) used.resident = residents(graph, placements);
         if (spec_.placement.fuse) used.fused = joined_layers(graph);
@@ -159,8 +162,8 @@ private:
     static const Mapping* get(const std::optional<Mapping>& mapping) { return mapping ? &*mapping : nullptr; }
 
     RunOutcome run_whole(const Graph& graph, const std::vector<Placement>& placements,
-                         const RunOptions& options, const Mapping* mapping, Mapping& used) const {
-        Lowered lowered = lower_at(placements, graph, spec_, options.protocol, {true, mapping});
+                         const RunOptions& options, const LoweringOptions& how, Mapping& used) const {
+        Lowered lowered = lower_at(placements, graph, spec_, options.protocol, how);
         used = std::move(lowered.mapping);
         std::optional<std::string> fault;
         RunOutcome outcome = execute(lowered.program, options, fault);
@@ -170,14 +173,14 @@ private:
 
     /// The turns that are left lie where they do in the whole network. `used` becomes what several runs used.
     MarkedRun run_shorter(const ShorterGraph& shorter, const std::vector<Placement>& whole,
-                          const RunOptions& options, const Mapping* mapping,
+                          const RunOptions& options, const LoweringOptions& how,
                           const std::vector<std::size_t>& marks, Mapping& used) const {
         std::vector<Placement> placements;
         for (const TensorId tensor : shorter.whole) placements.push_back(whole[tensor]);
-        Lowered lowered =
-            lower_at(std::move(placements), shorter.graph, spec_, options.protocol, {true, mapping});
+        Lowered lowered = lower_at(std::move(placements), shorter.graph, spec_, options.protocol, how);
         used.layers.merge(lowered.mapping.layers);
         used.resident = std::move(lowered.mapping.resident);
+        used.cores = lowered.mapping.cores;
         const FreshKernel kernel;
         Machine machine(instance_name(spec_.name).c_str(), spec_, lowered.program, options);
         machine.mark_after(marks);

@@ -134,4 +134,58 @@ TEST_CASE("a dataflow that is chosen is the fastest, and no run is shorter than 
     CHECK(ran >= 60);
 }
 
+TEST_CASE("random chips of two or three cores keep every invariant", "[machines]") {
+    int ran = 0;
+    for (std::uint64_t seed = 1; seed <= 120; ++seed) {
+        test::RandomMachine random(seed);
+        const std::string device_text = random.device(), trace_text = random.trace();
+        if (device_text.find("activations: scratchpad") != std::string::npos) continue;  // takes one core
+        INFO("seed " << seed << "\n" << device_text << trace_text);
+        const std::pair<std::string, std::string> cores{"core.count", std::to_string(2 + seed % 2)};
+        const Graph graph = build_trace(config::parse_yaml(trace_text, "random_trace.yaml"), {});
+        std::mt19937_64 dice(seed);
+        const Protocol protocol = random_protocol(dice);
+        // By the mapping all cores are at work, however small the layers are.
+        const RunOptions options{protocol, false, false,
+                                 config::parse_yaml("mapping: by hand\nlayers: {}\n", "mapping.yaml")};
+        const auto device = make(device_text, {cores});
+        RunOutcome first;
+        try {
+            first = device->run(graph, options);
+        } catch (const UserError& refused) {
+            INFO(refused.what());
+            REQUIRE(std::string(refused.what()).find("patterns and groups fill whole bytes") !=
+                    std::string::npos);
+            continue;
+        }
+        ++ran;
+        CHECK(first.result.total.macs == total_macs(graph));
+        CHECK(first.result.total.cycles >= first.result.total.roofline.floor());
+        CHECK(to_json({device->run(graph, options).result}) == to_json({first.result}));
+
+        const auto from_text =
+            device->run_program(device->lower(graph, options), "lowered", {protocol, false});
+        CHECK(from_text.result.total.cycles == first.result.total.cycles);
+        CHECK(from_text.result.total.slots == first.result.total.slots);
+
+        if (first.result.total.macs.value() < 300'000) {
+            const auto grid = make(device_text, {cores, {"mxu.engine", "grid"}})->run(graph, options);
+            CHECK(grid.result.total.cycles == first.result.total.cycles);
+            CHECK(grid.result.total.slots == first.result.total.slots);
+        }
+        const auto ideal = make(device_text, {cores, {"memory.kind", "ideal"}})->run(graph, options);
+        CHECK(fraction(ideal.result, SlotClass::Memory) == 0.0);
+
+        // However it is dealt, as much has to pass the memory's bus once, and as much is computed.
+        const std::pair<std::string, std::string> in_dram{"placement.activations", "dram"};
+        const auto alone = make(device_text, {in_dram})->run(graph, {protocol, false});
+        const auto dealt = make(device_text, {cores, in_dram})->run(graph, options);
+        CHECK(dealt.result.total.compulsory_dram == alone.result.total.compulsory_dram);
+        CHECK(dealt.result.total.macs == alone.result.total.macs);
+        CHECK(dealt.result.total.lane_cycles == alone.result.total.lane_cycles);
+        CHECK(dealt.result.total.dram_written >= alone.result.total.dram_written);
+    }
+    CHECK(ran >= 60);
+}
+
 }  // namespace systole

@@ -82,7 +82,7 @@ TEST_CASE("Grouped convolution runs group by group, depthwise convolution on the
         GraphOf d;
         const Lowered lowered = check(d.finish(d.conv(d.input({1, 6, 6, 8}, DType::Int8), op)), spec);
         CHECK(lowered.program.passes.empty());
-        CHECK(lowered.program.layers[0].mapping.starts_with("vector unit: depthwise"));
+        CHECK(lowered.program.layers[0].mapping.find("vector unit: depthwise") != std::string::npos);
     }
 }
 

@@ -7,7 +7,7 @@
 namespace systole::systolic::test {
 
 Lowered check(const Graph& graph, const SystolicSpec& spec, const Protocol& protocol) {
-    Lowered lowered = lower(graph, spec, protocol);
+    Lowered lowered = lower(graph, spec, protocol, {.cores = spec.cores});
     Replay replay(graph, spec, lowered);
     CHECK(replay.run() == std::vector<std::string>{});
     CHECK(replay.completes_with_shallow_queues());
@@ -33,6 +33,15 @@ SystolicSpec per_tap_machine() {
     return s;
 }
 
+/// Activations stay on chip where all cores share them evenly.
+SystolicSpec chip(SystolicSpec s, int cores) {
+    s.cores = cores;
+    s.placement.choose = true;
+    s.placement.activation_bytes = Bytes(4096);
+    s.scratchpad.capacity = Bytes(32768);
+    return s;
+}
+
 }  // namespace
 
 SystolicSpec direct_machine(Dataflow dataflow, bool resident) {
@@ -50,6 +59,10 @@ std::vector<SystolicSpec> machines() {
     for (const Dataflow dataflow :
          {Dataflow::WeightStationary, Dataflow::OutputStationary, Dataflow::InputStationary})
         for (const bool resident : {false, true}) all.push_back(direct_machine(dataflow, resident));
+    all.push_back(chip(small_machine(2), 2));
+    for (const Dataflow dataflow :
+         {Dataflow::WeightStationary, Dataflow::OutputStationary, Dataflow::InputStationary})
+        all.push_back(chip(direct_machine(dataflow, false), 3));
     return all;
 }
 

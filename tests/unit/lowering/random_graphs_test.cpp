@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random chains of layers on random machines: whatever the mapper decides, every product is computed once, in
 // bounds, in order, and nothing stands still.
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "sim/workload/fused_graph.h"
@@ -95,15 +96,26 @@ Graph random_joined_graph(Dice& dice) {
     return fuse(graph, possible_fusions(graph));
 }
 
-/// 450 of them, each on a machine of its own.
-void keep_promises(Graph random(Dice&)) {
-    for (std::uint64_t seed = 1; seed <= 450; ++seed) {
+/// Two or three cores, and activations that stay in their scratchpads where that can be.
+SystolicSpec random_chip(Dice& dice) {
+    SystolicSpec spec = random_machine(dice);
+    spec.cores = static_cast<int>(dice.pick(2, 3));
+    spec.mxu.count = std::min(spec.mxu.count, 3);
+    if (spec.placement.activations == Space::Scratchpad) spec.placement.choose = true;
+    spec.placement.activations = Space::Dram;
+    return spec;
+}
+
+/// So many of them, each on a machine of its own.
+void keep_promises(Graph random(Dice&), SystolicSpec machine(Dice&) = random_machine,
+                   std::uint64_t seeds = 450) {
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
         INFO("seed " << seed);
         Dice dice(seed);
-        const SystolicSpec spec = random_machine(dice);
+        const SystolicSpec spec = machine(dice);
         const Graph graph = random(dice);
         const Protocol protocol = dice.coin() ? Protocol::of_run() : Protocol::of_op();
-        const Lowered lowered = lower(graph, spec, protocol);
+        const Lowered lowered = lower(graph, spec, protocol, {.cores = spec.cores});
         test::Replay replay(graph, spec, lowered);
         REQUIRE(replay.run() == std::vector<std::string>{});
         REQUIRE(replay.completes_with_shallow_queues());
@@ -157,6 +169,13 @@ Graph random_sliced_graph(Dice& dice) {
 
 TEST_CASE("Random layers that run part by part of the batch keep every promise") {
     keep_promises(random_sliced_graph);
+}
+
+TEST_CASE("Random layers on random chips of several cores keep every promise") {
+    keep_promises(random_graph, random_chip, 300);
+    keep_promises(random_joined_graph, random_chip, 300);
+    keep_promises(random_vector_graph, random_chip, 300);
+    keep_promises(random_sliced_graph, random_chip, 300);
 }
 
 TEST_CASE("The same graph gives the same program") {

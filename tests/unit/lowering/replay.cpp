@@ -17,8 +17,9 @@ void Replay::Cells::resize(std::int64_t size) {
 
 Replay::Replay(const Graph& graph, const SystolicSpec& spec, const Lowered& lowered)
     : graph_(graph), spec_(spec), lowered_(lowered), layer_macs_(graph.layers.size()) {
-    const auto mxus = static_cast<std::size_t>(spec.mxu.count);
-    history_.resize(kSharedUnits + 2 * mxus);
+    const auto cores = static_cast<std::size_t>(spec.cores);
+    const std::size_t mxus = cores * static_cast<std::size_t>(spec.mxu.count);
+    history_.resize(cores * units_of_core());
     if (history_.size() > kUnits) throw std::length_error("more units than a clock of the replay has places");
     std::int64_t end = 0;
     for (const Transfer& t : lowered.program.transfers) {
@@ -29,7 +30,9 @@ Replay::Replay(const Graph& graph, const SystolicSpec& spec, const Lowered& lowe
     }
     dram_.resize(end);
     for (std::size_t i = 0; i < dram_.holds.size(); ++i) dram_.holds[i] = static_cast<std::int64_t>(i);
-    scratchpad_.resize(spec.scratchpad.capacity.value());
+    scratchpads_.resize(cores);
+    for (Cells& pad : scratchpads_) pad.resize(spec.scratchpad.capacity.value());
+    undelivered_.resize(cores);
     for (const Layer& layer : graph.layers)
         written_.emplace_back(static_cast<std::size_t>(stored_bytes(graph.tensors[layer.output]).value()));
     accumulators_.resize(mxus);
@@ -43,24 +46,46 @@ Replay::Replay(const Graph& graph, const SystolicSpec& spec, const Lowered& lowe
 void Replay::fault(const std::string& text) {
     if (faults_.size() >= 5) return;
     faults_.push_back(
-        fmt::format("{} #{} of layer {}: {}", unit_name(self_.unit), self_.count, command_.layer, text));
+        fmt::format("{} #{} of layer {}: {}", name_of(self_.unit), self_.count, command_.layer, text));
+}
+
+std::string Replay::name_of(UnitIndex dense) const {
+    const auto each = static_cast<int>(units_of_core());
+    return unit_name(static_cast<UnitIndex>(dense / each * kUnitsOfCore + dense % each), spec_.cores);
+}
+
+std::int64_t Replay::share_bytes(TensorId tensor) const {
+    return stored_bytes(graph_.tensors[tensor]).value() / spec_.cores;
+}
+
+std::int64_t Replay::share_begin(TensorId tensor) const {
+    return static_cast<std::int64_t>(core()) * share_bytes(tensor);
+}
+
+std::int64_t Replay::address_of(TensorId tensor, std::int64_t offset) const {
+    const Placement& p = lowered_.placements[tensor];
+    if (p.space == Space::Dram || spec_.cores == 1) return p.address + offset;
+    const std::int64_t own = offset - share_begin(tensor);
+    return own < 0 || own >= share_bytes(tensor) ? kNowhere : p.address + own;
 }
 
 void Replay::order(const Command& command) {
     command_ = command;
-    auto& mine = history_[command.unit];
+    const UnitIndex unit = dense(command.unit);
+    auto& mine = history_[unit];
     now_ = mine.empty() ? Clock{} : mine.back();
-    now_[command.unit] = static_cast<std::uint32_t>(mine.size());
-    self_ = {command.unit, static_cast<std::uint32_t>(mine.size() + 1)};
+    now_[unit] = static_cast<std::uint32_t>(mine.size());
+    self_ = {unit, static_cast<std::uint32_t>(mine.size() + 1)};
     for (std::size_t i = 0; i < command.token_count; ++i) {
-        const Token token = lowered_.program.tokens[command.first_token + i];
+        Token token = lowered_.program.tokens[command.first_token + i];
+        token.unit = dense(token.unit);
         if (token.count == 0 || token.count > history_[token.unit].size()) {
-            fault(fmt::format("waits for {} #{}, which is not issued before it", unit_name(token.unit),
+            fault(fmt::format("waits for {} #{}, which is not issued before it", name_of(token.unit),
                               token.count));
             continue;
         }
         const Clock& known = history_[token.unit][token.count - 1];
-        for (std::size_t u = 0; u < kUnits; ++u) now_[u] = std::max(now_[u], known[u]);
+        for (std::size_t u = 0; u < history_.size(); ++u) now_[u] = std::max(now_[u], known[u]);
         now_[token.unit] = std::max(now_[token.unit], token.count);
     }
     mine.push_back(now_);
@@ -77,7 +102,7 @@ void Replay::read(Cells& cells, std::int64_t begin, std::int64_t count) {
     for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(begin + count); ++i) {
         const Token writer = cells.writer[i];
         if (!before(writer)) {
-            fault(fmt::format("reads {} before {} #{} wrote it", i, unit_name(writer.unit), writer.count));
+            fault(fmt::format("reads {} before {} #{} wrote it", i, name_of(writer.unit), writer.count));
         }
         cells.readers[i][self_.unit] = self_.count;
     }
@@ -89,10 +114,10 @@ void Replay::write(Cells& cells, std::int64_t begin, std::int64_t count) {
     }
     for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(begin + count); ++i) {
         if (!before(cells.writer[i])) fault(fmt::format("writes {} before its last writer is done", i));
-        for (std::size_t u = 0; u < kUnits; ++u) {
+        for (std::size_t u = 0; u < history_.size(); ++u) {
             if (u != self_.unit && cells.readers[i][u] > now_[u]) {
                 fault(fmt::format("writes {} before {} #{} has read it", i,
-                                  unit_name(static_cast<UnitIndex>(u)), cells.readers[i][u]));
+                                  name_of(static_cast<UnitIndex>(u)), cells.readers[i][u]));
             }
         }
         cells.writer[i] = self_;
@@ -102,19 +127,20 @@ void Replay::write(Cells& cells, std::int64_t begin, std::int64_t count) {
 
 Replay::Cells* Replay::cells(Place place) {
     if (place == Place::Dram) return &dram_;
-    return place == Place::Scratchpad ? &scratchpad_ : nullptr;
+    return place == Place::Scratchpad ? &scratchpad() : nullptr;
 }
 
 void Replay::replay_transfer(const Transfer& t) {
     Cells* from = cells(t.from.place);
     Cells* to = cells(t.to.place);
     const UnitKind kind = unit_kind(command_.unit);
-    if (kind == UnitKind::Store && from == &scratchpad_ && !std::holds_alternative<CacheAppend>(layer().op) &&
+    if (kind == UnitKind::Store && from == &scratchpad() &&
+        !std::holds_alternative<CacheAppend>(layer().op) &&
         t.from.address >= spec_.placement.activation_bytes.value()) {  // not a resident tensor that leaves
-        for (const Token token : undelivered_) {
+        for (const Token token : undelivered_[core()]) {
             if (!before(token)) fault("stores what the vector unit has not written yet");
         }
-        undelivered_.clear();
+        undelivered_[core()].clear();
     }
     if (writes_output(t)) check_moved(t);
     if (takes_indices()) note_lookups(t);
@@ -129,17 +155,16 @@ void Replay::replay_transfer(const Transfer& t) {
         for (std::int64_t i = 0; i < t.row_bytes; ++i) {
             const std::int64_t held =
                 from != nullptr ? from->holds[static_cast<std::size_t>(source + i)] : -1;
-            if (to == &scratchpad_) to->holds[static_cast<std::size_t>(target + i)] = held;
+            if (to == &scratchpad()) to->holds[static_cast<std::size_t>(target + i)] = held;
             if (t.to.place == Place::WeightFifo) {
                 // A resident tensor, also one that came from DRAM: itself.
                 const bool resident = source + i < spec_.placement.activation_bytes.value();
-                const bool own = from == &scratchpad_ && (held < 0 || resident);
+                const bool own = from == &scratchpad() && (held < 0 || resident);
                 tile.push_back(own ? source + i : held);
             }
         }
     }
-    if (t.to.place == Place::WeightFifo)
-        fifo_[static_cast<std::size_t>(mxu_of(command_.unit))].push_back(tile);
+    if (t.to.place == Place::WeightFifo) fifo_[mxu_index()].push_back(tile);
 }
 
 void Replay::visit_rows(const EdgeRead& access,
@@ -156,7 +181,7 @@ std::int64_t Replay::inside_input(std::int64_t begin, std::int64_t count) const 
     if (begin >= spec_.placement.activation_bytes.value()) return count;
     for (const TensorId input : layer().inputs) {
         const Placement& in = lowered_.placements[input];
-        const std::int64_t end = in.address + stored_bytes(graph_.tensors[input]).value();
+        const std::int64_t end = in.address + share_bytes(input);
         if (begin >= in.address && begin < end) return std::min(count, end - begin);
     }
     return 0;
@@ -169,16 +194,17 @@ void Replay::replay_accesses(const VectorWork& work) {
             bytes_read += count;
             const bool drain = work.source == VectorWork::Source::Accumulator;
             const std::int64_t real = drain ? count : inside_input(at, count);
-            if (real > 0) read(scratchpad_, at, real);
+            if (real > 0) read(scratchpad(), at, real);
         });
     visit_rows(work.write, [&](std::int64_t at, std::int64_t count) {
         bytes_written += count;
-        write(scratchpad_, at, count);
+        write(scratchpad(), at, count);
         const Placement& out = lowered_.placements[layer().output];
         const bool tiles = attention() || std::holds_alternative<Collective>(layer().op);  // between commands
         const bool own = tiles && at >= spec_.placement.activation_bytes.value();
         if (out.space != Space::Scratchpad || own) return;
-        for (std::int64_t i = 0; i < count; ++i) note_written(at + i - out.address);
+        for (std::int64_t i = 0; i < count; ++i)
+            note_written(share_begin(layer().output) + at + i - out.address);
     });
     if (bytes_read != work.scratchpad_read || bytes_written != work.scratchpad_written)
         fault(fmt::format("reads {} and writes {} bytes where it names {} and {}", bytes_read, bytes_written,
@@ -192,9 +218,9 @@ void Replay::replay_vector(const VectorWork& work) {
     if (moves()) check_copied(work);
     if (std::holds_alternative<Gather>(layer().op))
         read_indices(work.elements / graph_.tensors[layer().inputs[0]].shape.back());
-    undelivered_.push_back(self_);
+    undelivered_[core()].push_back(self_);
     if (work.source != VectorWork::Source::Accumulator) return;
-    read(accumulators_[static_cast<std::size_t>(work.mxu)], work.accumulator_row, work.accumulator_rows);
+    read(accumulators_[mxu_index(work.mxu)], work.accumulator_row, work.accumulator_rows);
     const bool resident = lowered_.placements[layer().output].space == Space::Scratchpad;
     // Fused attention drains into tiles of its own.
     if (resident && !(attention() && attention()->part == Attention::Part::Whole)) check_drain(work);
@@ -239,7 +265,7 @@ std::vector<std::string> Replay::run() {
         }
     }
     for (const auto& fifo : fifo_) {
-        if (!fifo.empty()) faults_.push_back("weight tiles are left over in a FIFO");
+        if (!fifo.empty()) faults_.emplace_back("weight tiles are left over in a FIFO");
     }
     check_coverage();
     return faults_;
@@ -249,32 +275,39 @@ bool Replay::completes_with_shallow_queues() const {
     const Program& p = lowered_.program;
     std::vector<std::deque<std::size_t>> queues(history_.size());
     std::vector<std::uint32_t> done(history_.size());
-    std::vector<int> tiles(static_cast<std::size_t>(spec_.mxu.count));
+    std::vector<int> tiles(fifo_.size());
+    const auto mxu_at = [&](const Command& c) {
+        return static_cast<std::size_t>(core_of(c.unit) * spec_.mxu.count + mxu_of(c.unit));
+    };
     const auto ready = [&](const Command& c) {
         for (std::size_t i = 0; i < c.token_count; ++i) {
             const Token token = p.tokens[c.first_token + i];
-            if (done[token.unit] < token.count) return false;
+            if (done[dense(token.unit)] < token.count) return false;
         }
-        if (unit_kind(c.unit) == UnitKind::Weights)
-            return tiles[static_cast<std::size_t>(mxu_of(c.unit))] == 0;
+        if (unit_kind(c.unit) == UnitKind::Weights) return tiles[mxu_at(c)] == 0;
         if (unit_kind(c.unit) == UnitKind::Matrix && p.pass(c).new_tile && !spec_.mxu.direct())
-            return tiles[static_cast<std::size_t>(mxu_of(c.unit))] > 0;
+            return tiles[mxu_at(c)] > 0;
         return true;
     };
-    std::size_t next = 0, completed = 0;
+    std::vector<std::size_t> next(static_cast<std::size_t>(spec_.cores));  // by core
+    std::size_t completed = 0;
     for (bool moved = true; moved;) {
         moved = false;
-        if (next < p.commands.size() && queues[p.commands[next].unit].empty()) {
-            queues[p.commands[next].unit].push_back(next);
-            ++next;
+        for (std::size_t core = 0; core < next.size(); ++core) {
+            std::size_t& at = next[core];
+            while (at < p.commands.size() && static_cast<std::size_t>(core_of(p.commands[at].unit)) != core)
+                ++at;
+            if (at == p.commands.size() || !queues[dense(p.commands[at].unit)].empty()) continue;
+            queues[dense(p.commands[at].unit)].push_back(at);
+            ++at;
             moved = true;
         }
         for (std::size_t unit = 0; unit < queues.size(); ++unit) {
             if (queues[unit].empty() || !ready(p.commands[queues[unit].front()])) continue;
             const Command& c = p.commands[queues[unit].front()];
-            if (unit_kind(c.unit) == UnitKind::Weights) ++tiles[static_cast<std::size_t>(mxu_of(c.unit))];
+            if (unit_kind(c.unit) == UnitKind::Weights) ++tiles[mxu_at(c)];
             if (unit_kind(c.unit) == UnitKind::Matrix && p.pass(c).new_tile && !spec_.mxu.direct())
-                --tiles[static_cast<std::size_t>(mxu_of(c.unit))];
+                --tiles[mxu_at(c)];
             queues[unit].pop_front();
             ++done[unit];
             ++completed;

@@ -26,8 +26,9 @@ public:
     bool completes_with_shallow_queues() const;
 
 private:
-    static constexpr std::size_t kUnits = 20;
-    using Clock = std::array<std::uint32_t, kUnits>;  ///< by unit: commands known to be complete
+    static constexpr std::size_t kUnits = 40;
+    /// By unit, core by core without gaps: commands known to be complete.
+    using Clock = std::array<std::uint32_t, kUnits>;
 
     /// Bytes (or rows) of one place: who touched them last, and what they hold.
     struct Cells {
@@ -38,6 +39,24 @@ private:
     };
 
     void fault(const std::string& text);
+    /// Places of units in clocks, and of the command's core and matrix unit among all.
+    std::size_t units_of_core() const { return kSharedUnits + 2 * static_cast<std::size_t>(spec_.mxu.count); }
+    UnitIndex dense(UnitIndex unit) const {
+        return static_cast<UnitIndex>(static_cast<std::size_t>(core_of(unit)) * units_of_core() +
+                                      unit % kUnitsOfCore);
+    }
+    std::string name_of(UnitIndex dense) const;
+    std::size_t core() const { return static_cast<std::size_t>(core_of(command_.unit)); }
+    std::size_t mxu_index(int own) const {
+        return core() * static_cast<std::size_t>(spec_.mxu.count) + static_cast<std::size_t>(own);
+    }
+    std::size_t mxu_index() const { return mxu_index(mxu_of(command_.unit)); }
+    Cells& scratchpad() { return scratchpads_[core()]; }
+    /// Byte `offset` of a tensor as the command's core has it; nowhere, if it is resident in another's.
+    std::int64_t address_of(TensorId tensor, std::int64_t offset) const;
+    /// Of a resident tensor the bytes in the command's core: an equal part, the first core the first.
+    std::int64_t share_begin(TensorId tensor) const;
+    std::int64_t share_bytes(TensorId tensor) const;
     void order(const Command& command);
     bool before(Token earlier) const;
     void read(Cells& cells, std::int64_t begin, std::int64_t count);
@@ -108,6 +127,7 @@ private:
 
     /// Streamed elements that the vector unit has made: no tensor has them.
     static constexpr std::int64_t kMade = -2;
+    static constexpr std::int64_t kNowhere = std::int64_t{1} << 60;
     /// DRAM or scratchpad address of a streamed element; -1 for padding.
     std::int64_t input_address(const MatrixPass& pass, std::int64_t m, std::int64_t k) const;
     std::int64_t weight_address(const MatrixPass& pass, std::int64_t k, std::int64_t n) const;
@@ -123,19 +143,22 @@ private:
     Token self_;
     Clock now_{};
     std::vector<std::vector<Clock>> history_;  ///< by unit: what each of its commands knew when it started
-    Cells dram_, scratchpad_;
+    Cells dram_;
+    std::vector<Cells> scratchpads_;  ///< by core
     std::vector<Cells> accumulators_;
-    std::vector<std::vector<std::vector<std::int64_t>>> fifo_;  ///< by matrix unit: bytes of waiting tiles
+    std::vector<std::vector<std::vector<std::int64_t>>>
+        fifo_;  ///< by matrix unit of all cores: bytes of waiting tiles
     std::vector<std::vector<std::int64_t>> in_array_;
     /// By matrix unit without FIFO: layer, batch item, k, its extent, n (is: m), its extent of the tile it
     /// holds.
     std::vector<std::array<std::int64_t, 6>> held_;
-    std::vector<Token> undelivered_;  ///< vector commands whose results no store has taken yet
+    /// By core: vector commands whose results no store has taken yet.
+    std::vector<std::vector<Token>> undelivered_;
     std::map<std::array<std::int64_t, 5>, int> products_;  ///< layer, batch, m, n, k -> times
     std::vector<std::int64_t> layer_macs_;
-    /// By layer that looks rows up: lookups done, and where in the scratchpad indices from a number on were
-    /// staged.
-    std::map<std::int32_t, std::int64_t> looked_up_;
+    /// By layer that looks rows up, and core: the next lookup; and where in the scratchpad indices from a
+    /// number on were staged.
+    std::map<std::pair<std::int32_t, std::size_t>, std::int64_t> looked_up_;
     std::map<std::pair<std::int32_t, std::int64_t>, std::pair<std::int64_t, std::int64_t>> lists_;
     std::map<std::pair<std::int32_t, std::int64_t>, std::int64_t>
         first_keys_;                         ///< by layer and block of keys

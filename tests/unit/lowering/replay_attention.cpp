@@ -50,7 +50,7 @@ std::int64_t Replay::attention_input(const MatrixPass& pass, std::int64_t m, std
     if (!place.scores && op.part == Attention::Part::Whole) return kMade;
     const std::int64_t element = place.scores ? query_element(place.item, m, k)
                                               : (place.item * op.q_len * op.group() + m) * op.kv_len + k;
-    return lowered_.placements[id].address + element * element_bytes(id);
+    return address_of(id, element * element_bytes(id));
 }
 
 std::int64_t Replay::attention_second(const MatrixPass& pass, std::int64_t k, std::int64_t n) const {
@@ -58,7 +58,7 @@ std::int64_t Replay::attention_second(const MatrixPass& pass, std::int64_t k, st
     const TensorId id = second_of(pass);
     const std::int64_t element =
         place.scores ? key_element(place.item, n, k) : key_element(place.item, place.first_key + k, n);
-    return lowered_.placements[id].address + element * element_bytes(id);
+    return address_of(id, element * element_bytes(id));
 }
 
 TensorId Replay::second_of(const MatrixPass& pass) const {

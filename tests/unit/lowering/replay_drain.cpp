@@ -40,15 +40,15 @@ std::int64_t Replay::drained_to(const VectorWork& work, std::int64_t row) const 
 
 /// Into a tensor in place: each row where it belongs.
 void Replay::check_drain(const VectorWork& work) {
-    const Placement& out = lowered_.placements[layer().output];
     const AddressStream& named = lowered_.program.streams[work.write.stream];
     for (std::int64_t row = 0; row < drained_rows(work); ++row) {
-        const std::int64_t at = drained_to(work, row);
-        if (work.write.address + named.offset_of(row).value() != out.address + at)
+        const std::int64_t at = address_of(layer().output, drained_to(work, row));
+        if (work.write.address + named.offset_of(row).value() != at)
             fault(fmt::format("drains row {} to {}, not to {}", row,
-                              work.write.address + named.offset_of(row).value(), out.address + at));
+                              work.write.address + named.offset_of(row).value(), at));
+        if (at == kNowhere) return;
         for (std::int64_t b = 0; b < drained_cols(work) * element_bytes(layer().output); ++b)
-            scratchpad_.holds[static_cast<std::size_t>(out.address + at + b)] = -1;
+            scratchpad().holds[static_cast<std::size_t>(at + b)] = -1;
     }
 }
 
@@ -65,10 +65,10 @@ void Replay::check_joined(const VectorWork& work) {
         for (std::int64_t b = 0; b < bytes; ++b) {
             const std::int64_t at = access.address + named.offset_of(row).value() + b;
             const std::int64_t from =
-                other.space == Space::Scratchpad ? at : scratchpad_.holds[static_cast<std::size_t>(at)];
-            if (from != other.address + drained_to(work, row) + b)
-                return fault(fmt::format("row {} is joined by byte {}, not by {}", row, from,
-                                         other.address + drained_to(work, row) + b));
+                other.space == Space::Scratchpad ? at : scratchpad().holds[static_cast<std::size_t>(at)];
+            const std::int64_t wanted = address_of(layer().inputs.back(), drained_to(work, row) + b);
+            if (from != wanted)
+                return fault(fmt::format("row {} is joined by byte {}, not by {}", row, from, wanted));
         }
 }
 

@@ -104,7 +104,7 @@ void Replay::check_moved(const Transfer& t) {
             const bool in_place = std::holds_alternative<CacheAppend>(layer().op) &&
                                   lowered_.placements[layer().inputs[0]].space == Space::Scratchpad;
             const bool staged = t.from.place == Place::Scratchpad && !in_place;
-            note_moved(at, staged ? scratchpad_.holds[static_cast<std::size_t>(from)] : from);
+            note_moved(at, staged ? scratchpad().holds[static_cast<std::size_t>(from)] : from);
         }
     }
 }
@@ -123,19 +123,21 @@ void Replay::note_lookups(const Transfer& t) {
     };
     const TensorId indices = layer().inputs.back();
     const std::int64_t first = (t.from.address - lowered_.placements[indices].address) / 4;
-    if (begins_in(indices))
+    if (begins_in(indices)) {
         lists_[{command_.layer, first}] = {t.bytes() / 4, t.to.address};
-    else if (begins_in(layer().weights ? *layer().weights : layer().inputs[0]))
+        looked_up_.try_emplace({command_.layer, core()}, first);  // a core's begin with its first list
+    } else if (begins_in(layer().weights ? *layer().weights : layer().inputs[0])) {
         read_indices(t.rows);
+    }
 }
 
-/// Of the next lookups, in the order of their numbers.
+/// Of the core's next lookups, in the order of their numbers.
 void Replay::read_indices(std::int64_t lookups) {
-    std::int64_t& done = looked_up_[command_.layer];
+    std::int64_t& done = looked_up_[{command_.layer, core()}];
     const Placement& indices = lowered_.placements[layer().inputs.back()];
     for (const std::int64_t end = done + lookups; done < end; ++done) {
         if (indices.space == Space::Scratchpad) {
-            read(scratchpad_, indices.address + 4 * done, 4);
+            read(scratchpad(), indices.address + 4 * done, 4);
             continue;
         }
         const auto behind = lists_.upper_bound({command_.layer, done});
@@ -143,7 +145,7 @@ void Replay::read_indices(std::int64_t lookups) {
         if (list == lists_.end() || list->first.first != command_.layer ||
             done >= list->first.second + list->second.first)
             return fault(fmt::format("looks up row {} before its index is staged", done));
-        read(scratchpad_, list->second.second + 4 * (done - list->first.second), 4);
+        read(scratchpad(), list->second.second + 4 * (done - list->first.second), 4);
     }
 }
 
@@ -161,11 +163,12 @@ void Replay::check_copied(const VectorWork& work) {
     const Placement& out = lowered_.placements[layer().output];
     for (std::size_t i = 0; i < to.size(); ++i) {
         const bool in_place = from[i] < spec_.placement.activation_bytes.value();
-        const std::int64_t origin = in_place ? from[i] : scratchpad_.holds[static_cast<std::size_t>(from[i])];
+        const std::int64_t origin =
+            in_place ? from[i] : scratchpad().holds[static_cast<std::size_t>(from[i])];
         if (out.space == Space::Scratchpad)
             note_moved(to[i] - out.address, origin);
         else
-            scratchpad_.holds[static_cast<std::size_t>(to[i])] = origin;  // for the store to carry on
+            scratchpad().holds[static_cast<std::size_t>(to[i])] = origin;  // for the store to carry on
     }
 }
 

@@ -61,15 +61,15 @@ void Replay::check_packed_second(const MatrixPass& pass, const EdgeRead& edge, s
         const std::int64_t n = pass.origin.n0 + (by_column ? v : 0);
         std::vector<std::int64_t> held;
         for (const std::int64_t at : vectors[static_cast<std::size_t>(v)]) {
-            read(scratchpad_, at, 1);
-            held.push_back(scratchpad_.holds[static_cast<std::size_t>(at)]);
+            read(scratchpad(), at, 1);
+            held.push_back(scratchpad().holds[static_cast<std::size_t>(at)]);
         }
         check_packed_bytes(held, packed_address(pass, k, n), packed_bytes(length));
     }
 }
 
 void Replay::check_packed_tile(const MatrixPass& pass) {
-    const auto& tile = in_array_[static_cast<std::size_t>(mxu_of(command_.unit))];
+    const auto& tile = in_array_[mxu_index()];
     const std::int64_t row = packed_bytes(spec_.mxu.cols);
     check_packed_bytes(tile, packed_address(pass, pass.origin.k0, pass.origin.n0), row * pass.k);
 }

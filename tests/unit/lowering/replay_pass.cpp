@@ -13,9 +13,8 @@ std::int64_t Replay::input_address(const MatrixPass& pass, std::int64_t m, std::
     if (attention()) return attention_input(pass, m, k);
     if (transposed()) return phase_input(pass, m, k);
     const TensorId id = layer().inputs.at(0);
-    const std::int64_t base = lowered_.placements[id].address;
     if (const auto* op = std::get_if<MatMul>(&layer().op)) {
-        return base + ((pass.origin.batch * op->m + m) * op->k + k) * element_bytes(id);
+        return address_of(id, ((pass.origin.batch * op->m + m) * op->k + k) * element_bytes(id));
     }
     const auto& op = std::get<Conv2d>(layer().op);
     const std::int64_t group_c = op.in_c / op.groups;
@@ -30,7 +29,7 @@ std::int64_t Replay::input_address(const MatrixPass& pass, std::int64_t m, std::
                        x = q * op.stride + s * op.dilation - op.pad;
     if (z < 0 || z >= d.in || y < 0 || y >= op.in_h || x < 0 || x >= op.in_w) return -1;
     const std::int64_t slice = o / out_d * d.in + z;
-    return base + (((slice * op.in_h + y) * op.in_w + x) * op.in_c + c) * element_bytes(id);
+    return address_of(id, (((slice * op.in_h + y) * op.in_w + x) * op.in_c + c) * element_bytes(id));
 }
 
 std::int64_t Replay::weight_address(const MatrixPass& pass, std::int64_t k, std::int64_t n) const {
@@ -42,7 +41,7 @@ std::int64_t Replay::weight_address(const MatrixPass& pass, std::int64_t k, std:
         const std::int64_t row =
             matmul->transposed_b ? pass.origin.batch * matmul->n + n : pass.origin.batch * matmul->k + k;
         const std::int64_t at = matmul->transposed_b ? row * matmul->k + k : row * matmul->n + n;
-        return lowered_.placements[id].address + at * element_bytes(id);
+        return address_of(id, at * element_bytes(id));
     }
     const Placement& p = lowered_.placements[*layer().weights];
     std::int64_t all_k = 0, all_n = 0;
@@ -94,11 +93,11 @@ std::vector<std::vector<std::int64_t>> Replay::vectors_of(const EdgeRead& edge, 
 
 /// Reads an element at `at` that should hold what lies at `wanted`; -1: padding, the array is fed zeros.
 bool Replay::read_element(TensorId tensor, std::int64_t at, std::int64_t wanted) {
-    if (wanted == kMade) read(scratchpad_, at, element_bytes(tensor));
+    if (wanted == kMade) read(scratchpad(), at, element_bytes(tensor));
     if (wanted < 0) return true;
     const bool resident = lowered_.placements[tensor].space == Space::Scratchpad;
-    const std::int64_t got = resident ? at : scratchpad_.holds[static_cast<std::size_t>(at)];
-    read(scratchpad_, at, element_bytes(tensor));
+    const std::int64_t got = resident ? at : scratchpad().holds[static_cast<std::size_t>(at)];
+    read(scratchpad(), at, element_bytes(tensor));
     if (got != wanted) fault(fmt::format("reads {} instead of {}", got, wanted));
     return got == wanted;
 }
@@ -147,7 +146,7 @@ void Replay::check_second(const MatrixPass& pass, const EdgeRead& edge, std::int
 
 void Replay::check_fifo_tile(const MatrixPass& pass) {
     if (packed()) return check_packed_tile(pass);
-    const auto& tile = in_array_[static_cast<std::size_t>(mxu_of(command_.unit))];
+    const auto& tile = in_array_[mxu_index()];
     const bool transposed = !layer().weights && second_by_column(pass);
     const TensorId id = second_of(pass);
     const std::int64_t width = element_bytes(id);
@@ -168,7 +167,7 @@ void Replay::check_fifo_tile(const MatrixPass& pass) {
 void Replay::check_edges(const MatrixPass& pass, std::int64_t fold) {
     const Dataflow dataflow = spec_.mxu.dataflow;
     const bool inputs_stay = dataflow == Dataflow::InputStationary;
-    auto& held = held_[static_cast<std::size_t>(mxu_of(command_.unit))];
+    auto& held = held_[mxu_index()];
     if (inputs_stay)
         check_second(pass, pass.left, fold);
     else
@@ -197,7 +196,7 @@ void Replay::check_edges(const MatrixPass& pass, std::int64_t fold) {
 }
 
 void Replay::replay_pass(const MatrixPass& pass) {
-    const auto mxu = static_cast<std::size_t>(mxu_of(command_.unit));
+    const auto mxu = mxu_index();
     const MacRate rate = spec_.mxu.rate_of(pass.dtype, pass.second_dtype).value_or(MacRate{1});
     const PassShape shape = shape_of(spec_.mxu.dataflow, rate, pass);
     if (shape.rows > spec_.mxu.rows || shape.cols > spec_.mxu.cols)

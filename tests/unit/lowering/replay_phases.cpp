@@ -38,8 +38,8 @@ std::int64_t Replay::phase_input(const MatrixPass& pass, std::int64_t m, std::in
     const auto [left, cols] = met(op, op.kernel_w, x);
     const std::int64_t p = top + k / op.in_c / cols, q = left + k / op.in_c % cols;
     if (p < 0 || p >= op.in_h || q < 0 || q >= op.in_w) return -1;
-    return lowered_.placements[id].address +
-           (((image * op.in_h + p) * op.in_w + q) * op.in_c + k % op.in_c) * element_bytes(id);
+    return address_of(id,
+                      (((image * op.in_h + p) * op.in_w + q) * op.in_c + k % op.in_c) * element_bytes(id));
 }
 
 /// Phase by phase, each a matrix of its own in the layout of the machine.

@@ -136,13 +136,14 @@ ArrayWork array_work(const Program& program, const SystolicSpec& spec) {
     work.array = spec.array();
     work.rate =
         spec.mxu.rate_of(program.layers[0].dtype, program.layers[0].second_dtype).value_or(MacRate{1});
-    work.units.resize(static_cast<std::size_t>(spec.mxu.count));
+    work.units.resize(static_cast<std::size_t>(spec.mxus()));
     for (const Command& command : program.commands) {
         if (unit_kind(command.unit) == UnitKind::Weights) work.from_fifo = true;
         if (unit_kind(command.unit) != UnitKind::Matrix) continue;
         const MatrixPass& pass = program.pass(command);
         add_cuts(work, pass);
-        add_pass(work, pass, work.units[static_cast<std::size_t>(mxu_of(command.unit))]);
+        const int unit = core_of(command.unit) * spec.mxu.count + mxu_of(command.unit);
+        add_pass(work, pass, work.units[static_cast<std::size_t>(unit)]);
     }
     return work;
 }

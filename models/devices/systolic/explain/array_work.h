@@ -56,7 +56,7 @@ struct ArrayPass {
 struct ArrayWork {
     ArraySpec array;
     MacRate rate{1};                            ///< of a PE
-    std::vector<std::vector<ArrayPass>> units;  ///< by matrix unit, in order
+    std::vector<std::vector<ArrayPass>> units;  ///< by matrix unit, core by core, in order
     std::array<Cut, kExtents> cuts;             ///< by Extent
     std::int64_t items = 1;                     ///< batch items or groups: products of their own
     std::int64_t vectors = 0, tiles = 0;        ///< of all units: streamed; shifted in (os: opened)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Why the operator was mapped so: what else the mapper has weighed.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -32,6 +33,15 @@ std::vector<std::string> row_of(const WeighedMapping& mapping) {
             std::string(t.bound)};
 }
 
+/// What the cores of a chip could deal.
+std::string cores_line(const MappingChoice& choice) {
+    if (choice.cores.empty()) return "";
+    std::vector<std::string> ways;
+    for (const auto& [way, estimate] : choice.cores)
+        ways.push_back(fmt::format("{} {}", way == "none" ? "nothing (one works)" : way, cycles(estimate)));
+    return fmt::format(" The best estimates of what cores can deal: {} cycles.", fmt::join(ways, ", "));
+}
+
 }  // namespace
 
 std::string choice_section(const Explained& e) {
@@ -55,7 +65,7 @@ std::string choice_section(const Explained& e) {
     if (others > 0)
         told += "; below it the best of each other way to deal the matrix units and to nest the loops";
     if (shown <= others) told += fmt::format(", {} of {}", shown - 1, others);
-    text += wrapped(told + ".");
+    text += wrapped(told + "." + cores_line(choice));
     text += '\n' + indented(table) + '\n';
     return text +
            wrapped(

@@ -166,8 +166,8 @@ std::string cycles_section(const Explained& e) {
         formula_line("one pass alone", alone(work.array, vectors, each)) +
         formula_line("each pass behind it", back_to_back(work.array, vectors, each)) +
         formula_line(
-            fmt::format("all {} of mxu{}",
-                        with_thousands(static_cast<std::int64_t>(work.units[slowest].size())), slowest),
+            fmt::format("all {} of {}", with_thousands(static_cast<std::int64_t>(work.units[slowest].size())),
+                        e.unit_name(slowest)),
             time.formula);
     if (time.accumulator_waits > 0)
         text +=

@@ -12,7 +12,8 @@ namespace systole::systolic {
 namespace {
 
 std::string machine_line(const SystolicSpec& spec) {
-    return fmt::format("{}: {} MXU{} of {} x {} PEs, {}, {} MHz", spec.name, spec.mxu.count,
+    const std::string cores = spec.cores > 1 ? fmt::format("{} cores of ", spec.cores) : "";
+    return fmt::format("{}: {}{} MXU{} of {} x {} PEs, {}, {} MHz", spec.name, cores, spec.mxu.count,
                        spec.mxu.count == 1 ? "" : "s", spec.mxu.rows, spec.mxu.cols,
                        to_string(spec.mxu.dataflow), static_cast<double>(spec.core_clock.value()) / 1e6);
 }
@@ -54,6 +55,11 @@ void expect_explained(const Graph& graph, const Program& program) {
 std::size_t Explained::slowest_unit() const {
     const auto by_cycles = [](const UnitTime& a, const UnitTime& b) { return a.cycles() < b.cycles(); };
     return static_cast<std::size_t>(std::ranges::max_element(times, by_cycles) - times.begin());
+}
+
+std::string Explained::unit_name(std::size_t unit) const {
+    const int mxus = spec.mxu.count, index = static_cast<int>(unit);
+    return systolic::unit_name(unit_index(UnitKind::Matrix, index % mxus, index / mxus), spec.cores);
 }
 
 std::string explain(const Graph& graph, const Program& program, const MappingChoice* choice,

@@ -91,9 +91,9 @@ std::string layout_section(const Explained& e) {
             wrapped(fmt::format("The {} pieces of K are folds: each adds onto the accumulators of the one "
                                 "before.",
                                 with_thousands(folds)));
-    return text + wrapped(fmt::format("{} of {} MXU{} work{}. Mapping: {}.", work.busy_units(),
-                                      e.spec.mxu.count, e.spec.mxu.count == 1 ? "" : "s",
-                                      work.busy_units() == 1 ? "s" : "", e.program.layers[0].mapping));
+    return text + wrapped(fmt::format("{} of {} MXU{} work{}. Mapping: {}.", work.busy_units(), e.spec.mxus(),
+                                      e.spec.mxus() == 1 ? "" : "s", work.busy_units() == 1 ? "s" : "",
+                                      e.program.layers[0].mapping));
 }
 
 }  // namespace systole::systolic

@@ -76,8 +76,9 @@ std::string pass_section(const Explained& e) {
     send_through(work.array, {passes.begin(), passes.begin() + static_cast<std::ptrdiff_t>(drawn)},
                  [&](const PassTimes& t) { behind.push_back(t); });
     return text +
-           fmt::format("\n   The first {} of mxu{}'s {} passes, when nothing else is in their way:\n\n",
-                       drawn, e.slowest_unit(), with_thousands(static_cast<std::int64_t>(passes.size()))) +
+           fmt::format("\n   The first {} of {}'s {} passes, when nothing else is in their way:\n\n", drawn,
+                       e.unit_name(e.slowest_unit()),
+                       with_thousands(static_cast<std::int64_t>(passes.size()))) +
            draw_passes(work.array, behind);
 }
 

@@ -20,11 +20,13 @@ struct Explained {
     const MappingChoice* choice;  ///< what the mapper weighed; nothing if it was not asked
     const DeviceResult& result;   ///< of the run on the whole machine
     ArrayWork work;               ///< of an operator of the vector unit: without passes
-    std::vector<UnitTime> times;  ///< by matrix unit: the arrays alone
+    std::vector<UnitTime> times;  ///< by matrix unit, core by core: the arrays alone
 
     const Layer& layer() const { return graph.layers[0]; }
     /// The unit that is through last, of the arrays alone.
     std::size_t slowest_unit() const;
+    /// "mxu0", or of several cores "core0.mxu0".
+    std::string unit_name(std::size_t unit) const;
 };
 
 /// The operator as a matrix product; MACs, bytes, intensity and the ridge of the roofline.

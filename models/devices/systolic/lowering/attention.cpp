@@ -30,7 +30,7 @@ AttentionSteps::AttentionSteps(Workspace& workspace, std::int64_t layer, const A
       mask_(operands.op),
       block_keys_(blocks.keys) {
     queries_.cut(blocks.rows);
-    const std::int64_t rounds = ceil_div(operands.op.items() * queries_.blocks(), workspace.spec.mxu.count);
+    const std::int64_t rounds = ceil_div(own_blocks().count, workspace.spec.mxu.count);
     for (std::int64_t round = 0; round < rounds; ++round)
         for (Step step{round, 0}; !parts_of(step).empty(); ++step.block) {
             if (steps_.size() >= Emitter::kMaxCommands / 4)  // two products and their drains: more commands
@@ -40,13 +40,19 @@ AttentionSteps::AttentionSteps(Workspace& workspace, std::int64_t layer, const A
         }
 }
 
+/// Of the queries, item by item, those of the core.
+Range AttentionSteps::own_blocks() const {
+    return workspace_.core.of(operands_.op.items() * queries_.blocks());
+}
+
 /// The matrix units that have keys left to meet in a step.
 std::vector<AttentionSteps::Part> AttentionSteps::parts_of(const Step& step) const {
     std::vector<Part> parts;
     const std::int64_t mxus = workspace_.spec.mxu.count, blocks = queries_.blocks();
+    const Range own = own_blocks();
     for (std::int64_t unit = 0; unit < mxus; ++unit) {
-        const std::int64_t index = step.round * mxus + unit;
-        if (index >= operands_.op.items() * blocks) break;
+        const std::int64_t index = own.begin + step.round * mxus + unit;
+        if (index >= own.end()) break;
         Part part;
         part.mxu = static_cast<int>(unit);
         part.item = index / blocks;
@@ -168,8 +174,7 @@ void AttentionSteps::work(std::int64_t index) {
 }
 
 std::string AttentionSteps::describe() const {
-    const std::int64_t units =
-        std::min<std::int64_t>(workspace_.spec.mxu.count, operands_.op.items() * queries_.blocks());
+    const std::int64_t units = std::min<std::int64_t>(workspace_.spec.mxu.count, own_blocks().count);
     return fmt::format("{} MXU{}, fused; blocks of {} rows of queries x {} keys", units,
                        units == 1 ? "" : "s", queries_.rows(0).count, block_keys_);
 }
@@ -208,6 +213,7 @@ LayerPlan plan_attention(Workspace& workspace, std::int32_t index) {
     for (const TensorId tensor : layer.inputs)
         result.touched.push_back({tensor, stored_bytes(workspace.graph.tensors[tensor]).value()});
     result.steps = steps;
+    result.dealt = true;
     return result;
 }
 

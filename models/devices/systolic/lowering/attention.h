@@ -56,6 +56,7 @@ private:
     };
     enum class Second { Keys, Values };
 
+    Range own_blocks() const;
     std::vector<Part> parts_of(const Step& step) const;
     Range keys_of(const Step& step) const;
     bool in_place(TensorId tensor) const;

@@ -20,7 +20,7 @@ public:
     Candidate(Workspace& workspace, const AttentionOperands& operands, const RowBlocking& blocking,
               std::int64_t keys)
         : w_(workspace), spec_(workspace.spec), a_(operands), op_(operands.op), b_(blocking), keys_(keys) {
-        const std::int64_t all = op_.items() * b_.blocks;
+        const std::int64_t all = ceil_div(op_.items() * b_.blocks, w_.core.count);
         units_ = std::min<std::int64_t>(spec_.mxu.count, all);
         rounds_ = ceil_div(all, spec_.mxu.count);
         items_ = std::min(op_.items(), 1 + (units_ - 1 + b_.blocks - 1) / b_.blocks);

@@ -65,17 +65,18 @@ public:
         return sum;
     }
 
-    /// Of a layer that is done in `count` parts, all of them. Between layers that wait for each other arrays
-    /// fill and drain.
+    /// Of a layer that is done in `count` parts, all of them, on every core. Between layers that wait for
+    /// each other arrays fill and drain.
     double unit_cycles(const Layer& layer, std::int64_t count) const {
         const MxuSpec& mxu = spec_.mxu;
         const Extents e = extents_of(layer.op);
-        const auto lanes =
-            static_cast<double>(elements(graph_.tensors[layer.output].shape)) / spec_.vector.lanes;
+        const auto lanes = static_cast<double>(elements(graph_.tensors[layer.output].shape)) /
+                           static_cast<double>(spec_.cores * spec_.vector.lanes);
         if (e.m == 0) return lanes;
         const double passes = static_cast<double>(e.items * ceil_div(e.k, mxu.rows)) *
                               static_cast<double>(ceil_div(e.n, mxu.cols));
-        const double vectors = static_cast<double>(std::max<std::int64_t>(mxu.rows, ceil_div(e.m, count)));
+        const double vectors =
+            static_cast<double>(std::max<std::int64_t>(mxu.rows, ceil_div(e.m, count * spec_.cores)));
         const double parts = static_cast<double>(count);
         return parts * (passes * vectors / mxu.count + 2 * mxu.rows + mxu.cols);
     }
@@ -100,7 +101,7 @@ public:
         const Layer& layer = graph_.layers[run_.first + run_.layers];
         Work work;
         work.units = estimate_.unit_cycles(layer, run_.count);
-        work.bytes = static_cast<double>(estimate_.weight_bytes(layer) * run_.count);
+        work.bytes = static_cast<double>(estimate_.weight_bytes(layer) * run_.count * spec_.cores);
         for (const TensorId input : layer.inputs) {
             const TensorId tensor = estimate_.root(input);
             const auto born = std::ranges::find(born_, tensor);
@@ -123,7 +124,8 @@ public:
         for (std::size_t i = 0; i < born_.size(); ++i) {
             if (!inner(born_[i])) continue;
             const std::size_t last = estimate_.last_read(born_[i]);
-            const std::int64_t bytes = round_up(ceil_div(estimate_.bytes(born_[i]), run_.count), stripe);
+            const std::int64_t bytes =
+                round_up(ceil_div(estimate_.bytes(born_[i]), run_.count * spec_.cores), stripe);
             change[i] += bytes;
             change[std::max(i, last - run_.first) + 1] -= bytes;
         }
@@ -199,6 +201,7 @@ std::vector<Plan> best_plans(const Graph& graph, const SystolicSpec& spec, const
     for (std::size_t first = 0; first < graph.layers.size(); ++first) {
         const std::optional<std::int64_t> batch = estimate.batch(first);
         for (const std::int64_t count : divisors(sliced && batch ? *batch : 1)) {
+            if (count > 1 && *batch / count % spec.cores != 0) continue;  // of a part each core has as much
             GrowingRun run(graph, spec, estimate, first, count);
             const std::size_t end = std::min(graph.layers.size(), first + kLongestRun);
             for (std::size_t i = first; i < end && may_join(graph, estimate, first, i, count); ++i) {

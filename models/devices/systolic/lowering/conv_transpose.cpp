@@ -47,13 +47,14 @@ LayerPlan plan_conv_transpose(Workspace& workspace, std::int32_t index) {
         p.pixels = PixelLayout(op, row, column, workspace.dtype(layer.output));
         covered = std::max(covered, p.source->covered_bytes());
         result.second_dtype = other_than(dtype, p.second_dtype);
-        const Tiling tiling = map_gemm(workspace, layer, p);
-        if (result.mapping.empty())
+        const GemmMapping mapping = map_gemm(workspace, layer, p);
+        if (result.mapping.empty() && workspace.core.index == 0)
             result.mapping =
                 fmt::format("{} phase{}, the first: {}", rows.size() * columns.size(),
-                            rows.size() * columns.size() == 1 ? "" : "s", describe_mapping(p, tiling));
-        parts.push_back(std::make_shared<GemmSteps>(workspace, index, std::move(p), tiling));
+                            rows.size() * columns.size() == 1 ? "" : "s", describe_mapping(p, mapping));
+        parts.push_back(std::make_shared<GemmSteps>(workspace, index, std::move(p), mapping.tiling));
     }
+    result.dealt = true;
     result.dtype = dtype;
     result.touched.push_back({input, covered});
     for (const auto& stored : {layer.weights, layer.bias})

@@ -36,12 +36,14 @@ bool same(const AddressStream& a, const AddressStream& b) {
 
 }  // namespace
 
-Emitter::Emitter(int mxus, std::string trace)
-    : units_(kSharedUnits + 2 * static_cast<std::size_t>(mxus)), issued_(units_), waited_(units_ * units_) {
+Emitter::Emitter(int cores, int mxus, std::string trace)
+    : units_(unit_numbers(cores, mxus)), issued_(units_), waited_(units_ * units_) {
     program_.trace = std::move(trace);
+    program_.cores = cores;
 }
 
-Token Emitter::append(UnitIndex unit, std::size_t work, const Tokens& after) {
+Token Emitter::append(UnitIndex own, std::size_t work, const Tokens& after) {
+    const auto unit = static_cast<UnitIndex>(core_ * kUnitsOfCore + own);
     if (program_.commands.size() >= kMaxCommands) {
         throw UserError(
             fmt::format("the program of '{}' needs more than {} commands; the array is too small "

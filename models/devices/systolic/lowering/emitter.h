@@ -15,12 +15,16 @@ namespace systole::systolic {
 
 class Emitter {
 public:
-    Emitter(int mxus, std::string trace);
+    Emitter(int cores, int mxus, std::string trace);
 
     /// The layer that the following commands belong to.
     void set_layer(std::int32_t layer) { layer_ = layer; }
     std::int32_t layer() const { return layer_; }
+    /// The core whose units the following commands are for.
+    void set_core(int core) { core_ = core; }
+    int core() const { return core_; }
 
+    /// Units are named as those of the first core are; tokens say which core's they are.
     /// Each appends one command that starts after `after`, and answers the token of its completion. Throws
     /// UserError when the program outgrows kMaxCommands.
     /// Rows that follow each other without a gap at both ends travel as one.
@@ -40,10 +44,11 @@ public:
     static constexpr std::size_t kMaxCommands = std::size_t{1} << 24;
 
 private:
-    Token append(UnitIndex unit, std::size_t work, const Tokens& after);
+    Token append(UnitIndex own, std::size_t work, const Tokens& after);
 
     Program program_;
     std::int32_t layer_ = 0;
+    int core_ = 0;
     std::size_t units_;
     std::vector<std::uint32_t> issued_;  ///< by unit: commands so far
     std::vector<std::uint32_t> waited_;  ///< [unit][other]: the greatest count that `unit` already waited for

@@ -19,14 +19,15 @@ GemmSteps::GemmSteps(Workspace& workspace, std::int64_t layer, GemmProblem probl
       problem_(std::move(problem)),
       tiling_(tiling),
       in_array_(static_cast<std::size_t>(workspace.spec.mxu.count)) {
-    const std::int64_t n_tiles = ceil_div(problem_.n, problem_.tile.n_unit);
+    const std::int64_t n_tiles = ceil_div(problem_.share.n.count, problem_.tile.n_unit);
+    const std::int64_t items = problem_.share.items.count;
     n_blocks_ = ceil_div(n_tiles, tiling_.n_tiles);
     m_rounds_ = ceil_div(problem_.source->blocks(), tiling_.split_m);
-    n_rounds_ = ceil_div(n_blocks_ * (problem_.groups ? problem_.items : 1), tiling_.split_n);
-    const std::int64_t item_rounds = problem_.groups ? 1 : ceil_div(problem_.items, tiling_.split_items);
+    n_rounds_ = ceil_div(n_blocks_ * (problem_.groups ? items : 1), tiling_.split_n);
+    const std::int64_t item_rounds = problem_.groups ? 1 : ceil_div(items, tiling_.split_items);
     rounds_ = item_rounds * m_rounds_ * n_rounds_;
     k_steps_ = ceil_div(static_cast<std::int64_t>(problem_.k_tiles.size()), tiling_.k_tiles);
-    reserve_rooms();
+    if (rounds_ > 0) reserve_rooms();  // a core may have no part
 }
 
 /// A ring that holds two steps and not three must not be left with the remains of a ragged block between
@@ -65,7 +66,8 @@ std::vector<Block> GemmSteps::round(std::int64_t index) const {
     const std::int64_t inside = index % (m_rounds_ * n_rounds_);
     const std::int64_t m_round = tiling_.m_outer ? inside / inner : inside % inner;
     const std::int64_t n_round = tiling_.m_outer ? inside % inner : inside / inner;
-    const std::int64_t columns = n_blocks_ * (problem_.groups ? problem_.items : 1);
+    const GemmProblem::Share& own = problem_.share;
+    const std::int64_t columns = n_blocks_ * (problem_.groups ? own.items.count : 1);
     const std::int64_t width = tiling_.n_tiles * problem_.tile.n_unit;
     const std::int64_t share = tiling_.split_m * tiling_.split_n;
 
@@ -73,14 +75,15 @@ std::vector<Block> GemmSteps::round(std::int64_t index) const {
     for (std::int64_t unit = 0; unit < tiling_.split_items * share; ++unit) {
         Block b;
         b.mxu = static_cast<int>(unit);
-        b.item = index / (m_rounds_ * n_rounds_) * tiling_.split_items + unit / share;
+        b.item = own.items.begin + index / (m_rounds_ * n_rounds_) * tiling_.split_items + unit / share;
         b.m_block = m_round * tiling_.split_m + unit % share / tiling_.split_n;
         std::int64_t column = n_round * tiling_.split_n + unit % tiling_.split_n;
-        if (b.item >= problem_.items || b.m_block >= problem_.source->blocks() || column >= columns) continue;
-        if (problem_.groups) b.item = column / n_blocks_;
+        if (b.item >= own.items.end() || b.m_block >= problem_.source->blocks() || column >= columns)
+            continue;
+        if (problem_.groups) b.item = own.items.begin + column / n_blocks_;
         column %= n_blocks_;
         b.m = problem_.source->rows(b.m_block);
-        b.n = {column * width, std::min(width, problem_.n - column * width)};
+        b.n = {own.n.begin + column * width, std::min(width, own.n.count - column * width)};
         blocks.push_back(std::move(b));
     }
     return blocks;
@@ -151,9 +154,10 @@ bool GemmSteps::stage_inputs(std::int64_t step, Holds& holds) {
     const bool input = !workspace_.flow.resident(problem_.input);
     const bool second = staged_weights() && !problem_.stored_weights;
     const std::vector<Block> blocks = round(step / k_steps_);
-    if (!input)
-        workspace_.flow.fetch(problem_.input,
-                              problem_.source->extent(blocks.front().item, blocks.front().m_block).end());
+    if (!input) {
+        const Range extent = problem_.source->extent(blocks.front().item, blocks.front().m_block);
+        workspace_.flow.fetch(problem_.input, extent.begin, extent.end());
+    }
     for (const Block& block : blocks) {
         const Range k = k_range(k_tiles(step));
         if (second && !stage(workspace_, workspace_.weights, weights_key(block, step), holds,
@@ -217,7 +221,7 @@ void GemmSteps::work(std::int64_t step) {
 
 std::int64_t folds_at_once(const Workspace& workspace, const GemmProblem& problem, Range tiles) {
     if (workspace.spec.mxu.dataflow == Dataflow::OutputStationary) return tiles.count;
-    if (!workspace.runs_of_folds || problem.mask) return 1;  // folds of a run are all alike
+    if (!workspace.chip.runs_of_folds || problem.mask) return 1;  // folds of a run are all alike
     const auto tile = [&](std::int64_t index) { return problem.k_tiles[static_cast<std::size_t>(index)]; };
     const Range first = tile(tiles.begin);
     const std::int64_t until =

@@ -57,6 +57,17 @@ struct GemmProblem {
     std::shared_ptr<GemmInput> source;
     std::shared_ptr<GemmWeights> weights;
 
+    /// What the core does that this is the problem of, as deal() says; its rows of M are the source's to
+    /// know.
+    struct Share {
+        Range items, n;      ///< of groups, too
+        std::int64_t m = 0;  ///< rows of an item
+        int cores = 1;       ///< that are at work, and share the memory's bandwidth
+        /// Of the whole problem.
+        double part = 1;
+    };
+    Share share;
+
     /// Additions and multiplications of a drain: of a bias, of a scale of a column or of all.
     int operations() const { return static_cast<int>(columns.size()) + (format.scales == Scales::Tensor); }
 };
@@ -73,13 +84,25 @@ GemmProblem phase_problem(const Workspace& workspace, const Layer& layer, std::s
 std::int64_t take_packed(const Workspace& workspace, const Layer& layer, GemmProblem& problem);
 /// MACs of a PE on two formats of operands. Throws UserError for those that the matrix units lack.
 MacRate expect_rate(const Workspace& workspace, const Layer& layer, DType input, DType second);
-/// How it maps onto the machine, by hand where the workspace's mapping says so; cuts `problem.source`. Throws
-/// UserError when not even the smallest tiles fit, or what the mapping asks for, or when there are too many.
-Tiling map_gemm(const Workspace& workspace, const Layer& layer, GemmProblem& problem);
-/// The tiling that was chosen, as a mapping says it.
-LayerMapping used_mapping(const GemmProblem& problem, const Tiling& tiling);
-/// "4 MXUs: 2 over M x 2 over N; blocks 784 x 512 x 1152; m outer".
-std::string describe_mapping(const GemmProblem& problem, const Tiling& tiling);
+/// How a matrix operator is cut, on every core alike.
+struct GemmMapping {
+    Tiling tiling;
+    std::int64_t rows = 1;  ///< of a block, at most
+    CoreSplit cores = CoreSplit::None;
+};
+/// Gives a core its part: sets `problem.share`, and what `problem.source` has.
+void deal(GemmProblem& problem, CoreSplit split, const CoreShare& core);
+/// How it maps onto the machine, by hand where the workspace's mapping says so; deals the problem and cuts
+/// `problem.source`. Throws UserError when not even the smallest tiles fit, or what the mapping asks for, or
+/// when there are too many.
+GemmMapping map_gemm(const Workspace& workspace, const Layer& layer, GemmProblem& problem);
+/// The same for a problem that is dealt, which then has its best mapping without regard to cores.
+GemmMapping map_share(const Workspace& workspace, const Layer& layer, GemmProblem& problem);
+/// The mapping that was chosen, as a file says it.
+LayerMapping used_mapping(const GemmProblem& problem, const GemmMapping& mapping);
+/// "4 MXUs: 2 over M x 2 over N; blocks 784 x 512 x 1152; m outer"; of several cores "2 cores over M, each
+/// ..."
+std::string describe_mapping(const GemmProblem& problem, const GemmMapping& mapping);
 
 /// How many of the K tiles, from the first on, one command takes: all of them where outputs stay in the
 /// array, a run of folds whose reads follow one pattern where that is allowed, else one.

@@ -7,16 +7,26 @@ namespace systole::systolic {
 
 /// Blocks of about equal size, of at most `most` rows but for the granule.
 std::int64_t MatrixInput::even_rows(std::int64_t most) const {
-    return std::min(m_, round_up(ceil_div(m_, ceil_div(m_, std::min(m_, most))), granule_));
+    const std::int64_t all = std::max<std::int64_t>(1, own_.count);
+    return std::min(all, round_up(ceil_div(all, ceil_div(all, std::min(all, most))), granule_));
+}
+
+/// Evenly where rows divide, and otherwise by granules.
+void MatrixInput::share(const CoreShare& core) {
+    own_ = core.of(m_);
+    if (m_ % core.count == 0) return;
+    const Range granules = core.of(ceil_div(m_, granule_));
+    const std::int64_t begin = std::min(m_, granules.begin * granule_);
+    own_ = {begin, std::min(m_, granules.end() * granule_) - begin};
 }
 
 RowBlocking MatrixInput::blocking(std::int64_t rows, std::int64_t k_tile) const {
     RowBlocking b;
     b.rows = even_rows(rows);
-    b.blocks = ceil_div(m_, b.rows);
+    b.blocks = ceil_div(own_.count, b.rows);
     b.tile_bytes = b.rows * pitch();
     b.k_tile_bytes = b.rows * bytes(std::min(k_, k_tile));
-    b.load_bytes = m_ * pitch();
+    b.load_bytes = own_.count * pitch();
     return b;
 }
 
@@ -25,8 +35,8 @@ void MatrixInput::cut(std::int64_t rows) {
 }
 
 Range MatrixInput::rows(std::int64_t block) const {
-    const std::int64_t begin = block * block_rows_;
-    return {begin, std::min(block_rows_, m_ - begin)};
+    const std::int64_t begin = own_.begin + block * block_rows_;
+    return {begin, std::min(block_rows_, own_.end() - begin)};
 }
 
 Range MatrixInput::extent(std::int64_t item, std::int64_t block) const {
@@ -85,14 +95,15 @@ ConvInput::ConvInput(TensorId tensor, DType dtype, const Conv2d& conv, bool resi
       dtype_(dtype),
       window_(window_of(conv, dtype)),
       group_channels_(conv.in_c / conv.groups),
-      resident_(resident) {}
+      resident_(resident),
+      shared_(window_, {}) {}
 
 RowBlocking ConvInput::blocking(std::int64_t rows, std::int64_t) const {
-    const WindowBlock shape = window_.block_shape(rows);
+    const WindowBlock shape = shared_.block_shape(rows);
     const StagedWindow staged = window_.staged(shape);
     RowBlocking b;
     b.rows = shape.pixels();
-    b.blocks = window_.block_count(shape);
+    b.blocks = shared_.block_count(shape);
     b.tile_bytes = staged.bytes;
     const std::int64_t rows_read = std::min(staged.rows, window_.in_h);
     const std::int64_t cols_read = std::min(staged.cols, window_.in_w);

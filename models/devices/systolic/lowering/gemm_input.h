@@ -8,6 +8,8 @@
 #include <memory>
 #include <vector>
 
+#include "models/devices/systolic/lowering/core_share.h"
+#include "models/devices/systolic/lowering/shared_windows.h"
 #include "models/devices/systolic/lowering/staging.h"
 #include "models/devices/systolic/lowering/tiling.h"
 #include "models/devices/systolic/lowering/window.h"
@@ -26,6 +28,11 @@ public:
 
     /// What cut(rows) would give.
     virtual RowBlocking blocking(std::int64_t rows, std::int64_t k_tile) const = 0;
+    /// From now on this is about a core's share of the rows only. Not known to all kinds of inputs: where
+    /// heads lie between each other, items are shared.
+    virtual void share(const CoreShare& core) = 0;
+    /// Rows of an item, of the share.
+    virtual std::int64_t shared_rows() const = 0;
     /// Cuts every item's rows into blocks of at most `rows`. To be called before all that follows.
     virtual void cut(std::int64_t rows) = 0;
     virtual std::int64_t blocks() const = 0;
@@ -59,11 +66,14 @@ public:
           m_(m),
           k_(k),
           resident_(resident),
-          granule_(granule) {}
+          granule_(granule),
+          own_{0, m} {}
 
+    void share(const CoreShare& core) override;
+    std::int64_t shared_rows() const override { return own_.count; }
     RowBlocking blocking(std::int64_t rows, std::int64_t k_tile) const override;
     void cut(std::int64_t rows) override;
-    std::int64_t blocks() const override { return ceil_div(m_, block_rows_); }
+    std::int64_t blocks() const override { return ceil_div(own_.count, block_rows_); }
     Range rows(std::int64_t block) const override;
     bool sliced() const override { return true; }
     Staging staging(std::int64_t item, std::int64_t block, Range k) const override;
@@ -83,6 +93,7 @@ private:
     std::int64_t items_, m_, k_;
     bool resident_;
     std::int64_t granule_;
+    Range own_;  ///< of the rows: the core's
     std::int64_t block_rows_ = 1;
 };
 
@@ -96,10 +107,17 @@ public:
     /// One group, of all channels, under any windows.
     ConvInput(TensorId tensor, DType dtype, const WindowGeometry& window, std::int64_t channels,
               bool resident)
-        : tensor_(tensor), dtype_(dtype), window_(window), group_channels_(channels), resident_(resident) {}
+        : tensor_(tensor),
+          dtype_(dtype),
+          window_(window),
+          group_channels_(channels),
+          resident_(resident),
+          shared_(window, {}) {}
 
+    void share(const CoreShare& core) override { shared_ = SharedWindows(window_, core); }
+    std::int64_t shared_rows() const override { return shared_.pixels(); }
     RowBlocking blocking(std::int64_t rows, std::int64_t k_tile) const override;
-    void cut(std::int64_t rows) override { blocks_ = window_.cut(window_.block_shape(rows)); }
+    void cut(std::int64_t rows) override { blocks_ = shared_.cut(shared_.block_shape(rows)); }
     std::int64_t blocks() const override { return static_cast<std::int64_t>(blocks_.size()); }
     Range rows(std::int64_t block) const override;
     bool sliced() const override { return false; }
@@ -118,6 +136,7 @@ private:
     WindowGeometry window_;
     std::int64_t group_channels_;
     bool resident_;
+    SharedWindows shared_;
     std::vector<WindowBlock> blocks_;
 };
 

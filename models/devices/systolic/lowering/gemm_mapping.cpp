@@ -32,17 +32,22 @@ std::int64_t most_rows(const OutputShape& tile, const MxuSpec& mxu) {
     return tile.rows_are_m ? room : tile.m * std::max<std::int64_t>(1, room / tile.n_unit);
 }
 
+/// Of bytes of the whole problem, those of the core that is asked about.
+std::int64_t share_of(std::int64_t bytes, const GemmProblem& p) {
+    return p.share.part == 1 ? bytes : static_cast<std::int64_t>(static_cast<double>(bytes) * p.share.part);
+}
+
 /// How results leave, and what joins them.
 void describe_results(const Workspace& workspace, const GemmProblem& p, TilingRequest& r) {
     // Of a layer that is several problems, its own share.
     r.output_bytes = workspace.flow.stored_in_dram(p.output)
-                         ? p.items * p.m * row_bytes(workspace.dtype(p.output), p.n).value()
+                         ? share_of(p.items * p.m * row_bytes(workspace.dtype(p.output), p.n).value(), p)
                          : 0;
     if (p.join && !workspace.flow.resident(p.join->tensor))
-        r.joined_bytes = stored_bytes(workspace.graph.tensors[p.join->tensor]).value();
+        r.joined_bytes = share_of(stored_bytes(workspace.graph.tensors[p.join->tensor]).value(), p);
     r.store_rows = p.pixels ? p.pixels->group() : 0;
     r.output_pitch = row_bytes(workspace.dtype(p.output), (p.groups ? p.items : 1) * p.n).value();
-    r.spread = [&spread = workspace.spread](std::int64_t pitch, std::int64_t bytes) {
+    r.spread = [&spread = workspace.chip.spread](std::int64_t pitch, std::int64_t bytes) {
         return spread.of(pitch, bytes);
     };
 }
@@ -52,20 +57,20 @@ TilingRequest tiling_request(const Workspace& workspace, const GemmProblem& p, s
     const SystolicSpec& spec = workspace.spec;
     const MxuSpec& mxu = spec.mxu;
     TilingRequest r;
-    r.items = p.items;
+    r.items = p.share.items.count;
     r.shared_input = p.groups;
     r.dataflow = mxu.dataflow;
     r.direct = mxu.direct();
     r.tile = p.tile;
-    r.n = p.n;
-    r.n_tiles = ceil_div(p.n, p.tile.n_unit);
+    r.n = p.share.n.count;
+    r.n_tiles = ceil_div(p.share.n.count, p.tile.n_unit);
     r.k_tiles = static_cast<std::int64_t>(p.k_tiles.size());
     r.weight_tile_bytes = p.weights->tile_bytes(p.tile.n_unit, depth);
     r.parameter_capacity = workspace.parameters().capacity();
     for (const TensorId column : p.columns)
         r.parameter_bytes += row_bytes(workspace.dtype(column), p.tile.n_unit).value();
     describe_results(workspace, p, r);
-    r.arriving_bytes = workspace.flow.to_arrive(p.input);
+    r.arriving_bytes = share_of(workspace.flow.to_arrive(p.input), p);
     r.issue_cycles = spec.sequencer.issue_cycles.value();
     r.mxus = mxu.count;
     r.array_rows = mxu.rows;
@@ -97,8 +102,8 @@ TilingRequest tiling_request(const Workspace& workspace, const GemmProblem& p, s
     r.weight_capacity = staged ? std::max<std::int64_t>(1, workspace.weights.capacity()) : 0;
     r.alignment = workspace.weights.aligned(1);
     if (spec.memory.kind == DramSpec::Kind::Dram) {
-        r.dram_bytes_per_cycle =
-            static_cast<double>(spec.memory.peak().value()) / static_cast<double>(spec.core_clock.value());
+        r.dram_bytes_per_cycle = static_cast<double>(spec.memory.peak().value()) /
+                                 static_cast<double>(spec.core_clock.value()) / p.share.cores;
         r.dma_setup_cycles = spec.dma.setup_cycles.value();
     }
     return r;
@@ -145,15 +150,16 @@ struct AskedTiling {
 /// What is said of a layer, in the units of the array. Sets the row blockings to the one that is asked for.
 AskedTiling tiling_of(const LayerMapping& wanted, TilingRequest& r, const GemmProblem& p,
                       std::int64_t depth) {
-    r.row_blockings = {p.source->blocking(std::min(wanted.rows, p.m), depth)};
+    r.row_blockings = {p.source->blocking(std::min(wanted.rows, p.share.m), depth)};
     if (r.row_blockings.front().rows != wanted.rows)
         return {{},
                 fmt::format("its blocks cannot have {} rows; the nearest below is {}", wanted.rows,
                             r.row_blockings.front().rows)};
-    if (wanted.columns != p.n && (wanted.columns % p.tile.n_unit != 0 || wanted.columns > p.n))
+    const std::int64_t columns = p.share.n.count;
+    if (wanted.columns != columns && (wanted.columns % p.tile.n_unit != 0 || wanted.columns > columns))
         return {{},
-                fmt::format("{} columns are neither all of its {} nor a multiple of {}", wanted.columns, p.n,
-                            p.tile.n_unit)};
+                fmt::format("{} columns are neither all of its {} nor a multiple of {}", wanted.columns,
+                            columns, p.tile.n_unit)};
     const auto step = std::ranges::find(p.k_tiles, wanted.depth, &Range::end);
     if (step == p.k_tiles.end())
         return {{},
@@ -173,20 +179,20 @@ std::optional<LayerMapping> mapping_of_earlier_part(const Workspace& workspace, 
                                                     TilingRequest r, const GemmProblem& p,
                                                     std::int64_t depth) {
     if (!layer.slice || layer.slice->index == 0) return std::nullopt;
-    const auto earlier = workspace.used.layers.find(layer.slice->whole);
-    if (earlier == workspace.used.layers.end()) return std::nullopt;
+    const auto earlier = workspace.chip.used.layers.find(layer.slice->whole);
+    if (earlier == workspace.chip.used.layers.end()) return std::nullopt;
     if (!tiling_of(earlier->second, r, p, depth).why_not.empty()) return std::nullopt;
     return earlier->second;
 }
 
 /// What a mapping says of a layer, by hand or for another part of it. Throws UserError at its place in the
 /// file.
-std::optional<Tiling> mapping_of(const Workspace& workspace, const Layer& layer, TilingRequest& r,
-                                 GemmProblem& p, std::int64_t depth) {
+std::optional<GemmMapping> mapping_of(const Workspace& workspace, const Layer& layer, TilingRequest& r,
+                                      GemmProblem& p, std::int64_t depth) {
     std::optional<LayerMapping> wanted = mapping_of_earlier_part(workspace, layer, r, p, depth);
-    if (workspace.mapping) {
-        const auto by_hand = workspace.mapping->layers.find(whole_name(layer));
-        if (by_hand != workspace.mapping->layers.end()) wanted = by_hand->second;
+    if (workspace.chip.mapping) {
+        const auto by_hand = workspace.chip.mapping->layers.find(whole_name(layer));
+        if (by_hand != workspace.chip.mapping->layers.end()) wanted = by_hand->second;
     }
     if (!wanted) return std::nullopt;
     const AskedTiling asked = tiling_of(*wanted, r, p, depth);
@@ -195,7 +201,7 @@ std::optional<Tiling> mapping_of(const Workspace& workspace, const Layer& layer,
                         fmt::format("the mapping of '{}' does not fit: {}", layer.name, asked.why_not));
     p.source->cut(wanted->rows);
     refuse_too_many(workspace, layer, p, asked.tiling);
-    return asked.tiling;
+    return GemmMapping{asked.tiling, wanted->rows};
 }
 
 /// The candidates, as the operator is cut by them.
@@ -205,7 +211,7 @@ MappingChoice mapping_choice(const Layer& layer, const GemmProblem& p, const Til
     for (const Tiling& t : choice.best) {
         const std::int64_t steps = std::min(t.k_tiles, r.k_tiles);
         told.best.push_back({t.split_items, t.split_m, t.split_n, r.row_blockings[t.blocking].rows,
-                             std::min(p.n, t.n_tiles * p.tile.n_unit),
+                             std::min(p.share.n.count, t.n_tiles * p.tile.n_unit),
                              p.k_tiles[static_cast<std::size_t>(steps - 1)].end(), t.m_outer,
                              tiling_time(r, t)});
     }
@@ -214,26 +220,28 @@ MappingChoice mapping_choice(const Layer& layer, const GemmProblem& p, const Til
 
 }  // namespace
 
-LayerMapping used_mapping(const GemmProblem& p, const Tiling& t) {
+LayerMapping used_mapping(const GemmProblem& p, const GemmMapping& mapping) {
+    const Tiling& t = mapping.tiling;
     LayerMapping used;
     used.rows = p.source->rows(0).count;
-    used.columns = std::min(p.n, t.n_tiles * p.tile.n_unit);
+    used.columns = std::min(p.share.n.count, t.n_tiles * p.tile.n_unit);
     const std::int64_t tiles = std::min<std::int64_t>(t.k_tiles, static_cast<std::int64_t>(p.k_tiles.size()));
     used.depth = p.k_tiles[static_cast<std::size_t>(tiles - 1)].end();
     used.over_batch = t.split_items, used.over_m = t.split_m, used.over_n = t.split_n;
     used.m_outer = t.m_outer;
+    used.cores = mapping.cores;
     return used;
 }
 
-Tiling map_gemm(const Workspace& workspace, const Layer& layer, GemmProblem& p) {
+GemmMapping map_share(const Workspace& workspace, const Layer& layer, GemmProblem& p) {
     const MxuSpec& mxu = workspace.spec.mxu;
     const std::int64_t depth = std::ranges::max(p.k_tiles, {}, &Range::count).count;
     TilingRequest r = tiling_request(workspace, p, depth);
-    if (const std::optional<Tiling> said = mapping_of(workspace, layer, r, p, depth)) return *said;
-    const std::vector<std::int64_t> targets = row_targets(p.m, most_rows(p.tile, mxu), mxu.count);
+    if (const std::optional<GemmMapping> said = mapping_of(workspace, layer, r, p, depth)) return *said;
+    const std::vector<std::int64_t> targets = row_targets(p.share.m, most_rows(p.tile, mxu), mxu.count);
     for (const std::int64_t rows : targets) r.row_blockings.push_back(p.source->blocking(rows, depth));
     const std::optional<Tiling> tiling = choose_tiling(r);
-    if (workspace.choices) workspace.choices->push_back(mapping_choice(layer, p, r));
+    if (workspace.chip.choices) workspace.chip.choices->push_back(mapping_choice(layer, p, r));
     if (!tiling) {
         const LeastBuffers least = least_buffers(r);
         refuse(layer,
@@ -244,12 +252,20 @@ Tiling map_gemm(const Workspace& workspace, const Layer& layer, GemmProblem& p) 
     }
     p.source->cut(targets[tiling->blocking]);
     refuse_too_many(workspace, layer, p, *tiling);
-    return *tiling;
+    return {*tiling, targets[tiling->blocking]};
 }
 
-std::string describe_mapping(const GemmProblem& p, const Tiling& t) {
+std::string describe_mapping(const GemmProblem& p, const GemmMapping& mapping) {
+    static constexpr const char* kOver[] = {"", "M", "N", "batch"};
+    const Tiling& t = mapping.tiling;
     const std::int64_t units = t.split_items * t.split_m * t.split_n;
-    std::string text = fmt::format("{} MXU{}: ", units, units == 1 ? "" : "s");
+    std::string text;
+    if (mapping.cores != CoreSplit::None)
+        text = fmt::format("{} cores over {}, each ", p.share.cores,
+                           p.groups && mapping.cores == CoreSplit::Items
+                               ? "groups"
+                               : kOver[static_cast<std::size_t>(mapping.cores)]);
+    text += fmt::format("{} MXU{}: ", units, units == 1 ? "" : "s");
     if (units > 1) {
         if (t.split_items > 1) text += fmt::format("{} over batch x ", t.split_items);
         text += fmt::format("{} over M x {} over N; ", t.split_m, t.split_n);
@@ -257,9 +273,9 @@ std::string describe_mapping(const GemmProblem& p, const Tiling& t) {
     const std::int64_t last =
         std::min<std::int64_t>(t.k_tiles, static_cast<std::int64_t>(p.k_tiles.size())) - 1;
     text += fmt::format("blocks {} x {} x {}; {} outer", p.source->rows(0).count,
-                        std::min(p.n, t.n_tiles * p.tile.n_unit),
+                        std::min(p.share.n.count, t.n_tiles * p.tile.n_unit),
                         p.k_tiles[static_cast<std::size_t>(last)].end(), t.m_outer ? "m" : "n");
-    if (p.groups && p.items > 1) text += fmt::format("; {} groups one by one", p.items);
+    if (p.groups && p.items > 1) text += fmt::format("; {} groups one by one", p.share.items.count);
     return text;
 }
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "sim/base/check.h"
+
 namespace systole::systolic {
 
 /// Blocks of about equal size.
@@ -16,6 +18,10 @@ HeadsInput::Cut HeadsInput::cut_of(std::int64_t rows) const {
     const std::int64_t each = ceil_div(group, ceil_div(group, std::max<std::int64_t>(1, rows)));
     const std::int64_t a_group = ceil_div(group, each);
     return {each, a_group, positions * a_group};
+}
+
+void HeadsInput::share(const CoreShare& core) {
+    SYSTOLE_CHECK(core.count == 1, "{} cores share the rows of heads", core.count);
 }
 
 RowBlocking HeadsInput::blocking(std::int64_t rows, std::int64_t k_tile) const {

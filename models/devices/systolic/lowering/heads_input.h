@@ -16,6 +16,9 @@ public:
     HeadsInput(TensorId tensor, DType dtype, const Attention& op, bool resident)
         : tensor_(tensor), dtype_(dtype), layout_(op, dtype), items_(op.items()), resident_(resident) {}
 
+    /// Of all rows: heads are shared, not rows.
+    void share(const CoreShare& core) override;
+    std::int64_t shared_rows() const override { return layout_.rows(); }
     RowBlocking blocking(std::int64_t rows, std::int64_t k_tile) const override;
     void cut(std::int64_t rows) override { cut_ = cut_of(rows); }
     std::int64_t blocks() const override { return cut_.blocks; }

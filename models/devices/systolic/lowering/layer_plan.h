@@ -21,7 +21,12 @@ struct LayerPlan {
     DType dtype = DType::Bf16;          ///< of the activations
     std::optional<DType> second_dtype;  ///< of a second operand of the matrix units, where it is another
     std::vector<Touched> touched;
+    /// The steps are the core's share already. Otherwise they are those of all, and any range of them can be
+    /// one core's.
+    bool dealt = false;
 };
+
+// Each plans what the workspace's core does; `mapping` is said for all cores by the plan of the first one.
 
 /// Conv2d (all but depthwise) and MatMul: on the matrix units.
 LayerPlan plan_matrix(Workspace& workspace, std::int32_t layer);

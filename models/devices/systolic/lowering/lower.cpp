@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "models/devices/systolic/lowering/cores_at_work.h"
 #include "models/devices/systolic/lowering/extents.h"
 #include "models/devices/systolic/lowering/gemm.h"
 #include "models/devices/systolic/lowering/layer_plan.h"
@@ -128,6 +129,31 @@ DType capacity_dtype(const MxuSpec& mxu, const LayerPlan& plan) {
     return found == mxu.rate.end() ? dtype : static_cast<DType>(found - mxu.rate.begin());
 }
 
+/// The steps of every core; `first`: the plan of the first one. Collectives are the first core's.
+std::vector<std::shared_ptr<Steps>> steps_of(std::vector<Workspace>& cores, const LayerPlan& first,
+                                             std::int32_t index) {
+    const Layer& layer = cores.front().graph.layers[static_cast<std::size_t>(index)];
+    const bool shared = cores.size() > 1 && !std::holds_alternative<Collective>(layer.op);
+    std::vector<std::shared_ptr<Steps>> all{first.steps};
+    for (std::size_t core = 1; core < cores.size() && shared; ++core)
+        all.push_back(plan(cores[core], index).steps);
+    if (!shared || first.dealt) return all;
+    for (std::size_t core = 0; core < all.size(); ++core)
+        all[core] = std::make_shared<StepRange>(all[core], cores[core].core.of(all[core]->count()));
+    return all;
+}
+
+/// How a layer is mapped, in words.
+std::string said_of(const LayerPlan& plan, const Layer& layer, int cores, int at_work) {
+    if (cores == 1 || plan.mapping.find(" cores over ") != std::string::npos) return plan.mapping;
+    const bool matrix = std::holds_alternative<MatMul>(layer.op) || std::holds_alternative<Conv2d>(layer.op);
+    const auto* conv = std::get_if<Conv2d>(&layer.op);
+    if (at_work == 1 || std::holds_alternative<Collective>(layer.op) ||
+        (matrix && !(conv && conv->depthwise())))
+        return fmt::format("one of {} cores; {}", cores, plan.mapping);
+    return fmt::format("{} cores; {}", cores, plan.mapping);
+}
+
 /// A run of folds is one command: it may stand for many only where issuing them costs nothing, neither time
 /// nor room in a queue.
 bool runs_are_free(const SystolicSpec& spec) {
@@ -140,10 +166,13 @@ bool runs_are_free(const SystolicSpec& spec) {
 LayerPlan plan_matrix(Workspace& workspace, std::int32_t index) {
     const Layer& layer = workspace.graph.layers[static_cast<std::size_t>(index)];
     GemmProblem problem = gemm_problem(workspace, layer);
-    const Tiling tiling = map_gemm(workspace, layer, problem);
-    workspace.used.layers.emplace(whole_name(layer), used_mapping(problem, tiling));
+    const GemmMapping mapping = map_gemm(workspace, layer, problem);
     LayerPlan result;
-    result.mapping = describe_mapping(problem, tiling);
+    result.dealt = true;
+    if (workspace.core.index == 0) {
+        workspace.chip.used.layers.emplace(whole_name(layer), used_mapping(problem, mapping));
+        result.mapping = describe_mapping(problem, mapping);
+    }
     result.dtype = workspace.dtype(problem.input);
     result.second_dtype = other_than(result.dtype, problem.second_dtype);
     result.touched.push_back({problem.input, problem.source->covered_bytes()});
@@ -158,14 +187,16 @@ LayerPlan plan_matrix(Workspace& workspace, std::int32_t index) {
         result.touched.push_back(
             {problem.join->tensor, stored_bytes(workspace.graph.tensors[problem.join->tensor]).value()});
     }
-    result.steps = std::make_shared<GemmSteps>(workspace, index, std::move(problem), tiling);
+    result.steps = std::make_shared<GemmSteps>(workspace, index, std::move(problem), mapping.tiling);
     return result;
 }
 
 Lowered lower(const Graph& graph, const SystolicSpec& spec, const Protocol& protocol,
               const LoweringOptions& options) {
+    LoweringOptions all = options;
+    if (all.cores == 0) all.cores = cores_at_work(graph, spec, protocol, options.mapping);
     // First of all: whether memories hold the network.
-    return lower_at(place_tensors(graph, spec, options.mapping), graph, spec, protocol, options);
+    return lower_at(place_tensors(graph, spec, options.mapping, all.cores), graph, spec, protocol, all);
 }
 
 Lowered lower_at(std::vector<Placement> placements, const Graph& graph, const SystolicSpec& spec,
@@ -173,26 +204,30 @@ Lowered lower_at(std::vector<Placement> placements, const Graph& graph, const Sy
     refuse_endless(graph, spec.mxu);
     Lowered lowered;
     lowered.placements = std::move(placements);
-    Workspace workspace(graph, spec, protocol, lowered.placements);
-    workspace.runs_of_folds = options.runs_of_folds && runs_are_free(spec);
-    workspace.mapping = options.mapping;
-    if (options.choices) workspace.choices = &lowered.choices;
-    Pipeline pipeline(workspace);
-    std::int64_t compulsory = interface_bytes(graph, workspace.flow);
+    const int at_work = options.cores == 0 ? spec.cores : options.cores;
+    ChipWorkspace chip(graph, spec, protocol, lowered.placements, at_work);
+    chip.runs_of_folds = options.runs_of_folds && runs_are_free(spec);
+    chip.mapping = options.mapping;
+    if (options.choices) chip.choices = &lowered.choices;
+    std::vector<Workspace> cores;
+    for (int core = 0; core < at_work; ++core) cores.emplace_back(chip, core);
+    Pipeline pipeline(cores);
+    std::int64_t compulsory = interface_bytes(graph, chip.flow);
     for (std::size_t i = 0; i < graph.layers.size(); ++i) {
         const Layer& layer = graph.layers[i];
         const auto index = static_cast<std::int32_t>(i);
-        const LayerPlan planned = plan(workspace, index);
-        workspace.emitter.add_layer({layer.name, op_name(layer), planned.mapping, macs(layer.op).value(),
-                                     compulsory_bytes(workspace, layer, planned),
-                                     capacity_dtype(spec.mxu, planned), planned.second_dtype});
+        const LayerPlan planned = plan(cores.front(), index);
+        chip.emitter.add_layer({layer.name, op_name(layer), said_of(planned, layer, spec.cores, at_work),
+                                macs(layer.op).value(), compulsory_bytes(cores.front(), layer, planned),
+                                capacity_dtype(spec.mxu, planned), planned.second_dtype});
         compulsory += weight_bytes(graph, layer, planned);
-        pipeline.run(planned.steps, index);
+        pipeline.run(steps_of(cores, planned, index), index);
     }
     pipeline.finish();
-    workspace.flow.finish();
-    lowered.program = workspace.emitter.take();
-    lowered.mapping = std::move(workspace.used);
+    chip.flow.finish();
+    lowered.program = chip.emitter.take();
+    lowered.mapping = std::move(chip.used);
+    if (at_work < spec.cores) lowered.mapping.cores = at_work;
     if (spec.placement.choose) lowered.mapping.resident = residents(graph, lowered.placements);
     lowered.program.dataflow = spec.mxu.dataflow;
     lowered.program.compulsory_dram = compulsory;

@@ -25,13 +25,14 @@ struct LoweringOptions {
     bool runs_of_folds = true;         ///< where a machine allows it; off in tests that compare both
     const Mapping* mapping = nullptr;  ///< by hand
     bool choices = false;              ///< what the mapper weighed is wanted, too
+    int cores = 0;                     ///< at work, the first so many; 0: lower() decides (cores_at_work.h)
 };
 
 /// Throws UserError when the graph cannot be mapped onto the machine: a dtype the matrix units lack (names
 /// those they have), a tile that cannot fit, memories too small; each with the layer's place and name.
 Lowered lower(const Graph& graph, const SystolicSpec& spec, const Protocol& protocol,
               const LoweringOptions& options = {});
-/// The same with tensors at given places, for a network that is a part of another.
+/// The same with tensors at given places, for a network that is a part of another; 0 cores are all.
 Lowered lower_at(std::vector<Placement> placements, const Graph& graph, const SystolicSpec& spec,
                  const Protocol& protocol, const LoweringOptions& options = {});
 

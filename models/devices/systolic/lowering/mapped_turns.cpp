@@ -11,7 +11,7 @@ namespace {
 
 /// Where in the file it stands does not matter.
 auto said_by(const LayerMapping& m) {
-    return std::tuple(m.rows, m.columns, m.depth, m.over_batch, m.over_m, m.over_n, m.m_outer);
+    return std::tuple(m.rows, m.columns, m.depth, m.over_batch, m.over_m, m.over_n, m.m_outer, m.cores);
 }
 
 bool same_mapping(const Mapping& mapping, const Layer& a, const Layer& b) {

@@ -31,6 +31,7 @@ LayerMapping read_layer(Keys& keys, const SourceMark& where) {
     mapping.over_m = keys.integer("over_m", 1, 1);
     mapping.over_n = keys.integer("over_n", 1, 1);
     mapping.m_outer = keys.choice("outer", {"m", "n"}, 0) == 0;
+    mapping.cores = static_cast<CoreSplit>(keys.choice("cores", core_splits(), 0));
     mapping.where = where;
     keys.finish();
     return mapping;
@@ -152,6 +153,10 @@ Mapping read_mapping(const YamlNode& document, const Graph& graph) {
         mapping.dataflow = names[keys.choice("dataflow", names)];
         mapping.dataflow_where = dataflow->where;
     }
+    if (const YamlNode* cores = keys.optional("cores")) {
+        mapping.cores_where = cores->where;
+        mapping.cores = keys.integer("cores", 1);
+    }
     if (const YamlNode* layers = keys.required("layers", "a map of layers"))
         read_layers(*layers, graph, mistakes, mapping);
     if (const YamlNode* resident = keys.optional("resident"))
@@ -184,6 +189,7 @@ const LayerMapping* find_mapping(const Mapping& mapping, const Graph& graph, std
 
 std::string to_yaml(const Mapping& mapping, const Graph& graph, const std::string& device) {
     std::string text = fmt::format("mapping: {} on {}\n", graph.name, device);
+    if (mapping.cores) text += fmt::format("cores: {}\n", *mapping.cores);
     if (mapping.resident) text += fmt::format("resident: [{}]\n", fmt::join(*mapping.resident, ", "));
     if (mapping.fused) text += fmt::format("fused: [{}]\n", fmt::join(*mapping.fused, ", "));
     if (mapping.slices) {
@@ -197,10 +203,13 @@ std::string to_yaml(const Mapping& mapping, const Graph& graph, const std::strin
         const LayerMapping* const found = find_mapping(mapping, graph, i);
         if (!found || (layer.slice && layer.slice->index > 0)) continue;
         const LayerMapping& m = *found;
+        const std::string cores =
+            m.cores == CoreSplit::None ? "" : fmt::format(", cores: {}", to_string(m.cores));
         text += fmt::format(
-            "  {}: {{rows: {}, columns: {}, depth: {}, over_batch: {}, over_m: {}, over_n: {}, outer: {}}}\n",
+            "  {}: {{rows: {}, columns: {}, depth: {}, over_batch: {}, over_m: {}, over_n: {}, outer: "
+            "{}{}}}\n",
             whole_name(layer), m.rows, m.columns, m.depth, m.over_batch, m.over_m, m.over_n,
-            m.m_outer ? "m" : "n");
+            m.m_outer ? "m" : "n", cores);
     }
     return text;
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "models/devices/systolic/lowering/core_share.h"
 #include "sim/base/error.h"
 #include "sim/config/yaml.h"
 #include "sim/workload/graph.h"
@@ -22,7 +23,8 @@ struct LayerMapping {
     std::int64_t over_batch = 1, over_m = 1,
                  over_n = 1;  ///< matrix units that share batch items (or groups), M, N
     bool m_outer = true;
-    SourceMark where;  ///< in the file
+    CoreSplit cores = CoreSplit::None;  ///< what the cores of the chip deal
+    SourceMark where;                   ///< in the file
 };
 
 /// Layers from `first` to `last` run part by part of the batch, in so many parts.
@@ -45,6 +47,10 @@ struct Mapping {
     SourceMark fused_where;
     /// Runs of layers that are done part by part of the batch; nothing: for the machine's rules to choose.
     std::optional<std::vector<NamedSlices>> slices;
+    /// Of a chip of several: that are at work, one or all; nothing: as many as take less time, or of a
+    /// mapping by hand all.
+    std::optional<std::int64_t> cores;
+    SourceMark cores_where;
 };
 
 /// Throws UserError with every mistake: keys that are unknown or missing, layers that `graph` lacks or that

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace systole::systolic {
@@ -34,6 +35,9 @@ struct MappingChoice {
     /// The chosen one, then the best of each other way to deal units and nest loops, by time; empty if none
     /// fit.
     std::vector<WeighedMapping> best;
+    /// On a chip of several cores: what they could deal ("m", "n", "batch", "none"), and the best estimate of
+    /// each; the chosen one first.
+    std::vector<std::pair<std::string_view, double>> cores = {};
 };
 
 }  // namespace systole::systolic

@@ -107,7 +107,8 @@ LayerPlan plan_copies(Workspace& workspace, std::int32_t index, std::vector<Piec
     cuts.pieces = std::move(pieces);
     for (const Piece& piece : cuts.pieces) {
         result.touched.push_back({piece.input, piece.from.bytes()});
-        cuts.cuts.emplace_back(piece.from, most);
+        const std::int64_t share = ceil_div(piece.from.bytes(), workspace.core.count);  // one for each core
+        cuts.cuts.emplace_back(piece.from, std::min(most, std::max(share, BoxCut::kWidest)));
         cuts.ends.push_back((cuts.ends.empty() ? 0 : cuts.ends.back()) + cuts.cuts.back().count());
     }
     VectorPlan plan;

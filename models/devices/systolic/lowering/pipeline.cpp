@@ -9,8 +9,8 @@
 namespace systole::systolic {
 namespace {
 
-/// Steps staged ahead of the one at work. Two: one whose transfers run, one whose transfers wait in the
-/// queue.
+/// Steps of a core staged ahead of the one at work. Two: one whose transfers run, one whose transfers wait in
+/// the queue.
 constexpr std::size_t kStepsAhead = 2;
 
 }  // namespace
@@ -53,25 +53,36 @@ void PartSteps::work(std::int64_t step) {
     parts_[part]->work(own);
 }
 
-void Pipeline::run(const std::shared_ptr<Steps>& steps, std::int32_t layer) {
-    for (std::int64_t step = 0; step < steps->count(); ++step) {
-        Pending pending{steps, step, layer};
-        workspace_.emitter.set_layer(layer);
-        while (!steps->stage_weights(step, pending.weights)) {
-            if (window_.empty()) {  // only its own tiles are in the way, scattered: start from a clean buffer
-                pending.weights.release();
-                workspace_.weights.restart();
-                SYSTOLE_CHECK(steps->stage_weights(step, pending.weights), "step {} of layer {}", step,
-                              layer);
-                break;
-            }
-            work_on_front();
-            workspace_.emitter.set_layer(layer);
+void Pipeline::run(const std::vector<std::shared_ptr<Steps>>& steps, std::int32_t layer) {
+    std::int64_t most = 0;
+    for (const auto& core : steps) most = std::max(most, core->count());
+    for (std::int64_t step = 0; step < most; ++step)
+        for (std::size_t core = 0; core < steps.size(); ++core)
+            if (step < steps[core]->count()) add({steps[core], step, layer, &cores_[core]});
+}
+
+void Pipeline::add(Pending pending) {
+    enter(pending);
+    while (!pending.steps->stage_weights(pending.step, pending.weights)) {
+        if (window_.empty()) {  // only its own tiles are in the way, scattered: start from a clean buffer
+            pending.weights.release();
+            pending.core->weights.restart();
+            SYSTOLE_CHECK(pending.steps->stage_weights(pending.step, pending.weights), "step {} of layer {}",
+                          pending.step, pending.layer);
+            break;
         }
-        window_.push_back(std::move(pending));
-        if (window_.size() > kStepsAhead) work_on_front();
-        stage_ahead();
+        work_on_front();
+        enter(pending);
     }
+    window_.push_back(std::move(pending));
+    if (window_.size() > kStepsAhead * cores_.size()) work_on_front();
+    stage_ahead();
+}
+
+/// What follows is issued for that step.
+void Pipeline::enter(const Pending& pending) {
+    pending.core->emitter.set_layer(pending.layer);
+    pending.core->emitter.set_core(pending.core->core.index);
 }
 
 void Pipeline::finish() {
@@ -79,7 +90,7 @@ void Pipeline::finish() {
 }
 
 bool Pipeline::stage_inputs(Pending& pending) {
-    workspace_.emitter.set_layer(pending.layer);
+    enter(pending);
     if (!pending.staged) pending.staged = pending.steps->stage_inputs(pending.step, pending.inputs);
     return pending.staged;
 }
@@ -94,11 +105,11 @@ void Pipeline::work_on_front() {
     Pending& front = window_.front();
     if (!stage_inputs(front)) {
         front.inputs.release();
-        workspace_.inputs.restart();
+        front.core->inputs.restart();
         SYSTOLE_CHECK(stage_inputs(front), "step {} of layer {}", front.step, front.layer);
     }
     stage_ahead();
-    workspace_.emitter.set_layer(front.layer);
+    enter(front);
     front.steps->work(front.step);
     window_.pop_front();
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order of issue. A layer is a sequence of steps; each first stages what it reads and then works. Staging
 // runs a few steps ahead of work, across layers for weights, so that transfers overlap computation although
-// the sequencer issues in order.
+// the sequencer issues in order. Cores take their steps in turn; none stages inputs of a layer before all
+// have worked on all layers before it.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/devices/systolic/lowering/range.h"
 #include "models/devices/systolic/lowering/workspace.h"
 
 namespace systole::systolic {
@@ -61,12 +63,32 @@ private:
     std::vector<std::shared_ptr<Steps>> parts_;
 };
 
+/// Some of the steps of another.
+class StepRange : public Steps {
+public:
+    StepRange(std::shared_ptr<Steps> steps, Range range) : steps_(std::move(steps)), range_(range) {}
+
+    std::int64_t count() const override { return range_.count; }
+    bool stage_weights(std::int64_t step, Holds& holds) override {
+        return steps_->stage_weights(range_.begin + step, holds);
+    }
+    bool stage_inputs(std::int64_t step, Holds& holds) override {
+        return steps_->stage_inputs(range_.begin + step, holds);
+    }
+    void work(std::int64_t step) override { steps_->work(range_.begin + step); }
+
+private:
+    std::shared_ptr<Steps> steps_;
+    Range range_;
+};
+
 class Pipeline {
 public:
-    explicit Pipeline(Workspace& workspace) : workspace_(workspace) {}
+    /// `cores`: their workspaces, of one chip.
+    explicit Pipeline(std::vector<Workspace>& cores) : cores_(cores) {}
 
-    /// Issues a layer behind all earlier ones.
-    void run(const std::shared_ptr<Steps>& steps, std::int32_t layer);
+    /// Issues a layer behind all earlier ones; `steps` by core.
+    void run(const std::vector<std::shared_ptr<Steps>>& steps, std::int32_t layer);
     /// Issues what is still pending.
     void finish();
 
@@ -75,15 +97,18 @@ private:
         std::shared_ptr<Steps> steps;
         std::int64_t step;
         std::int32_t layer;
+        Workspace* core;
         Holds weights = {}, inputs = {};
         bool staged = false;
     };
 
-    bool stage_inputs(Pending& pending);
+    static void enter(const Pending& pending);
+    static bool stage_inputs(Pending& pending);
+    void add(Pending pending);
     void work_on_front();
     void stage_ahead();
 
-    Workspace& workspace_;
+    std::vector<Workspace>& cores_;
     std::deque<Pending> window_;
 };
 

@@ -8,6 +8,7 @@
 #include <set>
 #include <string_view>
 
+#include "models/devices/systolic/lowering/core_share.h"
 #include "models/devices/systolic/lowering/workspace.h"
 #include "sim/base/checked.h"
 #include "sim/base/text.h"
@@ -86,11 +87,18 @@ PaddingMargin padding_margin(const Graph& graph, const SystolicSpec& spec) {
     return margin;
 }
 
-AllocationRules allocation_rules(const SystolicSpec& spec, const PaddingMargin& margin) {
+AllocationRules allocation_rules(const Graph& graph, const SystolicSpec& spec, const PaddingMargin& margin,
+                                 int cores) {
     AllocationRules rules;
     rules.activations = spec.placement.activations;
     rules.resident_where_it_pays = spec.placement.choose;
     rules.never_resident = margin.unfit;
+    rules.scratchpads = cores;
+    if (cores > 1) {
+        const std::vector<bool> unfit = not_shared_evenly(graph, cores);
+        for (TensorId id = 0; id < unfit.size(); ++id)
+            rules.never_resident[id] = rules.never_resident[id] || unfit[id];
+    }
     rules.dram_capacity = spec.memory.capacity();
     rules.memory = fmt::format("{}'s {}", spec.name,
                                spec.memory.standard.empty() ? std::string("memory") : spec.memory.standard);
@@ -122,16 +130,22 @@ void keep_to(const Graph& graph, const SystolicSpec& spec, const Mapping& mappin
 }
 
 /// All that a mapping names do.
-void check_residents(const Graph& graph, const Mapping& mapping, const std::vector<Placement>& placements) {
+void check_residents(const Graph& graph, int cores, const Mapping& mapping,
+                     const std::vector<Placement>& placements) {
+    const std::vector<bool> unfit = not_shared_evenly(graph, cores);
     for (TensorId id = 0; id < placements.size(); ++id) {
         const Tensor& tensor = graph.tensors[id];
         if (is_activation(tensor) && placements[id].space != Space::Scratchpad &&
             names(*mapping.resident, tensor))
             throw UserError(
                 mapping.resident_where,
-                fmt::format("'{}' cannot stay in the scratchpad: placement.activation_space has no "
-                            "room for its {} beside the others",
-                            tensor.name, with_thousands(stored_bytes(tensor).value()) + " B"));
+                cores > 1 && unfit[id]
+                    ? fmt::format("'{}' cannot stay in the scratchpad: {} cores cannot share the layers that "
+                                  "write and read it by equal parts of it",
+                                  tensor.name, cores)
+                    : fmt::format("'{}' cannot stay in the scratchpad: placement.activation_space has no "
+                                  "room for its {} beside the others",
+                                  tensor.name, with_thousands(stored_bytes(tensor).value()) + " B"));
     }
 }
 
@@ -166,14 +180,16 @@ std::vector<std::string> residents(const Graph& graph, const std::vector<Placeme
 }
 
 // Resident tensors keep clear of the margin that padding addresses may name.
-std::vector<Placement> place_tensors(const Graph& graph, const SystolicSpec& spec, const Mapping* mapping) {
+std::vector<Placement> place_tensors(const Graph& graph, const SystolicSpec& spec, const Mapping* mapping,
+                                     int cores) {
+    if (cores == 0) cores = spec.cores;
     const PaddingMargin margin = padding_margin(graph, spec);
-    AllocationRules rules = allocation_rules(spec, margin);
+    AllocationRules rules = allocation_rules(graph, spec, margin, cores);
     const bool by_hand = mapping && mapping->resident;
     if (by_hand) keep_to(graph, spec, *mapping, rules);
     std::vector<Placement> placements = allocate(graph, rules);
     while (!parts_alike(graph, placements, rules)) placements = allocate(graph, rules);
-    if (by_hand) check_residents(graph, *mapping, placements);
+    if (by_hand) check_residents(graph, cores, *mapping, placements);
     for (Placement& placement : placements) {
         if (placement.space == Space::Scratchpad) placement.address += margin.bytes;
     }

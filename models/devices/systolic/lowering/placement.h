@@ -13,9 +13,10 @@
 namespace systole::systolic {
 
 /// Where every tensor lies. Throws UserError where they do not fit into the machine's memories.
-/// `mapping`, if there is one, says what stays in the scratchpad where the machine leaves that open.
+/// `mapping`, if there is one, says what stays in the scratchpad where the machine leaves that open. `cores`:
+/// at work, which share resident tensors evenly; 0: all.
 std::vector<Placement> place_tensors(const Graph& graph, const SystolicSpec& spec,
-                                     const Mapping* mapping = nullptr);
+                                     const Mapping* mapping = nullptr, int cores = 0);
 
 /// The activations that stay in the scratchpad.
 std::vector<std::string> residents(const Graph& graph, const std::vector<Placement>& placements);

@@ -8,15 +8,10 @@
 #include <vector>
 
 #include "models/devices/systolic/lowering/pipeline.h"
+#include "models/devices/systolic/lowering/range.h"
 #include "models/devices/systolic/lowering/workspace.h"
 
 namespace systole::systolic {
-
-/// Half-open, of elements, rows or bytes.
-struct Range {
-    std::int64_t begin = 0, count = 0;
-    std::int64_t end() const { return begin + count; }
-};
 
 /// Rows of a tensor and where in the tile they go, or come from: one descriptor.
 struct StagedCopy {

@@ -25,8 +25,13 @@ bool overlap(const Placement& a, const Placement& b) {
 }  // namespace
 
 TensorFlow::TensorFlow(const Graph& graph, const SystolicSpec& spec, const Protocol& protocol,
-                       const std::vector<Placement>& placements, Emitter& emitter)
-    : graph_(graph), spec_(spec), placements_(placements), emitter_(emitter), states_(graph.tensors.size()) {
+                       const std::vector<Placement>& placements, int cores, Emitter& emitter)
+    : graph_(graph),
+      spec_(spec),
+      placements_(placements),
+      cores_(cores),
+      emitter_(emitter),
+      states_(graph.tensors.size()) {
     for (const Placement& p : placements) {
         if (p.space == Space::Dram) dram_end_ = std::max(dram_end_, p.address + p.bytes.value());
     }
@@ -47,7 +52,10 @@ TensorFlow::Passage TensorFlow::passage(TensorId tensor, Protocol::Where where, 
         throw UserError(
             fmt::format("run.{}: onchip: '{}' lives in DRAM on this device (placement.activations: {})",
                         arrival ? "inputs_at" : "outputs_to", graph_.tensors[tensor].name,
-                        spec_.placement.choose ? "auto, and others fill its activation_space" : "dram"));
+                        !spec_.placement.choose ? "dram"
+                        : cores_ > 1            ? "auto, and others fill its activation_space, or its "
+                                                  "layers cannot be shared by equal parts of it"
+                                                : "auto, and others fill its activation_space"));
     }
     if (where == Protocol::Where::Dram) {
         if (in_dram) return {};
@@ -69,8 +77,15 @@ TensorFlow::Passage TensorFlow::passage(TensorId tensor, Protocol::Where where, 
 std::int64_t TensorFlow::to_arrive(TensorId tensor) const {
     const State& state = states_[root(tensor)];
     const bool from_dram = state.arrival.exists && state.arrival.unit == UnitKind::Load;
-    const std::int64_t there = std::max<std::int64_t>(0, state.arrived - offset(tensor));
-    return from_dram ? std::max<std::int64_t>(0, stored(tensor) - there) : 0;
+    if (!from_dram) return 0;
+    const std::int64_t begin = offset(tensor), end = begin + stored(tensor);
+    std::int64_t there = 0;
+    for (std::size_t core = 0; core < state.arrived.size(); ++core) {
+        const std::int64_t first = share(tensor, static_cast<int>(core)).begin;
+        there +=
+            std::max<std::int64_t>(0, std::min(end, first + state.arrived[core]) - std::max(begin, first));
+    }
+    return stored(tensor) - there;
 }
 
 bool TensorFlow::stored_in_dram(TensorId tensor) const {
@@ -80,7 +95,8 @@ bool TensorFlow::stored_in_dram(TensorId tensor) const {
 
 Region TensorFlow::region(TensorId tensor, const TensorBox& box) const {
     const Placement& p = placements_[tensor];
-    return {place_of(p.space), p.address + box.offset, box.stride};
+    const std::int64_t before = resident(tensor) ? share(tensor, emitter_.core()).begin : 0;
+    return {place_of(p.space), p.address + box.offset - before, box.stride};
 }
 
 void TensorFlow::enter(State& state, const TensorBox& box, Token writer) {
@@ -92,34 +108,54 @@ void TensorFlow::enter(State& state, const TensorBox& box, Token writer) {
     state.users.add(writer);
 }
 
-void TensorFlow::arrive(TensorId tensor, std::int64_t until) {
+int TensorFlow::core_at(TensorId tensor, std::int64_t byte) const {
+    int core = 0;
+    while (core + 1 < cores_ && share(tensor, core + 1).begin <= byte) ++core;
+    return core;
+}
+
+void TensorFlow::arrive_share(TensorId tensor, int core, std::int64_t until) {
     State& state = states_[tensor];
-    const std::int64_t bytes = stored(tensor);
+    state.arrived.resize(static_cast<std::size_t>(cores_));
+    std::int64_t& arrived = state.arrived[static_cast<std::size_t>(core)];
+    const Range bytes = share(tensor, core);
     const std::int64_t most = state.arrival.piece();
-    until = std::min(bytes, round_up(until, most));
-    while (state.arrived < until) {
-        const std::int64_t chunk = std::min(most, bytes - state.arrived);
-        const TensorBox box{state.arrived, 1, chunk, 0};
+    until = std::min(bytes.count, round_up(until - bytes.begin, most));
+    const int reader = emitter_.core();
+    emitter_.set_core(core);
+    while (arrived < until) {
+        const std::int64_t chunk = std::min(most, bytes.count - arrived);
+        const TensorBox box{bytes.begin + arrived, 1, chunk, 0};
         Transfer transfer;
         transfer.from = state.arrival.outside;
-        transfer.from.address += state.arrived;
+        transfer.from.address += box.offset;
         transfer.to = region(tensor, box);
         transfer.row_bytes = chunk;
         Tokens after;
         before_write(tensor, after);
         if (state.users.empty()) touched_.push_back(tensor);
         enter(state, box, emitter_.transfer(unit_index(state.arrival.unit), transfer, after));
-        state.arrived += chunk;
+        arrived += chunk;
+    }
+    emitter_.set_core(reader);
+}
+
+void TensorFlow::arrive(TensorId tensor, std::int64_t begin, std::int64_t end, std::int64_t ahead) {
+    end = std::min(end, stored(tensor));
+    for (int core = core_at(tensor, begin); core < cores_; ++core) {
+        const Range bytes = share(tensor, core);
+        if (core > 0 && bytes.begin >= end) break;
+        arrive_share(tensor, core, std::min(end, bytes.end()) + ahead);
     }
 }
 
-void TensorFlow::fetch(TensorId tensor, std::int64_t end) {
-    end += offset(tensor);
+void TensorFlow::fetch(TensorId tensor, std::int64_t begin, std::int64_t end) {
+    begin += offset(tensor), end += offset(tensor);
     tensor = root(tensor);
     State& state = states_[tensor];
     if (!state.arrival.exists) return;
     state.fetched_ahead = true;
-    arrive(tensor, std::min(end, stored(tensor)));
+    arrive(tensor, begin, end);
 }
 
 void TensorFlow::before_read(TensorId tensor, std::int64_t begin, std::int64_t end, Tokens& after) {
@@ -129,7 +165,7 @@ void TensorFlow::before_read(TensorId tensor, std::int64_t begin, std::int64_t e
     if (spec_.sequencer.whole_tensors) begin = 0, end = stored(tensor);
     if (state.arrival.exists) {
         const std::int64_t ahead = state.fetched_ahead ? 0 : kPiecesAhead * state.arrival.piece();
-        arrive(tensor, std::min(end, stored(tensor)) + ahead);
+        arrive(tensor, begin, end, ahead);
     }
     auto at = state.writes.begin();
     if (state.sorted)
@@ -156,7 +192,7 @@ void TensorFlow::before_write(TensorId tensor, Tokens& after) {
     for (const TensorId input : graph_.inputs)
         if (input != tensor && states_[input].arrival.exists &&
             overlap(placements_[tensor], placements_[input]))
-            arrive(input, stored(input));
+            arrive(input, 0, stored(input));
     Tokens& tenants = state.before;
     for (const TensorId other : touched_) {
         if (other == tensor || !overlap(placements_[tensor], placements_[other])) continue;
@@ -199,10 +235,13 @@ void TensorFlow::finish() {
     for (const TensorId input : graph_.inputs) {
         State& state = states_[input];
         if (!state.arrival.exists) continue;
-        arrive(input, stored(input));
+        arrive(input, 0, stored(input));
         if (!state.departure.exists || spec_.sequencer.whole_tensors) continue;
         const std::vector<Write> writes = state.writes;
-        for (const Write& w : writes) depart(input, {w.begin, 1, w.end - w.begin, 0}, w.writer);
+        for (const Write& w : writes) {
+            emitter_.set_core(core_at(input, w.begin));
+            depart(input, {w.begin, 1, w.end - w.begin, 0}, w.writer);
+        }
     }
     if (!spec_.sequencer.whole_tensors) return;
     for (const TensorId output : graph_.outputs) {
@@ -210,7 +249,11 @@ void TensorFlow::finish() {
         if (!state.departure.exists) continue;
         Tokens writers;
         for (const Write& w : state.writes) writers.add(w.writer);
-        depart(root(output), {0, 1, stored(output), 0}, writers);
+        for (int core = 0; core < cores_; ++core) {
+            const Range bytes = share(output, core);
+            emitter_.set_core(core);
+            if (bytes.count > 0) depart(root(output), {bytes.begin, 1, bytes.count, 0}, writers);
+        }
         state.departure.exists = false;  // another output may be a view of it
     }
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where tensors lie between layers, who wrote which bytes of them, who still reads them, and how they come
 // from and go to the outside. Inputs arrive chunk by chunk as they are first read; outputs leave as they are
-// written.
+// written. Of a resident tensor each core of a chip has an even share (core_share.h), in its own scratchpad.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "models/devices/systolic/lowering/core_share.h"
 #include "models/devices/systolic/lowering/emitter.h"
 #include "models/devices/systolic/spec/spec.h"
 #include "sim/device/device.h"
@@ -27,19 +28,20 @@ class TensorFlow {
 public:
     /// Throws UserError when the protocol asks for a place that the placements do not allow.
     TensorFlow(const Graph& graph, const SystolicSpec& spec, const Protocol& protocol,
-               const std::vector<Placement>& placements, Emitter& emitter);
+               const std::vector<Placement>& placements, int cores, Emitter& emitter);
 
     bool resident(TensorId tensor) const { return placements_[tensor].space == Space::Scratchpad; }
     /// Bytes that still have to come from DRAM before all of a resident tensor is there.
     std::int64_t to_arrive(TensorId tensor) const;
     /// Whether what is written to it goes to DRAM, because it lives there or leaves for there.
     bool stored_in_dram(TensorId tensor) const;
-    /// A box of the tensor where it lies.
+    /// A box of the tensor where it lies; of a resident one, in the core that commands are issued for.
     Region region(TensorId tensor, const TensorBox& box) const;
 
-    /// Lets bytes up to `end` arrive, where the tensor comes from the outside: before anybody reads them, so
-    /// that what is fetched for later steps stays behind them in the queue.
-    void fetch(TensorId tensor, std::int64_t end);
+    /// Lets the bytes [begin, end), and those before them in a core's share, arrive, where the tensor comes
+    /// from the outside: before anybody reads them, so that what is fetched for later steps stays behind them
+    /// in the queue.
+    void fetch(TensorId tensor, std::int64_t begin, std::int64_t end);
     /// Adds what a reader of bytes [begin, end) has to wait for, and lets those bytes arrive first.
     void before_read(TensorId tensor, std::int64_t begin, std::int64_t end, Tokens& after);
     void read_by(TensorId tensor, Token reader);
@@ -73,8 +75,8 @@ private:
         bool first_write_done = false;
         Tokens before;  ///< users of what lay here before
         Passage arrival, departure;
-        std::int64_t arrived = 0;    ///< bytes, from the front
-        bool fetched_ahead = false;  ///< by fetch()
+        std::vector<std::int64_t> arrived;  ///< by core: bytes, from the front of its share
+        bool fetched_ahead = false;         ///< by fetch()
     };
 
     Passage passage(TensorId tensor, Protocol::Where where, bool arrival);
@@ -83,13 +85,20 @@ private:
     /// Where in it the view begins.
     std::int64_t offset(TensorId tensor) const { return graph_.tensors[tensor].view_offset.value(); }
     std::int64_t stored(TensorId tensor) const { return stored_bytes(graph_.tensors[tensor]).value(); }
-    void arrive(TensorId tensor, std::int64_t until);
+    /// A core's share of the bytes.
+    Range share(TensorId tensor, int core) const { return CoreShare{core, cores_}.of(stored(root(tensor))); }
+    /// Whose share begins last before that byte.
+    int core_at(TensorId tensor, std::int64_t byte) const;
+    /// The shares of [begin, end), and `ahead` bytes more of each.
+    void arrive(TensorId tensor, std::int64_t begin, std::int64_t end, std::int64_t ahead = 0);
+    void arrive_share(TensorId tensor, int core, std::int64_t until);
     void depart(TensorId tensor, const TensorBox& box, const Tokens& after);
     void enter(State& state, const TensorBox& box, Token writer);
 
     const Graph& graph_;
     const SystolicSpec& spec_;
     const std::vector<Placement>& placements_;
+    const int cores_;  ///< at work
     Emitter& emitter_;
     std::vector<State> states_;
     std::vector<TensorId> touched_;  ///< tensors with users

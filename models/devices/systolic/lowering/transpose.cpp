@@ -114,7 +114,10 @@ LayerPlan plan_transpose(Workspace& workspace, std::int32_t index) {
     const TensorId input = layer.inputs.at(0);
     const DType dtype = workspace.dtype(input);
     const ChunkLimits limits = chunk_limits(workspace, layer, 1);
-    const std::int64_t most = 8 * std::min(limits.input, limits.output) / bits_of(dtype).value();
+    const Tensor& output = workspace.graph.tensors[layer.output];
+    const std::int64_t share =
+        ceil_div(stored_bytes(output).value(), workspace.core.count);  // one for each core
+    const std::int64_t most = 8 * std::min({limits.input, limits.output, share}) / bits_of(dtype).value();
     if (most < 1) {
         refuse(
             layer,

@@ -6,6 +6,7 @@
 
 #include "models/devices/systolic/lowering/gemm_input.h"
 #include "models/devices/systolic/lowering/layer_plan.h"
+#include "models/devices/systolic/lowering/shared_windows.h"
 #include "models/devices/systolic/lowering/vector_cost.h"
 #include "models/devices/systolic/lowering/vector_steps.h"
 
@@ -110,11 +111,14 @@ private:
     /// Places of the inputs without those that name a tensor again.
     std::vector<std::size_t> distinct_inputs() const;
     /// What a chunk may have, or the mistake that it may have none.
+    /// The core's.
+    Range own_rows(const RowWork& work) const;
     std::int64_t most_rows(const RowWork& work, const std::vector<std::size_t>& inputs) const;
     WindowWork depthwise_work(const Conv2d& op) const;
     LayerPlan rows(const RowWork& work, const std::string& what);
     LayerPlan windows(const WindowGeometry& window, const WindowWork& work, const std::string& what);
-    WindowBlock window_shape(const WindowGeometry& window, std::int64_t out_pixel) const;
+    WindowBlock window_shape(const WindowGeometry& window, const SharedWindows& shared,
+                             std::int64_t out_pixel) const;
     std::vector<Staging> parameters() const;
     LayerPlan finish(VectorPlan plan, const std::string& what, const std::vector<std::int64_t>& input_bytes);
 
@@ -148,21 +152,30 @@ LayerPlan VectorPlanner::finish(VectorPlan plan, const std::string& what,
     plan.parameters = parameters();
     const std::vector<Staging> staged = plan.parameters;
     LayerPlan result = vector_layer(workspace_, index_, std::move(plan), what);
+    result.dealt = true;
     for (std::size_t i = 0; i < layer_.inputs.size(); ++i)
         result.touched.push_back({layer_.inputs[i], input_bytes[i]});
     for (const Staging& p : staged) result.touched.push_back({p.tensor, p.bytes});
     return result;
 }
 
+Range VectorPlanner::own_rows(const RowWork& work) const {
+    const Range grains = workspace_.core.of(ceil_div(work.rows, work.grain));
+    const std::int64_t begin = std::min(work.rows, grains.begin * work.grain);
+    return {begin, std::min(work.rows, grains.end() * work.grain) - begin};
+}
+
 std::int64_t VectorPlanner::most_rows(const RowWork& work, const std::vector<std::size_t>& inputs) const {
     const ChunkLimits limits = chunk_limits(workspace_, layer_, static_cast<std::int64_t>(inputs.size()));
     const DType out_dtype = workspace_.dtype(layer_.output);
+    const std::int64_t rows = own_rows(work).count;
     std::int64_t most =
-        std::min(work.rows, limits.output / work.written_bytes(out_dtype, work.grain) * work.grain);
+        std::min(rows, limits.output / work.written_bytes(out_dtype, work.grain) * work.grain);
     for (const std::size_t input : inputs) {
         const DType dtype = workspace_.dtype(layer_.inputs[input]);
         most = std::min(most, limits.input / work.read_bytes(dtype, work.grain, input) * work.grain);
     }
+    if (rows == 0) return 1;  // a core without work
     if (most == 0) {
         refuse(
             layer_,
@@ -170,16 +183,17 @@ std::int64_t VectorPlanner::most_rows(const RowWork& work, const std::vector<std
                         "for each input and {} B of placement.output_buffer",
                         work.cols, limits.input, limits.output));
     }
-    return std::min(work.rows, round_up(ceil_div(work.rows, ceil_div(work.rows, most)), work.grain));
+    return std::min(rows, round_up(ceil_div(rows, ceil_div(rows, most)), work.grain));
 }
 
 LayerPlan VectorPlanner::rows(const RowWork& work, const std::string& what) {
     const std::vector<std::size_t> inputs = distinct_inputs();
+    const Range own = own_rows(work);
     const std::int64_t most = most_rows(work, inputs);
     VectorPlan plan;
-    plan.count = ceil_div(work.rows, most);
+    plan.count = ceil_div(own.count, most);
     plan.chunk = [=, &shared = workspace_, &layer = layer_](std::int64_t index) {
-        const Range part{index * most, std::min(most, work.rows - index * most)};
+        const Range part{own.begin + index * most, std::min(most, own.count - index * most)};
         VectorChunk chunk;
         for (const std::size_t at : inputs) {
             const TensorId input = layer.inputs[at];
@@ -226,11 +240,12 @@ LayerPlan VectorPlanner::operator()(const Pool& op) {
                    max ? "max pooling" : "average pooling");
 }
 
-WindowBlock VectorPlanner::window_shape(const WindowGeometry& window, std::int64_t out_pixel) const {
+WindowBlock VectorPlanner::window_shape(const WindowGeometry& window, const SharedWindows& shared,
+                                        std::int64_t out_pixel) const {
     const ChunkLimits limits = chunk_limits(workspace_, layer_, 1);
     const bool staged = !workspace_.flow.resident(layer_.inputs.at(0));
     for (std::int64_t pixels = limits.output / out_pixel; pixels >= 1; pixels /= 2) {
-        const WindowBlock shape = window.block_shape(pixels);
+        const WindowBlock shape = shared.block_shape(pixels);
         const std::int64_t bytes = window.staged(shape).bytes;
         if (!staged || bytes <= limits.input) return shape;
         if (shape.pixels() == 1 && bytes <= workspace_.inputs.capacity() / 2) return shape;
@@ -245,8 +260,9 @@ WindowBlock VectorPlanner::window_shape(const WindowGeometry& window, std::int64
 LayerPlan VectorPlanner::windows(const WindowGeometry& window, const WindowWork& work,
                                  const std::string& what) {
     const std::int64_t out_pixel = row_bytes(workspace_.dtype(layer_.output), work.channels).value();
-    const WindowBlock shape = window_shape(window, out_pixel);
-    const auto blocks = std::make_shared<const std::vector<WindowBlock>>(window.cut(shape));
+    const SharedWindows own(window, workspace_.core);
+    const WindowBlock shape = window_shape(window, own, out_pixel);
+    const auto blocks = std::make_shared<const std::vector<WindowBlock>>(own.cut(shape));
     const TensorId input = layer_.inputs.at(0);
     VectorPlan plan;
     plan.count = static_cast<std::int64_t>(blocks->size());

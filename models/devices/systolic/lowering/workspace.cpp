@@ -30,18 +30,28 @@ BufferRing ring(const SystolicSpec& spec, int index, Bytes size) {
 
 }  // namespace
 
-Workspace::Workspace(const Graph& graph_, const SystolicSpec& spec_, const Protocol& protocol,
-                     const std::vector<Placement>& placements_)
+ChipWorkspace::ChipWorkspace(const Graph& graph_, const SystolicSpec& spec_, const Protocol& protocol,
+                             const std::vector<Placement>& placements_, int cores_)
     : graph(graph_),
       spec(spec_),
       placements(placements_),
-      emitter(spec_.mxu.count, graph_.name),
-      flow(graph_, spec_, protocol, placements_, emitter),
-      inputs(ring(spec_, 1, spec_.placement.input_buffer)),
-      weights(ring(spec_, 2, spec_.placement.weight_buffer)),
-      outputs(ring(spec_, 3, spec_.placement.output_buffer)),
-      accumulators(static_cast<std::size_t>(spec_.mxu.count), BufferRing(0, spec_.mxu.accumulator_rows)),
-      spread(spec_.memory) {
+      cores(cores_),
+      emitter(spec_.cores, spec_.mxu.count, graph_.name),
+      flow(graph_, spec_, protocol, placements_, cores_, emitter),
+      spread(spec_.memory) {}
+
+Workspace::Workspace(ChipWorkspace& chip_, int core_)
+    : chip(chip_),
+      core{core_, chip_.cores},
+      graph(chip_.graph),
+      spec(chip_.spec),
+      placements(chip_.placements),
+      emitter(chip_.emitter),
+      flow(chip_.flow),
+      inputs(ring(spec, 1, spec.placement.input_buffer)),
+      weights(ring(spec, 2, spec.placement.weight_buffer)),
+      outputs(ring(spec, 3, spec.placement.output_buffer)),
+      accumulators(static_cast<std::size_t>(spec.mxu.count), BufferRing(0, spec.mxu.accumulator_rows)) {
     const std::int64_t end = area(spec, 3) + spec.placement.output_buffer.value();
     if (end > spec.scratchpad.capacity.value()) {
         throw UserError(fmt::format("{}: the scratchpad areas need {} B, the scratchpad has {} B", spec.name,

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all layers share while a graph is lowered: the program so far, the tensors' state, and the on-chip
-// storage: [resident activations | input ring | weight ring | output ring], and every matrix unit's
-// accumulators.
+// What all layers share while a graph is lowered. Of the chip: the program so far, and the tensors' state. Of
+// each core: its on-chip storage, [resident activations | input ring | weight ring | output ring], and every
+// matrix unit's accumulators.
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/devices/systolic/lowering/buffer_ring.h"
 #include "models/devices/systolic/lowering/bus_spread.h"
+#include "models/devices/systolic/lowering/core_share.h"
 #include "models/devices/systolic/lowering/emitter.h"
 #include "models/devices/systolic/lowering/mapping.h"
 #include "models/devices/systolic/lowering/mapping_choice.h"
@@ -19,23 +23,41 @@
 
 namespace systole::systolic {
 
-struct Workspace {
-    /// Throws UserError when the scratchpad cannot hold the areas that the placement asks for.
-    Workspace(const Graph& graph, const SystolicSpec& spec, const Protocol& protocol,
-              const std::vector<Placement>& placements);
+struct GemmMapping;
+
+/// What the cores at work share.
+struct ChipWorkspace {
+    ChipWorkspace(const Graph& graph, const SystolicSpec& spec, const Protocol& protocol,
+                  const std::vector<Placement>& placements, int cores);
 
     const Graph& graph;
     const SystolicSpec& spec;
     const std::vector<Placement>& placements;
+    const int cores;  ///< at work: the first so many
     Emitter emitter;
     TensorFlow flow;
-    BufferRing inputs, weights, outputs;
-    std::vector<BufferRing> accumulators;           ///< by matrix unit; in rows
     bool runs_of_folds = false;                     ///< consecutive folds may be one command
     const Mapping* mapping = nullptr;               ///< by hand, for the layers that it has
     mutable BusSpread spread;                       ///< how rows of tensors fall on the memory's buses
     Mapping used;                                   ///< of all matrix layers so far
     std::vector<MappingChoice>* choices = nullptr;  ///< where somebody wants to know why
+    /// How matrix layers were cut, by layer and part of it: by the first core that asked, for all.
+    std::map<std::pair<std::string, std::int64_t>, std::shared_ptr<const GemmMapping>> cuts;
+};
+
+struct Workspace {
+    /// Throws UserError when the scratchpad cannot hold the areas that the placement asks for.
+    Workspace(ChipWorkspace& chip, int core);
+
+    ChipWorkspace& chip;
+    const CoreShare core;  ///< whose this is, of how many
+    const Graph& graph;
+    const SystolicSpec& spec;
+    const std::vector<Placement>& placements;
+    Emitter& emitter;
+    TensorFlow& flow;
+    BufferRing inputs, weights, outputs;
+    std::vector<BufferRing> accumulators;  ///< by matrix unit; in rows
 
     /// Where biases and other parameters of the vector unit are staged: the weight ring, or on a machine
     /// without one the output ring.

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The accelerator, assembled: every unit of the specification as a SystemC module under one root, bound
-// through TLM-2.0 sockets, with one program to run. Lives for one run on one fresh kernel.
+// through TLM-2.0 sockets, with one program to run. Lives for one run on one fresh kernel. The units of a
+// single core lie right below the root, those of several below modules core0, core1, ...
 //
-//   sequencer ─► queues ─► host_in, host_out ◄─► host link          dram (all channels), or another memory
-//                          link_in, link_out ◄─► chip link, if there is one
-//                          load, store       ◄─► dram, scratchpad    scratchpad (DMA and weight ports)
-//                          mxuN.weights      ──► weight FIFO of mxuN (from dram or scratchpad)
-//                          mxuN              ◄── stream ports of the scratchpad
-//                          vector            ◄─► accumulators, scratchpad
+//   cores (core.h) ◄─► dram (all channels), or another memory
+//                  ◄─► host_link
+//                  ◄─► chip_link, if there is one
 #pragma once
 
 #include <memory>
@@ -16,17 +14,12 @@
 #include <systemc>
 #include <vector>
 
+#include "models/devices/systolic/machine/core.h"
 #include "models/devices/systolic/machine/main_memory.h"
-#include "models/devices/systolic/machine/matrix_unit.h"
-#include "models/devices/systolic/machine/pattern_loads.h"
 #include "models/devices/systolic/machine/run_record.h"
-#include "models/devices/systolic/machine/sequencer.h"
-#include "models/devices/systolic/machine/transfer_unit.h"
-#include "models/devices/systolic/machine/vector_unit.h"
 #include "models/devices/systolic/spec/spec.h"
 #include "models/link/chip_link.h"
 #include "models/link/host_link.h"
-#include "models/memory/scratchpad/scratchpad.h"
 #include "sim/account/repeated_turn.h"
 #include "sim/device/device.h"
 
@@ -46,30 +39,21 @@ public:
     ClockDomain clock;
     RunRecord record;
     MainMemory memory;
-    Scratchpad scratchpad;
-    PatternLoads loads;
     HostLink host_link;
-    TransferUnit host_in, host_out, load, store;
-    /// The link to other chips and its two DMA engines.
-    struct Chips {
-        Chips(const SystolicSpec& spec, ClockDomain clock, RunRecord& record);
-        ChipLink link;
-        TransferUnit in, out;
-    };
-    std::unique_ptr<Chips> chips;  ///< nothing on a machine without
-    VectorUnit vector;
-    std::vector<std::unique_ptr<MatrixUnit>> mxus;
+    std::unique_ptr<ChipLink> chip_link;  ///< to other chips; nothing on a machine without
+    std::vector<std::shared_ptr<Core>> cores;
 
     /// On the PE grid: the first drained sum that was wrong.
     std::optional<std::string> value_fault;
 
-    const Sequencer& sequencer() const { return *sequencer_; }
-    /// All units of transfers but the weight loaders.
-    std::vector<const TransferUnit*> transfer_units() const;
+    /// Matrix units of all cores, core by core.
+    std::vector<const MatrixUnit*> mxus() const;
+    /// Multiply-accumulates of operators that the vector units did.
+    std::int64_t vector_macs() const;
 
     /// Counters of all units.
     std::vector<Stat> stats();
-    /// What every place that counts for itself has seen pass.
+    /// What every place that counts for itself has seen pass; places of the cores are one.
     std::vector<EndCount> ends() const;
     /// Who owned the clocks of the memory's data buses; nothing, if no bus is known.
     std::vector<BusClocks> memory_bus();
@@ -80,13 +64,12 @@ public:
     const std::vector<Mark>& marks() const { return marks_; }
 
 private:
-    std::vector<CommandQueue*> queues();
-    void bind();
+    void add_core(int index, Protocol::Launch launch);
+    void check_drains(const Program& program);
     std::vector<std::string> waits() const;
     void mark();  // SC_METHOD
 
     const SystolicSpec& spec_;
-    std::unique_ptr<Sequencer> sequencer_;
     std::vector<Mark> marks_;
     sc_core::sc_event_queue layers_ended_{"layers_ended"};
 };

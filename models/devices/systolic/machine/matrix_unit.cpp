@@ -9,14 +9,6 @@
 #include "sim/kernel/kernel.h"
 
 namespace systole::systolic {
-namespace {
-
-/// "mxu3" -> 3.
-int index_of(const char* basename) {
-    return std::stoi(std::string(basename).substr(3));
-}
-
-}  // namespace
 
 MatrixUnit::Plan MatrixUnit::plan(const Program& program, UnitIndex unit) {
     Plan plan;
@@ -30,18 +22,18 @@ MatrixUnit::Plan MatrixUnit::plan(const Program& program, UnitIndex unit) {
     return plan;
 }
 
-MatrixUnit::MatrixUnit(sc_core::sc_module_name name, const SystolicSpec& spec, ClockDomain clock, Ports ports,
-                       RunRecord& record, std::unique_ptr<MatrixEngine> engine)
+MatrixUnit::MatrixUnit(sc_core::sc_module_name name, const SystolicSpec& spec, ClockDomain clock,
+                       UnitIndex unit, Ports ports, RunRecord& record, std::unique_ptr<MatrixEngine> engine)
     : sc_module(name),
       queue(spec.sequencer.queue_depth),
       weights("weights", spec.dma, clock, spec.sequencer.queue_depth, record),
       spec_(spec),
       clock_(clock),
       last_cycle_(clock.at_or_before(spec.longest_run())),
-      index_(index_of(basename())),
+      index_(mxu_of(unit)),
       ports_(ports),
       record_(record),
-      plan_(plan(record.program(), unit_index(UnitKind::Matrix, index_))),
+      plan_(plan(record.program(), unit)),
       edges_(spec.scratchpad, record.program()),
       engine_(std::move(engine)),
       witnessed_(dynamic_cast<WitnessedEngine*>(engine_.get())),

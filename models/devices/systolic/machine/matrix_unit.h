@@ -71,9 +71,9 @@ public:
         PortTiming& upper;
         BankSeat seat;
     };
-    /// `name` is also the name of its queue in programs: "mxu0".
-    MatrixUnit(sc_core::sc_module_name name, const SystolicSpec& spec, ClockDomain clock, Ports ports,
-               RunRecord& record, std::unique_ptr<MatrixEngine> engine);
+    /// `unit`: its number in programs.
+    MatrixUnit(sc_core::sc_module_name name, const SystolicSpec& spec, ClockDomain clock, UnitIndex unit,
+               Ports ports, RunRecord& record, std::unique_ptr<MatrixEngine> engine);
 
 private:
     using EventId = CausalLog::EventId;
@@ -163,7 +163,7 @@ private:
     const SystolicSpec& spec_;
     const ClockDomain clock_;
     const Cycles last_cycle_;  // that can be accounted for
-    const int index_;
+    const int index_;          // in its core
     const Ports ports_;
     RunRecord& record_;
     const Plan plan_;

@@ -61,9 +61,10 @@ Ticks longest_refresh(const DramSpec& memory) {
 }
 
 /// What the banks give, where clients meet in them.
-std::optional<OnChipPeak> on_chip_peak(const ScratchpadSpec& scratchpad) {
+std::optional<OnChipPeak> on_chip_peak(const SystolicSpec& spec) {
+    const ScratchpadSpec& scratchpad = spec.scratchpad;
     if (scratchpad.bank_access == BankAccess::Private) return {};
-    return OnChipPeak{scratchpad.banks * scratchpad.bank_bytes.value() * scratchpad.bank_ports,
+    return OnChipPeak{spec.cores * scratchpad.banks * scratchpad.bank_bytes.value() * scratchpad.bank_ports,
                       scratchpad.bank_access == BankAccess::Shared};
 }
 
@@ -95,8 +96,8 @@ public:
 
     Peaks peaks(const Formats& formats) const {
         return {peak_of(spec_, formats),
-                spec_.vector.lanes,
-                on_chip_peak(spec_.scratchpad),
+                spec_.cores * spec_.vector.lanes,
+                on_chip_peak(spec_),
                 spec_.memory.peak(),
                 spec_.host.peak(),
                 spec_.core_clock,
@@ -109,7 +110,7 @@ public:
         for (const auto event : last)
             ends.push_back(event == CausalLog::kNone ? Ticks(0) : machine_.record.log()[event].time);
         std::vector<const SlotAccount*> accounts;
-        for (const auto& mxu : machine_.mxus) accounts.push_back(&mxu->account());
+        for (const MatrixUnit* mxu : machine_.mxus()) accounts.push_back(&mxu->account());
         const std::vector<ClassSlots> slots = cut(accounts, ends);
         const std::vector<UnitWork> work = unit_work(program_);
         std::vector<ResultRow> rows;
@@ -261,11 +262,11 @@ MarkedRun marked_run(Machine& machine, const SystolicSpec& spec, const Protocol&
     result.memory_bus = machine.memory_bus();
 
     Expectations& expected = run.checked.expected;
-    for (const auto& mxu : machine.mxus) expected.capacity += mxu->account().capacity();
+    for (const MatrixUnit* mxu : machine.mxus()) expected.capacity += mxu->account().capacity();
     expected.macs =
         Macs(std::accumulate(program.layers.begin(), program.layers.end(), std::int64_t{0},
                              [](std::int64_t sum, const LayerInfo& layer) { return sum + layer.macs; }));
-    const std::int64_t done = result.total.matrix_macs.value() + machine.vector.stats().macs;
+    const std::int64_t done = result.total.matrix_macs.value() + machine.vector_macs();
     SYSTOLE_CHECK(done == expected.macs.value(), "units did {} MACs of the operators' {}", done,
                   expected.macs.value());
     expected.ends = machine.ends();

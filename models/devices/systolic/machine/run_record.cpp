@@ -52,7 +52,7 @@ void RunRecord::complete(const Command& command, EventId done) {
     const Ticks time = log_[done].time;
     auto& completions = done_[command.unit];
     SYSTOLE_CHECK(completions.empty() || log_[completions.back()].time <= time, "{} completes out of order",
-                  unit_name(command.unit));
+                  unit_name(command.unit, program_.cores));
     completions.push_back(done);
     ++completed_;
     const auto keep_latest = [&](EventId& last) {
@@ -86,8 +86,8 @@ void RunRecord::watch_layers(const std::vector<std::size_t>& layers, std::functi
 void RunRecord::span(const Command& command, const char* what, Ticks begin, Ticks end) {
     if (!timeline_) return;
     const auto& layer = program_.layers[static_cast<std::size_t>(command.layer)];
-    spans_.push_back(
-        {unit_name(command.unit), fmt::format("{} {}", what, layer.name), begin, end, command.layer});
+    spans_.push_back({unit_name(command.unit, program_.cores), fmt::format("{} {}", what, layer.name), begin,
+                      end, command.layer});
 }
 
 std::vector<RunRecord::EventId> RunRecord::layer_ends() const {
@@ -110,13 +110,13 @@ Bytes RunRecord::dram_bytes_within(Ticks begin, Ticks end) const {
 
 std::string RunRecord::describe_wait(const Command& command) const {
     const auto& layer = program_.layers[static_cast<std::size_t>(command.layer)];
-    const std::string who =
-        fmt::format("{} #{} ({})", unit_name(command.unit), completed(command.unit), layer.name);
+    const std::string who = fmt::format("{} #{} ({})", unit_name(command.unit, program_.cores),
+                                        completed(command.unit), layer.name);
     for (std::uint32_t i = 0; i < command.token_count; ++i) {
         const Token& token = program_.tokens[command.first_token + i];
         if (completed(token.unit) < token.count)
             return fmt::format("{} waits for {} to complete {} commands; it has completed {}", who,
-                               unit_name(token.unit), token.count, completed(token.unit));
+                               unit_name(token.unit, program_.cores), token.count, completed(token.unit));
     }
     return who + " has its tokens and waits for its unit";
 }

@@ -6,15 +6,22 @@
 namespace systole::systolic {
 
 Sequencer::Sequencer(sc_core::sc_module_name name, const SequencerSpec& spec, ClockDomain clock,
-                     Protocol::Launch launch, RunRecord& record, std::vector<CommandQueue*> queues)
+                     Protocol::Launch launch, int core, RunRecord& record, std::vector<CommandQueue*> queues)
     : sc_module(name),
       spec_(spec),
       clock_(clock),
       launch_(launch),
+      core_(core),
       record_(record),
       queues_(std::move(queues)) {
     SC_HAS_PROCESS(Sequencer);
     SC_METHOD(issue);
+    find_next();
+}
+
+void Sequencer::find_next() {
+    const auto& commands = record_.program().commands;
+    while (next_ < commands.size() && core_of(commands[next_].unit) != core_) ++next_;
 }
 
 Ticks Sequencer::next_issue_time() {
@@ -39,7 +46,7 @@ void Sequencer::issue() {
         }
         if (now() < issue_time_) return next_trigger(to_sc_time(issue_time_ - now()));
         const Command& command = commands[next_];
-        CommandQueue& queue = *queues_[command.unit];
+        CommandQueue& queue = *queues_[command.unit % kUnitsOfCore];
         if (queue.full()) return next_trigger(queue.popped);
         // If the queue held the command back beyond its issue time, whoever made room is the cause.
         const bool blocked = now() > issue_time_;
@@ -48,6 +55,7 @@ void Sequencer::issue() {
         queue.push({&command, number, last_});
         ++stats_.issued;
         ++next_;
+        find_next();
         fetched_ = false;
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The instruction sequencer: issues the program in order, one command every `issue_cycles` of the core clock,
-// into the queue of the command's unit, and stands still while that queue is full. Launches, where the
-// protocol asks for them, are paid here.
+// The instruction sequencer of a core: issues the core's part of the program in order, one command every
+// `issue_cycles` of the core clock, into the queue of the command's unit, and stands still while that queue
+// is full. Launches, where the protocol asks for them, are paid here.
 #pragma once
 
 #include <systemc>
@@ -21,23 +21,26 @@ public:
         std::int64_t issued = 0, launches = 0;
     };
     const Stats& stats() const { return stats_; }
-    /// The command to be issued next; the length of the program when all are.
+    /// The number in the program of the command to be issued next; its length when all are.
     std::size_t next_command() const { return next_; }
     /// A command should have left before `now` but its queue is full.
     bool blocked(Ticks now) const { return fetched_ && issue_time_ < now; }
 
-    /// `queues` by UnitIndex.
+    /// `queues` of the core by UnitIndex, counted from its first unit.
     Sequencer(sc_core::sc_module_name name, const SequencerSpec& spec, ClockDomain clock,
-              Protocol::Launch launch, RunRecord& record, std::vector<CommandQueue*> queues);
+              Protocol::Launch launch, int core, RunRecord& record, std::vector<CommandQueue*> queues);
 
 private:
     void issue();  // SC_METHOD
+    /// Passes over commands of other cores.
+    void find_next();
     /// The time at which the next command leaves, launch included.
     Ticks next_issue_time();
 
     const SequencerSpec spec_;
     const ClockDomain clock_;
     const Protocol::Launch launch_;
+    const int core_;
     RunRecord& record_;
     const std::vector<CommandQueue*> queues_;
     std::size_t next_ = 0;  // command to issue

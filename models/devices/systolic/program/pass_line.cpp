@@ -109,7 +109,7 @@ MacRate PassReader::rate_of(const MatrixPass& pass) const {
     return spec_.mxu.rate_of(pass.dtype, pass.second_dtype).value_or(MacRate{1});
 }
 
-MatrixPass PassReader::read(ProgramLine& line, int mxu, const std::vector<AddressStream>& streams) {
+MatrixPass PassReader::read(ProgramLine& line, UnitIndex mxu, const std::vector<AddressStream>& streams) {
     MatrixPass pass;
     pass.dtype = static_cast<DType>(line.choice("dtype", dtype_names()));
     pass.second_dtype = read_second_dtype(line, pass.dtype);
@@ -132,7 +132,7 @@ MatrixPass PassReader::read(ProgramLine& line, int mxu, const std::vector<Addres
     if (pass.unpacked && spec_.mxu.unpack == 0)
         line.fail("weights", "nothing unpacks weights here (mxu.unpack)");
     check_edges(line, pass);
-    check_tile(line, pass, units_[static_cast<std::size_t>(mxu)]);
+    check_tile(line, pass, of(mxu));
     if (line.failed()) return pass;
     const auto check = [&](const char* key, const EdgeRead& read, Edge edge) {
         if (read.none() || streams[read.stream].segments.empty()) return;  // the stream's own line failed
@@ -171,10 +171,13 @@ void PassReader::check_tile(ProgramLine& line, const MatrixPass& pass, Unit& uni
 
 void PassReader::finish(const std::function<void(std::string)>& fail) const {
     if (spec_.mxu.direct()) return;
-    for (std::size_t i = 0; i < units_.size(); ++i)
-        if (units_[i].loaded != units_[i].used)
-            fail(fmt::format("weights{0} loads {1} tiles, the passes of mxu{0} use {2}", i, units_[i].loaded,
-                             units_[i].used));
+    for (std::size_t i = 0; i < units_.size(); ++i) {
+        if (units_[i].loaded == units_[i].used) continue;
+        const int mxu = static_cast<int>(i) % spec_.mxu.count, core = static_cast<int>(i) / spec_.mxu.count;
+        fail(fmt::format("{} loads {} tiles, the passes of {} use {}",
+                         unit_name(unit_index(UnitKind::Weights, mxu, core), spec_.cores), units_[i].loaded,
+                         unit_name(unit_index(UnitKind::Matrix, mxu, core), spec_.cores), units_[i].used));
+    }
 }
 
 }  // namespace systole::systolic

@@ -21,13 +21,13 @@ std::optional<DType> read_second_dtype(ProgramLine& line, DType dtype);
 class PassReader {
 public:
     explicit PassReader(const SystolicSpec& spec)
-        : spec_(spec), units_(static_cast<std::size_t>(spec.mxu.count)) {}
+        : spec_(spec), units_(static_cast<std::size_t>(spec.cores * spec.mxu.count)) {}
 
-    /// Reads the keys of a pass of matrix unit `mxu`; its edges may name `streams`. Mistakes are recorded in
+    /// Reads the keys of a pass of that matrix unit; its edges may name `streams`. Mistakes are recorded in
     /// the line.
-    MatrixPass read(ProgramLine& line, int mxu, const std::vector<AddressStream>& streams);
-    /// A tile goes into the weight FIFO of a matrix unit.
-    void tile_loaded(int mxu) { ++units_[static_cast<std::size_t>(mxu)].loaded; }
+    MatrixPass read(ProgramLine& line, UnitIndex mxu, const std::vector<AddressStream>& streams);
+    /// A tile goes into the weight FIFO that this unit fills.
+    void tile_loaded(UnitIndex weights) { ++of(weights).loaded; }
     /// Reports FIFOs whose tiles are not all used, each once.
     void finish(const std::function<void(std::string)>& fail) const;
 
@@ -38,6 +38,9 @@ private:
         std::optional<PassShape> tile;      ///< in the array
     };
 
+    Unit& of(UnitIndex unit) {
+        return units_[static_cast<std::size_t>(core_of(unit) * spec_.mxu.count + mxu_of(unit))];
+    }
     EdgeRead read_edge(ProgramLine& line, const char* key, const std::vector<AddressStream>& streams) const;
     void read_window(ProgramLine& line, const std::string& key, EdgeRead& edge,
                      const AddressStream& pattern) const;
@@ -49,7 +52,7 @@ private:
     std::int64_t scratchpad() const { return spec_.scratchpad.capacity.value(); }
 
     const SystolicSpec& spec_;
-    std::vector<Unit> units_;
+    std::vector<Unit> units_;  // matrix units, core by core
 };
 
 }  // namespace systole::systolic

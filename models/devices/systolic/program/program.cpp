@@ -5,7 +5,10 @@
 
 namespace systole::systolic {
 
-std::string unit_name(UnitIndex unit) {
+std::string unit_name(UnitIndex unit, int cores) {
+    if (cores > 1)
+        return fmt::format("core{}.{}", core_of(unit),
+                           unit_name(static_cast<UnitIndex>(unit % kUnitsOfCore)));
     switch (unit_kind(unit)) {
         case UnitKind::HostIn:
             return "host_in";

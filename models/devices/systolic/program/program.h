@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The device program of a systolic accelerator: commands in issue order, each for one unit, each waiting for
 // tokens. A unit executes and completes its commands in order, so "the first n commands of unit u are
-// complete" says everything a token must: a dependency is a (unit, n) pair, and one per unit suffices.
+// complete" says everything a token must: a dependency is a (unit, n) pair, and one per unit suffices. Units
+// are those of all cores; each core issues its own commands in the order of the program.
 //
 // This is the seam between mapper, engines and explorer: `systole lower` writes it as text, `--program` runs
 // it.
@@ -15,6 +16,7 @@
 
 #include "models/devices/systolic/mxu/dataflow.h"
 #include "models/devices/systolic/mxu/port_schedule.h"
+#include "models/devices/systolic/spec/spec.h"
 #include "models/link/transfer.h"
 #include "sim/base/units.h"
 #include "sim/workload/allocation.h"
@@ -25,23 +27,34 @@ namespace systole::systolic {
 /// A unit with a command queue. Weights and Matrix exist once per matrix unit.
 enum class UnitKind : std::uint8_t { HostIn, HostOut, Load, Store, Vector, LinkIn, LinkOut, Weights, Matrix };
 
-/// Dense numbering of the units of a machine with some matrix units: 7 shared ones (those of a chip link also
-/// where there is none), then weights0, matrix0, ...
-using UnitIndex = std::uint8_t;
+/// Numbering of the units of a chip, core by core. Of a core: 7 that its matrix units share (those of a chip
+/// link also where there is none), then weights0, matrix0, ... The numbers of cores lie kUnitsOfCore apart.
+using UnitIndex = std::uint16_t;
 constexpr UnitIndex kSharedUnits = 7;
-constexpr UnitIndex unit_index(UnitKind kind, int mxu = 0) {
-    if (kind < UnitKind::Weights) return static_cast<UnitIndex>(kind);
-    return static_cast<UnitIndex>(kSharedUnits + 2 * mxu + (kind == UnitKind::Matrix));
+constexpr UnitIndex kUnitsOfCore = kSharedUnits + 2 * kMostMxus;
+constexpr UnitIndex unit_index(UnitKind kind, int mxu = 0, int core = 0) {
+    const int first = core * kUnitsOfCore;
+    if (kind < UnitKind::Weights) return static_cast<UnitIndex>(first + static_cast<int>(kind));
+    return static_cast<UnitIndex>(first + kSharedUnits + 2 * mxu + (kind == UnitKind::Matrix));
+}
+constexpr int core_of(UnitIndex unit) {
+    return unit / kUnitsOfCore;
 }
 constexpr UnitKind unit_kind(UnitIndex unit) {
-    if (unit < kSharedUnits) return static_cast<UnitKind>(unit);
-    return (unit - kSharedUnits) % 2 ? UnitKind::Matrix : UnitKind::Weights;
+    const int own = unit % kUnitsOfCore;
+    if (own < kSharedUnits) return static_cast<UnitKind>(own);
+    return (own - kSharedUnits) % 2 ? UnitKind::Matrix : UnitKind::Weights;
 }
+/// Which of its core's.
 constexpr int mxu_of(UnitIndex unit) {
-    return (unit - kSharedUnits) / 2;
+    return (unit % kUnitsOfCore - kSharedUnits) / 2;
 }
-/// "host_in", "load", "weights0", "mxu0", ...
-std::string unit_name(UnitIndex unit);
+/// Numbers up to that of the last unit of so many cores, of `mxus` matrix units each.
+constexpr std::size_t unit_numbers(int cores, int mxus) {
+    return static_cast<std::size_t>((cores - 1) * kUnitsOfCore + kSharedUnits + 2 * mxus);
+}
+/// "host_in", "load", "weights0", "mxu0", ...; of a chip of several cores "core1.load", ...
+std::string unit_name(UnitIndex unit, int cores = 1);
 
 /// Wait until `unit` has completed its first `count` commands.
 struct Token {
@@ -112,7 +125,7 @@ struct VectorWork {
     std::vector<EdgeRead> reads;  ///< where, pattern by pattern; what is not named meets nobody in the banks
     EdgeRead write;
     std::int64_t macs = 0;  ///< of these operations, multiply-accumulates of the operator
-    std::int32_t mxu = 0;   ///< Accumulator: whose
+    std::int32_t mxu = 0;   ///< Accumulator: whose, of the same core
     std::int32_t accumulator_row = 0, accumulator_rows = 0, cols = 0;  ///< Accumulator: the block drained;
                                                                        ///< its rows are M (ws, os) or N (is)
     PassOrigin origin;                   ///< Accumulator: of the block (k0 unused)
@@ -145,6 +158,7 @@ struct Program {
     std::string trace;
     std::string inputs_at, outputs_to;  ///< of the protocol it was lowered for; empty: not stated
     Dataflow dataflow = Dataflow::WeightStationary;  ///< of the arrays it was lowered for
+    int cores = 1;                                   ///< of the chip it was lowered for
     std::int64_t compulsory_dram = 0;  ///< bytes: weights, inputs and outputs that live in DRAM, once
     std::vector<LayerInfo> layers;
     std::vector<AddressStream> streams;  ///< scratchpad read patterns, without duplicates

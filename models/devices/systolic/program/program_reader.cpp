@@ -22,13 +22,7 @@ constexpr std::size_t kMostMistakes = 100;  // enough to work on
 class Reader {
 public:
     Reader(const SystolicSpec& spec, std::string file) : spec_(spec), file_(std::move(file)), passes_(spec) {
-        for (int i = 0; i < kSharedUnits + 2 * spec.mxu.count; ++i) {
-            const auto unit = static_cast<UnitIndex>(i);
-            const bool of_link = unit_kind(unit) == UnitKind::LinkIn || unit_kind(unit) == UnitKind::LinkOut;
-            if (of_link && !spec.chip_link) continue;
-            units_.push_back(unit_name(unit));
-            indices_.push_back(unit);
-        }
+        for (int core = 0; core < spec.cores; ++core) add_units(core);
     }
 
     Program read(std::string_view text) {
@@ -44,6 +38,7 @@ public:
     }
 
 private:
+    void add_units(int core);
     void read_line(std::string_view text);
     void read_array(ProgramLine& line);
     void read_layer(ProgramLine& line);
@@ -74,6 +69,17 @@ private:
     int line_ = 0;
     bool started_ = false, array_ = false;
 };
+
+/// The engines of a chip link are the first core's.
+void Reader::add_units(int core) {
+    for (int own = 0; own < kSharedUnits + 2 * spec_.mxu.count; ++own) {
+        const auto unit = static_cast<UnitIndex>(core * kUnitsOfCore + own);
+        const bool of_link = unit_kind(unit) == UnitKind::LinkIn || unit_kind(unit) == UnitKind::LinkOut;
+        if (of_link && (!spec_.chip_link || core > 0)) continue;
+        units_.push_back(unit_name(unit, spec_.cores));
+        indices_.push_back(unit);
+    }
+}
 
 void Reader::read_line(std::string_view text) {
     ++line_;
@@ -115,6 +121,11 @@ void Reader::read_array(ProgramLine& line) {
     program_.dataflow = static_cast<Dataflow>(line.choice("dataflow", {"ws", "os", "is"}));
     if (program_.dataflow != spec_.mxu.dataflow)
         line.fail("dataflow", fmt::format("this machine's arrays are {}", to_string(spec_.mxu.dataflow)));
+    program_.cores = static_cast<int>(line.integer("cores", 1, kMostCores, 1));
+    if (program_.cores != spec_.cores)
+        line.fail(line.has("cores") ? "cores" : "dataflow",
+                  fmt::format("the program is for {} core{}, and this machine has {} (core.count)",
+                              program_.cores, program_.cores == 1 ? "" : "s", spec_.cores));
 }
 
 void Reader::read_layer(ProgramLine& line) {
@@ -139,7 +150,7 @@ void Reader::read_command(ProgramLine& line, UnitIndex unit) {
     switch (unit_kind(unit)) {
         case UnitKind::Matrix:
             command.work = static_cast<std::uint32_t>(program_.passes.size());
-            program_.passes.push_back(passes_.read(line, mxu_of(unit), program_.streams));
+            program_.passes.push_back(passes_.read(line, unit, program_.streams));
             check_rate(line, program_.layers[static_cast<std::size_t>(command.layer)],
                        program_.passes.back());
             layer_macs_[static_cast<std::size_t>(command.layer)] += program_.passes.back().macs().value();
@@ -209,7 +220,7 @@ Transfer Reader::read_transfer(ProgramLine& line, UnitIndex unit) {
     check_inside(line, "to", transfer.to, transfer.rows, transfer.row_bytes);
     if (unit_kind(unit) == UnitKind::Weights && spec_.mxu.direct())
         line.fail("to", "this machine has no weight FIFO");
-    if (unit_kind(unit) == UnitKind::Weights) passes_.tile_loaded(mxu_of(unit));
+    if (unit_kind(unit) == UnitKind::Weights) passes_.tile_loaded(unit);
     return transfer;
 }
 

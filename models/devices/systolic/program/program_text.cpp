@@ -93,7 +93,7 @@ void write_vector(const VectorWork& v, Out out) {
 }
 
 void write_command(const Program& program, const Command& command, Out out) {
-    fmt::format_to(out, "{} layer={}", unit_name(command.unit), command.layer);
+    fmt::format_to(out, "{} layer={}", unit_name(command.unit, program.cores), command.layer);
     switch (unit_kind(command.unit)) {
         case UnitKind::Matrix:
             write_pass(program, program.pass(command), out);
@@ -107,7 +107,8 @@ void write_command(const Program& program, const Command& command, Out out) {
     }
     for (std::uint32_t i = 0; i < command.token_count; ++i) {
         const Token& token = program.tokens[command.first_token + i];
-        fmt::format_to(out, "{}{}:{}", i ? "," : " after=", unit_name(token.unit), token.count);
+        fmt::format_to(out, "{}{}:{}", i ? "," : " after=", unit_name(token.unit, program.cores),
+                       token.count);
     }
     fmt::format_to(out, "\n");
 }
@@ -121,7 +122,8 @@ std::string to_text(const Program& program) {
                    program.compulsory_dram);
     if (!program.inputs_at.empty())
         fmt::format_to(out, "protocol inputs_at={} outputs_to={}\n", program.inputs_at, program.outputs_to);
-    fmt::format_to(out, "array dataflow={}\n", to_string(program.dataflow));
+    const std::string cores = program.cores > 1 ? fmt::format(" cores={}", program.cores) : "";
+    fmt::format_to(out, "array dataflow={}{}\n", to_string(program.dataflow), cores);
     write_layers(program, out);
     write_streams(program, out);
     for (const Command& command : program.commands) write_command(program, command, out);

@@ -30,6 +30,8 @@ enum class Im2col {
     PerTap   ///< every K tile stays inside one tap: few channels fill few rows
 };
 
+/// Matrix units of a core at most, and cores of a chip.
+constexpr int kMostMxus = 64, kMostCores = 8;
 /// MACs per PE and cycle at most.
 constexpr int kHighestRate = 16;
 /// Cycles per MAC of a PE at most.
@@ -40,7 +42,7 @@ constexpr int kUnboundedQueue = 65536;
 constexpr std::int64_t kMaxGridAccumulators = 1 << 27;
 
 struct MxuSpec {
-    int count = 1;           ///< matrix units that share one operator
+    int count = 1;           ///< matrix units of a core that share one operator
     int rows = 1, cols = 1;  ///< PEs; mxu/dataflow.h says what lies along them
     Dataflow dataflow = Dataflow::WeightStationary;
     bool choose_dataflow = false;  ///< arrays take each, and are set up for one before a program starts
@@ -126,6 +128,7 @@ struct FaultSpec {
 struct SystolicSpec {
     std::string name;  ///< the preset's name: the root of all instance paths
     Hertz core_clock;  ///< matrix units, vector unit, scratchpad, sequencer
+    int cores = 1;     ///< of the chip, all alike; they share memory, host link and chip link
     MxuSpec mxu;
     VectorSpec vector;
     SequencerSpec sequencer;
@@ -147,8 +150,10 @@ struct SystolicSpec {
                 .accumulator_latency = mxu.accumulator_latency,
                 .accumulator_rows = mxu.accumulator_rows};
     }
+    /// Matrix units of all cores.
+    int mxus() const { return cores * mxu.count; }
     /// PEs of all matrix units.
-    std::int64_t pes() const { return std::int64_t{mxu.count} * mxu.rows * mxu.cols; }
+    std::int64_t pes() const { return std::int64_t{mxus()} * mxu.rows * mxu.cols; }
     /// The longest run that can be accounted for: the slot-ticks of the whole machine must fit 64 bits, and
     /// so must its memory's energy.
     Ticks longest_run() const {

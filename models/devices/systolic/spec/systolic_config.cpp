@@ -31,7 +31,7 @@ int small(Section& section, std::string_view key, std::string_view meaning, Limi
 
 MxuSpec read_mxu(Section mxu) {
     MxuSpec spec;
-    spec.count = small(mxu, "count", "matrix units that share one operator", {1, 64});
+    spec.count = small(mxu, "count", "matrix units of a core that share one operator", {1, kMostMxus});
     spec.rows = small(mxu, "rows", "PE rows of one array: K runs along them (os: M)", {1, kMaxArray});
     spec.cols = small(mxu, "cols", "PE columns of one array: N runs along them (is: M)", {1, kMaxArray});
     const std::size_t dataflow = mxu.choice("dataflow",
@@ -221,12 +221,12 @@ void check_mxu(const Section& root, const SystolicSpec& spec) {
     if (spec.mxu.engine == EngineKind::Grid && spec.mxu.highest_rate() > MacRate{1})
         mxu.fail("engine", "the PE grid computes one MAC per PE and cycle; it needs rates of at most 1");
     if (spec.mxu.engine == EngineKind::Grid &&
-        spec.mxu.accumulator_rows > kMaxGridAccumulators / (std::int64_t{spec.mxu.count} * spec.mxu.cols))
+        spec.mxu.accumulator_rows > kMaxGridAccumulators / (std::int64_t{spec.mxus()} * spec.mxu.cols))
         mxu.fail("accumulator_rows",
                  fmt::format("the PE grid holds every accumulator; {} matrix units of {} columns may have {} "
                              "rows each",
-                             spec.mxu.count, spec.mxu.cols,
-                             kMaxGridAccumulators / (std::int64_t{spec.mxu.count} * spec.mxu.cols)));
+                             spec.mxus(), spec.mxu.cols,
+                             kMaxGridAccumulators / (std::int64_t{spec.mxus()} * spec.mxu.cols)));
     if (spec.mxu.engine == EngineKind::Grid && spec.mxu.sparse_kept > 0)
         mxu.fail("sparsity", "the PE grid computes with all weights; it needs sparsity: none");
     if (spec.mxu.choose_dataflow && spec.mxu.weight_source == Space::Dram)
@@ -258,6 +258,12 @@ void cross_check(const Section& root, const SystolicSpec& spec) {
                   fmt::format("the buffers below 'placement' take {} bytes together, more than the "
                               "scratchpad's {}",
                               used.value(), spec.scratchpad.capacity.value()));
+    if (spec.cores > 1 && place.activations == Space::Scratchpad)
+        root.section("placement")
+            .fail("activations",
+                  fmt::format("{} cores have a scratchpad each, and no activation lies in all of them: write "
+                              "auto or dram",
+                              spec.cores));
     check_mxu(root, spec);
     if (spec.dma.payload > spec.memory.max_payload)
         root.section("dma").fail("payload",
@@ -271,8 +277,10 @@ SystolicSpec read_systolic_spec(config::Config& config, const std::string& name)
     Section root = config.root();
     SystolicSpec spec;
     spec.name = name;
-    spec.core_clock =
-        root.section("core").frequency("clock", "of matrix units, vector unit, scratchpad and sequencer");
+    Section core = root.section("core");
+    spec.core_clock = core.frequency("clock", "of matrix units, vector unit, scratchpad and sequencer");
+    spec.cores = small(core, "count", "equal cores, which share memory, host and chip_link and nothing else",
+                       {1, kMostCores}, 1);
     spec.mxu = read_mxu(root.section("mxu"));
     spec.scratchpad = read_scratchpad(root.section("scratchpad"));
     spec.vector = read_vector(root.section("vector"));

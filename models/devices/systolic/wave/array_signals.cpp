@@ -168,10 +168,10 @@ private:
 
 }  // namespace
 
-std::vector<bool> used_accumulator_rows(const SystolicSpec& spec, const Program& program, int index) {
+std::vector<bool> used_accumulator_rows(const SystolicSpec& spec, const Program& program, UnitIndex mxu) {
     std::vector<bool> used;
     for (const Command& command : program.commands) {
-        if (command.unit != unit_index(UnitKind::Matrix, index)) continue;
+        if (command.unit != mxu) continue;
         const MatrixPass& pass = program.pass(command);
         const MacRate rate = spec.mxu.rate_of(pass.dtype, pass.second_dtype).value();
         const auto first = static_cast<std::size_t>(pass.accumulator_row);
@@ -182,12 +182,12 @@ std::vector<bool> used_accumulator_rows(const SystolicSpec& spec, const Program&
     return used;
 }
 
-void add_array_signals(const std::string& path, const SystolicSpec& spec, const Program& program, int index,
-                       const MatrixUnit* unit, SignalSink& sink) {
+void add_array_signals(const std::string& path, const SystolicSpec& spec, const Program& program,
+                       UnitIndex mxu, const MatrixUnit* unit, SignalSink& sink) {
     Array array(path, spec, unit, sink);
     array.add_edges();
     array.add_pes();
-    array.add_accumulators(used_accumulator_rows(spec, program, index));
+    array.add_accumulators(used_accumulator_rows(spec, program, mxu));
 }
 
 }  // namespace systole::systolic

@@ -16,12 +16,12 @@ namespace systole::systolic {
 /// Of very many accumulators, the rows with the first ones are signals.
 constexpr std::int64_t kMostTracedAccumulators = 1 << 20;
 
-/// Declares the signals of matrix unit `index` below `path`, its instance. Without `unit` they cannot be
+/// Declares the signals of matrix unit `mxu` below `path`, its instance. Without `unit` they cannot be
 /// read.
-void add_array_signals(const std::string& path, const SystolicSpec& spec, const Program& program, int index,
-                       const MatrixUnit* unit, SignalSink& sink);
+void add_array_signals(const std::string& path, const SystolicSpec& spec, const Program& program,
+                       UnitIndex mxu, const MatrixUnit* unit, SignalSink& sink);
 
-/// Whether any pass of matrix unit `index` writes accumulator row n; no row beyond the end is used.
-std::vector<bool> used_accumulator_rows(const SystolicSpec& spec, const Program& program, int index);
+/// Whether any pass of matrix unit `mxu` writes accumulator row n; no row beyond the end is used.
+std::vector<bool> used_accumulator_rows(const SystolicSpec& spec, const Program& program, UnitIndex mxu);
 
 }  // namespace systole::systolic

@@ -27,11 +27,21 @@ private:
     bool wanted_ = false;
 };
 
+/// Every matrix unit of every core.
+std::vector<UnitIndex> matrix_units(const SystolicSpec& spec) {
+    std::vector<UnitIndex> all;
+    for (int core = 0; core < spec.cores; ++core)
+        for (int mxu = 0; mxu < spec.mxu.count; ++mxu) all.push_back(unit_index(UnitKind::Matrix, mxu, core));
+    return all;
+}
+
 bool wants_registers(const SystolicSpec& spec, const Program& program, const std::string& root,
                      const WaveRecorder& wave) {
     Question question(wave);
-    for (int index = 0; index < spec.mxu.count && !question.wanted(); ++index)
-        add_array_signals(fmt::format("{}.mxu{}", root, index), spec, program, index, nullptr, question);
+    for (const UnitIndex mxu : matrix_units(spec))
+        if (!question.wanted())
+            add_array_signals(fmt::format("{}.{}", root, unit_name(mxu, spec.cores)), spec, program, mxu,
+                              nullptr, question);
     return question.wanted();
 }
 
@@ -75,15 +85,15 @@ SystolicSpec traced_machine(const SystolicSpec& spec, const Program& program, co
     traced.mxu.engine = EngineKind::Grid;
     // The grid holds every accumulator, and a machine without bounds has very many.
     std::size_t rows = 1;
-    for (int index = 0; index < spec.mxu.count; ++index)
-        rows = std::max(rows, used_accumulator_rows(spec, program, index).size());
+    for (const UnitIndex mxu : matrix_units(spec))
+        rows = std::max(rows, used_accumulator_rows(spec, program, mxu).size());
     traced.mxu.accumulator_rows = static_cast<std::int64_t>(rows);
-    if (traced.mxu.accumulator_rows > kMaxGridAccumulators / (std::int64_t{spec.mxu.count} * spec.mxu.cols))
+    if (traced.mxu.accumulator_rows > kMaxGridAccumulators / (std::int64_t{spec.mxus()} * spec.mxu.cols))
         throw UserError(
             fmt::format("this run uses {} rows of {} accumulators in {} matrix units, more than the PE grid "
                         "holds; record a "
                         "smaller operator, or --signals without '*.pe_*', '*.acc_*' and edges",
-                        with_thousands(traced.mxu.accumulator_rows), spec.mxu.cols, spec.mxu.count));
+                        with_thousands(traced.mxu.accumulator_rows), spec.mxu.cols, spec.mxus()));
     return traced;
 }
 

@@ -24,17 +24,22 @@ WaveProbe::WaveProbe(Machine& machine, const SystolicSpec& spec, SignalSink& sin
     sink.add({std::string(machine.name()) + ".clock", Form::Clock, 1, WaveTint::Control, "the core clock",
               nullptr, spec.core_clock},
              {});
-    add_sequencer(sink);
-    for (int index = 0; index < spec.mxu.count; ++index) add_matrix_unit(index, sink);
-    const std::string vector = machine.vector.name();
-    add_level(vector + ".queue", "commands that wait", sink, [this] { return machine_.vector.queue.size(); });
-    add_bit(vector + ".busy", "a command occupies the lanes", sink,
-            [this] { return machine_.vector.busy(cycle_); });
-    for (std::size_t port = 0; port < machine.scratchpad.streams().count(); ++port)
-        add_bit(fmt::format("{}.stream_port_{}", machine.scratchpad.name(), port), "a stream passes the port",
-                sink, [this, port] { return machine_.scratchpad.streams().busy(port, cycle_); });
-    for (const TransferUnit* unit : machine.transfer_units()) add_transfer_unit(*unit, sink);
+    for (const auto& core : machine.cores) add_core(*core, sink);
     dram_.add_signals(sink);
+}
+
+void WaveProbe::add_core(Core& core, SignalSink& sink) {
+    add_sequencer(core.sequencer(), core.index, sink);
+    for (std::size_t i = 0; i < core.mxus.size(); ++i)
+        add_matrix_unit(*core.mxus[i], unit_index(UnitKind::Matrix, static_cast<int>(i), core.index), sink);
+    const std::string vector = core.vector.name();
+    add_level(vector + ".queue", "commands that wait", sink, [&core] { return core.vector.queue.size(); });
+    add_bit(vector + ".busy", "a command occupies the lanes", sink,
+            [this, &core] { return core.vector.busy(cycle_); });
+    for (std::size_t port = 0; port < core.scratchpad.streams().count(); ++port)
+        add_bit(fmt::format("{}.stream_port_{}", core.scratchpad.name(), port), "a stream passes the port",
+                sink, [this, &core, port] { return core.scratchpad.streams().busy(port, cycle_); });
+    for (const TransferUnit* unit : core.transfer_units()) add_transfer_unit(*unit, sink);
 }
 
 void WaveProbe::add_level(const std::string& path, const char* meaning, SignalSink& sink, WaveReader read) {
@@ -45,11 +50,11 @@ void WaveProbe::add_bit(const std::string& path, const char* meaning, SignalSink
     sink.add({path, Form::Bit, 1, WaveTint::Control, meaning, nullptr, {}}, std::move(read));
 }
 
-void WaveProbe::add_sequencer(SignalSink& sink) {
-    const std::string path = machine_.sequencer().name();
+void WaveProbe::add_sequencer(const Sequencer& sequencer, int core, SignalSink& sink) {
+    const std::string path = sequencer.name();
     const auto& commands = machine_.record.program().commands;
-    const auto next = [this, &commands]() -> const Command* {
-        const std::size_t number = machine_.sequencer().next_command();
+    const auto next = [&sequencer, &commands]() -> const Command* {
+        const std::size_t number = sequencer.next_command();
         return number < commands.size() ? &commands[number] : nullptr;
     };
     sink.add({path + ".state",
@@ -59,19 +64,18 @@ void WaveProbe::add_sequencer(SignalSink& sink) {
               "idle: all issued; waiting: the queue of the next command's unit is full",
               names_of({"idle", "issuing", "waiting"}),
               {}},
-             [this, next]() -> std::int64_t {
+             [this, next, &sequencer]() -> std::int64_t {
                  if (!next()) return kIdle;
-                 return machine_.sequencer().blocked(machine_.clock.edge(cycle_ + Cycles(1))) ? kWaiting
-                                                                                              : kIssuing;
+                 return sequencer.blocked(machine_.clock.edge(cycle_ + Cycles(1))) ? kWaiting : kIssuing;
              });
-    add_level(path + ".command", "number of the next command in the program", sink, [this, next] {
-        return next() ? static_cast<std::int64_t>(machine_.sequencer().next_command()) : kNoWaveValue;
+    add_level(path + ".command", "number of the next command in the program", sink, [next, &sequencer] {
+        return next() ? static_cast<std::int64_t>(sequencer.next_command()) : kNoWaveValue;
     });
     std::vector<std::string> units{"none"};
     for (int unit = 0; unit < kSharedUnits + 2 * spec_.mxu.count; ++unit)
-        units.push_back(unit_name(static_cast<UnitIndex>(unit)));
+        units.push_back(unit_name(static_cast<UnitIndex>(core * kUnitsOfCore + unit), spec_.cores));
     sink.add({path + ".unit", Form::Text, 1, WaveTint::Control, "its unit", names_of(std::move(units)), {}},
-             [next]() -> std::int64_t { return next() ? next()->unit + 1 : 0; });
+             [next]() -> std::int64_t { return next() ? next()->unit % kUnitsOfCore + 1 : 0; });
 }
 
 void WaveProbe::add_transfer_unit(const TransferUnit& unit, SignalSink& sink) {
@@ -83,8 +87,7 @@ void WaveProbe::add_transfer_unit(const TransferUnit& unit, SignalSink& sink) {
               [&unit] { return unit.dma.in_flight().value(); });
 }
 
-void WaveProbe::add_matrix_unit(int index, SignalSink& sink) {
-    const MatrixUnit& unit = *machine_.mxus[static_cast<std::size_t>(index)];
+void WaveProbe::add_matrix_unit(const MatrixUnit& unit, UnitIndex index, SignalSink& sink) {
     const std::string path = unit.name();
     add_level(path + ".queue", "passes that wait", sink, [&unit] { return unit.queue.size(); });
     if (!spec_.mxu.direct())
@@ -106,14 +109,16 @@ void WaveProbe::record(WaveRecorder& wave) {
     const WaveWindow& window = wave.window();
     wave.begin();
     dram_.follow(wave);
-    for (auto& mxu : machine_.mxus) mxu->stay_in_time();
+    for (const auto& core : machine_.cores)
+        for (auto& mxu : core->mxus) mxu->stay_in_time();
     run_until(window.begin_time());
-    for (const auto& mxu : machine_.mxus) passes_before_.push_back(mxu->stats().passes);
+    for (const MatrixUnit* mxu : machine_.mxus()) passes_before_.push_back(mxu->stats().passes);
     for (cycle_ = window.first; cycle_ < window.end; cycle_ += Cycles(1)) {
         const Ticks over = window.clock.edge(cycle_ + Cycles(1));
         run_until(over);
         if (spec_.mxu.engine == EngineKind::Grid)
-            for (auto& mxu : machine_.mxus) mxu->look_ahead(cycle_ + Cycles(1));
+            for (const auto& core : machine_.cores)
+                for (auto& mxu : core->mxus) mxu->look_ahead(cycle_ + Cycles(1));
         dram_.settle(over);
         wave.sample(cycle_);
         if (!focused_) find_first_pass(wave);
@@ -122,10 +127,12 @@ void WaveProbe::record(WaveRecorder& wave) {
 }
 
 void WaveProbe::find_first_pass(WaveRecorder& wave) {
-    for (std::size_t i = 0; i < machine_.mxus.size() && !first_pass_; ++i)
-        if (machine_.mxus[i]->stats().passes > passes_before_[i]) first_pass_ = {i, cycle_};
+    const std::vector<const MatrixUnit*> mxus = machine_.mxus();
+    for (std::size_t i = 0; i < mxus.size() && !first_pass_; ++i)
+        if (mxus[i]->stats().passes > passes_before_[i]) first_pass_ = {i, cycle_};
     if (!first_pass_) return;
-    const auto unit = unit_index(UnitKind::Matrix, static_cast<int>(first_pass_->mxu));
+    const int mxu = static_cast<int>(first_pass_->mxu);
+    const auto unit = unit_index(UnitKind::Matrix, mxu % spec_.mxu.count, mxu / spec_.mxu.count);
     focused_ = machine_.record.completed(unit) > passes_before_[first_pass_->mxu];
     wave.focus(machine_.clock.edge(first_pass_->start), machine_.clock.edge(cycle_ + Cycles(1)));
 }

@@ -22,9 +22,10 @@ public:
     void record(WaveRecorder& wave);
 
 private:
-    void add_sequencer(SignalSink& sink);
+    void add_core(Core& core, SignalSink& sink);
+    void add_sequencer(const Sequencer& sequencer, int core, SignalSink& sink);
     void add_transfer_unit(const TransferUnit& unit, SignalSink& sink);
-    void add_matrix_unit(int index, SignalSink& sink);
+    void add_matrix_unit(const MatrixUnit& unit, UnitIndex index, SignalSink& sink);
     void add_level(const std::string& path, const char* meaning, SignalSink& sink, WaveReader read);
     void add_bit(const std::string& path, const char* meaning, SignalSink& sink, WaveReader read);
     void find_first_pass(WaveRecorder& wave);
@@ -35,7 +36,7 @@ private:
     Cycles cycle_;  // that is sampled
     /// The first pass that starts inside the window, for the viewer.
     struct FirstPass {
-        std::size_t mxu;
+        std::size_t mxu;  // of all cores
         Cycles start;
     };
     std::vector<std::int64_t> passes_before_;  // by matrix unit
