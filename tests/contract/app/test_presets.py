@@ -27,9 +27,12 @@ CHIPS = {
     "tpu_v6e": (1, {"bf16": 918, "fp8": 918, "int8": 1836, "int4": 3680}, 1638),
     "tpu_v7": (2, {"bf16": 2307, "fp8": 4614}, 7380),
 }
+for whole in ("tpu_v2", "tpu_v3", "tpu_v4", "tpu_v5p"):
+    CHIPS[f"{whole}_chip"] = (1, *CHIPS[whole][1:])
 # Published GB/s of a link to a neighbouring chip, each way.
 LINKS = {"tpu_v2": 496 / 8, "tpu_v3": 656 / 8, "tpu_v4": 45, "tpu_v5e": 45, "tpu_v5p": 90, "tpu_v6e": 90,
          "tpu_v7": 1200 / 2 / 6}
+LINKS |= {device: LINKS[device.removesuffix("_chip")] for device in CHIPS if device.endswith("_chip")}
 # What a trace is asked for less of, where every device runs it: 175 G MACs take it half a minute otherwise.
 SMALL = [f"workload.{what}" for what in ("layers=1", "kv_len=512", "hidden=512", "heads=4", "kv_heads=2", "ffn=1024",
                                          "vocabulary=1024")]
@@ -64,7 +67,9 @@ class Presets(ProgramTest):
         self.assertEqual(sorted(CHIPS), [device for device in DEVICES if device.startswith("tpu_")])
         for device, (share, peaks, _) in CHIPS.items():
             values = self.values(device)
-            pes = int(values["mxu.count"]) * int(values["mxu.rows"]) * int(values["mxu.cols"])
+            pes = int(values["core.count"])
+            for factor in ("count", "rows", "cols"):
+                pes *= int(values[f"mxu.{factor}"])
             rates = {path.split(".")[-1]: fractions.Fraction(rate) for path, rate in values.items() if path.startswith("mxu.rate.")}
             self.assertEqual({name for name, rate in rates.items() if rate}, set(peaks), device)
             for name, peak in peaks.items():
