@@ -162,9 +162,9 @@ TPU_V4_SIZES = (64, 256, 512, 1024, 4096)
 ON_CHIP = 1024  # the largest of them whose activations fit the scratchpad
 
 
-def tpu_v4_arguments(m, n, k):
-    """Of systole: a product on one TensorCore. Activations lie in its scratchpad, if they can; weights cannot, so their
-    memory takes no time."""
+def tpu_v4_arguments(device, m, n, k):
+    """Of systole: a product on one TensorCore, or on both. Activations lie in the scratchpads, if they can; weights
+    cannot, so their memory takes no time."""
     place = "onchip" if n <= ON_CHIP else "dram"
-    return ["op", "tpu_v4", "matmul", f"m={m}", f"n={n}", f"k={k}", "dtype=bf16", "--set", f"run.inputs_at={place}",
+    return ["op", device, "matmul", f"m={m}", f"n={n}", f"k={k}", "dtype=bf16", "--set", f"run.inputs_at={place}",
             "--set", f"run.outputs_to={place}", "--set", "memory.preset=ideal"]
