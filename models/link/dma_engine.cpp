@@ -7,21 +7,6 @@
 #include "sim/kernel/kernel.h"
 
 namespace systole {
-namespace {
-
-/// Rows that lie back to back at both ends are one row: fewer, larger payloads, the same bytes.
-Transfer merged(Transfer transfer) {
-    const auto dense = [&](const Region& region) {
-        return region.place == Place::WeightFifo || region.stride == transfer.row_bytes;
-    };
-    if (transfer.rows > 1 && transfer.lookup.rows == 0 && dense(transfer.from) && dense(transfer.to)) {
-        transfer.row_bytes *= transfer.rows;
-        transfer.rows = 1;
-    }
-    return transfer;
-}
-
-}  // namespace
 
 DmaEngine::DmaEngine(sc_core::sc_module_name name, const DmaSpec& spec, ClockDomain clock, Listener listener)
     : sc_module(name),
@@ -45,7 +30,7 @@ DmaEngine::DmaEngine(sc_core::sc_module_name name, const DmaSpec& spec, ClockDom
 
 Ticks DmaEngine::start(const Transfer& transfer) {
     SYSTOLE_CHECK(!active_ && transfer.bytes() > 0, "{} at {} ps", name(), now().value());
-    Job job{merged(transfer), 0, Ticks(0)};
+    Job job{transfer.merged(), 0, Ticks(0)};
     chain_ = Ticks(0);
     job.payloads_left = job.transfer.rows * ceil_div(job.transfer.row_bytes, spec_.payload.value());
     jobs_.push_back(job);

@@ -47,6 +47,18 @@ struct Transfer {
     /// Rows that `from` may reach.
     std::int64_t source_rows() const { return lookup.rows > 0 ? lookup.rows : rows; }
     std::int64_t bytes() const { return rows * row_bytes; }
+    /// Rows that lie back to back at both ends are one row: fewer, larger payloads, the same bytes.
+    Transfer merged() const {
+        const auto dense = [this](const Region& region) {
+            return region.place == Place::WeightFifo || region.stride == row_bytes;
+        };
+        Transfer one = *this;
+        if (rows > 1 && lookup.rows == 0 && dense(from) && dense(to)) {
+            one.row_bytes = bytes();
+            one.rows = 1;
+        }
+        return one;
+    }
     friend bool operator==(const Transfer&, const Transfer&) = default;
 };
 

@@ -2,7 +2,6 @@
 #include "sim/account/repeated_turn.h"
 
 #include <algorithm>
-#include <type_traits>
 
 #include "sim/base/check.h"
 
@@ -11,8 +10,9 @@ namespace {
 
 /// Of the time that turns left out are given at most one in so many may be wrong: half of what is promised.
 constexpr std::int64_t kFineness = 2000;
-/// A layer's end moves, as what is fetched ahead does: by at most one in so many of a turn.
-constexpr std::int64_t kLayerFineness = 500;
+/// A layer's end moves, as what is fetched ahead and stored behind does: by at most one in so many of a turn,
+/// which is how far shares of classes may be off.
+constexpr std::int64_t kLayerFineness = 200;
 
 Ticks distance(Ticks a, Ticks b) {
     return a < b ? b - a : a - b;
@@ -56,15 +56,6 @@ std::size_t turns_of(const TurnMarks& marks) {
 
 Ticks time_of(const TurnMarks& marks, std::size_t turn) {
     return marks[turn + 1].time - marks[turn].time;
-}
-
-/// `count` grows by what `times` turns more have more, of which it has `less.fewer` more than `fewer`.
-template <class Count>
-void extend(Count& count, const Count& fewer, const FewerTurns& less, std::int64_t times) {
-    if constexpr (std::is_integral_v<Count>)
-        count += static_cast<Count>(Int128{count - fewer} * times / less.fewer);
-    else
-        count += Count(static_cast<std::int64_t>(Int128{(count - fewer).value()} * times / less.fewer));
 }
 
 /// What `times` turns take of something that grows along a run: `until(n)` is its sum over the first n marked
@@ -159,6 +150,17 @@ void extend_total(DeviceResult& result, std::size_t first, std::size_t count) {
     total.movements = moved.movements();
 }
 
+/// The ends of what is repeated were counted where it was simulated.
+void expect_row(Expectations& expected, const ResultRow& row) {
+    expected.capacity += row.capacity();
+    expected.macs += row.macs;
+    for (EndCount& end : expected.ends)
+        for (const Movement& moved : row.movements) {
+            if (moved.from == end.place) end.out += moved.bytes;
+            if (moved.to == end.place) end.in += moved.bytes;
+        }
+}
+
 }  // namespace
 
 std::size_t turns_that_agree(const DeviceResult& result, const TurnMarks& marks, Ticks jitter) {
@@ -185,37 +187,30 @@ std::size_t turns_wanted(const TurnMarks& marks) {
     return times.wanted();
 }
 
-void repeat_turns(CheckedResult& run, const TurnMarks& marks, const FewerTurns& less, std::size_t times,
+void repeat_turns(CheckedResult& run, const TurnMarks& marks, std::size_t times,
                   const std::vector<std::string>& names) {
     const Mark& end = marks.back();
     SYSTOLE_CHECK(names.size() == times * (marks[1].layers - marks[0].layers), "{} names of {} turns",
                   names.size(), times);
-    const auto n = static_cast<std::int64_t>(times);
+    const auto added = [&](auto value_at) {
+        return over_turns(times, turns_of(marks),
+                          [&](std::size_t turns) { return value_at(marks[turns]) - value_at(marks[0]); });
+    };
     DeviceResult& result = run.result;
-    const DeviceResult& fewer = less.run.result;
     const Ticks before = result.total.time();
     add_rows(result.layers, marks, times, names);
     extend_total(result, end.layers, names.size());
-    extend(result.total.compulsory_dram, fewer.total.compulsory_dram, less, n);
+    result.total.compulsory_dram += added([](const Mark& mark) { return mark.compulsory_dram; });
     result.total.roofline = roofline(work_of(result.total), run.expected.peaks);
     extend_path(result.critical_path, marks, times);
     result.total.bound_by = bound_by(result.critical_path, result.total.roofline);
     for (std::size_t i = 0; i < result.stats.size(); ++i)
-        extend(result.stats[i].value, fewer.stats[i].value, less, n);
+        result.stats[i].value += added([i](const Mark& mark) { return mark.counts[i]; });
     for (std::size_t i = 0; i < result.memory_bus.size(); ++i)
-        result.memory_bus[i].clocks += over_turns(times, turns_of(marks), [&](std::size_t turns) {
-            return marks[turns].memory_bus[i].clocks - marks[0].memory_bus[i].clocks;
-        });
+        result.memory_bus[i].clocks += added([i](const Mark& mark) { return mark.memory_bus[i].clocks; });
     extend_energy(result, before);
-
-    Expectations& expected = run.expected;
     for (std::size_t i = end.layers; i < end.layers + names.size(); ++i)
-        expected.capacity += result.layers[i].capacity();
-    extend(expected.macs, less.run.expected.macs, less, n);
-    for (std::size_t i = 0; i < expected.ends.size(); ++i) {
-        extend(expected.ends[i].out, less.run.expected.ends[i].out, less, n);
-        extend(expected.ends[i].in, less.run.expected.ends[i].in, less, n);
-    }
+        expect_row(run.expected, result.layers[i]);
 }
 
 }  // namespace systole

@@ -18,8 +18,6 @@ constexpr std::size_t kAround = 1 + kLastTurns;
 constexpr std::size_t kAtFirst = kAround + 2;
 /// If those have not agreed, at least so many.
 constexpr std::size_t kThen = kAround + 6;
-/// As few as a shortened block can have: what turns move and count is told by comparison with them.
-constexpr std::size_t kFewest = kAround;
 /// With fewer turns than this it is as cheap to simulate them all.
 constexpr std::size_t kWorthIt = 16;
 
@@ -71,15 +69,13 @@ public:
     std::optional<DeviceResult> result() {
         if (std::ranges::find(worth_it_, true) == worth_it_.end()) return std::nullopt;
         Attempt last = attempt(turns_at_first());
-        std::optional<Attempt> before;
         for (std::vector<std::size_t> spent = last.turns; !agree(last);) {
             const auto turns = turns_then(last, spent);
             if (!turns) return std::nullopt;
-            before = std::move(last);
             last = attempt(*turns);
             for (std::size_t b = 0; b < spent.size(); ++b) spent[b] += last.turns[b];
         }
-        return lengthen(last, before ? &*before : nullptr);
+        return lengthen(last);
     }
 
 private:
@@ -134,24 +130,16 @@ private:
         return true;
     }
 
-    /// The result made as long as the whole network's. `shorter`: an earlier attempt, if there is one.
-    DeviceResult lengthen(Attempt& attempt, const Attempt* shorter) const {
+    /// The result made as long as the whole network's.
+    DeviceResult lengthen(Attempt& attempt) const {
         for (std::size_t b = worth_it_.size(); b-- > 0;) {  // from the last on: marks before it stay true
             if (!worth_it_[b]) continue;
             const TurnMarks& all = attempt.marks[b];
             const TurnMarks marks(all.end() - static_cast<std::ptrdiff_t>(attempt.agreed[b] + 1), all.end());
             const std::size_t times = graph_.blocks[b].turns - attempt.turns[b];
             refuse_too_long(attempt.run, marks, times);
-            std::vector<std::size_t> fewer = attempt.turns;
-            // An earlier attempt will do if this block is the only one that it has less of.
-            const bool known = shorter && std::ranges::count(worth_it_, true) == 1;
-            fewer[b] = known ? shorter->turns[b] : kFewest;
-            std::optional<MarkedRun> run;
-            if (!known) run = run_(shorten(graph_, fewer), {});
-            repeat_turns(attempt.run.checked, marks,
-                         {known ? shorter->run.checked : run->checked,
-                          static_cast<std::int64_t>(attempt.turns[b] - fewer[b])},
-                         times, names_left_out(graph_, graph_.blocks[b], attempt.turns[b]));
+            repeat_turns(attempt.run.checked, marks, times,
+                         names_left_out(graph_, graph_.blocks[b], attempt.turns[b]));
         }
         check_invariants(attempt.run.checked.result, attempt.run.checked.expected);
         return std::move(attempt.run.checked.result);

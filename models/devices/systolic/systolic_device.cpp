@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cctype>
+#include <numeric>
 #include <optional>
 
 #include "models/devices/systolic/dataflow_choice.h"
@@ -186,7 +187,12 @@ private:
         machine.mark_after(marks);
         machine.run();
         SYSTOLE_CHECK(!machine.value_fault, "{}", machine.value_fault.value_or(""));
-        return marked_run(machine, spec_, options.protocol, marks);
+        MarkedRun run = marked_run(machine, spec_, options.protocol, marks);
+        for (Mark& mark : run.marks)
+            mark.compulsory_dram =
+                std::accumulate(lowered.weights.begin(),
+                                lowered.weights.begin() + static_cast<std::ptrdiff_t>(mark.layers), Bytes(0));
+        return run;
     }
 
     /// `fault`: the first wrong sum, on machines that compute values.

@@ -220,7 +220,8 @@ Lowered lower_at(std::vector<Placement> placements, const Graph& graph, const Sy
         chip.emitter.add_layer({layer.name, op_name(layer), said_of(planned, layer, spec.cores, at_work),
                                 macs(layer.op).value(), compulsory_bytes(cores.front(), layer, planned),
                                 capacity_dtype(spec.mxu, planned), planned.second_dtype});
-        compulsory += weight_bytes(graph, layer, planned);
+        lowered.weights.emplace_back(weight_bytes(graph, layer, planned));
+        compulsory += lowered.weights.back().value();
         pipeline.run(steps_of(cores, planned, index), index);
     }
     pipeline.finish();

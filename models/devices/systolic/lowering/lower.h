@@ -18,6 +18,7 @@ struct Lowered {
     Program program;
     Mapping mapping;  ///< that was used: all matrix layers, and what stays in the scratchpad
     std::vector<Placement> placements;   ///< by tensor of the graph
+    std::vector<Bytes> weights;          ///< by layer: its part of Program::compulsory_dram
     std::vector<MappingChoice> choices;  ///< of the layers that the mapper has mapped, if asked for
 };
 

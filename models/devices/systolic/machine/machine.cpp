@@ -76,6 +76,7 @@ void Machine::mark() {
     Mark mark;
     mark.time = now();
     mark.memory_bus = memory_bus();
+    for (const Stat& stat : stats()) mark.counts.push_back(stat.value);
     marks_.push_back(std::move(mark));
 }
 

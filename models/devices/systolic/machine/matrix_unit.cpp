@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "models/devices/systolic/machine/program_counts.h"
 #include "sim/base/check.h"
 #include "sim/kernel/kernel.h"
 
@@ -164,17 +165,11 @@ void MatrixUnit::enter_bytes(const Running& running) {
 }
 
 void MatrixUnit::count(const Running& running, const PassTimes& times) {
-    const MatrixPass& pass = work(running.entry);
-    const FaultSpec& faults = spec_.faults;
-    const bool inputs_stay = spec_.mxu.dataflow == Dataflow::InputStationary;
-    const std::int64_t inputs = pass.m * pass.k, filters = pass.k / pass.sparsity * pass.n;
-    if (!inputs_stay || pass.new_tile) stats_.ifmap_reads += inputs;
-    if (inputs_stay || pass.new_tile) stats_.filter_reads += filters;
-    const bool first_sum = !pass.accumulate && running.first_fold;
-    if (first_sum || (faults.partial_sums_written && !outputs_stay())) stats_.ofmap_writes += pass.m * pass.n;
-    if (faults.os_extra_ofmap_writes && outputs_stay())
-        stats_.ofmap_writes += spec_.mxu.rows + spec_.mxu.cols;
-    stats_.macs += pass.m * pass.k * pass.n - pass.masked;
+    const FoldCounts fold = counts_of_fold(spec_, work(running.entry), running.first_fold);
+    stats_.ifmap_reads += fold.ifmap_reads;
+    stats_.filter_reads += fold.filter_reads;
+    stats_.ofmap_writes += fold.ofmap_writes;
+    stats_.macs += fold.macs;
     stats_.stream_cycles += (times.stream_end - times.start).value();
 }
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "models/devices/systolic/machine/program_counts.h"
 #include "sim/account/invariants.h"
 #include "sim/account/roofline.h"
 #include "sim/base/check.h"
@@ -205,8 +206,18 @@ void check_layers(const Machine& machine, const std::vector<ResultRow>& layers, 
     }
 }
 
+/// The counts of the first `layers` layers: where commands alone say them, theirs.
+std::vector<std::int64_t> counts_at(const Machine& machine, const ProgramCounts& counts,
+                                    std::vector<Stat> stats, const std::vector<std::int64_t>& by_then) {
+    for (std::size_t i = 0; i < stats.size(); ++i) stats[i].value = by_then[i];
+    std::vector<std::int64_t> values;
+    for (const Stat& stat : counts.put_into(std::move(stats), machine.name())) values.push_back(stat.value);
+    return values;
+}
+
 /// What is known only at the end: the number of layers of each mark, and the path up to it.
-std::vector<Mark> finish_marks(Machine& machine, const std::vector<std::size_t>& layers) {
+std::vector<Mark> finish_marks(Machine& machine, const SystolicSpec& spec, const Protocol& protocol,
+                               const std::vector<std::size_t>& layers, const std::vector<Stat>& stats) {
     std::vector<Mark> marks = machine.marks();
     SYSTOLE_CHECK(marks.size() == layers.size(), "{} of {} marks were met", marks.size(), layers.size());
     if (marks.empty()) return marks;
@@ -217,6 +228,8 @@ std::vector<Mark> finish_marks(Machine& machine, const std::vector<std::size_t>&
         mark.layers = layers[i];
         SYSTOLE_CHECK(mark.time == machine.record.log()[ends[layers[i] - 1]].time, "mark {} was met at {} ps",
                       i, mark.time.value());
+        const ProgramCounts counts(machine.record.program(), spec, protocol.launch, layers[i]);
+        mark.counts = counts_at(machine, counts, stats, mark.counts);
         std::vector<CausalLog::Piece> before;
         for (CausalLog::Piece piece : pieces) {
             piece.end = std::min(piece.end, mark.time);
@@ -273,7 +286,8 @@ MarkedRun marked_run(Machine& machine, const SystolicSpec& spec, const Protocol&
     expected.peaks = result.peaks;
     check_invariants(result, expected);
     check_layers(machine, result.layers, expected.peaks.dram);
-    run.marks = finish_marks(machine, marks);
+    ProgramCounts(program, spec, protocol.launch, program.layers.size()).hold(result.stats, machine.name());
+    run.marks = finish_marks(machine, spec, protocol, marks, result.stats);
     run.jitter = longest_refresh(spec.memory);
     run.longest = spec.longest_run();
     return run;
