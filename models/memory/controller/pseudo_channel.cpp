@@ -97,7 +97,7 @@ inline void PseudoChannel::enter(Direction direction, const Window::Burst& burst
     }
     if (page_ != PagePolicy::Open) next_known_ = false;  // a column may leave its bank open for it
     if (!first) return;                                  // others of its kind come first
-    next_known_ = false;
+    next_known_ = chosen_known_ = false;
     if (direction == active_) note(burst.bank);
 }
 
@@ -149,6 +149,7 @@ void PseudoChannel::admit_one(Direction direction, Cycles now) {
 /// As find_next(): many small calls, inlined.
 [[gnu::flatten]] std::int64_t PseudoChannel::take(const Choice& choice) {
     next_known_ = false;
+    if (choice.kind != Choice::Kind::Change) chosen_known_ = false;
     switch (choice.kind) {
         case Choice::Kind::Change:
             begin_clock(choice.when);

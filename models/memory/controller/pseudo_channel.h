@@ -281,6 +281,11 @@ private:
     Choice search_row(const CommandBus& bus, Cycles now) const;
     void note(int bank);
     void note_all(Cycles now);
+    /// chosen_ is still what find_wish() would choose: no bank has come to want anything else, and nothing
+    /// was given but to others of the channel.
+    bool chosen_holds(const CommandBus& bus, Cycles now) const {
+        return both(chosen_known_, chosen_.when >= std::max(now, bus.free(chosen_.command)));
+    }
     void delay_group(int bank, Wishes::Kind kind, Command command) {
         wishes_.delay(timing_.first_of_group(bank), timing_.banks_of_group(), kind,
                       timing_.group(command, bank));
@@ -311,7 +316,7 @@ private:
     std::uint64_t column_banks(Direction direction) const;
     std::uint64_t row_banks() const;
     void forget_choices() {
-        next_known_ = false;
+        next_known_ = chosen_known_ = false;
         wishes_.drop();
     }
 
@@ -380,7 +385,8 @@ private:
 
     Wishes wishes_;
     Choice column_;  // the first, when it was last asked whether a stream can begin with it
-    Choice chosen_;  // the best of all columns and rows as last computed
+    Choice chosen_;  // the best of all columns and rows as last computed …
+    bool chosen_known_ = false;  // … since when no bank has come to want anything else
     Choice other_;   // what is neither, or a column changed by the page policy
     const Choice* next_ = &kUndecided;  // the best of all: one of these, as copying costs more than choosing
     bool next_known_ = false;

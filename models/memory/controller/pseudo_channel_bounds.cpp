@@ -19,6 +19,7 @@ Cycles PseudoChannel::column_bound(const CommandBus& bus, Cycles now) const {
         if (blocked()) return std::max(refreshed, any);
         bound = std::min(bound, refreshed);
     }
+    if (bound <= std::max(now, any)) return std::max(bound, now);  // nothing is earlier
     // Where the choice is known, and a column, no other comes before, and none after a row.
     if (next_known_ && next_->kind == Choice::Kind::Column && next_->when >= bus.free(next_->command))
         return std::max(std::min(bound, next_->when), now);

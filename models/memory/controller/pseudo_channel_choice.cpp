@@ -27,11 +27,14 @@ bool comes_before(std::int64_t clock, std::int64_t sequence, std::int64_t other_
         if (refresh.before(other_)) other_ = refresh;
         if (blocked()) return other_;
     }
-    if (!wishes_.kept(now)) note_all(now);
-    if (either(either(urgent_, barred_ != 0), !wishes_.kept(now)))
-        search(bus, now, chosen_);
-    else
-        find_wish(bus, now, chosen_);
+    if (!chosen_holds(bus, now)) {
+        if (!wishes_.kept(now)) note_all(now);
+        chosen_known_ = !either(either(urgent_, barred_ != 0), !wishes_.kept(now));
+        if (chosen_known_)
+            find_wish(bus, now, chosen_);
+        else
+            search(bus, now, chosen_);
+    }
     // Of one clock the other goes first: it is neither column nor row.
     const Choice* best = chosen_.when < other_.when ? &chosen_ : &other_;
     if (page_ == PagePolicy::Open || best->kind != Choice::Kind::Column) return *best;
@@ -62,6 +65,7 @@ std::uint64_t PseudoChannel::row_banks() const {
 
 /// The bank may want another command than before, or for another burst.
 void PseudoChannel::note(int bank) {
+    chosen_known_ = false;
     const std::uint64_t bit = bank_bit(bank);
     const std::int64_t hit = window_.oldest_hit(active_, bank), miss = window_.oldest_miss(active_, bank);
     if (((window_.hits(active_) & ~capped_) | bound(active_)) & bit)
