@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/kernel/served_target.h"
 
+#include <algorithm>
+
 #include "sim/base/check.h"
 #include "sim/kernel/kernel.h"
 
@@ -17,7 +19,7 @@ ServedTarget::ServedTarget(sc_core::sc_module_name name, Taker taker)
     in.register_nb_transport_fw(this, &ServedTarget::nb_transport_fw);
     SC_HAS_PROCESS(ServedTarget);
     SC_METHOD(respond);
-    sensitive << due_.get_event();
+    sensitive << due_now_;
     dont_initialize();
 }
 
@@ -33,11 +35,16 @@ tlm::tlm_sync_enum ServedTarget::nb_transport_fw(tlm::tlm_generic_payload& paylo
 }
 
 void ServedTarget::answer(tlm::tlm_generic_payload& payload, Ticks at) {
-    due_.notify(payload, to_sc_time(at - now()));
+    auto behind = due_.end();
+    if (!due_.empty() && due_.back().at > at) behind = std::ranges::upper_bound(due_, at, {}, &Answer::at);
+    due_.insert(behind, {at, &payload});
+    if (due_.front().payload == &payload) due_now_.notify(to_sc_time(at - now()));
 }
 
 void ServedTarget::respond() {
-    while (tlm::tlm_generic_payload* payload = due_.get_next_transaction()) {
+    while (!due_.empty() && due_.front().at <= now()) {
+        tlm::tlm_generic_payload* const payload = due_.front().payload;
+        due_.pop_front();
         payload->set_response_status(tlm::TLM_OK_RESPONSE);
         tlm::tlm_phase phase = tlm::BEGIN_RESP;
         sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
@@ -46,6 +53,7 @@ void ServedTarget::respond() {
                       now().value());
         payload->release();
     }
+    if (!due_.empty()) due_now_.notify(to_sc_time(due_.front().at - now()));
 }
 
 }  // namespace systole

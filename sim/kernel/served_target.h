@@ -5,8 +5,8 @@
 // later gives; initiators finish with TLM_COMPLETED.
 #pragma once
 
-#include <tlm_utils/peq_with_get.h>
 #include <tlm_utils/simple_target_socket.h>
+#include <deque>
 #include <functional>
 #include <systemc>
 #include <tlm>
@@ -38,8 +38,15 @@ private:
                                        sc_core::sc_time& delay);
     void respond();  // SC_METHOD: everything whose time has come
 
+    /// Of one time the first that was answered goes first.
+    struct Answer {
+        Ticks at;
+        tlm::tlm_generic_payload* payload;
+    };
+
     Taker taker_;
-    tlm_utils::peq_with_get<tlm::tlm_generic_payload> due_{"due"};
+    std::deque<Answer> due_;  // in the order of time, which mostly is that in which they come
+    sc_core::sc_event due_now_{"due_now"};
 };
 
 }  // namespace systole

@@ -47,7 +47,8 @@ void Turns::enter(const Rank& rank, std::function<void()> turn) {
 }
 
 void Turns::serve() {
-    if (!sc_core::sc_pending_activity_at_current_time()) {
+    // Who would be next in a delta cycle of its own, in which nothing else happens, goes at once.
+    while (!asked_.empty() && !sc_core::sc_pending_activity_at_current_time()) {
         std::pop_heap(asked_.begin(), asked_.end());
         const std::size_t slot = asked_.back().turn;
         asked_.pop_back();

@@ -41,17 +41,23 @@ void StreamPorts::reserve(int client, Cycles begin, Cycles end, Bytes bytes) {
 
 Scratchpad::Port::Port(const char* name, PortTiming port, Turns& turns, Turns::Rank rank, bool in_turn)
     : timing(port),
-      target(name, ServedTarget::Taker{[this, &turns, rank, in_turn](Ticks arrival,
-                                                                     tlm::tlm_generic_payload& payload) {
-                 const auto serve = [this, arrival, &payload] {
-                     target.answer(
-                         payload,
-                         timing.serve(arrival, Bytes(static_cast<std::int64_t>(payload.get_address())),
-                                      Bytes(payload.get_data_length()), payload.is_write()));
-                 };
-                 if (!in_turn) return serve();
-                 turns.ask(rank, serve);
-             }}) {}
+      target(name, ServedTarget::Taker{
+                       [this, &turns, rank, in_turn](Ticks arrival, tlm::tlm_generic_payload& payload) {
+                           if (!in_turn) return serve({arrival, &payload});
+                           waiting_.push_back({arrival, &payload});
+                           turns.ask(rank, [this] {  // those of one rank go in the order in which they asked
+                               const Request request = waiting_.front();
+                               waiting_.pop_front();
+                               serve(request);
+                           });
+                       }}) {}
+
+void Scratchpad::Port::serve(const Request& request) {
+    tlm::tlm_generic_payload& payload = *request.payload;
+    target.answer(payload,
+                  timing.serve(request.arrival, Bytes(static_cast<std::int64_t>(payload.get_address())),
+                               Bytes(payload.get_data_length()), payload.is_write()));
+}
 
 Scratchpad::Scratchpad(sc_core::sc_module_name name, const ScratchpadSpec& spec, ClockDomain clock,
                        const std::vector<std::string>& dma_ports, int matrix_units)

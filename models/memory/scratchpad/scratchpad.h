@@ -5,6 +5,7 @@
 // promised first stays promised: nobody waits inside an interval.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <string>
 #include <systemc>
@@ -76,6 +77,14 @@ public:
         PortTiming timing;
         ServedTarget target;
         Port(const char* name, PortTiming timing, Turns& turns, Turns::Rank rank, bool in_turn);
+
+    private:
+        struct Request {
+            Ticks arrival;
+            tlm::tlm_generic_payload* payload;
+        };
+        void serve(const Request& request);
+        std::deque<Request> waiting_;  // for a turn
     };
 
     /// One DMA port per name in `dma_ports`, one weight port for each matrix unit, and the shared stream

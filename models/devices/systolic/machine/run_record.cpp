@@ -30,12 +30,12 @@ bool RunRecord::tokens_ready(const Command& command, sc_core::sc_event& wake) {
 }
 
 RunRecord::EventId RunRecord::last_token(const Command& command) const {
-    std::vector<EventId> completions;
+    EventId last = CausalLog::kNone;
     for (std::uint32_t i = 0; i < command.token_count; ++i) {
         const Token& token = program_.tokens[command.first_token + i];
-        if (token.count > 0) completions.push_back(done_[token.unit][token.count - 1]);
+        if (token.count > 0) last = log_.latest({last, done_[token.unit][token.count - 1]});
     }
-    return log_.latest(completions);
+    return last;
 }
 
 void RunRecord::each_token(const Command& command,
