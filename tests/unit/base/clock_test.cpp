@@ -74,3 +74,22 @@ TEST_CASE("waiting n cycles counts from the next edge", "[clock]") {
     CHECK(clock.align(Ticks(1001)) == Ticks(2000));
     CHECK(clock.after(Ticks(1001), Cycles(3)) == Ticks(5000));
 }
+
+TEST_CASE("edges and their numbers are those of divisions in 128 bits", "[clock]") {
+    std::mt19937_64 random(7);
+    const auto up_to = [&](std::int64_t most) {  // of every order of magnitude
+        const int bits = std::uniform_int_distribution<int>(0, 62)(random);
+        return std::uniform_int_distribution<std::int64_t>(0,
+                                                           std::min(most, std::int64_t{1} << bits))(random);
+    };
+    for (int i = 0; i < 200'000; ++i) {
+        const std::int64_t f = 1 + up_to(kTicksPerSecond - 1);
+        const ClockDomain clock{Hertz(f)};
+        const std::int64_t t = up_to(Ticks::max().value() / 2);
+        const Int128 n = (Int128{t} * f + kTicksPerSecond - 1) / kTicksPerSecond;
+        INFO(f << " Hz, " << t << " ps");
+        REQUIRE(clock.at_or_after(Ticks(t)).value() == n);
+        const Int128 edge = n * kTicksPerSecond / f;
+        REQUIRE(clock.edge(Cycles(static_cast<std::int64_t>(n))).value() == edge);
+    }
+}
