@@ -33,6 +33,8 @@ Cycles PseudoChannel::column_bound(const CommandBus& bus, Cycles now) const {
 Cycles PseudoChannel::completion_bound(const CommandBus& bus, Cycles now, Cycles freed) const {
     Cycles bound = book_.first_end();
     if (waiting() == 0) return bound;
+    // No column is earlier than `now`: what is known to end before one could have moved its data comes first.
+    if (bound <= std::min(now, freed) + std::min(latency_[0], latency_[1])) return bound;
     Cycles column = column_bound(bus, now);
     if (in_windows() < waiting()) column = std::min(column, freed);
     for (const Direction direction : {Direction::Read, Direction::Write}) {

@@ -91,13 +91,11 @@ void ProgramCounts::count(const Transfer& transfer, Transfers& unit) {
 std::int64_t ProgramCounts::bursts(const Transfer& transfer, const Region& region, bool source) const {
     const std::int64_t burst = spec_.memory.burst_bytes.value(), most = spec_.dma.payload.value();
     if (spec_.memory.kind == DramSpec::Kind::Ideal) return 0;
+    const bool aligned = most % burst == 0 && region.address % burst == 0 && region.stride % burst == 0;
+    if (aligned) return transfer.rows * ceil_div(transfer.row_bytes, burst);
     std::int64_t sum = 0;
     for (std::int64_t row = 0; row < transfer.rows; ++row) {
         const std::int64_t begin = region.address + (source ? transfer.source_of(row) : row * region.stride);
-        if (most % burst == 0 && begin % burst == 0) {
-            sum += ceil_div(transfer.row_bytes, burst);
-            continue;
-        }
         for (std::int64_t offset = 0; offset < transfer.row_bytes; offset += most) {
             const std::int64_t last = begin + std::min(offset + most, transfer.row_bytes) - 1;
             sum += last / burst - (begin + offset) / burst + 1;
