@@ -8,18 +8,18 @@
 namespace systole {
 
 CausalLog::EventId CausalLog::add(Ticks time, EventId cause, SlotClass owner, std::uint32_t command) {
-    SYSTOLE_CHECK(events_.size() < kNone, "the causal log is full at {} ps", time.value());
+    SYSTOLE_CHECK(size_ < kNone, "the causal log is full at {} ps", time.value());
     SYSTOLE_CHECK(time >= Ticks(), "an event of command {} at {} ps", command, time.value());
     if (cause == kNone) {
         owner = SlotClass::Launch;
     } else {
-        SYSTOLE_CHECK(cause < events_.size(), "command {}: no event {} at {} ps", command, cause,
-                      time.value());
-        SYSTOLE_CHECK(events_[cause].time <= time, "command {}: an event at {} ps has a cause at {} ps",
-                      command, time.value(), events_[cause].time.value());
+        SYSTOLE_CHECK(cause < size_, "command {}: no event {} at {} ps", command, cause, time.value());
+        SYSTOLE_CHECK((*this)[cause].time <= time, "command {}: an event at {} ps has a cause at {} ps",
+                      command, time.value(), (*this)[cause].time.value());
     }
-    events_.push_back({time, cause, command, owner});
-    return static_cast<EventId>(events_.size() - 1);
+    if (size_ % kBlock == 0) blocks_.emplace_back().reserve(kBlock);
+    blocks_.back().push_back({time, cause, command, owner});
+    return static_cast<EventId>(size_++);
 }
 
 std::vector<CausalLog::Piece> CausalLog::explain(EventId last, Ticks from) const {
@@ -29,11 +29,11 @@ std::vector<CausalLog::Piece> CausalLog::explain(EventId last, Ticks from) const
 }
 
 void CausalLog::explain(EventId last, Ticks from, std::vector<Piece>& pieces) const {
-    SYSTOLE_CHECK(last < events_.size(), "no event {} in a log of {}", last, events_.size());
+    SYSTOLE_CHECK(last < size_, "no event {} in a log of {}", last, size_);
     pieces.clear();
-    for (EventId id = last; id != kNone && events_[id].time > from; id = events_[id].cause) {
-        const Event& event = events_[id];
-        const Ticks waiting_since = event.cause == kNone ? Ticks() : events_[event.cause].time;
+    for (EventId id = last; id != kNone && (*this)[id].time > from; id = (*this)[id].cause) {
+        const Event& event = (*this)[id];
+        const Ticks waiting_since = event.cause == kNone ? Ticks() : (*this)[event.cause].time;
         const Ticks begin = std::max(from, waiting_since);
         if (begin < event.time) pieces.push_back({begin, event.time, event.owner, id});
     }
@@ -44,7 +44,7 @@ CausalLog::EventId CausalLog::latest(std::span<const EventId> candidates) const 
     EventId best = kNone;
     for (const EventId id : candidates) {
         if (id == kNone) continue;
-        SYSTOLE_CHECK(id < events_.size(), "no event {} in a log of {}", id, events_.size());
+        SYSTOLE_CHECK(id < size_, "no event {} in a log of {}", id, size_);
         if (best == kNone || released_after(id, best)) best = id;
     }
     return best;
@@ -52,7 +52,7 @@ CausalLog::EventId CausalLog::latest(std::span<const EventId> candidates) const 
 
 /// Whether `a` released later than `b`, or at the same time with a class that comes first.
 bool CausalLog::released_after(EventId a, EventId b) const {
-    const Event &first = events_[a], &second = events_[b];
+    const Event &first = (*this)[a], &second = (*this)[b];
     return first.time != second.time ? first.time > second.time : first.owner < second.owner;
 }
 

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <initializer_list>
 #include <span>
 #include <vector>
@@ -32,8 +31,8 @@ public:
     /// owner is Launch, whatever is given: nothing is known that could have been waited for.
     EventId add(Ticks time, EventId cause, SlotClass owner, std::uint32_t command);
 
-    const Event& operator[](EventId id) const { return events_[id]; }
-    std::size_t size() const { return events_.size(); }
+    const Event& operator[](EventId id) const { return blocks_[id / kBlock][id % kBlock]; }
+    std::size_t size() const { return size_; }
 
     /// One owned piece of a wait.
     struct Piece {
@@ -58,7 +57,9 @@ public:
 private:
     bool released_after(EventId a, EventId b) const;
 
-    std::deque<Event> events_;  // grows without copying what is there: a run has millions
+    static constexpr std::size_t kBlock = 1024;  // events: a power of two, as each is looked up
+    std::vector<std::vector<Event>> blocks_;     // grows without copying what is there: a run has millions
+    std::size_t size_ = 0;
 };
 static_assert(sizeof(CausalLog::Event) <= 24);
 
