@@ -4,45 +4,34 @@
 #include "sim/base/check.h"
 
 namespace systole {
-namespace {
-
-constexpr std::int64_t kMillion = 1'000'000;
-static_assert(kTicksPerSecond == kMillion * kMillion);
-
-/// Of products below which the two-step divisions stay within 64 bits: t / 10^6 * f and n / f * 10^12.
-/// Frequencies are at most 10^12.
-constexpr std::int64_t kFew = std::int64_t{1} << 62;
-
-}  // namespace
-
-ClockDomain::ClockDomain(Hertz frequency) : frequency_(frequency) {
+ClockDomain::ClockDomain(Hertz frequency)
+    : frequency_(frequency),
+      ticks_per_cycle_(static_cast<long double>(kTicksPerSecond) /
+                       static_cast<long double>(frequency.value())),
+      cycles_per_tick_(static_cast<long double>(frequency.value()) /
+                       static_cast<long double>(kTicksPerSecond)) {
     SYSTOLE_CHECK(frequency.value() >= 1 && frequency.value() <= kTicksPerSecond, "{} Hz", frequency.value());
 }
 
 Ticks ClockDomain::edge(Cycles n) const {
-    const std::int64_t f = frequency_.value();
-    if (n.value() >= 0 && n.value() / f < kFew / kTicksPerSecond) {
-        // n = q f + r, and r 10^6 = a f + b: n 10^12 / f = q 10^12 + a 10^6 + b 10^6 / f.
-        const std::int64_t r = n.value() % f * kMillion;
-        return Ticks(n.value() / f * kTicksPerSecond + r / f * kMillion + r % f * kMillion / f);
-    }
-    const Int128 t = Int128{n.value()} * kTicksPerSecond / frequency_.value();
-    SYSTOLE_CHECK(n.value() >= 0 && t <= Ticks::max().value(), "edge {} of {} Hz", n.value(),
-                  frequency_.value());
-    return Ticks(static_cast<std::int64_t>(t));
+    const long double about = static_cast<long double>(n.value()) * ticks_per_cycle_;
+    SYSTOLE_CHECK(n.value() >= 0 && about < static_cast<long double>(Ticks::max().value()) - 1,
+                  "edge {} of {} Hz", n.value(), frequency_.value());
+    // The greatest t with t * f <= n * 10^12. Multiplying is what takes no time.
+    const Int128 f = frequency_.value(), scaled = Int128{n.value()} * kTicksPerSecond;
+    auto t = static_cast<std::int64_t>(about);
+    while (t * f > scaled) --t;
+    while ((t + 1) * f <= scaled) ++t;
+    return Ticks(t);
 }
 
 Cycles ClockDomain::at_or_after(Ticks t) const {
     // The least n with floor(n * 10^12 / f) >= t, which is the least n with n * 10^12 >= t * f.
-    const std::int64_t f = frequency_.value();
-    if (t.value() >= 0 && t.value() / kMillion < kFew / f) {
-        // t = q 10^6 + r, and q f = a 10^6 + b: t f / 10^12 = a + (b 10^6 + r f) / 10^12.
-        const std::int64_t whole = t.value() / kMillion * f;
-        const std::int64_t rest = whole % kMillion * kMillion + t.value() % kMillion * f;
-        return Cycles(whole / kMillion + (rest + kTicksPerSecond - 1) / kTicksPerSecond);
-    }
     const Int128 product = Int128{t.value()} * frequency_.value();
-    return Cycles(static_cast<std::int64_t>((product + kTicksPerSecond - 1) / kTicksPerSecond));
+    auto n = static_cast<std::int64_t>(static_cast<long double>(t.value()) * cycles_per_tick_);
+    while (n * Int128{kTicksPerSecond} < product) ++n;
+    while ((n - 1) * Int128{kTicksPerSecond} >= product) --n;
+    return Cycles(n);
 }
 
 Cycles ClockDomain::at_or_before(Ticks t) const {

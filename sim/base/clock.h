@@ -27,6 +27,7 @@ public:
 
 private:
     Hertz frequency_;
+    long double ticks_per_cycle_, cycles_per_tick_;  // estimates, of which the exact answer is the neighbour
 };
 
 }  // namespace systole
