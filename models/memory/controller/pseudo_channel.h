@@ -384,10 +384,10 @@ private:
     Cycles no_stream_before_;  // it was tried and did not last
 
     Wishes wishes_;
-    Choice column_;  // the first, when it was last asked whether a stream can begin with it
-    Choice chosen_;  // the best of all columns and rows as last computed …
+    Choice column_;              // the first, when it was last asked whether a stream can begin with it
+    Choice chosen_;              // the best of all columns and rows as last computed …
     bool chosen_known_ = false;  // … since when no bank has come to want anything else
-    Choice other_;   // what is neither, or a column changed by the page policy
+    Choice other_;               // what is neither, or a column changed by the page policy
     const Choice* next_ = &kUndecided;  // the best of all: one of these, as copying costs more than choosing
     bool next_known_ = false;
     Stats stats_;
