@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/devices/systolic/machine/program_counts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "sim/base/check.h"
@@ -36,39 +38,35 @@ ProgramCounts::ProgramCounts(const Program& program, const SystolicSpec& spec, P
                              std::size_t layers)
     : spec_(spec) {
     const auto end = static_cast<std::int32_t>(layers);
-    count_issue(program, launch, end);
-    std::vector<Transfers> transfers(static_cast<std::size_t>(kSharedUnits + 2 * spec.mxu.count));
-    std::vector<Passes> passes(static_cast<std::size_t>(spec.mxu.count));
-    Count commands{"vector", "commands"}, macs{"vector", "macs"};
+    Units units(unit_numbers(spec.cores, spec.mxu.count));
+    std::vector<Issue> issues(static_cast<std::size_t>(spec.cores));
     for (const Command& command : program.commands) {
+        count(command, launch, end, issues[static_cast<std::size_t>(core_of(command.unit))]);
         if (command.layer >= end) continue;
+        Unit& unit = units[command.unit];
         switch (unit_kind(command.unit)) {
             case UnitKind::Vector:
-                ++commands.value;
-                macs.value += program.vector(command).macs;
+                ++unit.commands;
+                unit.passes.sum.macs += program.vector(command).macs;
                 break;
             case UnitKind::Matrix:
-                count(program.pass(command), passes[static_cast<std::size_t>(mxu_of(command.unit))]);
+                count(program.pass(command), unit.passes);
                 break;
             default:
-                count(program.transfer(command), transfers[command.unit]);
+                count(program.transfer(command), unit.transfers);
         }
     }
-    counts_.insert(counts_.end(), {commands, macs});
-    list(transfers, passes);
+    for (int core = 0; core < spec.cores; ++core) list(core, units, issues[static_cast<std::size_t>(core)]);
+    list_ends();
 }
 
-/// As the sequencer does: a launch where the first command of a layer beyond all before it is fetched.
-void ProgramCounts::count_issue(const Program& program, Protocol::Launch launch, std::int32_t layers) {
-    Count issued{"sequencer", "issued"}, launches{"sequencer", "launches"};
-    std::int32_t launched = -1;
-    for (const Command& command : program.commands) {
-        if (command.layer < layers) ++issued.value;
-        const bool pays = launched < 0 || (launch == Protocol::Launch::Stream && command.layer > launched);
-        if (pays && launch != Protocol::Launch::None && command.layer < layers) ++launches.value;
-        launched = std::max(launched, command.layer);
-    }
-    counts_ = {issued, launches};
+/// As a core's sequencer does: a launch where the first command of a layer beyond all before it is fetched.
+void ProgramCounts::count(const Command& command, Protocol::Launch launch, std::int32_t layers, Issue& core) {
+    if (command.layer < layers) ++core.issued;
+    const bool pays =
+        core.launched < 0 || (launch == Protocol::Launch::Stream && command.layer > core.launched);
+    if (pays && launch != Protocol::Launch::None && command.layer < layers) ++core.launches;
+    core.launched = std::max(core.launched, command.layer);
 }
 
 void ProgramCounts::count(const Transfer& transfer, Transfers& unit) {
@@ -117,13 +115,24 @@ void ProgramCounts::count(const MatrixPass& pass, Passes& unit) const {
     }
 }
 
-void ProgramCounts::list(const std::vector<Transfers>& transfers, const std::vector<Passes>& passes) {
-    for (UnitIndex unit = 0; unit < kSharedUnits; ++unit)
-        if (unit_kind(unit) != UnitKind::Vector) list(unit_name(unit), transfers[unit]);
+void ProgramCounts::list(int core, const Units& units, const Issue& issue) {
+    const std::string sequencer = spec_.cores > 1 ? fmt::format("core{}.sequencer", core) : "sequencer";
+    counts_.insert(counts_.end(),
+                   {{sequencer, "issued", issue.issued}, {sequencer, "launches", issue.launches}});
+    for (std::size_t kind = 0; kind < kSharedUnits; ++kind) {
+        const UnitIndex index = unit_index(static_cast<UnitKind>(kind), 0, core);
+        const std::string path = unit_name(index, spec_.cores);
+        if (unit_kind(index) != UnitKind::Vector)
+            list(path, units[index].transfers);
+        else
+            counts_.insert(counts_.end(), {{path, "commands", units[index].commands},
+                                           {path, "macs", units[index].passes.sum.macs}});
+    }
     for (int mxu = 0; mxu < spec_.mxu.count; ++mxu) {
-        const std::string path = unit_name(unit_index(UnitKind::Matrix, mxu));
-        const Passes& unit = passes[static_cast<std::size_t>(mxu)];
-        list(path + ".weights", transfers[unit_index(UnitKind::Weights, mxu)]);
+        const UnitIndex matrix = unit_index(UnitKind::Matrix, mxu, core);
+        const std::string path = unit_name(matrix, spec_.cores);
+        const Passes& unit = units[matrix].passes;
+        list(path + ".weights", units[unit_index(UnitKind::Weights, mxu, core)].transfers);
         counts_.insert(counts_.end(), {{path, "passes", unit.passes},
                                        {path, "tiles", unit.tiles},
                                        {path, "macs", unit.sum.macs},
@@ -131,6 +140,10 @@ void ProgramCounts::list(const std::vector<Transfers>& transfers, const std::vec
                                        {path, "filter_reads", unit.sum.filter_reads},
                                        {path, "ofmap_writes", unit.sum.ofmap_writes}});
     }
+}
+
+/// Of the memory and the links, which all cores share.
+void ProgramCounts::list_ends() {
     counts_.insert(counts_.end(), {{"host_link", "bytes_down", host_.bytes_out},
                                    {"host_link", "bytes_up", host_.bytes_in},
                                    {"chip_link", "bytes_in", chips_.bytes_out},

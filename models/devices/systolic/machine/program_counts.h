@@ -51,11 +51,24 @@ private:
     struct End {
         std::int64_t bytes_out = 0, bytes_in = 0, bursts_out = 0, bursts_in = 0;
     };
-    void count_issue(const Program& program, Protocol::Launch launch, std::int32_t layers);
+    /// Of a unit, whatever its kind; a vector unit's MACs are those of `passes`.
+    struct Unit {
+        Transfers transfers;
+        Passes passes;
+        std::int64_t commands = 0;
+    };
+    using Units = std::vector<Unit>;  ///< by number
+    /// Of a core's sequencer.
+    struct Issue {
+        std::int64_t issued = 0, launches = 0;
+        std::int32_t launched = -1;  ///< the last layer
+    };
+    static void count(const Command& command, Protocol::Launch launch, std::int32_t layers, Issue& core);
     void count(const Transfer& transfer, Transfers& unit);
     std::int64_t bursts(const Transfer& transfer, const Region& region, bool source) const;
     void count(const MatrixPass& pass, Passes& unit) const;
-    void list(const std::vector<Transfers>& transfers, const std::vector<Passes>& passes);
+    void list(int core, const Units& units, const Issue& issue);
+    void list_ends();
     void list(const std::string& path, const Transfers& unit);
 
     const SystolicSpec& spec_;
