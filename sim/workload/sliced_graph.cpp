@@ -155,8 +155,9 @@ std::optional<std::int64_t> batch_of(const Graph& graph, const Layer& layer) {
     const auto has_it = [&](TensorId id) {
         const Tensor& tensor = graph.tensors[id];
         const TensorRole role = graph.tensors[root(graph, id)].role;
+        const bool whole_bytes = bits_of(tensor.dtype).value() * tensor.shape.back() % 8 == 0;
         return (role == TensorRole::Activation || role == TensorRole::Input) && tensor.shape.size() > 1 &&
-               tensor.shape.front() == batch;
+               tensor.shape.front() == batch && whole_bytes;
     };
     if (layer.inputs.empty() || batch < 2 || !has_it(layer.output) ||
         !std::ranges::all_of(layer.inputs, has_it) || !slice_of(layer.op, batch, batch))

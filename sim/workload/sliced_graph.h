@@ -24,7 +24,8 @@ struct SlicedRun {
 std::optional<Operator> slice_of(const Operator& op, std::int64_t batch, std::int64_t count);
 
 /// Items in the batch of a layer that can run part by part: the first dimension of its activations, of which
-/// none is a cache, none is a single row, and all have it. Nothing for other layers.
+/// none is a cache, none is a single row, all have it, and rows of all are whole bytes. Nothing for other
+/// layers.
 std::optional<std::int64_t> batch_of(const Graph& graph, const Layer& layer);
 
 /// Who of a run's tensors is read only inside it: such a tensor has a place of its own for each part. By

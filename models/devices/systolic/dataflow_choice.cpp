@@ -49,6 +49,7 @@ struct Tried {
     double bound;
     std::optional<std::int64_t> cycles = {};  ///< nothing: it cannot be the fastest
     RunOutcome outcome = {};
+    bool refused = false;  ///< it cannot run so
 };
 
 class ChoosingDevice final : public Device {
@@ -120,12 +121,20 @@ private:
         }
         std::ranges::stable_sort(tried, {}, &Tried::bound);
         std::optional<std::int64_t> least;
+        std::optional<UserError> refusal;  ///< the first
         for (Tried& next : tried) {
             if (least && next.bound >= real(*least)) continue;
-            next.outcome = of(next.dataflow).run(graph, options);
+            try {
+                next.outcome = of(next.dataflow).run(graph, options);
+            } catch (const UserError& error) {
+                if (!refusal) refusal = error;
+                next.refused = true;
+                continue;
+            }
             next.cycles = next.outcome.result.total.cycles.value();
             least = std::min(least.value_or(*next.cycles), *next.cycles);
         }
+        if (!least) throw *refusal;
         std::ranges::sort(tried, {}, &Tried::dataflow);
         return tried;
     }
@@ -136,13 +145,16 @@ private:
                                         [&](const Tried& one) { return one.cycles.value_or(never); });
     }
 
-    /// "141,000 cycles in ws, 130,000 in os, at least 260,000 in is".
+    /// "141,000 cycles in ws, at least 260,000 cycles in os, impossible in is".
     static std::string why(const std::vector<Tried>& tried) {
         std::vector<std::string> all;
-        for (const Tried& one : tried)
-            all.push_back(fmt::format("{}{}{} in {}", one.cycles ? "" : "at least ",
-                                      with_thousands(one.cycles.value_or(std::llround(one.bound))),
-                                      all.empty() ? " cycles" : "", to_string(one.dataflow)));
+        for (const Tried& one : tried) {
+            const std::string number = with_thousands(one.cycles.value_or(std::llround(one.bound)));
+            const std::string cycles =
+                one.refused ? "impossible"
+                            : fmt::format("{}{} cycles", one.cycles ? "" : "at least ", number);
+            all.push_back(fmt::format("{} in {}", cycles, to_string(one.dataflow)));
+        }
         return fmt::format("{}", fmt::join(all, ", "));
     }
 

@@ -125,6 +125,45 @@ class Mapping(ProgramTest):
         self.assertIn("slices:\n  - {first: conv1, last: ", self.read("on/mapping.yaml").decode())
         self.assertNotIn("slices", self.read("off/mapping.yaml").decode())
 
+    def test_slices_never_cost_much_where_the_machine_chooses_them(self):
+        for trace, batch in (("efficientnet", 2), ("efficientnet", 4), ("mobilenet_v2", 2), ("mobilenet_v2", 4),
+                             ("resnet50", 2), ("resnet50", 4), ("vgg16", 2), ("bert_base", 4)):
+            with self.subTest(trace=trace, batch=batch):
+                cycles = {flag: json.loads(self.answer("run", "tpu_v4", trace, "--set", f"workload.batch={batch}", "--set",
+                                                       f"placement.slice={flag}", "--format", "json"))
+                          ["devices"][0]["total"]["cycles"] for flag in ("on", "off")}
+                self.assertLess(cycles["on"], 1.02 * cycles["off"])
+
+    def test_a_batch_of_any_size_is_sliced_or_left_alone_at_once(self):
+        trace = self.write("chain.yaml", "trace: chain\ninputs: {x: {shape: [30011, 64], dtype: bf16}}\nlayers:\n"
+                                         "  - {name: a, op: activation, function: gelu}\n"
+                                         "  - {name: b, op: elementwise, kind: add, in: [a, x]}\n"
+                                         "  - {name: c, op: elementwise, kind: add, in: [a, b]}\noutputs: [c]\n")
+        self.answer("run", "tpu_v4", trace)
+        self.assertIn("needs", self.refusal("run", "tpu_v4", "dlrm", "--set", "workload.batch=1000000007"))
+
+    def test_slices_are_whole_bytes(self):
+        trace = self.write("small.yaml", "trace: small\ninputs: {x: {shape: [6, 3, 5], dtype: int4}}\nlayers:\n"
+                                         "  - {name: a, op: softmax}\n"
+                                         "  - {name: b, op: activation, function: relu}\noutputs: [b]\n")
+        mapping = self.write("m.yaml", "mapping: x\nslices:\n  - {first: a, last: b, count: 6}\nlayers: {}\n")
+        self.assertIn("'a' has no batch", self.refusal("run", "tpu_v4", trace, "--mapping", mapping))
+
+    def test_a_dataflow_in_which_a_network_cannot_run_is_not_chosen(self):
+        trace = self.write("up.yaml", "trace: up\ninputs: {x: {shape: [4, 14, 14, 64], dtype: bf16}}\nlayers:\n"
+                                      "  - {name: a, op: conv2d, filters: 64, kernel: 3, pad: 1}\n"
+                                      "  - {name: up, op: conv_transpose, filters: 32, kernel: 2, stride: 2}\n"
+                                      "  - {name: b, op: conv2d, filters: 16, kernel: 1}\noutputs: [b]\n")
+        mapping = self.write("m.yaml", "mapping: x\nslices:\n  - {first: up, last: up, count: 2}\nlayers: {}\n")
+        for flow in ("is", "auto"):
+            self.answer("run", "tpu_v4", trace, "--mapping", mapping, "--set", f"mxu.dataflow={flow}")
+
+    def test_a_program_with_joined_work_is_read_back(self):
+        self.write("p.txt", self.answer("lower", "tpu_v4", "resnet50"))
+        run = [json.loads(self.answer("run", "tpu_v4", *what, "--format", "json"))["devices"][0]["total"]["cycles"]
+               for what in (("resnet50",), ("--program", "p.txt"))]
+        self.assertEqual(run[0], run[1])
+
     def test_slices_that_cannot_be_are_refused(self):
         for run, settings, reason in (
                 ("first: conv1, last: fd, count: 2", (), "m.yaml:3:5: error: 'resnet50' has no layer 'fd' (did you mean 'fc'?)"),
@@ -133,6 +172,7 @@ class Mapping(ProgramTest):
                 ("first: pool1, last: conv1, count: 2", (), "the last layer comes before the first"),
                 ("first: stage3.0.add, last: stage3.1.add, count: 2", (), "'stage3.0.add' is no layer of its own"),
                 ("first: conv1, last: pool1, count: 1", (), "'count'"),
+                ("first: conv1, last: pool1, count: 128", (), "at most 64 are simulated"),
                 ("first: conv1, count: 2", (), "'last' is missing"),
                 ("first: conv1, last: pool1, count: 2", ("--set", "placement.slice=off"),
                  "'slices' needs a machine with placement.slice: on"),
@@ -153,8 +193,8 @@ class Mapping(ProgramTest):
                                                "json"))["devices"][0]["total"]["cycles"] for flow in ("ws", "os", "is")}
         best = min(cycles, key=cycles.get)
         text = self.answer("run", "tpu_v4", trace, *auto, "-o", "auto")
-        self.assertIn(f"Chosen: mxu.dataflow={best} ({cycles['ws']:,} cycles in ws, {cycles['os']:,} in os, "
-                      f"{cycles['is']:,} in is).", text)
+        self.assertIn(f"Chosen: mxu.dataflow={best} ({cycles['ws']:,} cycles in ws, {cycles['os']:,} cycles in os, "
+                      f"{cycles['is']:,} cycles in is).", text)
         result = json.loads(self.read("auto/result.json"))["devices"][0]
         self.assertEqual((result["total"]["cycles"], result["choices"][0]["value"]), (cycles[best], best))
         self.assertTrue(self.read("auto/mapping.yaml").decode().splitlines()[1] == f"dataflow: {best}")

@@ -10,15 +10,20 @@
 
 #include "models/devices/systolic/lowering/extents.h"
 #include "models/devices/systolic/lowering/tiling.h"
+#include "models/devices/systolic/lowering/vector_cost.h"
 
 namespace systole::systolic {
 namespace {
 
 /// Longest run that is looked at; behind it the next one begins.
-constexpr std::size_t kLongestRun = 96;
+constexpr std::size_t kLongestRun = 64;
 /// Turns of a repeated block from which on one stands for others (sim/device/reuse.h): those stay as they
 /// are.
 constexpr std::size_t kManyTurns = 16;
+/// Each part has commands of its own, and every layer of every part is mapped and placed.
+constexpr std::int64_t kMostSlices = 64;
+/// The share of the memory's peak that layers bound by it reach here.
+constexpr double kReached = 0.8;
 /// Savings below this share of the time are within what the estimate may be off.
 constexpr double kWorthIt = 0.02;
 
@@ -35,7 +40,7 @@ public:
     Estimate(const Graph& graph, const SystolicSpec& spec, const Protocol& protocol)
         : graph_(graph), spec_(spec), inputs_from_host_(protocol.inputs_at == Protocol::Where::Host) {
         const auto clock = static_cast<double>(spec.core_clock.value());
-        bytes_per_cycle_ = static_cast<double>(spec.memory.peak().value()) / clock;
+        bytes_per_cycle_ = kReached * static_cast<double>(spec.memory.peak().value()) / clock;
         host_bytes_per_cycle_ = static_cast<double>(spec.host.peak().value()) / clock;
         for (const Layer& layer : graph.layers) batches_.push_back(batch_of(graph, layer));
         last_read_.resize(graph.tensors.size());
@@ -70,18 +75,38 @@ public:
     double unit_cycles(const Layer& layer, std::int64_t count) const {
         const MxuSpec& mxu = spec_.mxu;
         const Extents e = extents_of(layer.op);
-        const auto lanes = static_cast<double>(elements(graph_.tensors[layer.output].shape)) /
-                           static_cast<double>(spec_.cores * spec_.vector.lanes);
-        if (e.m == 0) return lanes;
+        const double lanes =
+            static_cast<double>(lane_work(layer)) / static_cast<double>(spec_.cores * spec_.vector.lanes);
+        const Cycles start = spec_.vector.startup + spec_.dma.setup_cycles + spec_.sequencer.issue_cycles;
+        if (e.m == 0) return lanes + static_cast<double>(count * start.value());
         const double passes = static_cast<double>(e.items * ceil_div(e.k, mxu.rows)) *
                               static_cast<double>(ceil_div(e.n, mxu.cols));
         const double vectors =
             static_cast<double>(std::max<std::int64_t>(mxu.rows, ceil_div(e.m, count * spec_.cores)));
         const double parts = static_cast<double>(count);
-        return parts * (passes * vectors / mxu.count + 2 * mxu.rows + mxu.cols);
+        return parts * (2 * mxu.rows + mxu.cols) + std::max(parts * passes * vectors / mxu.count, lanes);
     }
 
 private:
+    /// Lane-cycles of a layer on the vector unit: of a matrix product, those of its drains.
+    std::int64_t lane_work(const Layer& layer) const {
+        const VectorSpec::Cost& cost = spec_.vector.cost;
+        const std::int64_t out = elements(graph_.tensors[layer.output].shape);
+        const auto post = [&](const auto& op) {
+            const auto joined = layer.joined ? std::optional(layer.joined->post) : std::nullopt;
+            return out * drain_cost(spec_.vector, op.bias ? 1 : 0, op.post, joined);
+        };
+        if (const auto* conv = std::get_if<Conv2d>(&layer.op))
+            return conv->depthwise() ? out * conv->taps() * cost.mac : post(*conv);
+        if (const auto* matmul = std::get_if<MatMul>(&layer.op)) return post(*matmul);
+        if (const auto* pool = std::get_if<Pool>(&layer.op)) return out * pool->window_h * pool->window_w;
+        if (const auto* norm = std::get_if<Norm>(&layer.op)) return out * norm_cost(cost, norm->kind);
+        if (std::holds_alternative<Softmax>(layer.op)) return out * softmax_cost(cost);
+        if (const auto* activation = std::get_if<Activation>(&layer.op))
+            return out * std::max<std::int64_t>(1, function_cost(cost, activation->function));
+        return out;
+    }
+
     const Graph& graph_;
     const SystolicSpec& spec_;
     bool inputs_from_host_;
@@ -173,11 +198,11 @@ private:
     double host_ = 0;             // cycles for inputs
 };
 
-/// Parts that a batch can be cut into.
+/// Parts that a batch can be cut into, of up to kMostSlices those that lie well apart.
 std::vector<std::int64_t> divisors(std::int64_t batch) {
-    std::vector<std::int64_t> all;
-    for (std::int64_t count = 1; count <= batch; ++count)
-        if (batch % count == 0) all.push_back(count);
+    std::vector<std::int64_t> all{1};
+    for (std::int64_t count = 2; count <= std::min(batch, kMostSlices); ++count)
+        if (batch % count == 0 && 2 * count >= 3 * all.back()) all.push_back(count);
     return all;
 }
 
@@ -229,6 +254,8 @@ std::vector<SlicedRun> by_hand(const Graph& graph, const std::vector<NamedSlices
         for (const auto& [found, name] : {std::pair(first, wanted.first), std::pair(last, wanted.last)})
             if (found == graph.layers.end())
                 refuse_slices(wanted, fmt::format("'{}' is no layer of its own, it joins another", name));
+        if (wanted.count > kMostSlices)
+            refuse_slices(wanted, fmt::format("at most {} are simulated", kMostSlices));
         if (last < first) refuse_slices(wanted, "the last layer comes before the first");
         const SlicedRun run{static_cast<std::size_t>(first - graph.layers.begin()),
                             static_cast<std::size_t>(last - first) + 1, wanted.count};

@@ -121,6 +121,17 @@ std::int64_t weight_bytes(const Graph& graph, const Layer& layer, const LayerPla
     return sum;
 }
 
+/// The next part of a layer's batch arrives while this one is worked on.
+void fetch_next_part(TensorFlow& flow, const Graph& graph, const Layer& layer) {
+    if (!layer.slice) return;
+    for (const TensorId input : layer.inputs) {
+        const Tensor& part = graph.tensors[input];
+        if (!part.view_of) continue;
+        const Bytes behind = stored_bytes(graph.tensors[*part.view_of]) - part.view_offset;
+        flow.fetch(input, 0, std::min(behind, stored_bytes(part) * 2).value());
+    }
+}
+
 /// A type at which the matrix units' capacity can be counted: the layer's own, or else the first they have.
 DType capacity_dtype(const MxuSpec& mxu, const LayerPlan& plan) {
     const DType dtype = plan.dtype;
@@ -222,6 +233,7 @@ Lowered lower_at(std::vector<Placement> placements, const Graph& graph, const Sy
                                 capacity_dtype(spec.mxu, planned), planned.second_dtype});
         lowered.weights.emplace_back(weight_bytes(graph, layer, planned));
         compulsory += lowered.weights.back().value();
+        fetch_next_part(chip.flow, graph, layer);
         pipeline.run(steps_of(cores, planned, index), index);
     }
     pipeline.finish();

@@ -70,7 +70,7 @@ PaddingMargin padding_margin(const Graph& graph, const SystolicSpec& spec) {
         const std::optional<Reach> beyond = reach_of(layer.op);
         if (!beyond) continue;
         if (std::holds_alternative<ConvTranspose>(layer.op) && drains_columns(spec.mxu))
-            margin.unfit[layer.output] = true;
+            margin.unfit[graph.tensors[layer.output].view_of.value_or(layer.output)] = true;
         const TensorId input = layer.inputs.at(0);
         const std::int64_t pixel = row_bytes(graph.tensors[input].dtype, beyond->in_c).value();
         const auto reach = checked_mul(beyond->rows, (beyond->in_w + 1) * pixel);
