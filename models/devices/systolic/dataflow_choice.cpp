@@ -120,6 +120,7 @@ private:
             tried.push_back({dataflow, least_array_cycles(graph, mxu)});
         }
         std::ranges::stable_sort(tried, {}, &Tried::bound);
+        if (total_macs(graph) == Macs(0)) tried.resize(1);  // no array works
         std::optional<std::int64_t> least;
         std::optional<UserError> refusal;  ///< the first
         for (Tried& next : tried) {

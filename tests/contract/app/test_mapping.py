@@ -122,7 +122,10 @@ class Mapping(ProgramTest):
         totals = [json.loads(self.read(f"{name}/result.json"))["devices"][0]["total"] for name in ("on", "off")]
         self.assertLess(totals[0]["cycles"], 0.8 * totals[1]["cycles"])
         self.assertLess(totals[0]["bytes"]["dram_read"], totals[1]["bytes"]["dram_read"])
-        self.assertIn("slices:\n  - {first: conv1, last: ", self.read("on/mapping.yaml").decode())
+        mapping = self.read("on/mapping.yaml").decode()
+        self.assertIn("slices:\n  - {first: conv1, last: ", mapping)
+        fused = next(line for line in mapping.splitlines() if line.startswith("fused: "))
+        self.assertEqual(fused.count("stage2.0.add"), 1)
         self.assertNotIn("slices", self.read("off/mapping.yaml").decode())
 
     def test_slices_never_cost_much_where_the_machine_chooses_them(self):

@@ -59,7 +59,7 @@ Graph fused_graph(const Graph& graph, const SystolicSpec& spec, const Mapping* m
 std::vector<std::string> joined_layers(const Graph& graph) {
     std::vector<std::string> joined;
     for (const Layer& layer : graph.layers)
-        if (layer.joined) joined.push_back(layer.joined->name);
+        if (layer.joined && (!layer.slice || layer.slice->index == 0)) joined.push_back(layer.joined->name);
     return joined;
 }
 
