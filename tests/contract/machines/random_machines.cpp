@@ -5,27 +5,17 @@
 #include <limits>
 
 #include "models/devices/systolic/dataflow_choice.h"
-#include "models/devices/systolic/spec/spec.h"
 #include "models/devices/systolic/systolic_device.h"
 #include "sim/account/writers.h"
-#include "sim/config/config.h"
 #include "sim/workload/trace.h"
+#include "tests/support/device_text.h"
 #include "tests/support/random_machine.h"
 
 namespace systole {
 namespace {
 
-using Settings = std::vector<std::pair<std::string, std::string>>;
-
-config::Config config_of(const std::string& text, const Settings& settings) {
-    const auto presets = [](const std::string& name, const SourceMark&) {
-        return config::load_yaml("configs/memory/" + name + ".yaml");
-    };
-    config::Config config = config::Config::from_document(config::parse_yaml(text, "random.yaml"), presets);
-    for (const auto& [path, value] : settings) config.set(path, value);
-    config.root().text("kind", "device kind");
-    return config;
-}
+using test::config_of;
+using test::Settings;
 
 std::unique_ptr<Device> make(const std::string& text, const Settings& settings) {
     config::Config config = config_of(text, settings);
@@ -113,8 +103,7 @@ TEST_CASE("a dataflow that is chosen is the fastest, and no run is shorter than 
                 const std::string only = "mxu.dataflow";
                 const DeviceResult result =
                     make(device_text, {from_pad, {only, dataflow}})->run(graph, options).result;
-                config::Config config = config_of(device_text, {from_pad, {only, dataflow}});
-                const auto spec = systolic::read_systolic_spec(config, "random");
+                const auto spec = test::spec_of(device_text, {from_pad, {only, dataflow}});
                 CHECK(static_cast<double>(result.total.cycles.value()) >=
                       systolic::least_array_cycles(graph, spec.mxu));
                 least = std::min(least, result.total.cycles.value());

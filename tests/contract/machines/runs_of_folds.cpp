@@ -9,24 +9,13 @@
 #include "models/devices/systolic/machine/results.h"
 #include "sim/kernel/kernel.h"
 #include "sim/workload/trace.h"
+#include "tests/support/device_text.h"
 #include "tests/support/random_machine.h"
 
 namespace systole::systolic {
 namespace {
 
-using Settings = std::vector<std::pair<std::string, std::string>>;
-
-SystolicSpec spec_of(const std::string& text, const Settings& settings) {
-    const auto presets = [](const std::string& name, const SourceMark&) {
-        return config::load_yaml("configs/memory/" + name + ".yaml");
-    };
-    config::Config config = config::Config::from_document(config::parse_yaml(text, "random.yaml"), presets);
-    for (const auto& [path, value] : settings) config.set(path, value);
-    config.root().text("kind", "device kind");
-    SystolicSpec spec = read_systolic_spec(config, "random");
-    config.finish();
-    return spec;
-}
+using test::spec_of;
 
 DeviceResult run(const Program& program, const SystolicSpec& spec) {
     const FreshKernel kernel;
@@ -102,7 +91,7 @@ TEST_CASE("runs of folds change neither cycles nor classes nor bytes", "[machine
         // A run takes one place in the queue and is issued once, so both must cost nothing. Every third
         // queue is bounded: no runs then.
         const bool bounded = seed % 3 == 0;
-        const Settings settings{
+        const test::Settings settings{
             {"mxu.dataflow", seed % 2 ? "ws" : "is"},
             {"mxu.weight_fifo_tiles", "0"},
             {"mxu.weight_source", "scratchpad"},

@@ -6,12 +6,11 @@
 #include "models/devices/systolic/lowering/lower.h"
 #include "models/devices/systolic/machine/machine.h"
 #include "models/devices/systolic/machine/program_counts.h"
-#include "models/devices/systolic/spec/spec.h"
 #include "sim/base/error.h"
-#include "sim/config/config.h"
 #include "sim/kernel/kernel.h"
 #include "sim/workload/shorter_graph.h"
 #include "sim/workload/trace.h"
+#include "tests/support/device_text.h"
 #include "tests/support/random_machine.h"
 
 namespace systole::systolic {
@@ -31,17 +30,6 @@ layers:
   - {name: out, op: matmul, n: 8}
 outputs: [out]
 )";
-
-SystolicSpec spec_of(const std::string& text) {
-    const auto presets = [](const std::string& name, const SourceMark&) {
-        return config::load_yaml("configs/memory/" + name + ".yaml");
-    };
-    config::Config config = config::Config::from_document(config::parse_yaml(text, "random.yaml"), presets);
-    config.root().text("kind", "device kind");
-    SystolicSpec spec = read_systolic_spec(config, "random");
-    config.finish();
-    return spec;
-}
 
 struct Counted {
     Program program;
@@ -71,7 +59,7 @@ TEST_CASE("a turn's commands count what a run with that turn has counted more", 
         std::optional<SystolicSpec> spec;
         Counted five, three;
         try {
-            spec = spec_of(text);
+            spec = test::spec_of(text);
             five = run(shorten(graph, {5}).graph, *spec, protocol);
             three = run(shorten(graph, {3}).graph, *spec, protocol);
         } catch (const UserError&) {

@@ -10,19 +10,14 @@
 #include "sim/kernel/kernel.h"
 #include "sim/workload/trace.h"
 #include "tests/contract/wave/seen.h"
+#include "tests/support/device_text.h"
 #include "tests/support/random_machine.h"
 
 namespace systole::systolic {
 namespace {
 
 SystolicSpec read(const std::string& text, EngineKind engine) {
-    const auto presets = [](const std::string& name, const SourceMark&) {
-        return config::load_yaml("configs/memory/" + name + ".yaml");
-    };
-    config::Config config = config::Config::from_document(config::parse_yaml(text, "random.yaml"), presets);
-    config.root().text("kind", "device kind");
-    SystolicSpec spec = read_systolic_spec(config, "random");
-    config.finish();
+    SystolicSpec spec = test::spec_of(text);
     spec.mxu.engine = engine;
     return spec;
 }

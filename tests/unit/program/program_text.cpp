@@ -1,44 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
-
-#include "models/devices/systolic/program/program_reader.h"
-#include "tests/support/machines.h"
+#include "tests/unit/program/small_program.h"
 
 namespace systole::systolic {
 namespace {
 
-const std::string kProgram = R"(systole-program 2
-trace "with \"quotes\""
-array dataflow=ws
-layer "fc" op=matmul macs=128 compulsory_dram=80 dtype=int8 mapping="by hand"
-stream levels=1*0,2*64,4*4 segments=0+2,32+2
-host_in layer=0 from=host:0 to=dram:4096 rows=1 row_bytes=32 operand=activations
-load layer=0 from=dram:4096 to=scratchpad:0 rows=2 row_bytes=16 from_stride=16 to_stride=64 operand=activations after=host_in:1
-weights0 layer=0 from=scratchpad:24576 to=weight_fifo:0 rows=1 row_bytes=16 operand=weights
-mxu0 layer=0 left=0:0 m=8 k=4 n=4 accumulator=0 mode=set tile=next dtype=int8 batch=1 m0=2 k0=3 n0=4 after=load:1,weights0:1
-vector layer=0 elements=32 lane_cycles=32 read=0 written=32 macs=0 operand=outputs mxu=0 accumulator=0 rows=8 cols=4 batch=1 m0=2 n0=4 after=mxu0:1
-)";
-
-Program parse(const std::string& text) {
-    return parse_program(text, "p.txt", test::small_machine(4, 4));
-}
-
-/// The program with one piece of text replaced.
-std::string with(const std::string& what, const std::string& instead) {
-    std::string text = kProgram;
-    const std::size_t at = text.find(what);
-    REQUIRE(at != std::string::npos);
-    return text.replace(at, what.size(), instead);
-}
-
-void check_refused(const std::string& text, const std::string& message) {
-    try {
-        parse(text);
-        FAIL("not refused: " << message);
-    } catch (const UserError& error) {
-        CHECK_THAT(error.what(), Catch::Contains(message));
-    }
-}
+using test::check_refused;
+using test::kProgram;
+using test::parse;
+using test::with;
 
 }  // namespace
 
@@ -54,67 +23,6 @@ TEST_CASE("a program reads back as it was written", "[program]") {
     CHECK(parse(to_text(program)).vector_work == program.vector_work);
     CHECK(parse(to_text(program)).passes == program.passes);
     CHECK(parse(to_text(program)).transfers == program.transfers);
-}
-
-TEST_CASE("units of a chip of several cores are named with their core", "[program]") {
-    SystolicSpec spec = test::small_machine(4, 4);
-    spec.cores = 2;
-    const auto parse_for = [&](const std::string& text) { return parse_program(text, "p.txt", spec); };
-    std::string text = kProgram;
-    for (const char* const unit : {"host_in ", "load ", "weights0 ", "mxu0 ", "vector "})
-        text.replace(text.find(std::string("\n") + unit), 1, "\ncore1.");
-    for (const char* const token : {"after=host_in", "after=load", ",weights0:1", "after=mxu0"}) {
-        const std::size_t at = text.find(token);
-        text.insert(text.find_first_of("=,", at) + 1, "core1.");
-    }
-    text.replace(text.find("dataflow=ws"), 11, "dataflow=ws cores=2");
-    const Program program = parse_for(text);
-    CHECK(program.cores == 2);
-    CHECK(program.commands.back().unit == unit_index(UnitKind::Vector, 0, 1));
-    CHECK(program.tokens.back() == Token{unit_index(UnitKind::Matrix, 0, 1), 1});
-    CHECK(to_text(program) == to_text(parse_for(to_text(program))));
-
-    const auto check_refused_for = [&](const std::string& wrong, const std::string& message) {
-        try {
-            parse_for(wrong);
-            FAIL("not refused: " << message);
-        } catch (const UserError& error) {
-            CHECK_THAT(error.what(), Catch::Contains(message));
-        }
-    };
-    const auto changed = [&](const std::string& what, const std::string& instead) {
-        std::string other = text;
-        return other.replace(other.find(what), what.size(), instead);
-    };
-    check_refused_for(kProgram, "the program is for 1 core, and this machine has 2 (core.count)");
-    check_refused_for(changed("cores=2", "cores=3"), "the program is for 3 cores, and this machine has 2");
-    check_refused_for(changed("cores=2", "cores=0"), "cores");
-    check_refused_for(changed("core1.vector", "vector"), "unknown unit 'vector'");
-    check_refused_for(changed("core1.vector", "core2.vector"), "unknown unit 'core2.vector'");
-    check_refused_for(changed("after=core1.mxu0:1", "after=mxu0:1"), "with a unit of this machine");
-    check_refused_for(changed("core1.weights0 layer", "core0.weights0 layer"),
-                      "core1.weights0 loads 0 tiles, the passes of core1.mxu0 use 1");
-    check_refused(text, "the program is for 2 cores, and this machine has 1 (core.count)");
-}
-
-TEST_CASE("every unit of every core has a number of its own", "[program]") {
-    std::vector<bool> seen(unit_numbers(kMostCores, kMostMxus));
-    const auto visit = [&](UnitKind kind, int mxu, int core) {
-        const UnitIndex unit = unit_index(kind, mxu, core);
-        REQUIRE(unit < seen.size());
-        CHECK_FALSE(seen[unit]);
-        seen[unit] = true;
-        CHECK(unit_kind(unit) == kind);
-        CHECK(core_of(unit) == core);
-        if (kind >= UnitKind::Weights) CHECK(mxu_of(unit) == mxu);
-    };
-    for (int core = 0; core < kMostCores; ++core) {
-        for (int kind = 0; kind < kSharedUnits; ++kind) visit(static_cast<UnitKind>(kind), 0, core);
-        for (int mxu = 0; mxu < kMostMxus; ++mxu)
-            for (const UnitKind kind : {UnitKind::Weights, UnitKind::Matrix}) visit(kind, mxu, core);
-    }
-    CHECK(unit_name(unit_index(UnitKind::Load, 0, 1), 2) == "core1.load");
-    CHECK(unit_name(unit_index(UnitKind::Matrix, 3)) == "mxu3");
 }
 
 TEST_CASE("a second operand of another format is named beside the first", "[program]") {
