@@ -11,10 +11,10 @@
 #include <optional>
 
 #include "models/devices/systolic/lowering/extents.h"
+#include "models/devices/systolic/lowering/mapping.h"
+#include "models/devices/systolic/program/program_reader.h"
 #include "sim/base/error.h"
 #include "sim/base/text.h"
-#include "sim/config/yaml.h"
-#include "sim/workload/mistakes.h"
 
 namespace systole::systolic {
 namespace {
@@ -69,7 +69,7 @@ public:
     }
 
     RunOutcome run(const Graph& graph, const RunOptions& options) const override {
-        if (const auto named = named_in(options)) return noted(of(*named).run(graph, options), *named);
+        if (const auto named = named_in(graph, options)) return noted(of(*named).run(graph, options), *named);
         std::vector<Tried> tried = tries(graph, options);
         Tried& best = *fastest(tried);
         best.outcome.result.choices.push_back({"mxu.dataflow", to_string(best.dataflow), why(tried)});
@@ -91,23 +91,18 @@ public:
 
     RunOutcome run_program(const std::string& text, const std::string& file,
                            const RunOptions& options) const override {
-        for (const Dataflow dataflow : kDataflows)
-            if (text.find(fmt::format("\narray dataflow={}\n", to_string(dataflow))) != std::string::npos)
-                return of(dataflow).run_program(text, file, options);
-        return devices_[0]->run_program(text, file, options);
+        // Where it names none, any of them says what is wrong with it.
+        const Dataflow named = dataflow_of_program(text).value_or(Dataflow::WeightStationary);
+        return of(named).run_program(text, file, options);
     }
 
 private:
     const Device& of(Dataflow dataflow) const { return *devices_[static_cast<std::size_t>(dataflow)]; }
 
     /// What a mapping by hand says.
-    static std::optional<Dataflow> named_in(const RunOptions& options) {
-        const config::YamlNode* const named = options.mapping ? options.mapping->find("dataflow") : nullptr;
-        if (!named) return std::nullopt;
-        for (const Dataflow dataflow : kDataflows)
-            if (named->scalar == to_string(dataflow)) return dataflow;
-        throw UserError(named->where,
-                        fmt::format("'dataflow' must be ws, os or is, not '{}'", excerpt(named->scalar)));
+    static std::optional<Dataflow> named_in(const Graph& graph, const RunOptions& options) {
+        if (!options.mapping) return std::nullopt;
+        return read_mapping(*options.mapping, graph).dataflow;
     }
 
     /// Simulates as many as may be the fastest.
@@ -124,7 +119,7 @@ private:
         std::optional<std::int64_t> least;
         std::optional<UserError> refusal;  ///< the first
         for (Tried& next : tried) {
-            if (least && next.bound >= real(*least)) continue;
+            if (least && next.bound > real(*least)) continue;
             try {
                 next.outcome = of(next.dataflow).run(graph, options);
             } catch (const UserError& error) {
@@ -161,7 +156,7 @@ private:
 
     const Device& chosen(const Graph& graph, RunOptions options) const {
         options.timeline = false;
-        if (const auto named = named_in(options)) return of(*named);
+        if (const auto named = named_in(graph, options)) return of(*named);
         std::vector<Tried> tried = tries(graph, options);
         return of(fastest(tried)->dataflow);
     }

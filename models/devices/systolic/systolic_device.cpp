@@ -153,11 +153,11 @@ private:
     std::optional<Mapping> mapping_of(const Graph& graph, const RunOptions& options) const {
         if (!options.mapping) return std::nullopt;
         Mapping mapping = read_mapping(*options.mapping, graph);
-        const std::string own = to_string(spec_.mxu.dataflow);
-        if (!mapping.dataflow.empty() && mapping.dataflow != own)
+        const Dataflow own = spec_.mxu.dataflow;
+        if (mapping.dataflow.value_or(own) != own)
             throw UserError(mapping.dataflow_where,
                             fmt::format("the mapping is for arrays of dataflow {}, and this machine's are {}",
-                                        mapping.dataflow, own));
+                                        to_string(*mapping.dataflow), to_string(own)));
         return mapping;
     }
     static const Mapping* get(const std::optional<Mapping>& mapping) { return mapping ? &*mapping : nullptr; }

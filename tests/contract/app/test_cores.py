@@ -81,6 +81,21 @@ class Cores(ProgramTest):
                       self.refusal("run", CORE, "--program", "p.txt"))
         self.assertNotIn("core", self.answer("lower", CORE, *question[2:]).split("mapping=", 1)[0])
 
+    def test_a_program_keeps_the_dataflow_that_was_chosen_for_it(self):
+        trace = self.write("one.yaml", "trace: one\ninputs: {x: {shape: [128, 4096], dtype: bf16}}\n"
+                                       "layers: [{name: out, op: matmul, n: 256}]\noutputs: [out]\n")
+        cycles = {}
+        for dataflow in ("ws", "os", "is"):
+            text = self.answer("lower", CHIP, trace, "--set", f"mxu.dataflow={dataflow}")
+            self.assertIn(f"array dataflow={dataflow} cores=2\n", text)
+            self.write("p.txt", text)
+            ran = (self.answer("run", CHIP, "--program", "p.txt", "--set", f"mxu.dataflow={asked}", "--format", "json")
+                   for asked in (dataflow, "auto"))
+            fixed, chosen = (json.loads(answer)["devices"][0]["total"]["cycles"] for answer in ran)
+            self.assertEqual(fixed, chosen)
+            cycles[dataflow] = fixed
+        self.assertEqual(len(set(cycles.values())), 3)
+
     def test_tensors_stay_in_the_scratchpads_where_all_cores_share_them_evenly(self):
         batch = self.result((*RESNET, "--set", "workload.batch=8"), CHIP)
         resident = {tensor["name"]: tensor for tensor in batch["tensors"] if tensor["space"] == "scratchpad"}

@@ -210,7 +210,7 @@ class Mapping(ProgramTest):
                       f"are {other}", self.refusal("run", "tpu_v4", trace, "--set", f"mxu.dataflow={other}",
                                                    "--mapping", "auto/mapping.yaml"))
         wrong = self.write("wrong.yaml", "mapping: x\ndataflow: ss\nlayers: {}\n")
-        self.assertIn("wrong.yaml:2:11: error: 'dataflow' must be ws, os or is, not 'ss'",
+        self.assertIn("wrong.yaml:2:11: error: mapping: 'dataflow' must be one of: ws, os, is, not 'ss'",
                       self.refusal("run", "tpu_v4", trace, *auto, "--mapping", wrong))
         self.assertIn("mxu.weight_source", self.refusal("run", "tpu_v4", trace, *auto, "--set", "mxu.weight_source=dram"))
         # What cannot be the fastest is not simulated: few rows leave little to stream where weights stay.

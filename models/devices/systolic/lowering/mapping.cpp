@@ -149,8 +149,7 @@ Mapping read_mapping(const YamlNode& document, const Graph& graph) {
     Keys keys(document, none, mistakes, "mapping");
     keys.text("mapping", "what it is a mapping of");
     if (const YamlNode* dataflow = keys.optional("dataflow")) {
-        const std::vector<std::string> names{"ws", "os", "is"};
-        mapping.dataflow = names[keys.choice("dataflow", names)];
+        mapping.dataflow = static_cast<Dataflow>(keys.choice("dataflow", {"ws", "os", "is"}));
         mapping.dataflow_where = dataflow->where;
     }
     if (const YamlNode* cores = keys.optional("cores")) {

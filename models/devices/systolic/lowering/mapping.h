@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/devices/systolic/lowering/core_share.h"
+#include "models/devices/systolic/mxu/dataflow.h"
 #include "sim/base/error.h"
 #include "sim/config/yaml.h"
 #include "sim/workload/graph.h"
@@ -35,7 +36,7 @@ struct NamedSlices {
 };
 
 struct Mapping {
-    std::string dataflow;  ///< of the arrays: ws, os or is; empty: not said
+    std::optional<Dataflow> dataflow;  ///< of the arrays; nothing: not said
     SourceMark dataflow_where;
     std::map<std::string, LayerMapping, std::less<>>
         layers;  ///< by name; others are for the mapper to choose

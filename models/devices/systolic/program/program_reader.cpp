@@ -295,4 +295,15 @@ Program parse_program(std::string_view text, const std::string& file, const Syst
     return Reader(spec, file).read(text);
 }
 
+std::optional<Dataflow> dataflow_of_program(std::string_view text) {
+    for (const std::string_view text_line : split_list(text, '\n')) {
+        if (!text_line.starts_with("array ")) continue;
+        std::vector<Diagnostic> mistakes;
+        ProgramLine line(text_line, {}, mistakes);
+        const auto dataflow = static_cast<Dataflow>(line.choice("dataflow", {"ws", "os", "is"}));
+        return mistakes.empty() ? std::optional(dataflow) : std::nullopt;
+    }
+    return std::nullopt;
+}
+
 }  // namespace systole::systolic
