@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators on a part of their batch.
+#include <type_traits>
+
 #include "sim/workload/sliced_graph.h"
 
 namespace systole {
@@ -17,26 +19,18 @@ struct Part {
     }
 };
 
-bool cut(Conv2d& op, const Part& part) {
-    return part.take(op.batch);
-}
-bool cut(ConvTranspose& op, const Part& part) {
-    return part.take(op.batch);
-}
-bool cut(Pool& op, const Part& part) {
-    return part.take(op.batch);
-}
-bool cut(Resize& op, const Part& part) {
-    return part.take(op.batch);
-}
-bool cut(Attention& op, const Part& part) {
-    return part.take(op.batch);
-}
-bool cut(LstmCell& op, const Part& part) {
-    return part.take(op.batch);
-}
-bool cut(GruCell& op, const Part& part) {
-    return part.take(op.batch);
+/// Lookups and their tables, caches, scales by row and other chips know more than one item.
+template <typename Op>
+constexpr bool kKnowsMore =
+    std::is_same_v<Op, Embedding> || std::is_same_v<Op, Gather> || std::is_same_v<Op, CacheAppend> ||
+    std::is_same_v<Op, Scaling> || std::is_same_v<Op, Collective>;
+
+template <typename Op>
+bool cut(Op& op, const Part& part) {
+    if constexpr (kKnowsMore<Op>)
+        return false;
+    else
+        return part.take(op.batch);
 }
 bool cut(MatMul& op, const Part& part) {
     if (op.shared_weights && op.batch == 1) return part.take(op.m);
@@ -71,22 +65,6 @@ bool cut(Slice& op, const Part& part) {
 }
 bool cut(Rotary& op, const Part& part) {
     return part.take(op.outer);
-}
-// Lookups and their tables, caches, scales by row and other chips know more than one item.
-bool cut(Embedding&, const Part&) {
-    return false;
-}
-bool cut(Gather&, const Part&) {
-    return false;
-}
-bool cut(CacheAppend&, const Part&) {
-    return false;
-}
-bool cut(Scaling&, const Part&) {
-    return false;
-}
-bool cut(Collective&, const Part&) {
-    return false;
 }
 
 }  // namespace
