@@ -18,8 +18,6 @@ constexpr std::size_t kAround = 1 + kLastTurns;
 constexpr std::size_t kAtFirst = kAround + 2;
 /// If those have not agreed, at least so many.
 constexpr std::size_t kThen = kAround + 6;
-/// With fewer turns than this it is as cheap to simulate them all.
-constexpr std::size_t kWorthIt = 16;
 
 /// Where turns of a block begin and end that may stand for others: layers before each, and behind the last.
 std::vector<std::size_t> marks_of(const RepeatedBlock& block) {
@@ -63,7 +61,7 @@ class Reuse {
 public:
     Reuse(const Graph& graph, const RunShorter& run) : graph_(graph), run_(run) {
         for (const RepeatedBlock& block : graph.blocks)
-            worth_it_.push_back(block.turns >= kWorthIt && turns_alike(graph, block));
+            worth_it_.push_back(block.turns >= kTurnsWorthReuse && turns_alike(graph, block));
     }
 
     std::optional<DeviceResult> result() {

@@ -4,6 +4,7 @@
 // for every device kind.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -16,6 +17,9 @@
 #include "sim/workload/shorter_graph.h"
 
 namespace systole {
+
+/// With fewer turns than this it is as cheap to simulate them all.
+constexpr std::size_t kTurnsWorthReuse = 16;
 
 /// A run of a shorter network with what is needed to make it longer again.
 struct MarkedRun {

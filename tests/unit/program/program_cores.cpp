@@ -40,7 +40,7 @@ TEST_CASE("units of a chip of several cores are named with their core", "[progra
     check_refused(changed("core1.vector", "core2.vector"), "unknown unit 'core2.vector'", spec);
     check_refused(changed("after=core1.mxu0:1", "after=mxu0:1"), "with a unit of this machine", spec);
     check_refused(changed("core1.weights0 layer", "core0.weights0 layer"),
-                      "core1.weights0 loads 0 tiles, the passes of core1.mxu0 use 1", spec);
+                  "core1.weights0 loads 0 tiles, the passes of core1.mxu0 use 1", spec);
     check_refused(text, "the program is for 2 cores, and this machine has 1 (core.count)");
 }
 

@@ -12,10 +12,6 @@ namespace {
 /// From a request to its last byte, beside the bytes' own time: row and column of a closed bank, controller
 /// and the way there and back. Assumed: 60 to 150 ns are measured of accelerators' HBM.
 constexpr double kMemoryLatency = 100e-9;
-/// Share of the memory's peak that several engines get: refreshes take 6 to 7 % of HBM, and streams close
-/// rows for each other and turn the bus. Assumed: products that memory bounds get 72 to 80 % in our own
-/// model.
-constexpr double kMemoryShare = 0.8;
 
 double real(std::int64_t count) {
     return static_cast<double>(count);

@@ -9,6 +9,11 @@
 
 namespace systole::systolic {
 
+/// Share of the memory's peak that several engines get: refreshes take 6 to 7 % of HBM, and streams close
+/// rows for each other and turn the bus. Assumed: products that memory bounds get 72 to 80 % in our own
+/// model.
+constexpr double kMemoryShare = 0.8;
+
 /// Cycles of the core clock. `cores`: that are at work.
 double estimated_cycles(const Program& program, const SystolicSpec& spec, int cores);
 
