@@ -63,11 +63,18 @@ DeviceResult made_up_run(const Program& program, const SystolicSpec& spec) {
     return result;
 }
 
+/// What a mapper could have said.
+const MappingChoice kWeighed{"matmul",
+                             1234,
+                             {{1, 1, 2, 6, 4, 7, true, {11, 22, 33, 44, 0, 99, "results"}},
+                              {1, 2, 1, 3, 5, 4, false, {12, 23, 98, 45, 0, 101, "memory"}}},
+                             {{"n", 99.4}, {"none", 150.0}}};
+
 std::string explained(Dataflow dataflow, SystolicSpec spec) {
     const Graph graph =
         single_operator("matmul", {{"m", "6"}, {"n", "5"}, {"k", "7"}, {"dtype", "bf16"}}, {});
     const Program program = cut_by_hand(dataflow);
-    return explain(graph, program, nullptr, spec, Protocol::of_op(),
+    return explain(graph, program, &kWeighed, spec, Protocol::of_op(),
                    [&](const SystolicSpec& asked, const Protocol&) { return made_up_run(program, asked); });
 }
 
@@ -111,13 +118,24 @@ TEST_CASE("without a shadow register every tile pays for its edges") {
                    Catch::Contains("No shadow register"));
 }
 
+TEST_CASE("an explanation shows what else the mapper has weighed") {
+    const Dataflow ws = Dataflow::WeightStationary;
+    const std::string text = explained(ws, machine(ws));
+    CHECK_THAT(text,
+               Catch::Contains("Of 1,234 mappings that fit the buffers") && Catch::Contains("1 of 1") &&
+                   Catch::Contains("n 99, nothing (one works) 150 cycles") &&
+                   Catch::Matches("(.|\\n)*1 x 1 x 2 +6 x 4 +7 +m +11 +22 +33 +44 +99 +results(.|\\n)*") &&
+                   Catch::Matches("(.|\\n)*1 x 2 x 1 +3 x 5 +4 +n +12 +23 +98 +45 +101 +memory(.|\\n)*") &&
+                   Catch::Contains("Estimated 99 cycles, simulated 100."));
+}
+
 TEST_CASE("an operator that is refused on a changed machine gives no hint, and is still explained") {
     const Dataflow ws = Dataflow::WeightStationary;
     const Graph graph =
         single_operator("matmul", {{"m", "6"}, {"n", "5"}, {"k", "7"}, {"dtype", "bf16"}}, {});
     const Program program = cut_by_hand(ws);
     int runs = 0;
-    const std::string text = explain(graph, program, nullptr, machine(ws), Protocol::of_op(),
+    const std::string text = explain(graph, program, &kWeighed, machine(ws), Protocol::of_op(),
                                      [&](const SystolicSpec& asked, const Protocol&) -> DeviceResult {
                                          if (runs++ > 0) throw UserError("it does not fit");
                                          return made_up_run(program, asked);

@@ -116,7 +116,7 @@ TEST_CASE("What was weighed is the choice, and the best of each other way to dea
         CHECK(time.cycles == t.cycles);
         CHECK(obstacle(r, t).empty());
         // Nothing is through before its longest part is.
-        CHECK(time.cycles >= std::max({time.arrays, time.loads, time.results, time.issue}));
+        CHECK(time.cycles >= std::max({time.arrays, time.memory, time.results, time.issue}));
         for (std::size_t j = i + 1; j < choice.best.size(); ++j)
             CHECK(std::tie(t.split_m, t.split_n, t.m_outer) !=
                   std::tie(choice.best[j].split_m, choice.best[j].split_n, choice.best[j].m_outer));
@@ -131,7 +131,7 @@ TEST_CASE("A tiling says what holds it back") {
     CHECK(tiling_time(r, *choose_tiling(r)).bound == "issue");
     r.issue_cycles = 0;
     r.dram_bytes_per_cycle = 1;
-    CHECK(tiling_time(r, *choose_tiling(r)).bound == "loads");
+    CHECK(tiling_time(r, *choose_tiling(r)).bound == "memory");
     r.dram_bytes_per_cycle = 512;
     r.drain_elements = 1;
     CHECK(tiling_time(r, *choose_tiling(r)).bound == "results");

@@ -8,6 +8,7 @@
 
 #include "models/devices/systolic/explain/page.h"
 #include "models/devices/systolic/explain/sections.h"
+#include "sim/base/check.h"
 #include "sim/base/text.h"
 
 namespace systole::systolic {
@@ -27,7 +28,7 @@ std::vector<std::string> row_of(const WeighedMapping& mapping) {
             mapping.m_outer ? "m" : "n",
             cycles(t.first),
             cycles(t.arrays),
-            cycles(t.loads),
+            cycles(t.memory),
             cycles(t.results),
             cycles(t.cycles),
             std::string(t.bound)};
@@ -46,14 +47,13 @@ std::string cores_line(const MappingChoice& choice) {
 
 std::string choice_section(const Explained& e) {
     std::string text = "6. Why this mapping\n\n";
-    if (!e.choice || e.choice->best.empty())
-        return text + wrapped("It was given by hand, or nothing else fits the machine.");
+    SYSTOLE_CHECK(e.choice && !e.choice->best.empty(), "the mapper has not told what it weighed");
     const MappingChoice& choice = *e.choice;
     TextTable table;
     for (const char* left : {"MXUs", "block"}) table.column(left, TextTable::Align::Left);
     table.column("K a step", TextTable::Align::Right);
     table.column("outer", TextTable::Align::Left);
-    for (const char* right : {"first", "arrays", "loads", "results", "estimate"})
+    for (const char* right : {"first", "arrays", "memory", "results", "estimate"})
         table.column(right, TextTable::Align::Right);
     table.column("held by", TextTable::Align::Left);
     const std::size_t shown = std::min(kMostRows, choice.best.size());
@@ -69,11 +69,11 @@ std::string choice_section(const Explained& e) {
     text += '\n' + indented(table) + '\n';
     return text +
            wrapped(
-               "MXUs: over batch x M x N. In cycles: first = until the first step is read; arrays, loads and "
-               "results (drained or "
-               "stored) = each by itself. They overlap, but for what comes before and behind, and 0.3 of "
-               "what "
-               "the longest hides. Estimates within 0.5 % count as equal: then longer steps win.") +
+               "MXUs: over batch x M x N. In cycles: first = until the first step is read; arrays, memory "
+               "(all that passes its bus) and results (drained or stored) = each by itself. They overlap, "
+               "but "
+               "for what comes before and behind, and 0.3 of what the longest hides. Estimates within 0.5 % "
+               "count as equal: then longer steps win.") +
            wrapped(fmt::format("Estimated {} cycles, simulated {}.", cycles(choice.best[0].time.cycles),
                                with_thousands(e.result.total.cycles.value())));
 }

@@ -20,8 +20,8 @@ namespace systole::systolic {
 using Simulate = std::function<DeviceResult(const SystolicSpec&, const Protocol&)>;
 
 /// Explains the only layer of `graph`, lowered to `program` for `spec`, with what the mapper weighed
-/// (`choice`, if it was asked). Every number comes from the program, the mapper, the tile engine or a run.
-/// Throws UserError when the operator cannot run there.
+/// (`choice`; nothing for an operator that no array works on). Every number comes from the program, the
+/// mapper, the tile engine or a run. Throws UserError when the operator cannot run there.
 std::string explain(const Graph& graph, const Program& program, const MappingChoice* choice,
                     const SystolicSpec& spec, const Protocol& protocol, const Simulate& simulate);
 

@@ -17,7 +17,7 @@ struct Explained {
     const Program& program;
     const SystolicSpec& spec;
     const Protocol& protocol;
-    const MappingChoice* choice;  ///< what the mapper weighed; nothing if it was not asked
+    const MappingChoice* choice;  ///< what the mapper weighed; nothing for the vector unit
     const DeviceResult& result;   ///< of the run on the whole machine
     ArrayWork work;               ///< of an operator of the vector unit: without passes
     std::vector<UnitTime> times;  ///< by matrix unit, core by core: the arrays alone

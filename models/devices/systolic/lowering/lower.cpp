@@ -95,8 +95,8 @@ std::int64_t compulsory_bytes(const Workspace& workspace, const Layer& layer, co
     return sum;
 }
 
-/// What has to pass the DRAM's bus however the network is run: inputs that live there or come from there,
-/// outputs likewise …
+/// What has to pass the DRAM's bus whatever the mapping, once it is settled what stays in the scratchpad:
+/// inputs that live there or come from there, outputs likewise …
 std::int64_t interface_bytes(const Graph& graph, const TensorFlow& flow) {
     std::int64_t sum = 0;
     for (const TensorId input : graph.inputs)

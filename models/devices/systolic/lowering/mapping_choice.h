@@ -14,11 +14,11 @@ namespace systole::systolic {
 struct TilingTime {
     double first = 0;    ///< until the first step has been read
     double arrays = 0;   ///< all passes, the longest unit's
-    double loads = 0;    ///< inputs and weights, and what joins results, from memory
+    double memory = 0;   ///< all that passes its bus: inputs, weights, what joins results, and those
     double results = 0;  ///< out of the accumulators, or stored, whichever is longer
     double issue = 0;
     double cycles = 0;       ///< of all together: not their sum, for they overlap
-    std::string_view bound;  ///< "arrays", "loads", "results" or "issue": what the others wait for
+    std::string_view bound;  ///< "arrays", "memory", "results" or "issue": what the others wait for
 };
 
 /// One way to cut the operator, in its own units.

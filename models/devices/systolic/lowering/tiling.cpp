@@ -77,35 +77,38 @@ bool better(const Tiling& a, const Tiling& b) {
     return a.k_tiles > b.k_tiles;
 }
 
+/// How matrix units are dealt and loops nested.
+auto kind_of(const Tiling& t) {
+    return std::tuple(t.split_items, t.split_m, t.split_n, t.m_outer);
+}
+
+void keep_better(std::optional<Tiling>& best, const Tiling& candidate) {
+    if (!best || better(candidate, *best)) best = candidate;
+}
+
 }  // namespace
 
 std::optional<Tiling> choose_tiling(const TilingRequest& request) {
     std::optional<Tiling> best;
-    for_each_candidate(request, [&](const Tiling& candidate) {
-        if (!best || better(candidate, *best)) best = candidate;
-    });
+    for_each_candidate(request, [&](const Tiling& candidate) { keep_better(best, candidate); });
     return best;
 }
 
 Choice tiling_choice(const TilingRequest& request) {
     Choice choice;
-    std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, bool>, Tiling> kinds;
-    for_each_candidate(request, [&](const Tiling& t) {
+    std::optional<Tiling> chosen;
+    std::map<decltype(kind_of({})), std::optional<Tiling>> kinds;
+    for_each_candidate(request, [&](const Tiling& candidate) {
         ++choice.candidates;
-        const auto [known, added] = kinds.try_emplace({t.split_items, t.split_m, t.split_n, t.m_outer}, t);
-        if (!added && better(t, known->second)) known->second = t;
+        keep_better(chosen, candidate);
+        keep_better(kinds[kind_of(candidate)], candidate);
     });
-    const std::optional<Tiling> chosen = choose_tiling(request);
     if (!chosen) return choice;
-    kinds[{chosen->split_items, chosen->split_m, chosen->split_n, chosen->m_outer}] = *chosen;
-    for (const auto& [kind, tiling] : kinds) choice.best.push_back(tiling);
-    const auto first = std::ranges::find_if(choice.best, [&](const Tiling& t) {
-        return std::tie(t.split_items, t.split_m, t.split_n, t.m_outer) ==
-               std::tie(chosen->split_items, chosen->split_m, chosen->split_n, chosen->m_outer);
-    });
-    std::rotate(choice.best.begin(), first, first + 1);
-    std::stable_sort(choice.best.begin() + 1, choice.best.end(),
-                     [](const Tiling& a, const Tiling& b) { return a.cycles < b.cycles; });
+    // Within what the estimate can tell the best of a kind need not be the best of all.
+    kinds.erase(kind_of(*chosen));
+    for (const auto& [kind, best] : kinds) choice.best.push_back(*best);
+    std::ranges::stable_sort(choice.best, {}, &Tiling::cycles);
+    choice.best.insert(choice.best.begin(), *chosen);
     return choice;
 }
 

@@ -23,24 +23,24 @@ double real(std::int64_t count) {
 }  // namespace
 
 TilingTime Candidate::time(std::int64_t k_tiles) const {
-    const double memory = r_.dram_bytes_per_cycle > 0 ? 1 / r_.dram_bytes_per_cycle : 0;
+    const double per_byte = r_.dram_bytes_per_cycle > 0 ? 1 / r_.dram_bytes_per_cycle : 0;
     const double setup = real(r_.dma_setup_cycles);
     TilingTime t;
-    t.first = first_bytes(k_tiles) * memory;
-    t.loads = dram_bytes(k_tiles) * memory + descriptors(k_tiles) * setup;
+    t.first = first_bytes(k_tiles) * per_byte;
+    t.memory = dram_bytes(k_tiles) * per_byte + descriptors(k_tiles) * setup;
     t.arrays = compute_cycles(k_tiles);
     const double round = t.arrays / rounds(), step = round / k_steps(k_tiles);
-    const double outputs = output_bytes() * memory;
+    const double outputs = output_bytes() * per_byte;
     const double stores = r_.output_bytes == 0 ? 0 : std::max(outputs, results() * setup);
     t.issue = commands(k_tiles) * real(r_.issue_cycles);
     const double drain = drain_cycles();
     t.results = std::max(stores, drain);
     const double last = (drain + outputs) / rounds() - last_shift();
-    const double hidden = t.loads + t.arrays + drain - std::max({t.loads, t.arrays, drain});
+    const double hidden = t.memory + t.arrays + drain - std::max({t.memory, t.arrays, drain});
     const double first_results =
         t.first + (keeps_weights() ? stream_cycles(real(b_.rows)) : round - last_shift());
     const std::pair<double, std::string_view> bounds[] = {{t.first + t.arrays + last, "arrays"},
-                                                          {t.loads + step + last, "loads"},
+                                                          {t.memory + step + last, "memory"},
                                                           {first_results + t.results, "results"},
                                                           {t.issue, "issue"}};
     const auto& longest = *std::ranges::max_element(bounds, {}, &std::pair<double, std::string_view>::first);
