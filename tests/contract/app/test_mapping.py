@@ -217,6 +217,12 @@ class Mapping(ProgramTest):
         self.assertRegex(self.answer("op", "scalesim", "matmul", "m=2048", "n=64", "k=64", *auto),
                          r"Chosen: mxu.dataflow=\w\w \(.*at least [\d,]+")
 
+    def test_a_dataflow_that_cannot_run_is_not_chosen(self):
+        # As many outputs as there are passes where they stay: more than are simulated.
+        text = self.answer("op", "scalesim", "matmul", "m=1", "n=20000000", "k=1", "--set", "mxu.rows=1", "--set",
+                           "mxu.cols=1", "--set", "mxu.dataflow=auto")
+        self.assertRegex(text, r"Chosen: mxu.dataflow=is \(.*impossible in os, 20,[\d,]+ cycles in is\)")
+
     def test_a_program_shows_it(self):
         self.assertNotEqual(self.answer("lower", "tpu_v4", "resnet50"),
                             self.answer("lower", "tpu_v4", "resnet50", "--mapping",

@@ -3,6 +3,7 @@
 // bounds, in order, and nothing stands still.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <map>
 
 #include "sim/workload/fused_graph.h"
 #include "sim/workload/sliced_graph.h"
@@ -151,9 +152,8 @@ TEST_CASE("Random layers of the vector unit keep every promise") {
     keep_promises(random_vector_graph);
 }
 
-/// A network some of whose layers run part by part of the batch.
-Graph random_sliced_graph(Dice& dice) {
-    const Graph whole = dice.coin() ? random_joined_graph(dice) : random_vector_graph(dice);
+/// With some of its layers run part by part of the batch.
+Graph sliced_somewhere(const Graph& whole, Dice& dice) {
     std::vector<SlicedRun> runs;
     for (std::size_t i = 0; i < whole.layers.size();) {
         const std::optional<std::int64_t> batch = batch_of(whole, whole.layers[i]);
@@ -167,8 +167,28 @@ Graph random_sliced_graph(Dice& dice) {
     return slice_batch(whole, runs);
 }
 
+Graph random_sliced_graph(Dice& dice) {
+    return sliced_somewhere(dice.coin() ? random_joined_graph(dice) : random_vector_graph(dice), dice);
+}
+
 TEST_CASE("Random layers that run part by part of the batch keep every promise") {
     keep_promises(random_sliced_graph);
+}
+
+TEST_CASE("Parts of a layer have to move what the layer has to, where all activations live in DRAM") {
+    const auto by_layer = [](const Graph& graph) {
+        std::map<std::string, std::int64_t> bytes;
+        const Lowered lowered = lower(graph, test::small_machine(2), Protocol::of_op());
+        for (std::size_t i = 0; i < graph.layers.size(); ++i)
+            bytes[whole_name(graph.layers[i])] += lowered.program.layers[i].compulsory_dram;
+        return bytes;
+    };
+    for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+        INFO("seed " << seed);
+        Dice dice(seed);
+        const Graph whole = random_joined_graph(dice);
+        CHECK(by_layer(sliced_somewhere(whole, dice)) == by_layer(whole));
+    }
 }
 
 TEST_CASE("Random layers on random chips of several cores keep every promise") {
