@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <map>
 
+#include "models/devices/systolic/lowering/placement.h"
 #include "sim/workload/fused_graph.h"
 #include "sim/workload/sliced_graph.h"
 #include "tests/unit/lowering/fixtures.h"
@@ -173,6 +174,28 @@ Graph random_sliced_graph(Dice& dice) {
 
 TEST_CASE("Random layers that run part by part of the batch keep every promise") {
     keep_promises(random_sliced_graph);
+}
+
+TEST_CASE("All parts of a tensor lie in the same memory, where there is room for some only") {
+    int resident = 0;
+    for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+        INFO("seed " << seed);
+        Dice dice(seed);
+        SystolicSpec spec = test::small_machine(2);
+        spec.placement.choose = true;
+        spec.placement.activation_bytes = Bytes(64 * dice.pick(1, 20));
+        const Graph graph = random_sliced_graph(dice);
+        const std::vector<Placement> placements = place_tensors(graph, spec, nullptr, 1);
+        std::map<std::string, Space> spaces;
+        for (TensorId id = 0; id < placements.size(); ++id) {
+            const Tensor& tensor = graph.tensors[id];
+            if (!tensor.slice || tensor.view_of) continue;
+            const Space space = placements[id].space;
+            CHECK(spaces.emplace(whole_name(tensor), space).first->second == space);
+            resident += space == Space::Scratchpad ? 1 : 0;
+        }
+    }
+    CHECK(resident > 100);
 }
 
 TEST_CASE("Parts of a layer have to move what the layer has to, where all activations live in DRAM") {
