@@ -100,18 +100,10 @@ RunOutcome run_operator(const LoadedDevice& device, const std::string& op, Opera
 
 std::vector<std::string> answer_columns(const std::vector<std::string>& counters) {
     std::vector<std::string> columns{"cycles",      "compute_cycles",  "time_ns",
-                                     "utilization", "utilization_pct", "bound_by", "chosen"};
+                                     "utilization", "utilization_pct", "bound_by"};
     columns.insert(columns.end(), counters.begin(), counters.end());
     columns.emplace_back("error");
     return columns;
-}
-
-/// "mxu.dataflow=os": of what the device left open.
-std::string chosen_settings(const DeviceResult& result) {
-    std::string text;
-    for (const ChosenSetting& choice : result.choices)
-        text += fmt::format("{}{}={}", text.empty() ? "" : "; ", choice.key, choice.value);
-    return text;
 }
 
 std::vector<std::string> answer_cells(const DeviceResult& result, const std::vector<std::string>& counters,
@@ -122,8 +114,7 @@ std::vector<std::string> answer_cells(const DeviceResult& result, const std::vec
                                    fmt::format("{}", static_cast<double>(total.time().value()) / 1000),
                                    fmt::format("{}", total.utilization()),
                                    fmt::format("{}", 100 * total.utilization()),
-                                   total.bound_by,
-                                   chosen_settings(result)};
+                                   total.bound_by};
     for (const std::string& counter : counters)
         cells.push_back(fmt::format("{}", sum_of(result, counter, where)));
     cells.emplace_back("");
