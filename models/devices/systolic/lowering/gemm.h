@@ -89,6 +89,8 @@ struct GemmMapping {
     Tiling tiling;
     std::int64_t rows = 1;  ///< of a block, at most
     CoreSplit cores = CoreSplit::None;
+    /// If they were asked for: mappings to be tried, this one first; none of one by hand.
+    std::vector<LayerMapping> variants = {};
 };
 /// Gives a core its part: sets `problem.share`, and what `problem.source` has.
 void deal(GemmProblem& problem, CoreSplit split, const CoreShare& core);
@@ -100,6 +102,11 @@ GemmMapping map_gemm(const Workspace& workspace, const Layer& layer, GemmProblem
 GemmMapping map_share(const Workspace& workspace, const Layer& layer, GemmProblem& problem);
 /// The mapping that was chosen, as a file says it.
 LayerMapping used_mapping(const GemmProblem& problem, const GemmMapping& mapping);
+/// A tiling of the core's share, as a file says it, but for what cores deal.
+LayerMapping mapping_of_tiling(const GemmProblem& problem, const TilingRequest& request,
+                               const Tiling& tiling);
+/// What was weighed for the core's share, as the operator is cut by it.
+MappingChoice mapping_choice(const Layer& layer, const GemmProblem& problem, const TilingRequest& request);
 /// "4 MXUs: 2 over M x 2 over N; blocks 784 x 512 x 1152; m outer"; of several cores "2 cores over M, each
 /// ..."
 std::string describe_mapping(const GemmProblem& problem, const GemmMapping& mapping);

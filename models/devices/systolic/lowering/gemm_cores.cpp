@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "models/devices/systolic/lowering/gemm.h"
+#include "models/devices/systolic/lowering/tiling_variants.h"
 #include "sim/base/error.h"
 
 namespace systole::systolic {
@@ -67,7 +68,33 @@ GemmMapping map_dealt(const Workspace& workspace, const Layer& layer, GemmProble
     deal(p, way, {0, workspace.core.count});
     GemmMapping mapping = map_share(workspace, layer, p);
     mapping.cores = way;
+    for (LayerMapping& variant : mapping.variants) variant.cores = way;
     return mapping;
+}
+
+/// What cores deal in another part of the layer, which took long to choose, or are to try.
+std::optional<CoreSplit> known_way(const Workspace& workspace, const Layer& layer, const GemmProblem& p) {
+    const bool later_part = layer.slice && layer.slice->index > 0;
+    const LayerMappings* const known = later_part ? &workspace.chip.used.layers : workspace.chip.tried;
+    if (!known) return std::nullopt;
+    const auto found = known->find(whole_name(layer));
+    if (found == known->end()) return std::nullopt;
+    const std::vector<CoreSplit> possible = ways(layer, p, workspace.core.count);
+    if (std::ranges::find(possible, found->second.cores) == possible.end()) return std::nullopt;
+    return found->second.cores;
+}
+
+/// What to try besides `chosen`: first, as what differs most, the best of the other ways to deal the layer.
+void add_ways(const Workspace& workspace, std::vector<GemmMapping> others, GemmMapping& chosen) {
+    if (chosen.variants.empty()) return;
+    const double most = (1 + kDoubt) * chosen.tiling.cycles;
+    std::ranges::stable_sort(others, {}, [](const GemmMapping& other) { return other.tiling.cycles; });
+    auto place = chosen.variants.begin() + 1;
+    for (const GemmMapping& other : others)
+        if (other.cores != chosen.cores && other.tiling.cycles <= most && !other.variants.empty())
+            place = chosen.variants.insert(place, other.variants.front()) + 1;
+    if (chosen.variants.size() > workspace.chip.most_variants)
+        chosen.variants.resize(workspace.chip.most_variants);
 }
 
 /// For the first core, whose share is the largest.
@@ -80,17 +107,14 @@ GemmMapping choose_mapping(const Workspace& workspace, const Layer& layer, GemmP
     const int cores = workspace.core.count;
     if (cores == 1) return map_dealt(workspace, layer, p, CoreSplit::None);
     if (touches_residents(workspace, layer)) return map_dealt(workspace, layer, p, even_way(layer, p));
-    if (layer.slice && layer.slice->index > 0) {  // as the part before it, to choose takes long
-        const auto earlier = workspace.chip.used.layers.find(layer.slice->whole);
-        if (earlier != workspace.chip.used.layers.end())
-            return map_dealt(workspace, layer, p, earlier->second.cores);
-    }
+    if (const auto way = known_way(workspace, layer, p)) return map_dealt(workspace, layer, p, *way);
     std::optional<GemmMapping> best;
     std::vector<MappingChoice>* const told = workspace.chip.choices;
     MappingChoice chosen;
     std::vector<std::pair<std::string_view, double>> weighed;
+    std::vector<GemmMapping> all;
     for (const CoreSplit way : ways(layer, p, cores)) {
-        const GemmMapping mapping = map_dealt(workspace, layer, p, way);
+        const GemmMapping& mapping = all.emplace_back(map_dealt(workspace, layer, p, way));
         MappingChoice choice;
         if (told) choice = std::move(told->back()), told->pop_back();
         const bool better = !best || mapping.tiling.cycles < (1 - kAlike) * best->tiling.cycles;
@@ -98,6 +122,7 @@ GemmMapping choose_mapping(const Workspace& workspace, const Layer& layer, GemmP
         if (better) best = mapping, chosen = std::move(choice);
     }
     if (told) told->push_back(std::move(chosen)), told->back().cores = std::move(weighed);
+    add_ways(workspace, std::move(all), *best);
     return *best;
 }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the mapper is asked about a matrix operator, what a mapping by hand says of it, and how it is told.
+// What the mapper is asked about a matrix operator, and what a mapping by hand says of it.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
 
 #include "models/devices/systolic/lowering/gemm.h"
+#include "models/devices/systolic/lowering/tiling_variants.h"
 #include "sim/base/checked.h"
 #include "sim/base/error.h"
 
@@ -174,22 +175,22 @@ AskedTiling tiling_of(const LayerMapping& wanted, TilingRequest& r, const GemmPr
 }
 
 /// That of an earlier part of the layer of which this is one, if it can be this one's, too: parts are alike,
-/// and to choose takes longer than all else.
-std::optional<LayerMapping> mapping_of_earlier_part(const Workspace& workspace, const Layer& layer,
-                                                    TilingRequest r, const GemmProblem& p,
-                                                    std::int64_t depth) {
-    if (!layer.slice || layer.slice->index == 0) return std::nullopt;
-    const auto earlier = workspace.chip.used.layers.find(layer.slice->whole);
-    if (earlier == workspace.chip.used.layers.end()) return std::nullopt;
-    if (!tiling_of(earlier->second, r, p, depth).why_not.empty()) return std::nullopt;
-    return earlier->second;
+/// and to choose takes longer than all else. Or that which is to be tried, if it can be.
+std::optional<LayerMapping> fitting_mapping(const Workspace& workspace, const Layer& layer, TilingRequest r,
+                                            const GemmProblem& p, std::int64_t depth) {
+    const bool later_part = layer.slice && layer.slice->index > 0;
+    const LayerMappings* const known = later_part ? &workspace.chip.used.layers : workspace.chip.tried;
+    if (!known) return std::nullopt;
+    const auto found = known->find(whole_name(layer));
+    if (found == known->end() || !tiling_of(found->second, r, p, depth).why_not.empty()) return std::nullopt;
+    return found->second;
 }
 
-/// What a mapping says of a layer, by hand or for another part of it. Throws UserError at its place in the
-/// file.
+/// What a mapping says of a layer: by hand, for another part of it, or to be tried. Throws UserError at its
+/// place in the file.
 std::optional<GemmMapping> mapping_of(const Workspace& workspace, const Layer& layer, TilingRequest& r,
                                       GemmProblem& p, std::int64_t depth) {
-    std::optional<LayerMapping> wanted = mapping_of_earlier_part(workspace, layer, r, p, depth);
+    std::optional<LayerMapping> wanted = fitting_mapping(workspace, layer, r, p, depth);
     if (workspace.chip.mapping) {
         const auto by_hand = workspace.chip.mapping->layers.find(whole_name(layer));
         if (by_hand != workspace.chip.mapping->layers.end()) wanted = by_hand->second;
@@ -201,37 +202,20 @@ std::optional<GemmMapping> mapping_of(const Workspace& workspace, const Layer& l
                         fmt::format("the mapping of '{}' does not fit: {}", layer.name, asked.why_not));
     p.source->cut(wanted->rows);
     refuse_too_many(workspace, layer, p, asked.tiling);
-    return GemmMapping{asked.tiling, wanted->rows};
+    return GemmMapping{.tiling = asked.tiling, .rows = wanted->rows};
 }
 
-/// The candidates, as the operator is cut by them.
-MappingChoice mapping_choice(const Layer& layer, const GemmProblem& p, const TilingRequest& r) {
-    const Choice choice = tiling_choice(r);
-    MappingChoice told{layer.name, choice.candidates, {}};
-    for (const Tiling& t : choice.best) {
-        const std::int64_t steps = std::min(t.k_tiles, r.k_tiles);
-        told.best.push_back({t.split_items, t.split_m, t.split_n, r.row_blockings[t.blocking].rows,
-                             std::min(p.share.n.count, t.n_tiles * p.tile.n_unit),
-                             p.k_tiles[static_cast<std::size_t>(steps - 1)].end(), t.m_outer,
-                             tiling_time(r, t)});
-    }
-    return told;
+/// What could be tried instead of `chosen`, if anybody asks; the first is that.
+std::vector<LayerMapping> variants_of(const Workspace& workspace, const GemmProblem& p,
+                                      const TilingRequest& r, const Tiling& chosen) {
+    std::vector<LayerMapping> variants;
+    if (workspace.chip.most_variants < 2) return variants;
+    for (const Tiling& tiling : tiling_variants(r, chosen, workspace.chip.most_variants))
+        variants.push_back(mapping_of_tiling(p, r, tiling));
+    return variants;
 }
 
 }  // namespace
-
-LayerMapping used_mapping(const GemmProblem& p, const GemmMapping& mapping) {
-    const Tiling& t = mapping.tiling;
-    LayerMapping used;
-    used.rows = p.source->rows(0).count;
-    used.columns = std::min(p.share.n.count, t.n_tiles * p.tile.n_unit);
-    const std::int64_t tiles = std::min<std::int64_t>(t.k_tiles, static_cast<std::int64_t>(p.k_tiles.size()));
-    used.depth = p.k_tiles[static_cast<std::size_t>(tiles - 1)].end();
-    used.over_batch = t.split_items, used.over_m = t.split_m, used.over_n = t.split_n;
-    used.m_outer = t.m_outer;
-    used.cores = mapping.cores;
-    return used;
-}
 
 GemmMapping map_share(const Workspace& workspace, const Layer& layer, GemmProblem& p) {
     const MxuSpec& mxu = workspace.spec.mxu;
@@ -252,31 +236,9 @@ GemmMapping map_share(const Workspace& workspace, const Layer& layer, GemmProble
     }
     p.source->cut(targets[tiling->blocking]);
     refuse_too_many(workspace, layer, p, *tiling);
-    return {*tiling, targets[tiling->blocking]};
-}
-
-std::string describe_mapping(const GemmProblem& p, const GemmMapping& mapping) {
-    static constexpr const char* kOver[] = {"", "M", "N", "batch"};
-    const Tiling& t = mapping.tiling;
-    const std::int64_t units = t.split_items * t.split_m * t.split_n;
-    std::string text;
-    if (mapping.cores != CoreSplit::None)
-        text = fmt::format("{} cores over {}, each ", p.share.cores,
-                           p.groups && mapping.cores == CoreSplit::Items
-                               ? "groups"
-                               : kOver[static_cast<std::size_t>(mapping.cores)]);
-    text += fmt::format("{} MXU{}: ", units, units == 1 ? "" : "s");
-    if (units > 1) {
-        if (t.split_items > 1) text += fmt::format("{} over batch x ", t.split_items);
-        text += fmt::format("{} over M x {} over N; ", t.split_m, t.split_n);
-    }
-    const std::int64_t last =
-        std::min<std::int64_t>(t.k_tiles, static_cast<std::int64_t>(p.k_tiles.size())) - 1;
-    text += fmt::format("blocks {} x {} x {}; {} outer", p.source->rows(0).count,
-                        std::min(p.share.n.count, t.n_tiles * p.tile.n_unit),
-                        p.k_tiles[static_cast<std::size_t>(last)].end(), t.m_outer ? "m" : "n");
-    if (p.groups && p.items > 1) text += fmt::format("; {} groups one by one", p.share.items.count);
-    return text;
+    return {.tiling = *tiling,
+            .rows = targets[tiling->blocking],
+            .variants = variants_of(workspace, p, r, *tiling)};
 }
 
 }  // namespace systole::systolic

@@ -182,6 +182,7 @@ LayerPlan plan_matrix(Workspace& workspace, std::int32_t index) {
     result.dealt = true;
     if (workspace.core.index == 0) {
         workspace.chip.used.layers.emplace(whole_name(layer), used_mapping(problem, mapping));
+        if (!mapping.variants.empty()) workspace.chip.variants.emplace(whole_name(layer), mapping.variants);
         result.mapping = describe_mapping(problem, mapping);
     }
     result.dtype = workspace.dtype(problem.input);
@@ -219,6 +220,8 @@ Lowered lower_at(std::vector<Placement> placements, const Graph& graph, const Sy
     ChipWorkspace chip(graph, spec, protocol, lowered.placements, at_work);
     chip.runs_of_folds = options.runs_of_folds && runs_are_free(spec);
     chip.mapping = options.mapping;
+    chip.tried = options.tried;
+    chip.most_variants = options.most_variants;
     if (options.choices) chip.choices = &lowered.choices;
     std::vector<Workspace> cores;
     for (int core = 0; core < at_work; ++core) cores.emplace_back(chip, core);
@@ -240,6 +243,7 @@ Lowered lower_at(std::vector<Placement> placements, const Graph& graph, const Sy
     chip.flow.finish();
     lowered.program = chip.emitter.take();
     lowered.mapping = std::move(chip.used);
+    lowered.variants = std::move(chip.variants);
     if (at_work < spec.cores) lowered.mapping.cores = at_work;
     if (spec.placement.choose) lowered.mapping.resident = residents(graph, lowered.placements);
     lowered.program.dataflow = spec.mxu.dataflow;

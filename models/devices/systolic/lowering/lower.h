@@ -20,13 +20,17 @@ struct Lowered {
     std::vector<Placement> placements;   ///< by tensor of the graph
     std::vector<Bytes> weights;          ///< by layer: its part of Program::compulsory_dram
     std::vector<MappingChoice> choices;  ///< of the layers that the mapper has mapped, if asked for
+    LayerVariants variants;              ///< of the same layers, if asked for
 };
 
 struct LoweringOptions {
     bool runs_of_folds = true;         ///< where a machine allows it; off in tests that compare both
     const Mapping* mapping = nullptr;  ///< by hand
     bool choices = false;              ///< what the mapper weighed is wanted, too
-    int cores = 0;                     ///< at work, the first so many; 0: lower() decides (cores_at_work.h)
+    /// Mappings of layers instead of the mapper's own, where they fit and `mapping` has none.
+    const LayerMappings* tried = nullptr;
+    std::size_t most_variants = 1;  ///< of each layer in Lowered::variants; 1: none are wanted
+    int cores = 0;                  ///< at work, the first so many; 0: lower() decides (cores_at_work.h)
 };
 
 /// Throws UserError when the graph cannot be mapped onto the machine: a dtype the matrix units lack (names

@@ -28,6 +28,12 @@ struct LayerMapping {
     SourceMark where;                   ///< in the file
 };
 
+/// By a layer's whole name.
+using LayerMappings = std::map<std::string, LayerMapping, std::less<>>;
+
+/// Of each layer that the mapper has mapped, by whole name: its mapping, and others to be tried.
+using LayerVariants = std::map<std::string, std::vector<LayerMapping>, std::less<>>;
+
 /// Layers from `first` to `last` run part by part of the batch, in so many parts.
 struct NamedSlices {
     std::string first, last;
@@ -38,8 +44,7 @@ struct NamedSlices {
 struct Mapping {
     std::optional<Dataflow> dataflow;  ///< of the arrays; nothing: not said
     SourceMark dataflow_where;
-    std::map<std::string, LayerMapping, std::less<>>
-        layers;  ///< by name; others are for the mapper to choose
+    LayerMappings layers;  ///< others are for the mapper to choose
     /// Activations that stay in the scratchpad; nothing: for the machine's rules to choose.
     std::optional<std::vector<std::string>> resident;
     SourceMark resident_where;

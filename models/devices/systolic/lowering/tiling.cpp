@@ -112,6 +112,12 @@ Choice tiling_choice(const TilingRequest& request) {
     return choice;
 }
 
+std::vector<Tiling> tilings(const TilingRequest& request) {
+    std::vector<Tiling> all;
+    for_each_candidate(request, [&](const Tiling& tiling) { all.push_back(tiling); });
+    return all;
+}
+
 TilingTime tiling_time(const TilingRequest& request, const Tiling& tiling) {
     return Candidate(request, tiling).time(tiling.k_tiles);
 }

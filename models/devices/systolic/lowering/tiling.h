@@ -97,6 +97,9 @@ struct Choice {
 /// Nothing fits: no best.
 Choice tiling_choice(const TilingRequest& request);
 
+/// Every tiling that is weighed and fits the machine, in the order in which it is, with its estimate.
+std::vector<Tiling> tilings(const TilingRequest& request);
+
 /// The candidate of least estimated time; among those that differ by less than the estimate can tell, the one
 /// with the longest steps along K, then the first. Nothing when none fits the buffers.
 std::optional<Tiling> choose_tiling(const TilingRequest& request);

@@ -25,6 +25,10 @@ public:
     /// together; or a single one has.
     bool worth_its_idle_units() const;
 
+    /// Whether blocks of both rows and columns come in more than one round: otherwise either nesting of the
+    /// loops is the same.
+    bool order_matters() const { return m_rounds_ > 1 && n_rounds_ > 1; }
+
     // Steps of so many K tiles: bytes that one stages.
     std::int64_t input_step(std::int64_t k_tiles) const;
     std::int64_t weight_step(std::int64_t k_tiles) const;

@@ -39,7 +39,10 @@ struct ChipWorkspace {
     bool runs_of_folds = false;                     ///< consecutive folds may be one command
     const Mapping* mapping = nullptr;               ///< by hand, for the layers that it has
     mutable BusSpread spread;                       ///< how rows of tensors fall on the memory's buses
+    const LayerMappings* tried = nullptr;           ///< instead of the mapper's own, of layers that they fit
     Mapping used;                                   ///< of all matrix layers so far
+    std::size_t most_variants = 1;                  ///< of a layer, that are to be listed
+    LayerVariants variants;                         ///< of all matrix layers so far
     std::vector<MappingChoice>* choices = nullptr;  ///< where somebody wants to know why
     /// How matrix layers were cut, by layer and part of it: by the first core that asked, for all.
     std::map<std::pair<std::string, std::int64_t>, std::shared_ptr<const GemmMapping>> cuts;
