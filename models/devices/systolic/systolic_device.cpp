@@ -3,20 +3,16 @@
 
 #include <fmt/format.h>
 
-#include <cctype>
-#include <numeric>
 #include <optional>
 
 #include "models/devices/systolic/dataflow_choice.h"
 #include "models/devices/systolic/explain/explain.h"
 #include "models/devices/systolic/lowering/batch_slices.h"
-#include "models/devices/systolic/lowering/cores_at_work.h"
 #include "models/devices/systolic/lowering/fusion.h"
 #include "models/devices/systolic/lowering/lower.h"
-#include "models/devices/systolic/lowering/mapped_turns.h"
 #include "models/devices/systolic/lowering/placement.h"
 #include "models/devices/systolic/machine/machine.h"
-#include "models/devices/systolic/machine/results.h"
+#include "models/devices/systolic/network_run.h"
 #include "models/devices/systolic/program/program.h"
 #include "models/devices/systolic/program/program_reader.h"
 #include "models/devices/systolic/spec/spec.h"
@@ -28,13 +24,6 @@
 
 namespace systole::systolic {
 namespace {
-
-/// SystemC names may not hold what file names may.
-std::string instance_name(std::string name) {
-    for (char& c : name)
-        if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_') c = '_';
-    return name;
-}
 
 std::vector<TensorPlace> places(const Graph& graph, const std::vector<Placement>& placements) {
     std::vector<TensorPlace> result;
@@ -64,27 +53,19 @@ public:
     std::string lower(const Graph& asked, const RunOptions& options) const override {
         const std::optional<Mapping> mapping = mapping_of(asked, options);
         const Graph graph = prepared(asked, options.protocol, get(mapping));
-        return to_text(systolic::lower(graph, spec_, options.protocol, {true, get(mapping)}).program);
+        return to_text(lowered_as_run(graph, options, get(mapping)).program);
     }
 
     RunOutcome run(const Graph& asked, const RunOptions& options) const override {
         const std::optional<Mapping> mapping = mapping_of(asked, options);
         const Graph graph = prepared(asked, options.protocol, get(mapping));
-        const LoweringOptions how{.mapping = get(mapping),
-                                  .cores = cores_at_work(graph, spec_, options.protocol, get(mapping))};
-        const std::vector<Placement> placements = place_tensors(graph, spec_, get(mapping), how.cores);
-        Mapping used;
-        std::optional<DeviceResult> reused;
-        if (options.protocol.reuse && !options.timeline &&
-            turns_mapped_alike(graph, placements, get(mapping)))
-            reused =
-                run_reusing(graph, [&](const ShorterGraph& shorter, const std::vector<std::size_t>& marks) {
-                    return run_shorter(shorter, placements, options, how, marks, used);
-                });
-        RunOutcome outcome =
-            reused ? RunOutcome{std::move(*reused), {}} : run_whole(graph, placements, options, how, used);
-        outcome.result.tensors = places(graph, placements);
-        if (used.resident) used.resident = residents(graph, placements);
+        const PlacedNetwork network = place_network(graph, spec_, options.protocol, get(mapping));
+        NetworkRun run = spec_.placement.trials > 1 ? try_network(network, options).fastest
+                                                    : run_network(network, options, {}, 1);
+        RunOutcome outcome = std::move(run.outcome);
+        Mapping& used = run.used;
+        outcome.result.tensors = places(graph, network.placements);
+        if (used.resident) used.resident = residents(graph, network.placements);
         if (spec_.placement.fuse) used.fused = joined_layers(graph);
         if (spec_.placement.slice) used.slices = slices_of(graph);
         merge_parts(graph, outcome.result, outcome.spans);
@@ -97,7 +78,7 @@ public:
         const Program program = parse_program(text, file, spec_);
         check_protocol(program, file, options.protocol);
         std::optional<std::string> fault;
-        RunOutcome outcome = execute(program, options, fault);
+        RunOutcome outcome = execute(program, spec_, options, fault);
         if (fault) throw UserError({file}, *fault + "; a token or a pass is missing, or a row is used twice");
         return outcome;
     }
@@ -106,23 +87,22 @@ public:
         const auto simulate = [&](const SystolicSpec& spec, const Protocol& asked) {
             return SystolicDevice(spec).run(graph, {asked, false}).result;
         };
-        const Lowered lowered = systolic::lower(graph, spec_, protocol, {.choices = true});
-        const MappingChoice* const choice = lowered.choices.empty() ? nullptr : &lowered.choices.front();
+        const Lowered lowered = lowered_as_run(graph, {protocol}, nullptr);
+        const Lowered weighed = systolic::lower(graph, spec_, protocol, {.choices = true});
+        const MappingChoice* const choice = weighed.choices.empty() ? nullptr : &weighed.choices.front();
         return systolic::explain(graph, lowered.program, choice, spec_, protocol, simulate);
     }
 
     void list_signals(const Graph& graph, const RunOptions& options, SignalSink& signals) const override {
         refuse_large_array(spec_);
-        const Lowered lowered =
-            systolic::lower(prepared(graph, options.protocol, nullptr), spec_, options.protocol);
+        const Lowered lowered = lowered_as_run(prepared(graph, options.protocol, nullptr), options, nullptr);
         const FreshKernel kernel;
         Machine machine(instance_name(spec_.name).c_str(), spec_, lowered.program, options);
         const WaveProbe probe(machine, spec_, signals);
     }
 
     void trace(const Graph& graph, const RunOptions& options, WaveRecorder& wave) const override {
-        const Lowered lowered =
-            systolic::lower(prepared(graph, options.protocol, nullptr), spec_, options.protocol);
+        const Lowered lowered = lowered_as_run(prepared(graph, options.protocol, nullptr), options, nullptr);
         const std::string root = instance_name(spec_.name);
         const SystolicSpec spec = traced_machine(spec_, lowered.program, root, wave);
         const FreshKernel kernel;
@@ -150,6 +130,17 @@ private:
         return sliced_graph(fused_graph(asked, spec_, mapping), spec_, protocol, mapping);
     }
 
+    /// With the mappings with which run() finds the network fastest.
+    Lowered lowered_as_run(const Graph& graph, const RunOptions& options, const Mapping* mapping) const {
+        LayerMappings tried;
+        if (spec_.placement.trials > 1) {
+            RunOptions untraced = options;
+            untraced.timeline = false;
+            tried = try_network(place_network(graph, spec_, options.protocol, mapping), untraced).mappings;
+        }
+        return systolic::lower(graph, spec_, options.protocol, {.mapping = mapping, .tried = &tried});
+    }
+
     std::optional<Mapping> mapping_of(const Graph& graph, const RunOptions& options) const {
         if (!options.mapping) return std::nullopt;
         Mapping mapping = read_mapping(*options.mapping, graph);
@@ -161,51 +152,6 @@ private:
         return mapping;
     }
     static const Mapping* get(const std::optional<Mapping>& mapping) { return mapping ? &*mapping : nullptr; }
-
-    RunOutcome run_whole(const Graph& graph, const std::vector<Placement>& placements,
-                         const RunOptions& options, const LoweringOptions& how, Mapping& used) const {
-        Lowered lowered = lower_at(placements, graph, spec_, options.protocol, how);
-        used = std::move(lowered.mapping);
-        std::optional<std::string> fault;
-        RunOutcome outcome = execute(lowered.program, options, fault);
-        SYSTOLE_CHECK(!fault, "{}", fault.value_or(""));
-        return outcome;
-    }
-
-    /// The turns that are left lie where they do in the whole network. `used` becomes what several runs used.
-    MarkedRun run_shorter(const ShorterGraph& shorter, const std::vector<Placement>& whole,
-                          const RunOptions& options, const LoweringOptions& how,
-                          const std::vector<std::size_t>& marks, Mapping& used) const {
-        std::vector<Placement> placements;
-        for (const TensorId tensor : shorter.whole) placements.push_back(whole[tensor]);
-        Lowered lowered = lower_at(std::move(placements), shorter.graph, spec_, options.protocol, how);
-        used.layers.merge(lowered.mapping.layers);
-        used.resident = std::move(lowered.mapping.resident);
-        used.cores = lowered.mapping.cores;
-        const FreshKernel kernel;
-        Machine machine(instance_name(spec_.name).c_str(), spec_, lowered.program, options);
-        machine.mark_after(marks);
-        machine.run();
-        SYSTOLE_CHECK(!machine.value_fault, "{}", machine.value_fault.value_or(""));
-        MarkedRun run = marked_run(machine, spec_, options.protocol, marks);
-        for (Mark& mark : run.marks)
-            mark.compulsory_dram =
-                std::accumulate(lowered.weights.begin(),
-                                lowered.weights.begin() + static_cast<std::ptrdiff_t>(mark.layers), Bytes(0));
-        return run;
-    }
-
-    /// `fault`: the first wrong sum, on machines that compute values.
-    RunOutcome execute(const Program& program, const RunOptions& options,
-                       std::optional<std::string>& fault) const {
-        const FreshKernel kernel;
-        Machine machine(instance_name(spec_.name).c_str(), spec_, program, options);
-        machine.run();
-        fault = machine.value_fault;
-        RunOutcome outcome{result_of(machine, spec_, options.protocol), machine.record.take_spans()};
-        for (Span& span : outcome.spans) span.track = std::string(machine.name()) + "." + span.track;
-        return outcome;
-    }
 
     const SystolicSpec spec_;
 };

@@ -43,6 +43,17 @@ std::string cores_line(const MappingChoice& choice) {
     return fmt::format(" The best estimates of what cores can deal: {} cycles.", fmt::join(ways, ", "));
 }
 
+/// What the estimate has come to, or runs of several mappings.
+std::string outcome_line(const MappingChoice& choice, const DeviceResult& result) {
+    const std::string estimated = cycles(choice.best[0].time.cycles);
+    const auto trials = std::ranges::find(result.choices, "placement.trials", &ChosenSetting::key);
+    if (trials == result.choices.end())
+        return fmt::format("Estimated {} cycles, simulated {}.", estimated,
+                           with_thousands(result.total.cycles.value()));
+    return fmt::format("Estimated {} cycles. Runs have decided (placement.trials={}; {}): {}.", estimated,
+                       trials->value, trials->why, result.layers[0].mapping);
+}
+
 }  // namespace
 
 std::string choice_section(const Explained& e) {
@@ -74,8 +85,7 @@ std::string choice_section(const Explained& e) {
                "but "
                "for what comes before and behind, and 0.3 of what the longest hides. Estimates within 0.5 % "
                "count as equal: then longer steps win.") +
-           wrapped(fmt::format("Estimated {} cycles, simulated {}.", cycles(choice.best[0].time.cycles),
-                               with_thousands(e.result.total.cycles.value())));
+           wrapped(outcome_line(choice, e.result));
 }
 
 }  // namespace systole::systolic

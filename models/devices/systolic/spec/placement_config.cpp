@@ -35,6 +35,11 @@ PlacementSpec read_placement(config::Section placement) {
         "then stays in the scratchpad; used with activations: auto",
         false);
     spec.slice = slice && spec.choose;
+    spec.trials = static_cast<int>(
+        placement.count("trials",
+                        "mappings of each matrix layer that are simulated, of which the fastest is kept; 1: "
+                        "the estimate decides",
+                        {1, kMostTrials}, 1));
     return spec;
 }
 

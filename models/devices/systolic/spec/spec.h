@@ -30,6 +30,8 @@ enum class Im2col {
     PerTap   ///< every K tile stays inside one tap: few channels fill few rows
 };
 
+/// Mappings of a layer that are tried at most: beyond, lists of what differs by anything have ended.
+constexpr int kMostTrials = 64;
 /// Matrix units of a core at most, and cores of a chip.
 constexpr int kMostMxus = 64, kMostCores = 8;
 /// MACs per PE and cycle at most.
@@ -113,6 +115,7 @@ struct PlacementSpec {
     Bytes output_buffer;  ///< scratchpad for tiles on their way out
     bool fuse = false;   ///< elementwise work joins the matrix product before it (sim/workload/fused_graph.h)
     bool slice = false;  ///< layers may run part by part of the batch (sim/workload/sliced_graph.h)
+    int trials = 1;      ///< mappings of a matrix layer that are simulated at most (mapping_trials.h)
 };
 
 /// Known faults of simulators that we can reproduce, to be compared with them number by number. All off on a

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/systolic/network_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <numeric>
+
+#include "models/devices/systolic/lowering/cores_at_work.h"
+#include "models/devices/systolic/lowering/mapped_turns.h"
+#include "models/devices/systolic/lowering/placement.h"
+#include "models/devices/systolic/machine/machine.h"
+#include "models/devices/systolic/machine/results.h"
+#include "models/devices/systolic/mapping_trials.h"
+#include "sim/base/check.h"
+#include "sim/base/error.h"
+#include "sim/base/text.h"
+#include "sim/kernel/kernel.h"
+
+namespace systole::systolic {
+namespace {
+
+NetworkRun run_whole(const PlacedNetwork& network, const RunOptions& options, const LoweringOptions& how) {
+    Lowered lowered = lower_at(network.placements, network.graph, network.spec, options.protocol, how);
+    std::optional<std::string> fault;
+    RunOutcome outcome = execute(lowered.program, network.spec, options, fault);
+    SYSTOLE_CHECK(!fault, "{}", fault.value_or(""));
+    return {std::move(outcome), std::move(lowered.mapping), std::move(lowered.variants)};
+}
+
+/// The turns that are left lie where they do in the whole network. `run` is told what several of these used.
+MarkedRun run_shorter(const ShorterGraph& shorter, const PlacedNetwork& network, const RunOptions& options,
+                      const LoweringOptions& how, const std::vector<std::size_t>& marks, NetworkRun& run) {
+    std::vector<Placement> placements;
+    for (const TensorId tensor : shorter.whole) placements.push_back(network.placements[tensor]);
+    const SystolicSpec& spec = network.spec;
+    Lowered lowered = lower_at(std::move(placements), shorter.graph, spec, options.protocol, how);
+    run.used.layers.merge(lowered.mapping.layers);
+    run.used.resident = std::move(lowered.mapping.resident);
+    run.used.cores = lowered.mapping.cores;
+    run.variants.merge(lowered.variants);
+    const FreshKernel kernel;
+    Machine machine(instance_name(spec.name).c_str(), spec, lowered.program, options);
+    machine.mark_after(marks);
+    machine.run();
+    SYSTOLE_CHECK(!machine.value_fault, "{}", machine.value_fault.value_or(""));
+    MarkedRun marked = marked_run(machine, spec, options.protocol, marks);
+    for (Mark& mark : marked.marks)
+        mark.compulsory_dram =
+            std::accumulate(lowered.weights.begin(),
+                            lowered.weights.begin() + static_cast<std::ptrdiff_t>(mark.layers), Bytes(0));
+    return marked;
+}
+
+TrialTime time_of(const NetworkRun& run) {
+    const DeviceResult& result = run.outcome.result;
+    TrialTime time{result.total.cycles.value(), {}};
+    for (const ResultRow& row : result.layers) time.layers.push_back(row.cycles.value());
+    return time;
+}
+
+/// "7 runs simulated: 1,234 cycles by estimate, 1,180 with 3 of 20 mappings changed".
+std::string said_of(const Trials& trials, const std::vector<LikeLayers>& layers) {
+    const auto changed = std::ranges::count_if(trials.choice, [](std::size_t choice) { return choice > 0; });
+    const std::string runs = fmt::format("{} run{} simulated: {} cycles by estimate", trials.runs,
+                                         trials.runs == 1 ? "" : "s", with_thousands(trials.own));
+    if (changed == 0) return runs + (trials.runs == 1 ? ", no other mapping comes near" : ", none faster");
+    const std::string with = layers.size() == 1
+                                 ? "another mapping"
+                                 : fmt::format("{} of {} mappings changed", changed, layers.size());
+    return fmt::format("{}, {} with {}", runs, with_thousands(trials.best), with);
+}
+
+}  // namespace
+
+std::string instance_name(std::string name) {
+    for (char& c : name)
+        if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_') c = '_';
+    return name;
+}
+
+RunOutcome execute(const Program& program, const SystolicSpec& spec, const RunOptions& options,
+                   std::optional<std::string>& fault) {
+    const FreshKernel kernel;
+    Machine machine(instance_name(spec.name).c_str(), spec, program, options);
+    machine.run();
+    fault = machine.value_fault;
+    RunOutcome outcome{result_of(machine, spec, options.protocol), machine.record.take_spans()};
+    for (Span& span : outcome.spans) span.track = std::string(machine.name()) + "." + span.track;
+    return outcome;
+}
+
+PlacedNetwork place_network(const Graph& graph, const SystolicSpec& spec, const Protocol& protocol,
+                            const Mapping* mapping) {
+    const int cores = cores_at_work(graph, spec, protocol, mapping);
+    return {graph, spec, mapping, cores, place_tensors(graph, spec, mapping, cores)};
+}
+
+NetworkRun run_network(const PlacedNetwork& network, const RunOptions& options, const LayerMappings& tried,
+                       std::size_t most_variants) {
+    const LoweringOptions how{
+        .mapping = network.mapping, .tried = &tried, .most_variants = most_variants, .cores = network.cores};
+    const Graph& graph = network.graph;
+    if (options.protocol.reuse && !options.timeline &&
+        turns_mapped_alike(graph, network.placements, network.mapping)) {
+        NetworkRun run;
+        std::optional<DeviceResult> reused =
+            run_reusing(graph, [&](const ShorterGraph& shorter, const std::vector<std::size_t>& marks) {
+                return run_shorter(shorter, network, options, how, marks, run);
+            });
+        if (reused) {
+            run.outcome.result = std::move(*reused);
+            return run;
+        }
+    }
+    return run_whole(network, options, how);
+}
+
+TriedNetwork try_network(const PlacedNetwork& network, const RunOptions& options) {
+    RunOptions untraced = options;
+    untraced.timeline = false;
+    const auto most = static_cast<std::size_t>(network.spec.placement.trials);
+    TriedNetwork tried{run_network(network, untraced, {}, most), {}};
+    const std::vector<LikeLayers> layers = like_layers(network.graph, tried.fastest.variants);
+    const Trials trials =
+        try_mappings(layers, time_of(tried.fastest), most,
+                     [&](const std::vector<std::size_t>& choice) -> std::optional<TrialTime> {
+                         LayerMappings mappings = mappings_of(network.graph, layers, choice);
+                         try {
+                             NetworkRun next = run_network(network, untraced, mappings, 1);
+                             const TrialTime time = time_of(next);
+                             if (time.run < time_of(tried.fastest).run)
+                                 tried = {std::move(next), std::move(mappings)};
+                             return time;
+                         } catch (const UserError&) {
+                             return std::nullopt;  // too many passes
+                         }
+                     });
+    if (options.timeline) tried.fastest = run_network(network, options, tried.mappings, 1);
+    tried.fastest.outcome.result.choices.push_back(
+        {"placement.trials", std::to_string(most), said_of(trials, layers)});
+    return tried;
+}
+
+}  // namespace systole::systolic
