@@ -59,7 +59,8 @@ struct Attempt {
 
 class Reuse {
 public:
-    Reuse(const Graph& graph, const RunShorter& run) : graph_(graph), run_(run) {
+    Reuse(const Graph& graph, const RunShorter& run, std::size_t most_layers)
+        : graph_(graph), run_(run), most_layers_(most_layers) {
         for (const RepeatedBlock& block : graph.blocks)
             worth_it_.push_back(block.turns >= kTurnsWorthReuse && turns_alike(graph, block));
     }
@@ -100,8 +101,16 @@ private:
             else if (last.agreed[b] == 0)
                 return std::nullopt;
         }
-        if (turns == last.turns) return std::nullopt;
+        if (turns == last.turns || layers_left(turns) > most_layers_) return std::nullopt;
         return turns;
+    }
+
+    /// With so many turns of each block.
+    std::size_t layers_left(const std::vector<std::size_t>& turns) const {
+        std::size_t layers = graph_.layers.size();
+        for (std::size_t b = 0; b < turns.size(); ++b)
+            layers -= (graph_.blocks[b].turns - turns[b]) * graph_.blocks[b].layers;
+        return layers;
     }
 
     Attempt attempt(std::vector<std::size_t> turns) const {
@@ -145,13 +154,14 @@ private:
 
     const Graph& graph_;
     const RunShorter& run_;
+    const std::size_t most_layers_;
     std::vector<bool> worth_it_;  // by block: some of its turns can be left out
 };
 
 }  // namespace
 
-std::optional<DeviceResult> run_reusing(const Graph& graph, const RunShorter& run) {
-    return Reuse(graph, run).result();
+std::optional<DeviceResult> run_reusing(const Graph& graph, const RunShorter& run, std::size_t most_layers) {
+    return Reuse(graph, run, most_layers).result();
 }
 
 }  // namespace systole

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -33,8 +34,10 @@ struct MarkedRun {
 using RunShorter =
     std::function<MarkedRun(const ShorterGraph& shorter, const std::vector<std::size_t>& marks)>;
 
-/// The result of `graph` by runs of shorter ones. Nothing if it has no block with many equal turns, or if
-/// they do not come to agree. Throws UserError for a run that is too long to be accounted for.
-std::optional<DeviceResult> run_reusing(const Graph& graph, const RunShorter& run);
+/// The result of `graph` by runs of shorter ones, of which all but the first have at most `most_layers`
+/// layers. Nothing if it has no block with many equal turns, or if they do not come to agree. Throws
+/// UserError for a run that is too long to be accounted for.
+std::optional<DeviceResult> run_reusing(const Graph& graph, const RunShorter& run,
+                                        std::size_t most_layers = std::numeric_limits<std::size_t>::max());
 
 }  // namespace systole

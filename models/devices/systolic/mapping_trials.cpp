@@ -54,7 +54,7 @@ public:
           run_(run),
           best_(layers.size(), 0),
           saved_(layers.size(), 0),
-          trials_{1, best_, own_.run, own_.run},
+          trials_{1, 0, best_, own_.run, own_.run},
           done_{best_} {}
 
     void try_out(const Choice& choice) {
@@ -62,6 +62,7 @@ public:
         done_.push_back(choice);
         ++trials_.runs;
         const std::optional<TrialTime> time = run_(choice);
+        if (!time) ++trials_.refused;
         if (!time) return;
         if (time->run < trials_.best) trials_.best = time->run, trials_.choice = choice;
         const std::vector<std::int64_t> saved = saved_cycles(layers_, choice, own_, *time);

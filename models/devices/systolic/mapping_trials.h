@@ -35,7 +35,7 @@ struct TrialTime {
 using RunTrial = std::function<std::optional<TrialTime>(const std::vector<std::size_t>& choice)>;
 
 struct Trials {
-    int runs = 0;                     ///< simulated
+    int runs = 0, refused = 0;        ///< simulated; of these, refused
     std::vector<std::size_t> choice;  ///< of the fastest run
     std::int64_t own = 0, best = 0;   ///< cycles with the mapper's own mappings, and of the fastest run
 };

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <limits>
 #include <numeric>
 
 #include "models/devices/systolic/lowering/cores_at_work.h"
@@ -53,6 +54,47 @@ MarkedRun run_shorter(const ShorterGraph& shorter, const PlacedNetwork& network,
     return marked;
 }
 
+LoweringOptions how_to_lower(const PlacedNetwork& network, const LayerMappings& tried,
+                             std::size_t most_variants) {
+    return {
+        .mapping = network.mapping, .tried = &tried, .most_variants = most_variants, .cores = network.cores};
+}
+
+/// Nothing where equal turns are not to be reused, or do not come to agree within so many layers.
+std::optional<NetworkRun> run_few_turns(const PlacedNetwork& network, const RunOptions& options,
+                                        const LoweringOptions& how,
+                                        std::size_t most_layers = std::numeric_limits<std::size_t>::max()) {
+    const Graph& graph = network.graph;
+    if (!options.protocol.reuse || options.timeline ||
+        !turns_mapped_alike(graph, network.placements, network.mapping))
+        return std::nullopt;
+    NetworkRun run;
+    std::size_t layers = 0;
+    const auto run_one = [&](const ShorterGraph& shorter, const std::vector<std::size_t>& marks) {
+        layers = std::max(layers, shorter.graph.layers.size());
+        return run_shorter(shorter, network, options, how, marks, run);
+    };
+    std::optional<DeviceResult> result = run_reusing(graph, run_one, most_layers);
+    if (!result) return std::nullopt;
+    run.outcome.result = std::move(*result);
+    run.few_layers = layers;
+    return run;
+}
+
+/// Nothing if it is refused: it has too many passes; or its turns do not come to agree within kMoreTurns
+/// times `few_layers`, with which the mapper's own did. All turns would take many times as long as all else.
+std::optional<NetworkRun> run_trial(const PlacedNetwork& network, const RunOptions& options,
+                                    const LayerMappings& tried, std::optional<std::size_t> few_layers) {
+    constexpr std::size_t kMoreTurns = 2;
+    const LoweringOptions how = how_to_lower(network, tried, 1);
+    try {
+        return few_layers ? run_few_turns(network, options, how, kMoreTurns * *few_layers)
+                          : run_whole(network, options, how);
+    } catch (const UserError&) {
+        return std::nullopt;
+    }
+}
+
 TrialTime time_of(const NetworkRun& run) {
     const DeviceResult& result = run.outcome.result;
     TrialTime time{result.total.cycles.value(), {}};
@@ -62,10 +104,13 @@ TrialTime time_of(const NetworkRun& run) {
 
 /// "7 runs simulated: 1,234 cycles by estimate, 1,180 with 3 of 20 mappings changed".
 std::string said_of(const Trials& trials, const std::vector<LikeLayers>& layers) {
+    if (trials.runs == 1)
+        return fmt::format("1 run simulated: {} cycles, no other mapping to try", with_thousands(trials.own));
     const auto changed = std::ranges::count_if(trials.choice, [](std::size_t choice) { return choice > 0; });
-    const std::string runs = fmt::format("{} run{} simulated: {} cycles by estimate", trials.runs,
-                                         trials.runs == 1 ? "" : "s", with_thousands(trials.own));
-    if (changed == 0) return runs + (trials.runs == 1 ? ", no other mapping comes near" : ", none faster");
+    const std::string refused = trials.refused > 0 ? fmt::format(", {} refused", trials.refused) : "";
+    const std::string runs = fmt::format("{} runs simulated{}: {} cycles by estimate", trials.runs, refused,
+                                         with_thousands(trials.own));
+    if (changed == 0) return runs + ", none faster";
     const std::string with = layers.size() == 1
                                  ? "another mapping"
                                  : fmt::format("{} of {} mappings changed", changed, layers.size());
@@ -99,21 +144,8 @@ PlacedNetwork place_network(const Graph& graph, const SystolicSpec& spec, const 
 
 NetworkRun run_network(const PlacedNetwork& network, const RunOptions& options, const LayerMappings& tried,
                        std::size_t most_variants) {
-    const LoweringOptions how{
-        .mapping = network.mapping, .tried = &tried, .most_variants = most_variants, .cores = network.cores};
-    const Graph& graph = network.graph;
-    if (options.protocol.reuse && !options.timeline &&
-        turns_mapped_alike(graph, network.placements, network.mapping)) {
-        NetworkRun run;
-        std::optional<DeviceResult> reused =
-            run_reusing(graph, [&](const ShorterGraph& shorter, const std::vector<std::size_t>& marks) {
-                return run_shorter(shorter, network, options, how, marks, run);
-            });
-        if (reused) {
-            run.outcome.result = std::move(*reused);
-            return run;
-        }
-    }
+    const LoweringOptions how = how_to_lower(network, tried, most_variants);
+    if (std::optional<NetworkRun> run = run_few_turns(network, options, how)) return std::move(*run);
     return run_whole(network, options, how);
 }
 
@@ -123,20 +155,16 @@ TriedNetwork try_network(const PlacedNetwork& network, const RunOptions& options
     const auto most = static_cast<std::size_t>(network.spec.placement.trials);
     TriedNetwork tried{run_network(network, untraced, {}, most), {}};
     const std::vector<LikeLayers> layers = like_layers(network.graph, tried.fastest.variants);
-    const Trials trials =
-        try_mappings(layers, time_of(tried.fastest), most,
-                     [&](const std::vector<std::size_t>& choice) -> std::optional<TrialTime> {
-                         LayerMappings mappings = mappings_of(network.graph, layers, choice);
-                         try {
-                             NetworkRun next = run_network(network, untraced, mappings, 1);
-                             const TrialTime time = time_of(next);
-                             if (time.run < time_of(tried.fastest).run)
-                                 tried = {std::move(next), std::move(mappings)};
-                             return time;
-                         } catch (const UserError&) {
-                             return std::nullopt;  // too many passes
-                         }
-                     });
+    const std::optional<std::size_t> few_layers = tried.fastest.few_layers;
+    const auto run = [&](const std::vector<std::size_t>& choice) -> std::optional<TrialTime> {
+        LayerMappings mappings = mappings_of(network.graph, layers, choice);
+        std::optional<NetworkRun> next = run_trial(network, untraced, mappings, few_layers);
+        if (!next) return std::nullopt;
+        TrialTime time = time_of(*next);
+        if (time.run < time_of(tried.fastest).run) tried = {std::move(*next), std::move(mappings)};
+        return time;
+    };
+    const Trials trials = try_mappings(layers, time_of(tried.fastest), most, run);
     if (options.timeline) tried.fastest = run_network(network, options, tried.mappings, 1);
     tried.fastest.outcome.result.choices.push_back(
         {"placement.trials", std::to_string(most), said_of(trials, layers)});

@@ -41,6 +41,8 @@ struct NetworkRun {
     RunOutcome outcome;      ///< without tensors and mapping; parts of the batch are rows of their own
     Mapping used;            ///< of those layers that were simulated
     LayerVariants variants;  ///< of the same layers, if asked for
+    /// Where some turns of blocks stand for others: layers of the longest network that was simulated.
+    std::optional<std::size_t> few_layers = {};
 };
 /// `tried`: mappings instead of the mapper's own, where they fit; `most_variants` of each layer are listed.
 /// Throws UserError when it cannot run so.

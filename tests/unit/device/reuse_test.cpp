@@ -156,6 +156,19 @@ TEST_CASE("turns that never agree are not reused") {
     CHECK(device.layers_run == std::vector<std::size_t>{12, 20});
 }
 
+TEST_CASE("no further run has more layers than are allowed") {
+    const Pretence device{[](const std::string& layer) {
+        for (const std::string early : {"block.1.", "block.2.", "block.3."})
+            if (layer.starts_with(early)) return 100 + 100 * (layer[6] - '0');
+        return 1000;
+    }};
+    const Graph graph = network(40);  // that wants twenty
+    CHECK_FALSE(run_reusing(graph, std::cref(device), 19));
+    CHECK(device.layers_run == std::vector<std::size_t>{12});
+    CHECK(run_reusing(graph, std::cref(device), 20));
+    CHECK(device.layers_run == std::vector<std::size_t>{12, 12, 20});
+}
+
 TEST_CASE("a layer may differ by a refresh at both of its ends and 1/200 of a turn, and no more") {
     const Graph graph = network(40);
     // Its neighbour makes up for it, so that turns are equal.

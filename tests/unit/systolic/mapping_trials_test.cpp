@@ -148,6 +148,7 @@ TEST_CASE("Where the winners together are slower than the mapper's own mappings,
 TEST_CASE("A run that is refused counts for nothing, and others go on") {
     const Tried tried = try_all({3}, 3, apart({{100, 10, 90}}), [](const Choice& c) { return c[0] == 1; });
     CHECK(tried.runs.size() == 3);
+    CHECK(tried.trials.refused == 1);
     CHECK(tried.trials.choice == Choice{2});
     CHECK(tried.trials.best == 90);
 }

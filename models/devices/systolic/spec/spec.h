@@ -30,7 +30,7 @@ enum class Im2col {
     PerTap   ///< every K tile stays inside one tap: few channels fill few rows
 };
 
-/// Mappings of a layer that are tried at most: beyond, lists of what differs by anything have ended.
+/// Mappings of a layer that are tried at most: most layers have fewer that differ.
 constexpr int kMostTrials = 64;
 /// Matrix units of a core at most, and cores of a chip.
 constexpr int kMostMxus = 64, kMostCores = 8;
