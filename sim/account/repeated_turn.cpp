@@ -10,6 +10,8 @@ namespace {
 
 /// Of the time that turns left out are given at most one in so many may be wrong: half of what is promised.
 constexpr std::int64_t kFineness = 2000;
+/// Of the time of turns at most one in so many may be the refreshes by which any such turns may differ.
+constexpr std::int64_t kRefreshFineness = 1000;
 /// A layer's end moves, as what is fetched ahead and stored behind does: by at most one in so many of a turn,
 /// which is how far shares of classes may be off.
 constexpr std::int64_t kLayerFineness = 200;
@@ -42,10 +44,12 @@ struct TurnTimes {
         sum += turn;
         ++turns;
     }
-    /// How many turns would be enough.
-    std::size_t wanted() const {
+    /// How many turns would be enough, where one may have a refresh, of `jitter`, more than the next.
+    std::size_t wanted(Ticks jitter) const {
         if (sum == Ticks(0)) return 2;
-        const Int128 differing = Int128{(most - least).value()} * kFineness * turns;
+        const Int128 seen = Int128{(most - least).value()} * kFineness * turns;
+        const Int128 unseen = Int128{jitter.value()} * kRefreshFineness * turns;
+        const Int128 differing = std::max(seen, unseen);
         return static_cast<std::size_t>(std::max<Int128>(2, (differing + sum.value() - 1) / sum.value()));
     }
 };
@@ -176,15 +180,15 @@ std::size_t turns_that_agree(const DeviceResult& result, const TurnMarks& marks,
         for (std::size_t i = 0; i < count; ++i)
             if (!rows_agree(result.layers[begin.layers + i], result.layers[last + i], most)) return agreed;
         times.add(end.time - begin.time);
-        if (n > 1 && times.wanted() <= n) agreed = n;
+        if (n > 1 && times.wanted(jitter) <= n) agreed = n;
     }
     return agreed;
 }
 
-std::size_t turns_wanted(const TurnMarks& marks) {
+std::size_t turns_wanted(const TurnMarks& marks, Ticks jitter) {
     TurnTimes times;
     for (std::size_t turn = 0; turn < turns_of(marks); ++turn) times.add(time_of(marks, turn));
-    return times.wanted();
+    return times.wanted(jitter);
 }
 
 void repeat_turns(CheckedResult& run, const TurnMarks& marks, std::size_t times,

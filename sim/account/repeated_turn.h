@@ -34,11 +34,14 @@ using TurnMarks = std::vector<Mark>;
 /// - the times of whole turns differ by at most 1/2000 of their mean for each of the turns. What differs is
 ///   where in a turn refreshes fall, and that goes round: the sum of n turns differs from n times the mean by
 ///   no more than single turns do, and so does the sum of those left out, each n of which then are at most
-///   1/2000 off.
+///   1/2000 off;
+/// - `jitter` is at most 1/1000 of all of them together: two short turns in a row may agree, and yet both
+/// have a
+///   refresh more than most.
 std::size_t turns_that_agree(const DeviceResult& result, const TurnMarks& marks, Ticks jitter);
 
 /// So many turns would have to differ as little as those between the marks do, to be taken; at least two.
-std::size_t turns_wanted(const TurnMarks& marks);
+std::size_t turns_wanted(const TurnMarks& marks, Ticks jitter);
 
 /// A result, and what is expected of it.
 struct CheckedResult {

@@ -92,7 +92,7 @@ private:
         std::vector<std::size_t> turns = last.turns;
         for (std::size_t b = 0; b < turns.size(); ++b) {
             if (!worth_it_[b]) continue;
-            const std::size_t wanted = kAround + turns_wanted(last.marks[b]);
+            const std::size_t wanted = kAround + turns_wanted(last.marks[b], last.run.jitter);
             const bool cheap = wanted + spent[b] < graph_.blocks[b].turns;
             if (last.turns[b] < kThen)
                 turns[b] = cheap ? std::max(wanted, kThen) : kThen;

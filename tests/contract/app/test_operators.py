@@ -97,7 +97,7 @@ BLOCKS = """trace: blocks
 inputs:
   x: {shape: [64, 512], dtype: bf16}
 layers:
-  - repeat: 24
+  - repeat: 400
     name: block
     layers:
       - {name: up, op: matmul, n: 512, in: block_in}
