@@ -59,8 +59,8 @@ def main():
     systole = sys.argv[1] if len(sys.argv) > 1 else "build/systole"
     def run(trace): return [systole, "run", "tpu_v4", trace, "--format", "json"]
     def cube(n, *more):
-        return [systole, "op", "tpu_v4", "matmul", f"m={n}", f"n={n}", f"k={n}", "dtype=bf16", "--format", "json",
-                *more]
+        return [systole, "op", "tpu_v4", "matmul", f"m={n}", f"n={n}", f"k={n}", "dtype=bf16", "--format", "json", "--set",
+                "placement.trials=1", *more]
 
     print(f"{'case':<34}{'CPU s':>9}{'peak MB':>9}")
     for name in ("resnet50", "bert_base"):

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "models/devices/systolic/lowering/mapping.h"
@@ -42,11 +41,12 @@ struct Trials {
 
 /// Tries at most `most` mappings of each layer. A run has the t-th mapping of every second layer, for each t
 /// two; what a layer saves is told from the cycles of it and of those behind it up to the next that is
-/// changed, for what it leaves behind or brings forward is theirs. A last run has of each layer the mapping
-/// that saved most. Of all runs the fastest counts, of equals the first, which is the mapper's own: where
-/// memory decides, what one layer saves the next one waits for, and the last run may be slower than the
-/// first. `own`: what that one took.
-Trials try_mappings(const std::vector<LikeLayers>& layers, TrialTime own, std::size_t most,
+/// changed, for what it leaves behind or brings forward is theirs. Behind these two a run has of each layer
+/// the mapping that saved most so far. Of all runs the fastest counts, of equals the first, which is the
+/// mapper's own: where memory decides, what one layer saves the next one waits for. So with more to try it is
+/// never slower. `own`: what the mapper's own took; `blur`: cycles by which any two runs may be off, and by
+/// which a run has to be faster to count as such.
+Trials try_mappings(const std::vector<LikeLayers>& layers, TrialTime own, std::size_t most, std::int64_t blur,
                     const RunTrial& run);
 
 /// The mappings of a choice, by the names of all layers that share them; those of the mapper's own are left

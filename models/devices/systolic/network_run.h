@@ -49,13 +49,16 @@ struct NetworkRun {
 NetworkRun run_network(const PlacedNetwork& network, const RunOptions& options, const LayerMappings& tried,
                        std::size_t most_variants);
 
+/// How many mappings of a layer may be tried: placement.trials, or what stands for 0 of it.
+int most_trials(const Graph& graph, const PlacementSpec& placement);
+
 /// The fastest of several runs.
 struct TriedNetwork {
     NetworkRun fastest;
     LayerMappings mappings;  ///< with which it is so, where these are not the mapper's own
 };
-/// Tries placement.trials mappings of each layer that is not mapped by hand (mapping_trials.h), and says so
-/// among the choices of the result.
+/// Tries most_trials() mappings of each layer that is not mapped by hand (mapping_trials.h), unless that many
+/// were not asked for and take long, and says so among the choices of the result.
 TriedNetwork try_network(const PlacedNetwork& network, const RunOptions& options);
 
 }  // namespace systole::systolic

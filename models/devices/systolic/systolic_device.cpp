@@ -60,8 +60,8 @@ public:
         const std::optional<Mapping> mapping = mapping_of(asked, options);
         const Graph graph = prepared(asked, options.protocol, get(mapping));
         const PlacedNetwork network = place_network(graph, spec_, options.protocol, get(mapping));
-        NetworkRun run = spec_.placement.trials > 1 ? try_network(network, options).fastest
-                                                    : run_network(network, options, {}, 1);
+        NetworkRun run = most_trials(graph, spec_.placement) > 1 ? try_network(network, options).fastest
+                                                                 : run_network(network, options, {}, 1);
         RunOutcome outcome = std::move(run.outcome);
         Mapping& used = run.used;
         outcome.result.tensors = places(graph, network.placements);
@@ -133,10 +133,8 @@ private:
     /// With the mappings with which run() finds the network fastest.
     Lowered lowered_as_run(const Graph& graph, const RunOptions& options, const Mapping* mapping) const {
         LayerMappings tried;
-        if (spec_.placement.trials > 1) {
-            RunOptions untraced = options;
-            untraced.timeline = false;
-            tried = try_network(place_network(graph, spec_, options.protocol, mapping), untraced).mappings;
+        if (most_trials(graph, spec_.placement) > 1) {
+            tried = try_network(place_network(graph, spec_, options.protocol, mapping), options).mappings;
         }
         return systolic::lower(graph, spec_, options.protocol, {.mapping = mapping, .tried = &tried});
     }

@@ -47,7 +47,7 @@ std::string cores_line(const MappingChoice& choice) {
 std::string outcome_line(const MappingChoice& choice, const DeviceResult& result) {
     const std::string estimated = cycles(choice.best[0].time.cycles);
     const auto trials = std::ranges::find(result.choices, "placement.trials", &ChosenSetting::key);
-    if (trials == result.choices.end())
+    if (trials == result.choices.end() || trials->why.starts_with("1 run "))
         return fmt::format("Estimated {} cycles, simulated {}.", estimated,
                            with_thousands(result.total.cycles.value()));
     return fmt::format("Estimated {} cycles. Runs have decided (placement.trials={}; {}): {}.", estimated,

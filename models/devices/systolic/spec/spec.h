@@ -115,7 +115,9 @@ struct PlacementSpec {
     Bytes output_buffer;  ///< scratchpad for tiles on their way out
     bool fuse = false;   ///< elementwise work joins the matrix product before it (sim/workload/fused_graph.h)
     bool slice = false;  ///< layers may run part by part of the batch (sim/workload/sliced_graph.h)
-    int trials = 1;      ///< mappings of a matrix layer that are simulated at most (mapping_trials.h)
+    /// Mappings of a matrix layer that are simulated at most (mapping_trials.h); 0: a few of an operator by
+    /// itself that does not take long (network_run.h), otherwise 1.
+    int trials = 1;
 };
 
 /// Known faults of simulators that we can reproduce, to be compared with them number by number. All off on a
