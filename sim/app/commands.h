@@ -17,6 +17,7 @@ Command dram_command();
 Command lower_command();
 Command list_command();
 Command show_command();
+Command import_command();
 
 /// All commands, in the order in which help lists them.
 std::vector<Command> commands();

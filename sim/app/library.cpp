@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "sim/base/error.h"
+#include "sim/workload/importers/import_file.h"
 
 namespace systole::app {
 namespace {
@@ -53,7 +54,7 @@ fs::path folder_of(Shelf shelf) {
 bool looks_like_file(const std::string& reference) {
     std::error_code ignored;
     return reference.find('/') != std::string::npos || reference.ends_with(".yaml") ||
-           fs::is_regular_file(reference, ignored);
+           can_import(reference) || fs::is_regular_file(reference, ignored);
 }
 
 void add_files(const fs::path& folder, const std::string& group, std::vector<Item>& items) {

@@ -4,6 +4,7 @@
 #include "sim/app/commands.h"
 #include "sim/app/files.h"
 #include "sim/app/load_device.h"
+#include "sim/app/load_trace.h"
 #include "sim/app/shared_options.h"
 #include "sim/app/terminal.h"
 
@@ -18,7 +19,7 @@ int lower(const Arguments& arguments) {
     const Library library = Library::find();
     const Settings settings = read_settings(arguments.list("set"), Protocol::of_run(), {reference});
     const LoadedDevice device = load_device(library, reference, settings.device);
-    const Graph graph = read_trace(library.resolve(Shelf::Traces, trace), settings.workload);
+    const Graph graph = load_trace(library, trace, settings.workload);
     const RunOptions options{settings.protocol, false, false, read_mapping_file(arguments)};
     const std::string program = device.device->lower(graph, options);
     if (output)

@@ -8,6 +8,7 @@
 #include "sim/app/commands.h"
 #include "sim/app/files.h"
 #include "sim/app/load_device.h"
+#include "sim/app/load_trace.h"
 #include "sim/app/shared_options.h"
 #include "sim/app/terminal.h"
 #include "sim/base/error.h"
@@ -64,7 +65,7 @@ RunOutcome simulate(const Arguments& arguments, bool timeline) {
     const Library library = Library::find();
     const LoadedDevice device = load_device(library, reference, settings.device);
     if (program && trace.empty()) return run_program(device, *program, "", options);
-    const Graph graph = read_trace(library.resolve(Shelf::Traces, trace), settings.workload);
+    const Graph graph = load_trace(library, trace, settings.workload);
     if (program) return run_program(device, *program, graph.name, options);
     const Progress progress(fmt::format("running {} on {}", graph.name, device.name));
     return device.run(graph, options);

@@ -8,6 +8,7 @@
 #include "sim/app/describe.h"
 #include "sim/app/load_device.h"
 #include "sim/app/load_memory.h"
+#include "sim/app/load_trace.h"
 #include "sim/app/shared_options.h"
 #include "sim/app/terminal.h"
 #include "sim/base/error.h"
@@ -32,7 +33,7 @@ std::string show_trace(const Arguments& arguments, const std::string& name, bool
     if (!settings.device.empty())
         throw UserError(
             fmt::format("--set {}: a trace has only workload.* parameters", settings.device[0].path));
-    const config::YamlNode document = config::load_yaml(Library::find().resolve(Shelf::Traces, name));
+    const config::YamlNode document = load_trace_document(Library::find(), name);
     const Graph graph = build_trace(document, settings.workload);
     return json ? trace_json(document, graph) : trace_text(document, graph);
 }

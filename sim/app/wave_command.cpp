@@ -11,6 +11,7 @@
 #include "sim/app/files.h"
 #include "sim/app/fst_converter.h"
 #include "sim/app/load_device.h"
+#include "sim/app/load_trace.h"
 #include "sim/app/op_question.h"
 #include "sim/app/shared_options.h"
 #include "sim/app/signal_list.h"
@@ -111,7 +112,7 @@ Run read_run(const Arguments& arguments) {
     const Library library = Library::find();
     LoadedDevice device = load_device(library, reference, settings.device);
     if (!is_operator) {
-        Graph graph = read_trace(library.resolve(Shelf::Traces, what), settings.workload);
+        Graph graph = load_trace(library, what, settings.workload);
         return {std::move(device), std::move(graph), {settings.protocol, false}};
     }
     refuse_workload(settings, "an operator has none");

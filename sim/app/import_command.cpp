@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// systole import: a network that others wrote, as a trace.
+#include <fmt/format.h>
+
+#include "sim/account/output_files.h"
+#include "sim/app/commands.h"
+#include "sim/app/files.h"
+#include "sim/app/load_trace.h"
+#include "sim/app/shared_options.h"
+#include "sim/app/terminal.h"
+
+namespace systole::app {
+namespace {
+
+int import(const Arguments& arguments) {
+    const auto output = arguments.option("output");
+    if (output) require_writable_file(*output);
+    const Imported imported = import_file(arguments.at(0));
+    if (output)
+        write_file(*output, imported.trace);
+    else
+        print(imported.trace);
+    for (const ImportNote& each : imported.notes) complain(to_string(each));
+    if (output) note(fmt::format("wrote {}", *output));
+    return 0;
+}
+
+}  // namespace
+
+Command import_command() {
+    Command command;
+    command.name = "import";
+    command.summary = "Make a trace of a network from elsewhere.";
+    command.arguments = {"FILE"};
+    command.about =
+        "FILE is a topology of SCALE-Sim (.csv: convolutions, or products below 'Layer,M,N,K,'). Wherever a\n"
+        "TRACE is expected such a file may stand, too; as a trace it can be edited. What was forgiven or "
+        "left\n"
+        "out is told on the standard error output.\n";
+    add_option(command.options, "output,o", "FILE", "write there instead of to the standard output");
+    command.examples = {{"systole import resnet18.csv -o resnet18.yaml", "a trace to look at and to change"},
+                        {"systole run scalesim resnet18.csv", "the same, run at once"}};
+    command.run = import;
+    return command;
+}
+
+}  // namespace systole::app

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// A trace as a command line names it: a shipped one by its name, a file, or a file of others that is
+// imported.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/app/library.h"
+#include "sim/config/yaml.h"
+#include "sim/workload/importers/imported.h"
+#include "sim/workload/trace.h"
+
+namespace systole::app {
+
+/// Reads a file that import_endings() know. Throws UserError.
+Imported import_file(const std::string& file);
+
+/// The trace that `reference` means; of an imported one, notes go to the standard error output. Throws
+/// UserError.
+config::YamlNode load_trace_document(const Library& library, const std::string& reference);
+Graph load_trace(const Library& library, const std::string& reference,
+                 const std::vector<TraceOverride>& overrides);
+
+}  // namespace systole::app

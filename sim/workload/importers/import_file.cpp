@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/workload/importers/import_file.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "sim/workload/importers/scalesim_topology.h"
+
+namespace systole {
+
+const std::vector<std::string>& import_endings() {
+    static const std::vector<std::string> endings{".csv"};
+    return endings;
+}
+
+bool can_import(const std::filesystem::path& file) {
+    return std::ranges::find(import_endings(), file.extension().string()) != import_endings().end();
+}
+
+Imported import_text(const std::string& text, const std::filesystem::path& file) {
+    if (!can_import(file))
+        throw UserError({file.string()},
+                        fmt::format("cannot tell what this is; expected a name that ends in {}",
+                                    fmt::join(import_endings(), ", ")));
+    return import_scalesim_topology(text, file.string());
+}
+
+}  // namespace systole

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of networks that others write, by what their names end in.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "sim/workload/importers/imported.h"
+
+namespace systole {
+
+/// What names of files end in that can be imported: ".csv".
+const std::vector<std::string>& import_endings();
+bool can_import(const std::filesystem::path& file);
+
+/// `text`: what the file holds. Throws UserError with every mistake, and for endings that are not known.
+Imported import_text(const std::string& text, const std::filesystem::path& file);
+
+}  // namespace systole

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/workload/importers/trace_writer.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace systole {
+namespace {
+
+constexpr std::size_t kLongest = 100;  // of names in a trace
+
+bool is_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+}  // namespace
+
+std::string trace_name(std::string_view wanted) {
+    std::string name;
+    for (const char c : wanted.substr(0, kLongest)) {
+        if (name.empty() && is_digit(c)) name = "l";
+        name += is_letter(c) || is_digit(c) ? c : '_';
+    }
+    if (name.size() > kLongest) name.resize(kLongest);
+    return name.empty() ? "unnamed" : name;
+}
+
+TraceWriter::TraceWriter(std::string_view name, const std::vector<std::string>& about,
+                         std::string_view params) {
+    for (const std::string& line : about) head_ += fmt::format("# {}\n", line);
+    head_ += fmt::format("trace: {}\n", trace_name(name));
+    if (!params.empty()) head_ += fmt::format("params: {{{}}}\n", params);
+}
+
+std::string TraceWriter::name(std::string_view wanted) {
+    const std::string plain = trace_name(wanted);
+    std::string found = plain;
+    for (int& times = names_[plain]; times > 0 && names_.contains(found);) {
+        const std::string more = fmt::format("_{}", ++times);
+        found = plain.substr(0, kLongest - more.size()) + more;
+    }
+    ++names_[found];
+    return found;
+}
+
+void TraceWriter::input(std::string_view name, const std::vector<std::string>& shape,
+                        std::string_view dtype) {
+    inputs_ += fmt::format("  {}: {{shape: [{}], dtype: {}}}\n", name, fmt::join(shape, ", "), dtype);
+}
+
+void TraceWriter::layer(std::string_view name, std::string_view keys) {
+    layers_ += fmt::format("  - {{name: {}, {}}}\n", name, keys);
+    ++count_;
+}
+
+std::string TraceWriter::str() const {
+    return fmt::format("{}inputs:\n{}layers:\n{}outputs: [{}]\n", head_, inputs_, layers_,
+                       fmt::join(outputs_, ", "));
+}
+
+}  // namespace systole

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""systole import, and files of others wherever a trace is expected."""
+
+import collections
+import csv
+import gzip
+import json
+import sys
+import unittest
+
+from program import DEVICE, HOME, ProgramTest
+
+sys.path.insert(0, str(HOME / "tests" / "support"))
+from scalesim_rows import GOLDEN  # noqa: E402
+
+TABLE = """Layer name, IFMAP Height, IFMAP Width, Filter Height, Filter Width, Channels, Num Filter, Strides,
+Conv1, 16, 16, 3, 3, 4, 8, 2,
+Conv2_DP, 8, 8, 3, 3, 8, 1, 1
+FC, 1, 1, 1, 1, 64, 10, 1,
+"""
+
+
+class Import(ProgramTest):
+    def test_a_topology_may_stand_where_a_trace_may(self):
+        self.write("net.csv", TABLE)
+        done = self.run_systole("import", "net.csv", "-o", "net.yaml")
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+        self.assertEqual(done.stderr.splitlines()[0], "net.csv:3: note: there is no comma behind the last number: "
+                                                      "SCALE-Sim drops that number")
+        self.assertEqual(self.read("net.yaml").decode(), self.answer("import", "net.csv"))
+        shown = [json.loads(self.answer("show", "trace", name, "--format", "json")) for name in ("net.csv", "net.yaml")]
+        self.assertEqual(shown[0], shown[1])
+        self.assertEqual([layer["macs"] for layer in shown[0]["layers"]], [8 * 8 * 9 * 4 * 8, 6 * 6 * 9 * 8, 640])
+        small = ("--set", "workload.dtype=int8", "--set", "workload.batch=2", "--format", "json")
+        ran = [json.loads(self.answer("run", DEVICE, name, *small))["devices"][0]["total"]
+               for name in ("net.csv", "net.yaml")]
+        self.assertEqual(ran[0], ran[1])
+        self.assertEqual(ran[0]["macs"], 2 * sum(layer["macs"] for layer in shown[0]["layers"]))
+        self.assertEqual(self.answer("lower", DEVICE, "net.csv", *small[:4]),
+                         self.answer("lower", DEVICE, "net.yaml", *small[:4]))
+
+    def test_layers_have_the_multiply_accumulates_and_outputs_that_scale_sim_counts(self):
+        topologies = collections.defaultdict(dict)
+        with gzip.open(GOLDEN / "calc_64kB.csv.gz", "rt", newline="") as file:
+            for row in csv.DictReader(file):
+                topologies[row["topology"]][int(row["layer_idx"])] = row
+        self.assertGreater(sum(map(len, topologies.values())), 200)
+        for topology, rows in topologies.items():
+            products = all(row["kind"] == "gemm" for row in rows.values())
+            columns = ("M", "N", "K") if products else ("ifmap_h", "ifmap_w", "filt_h", "filt_w", "channels", "num_filters",
+                                                        "stride_h")
+            rows = [rows[index] for index in sorted(rows)]
+            # The tool takes layers of this name channel by channel, and the rows are those of one channel.
+            lines = [",".join([row["layer"].replace("DP", "D_P"), *(row[column] for column in columns)]) for row in rows]
+            self.write("net.csv", "\n".join(["Layer,M,N,K" if products else TABLE.splitlines()[0], *lines]) + ",\n")
+            layers = json.loads(self.answer("show", "trace", "net.csv", "--format", "json"))["layers"]
+            for row, layer in zip(rows, layers, strict=True):
+                with self.subTest(topology=topology, layer=row["layer"]):
+                    self.assertEqual(layer["macs"], int(row["macs"]))
+                    shape = layer["output"]["shape"]
+                    self.assertEqual(shape, [int(row["M"]), int(row["N"])] if products else
+                                     [1, int(row["ofmap_h"]), int(row["ofmap_w"]), int(row["num_filters"])])
+
+    def test_what_cannot_be_imported_is_refused_and_nothing_is_written(self):
+        self.write("net.txt", TABLE)
+        self.write("bad.csv", TABLE + "wide, 4, 4, 5, 5, 1, 1, 1,\nshort, 4, 4,\n")
+        self.write("bytes.csv", bytes(range(256)))
+        self.assertIn("net.txt: error: cannot tell what this is; expected a name that ends in .csv",
+                      self.refusal("import", "net.txt", "-o", "out.yaml"))
+        message = self.refusal("import", "bad.csv", "-o", "out.yaml")
+        self.assertIn("bad.csv:5:1: error: 'wide': a kernel of 5 x 5 is larger", message)
+        self.assertIn("bad.csv:6:1: error: 'short' has 2 numbers", message)
+        self.assertEqual(message, self.refusal("run", DEVICE, "bad.csv"))
+        self.assertIn("bytes.csv:1:1: error: ", self.refusal("import", "bytes.csv"))
+        self.assertIn("missing.csv", self.refusal("import", "missing.csv"))
+        self.assertIn("missing.csv", self.refusal("run", DEVICE, "missing.csv"))
+        self.assertIn("FILE", self.refusal("import"))
+        self.write("net.csv", TABLE)
+        self.assertIn("error", self.refusal("import", "net.csv", "-o", "no/such/folder.yaml"))
+
+
+if __name__ == "__main__":
+    unittest.main()
