@@ -33,13 +33,17 @@ Command import_command() {
     command.summary = "Make a trace of a network from elsewhere.";
     command.arguments = {"FILE"};
     command.about =
-        "FILE is a topology of SCALE-Sim (.csv: convolutions, or products below 'Layer,M,N,K,'). Wherever a\n"
-        "TRACE is expected such a file may stand, too; as a trace it can be edited. What was forgiven or "
-        "left\n"
-        "out is told on the standard error output.\n";
+        "FILE is a topology of SCALE-Sim (.csv: convolutions, or products below 'Layer,M,N,K,'), or the\n"
+        "config.json of a decoder on Hugging Face (gemma, llama, mistral, qwen2, qwen3). Wherever a TRACE "
+        "is\n"
+        "expected such a file may stand, too; as a trace it can be edited. What was forgiven or left out is "
+        "told\n"
+        "on the standard error output.\n";
     add_option(command.options, "output,o", "FILE", "write there instead of to the standard output");
-    command.examples = {{"systole import resnet18.csv -o resnet18.yaml", "a trace to look at and to change"},
-                        {"systole run scalesim resnet18.csv", "the same, run at once"}};
+    command.examples = {
+        {"systole import resnet18.csv -o resnet18.yaml", "a trace to look at and to change"},
+        {"systole run scalesim resnet18.csv", "the same, run at once"},
+        {"systole run tpu_v7 Mistral-7B/config.json --set workload.batch=8", "a decode step"}};
     command.run = import;
     return command;
 }

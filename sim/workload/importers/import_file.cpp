@@ -6,12 +6,13 @@
 
 #include <algorithm>
 
+#include "sim/workload/importers/huggingface_config.h"
 #include "sim/workload/importers/scalesim_topology.h"
 
 namespace systole {
 
 const std::vector<std::string>& import_endings() {
-    static const std::vector<std::string> endings{".csv"};
+    static const std::vector<std::string> endings{".csv", ".json"};
     return endings;
 }
 
@@ -24,6 +25,7 @@ Imported import_text(const std::string& text, const std::filesystem::path& file)
         throw UserError({file.string()},
                         fmt::format("cannot tell what this is; expected a name that ends in {}",
                                     fmt::join(import_endings(), ", ")));
+    if (file.extension() == ".json") return import_huggingface_config(text, file.string());
     return import_scalesim_topology(text, file.string());
 }
 

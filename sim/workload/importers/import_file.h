@@ -10,7 +10,7 @@
 
 namespace systole {
 
-/// What names of files end in that can be imported: ".csv".
+/// What names of files end in that can be imported: ".csv", ".json".
 const std::vector<std::string>& import_endings();
 bool can_import(const std::filesystem::path& file);
 

@@ -29,6 +29,10 @@ std::string trace_name(std::string_view wanted) {
     return name.empty() ? "unnamed" : name;
 }
 
+void TraceBlock::layer(std::string_view name, std::string_view keys) {
+    text_ += fmt::format("      - {{name: {}, {}}}\n", name, keys);
+}
+
 TraceWriter::TraceWriter(std::string_view name, const std::vector<std::string>& about,
                          std::string_view params) {
     for (const std::string& line : about) head_ += fmt::format("# {}\n", line);
@@ -55,6 +59,12 @@ void TraceWriter::input(std::string_view name, const std::vector<std::string>& s
 void TraceWriter::layer(std::string_view name, std::string_view keys) {
     layers_ += fmt::format("  - {{name: {}, {}}}\n", name, keys);
     ++count_;
+}
+
+TraceBlock TraceWriter::repeat(std::string_view name, std::string_view turns) {
+    layers_ += fmt::format("  - name: {}\n    repeat: {}\n    layers:\n", name, turns);
+    ++count_;
+    return TraceBlock(layers_);
 }
 
 std::string TraceWriter::str() const {

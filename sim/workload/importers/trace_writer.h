@@ -11,6 +11,16 @@
 
 namespace systole {
 
+/// The layers of a block that is repeated.
+class TraceBlock {
+public:
+    explicit TraceBlock(std::string& text) : text_(text) {}
+    void layer(std::string_view name, std::string_view keys);
+
+private:
+    std::string& text_;
+};
+
 class TraceWriter {
 public:
     /// `about`: lines of a comment, without their '#'. `params`: "batch: 1, dtype: bf16", or empty.
@@ -22,6 +32,9 @@ public:
     void input(std::string_view name, const std::vector<std::string>& shape, std::string_view dtype);
     /// `keys`: "op: matmul, in: x, n: 10".
     void layer(std::string_view name, std::string_view keys);
+    /// A block of `turns` (an expression) turns; its layers come next. Use it before anything else is
+    /// written.
+    TraceBlock repeat(std::string_view name, std::string_view turns);
     void output(std::string_view name) { outputs_.emplace_back(name); }
     std::size_t layers() const { return count_; }
 

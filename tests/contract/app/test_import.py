@@ -61,11 +61,27 @@ class Import(ProgramTest):
                     self.assertEqual(shape, [int(row["M"]), int(row["N"])] if products else
                                      [1, int(row["ofmap_h"]), int(row["ofmap_w"]), int(row["num_filters"])])
 
+    def test_a_model_of_hugging_face_is_the_native_trace(self):
+        sizes = {"llama3_8b": (4096, 14336, 32, 32), "llama3_70b": (8192, 28672, 64, 80)}
+        for native, (hidden, ffn, heads, layers) in sizes.items():
+            self.write("config.json", json.dumps({
+                "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": hidden,
+                "intermediate_size": ffn, "num_attention_heads": heads, "num_key_value_heads": 8, "hidden_act": "silu",
+                "num_hidden_layers": layers, "max_position_embeddings": 8192, "vocab_size": 128256,
+                "rope_scaling": None, "tie_word_embeddings": False}))
+            for settings in ((), ("--set", "workload.q_len=512", "--set", "workload.kv_len=512")):
+                ours, theirs = (json.loads(self.answer("show", "trace", name, "--format", "json", *settings))
+                                for name in (native, "config.json"))
+                self.assertEqual((ours.pop("trace"), theirs.pop("trace")), (native, "llama"))
+                self.assertEqual(ours, theirs)
+        self.assertIn("did you mean 'llama'?", self.refusal("run", DEVICE, self.write(
+            "typo.json", '{"model_type": "lama"}')))
+
     def test_what_cannot_be_imported_is_refused_and_nothing_is_written(self):
         self.write("net.txt", TABLE)
         self.write("bad.csv", TABLE + "wide, 4, 4, 5, 5, 1, 1, 1,\nshort, 4, 4,\n")
         self.write("bytes.csv", bytes(range(256)))
-        self.assertIn("net.txt: error: cannot tell what this is; expected a name that ends in .csv",
+        self.assertIn("net.txt: error: cannot tell what this is; expected a name that ends in .csv, .json",
                       self.refusal("import", "net.txt", "-o", "out.yaml"))
         message = self.refusal("import", "bad.csv", "-o", "out.yaml")
         self.assertIn("bad.csv:5:1: error: 'wide': a kernel of 5 x 5 is larger", message)

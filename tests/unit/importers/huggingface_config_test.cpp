@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Published sizes, and the numbers of parameters that the models' pages give.
+#include "sim/workload/importers/huggingface_config.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/unit/workload/graphs.h"
+
+using namespace systole;
+using namespace systole::test;
+
+namespace {
+
+std::string model(const std::string& type, const std::string& more) {
+    return "{\"model_type\": \"" + type + "\", " + more + "}";
+}
+
+const std::string kLlama3 =
+    "\"hidden_size\": 4096, \"intermediate_size\": 14336, \"num_attention_heads\": 32, "
+    "\"num_hidden_layers\": 32,"
+    "\"num_key_value_heads\": 8, \"max_position_embeddings\": 8192, \"vocab_size\": 128256, \"hidden_act\": "
+    "\"silu\"";
+
+Imported imported(const std::string& text) {
+    return import_huggingface_config(text, "config.json");
+}
+
+/// All that is stored but tables of positions, which a model computes.
+std::int64_t parameters(const Graph& graph) {
+    std::int64_t sum = 0;
+    for (const Layer& layer : graph.layers)
+        for (const std::optional<TensorId>& stored : {layer.weights, layer.bias})
+            if (stored && !std::holds_alternative<Rotary>(layer.op))
+                sum += elements(graph.tensors[*stored].shape);
+    return sum;
+}
+
+std::string refusal(const std::string& text) {
+    try {
+        imported(text);
+    } catch (const UserError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("models have the parameters that are published") {
+    struct Case {
+        const char *type, *sizes;
+        std::int64_t parameters;
+    };
+    const auto [type, sizes, published] = GENERATE(values<Case>({
+        // Meta-Llama-3-8B and -70B
+        {"llama",
+         "\"hidden_size\": 4096, \"intermediate_size\": 14336, \"num_attention_heads\": 32, "
+         "\"num_hidden_layers\": 32,"
+         "\"num_key_value_heads\": 8, \"vocab_size\": 128256",
+         8'030'261'248},
+        {"llama",
+         "\"hidden_size\": 8192, \"intermediate_size\": 28672, \"num_attention_heads\": 64, "
+         "\"num_hidden_layers\": 80,"
+         "\"num_key_value_heads\": 8, \"vocab_size\": 128256",
+         70'553'706'496},
+        // Mistral-7B-v0.1
+        {"mistral",
+         "\"hidden_size\": 4096, \"intermediate_size\": 14336, \"num_attention_heads\": 32, "
+         "\"num_hidden_layers\": 32,"
+         "\"num_key_value_heads\": 8, \"vocab_size\": 32000, \"sliding_window\": 4096",
+         7'241'732'096},
+        // Qwen2-7B, whose queries, keys and values have a bias
+        {"qwen2",
+         "\"hidden_size\": 3584, \"intermediate_size\": 18944, \"num_attention_heads\": 28, "
+         "\"num_hidden_layers\": 28,"
+         "\"num_key_value_heads\": 4, \"vocab_size\": 152064, \"sliding_window\": 131072, "
+         "\"use_sliding_window\": false",
+         7'615'616'512},
+        // Qwen3-8B, whose heads are normed
+        {"qwen3",
+         "\"hidden_size\": 4096, \"intermediate_size\": 12288, \"num_attention_heads\": 32, "
+         "\"num_hidden_layers\": 36,"
+         "\"num_key_value_heads\": 8, \"head_dim\": 128, \"vocab_size\": 151936, \"tie_word_embeddings\": "
+         "false",
+         8'190'735'360},
+        // gemma-7b: the head is the embedding, stored once more
+        {"gemma",
+         "\"hidden_size\": 3072, \"intermediate_size\": 24576, \"num_attention_heads\": 16, "
+         "\"num_hidden_layers\": 28,"
+         "\"num_key_value_heads\": 16, \"head_dim\": 256, \"vocab_size\": 256000",
+         8'537'680'896 + 786'432'000},
+    }));
+    INFO(type << " " << published);
+    CHECK(parameters(graph_of(imported(model(type, sizes)).trace)) == published);
+}
+
+TEST_CASE("a decode step multiplies each weight once for each token, and reads the cache") {
+    const Graph graph = graph_of(imported(model("llama", kLlama3)).trace, {{"batch", "2", {}}});
+    const std::int64_t weights =
+        8'030'261'248 - 128256LL * 4096 - (2 * 32 + 1) * 4096;  // neither table nor norms
+    const std::int64_t attention = 2LL * 32 * 128 * 8192 * 32;  // scores, sums; heads; layers
+    CHECK(total_macs(graph) == Macs(2 * (weights + attention)));
+    CHECK(tensor(graph, "decoder.0.keys").shape == Shape{2, 8, 8192, 128});
+}
+
+TEST_CASE(
+    "defaults are the architecture's: as many heads of keys as of queries, heads that share the width") {
+    const Graph graph = graph_of(
+        imported(model("llama",
+                       "\"hidden_size\": 64, \"intermediate_size\": 128, \"num_attention_heads\": 4, "
+                       "\"num_hidden_layers\": 2, \"vocab_size\": 100, \"max_position_embeddings\": 512, "
+                       "\"_name_or_path\": \"some/tiny-model\""))
+            .trace);
+    CHECK(graph.name == "tiny_model");
+    CHECK(tensor(graph, "decoder.1.keys").shape == Shape{1, 4, 512, 16});
+    CHECK(graph.blocks.at(0).turns == 2);
+}
+
+TEST_CASE("what the trace says in another way is told") {
+    const Imported gemma = imported(model("gemma", kLlama3 + ",\n\"tie_word_embeddings\": true"));
+    CHECK(gemma.notes.size() == 2);
+    CHECK(to_string(gemma.notes.at(0))
+              .starts_with("config.json:2: note: the head has the embedding's weights"));
+    const Imported window = imported(model("mistral", kLlama3 + ", \"sliding_window\": 4096"));
+    CHECK_THAT(to_string(window.notes.at(0)), Catch::Contains("longer caches than workload.kv_len=4096"));
+    CHECK(tensor(graph_of(window.trace), "decoder.0.keys").shape == Shape{1, 8, 4096, 128});
+    CHECK(imported(model("llama", kLlama3)).notes.empty());
+}
+
+TEST_CASE("configurations that cannot be read are refused with each reason") {
+    CHECK_THAT(refusal("{}"), Catch::Contains("config.json:1:1: error: 'model_type' is missing"));
+    CHECK_THAT(refusal(model("lama", kLlama3)),
+               Catch::Contains("config.json:1:2: error: 'lama' is not known here") &&
+                   Catch::Contains("did you mean 'llama'?"));
+    const std::string several = refusal(model("llama", "\"hidden_size\": 0, \"num_hidden_layers\": \"32\""));
+    for (const char* missing :
+         {"'hidden_size' must be", "'num_hidden_layers' must be", "'vocab_size' is missing",
+          "'intermediate_size' is missing", "'num_attention_heads' is missing"})
+        CHECK_THAT(several, Catch::Contains(missing));
+    CHECK_THAT(refusal(model("llama", kLlama3 + ", \"hidden_activation\": \"mish\"")),
+               Catch::Contains("'mish'; expected"));
+    const std::string sizes =
+        "\"hidden_size\": 100, \"intermediate_size\": 8, \"num_hidden_layers\": 1, \"vocab_size\": 9, ";
+    CHECK_THAT(refusal(model("llama", sizes + "\"num_attention_heads\": 3")),
+               Catch::Contains("3 heads do not divide"));
+    CHECK_THAT(refusal(model("llama", sizes + "\"num_attention_heads\": 4, \"num_key_value_heads\": 3")),
+               Catch::Contains("do not share 3 heads"));
+}
