@@ -34,11 +34,11 @@ Command import_command() {
     command.arguments = {"FILE"};
     command.about =
         "FILE is a topology of SCALE-Sim (.csv: convolutions, or products below 'Layer,M,N,K,'), or the\n"
-        "config.json of a decoder on Hugging Face (gemma, llama, mistral, qwen2, qwen3). Wherever a TRACE "
-        "is\n"
-        "expected such a file may stand, too; as a trace it can be edited. What was forgiven or left out is "
-        "told\n"
-        "on the standard error output.\n";
+        "config.json of a model on Hugging Face (bert, gemma, gpt2, llama, mistral, qwen2, qwen3, vit). "
+        "Wherever\n"
+        "a TRACE is expected such a file may stand, too; as a trace it can be edited. What was forgiven or "
+        "left\n"
+        "out is told on the standard error output.\n";
     add_option(command.options, "output,o", "FILE", "write there instead of to the standard output");
     command.examples = {
         {"systole import resnet18.csv -o resnet18.yaml", "a trace to look at and to change"},

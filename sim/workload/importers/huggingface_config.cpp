@@ -8,6 +8,7 @@
 #include <map>
 
 #include "sim/workload/importers/decoder.h"
+#include "sim/workload/importers/encoder.h"
 #include "sim/workload/importers/json_object.h"
 
 namespace systole {
@@ -33,6 +34,14 @@ std::string activation(JsonObject& config, const char* key, const std::string& f
     return "silu";
 }
 
+/// What an architecture calls the sizes of its layers.
+struct Names {
+    const char *layers, *hidden, *heads, *ffn, *activation;
+    bool ffn_is_optional = false;  ///< four times the width
+};
+constexpr Names kEncoderNames{"num_hidden_layers", "hidden_size", "num_attention_heads", "intermediate_size",
+                              "hidden_act"};
+
 class ConfigReader {
 public:
     ConfigReader(std::string_view text, const std::string& file) : config_(text, file), file_(file) {}
@@ -40,13 +49,28 @@ public:
     Imported read();
 
 private:
+    std::string bert();
+    std::string gpt2();
+    std::string vit();
+    std::string decoder(const std::string& type);
+    Encoder read_encoder(const Names& names, const std::string& act);
     void read_decoder(const std::string& type, Decoder& decoder);
+
+    /// After the model, or else its type.
+    template <typename Model>
+    void name(Model& model, const std::vector<std::string>& about) {
+        const std::string called = config_.text("_name_or_path", "");
+        model.name = called.empty() || called.ends_with('/') ? type_ : called.substr(called.rfind('/') + 1);
+        model.about = {fmt::format("Imported from a config.json of Hugging Face, model_type {}.", type_)};
+        model.about.insert(model.about.end(), about.begin(), about.end());
+    }
     void note(const char* key, std::string text) {
         imported_.notes.push_back({{file_, config_.line_of(key), 0}, std::move(text)});
     }
 
     JsonObject config_;
     const std::string file_;
+    std::string type_;
     Imported imported_;
 };
 
@@ -90,27 +114,93 @@ void ConfigReader::read_decoder(const std::string& type, Decoder& d) {
     if (type == "gemma") note("model_type", "that embeddings are scaled is part of their weights");
 }
 
+/// Sizes of a layer, under the names that this architecture has for them.
+Encoder ConfigReader::read_encoder(const Names& names, const std::string& act) {
+    Encoder e;
+    e.layers = config_.extent({names.layers});
+    e.hidden = config_.extent({names.hidden});
+    e.heads = config_.extent({names.heads});
+    e.ffn = config_.extent({names.ffn}, names.ffn_is_optional ? std::optional(4 * e.hidden) : std::nullopt);
+    e.activation = activation(config_, names.activation, act);
+    if (e.hidden % e.heads != 0)
+        config_.fail(names.heads,
+                     fmt::format("{} heads do not divide '{}' of {}", e.heads, names.hidden, e.hidden));
+    return e;
+}
+
+std::string ConfigReader::bert() {
+    Encoder e = read_encoder(kEncoderNames, "gelu");
+    Words words{{{"token", "tokens", config_.extent({"vocab_size"})},
+                 {"position", "positions", config_.extent({"max_position_embeddings"}, 512)},
+                 {"segment", "segments", config_.extent({"type_vocab_size"}, 2)}},
+                128,
+                true,
+                "encoder"};
+    words.sequence = std::min(words.sequence, words.tables[1].rows);
+    name(e, {"The encoder: without a pooler and heads for tasks.",
+             "The factor 1/sqrt(head_dim) is in the weights of the queries."});
+    return words_trace(e, words);
+}
+
+std::string ConfigReader::gpt2() {
+    Encoder e =
+        read_encoder({"n_layer", "n_embd", "n_head", "n_inner", "activation_function", true}, "gelu_new");
+    Words words{{{"token", "tokens", config_.extent({"vocab_size"})},
+                 {"position", "positions", config_.extent({"n_positions"}, 1024)}},
+                128,
+                false,
+                "decoder"};
+    words.sequence = std::min(words.sequence, words.tables[1].rows);
+    note("model_type",
+         "the head, the embedding's weights once more, is left out; scores of tokens to come are computed");
+    name(e, {"The prefill of seq tokens, without the head.",
+             "The factor 1/sqrt(head_dim) is in the weights of the queries."});
+    return words_trace(e, words);
+}
+
+std::string ConfigReader::vit() {
+    Encoder e = read_encoder(kEncoderNames, "gelu");
+    e.qkv_bias = config_.flag("qkv_bias", true);
+    Patches p;
+    p.image = config_.extent({"image_size"}, 224);
+    p.patch = config_.extent({"patch_size"}, 16);
+    p.channels = config_.extent({"num_channels"}, 3);
+    p.classes = config_.entries("id2label", 1000);
+    if (p.image % p.patch != 0)
+        config_.fail("patch_size",
+                     fmt::format("patches of {} do not divide an image of {}", p.patch, p.image));
+    note("model_type",
+         "all tokens are averaged for the classifier, and there is no class token in front of them");
+    name(e, {"Patches are embedded by a convolution.",
+             "The factor 1/sqrt(head_dim) is in the weights of the queries."});
+    return patches_trace(e, p);
+}
+
+std::string ConfigReader::decoder(const std::string& type) {
+    Decoder d;
+    read_decoder(type, d);
+    name(d, {"One step: q_len new tokens of each of batch sequences, behind which kv_len tokens are in the "
+             "KV cache.",
+             "The factor 1/sqrt(head_dim) is in the weights of the queries;",
+             "only the last token's head is computed."});
+    return decoder_trace(d);
+}
+
 Imported ConfigReader::read() {
-    static const std::vector<std::string> decoders{"gemma", "llama", "mistral", "qwen2", "qwen3"};
-    const std::string type = config_.text("model_type", "");
-    if (std::ranges::find(decoders, type) == decoders.end())
+    static const std::vector<std::string> known{"bert",    "gemma", "gpt2",  "llama",
+                                                "mistral", "qwen2", "qwen3", "vit"};
+    type_ = config_.text("model_type", "");
+    if (std::ranges::find(known, type_) == known.end())
         config_.fail("model_type",
-                     type.empty() ? "'model_type' is missing; is this a config.json of a model?"
-                                  : fmt::format("'{}' is not known here; known are: {}{}", excerpt(type),
-                                                fmt::join(decoders, ", "), did_you_mean(type, decoders)));
+                     type_.empty() ? "'model_type' is missing; is this a config.json of a model?"
+                                   : fmt::format("'{}' is not known here; known are: {}{}", excerpt(type_),
+                                                 fmt::join(known, ", "), did_you_mean(type_, known)));
     config_.throw_if_any();
-    Decoder decoder;
-    read_decoder(type, decoder);
+    imported_.trace = type_ == "bert"   ? bert()
+                      : type_ == "gpt2" ? gpt2()
+                      : type_ == "vit"  ? vit()
+                                        : decoder(type_);
     config_.throw_if_any();
-    const std::string called = config_.text("_name_or_path", "");
-    decoder.name = called.empty() || called.ends_with('/') ? type : called.substr(called.rfind('/') + 1);
-    decoder.about = {
-        fmt::format("Imported from a config.json of Hugging Face, model_type {}.", type),
-        "One step: q_len new tokens of each of batch sequences, behind which kv_len tokens are in the KV "
-        "cache.",
-        "The factor 1/sqrt(head_dim) is in the weights of the queries; only the last token's head is "
-        "computed."};
-    imported_.trace = decoder_trace(decoder);
     return std::move(imported_);
 }
 

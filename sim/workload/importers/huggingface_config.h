@@ -11,10 +11,11 @@
 
 namespace systole {
 
-/// Decoders: one step of `q_len` new tokens of each of `batch` sequences, behind which `kv_len` are in the
-/// cache (parameters of the trace; 1, 1, and what the model has been made for, up to 8,192). Only the last
-/// token's head is computed. Throws UserError for architectures that are not known, and with every key that
-/// is wrong.
+/// Decoders (gemma, llama, mistral, qwen2, qwen3): one step of `q_len` new tokens of each of `batch`
+/// sequences, behind which `kv_len` are in the cache (parameters of the trace; 1, 1, and what the model has
+/// been made for, up to 8,192). Only the last token's head is computed. BERT and GPT-2: all of `seq` tokens
+/// (128); ViT: an image. Throws UserError for architectures that are not known, and with every key that is
+/// wrong.
 Imported import_huggingface_config(std::string_view text, const std::string& file);
 
 }  // namespace systole

@@ -89,6 +89,14 @@ std::int64_t JsonObject::extent(std::initializer_list<const char*> keys,
     return fallback.value_or(1);
 }
 
+std::int64_t JsonObject::entries(const char* key, std::int64_t fallback) {
+    if (!has(key)) return fallback;
+    const Json& value = (*root_)[key];
+    if (value.is_object() && !value.empty()) return static_cast<std::int64_t>(value.size());
+    fail(key, fmt::format("'{}' must be an object with an entry or more", key));
+    return fallback;
+}
+
 bool JsonObject::flag(const char* key, bool fallback) {
     if (!has(key)) return fallback;
     const Json& value = (*root_)[key];

@@ -29,6 +29,8 @@ public:
     /// A whole number in [1, 2^31 - 1]; of the first of several keys that is there. Without a fallback a
     /// missing one is a mistake.
     std::int64_t extent(std::initializer_list<const char*> keys, std::optional<std::int64_t> fallback = {});
+    /// How many keys an object has; `fallback` if it is not there, a mistake if it is no object or empty.
+    std::int64_t entries(const char* key, std::int64_t fallback);
     bool flag(const char* key, bool fallback);
     std::string text(const char* key, const std::string& fallback);
 

@@ -62,18 +62,29 @@ class Import(ProgramTest):
                                      [1, int(row["ofmap_h"]), int(row["ofmap_w"]), int(row["num_filters"])])
 
     def test_a_model_of_hugging_face_is_the_native_trace(self):
-        sizes = {"llama3_8b": (4096, 14336, 32, 32), "llama3_70b": (8192, 28672, 64, 80)}
-        for native, (hidden, ffn, heads, layers) in sizes.items():
-            self.write("config.json", json.dumps({
-                "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": hidden,
-                "intermediate_size": ffn, "num_attention_heads": heads, "num_key_value_heads": 8, "hidden_act": "silu",
-                "num_hidden_layers": layers, "max_position_embeddings": 8192, "vocab_size": 128256,
-                "rope_scaling": None, "tie_word_embeddings": False}))
-            for settings in ((), ("--set", "workload.q_len=512", "--set", "workload.kv_len=512")):
-                ours, theirs = (json.loads(self.answer("show", "trace", name, "--format", "json", *settings))
-                                for name in (native, "config.json"))
-                self.assertEqual((ours.pop("trace"), theirs.pop("trace")), (native, "llama"))
-                self.assertEqual(ours, theirs)
+        llama = {"model_type": "llama", "num_key_value_heads": 8, "hidden_act": "silu", "vocab_size": 128256,
+                 "max_position_embeddings": 8192, "rope_scaling": None, "tie_word_embeddings": False}
+        base = {"hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12, "intermediate_size": 3072,
+                "hidden_act": "gelu"}
+        models = {
+            "llama3_8b": {**llama, "hidden_size": 4096, "intermediate_size": 14336, "num_attention_heads": 32,
+                          "num_hidden_layers": 32},
+            "llama3_70b": {**llama, "hidden_size": 8192, "intermediate_size": 28672, "num_attention_heads": 64,
+                           "num_hidden_layers": 80},
+            "bert_base": {**base, "model_type": "bert", "vocab_size": 30522, "max_position_embeddings": 512,
+                          "type_vocab_size": 2},
+            "vit_b16": {**base, "model_type": "vit", "image_size": 224, "patch_size": 16, "num_channels": 3},
+            "gpt2": {"model_type": "gpt2", "n_embd": 768, "n_layer": 12, "n_head": 12, "n_inner": None, "n_positions": 1024,
+                     "activation_function": "gelu_new", "vocab_size": 50257}}
+        for native, config in models.items():
+            self.write("config.json", json.dumps({"architectures": ["Any"], **config}))
+            length = ("q_len", "kv_len") if "llama" in native else ("seq",) if native != "vit_b16" else ()
+            for settings in ((), sum((("--set", f"workload.{name}=96") for name in length), ())):
+                with self.subTest(model=native, settings=settings):
+                    ours, theirs = (json.loads(self.answer("show", "trace", name, "--format", "json", *settings))
+                                    for name in (native, "config.json"))
+                    self.assertEqual((ours.pop("trace"), theirs.pop("trace")), (native, config["model_type"]))
+                    self.assertEqual(ours, theirs)
         self.assertIn("did you mean 'llama'?", self.refusal("run", DEVICE, self.write(
             "typo.json", '{"model_type": "lama"}')))
 

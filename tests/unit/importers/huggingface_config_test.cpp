@@ -94,6 +94,30 @@ TEST_CASE("models have the parameters that are published") {
     CHECK(parameters(graph_of(imported(model(type, sizes)).trace)) == published);
 }
 
+TEST_CASE("encoders have the parameters that are published") {
+    struct Case {
+        const char *type, *sizes;
+        std::int64_t parameters;
+    };
+    const auto [type, sizes, published] = GENERATE(values<Case>({
+        // bert-large-uncased without its pooler: 335,141,888 less 1,024 x 1,025
+        {"bert",
+         "\"hidden_size\": 1024, \"num_hidden_layers\": 24, \"num_attention_heads\": 16, "
+         "\"intermediate_size\": 4096,"
+         "\"vocab_size\": 30522",
+         335'141'888 - 1'049'600},
+        // gpt2-xl, which counts the table once
+        {"gpt2", "\"n_embd\": 1600, \"n_layer\": 48, \"n_head\": 25, \"vocab_size\": 50257", 1'557'611'200},
+        // vit-large-patch16-224 less a class token and its position
+        {"vit",
+         "\"hidden_size\": 1024, \"num_hidden_layers\": 24, \"num_attention_heads\": 16, "
+         "\"intermediate_size\": 4096",
+         304'326'632 - 2 * 1024},
+    }));
+    INFO(type);
+    CHECK(parameters(graph_of(imported(model(type, sizes)).trace)) == published);
+}
+
 TEST_CASE("a decode step multiplies each weight once for each token, and reads the cache") {
     const Graph graph = graph_of(imported(model("llama", kLlama3)).trace, {{"batch", "2", {}}});
     const std::int64_t weights =
@@ -139,6 +163,22 @@ TEST_CASE("configurations that cannot be read are refused with each reason") {
         CHECK_THAT(several, Catch::Contains(missing));
     CHECK_THAT(refusal(model("llama", kLlama3 + ", \"hidden_activation\": \"mish\"")),
                Catch::Contains("'mish'; expected"));
+    const std::string small =
+        "\"hidden_size\": 64, \"num_hidden_layers\": 1, \"num_attention_heads\": 4, \"intermediate_size\": "
+        "96";
+    CHECK_THAT(refusal(model("vit", small + ", \"patch_size\": 15")),
+               Catch::Contains("patches of 15 do not divide"));
+    CHECK_THAT(refusal(model("vit", small + ", \"id2label\": {}")),
+               Catch::Contains("'id2label' must be an object"));
+    CHECK_THAT(refusal(model("bert", small)), Catch::Contains("'vocab_size' is missing"));
+    CHECK_THAT(refusal(model("gpt2", "\"n_embd\": 10, \"n_layer\": 1, \"n_head\": 3, \"vocab_size\": 9")),
+               Catch::Contains("3 heads do not divide 'n_embd' of 10"));
+    CHECK(
+        tensor(graph_of(imported(model("vit", small + ", \"id2label\": {\"0\": \"a\", \"1\": \"b\"}")).trace),
+               "classes")
+            .shape == Shape{1, 2});
+    CHECK(tensor(graph_of(imported(model("vit", small)).trace), "encoder.0.expand").shape ==
+          Shape{1, 196, 96});
     const std::string sizes =
         "\"hidden_size\": 100, \"intermediate_size\": 8, \"num_hidden_layers\": 1, \"vocab_size\": 9, ";
     CHECK_THAT(refusal(model("llama", sizes + "\"num_attention_heads\": 3")),
