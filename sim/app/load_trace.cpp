@@ -6,14 +6,9 @@
 #include "sim/workload/importers/import_file.h"
 
 namespace systole::app {
-namespace {
-
-constexpr std::size_t kLargestFile = std::size_t{64} << 20;  // bytes
-
-}  // namespace
 
 Imported import_file(const std::string& file) {
-    return import_text(read_text(file, kLargestFile), file);
+    return import_text(read_text(file, import_limit(file)), file);
 }
 
 config::YamlNode load_trace_document(const Library& library, const std::string& reference) {

@@ -20,6 +20,11 @@ bool can_import(const std::filesystem::path& file) {
     return std::ranges::find(import_endings(), file.extension().string()) != import_endings().end();
 }
 
+std::size_t import_limit(const std::filesystem::path& file) {
+    constexpr std::size_t kMebi = std::size_t{1} << 20;
+    return file.extension() == ".json" ? kMebi : 16 * kMebi;
+}
+
 Imported import_text(const std::string& text, const std::filesystem::path& file) {
     if (!can_import(file))
         throw UserError({file.string()},
