@@ -113,8 +113,8 @@ Command run_command() {
     command.summary = "Simulate a network on a device and account for every cycle.";
     command.arguments = {"DEVICE", "TRACE"};
     command.about =
-        "DEVICE and TRACE are names ('systole list') or YAML files. Exit code 0: done; 2: the input is\n"
-        "wrong, and nothing was written.\n";
+        "DEVICE and TRACE are names ('systole list') or YAML files; a TRACE may be one of others, too\n"
+        "('systole help import'). Exit code 0: done; 2: the input is wrong, and nothing was written.\n";
     add_set(command.options);
     add_option(command.options, "format", "FORMAT", "of the standard output: text (default), json or csv");
     add_option(command.options, "output,o", "DIR",

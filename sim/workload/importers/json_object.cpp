@@ -55,6 +55,8 @@ JsonObject::JsonObject(std::string_view text, const std::string& file)
     } catch (const Json::parse_error& error) {
         throw UserError(place_at(text, file, error.byte == 0 ? 0 : error.byte - 1),
                         "this is no JSON: something else was expected here");
+    } catch (const Json::exception&) {
+        throw UserError({file, 1, 1}, "a number in it is too large to be read");
     }
     if (guard.too_deep) throw UserError({file, 1, 1}, fmt::format("it is nested deeper than {}", kDeepest));
     if (!root_->is_object())
@@ -71,22 +73,24 @@ bool JsonObject::has(const char* key) const {
     return found != root_->end() && !found->is_null();
 }
 
-std::int64_t JsonObject::extent(std::initializer_list<const char*> keys,
-                                std::optional<std::int64_t> fallback) {
-    for (const char* const key : keys) {
-        if (!has(key)) continue;
-        const Json& value = (*root_)[key];
-        const bool fits =
-            value.is_number_integer() && (!value.is_number_unsigned() ||
-                                          value.get<std::uint64_t>() <= static_cast<std::uint64_t>(kLargest));
-        if (fits && value.get<std::int64_t>() >= 1 && value.get<std::int64_t>() <= kLargest)
-            return value.get<std::int64_t>();
-        fail(key, fmt::format("'{}' must be a whole number from 1 to {}, not {}", key, kLargest,
-                              excerpt(value.dump(-1, ' ', true, Json::error_handler_t::replace))));
-        return 1;
+bool JsonObject::states(const char* key) const {
+    return root_->contains(key);
+}
+
+std::int64_t JsonObject::extent(const char* key, std::optional<std::int64_t> fallback) {
+    if (!has(key)) {
+        if (!fallback) mistakes_.add({file_, 1, 1}, fmt::format("'{}' is missing", key));
+        return fallback.value_or(1);
     }
-    if (!fallback) fail("", fmt::format("'{}' is missing", *keys.begin()));
-    return fallback.value_or(1);
+    const Json& value = (*root_)[key];
+    const bool fits =
+        value.is_number_integer() &&
+        (!value.is_number_unsigned() || value.get<std::uint64_t>() <= static_cast<std::uint64_t>(kLargest));
+    if (fits && value.get<std::int64_t>() >= 1 && value.get<std::int64_t>() <= kLargest)
+        return value.get<std::int64_t>();
+    fail(key, fmt::format("'{}' must be a whole number from 1 to {}, not {}", key, kLargest,
+                          excerpt(value.dump(-1, ' ', true, Json::error_handler_t::replace))));
+    return 1;
 }
 
 std::int64_t JsonObject::entries(const char* key, std::int64_t fallback) {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -26,9 +25,10 @@ public:
 
     /// Whether the key is there, and not null.
     bool has(const char* key) const;
-    /// A whole number in [1, 2^31 - 1]; of the first of several keys that is there. Without a fallback a
-    /// missing one is a mistake.
-    std::int64_t extent(std::initializer_list<const char*> keys, std::optional<std::int64_t> fallback = {});
+    /// Whether the key is there, null or not.
+    bool states(const char* key) const;
+    /// A whole number in [1, 2^31 - 1]. Without a fallback a missing one is a mistake.
+    std::int64_t extent(const char* key, std::optional<std::int64_t> fallback = {});
     /// How many keys an object has; `fallback` if it is not there, a mistake if it is no object or empty.
     std::int64_t entries(const char* key, std::int64_t fallback);
     bool flag(const char* key, bool fallback);

@@ -4,13 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <limits>
 #include <optional>
 
+#include "sim/base/checked.h"
 #include "sim/base/csv.h"
+#include "sim/workload/importers/forgiven.h"
+#include "sim/workload/importers/topology_cells.h"
 #include "sim/workload/importers/trace_writer.h"
 #include "sim/workload/mistakes.h"
 
@@ -19,62 +22,7 @@ namespace {
 
 /// The largest dimension that a trace may have.
 constexpr std::int64_t kLargest = std::numeric_limits<std::int32_t>::max();
-
-/// What was forgiven, one line for all rows of which the same is true.
-class Forgiven {
-public:
-    Forgiven(const std::string& file, std::vector<ImportNote>& notes) : file_(file), notes_(notes) {}
-
-    void add(int line, const std::string& what) {
-        const auto known = std::ranges::find(kinds_, what, &Kind::what);
-        if (known != kinds_.end())
-            ++known->rows;
-        else
-            kinds_.push_back({what, line, 1});
-    }
-    void tell() {
-        for (const Kind& kind : kinds_) {
-            const std::string more = kind.rows == 1 ? "" : fmt::format(" (and {} more rows)", kind.rows - 1);
-            notes_.push_back({{file_, kind.line, 0}, kind.what + more});
-        }
-    }
-
-private:
-    struct Kind {
-        std::string what;
-        int line = 0, rows = 0;
-    };
-    const std::string& file_;
-    std::vector<ImportNote>& notes_;
-    std::vector<Kind> kinds_;
-};
-
-std::string_view trimmed(std::string_view text) {
-    constexpr std::string_view kBlanks = " \t";
-    const std::size_t begin = text.find_first_not_of(kBlanks);
-    if (begin == std::string_view::npos) return {};
-    return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
-}
-
-std::optional<std::int64_t> whole_number(std::string_view text) {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return value;
-}
-
-/// "3 64": the numbers of a cell in which a comma is missing; nothing if it holds anything else.
-std::vector<std::int64_t> whole_numbers(std::string_view cell) {
-    std::vector<std::int64_t> numbers;
-    for (std::string_view rest = cell; !rest.empty();) {
-        const std::size_t end = std::min(rest.find_first_of(" \t"), rest.size());
-        const auto number = whole_number(rest.substr(0, end));
-        if (!number) return {};
-        numbers.push_back(*number);
-        rest = trimmed(rest.substr(end));
-    }
-    return numbers;
-}
+constexpr std::int64_t kMostElements = std::int64_t{1} << 56;
 
 /// A row as it was meant.
 struct TopologyRow {
@@ -85,14 +33,15 @@ struct TopologyRow {
 
 class TopologyReader {
 public:
-    TopologyReader(const std::string& file, Imported& imported)
-        : file_(file), forgiven_(file_, imported.notes) {}
+    explicit TopologyReader(const std::string& file) : file_(file), forgiven_(file) {}
 
-    std::string read(std::string_view text) {
+    Imported read(std::string_view text) {
         const std::vector<CsvRow> rows = parse_csv(text, file_);
         if (rows.empty()) throw UserError({file_, 1, 1}, "the table is empty; expected " + kExpected);
+        if (rows[0].cells.size() == 1 && rows[0].cells[0].find_first_of(";\t") != std::string::npos)
+            throw UserError({file_, rows[0].line, 1}, "columns must be parted by commas");
         const bool headed = !has_numbers(rows[0]);
-        products_ = headed ? names_products(rows[0]) : numbers_in(rows[0]) < 6;
+        products_ = headed ? names_products(rows[0]) : numbers_in(rows[0]) <= 4;
         if (!headed)
             forgiven_.add(rows[0].line, "there is no line of headings: SCALE-Sim leaves this row out");
         TraceWriter trace(std::filesystem::path(file_).stem().string(), about(),
@@ -102,8 +51,7 @@ public:
             mistakes_.add({file_, rows.back().line, 1},
                           "no layer follows the headings; expected " + kExpected);
         mistakes_.throw_if_any();
-        forgiven_.tell();
-        return trace.str();
+        return {trace.str(), forgiven_.notes()};
     }
 
 private:
@@ -112,17 +60,23 @@ private:
         "stride, or below 'Layer,M,N,K,' of a name and a product's M, N and K";
 
     std::vector<std::string> about() const {
-        return {"Imported from the SCALE-Sim topology " + std::filesystem::path(file_).filename().string() +
-                    ": layers by themselves,",
+        return {"Imported from the SCALE-Sim topology " +
+                    trace_name(std::filesystem::path(file_).stem().string()) + ": layers by themselves,",
                 "each with an input of its own."};
     }
 
     static std::size_t numbers_in(const CsvRow& row) {
-        return static_cast<std::size_t>(std::ranges::count_if(
-            row.cells, [](const std::string& cell) { return whole_number(trimmed(cell)).has_value(); }));
+        std::size_t count = 0;
+        for (std::size_t i = 1; i < row.cells.size(); ++i)
+            count += whole_numbers(trimmed(row.cells[i])).size();
+        return count;
     }
+    /// Headings have no cell that begins as a number does.
     static bool has_numbers(const CsvRow& row) {
-        return row.cells.size() > 1 && !whole_numbers(trimmed(row.cells[1])).empty();
+        return std::any_of(row.cells.begin() + 1, row.cells.end(), [](const std::string& cell) {
+            const std::string_view text = trimmed(cell);
+            return !text.empty() && (text[0] == '-' || (text[0] >= '0' && text[0] <= '9'));
+        });
     }
     /// "Layer,M,N,K,".
     static bool names_products(const CsvRow& headings) {
@@ -139,7 +93,6 @@ private:
     /// What the cells say; nothing for a row that is refused, or that is no layer.
     std::optional<TopologyRow> meant(const CsvRow& row) {
         TopologyRow meant{std::string(trimmed(row.cells[0])), {}};
-        const std::size_t most = products_ ? 4 : 8;
         for (std::size_t i = 1; i < row.cells.size(); ++i) {
             const std::string_view cell = trimmed(row.cells[i]);
             const std::vector<std::int64_t> numbers = whole_numbers(cell);
@@ -163,13 +116,19 @@ private:
             forgiven_.add(row.line, "a row without numbers is no layer");
             return std::nullopt;
         }
-        if (meant.numbers.size() > most) {
-            forgiven_.add(row.line, fmt::format("numbers behind the {} of a layer are left out", most));
-            meant.numbers.resize(most);
+        if (meant.numbers.size() > most()) {
+            forgiven_.add(row.line, fmt::format("numbers behind the {} of a layer are left out", most()));
+            meant.numbers.resize(most());
         }
         return meant;
     }
 
+    /// "Conv1 224".
+    static bool ends_in_number(std::string_view name) {
+        const std::size_t blank = name.find_last_of(" \t");
+        return blank != std::string_view::npos && whole_number(name.substr(blank + 1)).has_value();
+    }
+    std::size_t most() const { return products_ ? 4 : 8; }
     std::size_t least() const { return products_ ? 3 : 7; }
     static bool all_empty_from(const CsvRow& row, std::size_t column) {
         return std::all_of(row.cells.begin() + static_cast<std::ptrdiff_t>(column), row.cells.end(),
@@ -186,6 +145,11 @@ private:
         std::optional<TopologyRow> layer = meant(row);
         if (!layer) return;
         std::vector<std::int64_t>& numbers = layer->numbers;
+        if (numbers.size() + 1 == least() && ends_in_number(layer->name))
+            return refuse(row,
+                          fmt::format("'{}' ends in a number, and one is missing: a comma between them, or "
+                                      "the last number",
+                                      excerpt(layer->name)));
         if (!products_ && numbers.size() == 6) {
             forgiven_.add(row.line, "there is no stride; 1 is taken");
             numbers.push_back(1);
@@ -193,7 +157,7 @@ private:
         if (numbers.size() < least())
             return refuse(row, fmt::format("'{}' has {} number{}; expected {}", excerpt(layer->name),
                                            numbers.size(), numbers.size() == 1 ? "" : "s", kExpected));
-        if (!trimmed(row.cells.back()).empty() && whole_numbers(trimmed(row.cells.back())).size() == 1)
+        if (row.cells.size() <= most() + 1 && whole_numbers(trimmed(row.cells.back())).size() == 1)
             forgiven_.add(row.line, "there is no comma behind the last number: SCALE-Sim drops that number");
         for (const std::int64_t number : numbers)
             if (number < 1 || number > kLargest)
@@ -210,16 +174,42 @@ private:
         const std::int64_t kept = whole_number(text.substr(0, colon)).value_or(0),
                            of = whole_number(text.substr(colon + 1)).value_or(0);
         if (kept == of && kept >= 1) return "";
-        if (kept >= 1 && kept < of && along_k % of == 0)
+        const bool pattern = of <= 9 || of == 16;  // those that a trace has
+        if (pattern && kept >= 1 && kept < of && along_k % of == 0)
             return fmt::format(", sparsity: \"{}:{}\"", kept, of);
-        refuse(row, fmt::format("'{}': of every {} weights along {} {} cannot be stored", excerpt(layer.name),
-                                of, along_k, kept));
+        refuse(row,
+               fmt::format(
+                   "'{}': a trace cannot say that of every {} weights along a K of {} only {} are stored",
+                   excerpt(layer.name), of, along_k, kept));
         return std::nullopt;
+    }
+
+    /// Of tensors, and of all work so far, what a trace may have; refuses the row.
+    bool too_large(const CsvRow& row, const TopologyRow& layer,
+                   std::initializer_list<std::initializer_list<std::int64_t>> tensors,
+                   std::initializer_list<std::int64_t> work) {
+        const auto product = [](std::initializer_list<std::int64_t> extents) {
+            std::optional<std::int64_t> all = 1;
+            for (const std::int64_t extent : extents) all = all ? checked_mul(*all, extent) : all;
+            return all;
+        };
+        bool fits = true;
+        for (const auto& tensor : tensors)
+            fits = fits && product(tensor).value_or(kMostElements) < kMostElements;
+        const auto more = product(work);
+        const auto all = more ? checked_add(macs_, *more) : more;
+        if (fits && all)
+            macs_ = *all;
+        else
+            refuse(row, fmt::format("'{}': more elements than 2^56, or multiply-accumulates than 2^63",
+                                    excerpt(layer.name)));
+        return !fits || !all;
     }
 
     void write_product(const CsvRow& row, const TopologyRow& layer, TraceWriter& trace) {
         const std::int64_t m = layer.numbers[0], n = layer.numbers[1], k = layer.numbers[2];
         const std::int64_t batch = layer.numbers.size() > 3 ? layer.numbers[3] : 1;
+        if (too_large(row, layer, {{batch, m, k}, {batch, n, k}, {batch, m, n}}, {batch, m, n, k})) return;
         const auto sparse = sparsity(row, layer, k);
         if (!sparse) return;
         const std::string name = trace.name(layer.name), in = trace.name(name + "_in");
@@ -252,21 +242,23 @@ private:
         // So the tool takes it: a filter for each channel of a layer whose name says so.
         const bool depthwise = layer.name.find("DP") != std::string::npos;
         if (!depthwise && filters == 1 && c > 1 && means_channel_by_channel(layer.name))
-            forgiven_.add(
-                row.line,
-                fmt::format("'{}' sounds as if it took channel by channel; it is taken as SCALE-Sim "
-                            "does, as one filter over all channels ('DP' in a name says otherwise)",
-                            excerpt(layer.name)));
+            forgiven_.add(row.line,
+                          "sounds as if it took channel by channel; it is taken as SCALE-Sim does, as one "
+                          "filter over all channels ('DP' in a name says otherwise)",
+                          layer.name);
         if (depthwise && filters > kLargest / c)
             return refuse(row, fmt::format("'{}': {} channels of {} filters are too many",
                                            excerpt(layer.name), c, filters));
-        const auto sparse = sparsity(row, layer, depthwise ? 1 : c);
+        const std::int64_t p = (h - r + stride - 1) / stride + 1, q = (w - s + stride - 1) / stride + 1;
+        const std::int64_t out = depthwise ? c * filters : filters, deep = depthwise ? 1 : c;
+        if (too_large(row, layer, {{h, w, c}, {r, s, deep, out}, {p, q, out}}, {p, q, r, s, deep, out}))
+            return;
+        const auto sparse = sparsity(row, layer, deep);
         if (!sparse) return;
         const std::string name = trace.name(layer.name), in = trace.name(name + "_in");
         trace.input(in, {"batch", fmt::format("{}", h), fmt::format("{}", w), fmt::format("{}", c)}, "dtype");
         const std::string kernel = r == s ? fmt::format("{}", r) : fmt::format("[{}, {}]", r, s);
-        std::string keys = fmt::format("op: conv2d, in: {}, filters: {}, kernel: {}", in,
-                                       depthwise ? c * filters : filters, kernel);
+        std::string keys = fmt::format("op: conv2d, in: {}, filters: {}, kernel: {}", in, out, kernel);
         if (stride > 1) keys += fmt::format(", stride: {}", stride);
         if (depthwise) keys += fmt::format(", groups: {}", c);
         if ((h - r) % stride != 0 || (w - s) % stride != 0) keys += ", round_up: true";
@@ -286,14 +278,13 @@ private:
     Forgiven forgiven_;
     Mistakes mistakes_;
     bool products_ = false;
+    std::int64_t macs_ = 0;  // of the layers so far, for one item of the batch
 };
 
 }  // namespace
 
 Imported import_scalesim_topology(std::string_view text, const std::string& file) {
-    Imported imported;
-    imported.trace = TopologyReader(file, imported).read(text);
-    return imported;
+    return TopologyReader(file).read(text);
 }
 
 }  // namespace systole

@@ -26,7 +26,11 @@ std::string trace_name(std::string_view wanted) {
         name += is_letter(c) || is_digit(c) ? c : '_';
     }
     if (name.size() > kLongest) name.resize(kLongest);
-    return name.empty() ? "unnamed" : name;
+    if (name.empty()) return "unnamed";
+    // Words that mean something else there.
+    for (const std::string_view taken : {"null", "Null", "NULL", "block_in"})
+        if (name == taken) return "l_" + name;
+    return name;
 }
 
 void TraceBlock::layer(std::string_view name, std::string_view keys) {
@@ -43,8 +47,13 @@ TraceWriter::TraceWriter(std::string_view name, const std::vector<std::string>& 
 std::string TraceWriter::name(std::string_view wanted) {
     const std::string plain = trace_name(wanted);
     std::string found = plain;
-    for (int& times = names_[plain]; times > 0 && names_.contains(found);) {
-        const std::string more = fmt::format("_{}", ++times);
+    // Long names that differ in their ends only would meet each other's numbers again and again.
+    constexpr int kSoon = 8;
+    for (int tries = 1; names_.contains(found); ++tries) {
+        const std::size_t number =
+            tries <= kSoon ? static_cast<std::size_t>(++names_[plain]) : names_.size() + 1;
+        const std::string more =
+            fmt::format("_{}", number + (tries > kSoon ? static_cast<std::size_t>(tries) : 0));
         found = plain.substr(0, kLongest - more.size()) + more;
     }
     ++names_[found];

@@ -73,7 +73,7 @@ class Import(ProgramTest):
                            "num_hidden_layers": 80},
             "bert_base": {**base, "model_type": "bert", "vocab_size": 30522, "max_position_embeddings": 512,
                           "type_vocab_size": 2},
-            "vit_b16": {**base, "model_type": "vit", "image_size": 224, "patch_size": 16, "num_channels": 3},
+            "vit_b16": {**base, "model_type": "vit", "id2label": {str(i): "x" for i in range(1000)}, "image_size": 224, "patch_size": 16, "num_channels": 3},
             "gpt2": {"model_type": "gpt2", "n_embd": 768, "n_layer": 12, "n_head": 12, "n_inner": None, "n_positions": 1024,
                      "activation_function": "gelu_new", "vocab_size": 50257}}
         for native, config in models.items():
@@ -99,9 +99,16 @@ class Import(ProgramTest):
         self.assertIn("bad.csv:6:1: error: 'short' has 2 numbers", message)
         self.assertEqual(message, self.refusal("run", DEVICE, "bad.csv"))
         self.assertIn("bytes.csv:1:1: error: ", self.refusal("import", "bytes.csv"))
+        self.write("net.csv", TABLE)
+        self.assertIn("--output is the FILE itself", self.refusal("import", "net.csv", "-o", "net.csv"))
+        self.write("odd.json", '{"model_type": "llama", "hidden_size": 60, "num_attention_heads": 4, "intermediate_size": 8, '
+                               '"num_hidden_layers": 1, "vocab_size": 9}')
+        self.assertIn("odd.json:1:1: error: ", self.refusal("import", "odd.json", "-o", "out.yaml"))
+        self.write("BIG.CSV", TABLE)
+        self.assertEqual(self.answer("show", "trace", "BIG.CSV").count("conv2d"), 3)
         self.write("huge.csv", TABLE + "a,8,8,3,3,4,5,1,\n" * 1_000_000)
         self.assertIn("huge.csv", self.refusal("import", "huge.csv"))
-        self.write("huge.json", '{"a": "' + "x" * 1_100_000 + '"}')
+        self.write("huge.json", '{"a": "' + "x" * 4_300_000 + '"}')
         self.assertIn("huge.json", self.refusal("run", DEVICE, "huge.json"))
         self.assertIn("missing.csv", self.refusal("import", "missing.csv"))
         self.assertIn("missing.csv", self.refusal("run", DEVICE, "missing.csv"))

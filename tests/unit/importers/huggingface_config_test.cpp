@@ -111,7 +111,7 @@ TEST_CASE("encoders have the parameters that are published") {
         // vit-large-patch16-224 less a class token and its position
         {"vit",
          "\"hidden_size\": 1024, \"num_hidden_layers\": 24, \"num_attention_heads\": 16, "
-         "\"intermediate_size\": 4096",
+         "\"intermediate_size\": 4096, \"num_labels\": 1000",
          304'326'632 - 2 * 1024},
     }));
     INFO(type);
@@ -141,7 +141,8 @@ TEST_CASE(
 }
 
 TEST_CASE("what the trace says in another way is told") {
-    const Imported gemma = imported(model("gemma", kLlama3 + ",\n\"tie_word_embeddings\": true"));
+    const Imported gemma =
+        imported(model("gemma", kLlama3 + ", \"head_dim\": 128,\n\"tie_word_embeddings\": true"));
     CHECK(gemma.notes.size() == 2);
     CHECK(to_string(gemma.notes.at(0))
               .starts_with("config.json:2: note: the head has the embedding's weights"));
@@ -149,6 +150,16 @@ TEST_CASE("what the trace says in another way is told") {
     CHECK_THAT(to_string(window.notes.at(0)), Catch::Contains("longer caches than workload.kv_len=4096"));
     CHECK(tensor(graph_of(window.trace), "decoder.0.keys").shape == Shape{1, 8, 4096, 128});
     CHECK(imported(model("llama", kLlama3)).notes.empty());
+    CHECK(imported(model("llama", kLlama3 + ", \"torch_dtype\": \"bfloat16\"")).notes.empty());
+    const Imported stored = imported(
+        model("llama", kLlama3 + ", \"torch_dtype\": \"float16\", \"quantization_config\": {\"bits\": 4}"));
+    CHECK(stored.notes.size() == 2);
+    CHECK_THAT(to_string(imported(model("mistral", kLlama3)).notes.at(0)),
+               Catch::Contains("'sliding_window' is missing"));
+    CHECK(imported(model("mistral", kLlama3 + ", \"sliding_window\": null")).notes.empty());
+    CHECK(imported(model("qwen2", kLlama3 + ", \"use_sliding_window\": true, \"sliding_window\": 4096, "
+                                            "\"max_window_layers\": 32"))
+              .notes.empty());
 }
 
 TEST_CASE("configurations that cannot be read are refused with each reason") {
@@ -161,7 +172,7 @@ TEST_CASE("configurations that cannot be read are refused with each reason") {
          {"'hidden_size' must be", "'num_hidden_layers' must be", "'vocab_size' is missing",
           "'intermediate_size' is missing", "'num_attention_heads' is missing"})
         CHECK_THAT(several, Catch::Contains(missing));
-    CHECK_THAT(refusal(model("llama", kLlama3 + ", \"hidden_activation\": \"mish\"")),
+    CHECK_THAT(refusal(model("gemma", kLlama3 + ", \"head_dim\": 128, \"hidden_activation\": \"mish\"")),
                Catch::Contains("'mish'; expected"));
     const std::string small =
         "\"hidden_size\": 64, \"num_hidden_layers\": 1, \"num_attention_heads\": 4, \"intermediate_size\": "
@@ -179,6 +190,19 @@ TEST_CASE("configurations that cannot be read are refused with each reason") {
             .shape == Shape{1, 2});
     CHECK(tensor(graph_of(imported(model("vit", small)).trace), "encoder.0.expand").shape ==
           Shape{1, 196, 96});
+    CHECK(tensor(graph_of(imported(model("vit", small + ", \"num_labels\": 7")).trace), "classes").shape ==
+          Shape{1, 7});
+    const std::string without =
+        "\"hidden_size\": 64, \"num_hidden_layers\": 1, \"num_attention_heads\": 4, \"intermediate_size\": "
+        "96, \"vocab_size\": 9";
+    CHECK_THAT(refusal(model("mistral", without)), Catch::Contains("'num_key_value_heads' is missing"));
+    CHECK_THAT(refusal(model("qwen3", without + ", \"num_key_value_heads\": 4")),
+               Catch::Contains("'head_dim' is missing"));
+    CHECK_THAT(refusal(model("bert", without + ", \"is_decoder\": true")),
+               Catch::Contains("'is_decoder': such a network"));
+    CHECK_THAT(refusal(model("gemma2", without)), !Catch::Contains("did you mean"));
+    CHECK_THAT(refusal(model("llama", "\"hidden_size\": 4096.0, \"num_attention_heads\": 3")),
+               !Catch::Contains("divide"));
     const std::string sizes =
         "\"hidden_size\": 100, \"intermediate_size\": 8, \"num_hidden_layers\": 1, \"vocab_size\": 9, ";
     CHECK_THAT(refusal(model("llama", sizes + "\"num_attention_heads\": 3")),

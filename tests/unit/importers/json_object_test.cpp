@@ -19,7 +19,7 @@ std::string refusal(const std::string& text) {
 /// What is said when a key is read as an extent.
 std::string extent_refusal(const std::string& text) {
     JsonObject object(text, "f.json");
-    object.extent({"a"});
+    object.extent("a");
     try {
         object.throw_if_any();
     } catch (const UserError& error) {
@@ -32,13 +32,15 @@ std::string extent_refusal(const std::string& text) {
 
 TEST_CASE("keys of a JSON object have types, and those that are null are not there") {
     JsonObject object(R"({"a": 3, "b": true, "c": "x", "d": null})", "f.json");
-    CHECK(object.extent({"z", "a"}) == 3);
-    CHECK(object.extent({"d"}, 7) == 7);
+    CHECK(object.extent("a") == 3);
+    CHECK(object.extent("d", 7) == 7);
     CHECK(object.flag("b", false));
     CHECK(object.flag("d", true));
     CHECK(object.text("c", "") == "x");
     CHECK(object.text("d", "y") == "y");
     CHECK(!object.has("d"));
+    CHECK(object.states("d"));
+    CHECK(!object.states("z"));
     CHECK_NOTHROW(object.throw_if_any());
 }
 
@@ -60,6 +62,9 @@ TEST_CASE("what is no JSON object is refused at its place") {
     CHECK_THAT(refusal("{\"a\": 1,\n \"a\": 2}"), Catch::Contains("error: 'a' is there twice"));
     CHECK_THAT(refusal("{\"a\": \"\xFF\"}"), Catch::Contains("this is no JSON"));
     CHECK_THAT(refusal(std::string("{\0}", 3)), Catch::Contains("this is no JSON"));
+    for (const char* number : {"1e999", "-1e400"})
+        CHECK(refusal(std::string("{\"a\": ") + number + "}") ==
+              "f.json:1:1: error: a number in it is too large to be read");
     CHECK(refusal("{\"a\": {\"b\": 1}, \"c\": {\"b\": 2}}").empty());
 }
 

@@ -79,7 +79,7 @@ TEST_CASE("weights of which not all are stored keep their ratio") {
     CHECK(tensor(graph, "a.weights").format.packed());
     CHECK(macs(layer(graph, "a").op).value() * 2 == macs(layer(graph, "b").op).value());
     CHECK_THAT(refusal(kConvolutions + "a,8,8,3,3,6,8,1,2:4,\n"),
-               Catch::Contains("t.csv:2:1: error: 'a': of every 4"));
+               Catch::Contains("t.csv:2:1: error: 'a': a trace cannot say that of every 4"));
     CHECK_THAT(refusal(kProducts + "a,8,8,8,2:4,3,\n"), Catch::Contains("no stored weights to be sparse"));
 }
 
@@ -151,6 +151,44 @@ TEST_CASE("rows that cannot be read are refused, all of them, each with its line
     CHECK_THAT(refusal(kProducts + "a,4\nb,4,8,3,\nc,x\n"),
                Catch::Contains("t.csv:2:1") && Catch::Contains("t.csv:4:1"));
     CHECK_THAT(refusal(std::string("\0\1\2", 3)), Catch::Contains("not a text file"));
+}
+
+TEST_CASE("what is imported is a trace that can be read, whatever layers are called and however large") {
+    const Graph graph = network(kProducts + "null,8,8,8,\nblock_in,8,8,8,\nbatch,8,8,8,\nyes,8,8,8,\n");
+    CHECK(layer(graph, "l_null").name == "l_null");
+    CHECK(layer(graph, "l_block_in").name == "l_block_in");
+    const std::string large = "2147483647";
+    CHECK_THAT(refusal(kProducts + "a," + large + "," + large + "," + large + ",\n"),
+               Catch::Contains("more elements"));
+    CHECK_THAT(refusal(kConvolutions + "a,1,1,1,1," + large + "," + large + ",1,\n"),
+               Catch::Contains("more elements"));
+    CHECK_THAT(refusal(kProducts + "a,2097152,2097152,1048576,\nb,2097152,2097152,1048576,\n"),
+               Catch::Contains("t.csv:3:1"));
+    CHECK_THAT(refusal(kConvolutions + "a,8,8,3,3,64,8,1,1:64,\n"),
+               Catch::Contains("cannot say that of every 64"));
+}
+
+TEST_CASE("a first row with numbers is no line of headings") {
+    CHECK_THAT(refusal("conv1,224.0,224,3,3,3,64,1,\nconv2,224,224,3,3,64,64,1,\n"),
+               Catch::Contains("t.csv:1:1: error: column 2: expected a whole number, not '224.0'"));
+    CHECK(total_macs(network("a,8,8 3 3,4,8,1,\n")) == Macs(36 * 9 * 4 * 8));
+    CHECK_THAT(refusal("a;8;8;8\n"), Catch::Contains("columns must be parted by commas"));
+}
+
+TEST_CASE("a comma that may be missing behind a name is not guessed") {
+    CHECK_THAT(refusal(kConvolutions + "Conv1 224,224,3,3,3,64,1,\n"),
+               Catch::Contains("t.csv:2:1: error: 'Conv1 224' ends in a number, and one is missing"));
+}
+
+TEST_CASE("many long names, and many layers to tell of, take no long time") {
+    std::string table = kProducts, odd = kConvolutions;
+    for (int i = 0; i < 20'000; ++i) {
+        const std::string number = std::to_string(1'000'000 + i);
+        table += std::string(93, 'a') + number + ",1,1,1,\n";
+        odd += "dw" + number + ",1,1,1,1,2,1,1,\n";
+    }
+    CHECK(network(table).layers.size() == 20'000);  // would take minutes if each looked at all others
+    CHECK(import_scalesim_topology(odd, "t.csv").notes.size() == 1);
 }
 
 TEST_CASE("bytes at random are read or refused, never worse") {
