@@ -133,9 +133,8 @@ private:
     /// With the mappings with which run() finds the network fastest.
     Lowered lowered_as_run(const Graph& graph, const RunOptions& options, const Mapping* mapping) const {
         LayerMappings tried;
-        if (most_trials(graph, spec_.placement) > 1) {
+        if (most_trials(graph, spec_.placement) > 1)
             tried = try_network(place_network(graph, spec_, options.protocol, mapping), options).mappings;
-        }
         return systolic::lower(graph, spec_, options.protocol, {.mapping = mapping, .tried = &tried});
     }
 
