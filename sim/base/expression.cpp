@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -99,7 +100,7 @@ private:
         const char c = peek();
         if (c == '(') return parenthesis(depth);
         if (is_digit(c)) return number();
-        if (is_name_start(c)) return name();
+        if (is_name_start(c)) return name(depth);
         fail("expected a number, a name or '('", at_);
     }
 
@@ -126,9 +127,51 @@ private:
         return value;
     }
 
-    std::int64_t name() {
+    /// `word` has been read, and stands before its '('.
+    std::int64_t call(const std::string& word, std::size_t start, int depth) {
+        const auto* const function = std::ranges::find(kFunctions, word, &Function::name);
+        if (function == std::end(kFunctions)) {
+            std::vector<std::string> known;
+            for (const Function& one : kFunctions) known.emplace_back(one.name);
+            fail(fmt::format("unknown function '{}'", word), start, did_you_mean(word, known));
+        }
+        const std::size_t open = at_++;
+        if (depth == kMaxDepth) fail(fmt::format("parentheses deeper than {}", kMaxDepth), open);
+        const std::int64_t left = sum(depth + 1);
+        if (peek() != ',') fail(fmt::format("expected ',': '{}' takes two numbers", word), at_);
+        ++at_;
+        const std::int64_t right = sum(depth + 1);
+        if (peek() != ')') fail(fmt::format("expected ')' for the '(' of character {}", open + 1), at_);
+        ++at_;
+        return function->of(left, right, start);
+    }
+
+    static std::int64_t lesser(std::int64_t left, std::int64_t right, std::size_t) {
+        return std::min(left, right);
+    }
+
+    static std::int64_t greater(std::int64_t left, std::int64_t right, std::size_t) {
+        return std::max(left, right);
+    }
+
+    static std::int64_t ceil_divide(std::int64_t left, std::int64_t right, std::size_t at) {
+        if (left < 0 || right <= 0)
+            fail(fmt::format("ceil_div of {} by {}: expected a number from 0 on, and one from 1 on", left,
+                             right),
+                 at);
+        return left / right + (left % right != 0 ? 1 : 0);
+    }
+
+    struct Function {
+        std::string_view name;
+        std::int64_t (*of)(std::int64_t left, std::int64_t right, std::size_t at);
+    };
+    static constexpr Function kFunctions[] = {{"min", lesser}, {"max", greater}, {"ceil_div", ceil_divide}};
+
+    std::int64_t name(int depth) {
         const std::size_t start = at_;
         const std::string word(take_while([](char c) { return is_name_start(c) || is_digit(c); }));
+        if (peek() == '(') return call(word, start, depth);
         const auto found = names_.find(word);
         if (found != names_.end()) return found->second;
         std::vector<std::string> known;

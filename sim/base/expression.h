@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Integer expressions of named parameters, as traces write them: "(seq + 1) / 2". The grammar is + - * / over
-// decimal integers, names and parentheses; `/` must divide exactly, and nothing may leave 64 bits.
+// decimal integers, names and parentheses, and min(a, b), max(a, b) and ceil_div(a, b), which rounds up; `/`
+// must divide exactly, and nothing may leave 64 bits.
 #pragma once
 
 #include <cstddef>
@@ -30,8 +31,9 @@ private:
 };
 
 /// The value of `text` with `names` bound; `*` and `/` bind closer than `+` and `-`, equals go from the left.
-/// Throws ExpressionError for a syntax mistake, an unknown name, a number with a leading zero, a division by
-/// zero or with a remainder, a value outside 64 bits, and parentheses deeper than 64.
+/// Throws ExpressionError for a syntax mistake, an unknown name or function, a number with a leading zero, a
+/// division by zero or with a remainder, a ceil_div of what is below 0 or by what is below 1, a value outside
+/// 64 bits, and parentheses deeper than 64.
 std::int64_t evaluate(std::string_view text, const std::map<std::string, std::int64_t>& names);
 
 }  // namespace systole

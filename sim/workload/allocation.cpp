@@ -15,7 +15,8 @@
 namespace systole {
 namespace {
 
-/// A stored weight matrix as implicit GEMM sees it: `groups` matrices of k rows and n columns.
+/// A stored weight matrix as implicit GEMM sees it: `groups` matrices (of experts, too) of k rows and n
+/// columns.
 struct MatrixView {
     std::int64_t groups, k, n;
 };
@@ -23,7 +24,8 @@ struct MatrixView {
 std::vector<MatrixView> matrices_of(const Operator& op) {
     if (const auto* c = std::get_if<Conv2d>(&op); c && !c->depthwise())
         return {{c->groups, c->taps() * (c->in_c / c->groups), c->out_c / c->groups}};
-    if (const auto* m = std::get_if<MatMul>(&op); m && m->shared_weights) return {{1, m->k, m->n}};
+    if (const auto* m = std::get_if<MatMul>(&op); m && m->shared_weights)
+        return {{std::max<std::int64_t>(1, m->experts), m->k, m->n}};
     std::vector<MatrixView> all;
     if (const auto* c = std::get_if<ConvTranspose>(&op))
         for (const ConvPhase& rows : c->phases_h())
@@ -120,13 +122,14 @@ void Allocator::lay_out() {
         placements_[id].space = stays(tensor) ? Space::Dram : rules_.activations;
         placements_[id].bytes = stored_bytes(tensor);
     }
-    for (const Layer& layer : graph_.layers) {
+    for (std::size_t i = 0; i < graph_.layers.size(); ++i) {
+        const Layer& layer = graph_.layers[i];
         const std::vector<MatrixView> matrices = matrices_of(layer.op);
         if (matrices.empty() || !layer.weights) continue;
         Placement& placement = placements_[*layer.weights];
         const Tensor& weights = graph_.tensors[*layer.weights];
         placement.each = bits_per_weight(weights.dtype, weights.format, rules_.tile_rows);
-        placement.layout = rules_.weights;
+        placement.layout = rules_.layer_weights.empty() ? rules_.weights : rules_.layer_weights.at(i);
         const bool tiled = placement.layout == Layout::Tiled;
         if (tiled) placement.tile_rows = rules_.tile_rows, placement.tile_cols = rules_.tile_cols;
         std::optional<std::int64_t> sum = 0;

@@ -42,6 +42,7 @@ struct AllocationRules {
     Bytes scratchpad_alignment = Bytes(1);
     std::int64_t tile_rows = 1, tile_cols = 1;  ///< of weight tiles: the matrix unit's array
     Layout weights = Layout::Tiled;             ///< of those that the matrix units take: Tiled or ColumnMajor
+    std::vector<Layout> layer_weights = {};     ///< by layer, where not all are as `weights` says
     /// With activations in DRAM: those that save most traffic live in the scratchpad instead (residency.h).
     bool resident_where_it_pays = false;
     std::vector<bool> never_resident = {};  ///< by tensor; those beyond its end may
@@ -53,10 +54,10 @@ struct AllocationRules {
 /// One placement per tensor of the graph. Weights live for the whole run; an activation's place is used again
 /// once its last reader is through (first fit over live ranges). Weights of conv2d (depthwise ones
 /// excepted, which no array holds) and matmul (stored ones) are laid out as `weights` says over the
-/// implicit-GEMM view [k = taps*in_c/groups, n = out_c/groups], group by group; everything else
-/// is RowMajor. Those of conv_transpose are a matrix for each phase, row by row, with the taps of a window in
-/// the order of the inputs that they meet. Throws UserError with a breakdown (weights, KV cache, the most
-/// activations that live at once, with all padding) when a space is too small.
+/// implicit-GEMM view [k = taps*in_c/groups, n = out_c/groups], group by group (or expert by expert);
+/// everything else is RowMajor. Those of conv_transpose are a matrix for each phase, row by row, with the
+/// taps of a window in the order of the inputs that they meet. Throws UserError with a breakdown (weights, KV
+/// cache, the most activations that live at once, with all padding) when a space is too small.
 std::vector<Placement> allocate(const Graph& graph, const AllocationRules& rules);
 
 }  // namespace systole

@@ -26,22 +26,22 @@ bool expect_heads(LayerText& text, std::size_t operand, std::int64_t heads) {
     return false;
 }
 
-/// Whether keys or values fit the queries; sets kv_len.
-bool take_keys(LayerText& text, std::size_t operand, Attention& op) {
+/// Whether keys or values fit the queries, with rows of `dim`; sets kv_len.
+bool take_keys(LayerText& text, std::size_t operand, std::int64_t dim, Attention& op) {
     const Tensor& tensor = text.operand(operand);
     const Shape& shape = tensor.shape;
     if (op.by_head) {
         op.kv_len = shape.size() == 4 ? shape[2] : 1;
-        if (shape == Shape{op.batch, op.kv_heads, op.kv_len, op.head_dim}) return true;
+        if (shape == Shape{op.batch, op.kv_heads, op.kv_len, dim}) return true;
         text.keys().fail(fmt::format("reads a cache [{}, {}, rows, {}], but '{}' is {}", op.batch,
-                                     op.kv_heads, op.head_dim, tensor.name, to_string(shape)));
+                                     op.kv_heads, dim, tensor.name, to_string(shape)));
         return false;
     }
     if (!expect_heads(text, operand, op.kv_heads)) return false;
     op.kv_len = shape[1];
-    if (shape[0] == op.batch && *width_of(shape) == op.kv_heads * op.head_dim) return true;
+    if (shape[0] == op.batch && *width_of(shape) == op.kv_heads * dim) return true;
     text.keys().fail(fmt::format("reads keys and values [{}, rows, {} * {}], but '{}' is {}", op.batch,
-                                 op.kv_heads, op.head_dim, tensor.name, to_string(shape)));
+                                 op.kv_heads, dim, tensor.name, to_string(shape)));
     return false;
 }
 
@@ -64,6 +64,7 @@ std::optional<LayerMeaning> read_attention(LayerText& text) {
     op.heads = keys.integer("heads", 1);
     op.kv_heads = keys.integer("kv_heads", 1, op.heads);
     op.causal = keys.flag("causal", false);
+    op.value_width = keys.has("value_dim") ? keys.integer("value_dim", 1) : 0;
     const bool fused = keys.flag("fused", true);
     if (!text.sound() || !expect_heads(text, 0, op.heads)) return std::nullopt;
     const Shape& queries = text.shape(0);
@@ -71,9 +72,16 @@ std::optional<LayerMeaning> read_attention(LayerText& text) {
     op.q_len = queries[1];
     op.head_dim = *width_of(queries) / op.heads;
     op.by_head = text.operand(1).role == TensorRole::KvCache;
-    if (!take_keys(text, 1, op)) return std::nullopt;
+    if (!take_keys(text, 1, op.head_dim, op)) return std::nullopt;
     const std::int64_t keys_seen = op.kv_len;
-    if (!take_keys(text, 2, op)) return std::nullopt;
+    op.shared = text.same_operand(1, 2);
+    if (op.shared && op.value_dim() > op.head_dim) {
+        keys.fail(fmt::format("rows of values are the first elements of the {} of keys, and cannot have {}",
+                              op.head_dim, op.value_dim()),
+                  "value_dim");
+        return std::nullopt;
+    }
+    if (!op.shared && !take_keys(text, 2, op.value_dim(), op)) return std::nullopt;
     const Tensor &k = text.operand(1), &v = text.operand(2);
     if (op.kv_len != keys_seen || k.dtype != v.dtype || k.role != v.role) {
         keys.fail(fmt::format("reads keys and values alike, but '{}' is {} {} and '{}' is {} {}", k.name,
@@ -81,7 +89,15 @@ std::optional<LayerMeaning> read_attention(LayerText& text) {
                               to_string(v.shape)));
         return std::nullopt;
     }
-    return LayerMeaning{op, queries, std::nullopt, !fused};
+    if (op.heads > kMaxInteger / op.value_dim()) {
+        keys.fail(fmt::format("{} heads of {} values are a row of more than {}", op.heads, op.value_dim(),
+                              kMaxInteger),
+                  "value_dim");
+        return std::nullopt;
+    }
+    Shape output = queries;
+    output.back() = queries.size() == 3 ? op.heads * op.value_dim() : op.value_dim();
+    return LayerMeaning{op, output, std::nullopt, !fused};
 }
 
 }  // namespace systole

@@ -8,11 +8,24 @@
 namespace systole {
 namespace {
 
+/// n or [h, w] of an optional key.
+std::array<std::int64_t, 2> read_both(Keys& keys, const char* key, std::int64_t fallback) {
+    if (keys.has(key)) return keys.pair(key);
+    keys.optional(key);
+    return {fallback, fallback};
+}
+
+std::optional<std::int64_t> unless_equal(std::int64_t value, std::int64_t usual) {
+    return value == usual ? std::nullopt : std::optional(value);
+}
+
 /// What a convolution has whatever its dimensions.
 void read_conv(Keys& keys, Conv2d& conv) {
-    conv.stride = keys.integer("stride", 1, 1);
-    conv.pad = keys.integer("pad", 0, 0);
-    conv.dilation = keys.integer("dilation", 1, 1);
+    const Steps steps = read_steps(keys, 1);
+    conv.stride = steps.stride, conv.pad = steps.pad, conv.uneven = steps.uneven;
+    const std::array<std::int64_t, 2> dilation = read_both(keys, "dilation", 1);
+    conv.dilation = dilation[0];
+    conv.uneven.dilation_w = unless_equal(dilation[1], dilation[0]);
     conv.groups = keys.integer("groups", 1, 1);
     conv.bias = keys.flag("bias", false);
     conv.post = read_post(keys);
@@ -26,6 +39,18 @@ bool read_depthwise(Keys& keys) {
 }
 
 }  // namespace
+
+Steps read_steps(Keys& keys, std::int64_t stride) {
+    const std::array<std::int64_t, 2> strides = read_both(keys, "stride", stride);
+    const std::array<std::int64_t, 4> pads = keys.sides("pad");
+    return {strides[0],
+            pads[0],
+            {unless_equal(strides[1], strides[0]),
+             {},
+             unless_equal(pads[1], pads[0]),
+             unless_equal(pads[2], pads[0]),
+             unless_equal(pads[3], pads[0])}};
+}
 
 ConvDepth read_conv_depth(Keys& keys, const Conv2d& conv) {
     ConvDepth depth;

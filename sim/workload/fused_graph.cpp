@@ -57,10 +57,17 @@ bool can_join(const Graph& graph, const Uses& uses, const Layer& layer, TensorId
            elements(graph.tensors[other].shape) == elements(graph.tensors[product].shape);
 }
 
+/// What one stage of a drain does: others take several, or make another type.
+bool is_a_stage(Elementwise::Kind kind) {
+    return kind == Elementwise::Kind::Add || kind == Elementwise::Kind::Sub ||
+           kind == Elementwise::Kind::Mul || kind == Elementwise::Kind::Max || kind == Elementwise::Kind::Min;
+}
+
 std::optional<Fusion> fusion_of(const Graph& graph, const Uses& uses, std::size_t index) {
     const Layer& layer = graph.layers[index];
     const auto* elementwise = std::get_if<Elementwise>(&layer.op);
-    if (!elementwise || elementwise->stored || elementwise->times > 1 || elementwise->items > 1)
+    if (!elementwise || elementwise->stored || elementwise->times > 1 || elementwise->items > 1 ||
+        !is_a_stage(elementwise->kind))
         return std::nullopt;
     const TensorId a = layer.inputs.at(0), b = layer.inputs.at(1);
     if (a == b) return std::nullopt;

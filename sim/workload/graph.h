@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/base/error.h"
+#include "sim/base/serving.h"
 #include "sim/workload/dtype.h"
 #include "sim/workload/operators.h"
 
@@ -51,14 +52,15 @@ struct Layer {
     Operator op;
     std::vector<TensorId> inputs;  ///< activations (or KV cache), in the operator's order, and of `joined`
     /// Stored weights: conv2d [k,r,s,c/groups], conv3d [k,t,r,s,c/groups], conv_transpose [k,r,s,c], matmul
-    /// [k,n] ([n,k] if transposed_b), norm [cols], embedding [vocabulary,width], rotary [seq,dim],
-    /// elementwise [elements/times].
+    /// [k,n] ([n,k] if transposed_b; [experts,k,n]), norm [cols], embedding [vocabulary,width], rotary
+    /// [seq,dim], elementwise [elements/times].
     std::optional<TensorId> weights;
-    std::optional<TensorId> bias;  ///< conv2d [k], matmul [n] (int32 or fp32), layer norm [cols]
+    std::optional<TensorId>
+        bias;  ///< conv2d [k], matmul [n] or [experts,n] (int32 or fp32), layer norm [cols]
     TensorId output = 0;
     SourceMark where;  ///< in the trace file, for errors of later stages
-    /// Stored scales of weights: conv2d [k], matmul [n]; of quantize and dequantize: [cols], or one row for
-    /// each group. Those of a group of a conv2d's or matmul's rows lie among the weights.
+    /// Stored scales of weights: conv2d [k], matmul [n] or [experts,n]; of quantize and dequantize: [cols],
+    /// or one row for each group. Those of a group of a conv2d's or matmul's rows lie among the weights.
     std::optional<TensorId> scales = std::nullopt;
     std::optional<Joined> joined = {};
     std::optional<BatchSlice> slice = {};
@@ -80,6 +82,7 @@ struct Graph {
     std::vector<TensorId> outputs;  ///< read by the outside
     std::vector<RepeatedBlock> blocks =
         {};  ///< not those inside others, nor those whose turns differ in size
+    std::optional<ServingStep> serving = {};  ///< which step of a language model it is, if it says so
 };
 
 /// The layer's name, or that of the layer of which it is a part.

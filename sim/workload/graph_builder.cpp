@@ -66,8 +66,9 @@ std::string dtype_fault(const LayerPlan& plan, const Tensor& in) {
 bool ends_inside_byte(const Operator& op, const Tensor& in) {
     const auto* attention = std::get_if<Attention>(&op);
     const auto* append = std::get_if<CacheAppend>(&op);
-    const std::int64_t dim = attention ? attention->head_dim : append ? append->dim : 8;
-    return bits_of(in.dtype).value() * dim % 8 != 0;
+    const std::int64_t bits = bits_of(in.dtype).value();
+    if (attention) return bits * attention->head_dim % 8 != 0 || bits * attention->value_dim() % 8 != 0;
+    return append && bits * append->dim % 8 != 0;
 }
 
 }  // namespace
@@ -163,6 +164,7 @@ std::optional<TensorId> GraphBuilder::add_unfused_matmul(const LayerPlan& plan) 
         return std::nullopt;
     };
     if (format.scales == Scales::None) return refuse("is for weights with 'scales'");
+    if (product.experts > 0) return refuse("is for one matrix of weights, not for those of experts");
     if (format.sparse()) return refuse("makes all of the weights; give no 'sparsity' with it");
     std::vector<std::string> faults = find_faults(plan.op);
     if (!faults.empty()) return refuse("cannot be: " + faults.front());

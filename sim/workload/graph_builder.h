@@ -28,6 +28,7 @@ public:
         graph_.name = std::move(name);
     }
 
+    void set_serving(ServingStep step) { graph_.serving = step; }
     void rename(std::string name) { graph_.name = std::move(name); }
 
     // Each answers the new tensor, or nothing after a mistake.

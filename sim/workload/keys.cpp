@@ -47,22 +47,29 @@ std::int64_t Keys::integer(std::string_view key, std::int64_t low, std::optional
     return parameters_->integer(*node, quoted(key), low, *mistakes_).value_or(fallback.value_or(low));
 }
 
-std::vector<std::int64_t> Keys::sizes(std::string_view key, std::string_view names, std::size_t count) {
-    std::vector<std::int64_t> ones(count, 1);
+std::vector<std::int64_t> Keys::sizes(std::string_view key, std::string_view names, std::size_t count,
+                                      std::int64_t low) {
+    std::vector<std::int64_t> lowest(count, low);
     const YamlNode* node = required(key, fmt::format("n or {}", names));
-    if (!node) return ones;
+    if (!node) return lowest;
     if (node->kind != YamlNode::Kind::Sequence)
-        return std::vector<std::int64_t>(count,
-                                         parameters_->integer(*node, quoted(key), 1, *mistakes_).value_or(1));
-    std::vector<std::int64_t> values = integers(key, 1);
+        return std::vector<std::int64_t>(
+            count, parameters_->integer(*node, quoted(key), low, *mistakes_).value_or(low));
+    std::vector<std::int64_t> values = integers(key, low);
     if (values.size() == count) return values;
     fail(fmt::format("'{}' must be n or {}, not {} numbers", key, names, values.size()), key);
-    return ones;
+    return lowest;
 }
 
 std::array<std::int64_t, 2> Keys::pair(std::string_view key) {
     const std::vector<std::int64_t> two = sizes(key, "[h, w]", 2);
     return {two[0], two[1]};
+}
+
+std::array<std::int64_t, 4> Keys::sides(std::string_view key) {
+    if (!optional(key)) return {0, 0, 0, 0};
+    const std::vector<std::int64_t> four = sizes(key, "[top, left, bottom, right]", 4, 0);
+    return {four[0], four[1], four[2], four[3]};
 }
 
 std::array<std::int64_t, 3> Keys::triple(std::string_view key) {

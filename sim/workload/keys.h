@@ -30,6 +30,8 @@ public:
     std::array<std::int64_t, 2> pair(std::string_view key);
     /// `3` for all, or `[3, 5, 5]`: depth, height, width.
     std::array<std::int64_t, 3> triple(std::string_view key);
+    /// `1` for all four, or `[top, left, bottom, right]`, each at least 0; 0 without the key.
+    std::array<std::int64_t, 4> sides(std::string_view key);
     /// A list of 1 … 8 integers of at least `low`.
     std::vector<std::int64_t> integers(std::string_view key, std::int64_t low);
     bool flag(std::string_view key, bool fallback);
@@ -50,7 +52,8 @@ public:
     const std::string& subject() const { return subject_; }
 
 private:
-    std::vector<std::int64_t> sizes(std::string_view key, std::string_view names, std::size_t count);
+    std::vector<std::int64_t> sizes(std::string_view key, std::string_view names, std::size_t count,
+                                    std::int64_t low = 1);
     const config::YamlNode* required_scalar(std::string_view key, std::string_view meaning);
     std::string quoted(std::string_view key) const;
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <tuple>
+#include <utility>
 
 #include "sim/workload/op_readers.h"
 
@@ -18,10 +19,21 @@ std::int64_t rows_of(const Shape& shape) {
     return elements(shape) / shape.back();
 }
 
+/// A product of each of several stored matrices with rows of its own.
+Meaning read_experts(LayerText& text, MatMul& matmul, bool fused) {
+    if (!text.expect_rank(3, "rows for each expert, [met, rows, k]")) return std::nullopt;
+    Shape output = text.shape(0);
+    matmul.batch = output[0];
+    matmul.m = output[1];
+    matmul.k = std::exchange(output[2], matmul.n);
+    return LayerMeaning{matmul, output, std::nullopt, !fused};
+}
+
 Meaning read_matmul(LayerText& text) {
     Keys& keys = text.keys();
     MatMul matmul;
     matmul.n = keys.integer("n", 1);
+    matmul.experts = keys.has("experts") ? keys.integer("experts", 1) : 0;
     matmul.bias = keys.flag("bias", false);
     matmul.post = read_post(keys);
     matmul.format = read_weight_format(keys);
@@ -33,6 +45,7 @@ Meaning read_matmul(LayerText& text) {
                               to_string(output)));
         return std::nullopt;
     }
+    if (matmul.experts > 0) return read_experts(text, matmul, fused);
     if (output.size() == 4) {  // a feature map: the rows are whole images
         if (bits_of(text.operand(0).dtype).value() * output[3] % 8 != 0) {
             keys.fail(fmt::format("cannot flatten '{}' {}: its {} channels end inside a byte",
@@ -85,8 +98,8 @@ void read_window(Keys& keys, Pool& pool) {
     std::tie(pool.window_h, pool.window_w) = std::tuple_cat(keys.pair("window"));
     if (pool.window_h != pool.window_w && !keys.has("stride"))
         keys.fail("a window that is not square needs a 'stride'", "window");
-    pool.stride = keys.integer("stride", 1, pool.window_h);
-    pool.pad = keys.integer("pad", 0, 0);
+    const Steps steps = read_steps(keys, pool.window_h);
+    pool.stride = steps.stride, pool.pad = steps.pad, pool.uneven = steps.uneven;
 }
 
 Meaning read_pool(LayerText& text) {
@@ -153,6 +166,7 @@ const std::vector<OpSyntax>& syntaxes() {
                                               {"pool", 1, read_pool},
                                               {"softmax", 1, read_softmax},
                                               {"norm", 1, read_norm},
+                                              {"reduce", 1, read_reduce},
                                               {"transpose", 1, read_transpose},
                                               {"reshape", 1, read_reshape},
                                               {"embedding", 1, read_embedding},

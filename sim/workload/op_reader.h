@@ -24,6 +24,8 @@ public:
     std::size_t operands() const { return operands_.size(); }
     const Tensor& operand(std::size_t index) const { return *operands_[index]; }
     const Shape& shape(std::size_t index) const { return operands_[index]->shape; }
+    /// Whether both are the same tensor.
+    bool same_operand(std::size_t a, std::size_t b) const { return operands_[a] == operands_[b]; }
     /// Whether shapes are known and all keys read so far were right.
     bool sound() const { return !operands_.empty() && mistakes_->count() == before_; }
     /// Records a mistake unless the first operand has `rank` dimensions, then called `meaning`.
@@ -63,6 +65,7 @@ std::vector<std::string> op_syntax_names();
 const std::vector<std::string>& pool_kinds();
 const std::vector<std::string>& norm_kinds();
 const std::vector<std::string>& resize_kinds();
+const std::vector<std::string>& reduce_kinds();
 const std::vector<std::string>& collective_kinds();
 /// `chips`: 2 … kMostChips.
 std::int64_t read_chips(Keys& keys);

@@ -23,6 +23,7 @@ std::optional<LayerMeaning> read_slice(LayerText& text);
 std::optional<LayerMeaning> read_resize(LayerText& text);
 std::optional<LayerMeaning> read_rotary(LayerText& text);
 std::optional<LayerMeaning> read_top_k(LayerText& text);
+std::optional<LayerMeaning> read_reduce(LayerText& text);
 std::optional<LayerMeaning> read_lstm_cell(LayerText& text);
 std::optional<LayerMeaning> read_gru_cell(LayerText& text);
 
@@ -37,6 +38,12 @@ std::optional<LayerMeaning> read_collective(LayerText& text);
 std::optional<LayerMeaning> read_elementwise(LayerText& text);
 
 // conv_reader.cpp
+/// `stride` and `pad` of windows, for both directions and all sides or each.
+struct Steps {
+    std::int64_t stride = 1, pad = 0;
+    Uneven uneven = {};
+};
+Steps read_steps(Keys& keys, std::int64_t stride);
 std::optional<LayerMeaning> read_conv2d(LayerText& text);
 std::optional<LayerMeaning> read_conv3d(LayerText& text);
 

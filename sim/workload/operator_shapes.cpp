@@ -42,8 +42,8 @@ void expect_whole(const WeightFormat& format, std::int64_t k, std::string_view w
 struct FaultsOf {
     Faults operator()(const Conv2d& c) const {
         Faults faults;
-        Shape padded = {c.in_h + 2 * c.pad, c.in_w + 2 * c.pad};
-        Shape reach = {c.dilation * (c.kernel_h - 1) + 1, c.dilation * (c.kernel_w - 1) + 1};
+        Shape padded = {c.padded_h(), c.padded_w()};
+        Shape reach = {c.dilation * (c.kernel_h - 1) + 1, c.dilation_w() * (c.kernel_w - 1) + 1};
         if (c.depth) {
             padded.insert(padded.begin(), c.depth->in + 2 * c.depth->pad);
             reach.insert(reach.begin(), c.depth->dilation * (c.depth->kernel - 1) + 1);
@@ -51,10 +51,10 @@ struct FaultsOf {
         bool fits = true;
         for (std::size_t i = 0; i < reach.size(); ++i) fits = fits && reach[i] <= padded[i];
         if (!fits)
-            faults.push_back(
-                fmt::format("the {}kernel {} is larger than the padded input {}",
-                            c.dilation > 1 || (c.depth && c.depth->dilation > 1) ? "dilated " : "",
-                            to_string(reach), to_string(padded)));
+            faults.push_back(fmt::format(
+                "the {}kernel {} is larger than the padded input {}",
+                c.dilation > 1 || c.dilation_w() > 1 || (c.depth && c.depth->dilation > 1) ? "dilated " : "",
+                to_string(reach), to_string(padded)));
         if (c.in_c % c.groups != 0 || c.out_c % c.groups != 0)
             faults.push_back(fmt::format("groups {} must divide the {} input and the {} output channels",
                                          c.groups, c.in_c, c.out_c));
@@ -96,6 +96,8 @@ struct FaultsOf {
     Faults operator()(const MatMul& m) const {
         Faults faults;
         expect_whole(m.format, m.k, "rows of its weights (K)", faults);
+        if (m.experts > 0 && m.batch > m.experts)
+            faults.push_back(fmt::format("rows for {} experts, but {} are stored", m.batch, m.experts));
         expect_countable("multiply-accumulates", {m.batch, m.m, m.n, m.k}, faults);
         return faults;
     }
@@ -103,15 +105,16 @@ struct FaultsOf {
     Faults operator()(const Pool& p) const {
         Faults faults;
         const Shape window = {p.window_h, p.window_w};
-        const Shape padded = {p.in_h + 2 * p.pad, p.in_w + 2 * p.pad};
+        const Shape padded = {p.in_h + p.pad + p.bottom(), p.in_w + p.left() + p.right()};
+        const std::int64_t rows = std::max(p.pad, p.bottom()), columns = std::max(p.left(), p.right());
         if (window[0] > padded[0] || window[1] > padded[1])
             faults.push_back(fmt::format("the window {} is larger than the padded input {}",
                                          to_string(window), to_string(padded)));
-        else if (p.pad >= p.window_h || p.pad >= p.window_w)
+        else if (rows >= p.window_h || columns >= p.window_w)
             faults.push_back(
                 fmt::format("pad {} must be smaller than the window {}: a window would see nothing "
                             "but padding",
-                            p.pad, to_string(window)));
+                            std::max(rows, columns), to_string(window)));
         if (faults.empty())
             expect_countable("window elements",
                              {p.batch, p.out_h(), p.out_w(), p.channels, p.window_h, p.window_w}, faults);
@@ -158,7 +161,8 @@ struct FaultsOf {
             faults.push_back(fmt::format("causal: the last of {} queries sees {} keys, the first none",
                                          a.q_len, a.kv_len));
         if (faults.empty())
-            expect_countable("multiply-accumulates", {2, a.batch, a.heads, a.q_len, a.kv_len, a.head_dim},
+            expect_countable("multiply-accumulates",
+                             {2, a.batch, a.heads, a.q_len, a.kv_len, std::max(a.head_dim, a.value_dim())},
                              faults);
         return faults;
     }
@@ -168,6 +172,12 @@ struct FaultsOf {
         return {};
     }
 };
+
+/// What one matrix has, and with experts each.
+Shape of_each_expert(const MatMul& op, Shape shape) {
+    if (op.experts > 0) shape.insert(shape.begin(), op.experts);
+    return shape;
+}
 
 }  // namespace
 
@@ -183,8 +193,10 @@ std::optional<Shape> weights_shape(const Operator& op) {
     }
     if (const auto* c = std::get_if<ConvTranspose>(&op))
         return Shape{c->out_c, c->kernel_h, c->kernel_w, c->in_c};
-    if (const auto* m = std::get_if<MatMul>(&op); m && m->shared_weights)
-        return m->transposed_b ? Shape{m->n, m->k} : Shape{m->k, m->n};
+    if (const auto* m = std::get_if<MatMul>(&op); m && m->shared_weights) {
+        const Shape matrix = m->transposed_b ? Shape{m->n, m->k} : Shape{m->k, m->n};
+        return of_each_expert(*m, matrix);
+    }
     if (const auto* n = std::get_if<Norm>(&op)) return Shape{n->cols};
     if (const auto* e = std::get_if<Embedding>(&op)) return Shape{e->vocabulary, e->width};
     if (const auto* e = std::get_if<Elementwise>(&op); e && e->stored) return Shape{e->elements / e->times};
@@ -200,14 +212,14 @@ std::optional<Shape> scales_shape(const Operator& op) {
     const auto* c = std::get_if<Conv2d>(&op);
     const auto* m = std::get_if<MatMul>(&op);
     if (c && c->format.scales == Scales::Channel) return Shape{c->out_c};
-    if (m && m->format.scales == Scales::Channel) return Shape{m->n};
+    if (m && m->format.scales == Scales::Channel) return of_each_expert(*m, {m->n});
     return std::nullopt;
 }
 
 std::optional<Shape> bias_shape(const Operator& op) {
     if (const auto* c = std::get_if<Conv2d>(&op); c && c->bias) return Shape{c->out_c};
     if (const auto* c = std::get_if<ConvTranspose>(&op); c && c->bias) return Shape{c->out_c};
-    if (const auto* m = std::get_if<MatMul>(&op); m && m->bias) return Shape{m->n};
+    if (const auto* m = std::get_if<MatMul>(&op); m && m->bias) return of_each_expert(*m, {m->n});
     if (const auto* n = std::get_if<Norm>(&op); n && n->kind == Norm::Kind::Layer) return Shape{n->cols};
     return std::nullopt;
 }

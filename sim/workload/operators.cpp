@@ -14,6 +14,7 @@ struct NameOf {
     std::string_view operator()(const Pool&) const { return "pool"; }
     std::string_view operator()(const Softmax&) const { return "softmax"; }
     std::string_view operator()(const Norm&) const { return "norm"; }
+    std::string_view operator()(const Reduce&) const { return "reduce"; }
     std::string_view operator()(const Transpose&) const { return "transpose"; }
     std::string_view operator()(const Embedding&) const { return "embedding"; }
     std::string_view operator()(const Concat&) const { return "concat"; }
@@ -50,8 +51,9 @@ struct MacsOf {
     }
     std::int64_t operator()(const MatMul& m) const { return m.batch * m.m * m.n * m.format.stored(m.k); }
     std::int64_t operator()(const Attention& a) const {
-        const std::int64_t products = a.part == Attention::Part::Whole ? 2 : 1;
-        return products * a.batch * a.heads * a.pairs() * a.head_dim;
+        const std::int64_t scores = a.part == Attention::Part::Context ? 0 : a.head_dim;
+        const std::int64_t sums = a.part == Attention::Part::Scores ? 0 : a.value_dim();
+        return a.batch * a.heads * a.pairs() * (scores + sums);
     }
     template <class Other>
     std::int64_t operator()(const Other&) const {
@@ -71,6 +73,10 @@ std::vector<std::int64_t> Conv2d::output_shape() const {
     return {batch, out_h(), out_w(), out_c};
 }
 
+std::int64_t Conv2d::most_pad() const {
+    return std::max({pad, left(), uneven.pad_bottom.value_or(pad), uneven.pad_right.value_or(pad)});
+}
+
 std::vector<ConvPhase> ConvTranspose::phases(std::int64_t out, std::int64_t kernel) const {
     std::vector<ConvPhase> all;
     for (std::int64_t first = 0; first < std::min(stride, out); ++first) {
@@ -87,13 +93,16 @@ std::string_view op_name(const Operator& op) {
 }
 
 const std::vector<std::string>& elementwise_kinds() {
-    static const std::vector<std::string> names = {"add", "sub", "mul", "max"};
+    static const std::vector<std::string> names = {"add", "sub", "mul",     "max",   "min",
+                                                   "div", "pow", "compare", "select"};
     return names;
 }
 
 const std::vector<std::string>& function_names() {
-    static const std::vector<std::string> names = {"none", "relu", "relu6", "sigmoid",
-                                                   "tanh", "gelu", "silu",  "exp"};
+    static const std::vector<std::string> names = {
+        "none", "relu", "relu6", "sigmoid",    "tanh",         "gelu",       "silu", "exp",   "abs",
+        "neg",  "clip", "round", "leaky_relu", "hard_sigmoid", "hard_swish", "sqrt", "rsqrt", "reciprocal",
+        "log",  "erf",  "sin",   "cos",        "elu",          "softplus",   "mish"};
     return names;
 }
 

@@ -15,7 +15,33 @@
 namespace systole {
 
 /// Functions applied element by element, alone (Activation) or behind a producer (its `post`).
-enum class Function { None, Relu, Relu6, Sigmoid, Tanh, Gelu, Silu, Exp };
+enum class Function {
+    None,
+    Relu,
+    Relu6,
+    Sigmoid,
+    Tanh,
+    Gelu,
+    Silu,
+    Exp,
+    Abs,
+    Neg,
+    Clip,
+    Round,
+    LeakyRelu,
+    HardSigmoid,
+    HardSwish,
+    Sqrt,
+    Rsqrt,
+    Reciprocal,
+    Log,
+    Erf,
+    Sin,
+    Cos,
+    Elu,
+    Softplus,
+    Mish
+};
 
 /// The third dimension of a convolution of volumes, the slowest: depth, or time.
 struct ConvDepth {
@@ -23,6 +49,14 @@ struct ConvDepth {
 
     std::int64_t out() const { return (in + 2 * pad - dilation * (kernel - 1) - 1) / stride + 1; }
     friend bool operator==(const ConvDepth&, const ConvDepth&) = default;
+};
+
+/// Of windows that do not move across as they do down, or whose input is not padded alike on all sides: what
+/// differs from `stride`, `dilation` and `pad` of their operator.
+struct Uneven {
+    std::optional<std::int64_t> stride_w = {}, dilation_w = {}, pad_left = {}, pad_bottom = {},
+                                pad_right = {};
+    friend bool operator==(const Uneven&, const Uneven&) = default;
 };
 
 /// out[n,p,q,k] = post(bias[k] + sum over r,s,c of in[n, p*stride+r*dilation-pad, ...] * w[k,r,s,c]). With a
@@ -38,13 +72,21 @@ struct Conv2d {
     bool round_up = false;
     WeightFormat format = {};  ///< of w, whose K is (t, r, s, c of the group)
     std::optional<ConvDepth> depth = {};
+    Uneven uneven = {};
 
+    std::int64_t stride_w() const { return uneven.stride_w.value_or(stride); }
+    std::int64_t dilation_w() const { return uneven.dilation_w.value_or(dilation); }
+    std::int64_t left() const { return uneven.pad_left.value_or(pad); }
+    std::int64_t padded_h() const { return in_h + pad + uneven.pad_bottom.value_or(pad); }
+    std::int64_t padded_w() const { return in_w + left() + uneven.pad_right.value_or(pad); }
+    /// The widest padding of any side.
+    std::int64_t most_pad() const;
     std::int64_t out_d() const { return depth ? depth->out() : 1; }
-    std::int64_t out_h() const { return outputs(in_h, kernel_h); }
-    std::int64_t out_w() const { return outputs(in_w, kernel_w); }
-    std::int64_t outputs(std::int64_t in, std::int64_t kernel) const {
-        const std::int64_t room = in + 2 * pad - dilation * (kernel - 1) - 1;
-        return (round_up ? ceil_div(room, stride) : room / stride) + 1;
+    std::int64_t out_h() const { return outputs(padded_h(), dilation * (kernel_h - 1) + 1, stride); }
+    std::int64_t out_w() const { return outputs(padded_w(), dilation_w() * (kernel_w - 1) + 1, stride_w()); }
+    std::int64_t outputs(std::int64_t padded, std::int64_t reach, std::int64_t step) const {
+        const std::int64_t room = padded - reach;
+        return (round_up ? ceil_div(room, step) : room / step) + 1;
     }
     std::int64_t kernel_d() const { return depth ? depth->kernel : 1; }
     /// Of the kernel: the pixels under it.
@@ -86,8 +128,8 @@ private:
 };
 
 /// out[b,m,n] = post(bias[n] + sum over k of a[b,m,k] * w[(b,)k,n]). `shared_weights`: the second operand is
-/// one stored weight matrix for all b (batch is then folded into m by lowering); otherwise it is another
-/// activation of shape [batch,k,n].
+/// stored, one weight matrix for all b (batch is then folded into m by lowering), or, of `experts`, one for
+/// each; otherwise it is another activation of shape [batch,k,n].
 struct MatMul {
     std::int64_t batch = 1, m = 1, n = 1, k = 1;
     bool shared_weights = true;
@@ -95,6 +137,9 @@ struct MatMul {
     bool bias = false;
     Function post = Function::None;
     WeightFormat format = {};  ///< of stored weights
+    /// Weight matrices that are stored, with a bias and scales each. The first `batch` of them are met, the
+    /// others only take memory: which ones tokens choose is data. 0: one matrix, which all of b meet.
+    std::int64_t experts = 0;
     friend bool operator==(const MatMul&, const MatMul&) = default;
 };
 
@@ -102,7 +147,8 @@ struct MatMul {
 /// holds elements / times and is met `times` times, one behind the other. Or it lacks dimensions in the
 /// middle: then a and b are `items` such pairs, one behind the other. It may be a stored tensor.
 struct Elementwise {
-    enum class Kind { Add, Sub, Mul, Max };
+    /// Compare: any test, of which true or false comes out. Select: a where b says so, a constant elsewhere.
+    enum class Kind { Add, Sub, Mul, Max, Min, Div, Pow, Compare, Select };
     Kind kind = Kind::Add;
     std::int64_t elements = 1;
     Function post = Function::None;
@@ -123,9 +169,14 @@ struct Pool {
     Kind kind = Kind::Max;
     std::int64_t batch = 1, in_h = 1, in_w = 1, channels = 1;
     std::int64_t window_h = 1, window_w = 1, stride = 1, pad = 0;
+    Uneven uneven = {};
 
-    std::int64_t out_h() const { return (in_h + 2 * pad - window_h) / stride + 1; }
-    std::int64_t out_w() const { return (in_w + 2 * pad - window_w) / stride + 1; }
+    std::int64_t stride_w() const { return uneven.stride_w.value_or(stride); }
+    std::int64_t left() const { return uneven.pad_left.value_or(pad); }
+    std::int64_t bottom() const { return uneven.pad_bottom.value_or(pad); }
+    std::int64_t right() const { return uneven.pad_right.value_or(pad); }
+    std::int64_t out_h() const { return (in_h + pad + bottom() - window_h) / stride + 1; }
+    std::int64_t out_w() const { return (in_w + left() + right() - window_w) / stride_w() + 1; }
     friend bool operator==(const Pool&, const Pool&) = default;
 };
 
@@ -140,6 +191,14 @@ struct Norm {
     Kind kind = Kind::Layer;
     std::int64_t rows = 1, cols = 1;
     friend bool operator==(const Norm&, const Norm&) = default;
+};
+
+/// One number of each row.
+struct Reduce {
+    enum class Kind { Sum, Mean, Max, Min, Product };
+    Kind kind = Kind::Sum;
+    std::int64_t rows = 1, cols = 1;
+    friend bool operator==(const Reduce&, const Reduce&) = default;
 };
 
 /// out[.., permuted ..] = in: element [i0,i1,..] of the output is element of the input with dims permuted.
@@ -228,8 +287,9 @@ struct CacheAppend {
 };
 
 /// out = softmax(q k^T) v for each of `heads` heads of queries; heads / kv_heads of them in a row share a
-/// head of keys and values. q and out are [batch, q_len, heads * head_dim]. The factor 1 / sqrt(head_dim) is
-/// in the weights of the queries.
+/// head of keys and values. q is [batch, q_len, heads * head_dim], out [batch, q_len, heads * value_dim()].
+/// The factor 1 / sqrt(head_dim) is in the weights of the queries. With `shared`, k and v are one tensor:
+/// rows of v are the first elements of those of k, and one load serves both (a cache of latents).
 struct Attention {
     /// All of it; or, where scores become tensors, one of its two products. Scores and their softmax are
     /// [batch, kv_heads, q_len, heads / kv_heads, kv_len].
@@ -239,10 +299,13 @@ struct Attention {
     bool causal = false;  ///< query i sees the first kv_len - q_len + i + 1 keys
     bool by_head =
         false;  ///< k, v lie as [batch, kv_heads, kv_len, head_dim], not [batch, kv_len, kv_heads * head_dim]
+    std::int64_t value_width = 0;  ///< elements of a row of values; 0: as many as of keys
+    bool shared = false;           ///< k and v are one tensor
 
     /// Independent products: a head of keys and values of a batch item, with all its queries.
     std::int64_t items() const { return batch * kv_heads; }
     std::int64_t group() const { return heads / kv_heads; }
+    std::int64_t value_dim() const { return value_width > 0 ? value_width : head_dim; }
     /// Keys that query i sees.
     std::int64_t visible(std::int64_t i) const { return causal ? kv_len - q_len + i + 1 : kv_len; }
     /// Of a head: queries with the keys that they see.
@@ -275,14 +338,14 @@ constexpr std::int64_t kMostChips = 65536;
 
 using Operator = std::variant<Conv2d, MatMul, Elementwise, Activation, Pool, Softmax, Norm, Transpose,
                               Embedding, Concat, Slice, Resize, Rotary, Gather, TopK, LstmCell, GruCell,
-                              CacheAppend, Attention, Scaling, ConvTranspose, Collective>;
+                              CacheAppend, Attention, Scaling, ConvTranspose, Collective, Reduce>;
 
 /// "conv2d", "matmul", "elementwise", ... as written in traces and results.
 std::string_view op_name(const Operator& op);
 std::string_view to_string(Function function);
 /// All functions, "none" first, in the order of the enum.
 const std::vector<std::string>& function_names();
-/// "add", "sub", "mul", "max", in the order of Elementwise::Kind.
+/// "add", "sub", "mul", …, in the order of Elementwise::Kind.
 const std::vector<std::string>& elementwise_kinds();
 
 /// Multiply-accumulates of the matrix kind (convolutions, matmul: with the weights that are kept;

@@ -60,6 +60,14 @@ Single read_norm(Keys& keys) {
     return {n, {{n.rows, n.cols}}, {n.rows, n.cols}};
 }
 
+Single read_reduce(Keys& keys) {
+    Reduce r;
+    r.kind = static_cast<Reduce::Kind>(keys.choice("kind", reduce_kinds()));
+    r.rows = keys.integer("rows", 1);
+    r.cols = keys.integer("cols", 1);
+    return {r, {{r.rows, r.cols}}, {r.rows, 1}};
+}
+
 Single read_transpose(Keys& keys) {
     const std::int64_t rows = keys.integer("rows", 1), cols = keys.integer("cols", 1);
     return {Transpose{{rows, cols}, {1, 0}}, {{rows, cols}}, {cols, rows}};
@@ -208,13 +216,14 @@ const std::vector<SingleSyntax>& syntaxes() {
         {"conv3d", read_single_conv3d},  {"conv_transpose", read_single_conv_transpose},
         {"pool", read_single_pool},      {"elementwise", read_elementwise},
         {"softmax", read_softmax},       {"norm", read_norm},
-        {"activation", read_activation}, {"transpose", read_transpose},
-        {"embedding", read_embedding},   {"gather", read_gather},
-        {"slice", read_slice},           {"resize", read_resize},
-        {"rotary", read_rotary},         {"top_k", read_top_k},
-        {"lstm_cell", read_lstm_cell},   {"gru_cell", read_gru_cell},
-        {"attention", read_attention},   {"collective", read_collective},
-        {"quantize", read_quantize},     {"dequantize", read_dequantize}};
+        {"activation", read_activation}, {"reduce", read_reduce},
+        {"transpose", read_transpose},   {"embedding", read_embedding},
+        {"gather", read_gather},         {"slice", read_slice},
+        {"resize", read_resize},         {"rotary", read_rotary},
+        {"top_k", read_top_k},           {"lstm_cell", read_lstm_cell},
+        {"gru_cell", read_gru_cell},     {"attention", read_attention},
+        {"collective", read_collective}, {"quantize", read_quantize},
+        {"dequantize", read_dequantize}};
     return all;
 }
 

@@ -33,6 +33,7 @@ bool cut(Op& op, const Part& part) {
         return part.take(op.batch);
 }
 bool cut(MatMul& op, const Part& part) {
+    if (op.experts > 0) return false;  // a part would meet other weights
     if (op.shared_weights && op.batch == 1) return part.take(op.m);
     return part.take(op.batch);
 }
@@ -49,6 +50,9 @@ bool cut(Softmax& op, const Part& part) {
     return part.take(op.rows);
 }
 bool cut(Norm& op, const Part& part) {
+    return part.take(op.rows);
+}
+bool cut(Reduce& op, const Part& part) {
     return part.take(op.rows);
 }
 bool cut(TopK& op, const Part& part) {

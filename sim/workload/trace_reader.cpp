@@ -8,6 +8,7 @@
 
 #include "sim/base/text.h"
 #include "sim/workload/layer_dtypes.h"
+#include "sim/workload/serving_reader.h"
 
 namespace systole {
 namespace {
@@ -54,6 +55,8 @@ Graph TraceReader::read() {
     Keys keys(*document_, parameters_, mistakes_, "trace");
     builder_.rename(keys.text("trace", "the network's name"));
     keys.optional("params");  // read already
+    if (const YamlNode* serving = keys.optional("serving"))
+        if (const auto step = read_serving(*serving, parameters_, mistakes_)) builder_.set_serving(*step);
     const YamlNode* inputs =
         keys.required("inputs", "a map of tensors: {image: {shape: [1, 8, 8, 3], dtype: int8}}");
     const YamlNode* layers = keys.required("layers", "a list of layers");

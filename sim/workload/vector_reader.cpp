@@ -103,6 +103,15 @@ std::optional<LayerMeaning> read_top_k(LayerText& text) {
     return LayerMeaning{op, output, op.indices ? std::optional(DType::Int32) : std::nullopt};
 }
 
+std::optional<LayerMeaning> read_reduce(LayerText& text) {
+    const auto kind = static_cast<Reduce::Kind>(text.keys().choice("kind", reduce_kinds()));
+    if (!text.sound()) return std::nullopt;
+    Shape output = text.shape(0);
+    const Reduce op{kind, elements(output) / output.back(), output.back()};
+    output.back() = 1;
+    return LayerMeaning{op, output};
+}
+
 std::optional<LayerMeaning> read_lstm_cell(LayerText& text) {
     if (!text.sound() || !expect_gates(text, 4)) return std::nullopt;
     Shape output = text.shape(1);
@@ -115,6 +124,11 @@ std::optional<LayerMeaning> read_gru_cell(LayerText& text) {
     if (!text.sound() || !expect_gates(text, 3)) return std::nullopt;
     const Shape& state = text.shape(2);
     return LayerMeaning{GruCell{elements(state) / state.back(), state.back()}, state};
+}
+
+const std::vector<std::string>& reduce_kinds() {
+    static const std::vector<std::string> names = {"sum", "mean", "max", "min", "product"};
+    return names;
 }
 
 const std::vector<std::string>& resize_kinds() {

@@ -62,6 +62,34 @@ TEST_CASE("every mistake in an expression is named with its character", "[expres
     CHECK(complaint("4294967296 * 4294967296") == "4294967296 * 4294967296 leaves 64 bits at character 12");
 }
 
+TEST_CASE("the lesser, the greater, and a quotient rounded up", "[expression]") {
+    const std::map<std::string, std::int64_t> names{{"experts", 8}, {"pairs", 20}, {"min", 3}};
+    CHECK(evaluate("min(experts, pairs)", names) == 8);
+    CHECK(evaluate("max(experts, pairs) * 2", names) == 40);
+    CHECK(evaluate("ceil_div(pairs, min(experts, pairs))", names) == 3);
+    CHECK(evaluate("ceil_div (16, experts) + 1", names) == 3);
+    CHECK(evaluate("ceil_div(0, 7)", names) == 0);
+    CHECK(evaluate("min + 1", names) == 4);  // a name of a parameter, too
+    CHECK(evaluate("min(2 - 5, (1))", names) == -3);
+    CHECK(evaluate("ceil_div(9223372036854775807, 2)", {}) == 4'611'686'018'427'387'904);
+}
+
+TEST_CASE("mistakes in a function are named with their character", "[expression]") {
+    CHECK(complaint("mim(1, 2)") == "unknown function 'mim' at character 1 (did you mean 'min'?)");
+    CHECK(complaint("1 + min(1)") == "expected ',': 'min' takes two numbers at character 10");
+    CHECK(complaint("min(1, 2, 3)") == "expected ')' for the '(' of character 4 at character 9");
+    CHECK(complaint("max(1, 2") == "expected ')' for the '(' of character 4 at character 9");
+    CHECK(complaint("1, 2") == "expected an operator at character 2");
+    CHECK(complaint("min(, 2)") == "expected a number, a name or '(' at character 5");
+    CHECK(complaint("ceil_div(1, 0)") ==
+          "ceil_div of 1 by 0: expected a number from 0 on, and one from 1 on at character 1");
+    CHECK_FALSE(complaint("ceil_div(0 - 1, 2)").empty());
+    std::string deep = "1";
+    for (int i = 0; i < 64; ++i) deep = "min(" + deep + ",2)";
+    CHECK(evaluate(deep, {}) == 1);
+    CHECK_THAT(complaint("max(" + deep + ",2)"), Catch::Contains("parentheses deeper than 64"));
+}
+
 TEST_CASE("the one quotient outside 64 bits is refused, not trapped on", "[expression]") {
     CHECK(complaint("(0 - 9223372036854775807 - 1) / (0 - 1)") ==
           "-9223372036854775808 * -1 leaves 64 bits at character 31");
@@ -82,7 +110,7 @@ TEST_CASE("arbitrary text is answered or refused", "[expression]") {
     constexpr std::uint64_t kSeed = 7;
     INFO("seed " << kSeed);
     std::mt19937_64 random(kSeed);
-    const std::string alphabet = "0123456789+-*/() seqx_.\xff";
+    const std::string alphabet = "0123456789+-*/(),min seqx_.\xff";
     for (int i = 0; i < 50'000; ++i) {
         std::string text;
         for (auto n = random() % 20; n > 0; --n) text += alphabet[random() % alphabet.size()];

@@ -48,6 +48,33 @@ TEST_CASE("a causal mask counts the pairs that see each other", "[workload]") {
     CHECK(total_macs(graph) == Macs(2 * 2 * 4 * (5 + 6 + 7) * 8));
 }
 
+TEST_CASE("rows of values may be of another width than those of keys", "[workload]") {
+    const Graph graph = graph_of(attends("[2, 7, 16]", "heads: 4, kv_heads: 2, value_dim: 5", "[2, 7, 10]"));
+    CHECK(tensor(graph, "out").shape == Shape{2, 3, 20});
+    CHECK(total_macs(graph) == Macs(2 * 4 * 3 * 7 * (8 + 5)));
+    const Graph parts =
+        graph_of(attends("[2, 7, 16]", "heads: 4, kv_heads: 2, value_dim: 5, fused: false", "[2, 7, 10]"));
+    CHECK(total_macs(parts) == total_macs(graph));
+    CHECK_THAT(mistakes_of(attends("[2, 7, 16]", "heads: 4, kv_heads: 2, value_dim: 5")),
+               Contains("[2, rows, 2 * 5]"));
+}
+
+TEST_CASE("values may be the first elements of the keys' rows", "[workload]") {
+    const auto latent = [](const std::string& dim) {
+        return "trace: t\ninputs:\n  q: {shape: [2, 1, 4, 8], dtype: bf16}\n  r: {shape: [2, 1, 8], dtype: "
+               "bf16}\n"
+               "layers:\n  - {name: cache, op: kv_cache, in: r, heads: 1, length: 9}\n"
+               "  - {name: out, op: attention, in: [q, cache, cache], heads: 4, kv_heads: 1, value_dim: " +
+               dim + ", causal: true}\noutputs: [out]\n";
+    };
+    const Graph graph = graph_of(latent("6"));
+    CHECK(std::get<Attention>(layer(graph, "out").op).shared);
+    CHECK(tensor(graph, "out").shape == Shape{2, 1, 4, 6});
+    CHECK(total_macs(graph) == Macs(2 * 4 * 9 * (8 + 6)));
+    CHECK_THAT(mistakes_of(latent("9")), Contains("the first elements of the 8 of keys, and cannot have 9"));
+    CHECK_THAT(mistakes_of(latent("0")), Contains("'value_dim'"));
+}
+
 TEST_CASE("attention that is not fused is three layers", "[workload]") {
     const Graph graph = graph_of(attends("[2, 7, 16]", "heads: 4, kv_heads: 2, fused: false"));
     REQUIRE(graph.layers.size() == 3);

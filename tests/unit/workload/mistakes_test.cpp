@@ -33,7 +33,7 @@ TEST_CASE("unknown words are met with a suggestion", "[workload]") {
     CHECK(told("name: out, op: conv2, filters: 4, kernel: 3") ==
           "t:4:21: error: layer 'out': unknown operator 'conv2' (did you mean 'conv2d'?); expected one of: "
           "conv2d, conv3d, conv_transpose, "
-          "matmul, batched_matmul, elementwise, activation, pool, softmax, norm, transpose, reshape, "
+          "matmul, batched_matmul, elementwise, activation, pool, softmax, norm, reduce, transpose, reshape, "
           "embedding, gather, concat, slice, resize, rotary, top_k, lstm_cell, gru_cell, "
           "quantize, dequantize, collective, kv_cache, attention");
     CHECK(told("name: out, op: softmax, in: y") ==

@@ -101,6 +101,7 @@ TEST_CASE("vector operators stand alone too", "[workload]") {
          {1, 3, 3, 3}},
         {"elementwise", {{"kind", "mul"}, {"elements", "100"}}, {100}},
         {"activation", {{"function", "gelu"}, {"elements", "100"}}, {100}},
+        {"reduce", {{"kind", "mean"}, {"rows", "4"}, {"cols", "9"}}, {4, 1}},
         {"transpose", {{"rows", "4"}, {"cols", "9"}}, {9, 4}},
         {"resize",
          {{"kind", "nearest"}, {"h", "7"}, {"w", "6"}, {"c", "3"}, {"out_h", "14"}, {"out_w", "9"}},
@@ -160,7 +161,8 @@ TEST_CASE("wrong columns of a single operator are told with the row", "[workload
     CHECK(
         mistakes_in("matmull", {}) ==
         "rows.csv:3:1: error: unknown operator 'matmull' (did you mean 'matmul'?); expected one of: matmul, "
-        "conv2d, conv3d, conv_transpose, pool, elementwise, softmax, norm, activation, transpose, embedding, "
+        "conv2d, conv3d, conv_transpose, pool, elementwise, softmax, norm, activation, reduce, transpose, "
+        "embedding, "
         "gather, "
         "slice, resize, "
         "rotary, top_k, lstm_cell, gru_cell, attention, collective, quantize, dequantize");
