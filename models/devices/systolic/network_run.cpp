@@ -8,7 +8,10 @@
 #include <limits>
 #include <numeric>
 
+#include "models/devices/systolic/lowering/batch_slices.h"
 #include "models/devices/systolic/lowering/cores_at_work.h"
+#include "models/devices/systolic/lowering/dataflow_specs.h"
+#include "models/devices/systolic/lowering/fusion.h"
 #include "models/devices/systolic/lowering/mapped_turns.h"
 #include "models/devices/systolic/lowering/placement.h"
 #include "models/devices/systolic/machine/machine.h"
@@ -40,6 +43,7 @@ MarkedRun run_shorter(const ShorterGraph& shorter, const PlacedNetwork& network,
     run.used.layers.merge(lowered.mapping.layers);
     run.used.resident = std::move(lowered.mapping.resident);
     run.used.cores = lowered.mapping.cores;
+    run.used.dataflows = std::move(lowered.mapping.dataflows);
     run.variants.merge(lowered.variants);
     const FreshKernel kernel;
     Machine machine(instance_name(spec.name).c_str(), spec, lowered.program, options);
@@ -56,8 +60,11 @@ MarkedRun run_shorter(const ShorterGraph& shorter, const PlacedNetwork& network,
 
 LoweringOptions how_to_lower(const PlacedNetwork& network, const LayerMappings& tried,
                              std::size_t most_variants) {
-    return {
-        .mapping = network.mapping, .tried = &tried, .most_variants = most_variants, .cores = network.cores};
+    return {.mapping = network.mapping,
+            .tried = &tried,
+            .most_variants = most_variants,
+            .dataflows = network.dataflows,
+            .cores = network.cores};
 }
 
 /// Nothing where equal turns are not to be reused, or do not come to agree within so many layers.
@@ -141,10 +148,16 @@ RunOutcome execute(const Program& program, const SystolicSpec& spec, const RunOp
     return outcome;
 }
 
+Graph prepared(const Graph& asked, const SystolicSpec& spec, const Protocol& protocol,
+               const Mapping* mapping) {
+    return sliced_graph(fused_graph(asked, spec, mapping), spec, protocol, mapping);
+}
+
 PlacedNetwork place_network(const Graph& graph, const SystolicSpec& spec, const Protocol& protocol,
-                            const Mapping* mapping) {
-    const int cores = cores_at_work(graph, spec, protocol, mapping);
-    return {graph, spec, mapping, cores, place_tensors(graph, spec, mapping, cores)};
+                            const Mapping* mapping, const LayerDataflows* dataflows) {
+    const int cores = cores_at_work(graph, spec, protocol, mapping, dataflows);
+    const DataflowSpecs specs(graph, spec, dataflows);
+    return {graph, spec, mapping, dataflows, cores, place_tensors(graph, specs, mapping, cores)};
 }
 
 NetworkRun run_network(const PlacedNetwork& network, const RunOptions& options, const LayerMappings& tried,

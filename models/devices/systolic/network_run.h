@@ -25,17 +25,22 @@ std::string instance_name(std::string name);
 RunOutcome execute(const Program& program, const SystolicSpec& spec, const RunOptions& options,
                    std::optional<std::string>& fault);
 
+/// A network as the machine runs it: joined, sliced.
+Graph prepared(const Graph& asked, const SystolicSpec& spec, const Protocol& protocol,
+               const Mapping* mapping);
+
 /// A network where it lies in a machine's memories. Refers to all but its places.
 struct PlacedNetwork {
     const Graph& graph;  ///< as the machine runs it: joined, sliced
     const SystolicSpec& spec;
-    const Mapping* mapping = nullptr;  ///< by hand
-    int cores = 0;                     ///< at work
+    const Mapping* mapping = nullptr;           ///< by hand
+    const LayerDataflows* dataflows = nullptr;  ///< of layers, where not all have the machine's own
+    int cores = 0;                              ///< at work
     std::vector<Placement> placements;
 };
 /// Throws UserError where it does not fit.
 PlacedNetwork place_network(const Graph& graph, const SystolicSpec& spec, const Protocol& protocol,
-                            const Mapping* mapping);
+                            const Mapping* mapping, const LayerDataflows* dataflows);
 
 struct NetworkRun {
     RunOutcome outcome;      ///< without tensors and mapping; parts of the batch are rows of their own

@@ -41,7 +41,9 @@ std::vector<TensorPlace> places(const Graph& graph, const std::vector<Placement>
 
 class SystolicDevice final : public Device {
 public:
-    explicit SystolicDevice(SystolicSpec spec) : spec_(std::move(spec)) {}
+    /// `dataflows`: of layers, on a machine whose arrays take each; empty: all have the machine's own.
+    explicit SystolicDevice(SystolicSpec spec, LayerDataflows dataflows = {})
+        : spec_(std::move(spec)), dataflows_(std::move(dataflows)) {}
 
     bool supports(DType dtype) const override { return spec_.mxu.rate_of(dtype).has_value(); }
 
@@ -52,14 +54,15 @@ public:
 
     std::string lower(const Graph& asked, const RunOptions& options) const override {
         const std::optional<Mapping> mapping = mapping_of(asked, options);
-        const Graph graph = prepared(asked, options.protocol, get(mapping));
+        const Graph graph = prepared(asked, spec_, options.protocol, get(mapping));
         return to_text(lowered_as_run(graph, options, get(mapping)).program);
     }
 
     RunOutcome run(const Graph& asked, const RunOptions& options) const override {
         const std::optional<Mapping> mapping = mapping_of(asked, options);
-        const Graph graph = prepared(asked, options.protocol, get(mapping));
-        const PlacedNetwork network = place_network(graph, spec_, options.protocol, get(mapping));
+        const Graph graph = prepared(asked, spec_, options.protocol, get(mapping));
+        const PlacedNetwork network =
+            place_network(graph, spec_, options.protocol, get(mapping), dataflows());
         NetworkRun run = most_trials(graph, spec_.placement) > 1 ? try_network(network, options).fastest
                                                                  : run_network(network, options, {}, 1);
         RunOutcome outcome = std::move(run.outcome);
@@ -95,14 +98,16 @@ public:
 
     void list_signals(const Graph& graph, const RunOptions& options, SignalSink& signals) const override {
         refuse_large_array(spec_);
-        const Lowered lowered = lowered_as_run(prepared(graph, options.protocol, nullptr), options, nullptr);
+        const Lowered lowered =
+            lowered_as_run(prepared(graph, spec_, options.protocol, nullptr), options, nullptr);
         const FreshKernel kernel;
         Machine machine(instance_name(spec_.name).c_str(), spec_, lowered.program, options);
         const WaveProbe probe(machine, spec_, signals);
     }
 
     void trace(const Graph& graph, const RunOptions& options, WaveRecorder& wave) const override {
-        const Lowered lowered = lowered_as_run(prepared(graph, options.protocol, nullptr), options, nullptr);
+        const Lowered lowered =
+            lowered_as_run(prepared(graph, spec_, options.protocol, nullptr), options, nullptr);
         const std::string root = instance_name(spec_.name);
         const SystolicSpec spec = traced_machine(spec_, lowered.program, root, wave);
         const FreshKernel kernel;
@@ -125,23 +130,28 @@ private:
         compare("outputs_to", program.outputs_to, to_string(protocol.outputs_to));
     }
 
-    /// The network as the machine runs it.
-    Graph prepared(const Graph& asked, const Protocol& protocol, const Mapping* mapping) const {
-        return sliced_graph(fused_graph(asked, spec_, mapping), spec_, protocol, mapping);
-    }
-
     /// With the mappings with which run() finds the network fastest.
     Lowered lowered_as_run(const Graph& graph, const RunOptions& options, const Mapping* mapping) const {
         LayerMappings tried;
         if (most_trials(graph, spec_.placement) > 1)
-            tried = try_network(place_network(graph, spec_, options.protocol, mapping), options).mappings;
-        return systolic::lower(graph, spec_, options.protocol, {.mapping = mapping, .tried = &tried});
+            tried = try_network(place_network(graph, spec_, options.protocol, mapping, dataflows()), options)
+                        .mappings;
+        return systolic::lower(graph, spec_, options.protocol,
+                               {.mapping = mapping, .tried = &tried, .dataflows = dataflows()});
     }
 
     std::optional<Mapping> mapping_of(const Graph& graph, const RunOptions& options) const {
         if (!options.mapping) return std::nullopt;
         Mapping mapping = read_mapping(*options.mapping, graph);
+        if (spec_.mxu.choose_dataflow) return mapping;
         const Dataflow own = spec_.mxu.dataflow;
+        for (const auto& [layer, dataflow] : mapping.dataflows)
+            if (dataflow != own)
+                throw UserError(
+                    mapping.dataflow_marks.at(layer),
+                    fmt::format("'{}' is mapped for arrays of dataflow {}, and this machine's are {} "
+                                "(mxu.dataflow: auto takes each)",
+                                layer, to_string(dataflow), to_string(own)));
         if (mapping.dataflow.value_or(own) != own)
             throw UserError(mapping.dataflow_where,
                             fmt::format("the mapping is for arrays of dataflow {}, and this machine's are {}",
@@ -149,16 +159,20 @@ private:
         return mapping;
     }
     static const Mapping* get(const std::optional<Mapping>& mapping) { return mapping ? &*mapping : nullptr; }
+    const LayerDataflows* dataflows() const { return dataflows_.empty() ? nullptr : &dataflows_; }
 
     const SystolicSpec spec_;
+    const LayerDataflows dataflows_;
 };
 
 }  // namespace
 
 std::unique_ptr<Device> make_systolic_device(config::Config& config, const std::string& name) {
     const SystolicSpec spec = read_systolic_spec(config, name);
-    const MakeDevice make = [](SystolicSpec own) { return std::make_unique<SystolicDevice>(std::move(own)); };
-    return spec.mxu.choose_dataflow ? choose_dataflow(spec, make) : make(spec);
+    const MakeDevice make = [](SystolicSpec own, LayerDataflows dataflows) {
+        return std::make_unique<SystolicDevice>(std::move(own), std::move(dataflows));
+    };
+    return spec.mxu.choose_dataflow ? choose_dataflow(spec, make) : make(spec, {});
 }
 
 }  // namespace systole::systolic

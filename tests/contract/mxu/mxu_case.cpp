@@ -104,14 +104,36 @@ std::vector<Step> steps_of_operator(const ArraySpec& array, std::mt19937_64& ran
 /// What one pass must say of the next, and what the array's size allows.
 void make_consistent(MxuCase& mxu_case) {
     std::vector<Step>& steps = mxu_case.steps;
+    if (!steps.empty()) mxu_case.array.dataflow = steps.front().dataflow;
     Cycles arrived;
+    for (std::size_t n = 0; n < steps.size(); ++n)
+        if (n == 0 || steps[n].dataflow != steps[n - 1].dataflow) steps[n].pass.new_tile = true;
     for (std::size_t n = 0; n < steps.size(); ++n) {
-        if (n == 0) steps[n].pass.new_tile = true;
         steps[n].pass.last_use = n + 1 == steps.size() || steps[n + 1].pass.new_tile;
         steps[n].tile.rows = std::min(steps[n].tile.rows, mxu_case.array.rows);
         steps[n].tile.cols = std::min(steps[n].tile.cols, mxu_case.array.cols);
         steps[n].arrives = arrived = std::max(arrived, steps[n].arrives);
     }
+}
+
+/// Passes in the dataflow of `array`.
+std::vector<Step> steps_in_one(const ArraySpec& array, std::mt19937_64& random) {
+    std::vector<Step> steps =
+        chance(random, 60) ? random_steps(array, random) : steps_of_operator(array, random);
+    for (Step& step : steps) step.dataflow = array.dataflow;
+    return steps;
+}
+
+/// Rates, and when things are there.
+void add_times(MxuCase& made, std::mt19937_64& random) {
+    const Rational shared_rate = random_rate(random);
+    const bool busy = chance(random, 50);  // everything is there early: passes follow back to back
+    for (Step& step : made.steps) {
+        step.pass.cycles_per_vector = chance(random, 50) ? shared_rate : random_rate(random);
+        step.ready = Cycles(busy ? 0 : draw(random, 0, 200));
+        step.arrives = Cycles(busy ? draw(random, 0, 4) : draw(random, 0, 200));
+    }
+    make_consistent(made);
 }
 
 }  // namespace
@@ -122,16 +144,24 @@ MxuCase random_case(std::mt19937_64& random) {
     made.type = static_cast<ValueType>(draw(random, 0, 3));
     made.arrivals_told_early = chance(random, 30);
     made.value_seed = random();
-    made.steps =
-        chance(random, 60) ? random_steps(made.array, random) : steps_of_operator(made.array, random);
-    const Rational shared_rate = random_rate(random);
-    const bool busy = chance(random, 50);  // everything is there early: passes follow back to back
-    for (Step& step : made.steps) {
-        step.pass.cycles_per_vector = chance(random, 50) ? shared_rate : random_rate(random);
-        step.ready = Cycles(busy ? 0 : draw(random, 0, 200));
-        step.arrives = Cycles(busy ? draw(random, 0, 4) : draw(random, 0, 200));
+    made.steps = steps_in_one(made.array, random);
+    add_times(made, random);
+    return made;
+}
+
+MxuCase random_mixed_case(std::mt19937_64& random) {
+    MxuCase made;
+    made.array = random_array(random);
+    made.array.reconfigurable = true;
+    made.array.dataflow_switch = Cycles(chance(random, 30) ? 0 : draw(random, 1, 100));
+    made.type = static_cast<ValueType>(draw(random, 0, 3));
+    made.arrivals_told_early = chance(random, 30);
+    made.value_seed = random();
+    for (std::int64_t lives = draw(random, 2, 4); lives > 0; --lives) {
+        made.array.dataflow = static_cast<Dataflow>(draw(random, 0, 2));
+        for (const Step& step : steps_in_one(made.array, random)) made.steps.push_back(step);
     }
-    make_consistent(made);
+    add_times(made, random);
     return made;
 }
 
@@ -139,8 +169,10 @@ std::string to_string(const MxuCase& mxu_case) {
     static constexpr const char* kTypes[] = {"int8", "bf16", "fp16", "fp32"};
     const ArraySpec& array = mxu_case.array;
     std::string text = fmt::format(
-        "array {} x {}, {}, {}, {}, accumulator latency {}, {}, arrivals told {}, value seed {}\n",
+        "array {} x {}, {}{}, {}, {}, accumulator latency {}, {}, arrivals told {}, value seed {}\n",
         array.rows, array.cols, systole::to_string(array.dataflow),
+        array.reconfigurable ? fmt::format(" at first, set up anew in {}", array.dataflow_switch.value())
+                             : "",
         array.shadow_register ? "shadow" : "no shadow", array.result_shift ? "result shift" : "result bus",
         array.accumulator_latency.value(), kTypes[static_cast<int>(mxu_case.type)],
         mxu_case.arrivals_told_early ? "early" : "in time", mxu_case.value_seed);
@@ -149,8 +181,9 @@ std::string to_string(const MxuCase& mxu_case) {
         const std::string tile = pass.new_tile ? fmt::format("tile {} x {} at {}", step.tile.rows,
                                                              step.tile.cols, step.arrives.value())
                                                : "kept tile";
-        text += fmt::format("  {} vectors every {}/{} ready at {}, {}, {} row {}\n", pass.vectors,
-                            pass.cycles_per_vector.num, pass.cycles_per_vector.den, step.ready.value(), tile,
+        text += fmt::format("  {}: {} vectors every {}/{} ready at {}, {}, {} row {}\n",
+                            systole::to_string(step.dataflow), pass.vectors, pass.cycles_per_vector.num,
+                            pass.cycles_per_vector.den, step.ready.value(), tile,
                             pass.accumulate ? "adds onto" : "overwrites", pass.accumulator_row);
     }
     return text;
@@ -182,6 +215,7 @@ std::vector<Change> changes_of(const MxuCase& mxu_case) {
         [](MxuCase& c) {
             c.array.accumulator_latency = Cycles((c.array.accumulator_latency.value() + 1) / 2);
         },
+        [](MxuCase& c) { c.array.dataflow_switch = Cycles(c.array.dataflow_switch.value() / 2); },
         [](MxuCase& c) { c.array.shadow_register = false; },
         [](MxuCase& c) { c.array.result_shift = false; },
         [](MxuCase& c) { c.arrivals_told_early = false; },

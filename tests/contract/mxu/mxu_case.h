@@ -18,6 +18,7 @@ enum class ValueType { Int8, Bf16, Fp16, Fp32 };
 /// One pass, the cycle from which its operands lie ready, and (new tile only) its tile and when that
 /// arrives.
 struct Step {
+    Dataflow dataflow = Dataflow::WeightStationary;  ///< another than before: the array is set up anew
     Pass pass;
     Cycles ready;
     Tile tile;
@@ -33,6 +34,9 @@ struct MxuCase {
 };
 
 MxuCase random_case(std::mt19937_64& random);
+/// Of a reconfigurable array: several lives of random_case() one behind the other, each in a dataflow of its
+/// own.
+MxuCase random_mixed_case(std::mt19937_64& random);
 std::string to_string(const MxuCase& mxu_case);
 
 /// The smallest case that one simplification after another leads to while `fails` stays true.

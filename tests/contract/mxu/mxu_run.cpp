@@ -15,6 +15,7 @@ Outcome live(MatrixEngine& engine, const MxuCase& mxu_case, const Hands& hands) 
     const std::vector<Step>& steps = mxu_case.steps;
     Outcome outcome;
     std::size_t tile = 0, pass = 0;
+    Dataflow dataflow = mxu_case.array.dataflow;
     const auto skip_kept = [&] {
         while (tile < steps.size() && !steps[tile].pass.new_tile) ++tile;
     };
@@ -24,13 +25,22 @@ Outcome live(MatrixEngine& engine, const MxuCase& mxu_case, const Hands& hands) 
         while (const std::optional<PassReport> report = engine.take_finished())
             outcome.passes.push_back(*report);
         if (outcome.passes.size() == steps.size()) break;
-        for (skip_kept(); tile < steps.size() && (mxu_case.arrivals_told_early || steps[tile].arrives <= now);
-             skip_kept())
-            hands.give_tile(tile++);
+        if (pass < steps.size() && steps[pass].dataflow != dataflow && engine.dry() == now) {
+            dataflow = steps[pass].dataflow;
+            engine.set_up(dataflow);
+        }
+        const auto comes = [&] {
+            return steps[tile].dataflow == dataflow &&
+                   (mxu_case.arrivals_told_early || steps[tile].arrives <= now);
+        };
+        for (skip_kept(); tile < steps.size() && comes(); skip_kept()) hands.give_tile(tile++);
 
         Cycles next = engine.next_event();
-        if (tile < steps.size()) next = std::min(next, steps[tile].arrives);
-        if (pass < steps.size()) {
+        if (tile < steps.size() && steps[tile].dataflow == dataflow)
+            next = std::min(next, steps[tile].arrives);
+        if (pass < steps.size() && steps[pass].dataflow != dataflow) {
+            next = std::min(next, engine.dry());
+        } else if (pass < steps.size()) {
             Cycles can = steps[pass].ready;
             if (can <= now) can = engine.earliest_start(steps[pass].pass);
             if (can == now) {

@@ -85,7 +85,6 @@ private:
 template <class Operand, class Sum>
 CaseValues<Operand, Sum> values_of(const MxuCase& mxu_case) {
     std::mt19937_64 random(mxu_case.value_seed);
-    const bool outputs_stay = mxu_case.array.dataflow == Dataflow::OutputStationary;
     const auto draw = [&](std::int64_t rows, std::int64_t cols) {
         return random_matrix<Operand>(rows, cols, mxu_case.type, random);
     };
@@ -95,7 +94,7 @@ CaseValues<Operand, Sum> values_of(const MxuCase& mxu_case) {
     for (const Step& step : mxu_case.steps) {
         const Pass& pass = step.pass;
         if (pass.new_tile) tile = step.tile;
-        if (outputs_stay) {
+        if (step.dataflow == Dataflow::OutputStationary) {
             values.tile.emplace_back();
             values.left.push_back(draw(pass.vectors, tile.rows));
             values.top.push_back(draw(pass.vectors, tile.cols));

@@ -2,6 +2,7 @@
 // Random machines under random workloads, looked at and not: the run is the same, to the last counter, and
 // the waveform is well formed.
 #include <catch2/catch.hpp>
+#include <random>
 
 #include "models/devices/systolic/lowering/lower.h"
 #include "models/devices/systolic/machine/results.h"
@@ -20,6 +21,15 @@ SystolicSpec read(const std::string& text, EngineKind engine) {
     SystolicSpec spec = test::spec_of(text);
     spec.mxu.engine = engine;
     return spec;
+}
+
+/// For each layer one.
+LayerDataflows random_dataflows(const Graph& graph, std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    LayerDataflows dataflows;
+    for (const Layer& layer : graph.layers)
+        dataflows.emplace(whole_name(layer), static_cast<Dataflow>(random() % 3));
+    return dataflows;
 }
 
 struct Answer {
@@ -70,18 +80,21 @@ void check_bus(const test::Seen& seen, const Dram& dram) {
 }  // namespace
 
 TEST_CASE("a run that is looked at is the same run", "[wave]") {
-    int compared = 0;
-    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    int compared = 0, mixed = 0;
+    for (std::uint64_t seed = 1; seed <= 120; ++seed) {
         test::RandomMachine random(seed);
         const std::string device = random.device(), trace = random.trace();
         INFO("seed " << seed << "\n" << device << trace);
         const Graph graph = build_trace(config::parse_yaml(trace, "random_trace.yaml"), {});
         const bool small = total_macs(graph).value() < 50'000;
-        const SystolicSpec spec = read(device, small ? EngineKind::Grid : EngineKind::Tile);
+        SystolicSpec spec = read(device, small ? EngineKind::Grid : EngineKind::Tile);
+        const LayerDataflows dataflows = seed > 60 ? random_dataflows(graph, seed) : LayerDataflows();
+        if (seed > 60) spec.mxu.choose_dataflow = true, spec.mxu.weight_source = Space::Scratchpad;
         Protocol protocol = seed % 2 == 0 ? Protocol::of_run() : Protocol::of_op();
         Program program;
         try {
-            program = lower(graph, spec, protocol).program;
+            const LayerDataflows* const own = dataflows.empty() ? nullptr : &dataflows;
+            program = lower(graph, spec, protocol, {.dataflows = own}).program;
         } catch (const UserError&) {
             continue;  // what it cannot map is another test's matter
         }
@@ -110,9 +123,10 @@ TEST_CASE("a run that is looked at is the same run", "[wave]") {
         CHECK(run(machine, spec, protocol).json == alone.json);
         check_times(seen, machine.clock);
         if (dram && first == Cycles(0) && end == alone.cycles) check_bus(seen, machine.memory.dram());
-        ++compared;
+        ++compared, mixed += program.mixes_dataflows() ? 1 : 0;
     }
-    CHECK(compared >= 40);
+    CHECK(compared >= 70);
+    CHECK(mixed >= 4);
 }
 
 }  // namespace systole::systolic

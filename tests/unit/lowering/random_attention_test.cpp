@@ -15,15 +15,16 @@ using test::Dice;
 using test::GraphOf;
 
 /// Keys or values: an input, or a cache, which may have been there or take the last rows from this network.
-TensorId random_keys(GraphOf& g, Dice& dice, const Attention& op, DType dtype, bool appended) {
-    const std::int64_t width = op.kv_heads * op.head_dim;
+TensorId random_keys(GraphOf& g, Dice& dice, const Attention& op, std::int64_t dim, DType dtype,
+                     bool appended) {
+    const std::int64_t width = op.kv_heads * dim;
     if (!op.by_head) return g.input({op.batch, op.kv_len, width}, dtype);
-    const Shape cache{op.batch, op.kv_heads, op.kv_len, op.head_dim};
+    const Shape cache{op.batch, op.kv_heads, op.kv_len, dim};
     if (!appended) return g.input(cache, dtype, TensorRole::KvCache);
     const TensorId from = g.input({op.batch * op.q_len, dice.pick(1, 9)}, dtype);
     const TensorId rows = g.matmul(from, op.batch * op.q_len, width, g.graph.tensors[from].shape[1]);
     const TensorId out =
-        g.vector({rows}, CacheAppend{op.batch, op.q_len, op.kv_heads, op.head_dim, op.kv_len}, cache);
+        g.vector({rows}, CacheAppend{op.batch, op.q_len, op.kv_heads, dim, op.kv_len}, cache);
     g.graph.tensors[out].role = TensorRole::KvCache;
     return out;
 }
@@ -52,12 +53,14 @@ Graph random_graph(Dice& dice) {
     const DType dtype = dice.coin() ? DType::Int8 : DType::Bf16;
     const std::int64_t width = op.heads * op.head_dim, rows = op.batch * op.q_len;
     const std::int64_t depth = dice.pick(1, 9);
-    const TensorId k = random_keys(g, dice, op, dtype, appended),
-                   v = random_keys(g, dice, op, dtype, appended);
+    if (dice.coin()) op.value_width = dice.pick(1, 8);
+    op.shared = op.value_dim() <= op.head_dim && dice.coin();
+    const TensorId k = random_keys(g, dice, op, op.head_dim, dtype, appended);
+    const TensorId v = op.shared ? k : random_keys(g, dice, op, op.value_dim(), dtype, appended);
     const TensorId q = g.matmul(g.input({rows, depth}, dtype), rows, width, depth);
-    const Shape out{op.batch, op.q_len, width};
+    const Shape out{op.batch, op.q_len, op.heads * op.value_dim()};
     const TensorId context = fused ? g.vector({q, k, v}, op, out) : unfused(g, op, q, k, v, out);
-    return g.finish(g.matmul(context, rows, dice.pick(1, 9), width));
+    return g.finish(g.matmul(context, rows, dice.pick(1, 9), out[2]));
 }
 
 TEST_CASE("Random attention on random machines keeps every promise") {

@@ -108,6 +108,38 @@ SystolicSpec random_chip(Dice& dice) {
     return spec;
 }
 
+/// For each layer one, on a machine whose arrays take each.
+LayerDataflows random_dataflows(const Graph& graph, Dice& dice) {
+    LayerDataflows dataflows;
+    for (const Layer& layer : graph.layers)
+        dataflows.emplace(whole_name(layer), static_cast<Dataflow>(dice.pick(0, 2)));
+    return dataflows;
+}
+
+void keep_promises_mixed(Graph random(Dice&), SystolicSpec machine(Dice&), std::uint64_t seeds) {
+    int mixed = 0;
+    for (std::uint64_t seed = 5001; seed < 5001 + seeds; ++seed) {
+        INFO("seed " << seed);
+        Dice dice(seed);
+        SystolicSpec spec = machine(dice);
+        spec.mxu.choose_dataflow = true;
+        spec.mxu.weight_source = Space::Scratchpad;
+        const Graph graph = random(dice);
+        const LayerDataflows dataflows = random_dataflows(graph, dice);
+        const Protocol protocol = dice.coin() ? Protocol::of_run() : Protocol::of_op();
+        const Lowered lowered = lower(graph, spec, protocol, {.dataflows = &dataflows, .cores = spec.cores});
+        mixed += lowered.program.mixes_dataflows() ? 1 : 0;
+        for (std::size_t i = 0; i < graph.layers.size(); ++i)
+            if (uses_arrays(graph.layers[i].op))
+                REQUIRE(lowered.program.layers[i].dataflow.value_or(lowered.program.dataflow) ==
+                        dataflows.at(whole_name(graph.layers[i])));
+        test::Replay replay(graph, spec, lowered);
+        REQUIRE(replay.run() == std::vector<std::string>{});
+        REQUIRE(replay.completes_with_shallow_queues());
+    }
+    CHECK(mixed > static_cast<int>(seeds / 3));
+}
+
 /// So many of them, each on a machine of its own.
 void keep_promises(Graph random(Dice&), SystolicSpec machine(Dice&) = random_machine,
                    std::uint64_t seeds = 450) {
@@ -176,6 +208,13 @@ TEST_CASE("Random layers that run part by part of the batch keep every promise")
     keep_promises(random_sliced_graph);
 }
 
+TEST_CASE("Random layers with dataflows of their own keep every promise") {
+    keep_promises_mixed(random_graph, random_machine, 450);
+    keep_promises_mixed(random_joined_graph, random_machine, 300);
+    keep_promises_mixed(random_sliced_graph, random_machine, 300);
+    keep_promises_mixed(random_graph, random_chip, 200);
+}
+
 TEST_CASE("All parts of a tensor lie in the same memory, where there is room for some only") {
     int resident = 0;
     for (std::uint64_t seed = 1; seed <= 400; ++seed) {
@@ -185,7 +224,8 @@ TEST_CASE("All parts of a tensor lie in the same memory, where there is room for
         spec.placement.choose = true;
         spec.placement.activation_bytes = Bytes(64 * dice.pick(1, 20));
         const Graph graph = random_sliced_graph(dice);
-        const std::vector<Placement> placements = place_tensors(graph, spec, nullptr, 1);
+        const std::vector<Placement> placements =
+            place_tensors(graph, DataflowSpecs(graph, spec), nullptr, 1);
         std::map<std::string, Space> spaces;
         for (TensorId id = 0; id < placements.size(); ++id) {
             const Tensor& tensor = graph.tensors[id];

@@ -38,6 +38,7 @@ Replay::Replay(const Graph& graph, const SystolicSpec& spec, const Lowered& lowe
     accumulators_.resize(mxus);
     for (Cells& a : accumulators_) a.resize(spec.mxu.accumulator_rows);
     fifo_.resize(mxus);
+    set_up_.resize(mxus);
     in_array_.resize(mxus);
     held_.resize(mxus);
     find_first_keys();
@@ -285,7 +286,8 @@ bool Replay::completes_with_shallow_queues() const {
             if (done[dense(token.unit)] < token.count) return false;
         }
         if (unit_kind(c.unit) == UnitKind::Weights) return tiles[mxu_at(c)] == 0;
-        if (unit_kind(c.unit) == UnitKind::Matrix && p.pass(c).new_tile && !spec_.mxu.direct())
+        if (unit_kind(c.unit) == UnitKind::Matrix && p.pass(c).new_tile &&
+            !spec_.mxu.direct(p.dataflow_of(c)))
             return tiles[mxu_at(c)] > 0;
         return true;
     };
@@ -306,7 +308,8 @@ bool Replay::completes_with_shallow_queues() const {
             if (queues[unit].empty() || !ready(p.commands[queues[unit].front()])) continue;
             const Command& c = p.commands[queues[unit].front()];
             if (unit_kind(c.unit) == UnitKind::Weights) ++tiles[mxu_at(c)];
-            if (unit_kind(c.unit) == UnitKind::Matrix && p.pass(c).new_tile && !spec_.mxu.direct())
+            if (unit_kind(c.unit) == UnitKind::Matrix && p.pass(c).new_tile &&
+                !spec_.mxu.direct(p.dataflow_of(c)))
                 --tiles[mxu_at(c)];
             queues[unit].pop_front();
             ++done[unit];

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,6 +51,7 @@ private:
     std::size_t mxu_index(int own) const {
         return core() * static_cast<std::size_t>(spec_.mxu.count) + static_cast<std::size_t>(own);
     }
+    Dataflow dataflow() const { return lowered_.program.dataflow_of(command_); }
     std::size_t mxu_index() const { return mxu_index(mxu_of(command_.unit)); }
     Cells& scratchpad() { return scratchpads_[core()]; }
     /// Byte `offset` of a tensor as the command's core has it; nowhere, if it is resident in another's.
@@ -111,8 +113,9 @@ private:
     };
     AttentionPlace place_of(const PassOrigin& origin) const;
     void find_first_keys();
-    std::int64_t query_element(std::int64_t item, std::int64_t row, std::int64_t dim) const;
-    std::int64_t key_element(std::int64_t item, std::int64_t key, std::int64_t dim) const;
+    std::int64_t query_element(std::int64_t item, std::int64_t row, std::int64_t dim,
+                               std::int64_t width) const;
+    std::int64_t key_element(std::int64_t item, std::int64_t key, std::int64_t dim, std::int64_t width) const;
     std::int64_t attention_input(const MatrixPass& pass, std::int64_t m, std::int64_t k) const;
     std::int64_t attention_second(const MatrixPass& pass, std::int64_t k, std::int64_t n) const;
     void count_attention(const MatrixPass& pass);
@@ -147,7 +150,8 @@ private:
     std::vector<Cells> scratchpads_;  ///< by core
     std::vector<Cells> accumulators_;
     std::vector<std::vector<std::vector<std::int64_t>>>
-        fifo_;  ///< by matrix unit of all cores: bytes of waiting tiles
+        fifo_;                                     ///< by matrix unit of all cores: bytes of waiting tiles
+    std::vector<std::optional<Dataflow>> set_up_;  ///< by matrix unit: for its last pass
     std::vector<std::vector<std::int64_t>> in_array_;
     /// By matrix unit without FIFO: layer, batch item, k, its extent, n (is: m), its extent of the tile it
     /// holds.

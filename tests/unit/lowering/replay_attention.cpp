@@ -29,18 +29,20 @@ void Replay::find_first_keys() {
     }
 }
 
-/// Of queries and outputs, in elements from the tensor's first.
-std::int64_t Replay::query_element(std::int64_t item, std::int64_t row, std::int64_t dim) const {
+/// Of queries and outputs, in elements from the tensor's first; `width`: of a head's row.
+std::int64_t Replay::query_element(std::int64_t item, std::int64_t row, std::int64_t dim,
+                                   std::int64_t width) const {
     const Attention& op = *attention();
     const std::int64_t position = item / op.kv_heads * op.q_len + row / op.group();
     const std::int64_t head = item % op.kv_heads * op.group() + row % op.group();
-    return (position * op.heads + head) * op.head_dim + dim;
+    return (position * op.heads + head) * width + dim;
 }
 
-std::int64_t Replay::key_element(std::int64_t item, std::int64_t key, std::int64_t dim) const {
+std::int64_t Replay::key_element(std::int64_t item, std::int64_t key, std::int64_t dim,
+                                 std::int64_t width) const {
     const Attention& op = *attention();
-    if (op.by_head) return (item * op.kv_len + key) * op.head_dim + dim;
-    return ((item / op.kv_heads * op.kv_len + key) * op.kv_heads + item % op.kv_heads) * op.head_dim + dim;
+    if (op.by_head) return (item * op.kv_len + key) * width + dim;
+    return ((item / op.kv_heads * op.kv_len + key) * op.kv_heads + item % op.kv_heads) * width + dim;
 }
 
 std::int64_t Replay::attention_input(const MatrixPass& pass, std::int64_t m, std::int64_t k) const {
@@ -48,7 +50,7 @@ std::int64_t Replay::attention_input(const MatrixPass& pass, std::int64_t m, std
     const AttentionPlace place = place_of(pass.origin);
     const TensorId id = layer().inputs[0];
     if (!place.scores && op.part == Attention::Part::Whole) return kMade;
-    const std::int64_t element = place.scores ? query_element(place.item, m, k)
+    const std::int64_t element = place.scores ? query_element(place.item, m, k, op.head_dim)
                                               : (place.item * op.q_len * op.group() + m) * op.kv_len + k;
     return address_of(id, element * element_bytes(id));
 }
@@ -56,8 +58,11 @@ std::int64_t Replay::attention_input(const MatrixPass& pass, std::int64_t m, std
 std::int64_t Replay::attention_second(const MatrixPass& pass, std::int64_t k, std::int64_t n) const {
     const AttentionPlace place = place_of(pass.origin);
     const TensorId id = second_of(pass);
-    const std::int64_t element =
-        place.scores ? key_element(place.item, n, k) : key_element(place.item, place.first_key + k, n);
+    const Attention& op = *attention();
+    // Values that are the beginning of keys lie in their rows.
+    const std::int64_t values = op.value_width == 0 || op.shared ? op.head_dim : op.value_width;
+    const std::int64_t element = place.scores ? key_element(place.item, n, k, op.head_dim)
+                                              : key_element(place.item, place.first_key + k, n, values);
     return address_of(id, element * element_bytes(id));
 }
 

@@ -7,18 +7,18 @@
 namespace systole::systolic::test {
 
 std::int64_t Replay::drained_rows(const VectorWork& work) const {
-    return spec_.mxu.dataflow == Dataflow::InputStationary ? work.cols : work.accumulator_rows;
+    return dataflow() == Dataflow::InputStationary ? work.cols : work.accumulator_rows;
 }
 
 std::int64_t Replay::drained_cols(const VectorWork& work) const {
-    return spec_.mxu.dataflow == Dataflow::InputStationary ? work.accumulator_rows : work.cols;
+    return dataflow() == Dataflow::InputStationary ? work.accumulator_rows : work.cols;
 }
 
 /// Where in the output a row of results belongs, in bytes.
 std::int64_t Replay::drained_to(const VectorWork& work, std::int64_t row) const {
     std::int64_t m = 0, n = 0, column = work.origin.n0;
     if (const auto* op = std::get_if<MatMul>(&layer().op)) {
-        m = layer().weights ? 0 : op->m;
+        m = layer().weights && op->experts == 0 ? 0 : op->m;
         n = op->n;
     } else if (const Attention* op = attention()) {
         m = op->q_len * op->group();
@@ -29,8 +29,10 @@ std::int64_t Replay::drained_to(const VectorWork& work, std::int64_t row) const 
         column += work.origin.batch * conv.out_c / conv.groups;
     }
     const std::int64_t width = element_bytes(layer().output);
-    if (attention() && attention()->part == Attention::Part::Context)
-        return query_element(work.origin.batch, work.origin.m0 + row, column) * width;
+    if (const Attention* op = attention(); op && op->part == Attention::Part::Context) {
+        const std::int64_t dim = op->value_width == 0 ? op->head_dim : op->value_width;
+        return query_element(work.origin.batch, work.origin.m0 + row, column, dim) * width;
+    }
     if (const ConvTranspose* op = transposed()) {
         const auto [image, y, x] = phase_pixel(work.origin.batch, work.origin.m0 + row);
         return (((image * op->out_h() + y) * op->out_w() + x) * op->out_c + column) * width;

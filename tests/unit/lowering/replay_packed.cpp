@@ -32,8 +32,9 @@ std::int64_t Replay::packed_address(const MatrixPass& pass, std::int64_t k, std:
     const Placement& p = lowered_.placements[*layer().weights];
     const Shape& shape = graph_.tensors[*layer().weights].shape;
     const auto* conv = std::get_if<Conv2d>(&layer().op);
-    const std::int64_t all_k = conv ? elements(shape) / shape[0] : shape[0];
-    const std::int64_t all_n = conv ? shape[0] / conv->groups : shape[1];
+    const std::size_t matrix = shape.size() - 2;  // of a matmul: behind experts, if there are any
+    const std::int64_t all_k = conv ? elements(shape) / shape[0] : shape[matrix];
+    const std::int64_t all_n = conv ? shape[0] / conv->groups : shape[matrix + 1];
     if (p.layout == Layout::ColumnMajor)
         return p.address + (pass.origin.batch * all_n + n) * packed_bytes(all_k) + packed_bytes(k);
     const std::int64_t column = pass.origin.batch * ceil_div(all_n, p.tile_cols) + n / p.tile_cols;

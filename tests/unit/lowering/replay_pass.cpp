@@ -26,7 +26,9 @@ std::int64_t Replay::input_address(const MatrixPass& pass, std::int64_t m, std::
     const std::int64_t q = m % op.out_w(), p = m / op.out_w() % op.out_h(), o = m / op.out_w() / op.out_h();
     const std::int64_t z = o % out_d * d.stride + t * d.dilation - d.pad,
                        y = p * op.stride + r * op.dilation - op.pad,
-                       x = q * op.stride + s * op.dilation - op.pad;
+                       x = q * op.uneven.stride_w.value_or(op.stride) +
+                           s * op.uneven.dilation_w.value_or(op.dilation) -
+                           op.uneven.pad_left.value_or(op.pad);
     if (z < 0 || z >= d.in || y < 0 || y >= op.in_h || x < 0 || x >= op.in_w) return -1;
     const std::int64_t slice = o / out_d * d.in + z;
     return address_of(id, (((slice * op.in_h + y) * op.in_w + x) * op.in_c + c) * element_bytes(id));
@@ -165,8 +167,7 @@ void Replay::check_fifo_tile(const MatrixPass& pass) {
 
 /// Both operands through the edges; the stationary one when it changes, and then what stays is what it was.
 void Replay::check_edges(const MatrixPass& pass, std::int64_t fold) {
-    const Dataflow dataflow = spec_.mxu.dataflow;
-    const bool inputs_stay = dataflow == Dataflow::InputStationary;
+    const bool inputs_stay = dataflow() == Dataflow::InputStationary;
     auto& held = held_[mxu_index()];
     if (inputs_stay)
         check_second(pass, pass.left, fold);
@@ -198,10 +199,12 @@ void Replay::check_edges(const MatrixPass& pass, std::int64_t fold) {
 void Replay::replay_pass(const MatrixPass& pass) {
     const auto mxu = mxu_index();
     const MacRate rate = spec_.mxu.rate_of(pass.dtype, pass.second_dtype).value_or(MacRate{1});
-    const PassShape shape = shape_of(spec_.mxu.dataflow, rate, pass);
+    const PassShape shape = shape_of(dataflow(), rate, pass);
+    if (std::exchange(set_up_[mxu], dataflow()) != dataflow() && !pass.new_tile)
+        return fault("it keeps a tile of another dataflow");
     if (shape.rows > spec_.mxu.rows || shape.cols > spec_.mxu.cols)
         return fault(fmt::format("a tile of {}x{}", shape.rows, shape.cols));
-    if (spec_.mxu.direct()) {
+    if (spec_.mxu.direct(dataflow())) {
         for (std::int64_t fold = 0; fold < pass.folds; ++fold) check_edges(pass, fold);
     } else {
         check_inputs(pass, pass.left, 0);
@@ -212,7 +215,7 @@ void Replay::replay_pass(const MatrixPass& pass) {
         }
         check_fifo_tile(pass);
     }
-    const std::int64_t rows = spec_.mxu.dataflow == Dataflow::InputStationary ? pass.n : pass.m;
+    const std::int64_t rows = dataflow() == Dataflow::InputStationary ? pass.n : pass.m;
     if (pass.accumulate) read(accumulators_[mxu], pass.accumulator_row, rows);
     write(accumulators_[mxu], pass.accumulator_row, rows);
     layer_macs_[static_cast<std::size_t>(command_.layer)] += pass.macs().value();

@@ -25,6 +25,12 @@ Graph top_k_of(const TopK& op, DType dtype) {
     return graph;
 }
 
+Graph reduce_of(std::int64_t rows, std::int64_t cols, DType dtype) {
+    GraphOf g;
+    return g.finish(
+        g.vector({g.input({rows, cols}, dtype)}, Reduce{Reduce::Kind::Mean, rows, cols}, {rows, 1}));
+}
+
 Graph lstm_of(std::int64_t batch, std::int64_t h, DType dtype) {
     GraphOf g;
     const TensorId gates = g.input({batch, 4 * h}, dtype), c = g.input({batch, h}, dtype);
@@ -48,6 +54,7 @@ TEST_CASE("Greatest elements and recurrent cells run on every machine") {
         for (const DType dtype : {DType::Bf16, DType::Int8, DType::Int4}) {
             check(top_k_of({37, 50, 3, false}, dtype), spec);
             check(top_k_of({5, 7, 7, false}, dtype), spec);
+            check(reduce_of(37, 50, dtype), spec);
             check(lstm_of(13, 9, dtype), spec);
             check(gru_of(13, 9, dtype), spec);
         }
@@ -62,6 +69,53 @@ TEST_CASE("Finding the k greatest takes a comparison an element on each level of
         CHECK(work.elements == 10 * k);
         CHECK(work.scratchpad_read == 10 * 50 * 2);
         CHECK(work.scratchpad_written == 10 * k * 2);
+    }
+}
+
+TEST_CASE("Reducing takes a reduction an element") {
+    SystolicSpec spec = costly_machine();
+    spec.vector.cost.reduce = 3;
+    const VectorWork work = only_work(reduce_of(10, 50, DType::Bf16), spec);
+    CHECK(work.lane_cycles == 10 * 50 * 3);
+    CHECK(work.elements == 10);
+    CHECK(work.scratchpad_read == 10 * 50 * 2);
+    CHECK(work.scratchpad_written == 10 * 2);
+}
+
+TEST_CASE("A division is an inverse and a product, a power a logarithm, a product and an exponential") {
+    const SystolicSpec spec = costly_machine();
+    using Kind = Elementwise::Kind;
+    for (const auto& [kind, cost] :
+         {std::pair(Kind::Add, 2), std::pair(Kind::Min, 2), std::pair(Kind::Compare, 2),
+          std::pair(Kind::Select, 2), std::pair(Kind::Div, 7 + 2), std::pair(Kind::Pow, 2 * 7 + 2)}) {
+        GraphOf g;
+        const TensorId a = g.input({640}, DType::Bf16), b = g.input({640}, DType::Bf16);
+        const Graph graph = g.finish(g.vector({a, b}, Elementwise{kind, 640}, {640}));
+        CHECK(only_work(graph, spec).lane_cycles == 640 * cost);
+    }
+}
+
+TEST_CASE("A single element that all others meet is read once, a row every time") {
+    const SystolicSpec spec = costly_machine();
+    for (const auto& [second, read] : {std::pair(1, 640 * 2 + 2), std::pair(64, 640 * 2 + 640 * 2)}) {
+        GraphOf g;
+        const Elementwise op{Elementwise::Kind::Div, 640, Function::None, 640 / second, true};
+        const Graph graph = g.finish(g.stored(g.input({640}, DType::Bf16), op, {640}));
+        const VectorWork work = only_work(graph, spec);
+        CHECK(work.scratchpad_read == read);
+        CHECK(work.lane_cycles == 640 * (7 + 2));
+    }
+}
+
+TEST_CASE("Functions cost an evaluation, or the simple operations they are made of") {
+    const SystolicSpec spec = costly_machine();
+    for (const auto& [function, cost] :
+         {std::pair(Function::Clip, 2), std::pair(Function::LeakyRelu, 4), std::pair(Function::HardSwish, 6),
+          std::pair(Function::Erf, 7), std::pair(Function::Rsqrt, 7)}) {
+        GraphOf g;
+        const Graph graph =
+            g.finish(g.vector({g.input({640}, DType::Bf16)}, Activation{function, 640}, {640}));
+        CHECK(only_work(graph, spec).lane_cycles == 640 * cost);
     }
 }
 

@@ -7,5 +7,6 @@ systole_test(mxu SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/pass_times.cpp
     ${CMAKE_CURRENT_LIST_DIR}/parts.cpp
     ${CMAKE_CURRENT_LIST_DIR}/port_schedule.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/reconfigurable.cpp
     ${CMAKE_CURRENT_LIST_DIR}/shift_parts.cpp
     DEPENDS systole_mxu)

@@ -26,7 +26,7 @@ AttentionSteps::AttentionSteps(Workspace& workspace, std::int64_t layer, const A
       queries_(operands.q, workspace.dtype(operands.q), operands.op, workspace.flow.resident(operands.q)),
       keys_(attention_second(workspace, operands.op, operands.k, true)),
       values_(attention_second(workspace, operands.op, operands.v, false)),
-      out_(operands.op, workspace.dtype(operands.out)),
+      out_(operands.op, operands.op.value_dim(), workspace.dtype(operands.out)),
       mask_(operands.op),
       block_keys_(blocks.keys) {
     queries_.cut(blocks.rows);
@@ -75,7 +75,8 @@ bool AttentionSteps::in_place(TensorId tensor) const {
 }
 
 TileKey AttentionSteps::key(Second which, const Part& part, const Step& step) const {
-    return {layer_, which == Second::Keys ? kKeys : kValues, part.item, step.block};
+    const bool keys = which == Second::Keys || operands_.op.shared;
+    return {layer_, keys ? kKeys : kValues, part.item, step.block};
 }
 
 TileKey AttentionSteps::query_key(const Part& part) const {
@@ -83,9 +84,9 @@ TileKey AttentionSteps::query_key(const Part& part) const {
 }
 
 Staging AttentionSteps::second_staging(Second which, const Part& part, const Step& step) const {
-    const Range dim{0, operands_.op.head_dim}, keys = keys_of(step);
-    return which == Second::Keys ? keys_.staging(part.item, keys, dim)
-                                 : values_.staging(part.item, dim, keys);
+    const Range keys = keys_of(step);
+    return which == Second::Keys ? keys_.staging(part.item, keys, {0, operands_.op.head_dim})
+                                 : values_.staging(part.item, {0, operands_.op.value_dim()}, keys);
 }
 
 BufferTile* AttentionSteps::second_tile(Second which, const Part& part, const Step& step) {
@@ -208,6 +209,7 @@ LayerPlan plan_attention(Workspace& workspace, std::int32_t index) {
     const auto steps = std::make_shared<AttentionSteps>(workspace, index, operands, *blocks);
     LayerPlan result;
     result.mapping = steps->describe();
+    result.cycles = blocks->cycles;
     result.dtype = workspace.dtype(operands.q);
     result.second_dtype = faster_second(workspace, operands);
     for (const TensorId tensor : layer.inputs)

@@ -2,6 +2,7 @@
 #include "models/devices/systolic/lowering/attention_blocks.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "models/devices/systolic/lowering/gemm_block.h"
 
@@ -31,7 +32,7 @@ public:
         const OutputShape tile = output_shape(spec_.mxu);
         const std::int64_t room = spec_.mxu.accumulator_room();
         if (tile.accumulator_rows(b_.rows, keys_) > room ||
-            tile.accumulator_rows(b_.rows, op_.head_dim) > room)
+            tile.accumulator_rows(b_.rows, op_.value_dim()) > room)
             return false;
         return staged() <= staging_ring(w_).capacity() / kStepShare &&
                scratch() <= scratch_ring(w_).capacity();
@@ -49,14 +50,18 @@ private:
         return w_.flow.resident(tensor) ||
                (tensor != a_.q && spec_.mxu.weight_source == Space::Dram && !spec_.mxu.direct());
     }
+    /// Of queries and keys, or of values and outputs.
     std::int64_t bytes(TensorId tensor, std::int64_t rows) const {
-        return rows * row_bytes(w_.dtype(tensor), op_.head_dim).value();
+        const std::int64_t dim = tensor == a_.q || tensor == a_.k ? op_.head_dim : op_.value_dim();
+        return rows * row_bytes(w_.dtype(tensor), dim).value();
     }
+    /// What steps read, each tensor once.
+    std::vector<TensorId> seconds() const { return op_.shared ? std::vector{a_.k} : std::vector{a_.k, a_.v}; }
     /// Of a step, all matrix units together.
     std::int64_t staged() const {
         const BufferRing& ring = staging_ring(w_);
         std::int64_t sum = in_place(a_.q) ? 0 : units_ * ring.aligned(bytes(a_.q, b_.rows));
-        for (const TensorId tensor : {a_.k, a_.v})
+        for (const TensorId tensor : seconds())
             if (!in_place(tensor)) sum += items_ * ring.aligned(bytes(tensor, keys_));
         return sum;
     }
@@ -64,7 +69,7 @@ private:
         const BufferRing& ring = scratch_ring(w_);
         const std::int64_t shares = units_ * ring.aligned(b_.rows * row_bytes(w_.dtype(a_.q), keys_).value());
         const std::int64_t statistics = units_ * ring.aligned(b_.rows * kStatisticsBytes);
-        const std::int64_t partial = units_ * ring.aligned(b_.rows * op_.head_dim * kPartialBytes);
+        const std::int64_t partial = units_ * ring.aligned(b_.rows * op_.value_dim() * kPartialBytes);
         const std::int64_t out = w_.flow.resident(a_.out) ? 0 : ring.aligned(bytes(a_.out, b_.rows));
         return 2 * (shares + statistics) + partial + kGaps * std::max({shares, statistics, partial, out});
     }
@@ -90,11 +95,11 @@ private:
         return static_cast<double>(passes) *
                static_cast<double>(std::max<std::int64_t>(streamed * rate_.cycles, mxu.rows));
     }
-    double matrix() const { return product(op_.head_dim, keys_) + product(keys_, op_.head_dim); }
+    double matrix() const { return product(op_.head_dim, keys_) + product(keys_, op_.value_dim()); }
     double vector() const {
         const AttentionCosts cost = attention_costs(spec_.vector.cost);
         const double scores = static_cast<double>(keys_ * (cost.maximum + cost.share) + cost.rescale_row);
-        const double outputs = static_cast<double>(op_.head_dim * cost.accumulate);
+        const double outputs = static_cast<double>(op_.value_dim() * cost.accumulate);
         const double commands = 3.0 * static_cast<double>(spec_.vector.startup.value());
         return static_cast<double>(units_ * b_.rows) * (scores + outputs) /
                    static_cast<double>(spec_.vector.lanes) +
@@ -103,7 +108,7 @@ private:
     double memory() const {
         if (spec_.memory.kind != DramSpec::Kind::Dram) return 0;
         std::int64_t moved = 0;
-        for (const TensorId tensor : {a_.k, a_.v})
+        for (const TensorId tensor : seconds())
             if (!w_.flow.resident(tensor)) moved += items_ * bytes(tensor, keys_);
         return static_cast<double>(moved) * static_cast<double>(spec_.core_clock.value()) /
                static_cast<double>(spec_.memory.peak().value());

@@ -43,7 +43,7 @@ void AttentionProduct::fetch(Range n, Range k) {
     const UnitIndex unit = unit_index(UnitKind::Weights, shape_.mxu);
     const GemmWeights& weights = *second_.weights;
     if (second_.tile != nullptr) {
-        const Transfer transfer = weights.from_tile(second_.tile->address, shape_.n, shape_.k, n, k);
+        const Transfer transfer = weights.from_tile(second_.tile->address, second_.columns, shape_.k, n, k);
         second_.tile->users.add(workspace_.emitter.transfer(unit, transfer, second_.tile->ready));
         return;
     }
@@ -77,7 +77,7 @@ void AttentionProduct::set_edges(const OutputTile& tile, Range k, MatrixPass& pa
     if (!mxu.direct()) return;
     const GemmWeights& weights = *second_.weights;
     const PassRead read = second_.tile != nullptr
-                              ? weights.read_tile(second_.tile->address, shape_.n, shape_.k, tile.n, k)
+                              ? weights.read_tile(second_.tile->address, second_.columns, shape_.k, tile.n, k)
                               : weights.read_tensor(workspace_.flow, second_.item, tile.n, k);
     const EdgeRead second{workspace_.emitter.stream(read.stream), read.address, 0, read.stream.vectors(), 0};
     const bool inputs_stay = mxu.dataflow == Dataflow::InputStationary;

@@ -29,6 +29,7 @@ struct ProductSecond {
     BufferTile* tile = nullptr;  ///< staged; nothing: in place
     Operand operand = Operand::Activations;
     DType dtype = DType::Bf16;
+    Range columns = {};  ///< of N, that the tile was staged for
 };
 
 /// m x k x n of an item, in its own coordinates; `origin` is that of its first product (PassOrigin).

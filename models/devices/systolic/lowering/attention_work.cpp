@@ -47,7 +47,8 @@ AttentionProduct AttentionSteps::scores(const Part& part, const Step& step) {
                                &keys_,
                                second_tile(Second::Keys, part, step),
                                workspace_.operand(operands_.k),
-                               workspace_.dtype(operands_.k)};
+                               workspace_.dtype(operands_.k),
+                               keys};
     PassOrigin origin = origin_of(operands_.op, part.item, step.block, false);
     origin.m0 = part.rows.begin;
     origin.n0 = keys.begin;
@@ -57,7 +58,7 @@ AttentionProduct AttentionSteps::scores(const Part& part, const Step& step) {
 
 AttentionProduct AttentionSteps::context(const Open& open, std::size_t index) {
     const Part& part = open.parts[index];
-    const Range keys = keys_of(open.step), dim{0, operands_.op.head_dim};
+    const Range keys = keys_of(open.step), dim{0, operands_.op.value_dim()};
     ProductInput input;
     input.tile = open.shares;
     input.dtype = workspace_.dtype(operands_.q);
@@ -73,7 +74,8 @@ AttentionProduct AttentionSteps::context(const Open& open, std::size_t index) {
                                &values_,
                                open.values[index],
                                workspace_.operand(operands_.v),
-                               workspace_.dtype(operands_.v)};
+                               workspace_.dtype(operands_.v),
+                               {0, operands_.op.shared ? operands_.op.head_dim : operands_.op.value_dim()}};
     PassOrigin origin = origin_of(operands_.op, part.item, open.step.block, true);
     origin.m0 = part.rows.begin;
     const auto masked = [this](Range m, Range n, Range k) { return mask_.masked(m, k) * n.count; };
@@ -151,7 +153,7 @@ void AttentionSteps::take_shares(Open& open, const Part& part, AttentionProduct&
 
 /// A block's outputs, added to those so far, which shrink where the maximum has grown.
 void AttentionSteps::add_outputs(Open& open, const Part& part, AttentionProduct& product) {
-    const std::int64_t pitch = operands_.op.head_dim * kPartialBytes;
+    const std::int64_t pitch = operands_.op.value_dim() * kPartialBytes;
     const bool first = open.step.block == 0;
     for (const OutputTile& tile : product.tiles()) {
         VectorWork work = drain(product, tile);
@@ -173,7 +175,7 @@ void AttentionSteps::add_outputs(Open& open, const Part& part, AttentionProduct&
 
 void AttentionSteps::close(Open& open) {
     const BufferRing& ring = scratch_ring(workspace_);
-    const std::int64_t each = ring.aligned(queries_.rows(0).count * operands_.op.head_dim * kPartialBytes);
+    const std::int64_t each = ring.aligned(queries_.rows(0).count * operands_.op.value_dim() * kPartialBytes);
     if (open.step.block == 0) {
         const auto parts = static_cast<std::int64_t>(open.parts.size());
         open.round->partial = &scratch(parts * each, open.round->room);
@@ -199,10 +201,10 @@ void AttentionSteps::close(Open& open) {
 /// Rows of outputs over the sum of their shares.
 Token AttentionSteps::divide(Open& open, const Part& part, Range rows, EdgeRead write, std::int64_t written,
                              const Tokens& after) {
-    const std::int64_t row = operands_.op.head_dim * kPartialBytes;
+    const std::int64_t row = operands_.op.value_dim() * kPartialBytes;
     const AddressStream pattern = piece_pattern(rows.count * row);
     VectorWork work;
-    work.elements = rows.count * operands_.op.head_dim;
+    work.elements = rows.count * operands_.op.value_dim();
     work.lane_cycles = work.elements * costs_.finish + rows.count * costs_.finish_row;
     work.reads = {{workspace_.emitter.stream(pattern), part.partial + (rows.begin - part.rows.begin) * row, 0,
                    pattern.vectors(), 0},
@@ -218,7 +220,7 @@ Token AttentionSteps::divide(Open& open, const Part& part, Range rows, EdgeRead 
 
 /// The outputs of a block of queries, into their tensor.
 void AttentionSteps::finish(Open& open, const Part& part) {
-    const Range dim{0, operands_.op.head_dim};
+    const Range dim{0, operands_.op.value_dim()};
     const std::int64_t width = out_.bytes(dim.count);
     const TensorId output = operands_.out;
     Tokens after;

@@ -48,6 +48,7 @@ LayerPlan plan_conv_transpose(Workspace& workspace, std::int32_t index) {
         covered = std::max(covered, p.source->covered_bytes());
         result.second_dtype = other_than(dtype, p.second_dtype);
         const GemmMapping mapping = map_gemm(workspace, layer, p);
+        result.cycles += mapping.tiling.cycles;
         if (result.mapping.empty() && workspace.core.index == 0)
             result.mapping =
                 fmt::format("{} phase{}, the first: {}", rows.size() * columns.size(),

@@ -22,11 +22,13 @@ struct EvenParts {
     /// Windows of one pixel meet no other's; others stay inside their image, or volume.
     std::int64_t operator()(const Conv2d& op) const {
         const bool slices_alone = !op.depth || (op.depth->stride == 1 && op.depth->pad == 0);
-        const bool pixels_alone =
-            op.taps() == 1 && op.stride == 1 && op.pad == 0 && slices_alone && op.groups == 1;
+        const bool pixels_alone = op.taps() == 1 && op.stride == 1 && op.stride_w() == 1 &&
+                                  op.most_pad() == 0 && slices_alone && op.groups == 1;
         return pixels_alone ? op.pixels() : op.batch;
     }
-    std::int64_t operator()(const MatMul& op) const { return op.shared_weights ? op.batch * op.m : op.batch; }
+    std::int64_t operator()(const MatMul& op) const {
+        return op.shared_weights && op.experts == 0 ? op.batch * op.m : op.batch;
+    }
     std::int64_t operator()(const Elementwise& op) const {
         return op.stored || op.times > 1 ? 0 : grains(op.elements);
     }
@@ -34,6 +36,7 @@ struct EvenParts {
     std::int64_t operator()(const Pool& op) const { return op.batch; }
     std::int64_t operator()(const Softmax& op) const { return op.rows; }
     std::int64_t operator()(const Norm& op) const { return op.rows; }
+    std::int64_t operator()(const Reduce& op) const { return op.rows; }
     std::int64_t operator()(const TopK& op) const { return op.rows; }
     std::int64_t operator()(const LstmCell& op) const { return op.batch; }
     std::int64_t operator()(const GruCell& op) const { return op.batch; }

@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "models/devices/systolic/lowering/dataflow_specs.h"
 #include "models/devices/systolic/lowering/lower.h"
 #include "models/devices/systolic/lowering/placement.h"
 #include "models/devices/systolic/lowering/program_time.h"
@@ -26,11 +27,12 @@ bool has_large_layers(const Graph& graph, const SystolicSpec& spec) {
 
 /// Nothing where so many cores cannot do it.
 std::optional<double> time_on(int cores, const Graph& graph, const SystolicSpec& spec,
-                              const Protocol& protocol) {
-    const LoweringOptions options{.cores = cores};
+                              const Protocol& protocol, const LayerDataflows* dataflows) {
+    const LoweringOptions options{.dataflows = dataflows, .cores = cores};
     try {
+        const DataflowSpecs specs(graph, spec, dataflows);
         const Lowered lowered =
-            lower_at(place_tensors(graph, spec, nullptr, cores), graph, spec, protocol, options);
+            lower_at(place_tensors(graph, specs, nullptr, cores), graph, spec, protocol, options);
         return estimated_cycles(lowered.program, spec, cores);
     } catch (const UserError&) {
         return std::nullopt;
@@ -40,7 +42,7 @@ std::optional<double> time_on(int cores, const Graph& graph, const SystolicSpec&
 }  // namespace
 
 int cores_at_work(const Graph& graph, const SystolicSpec& spec, const Protocol& protocol,
-                  const Mapping* mapping) {
+                  const Mapping* mapping, const LayerDataflows* dataflows) {
     if (mapping && mapping->cores) {
         if (*mapping->cores != 1 && *mapping->cores != spec.cores)
             throw UserError(mapping->cores_where,
@@ -49,8 +51,8 @@ int cores_at_work(const Graph& graph, const SystolicSpec& spec, const Protocol& 
         return static_cast<int>(*mapping->cores);
     }
     if (spec.cores == 1 || mapping || has_large_layers(graph, spec)) return spec.cores;
-    const std::optional<double> shared = time_on(spec.cores, graph, spec, protocol);
-    const std::optional<double> alone = time_on(1, graph, spec, protocol);
+    const std::optional<double> shared = time_on(spec.cores, graph, spec, protocol, dataflows);
+    const std::optional<double> alone = time_on(1, graph, spec, protocol, dataflows);
     return alone && (!shared || *alone < *shared) ? 1 : spec.cores;
 }
 

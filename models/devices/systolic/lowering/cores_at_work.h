@@ -13,6 +13,6 @@ namespace systole::systolic {
 /// All cores, or one. A mapping says it, or else what is estimated to take less time; cores share whatever
 /// has large layers. Throws UserError where a mapping asks for another number.
 int cores_at_work(const Graph& graph, const SystolicSpec& spec, const Protocol& protocol,
-                  const Mapping* mapping);
+                  const Mapping* mapping, const LayerDataflows* dataflows = nullptr);
 
 }  // namespace systole::systolic

@@ -7,7 +7,7 @@ namespace systole::systolic {
 
 Extents extents_of(const Operator& op) {
     if (const auto* matmul = std::get_if<MatMul>(&op)) {
-        const bool folded = matmul->shared_weights;
+        const bool folded = matmul->shared_weights && matmul->experts == 0;
         return {folded ? 1 : matmul->batch, folded ? matmul->batch * matmul->m : matmul->m, matmul->k,
                 matmul->n};
     }

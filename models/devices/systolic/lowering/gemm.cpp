@@ -116,7 +116,8 @@ TileKey GemmSteps::weights_key(const Block& block, std::int64_t step) const {
 }
 
 TileKey GemmSteps::column_key(const Block& block, std::size_t which) const {
-    const std::int64_t first = (problem_.groups ? block.item * problem_.n : 0) + block.n.begin;
+    const bool own = problem_.groups || problem_.experts > 0;  // columns of each item
+    const std::int64_t first = (own ? block.item * problem_.n : 0) + block.n.begin;
     return {layer_, kind(kColumns), first, static_cast<std::int64_t>(which)};
 }
 
@@ -221,7 +222,7 @@ void GemmSteps::work(std::int64_t step) {
 
 std::int64_t folds_at_once(const Workspace& workspace, const GemmProblem& problem, Range tiles) {
     if (workspace.spec.mxu.dataflow == Dataflow::OutputStationary) return tiles.count;
-    if (!workspace.chip.runs_of_folds || problem.mask) return 1;  // folds of a run are all alike
+    if (!workspace.runs_of_folds || problem.mask) return 1;  // folds of a run are all alike
     const auto tile = [&](std::int64_t index) { return problem.k_tiles[static_cast<std::size_t>(index)]; };
     const Range first = tile(tiles.begin);
     const std::int64_t until =

@@ -31,6 +31,8 @@ constexpr std::int64_t kMaxFolds = 1 << 25;
 struct GemmProblem {
     std::int64_t items = 1, m = 1, n = 1, k = 1;
     bool groups = false;  ///< items are groups of a convolution: side by side in the output's rows
+    std::int64_t experts =
+        0;  ///< stored matrices, of which the items meet the first ones, each its own; 0: one
     TensorId input = 0, second = 0, output = 0;
     bool stored_weights = true;
     Operand second_operand = Operand::Weights;

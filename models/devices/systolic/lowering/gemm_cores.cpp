@@ -39,7 +39,7 @@ bool touches_residents(const Workspace& workspace, const Layer& layer) {
 
 /// The way that shares all activations evenly.
 CoreSplit even_way(const Layer& layer, const GemmProblem& p) {
-    return p.stored_weights && rows_divide(layer) ? CoreSplit::M : CoreSplit::Items;
+    return p.stored_weights && p.experts == 0 && rows_divide(layer) ? CoreSplit::M : CoreSplit::Items;
 }
 
 CoreSplit way_by_hand(const Workspace& workspace, const Layer& layer, const GemmProblem& p,

@@ -83,6 +83,9 @@ WindowGeometry window_of(const Conv2d& c, DType dtype) {
     w.stride = c.stride;
     w.pad = c.pad;
     w.dilation = c.dilation;
+    w.pad_left = c.uneven.pad_left;
+    w.stride_across = c.uneven.stride_w;
+    w.dilation_across = c.uneven.dilation_w;
     w.out_h = c.out_h();
     w.out_w = c.out_w();
     w.depth = c.depth.value_or(ConvDepth{});
@@ -130,7 +133,7 @@ Staging ConvInput::staging(std::int64_t, std::int64_t block, Range) const {
 std::int64_t ConvInput::uniform_until(Range k) const {
     const std::int64_t bits = bits_of(dtype_).value();
     if (bits * k.count % 8 != 0) return k.end();
-    const bool adjoining = window_.dilation == 1 && window_.pixel_bytes * 8 == bits * group_channels_;
+    const bool adjoining = window_.dilation_w() == 1 && window_.pixel_bytes * 8 == bits * group_channels_;
     const std::int64_t row = group_channels_ * (adjoining ? window_.kernel_w : 1);
     return (k.begin / row + 1) * row;
 }
@@ -139,7 +142,7 @@ PassRead ConvInput::read(std::int64_t item, std::int64_t block, Range, Range k, 
     const WindowBlock& b = at(block);
     const StagedWindow s = resident_ ? window_.in_place(b) : window_.staged(b);
     const std::int64_t origin = resident_ ? window_.origin(b, s) : 0;  // of the first vector's window
-    const std::int64_t q_stride = window_.stride * window_.pixel_bytes;
+    const std::int64_t q_stride = window_.stride_w() * window_.pixel_bytes;
 
     std::vector<Range> pieces;  // bytes from the base on, in the order of K
     for (std::int64_t at_k = k.begin; at_k < k.end();) {
@@ -149,7 +152,7 @@ PassRead ConvInput::read(std::int64_t item, std::int64_t block, Range, Range k, 
         const std::int64_t row = tap / window_.kernel_w;
         const std::int64_t pixel = origin + row / window_.kernel_h * window_.depth.dilation * s.slice_pitch +
                                    row % window_.kernel_h * window_.dilation * s.pitch +
-                                   tap % window_.kernel_w * window_.dilation * window_.pixel_bytes;
+                                   tap % window_.kernel_w * window_.dilation_w() * window_.pixel_bytes;
         const std::int64_t channel = item * group_channels_ + c;
         const std::int64_t bits = bits_of(dtype_).value();
         const std::int64_t begin = pixel + channel * bits / 8;

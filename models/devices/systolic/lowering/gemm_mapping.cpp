@@ -171,7 +171,9 @@ AskedTiling tiling_of(const LayerMapping& wanted, TilingRequest& r, const GemmPr
     tiling.k_tiles = step - p.k_tiles.begin() + 1;
     tiling.split_items = wanted.over_batch, tiling.split_m = wanted.over_m, tiling.split_n = wanted.over_n;
     tiling.m_outer = wanted.m_outer;
-    return {tiling, obstacle(r, tiling)};
+    const std::string why_not = obstacle(r, tiling);
+    if (why_not.empty()) tiling.cycles = tiling_time(r, tiling).cycles;
+    return {tiling, why_not};
 }
 
 /// That of an earlier part of the layer of which this is one, if it can be this one's, too: parts are alike,

@@ -48,7 +48,8 @@ void shape_conv(const Workspace& workspace, const Conv2d& c, GemmProblem& p) {
     p.k = c.taps() * (c.in_c / c.groups);
     p.post = c.post;
     const bool slices_alone = !c.depth || (c.depth->stride == 1 && c.depth->pad == 0);
-    const bool pointwise = c.taps() == 1 && c.stride == 1 && c.pad == 0 && slices_alone && c.groups == 1;
+    const bool pointwise = c.taps() == 1 && c.stride == 1 && c.stride_w() == 1 && c.most_pad() == 0 &&
+                           slices_alone && c.groups == 1;
     if (pointwise) {
         p.source = std::make_shared<MatrixInput>(p.input, dtype, 1, p.m, p.k, resident,
                                                  std::max<std::int64_t>(1, p.tile.m));
@@ -58,9 +59,10 @@ void shape_conv(const Workspace& workspace, const Conv2d& c, GemmProblem& p) {
 }
 
 void shape_matmul(const Workspace& workspace, const MatMul& op, GemmProblem& p) {
-    const bool folded = p.stored_weights;
+    const bool folded = p.stored_weights && op.experts == 0;
     p.items = folded ? 1 : op.batch;
     p.m = folded ? op.batch * op.m : op.m;
+    p.experts = op.experts;
     p.n = op.n;
     p.k = op.k;
     p.post = op.post;
@@ -84,7 +86,7 @@ void shape_attention(const Workspace& workspace, const Attention& op, GemmProble
     const bool resident = workspace.flow.resident(p.input);
     p.items = op.items();
     p.m = op.q_len * op.group();
-    p.n = scores ? op.kv_len : op.head_dim;
+    p.n = scores ? op.kv_len : op.value_dim();
     p.k = scores ? op.head_dim : op.kv_len;
     p.second_operand = workspace.operand(p.second);
     p.weights = std::make_shared<RowWeights>(attention_second(workspace, op, p.second, scores));
@@ -94,7 +96,7 @@ void shape_attention(const Workspace& workspace, const Attention& op, GemmProble
         p.source = std::make_shared<HeadsInput>(p.input, dtype, op, resident);
         return;
     }
-    p.heads = HeadLayout(op, workspace.dtype(p.output));
+    p.heads = HeadLayout(op, op.value_dim(), workspace.dtype(p.output));
     if (!p.tile.rows_are_m) p.tile.m = tile_of_heads(p.tile.m, op.group());
     p.source = std::make_shared<MatrixInput>(p.input, dtype, p.items, p.m, p.k, resident,
                                              std::max<std::int64_t>(1, p.tile.m));

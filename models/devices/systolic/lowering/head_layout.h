@@ -12,11 +12,12 @@
 
 namespace systole::systolic {
 
-/// [batch, q_len, heads * head_dim] as items of q_len * group rows of head_dim elements.
+/// [batch, q_len, heads * head_dim] as items of q_len * group rows of dim elements.
 class HeadLayout {
 public:
-    HeadLayout(const Attention& op, DType dtype)
-        : dtype_(dtype), q_len_(op.q_len), kv_heads_(op.kv_heads), group_(op.group()), dim_(op.head_dim) {}
+    /// `dim`: elements of a head's row, those of queries or of values.
+    HeadLayout(const Attention& op, std::int64_t dim, DType dtype)
+        : dtype_(dtype), q_len_(op.q_len), kv_heads_(op.kv_heads), group_(op.group()), dim_(dim) {}
 
     std::int64_t group() const { return group_; }
     std::int64_t rows() const { return q_len_ * group_; }

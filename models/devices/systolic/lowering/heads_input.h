@@ -14,7 +14,11 @@ namespace systole::systolic {
 class HeadsInput : public GemmInput {
 public:
     HeadsInput(TensorId tensor, DType dtype, const Attention& op, bool resident)
-        : tensor_(tensor), dtype_(dtype), layout_(op, dtype), items_(op.items()), resident_(resident) {}
+        : tensor_(tensor),
+          dtype_(dtype),
+          layout_(op, op.head_dim, dtype),
+          items_(op.items()),
+          resident_(resident) {}
 
     /// Of all rows: heads are shared, not rows.
     void share(const CoreShare& core) override;

@@ -21,10 +21,14 @@ struct LayerPlan {
     DType dtype = DType::Bf16;          ///< of the activations
     std::optional<DType> second_dtype;  ///< of a second operand of the matrix units, where it is another
     std::vector<Touched> touched;
+    double cycles = 0;  ///< estimate, of what is mapped onto matrix units
     /// The steps are the core's share already. Otherwise they are those of all, and any range of them can be
     /// one core's.
     bool dealt = false;
 };
+
+/// Of any layer.
+LayerPlan plan(Workspace& workspace, std::int32_t index);
 
 // Each plans what the workspace's core does; `mapping` is said for all cores by the plan of the first one.
 

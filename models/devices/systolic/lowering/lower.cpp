@@ -7,6 +7,7 @@
 #include <map>
 
 #include "models/devices/systolic/lowering/cores_at_work.h"
+#include "models/devices/systolic/lowering/dataflow_specs.h"
 #include "models/devices/systolic/lowering/extents.h"
 #include "models/devices/systolic/lowering/gemm.h"
 #include "models/devices/systolic/lowering/layer_plan.h"
@@ -38,9 +39,10 @@ std::int64_t least_commands(const Operator& op, const MxuSpec& mxu) {
 }
 
 /// Finds out early what the emitter would find out after minutes.
-void refuse_endless(const Graph& graph, const MxuSpec& mxu) {
+void refuse_endless(const Graph& graph, const DataflowSpecs& specs) {
     std::int64_t commands = 0;
     for (const Layer& layer : graph.layers) {
+        const MxuSpec& mxu = specs.of(layer).mxu;
         commands += least_commands(layer.op, mxu);
         if (commands > static_cast<std::int64_t>(Emitter::kMaxCommands))
             refuse(layer,
@@ -48,29 +50,6 @@ void refuse_endless(const Graph& graph, const MxuSpec& mxu) {
                                "most {} are simulated",
                                commands, mxu.rows, mxu.cols, Emitter::kMaxCommands));
     }
-}
-
-LayerPlan plan(Workspace& workspace, std::int32_t index) {
-    const Operator& op = workspace.graph.layers[static_cast<std::size_t>(index)].op;
-    if (std::holds_alternative<Transpose>(op)) return plan_transpose(workspace, index);
-    if (std::holds_alternative<Embedding>(op) || std::holds_alternative<Gather>(op))
-        return plan_lookup(workspace, index);
-    if (std::holds_alternative<Concat>(op) || std::holds_alternative<Slice>(op))
-        return plan_movement(workspace, index);
-    if (const auto* e = std::get_if<Elementwise>(&op); e && (e->stored || e->times > 1))
-        return plan_broadcast(workspace, index);
-    if (std::holds_alternative<Rotary>(op)) return plan_rotary(workspace, index);
-    if (std::holds_alternative<Resize>(op)) return plan_resize(workspace, index);
-    if (std::holds_alternative<Scaling>(op)) return plan_scaling(workspace, index);
-    if (std::holds_alternative<ConvTranspose>(op)) return plan_conv_transpose(workspace, index);
-    if (std::holds_alternative<Collective>(op)) return plan_collective(workspace, index);
-    if (std::holds_alternative<CacheAppend>(op)) return plan_kv_cache(workspace, index);
-    const auto* attention = std::get_if<Attention>(&op);
-    if (attention && attention->part == Attention::Part::Whole) return plan_attention(workspace, index);
-    const auto* conv = std::get_if<Conv2d>(&op);
-    const bool depthwise = conv && conv->depthwise();
-    const bool matrix = std::holds_alternative<MatMul>(op) || std::holds_alternative<Conv2d>(op) || attention;
-    return matrix && !depthwise ? plan_matrix(workspace, index) : plan_vector(workspace, index);
 }
 
 /// Each tensor of the layer that lives in DRAM, or has to come from there or go there, once.
@@ -154,8 +133,8 @@ std::vector<std::shared_ptr<Steps>> steps_of(std::vector<Workspace>& cores, cons
     return all;
 }
 
-/// How a layer is mapped, in words.
-std::string said_of(const LayerPlan& plan, const Layer& layer, int cores, int at_work) {
+/// How a layer is mapped onto cores, in words.
+std::string said_of_cores(const LayerPlan& plan, const Layer& layer, int cores, int at_work) {
     if (cores == 1 || plan.mapping.find(" cores over ") != std::string::npos) return plan.mapping;
     const bool matrix = std::holds_alternative<MatMul>(layer.op) || std::holds_alternative<Conv2d>(layer.op);
     const auto* conv = std::get_if<Conv2d>(&layer.op);
@@ -163,6 +142,15 @@ std::string said_of(const LayerPlan& plan, const Layer& layer, int cores, int at
         (matrix && !(conv && conv->depthwise())))
         return fmt::format("one of {} cores; {}", cores, plan.mapping);
     return fmt::format("{} cores; {}", cores, plan.mapping);
+}
+
+/// How a layer is mapped, in words.
+std::string said_of(const LayerPlan& plan, const Layer& layer, const DataflowSpecs& specs, int at_work) {
+    const SystolicSpec& spec = specs.of(layer);
+    const std::string mapping = said_of_cores(plan, layer, spec.cores, at_work);
+    return specs.mixed() && uses_arrays(layer.op)
+               ? fmt::format("{}; {}", to_string(spec.mxu.dataflow), mapping)
+               : mapping;
 }
 
 /// A run of folds is one command: it may stand for many only where issuing them costs nothing, neither time
@@ -174,12 +162,36 @@ bool runs_are_free(const SystolicSpec& spec) {
 
 }  // namespace
 
+LayerPlan plan(Workspace& workspace, std::int32_t index) {
+    const Operator& op = workspace.graph.layers[static_cast<std::size_t>(index)].op;
+    if (std::holds_alternative<Transpose>(op)) return plan_transpose(workspace, index);
+    if (std::holds_alternative<Embedding>(op) || std::holds_alternative<Gather>(op))
+        return plan_lookup(workspace, index);
+    if (std::holds_alternative<Concat>(op) || std::holds_alternative<Slice>(op))
+        return plan_movement(workspace, index);
+    if (const auto* e = std::get_if<Elementwise>(&op); e && (e->stored || e->times > 1))
+        return plan_broadcast(workspace, index);
+    if (std::holds_alternative<Rotary>(op)) return plan_rotary(workspace, index);
+    if (std::holds_alternative<Resize>(op)) return plan_resize(workspace, index);
+    if (std::holds_alternative<Scaling>(op)) return plan_scaling(workspace, index);
+    if (std::holds_alternative<ConvTranspose>(op)) return plan_conv_transpose(workspace, index);
+    if (std::holds_alternative<Collective>(op)) return plan_collective(workspace, index);
+    if (std::holds_alternative<CacheAppend>(op)) return plan_kv_cache(workspace, index);
+    const auto* attention = std::get_if<Attention>(&op);
+    if (attention && attention->part == Attention::Part::Whole) return plan_attention(workspace, index);
+    const auto* conv = std::get_if<Conv2d>(&op);
+    const bool depthwise = conv && conv->depthwise();
+    const bool matrix = std::holds_alternative<MatMul>(op) || std::holds_alternative<Conv2d>(op) || attention;
+    return matrix && !depthwise ? plan_matrix(workspace, index) : plan_vector(workspace, index);
+}
+
 LayerPlan plan_matrix(Workspace& workspace, std::int32_t index) {
     const Layer& layer = workspace.graph.layers[static_cast<std::size_t>(index)];
     GemmProblem problem = gemm_problem(workspace, layer);
     const GemmMapping mapping = map_gemm(workspace, layer, problem);
     LayerPlan result;
     result.dealt = true;
+    result.cycles = mapping.tiling.cycles;
     if (workspace.core.index == 0) {
         workspace.chip.used.layers.emplace(whole_name(layer), used_mapping(problem, mapping));
         if (!mapping.variants.empty()) workspace.chip.variants.emplace(whole_name(layer), mapping.variants);
@@ -191,9 +203,13 @@ LayerPlan plan_matrix(Workspace& workspace, std::int32_t index) {
     const Tensor& second = workspace.graph.tensors[problem.second];
     result.touched.push_back(
         {problem.second, problem.items * problem.k * (bits_of(second.dtype).value() * problem.n / 8)});
-    if (second.format.packed()) result.touched.back().bytes = stored_bytes(second).value();
-    for (const TensorId column : problem.columns)
-        result.touched.push_back({column, stored_bytes(workspace.graph.tensors[column]).value()});
+    // Of experts, those that are met.
+    const auto met = [&](TensorId tensor) {
+        const std::int64_t all = stored_bytes(workspace.graph.tensors[tensor]).value();
+        return problem.experts > 0 ? ceil_div(all, problem.experts) * problem.items : all;
+    };
+    if (second.format.packed()) result.touched.back().bytes = met(problem.second);
+    for (const TensorId column : problem.columns) result.touched.push_back({column, met(column)});
     if (problem.join) {
         result.mapping += fmt::format("; joined by {}", layer.joined->name);
         result.touched.push_back(
@@ -206,34 +222,44 @@ LayerPlan plan_matrix(Workspace& workspace, std::int32_t index) {
 Lowered lower(const Graph& graph, const SystolicSpec& spec, const Protocol& protocol,
               const LoweringOptions& options) {
     LoweringOptions all = options;
-    if (all.cores == 0) all.cores = cores_at_work(graph, spec, protocol, options.mapping);
+    if (all.cores == 0) all.cores = cores_at_work(graph, spec, protocol, options.mapping, options.dataflows);
     // First of all: whether memories hold the network.
-    return lower_at(place_tensors(graph, spec, options.mapping, all.cores), graph, spec, protocol, all);
+    return lower_at(
+        place_tensors(graph, DataflowSpecs(graph, spec, options.dataflows), options.mapping, all.cores),
+        graph, spec, protocol, all);
 }
 
 Lowered lower_at(std::vector<Placement> placements, const Graph& graph, const SystolicSpec& spec,
                  const Protocol& protocol, const LoweringOptions& options) {
-    refuse_endless(graph, spec.mxu);
+    const DataflowSpecs specs(graph, spec, options.dataflows);
+    refuse_endless(graph, specs);
     Lowered lowered;
     lowered.placements = std::move(placements);
     const int at_work = options.cores == 0 ? spec.cores : options.cores;
     ChipWorkspace chip(graph, spec, protocol, lowered.placements, at_work);
-    chip.runs_of_folds = options.runs_of_folds && runs_are_free(spec);
     chip.mapping = options.mapping;
     chip.tried = options.tried;
     chip.most_variants = options.most_variants;
     if (options.choices) chip.choices = &lowered.choices;
-    std::vector<Workspace> cores;
-    for (int core = 0; core < at_work; ++core) cores.emplace_back(chip, core);
-    Pipeline pipeline(cores);
+    std::vector<CoreStorage> storage(static_cast<std::size_t>(at_work), CoreStorage(spec));
+    std::map<Dataflow, std::vector<Workspace>> cores_in;
+    for (const SystolicSpec& own : specs.all())
+        for (int core = 0; core < at_work; ++core) {
+            auto& cores = cores_in[own.mxu.dataflow];
+            cores.emplace_back(chip, core, own, storage[static_cast<std::size_t>(core)]);
+            cores.back().runs_of_folds = options.runs_of_folds && runs_are_free(own);
+        }
+    Pipeline pipeline(cores_in.at(specs.first()));
     std::int64_t compulsory = interface_bytes(graph, chip.flow);
     for (std::size_t i = 0; i < graph.layers.size(); ++i) {
         const Layer& layer = graph.layers[i];
         const auto index = static_cast<std::int32_t>(i);
+        std::vector<Workspace>& cores = cores_in.at(specs.of(layer).mxu.dataflow);
         const LayerPlan planned = plan(cores.front(), index);
-        chip.emitter.add_layer({layer.name, op_name(layer), said_of(planned, layer, spec.cores, at_work),
+        chip.emitter.add_layer({layer.name, op_name(layer), said_of(planned, layer, specs, at_work),
                                 macs(layer.op).value(), compulsory_bytes(cores.front(), layer, planned),
-                                capacity_dtype(spec.mxu, planned), planned.second_dtype});
+                                capacity_dtype(spec.mxu, planned), planned.second_dtype,
+                                specs.own_dataflow(layer)});
         lowered.weights.emplace_back(weight_bytes(graph, layer, planned));
         compulsory += lowered.weights.back().value();
         fetch_next_part(chip.flow, graph, layer);
@@ -246,7 +272,8 @@ Lowered lower_at(std::vector<Placement> placements, const Graph& graph, const Sy
     lowered.variants = std::move(chip.variants);
     if (at_work < spec.cores) lowered.mapping.cores = at_work;
     if (spec.placement.choose) lowered.mapping.resident = residents(graph, lowered.placements);
-    lowered.program.dataflow = spec.mxu.dataflow;
+    lowered.program.dataflow = specs.first();
+    if (options.dataflows) lowered.mapping.dataflows = *options.dataflows;
     lowered.program.compulsory_dram = compulsory;
     lowered.program.inputs_at = to_string(protocol.inputs_at);
     lowered.program.outputs_to = to_string(protocol.outputs_to);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "models/devices/systolic/lowering/dataflow_specs.h"
 #include "sim/base/text.h"
 #include "sim/workload/keys.h"
 
@@ -33,8 +34,31 @@ LayerMapping read_layer(Keys& keys, const SourceMark& where) {
     mapping.m_outer = keys.choice("outer", {"m", "n"}, 0) == 0;
     mapping.cores = static_cast<CoreSplit>(keys.choice("cores", core_splits(), 0));
     mapping.where = where;
-    keys.finish();
     return mapping;
+}
+
+bool cut_by_hand(const Operator& op) {
+    return std::holds_alternative<MatMul>(op) || std::holds_alternative<Conv2d>(op);
+}
+
+Dataflow read_dataflow(Keys& keys) {
+    return static_cast<Dataflow>(keys.choice("dataflow", {"ws", "os", "is"}));
+}
+
+/// How a layer is cut, its dataflow, or both; of other layers with matrix products only their dataflow.
+void read_entry(const YamlEntry& entry, const Operator& op, Mistakes& mistakes, Mapping& mapping) {
+    const Parameters none;
+    Keys keys(entry.value, none, mistakes, fmt::format("the mapping of '{}'", entry.key));
+    const bool by_hand = cut_by_hand(op);
+    const bool alone = entry.value.entries.size() == 1 && entry.value.entries.front().key == "dataflow";
+    if (by_hand && !alone) mapping.layers.emplace(entry.key, read_layer(keys, entry.where));
+    const YamlNode* const dataflow =
+        by_hand ? keys.optional("dataflow") : keys.required("dataflow", "ws, os or is");
+    if (dataflow) {
+        mapping.dataflow_marks.emplace(entry.key, dataflow->where);
+        mapping.dataflows.emplace(entry.key, read_dataflow(keys));
+    }
+    keys.finish();
 }
 
 void read_layers(const YamlNode& layers, const Graph& graph, Mistakes& mistakes, Mapping& mapping) {
@@ -45,13 +69,12 @@ void read_layers(const YamlNode& layers, const Graph& graph, Mistakes& mistakes,
     }
     std::vector<std::string> known;
     for (const Layer& layer : graph.layers) known.push_back(layer.name);
-    const Parameters none;
     for (const YamlEntry& entry : layers.entries) {
         const auto layer = std::ranges::find(graph.layers, entry.key, &Layer::name);
         if (layer == graph.layers.end()) {
             mistakes.add(entry.where, fmt::format("'{}' has no layer '{}'{}", graph.name, excerpt(entry.key),
                                                   did_you_mean(entry.key, known)));
-        } else if (!std::holds_alternative<MatMul>(layer->op) && !std::holds_alternative<Conv2d>(layer->op)) {
+        } else if (!uses_arrays(layer->op) && !cut_by_hand(layer->op)) {
             mistakes.add(entry.where,
                          fmt::format("'{}' is {}, and only matmul, conv2d and conv3d are mapped by hand",
                                      entry.key, op_name(layer->op)));
@@ -60,8 +83,7 @@ void read_layers(const YamlNode& layers, const Graph& graph, Mistakes& mistakes,
                          fmt::format("'{}' must be a map with 'rows', 'columns' and 'depth', not {}",
                                      entry.key, to_string(entry.value.kind)));
         } else {
-            Keys keys(entry.value, none, mistakes, fmt::format("the mapping of '{}'", entry.key));
-            mapping.layers.emplace(entry.key, read_layer(keys, entry.where));
+            read_entry(entry, layer->op, mistakes, mapping);
         }
     }
 }
@@ -149,7 +171,7 @@ Mapping read_mapping(const YamlNode& document, const Graph& graph) {
     Keys keys(document, none, mistakes, "mapping");
     keys.text("mapping", "what it is a mapping of");
     if (const YamlNode* dataflow = keys.optional("dataflow")) {
-        mapping.dataflow = static_cast<Dataflow>(keys.choice("dataflow", {"ws", "os", "is"}));
+        mapping.dataflow = read_dataflow(keys);
         mapping.dataflow_where = dataflow->where;
     }
     if (const YamlNode* cores = keys.optional("cores")) {
@@ -196,19 +218,24 @@ std::string to_yaml(const Mapping& mapping, const Graph& graph, const std::strin
         for (const NamedSlices& run : *mapping.slices)
             text += fmt::format("  - {{first: {}, last: {}, count: {}}}\n", run.first, run.last, run.count);
     }
-    text += mapping.layers.empty() ? "layers: {}\n" : "layers:\n";
+    text += mapping.layers.empty() && mapping.dataflows.empty() ? "layers: {}\n" : "layers:\n";
     for (std::size_t i = 0; i < graph.layers.size(); ++i) {
         const Layer& layer = graph.layers[i];
-        const LayerMapping* const found = find_mapping(mapping, graph, i);
-        if (!found || (layer.slice && layer.slice->index > 0)) continue;
+        const LayerMapping* const found = cut_by_hand(layer.op) ? find_mapping(mapping, graph, i) : nullptr;
+        if (layer.slice && layer.slice->index > 0) continue;
+        const auto own = mapping.dataflows.find(whole_name(layer));
+        const std::string dataflow =
+            own == mapping.dataflows.end() ? "" : fmt::format("dataflow: {}", to_string(own->second));
+        if (!found && !dataflow.empty()) text += fmt::format("  {}: {{{}}}\n", whole_name(layer), dataflow);
+        if (!found) continue;
         const LayerMapping& m = *found;
         const std::string cores =
             m.cores == CoreSplit::None ? "" : fmt::format(", cores: {}", to_string(m.cores));
         text += fmt::format(
             "  {}: {{rows: {}, columns: {}, depth: {}, over_batch: {}, over_m: {}, over_n: {}, outer: "
-            "{}{}}}\n",
+            "{}{}{}{}}}\n",
             whole_name(layer), m.rows, m.columns, m.depth, m.over_batch, m.over_m, m.over_n,
-            m.m_outer ? "m" : "n", cores);
+            m.m_outer ? "m" : "n", cores, dataflow.empty() ? "" : ", ", dataflow);
     }
     return text;
 }

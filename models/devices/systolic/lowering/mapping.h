@@ -31,6 +31,9 @@ struct LayerMapping {
 /// By a layer's whole name.
 using LayerMappings = std::map<std::string, LayerMapping, std::less<>>;
 
+/// Of matrix layers, by whole name: what their arrays are set up for.
+using LayerDataflows = std::map<std::string, Dataflow, std::less<>>;
+
 /// Of each layer that the mapper has mapped, by whole name: its mapping, and others to be tried.
 using LayerVariants = std::map<std::string, std::vector<LayerMapping>, std::less<>>;
 
@@ -44,7 +47,9 @@ struct NamedSlices {
 struct Mapping {
     std::optional<Dataflow> dataflow;  ///< of the arrays; nothing: not said
     SourceMark dataflow_where;
-    LayerMappings layers;  ///< others are for the mapper to choose
+    LayerDataflows dataflows;                                       ///< of layers that have one of their own
+    std::map<std::string, SourceMark, std::less<>> dataflow_marks;  ///< of `dataflows`, in the file
+    LayerMappings layers;                                           ///< others are for the mapper to choose
     /// Activations that stay in the scratchpad; nothing: for the machine's rules to choose.
     std::optional<std::vector<std::string>> resident;
     SourceMark resident_where;

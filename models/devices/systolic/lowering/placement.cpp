@@ -24,9 +24,10 @@ Bytes stripe(const SystolicSpec& spec) {
 std::string what_reaches_beyond(const Operator& op) {
     if (std::holds_alternative<ConvTranspose>(op)) return "its kernel";
     const auto& conv = std::get<Conv2d>(op);
-    if (conv.depth && conv.depth->pad > conv.pad)
+    if (conv.depth && conv.depth->pad > conv.most_pad())
         return fmt::format("its zero padding of {} in depth", conv.depth->pad);
-    if (!conv.round_up || conv.pad >= conv.stride) return fmt::format("its zero padding of {}", conv.pad);
+    if (!conv.round_up || conv.most_pad() >= conv.stride)
+        return fmt::format("its zero padding of {}", conv.most_pad());
     return fmt::format("with round_up and a stride of {} its last window", conv.stride);
 }
 
@@ -37,7 +38,7 @@ struct Reach {
 };
 std::optional<Reach> reach_of(const Operator& op) {
     if (const auto* conv = std::get_if<Conv2d>(&op); conv && !conv->depthwise())
-        return Reach{conv->pad + (conv->round_up ? conv->stride - 1 : 0) +
+        return Reach{conv->most_pad() + (conv->round_up ? std::max(conv->stride, conv->stride_w()) - 1 : 0) +
                          (conv->depth ? conv->depth->pad * conv->in_h : 0),
                      conv->in_w, conv->in_c};
     const auto* conv = std::get_if<ConvTranspose>(&op);
@@ -61,7 +62,8 @@ struct PaddingMargin {
     std::vector<bool> unfit;  // by tensor
 };
 
-PaddingMargin padding_margin(const Graph& graph, const SystolicSpec& spec) {
+PaddingMargin padding_margin(const Graph& graph, const DataflowSpecs& specs) {
+    const SystolicSpec& spec = specs.any();
     PaddingMargin margin{0, std::vector<bool>(graph.tensors.size())};
     if (spec.placement.activation_bytes == Bytes(0)) return margin;
     const std::int64_t room = spec.placement.activation_bytes.value();
@@ -69,7 +71,7 @@ PaddingMargin padding_margin(const Graph& graph, const SystolicSpec& spec) {
     for (const Layer& layer : graph.layers) {
         const std::optional<Reach> beyond = reach_of(layer.op);
         if (!beyond) continue;
-        if (std::holds_alternative<ConvTranspose>(layer.op) && drains_columns(spec.mxu))
+        if (std::holds_alternative<ConvTranspose>(layer.op) && drains_columns(specs.of(layer).mxu))
             margin.unfit[graph.tensors[layer.output].view_of.value_or(layer.output)] = true;
         const TensorId input = layer.inputs.at(0);
         const std::int64_t pixel = row_bytes(graph.tensors[input].dtype, beyond->in_c).value();
@@ -87,8 +89,9 @@ PaddingMargin padding_margin(const Graph& graph, const SystolicSpec& spec) {
     return margin;
 }
 
-AllocationRules allocation_rules(const Graph& graph, const SystolicSpec& spec, const PaddingMargin& margin,
+AllocationRules allocation_rules(const Graph& graph, const DataflowSpecs& specs, const PaddingMargin& margin,
                                  int cores) {
+    const SystolicSpec& spec = specs.any();
     AllocationRules rules;
     rules.activations = spec.placement.activations;
     rules.resident_where_it_pays = spec.placement.choose;
@@ -107,7 +110,9 @@ AllocationRules allocation_rules(const Graph& graph, const SystolicSpec& spec, c
     rules.scratchpad_alignment = stripe(spec);
     rules.tile_rows = spec.mxu.rows;
     rules.tile_cols = spec.mxu.cols;
-    rules.weights = spec.mxu.dataflow == Dataflow::InputStationary ? Layout::ColumnMajor : Layout::Tiled;
+    for (const Layer& layer : graph.layers)
+        rules.layer_weights.push_back(
+            specs.of(layer).mxu.dataflow == Dataflow::InputStationary ? Layout::ColumnMajor : Layout::Tiled);
     return rules;
 }
 
@@ -180,11 +185,12 @@ std::vector<std::string> residents(const Graph& graph, const std::vector<Placeme
 }
 
 // Resident tensors keep clear of the margin that padding addresses may name.
-std::vector<Placement> place_tensors(const Graph& graph, const SystolicSpec& spec, const Mapping* mapping,
+std::vector<Placement> place_tensors(const Graph& graph, const DataflowSpecs& specs, const Mapping* mapping,
                                      int cores) {
+    const SystolicSpec& spec = specs.any();
     if (cores == 0) cores = spec.cores;
-    const PaddingMargin margin = padding_margin(graph, spec);
-    AllocationRules rules = allocation_rules(graph, spec, margin, cores);
+    const PaddingMargin margin = padding_margin(graph, specs);
+    AllocationRules rules = allocation_rules(graph, specs, margin, cores);
     const bool by_hand = mapping && mapping->resident;
     if (by_hand) keep_to(graph, spec, *mapping, rules);
     std::vector<Placement> placements = allocate(graph, rules);

@@ -2,6 +2,8 @@
 #include "models/devices/systolic/lowering/program_time.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "models/devices/systolic/program/pass_shape.h"
@@ -45,9 +47,10 @@ public:
 
 private:
     struct Unit {
-        double free = 0;             ///< for the next command
-        std::vector<double> done;    ///< by command
-        std::vector<double> starts;  ///< of passes that took a new tile
+        double free = 0;                        ///< for the next command
+        std::vector<double> done;               ///< by command
+        std::vector<double> starts;             ///< of passes that took a new tile out of the FIFO
+        std::optional<Dataflow> dataflow = {};  ///< of the last pass
     };
 
     double tokens(const Command& command) const {
@@ -110,16 +113,20 @@ private:
     double pass(const Command& command, Unit& unit) {
         const MatrixPass& pass = program_.pass(command);
         const MacRate rate = spec_.mxu.rate_of(pass.dtype, pass.second_dtype).value_or(MacRate{1});
-        const PassShape shape = shape_of(program_.dataflow, rate, pass);
+        const Dataflow dataflow = program_.dataflow_of(command);
+        const PassShape shape = shape_of(dataflow, rate, pass);
         const double rows = real(spec_.mxu.rows);
-        if (pass.new_tile && !spec_.mxu.direct()) {
+        const double through = rows + real(spec_.mxu.cols + spec_.mxu.accumulator_latency.value());
+        if (std::exchange(unit.dataflow, dataflow).value_or(program_.dataflow) != dataflow)
+            unit.free += through + real(spec_.mxu.dataflow_switch.value());
+        if (pass.new_tile && !spec_.mxu.direct(dataflow)) {
             const Unit& weights = units_[static_cast<std::size_t>(command.unit) - 1];
             unit.free = std::max(unit.free, weights.done[unit.starts.size()] + rows);
+            unit.starts.push_back(unit.free);
         }
-        if (pass.new_tile) unit.starts.push_back(unit.free);
         const double stream = real(shape.vectors * rate.cycles);
         unit.free += real(pass.folds) * (pass.new_tile ? std::max(stream, rows) : stream);
-        return unit.free + rows + real(spec_.mxu.cols + spec_.mxu.accumulator_latency.value());
+        return unit.free + through;
     }
 
     double occupancy(const VectorWork& work) const {

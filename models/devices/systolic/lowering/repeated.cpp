@@ -116,17 +116,72 @@ VectorChunk RepetitionPlanner::chunk(std::int64_t index) const {
                              {{second, 0, 0}}},
                             item * parts_ + part});
     chunk.reads.push_back({0, offset(work_.first, first), piece_pattern(first.row_bytes)});
-    chunk.reads.push_back({0, offset(work_.second, second), piece_pattern(second.row_bytes, turns), true});
-    chunk.scratchpad_read = first.row_bytes + turns * second.row_bytes;
+    // A single element is met by all lanes at once and stays in a register; anything longer is read again.
+    const std::int64_t reads = units.count * work_.second_elements == 1 ? 1 : turns;
+    chunk.reads.push_back({0, offset(work_.second, second), piece_pattern(second.row_bytes, reads), true});
+    chunk.scratchpad_read = first.row_bytes + reads * second.row_bytes;
     chunk.elements = turns * units.count * work_.first_elements;
     chunk.lane_cycles = chunk.elements * work_.cost;
     chunk.output = box(out_);
     return chunk;
 }
 
-LayerPlan plan(Workspace& workspace, std::int32_t index, const Repetition& work, const std::string& what) {
-    const Layer& layer = workspace.graph.layers[static_cast<std::size_t>(index)];
-    const RepetitionPlanner planner(workspace, layer, work);
+/// Items whose second operand is one number: a chunk is several of them, each a row of the first operand, and
+/// the vector unit gives each number to all of its row.
+class RowsPlanner {
+public:
+    RowsPlanner(Workspace& workspace, const Layer& layer, const Repetition& work)
+        : workspace_(&workspace),
+          work_(work),
+          in_(workspace.dtype(work.first)),
+          second_(workspace.dtype(work.second)),
+          out_(workspace.dtype(layer.output)) {
+        const ChunkLimits limit = chunk_limits(workspace, layer, 2);
+        const std::int64_t most =
+            std::min({limit.input / bytes(in_, work.times, 1), limit.output / bytes(out_, work.times, 1),
+                      limit.input / bytes(second_, 1, 1)});
+        if (most > 0) rows_ = ceil_div(work.items, ceil_div(work.items, std::min(work.items, most)));
+    }
+
+    /// Whether the second operand is such, rows are whole bytes, and one of them fits.
+    bool fits() const {
+        const bool whole =
+            bits_of(in_).value() * work_.times % 8 == 0 && bits_of(out_).value() * work_.times % 8 == 0;
+        return work_.units * work_.second_elements == 1 && work_.items > 1 && whole && rows_ > 0;
+    }
+    std::int64_t count() const { return ceil_div(work_.items, rows_); }
+    VectorChunk chunk(std::int64_t index) const;
+
+private:
+    const Workspace* workspace_;
+    Repetition work_;
+    DType in_, second_, out_;
+    std::int64_t rows_ = 0;  ///< of a chunk
+};
+
+VectorChunk RowsPlanner::chunk(std::int64_t index) const {
+    const Range rows{index * rows_, std::min(rows_, work_.items - index * rows_)};
+    const auto box = [&](DType dtype, std::int64_t width) {
+        return TensorBox{bytes(dtype, rows.begin, width), 1, bytes(dtype, rows.count, width), 0};
+    };
+    VectorChunk chunk;
+    const auto add = [&](TensorId tensor, const TensorBox& from) {
+        chunk.inputs.push_back({tensor, workspace_->operand(tensor), from.row_bytes, {{from, 0, 0}}});
+        chunk.reads.push_back({chunk.inputs.size() - 1, workspace_->flow.resident(tensor) ? from.offset : 0,
+                               piece_pattern(from.row_bytes)});
+        chunk.scratchpad_read += from.row_bytes;
+    };
+    add(work_.first, box(in_, work_.times));
+    add(work_.second, box(second_, 1));
+    chunk.elements = rows.count * work_.times;
+    chunk.lane_cycles = chunk.elements * work_.cost;
+    chunk.output = box(out_, work_.times);
+    return chunk;
+}
+
+template <class Planner>
+LayerPlan planned(Workspace& workspace, std::int32_t index, const Planner& planner, const Repetition& work,
+                  const std::string& what) {
     VectorPlan plan;
     plan.count = planner.count();
     plan.chunk = [planner](std::int64_t i) { return planner.chunk(i); };
@@ -134,6 +189,14 @@ LayerPlan plan(Workspace& workspace, std::int32_t index, const Repetition& work,
     for (const TensorId tensor : {work.first, work.second})
         result.touched.push_back({tensor, stored_bytes(workspace.graph.tensors[tensor]).value()});
     return result;
+}
+
+LayerPlan plan(Workspace& workspace, std::int32_t index, const Repetition& work, const std::string& what) {
+    const Layer& layer = workspace.graph.layers[static_cast<std::size_t>(index)];
+    const bool stored = workspace.graph.tensors[work.second].role == TensorRole::Weights;
+    const RowsPlanner rows(workspace, layer, work);
+    if (!stored && rows.fits()) return planned(workspace, index, rows, work, what);
+    return planned(workspace, index, RepetitionPlanner(workspace, layer, work), work, what);
 }
 
 }  // namespace
@@ -149,7 +212,7 @@ LayerPlan plan_broadcast(Workspace& workspace, std::int32_t index) {
     work.times = op.times;
     work.units = op.elements / op.times / op.items;
     work.grain = 16;  // parts of any dtype then end at whole bytes
-    work.cost = cost.simple + function_cost(cost, op.post);
+    work.cost = elementwise_cost(cost, op.kind) + function_cost(cost, op.post);
     return plan(workspace, index, work,
                 fmt::format("elementwise, the second operand {} time{}", op.times, op.times == 1 ? "" : "s"));
 }

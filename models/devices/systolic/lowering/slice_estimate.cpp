@@ -76,6 +76,9 @@ std::int64_t SliceEstimate::lane_work(const Layer& layer) const {
     if (const auto* pool = std::get_if<Pool>(&layer.op)) return out * pool->window_h * pool->window_w;
     if (const auto* norm = std::get_if<Norm>(&layer.op)) return out * norm_cost(cost, norm->kind);
     if (std::holds_alternative<Softmax>(layer.op)) return out * softmax_cost(cost);
+    if (const auto* reduce = std::get_if<Reduce>(&layer.op)) return out * reduce->cols * cost.reduce;
+    if (const auto* two = std::get_if<Elementwise>(&layer.op); two && two->kind > Elementwise::Kind::Min)
+        return out * elementwise_cost(cost, two->kind);
     if (const auto* activation = std::get_if<Activation>(&layer.op))
         return out * std::max<std::int64_t>(1, function_cost(cost, activation->function));
     return out;

@@ -12,15 +12,40 @@ std::int64_t function_cost(const VectorSpec::Cost& cost, Function function) {
             return 0;
         case Function::Relu:
         case Function::Relu6:
+        case Function::Abs:
+        case Function::Neg:
+        case Function::Clip:
+        case Function::Round:
             return cost.simple;
+        case Function::LeakyRelu:    // a product, a maximum
+        case Function::HardSigmoid:  // a multiply-add, a clip
+            return std::int64_t{2} * cost.simple;
+        case Function::HardSwish:  // and a product with the element itself
+            return std::int64_t{3} * cost.simple;
         case Function::Sigmoid:
         case Function::Tanh:
         case Function::Gelu:
         case Function::Silu:
         case Function::Exp:
+        case Function::Sqrt:
+        case Function::Rsqrt:
+        case Function::Reciprocal:
+        case Function::Log:
+        case Function::Erf:
+        case Function::Sin:
+        case Function::Cos:
+        case Function::Elu:
+        case Function::Softplus:
+        case Function::Mish:
             break;
     }
     return cost.transcendental;
+}
+
+std::int64_t elementwise_cost(const VectorSpec::Cost& cost, Elementwise::Kind kind) {
+    if (kind == Elementwise::Kind::Div) return cost.transcendental + cost.simple;
+    if (kind == Elementwise::Kind::Pow) return std::int64_t{2} * cost.transcendental + cost.simple;
+    return cost.simple;
 }
 
 std::int64_t drain_cost(const VectorSpec& vector, int operations, Function post,

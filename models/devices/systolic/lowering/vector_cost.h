@@ -12,6 +12,9 @@ namespace systole::systolic {
 
 /// Of a function; 0 for none.
 std::int64_t function_cost(const VectorSpec::Cost& cost, Function function);
+/// Of an operation on two elements: a division is an inverse and a product, a power a logarithm, a product
+/// and an exponential.
+std::int64_t elementwise_cost(const VectorSpec::Cost& cost, Elementwise::Kind kind);
 /// Of draining an accumulator: so many simple operations (bias, scale), function, what joins it (an operation
 /// with another tensor, and the function behind that), conversion to the output's type; their sum, or the
 /// slowest one.

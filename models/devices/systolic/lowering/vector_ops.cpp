@@ -71,7 +71,8 @@ public:
     }
     LayerPlan operator()(const Pool& op);
     LayerPlan operator()(const Elementwise& op) {
-        return rows({op.elements, 1, cost_.simple + function_cost(cost_, op.post), 1, kGrain}, "elementwise");
+        const std::int64_t cost = elementwise_cost(cost_, op.kind) + function_cost(cost_, op.post);
+        return rows({op.elements, 1, cost, 1, kGrain}, "elementwise");
     }
     LayerPlan operator()(const Activation& op) {
         return rows({op.elements, 1, function_cost(cost_, op.function), 1, kGrain}, "activation");
@@ -81,6 +82,9 @@ public:
     }
     LayerPlan operator()(const Norm& op) {
         return rows({op.rows, op.cols, norm_cost(cost_, op.kind), 2, 1}, "norm");
+    }
+    LayerPlan operator()(const Reduce& op) {
+        return rows({op.rows, op.cols, cost_.reduce, 1, 1, {}, 1}, "reduction");
     }
     LayerPlan operator()(const TopK& op) {
         return rows({op.rows, op.cols, top_k_cost(cost_, op.k), 1, 1, {}, op.k}, "top k");
@@ -232,6 +236,8 @@ LayerPlan VectorPlanner::operator()(const Pool& op) {
     w.kernel_w = op.window_w;
     w.stride = op.stride;
     w.pad = op.pad;
+    w.pad_left = op.uneven.pad_left;
+    w.stride_across = op.uneven.stride_w;
     w.out_h = op.out_h();
     w.out_w = op.out_w();
     const std::int64_t taps = op.window_h * op.window_w;

@@ -85,10 +85,10 @@ StagedWindow WindowGeometry::staged(const WindowBlock& block) const {
     s.row_step = kernel_h == 1 ? stride : 1;
     s.front = block.image % out_d * depth.stride - depth.pad;
     s.top = block.p * stride - pad;
-    s.left = block.q * stride - left();
+    s.left = block.q * stride_w() - left();
     s.slices = reach(block.images / volumes(block), depth.kernel, depth.stride, depth.dilation);
     s.rows = reach(block.rows, kernel_h, stride, dilation);
-    s.cols = (block.cols - 1) * stride + dilation * (kernel_w - 1) + 1;
+    s.cols = (block.cols - 1) * stride_w() + dilation_w() * (kernel_w - 1) + 1;
     if (block.cols == out_w) s.cols = std::max(s.cols, in_w - s.left);  // whole rows travel as one piece
     const auto pitch = checked_mul(s.cols, pixel_bytes);
     const auto slice = pitch ? checked_mul(*pitch, s.rows) : pitch;
@@ -169,7 +169,7 @@ Range WindowGeometry::extent(const WindowBlock& block) const {
 std::int64_t WindowGeometry::covered_bytes() const {
     return batch * covered(depth.in, out_d, depth.kernel, depth.stride, depth.pad, depth.dilation) *
            covered(in_h, out_h, kernel_h, stride, pad, dilation) *
-           covered(in_w, out_w, kernel_w, stride, left(), dilation) * pixel_bytes;
+           covered(in_w, out_w, kernel_w, stride_w(), left(), dilation_w()) * pixel_bytes;
 }
 
 }  // namespace systole::systolic

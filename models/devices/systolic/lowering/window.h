@@ -37,11 +37,14 @@ struct WindowGeometry {
     std::int64_t pixel_bytes = 1;  ///< all channels of a pixel, padded to whole bytes
     std::int64_t kernel_h = 1, kernel_w = 1, stride = 1, pad = 0, dilation = 1;
     std::int64_t out_h = 1, out_w = 1;
-    ConvDepth depth = {};                       ///< of volumes
-    std::int64_t out_d = 1;                     ///< images that come out of a volume
-    std::optional<std::int64_t> pad_left = {};  ///< where that is not `pad`, too
+    ConvDepth depth = {};    ///< of volumes
+    std::int64_t out_d = 1;  ///< images that come out of a volume
+    /// Across, where that is not `pad`, `stride` or `dilation`, too.
+    std::optional<std::int64_t> pad_left = {}, stride_across = {}, dilation_across = {};
 
     std::int64_t left() const { return pad_left.value_or(pad); }
+    std::int64_t stride_w() const { return stride_across.value_or(stride); }
+    std::int64_t dilation_w() const { return dilation_across.value_or(dilation); }
     std::int64_t row_pitch() const { return in_w * pixel_bytes; }
     std::int64_t image_bytes() const { return in_h * row_pitch(); }
     std::int64_t volume_bytes() const { return depth.in * image_bytes(); }

@@ -40,15 +40,8 @@ ChipWorkspace::ChipWorkspace(const Graph& graph_, const SystolicSpec& spec_, con
       flow(graph_, spec_, protocol, placements_, cores_, emitter),
       spread(spec_.memory) {}
 
-Workspace::Workspace(ChipWorkspace& chip_, int core_)
-    : chip(chip_),
-      core{core_, chip_.cores},
-      graph(chip_.graph),
-      spec(chip_.spec),
-      placements(chip_.placements),
-      emitter(chip_.emitter),
-      flow(chip_.flow),
-      inputs(ring(spec, 1, spec.placement.input_buffer)),
+CoreStorage::CoreStorage(const SystolicSpec& spec)
+    : inputs(ring(spec, 1, spec.placement.input_buffer)),
       weights(ring(spec, 2, spec.placement.weight_buffer)),
       outputs(ring(spec, 3, spec.placement.output_buffer)),
       accumulators(static_cast<std::size_t>(spec.mxu.count), BufferRing(0, spec.mxu.accumulator_rows)) {
@@ -58,6 +51,19 @@ Workspace::Workspace(ChipWorkspace& chip_, int core_)
                                     end, spec.scratchpad.capacity.value()));
     }
 }
+
+Workspace::Workspace(ChipWorkspace& chip_, int core_, const SystolicSpec& spec_, CoreStorage& storage)
+    : chip(chip_),
+      core{core_, chip_.cores},
+      graph(chip_.graph),
+      spec(spec_),
+      placements(chip_.placements),
+      emitter(chip_.emitter),
+      flow(chip_.flow),
+      inputs(storage.inputs),
+      weights(storage.weights),
+      outputs(storage.outputs),
+      accumulators(storage.accumulators) {}
 
 Operand Workspace::operand(TensorId tensor) const {
     const TensorRole role = graph.tensors[tensor].role;

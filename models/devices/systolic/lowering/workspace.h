@@ -36,7 +36,6 @@ struct ChipWorkspace {
     const int cores;  ///< at work: the first so many
     Emitter emitter;
     TensorFlow flow;
-    bool runs_of_folds = false;                     ///< consecutive folds may be one command
     const Mapping* mapping = nullptr;               ///< by hand, for the layers that it has
     mutable BusSpread spread;                       ///< how rows of tensors fall on the memory's buses
     const LayerMappings* tried = nullptr;           ///< instead of the mapper's own, of layers that they fit
@@ -48,9 +47,19 @@ struct ChipWorkspace {
     std::map<std::pair<std::string, std::int64_t>, std::shared_ptr<const GemmMapping>> cuts;
 };
 
-struct Workspace {
+/// On-chip storage of a core.
+struct CoreStorage {
     /// Throws UserError when the scratchpad cannot hold the areas that the placement asks for.
-    Workspace(ChipWorkspace& chip, int core);
+    explicit CoreStorage(const SystolicSpec& spec);
+
+    BufferRing inputs, weights, outputs;
+    std::vector<BufferRing> accumulators;  ///< by matrix unit; in rows
+};
+
+/// What a layer sees: a core, with its arrays set up for one dataflow.
+struct Workspace {
+    /// `spec`: the chip's, but for the dataflow.
+    Workspace(ChipWorkspace& chip, int core, const SystolicSpec& spec, CoreStorage& storage);
 
     ChipWorkspace& chip;
     const CoreShare core;  ///< whose this is, of how many
@@ -59,8 +68,9 @@ struct Workspace {
     const std::vector<Placement>& placements;
     Emitter& emitter;
     TensorFlow& flow;
-    BufferRing inputs, weights, outputs;
-    std::vector<BufferRing> accumulators;  ///< by matrix unit; in rows
+    BufferRing &inputs, &weights, &outputs;
+    std::vector<BufferRing>& accumulators;
+    bool runs_of_folds = false;  ///< consecutive folds may be one command
 
     /// Where biases and other parameters of the vector unit are staged: the weight ring, or on a machine
     /// without one the output ring.

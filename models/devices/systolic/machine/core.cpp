@@ -24,9 +24,12 @@ DmaSpec link_dma(const SystolicSpec& spec) {
     return dma;
 }
 
-std::unique_ptr<MatrixEngine> make_engine(const SystolicSpec& spec) {
-    if (spec.mxu.engine == EngineKind::Grid) return std::make_unique<WitnessedEngine>(spec.array());
-    return make_tile_engine(spec.array());
+std::unique_ptr<MatrixEngine> make_engine(const SystolicSpec& spec, const Program& program) {
+    ArraySpec array = spec.array();
+    array.dataflow = program.dataflow;
+    array.reconfigurable = program.mixes_dataflows();
+    if (spec.mxu.engine == EngineKind::Grid) return std::make_unique<WitnessedEngine>(array);
+    return make_tile_engine(array);
 }
 
 /// Collectives are the first core's: the chip has one pair of engines for its link.
@@ -55,7 +58,7 @@ Core::Core(const SystolicSpec& spec, int index_, Protocol::Launch launch, const 
             fmt::format("mxu{}", i).c_str(), spec, shared.clock, unit_index(UnitKind::Matrix, i, index),
             MatrixUnit::Ports{scratchpad.streams(),
                               scratchpad.weight_port(static_cast<std::size_t>(i)).timing, seat},
-            shared.record, make_engine(spec)));
+            shared.record, make_engine(spec, shared.record.program())));
     sequencer_ = std::make_unique<Sequencer>("sequencer", spec.sequencer, shared.clock, launch, index,
                                              shared.record, queues(spec));
     bind(shared);
@@ -158,6 +161,9 @@ std::vector<Stat> Core::stats() const {
             m.filter_reads);
         add(mxu->name(), "ofmap_writes", "elements", "results written for the first time (see faults)",
             m.ofmap_writes);
+        if (record_.program().mixes_dataflows())
+            add(mxu->name(), "dataflow_switches", "times", "times it was set up for another dataflow",
+                m.dataflow_switches);
         for (const Stat& stat : pending_stats(mxu->name(), mxu->pending())) all.push_back(stat);
         transfers(mxu->weights);
     }

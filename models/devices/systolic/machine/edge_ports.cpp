@@ -12,12 +12,13 @@ Bytes EdgePorts::bytes(const EdgeRead& edge) const {
     return edge.none() ? Bytes(0) : pattern(edge).vector_bytes() * edge.vectors;
 }
 
-Rational EdgePorts::rate(const MatrixPass& pass, std::int32_t fold, std::int64_t vectors, bool top_streams) {
+Rational EdgePorts::rate(Dataflow dataflow, const MatrixPass& pass, std::int32_t fold, std::int64_t vectors) {
     const EdgeRead& left = pass.left;
     const std::int64_t begin = address(left, fold);
-    if (by_vector(pass, vectors)) return streamed(left, begin, left_);
+    if (by_vector(dataflow, pass, vectors)) return streamed(left, begin, left_);
     std::int64_t slowest = std::max(vectors, buffered(left, begin, left_));
-    if (top_streams) slowest = std::max(slowest, buffered(pass.top, address(pass.top, fold), top_));
+    if (dataflow == Dataflow::OutputStationary)
+        slowest = std::max(slowest, buffered(pass.top, address(pass.top, fold), top_));
     return Rational::reduced(slowest, vectors);
 }
 

@@ -21,15 +21,15 @@ class EdgePorts {
 public:
     EdgePorts(const ScratchpadSpec& spec, const Program& program);
 
-    /// Cycles per streamed vector of a fold of `vectors` vectors. `top_streams`: the upper edge streams too.
-    Rational rate(const MatrixPass& pass, std::int32_t fold, std::int64_t vectors, bool top_streams);
+    /// Cycles per streamed vector of a fold of `vectors` vectors.
+    Rational rate(Dataflow dataflow, const MatrixPass& pass, std::int32_t fold, std::int64_t vectors);
     /// Cycles that the upper edge's port needs for a fold.
     std::int64_t top_cycles(const MatrixPass& pass, std::int32_t fold) {
         return buffered(pass.top, address(pass.top, fold), top_);
     }
     /// Whether the left edge is fed one vector for each one streamed.
-    bool by_vector(const MatrixPass& pass, std::int64_t vectors) const {
-        return reads_by_vector(program_.dataflow, pass.left, vectors, pattern(pass.left));
+    bool by_vector(Dataflow dataflow, const MatrixPass& pass, std::int64_t vectors) const {
+        return reads_by_vector(dataflow, pass.left, vectors, pattern(pass.left));
     }
     /// Bytes that an edge reads in one fold.
     Bytes bytes(const EdgeRead& edge) const;

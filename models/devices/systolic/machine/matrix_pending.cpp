@@ -48,7 +48,7 @@ void MatrixUnit::tile_pending() {
     const auto& log = record_.log();
     const Mark& arrived = arrived_.front();
     const Ticks there = clock_.edge(arrived.cycle);
-    if (!spec_.mxu.direct()) {
+    if (!direct()) {
         source_pending(arrived, there);
     } else if (arrived.event != CausalLog::kNone && log[arrived.event].command == head_->entry.number &&
                log[arrived.event].cause != CausalLog::kNone) {
@@ -73,6 +73,7 @@ void MatrixUnit::count_pending(const Pass& pass, Cycles cycle) {
             pending_.outstanding(dependency_on(record_.program(), awaited), log[done].time);
         });
     }
+    if (set_up_.event != CausalLog::kNone) pending_.outstanding(SlotClass::Ramp, clock_.edge(set_up_.cycle));
     if (pass.new_tile && !outputs_stay()) tile_pending();
     if (port_asked_ != kNever) pending_.outstanding(SlotClass::OnChip, clock_.edge(port_asked_), end);
     // What none of these explains is the accumulators, or (os) the way out of the results before.

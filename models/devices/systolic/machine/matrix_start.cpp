@@ -13,7 +13,7 @@ namespace systole::systolic {
 /// Cycles from one vector to the next: those of the slower edge, of unpacking weights that stream, and of a
 /// MAC in a PE.
 Rational MatrixUnit::spacing(const MatrixPass& pass, std::int64_t vectors) {
-    Rational slowest = edges_.rate(pass, head_->fold, vectors, outputs_stay());
+    Rational slowest = edges_.rate(dataflow_, pass, head_->fold, vectors);
     if (pass.unpacked && (outputs_stay() || inputs_stay())) {
         const std::int64_t least = unpacking_cycles(spec_.mxu.unpack, pass).value();
         if (slowest.ceil_times(vectors) < least) slowest = Rational::reduced(least, vectors);
@@ -25,7 +25,7 @@ Rational MatrixUnit::spacing(const MatrixPass& pass, std::int64_t vectors) {
 Pass MatrixUnit::next_pass() {
     const MatrixPass& pass = work(head_->entry);
     const bool last_fold = head_->fold == pass.folds - 1;
-    const PassShape lies = shape(pass);
+    const PassShape lies = shape(head_->entry);
     return {.vectors = lies.vectors,
             .cycles_per_vector = spacing(pass, lies.vectors),
             .new_tile = pass.new_tile,
@@ -36,10 +36,11 @@ Pass MatrixUnit::next_pass() {
 
 bool MatrixUnit::try_start(Cycles cycle) {
     if (!head_) {
-        if (queue.empty() || !record_.tokens_ready(*queue.front().command, wake_)) return false;
+        if (queue.empty() || !set_up(cycle) || !record_.tokens_ready(*queue.front().command, wake_))
+            return false;
         head_ = Head{queue.front()};
     }
-    const bool brings_tile = spec_.mxu.direct() && work(head_->entry).new_tile;
+    const bool brings_tile = direct() && work(head_->entry).new_tile;
     if (brings_tile && !head_->announced) {
         if (!its_turn()) return false;
         announce(cycle);
@@ -99,7 +100,8 @@ Rational MatrixUnit::rate_in_banks(const Pass& pass, Cycles cycle) {
     const BankSeat& seat = ports_.seat;
     if (!seat.banks.shared()) return pass.cycles_per_vector;
     const MatrixPass& reads = work(head_->entry);
-    const Passing passing = edges_.by_vector(reads, pass.vectors) ? Passing::ByVector : Passing::Buffered;
+    const Passing passing =
+        edges_.by_vector(dataflow_, reads, pass.vectors) ? Passing::ByVector : Passing::Buffered;
     const Cycles least(pass.cycles_per_vector.ceil_times(pass.vectors));
     const ScratchpadBanks::Work streams{BankClient::Streams, cycle, cycle, least};
     BankLoad load = seat.loads.of(reads.left, passing, head_->fold);
@@ -121,7 +123,7 @@ void MatrixUnit::start(const Pass& ready, Cycles cycle) {
     ports_.streams.reserve(index_, cycle, expected.stream_end, edges_.bytes(pass_work.left));
     ports_.upper.stream(edges_.bytes(pass_work.top));
     if (witnessed_) {
-        PassValues values = values_of(spec_.mxu.dataflow, entry.command->layer, pass_work, head_->fold);
+        PassValues values = values_of(dataflow_, entry.command->layer, pass_work, head_->fold);
         witnessed_->start(pass, std::move(values.left), std::move(values.top));
     } else {
         engine_->start(pass);
@@ -190,8 +192,8 @@ MatrixUnit::EventId MatrixUnit::start_event(const Pass& pass, Cycles cycle, Pass
         expected.shift_start = tile_in_use_.shift_start;
         expected.shift_end = tile_in_use_.shift_end;
     }
-    const EventId ready =
-        log.latest({entry.issued, record_.last_token(*entry.command), tile, stream_ended_.event});
+    const EventId ready = log.latest(
+        {entry.issued, record_.last_token(*entry.command), tile, stream_ended_.event, set_up_.event});
     // Whatever the chain so far does not explain is either the busy stream port or the accumulator rows,
     // which the pass before still writes.
     const Ticks now = clock_.edge(cycle);

@@ -12,19 +12,18 @@ namespace systole::systolic {
 
 void MatrixUnit::tell_engine(Cycles at, const CommandQueue::Entry& entry, std::int32_t fold) {
     const MatrixPass& pass = work(entry);
-    const PassShape lies = shape(pass);
+    const PassShape lies = shape(entry);
     const Tile tile{static_cast<int>(lies.rows), static_cast<int>(lies.cols)};
     if (witnessed_)
-        witnessed_->tile_arrives(at, tile,
-                                 values_of(spec_.mxu.dataflow, entry.command->layer, pass, fold).tile);
+        witnessed_->tile_arrives(at, tile, values_of(dataflow(entry), entry.command->layer, pass, fold).tile);
     else
         engine_->tile_arrives(at, tile);
 }
 
 void MatrixUnit::tile_arrived(EventId reading, EventId done) {
     SYSTOLE_CHECK(tiles_arrived_ < plan_.tiles.size(), "{}: more tiles arrive than passes use", name());
-    const Command& first_use = *plan_.tiles[tiles_arrived_++];
-    const MatrixPass& pass = record_.program().pass(first_use);
+    const Plan::FifoTile& tile = plan_.tiles[tiles_arrived_++];
+    const MatrixPass& pass = record_.program().pass(*tile.first_use);
     auto& log = record_.log();
     Mark arrival{clock_.at_or_after(now()), done};
     if (pass.unpacked) {
@@ -35,9 +34,22 @@ void MatrixUnit::tile_arrived(EventId reading, EventId done) {
             arrival = {unpacked_,
                        log.add(clock_.edge(unpacked_), done, SlotClass::OnChip, log[reading].command)};
     }
-    arrived_.push_back(arrival);
-    tell_engine(arrival.cycle, {&first_use, 0, arrival.event}, 0);
-    wake_at(arrival.cycle);
+    if (tile.switches == stats_.dataflow_switches)
+        let_in(arrival, *tile.first_use);
+    else
+        waiting_.push_back({arrival, tile});
+}
+
+/// The array, as it is set up, takes the tile as soon as it can.
+void MatrixUnit::let_in(const Mark& arrived, const Command& first_use) {
+    arrived_.push_back(arrived);
+    tell_engine(std::max(arrived.cycle, engine_->now()), {&first_use, 0, arrived.event}, 0);
+    wake_at(arrived.cycle);
+}
+
+/// Whose places in the FIFO are free.
+std::int64_t MatrixUnit::fifo_tiles_shifted() const {
+    return direct() ? fifo_shifted_before_ : engine_->tiles_shifted() - other_shifted_before_;
 }
 
 /// A tile has made room in the FIFO. Its shift may have had to wait until it was unpacked, long after the

@@ -4,6 +4,7 @@
 #include "models/devices/systolic/machine/matrix_unit.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "models/devices/systolic/machine/program_counts.h"
 #include "sim/base/check.h"
@@ -11,12 +12,15 @@
 
 namespace systole::systolic {
 
-MatrixUnit::Plan MatrixUnit::plan(const Program& program, UnitIndex unit) {
+MatrixUnit::Plan MatrixUnit::plan(const Program& program, const MxuSpec& mxu, UnitIndex unit) {
     Plan plan;
+    Dataflow dataflow = program.dataflow;
+    std::int64_t switches = 0;
     for (const Command& command : program.commands) {
         if (command.unit != unit) continue;
         const MatrixPass& pass = program.pass(command);
-        if (pass.new_tile) plan.tiles.push_back(&command);
+        switches += std::exchange(dataflow, program.dataflow_of(command)) != dataflow;
+        if (pass.new_tile && !mxu.direct(dataflow)) plan.tiles.push_back({&command, switches});
         if (!plan.last_use.empty()) plan.last_use.back() = pass.new_tile;
         plan.last_use.push_back(true);
     }
@@ -34,16 +38,16 @@ MatrixUnit::MatrixUnit(sc_core::sc_module_name name, const SystolicSpec& spec, C
       index_(mxu_of(unit)),
       ports_(ports),
       record_(record),
-      plan_(plan(record.program(), unit)),
+      plan_(plan(record.program(), spec.mxu, unit)),
       edges_(spec.scratchpad, record.program()),
       engine_(std::move(engine)),
       witnessed_(dynamic_cast<WitnessedEngine*>(engine_.get())),
       meets_(ports.streams.contended() || ports.seat.banks.shared()),
       runs_ahead_(witnessed_ == nullptr && !meets_),
-      account_(clock, std::int64_t{spec.mxu.rows} * spec.mxu.cols) {
+      account_(clock, std::int64_t{spec.mxu.rows} * spec.mxu.cols),
+      dataflow_(record.program().dataflow) {
     weights.set_gate({[this] {
-                          const auto held =
-                              static_cast<std::int64_t>(tiles_started_) - engine_->tiles_shifted();
+                          const auto held = static_cast<std::int64_t>(tiles_started_) - fifo_tiles_shifted();
                           if (held >= spec_.mxu.weight_fifo_tiles) return false;
                           ++tiles_started_;
                           return true;
@@ -65,7 +69,7 @@ void MatrixUnit::step() {
     if (cycle >= engine_->now()) {
         const std::int64_t shifted = engine_->tiles_shifted();
         engine_->advance(cycle);
-        fifo_opened_ |= engine_->tiles_shifted() > shifted;
+        fifo_opened_ |= !direct() && engine_->tiles_shifted() > shifted;
         take_finished();
         complete_readable(cycle);
         while (try_start(cycle) && engine_->now() == cycle) {
@@ -126,12 +130,13 @@ void MatrixUnit::settle(const Running& running, const PassReport& report) {
 
 void MatrixUnit::charge(const Running& running, const PassTimes& times) {
     const MatrixPass& pass = work(running.entry);
-    const PassShape lies = shape(pass);
+    const PassShape lies = shape(running.entry);
     const MacRate rate = this->rate(pass);
     const std::int64_t macs = pass.m * pass.k * pass.n - pass.masked;
     // os: the last elements of K may fill a vector only in part. Masked products are spread evenly.
     const std::int64_t deep = rate.macs * pass.sparsity;
-    const bool whole = outputs_stay() && pass.k > deep && macs * deep % pass.k == 0;
+    const bool outputs_stay = dataflow(running.entry) == Dataflow::OutputStationary;
+    const bool whole = outputs_stay && pass.k > deep && macs * deep % pass.k == 0;
     const std::int64_t useful = whole ? macs * deep / pass.k : macs / lies.vectors;
     account_.pass(record_.log(), running.started, times,
                   {.slots = std::int64_t{spec_.mxu.rows} * spec_.mxu.cols * rate.macs,
@@ -150,13 +155,13 @@ void MatrixUnit::enter_bytes(const Running& running) {
         ledger.enter(layer, Place::Scratchpad, Place::Array, operand, bytes);
         stats_.edge_bytes += bytes.value();
     };
-    const EdgeOperands operands = operands_of(spec_.mxu.dataflow, pass);
+    const EdgeOperands operands = operands_of(dataflow(running.entry), pass);
     edge(operands.left, edges_.bytes(pass.left));
     if (!pass.top.none()) edge(operands.top, edges_.bytes(pass.top));
     const Bytes sums(pass.m * pass.n * kAccumulatorBytes);
     ledger.enter(layer, Place::Array, Place::Accumulator, Operand::PartialSums, sums);
     stats_.sum_bytes += sums.value();
-    if (pass.new_tile && !spec_.mxu.direct()) {
+    if (pass.new_tile && !spec_.mxu.direct(dataflow(running.entry))) {
         const Transfer& tile = *fifo_.front();
         fifo_.pop_front();
         ledger.enter(layer, Place::WeightFifo, Place::Array, tile.operand, Bytes(tile.bytes()));
@@ -165,7 +170,8 @@ void MatrixUnit::enter_bytes(const Running& running) {
 }
 
 void MatrixUnit::count(const Running& running, const PassTimes& times) {
-    const FoldCounts fold = counts_of_fold(spec_, work(running.entry), running.first_fold);
+    const FoldCounts fold =
+        counts_of_fold(spec_, dataflow(running.entry), work(running.entry), running.first_fold);
     stats_.ifmap_reads += fold.ifmap_reads;
     stats_.filter_reads += fold.filter_reads;
     stats_.ofmap_writes += fold.ofmap_writes;

@@ -41,6 +41,7 @@ public:
         std::int64_t edge_bytes = 0;  ///< into the array, out of the scratchpad
         std::int64_t sum_bytes = 0;   ///< out of the array
         std::int64_t ifmap_reads = 0, filter_reads = 0, ofmap_writes = 0;  ///< elements
+        std::int64_t dataflow_switches = 0;                                ///< times it was set up anew
     };
     const Stats& stats() const { return stats_; }
     const SlotAccount& account() const { return account_.slots(); }
@@ -48,6 +49,8 @@ public:
     const PendingTime& pending() const { return pending_; }
     /// The PE grid with its values; only on a machine that simulates one.
     const GridEngine& grid() const { return witnessed_->grid(); }
+    /// The dataflow that the array is set up for.
+    Dataflow set_up_for() const { return dataflow_; }
     /// For waveforms: from now on every fold is simulated in its own time, with the same result.
     void stay_in_time() { runs_ahead_ = false; }
     /// The number in the program of the pass that streams in `cycle`, the present or the last.
@@ -58,7 +61,7 @@ public:
     /// Passes from their start until their sums can be read; tiles in the FIFO.
     std::size_t passes_running() const { return running_.size() + finished_.size(); }
     std::int64_t tiles_waiting() const {
-        return static_cast<std::int64_t>(tiles_arrived_) - engine_->tiles_shifted();
+        return static_cast<std::int64_t>(tiles_arrived_) - fifo_tiles_shifted();
     }
     /// Brings the grid's registers, and nothing else, to the state before `cycle`.
     void look_ahead(Cycles cycle) { witnessed_->look_ahead(cycle); }
@@ -109,20 +112,37 @@ private:
     };
     /// What the program says beforehand of the passes and tiles of this unit, in order.
     struct Plan {
-        std::vector<const Command*> tiles;  // by tile of the FIFO: the first pass that uses it
-        std::vector<bool> last_use;         // by command: the next one brings a new tile
+        /// By tile of the FIFO: the first pass that uses it, and how often the array is set up anew before.
+        struct FifoTile {
+            const Command* first_use;
+            std::int64_t switches;
+        };
+        std::vector<FifoTile> tiles;
+        std::vector<bool> last_use;  // by command: the next one brings a new tile
     };
-    static Plan plan(const Program& program, UnitIndex unit);
+    static Plan plan(const Program& program, const MxuSpec& mxu, UnitIndex unit);
+    /// A tile that waits in the FIFO until the array is set up for it.
+    struct WaitingTile {
+        Mark arrived;
+        Plan::FifoTile tile;
+    };
 
     const MatrixPass& work(const CommandQueue::Entry& entry) const {
         return record_.program().pass(*entry.command);
     }
-    PassShape shape(const MatrixPass& pass) const { return shape_of(spec_.mxu.dataflow, rate(pass), pass); }
+    Dataflow dataflow(const CommandQueue::Entry& entry) const {
+        return record_.program().dataflow_of(*entry.command);
+    }
+    PassShape shape(const CommandQueue::Entry& entry) const {
+        return shape_of(dataflow(entry), rate(work(entry)), work(entry));
+    }
     MacRate rate(const MatrixPass& pass) const {
         return spec_.mxu.rate_of(pass.dtype, pass.second_dtype).value();
     }
-    bool outputs_stay() const { return spec_.mxu.dataflow == Dataflow::OutputStationary; }
-    bool inputs_stay() const { return spec_.mxu.dataflow == Dataflow::InputStationary; }
+    // As the array is set up.
+    bool outputs_stay() const { return dataflow_ == Dataflow::OutputStationary; }
+    bool inputs_stay() const { return dataflow_ == Dataflow::InputStationary; }
+    bool direct() const { return spec_.mxu.direct(dataflow_); }
 
     void step();  // SC_METHOD
     void wake_at(Cycles cycle);
@@ -130,9 +150,15 @@ private:
 
     // The way in of tiles.
     void tile_arrived(EventId reading, EventId done);
+    void let_in(const Mark& arrived, const Command& first_use);
+    std::int64_t fifo_tiles_shifted() const;
     void note_place();
     void announce(Cycles cycle);
     void tell_engine(Cycles at, const CommandQueue::Entry& entry, std::int32_t fold);
+
+    // Another dataflow.
+    bool set_up(Cycles cycle);
+    void change(Dataflow dataflow, Cycles cycle);
 
     // Starting.
     bool try_start(Cycles cycle);
@@ -178,9 +204,14 @@ private:
     std::optional<Head> head_;
     std::deque<Running> running_;
     std::deque<Finished> finished_;
+    Dataflow dataflow_;                 // that the array is set up for …
+    Mark set_up_;                       // … since, where it was set up anew
     std::deque<Mark> arrived_;          // tiles in the FIFO or on their way in, not yet used by a pass
+    std::deque<WaitingTile> waiting_;   // tiles in the FIFO for when the array is set up anew
     std::deque<const Transfer*> fifo_;  // tiles arrived whose first pass has not finished
     std::size_t tiles_arrived_ = 0, tiles_started_ = 0, commands_started_ = 0;
+    // Before the array was set up as it is: tiles shifted in out of the FIFO, and others.
+    std::int64_t fifo_shifted_before_ = 0, other_shifted_before_ = 0;
     Cycles unpacked_;        // the last tile's weights were all unpacked
     Mark register_freed_;    // what last let a tile into the array
     PassTimes tile_in_use_;  // its shift

@@ -82,7 +82,8 @@ std::optional<std::string> DrainCheck::fault(const Command& drain, const GridEng
     const PassOrigin& at = work.origin;
     const auto known = depth_.find({drain.layer, at.batch});
     const std::int64_t depth = known == depth_.end() ? 0 : known->second;
-    const bool turned = program_.dataflow == Dataflow::InputStationary;  // rows are columns of the output
+    const bool turned =
+        program_.dataflow_of(drain) == Dataflow::InputStationary;  // rows are columns of the output
     for (std::int64_t row = 0; row < work.accumulator_rows; ++row)
         for (int col = 0; col < work.cols; ++col) {
             const std::int64_t m = at.m0 + (turned ? col : row), n = at.n0 + (turned ? row : col);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/base/check.h"
 #include "sim/base/checked.h"
@@ -19,9 +20,9 @@ Stat* find(std::vector<Stat>& stats, const std::string& path, const std::string&
 
 }  // namespace
 
-FoldCounts counts_of_fold(const SystolicSpec& spec, const MatrixPass& pass, bool first) {
-    const bool inputs_stay = spec.mxu.dataflow == Dataflow::InputStationary;
-    const bool outputs_stay = spec.mxu.dataflow == Dataflow::OutputStationary;
+FoldCounts counts_of_fold(const SystolicSpec& spec, Dataflow dataflow, const MatrixPass& pass, bool first) {
+    const bool inputs_stay = dataflow == Dataflow::InputStationary;
+    const bool outputs_stay = dataflow == Dataflow::OutputStationary;
     FoldCounts counts;
     if (!inputs_stay || pass.new_tile) counts.ifmap_reads = pass.m * pass.k;
     if (inputs_stay || pass.new_tile) counts.filter_reads = pass.k / pass.sparsity * pass.n;
@@ -42,15 +43,21 @@ ProgramCounts::ProgramCounts(const Program& program, const SystolicSpec& spec, P
     std::vector<Issue> issues(static_cast<std::size_t>(spec.cores));
     for (const Command& command : program.commands) {
         count(command, launch, end, issues[static_cast<std::size_t>(core_of(command.unit))]);
-        if (command.layer >= end) continue;
         Unit& unit = units[command.unit];
+        const bool counts = command.layer < end;
+        if (unit_kind(command.unit) == UnitKind::Matrix) {
+            const Dataflow dataflow = program.dataflow_of(command);
+            const Dataflow before = std::exchange(unit.passes.dataflow, dataflow).value_or(program.dataflow);
+            unit.passes.switches += static_cast<std::int64_t>(counts && before != dataflow);
+        }
+        if (!counts) continue;
         switch (unit_kind(command.unit)) {
             case UnitKind::Vector:
                 ++unit.commands;
                 unit.passes.sum.macs += program.vector(command).macs;
                 break;
             case UnitKind::Matrix:
-                count(program.pass(command), unit.passes);
+                count(program.dataflow_of(command), program.pass(command), unit.passes);
                 break;
             default:
                 count(program.transfer(command), unit.transfers);
@@ -102,10 +109,10 @@ std::int64_t ProgramCounts::bursts(const Transfer& transfer, const Region& regio
     return sum;
 }
 
-void ProgramCounts::count(const MatrixPass& pass, Passes& unit) const {
+void ProgramCounts::count(Dataflow dataflow, const MatrixPass& pass, Passes& unit) const {
     for (const bool first : {true, false}) {
         const std::int64_t folds = first ? 1 : pass.folds - 1;
-        const FoldCounts fold = counts_of_fold(spec_, pass, first);
+        const FoldCounts fold = counts_of_fold(spec_, dataflow, pass, first);
         unit.passes += folds;
         unit.tiles += folds * static_cast<std::int64_t>(pass.new_tile);
         unit.sum.macs += folds * fold.macs;
@@ -135,6 +142,7 @@ void ProgramCounts::list(int core, const Units& units, const Issue& issue) {
         list(path + ".weights", units[unit_index(UnitKind::Weights, mxu, core)].transfers);
         counts_.insert(counts_.end(), {{path, "passes", unit.passes},
                                        {path, "tiles", unit.tiles},
+                                       {path, "dataflow_switches", unit.switches},
                                        {path, "macs", unit.sum.macs},
                                        {path, "ifmap_reads", unit.sum.ifmap_reads},
                                        {path, "filter_reads", unit.sum.filter_reads},

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,7 @@ namespace systole::systolic {
 struct FoldCounts {
     std::int64_t macs = 0, ifmap_reads = 0, filter_reads = 0, ofmap_writes = 0;
 };
-FoldCounts counts_of_fold(const SystolicSpec& spec, const MatrixPass& pass, bool first);
+FoldCounts counts_of_fold(const SystolicSpec& spec, Dataflow dataflow, const MatrixPass& pass, bool first);
 
 /// Of the commands of the first `layers` layers.
 class ProgramCounts {
@@ -44,7 +45,8 @@ private:
         std::int64_t descriptors = 0, payloads = 0, bytes = 0;
     };
     struct Passes {
-        std::int64_t passes = 0, tiles = 0;
+        std::int64_t passes = 0, tiles = 0, switches = 0;
+        std::optional<Dataflow> dataflow = {};  ///< of the last pass
         FoldCounts sum;
     };
     /// Of a memory or link: bytes and bursts out of it and into it.
@@ -66,7 +68,7 @@ private:
     static void count(const Command& command, Protocol::Launch launch, std::int32_t layers, Issue& core);
     void count(const Transfer& transfer, Transfers& unit);
     std::int64_t bursts(const Transfer& transfer, const Region& region, bool source) const;
-    void count(const MatrixPass& pass, Passes& unit) const;
+    void count(Dataflow dataflow, const MatrixPass& pass, Passes& unit) const;
     void list(int core, const Units& units, const Issue& issue);
     void list_ends();
     void list(const std::string& path, const Transfers& unit);

@@ -61,10 +61,12 @@ Ticks longest_refresh(const DramSpec& memory) {
     return ClockDomain(memory.clock).after(Ticks(0), Cycles(memory.timing.at(timing)));
 }
 
-/// What the banks give, where clients meet in them.
-std::optional<OnChipPeak> on_chip_peak(const SystolicSpec& spec) {
+/// What the banks give, where clients meet in them. Edges that read into buffers (all but those of ws) take a
+/// line once for all rows of windows that overlap in it: there arrays get more bytes than banks give.
+std::optional<OnChipPeak> on_chip_peak(const SystolicSpec& spec, const Program& program) {
     const ScratchpadSpec& scratchpad = spec.scratchpad;
-    if (scratchpad.bank_access == BankAccess::Private) return {};
+    const bool buffered = program.dataflow != Dataflow::WeightStationary || program.mixes_dataflows();
+    if (scratchpad.bank_access == BankAccess::Private || buffered) return {};
     return OnChipPeak{spec.cores * scratchpad.banks * scratchpad.bank_bytes.value() * scratchpad.bank_ports,
                       scratchpad.bank_access == BankAccess::Shared};
 }
@@ -98,7 +100,7 @@ public:
     Peaks peaks(const Formats& formats) const {
         return {peak_of(spec_, formats),
                 spec_.cores * spec_.vector.lanes,
-                on_chip_peak(spec_),
+                on_chip_peak(spec_, program_),
                 spec_.memory.peak(),
                 spec_.host.peak(),
                 spec_.core_clock,

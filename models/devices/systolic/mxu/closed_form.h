@@ -3,6 +3,7 @@
 // that are told when their time has come.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <optional>
 
@@ -26,6 +27,9 @@ public:
         tiles_.push_back({at, tile});
     }
     std::optional<PassReport> take_finished() final { return running_.take_finished(now_); }
+    Cycles dry() const override {
+        return kept_ || !tiles_.empty() ? kNever : std::max(now_, std::max(settled_, stream_end_));
+    }
 
 protected:
     struct Arrival {
@@ -40,6 +44,7 @@ protected:
     std::deque<Arrival> tiles_;  // not taken yet
     bool kept_ = false;          // the next pass keeps the tile in use
     Cycles stream_end_;          // of the last pass
+    Cycles settled_;             // every sum can be read, and nothing is left in the array
     RunningReports running_;
 };
 

@@ -3,13 +3,23 @@
 // and the accumulators below it, and the answers that are read out of their registers.
 #pragma once
 
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include "models/devices/systolic/mxu/accumulators.h"
 #include "models/devices/systolic/mxu/grid_engine.h"
 #include "models/devices/systolic/mxu/vector_stream.h"
 
 namespace systole {
+
+/// The accumulators of an array.
+template <class Arithmetic>
+std::shared_ptr<Accumulators<Arithmetic>> make_accumulators(const ArraySpec& spec) {
+    check_array(spec);
+    return std::make_shared<Accumulators<Arithmetic>>(spec.accumulator_rows, spec.cols,
+                                                      spec.accumulator_latency.value());
+}
 
 /// `Arithmetic`: Int8Arithmetic or Float32Arithmetic (also for bf16 and fp16, see value_type.h). `Array`:
 /// PeArray or OsArray of it.
@@ -28,18 +38,20 @@ public:
 protected:
     using Stream = VectorStream<Operand>;
 
-    /// `second_register`: every PE of the array has one.
-    GridCore(const ArraySpec& spec, bool second_register)
+    /// `second_register`: every PE of the array has one. `below`: its accumulators.
+    GridCore(const ArraySpec& spec, bool second_register, std::shared_ptr<Accumulators<Arithmetic>> below)
         : spec_((check_array(spec), spec)),
           stream_(spec.rows + spec.cols - 1),
           array_(spec.rows, spec.cols, second_register),
-          accumulators_(spec.accumulator_rows, spec.cols, spec.accumulator_latency.value()) {}
+          below_(std::move(below)),
+          accumulators_(*below_) {}
 
     const ArraySpec spec_;
     Cycles now_;
     Stream stream_;
     Array array_;
-    Accumulators<Arithmetic> accumulators_;
+    const std::shared_ptr<Accumulators<Arithmetic>> below_;  // an array that is set up anew keeps them
+    Accumulators<Arithmetic>& accumulators_;
     bool kept_ = false;  // the next pass keeps the tile in use
 };
 

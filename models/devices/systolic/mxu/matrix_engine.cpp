@@ -22,6 +22,8 @@ void check_array(const ArraySpec& spec) {
     SYSTOLE_CHECK(spec.accumulator_latency >= Cycles(1) && spec.accumulator_rows >= 1,
                   "accumulators of {} rows, latency {}", spec.accumulator_rows,
                   spec.accumulator_latency.value());
+    SYSTOLE_CHECK(spec.dataflow_switch >= Cycles(0), "an array is set up anew in {} cycles",
+                  spec.dataflow_switch.value());
 }
 
 void check_tile(const ArraySpec& spec, const Tile& tile) {
@@ -45,6 +47,10 @@ void check_outputs(const ArraySpec& spec, const Tile& tile, const Pass& pass) {
 void check_order(const Pass& pass, bool kept) {
     SYSTOLE_CHECK(pass.new_tile == !kept, "a pass {} tile after one that {}",
                   pass.new_tile ? "with a new" : "that keeps its", kept ? "keeps it" : "was its last use");
+}
+
+void MatrixEngine::set_up(Dataflow dataflow) {
+    SYSTOLE_CHECK(false, "an array that takes one dataflow was set up for {}", to_string(dataflow));
 }
 
 }  // namespace systole

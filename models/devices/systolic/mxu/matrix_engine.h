@@ -34,6 +34,10 @@ struct ArraySpec {
     Cycles accumulator_latency{1};
     /// Rows of `cols` accumulators.
     std::int64_t accumulator_rows = 2048;
+    /// The array takes every dataflow; `dataflow` is what it is set up for at first.
+    bool reconfigurable = false;
+    /// Cycles from when it has run dry until an array that is set up anew takes a tile or a pass; >= 0.
+    Cycles dataflow_switch{0};
 };
 
 /// A stationary tile, of weights (ws), inputs (is) or outputs (os): the part of the R x C array that is real;
@@ -129,6 +133,15 @@ public:
     /// The first cycle after now() at which a pass may finish or a tile may be in; kNever: nothing is on its
     /// way.
     virtual Cycles next_event() const = 0;
+    /// now() if nothing is in the array: no vector, no sum that cannot be read yet, and no tile that a pass
+    /// is still to use, in a register, on its way there or told; else the first cycle at which the answer may
+    /// be yes; kNever: a pass has to come first.
+    virtual Cycles dry() const = 0;
+    /// Sets a reconfigurable array that is dry() up for `dataflow`. Tiles and passes told from now on are of
+    /// that dataflow; the first of them enters `dataflow_switch` cycles later at the earliest. Accumulators
+    /// keep what they hold.
+    virtual void set_up(Dataflow dataflow);
+
     /// The oldest pass not yet taken, once both its done and its stream_end are <= now() (on a small array a
     /// slow port may be busy longer than the array). Passes finish in the order they start.
     virtual std::optional<PassReport> take_finished() = 0;

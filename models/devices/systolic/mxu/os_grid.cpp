@@ -17,8 +17,8 @@ constexpr Cycles kLongAgo{std::numeric_limits<std::int64_t>::min() / 2};
 }  // namespace
 
 template <class Arithmetic>
-OsGrid<Arithmetic>::OsGrid(const ArraySpec& spec)
-    : Core(spec, spec.result_shift),
+OsGrid<Arithmetic>::OsGrid(const ArraySpec& spec, std::shared_ptr<Accumulators<Arithmetic>> below)
+    : Core(spec, spec.result_shift, std::move(below)),
       shifts_(spec.cols),
       leaves_column_0_(spec.accumulator_rows, kLongAgo),
       last_released_(kLongAgo) {}
@@ -210,6 +210,14 @@ void OsGrid<Arithmetic>::note_done(RunningPass& running) {
     const bool shifted = spec_.result_shift && running.pass.last_use;
     if (!shifted) times.shift_start = times.shift_end = now_ + Cycles(1);
     stream_.finish(running, now_ + Cycles(1));
+}
+
+template <class Arithmetic>
+Cycles OsGrid<Arithmetic>::dry() const {
+    if (kept_ || !tiles_.empty()) return kNever;
+    // What PEs multiplied in the last clock has left them.
+    const bool empty = stream_.idle() && accumulators_.settled();
+    return empty ? now_ : now_ + Cycles(1);
 }
 
 template class OsGrid<Int8Arithmetic>;

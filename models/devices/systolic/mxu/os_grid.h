@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <vector>
 
 #include "models/devices/systolic/mxu/grid_core.h"
@@ -24,7 +25,7 @@ public:
     using Core::start, Core::tile_arrives;
     using typename Core::Operand, typename Core::Sum;
 
-    explicit OsGrid(const ArraySpec& spec);
+    OsGrid(const ArraySpec& spec, std::shared_ptr<Accumulators<Arithmetic>> below);
 
     void advance(Cycles to) override;
     void tile_arrives(Cycles at, const Tile& tile, Matrix<Operand> values) override;
@@ -32,6 +33,7 @@ public:
     Cycles earliest_start(const Pass& pass) const override;
     void start(const Pass& pass, Matrix<Operand> left, Matrix<Operand> top) override;
     Cycles next_event() const override { return still() ? kNever : now_ + Cycles(1); }
+    Cycles dry() const override;
 
 private:
     // Taps of the stream: 0 … R - 1, left edge; 0 … C - 1, top edge; R - 1 … R + C - 2, bottom edge.

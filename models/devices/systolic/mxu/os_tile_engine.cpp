@@ -65,6 +65,9 @@ void OsTileEngine::start(const Pass& pass) {
 
     done_ = times.done;
     const Cycles last_fed = now_ + until_last(pass);
+    // The last row to leave is row 0 through the PEs below, and the tile's last over a bus.
+    const Cycles unused(spec_.result_shift ? 0 : spec_.rows - in_use_.rows);
+    settled_ = std::max(done_, done_ - unused + spec_.accumulator_latency - Cycles(1));
     way_free_ = last_fed + Cycles(spec_.rows);
     // Rows leave within R cycles of each other: a tile is forgotten when no row of a next one can be too
     // early.

@@ -17,8 +17,8 @@ constexpr Cycles kLongAgo{std::numeric_limits<std::int64_t>::min() / 2};
 }  // namespace
 
 template <class Arithmetic>
-PeGrid<Arithmetic>::PeGrid(const ArraySpec& spec)
-    : Core(spec, spec.shadow_register),
+PeGrid<Arithmetic>::PeGrid(const ArraySpec& spec, std::shared_ptr<Accumulators<Arithmetic>> below)
+    : Core(spec, spec.shadow_register, std::move(below)),
       loader_(spec.rows, spec.shadow_register),
       tile_rows_(spec.cols),
       last_fed_(spec.accumulator_rows, kLongAgo) {}
@@ -170,6 +170,14 @@ template <class Arithmetic>
 Cycles PeGrid<Arithmetic>::next_event() const {
     if (!still()) return now_ + Cycles(1);
     return loader_.next_shift() == kNever ? kNever : std::max(now_ + Cycles(1), loader_.next_shift());
+}
+
+template <class Arithmetic>
+Cycles PeGrid<Arithmetic>::dry() const {
+    if (kept_ || loader_.holds_tile()) return kNever;
+    // What PEs multiplied in the last clock has left them.
+    const bool empty = stream_.idle() && tiles_moving_ == 0 && accumulators_.settled();
+    return empty ? now_ : now_ + Cycles(1);
 }
 
 template class PeGrid<Int8Arithmetic>;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <vector>
 
 #include "models/devices/systolic/mxu/grid_core.h"
@@ -25,7 +26,7 @@ public:
     using Core::start, Core::tile_arrives;
     using typename Core::Operand, typename Core::Sum;
 
-    explicit PeGrid(const ArraySpec& spec);
+    PeGrid(const ArraySpec& spec, std::shared_ptr<Accumulators<Arithmetic>> below);
 
     void advance(Cycles to) override;
     void tile_arrives(Cycles at, const Tile& tile, Matrix<Operand> values) override;
@@ -33,6 +34,7 @@ public:
     Cycles earliest_start(const Pass& pass) const override;
     void start(const Pass& pass, Matrix<Operand> left, Matrix<Operand> top) override;
     Cycles next_event() const override;
+    Cycles dry() const override;
 
 private:
     // Taps of the stream: 0 … R - 1, left edge; R - 1 … R + C - 2, bottom edge.

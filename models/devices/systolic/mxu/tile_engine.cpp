@@ -108,6 +108,7 @@ void TileEngine::start(const Pass& pass) {
     kept_ = !pass.last_use;
     const PassTimes times = times_of(pass);
     stream_end_ = times.stream_end;
+    settled_ = times.done + spec_.accumulator_latency - Cycles(1);
     if (!spec_.shadow_register && pass.last_use) register_free_ = times.done;
     plan_shift();
 

@@ -20,6 +20,7 @@ public:
     Cycles earliest_start(const Pass& pass) const override;
     void start(const Pass& pass) override;
     Cycles next_event() const override;
+    Cycles dry() const override { return entering_ ? kNever : ClosedFormEngine::dry(); }
 
 private:
     /// A tile with the times of its shift.

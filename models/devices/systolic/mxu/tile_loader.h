@@ -21,6 +21,10 @@ public:
     void arrive(Cycles at);
     /// A whole tile waits in the register.
     bool full() const { return register_ == Register::Full; }
+    /// A tile that no pass has taken yet is in the register, on its way there, or told.
+    bool holds_tile() const {
+        return !fifo_.empty() || register_ == Register::Filling || register_ == Register::Full;
+    }
     /// A pass takes the tile: a shadow register is swapped out and free, a live one is in use until
     /// release().
     void use();

@@ -28,6 +28,19 @@ Cycles WitnessedEngine::earliest_start(const Pass& pass) const {
     return earliest;
 }
 
+Cycles WitnessedEngine::dry() const {
+    const Cycles dry = tile_->dry();
+    const bool grid_dry = grid_->dry() == now();
+    SYSTOLE_CHECK((dry == now()) == grid_dry, "cycle {}: the array is{} dry, the grid says it is{}",
+                  now().value(), dry == now() ? "" : " not", grid_dry ? "" : " not");
+    return dry;
+}
+
+void WitnessedEngine::set_up(Dataflow dataflow) {
+    tile_->set_up(dataflow);
+    grid_->set_up(dataflow);
+}
+
 std::optional<PassReport> WitnessedEngine::take_finished() {
     const auto report = tile_->take_finished();
     SYSTOLE_CHECK(report == grid_->take_finished(), "cycle {}: the engines report different passes",

@@ -24,6 +24,8 @@ public:
     Cycles earliest_start(const Pass& pass) const override;
     void start(const Pass& pass) override { start(pass, {}, {}); }
     Cycles next_event() const override { return tile_->next_event(); }
+    Cycles dry() const override;
+    void set_up(Dataflow dataflow) override;
     std::optional<PassReport> take_finished() override;
 
     /// As GridEngine's, with values.

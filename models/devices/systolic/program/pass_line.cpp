@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "models/devices/systolic/program/edge_limits.h"
 #include "sim/base/checked.h"
@@ -69,14 +70,13 @@ void PassReader::read_window(ProgramLine& line, const std::string& key, EdgeRead
     edge.vectors = *count;
 }
 
-void PassReader::read_extents(ProgramLine& line, MatrixPass& pass) const {
+void PassReader::read_extents(ProgramLine& line, Dataflow dataflow, MatrixPass& pass) const {
     const MxuSpec& mxu = spec_.mxu;
     if (line.has("sparsity")) {
         const std::int64_t most = mxu.sparse_kept > 0 ? mxu.sparse_of / mxu.sparse_kept : 1;
         pass.sparsity = static_cast<std::int32_t>(line.integer("sparsity", most, most));
     }
     const std::int64_t depth = mxu.rows * rate_of(pass).macs * pass.sparsity;
-    const Dataflow dataflow = mxu.dataflow;
     const bool os = dataflow == Dataflow::OutputStationary, is = dataflow == Dataflow::InputStationary;
     pass.m = line.integer("m", 1, os ? mxu.rows : is ? mxu.cols : mxu.accumulator_rows);
     pass.k = line.integer("k", 1, os ? kMostVectors : depth);
@@ -89,9 +89,9 @@ void PassReader::read_extents(ProgramLine& line, MatrixPass& pass) const {
         line.integer("accumulator", 0, std::max<std::int64_t>(0, mxu.accumulator_rows - rows)));
 }
 
-void PassReader::read_folds(ProgramLine& line, MatrixPass& pass) const {
+void PassReader::read_folds(ProgramLine& line, Dataflow dataflow, MatrixPass& pass) const {
     pass.folds = static_cast<std::int32_t>(line.integer("folds", 1, kMostFolds, 1));
-    if (pass.folds > 1 && (!spec_.mxu.direct() || spec_.mxu.dataflow == Dataflow::OutputStationary))
+    if (pass.folds > 1 && (!spec_.mxu.direct(dataflow) || dataflow == Dataflow::OutputStationary))
         line.fail("folds",
                   "a run of folds takes an array that shifts its tiles straight out of the "
                   "scratchpad");
@@ -109,7 +109,8 @@ MacRate PassReader::rate_of(const MatrixPass& pass) const {
     return spec_.mxu.rate_of(pass.dtype, pass.second_dtype).value_or(MacRate{1});
 }
 
-MatrixPass PassReader::read(ProgramLine& line, UnitIndex mxu, const std::vector<AddressStream>& streams) {
+MatrixPass PassReader::read(ProgramLine& line, UnitIndex mxu, Dataflow dataflow,
+                            const std::vector<AddressStream>& streams) {
     MatrixPass pass;
     pass.dtype = static_cast<DType>(line.choice("dtype", dtype_names()));
     pass.second_dtype = read_second_dtype(line, pass.dtype);
@@ -119,8 +120,8 @@ MatrixPass PassReader::read(ProgramLine& line, UnitIndex mxu, const std::vector<
     pass.left = read_edge(line, "left", streams);
     pass.new_tile = line.choice("tile", {"keep", "next"}) == 1;
     if (line.has("top")) pass.top = read_edge(line, "top", streams);
-    read_extents(line, pass);
-    read_folds(line, pass);
+    read_extents(line, dataflow, pass);
+    read_folds(line, dataflow, pass);
     pass.accumulate = line.choice("mode", {"set", "add"}) == 1;
     constexpr Operand kSeconds[] = {Operand::Weights, Operand::Activations, Operand::KvCache};
     if (line.has("second")) pass.second = kSeconds[line.choice("second", second_operands())];
@@ -131,13 +132,12 @@ MatrixPass PassReader::read(ProgramLine& line, UnitIndex mxu, const std::vector<
     pass.unpacked = line.has("weights") && line.choice("weights", {"plain", "unpacked"}) == 1;
     if (pass.unpacked && spec_.mxu.unpack == 0)
         line.fail("weights", "nothing unpacks weights here (mxu.unpack)");
-    check_edges(line, pass);
-    check_tile(line, pass, of(mxu));
+    check_edges(line, dataflow, pass);
+    check_tile(line, dataflow, pass, of(mxu));
     if (line.failed()) return pass;
     const auto check = [&](const char* key, const EdgeRead& read, Edge edge) {
         if (read.none() || streams[read.stream].segments.empty()) return;  // the stream's own line failed
-        const auto mistake =
-            edge_mistake(spec_.mxu.dataflow, spec_.scratchpad, pass, edge, streams[read.stream]);
+        const auto mistake = edge_mistake(dataflow, spec_.scratchpad, pass, edge, streams[read.stream]);
         if (mistake) line.fail(key, *mistake);
     };
     check("left", pass.left, Edge::Left);
@@ -145,11 +145,11 @@ MatrixPass PassReader::read(ProgramLine& line, UnitIndex mxu, const std::vector<
     return pass;
 }
 
-void PassReader::check_edges(ProgramLine& line, const MatrixPass& pass) const {
-    const bool os = spec_.mxu.dataflow == Dataflow::OutputStationary;
-    if (!spec_.mxu.direct() && !pass.top.none())
+void PassReader::check_edges(ProgramLine& line, Dataflow dataflow, const MatrixPass& pass) const {
+    const bool os = dataflow == Dataflow::OutputStationary, direct = spec_.mxu.direct(dataflow);
+    if (!direct && !pass.top.none())
         line.fail("top", "tiles come from the weight FIFO here (mxu.weight_fifo_tiles)");
-    if (spec_.mxu.direct() && pass.new_tile && !line.has("top"))
+    if (direct && pass.new_tile && !line.has("top"))
         line.fail("top", os ? "missing: an output-stationary array streams its weights"
                             : "missing: a new tile is shifted out of the scratchpad here");
     if (!os && !pass.new_tile && !pass.top.none()) line.fail("top", "nothing is shifted in with tile=keep");
@@ -157,20 +157,22 @@ void PassReader::check_edges(ProgramLine& line, const MatrixPass& pass) const {
     if (pass.folds > 1 && !pass.new_tile) line.fail("folds", "a run of folds takes new tiles");
 }
 
-void PassReader::check_tile(ProgramLine& line, const MatrixPass& pass, Unit& unit) const {
-    const PassShape shape = shape_of(spec_.mxu.dataflow, rate_of(pass), pass);
-    unit.used += pass.new_tile;
+void PassReader::check_tile(ProgramLine& line, Dataflow dataflow, const MatrixPass& pass, Unit& unit) const {
+    const PassShape shape = shape_of(dataflow, rate_of(pass), pass);
+    if (!spec_.mxu.direct(dataflow)) unit.used += pass.new_tile;
+    const bool set_up_anew = std::exchange(unit.dataflow, dataflow) != dataflow;
     if (pass.new_tile)
         unit.tile = shape;
     else if (!unit.tile)
         line.fail("tile", "no tile to keep: the first pass must take one");
+    else if (set_up_anew)
+        line.fail("tile", "no tile to keep: the pass before is of another dataflow");
     else if (unit.tile->rows != shape.rows || unit.tile->cols != shape.cols)
         line.fail("tile", fmt::format("the tile that is kept fills {}x{} PEs, not {}x{}", unit.tile->rows,
                                       unit.tile->cols, shape.rows, shape.cols));
 }
 
 void PassReader::finish(const std::function<void(std::string)>& fail) const {
-    if (spec_.mxu.direct()) return;
     for (std::size_t i = 0; i < units_.size(); ++i) {
         if (units_[i].loaded == units_[i].used) continue;
         const int mxu = static_cast<int>(i) % spec_.mxu.count, core = static_cast<int>(i) / spec_.mxu.count;

@@ -23,9 +23,10 @@ public:
     explicit PassReader(const SystolicSpec& spec)
         : spec_(spec), units_(static_cast<std::size_t>(spec.cores * spec.mxu.count)) {}
 
-    /// Reads the keys of a pass of that matrix unit; its edges may name `streams`. Mistakes are recorded in
-    /// the line.
-    MatrixPass read(ProgramLine& line, UnitIndex mxu, const std::vector<AddressStream>& streams);
+    /// Reads the keys of a pass of that matrix unit in a dataflow; its edges may name `streams`. Mistakes are
+    /// recorded in the line.
+    MatrixPass read(ProgramLine& line, UnitIndex mxu, Dataflow dataflow,
+                    const std::vector<AddressStream>& streams);
     /// A tile goes into the weight FIFO that this unit fills.
     void tile_loaded(UnitIndex weights) { ++of(weights).loaded; }
     /// Reports FIFOs whose tiles are not all used, each once.
@@ -34,8 +35,9 @@ public:
 private:
     /// One matrix unit so far.
     struct Unit {
-        std::int64_t loaded = 0, used = 0;  ///< tiles of its FIFO
-        std::optional<PassShape> tile;      ///< in the array
+        std::int64_t loaded = 0, used = 0;               ///< tiles of its FIFO
+        std::optional<PassShape> tile;                   ///< in the array
+        Dataflow dataflow = Dataflow::WeightStationary;  ///< of the pass before
     };
 
     Unit& of(UnitIndex unit) {
@@ -45,10 +47,10 @@ private:
     void read_window(ProgramLine& line, const std::string& key, EdgeRead& edge,
                      const AddressStream& pattern) const;
     MacRate rate_of(const MatrixPass& pass) const;
-    void read_extents(ProgramLine& line, MatrixPass& pass) const;
-    void read_folds(ProgramLine& line, MatrixPass& pass) const;
-    void check_edges(ProgramLine& line, const MatrixPass& pass) const;
-    void check_tile(ProgramLine& line, const MatrixPass& pass, Unit& unit) const;
+    void read_extents(ProgramLine& line, Dataflow dataflow, MatrixPass& pass) const;
+    void read_folds(ProgramLine& line, Dataflow dataflow, MatrixPass& pass) const;
+    void check_edges(ProgramLine& line, Dataflow dataflow, const MatrixPass& pass) const;
+    void check_tile(ProgramLine& line, Dataflow dataflow, const MatrixPass& pass, Unit& unit) const;
     std::int64_t scratchpad() const { return spec_.scratchpad.capacity.value(); }
 
     const SystolicSpec& spec_;

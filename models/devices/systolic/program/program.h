@@ -8,6 +8,7 @@
 // it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -151,13 +152,14 @@ struct LayerInfo {
     std::int64_t compulsory_dram = 0;        ///< bytes: each of its tensors that lives in DRAM, once
     DType dtype = DType::Bf16;               ///< of the activations: sets the rate of capacity …
     std::optional<DType> second_dtype = {};  ///< … with that of the second operand, where it is another
+    std::optional<Dataflow> dataflow = {};   ///< of its passes, where it is another than the program's
     friend bool operator==(const LayerInfo&, const LayerInfo&) = default;
 };
 
 struct Program {
     std::string trace;
     std::string inputs_at, outputs_to;  ///< of the protocol it was lowered for; empty: not stated
-    Dataflow dataflow = Dataflow::WeightStationary;  ///< of the arrays it was lowered for
+    Dataflow dataflow = Dataflow::WeightStationary;  ///< that arrays are set up for before it starts
     int cores = 1;                                   ///< of the chip it was lowered for
     std::int64_t compulsory_dram = 0;  ///< bytes: weights, inputs and outputs that live in DRAM, once
     std::vector<LayerInfo> layers;
@@ -168,6 +170,14 @@ struct Program {
     std::vector<MatrixPass> passes;       ///< Matrix
     std::vector<VectorWork> vector_work;  ///< Vector
 
+    /// Of a command of the matrix units, or of a drain of theirs.
+    Dataflow dataflow_of(const Command& c) const {
+        return layers[static_cast<std::size_t>(c.layer)].dataflow.value_or(dataflow);
+    }
+    /// Arrays are set up anew on the way.
+    bool mixes_dataflows() const {
+        return std::ranges::any_of(layers, [](const LayerInfo& layer) { return layer.dataflow.has_value(); });
+    }
     const Transfer& transfer(const Command& c) const { return transfers[c.work]; }
     const MatrixPass& pass(const Command& c) const { return passes[c.work]; }
     const VectorWork& vector(const Command& c) const { return vector_work[c.work]; }

@@ -41,10 +41,11 @@ private:
     void add_units(int core);
     void read_line(std::string_view text);
     void read_array(ProgramLine& line);
+    Dataflow read_dataflow(ProgramLine& line) const;
     void read_layer(ProgramLine& line);
     void read_command(ProgramLine& line, UnitIndex unit);
     void read_tokens(ProgramLine& line, Command& command);
-    Transfer read_transfer(ProgramLine& line, UnitIndex unit);
+    Transfer read_transfer(ProgramLine& line, UnitIndex unit, Dataflow dataflow);
     Region read_region(ProgramLine& line, const char* key, const char* stride_key,
                        const std::vector<Place>& allowed);
     static Lookup read_lookup(ProgramLine& line);
@@ -118,14 +119,20 @@ void Reader::read_array(ProgramLine& line) {
     if (array_) fail(line_, "a second 'array' line");
     if (!program_.layers.empty()) fail(line_, "the 'array' line belongs before the first layer");
     array_ = true;
-    program_.dataflow = static_cast<Dataflow>(line.choice("dataflow", {"ws", "os", "is"}));
-    if (program_.dataflow != spec_.mxu.dataflow)
-        line.fail("dataflow", fmt::format("this machine's arrays are {}", to_string(spec_.mxu.dataflow)));
+    program_.dataflow = read_dataflow(line);
     program_.cores = static_cast<int>(line.integer("cores", 1, kMostCores, 1));
     if (program_.cores != spec_.cores)
         line.fail(line.has("cores") ? "cores" : "dataflow",
                   fmt::format("the program is for {} core{}, and this machine has {} (core.count)",
                               program_.cores, program_.cores == 1 ? "" : "s", spec_.cores));
+}
+
+/// One that this machine's arrays take.
+Dataflow Reader::read_dataflow(ProgramLine& line) const {
+    const auto dataflow = static_cast<Dataflow>(line.choice("dataflow", {"ws", "os", "is"}));
+    if (!spec_.mxu.choose_dataflow && dataflow != spec_.mxu.dataflow)
+        line.fail("dataflow", fmt::format("this machine's arrays are {}", to_string(spec_.mxu.dataflow)));
+    return dataflow;
 }
 
 void Reader::read_layer(ProgramLine& line) {
@@ -137,6 +144,8 @@ void Reader::read_layer(ProgramLine& line) {
     layer.compulsory_dram = line.integer("compulsory_dram", 0, kAny);
     layer.dtype = static_cast<DType>(line.choice("dtype", dtype_names()));
     layer.second_dtype = read_second_dtype(line, layer.dtype);
+    if (line.has("dataflow")) layer.dataflow = read_dataflow(line);
+    if (layer.dataflow == program_.dataflow) layer.dataflow.reset();
     program_.layers.push_back(std::move(layer));
     layer_macs_.push_back(0);
 }
@@ -150,7 +159,8 @@ void Reader::read_command(ProgramLine& line, UnitIndex unit) {
     switch (unit_kind(unit)) {
         case UnitKind::Matrix:
             command.work = static_cast<std::uint32_t>(program_.passes.size());
-            program_.passes.push_back(passes_.read(line, unit, program_.streams));
+            program_.passes.push_back(
+                passes_.read(line, unit, program_.dataflow_of(command), program_.streams));
             check_rate(line, program_.layers[static_cast<std::size_t>(command.layer)],
                        program_.passes.back());
             layer_macs_[static_cast<std::size_t>(command.layer)] += program_.passes.back().macs().value();
@@ -162,7 +172,7 @@ void Reader::read_command(ProgramLine& line, UnitIndex unit) {
             break;
         default:
             command.work = static_cast<std::uint32_t>(program_.transfers.size());
-            program_.transfers.push_back(read_transfer(line, unit));
+            program_.transfers.push_back(read_transfer(line, unit, program_.dataflow_of(command)));
             break;
     }
     read_tokens(line, command);
@@ -206,7 +216,7 @@ std::pair<std::vector<Place>, std::vector<Place>> places_of(UnitKind kind) {
     }
 }
 
-Transfer Reader::read_transfer(ProgramLine& line, UnitIndex unit) {
+Transfer Reader::read_transfer(ProgramLine& line, UnitIndex unit, Dataflow dataflow) {
     const auto [sources, targets] = places_of(unit_kind(unit));
     Transfer transfer;
     transfer.from = read_region(line, "from", "from_stride", sources);
@@ -218,8 +228,11 @@ Transfer Reader::read_transfer(ProgramLine& line, UnitIndex unit) {
     if (line.has("lookup")) transfer.lookup = read_lookup(line);
     check_inside(line, "from", transfer.from, transfer.source_rows(), transfer.row_bytes);
     check_inside(line, "to", transfer.to, transfer.rows, transfer.row_bytes);
-    if (unit_kind(unit) == UnitKind::Weights && spec_.mxu.direct())
-        line.fail("to", "this machine has no weight FIFO");
+    if (unit_kind(unit) == UnitKind::Weights && spec_.mxu.direct(dataflow))
+        line.fail("to",
+                  spec_.mxu.direct(Dataflow::WeightStationary)
+                      ? "this machine has no weight FIFO"
+                      : fmt::format("{} arrays take no tiles out of the weight FIFO", to_string(dataflow)));
     if (unit_kind(unit) == UnitKind::Weights) passes_.tile_loaded(unit);
     return transfer;
 }
@@ -293,17 +306,6 @@ void Reader::check_macs() {
 
 Program parse_program(std::string_view text, const std::string& file, const SystolicSpec& spec) {
     return Reader(spec, file).read(text);
-}
-
-std::optional<Dataflow> dataflow_of_program(std::string_view text) {
-    for (const std::string_view text_line : split_list(text, '\n')) {
-        if (!text_line.starts_with("array ")) continue;
-        std::vector<Diagnostic> mistakes;
-        ProgramLine line(text_line, {}, mistakes);
-        const auto dataflow = static_cast<Dataflow>(line.choice("dataflow", {"ws", "os", "is"}));
-        return mistakes.empty() ? std::optional(dataflow) : std::nullopt;
-    }
-    return std::nullopt;
 }
 
 }  // namespace systole::systolic

@@ -2,7 +2,6 @@
 // Reads a device program that to_text() wrote, perhaps edited since, and checks that this machine can run it.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,8 +14,5 @@ namespace systole::systolic {
 /// lacks, addresses outside its memories, passes that do not fit its array, and layers whose commands do not
 /// add up to their MACs. Tokens that never come are not found here: the simulation then stands still.
 Program parse_program(std::string_view text, const std::string& file, const SystolicSpec& spec);
-
-/// What the program's 'array' line says of the arrays; nothing where it says nothing that can be read.
-std::optional<Dataflow> dataflow_of_program(std::string_view text);
 
 }  // namespace systole::systolic

@@ -47,9 +47,12 @@ struct MxuSpec {
     int count = 1;           ///< matrix units of a core that share one operator
     int rows = 1, cols = 1;  ///< PEs; mxu/dataflow.h says what lies along them
     Dataflow dataflow = Dataflow::WeightStationary;
-    bool choose_dataflow = false;  ///< arrays take each, and are set up for one before a program starts
-    bool shadow_register = true;   ///< a second register per PE: shift behind the running pass
-    int weight_fifo_tiles = 1;     ///< ws: weight tiles that wait before the array; 0: none can
+    /// Arrays take each dataflow: they are set up for one before a program starts (`dataflow` means nothing
+    /// until a program says which), and for others between its layers.
+    bool choose_dataflow = false;
+    Cycles dataflow_switch;       ///< from when an array has run dry until it takes another dataflow
+    bool shadow_register = true;  ///< a second register per PE: shift behind the running pass
+    int weight_fifo_tiles = 1;    ///< ws: weight tiles that wait before the array; 0: none can
     Space weight_source = Space::Scratchpad;  ///< where weights come from (TPU v1: DRAM)
     std::int64_t accumulator_rows = 1;        ///< rows of `cols` accumulators, per unit
     Cycles accumulator_latency;  ///< add-and-write of one row; bounds consecutive folds onto the same row
@@ -75,7 +78,9 @@ struct MxuSpec {
     /// Accumulator rows for each of two blocks: one drains while the next runs.
     std::int64_t accumulator_room() const { return std::max<std::int64_t>(1, accumulator_rows / 2); }
     /// Both operands come straight out of the scratchpad through the edges of the array: no weight FIFO.
-    bool direct() const { return dataflow != Dataflow::WeightStationary || weight_fifo_tiles == 0; }
+    bool direct() const { return direct(dataflow); }
+    /// The same while arrays are set up for that dataflow.
+    bool direct(Dataflow now) const { return now != Dataflow::WeightStationary || weight_fifo_tiles == 0; }
 };
 
 struct VectorSpec {
@@ -87,7 +92,7 @@ struct VectorSpec {
         1;  ///< rows of results taken from one matrix unit's accumulators
     /// Lane-cycles per element, by what is done.
     struct Cost {
-        int simple = 1;          ///< add, sub, mul, max, relu, relu6, convert
+        int simple = 1;  ///< add, sub, mul, max, min, compare, select, relu, clip and the like, convert
         int transcendental = 1;  ///< exp, sigmoid, tanh, gelu, silu: each
         int reduce = 1;          ///< one element of a sum or maximum along a row
         int mac = 1;             ///< a multiply-accumulate (depthwise convolution, pooling by average)
@@ -153,7 +158,8 @@ struct SystolicSpec {
                 .shadow_register = mxu.shadow_register,
                 .result_shift = !faults.os_without_shift_out,
                 .accumulator_latency = mxu.accumulator_latency,
-                .accumulator_rows = mxu.accumulator_rows};
+                .accumulator_rows = mxu.accumulator_rows,
+                .dataflow_switch = mxu.dataflow_switch};
     }
     /// Matrix units of all cores.
     int mxus() const { return cores * mxu.count; }

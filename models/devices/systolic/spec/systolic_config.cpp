@@ -35,12 +35,22 @@ MxuSpec read_mxu(Section mxu) {
     spec.count = small(mxu, "count", "matrix units of a core that share one operator", {1, kMostMxus});
     spec.rows = small(mxu, "rows", "PE rows of one array: K runs along them (os: M)", {1, kMaxArray});
     spec.cols = small(mxu, "cols", "PE columns of one array: N runs along them (is: M)", {1, kMaxArray});
-    const std::size_t dataflow = mxu.choice("dataflow",
-                                            "what stays in the PEs: ws = weights, os = outputs, is = inputs; "
-                                            "auto: whichever runs the network fastest",
-                                            {"ws", "os", "is", "auto"}, 0);
+    const std::size_t dataflow =
+        mxu.choice("dataflow",
+                   "what stays in the PEs: ws = weights, os = outputs, is = inputs; "
+                   "auto: arrays take each, and the network runs in whichever is fastest, "
+                   "or each layer in one of its own",
+                   {"ws", "os", "is", "auto"}, 0);
     spec.choose_dataflow = dataflow == 3;
     if (!spec.choose_dataflow) spec.dataflow = static_cast<Dataflow>(dataflow);
+    // A bit in every PE, set by a wave from the corner (mxu/README.md).
+    const std::int64_t wave = std::int64_t{spec.rows} + spec.cols - 1;
+    spec.dataflow_switch = Cycles(
+        mxu.count("dataflow_switch",
+                  "dataflow: auto: cycles from when an array has run dry until it takes another dataflow; "
+                  "assumed if not said: rows + cols - 1, a bit of every PE that a wave sets; 0 where "
+                  "it travels with the operands, ten times that through a chain along each row",
+                  {0, 1'000'000}, wave));
     spec.shadow_register =
         mxu.flag("shadow_register", "a second register per PE: tiles (os: results) shift while passes run");
     spec.weight_fifo_tiles =

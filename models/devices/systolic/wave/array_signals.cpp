@@ -70,21 +70,22 @@ constexpr Register kReal{"real",
 
 class Array {
 public:
-    Array(const std::string& path, const SystolicSpec& spec, const MatrixUnit* unit, SignalSink& sink)
+    Array(const std::string& path, const SystolicSpec& spec, const Program& program, const MatrixUnit* unit,
+          SignalSink& sink)
         : path_(path),
           mxu_(spec.mxu),
-          results_shift_(!spec.faults.os_without_shift_out),
+          shadow_(spec.mxu.shadow_register && (program.mixes_dataflows() || !outputs_stay(program.dataflow))),
+          result_(!spec.faults.os_without_shift_out &&
+                  (program.mixes_dataflows() || outputs_stay(program.dataflow))),
           unit_(unit),
           sink_(sink) {}
 
     void add_edges() {
-        const Register& down = !outputs_stay() && mxu_.shadow_register ? kShadow : kStationary;
         for (int row = 0; row < mxu_.rows; ++row)
             add("left.row", row, kMoving, row, 0, "operand that enters this row in this cycle");
         for (int row = 0; row < mxu_.rows; ++row)
             add("left.valid", row, kValid, row, 0, "it belongs to a vector");
-        for (int col = 0; col < mxu_.cols; ++col)
-            add("top.col", col, down, 0, col, "operand that has entered this column from above");
+        for (int col = 0; col < mxu_.cols; ++col) add_way_in(col);
         for (int col = 0; col < mxu_.cols; ++col)
             add_way_out("bottom.col", col,
                         {Form::Signed, 32, WaveTint::Sum, "sum that leaves this column in this cycle"},
@@ -121,13 +122,29 @@ public:
     }
 
 private:
-    bool outputs_stay() const { return mxu_.dataflow == Dataflow::OutputStationary; }
+    static bool outputs_stay(Dataflow dataflow) { return dataflow == Dataflow::OutputStationary; }
+    /// Those of all dataflows that the program uses; what one lacks reads as zero meanwhile.
     std::vector<const Register*> registers() const {
-        if (outputs_stay() && results_shift_)
-            return {&kMoving, &kStationary, &kSum, &kResult, &kValid, &kReal};
-        if (!outputs_stay() && mxu_.shadow_register)
-            return {&kMoving, &kStationary, &kShadow, &kSum, &kValid, &kReal};
-        return {&kMoving, &kStationary, &kSum, &kValid, &kReal};
+        std::vector<const Register*> all{&kMoving, &kStationary};
+        if (shadow_) all.push_back(&kShadow);
+        all.push_back(&kSum);
+        if (result_) all.push_back(&kResult);
+        all.insert(all.end(), {&kValid, &kReal});
+        return all;
+    }
+    /// What comes from above goes into the shadow register, where tiles have one, or falls.
+    void add_way_in(int col) {
+        sink_.add({fmt::format("{}.top.col_{}", path_, col),
+                   Form::Signed,
+                   8,
+                   WaveTint::Stationary,
+                   "operand that has entered this column from above",
+                   nullptr,
+                   {}},
+                  [shadow = shadow_, unit = unit_, col]() -> std::int64_t {
+                      const Pe pe = unit->grid().pe(0, col);
+                      return shadow && !outputs_stay(unit->set_up_for()) ? pe.shadow : pe.stationary;
+                  });
     }
 
     /// How a signal reads in the waveform.
@@ -161,7 +178,7 @@ private:
 
     const std::string& path_;
     const MxuSpec& mxu_;
-    const bool results_shift_;  // os
+    const bool shadow_, result_;  // PEs have these registers
     const MatrixUnit* unit_;
     SignalSink& sink_;
 };
@@ -175,7 +192,8 @@ std::vector<bool> used_accumulator_rows(const SystolicSpec& spec, const Program&
         const MatrixPass& pass = program.pass(command);
         const MacRate rate = spec.mxu.rate_of(pass.dtype, pass.second_dtype).value();
         const auto first = static_cast<std::size_t>(pass.accumulator_row);
-        const auto rows = static_cast<std::size_t>(shape_of(spec.mxu.dataflow, rate, pass).accumulator_rows);
+        const auto rows =
+            static_cast<std::size_t>(shape_of(program.dataflow_of(command), rate, pass).accumulator_rows);
         if (used.size() < first + rows) used.resize(first + rows);
         std::fill_n(used.begin() + pass.accumulator_row, rows, true);
     }
@@ -184,7 +202,7 @@ std::vector<bool> used_accumulator_rows(const SystolicSpec& spec, const Program&
 
 void add_array_signals(const std::string& path, const SystolicSpec& spec, const Program& program,
                        UnitIndex mxu, const MatrixUnit* unit, SignalSink& sink) {
-    Array array(path, spec, unit, sink);
+    Array array(path, spec, program, unit, sink);
     array.add_edges();
     array.add_pes();
     array.add_accumulators(used_accumulator_rows(spec, program, mxu));

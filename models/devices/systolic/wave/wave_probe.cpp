@@ -90,7 +90,9 @@ void WaveProbe::add_transfer_unit(const TransferUnit& unit, SignalSink& sink) {
 void WaveProbe::add_matrix_unit(const MatrixUnit& unit, UnitIndex index, SignalSink& sink) {
     const std::string path = unit.name();
     add_level(path + ".queue", "passes that wait", sink, [&unit] { return unit.queue.size(); });
-    if (!spec_.mxu.direct())
+    const Program& program = machine_.record.program();
+    const bool sometimes = program.mixes_dataflows() && !spec_.mxu.direct(Dataflow::WeightStationary);
+    if (!spec_.mxu.direct(program.dataflow) || sometimes)
         add_level(path + ".fifo", "tiles that wait to be shifted in", sink,
                   [&unit] { return unit.tiles_waiting(); });
     add_level(path + ".passes", "passes between their start and their last sum", sink,
@@ -102,7 +104,7 @@ void WaveProbe::add_matrix_unit(const MatrixUnit& unit, UnitIndex index, SignalS
         return pass ? std::int64_t{*pass} : kNoWaveValue;
     });
     add_transfer_unit(unit.weights, sink);
-    add_array_signals(path, spec_, machine_.record.program(), index, &unit, sink);
+    add_array_signals(path, spec_, program, index, &unit, sink);
 }
 
 void WaveProbe::record(WaveRecorder& wave) {

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The specification of a device, presets and memories being the shipped ones.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "models/devices/systolic/spec/spec.h"
+#include "sim/config/config.h"
+#include "sim/config/yaml.h"
+
+namespace systole::test {
+
+/// Throws UserError as `systole show device` would refuse it.
+inline systolic::SystolicSpec spec_of_document(const config::YamlNode& document) {
+    const auto presets = [](const std::string& name, const SourceMark& where) {
+        for (const char* const shelf : {"configs/devices/", "configs/memory/"})
+            if (std::filesystem::exists(shelf + name + ".yaml"))
+                return config::load_yaml(shelf + name + ".yaml");
+        throw UserError(where, "there is no preset '" + name + "'");
+    };
+    config::Config config = config::Config::from_document(document, presets);
+    config.root().text("kind", "device kind");
+    systolic::SystolicSpec spec = systolic::read_systolic_spec(config, "device");
+    config.finish();
+    return spec;
+}
+
+}  // namespace systole::test
