@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
+#include "sim/account/serving_rates.h"
 #include "sim/account/writers.h"
 
 namespace systole {
@@ -170,9 +171,32 @@ Json choices(const std::vector<ChosenSetting>& choices) {
     return list;
 }
 
+/// Null unless the trace is a step of a language model.
+Json serving(const DeviceResult& result) {
+    if (!result.serving) return nullptr;
+    using Phase = ServingStep::Phase;
+    const ServingStep& step = *result.serving;
+    const Ticks time = result.total.time();
+    const ServingRates rates = serving_rates(step, time);
+    Json json = {{"phase", to_string(step.phase)},
+                 {"batch", step.batch},
+                 {"context", step.context},
+                 {"new_tokens", step.new_tokens},
+                 {"tensor_parallel", step.tensor_parallel},
+                 {"data_parallel", step.data_parallel},
+                 {"time_to_first_token_ns", nullptr},
+                 {"time_per_output_token_ns", nullptr},
+                 {"tokens_per_s", rates.tokens_per_s},
+                 {"tokens_per_s_per_chip", rates.tokens_per_s_per_chip}};
+    if (step.phase == Phase::Prefill) json["time_to_first_token_ns"] = nanoseconds(time);
+    if (step.phase == Phase::Decode) json["time_per_output_token_ns"] = rates.token_seconds * 1e9;
+    return json;
+}
+
 Json device(const DeviceResult& result) {
     return {{"device", result.device},
             {"trace", result.trace},
+            {"serving", serving(result)},
             {"protocol", protocol(result.protocol)},
             {"clock_hz", result.clock.value()},
             {"peak_macs_per_cycle", per_cycle(result.peaks.macs)},

@@ -13,6 +13,7 @@
 #include "sim/account/classes.h"
 #include "sim/account/energy_ledger.h"
 #include "sim/account/roofline.h"
+#include "sim/base/serving.h"
 #include "sim/base/units.h"
 
 namespace systole {
@@ -106,7 +107,8 @@ struct DeviceResult {
     EnergyLedger energy;                ///< as far as the preset gives figures: memory only, today
     std::vector<TensorPlace> tensors;
     std::vector<ChosenSetting> choices;
-    std::string effective_config;  ///< YAML
+    std::string effective_config;             ///< YAML
+    std::optional<ServingStep> serving = {};  ///< which step of a language model the trace is
 };
 
 /// By class, longest first (of equals, the first class); classes without time are left out.

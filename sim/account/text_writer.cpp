@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "sim/account/serving_rates.h"
 #include "sim/account/writers.h"
 #include "sim/base/text.h"
 
@@ -94,6 +95,7 @@ std::string to_text(const DeviceResult& result) {
     table.rule();
     table.row(cells(result.total, "total", classes));
     return header_line(result) + "\n\n" + table.str() + '\n' + footer(result, classes) +
+           (result.serving ? serving_sentence(*result.serving, result.total.time()) + '\n' : "") +
            (result.choices.empty() ? "" : choices_sentence(result) + '\n') + critical_path_sentence(result) +
            '\n' + roofline_sentence(result) + '\n' + ceilings_sentence(result) + '\n' +
            (result.memory_bus.empty() ? "" : memory_bus_sentence(result) + '\n') +

@@ -49,12 +49,41 @@ TEST_CASE("a class that shows in the total only has its column") {
     CHECK(to_text(result).find("in every row: onchip, dep, launch.") != std::string::npos);
 }
 
+TEST_CASE("a step of a language model is told in tokens") {
+    DeviceResult result = test::sample_result();
+    CHECK(Json::parse(to_json({result}))["devices"][0]["serving"].is_null());
+    const double seconds = static_cast<double>(result.total.time().value()) * 1e-12;
+    using Phase = ServingStep::Phase;
+    result.serving = ServingStep{Phase::Decode, 16, 4096, 2, 4, 1};
+    Json serving = Json::parse(to_json({result}))["devices"][0]["serving"];
+    CHECK(keys(serving) == std::vector<std::string>{"phase", "batch", "context", "new_tokens",
+                                                    "tensor_parallel", "data_parallel",
+                                                    "time_to_first_token_ns", "time_per_output_token_ns",
+                                                    "tokens_per_s", "tokens_per_s_per_chip"});
+    CHECK(serving["phase"] == "decode");
+    CHECK(serving["time_to_first_token_ns"].is_null());
+    CHECK(serving["time_per_output_token_ns"].get<double>() == Approx(seconds / 2 * 1e9));
+    CHECK(serving["tokens_per_s"].get<double>() == Approx(32 / seconds));
+    CHECK(serving["tokens_per_s_per_chip"].get<double>() == Approx(8 / seconds));
+    CHECK_THAT(to_text(result),
+               Catch::Contains("Decode of 16 sequences, 4,096 tokens each with the new one, on 4 chips: "));
+    result.serving = ServingStep{Phase::Train, 2, 100, 1, 4, 8};
+    serving = Json::parse(to_json({result}))["devices"][0]["serving"];
+    CHECK(serving["tokens_per_s"].get<double>() == Approx(1600 / seconds));
+    CHECK(serving["tokens_per_s_per_chip"].get<double>() == Approx(50 / seconds));
+    CHECK_THAT(to_text(result), Catch::Contains("Training on 16 x 100 tokens on 32 chips: "));
+    result.serving = ServingStep{Phase::Prefill, 2, 100, 1, 1, 1};
+    serving = Json::parse(to_json({result}))["devices"][0]["serving"];
+    CHECK(serving["time_to_first_token_ns"].get<double>() == Approx(seconds * 1e9));
+    CHECK(serving["tokens_per_s"].get<double>() == Approx(200 / seconds));
+}
+
 TEST_CASE("the json of a result has the keys of the formats, in their order") {
     const Json json = Json::parse(to_json({test::sample_result(), test::sample_result()}));
     CHECK(keys(json) == std::vector<std::string>{"schema", "program", "devices"});
     REQUIRE(json["devices"].size() == 2);
     const Json& device = json["devices"][0];
-    CHECK(keys(device) == std::vector<std::string>{"device", "trace", "protocol", "clock_hz",
+    CHECK(keys(device) == std::vector<std::string>{"device", "trace", "serving", "protocol", "clock_hz",
                                                    "peak_macs_per_cycle", "ceilings", "total",
                                                    "critical_path", "layers", "tensors", "choices", "stats",
                                                    "memory_bus", "energy", "config"});
