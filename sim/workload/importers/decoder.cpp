@@ -3,74 +3,113 @@
 
 #include <fmt/format.h>
 
-#include "sim/workload/importers/trace_writer.h"
+#include "sim/workload/importers/decoder_parts.h"
 
 namespace systole {
 namespace {
 
-const char* bias(bool there) {
-    return there ? ", bias: true" : "";
-}
-
-std::string params(const Decoder& d) {
+/// Parameters of the trace: those of the model that it has.
+std::string params(const Decoder& d, const DecoderStep& step) {
     std::string text =
-        fmt::format("batch: 1, q_len: 1, kv_len: {}, layers: {}, hidden: {}, heads: {}, kv_heads: {}, ",
-                    d.context, d.layers, d.hidden, d.heads, d.kv_heads);
-    if (d.head_dim * d.heads != d.hidden) text += fmt::format("head_dim: {}, ", d.head_dim);
-    return text + fmt::format("ffn: {}, vocabulary: {}, dtype: bf16", d.ffn, d.vocabulary);
+        step.numbers + fmt::format(", layers: {}, hidden: {}, heads: {}, ", d.layers, d.hidden, d.heads);
+    if (!d.latents) text += fmt::format("kv_heads: {}, ", d.kv_heads);
+    if (!d.latents && d.head_dim * d.heads != d.hidden) text += fmt::format("head_dim: {}, ", d.head_dim);
+    if (d.latents)
+        text += fmt::format("latent: {}, plain: {}, turned: {}, value: {}, ", d.latents->rank,
+                            d.latents->plain, d.latents->turned, d.latents->value);
+    if (!d.experts || d.experts->dense_layers > 0) text += fmt::format("ffn: {}, ", d.ffn);
+    if (const auto& e = d.experts) {
+        text += fmt::format(
+            "expert_ffn: {}, experts: {}, chosen: {}, pairs: \"{}\", met: \"{}\", rows_each: "
+            "\"ceil_div(pairs, "
+            "met)\", ",
+            e->ffn, e->count, e->chosen, step.pairs, step.met);
+    }
+    return text + fmt::format("vocabulary: {}, dtype: bf16", d.vocabulary);
 }
 
-/// Queries or keys of the layer: `what`, then by head, then turned by their positions.
-void write_turned(TraceBlock& block, const Decoder& d, const std::string& what, const std::string& heads,
-                  const std::string& width, const std::string& head_dim) {
-    block.layer(what, fmt::format("op: matmul, in: attention_norm, n: {}{}", width, bias(d.qkv_bias)));
-    block.layer(what + "_heads", fmt::format("op: reshape, shape: [batch, q_len, {}, {}]", heads, head_dim));
-    if (d.head_norms) block.layer(what + "_norm", "op: norm, kind: rms");
-    block.layer(what + "_turned", "op: rotary, axis: 1");
+/// The norm behind a half of the layer, where there is one. Answers what is added to the stream.
+std::string write_post_norm(TraceBlock& block, const Decoder& d, const std::string& half,
+                            const std::string& made) {
+    if (!d.post_norms) return made;
+    block.layer(half + "_post_norm", fmt::format("op: norm, kind: {}, in: {}", d.norm(), made));
+    return half + "_post_norm";
 }
 
-void write_attention(TraceBlock& block, const Decoder& d) {
-    const bool plain = d.head_dim * d.heads == d.hidden;
-    const std::string head_dim = plain ? "hidden / heads" : "head_dim";
-    const std::string all = plain ? "hidden" : "head_dim * heads", shared = head_dim + " * kv_heads";
-    block.layer("attention_norm", "op: norm, kind: rms, in: block_in");
-    write_turned(block, d, "query", "heads", all, head_dim);
-    write_turned(block, d, "key", "kv_heads", shared, head_dim);
-    block.layer("keys", "op: kv_cache, heads: kv_heads, length: kv_len");
-    block.layer("value", fmt::format("op: matmul, in: attention_norm, n: {}{}", shared, bias(d.qkv_bias)));
-    block.layer("values", "op: kv_cache, heads: kv_heads, length: kv_len");
-    block.layer(
-        "context_heads",
-        "op: attention, in: [query_turned, keys, values], heads: heads, kv_heads: kv_heads, causal: true");
-    block.layer("context", fmt::format("op: reshape, shape: [batch, q_len, {}]", all));
-    block.layer("projection", fmt::format("op: matmul, n: hidden{}", bias(d.projection_bias)));
-    block.layer("attention", "op: elementwise, kind: add, in: [projection, block_in]");
+void write_layer(TraceBlock block, const Decoder& d, const DecoderStep& step, bool sparse) {
+    block.layer("attention_norm", fmt::format("op: norm, kind: {}, in: block_in", d.norm()));
+    const std::string heads = d.latents ? write_latent_heads(block, d, step) : write_heads(block, d, step);
+    block.layer("attention", fmt::format("op: elementwise, kind: add, in: [{}, block_in]",
+                                         write_post_norm(block, d, "attention", heads)));
+    block.layer("feed_forward_norm", fmt::format("op: norm, kind: {}", d.norm()));
+    const std::string made = sparse ? write_experts(block, d, step) : write_feed_forward(block, d, step);
+    block.layer("out", fmt::format("op: elementwise, kind: add, in: [{}, attention]",
+                                   write_post_norm(block, d, "feed_forward", made)));
 }
 
-void write_feed_forward(TraceBlock& block, const Decoder& d) {
-    block.layer("feed_forward_norm", "op: norm, kind: rms");
-    block.layer("gate", fmt::format("op: matmul, in: feed_forward_norm, n: ffn, activation: {}{}",
-                                    d.activation, bias(d.ffn_bias)));
-    block.layer("up", fmt::format("op: matmul, in: feed_forward_norm, n: ffn{}", bias(d.ffn_bias)));
-    block.layer("gated", "op: elementwise, kind: mul, in: [gate, up]");
-    block.layer("down", fmt::format("op: matmul, n: hidden{}", bias(d.ffn_bias)));
-    block.layer("out", "op: elementwise, kind: add, in: [down, attention]");
+/// Rows of the tokens, and of their positions where the model has a table of them.
+void write_embedding(TraceWriter& trace, const Decoder& d, const DecoderStep& step) {
+    const bool table = d.positions > 0;
+    trace.input("tokens", {"batch", "q_len"}, "int32");
+    if (table) trace.input("positions", {"batch", "q_len"}, "int32");
+    trace.layer(table ? "token_embedding" : "embedding",
+                "op: embedding, in: tokens, vocabulary: vocabulary, width: hidden, dtype: dtype");
+    if (step.chips > 1)
+        trace.layer("embedding_sum", fmt::format("op: collective, kind: all_reduce, chips: {}", step.chips));
+    if (!table) return;
+    trace.layer("position_embedding",
+                fmt::format("op: embedding, in: positions, vocabulary: {}, width: hidden, dtype: dtype",
+                            d.positions));
+    trace.layer("embedding", fmt::format("op: elementwise, kind: add, in: [{}, position_embedding]",
+                                         step.chips > 1 ? "embedding_sum" : "token_embedding"));
 }
 
 }  // namespace
 
-std::string decoder_trace(const Decoder& d) {
-    TraceWriter trace(d.name, d.about, params(d));
-    trace.input("tokens", {"batch", "q_len"}, "int32");
-    trace.layer("embedding",
-                "op: embedding, in: tokens, vocabulary: vocabulary, width: hidden, dtype: dtype");
-    TraceBlock block = trace.repeat("decoder", "layers");
-    write_attention(block, d);
-    write_feed_forward(block, d);
+const char* bias_key(bool there) {
+    return there ? ", bias: true" : "";
+}
+
+std::string write_sum(TraceBlock& block, const DecoderStep& step, const std::string& of) {
+    if (step.chips == 1) return of;
+    block.layer(of + "_sum",
+                fmt::format("op: collective, in: {}, kind: all_reduce, chips: {}", of, step.chips));
+    return of + "_sum";
+}
+
+std::string write_feed_forward(TraceBlock& block, const Decoder& d, const DecoderStep& step) {
+    const std::string more = bias_key(d.ffn_bias) + step.weights;
+    const char* const first = d.gated ? "gate" : "up";
+    block.layer(first, fmt::format("op: matmul, in: feed_forward_norm, n: ffn, activation: {}{}",
+                                   d.activation, more));
+    if (d.gated) {
+        block.layer("up", fmt::format("op: matmul, in: feed_forward_norm, n: ffn{}", more));
+        block.layer("gated", "op: elementwise, kind: mul, in: [gate, up]");
+    }
+    block.layer("down", fmt::format("op: matmul, n: hidden{}", more));
+    return write_sum(block, step, "down");
+}
+
+DecoderStep usual_step(const Decoder& decoder) {
+    DecoderStep step;
+    step.numbers = fmt::format("batch: 1, q_len: 1, kv_len: {}", decoder.context);
+    return step;
+}
+
+std::string decoder_trace(const Decoder& d, const DecoderStep& step) {
+    TraceWriter trace(d.name, d.about, params(d, step), step.serving);
+    write_embedding(trace, d, step);
+    const std::int64_t sparse = d.sparse_layers();
+    if (sparse > 0 && sparse < d.layers)
+        write_layer(trace.repeat("dense_decoder", fmt::format("{}", d.layers - sparse)), d, step, false);
+    const std::string turns = sparse > 0 && sparse < d.layers ? fmt::format("{}", sparse) : "layers";
+    write_layer(trace.repeat("decoder", turns), d, step, sparse > 0);
     trace.layer("last_token", "op: slice, in: decoder, axis: 1, begin: q_len - 1, size: 1");
-    trace.layer("final_norm", "op: norm, kind: rms");
+    trace.layer("final_norm", fmt::format("op: norm, kind: {}", d.norm()));
     trace.layer("head", "op: matmul, n: vocabulary");
-    trace.output("head");
+    if (step.chips > 1)
+        trace.layer("scores", fmt::format("op: collective, kind: all_gather, chips: {}", step.chips));
+    trace.output(step.chips > 1 ? "scores" : "head");
     return trace.str();
 }
 

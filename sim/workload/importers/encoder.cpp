@@ -79,30 +79,37 @@ std::string words_trace(const Encoder& e, const Words& words) {
     write_embedding(trace, words);
     if (words.post_norm) trace.layer("embedding_norm", "op: norm, kind: layer");
     write_layer(trace.repeat(words.block, "layers"), e, "seq", words.post_norm);
-    if (!words.post_norm)
-        trace.layer("final_norm", fmt::format("op: norm, kind: layer, in: {}", words.block));
-    trace.output(words.post_norm ? words.block : "final_norm");
+    if (!words.post_norm) {
+        trace.layer("last_token",
+                    fmt::format("op: slice, in: {}, axis: 1, begin: seq - 1, size: 1", words.block));
+        trace.layer("final_norm", "op: norm, kind: layer");
+        trace.layer("head", fmt::format("op: matmul, n: {}", words.tables.front().rows));
+    }
+    trace.output(words.post_norm ? words.block : "head");
     return trace.str();
 }
 
 std::string patches_trace(const Encoder& e, const Patches& p) {
-    const std::int64_t side = p.image / p.patch, tokens = side * side;
+    const std::int64_t side = p.image / p.patch, patches = side * side, tokens = patches + 1;
     TraceWriter trace(e.name, e.about, params(e, ""));
     const auto text = [](std::int64_t value) { return fmt::format("{}", value); };
     trace.input("image", {"batch", text(p.image), text(p.image), text(p.channels)}, "dtype");
+    trace.input("class_number", {"batch", "1"}, "int32");
     trace.input("positions", {"batch", text(tokens)}, "int32");
     trace.layer(
         "patch_map",
         fmt::format("op: conv2d, in: image, filters: hidden, kernel: {0}, stride: {0}, bias: true", p.patch));
-    trace.layer("patches", fmt::format("op: reshape, shape: [batch, {}, hidden]", tokens));
+    trace.layer("patches", fmt::format("op: reshape, shape: [batch, {}, hidden]", patches));
+    trace.layer("class_token", "op: embedding, in: class_number, vocabulary: 1, width: hidden, dtype: dtype");
+    trace.layer("tokens", "op: concat, in: [class_token, patches], axis: 1");
     trace.layer(
         "position_embedding",
         fmt::format("op: embedding, in: positions, vocabulary: {}, width: hidden, dtype: dtype", tokens));
-    trace.layer("embedding", "op: elementwise, kind: add, in: [patches, position_embedding]");
+    trace.layer("embedding", "op: elementwise, kind: add, in: [tokens, position_embedding]");
     write_layer(trace.repeat("encoder", "layers"), e, text(tokens), false);
-    trace.layer("final_norm", "op: norm, kind: layer, in: encoder");
-    trace.layer("token_map", fmt::format("op: reshape, shape: [batch, {0}, {0}, hidden]", side));
-    trace.layer("mean_token", "op: pool, kind: average, global: true");
+    trace.layer("class_state", "op: slice, in: encoder, axis: 1, size: 1");
+    trace.layer("final_norm", "op: norm, kind: layer");
+    trace.layer("class_row", "op: reshape, shape: [batch, hidden]");
     trace.layer("classes", fmt::format("op: matmul, n: {}, bias: true", p.classes));
     trace.output("classes");
     return trace.str();

@@ -26,11 +26,11 @@ struct Words {
     };
     std::vector<Table> tables;
     std::int64_t sequence = 128;  ///< tokens, where nobody says so
-    bool post_norm = false;       ///< norms behind each half of a layer; otherwise before, and one at the end
-    std::string block;            ///< "encoder" or "decoder"
+    bool post_norm = false;  ///< norms behind each half of a layer; otherwise before, and one before a head
+    std::string block;       ///< "encoder" or "decoder"
 };
 
-/// Square images cut into square patches; all tokens are averaged for the classifier.
+/// Square images cut into square patches, with a class token in front of them, which the classifier reads.
 struct Patches {
     std::int64_t image = 224, patch = 16, channels = 3, classes = 1000;
 };

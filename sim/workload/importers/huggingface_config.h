@@ -4,12 +4,16 @@
 // modeling_*.py what is computed.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 #include "sim/workload/importers/imported.h"
 
 namespace systole {
+
+/// Bytes that a config.json may have: what is read of it takes some thirty times as much memory.
+constexpr std::size_t kLargestConfig = std::size_t{4} << 20;
 
 /// Decoders (gemma, llama, mistral, qwen2, qwen3): one step of `q_len` new tokens of each of `batch`
 /// sequences, behind which `kv_len` are in the cache (parameters of the trace; 1, 1, and what the model has

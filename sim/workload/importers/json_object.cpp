@@ -77,6 +77,16 @@ bool JsonObject::states(const char* key) const {
     return root_->contains(key);
 }
 
+bool JsonObject::empty(const char* key) const {
+    if (!has(key)) return true;
+    const Json& value = (*root_)[key];
+    return value.is_structured() ? value.empty() : value == false;
+}
+
+std::int64_t JsonObject::whole(const char* key, std::int64_t fallback) {
+    return has(key) && (*root_)[key] == 0 ? 0 : extent(key, fallback);
+}
+
 std::int64_t JsonObject::extent(const char* key, std::optional<std::int64_t> fallback) {
     if (!has(key)) {
         if (!fallback) mistakes_.add({file_, 1, 1}, fmt::format("'{}' is missing", key));

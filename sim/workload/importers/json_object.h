@@ -27,8 +27,12 @@ public:
     bool has(const char* key) const;
     /// Whether the key is there, null or not.
     bool states(const char* key) const;
+    /// Whether the key is missing, null, false, or a list or an object without entries.
+    bool empty(const char* key) const;
     /// A whole number in [1, 2^31 - 1]. Without a fallback a missing one is a mistake.
     std::int64_t extent(const char* key, std::optional<std::int64_t> fallback = {});
+    /// The same from 0 on.
+    std::int64_t whole(const char* key, std::int64_t fallback);
     /// How many keys an object has; `fallback` if it is not there, a mistake if it is no object or empty.
     std::int64_t entries(const char* key, std::int64_t fallback);
     bool flag(const char* key, bool fallback);

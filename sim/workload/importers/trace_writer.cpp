@@ -38,10 +38,11 @@ void TraceBlock::layer(std::string_view name, std::string_view keys) {
 }
 
 TraceWriter::TraceWriter(std::string_view name, const std::vector<std::string>& about,
-                         std::string_view params) {
+                         std::string_view params, std::string_view serving) {
     for (const std::string& line : about) head_ += fmt::format("# {}\n", line);
     head_ += fmt::format("trace: {}\n", trace_name(name));
     if (!params.empty()) head_ += fmt::format("params: {{{}}}\n", params);
+    if (!serving.empty()) head_ += fmt::format("serving: {{{}}}\n", serving);
 }
 
 std::string TraceWriter::name(std::string_view wanted) {
@@ -70,8 +71,9 @@ void TraceWriter::layer(std::string_view name, std::string_view keys) {
     ++count_;
 }
 
-TraceBlock TraceWriter::repeat(std::string_view name, std::string_view turns) {
-    layers_ += fmt::format("  - name: {}\n    repeat: {}\n    layers:\n", name, turns);
+TraceBlock TraceWriter::repeat(std::string_view name, std::string_view turns, std::string_view index) {
+    const std::string counted = index.empty() ? "" : fmt::format("    index: {}\n", index);
+    layers_ += fmt::format("  - name: {}\n    repeat: {}\n{}    layers:\n", name, turns, counted);
     ++count_;
     return TraceBlock(layers_);
 }

@@ -24,7 +24,9 @@ private:
 class TraceWriter {
 public:
     /// `about`: lines of a comment, without their '#'. `params`: "batch: 1, dtype: bf16", or empty.
-    TraceWriter(std::string_view name, const std::vector<std::string>& about, std::string_view params);
+    /// `serving`: which step of a language model it is, "phase: decode, batch: 1, context: 8192", or empty.
+    TraceWriter(std::string_view name, const std::vector<std::string>& about, std::string_view params,
+                std::string_view serving = "");
 
     /// The nearest name that a trace may have and that this one does not have yet: letters, digits and '_'.
     std::string name(std::string_view wanted);
@@ -32,9 +34,9 @@ public:
     void input(std::string_view name, const std::vector<std::string>& shape, std::string_view dtype);
     /// `keys`: "op: matmul, in: x, n: 10".
     void layer(std::string_view name, std::string_view keys);
-    /// A block of `turns` (an expression) turns; its layers come next. Use it before anything else is
-    /// written.
-    TraceBlock repeat(std::string_view name, std::string_view turns);
+    /// A block of `turns` (an expression) turns, which `index` counts if it is not empty; its layers come
+    /// next. Use it before anything else is written.
+    TraceBlock repeat(std::string_view name, std::string_view turns, std::string_view index = "");
     void output(std::string_view name) { outputs_.emplace_back(name); }
     std::size_t layers() const { return count_; }
 

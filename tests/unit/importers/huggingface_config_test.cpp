@@ -107,12 +107,13 @@ TEST_CASE("encoders have the parameters that are published") {
          "\"vocab_size\": 30522",
          335'141'888 - 1'049'600},
         // gpt2-xl, which counts the table once
-        {"gpt2", "\"n_embd\": 1600, \"n_layer\": 48, \"n_head\": 25, \"vocab_size\": 50257", 1'557'611'200},
-        // vit-large-patch16-224 less a class token and its position
+        {"gpt2", "\"n_embd\": 1600, \"n_layer\": 48, \"n_head\": 25, \"vocab_size\": 50257",
+         1'557'611'200 + 50257 * 1600},
+        // vit-large-patch16-224
         {"vit",
          "\"hidden_size\": 1024, \"num_hidden_layers\": 24, \"num_attention_heads\": 16, "
          "\"intermediate_size\": 4096, \"num_labels\": 1000",
-         304'326'632 - 2 * 1024},
+         304'326'632},
     }));
     INFO(type);
     CHECK(parameters(graph_of(imported(model(type, sizes)).trace)) == published);
@@ -189,7 +190,7 @@ TEST_CASE("configurations that cannot be read are refused with each reason") {
                "classes")
             .shape == Shape{1, 2});
     CHECK(tensor(graph_of(imported(model("vit", small)).trace), "encoder.0.expand").shape ==
-          Shape{1, 196, 96});
+          Shape{1, 197, 96});
     CHECK(tensor(graph_of(imported(model("vit", small + ", \"num_labels\": 7")).trace), "classes").shape ==
           Shape{1, 7});
     const std::string without =
@@ -200,7 +201,7 @@ TEST_CASE("configurations that cannot be read are refused with each reason") {
                Catch::Contains("'head_dim' is missing"));
     CHECK_THAT(refusal(model("bert", without + ", \"is_decoder\": true")),
                Catch::Contains("'is_decoder': such a network"));
-    CHECK_THAT(refusal(model("gemma2", without)), !Catch::Contains("did you mean"));
+    CHECK_THAT(refusal(model("gemma9", without)), !Catch::Contains("did you mean"));
     CHECK_THAT(refusal(model("llama", "\"hidden_size\": 4096.0, \"num_attention_heads\": 3")),
                !Catch::Contains("divide"));
     const std::string sizes =
@@ -209,4 +210,72 @@ TEST_CASE("configurations that cannot be read are refused with each reason") {
                Catch::Contains("3 heads do not divide"));
     CHECK_THAT(refusal(model("llama", sizes + "\"num_attention_heads\": 4, \"num_key_value_heads\": 3")),
                Catch::Contains("do not share 3 heads"));
+}
+
+TEST_CASE("experts, latents and other decoders that cannot be are refused with each reason") {
+    const std::string sizes =
+        "\"hidden_size\": 64, \"num_hidden_layers\": 2, \"num_attention_heads\": 4, \"vocab_size\": 9, "
+        "\"intermediate_size\": 96, \"num_key_value_heads\": 4";
+    const std::string mixtral = sizes + ", \"num_local_experts\": 4, \"num_experts_per_tok\": ";
+    CHECK(refusal(model("mixtral", mixtral + "4")).empty());
+    CHECK_THAT(refusal(model("mixtral", mixtral + "5")),
+               Catch::Contains("a token cannot choose 5 of 4 experts"));
+    CHECK_THAT(refusal(model("mixtral", sizes)), Catch::Contains("'num_local_experts' is missing") &&
+                                                     Catch::Contains("'num_experts_per_tok' is missing"));
+    const std::string qwen =
+        sizes +
+        ", \"num_experts\": 4, \"num_experts_per_tok\": 2, \"moe_intermediate_size\": 32, "
+        "\"shared_expert_intermediate_size\": 48";
+    CHECK(refusal(model("qwen2_moe", qwen + ", \"mlp_only_layers\": []")).empty());
+    CHECK_THAT(refusal(model("qwen2_moe", qwen + ", \"mlp_only_layers\": [0]")),
+               Catch::Contains("'mlp_only_layers'"));
+    CHECK_THAT(refusal(model("qwen2_moe", qwen + ", \"decoder_sparse_step\": 2")),
+               Catch::Contains("'decoder_sparse_step': only networks with experts in all layers"));
+    const std::string latents = sizes +
+                                ", \"kv_lora_rank\": 16, \"qk_nope_head_dim\": 8, \"qk_rope_head_dim\": 4, "
+                                "\"v_head_dim\": 8, \"n_routed_experts\": 4, \"num_experts_per_tok\": 2, "
+                                "\"moe_intermediate_size\": 32";
+    CHECK(refusal(model("deepseek_v3", latents + ", \"first_k_dense_replace\": 0")).empty());
+    CHECK_THAT(refusal(model("deepseek_v2", latents + ", \"first_k_dense_replace\": 2")),
+               Catch::Contains("2 of 2 layers are dense, and none has experts"));
+    CHECK_THAT(refusal(model("deepseek_v2", latents + ", \"first_k_dense_replace\": -1")),
+               Catch::Contains("'first_k_dense_replace' must be"));
+    CHECK_THAT(refusal(model("deepseek_v2", sizes)), Catch::Contains("'kv_lora_rank' is missing"));
+    std::string wide = latents;
+    wide.replace(wide.find("heads\": 4"), 9, "heads\": 2147483647");
+    CHECK_THAT(refusal(model("deepseek_v2", wide)),
+               Catch::Contains("2147483647 heads with latents; at most 4096"));
+    const std::string opt = sizes + ", \"ffn_dim\": 96";
+    CHECK(refusal(model("opt", opt)).empty());
+    CHECK_THAT(refusal(model("opt", opt + ", \"do_layer_norm_before\": false")),
+               Catch::Contains("norms behind"));
+    CHECK_THAT(refusal(model("opt", opt + ", \"word_embed_proj_dim\": 32")),
+               Catch::Contains("embeddings of another width"));
+    CHECK_THAT(refusal(model("whisper", "\"d_model\": 10, \"encoder_attention_heads\": 3")),
+               Catch::Contains("3 heads do not divide 'd_model' of 10") &&
+                   Catch::Contains("'encoder_layers' is missing"));
+}
+
+TEST_CASE("what an import of experts, latents and tied heads does otherwise is told") {
+    const auto notes = [](const std::string& type, const std::string& more) {
+        std::string all;
+        for (const ImportNote& note : imported(model(type, more)).notes) all += to_string(note) + "\n";
+        return all;
+    };
+    const std::string sizes =
+        "\"hidden_size\": 64, \"num_hidden_layers\": 2, \"num_attention_heads\": 4, \"vocab_size\": 9, "
+        "\"intermediate_size\": 96, \"num_key_value_heads\": 4";
+    CHECK_THAT(notes("mixtral", sizes + ", \"num_local_experts\": 4, \"num_experts_per_tok\": 2"),
+               Catch::Contains("tokens choose evenly among experts"));
+    const std::string deepseek = notes(
+        "deepseek_v3", sizes +
+                           ", \"kv_lora_rank\": 16, \"qk_nope_head_dim\": 8, \"qk_rope_head_dim\": 4, "
+                           "\"v_head_dim\": 8, \"n_routed_experts\": 4, \"num_experts_per_tok\": 2, "
+                           "\"moe_intermediate_size\": 32, \"n_group\": 2, \"num_nextn_predict_layers\": 1");
+    for (const char* told :
+         {"cache of latents itself", "few groups of experts", "behind the next one are left out"})
+        CHECK_THAT(deepseek, Catch::Contains(told));
+    CHECK_THAT(notes("opt", sizes + ", \"ffn_dim\": 96"), Catch::Contains("once more (576 parameters)"));
+    CHECK_THAT(notes("gemma2", sizes + ", \"head_dim\": 16"),
+               Catch::Contains("tanh") && Catch::Contains("some layers see 4096 tokens only"));
 }
