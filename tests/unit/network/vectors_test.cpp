@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/workload/importers/network/vectors.h"
+
+#include <catch2/catch.hpp>
+
+#include "networks.h"
+#include "sim/workload/importers/network/movements.h"
+
+using namespace systole;
+using namespace systole::test;
+
+namespace {
+
+constexpr DType kF = Network::kFloat;
+
+std::string added(const Shape& a, const Shape& b) {
+    Network network;
+    network.output(elementwise(network, "out", "add", network.input("a", a, kF), network.input("b", b, kF)));
+    return layers_of(graph_of(network));
+}
+
+}  // namespace
+
+TEST_CASE("what is met again is met without a copy where a trace can say so") {
+    CHECK(added({2, 3, 4}, {2, 3, 4}) == "add");
+    CHECK(added({2, 3, 4}, {4}) == "add");
+    CHECK(added({4}, {2, 3, 4}) == "add");
+    CHECK(added({2, 3, 4}, {2, 1, 4}) == "add");
+    CHECK(added({2, 3, 4}, {2, 3, 1}) == "add");
+    CHECK(added({2, 3, 4}, {1, 3, 1}) == "concat concat add");
+    CHECK(added({3, 1}, {1, 4}) == "concat add");
+    CHECK_THROWS_AS(added({3, 2}, {4}), Unsayable);
+}
+
+TEST_CASE("expanded tensors are copied only for those who need all of them") {
+    Network network;
+    const Value x = network.input("x", {2, 1, 4}, kF), y = network.input("y", {2, 3, 4}, kF);
+    const Value wide = expand(network, "wide", x, {2, 3, 4});
+    network.output(elementwise(network, "sum", "add", y, wide));
+    network.output(softmax(network, "soft", wide, {2}));
+    CHECK(layers_of(graph_of(network)) == "add concat softmax");
+    Network far;
+    const Value many = expand(far, "many", far.input("x", {1, 4}, kF), {1000, 4});
+    CHECK_THROWS_WITH(softmax(far, "soft", many, {1}), Catch::Contains("is met 1000 times"));
+}
+
+TEST_CASE("stored tensors are weights beside others, and inputs where a trace has no place for them") {
+    Network network;
+    const Value x = network.input("x", {2, 4}, kF), one = network.stored("one", {}, kF);
+    const Value part = elementwise(network, "part", "sub", one, x);
+    const Value token = network.stored("token", {1, 4}, kF);
+    network.output(concat(network, "joined", {part, token}, 0));
+    const Imported imported = network.finish("t", {}, "file");
+    const Graph graph = graph_of(imported.trace);
+    CHECK(layers_of(graph) == "sub concat");
+    CHECK(graph.inputs.size() == 2);
+    REQUIRE(imported.notes.size() == 1);
+    CHECK(to_string(imported.notes[0]) ==
+          "file: note: 1 stored tensor stands where a trace has none: an input of the trace (token)");
+    // Of stored ones alone nothing is computed.
+    CHECK(network.is_stored(elementwise(network, "c", "mul", one, token)));
+    CHECK(network.is_stored(softmax(network, "s", token, {1})));
+}
+
+TEST_CASE("a batch norm behind a convolution or product is in its weights, other factors are layers") {
+    Network network;
+    const Value x = network.input("x", {2, 4}, kF);
+    network.output(elementwise(network, "scaled", "mul", x, network.stored("s", {4}, kF)));
+    CHECK(layers_of(graph_of(network)) == "mul");
+}
+
+TEST_CASE("reductions keep channels in their places") {
+    Network network;
+    const Value map = network.input("map", {2, 3, 4, 5}, kF);
+    const Value mean = reduce(network, "mean", "mean", map, {2, 3}, true);
+    CHECK(network.shape(mean) == Shape{2, 3, 1, 1});
+    network.output(elementwise(network, "scaled", "mul", map, mean));
+    network.output(reduce(network, "sum", "sum", map, {1}, false));
+    const Graph graph = graph_of(network);
+    CHECK(layers_of(graph) == "pool mul reduce");
+    CHECK(tensor(graph, "map").shape == Shape{2, 4, 5, 3});
+    CHECK(tensor(graph, "sum").shape.back() == 1);
+}
+
+TEST_CASE("numbers of one kind become those of another in a layer") {
+    Network network;
+    const Value x = network.input("x", {4, 8}, kF);
+    const Value small = scale(network, "small", x, DType::Int8, 0);
+    CHECK(network.dtype(small) == DType::Int8);
+    network.output(convert(network, "back", small, kF));
+    network.output(convert(network, "wide", small, DType::Int32));
+    const Graph graph = graph_of(network);
+    // Channels' scales want them last, and outputs are as the file has them.
+    CHECK(layers_of(graph) == "transpose quantize dequantize transpose mul transpose");
+    CHECK(tensor(graph, "wide").dtype == DType::Int32);
+    CHECK(tensor(graph, "small.scales").shape == Shape{4});
+}
+
+TEST_CASE("rows are looked up in stored tables and in others, along any axis") {
+    Network network;
+    const Value ids = network.input("ids", {2, 7}, DType::Int32), x = network.input("x", {5, 6, 4}, kF);
+    const Value words = gather(network, "words", network.stored("table", {100, 16}, kF), ids, 0);
+    CHECK(network.shape(words) == Shape{2, 7, 16});
+    network.output(words);
+    const Value rows = gather(network, "rows", x, ids, 1);
+    CHECK(network.shape(rows) == Shape{5, 2, 7, 4});
+    network.output(rows);
+    network.output(top_k(network, "best", words, 2, 3, true));
+    const Graph graph = graph_of(network);
+    CHECK(layers_of(graph) == "embedding transpose gather transpose top_k");
+    CHECK(std::get<Gather>(layer(graph, "rows").op) == Gather{6, 20, 14});
+    CHECK(tensor(graph, "best").dtype == DType::Int32);
+}
