@@ -18,6 +18,7 @@ Command lower_command();
 Command list_command();
 Command show_command();
 Command import_command();
+Command trace_command();
 
 /// All commands, in the order in which help lists them.
 std::vector<Command> commands();

@@ -17,11 +17,35 @@ std::string shape_text(const Tensor& tensor) {
     return fmt::format("[{}] {}", fmt::join(tensor.shape, ", "), to_string(tensor.dtype));
 }
 
+/// What the layer reads that other layers or inputs of the network hold.
+std::vector<TensorId> edges_into(const Graph& graph, const Layer& layer) {
+    std::vector<TensorId> edges;
+    for (const TensorId id : layer.inputs)
+        if (graph.tensors[id].role != TensorRole::Weights) edges.push_back(id);
+    return edges;
+}
+
+/// The name of the layer or input that made what a tensor shows.
+const std::string& maker(const Graph& graph, TensorId id) {
+    return graph.tensors[graph.tensors[id].view_of.value_or(id)].name;
+}
+
+/// "query_turned + keys": makers of the same block without the block's name.
+std::string makers_text(const Graph& graph, const Layer& layer) {
+    const std::string block = layer.name.substr(0, layer.name.rfind('.') + 1);
+    std::string text;
+    for (const TensorId id : edges_into(graph, layer)) {
+        const std::string& name = maker(graph, id);
+        const bool same = !block.empty() && name.starts_with(block);
+        text += (text.empty() ? "" : " + ") + name.substr(same ? block.size() : 0);
+    }
+    return text;
+}
+
 std::string inputs_text(const Graph& graph, const Layer& layer) {
     std::string text;
-    for (const TensorId id : layer.inputs)
-        if (graph.tensors[id].role != TensorRole::Weights)
-            text += (text.empty() ? "" : " + ") + shape_text(graph.tensors[id]);
+    for (const TensorId id : edges_into(graph, layer))
+        text += (text.empty() ? "" : " + ") + shape_text(graph.tensors[id]);
     return text;
 }
 
@@ -47,6 +71,15 @@ Bytes weight_bytes(const Graph& graph) {
     return bytes;
 }
 
+/// Stored numbers: weights, biases, scales.
+std::int64_t parameters(const Graph& graph) {
+    std::int64_t count = 0;
+    for (const Layer& layer : graph.layers)
+        for (const auto& id : {weights_of(graph, layer), layer.bias, layer.scales})
+            if (id) count += elements(graph.tensors[*id].shape);
+    return count;
+}
+
 std::string parameters_text(const config::YamlNode& document) {
     const config::YamlNode* const params = document.find("params");
     if (!params || params->entries.empty()) return "no parameters\n";
@@ -58,14 +91,25 @@ std::string parameters_text(const config::YamlNode& document) {
     return table.str();
 }
 
+/// "inputs   image [1, 8, 8, 3] int8, …".
+std::string ends_text(const Graph& graph, const char* what, const std::vector<TensorId>& ids) {
+    std::string text;
+    for (const TensorId id : ids)
+        text += (text.empty() ? "" : ", ") + maker(graph, id) + " " + shape_text(graph.tensors[id]);
+    return fmt::format("{:<9}{}\n", what, text);
+}
+
 Json tensor_json(const Tensor& tensor) {
     return {{"name", tensor.name}, {"shape", tensor.shape}, {"dtype", to_string(tensor.dtype)}};
 }
 
 Json layer_json(const Graph& graph, const Layer& layer) {
     Json inputs = Json::array();
-    for (const TensorId id : layer.inputs)
-        if (graph.tensors[id].role != TensorRole::Weights) inputs.push_back(tensor_json(graph.tensors[id]));
+    for (const TensorId id : edges_into(graph, layer)) {
+        Json input = tensor_json(graph.tensors[id]);
+        input["from"] = maker(graph, id);
+        inputs.push_back(std::move(input));
+    }
     Json json = {{"name", layer.name},
                  {"op", op_name(layer)},
                  {"inputs", std::move(inputs)},
@@ -82,23 +126,25 @@ Json layer_json(const Graph& graph, const Layer& layer) {
 std::string trace_text(const config::YamlNode& document, const Graph& graph) {
     using Align = TextTable::Align;
     TextTable table;
-    for (const char* const header : {"layer", "op", "in", "out"}) table.column(header, Align::Left);
+    for (const char* const header : {"layer", "op", "from", "in", "out"}) table.column(header, Align::Left);
     table.column("MACs", Align::Right);
     table.column("weights", Align::Left);
     table.column("bytes", Align::Right);
     for (const Layer& layer : graph.layers) {
         const std::optional<TensorId> weights = weights_of(graph, layer);
-        table.row({layer.name, op_name(layer), inputs_text(graph, layer),
+        table.row({layer.name, op_name(layer), makers_text(graph, layer), inputs_text(graph, layer),
                    shape_text(graph.tensors[layer.output]), with_thousands(macs(layer.op).value()),
                    weights ? shape_text(graph.tensors[*weights]) : "",
                    with_thousands(weight_bytes(graph, layer).value())});
     }
     table.rule();
-    table.row({"total", "", "", "", with_thousands(total_macs(graph).value()), "",
+    table.row({"total", "", "", "", "", with_thousands(total_macs(graph).value()), "",
                with_thousands(weight_bytes(graph).value())});
-    return fmt::format("{}: {} layers, {} of weights (with biases)\n\n{}\n{}", graph.name,
-                       graph.layers.size(), format_bytes(weight_bytes(graph)), parameters_text(document),
-                       table.str());
+    return fmt::format("{}: {} layers, {} MACs, {} stored numbers in {}\n\n{}\n{}{}\n{}", graph.name,
+                       graph.layers.size(), with_thousands(total_macs(graph).value()),
+                       with_thousands(parameters(graph)), format_bytes(weight_bytes(graph)),
+                       parameters_text(document), ends_text(graph, "inputs", graph.inputs),
+                       ends_text(graph, "outputs", graph.outputs), table.str());
 }
 
 std::string trace_json(const config::YamlNode& document, const Graph& graph) {
@@ -110,6 +156,7 @@ std::string trace_json(const config::YamlNode& document, const Graph& graph) {
     const Json json = {{"trace", graph.name},
                        {"params", std::move(params)},
                        {"macs", total_macs(graph).value()},
+                       {"parameters", parameters(graph)},
                        {"weight_bytes", weight_bytes(graph).value()},
                        {"layers", std::move(layers)}};
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';

@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <tuple>
 
+#include "sim/app/import_file.h"
 #include "sim/base/error.h"
-#include "sim/workload/importers/import_file.h"
 
 namespace systole::app {
 namespace {
@@ -30,6 +30,8 @@ std::string kind_of(Shelf shelf) {
             return "trace";
         case Shelf::Memories:
             return "memory";
+        case Shelf::Models:
+            return "model";
     }
     return "";
 }
@@ -47,6 +49,8 @@ fs::path folder_of(Shelf shelf) {
             return "traces";
         case Shelf::Memories:
             return "configs/memory";
+        case Shelf::Models:
+            return "configs/models";
     }
     return "";
 }
@@ -57,10 +61,11 @@ bool looks_like_file(const std::string& reference) {
            can_import(reference) || fs::is_regular_file(reference, ignored);
 }
 
-void add_files(const fs::path& folder, const std::string& group, std::vector<Item>& items) {
+void add_files(const fs::path& folder, const std::string& group, const char* ending,
+               std::vector<Item>& items) {
     std::error_code error;  // a shelf may be missing; it is then empty
     for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
-        if (entry.is_regular_file() && entry.path().extension() == ".yaml")
+        if (entry.is_regular_file() && entry.path().extension() == ending)
             items.push_back({entry.path().stem().string(), group, entry.path()});
 }
 
@@ -105,9 +110,10 @@ std::vector<Item> Library::items(Shelf shelf) const {
     std::error_code error;
     if (shelf == Shelf::Traces) {
         for (const fs::directory_entry& group : fs::directory_iterator(folder, error))
-            if (group.is_directory()) add_files(group.path(), group.path().filename().string(), items);
+            if (group.is_directory())
+                add_files(group.path(), group.path().filename().string(), ".yaml", items);
     } else {
-        add_files(folder, "", items);
+        add_files(folder, "", shelf == Shelf::Models ? ".json" : ".yaml", items);
     }
     std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
         return std::tie(a.name, a.group) < std::tie(b.name, b.group);

@@ -11,7 +11,7 @@
 
 namespace systole::app {
 
-enum class Shelf { Devices, Traces, Memories };
+enum class Shelf { Devices, Traces, Memories, Models };
 
 struct Item {
     std::string name;   ///< "resnet50"

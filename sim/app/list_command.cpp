@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include "sim/app/commands.h"
+#include "sim/app/files.h"
 #include "sim/app/library.h"
 #include "sim/app/terminal.h"
 #include "sim/base/error.h"
 #include "sim/base/text.h"
+#include "sim/workload/importers/huggingface_config.h"
+#include "sim/workload/importers/json_object.h"
 
 namespace systole::app {
 namespace {
@@ -66,6 +69,19 @@ std::string list_titles(const Library& library, Shelf shelf, const std::string& 
     return table.str();
 }
 
+/// Models: name, architecture, and where their sizes are published.
+std::string list_models(const Library& library) {
+    TextTable table;
+    for (const char* const column : {"model", "kind", "source"}) table.column(column, TextTable::Align::Left);
+    for (const Item& item : library.items(Shelf::Models)) {
+        const std::string file = item.file.string();
+        JsonObject model(read_text(file, kLargestConfig), file);
+        table.row({item.name, model.text("model_type", ""), model.text("source", "")});
+        model.throw_if_any();
+    }
+    return table.str();
+}
+
 int list(const Arguments& arguments) {
     const std::string what = arguments.count() > 0 ? arguments.at(0) : "all";
     const Library library = Library::find();
@@ -76,11 +92,12 @@ int list(const Arguments& arguments) {
     };
     add("devices", [&] { return list_titles(library, Shelf::Devices, "device"); });
     add("traces", [&] { return list_traces(library); });
+    add("models", [&] { return list_models(library); });
     add("memories", [&] { return list_titles(library, Shelf::Memories, "memory"); });
     if (text.empty())
-        arguments.misused(
-            fmt::format("'{}' is not devices, traces or memories{}", what,
-                        did_you_mean(what, std::vector<std::string>{"devices", "traces", "memories"})));
+        arguments.misused(fmt::format(
+            "'{}' is not devices, traces, models or memories{}", what,
+            did_you_mean(what, std::vector<std::string>{"devices", "traces", "models", "memories"})));
     print(text);
     return 0;
 }
@@ -90,12 +107,13 @@ int list(const Arguments& arguments) {
 Command list_command() {
     Command command;
     command.name = "list";
-    command.summary = "List the shipped devices, traces or memories.";
-    command.arguments = {"devices|traces|memories"};
+    command.summary = "List the shipped devices, traces, models or memories.";
+    command.arguments = {"devices|traces|models|memories"};
     command.about =
         "They lie below the data directory: $SYSTOLE_HOME, or where Systole was built or installed.\n";
     command.examples = {{"systole list devices", "machines for 'systole run' and 'systole op'"},
                         {"systole list traces", "networks, with their parameters and defaults"},
+                        {"systole list models", "language models for 'systole trace llm'"},
                         {"systole list memories", "what a device may name as 'memory: {preset: NAME}'"}};
     command.run = list;
     return command;

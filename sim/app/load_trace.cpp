@@ -1,27 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/app/load_trace.h"
 
-#include "sim/app/files.h"
+#include "sim/app/import_file.h"
 #include "sim/app/terminal.h"
-#include "sim/workload/importers/import_file.h"
 
 namespace systole::app {
 
-Imported import_file(const std::string& file) {
-    return import_text(read_text(file, import_limit(file)), file);
-}
-
-config::YamlNode load_trace_document(const Library& library, const std::string& reference) {
+config::YamlNode load_trace_document(const Library& library, const std::string& reference,
+                                     const ImportChoices& choices) {
     const std::filesystem::path file = library.resolve(Shelf::Traces, reference);
-    if (!can_import(file)) return config::load_yaml(file);
-    const Imported imported = import_file(file.string());
+    if (!can_import(file) || holds_trace(file)) {
+        if (!choices.onnx.dims.empty() || !choices.onnx.branches.empty())
+            throw UserError({file.string()},
+                            "--dim and --branch are for ONNX models (.onnx); a trace has parameters: "
+                            "--set workload.NAME=VALUE");
+        if (!choices.inputs.empty())
+            throw UserError({file.string()}, "--input is for StableHLO modules (.mlir)");
+        return config::load_yaml(file);
+    }
+    const Imported imported = import_file(file, choices);
     for (const ImportNote& each : imported.notes) complain(to_string(each));
     return config::parse_yaml(imported.trace, file.string() + " (imported)");
 }
 
 Graph load_trace(const Library& library, const std::string& reference,
-                 const std::vector<TraceOverride>& overrides) {
-    return build_trace(load_trace_document(library, reference), overrides);
+                 const std::vector<TraceOverride>& overrides, const ImportChoices& choices) {
+    return build_trace(load_trace_document(library, reference, choices), overrides);
 }
 
 }  // namespace systole::app

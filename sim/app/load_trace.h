@@ -6,20 +6,18 @@
 #include <string>
 #include <vector>
 
+#include "sim/app/import_file.h"
 #include "sim/app/library.h"
 #include "sim/config/yaml.h"
-#include "sim/workload/importers/imported.h"
 #include "sim/workload/trace.h"
 
 namespace systole::app {
 
-/// Reads a file that import_endings() know. Throws UserError.
-Imported import_file(const std::string& file);
-
 /// The trace that `reference` means; of an imported one, notes go to the standard error output. Throws
 /// UserError.
-config::YamlNode load_trace_document(const Library& library, const std::string& reference);
+config::YamlNode load_trace_document(const Library& library, const std::string& reference,
+                                     const ImportChoices& choices);
 Graph load_trace(const Library& library, const std::string& reference,
-                 const std::vector<TraceOverride>& overrides);
+                 const std::vector<TraceOverride>& overrides, const ImportChoices& choices);
 
 }  // namespace systole::app

@@ -3,6 +3,7 @@
 #include "sim/account/output_files.h"
 #include "sim/app/commands.h"
 #include "sim/app/files.h"
+#include "sim/app/import_choices.h"
 #include "sim/app/load_device.h"
 #include "sim/app/load_trace.h"
 #include "sim/app/shared_options.h"
@@ -19,7 +20,7 @@ int lower(const Arguments& arguments) {
     const Library library = Library::find();
     const Settings settings = read_settings(arguments.list("set"), Protocol::of_run(), {reference});
     const LoadedDevice device = load_device(library, reference, settings.device);
-    const Graph graph = load_trace(library, trace, settings.workload);
+    const Graph graph = load_trace(library, trace, settings.workload, read_import_choices(arguments));
     const RunOptions options{settings.protocol, false, false, read_mapping_file(arguments)};
     const std::string program = device.device->lower(graph, options);
     if (output)
@@ -40,6 +41,7 @@ Command lower_command() {
         "One line per command: its unit, its work, and what it waits for. The text may be edited and run\n"
         "with 'systole run DEVICE --program FILE'.\n";
     add_set(command.options);
+    add_import_choices(command.options);
     add_mapping(command.options);
     add_option(command.options, "output,o", "FILE", "write there instead of to the standard output");
     command.examples = {

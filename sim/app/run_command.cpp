@@ -7,6 +7,7 @@
 #include "sim/account/writers.h"
 #include "sim/app/commands.h"
 #include "sim/app/files.h"
+#include "sim/app/import_choices.h"
 #include "sim/app/load_device.h"
 #include "sim/app/load_trace.h"
 #include "sim/app/shared_options.h"
@@ -65,10 +66,16 @@ RunOutcome simulate(const Arguments& arguments, bool timeline) {
     const Library library = Library::find();
     const LoadedDevice device = load_device(library, reference, settings.device);
     if (program && trace.empty()) return run_program(device, *program, "", options);
-    const Graph graph = load_trace(library, trace, settings.workload);
-    if (program) return run_program(device, *program, graph.name, options);
+    const Graph graph = load_trace(library, trace, settings.workload, read_import_choices(arguments));
+    if (program) {
+        RunOutcome outcome = run_program(device, *program, graph.name, options);
+        outcome.result.serving = graph.serving;
+        return outcome;
+    }
     const Progress progress(fmt::format("running {} on {}", graph.name, device.name));
-    return device.run(graph, options);
+    RunOutcome outcome = device.run(graph, options);
+    outcome.result.serving = graph.serving;
+    return outcome;
 }
 
 /// A timeline that would overwrite one of the result files.
@@ -116,6 +123,7 @@ Command run_command() {
         "DEVICE and TRACE are names ('systole list') or YAML files; a TRACE may be one of others, too\n"
         "('systole help import'). Exit code 0: done; 2: the input is wrong, and nothing was written.\n";
     add_set(command.options);
+    add_import_choices(command.options);
     add_option(command.options, "format", "FORMAT", "of the standard output: text (default), json or csv");
     add_option(command.options, "output,o", "DIR",
                "also write result.json, layers.csv, effective.yaml and mapping.yaml there");

@@ -6,6 +6,7 @@
 
 #include "sim/app/commands.h"
 #include "sim/app/describe.h"
+#include "sim/app/import_choices.h"
 #include "sim/app/load_device.h"
 #include "sim/app/load_memory.h"
 #include "sim/app/load_trace.h"
@@ -33,7 +34,8 @@ std::string show_trace(const Arguments& arguments, const std::string& name, bool
     if (!settings.device.empty())
         throw UserError(
             fmt::format("--set {}: a trace has only workload.* parameters", settings.device[0].path));
-    const config::YamlNode document = load_trace_document(Library::find(), name);
+    const config::YamlNode document =
+        load_trace_document(Library::find(), name, read_import_choices(arguments));
     const Graph graph = build_trace(document, settings.workload);
     return json ? trace_json(document, graph) : trace_text(document, graph);
 }
@@ -67,6 +69,7 @@ Command show_command() {
         "A value is sourced (published), derived (from published values), assumed (with a plausible range),\n"
         "plain (a file without origin), from the command line, or a default.\n";
     add_set(command.options);
+    add_import_choices(command.options);
     add_option(command.options, "format", "FORMAT", "text (default) or json");
     command.examples = {
         {"systole show device tpu_v4", "every key, its value, its meaning and where the value comes from"},

@@ -10,6 +10,7 @@
 #include "sim/app/commands.h"
 #include "sim/app/files.h"
 #include "sim/app/fst_converter.h"
+#include "sim/app/import_choices.h"
 #include "sim/app/load_device.h"
 #include "sim/app/load_trace.h"
 #include "sim/app/op_question.h"
@@ -112,7 +113,7 @@ Run read_run(const Arguments& arguments) {
     const Library library = Library::find();
     LoadedDevice device = load_device(library, reference, settings.device);
     if (!is_operator) {
-        Graph graph = load_trace(library, what, settings.workload);
+        Graph graph = load_trace(library, what, settings.workload, read_import_choices(arguments));
         return {std::move(device), std::move(graph), {settings.protocol, false}};
     }
     refuse_workload(settings, "an operator has none");
@@ -227,6 +228,7 @@ Command wave_command() {
                "only these cycles of the core clock, TO excluded; either may be missing (default: all)");
     command.options.add_options()("list-signals", "list what can be recorded, and record nothing");
     add_set(command.options);
+    add_import_choices(command.options);
     command.examples = {
         {"systole wave teaching_4x4 three_layers -o wave.vcd", "everything; then: gtkwave wave.gtkw"},
         {"systole wave teaching_4x4 matmul m=8 n=4 k=4 -o wave.vcd --set mxu.shadow_register=off",

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Commands, options, names and settings: what is understood, and what is refused with which words."""
 
+import json
 import os
 import shutil
 import unittest
@@ -91,6 +92,8 @@ class Names(ProgramTest):
             there = sorted(path.stem for path in (HOME / folder).rglob("*.yaml"))
             self.assertEqual(listed, there)
             self.assertEqual(len(set(there)), len(there), "names are unique")
+        listed = [line.split()[0] for line in self.answer("list", "models").splitlines()[2:]]
+        self.assertEqual(listed, sorted(path.stem for path in (HOME / "configs/models").glob("*.json")))
 
     def test_a_path_and_a_name_mean_the_same_machine(self):
         shutil.copy(HOME / f"configs/devices/{DEVICE}.yaml", self.directory)
@@ -122,6 +125,18 @@ class Settings(ProgramTest):
         shown = self.answer("show", "device", DEVICE, "--set", "mxu.rows=2")
         self.assertRegex(shown, r"mxu\.rows +2 .*command line")
         self.assertIn("[2, 6, 6, 1]", self.answer("show", "trace", TRACE, "--set", "workload.batch=2"))
+
+    def test_a_trace_is_shown_with_who_reads_whom(self):
+        text = self.answer("show", "trace", "resnet50")
+        # Of torchvision's 25,557,032 parameters, biases stand for the batch norms' scales and shifts.
+        self.assertIn("4,089,184,256 MACs, 25,530,472 stored numbers", text)
+        self.assertIn("outputs  fc [1, 1000] bf16", text)
+        self.assertIn(" stage2_expand + stage2_shortcut ", text)
+        shown = json.loads(self.answer("show", "trace", "llama3_8b", "--format", "json"))
+        layers = {layer["name"]: layer for layer in shown["layers"]}
+        makers = [tensor["from"] for tensor in layers["decoder.1.attention"]["inputs"]]
+        self.assertEqual(makers, ["decoder.1.projection", "decoder.0.out"])
+        self.assertEqual([tensor["from"] for tensor in layers["decoder.1.key_turned"]["inputs"]], ["decoder.1.key"])
         ran = self.answer("run", DEVICE, TRACE, "--set", "run.inputs_at=dram", "--format", "json")
         self.assertIn('"inputs_at": "dram"', ran)
 

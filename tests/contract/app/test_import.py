@@ -21,6 +21,14 @@ FC, 1, 1, 1, 1, 64, 10, 1,
 
 
 class Import(ProgramTest):
+    def test_a_native_trace_may_be_written_as_json(self):
+        network = {"trace": "net", "inputs": {"x": {"shape": [8, 64], "dtype": "int8"}},
+                   "layers": [{"name": "a", "op": "matmul", "n": 32}], "outputs": ["a"]}
+        self.write("net.json", json.dumps(network, indent=1))
+        shown = json.loads(self.answer("show", "trace", "net.json", "--format", "json"))
+        self.assertEqual((shown["trace"], shown["macs"]), ("net", 8 * 64 * 32))
+        self.assertIn("this is a trace already", self.refusal("import", "net.json"))
+
     def test_a_topology_may_stand_where_a_trace_may(self):
         self.write("net.csv", TABLE)
         done = self.run_systole("import", "net.csv", "-o", "net.yaml")

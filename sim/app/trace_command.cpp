@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// systole trace: makes the trace of a step of a language model.
+#include <fmt/format.h>
+
+#include "sim/account/output_files.h"
+#include "sim/app/commands.h"
+#include "sim/app/files.h"
+#include "sim/app/library.h"
+#include "sim/app/shared_options.h"
+#include "sim/app/terminal.h"
+#include "sim/base/error.h"
+#include "sim/config/yaml.h"
+#include "sim/workload/generators/llm_trace.h"
+#include "sim/workload/importers/huggingface_config.h"
+#include "sim/workload/operators.h"
+#include "sim/workload/parameters.h"
+#include "sim/workload/trace.h"
+
+namespace systole::app {
+namespace {
+
+/// A whole number from 1 to `most`.
+std::int64_t count(const Arguments& arguments, const std::string& name, std::int64_t fallback,
+                   std::int64_t most = kMaxInteger) {
+    const auto text = arguments.option(name);
+    if (!text) return fallback;
+    const auto parsed = config::parse_integer(*text, 1, most);
+    if (!parsed.value) arguments.misused(fmt::format("--{}: {}", name, parsed.problem));
+    return *parsed.value;
+}
+
+LlmRequest read_request(const Arguments& arguments) {
+    LlmRequest request;
+    // Decode first: what most of serving is.
+    const std::string phase = arguments.choice("phase", {"decode", "prefill"});
+    for (std::size_t i = 0; i < phase_names().size(); ++i)
+        if (phase_names()[i] == phase) request.step.phase = static_cast<ServingStep::Phase>(i);
+    const bool decode = request.step.phase == ServingStep::Phase::Decode;
+    request.step.batch = count(arguments, "batch", 1);
+    request.step.context = count(arguments, "context", 4096);
+    request.any_context = !arguments.has("context");
+    request.new_tokens = count(arguments, "new-tokens", 1);
+    if (!decode && arguments.has("new-tokens"))
+        arguments.misused("--new-tokens is for --phase decode: a prefill makes the first one");
+    request.step.tensor_parallel = count(arguments, "tensor-parallel", 1, kMostChips);
+    request.weights = arguments.choice("weights", weight_formats());
+    request.cache = arguments.choice("kv", cache_formats());
+    const std::string routing = arguments.choice("routing", routing_names());
+    for (std::size_t i = 0; i < routing_names().size(); ++i)
+        if (routing_names()[i] == routing) request.routing = static_cast<Routing>(i);
+    return request;
+}
+
+/// Sizes that no trace may have are a mistake of the request: the places of the text that was made say
+/// nothing.
+void expect_sizes(const Imported& made, const std::string& file) {
+    try {
+        build_trace(config::parse_yaml(made.trace, file), {});
+    } catch (const UserError& error) {
+        std::vector<Diagnostic> mistakes = error.diagnostics();
+        for (Diagnostic& mistake : mistakes) mistake.where = {file, 0, 0};
+        throw UserError(std::move(mistakes));
+    }
+}
+
+int trace(const Arguments& arguments) {
+    if (arguments.at(0) != "llm")
+        arguments.misused(
+            fmt::format("'{}' is not llm, the only kind of trace that is made", excerpt(arguments.at(0))));
+    const LlmRequest request = read_request(arguments);
+    const auto output = arguments.option("output");
+    if (output) require_writable_file(*output);
+    const std::filesystem::path file = Library::find().resolve(Shelf::Models, arguments.at(1));
+    const Imported made = llm_trace(read_text(file.string(), kLargestConfig), file.string(), request);
+    expect_sizes(made, file.string());
+    if (output)
+        write_file(*output, made.trace);
+    else
+        print(made.trace);
+    for (const ImportNote& each : made.notes) complain(to_string(each));
+    if (output) note(fmt::format("wrote {}", *output));
+    return 0;
+}
+
+}  // namespace
+
+Command trace_command() {
+    Command command;
+    command.name = "trace";
+    command.summary = "Make the trace of a step of a language model: a prefill, or a decode step.";
+    command.arguments = {"llm", "CONFIG"};
+    command.about =
+        "CONFIG is a shipped model ('systole list models'), or the config.json of a decoder on Hugging Face. "
+        "The\n"
+        "trace is that of one chip, and says which step it is: 'systole run' then tells the time to the "
+        "first\n"
+        "token, or for each one, and tokens a second. Routing of experts is data, and how many are met is "
+        "taken.\n";
+    add_option(command.options, "phase", "PHASE",
+               "decode (default): a token more of each sequence; prefill: whole prompts");
+    add_option(command.options, "batch", "N", "sequences (default 1)");
+    add_option(command.options, "context", "N",
+               "tokens that a new one sees, with itself; of a prefill, the prompt (default 4096, or as many "
+               "as the model has positions)");
+    add_option(command.options, "new-tokens", "N",
+               "decode: of N tokens behind each other, the one in the middle (default 1)");
+    add_option(command.options, "weights", "FORMAT",
+               "bf16 (default), fp8, int8 (scales of columns), int4 (of groups of 128)");
+    add_option(command.options, "kv", "FORMAT", "of the cache: bf16 (default), fp8, int8");
+    add_option(command.options, "tensor-parallel", "N", "chips that share every layer (default 1)");
+    add_option(command.options, "routing", "RULE",
+               "even (default): all experts are met that can be; expected: as many as by\nchance; worst: all "
+               "tokens choose the same ones");
+    add_option(command.options, "output,o", "FILE", "write there instead of to the standard output");
+    command.examples = {
+        {"systole trace llm llama3_8b -o step.yaml",
+         "one token behind 4,095; then: systole run tpu_v5p step.yaml"},
+        {"systole trace llm llama3_70b --batch 16 --context 8192 --weights int8 --tensor-parallel 4",
+         "one chip's share of a decode step"},
+        {"systole trace llm llama3_70b --phase prefill --context 2048 --tensor-parallel 4",
+         "up to the first token of a prompt"},
+        {"systole trace llm mixtral_8x7b --batch 64 --routing expected --kv int8",
+         "experts, and a narrow cache"},
+        {"systole trace llm DeepSeek-V2-Lite/config.json --batch 8", "a model from elsewhere"}};
+    command.run = trace;
+    return command;
+}
+
+}  // namespace systole::app

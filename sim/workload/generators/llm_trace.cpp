@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/workload/generators/llm_trace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "sim/base/check.h"
+#include "sim/workload/generators/decoder_share.h"
+#include "sim/workload/importers/decoder_config.h"
+#include "sim/workload/parameters.h"
+
+namespace systole {
+namespace {
+
+using Phase = ServingStep::Phase;
+
+/// Rows of K that share a scale of int4 weights, as GPTQ and AWQ have them (Frantar et al. 2023, Lin et al.
+/// 2024).
+constexpr std::int64_t kGroup = 128;
+
+const std::map<std::string, std::string, std::less<>>& keys_of_weights() {
+    static const std::map<std::string, std::string, std::less<>> all{
+        {"bf16", ""},
+        {"fp8", ", weight_dtype: fp8, scales: channel"},
+        {"int8", ", weight_dtype: int8, scales: channel"},
+        {"int4", fmt::format(", weight_dtype: int4, scales: group, group: {}, scale_dtype: bf16", kGroup)}};
+    return all;
+}
+
+class Generator {
+public:
+    Generator(std::string_view text, const std::string& file, const LlmRequest& request)
+        : config_(text, file, decoder_types()), request_(request) {}
+
+    Imported run();
+
+private:
+    void settle_lengths(const Decoder& whole);
+    void expect_groups(const Decoder& share);
+    std::string met(const Decoder& whole, const Decoder& share) const;
+    static std::int64_t most_chosen(const Decoder& whole, const Decoder& share);
+    std::string pairs(const Decoder& whole, const Decoder& share) const;
+    DecoderStep step_of(const Decoder& whole, const Decoder& share) const;
+    std::vector<std::string> about(const Decoder& whole) const;
+
+    ModelConfig config_;
+    LlmRequest request_;
+    std::int64_t q_len_ = 1, kv_len_ = 1;
+};
+
+/// A decode step in the middle of those that make `new_tokens`.
+void Generator::settle_lengths(const Decoder& whole) {
+    const std::int64_t trained = config_.keys().extent("max_position_embeddings", kMaxInteger);
+    // Tables may have rows more than are used.
+    const std::int64_t positions = std::min(whole.positions, trained);
+    std::int64_t& context = request_.step.context;
+    if (request_.any_context && whole.positions > 0)
+        context = std::max<std::int64_t>(1, std::min(context, positions - request_.new_tokens + 1));
+    q_len_ = request_.step.phase == Phase::Decode ? 1 : context;
+    kv_len_ = request_.step.phase == Phase::Decode ? context + (request_.new_tokens - 1) / 2 : context;
+    const std::int64_t most = context + request_.new_tokens - 1;
+    if (whole.positions > 0 && most > positions)
+        config_.keys().fail(
+            "", fmt::format("--context: the model has positions for {} tokens, not for {}", positions, most));
+    if (whole.positions == 0 && most > trained)
+        config_.note("max_position_embeddings",
+                     fmt::format("the model was made for {} tokens, not for {}", trained, most));
+}
+
+/// Scales of groups need whole groups of K in every product that has them.
+void Generator::expect_groups(const Decoder& d) {
+    if (request_.weights != "int4") return;
+    const auto expect = [&](std::int64_t k, const char* what) {
+        if (k % kGroup != 0)
+            config_.keys().fail(
+                "", fmt::format("--weights int4: groups of {} that share a scale do not divide {} of {}",
+                                kGroup, what, k));
+    };
+    expect(d.hidden, "the width");
+    if (!d.latents) expect(d.heads * d.head_dim, "a chip's heads");
+    if (!d.experts || d.experts->dense_layers > 0) expect(d.ffn, "a chip's feed-forward");
+    if (d.experts) {
+        expect(d.experts->ffn, "an expert");
+        if (d.experts->shared_ffn > 0) expect(d.experts->shared_ffn, "a chip's shared experts");
+    }
+    if (d.latents) {
+        if (d.latents->query_rank > 0) expect(d.latents->query_rank, "the latents of queries");
+        expect(d.latents->rank, "the latents");
+        expect(d.latents->plain, "a head of keys");
+        expect(d.heads * d.latents->value, "a chip's heads of values");
+    }
+}
+
+/// Experts of this chip that are met, as an expression of the trace.
+std::string Generator::met(const Decoder& whole, const Decoder& share) const {
+    if (!share.experts || request_.routing == Routing::Even) return "min(experts, pairs)";
+    if (request_.routing == Routing::Worst) return fmt::format("{}", most_chosen(whole, share));
+    // Beyond that, no trace has so many.
+    const std::int64_t tokens = std::min(request_.step.batch * q_len_, kMaxInteger);
+    const std::int64_t chance =
+        expected_met(share.experts->count, whole.experts->chosen, whole.experts->count, tokens);
+    // No expert has more rows than there are tokens.
+    const std::int64_t pairs = ceil_div(tokens * whole.experts->chosen, request_.step.tensor_parallel);
+    return fmt::format("min({}, pairs)", std::max(chance, ceil_div(pairs, tokens)));
+}
+
+/// Experts on one chip that a token can choose.
+std::int64_t Generator::most_chosen(const Decoder& whole, const Decoder& share) {
+    return std::min(share.experts->count, whole.experts->chosen);
+}
+
+/// All chips' experts have an even share of what tokens choose, unless the worst comes.
+std::string Generator::pairs(const Decoder& whole, const Decoder& share) const {
+    if (request_.routing == Routing::Worst)
+        return fmt::format("batch * q_len * {}", most_chosen(whole, share));
+    if (request_.step.tensor_parallel == 1) return "batch * q_len * chosen";
+    return fmt::format("ceil_div(batch * q_len * {}, {})", whole.experts->chosen,
+                       request_.step.tensor_parallel);
+}
+
+DecoderStep Generator::step_of(const Decoder& whole, const Decoder& share) const {
+    const ServingStep& s = request_.step;
+    DecoderStep step;
+    step.numbers = fmt::format("batch: {}, q_len: {}, kv_len: {}", s.batch, q_len_, kv_len_);
+    // In parameters, so that it stays true of a trace whose parameters are set.
+    step.serving =
+        fmt::format("phase: {}, batch: batch, {}, tensor_parallel: {}", to_string(s.phase),
+                    s.phase == Phase::Decode ? "context: kv_len, new_tokens: q_len" : "context: q_len",
+                    s.tensor_parallel);
+    step.weights = keys_of_weights().find(request_.weights)->second;
+    if (request_.cache != "bf16") step.cache_dtype = request_.cache;
+    step.chips = s.tensor_parallel;
+    step.met = met(whole, share);
+    if (whole.experts) step.pairs = pairs(whole, share);
+    step.expanded = s.phase != Phase::Decode;
+    return step;
+}
+
+std::vector<std::string> Generator::about(const Decoder& whole) const {
+    const ServingStep& s = request_.step;
+    std::vector<std::string> lines{
+        fmt::format("{}, a step of {}: {} sequences, {} tokens each in the cache at its end.", whole.name,
+                    to_string(s.phase), s.batch, kv_len_)};
+    if (request_.step.phase == Phase::Decode && request_.new_tokens > 1)
+        lines.push_back(
+            fmt::format("Of {} tokens that each sequence gets behind {}, it is the step in the middle.",
+                        request_.new_tokens, s.context - 1));
+    lines.push_back(fmt::format(
+        "Weights {}{}; the tables of words and positions, the head, routers and norms bf16. Cache {}.",
+        request_.weights,
+        request_.weights == "bf16"   ? ""
+        : request_.weights == "int4" ? fmt::format(" with a bf16 scale for each {} of a column", kGroup)
+                                     : " with a bf16 scale for each column",
+        request_.cache));
+    if (s.tensor_parallel > 1)
+        lines.push_back(
+            fmt::format("One of {} chips that have a share each of every layer.", s.tensor_parallel));
+    if (whole.experts)
+        lines.push_back(
+            fmt::format("Routing is data: {}.", routing_names()[static_cast<std::size_t>(request_.routing)]));
+    lines.emplace_back(
+        "The factor 1/sqrt(head_dim) is in the weights of the queries; only the last token's head is "
+        "computed.");
+    return lines;
+}
+
+Imported Generator::run() {
+    SYSTOLE_CHECK(request_.step.phase != Phase::Train, "a step of training");
+    const Decoder whole = read_decoder(config_);
+    config_.keys().throw_if_any();
+    settle_lengths(whole);
+    Decoder share = share_of(whole, request_.step.tensor_parallel, config_.keys());
+    config_.keys().throw_if_any();
+    expect_groups(share);
+    config_.keys().throw_if_any();
+    if (share.experts && request_.routing == Routing::Worst)
+        share.experts->chosen = most_chosen(whole, share);
+    share.about = about(whole);
+    if (const std::int64_t chips = request_.step.tensor_parallel; whole.vocabulary % chips != 0)
+        config_.note("vocab_size",
+                     fmt::format("the vocabulary of {} is padded to {}, that chips have as many words",
+                                 whole.vocabulary, share.vocabulary * chips));
+    Imported imported;
+    imported.trace = decoder_trace(share, step_of(whole, share));
+    imported.notes = config_.take_notes();
+    return imported;
+}
+
+}  // namespace
+
+const std::vector<std::string>& routing_names() {
+    static const std::vector<std::string> names{"even", "expected", "worst"};
+    return names;
+}
+
+const std::vector<std::string>& weight_formats() {
+    static const std::vector<std::string> names{"bf16", "fp8", "int8", "int4"};
+    return names;
+}
+
+const std::vector<std::string>& cache_formats() {
+    static const std::vector<std::string> names{"bf16", "fp8", "int8"};
+    return names;
+}
+
+Imported llm_trace(std::string_view text, const std::string& file, const LlmRequest& request) {
+    return Generator(text, file, request).run();
+}
+
+}  // namespace systole
