@@ -3,9 +3,3 @@
 // libsystemc.
 #define CATCH_CONFIG_MAIN
 #include <catch2/catch.hpp>
-
-/// libsystemc's own `main` calls it, so every program linked with the library must have one, or the linker
-/// refuses. Nothing reaches it here.
-extern "C" int sc_main(int, char**) {
-    return 1;
-}

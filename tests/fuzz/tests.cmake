@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+# systole_fuzz(NAME RUNS n CORPUS path ... DEPENDS lib ...): the target fuzz_NAME of tests/fuzz/NAME.cpp, which
+# reads its corpus (paths from the top) and RUNS inputs made from it. With SYSTOLE_FUZZ (clang) it is one of
+# libFuzzer instead, and no test.
+set(fuzz_folder ${CMAKE_CURRENT_LIST_DIR})
+function(systole_fuzz name)
+    cmake_parse_arguments(ARG "" "RUNS" "CORPUS;DEPENDS" ${ARGN})
+    add_executable(fuzz_${name} ${fuzz_folder}/${name}.cpp $<TARGET_OBJECTS:systole_sc_main>)
+    target_link_libraries(fuzz_${name} PRIVATE systole_flags ${ARG_DEPENDS})
+    if(SYSTOLE_FUZZ)
+        target_sources(fuzz_${name} PRIVATE ${fuzz_folder}/libfuzzer.cpp)
+        target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+    else()
+        target_sources(fuzz_${name} PRIVATE ${fuzz_folder}/main.cpp ${fuzz_folder}/mutator.cpp)
+        add_test(NAME fuzz_${name} COMMAND fuzz_${name} --runs ${ARG_RUNS} ${ARG_CORPUS}
+                 WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+    endif()
+endfunction()
+
+systole_fuzz(trace RUNS 2000 CORPUS traces/teaching/three_layers.yaml traces/rec traces/llm traces/cnn/unet.yaml
+             traces/cnn/mobilenet_v2.yaml DEPENDS systole_workload)
+systole_fuzz(topology RUNS 5000 CORPUS tests/fuzz/corpus/topology DEPENDS systole_importers)
+systole_fuzz(huggingface RUNS 2000 CORPUS tests/fuzz/corpus/huggingface DEPENDS systole_importers)
+systole_fuzz(stablehlo RUNS 5000 CORPUS tests/fuzz/corpus/stablehlo DEPENDS systole_stablehlo systole_importers)
+if(SYSTOLE_READS_ONNX)
+    systole_fuzz(onnx RUNS 1000 CORPUS tests/fuzz/corpus/onnx DEPENDS systole_onnx systole_importers)
+endif()
+systole_fuzz(program RUNS 5000 CORPUS tests/fuzz/corpus/program DEPENDS systole_systolic)
+systole_fuzz(device RUNS 500 CORPUS configs/devices/teaching_4x4.yaml configs/devices/tpu_v1.yaml
+             configs/devices/tpu_v4.yaml configs/devices/tpu_v7.yaml DEPENDS systole_systolic)
