@@ -62,6 +62,28 @@ Ticks time_of(const TurnMarks& marks, std::size_t turn) {
     return marks[turn + 1].time - marks[turn].time;
 }
 
+/// Of the last `count` marked turns.
+TurnTimes times_of(const TurnMarks& marks, std::size_t count) {
+    TurnTimes times;
+    for (std::size_t n = 1; n <= count; ++n) times.add(time_of(marks, turns_of(marks) - n));
+    return times;
+}
+
+/// Of the last `agreed` turns those at the end, at least half, whose mean is known best: spread over their
+/// number. The first ones may still settle, and would stand for turns that have.
+std::size_t settled(const TurnMarks& marks, std::size_t agreed) {
+    std::size_t best = agreed;
+    TurnTimes known = times_of(marks, agreed);
+    for (std::size_t n = agreed; n-- > std::max<std::size_t>(2, (agreed + 1) / 2);) {
+        const TurnTimes fewer = times_of(marks, n);
+        const auto spread = [](const TurnTimes& t) { return Int128{(t.most - t.least).value()}; };
+        if (spread(fewer) * known.turns >= spread(known) * fewer.turns) continue;
+        best = n;
+        known = fewer;
+    }
+    return best;
+}
+
 /// What `times` turns take of something that grows along a run: `until(n)` is its sum over the first n marked
 /// ones.
 template <class Until>
@@ -177,12 +199,20 @@ std::size_t turns_that_agree(const DeviceResult& result, const TurnMarks& marks,
         const Mark &begin = marks[all - n], &end = marks[all - n + 1];
         SYSTOLE_CHECK(end.layers == begin.layers + count, "turns of {} and {} layers", count,
                       end.layers - begin.layers);
-        for (std::size_t i = 0; i < count; ++i)
-            if (!rows_agree(result.layers[begin.layers + i], result.layers[last + i], most)) return agreed;
+        bool alike = true;
+        for (std::size_t i = 0; i < count && alike; ++i)
+            alike = rows_agree(result.layers[begin.layers + i], result.layers[last + i], most);
+        if (!alike) break;
         times.add(end.time - begin.time);
         if (n > 1 && times.wanted(jitter) <= n) agreed = n;
     }
-    return agreed;
+    return settled(marks, agreed);
+}
+
+Ticks uncertainty(const TurnMarks& marks, std::size_t agreed, std::size_t times) {
+    const TurnTimes turns = times_of(marks, agreed);
+    const Int128 all = Int128{(turns.most - turns.least).value()} * static_cast<std::int64_t>(times);
+    return Ticks(static_cast<std::int64_t>(all / turns.turns));
 }
 
 std::size_t turns_wanted(const TurnMarks& marks, Ticks jitter) {

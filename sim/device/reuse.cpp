@@ -19,6 +19,9 @@ constexpr std::size_t kAtFirst = kAround + 2;
 /// If those have not agreed, at least so many.
 constexpr std::size_t kThen = kAround + 6;
 
+/// At most one part in so many of a run's time may be wrong.
+constexpr std::int64_t kPromise = 1000;
+
 /// Where turns of a block begin and end that may stand for others: layers before each, and behind the last.
 std::vector<std::size_t> marks_of(const RepeatedBlock& block) {
     std::vector<std::size_t> marks;
@@ -134,7 +137,23 @@ private:
     bool agree(const Attempt& attempt) const {
         for (std::size_t b = 0; b < worth_it_.size(); ++b)
             if (worth_it_[b] && attempt.agreed[b] == 0) return false;
-        return true;
+        return sure_enough(attempt);
+    }
+
+    /// Whether the whole run is known within what is promised: what turns that are left out may differ by,
+    /// and a refresh more or less at either end of what comes behind a block.
+    bool sure_enough(const Attempt& attempt) const {
+        Int128 all = attempt.run.checked.result.total.time().value(), doubt = 0;
+        for (std::size_t b = 0; b < worth_it_.size(); ++b) {
+            if (!worth_it_[b]) continue;
+            const TurnMarks& marks = attempt.marks[b];
+            const std::size_t times = graph_.blocks[b].turns - attempt.turns[b];
+            if (times == 0) continue;
+            doubt += uncertainty(marks, attempt.agreed[b], times).value() + 2 * attempt.run.jitter.value();
+            all += Int128{(marks.back().time - marks.front().time).value()} *
+                   static_cast<std::int64_t>(times) / static_cast<std::int64_t>(marks.size() - 1);
+        }
+        return doubt * kPromise <= all;
     }
 
     /// The result made as long as the whole network's.

@@ -248,6 +248,33 @@ TEST_CASE("two turns that agree are not enough where each may have a refresh mor
     CHECK(std::abs((result->total.end - device.whole(graph).total.end).value()) <= 80 * 100'000 / 1000);
 }
 
+TEST_CASE("turns that have not settled yet do not stand for those that have") {
+    // Of the six that are looked at all agree, but only the last four, which do not differ, stand for others.
+    const Pretence device{[](const std::string& layer) {
+        if (!layer.starts_with("block.") || !layer.ends_with(".a")) return 50'000;
+        const int turn = std::stoi(layer.substr(6));
+        return turn == 1 ? 50'290 : turn == 2 ? 50'150 : 50'000;
+    }};
+    const Graph graph = network(80);
+    const auto result = run_reusing(graph, std::cref(device));
+    REQUIRE(result);
+    CHECK(device.layers_run == std::vector<std::size_t>{12, 20});
+    check_equal(*result, device.whole(graph));
+}
+
+TEST_CASE("a run so short that refreshes behind its block are more than is promised is simulated whole") {
+    const auto reused = [](std::int64_t jitter, std::int64_t behind) {
+        const Pretence device{[behind](const std::string& layer) { return layer == "out" ? behind : 1000; },
+                              Ticks(jitter)};
+        return run_reusing(network(40), std::cref(device)).has_value();
+    };
+    // 81 layers of 1000 and what is behind them: a thousandth of that is 82, which two refreshes may not
+    // exceed.
+    CHECK(reused(41, 1000));
+    CHECK_FALSE(reused(42, 1000));
+    CHECK(reused(42, 3000));
+}
+
 TEST_CASE("few turns are all simulated") {
     const Pretence device{[](const std::string&) { return 10; }};
     CHECK_FALSE(run_reusing(network(15), std::cref(device)));
