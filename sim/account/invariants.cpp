@@ -116,6 +116,17 @@ bool above_peak(Bytes bytes, Ticks time, BytesPerSecond peak) {
     return needed >= static_cast<Int128>(time.value() + 1) * peak.value() && bytes > Bytes();
 }
 
+void check_banks(const DeviceResult& result, const Expectations& expected, Findings& findings) {
+    for (const BankLines& banks : expected.banks) {
+        std::int64_t lines = 0;
+        for (const Stat& stat : result.stats)
+            if (stat.path == banks.path && stat.name.ends_with("_accesses")) lines += stat.value;
+        if (lines > Int128{result.total.cycles.value()} * banks.per_cycle)
+            findings.add(fmt::format("{}: {} lines in {} cycles are above the {} that its banks serve in one",
+                                     banks.path, lines, result.total.cycles.value(), banks.per_cycle));
+    }
+}
+
 void check_peaks(const DeviceResult& result, const Expectations& expected, Findings& findings) {
     const ResultRow& total = result.total;
     const ByteLedger ledger = gather({&total});
@@ -168,6 +179,7 @@ std::vector<std::string> violations(const DeviceResult& result, const Expectatio
     findings.equal("picoseconds of the critical path", path.value(), result.total.time().value());
     check_energy(result, findings);
     check_peaks(result, expected, findings);
+    check_banks(result, expected, findings);
     return findings.take();
 }
 

@@ -18,11 +18,18 @@ struct EndCount {
 };
 
 /// What is known about a run from elsewhere than its accounts.
+/// Banks that serve at most so many lines a cycle, all clients together, however many bytes of them these take.
+struct BankLines {
+    std::string path;  ///< of the counters "…_accesses"
+    std::int64_t per_cycle = 0;
+};
+
 struct Expectations {
     std::int64_t capacity = 0;   ///< slot-ticks: the units' slots x the run's time
     Macs macs;                   ///< of all operators of the trace
     std::vector<EndCount> ends;  ///< places that count for themselves
     Peaks peaks;
+    std::vector<BankLines> banks = {};
 };
 
 /// The promises that `result` breaks, a sentence each; empty if it keeps them all:
@@ -32,7 +39,8 @@ struct Expectations {
 /// - the bytes entered by movers are those that each end counted;
 /// - the critical path is as long as the run;
 /// - the energy of all entries is the ledger's, no count is negative, and each is what its counter says;
-/// - nothing ran above its peak: matrix units, DRAM, host link; the run is not shorter than its roofline.
+/// - nothing ran above its peak: matrix units, DRAM, host link, banks in bytes and in lines; the run is not
+/// shorter than its roofline.
 /// Compulsory bytes are no sum (layers share tensors), and single layers may beat their rooflines (prefetch).
 std::vector<std::string> violations(const DeviceResult& result, const Expectations& expected);
 

@@ -61,7 +61,7 @@ void Scratchpad::Port::serve(const Request& request) {
 
 Scratchpad::Scratchpad(sc_core::sc_module_name name, const ScratchpadSpec& spec, ClockDomain clock,
                        const std::vector<std::string>& dma_ports, int matrix_units)
-    : sc_module(name), banks_(spec), streams_(spec.activation_ports, matrix_units) {
+    : sc_module(name), spec_(spec), banks_(spec), streams_(spec.activation_ports, matrix_units) {
     const auto add = [&](auto& ports, const std::string& port, Bytes width, BankClient client,
                          BankRank rank) {
         const auto number = static_cast<std::int64_t>(ports.size());
@@ -101,6 +101,12 @@ std::vector<Stat> Scratchpad::stats() const {
                        "cycles lost in the banks, beyond what the client's ports take", stats.lost.value()});
     }
     return all;
+}
+
+std::optional<BankLines> Scratchpad::lines_per_cycle() const {
+    if (!banks_.shared()) return std::nullopt;
+    const int ways = spec_.bank_access == BankAccess::Split ? 2 : 1;
+    return BankLines{name(), std::int64_t{spec_.banks} * spec_.bank_ports * ways};
 }
 
 }  // namespace systole

@@ -7,12 +7,14 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <systemc>
 #include <vector>
 
 #include "models/memory/scratchpad/scratchpad_banks.h"
 #include "models/memory/scratchpad/scratchpad_spec.h"
+#include "sim/account/invariants.h"
 #include "sim/account/run_result.h"
 #include "sim/base/clock.h"
 #include "sim/kernel/served_target.h"
@@ -106,8 +108,11 @@ public:
     Bytes bytes_in() const;
     /// Accesses and conflicts by kind of client, where clients meet in the banks.
     std::vector<Stat> stats() const;
+    /// What all banks serve in a cycle, where clients meet in them.
+    std::optional<BankLines> lines_per_cycle() const;
 
 private:
+    const ScratchpadSpec spec_;
     ScratchpadBanks banks_;
     Turns turns_{"turns"};
     StreamPorts streams_;

@@ -31,6 +31,16 @@ TEST_CASE("a result that keeps every promise has no violations") {
     CHECK_FALSE(test::aborts([] { check_invariants(test::sample_result(), test::sample_expectations()); }));
 }
 
+TEST_CASE("banks may serve as many lines as they can, and other counters are none of theirs") {
+    DeviceResult result = test::sample_result();
+    Expectations expected = test::sample_expectations();
+    result.stats.push_back({"tiny_tpu.scratchpad", "stream_accesses", "lines", "", 800});
+    result.stats.push_back({"tiny_tpu.scratchpad", "stream_conflict_cycles", "cycles", "", 9});
+    result.stats.push_back({"other.scratchpad", "stream_accesses", "lines", "", 9});
+    expected.banks.push_back({"tiny_tpu.scratchpad", 8});
+    CHECK(violations(result, expected).empty());
+}
+
 TEST_CASE("every broken promise is named") {
     const std::vector<Fault> faults{
         {"class slots of the total: 400000, expected 400001", [](auto&, auto& e) { e.capacity = 400'001; }},
@@ -69,6 +79,12 @@ TEST_CASE("every broken promise is named") {
         {"scratchpad: 80 bytes moved in 79 cycles",
          [](auto& r, auto& e) { r.total.cycles = Cycles(79), e.peaks.on_chip->both_ways = true; }},
         {"scratchpad: 50 bytes written in 49 cycles", [](auto& r, auto&) { r.total.cycles = Cycles(49); }},
+        {"tiny_tpu.scratchpad: 801 lines in 100 cycles are above the 8",
+         [](auto& r, auto& e) {
+             r.stats.push_back({"tiny_tpu.scratchpad", "stream_accesses", "lines", "", 800});
+             r.stats.push_back({"tiny_tpu.scratchpad", "dma_accesses", "lines", "", 1});
+             e.banks.push_back({"tiny_tpu.scratchpad", 8});
+         }},
         {"lane-cycles of all layers: 8, expected 9", [](auto& r, auto&) { r.total.lane_cycles = 9; }},
         {"host link, inwards: 50 bytes", [](auto&, auto& e) { e.peaks.host = BytesPerSecond(499'000'000); }},
         {"host link, outwards: 30 bytes", [](auto&, auto& e) { e.peaks.host = BytesPerSecond(299'000'000); }},

@@ -62,7 +62,8 @@ Ticks longest_refresh(const DramSpec& memory) {
 }
 
 /// What the banks give, where clients meet in them. Edges that read into buffers (all but those of ws) take a
-/// line once for all rows of windows that overlap in it: there arrays get more bytes than banks give.
+/// line once for all rows of windows that overlap in it: there arrays get more bytes than banks give, and
+/// only lines are held to a peak.
 std::optional<OnChipPeak> on_chip_peak(const SystolicSpec& spec, const Program& program) {
     const ScratchpadSpec& scratchpad = spec.scratchpad;
     const bool buffered = program.dataflow != Dataflow::WeightStationary || program.mixes_dataflows();
@@ -286,6 +287,8 @@ MarkedRun marked_run(Machine& machine, const SystolicSpec& spec, const Protocol&
                   expected.macs.value());
     expected.ends = machine.ends();
     expected.peaks = result.peaks;
+    for (const auto& core : machine.cores)
+        if (const auto banks = core->scratchpad.lines_per_cycle()) expected.banks.push_back(*banks);
     check_invariants(result, expected);
     check_layers(machine, result.layers, expected.peaks.dram);
     ProgramCounts(program, spec, protocol.launch, program.layers.size()).hold(result.stats, machine.name());
