@@ -62,8 +62,7 @@ Ticks longest_refresh(const DramSpec& memory) {
 }
 
 /// What the banks give, where clients meet in them. Edges that read into buffers (all but those of ws) take a
-/// line once for all rows of windows that overlap in it: there arrays get more bytes than banks give, and
-/// only lines are held to a peak.
+/// line once for windows that overlap in it: arrays get more bytes than banks give; only lines have a peak.
 std::optional<OnChipPeak> on_chip_peak(const SystolicSpec& spec, const Program& program) {
     const ScratchpadSpec& scratchpad = spec.scratchpad;
     const bool buffered = program.dataflow != Dataflow::WeightStationary || program.mixes_dataflows();
