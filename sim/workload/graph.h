@@ -18,7 +18,8 @@ using Shape = std::vector<std::int64_t>;
 
 using TensorId = std::size_t;
 
-enum class TensorRole { Input, Weights, Activation, KvCache };
+/// OptimizerState stays in memory as weights do, and is read and written by steps of training.
+enum class TensorRole { Input, Weights, Activation, KvCache, OptimizerState };
 
 /// Of a layer or tensor that is one of `count` equal parts of the batch of another (sliced_graph.h).
 struct BatchSlice {
@@ -53,7 +54,8 @@ struct Layer {
     std::vector<TensorId> inputs;  ///< activations (or KV cache), in the operator's order, and of `joined`
     /// Stored weights: conv2d [k,r,s,c/groups], conv3d [k,t,r,s,c/groups], conv_transpose [k,r,s,c], matmul
     /// [k,n] ([n,k] if transposed_b; [experts,k,n]), norm [cols], embedding [vocabulary,width], rotary
-    /// [seq,dim], elementwise [elements/times].
+    /// [seq,dim], elementwise [elements/times]. Layers of gradients read those of the layer before which they
+    /// stand in the way back (matmul with transposed_b: its [k,n]), and an optimizer writes those it names.
     std::optional<TensorId> weights;
     std::optional<TensorId>
         bias;  ///< conv2d [k], matmul [n] or [experts,n] (int32 or fp32), layer norm [cols]

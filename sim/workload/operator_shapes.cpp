@@ -220,7 +220,8 @@ std::optional<Shape> bias_shape(const Operator& op) {
     if (const auto* c = std::get_if<Conv2d>(&op); c && c->bias) return Shape{c->out_c};
     if (const auto* c = std::get_if<ConvTranspose>(&op); c && c->bias) return Shape{c->out_c};
     if (const auto* m = std::get_if<MatMul>(&op); m && m->bias) return of_each_expert(*m, {m->n});
-    if (const auto* n = std::get_if<Norm>(&op); n && n->kind == Norm::Kind::Layer) return Shape{n->cols};
+    if (const auto* n = std::get_if<Norm>(&op); n && n->kind == Norm::Kind::Layer && !n->gradient)
+        return Shape{n->cols};
     return std::nullopt;
 }
 

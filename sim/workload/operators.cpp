@@ -12,11 +12,15 @@ struct NameOf {
     std::string_view operator()(const Elementwise&) const { return "elementwise"; }
     std::string_view operator()(const Activation&) const { return "activation"; }
     std::string_view operator()(const Pool&) const { return "pool"; }
-    std::string_view operator()(const Softmax&) const { return "softmax"; }
-    std::string_view operator()(const Norm&) const { return "norm"; }
+    std::string_view operator()(const Softmax& s) const {
+        return s.gradient ? "softmax_gradient" : "softmax";
+    }
+    std::string_view operator()(const Norm& n) const { return n.gradient ? "norm_gradient" : "norm"; }
     std::string_view operator()(const Reduce&) const { return "reduce"; }
     std::string_view operator()(const Transpose&) const { return "transpose"; }
     std::string_view operator()(const Embedding&) const { return "embedding"; }
+    std::string_view operator()(const EmbeddingGradient&) const { return "embedding_gradient"; }
+    std::string_view operator()(const Optimizer&) const { return "optimizer"; }
     std::string_view operator()(const Concat&) const { return "concat"; }
     std::string_view operator()(const Slice&) const { return "slice"; }
     std::string_view operator()(const Resize&) const { return "resize"; }
@@ -32,8 +36,17 @@ struct NameOf {
         return s.kind == Scaling::Kind::Quantize ? "quantize" : "dequantize";
     }
     std::string_view operator()(const Attention& a) const {
-        if (a.part == Attention::Part::Scores) return "attention_scores";
-        return a.part == Attention::Part::Context ? "attention_context" : "attention";
+        switch (a.part) {
+            case Attention::Part::Scores:
+                return "attention_scores";
+            case Attention::Part::Context:
+                return "attention_context";
+            case Attention::Part::Keys:
+                return "attention_keys";
+            case Attention::Part::Whole:
+                break;
+        }
+        return "attention";
     }
 };
 
@@ -51,9 +64,9 @@ struct MacsOf {
     }
     std::int64_t operator()(const MatMul& m) const { return m.batch * m.m * m.n * m.format.stored(m.k); }
     std::int64_t operator()(const Attention& a) const {
-        const std::int64_t scores = a.part == Attention::Part::Context ? 0 : a.head_dim;
-        const std::int64_t sums = a.part == Attention::Part::Scores ? 0 : a.value_dim();
-        return a.batch * a.heads * a.pairs() * (scores + sums);
+        const std::int64_t whole = a.head_dim + a.value_dim();
+        const std::int64_t part = a.part == Attention::Part::Context ? a.value_dim() : a.row_dim();
+        return a.batch * a.heads * a.pairs() * (a.part == Attention::Part::Whole ? whole : part);
     }
     template <class Other>
     std::int64_t operator()(const Other&) const {

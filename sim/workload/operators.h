@@ -133,6 +133,7 @@ private:
 struct MatMul {
     std::int64_t batch = 1, m = 1, n = 1, k = 1;
     bool shared_weights = true;
+    bool transposed_a = false;  ///< the first operand is [batch, k, m]; never with stored weights
     bool transposed_b = false;  ///< the second operand is stored [.., n, k]
     bool bias = false;
     Function post = Function::None;
@@ -155,6 +156,8 @@ struct Elementwise {
     std::int64_t times = 1;
     bool stored = false;
     std::int64_t items = 1;
+    /// If not None, b stands for the slope of that function at b: a gradient on its way back through it.
+    Function slope = Function::None;
     friend bool operator==(const Elementwise&, const Elementwise&) = default;
 };
 
@@ -183,6 +186,9 @@ struct Pool {
 /// Along the last dimension: `rows` independent rows of `cols` elements.
 struct Softmax {
     std::int64_t rows = 1, cols = 1;
+    /// Of two inputs, the gradient g of what it made and that itself, y: out = y (g - sum over the row of g
+    /// y).
+    bool gradient = false;
     friend bool operator==(const Softmax&, const Softmax&) = default;
 };
 
@@ -190,14 +196,18 @@ struct Norm {
     enum class Kind { Layer, Rms };
     Kind kind = Kind::Layer;
     std::int64_t rows = 1, cols = 1;
+    /// Of two inputs, the gradient of what it made and what it read: the gradient of the latter. It reads the
+    /// stored gains, and has no shift.
+    bool gradient = false;
     friend bool operator==(const Norm&, const Norm&) = default;
 };
 
-/// One number of each row.
+/// One number of each row; or, `columns`, the sum of each column: of products, where there are two inputs.
 struct Reduce {
     enum class Kind { Sum, Mean, Max, Min, Product };
     Kind kind = Kind::Sum;
     std::int64_t rows = 1, cols = 1;
+    bool columns = false;
     friend bool operator==(const Reduce&, const Reduce&) = default;
 };
 
@@ -218,6 +228,15 @@ struct Embedding {
     Spread spread = Spread::Even;
     std::int64_t bag = 1;  ///< lookups that are summed into one row of the output; divides them
     friend bool operator==(const Embedding&, const Embedding&) = default;
+};
+
+/// The gradient of an Embedding's table, all of it: row v is the sum of the gradients [lookups / bag, width]
+/// of the lookups that met row v, zero where none did.
+struct EmbeddingGradient {
+    std::int64_t vocabulary = 1, width = 1, lookups = 1;
+    Spread spread = Spread::Even;
+    std::int64_t bag = 1;
+    friend bool operator==(const EmbeddingGradient&, const EmbeddingGradient&) = default;
 };
 
 /// out[i,:] = in[index[i],:]: the first operand holds `rows` rows, the second the indices.
@@ -293,8 +312,13 @@ struct CacheAppend {
 struct Attention {
     /// All of it; or, where scores become tensors, one of its two products. Scores and their softmax are
     /// [batch, kv_heads, q_len, heads / kv_heads, kv_len].
-    enum class Part { Whole, Scores, Context };
+    ///
+    /// Keys is what gradients need: of scores s and rows r like queries, out[b, j, h, :] = sum over queries i
+    /// and heads g of the group of s[b, h, i, g, j] * r[b, i, h * group + g, :], rows like keys (of head_dim)
+    /// or, where `of_values`, like values.
+    enum class Part { Whole, Scores, Context, Keys };
     Part part = Part::Whole;
+    bool of_values = false;  ///< Scores, Keys: rows that are met, or made, are as long as those of values
     std::int64_t batch = 1, q_len = 1, kv_len = 1, heads = 1, kv_heads = 1, head_dim = 1;
     bool causal = false;  ///< query i sees the first kv_len - q_len + i + 1 keys
     bool by_head =
@@ -306,6 +330,8 @@ struct Attention {
     std::int64_t items() const { return batch * kv_heads; }
     std::int64_t group() const { return heads / kv_heads; }
     std::int64_t value_dim() const { return value_width > 0 ? value_width : head_dim; }
+    /// Scores, Keys: of the rows that are met, or made.
+    std::int64_t row_dim() const { return of_values ? value_dim() : head_dim; }
     /// Keys that query i sees.
     std::int64_t visible(std::int64_t i) const { return causal ? kv_len - q_len + i + 1 : kv_len; }
     /// Of a head: queries with the keys that they see.
@@ -323,6 +349,20 @@ struct Scaling {
     friend bool operator==(const Scaling&, const Scaling&) = default;
 };
 
+/// A step of training for `elements` weights, in place: reads their gradient and their state (fp32, `slots()`
+/// of each weight, one behind the other), writes the state, and the weights of the format that is multiplied
+/// with.
+struct Optimizer {
+    /// Sgd: the weight in fp32. Momentum: beside it an average of gradients. Adam (Kingma and Ba, 2015): and
+    /// one of their squares.
+    enum class Kind { Sgd, Momentum, Adam };
+    Kind kind = Kind::Adam;
+    std::int64_t elements = 1;
+
+    std::int64_t slots() const { return static_cast<std::int64_t>(kind) + 1; }
+    friend bool operator==(const Optimizer&, const Optimizer&) = default;
+};
+
 /// What chips on a ring of `chips` do together, each with a tensor of `outer` rows of `row` elements.
 /// All-reduce: the sum of all, to all. Reduce-scatter: of the sum each chip keeps a part of every row.
 /// All-to-all: of every row each chip gets a part from each. All-gather: rows of all chips side by side, to
@@ -336,9 +376,10 @@ struct Collective {
 };
 constexpr std::int64_t kMostChips = 65536;
 
-using Operator = std::variant<Conv2d, MatMul, Elementwise, Activation, Pool, Softmax, Norm, Transpose,
-                              Embedding, Concat, Slice, Resize, Rotary, Gather, TopK, LstmCell, GruCell,
-                              CacheAppend, Attention, Scaling, ConvTranspose, Collective, Reduce>;
+using Operator =
+    std::variant<Conv2d, MatMul, Elementwise, Activation, Pool, Softmax, Norm, Transpose, Embedding, Concat,
+                 Slice, Resize, Rotary, Gather, TopK, LstmCell, GruCell, CacheAppend, Attention, Scaling,
+                 ConvTranspose, Collective, Reduce, EmbeddingGradient, Optimizer>;
 
 /// "conv2d", "matmul", "elementwise", ... as written in traces and results.
 std::string_view op_name(const Operator& op);
