@@ -67,7 +67,7 @@ std::optional<Fusion> fusion_of(const Graph& graph, const Uses& uses, std::size_
     const Layer& layer = graph.layers[index];
     const auto* elementwise = std::get_if<Elementwise>(&layer.op);
     if (!elementwise || elementwise->stored || elementwise->times > 1 || elementwise->items > 1 ||
-        !is_a_stage(elementwise->kind))
+        elementwise->slope != Function::None || !is_a_stage(elementwise->kind))
         return std::nullopt;
     const TensorId a = layer.inputs.at(0), b = layer.inputs.at(1);
     if (a == b) return std::nullopt;

@@ -19,11 +19,13 @@ struct Part {
     }
 };
 
-/// Lookups and their tables, caches, scales by row and other chips know more than one item.
+/// Lookups and their tables, caches, scales by row, other chips and weights that are learnt know more than
+/// one item.
 template <typename Op>
 constexpr bool kKnowsMore =
-    std::is_same_v<Op, Embedding> || std::is_same_v<Op, Gather> || std::is_same_v<Op, CacheAppend> ||
-    std::is_same_v<Op, Scaling> || std::is_same_v<Op, Collective>;
+    std::is_same_v<Op, Embedding> || std::is_same_v<Op, EmbeddingGradient> || std::is_same_v<Op, Gather> ||
+    std::is_same_v<Op, CacheAppend> || std::is_same_v<Op, Scaling> || std::is_same_v<Op, Collective> ||
+    std::is_same_v<Op, Optimizer>;
 
 template <typename Op>
 bool cut(Op& op, const Part& part) {
@@ -33,9 +35,13 @@ bool cut(Op& op, const Part& part) {
         return part.take(op.batch);
 }
 bool cut(MatMul& op, const Part& part) {
-    if (op.experts > 0) return false;  // a part would meet other weights
+    if (op.experts > 0) return false;      // a part would meet other weights
+    if (op.transposed_a) return false;     // items are summed
     if (op.shared_weights && op.batch == 1) return part.take(op.m);
     return part.take(op.batch);
+}
+bool cut(Attention& op, const Part& part) {
+    return op.part != Attention::Part::Keys && part.take(op.batch);
 }
 bool cut(Elementwise& op, const Part& part) {
     // What is met several times is the same for all items, unless each has its own.
@@ -53,7 +59,7 @@ bool cut(Norm& op, const Part& part) {
     return part.take(op.rows);
 }
 bool cut(Reduce& op, const Part& part) {
-    return part.take(op.rows);
+    return !op.columns && part.take(op.rows);
 }
 bool cut(TopK& op, const Part& part) {
     return part.take(op.rows);

@@ -39,7 +39,11 @@ Graph attention(const Attention& op, const std::string& dtype = "bf16", bool fus
 
 Attention shape(std::int64_t batch, std::int64_t q_len, std::int64_t kv_len, std::int64_t heads,
                 std::int64_t kv_heads, std::int64_t head_dim, bool causal, bool cache) {
-    return {Attention::Part::Whole, batch, q_len, kv_len, heads, kv_heads, head_dim, causal, cache};
+    Attention op;
+    op.batch = batch, op.q_len = q_len, op.kv_len = kv_len;
+    op.heads = heads, op.kv_heads = kv_heads, op.head_dim = head_dim;
+    op.causal = causal, op.by_head = cache;
+    return op;
 }
 
 std::vector<Attention> shapes() {

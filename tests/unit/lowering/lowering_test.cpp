@@ -90,7 +90,7 @@ TEST_CASE("Batched products take either operand from activations, stored straigh
     for (const SystolicSpec& spec : machines()) {
         for (const bool transposed : {false, true}) {
             GraphOf g;
-            MatMul op{3, 10, 9, 7, false, transposed, false, Function::None};
+            MatMul op{3, 10, 9, 7, false, false, transposed};
             const TensorId a = g.input({3, 10, 7}, DType::Int8);
             const TensorId b = g.input(transposed ? Shape{3, 9, 7} : Shape{3, 7, 9}, DType::Int8);
             check(g.finish(g.batched(a, b, op)), spec);

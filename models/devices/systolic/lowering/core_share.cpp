@@ -27,6 +27,7 @@ struct EvenParts {
         return pixels_alone ? op.pixels() : op.batch;
     }
     std::int64_t operator()(const MatMul& op) const {
+        if (op.transposed_a) return 0;
         return op.shared_weights && op.experts == 0 ? op.batch * op.m : op.batch;
     }
     std::int64_t operator()(const Elementwise& op) const {
@@ -36,7 +37,7 @@ struct EvenParts {
     std::int64_t operator()(const Pool& op) const { return op.batch; }
     std::int64_t operator()(const Softmax& op) const { return op.rows; }
     std::int64_t operator()(const Norm& op) const { return op.rows; }
-    std::int64_t operator()(const Reduce& op) const { return op.rows; }
+    std::int64_t operator()(const Reduce& op) const { return op.columns ? 0 : op.rows; }
     std::int64_t operator()(const TopK& op) const { return op.rows; }
     std::int64_t operator()(const LstmCell& op) const { return op.batch; }
     std::int64_t operator()(const GruCell& op) const { return op.batch; }
