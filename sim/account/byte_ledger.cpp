@@ -58,8 +58,8 @@ std::string_view to_string(Place place) {
 }
 
 std::string_view to_string(Operand operand) {
-    static constexpr std::array<std::string_view, kOperands> kNames{"weights", "activations", "partial_sums",
-                                                                    "outputs", "kv_cache"};
+    static constexpr std::array<std::string_view, kOperands> kNames{
+        "weights", "activations", "partial_sums", "outputs", "kv_cache", "optimizer_state"};
     const auto index = static_cast<std::size_t>(operand);
     SYSTOLE_CHECK(index < kOperands, "operand {}", index);
     return kNames[index];

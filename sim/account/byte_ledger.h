@@ -17,8 +17,8 @@ enum class Place : std::uint8_t { Host, Dram, Scratchpad, WeightFifo, Array, Acc
 constexpr std::size_t kPlaces = 8;
 std::string_view to_string(Place place);
 
-enum class Operand : std::uint8_t { Weights, Activations, PartialSums, Outputs, KvCache };
-constexpr std::size_t kOperands = 5;
+enum class Operand : std::uint8_t { Weights, Activations, PartialSums, Outputs, KvCache, OptimizerState };
+constexpr std::size_t kOperands = 6;
 std::string_view to_string(Operand operand);
 
 /// One cell of the ledger.

@@ -41,9 +41,10 @@ std::string capacity_text(Bytes capacity) {
     return fmt::format("{} GiB ({})", capacity.value() / kGibi, format_bytes(capacity));
 }
 
-/// Weights, and a KV cache, which outlives the run as they do.
+/// Weights, and what outlives the run as they do: a KV cache, an optimizer's state.
 bool stays(const Tensor& tensor) {
-    return tensor.role == TensorRole::Weights || tensor.role == TensorRole::KvCache;
+    return tensor.role == TensorRole::Weights || tensor.role == TensorRole::KvCache ||
+           tensor.role == TensorRole::OptimizerState;
 }
 
 class Allocator {
@@ -89,8 +90,8 @@ private:
     const AllocationRules& rules_;
     std::vector<Placement> placements_;
     std::vector<std::int64_t> padded_;  // bytes of each tensor, rounded up to its space's alignment
-    std::int64_t weights_end_ = 0;      // and of caches
-    std::int64_t cache_bytes_ = 0;
+    std::int64_t weights_end_ = 0;      // and of caches and states
+    std::int64_t cache_bytes_ = 0, state_bytes_ = 0;
     std::int64_t activations_peak_ = 0;
 };
 
@@ -162,6 +163,7 @@ void Allocator::place_weights() {
         placements_[id].address = weights_end_;
         weights_end_ += padded_[id];
         if (graph_.tensors[id].role == TensorRole::KvCache) cache_bytes_ += padded_[id];
+        if (graph_.tensors[id].role == TensorRole::OptimizerState) state_bytes_ += padded_[id];
     }
 }
 
@@ -255,11 +257,12 @@ void Allocator::check_capacity() const {
     };
     const bool in_dram = rules_.activations == Space::Dram;
     const std::string activations = format_bytes(Bytes(activations_peak_));
-    const std::string weights = format_bytes(Bytes(weights_end_ - cache_bytes_));
+    const std::string weights = format_bytes(Bytes(weights_end_ - cache_bytes_ - state_bytes_));
     const Bytes dram(weights_end_ + (in_dram ? activations_peak_ : 0));
     if (dram > rules_.dram_capacity) {
         std::string parts = weights + " weights";
         if (cache_bytes_ > 0) parts += fmt::format(", {} KV cache", format_bytes(Bytes(cache_bytes_)));
+        if (state_bytes_ > 0) parts += fmt::format(", {} optimizer state", format_bytes(Bytes(state_bytes_)));
         if (in_dram) parts += fmt::format(", {} activations", activations);
         fail(fmt::format("the network needs {} of memory: {}; {} has {}", format_bytes(dram), parts,
                          rules_.memory, capacity_text(rules_.dram_capacity)));

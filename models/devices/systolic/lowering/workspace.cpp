@@ -68,6 +68,7 @@ Workspace::Workspace(ChipWorkspace& chip_, int core_, const SystolicSpec& spec_,
 Operand Workspace::operand(TensorId tensor) const {
     const TensorRole role = graph.tensors[tensor].role;
     if (role == TensorRole::Weights) return Operand::Weights;
+    if (role == TensorRole::OptimizerState) return Operand::OptimizerState;
     return role == TensorRole::KvCache ? Operand::KvCache : Operand::Activations;
 }
 
