@@ -2,6 +2,8 @@
 // A strided copy between two places, as a DMA descriptor gives it.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 
 #include "sim/account/byte_ledger.h"
@@ -18,11 +20,14 @@ struct Region {
 
 /// Rows of a table by indices that nobody gives: lookup i takes row hash(i) of so many. The hash is fixed
 /// (the finalizer of splitmix64), so that every run meets the same rows, and DRAM rows as seldom twice in a
-/// row as with indices of users.
+/// row as with indices of users. Or `once`, in an order that is as fixed: as many lookups as there are rows
+/// meet each of them once.
 struct Lookup {
     std::int64_t rows = 0;   ///< of the table; 0: no lookup
     std::int64_t first = 0;  ///< number of the transfer's first lookup
+    bool once = false;
     std::int64_t row(std::int64_t number) const {
+        if (once) return shuffled(static_cast<std::uint64_t>((first + number) % rows));
         std::uint64_t x = static_cast<std::uint64_t>(first + number) + 0x9e3779b97f4a7c15U;
         x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
         x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
@@ -30,6 +35,21 @@ struct Lookup {
         return static_cast<std::int64_t>((x >> 32) * static_cast<std::uint64_t>(rows) >> 32);
     }
     friend bool operator==(const Lookup&, const Lookup&) = default;
+
+private:
+    /// Numbers of as many bits as rows need, mixed one to one, again and again until one is a row.
+    std::int64_t shuffled(std::uint64_t x) const {
+        const int bits = std::max(1, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(rows - 1))));
+        const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
+        const int half = (bits + 1) / 2;
+        do {
+            for (const std::uint64_t odd : {0x9e3779b97f4a7c15U, 0xbf58476d1ce4e5b9U, 0x94d049bb133111ebU}) {
+                x = (x * odd + (odd >> 32)) & mask;
+                x ^= x >> half;
+            }
+        } while (x >= static_cast<std::uint64_t>(rows));
+        return static_cast<std::int64_t>(x);
+    }
 };
 
 /// Copies `rows` rows of `row_bytes` each.

@@ -241,12 +241,14 @@ Lookup Reader::read_lookup(ProgramLine& line) {
     const std::string text = line.text("lookup");
     const auto parts = split_list(text, '+');
     const auto rows = parse_integer(parts.front());
-    const auto first = parts.size() == 2 ? parse_integer(parts[1]) : std::nullopt;
+    const bool once = parts.size() == 3 && parts[2] == "once";
+    const auto first = parts.size() == 2 || once ? parse_integer(parts[1]) : std::nullopt;
     constexpr std::int64_t kMostRows = (std::int64_t{1} << 31) - 1, kMostLookups = std::int64_t{1} << 56;
-    if (rows && first && *rows >= 1 && *rows <= kMostRows && *first <= kMostLookups) return {*rows, *first};
+    if (rows && first && *rows >= 1 && *rows <= kMostRows && *first <= kMostLookups)
+        return {*rows, *first, once};
     line.fail("lookup",
               fmt::format("'{}' is not ROWS+FIRST: rows of the table, 1 … {}, and the number of the "
-                          "first lookup, 0 … {}",
+                          "first lookup, 0 … {}; or ROWS+FIRST+once",
                           text, kMostRows, kMostLookups));
     return {};
 }

@@ -54,7 +54,8 @@ void write_transfer(const Transfer& t, Out out) {
                    to_string(t.to.place), t.to.address, t.rows, t.row_bytes);
     if (t.from.stride != 0) fmt::format_to(out, " from_stride={}", t.from.stride);
     if (t.to.stride != 0) fmt::format_to(out, " to_stride={}", t.to.stride);
-    if (t.lookup.rows != 0) fmt::format_to(out, " lookup={}+{}", t.lookup.rows, t.lookup.first);
+    if (t.lookup.rows != 0)
+        fmt::format_to(out, " lookup={}+{}{}", t.lookup.rows, t.lookup.first, t.lookup.once ? "+once" : "");
     fmt::format_to(out, " operand={}", to_string(t.operand));
 }
 
