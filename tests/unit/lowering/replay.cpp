@@ -33,6 +33,7 @@ Replay::Replay(const Graph& graph, const SystolicSpec& spec, const Lowered& lowe
     scratchpads_.resize(cores);
     for (Cells& pad : scratchpads_) pad.resize(spec.scratchpad.capacity.value());
     undelivered_.resize(cores);
+    origins_.resize(cores);
     for (const Layer& layer : graph.layers)
         written_.emplace_back(static_cast<std::size_t>(stored_bytes(graph.tensors[layer.output]).value()));
     accumulators_.resize(mxus);
@@ -143,7 +144,8 @@ void Replay::replay_transfer(const Transfer& t) {
         }
         undelivered_[core()].clear();
     }
-    if (writes_output(t)) check_moved(t);
+    if (writes_output(t) && !optimizer()) check_moved(t);
+    check_training(t);
     if (takes_indices()) note_lookups(t);
     std::vector<std::int64_t> tile;
     for (std::int64_t row = 0; row < t.rows; ++row) {
@@ -201,7 +203,8 @@ void Replay::replay_accesses(const VectorWork& work) {
         bytes_written += count;
         write(scratchpad(), at, count);
         const Placement& out = lowered_.placements[layer().output];
-        const bool tiles = attention() || std::holds_alternative<Collective>(layer().op);  // between commands
+        // Between commands.
+        const bool tiles = attention() || std::holds_alternative<Collective>(layer().op) || sums();
         const bool own = tiles && at >= spec_.placement.activation_bytes.value();
         if (out.space != Space::Scratchpad || own) return;
         for (std::int64_t i = 0; i < count; ++i)
@@ -217,9 +220,12 @@ void Replay::replay_vector(const VectorWork& work) {
     if (layer().joined) check_joined(work);
     replay_accesses(work);
     if (moves()) check_copied(work);
+    check_training(work);
     if (std::holds_alternative<Gather>(layer().op))
         read_indices(work.elements / graph_.tensors[layer().inputs[0]].shape.back());
-    undelivered_[core()].push_back(self_);
+    // What is written in place no store of a tile delivers.
+    if (work.write.none() || work.write.address >= spec_.placement.activation_bytes.value())
+        undelivered_[core()].push_back(self_);
     if (work.source != VectorWork::Source::Accumulator) return;
     read(accumulators_[mxu_index(work.mxu)], work.accumulator_row, work.accumulator_rows);
     const bool resident = lowered_.placements[layer().output].space == Space::Scratchpad;
@@ -269,6 +275,7 @@ std::vector<std::string> Replay::run() {
         if (!fifo.empty()) faults_.emplace_back("weight tiles are left over in a FIFO");
     }
     check_coverage();
+    check_trained();
     return faults_;
 }
 

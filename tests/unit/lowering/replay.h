@@ -98,6 +98,24 @@ private:
     void read_indices(std::int64_t lookups);
     void check_copied(const VectorWork& work);
 
+    /// Bytes of tensors: which, and where in it.
+    using Origins = std::vector<std::pair<TensorId, std::int64_t>>;
+    const Optimizer* optimizer() const { return std::get_if<Optimizer>(&layer().op); }
+    const Reduce* column_sums() const;
+    /// Results that several commands add to.
+    bool sums() const {
+        return column_sums() != nullptr || std::holds_alternative<EmbeddingGradient>(layer().op);
+    }
+    void note_origins(const VectorWork& work);
+    void check_sum(std::int64_t begin, std::int64_t end);
+    Origins gradients_of(const EmbeddingGradient& op, std::int64_t first, std::int64_t behind,
+                         const Origins& found);
+    std::int64_t place_of_weight(TensorId tensor, std::int64_t number) const;
+    void check_update(const Transfer& transfer);
+    void check_training(const Transfer& transfer);
+    void check_training(const VectorWork& work);
+    void check_trained();
+
     const ConvTranspose* transposed() const { return std::get_if<ConvTranspose>(&layer().op); }
     /// Output pixel of a row of M of a phase: image, row, column.
     std::array<std::int64_t, 3> phase_pixel(std::int64_t phase, std::int64_t m) const;
@@ -156,6 +174,10 @@ private:
     /// By matrix unit without FIFO: layer, batch item, k, its extent, n (is: m), its extent of the tile it
     /// holds.
     std::vector<std::array<std::int64_t, 6>> held_;
+    std::vector<Origins> origins_;                  ///< by core: what went into the result that is being made
+    std::map<std::int32_t, std::int64_t> updated_;  ///< by layer: weights written
+    std::map<std::pair<std::int32_t, std::int64_t>, std::int64_t>
+        gathered_;  ///< by layer and gradient: how often it was added
     /// By core: vector commands whose results no store has taken yet.
     std::vector<std::vector<Token>> undelivered_;
     std::map<std::array<std::int64_t, 5>, int> products_;  ///< layer, batch, m, n, k -> times

@@ -25,7 +25,7 @@ void GemmSteps::fetch_weights(Block& block, Range step_k, Range n, Range k) {
     const Transfer transfer = problem_.weights->from_tensor(workspace_.flow, block.item, n, k);
     Tokens after;
     if (problem_.stored_weights) {
-        workspace_.emitter.transfer(unit, transfer, after);
+        workspace_.flow.read_by(problem_.second, workspace_.emitter.transfer(unit, transfer, after));
         return;
     }
     const Range extent = problem_.weights->extent(block.item, n, k);

@@ -58,5 +58,13 @@ LayerPlan plan_scaling(Workspace& workspace, std::int32_t layer);
 LayerPlan plan_collective(Workspace& workspace, std::int32_t layer);
 /// Embedding, Gather: fetched by the DMA; summed, or copied on chip, by the vector unit.
 LayerPlan plan_lookup(Workspace& workspace, std::int32_t layer);
+/// Optimizer: on the vector unit, in place.
+LayerPlan plan_optimizer(Workspace& workspace, std::int32_t layer);
+/// Refuses layers that use weights behind the optimizer that writes them.
+void check_updates(const Graph& graph);
+/// Reduce of columns: on the vector unit.
+LayerPlan plan_column_sums(Workspace& workspace, std::int32_t layer);
+/// EmbeddingGradient: fetched by the DMA, summed by the vector unit.
+LayerPlan plan_embedding_gradient(Workspace& workspace, std::int32_t layer);
 
 }  // namespace systole::systolic

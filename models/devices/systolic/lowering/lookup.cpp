@@ -235,7 +235,7 @@ void LookupSteps::work(std::int64_t step) {
     const Range part = lookups(step), rows = results(step);
     Tokens after;
     BufferTile* list = await_indices(step, after);
-    if (!stored()) workspace_.flow.before_read(op_.table, 0, op_.rows * row_, after);
+    workspace_.flow.before_read(op_.table, 0, op_.rows * row_, after);
     Token fetched;
     if (computes()) {
         BufferTile* tile = workspace_.parameters().find(key(kRows, step));
@@ -259,7 +259,7 @@ void LookupSteps::work(std::int64_t step) {
     }
     if (list != nullptr) list->users.add(fetched);
     workspace_.flow.read_by(op_.indices, fetched);
-    if (!stored()) workspace_.flow.read_by(op_.table, fetched);
+    workspace_.flow.read_by(op_.table, fetched);
 }
 
 }  // namespace

@@ -82,21 +82,24 @@ std::int64_t interface_bytes(const Graph& graph, const TensorFlow& flow) {
         sum += flow.resident(input) ? flow.to_arrive(input) : stored_bytes(graph.tensors[input]).value();
     for (const TensorId output : graph.outputs) {
         const Tensor& tensor = graph.tensors[output];
-        const bool stored = flow.stored_in_dram(output) && tensor.role != TensorRole::KvCache;
+        const bool stays = tensor.role == TensorRole::KvCache || tensor.role == TensorRole::OptimizerState;
+        const bool stored = flow.stored_in_dram(output) && !stays;
         if (stored) sum += stored_bytes(tensor).value();
     }
     return sum;
 }
 
-/// … and the weights that a layer touches. Of a cache, all rows pass once: the old ones are read, the new
-/// ones written.
+/// … and the weights that a layer touches, or the state. Of a cache, all rows pass once: the old ones are
+/// read, the new ones written.
 std::int64_t weight_bytes(const Graph& graph, const Layer& layer, const LayerPlan& plan) {
     if (layer.slice && layer.slice->index > 0) return 0;
     std::int64_t sum = 0;
     if (std::holds_alternative<CacheAppend>(layer.op))
         sum += stored_bytes(graph.tensors[layer.output]).value();
-    for (const LayerPlan::Touched& touched : plan.touched)
-        if (graph.tensors[touched.tensor].role == TensorRole::Weights) sum += touched.bytes;
+    for (const LayerPlan::Touched& touched : plan.touched) {
+        const TensorRole role = graph.tensors[touched.tensor].role;
+        if (role == TensorRole::Weights || role == TensorRole::OptimizerState) sum += touched.bytes;
+    }
     return sum;
 }
 
@@ -167,6 +170,9 @@ LayerPlan plan(Workspace& workspace, std::int32_t index) {
     if (std::holds_alternative<Transpose>(op)) return plan_transpose(workspace, index);
     if (std::holds_alternative<Embedding>(op) || std::holds_alternative<Gather>(op))
         return plan_lookup(workspace, index);
+    if (std::holds_alternative<EmbeddingGradient>(op)) return plan_embedding_gradient(workspace, index);
+    if (std::holds_alternative<Optimizer>(op)) return plan_optimizer(workspace, index);
+    if (const auto* r = std::get_if<Reduce>(&op); r && r->columns) return plan_column_sums(workspace, index);
     if (std::holds_alternative<Concat>(op) || std::holds_alternative<Slice>(op))
         return plan_movement(workspace, index);
     if (const auto* e = std::get_if<Elementwise>(&op); e && (e->stored || e->times > 1))
@@ -233,6 +239,7 @@ Lowered lower_at(std::vector<Placement> placements, const Graph& graph, const Sy
                  const Protocol& protocol, const LoweringOptions& options) {
     const DataflowSpecs specs(graph, spec, options.dataflows);
     refuse_endless(graph, specs);
+    check_updates(graph);
     Lowered lowered;
     lowered.placements = std::move(placements);
     const int at_work = options.cores == 0 ? spec.cores : options.cores;

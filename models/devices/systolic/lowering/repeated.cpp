@@ -212,7 +212,7 @@ LayerPlan plan_broadcast(Workspace& workspace, std::int32_t index) {
     work.times = op.times;
     work.units = op.elements / op.times / op.items;
     work.grain = 16;  // parts of any dtype then end at whole bytes
-    work.cost = elementwise_cost(cost, op.kind) + function_cost(cost, op.post);
+    work.cost = elementwise_cost(cost, op.kind) + slope_cost(cost, op.slope) + function_cost(cost, op.post);
     return plan(workspace, index, work,
                 fmt::format("elementwise, the second operand {} time{}", op.times, op.times == 1 ? "" : "s"));
 }

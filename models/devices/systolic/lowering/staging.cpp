@@ -4,9 +4,8 @@
 namespace systole::systolic {
 Token load(Workspace& workspace, TensorId tensor, Operand operand, const StagedCopy& copy, std::int64_t tile,
            const Tokens& room) {
-    const bool tracked = workspace.graph.tensors[tensor].role != TensorRole::Weights;
     Tokens after = room;
-    if (tracked) workspace.flow.before_read(tensor, copy.from.offset, copy.from.end(), after);
+    workspace.flow.before_read(tensor, copy.from.offset, copy.from.end(), after);
     Transfer transfer;
     transfer.from = workspace.flow.region(tensor, copy.from);
     transfer.to = {Place::Scratchpad, tile + copy.to, copy.to_stride};
@@ -14,7 +13,7 @@ Token load(Workspace& workspace, TensorId tensor, Operand operand, const StagedC
     transfer.row_bytes = copy.from.row_bytes;
     transfer.operand = operand;
     const Token token = workspace.emitter.transfer(unit_index(UnitKind::Load), transfer, after);
-    if (tracked) workspace.flow.read_by(tensor, token);
+    workspace.flow.read_by(tensor, token);
     return token;
 }
 
@@ -35,7 +34,8 @@ bool stage(Workspace& workspace, BufferRing& ring, const TileKey& key, Holds& ho
     return true;
 }
 
-void unstage(Workspace& workspace, BufferTile& tile, TensorId tensor, const std::vector<StagedCopy>& copies) {
+void unstage(Workspace& workspace, BufferTile& tile, TensorId tensor, const std::vector<StagedCopy>& copies,
+             Operand operand) {
     for (const StagedCopy& copy : copies) {
         Tokens after = tile.ready;
         workspace.flow.before_write(tensor, after);
@@ -44,7 +44,7 @@ void unstage(Workspace& workspace, BufferTile& tile, TensorId tensor, const std:
         transfer.to = workspace.flow.region(tensor, copy.from);
         transfer.rows = copy.from.rows;
         transfer.row_bytes = copy.from.row_bytes;
-        transfer.operand = Operand::Outputs;
+        transfer.operand = operand;
         const Token token = workspace.emitter.transfer(unit_index(UnitKind::Store), transfer, after);
         tile.users.add(token);
         workspace.flow.wrote(tensor, copy.from, token);

@@ -39,6 +39,7 @@ bool stage(Workspace& workspace, BufferRing& ring, const TileKey& key, Holds& ho
            const std::function<Staging()>& describe);
 
 /// The way back: results from a tile that is being filled to where they belong in `tensor`.
-void unstage(Workspace& workspace, BufferTile& tile, TensorId tensor, const std::vector<StagedCopy>& copies);
+void unstage(Workspace& workspace, BufferTile& tile, TensorId tensor, const std::vector<StagedCopy>& copies,
+             Operand operand = Operand::Outputs);
 
 }  // namespace systole::systolic

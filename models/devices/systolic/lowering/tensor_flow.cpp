@@ -31,7 +31,10 @@ TensorFlow::TensorFlow(const Graph& graph, const SystolicSpec& spec, const Proto
       placements_(placements),
       cores_(cores),
       emitter_(emitter),
-      states_(graph.tensors.size()) {
+      states_(graph.tensors.size()),
+      learnt_(graph.tensors.size()) {
+    for (const Layer& layer : graph.layers)
+        if (std::holds_alternative<Optimizer>(layer.op) && layer.weights) learnt_[*layer.weights] = true;
     for (const Placement& p : placements) {
         if (p.space == Space::Dram) dram_end_ = std::max(dram_end_, p.address + p.bytes.value());
     }
@@ -41,6 +44,7 @@ TensorFlow::TensorFlow(const Graph& graph, const SystolicSpec& spec, const Proto
     }
     for (const TensorId output : graph.outputs) {
         State& state = states_[root(output)];
+        if (stays(root(output))) continue;
         if (!state.departure.exists) state.departure = passage(root(output), protocol.outputs_to, false);
     }
 }
@@ -159,6 +163,7 @@ void TensorFlow::fetch(TensorId tensor, std::int64_t begin, std::int64_t end) {
 }
 
 void TensorFlow::before_read(TensorId tensor, std::int64_t begin, std::int64_t end, Tokens& after) {
+    if (stays(tensor)) return;
     begin += offset(tensor), end += offset(tensor);
     tensor = root(tensor);
     State& state = states_[tensor];
@@ -179,6 +184,10 @@ void TensorFlow::before_read(TensorId tensor, std::int64_t begin, std::int64_t e
 void TensorFlow::read_by(TensorId tensor, Token reader) {
     tensor = root(tensor);
     State& state = states_[tensor];
+    if (stays(tensor)) {
+        if (learnt_[tensor]) state.users.add(reader);
+        return;
+    }
     if (state.users.empty()) touched_.push_back(tensor);
     state.users.add(reader);
 }
@@ -186,6 +195,7 @@ void TensorFlow::read_by(TensorId tensor, Token reader) {
 void TensorFlow::before_write(TensorId tensor, Tokens& after) {
     tensor = root(tensor);
     State& state = states_[tensor];
+    if (stays(tensor)) return after.add(state.users);
     if (state.first_write_done) return after.add(state.before);
     state.first_write_done = true;
     // An input that lay here and was read only in part must have arrived whole, or its rest would come later.
@@ -202,6 +212,7 @@ void TensorFlow::before_write(TensorId tensor, Tokens& after) {
 }
 
 void TensorFlow::wrote(TensorId tensor, const TensorBox& own, Token writer) {
+    if (stays(tensor)) return;
     TensorBox box = own;
     box.offset += offset(tensor);
     tensor = root(tensor);

@@ -42,10 +42,12 @@ public:
     /// from the outside: before anybody reads them, so that what is fetched for later steps stays behind them
     /// in the queue.
     void fetch(TensorId tensor, std::int64_t begin, std::int64_t end);
-    /// Adds what a reader of bytes [begin, end) has to wait for, and lets those bytes arrive first.
+    /// Adds what a reader of bytes [begin, end) has to wait for, and lets those bytes arrive first. Nothing,
+    /// of weights and an optimizer's state: who writes them is the last to use them (check_updates).
     void before_read(TensorId tensor, std::int64_t begin, std::int64_t end, Tokens& after);
     void read_by(TensorId tensor, Token reader);
-    /// Adds what a writer has to wait for: users of tensors that lay in the same place before.
+    /// Adds what a writer has to wait for: users of tensors that lay in the same place before; of weights,
+    /// which have their place to themselves, all who have read them.
     void before_write(TensorId tensor, Tokens& after);
     /// Enters a finished write; bytes of the graph's outputs then leave for where the protocol wants them.
     void wrote(TensorId tensor, const TensorBox& box, Token writer);
@@ -80,6 +82,11 @@ private:
     };
 
     Passage passage(TensorId tensor, Protocol::Where where, bool arrival);
+    /// Lies in its place before and behind the run.
+    bool stays(TensorId tensor) const {
+        const TensorRole role = graph_.tensors[root(tensor)].role;
+        return role == TensorRole::Weights || role == TensorRole::OptimizerState;
+    }
     /// A view's bytes, writers and readers are those of the tensor behind it.
     TensorId root(TensorId tensor) const { return graph_.tensors[tensor].view_of.value_or(tensor); }
     /// Where in it the view begins.
@@ -101,6 +108,7 @@ private:
     const int cores_;  ///< at work
     Emitter& emitter_;
     std::vector<State> states_;
+    std::vector<bool> learnt_;       ///< by tensor: weights that an optimizer writes
     std::vector<TensorId> touched_;  ///< tensors with users
     std::int64_t host_end_ = 0, dram_end_ = 0;
 };

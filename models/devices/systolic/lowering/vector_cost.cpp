@@ -42,6 +42,47 @@ std::int64_t function_cost(const VectorSpec::Cost& cost, Function function) {
     return cost.transcendental;
 }
 
+std::int64_t slope_cost(const VectorSpec::Cost& cost, Function function) {
+    const std::int64_t simple = cost.simple, evaluation = cost.transcendental;
+    switch (function) {
+        case Function::None:
+            return 0;
+        case Function::Relu:
+        case Function::Relu6:
+        case Function::Abs:
+        case Function::Neg:
+        case Function::Clip:
+        case Function::Round:
+        case Function::LeakyRelu:
+        case Function::HardSigmoid:
+            return simple;
+        case Function::HardSwish:
+            return 3 * simple;
+        case Function::Exp:
+        case Function::Log:
+        case Function::Sin:
+        case Function::Softplus:
+            return evaluation;
+        case Function::Sigmoid:
+        case Function::Tanh:
+        case Function::Sqrt:
+        case Function::Reciprocal:
+        case Function::Cos:
+        case Function::Elu:
+            return evaluation + simple;
+        case Function::Silu:
+        case Function::Erf:
+            return evaluation + 2 * simple;
+        case Function::Rsqrt:
+            return evaluation + 3 * simple;
+        case Function::Gelu:
+            return 2 * evaluation + 2 * simple;
+        case Function::Mish:
+            break;
+    }
+    return 2 * evaluation + 3 * simple;
+}
+
 std::int64_t elementwise_cost(const VectorSpec::Cost& cost, Elementwise::Kind kind) {
     if (kind == Elementwise::Kind::Div) return cost.transcendental + cost.simple;
     if (kind == Elementwise::Kind::Pow) return std::int64_t{2} * cost.transcendental + cost.simple;
@@ -68,6 +109,21 @@ std::int64_t softmax_cost(const VectorSpec::Cost& cost) {
 std::int64_t norm_cost(const VectorSpec::Cost& cost, Norm::Kind kind) {
     if (kind == Norm::Kind::Layer) return 2 * cost.reduce + 5 * cost.simple;
     return cost.reduce + 3 * cost.simple;
+}
+
+std::int64_t softmax_gradient_cost(const VectorSpec::Cost& cost) {
+    return cost.reduce + std::int64_t{3} * cost.simple;
+}
+
+std::int64_t norm_gradient_cost(const VectorSpec::Cost& cost, Norm::Kind kind) {
+    if (kind == Norm::Kind::Layer) return std::int64_t{4} * cost.reduce + std::int64_t{8} * cost.simple;
+    return std::int64_t{2} * cost.reduce + std::int64_t{6} * cost.simple;
+}
+
+std::int64_t optimizer_cost(const VectorSpec::Cost& cost, Optimizer::Kind kind) {
+    if (kind == Optimizer::Kind::Sgd) return std::int64_t{2} * cost.simple;
+    if (kind == Optimizer::Kind::Momentum) return std::int64_t{3} * cost.simple;
+    return std::int64_t{9} * cost.simple + std::int64_t{2} * cost.transcendental;
 }
 
 std::int64_t rotary_cost(const VectorSpec::Cost& cost) {

@@ -71,16 +71,21 @@ public:
     }
     LayerPlan operator()(const Pool& op);
     LayerPlan operator()(const Elementwise& op) {
-        const std::int64_t cost = elementwise_cost(cost_, op.kind) + function_cost(cost_, op.post);
+        const std::int64_t cost =
+            elementwise_cost(cost_, op.kind) + slope_cost(cost_, op.slope) + function_cost(cost_, op.post);
         return rows({op.elements, 1, cost, 1, kGrain}, "elementwise");
     }
     LayerPlan operator()(const Activation& op) {
         return rows({op.elements, 1, function_cost(cost_, op.function), 1, kGrain}, "activation");
     }
     LayerPlan operator()(const Softmax& op) {
+        if (op.gradient)
+            return rows({op.rows, op.cols, softmax_gradient_cost(cost_), 2, 1}, "gradient of a softmax");
         return rows({op.rows, op.cols, softmax_cost(cost_), 2, 1}, "softmax");
     }
     LayerPlan operator()(const Norm& op) {
+        if (op.gradient)
+            return rows({op.rows, op.cols, norm_gradient_cost(cost_, op.kind), 2, 1}, "gradient of a norm");
         return rows({op.rows, op.cols, norm_cost(cost_, op.kind), 2, 1}, "norm");
     }
     LayerPlan operator()(const Reduce& op) {
