@@ -325,6 +325,7 @@ struct Attention {
         false;  ///< k, v lie as [batch, kv_heads, kv_len, head_dim], not [batch, kv_len, kv_heads * head_dim]
     std::int64_t value_width = 0;  ///< elements of a row of values; 0: as many as of keys
     bool shared = false;           ///< k and v are one tensor
+    bool turned = false;           ///< Keys: scores lie as [batch, kv_heads, kv_len, q_len, heads / kv_heads]
 
     /// Independent products: a head of keys and values of a batch item, with all its queries.
     std::int64_t items() const { return batch * kv_heads; }

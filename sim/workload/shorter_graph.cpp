@@ -63,8 +63,11 @@ bool only_last_is_read(const Graph& graph, const RepeatedBlock& block) {
     const auto first_behind =
         graph.layers.begin() + static_cast<std::ptrdiff_t>(block.first_layer + block.layers * block.turns);
     return std::ranges::none_of(graph.outputs, inner) &&
-           std::none_of(first_behind, graph.layers.end(),
-                        [&](const Layer& layer) { return std::ranges::any_of(layer.inputs, inner); });
+           std::none_of(first_behind, graph.layers.end(), [&](const Layer& layer) {
+               const auto stored = [&](const std::optional<TensorId>& id) { return id && inner(*id); };
+               return std::ranges::any_of(layer.inputs, inner) || stored(layer.weights) ||
+                      stored(layer.bias) || stored(layer.scales);
+           });
 }
 
 /// Where the parts of a graph go when turns are left out.

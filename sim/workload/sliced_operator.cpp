@@ -35,8 +35,8 @@ bool cut(Op& op, const Part& part) {
         return part.take(op.batch);
 }
 bool cut(MatMul& op, const Part& part) {
-    if (op.experts > 0) return false;      // a part would meet other weights
-    if (op.transposed_a) return false;     // items are summed
+    if (op.experts > 0) return false;   // a part would meet other weights
+    if (op.transposed_a) return false;  // items are summed
     if (op.shared_weights && op.batch == 1) return part.take(op.m);
     return part.take(op.batch);
 }
