@@ -34,6 +34,12 @@ std::vector<MatrixView> matrices_of(const Operator& op) {
     return all;
 }
 
+/// Whether stored weights have the shape [n, k], of the view [k, n].
+bool stores_columns(const Operator& op) {
+    const auto* matmul = std::get_if<MatMul>(&op);
+    return matmul ? matmul->transposed_b : true;
+}
+
 /// "16 GiB (17.18 GB)": as memories are sold, and beside it as needs are counted.
 std::string capacity_text(Bytes capacity) {
     constexpr std::int64_t kGibi = std::int64_t{1} << 30;
@@ -123,14 +129,18 @@ void Allocator::lay_out() {
         placements_[id].space = stays(tensor) ? Space::Dram : rules_.activations;
         placements_[id].bytes = stored_bytes(tensor);
     }
+    std::vector<bool> decided(graph_.tensors.size());
     for (std::size_t i = 0; i < graph_.layers.size(); ++i) {
         const Layer& layer = graph_.layers[i];
+        if (!layer.weights || decided[*layer.weights]) continue;
+        decided[*layer.weights] = true;
         const std::vector<MatrixView> matrices = matrices_of(layer.op);
-        if (matrices.empty() || !layer.weights) continue;
+        if (matrices.empty()) continue;
         Placement& placement = placements_[*layer.weights];
         const Tensor& weights = graph_.tensors[*layer.weights];
         placement.each = bits_per_weight(weights.dtype, weights.format, rules_.tile_rows);
         placement.layout = rules_.layer_weights.empty() ? rules_.weights : rules_.layer_weights.at(i);
+        placement.turned = stores_columns(layer.op);
         const bool tiled = placement.layout == Layout::Tiled;
         if (tiled) placement.tile_rows = rules_.tile_rows, placement.tile_cols = rules_.tile_cols;
         std::optional<std::int64_t> sum = 0;

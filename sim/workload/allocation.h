@@ -29,7 +29,9 @@ struct Placement {
     std::int64_t address = 0;  ///< first byte, in its space
     Bytes bytes;  ///< including the layout's padding; in several scratchpads, of the part in each
     std::int64_t tile_rows = 0, tile_cols = 0;  ///< Layout::Tiled
-    BitsPerWeight each = {};                    ///< Layout::Tiled, Layout::ColumnMajor: a weight
+    /// Layout::Tiled, Layout::ColumnMajor: the tensor's own shape is [n, k] of the matrix that is laid out.
+    bool turned = false;
+    BitsPerWeight each = {};  ///< Layout::Tiled, Layout::ColumnMajor: a weight
     std::vector<std::int64_t> parts =
         {};  ///< of several matrices: where each begins, in bytes from the first
 };
@@ -56,9 +58,9 @@ struct AllocationRules {
 /// excepted, which no array holds) and matmul (stored ones) are laid out as `weights` says over the
 /// implicit-GEMM view [k = taps*in_c/groups, n = out_c/groups], group by group (or expert by expert);
 /// everything else is RowMajor. Those of conv_transpose are a matrix for each phase, row by row, with the
-/// taps of a window in the order of the inputs that they meet. Throws UserError with a breakdown (weights, KV
-/// cache, optimizer state, the most activations that live at once, with all padding) when a space is too
-/// small.
+/// taps of a window in the order of the inputs that they meet. Of several layers with the same weights the
+/// first one decides; the others find them so. Throws UserError with a breakdown (weights, KV cache, optimizer
+/// state, the most activations that live at once, with all padding) when a space is too small.
 std::vector<Placement> allocate(const Graph& graph, const AllocationRules& rules);
 
 }  // namespace systole
