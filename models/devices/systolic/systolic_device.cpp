@@ -16,6 +16,7 @@
 #include "models/devices/systolic/program/program.h"
 #include "models/devices/systolic/program/program_reader.h"
 #include "models/devices/systolic/spec/spec.h"
+#include "models/devices/systolic/transposing_device.h"
 #include "models/devices/systolic/wave/traced_machine.h"
 #include "models/devices/systolic/wave/wave_probe.h"
 #include "sim/base/check.h"
@@ -172,7 +173,7 @@ std::unique_ptr<Device> make_systolic_device(config::Config& config, const std::
     const MakeDevice make = [](SystolicSpec own, LayerDataflows dataflows) {
         return std::make_unique<SystolicDevice>(std::move(own), std::move(dataflows));
     };
-    return spec.mxu.choose_dataflow ? choose_dataflow(spec, make) : make(spec, {});
+    return with_transposes(spec.mxu.choose_dataflow ? choose_dataflow(spec, make) : make(spec, {}));
 }
 
 }  // namespace systole::systolic
