@@ -146,6 +146,7 @@ void Replay::replay_transfer(const Transfer& t) {
     }
     if (writes_output(t) && !optimizer()) check_moved(t);
     check_training(t);
+    if (writes_output(t) && turns()) check_turned(t);
     if (takes_indices()) note_lookups(t);
     std::vector<std::int64_t> tile;
     for (std::int64_t row = 0; row < t.rows; ++row) {
@@ -221,6 +222,7 @@ void Replay::replay_vector(const VectorWork& work) {
     replay_accesses(work);
     if (moves()) check_copied(work);
     check_training(work);
+    if (turns()) note_turned(work);
     if (std::holds_alternative<Gather>(layer().op))
         read_indices(work.elements / graph_.tensors[layer().inputs[0]].shape.back());
     // What is written in place no store of a tile delivers.

@@ -115,6 +115,11 @@ private:
     void check_training(const Transfer& transfer);
     void check_training(const VectorWork& work);
     void check_trained();
+    bool turns() const { return std::holds_alternative<Transpose>(layer().op); }
+    std::int64_t turned_origin(std::int64_t at) const;
+    void note_turned(const VectorWork& work);
+    void check_turned(const Transfer& transfer);
+    void compare_turned(const std::vector<std::int64_t>& written, const std::vector<std::int64_t>& sources);
 
     const ConvTranspose* transposed() const { return std::get_if<ConvTranspose>(&layer().op); }
     /// Output pixel of a row of M of a phase: image, row, column.
@@ -139,6 +144,8 @@ private:
     void count_attention(const MatrixPass& pass);
     TensorId second_of(const MatrixPass& pass) const;
     bool second_by_column(const MatrixPass& pass) const;
+    const Layer& owner_of_weights() const;
+    bool weights_turned() const;
     bool writes_of_cache_are_right(std::size_t layer) const;
     void check_drain(const VectorWork& work);
     std::int64_t drained_rows(const VectorWork& work) const;
@@ -178,6 +185,8 @@ private:
     std::map<std::int32_t, std::int64_t> updated_;  ///< by layer: weights written
     std::map<std::pair<std::int32_t, std::int64_t>, std::int64_t>
         gathered_;  ///< by layer and gradient: how often it was added
+    /// By core and place of a tile that a transpose has written: what its bytes are made of.
+    std::map<std::pair<std::size_t, std::int64_t>, std::vector<std::int64_t>> turned_;
     /// By core: vector commands whose results no store has taken yet.
     std::vector<std::vector<Token>> undelivered_;
     std::map<std::array<std::int64_t, 5>, int> products_;  ///< layer, batch, m, n, k -> times

@@ -3,6 +3,8 @@
 // dim]; keys and values by position, or of a cache by head.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "tests/unit/lowering/replay.h"
 
 namespace systole::systolic::test {
@@ -50,8 +52,11 @@ std::int64_t Replay::attention_input(const MatrixPass& pass, std::int64_t m, std
     const AttentionPlace place = place_of(pass.origin);
     const TensorId id = layer().inputs[0];
     if (!place.scores && op.part == Attention::Part::Whole) return kMade;
-    const std::int64_t element = place.scores ? query_element(place.item, m, k, op.head_dim)
-                                              : (place.item * op.q_len * op.group() + m) * op.kv_len + k;
+    const std::int64_t rows = op.q_len * op.group();
+    const std::int64_t width = op.of_values && op.value_width > 0 ? op.value_width : op.head_dim;
+    std::int64_t element = (place.item * rows + m) * op.kv_len + k;
+    if (op.part == Attention::Part::Keys) element = (place.item * op.kv_len + m) * rows + k;
+    if (place.scores) element = query_element(place.item, m, k, width);
     return address_of(id, element * element_bytes(id));
 }
 
@@ -61,8 +66,11 @@ std::int64_t Replay::attention_second(const MatrixPass& pass, std::int64_t k, st
     const Attention& op = *attention();
     // Values that are the beginning of keys lie in their rows.
     const std::int64_t values = op.value_width == 0 || op.shared ? op.head_dim : op.value_width;
-    const std::int64_t element = place.scores ? key_element(place.item, n, k, op.head_dim)
-                                              : key_element(place.item, place.first_key + k, n, values);
+    std::int64_t element = key_element(place.item, place.first_key + k, n, values);
+    if (place.scores) element = key_element(place.item, n, k, op.of_values ? values : op.head_dim);
+    if (op.part == Attention::Part::Keys)
+        element = query_element(place.item, k, n,
+                                op.of_values && op.value_width > 0 ? op.value_width : op.head_dim);
     return address_of(id, element * element_bytes(id));
 }
 
@@ -75,9 +83,22 @@ TensorId Replay::second_of(const MatrixPass& pass) const {
 
 bool Replay::second_by_column(const MatrixPass& pass) const {
     if (attention()) return place_of(pass.origin).scores;
-    if (layer().weights) return lowered_.placements[*layer().weights].layout == Layout::ColumnMajor;
+    const Layout layout = layer().weights ? lowered_.placements[*layer().weights].layout : Layout::RowMajor;
+    if (layout != Layout::RowMajor) return (layout == Layout::ColumnMajor) != weights_turned();
     const auto* matmul = std::get_if<MatMul>(&layer().op);
     return matmul->transposed_b;
+}
+
+/// The first layer that has them, and so lays them out.
+const Layer& Replay::owner_of_weights() const {
+    return *std::ranges::find(graph_.layers, layer().weights, &Layer::weights);
+}
+
+/// Whether that layer has them the other way round. A convolution's are [n, k].
+bool Replay::weights_turned() const {
+    const auto* own = std::get_if<MatMul>(&layer().op);
+    const auto* owner = std::get_if<MatMul>(&owner_of_weights().op);
+    return (own ? own->transposed_b : true) != (owner ? owner->transposed_b : true);
 }
 
 /// Every product of a query with a key that it sees once; the others are what the pass says is masked.
@@ -88,12 +109,13 @@ void Replay::count_attention(const MatrixPass& pass) {
     for (std::int64_t m = pass.origin.m0; m < pass.origin.m0 + pass.m; ++m) {
         for (std::int64_t n = pass.origin.n0; n < pass.origin.n0 + pass.n; ++n) {
             for (std::int64_t k = pass.origin.k0; k < pass.origin.k0 + pass.k * pass.folds; ++k) {
-                const std::int64_t key = place.scores ? n : place.first_key + k;
-                const std::int64_t position = m / op.group();
+                const bool by_keys = op.part == Attention::Part::Keys;
+                const std::int64_t key = by_keys ? m : place.scores ? n : place.first_key + k;
+                const std::int64_t row = by_keys ? k : m, position = row / op.group();
                 if (op.causal && key > op.kv_len - op.q_len + position)
                     ++hidden;
                 else
-                    ++products_[{command_.layer, 2 * place.item + (place.scores ? 0 : 1), m,
+                    ++products_[{command_.layer, 2 * place.item + (place.scores ? 0 : 1), row,
                                  place.scores ? k : n, key}];
             }
         }

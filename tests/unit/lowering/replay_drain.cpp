@@ -33,6 +33,10 @@ std::int64_t Replay::drained_to(const VectorWork& work, std::int64_t row) const 
         const std::int64_t dim = op->value_width == 0 ? op->head_dim : op->value_width;
         return query_element(work.origin.batch, work.origin.m0 + row, column, dim) * width;
     }
+    if (const Attention* op = attention(); op && op->part == Attention::Part::Keys) {
+        const std::int64_t dim = op->of_values && op->value_width > 0 ? op->value_width : op->head_dim;
+        return key_element(work.origin.batch, work.origin.m0 + row, column, dim) * width;
+    }
     if (const ConvTranspose* op = transposed()) {
         const auto [image, y, x] = phase_pixel(work.origin.batch, work.origin.m0 + row);
         return (((image * op->out_h() + y) * op->out_w() + x) * op->out_c + column) * width;

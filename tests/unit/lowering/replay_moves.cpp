@@ -87,7 +87,11 @@ bool Replay::writes_output(const Transfer& transfer) const {
         return into && transfer.to.address >= out.address &&
                transfer.to.address < out.address + stored_bytes(graph_.tensors[layer().output]).value();
     }
-    if (out.space == Space::Dram) return unit == UnitKind::Store && transfer.to.place == Place::Dram;
+    const bool leaves = transfer.from.place == Place::Scratchpad &&
+                        transfer.from.address < spec_.placement.activation_bytes.value() &&
+                        !std::holds_alternative<CacheAppend>(layer().op);  // a resident output of the network
+    if (out.space == Space::Dram)
+        return unit == UnitKind::Store && transfer.to.place == Place::Dram && !leaves;
     return unit == UnitKind::Load && looks_up() && transfer.to.address >= out.address &&
            transfer.to.address < out.address + stored_bytes(graph_.tensors[layer().output]).value();
 }

@@ -46,12 +46,17 @@ std::int64_t Replay::weight_address(const MatrixPass& pass, std::int64_t k, std:
         return address_of(id, at * element_bytes(id));
     }
     const Placement& p = lowered_.placements[*layer().weights];
+    if (p.layout == Layout::RowMajor) {
+        const std::int64_t at = matmul->transposed_b ? n * matmul->k + k : k * matmul->n + n;
+        return p.address + at * element_bytes(*layer().weights);
+    }
+    if (weights_turned()) std::swap(k, n);
     std::int64_t all_k = 0, all_n = 0;
-    if (matmul != nullptr) {
-        all_k = matmul->k;
-        all_n = matmul->n;
+    if (const auto* owner = std::get_if<MatMul>(&owner_of_weights().op)) {
+        all_k = owner->k;
+        all_n = owner->n;
     } else {
-        const auto& op = std::get<Conv2d>(layer().op);
+        const auto& op = std::get<Conv2d>(owner_of_weights().op);
         all_k = op.kernel_h * op.kernel_w * op.in_c / op.groups;
         if (op.depth) all_k *= op.depth->kernel;
         all_n = op.out_c / op.groups;
@@ -149,10 +154,11 @@ void Replay::check_second(const MatrixPass& pass, const EdgeRead& edge, std::int
 void Replay::check_fifo_tile(const MatrixPass& pass) {
     if (packed()) return check_packed_tile(pass);
     const auto& tile = in_array_[mxu_index()];
-    const bool transposed = !layer().weights && second_by_column(pass);
+    const bool transposed = second_by_column(pass);
     const TensorId id = second_of(pass);
     const std::int64_t width = element_bytes(id);
-    const std::int64_t pitch = layer().weights ? spec_.mxu.cols : transposed ? pass.k : pass.n;
+    const bool tiles = lowered_.placements[id].layout == Layout::Tiled && !weights_turned();
+    const std::int64_t pitch = tiles ? spec_.mxu.cols : transposed ? pass.k : pass.n;
     for (std::int64_t k = 0; k < pass.k; ++k) {
         for (std::int64_t n = 0; n < pass.n; ++n) {
             const auto at = static_cast<std::size_t>((transposed ? n * pitch + k : k * pitch + n) * width);

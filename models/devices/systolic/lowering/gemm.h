@@ -47,9 +47,11 @@ struct GemmProblem {
     std::optional<Join> join;
     std::optional<HeadLayout> heads;  ///< how results lie, where not as [items, m, n]
     std::optional<PixelLayout> pixels;
-    std::int64_t part = 0;             ///< of a layer that is several problems: which one
-    std::optional<CausalMask> mask;    ///< hides products of attention
-    bool mask_along_k = false;         ///< keys are K, not N
+    std::int64_t part = 0;           ///< of a layer that is several problems: which one
+    std::optional<CausalMask> mask;  ///< hides products of attention
+    /// Which of the product's extents keys are, where it has a mask; queries are M, or with keys as M are K.
+    enum class Keys { AlongM, AlongN, AlongK };
+    Keys keys = Keys::AlongN;
     WeightFormat format;               ///< of stored weights
     DType second_dtype = DType::Bf16;  ///< of the second operand, as it stands in the arrays
     bool unpacked = false;       ///< they become numbers of the input's dtype on their way into the arrays

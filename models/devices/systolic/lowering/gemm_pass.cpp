@@ -113,8 +113,15 @@ void GemmSteps::set_edges(Block& block, const OutputTile& tile, Range step, Rang
 std::int64_t GemmSteps::masked(Range m, Range n, Range k) const {
     if (problem_.format.sparse()) return m.count * n.count * (k.count - problem_.format.stored(k.count));
     if (!problem_.mask) return 0;
-    return problem_.mask_along_k ? problem_.mask->masked(m, k) * n.count
-                                 : problem_.mask->masked(m, n) * k.count;
+    switch (problem_.keys) {
+        case GemmProblem::Keys::AlongM:
+            return problem_.mask->masked(k, m) * n.count;
+        case GemmProblem::Keys::AlongN:
+            return problem_.mask->masked(m, n) * k.count;
+        case GemmProblem::Keys::AlongK:
+            break;
+    }
+    return problem_.mask->masked(m, k) * n.count;
 }
 
 void GemmSteps::issue(Block& block, OutputTile& tile, Range step, Range tiles) {

@@ -5,7 +5,10 @@
 #include <optional>
 
 #include "models/devices/systolic/lowering/gemm.h"
+#include "models/devices/systolic/lowering/head_rows.h"
 #include "models/devices/systolic/lowering/heads_input.h"
+#include "models/devices/systolic/lowering/untiled_weights.h"
+#include "sim/base/check.h"
 #include "sim/base/error.h"
 
 namespace systole::systolic {
@@ -80,18 +83,38 @@ std::int64_t tile_of_heads(std::int64_t most, std::int64_t group) {
     return rows;
 }
 
+/// Turned scores, [kv_len, q_len * group] of an item, by rows of queries.
+void shape_keys(const Workspace& workspace, const Attention& op, GemmProblem& p) {
+    SYSTOLE_CHECK(op.turned, "scores of '{}' are to be turned first", workspace.graph.tensors[p.output].name);
+    const HeadLayout rows(op, op.row_dim(), workspace.dtype(p.second));
+    p.items = op.items();
+    p.m = op.kv_len;
+    p.n = op.row_dim();
+    p.k = rows.rows();
+    p.second_operand = workspace.operand(p.second);
+    p.weights = std::make_shared<HeadRows>(
+        p.second, BitsPerWeight{bits_of(workspace.dtype(p.second)).value(), 1}, p.second_operand, rows);
+    if (op.causal) p.mask = CausalMask(op);
+    p.keys = GemmProblem::Keys::AlongM;
+    p.heads = HeadLayout::of_keys(op, op.row_dim(), workspace.dtype(p.output));
+    p.source =
+        std::make_shared<MatrixInput>(p.input, workspace.dtype(p.input), p.items, p.m, p.k,
+                                      workspace.flow.resident(p.input), std::max<std::int64_t>(1, p.tile.m));
+}
+
 void shape_attention(const Workspace& workspace, const Attention& op, GemmProblem& p) {
+    if (op.part == Attention::Part::Keys) return shape_keys(workspace, op, p);
     const bool scores = op.part == Attention::Part::Scores;
     const DType dtype = workspace.dtype(p.input);
     const bool resident = workspace.flow.resident(p.input);
     p.items = op.items();
     p.m = op.q_len * op.group();
     p.n = scores ? op.kv_len : op.value_dim();
-    p.k = scores ? op.head_dim : op.kv_len;
+    p.k = scores ? op.row_dim() : op.kv_len;
     p.second_operand = workspace.operand(p.second);
     p.weights = std::make_shared<RowWeights>(attention_second(workspace, op, p.second, scores));
     if (op.causal) p.mask = CausalMask(op);
-    p.mask_along_k = !scores;
+    p.keys = scores ? GemmProblem::Keys::AlongN : GemmProblem::Keys::AlongK;
     if (scores) {
         p.source = std::make_shared<HeadsInput>(p.input, dtype, op, resident);
         return;
@@ -100,6 +123,48 @@ void shape_attention(const Workspace& workspace, const Attention& op, GemmProble
     if (!p.tile.rows_are_m) p.tile.m = tile_of_heads(p.tile.m, op.group());
     p.source = std::make_shared<MatrixInput>(p.input, dtype, p.items, p.m, p.k, resident,
                                              std::max<std::int64_t>(1, p.tile.m));
+}
+
+/// Whether blocks of the second operand are staged, or read where it lies.
+bool stages_second(const Workspace& workspace, TensorId second) {
+    return workspace.spec.mxu.weight_source == Space::Scratchpad && !workspace.flow.resident(second);
+}
+
+/// How K is cut: into tiles of at most `depth`, none of which crosses a multiple of `span`.
+struct KCut {
+    std::int64_t span, depth;
+};
+
+/// Rows of queries that are read in place: whole positions, or heads of one. A FIFO takes several positions
+/// at once where their rows are as wide as a tile.
+KCut cut_of_heads(const Workspace& workspace, const Attention& op, const GemmProblem& p, KCut cut) {
+    const HeadLayout layout(op, op.row_dim(), workspace.dtype(p.second));
+    if (layout.even() || stages_second(workspace, p.second)) return cut;
+    const MxuSpec& mxu = workspace.spec.mxu;
+    if (mxu.dataflow == Dataflow::OutputStationary) cut.depth = std::max(cut.depth, op.group());
+    if (cut.depth < op.group() || (!mxu.direct() && op.row_dim() > mxu.cols)) return {op.group(), cut.depth};
+    return {cut.span, cut.depth / op.group() * op.group()};
+}
+
+/// Of stored weights that another layer has laid out, as this one meets them.
+std::shared_ptr<GemmWeights> stored_weights(const Workspace& workspace, const Layer& layer, bool turned,
+                                            const GemmProblem& p) {
+    const Placement& placement = workspace.placements[p.second];
+    if (turned && p.format != WeightFormat{})
+        refuse(layer,
+               "its weights are those of another layer the other way round, which they can only be as plain "
+               "numbers, without scales or sparsity");
+    const bool by_column = placement.layout == Layout::ColumnMajor;
+    const bool inputs_stay = workspace.spec.mxu.dataflow == Dataflow::InputStationary;
+    if (p.format.packed() && by_column != inputs_stay)
+        refuse(layer,
+               "its packed weights are those of another layer, laid out for arrays of another dataflow");
+    if (by_column)
+        return std::make_shared<RowWeights>(p.second, placement.each, p.second_operand, p.n, p.k, !turned);
+    // Arrays that hold inputs take all columns at once.
+    if (turned || inputs_stay)
+        return std::make_shared<UntiledWeights>(p.second, placement.each, placement, p.n, p.k, turned);
+    return std::make_shared<StoredWeights>(p.second, placement.each, placement, p.n, p.k);
 }
 
 }  // namespace
@@ -126,8 +191,10 @@ GemmProblem gemm_problem(const Workspace& workspace, const Layer& layer) {
     if (layer.joined) p.join = GemmProblem::Join{layer.inputs.back(), layer.joined->post};
     p.tile = output_shape(workspace.spec.mxu);
     const std::int64_t depth = take_packed(workspace, layer, p);
+    const Placement& placement = workspace.placements[p.second];
     std::optional<std::int64_t> span;  // that no K tile may leave
     bool transposed = false;
+    bool turned = false;  // of stored weights: laid out as [n, k]
     if (const auto* conv = std::get_if<Conv2d>(&layer.op)) {
         shape_conv(workspace, *conv, p);
         if (workspace.spec.mxu.im2col == Im2col::PerTap) span = conv->in_c / conv->groups;
@@ -135,21 +202,25 @@ GemmProblem gemm_problem(const Workspace& workspace, const Layer& layer) {
         shape_attention(workspace, *attention, p);
     } else {
         const auto& op = std::get<MatMul>(layer.op);
+        SYSTOLE_CHECK(!op.transposed_a, "the first operand of '{}' is to be turned first", layer.name);
         shape_matmul(workspace, op, p);
         transposed = op.transposed_b;
+        turned = placement.layout != Layout::RowMajor && transposed != placement.turned;
     }
-    p.k_tiles = cut_k(layer, p.k, span.value_or(p.k), depth);
+    if (turned && placement.layout == Layout::Tiled && !stages_second(workspace, p.second))
+        span = placement.tile_cols;
+    KCut cut{span.value_or(p.k), depth};
+    const auto* attention = std::get_if<Attention>(&layer.op);
+    if (attention && attention->part == Attention::Part::Keys)
+        cut = cut_of_heads(workspace, *attention, p, cut);
+    p.k_tiles = cut_k(layer, p.k, cut.span, cut.depth);
     if (p.weights) return p;
     if (!p.stored_weights) p.second_operand = workspace.operand(p.second);
-    const Placement& placement = workspace.placements[p.second];
-    if (placement.layout == Layout::Tiled) {
-        p.weights = std::make_shared<StoredWeights>(p.second, placement.each, placement, p.n, p.k);
+    if (placement.layout != Layout::RowMajor) {
+        p.weights = stored_weights(workspace, layer, turned, p);
     } else {
-        const bool by_column = transposed || placement.layout == Layout::ColumnMajor;
-        const BitsPerWeight each = placement.layout == Layout::ColumnMajor
-                                       ? placement.each
-                                       : BitsPerWeight{bits_of(workspace.dtype(p.second)).value(), 1};
-        p.weights = std::make_shared<RowWeights>(p.second, each, p.second_operand, p.n, p.k, by_column);
+        const BitsPerWeight each{bits_of(workspace.dtype(p.second)).value(), 1};
+        p.weights = std::make_shared<RowWeights>(p.second, each, p.second_operand, p.n, p.k, transposed);
     }
     return p;
 }

@@ -19,8 +19,18 @@ public:
     HeadLayout(const Attention& op, std::int64_t dim, DType dtype)
         : dtype_(dtype), q_len_(op.q_len), kv_heads_(op.kv_heads), group_(op.group()), dim_(dim) {}
 
+    /// [batch, kv_len, kv_heads * dim] as items of kv_len rows.
+    static HeadLayout of_keys(const Attention& op, std::int64_t dim, DType dtype) {
+        HeadLayout layout(op, dim, dtype);
+        layout.q_len_ = op.kv_len;
+        layout.group_ = 1;
+        return layout;
+    }
+
     std::int64_t group() const { return group_; }
     std::int64_t rows() const { return q_len_ * group_; }
+    /// All rows of an item lie equally far apart.
+    bool even() const { return group_ == 1 || kv_heads_ == 1; }
     std::int64_t dim() const { return dim_; }
     std::int64_t bytes(std::int64_t elements) const { return row_bytes(dtype_, elements).value(); }
     /// From a head to the next one's.

@@ -76,11 +76,12 @@ Range HeadsInput::extent(std::int64_t item, std::int64_t block) const {
 
 RowWeights attention_second(const Workspace& workspace, const Attention& op, TensorId tensor, bool keys) {
     const DType dtype = workspace.dtype(tensor);
-    const std::int64_t row = row_bytes(dtype, keys || op.shared ? op.head_dim : op.value_dim()).value();
+    const bool of_keys = (keys && !op.of_values) || op.shared;  // in whose rows they lie
+    const std::int64_t row = row_bytes(dtype, of_keys ? op.head_dim : op.value_dim()).value();
     const std::int64_t all = op.kv_heads * row;
     const ItemsApart apart = op.by_head ? ItemsApart{1, 0, op.kv_len * row, row}
                                         : ItemsApart{op.kv_heads, row, op.kv_len * all, all};
-    const std::int64_t n = keys ? op.kv_len : op.value_dim(), k = keys ? op.head_dim : op.kv_len;
+    const std::int64_t n = keys ? op.kv_len : op.value_dim(), k = keys ? op.row_dim() : op.kv_len;
     return RowWeights(tensor, {bits_of(dtype).value(), 1}, workspace.operand(tensor), n, k, keys, apart);
 }
 

@@ -16,7 +16,7 @@ public:
     HeadsInput(TensorId tensor, DType dtype, const Attention& op, bool resident)
         : tensor_(tensor),
           dtype_(dtype),
-          layout_(op, op.head_dim, dtype),
+          layout_(op, op.row_dim(), dtype),
           items_(op.items()),
           resident_(resident) {}
 
@@ -53,7 +53,8 @@ private:
     Cut cut_;
 };
 
-/// Keys, whose rows are columns of N, or values, as the second operand.
+/// Keys (or values that stand for them, `of_values`), whose rows are columns of N, or values, as the second
+/// operand.
 RowWeights attention_second(const Workspace& workspace, const Attention& op, TensorId tensor, bool keys);
 
 }  // namespace systole::systolic
