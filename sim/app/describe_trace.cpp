@@ -30,14 +30,25 @@ const std::string& maker(const Graph& graph, TensorId id) {
     return graph.tensors[graph.tensors[id].view_of.value_or(id)].name;
 }
 
+/// "decoder.3." of "decoder.3.query.input_gradient": up to the number of the innermost turn. No other part of a
+/// name begins with a digit.
+std::string turn_of(const std::string& name) {
+    std::size_t end = 0, part = 0;
+    for (std::size_t dot = name.find('.'); dot != std::string::npos; dot = name.find('.', part)) {
+        if (name[part] >= '0' && name[part] <= '9') end = dot + 1;
+        part = dot + 1;
+    }
+    return name.substr(0, end);
+}
+
 /// "query_turned + keys": makers of the same block without the block's name.
 std::string makers_text(const Graph& graph, const Layer& layer) {
-    const std::string block = layer.name.substr(0, layer.name.rfind('.') + 1);
+    const std::string block = layer.name.substr(0, layer.name.rfind('.') + 1), turn = turn_of(layer.name);
     std::string text;
     for (const TensorId id : edges_into(graph, layer)) {
         const std::string& name = maker(graph, id);
-        const bool same = !block.empty() && name.starts_with(block);
-        text += (text.empty() ? "" : " + ") + name.substr(same ? block.size() : 0);
+        const std::size_t known = name.starts_with(block) ? block.size() : turn.size();
+        text += (text.empty() ? "" : " + ") + name.substr(name.starts_with(turn) ? known : 0);
     }
     return text;
 }
@@ -57,28 +68,29 @@ std::optional<TensorId> weights_of(const Graph& graph, const Layer& layer) {
     return std::nullopt;
 }
 
-Bytes weight_bytes(const Graph& graph, const Layer& layer) {
-    Bytes bytes;
-    if (const auto weights = weights_of(graph, layer)) bytes += stored_bytes(graph.tensors[*weights]);
-    if (layer.bias) bytes += stored_bytes(graph.tensors[*layer.bias]);
-    if (layer.scales) bytes += stored_bytes(graph.tensors[*layer.scales]);
-    return bytes;
-}
+/// What the network stores. A layer's share is what no layer before it reads: gradients and optimizers meet
+/// the weights of others.
+struct Stored {
+    explicit Stored(const Graph& graph) {
+        std::vector<bool> seen(graph.tensors.size());
+        for (const Layer& layer : graph.layers) {
+            Bytes& own = of_layer.emplace_back();
+            for (const auto& id : {weights_of(graph, layer), layer.bias, layer.scales}) {
+                if (!id || seen[*id]) continue;
+                seen[*id] = true;
+                own += stored_bytes(graph.tensors[*id]);
+                numbers += elements(graph.tensors[*id].shape);
+            }
+            bytes += own;
+            const Tensor& made = graph.tensors[layer.output];
+            if (made.role == TensorRole::OptimizerState) state += stored_bytes(made);
+        }
+    }
 
-Bytes weight_bytes(const Graph& graph) {
-    Bytes bytes;
-    for (const Layer& layer : graph.layers) bytes += weight_bytes(graph, layer);
-    return bytes;
-}
-
-/// Stored numbers: weights, biases, scales.
-std::int64_t parameters(const Graph& graph) {
-    std::int64_t count = 0;
-    for (const Layer& layer : graph.layers)
-        for (const auto& id : {weights_of(graph, layer), layer.bias, layer.scales})
-            if (id) count += elements(graph.tensors[*id].shape);
-    return count;
-}
+    std::vector<Bytes> of_layer;
+    Bytes bytes, state;        ///< weights, biases, scales; what optimizers keep beside them
+    std::int64_t numbers = 0;  ///< weights, biases, scales
+};
 
 std::string parameters_text(const config::YamlNode& document) {
     const config::YamlNode* const params = document.find("params");
@@ -103,7 +115,7 @@ Json tensor_json(const Tensor& tensor) {
     return {{"name", tensor.name}, {"shape", tensor.shape}, {"dtype", to_string(tensor.dtype)}};
 }
 
-Json layer_json(const Graph& graph, const Layer& layer) {
+Json layer_json(const Graph& graph, const Layer& layer, Bytes stored) {
     Json inputs = Json::array();
     for (const TensorId id : edges_into(graph, layer)) {
         Json input = tensor_json(graph.tensors[id]);
@@ -117,7 +129,7 @@ Json layer_json(const Graph& graph, const Layer& layer) {
     const std::optional<TensorId> weights = weights_of(graph, layer);
     json["weights"] = weights ? tensor_json(graph.tensors[*weights]) : Json();
     json["macs"] = macs(layer.op).value();
-    json["weight_bytes"] = weight_bytes(graph, layer).value();
+    json["weight_bytes"] = stored.value();
     return json;
 }
 
@@ -130,19 +142,22 @@ std::string trace_text(const config::YamlNode& document, const Graph& graph) {
     table.column("MACs", Align::Right);
     table.column("weights", Align::Left);
     table.column("bytes", Align::Right);
-    for (const Layer& layer : graph.layers) {
+    const Stored stored(graph);
+    for (std::size_t i = 0; i < graph.layers.size(); ++i) {
+        const Layer& layer = graph.layers[i];
         const std::optional<TensorId> weights = weights_of(graph, layer);
         table.row({layer.name, op_name(layer), makers_text(graph, layer), inputs_text(graph, layer),
                    shape_text(graph.tensors[layer.output]), with_thousands(macs(layer.op).value()),
                    weights ? shape_text(graph.tensors[*weights]) : "",
-                   with_thousands(weight_bytes(graph, layer).value())});
+                   with_thousands(stored.of_layer[i].value())});
     }
     table.rule();
     table.row({"total", "", "", "", "", with_thousands(total_macs(graph).value()), "",
-               with_thousands(weight_bytes(graph).value())});
-    return fmt::format("{}: {} layers, {} MACs, {} stored numbers in {}\n\n{}\n{}{}\n{}", graph.name,
+               with_thousands(stored.bytes.value())});
+    return fmt::format("{}: {} layers, {} MACs, {} stored numbers in {}{}\n\n{}\n{}{}\n{}", graph.name,
                        graph.layers.size(), with_thousands(total_macs(graph).value()),
-                       with_thousands(parameters(graph)), format_bytes(weight_bytes(graph)),
+                       with_thousands(stored.numbers), format_bytes(stored.bytes),
+                       stored.state > Bytes() ? ", optimizer state " + format_bytes(stored.state) : "",
                        parameters_text(document), ends_text(graph, "inputs", graph.inputs),
                        ends_text(graph, "outputs", graph.outputs), table.str());
 }
@@ -152,12 +167,15 @@ std::string trace_json(const config::YamlNode& document, const Graph& graph) {
     if (const config::YamlNode* const given = document.find("params"))
         for (const config::YamlEntry& entry : given->entries) params[entry.key] = entry.value.scalar;
     Json layers = Json::array();
-    for (const Layer& layer : graph.layers) layers.push_back(layer_json(graph, layer));
+    const Stored stored(graph);
+    for (std::size_t i = 0; i < graph.layers.size(); ++i)
+        layers.push_back(layer_json(graph, graph.layers[i], stored.of_layer[i]));
     const Json json = {{"trace", graph.name},
                        {"params", std::move(params)},
                        {"macs", total_macs(graph).value()},
-                       {"parameters", parameters(graph)},
-                       {"weight_bytes", weight_bytes(graph).value()},
+                       {"parameters", stored.numbers},
+                       {"weight_bytes", stored.bytes.value()},
+                       {"state_bytes", stored.state.value()},
                        {"layers", std::move(layers)}};
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }

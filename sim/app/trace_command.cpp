@@ -29,10 +29,23 @@ std::int64_t count(const Arguments& arguments, const std::string& name, std::int
     return *parsed.value;
 }
 
+void read_training(const Arguments& arguments, LlmRequest& request) {
+    const bool trains = request.step.phase == ServingStep::Phase::Train;
+    for (const char* const option : {"weights", "kv", "routing"})
+        if (trains && arguments.has(option))
+            arguments.misused(fmt::format("--{} is for serving, not for --phase train", option));
+    for (const char* const option : {"data-parallel", "optimizer", "gradients"})
+        if (!trains && arguments.has(option))
+            arguments.misused(fmt::format("--{} is for --phase train", option));
+    request.step.data_parallel = count(arguments, "data-parallel", 1, kMostChips);
+    request.optimizer = arguments.choice("optimizer", {"adam", "momentum", "sgd"});
+    request.gradients = arguments.choice("gradients", {"bf16", "fp32"});
+}
+
 LlmRequest read_request(const Arguments& arguments) {
     LlmRequest request;
     // Decode first: what most of serving is.
-    const std::string phase = arguments.choice("phase", {"decode", "prefill"});
+    const std::string phase = arguments.choice("phase", {"decode", "prefill", "train"});
     for (std::size_t i = 0; i < phase_names().size(); ++i)
         if (phase_names()[i] == phase) request.step.phase = static_cast<ServingStep::Phase>(i);
     const bool decode = request.step.phase == ServingStep::Phase::Decode;
@@ -40,9 +53,12 @@ LlmRequest read_request(const Arguments& arguments) {
     request.step.context = count(arguments, "context", 4096);
     request.any_context = !arguments.has("context");
     request.new_tokens = count(arguments, "new-tokens", 1);
+    if (request.step.phase == ServingStep::Phase::Train && arguments.has("new-tokens"))
+        arguments.misused("--new-tokens is for --phase decode: training makes none");
     if (!decode && arguments.has("new-tokens"))
         arguments.misused("--new-tokens is for --phase decode: a prefill makes the first one");
     request.step.tensor_parallel = count(arguments, "tensor-parallel", 1, kMostChips);
+    read_training(arguments, request);
     request.weights = arguments.choice("weights", weight_formats());
     request.cache = arguments.choice("kv", cache_formats());
     const std::string routing = arguments.choice("routing", routing_names());
@@ -87,20 +103,21 @@ int trace(const Arguments& arguments) {
 Command trace_command() {
     Command command;
     command.name = "trace";
-    command.summary = "Make the trace of a step of a language model: a prefill, or a decode step.";
+    command.summary = "Make the trace of a step of a language model: a prefill, a decode step, or one of training.";
     command.arguments = {"llm", "CONFIG"};
     command.about =
         "CONFIG is a shipped model ('systole list models'), or the config.json of a decoder on Hugging Face. "
         "The\n"
         "trace is that of one chip, and says which step it is: 'systole run' then tells the time to the "
         "first\n"
-        "token, or for each one, and tokens a second. Routing of experts is data, and how many are met is "
+        "token, for each one, or for the step, and tokens a second. Routing of experts is data, and how many are met is "
         "taken.\n";
     add_option(command.options, "phase", "PHASE",
-               "decode (default): a token more of each sequence; prefill: whole prompts");
-    add_option(command.options, "batch", "N", "sequences (default 1)");
+               "decode (default): a token more of each sequence; prefill: whole prompts;\ntrain: up to the new "
+               "weights");
+    add_option(command.options, "batch", "N", "sequences, of a replica (default 1)");
     add_option(command.options, "context", "N",
-               "tokens that a new one sees, with itself; of a prefill, the prompt (default 4096, or as many "
+               "tokens that a new one sees, with itself; of a prefill, the prompt; in training, of a sequence (default 4096, or as many "
                "as the model has positions)");
     add_option(command.options, "new-tokens", "N",
                "decode: of N tokens behind each other, the one in the middle (default 1)");
@@ -108,6 +125,9 @@ Command trace_command() {
                "bf16 (default), fp8, int8 (scales of columns), int4 (of groups of 128)");
     add_option(command.options, "kv", "FORMAT", "of the cache: bf16 (default), fp8, int8");
     add_option(command.options, "tensor-parallel", "N", "chips that share every layer (default 1)");
+    add_option(command.options, "data-parallel", "N", "train: replicas, which sum their gradients (default 1)");
+    add_option(command.options, "optimizer", "KIND", "train: adam (default), momentum, sgd");
+    add_option(command.options, "gradients", "DTYPE", "train: of weights: bf16 (default), fp32");
     add_option(command.options, "routing", "RULE",
                "even (default): all experts are met that can be; expected: as many as by\nchance; worst: all "
                "tokens choose the same ones");
@@ -121,6 +141,8 @@ Command trace_command() {
          "up to the first token of a prompt"},
         {"systole trace llm mixtral_8x7b --batch 64 --routing expected --kv int8",
          "experts, and a narrow cache"},
+        {"systole trace llm llama3_8b --phase train --batch 4 --data-parallel 64 --tensor-parallel 8",
+         "one chip's share of a step of training"},
         {"systole trace llm DeepSeek-V2-Lite/config.json --batch 8", "a model from elsewhere"}};
     command.run = trace;
     return command;

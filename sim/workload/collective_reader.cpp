@@ -5,6 +5,18 @@
 #include "sim/workload/op_readers.h"
 
 namespace systole {
+namespace {
+
+/// Every chip has the tensor already: no work but on the way back, where gradients are summed.
+std::optional<LayerMeaning> read_replicate(LayerText& text) {
+    const std::int64_t chips = read_chips(text.keys());
+    if (!text.sound()) return std::nullopt;
+    LayerMeaning meaning{std::nullopt, text.shape(0)};
+    meaning.replicas = chips;
+    return meaning;
+}
+
+}  // namespace
 
 const std::vector<std::string>& collective_kinds() {
     static const std::vector<std::string> names = {"all_reduce", "all_gather", "reduce_scatter",
@@ -22,7 +34,11 @@ std::int64_t read_chips(Keys& keys) {
 std::optional<LayerMeaning> read_collective(LayerText& text) {
     Keys& keys = text.keys();
     Collective op;
-    op.kind = static_cast<Collective::Kind>(keys.choice("kind", collective_kinds()));
+    std::vector<std::string> kinds = collective_kinds();
+    kinds.emplace_back("replicate");
+    const std::size_t kind = keys.choice("kind", kinds);
+    if (kind == collective_kinds().size()) return read_replicate(text);
+    op.kind = static_cast<Collective::Kind>(kind);
     op.chips = read_chips(keys);
     const bool whole = op.kind == Collective::Kind::AllReduce;
     if (whole && keys.has("axis"))

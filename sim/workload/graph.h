@@ -28,6 +28,15 @@ struct BatchSlice {
     friend bool operator==(const BatchSlice&, const BatchSlice&) = default;
 };
 
+/// A tensor under a name of its own, of which each of several chips reads a replica: gradients that come back
+/// to it are summed over the chips before they go on to `of` (Shoeybi et al., 2019, section 3: f).
+struct Replica {
+    TensorId view = 0;  ///< the one whose readers' gradients are summed; itself, or what it is a view of
+    TensorId of = 0;    ///< a tensor that is no view, or another replica
+    std::int64_t chips = 2;
+    friend bool operator==(const Replica&, const Replica&) = default;
+};
+
 struct Tensor {
     std::string name;  ///< "conv1.weights"; an activation has its layer's name
     Shape shape;
@@ -38,6 +47,7 @@ struct Tensor {
     WeightFormat format = {};  ///< of weights of a conv2d or matmul
     Bytes view_offset = {};    ///< of a view: where in that tensor it begins
     std::optional<BatchSlice> slice = {};
+    std::optional<Replica> replica = {};  ///< of a view; only training asks
 };
 
 /// Elementwise work on the output of a matmul or conv2d before it is written (fused_graph.h), with the last
@@ -76,6 +86,14 @@ struct RepeatedBlock {
     std::size_t tensors = 0, turns = 0;
 };
 
+/// How a network is trained.
+struct Training {
+    Optimizer::Kind optimizer = Optimizer::Kind::Adam;
+    DType gradients = DType::Bf16;   ///< of weights
+    std::int64_t data_parallel = 1;  ///< chips with the same weights that sum their gradients
+    SourceMark where = {};           ///< in the trace file
+};
+
 struct Graph {
     std::string name;
     std::vector<Tensor> tensors;
@@ -85,6 +103,7 @@ struct Graph {
     std::vector<RepeatedBlock> blocks =
         {};  ///< not those inside others, nor those whose turns differ in size
     std::optional<ServingStep> serving = {};  ///< which step of a language model it is, if it says so
+    std::optional<Training> training = {};    ///< it is a step of training, or (training/) becomes one
 };
 
 /// The layer's name, or that of the layer of which it is a part.

@@ -109,7 +109,18 @@ std::optional<TensorId> GraphBuilder::add_view(std::string name, TensorId base, 
     }
     uses_[base].read = true;
     const TensorId root = source.view_of.value_or(base);
-    return add_tensor({std::move(name), std::move(shape), source.dtype, source.role, root}, where);
+    Tensor view{std::move(name), std::move(shape), source.dtype, source.role, root};
+    view.replica = source.replica;
+    return add_tensor(std::move(view), where);
+}
+
+std::optional<TensorId> GraphBuilder::add_replica(std::string name, TensorId base, std::int64_t chips,
+                                                  const SourceMark& where) {
+    const auto id = add_view(std::move(name), base, tensor(base).shape, where);
+    if (!id) return id;
+    Tensor& view = graph_.tensors[*id];
+    view.replica = Replica{*id, view.replica ? view.replica->view : *view.view_of, chips};
+    return id;
 }
 
 std::optional<TensorId> GraphBuilder::add_layer(LayerPlan plan) {
@@ -221,7 +232,7 @@ void GraphBuilder::add_output(TensorId tensor) {
 Graph GraphBuilder::finish(const SourceMark& where) {
     mistakes_->throw_if_any();  // behind a mistake, what is unread says nothing
     report_unread();
-    report_overflow(where);
+    expect_countable(graph_, where, *mistakes_);
     mistakes_->throw_if_any();
     return std::move(graph_);
 }
@@ -237,14 +248,14 @@ void GraphBuilder::report_unread() {
     }
 }
 
-void GraphBuilder::report_overflow(const SourceMark& where) {
+void expect_countable(const Graph& graph, const SourceMark& where, Mistakes& mistakes) {
     std::optional<std::int64_t> macs_sum = 0, bytes_sum = 0;
-    for (const Layer& layer : graph_.layers)
+    for (const Layer& layer : graph.layers)
         if (macs_sum) macs_sum = checked_add(*macs_sum, macs(layer.op).value());
-    for (const Tensor& tensor : graph_.tensors)
+    for (const Tensor& tensor : graph.tensors)
         if (bytes_sum) bytes_sum = checked_add(*bytes_sum, stored_bytes(tensor).value());
-    if (!macs_sum) mistakes_->add(where, "all layers together have more than 2^63 multiply-accumulates");
-    if (!bytes_sum) mistakes_->add(where, "all tensors together have more than 2^63 bytes");
+    if (!macs_sum) mistakes.add(where, "all layers together have more than 2^63 multiply-accumulates");
+    if (!bytes_sum) mistakes.add(where, "all tensors together have more than 2^63 bytes");
 }
 
 }  // namespace systole

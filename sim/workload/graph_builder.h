@@ -22,6 +22,9 @@ struct LayerPlan {
     SourceMark where;
 };
 
+/// Records a mistake at `where` if the work or the bytes of the whole graph leave 63 bits.
+void expect_countable(const Graph& graph, const SourceMark& where, Mistakes& mistakes);
+
 class GraphBuilder {
 public:
     GraphBuilder(std::string name, Mistakes& mistakes) : mistakes_(&mistakes) {
@@ -29,6 +32,7 @@ public:
     }
 
     void set_serving(ServingStep step) { graph_.serving = step; }
+    void set_training(Training training) { graph_.training = std::move(training); }
     void rename(std::string name) { graph_.name = std::move(name); }
 
     // Each answers the new tensor, or nothing after a mistake.
@@ -40,6 +44,9 @@ public:
     std::optional<TensorId> add_unfused(const LayerPlan& plan);
     /// The elements of `base` under another shape.
     std::optional<TensorId> add_view(std::string name, TensorId base, Shape shape, const SourceMark& where);
+    /// `base` as each of `chips` chips reads it.
+    std::optional<TensorId> add_replica(std::string name, TensorId base, std::int64_t chips,
+                                        const SourceMark& where);
 
     void add_output(TensorId tensor);
     void add_block(RepeatedBlock block) { graph_.blocks.push_back(std::move(block)); }
@@ -56,7 +63,6 @@ private:
     std::optional<TensorId> add_unfused_matmul(const LayerPlan& plan);
     std::optional<TensorId> add_tensor(Tensor tensor, const SourceMark& where);
     void report_unread();
-    void report_overflow(const SourceMark& where);
 
     struct Use {
         SourceMark where;   // of the tensor's layer or declaration

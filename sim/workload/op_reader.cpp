@@ -63,25 +63,29 @@ Meaning read_matmul(LayerText& text) {
 Meaning read_batched_matmul(LayerText& text) {
     MatMul matmul;
     matmul.shared_weights = false;
+    matmul.transposed_a = text.keys().flag("transpose_a", false);
     matmul.transposed_b = text.keys().flag("transpose_b", false);
     if (!text.sound()) return std::nullopt;
     const Shape &a = text.shape(0), &b = text.shape(1);
     const std::size_t rank = a.size();
+    const std::size_t k_of_a = matmul.transposed_a ? rank - 2 : rank - 1;
     const std::size_t k_of_b = matmul.transposed_b ? rank - 1 : rank - 2;
-    const bool fits = rank >= 2 && b.size() == rank && a[rank - 1] == b[k_of_b] &&
+    const bool fits = rank >= 2 && b.size() == rank && a[k_of_a] == b[k_of_b] &&
                       std::equal(a.begin(), a.end() - 2, b.begin());
     if (!fits) {
-        text.keys().fail(fmt::format("reads [.., m, k] and [.., {}], but '{}' is {} and '{}' is {}",
+        text.keys().fail(fmt::format("reads [.., {}] and [.., {}], but '{}' is {} and '{}' is {}",
+                                     matmul.transposed_a ? "k, m" : "m, k",
                                      matmul.transposed_b ? "n, k" : "k, n", text.operand(0).name,
                                      to_string(a), text.operand(1).name, to_string(b)));
         return std::nullopt;
     }
-    matmul.m = a[rank - 2];
-    matmul.k = a[rank - 1];
+    matmul.m = matmul.transposed_a ? a[rank - 1] : a[rank - 2];
+    matmul.k = a[k_of_a];
     matmul.n = matmul.transposed_b ? b[rank - 2] : b[rank - 1];
     matmul.batch = elements(a) / (matmul.m * matmul.k);
     Shape output = a;
-    output.back() = matmul.n;
+    output[rank - 2] = matmul.m;
+    output[rank - 1] = matmul.n;
     return LayerMeaning{matmul, output};
 }
 

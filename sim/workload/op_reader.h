@@ -46,6 +46,7 @@ struct LayerMeaning {
     /// Attention whose scores are tensors: three layers. Weights that a layer of its own turns into numbers:
     /// two.
     bool unfused = false;
+    std::int64_t replicas = 0;  ///< without an operator: chips that read a replica each of the tensor
 };
 
 /// How one operator is written.

@@ -9,6 +9,7 @@
 #include "sim/base/text.h"
 #include "sim/workload/layer_dtypes.h"
 #include "sim/workload/serving_reader.h"
+#include "sim/workload/training_reader.h"
 
 namespace systole {
 namespace {
@@ -21,8 +22,8 @@ std::string_view found(const config::YamlNode& node) {
 using config::YamlEntry;
 using config::YamlNode;
 
-// Bounds on hostile input. The deepest published networks have some thousand layers and two levels of blocks.
-constexpr std::int64_t kMaxLayers = 1'000'000;
+// A bound on hostile input, as kMaxLayers is. The deepest published networks have some thousand layers and two
+// levels of blocks.
 constexpr int kMaxDepth = 16;
 
 std::string subject_of(const YamlNode& item, std::string_view kind) {
@@ -32,19 +33,6 @@ std::string subject_of(const YamlNode& item, std::string_view kind) {
 }
 
 }  // namespace
-
-Graph read_trace(const std::filesystem::path& file, const std::vector<TraceOverride>& overrides) {
-    return build_trace(config::load_yaml(file), overrides);
-}
-
-Graph build_trace(const YamlNode& document, const std::vector<TraceOverride>& overrides) {
-    if (document.kind != YamlNode::Kind::Map)
-        throw UserError(document.where,
-                        fmt::format("a trace must be a map with 'trace', 'inputs', 'layers' and "
-                                    "'outputs', not {}",
-                                    config::to_string(document.kind)));
-    return TraceReader(document, overrides).read();
-}
 
 TraceReader::TraceReader(const YamlNode& document, const std::vector<TraceOverride>& overrides)
     : document_(&document),
@@ -57,6 +45,8 @@ Graph TraceReader::read() {
     keys.optional("params");  // read already
     if (const YamlNode* serving = keys.optional("serving"))
         if (const auto step = read_serving(*serving, parameters_, mistakes_)) builder_.set_serving(*step);
+    if (const YamlNode* training = keys.optional("training"))
+        if (auto how = read_training(*training, parameters_, mistakes_)) builder_.set_training(*how);
     const YamlNode* inputs =
         keys.required("inputs", "a map of tensors: {image: {shape: [1, 8, 8, 3], dtype: int8}}");
     const YamlNode* layers = keys.required("layers", "a list of layers");
@@ -236,6 +226,8 @@ void TraceReader::read_layer(const YamlNode& item, Scope& scope) {
 }
 
 std::optional<TensorId> TraceReader::add(const LayerMeaning& meaning, LayerPlan plan) {
+    if (meaning.replicas > 0)
+        return builder_.add_replica(plan.name, plan.inputs.front(), meaning.replicas, plan.where);
     if (!meaning.op) return builder_.add_view(plan.name, plan.inputs.front(), plan.output, plan.where);
     plan.op = *meaning.op;
     return meaning.unfused ? builder_.add_unfused(plan) : builder_.add_layer(std::move(plan));

@@ -13,6 +13,10 @@
 
 namespace systole {
 
+/// Every turn of a repeated block counted, and what training appends.
+constexpr std::int64_t kMaxLayers = 1'000'000;
+
+/// The network of a trace; of one that is trained (Graph::training), without what training appends.
 class TraceReader {
 public:
     TraceReader(const config::YamlNode& document, const std::vector<TraceOverride>& overrides);

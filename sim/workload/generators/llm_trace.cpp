@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <map>
 
-#include "sim/base/check.h"
 #include "sim/workload/generators/decoder_share.h"
 #include "sim/workload/importers/decoder_config.h"
 #include "sim/workload/parameters.h"
@@ -37,6 +36,8 @@ public:
     Imported run();
 
 private:
+    bool trains() const { return request_.step.phase == Phase::Train; }
+    void expect_trainable(const Decoder& whole);
     void settle_lengths(const Decoder& whole);
     void expect_groups(const Decoder& share);
     std::string met(const Decoder& whole, const Decoder& share) const;
@@ -44,6 +45,7 @@ private:
     std::string pairs(const Decoder& whole, const Decoder& share) const;
     DecoderStep step_of(const Decoder& whole, const Decoder& share) const;
     std::vector<std::string> about(const Decoder& whole) const;
+    std::vector<std::string> about_training(const Decoder& whole) const;
 
     ModelConfig config_;
     LlmRequest request_;
@@ -67,6 +69,13 @@ void Generator::settle_lengths(const Decoder& whole) {
     if (whole.positions == 0 && most > trained)
         config_.note("max_position_embeddings",
                      fmt::format("the model was made for {} tokens, not for {}", trained, most));
+}
+
+/// What has no gradient is told by what the model has, not layer by layer.
+void Generator::expect_trainable(const Decoder& d) {
+    if (d.experts) config_.keys().fail("", "--phase train: experts are not trained here");
+    if (d.latents)
+        config_.keys().fail("", "--phase train: keys and values that are made of latents are not trained here");
 }
 
 /// Scales of groups need whole groups of K in every product that has them.
@@ -123,12 +132,18 @@ std::string Generator::pairs(const Decoder& whole, const Decoder& share) const {
 DecoderStep Generator::step_of(const Decoder& whole, const Decoder& share) const {
     const ServingStep& s = request_.step;
     DecoderStep step;
-    step.numbers = fmt::format("batch: {}, q_len: {}, kv_len: {}", s.batch, q_len_, kv_len_);
+    step.numbers = fmt::format("batch: {}, q_len: {}", s.batch, q_len_);
+    if (!trains()) step.numbers += fmt::format(", kv_len: {}", kv_len_);
     // In parameters, so that it stays true of a trace whose parameters are set.
     step.serving =
         fmt::format("phase: {}, batch: batch, {}, tensor_parallel: {}", to_string(s.phase),
                     s.phase == Phase::Decode ? "context: kv_len, new_tokens: q_len" : "context: q_len",
                     s.tensor_parallel);
+    if (trains()) {
+        step.serving += fmt::format(", data_parallel: {}", s.data_parallel);
+        step.training = fmt::format("optimizer: {}, gradients: {}, data_parallel: {}", request_.optimizer,
+                                    request_.gradients, s.data_parallel);
+    }
     step.weights = keys_of_weights().find(request_.weights)->second;
     if (request_.cache != "bf16") step.cache_dtype = request_.cache;
     step.chips = s.tensor_parallel;
@@ -138,7 +153,28 @@ DecoderStep Generator::step_of(const Decoder& whole, const Decoder& share) const
     return step;
 }
 
+std::vector<std::string> Generator::about_training(const Decoder& whole) const {
+    const ServingStep& s = request_.step;
+    std::vector<std::string> lines{
+        fmt::format("{}, a step of training: {} sequences of {} tokens, up to the new weights.", whole.name,
+                    s.batch, q_len_),
+        "All weights bf16, and in fp32 with the optimizer's state. The loss is the cross-entropy of all "
+        "tokens."};
+    if (s.tensor_parallel > 1) {
+        lines.push_back(
+            fmt::format("One of {} chips that have a share each of every layer.", s.tensor_parallel));
+        lines.emplace_back(
+            "The loss is over this chip's words: the two sums of a number for each token over the chips are "
+            "left out.");
+    }
+    if (s.data_parallel > 1)
+        lines.push_back(fmt::format("One of {} replicas, which sum their gradients.", s.data_parallel));
+    lines.emplace_back("The factor 1/sqrt(head_dim) is in the weights of the queries.");
+    return lines;
+}
+
 std::vector<std::string> Generator::about(const Decoder& whole) const {
+    if (trains()) return about_training(whole);
     const ServingStep& s = request_.step;
     std::vector<std::string> lines{
         fmt::format("{}, a step of {}: {} sequences, {} tokens each in the cache at its end.", whole.name,
@@ -167,8 +203,8 @@ std::vector<std::string> Generator::about(const Decoder& whole) const {
 }
 
 Imported Generator::run() {
-    SYSTOLE_CHECK(request_.step.phase != Phase::Train, "a step of training");
     const Decoder whole = read_decoder(config_);
+    if (trains()) expect_trainable(whole);
     config_.keys().throw_if_any();
     settle_lengths(whole);
     Decoder share = share_of(whole, request_.step.tensor_parallel, config_.keys());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trace of a step that serves a language model: phase, sizes, number formats, and one chip's share of it
+// The trace of a step that serves or trains a language model: phase, sizes, number formats, and one chip's share of it
 // where chips share it.
 #pragma once
 
@@ -24,12 +24,13 @@ const std::vector<std::string>& weight_formats();
 const std::vector<std::string>& cache_formats();
 
 struct LlmRequest {
-    ServingStep step;  ///< prefill or decode; its new_tokens is 1: a trace is one step
+    ServingStep step;  ///< its new_tokens is 1: a trace is one step
     /// Nobody asked for that context: of a model with a table of fewer positions it is as many as it has.
     bool any_context = false;
     std::int64_t new_tokens = 1;  ///< decode: of so many that each sequence gets, the step in the middle
     std::string weights = "bf16", cache = "bf16";
     Routing routing = Routing::Even;
+    std::string optimizer = "adam", gradients = "bf16";  ///< train
 };
 
 /// `text`: the config.json in `file` of a decoder. Throws UserError with every mistake: in the file, and

@@ -28,6 +28,10 @@ std::string params(const Decoder& d, const DecoderStep& step) {
     return text + fmt::format("vocabulary: {}, dtype: bf16", d.vocabulary);
 }
 
+std::string replica_keys(const DecoderStep& step, const std::string& of) {
+    return fmt::format("op: collective, in: {}, kind: replicate, chips: {}", of, step.chips);
+}
+
 /// The norm behind a half of the layer, where there is one. Answers what is added to the stream.
 std::string write_post_norm(TraceBlock& block, const Decoder& d, const std::string& half,
                             const std::string& made) {
@@ -77,13 +81,19 @@ std::string write_sum(TraceBlock& block, const DecoderStep& step, const std::str
     return of + "_sum";
 }
 
+std::string write_replica(TraceBlock& block, const DecoderStep& step, const std::string& of) {
+    if (!step.trains() || step.chips == 1) return of;
+    block.layer(of + "_replica", replica_keys(step, of));
+    return of + "_replica";
+}
+
 std::string write_feed_forward(TraceBlock& block, const Decoder& d, const DecoderStep& step) {
     const std::string more = bias_key(d.ffn_bias) + step.weights;
     const char* const first = d.gated ? "gate" : "up";
-    block.layer(first, fmt::format("op: matmul, in: feed_forward_norm, n: ffn, activation: {}{}",
-                                   d.activation, more));
+    const std::string in = write_replica(block, step, "feed_forward_norm");
+    block.layer(first, fmt::format("op: matmul, in: {}, n: ffn, activation: {}{}", in, d.activation, more));
     if (d.gated) {
-        block.layer("up", fmt::format("op: matmul, in: feed_forward_norm, n: ffn{}", more));
+        block.layer("up", fmt::format("op: matmul, in: {}, n: ffn{}", in, more));
         block.layer("gated", "op: elementwise, kind: mul, in: [gate, up]");
     }
     block.layer("down", fmt::format("op: matmul, n: hidden{}", more));
@@ -97,16 +107,22 @@ DecoderStep usual_step(const Decoder& decoder) {
 }
 
 std::string decoder_trace(const Decoder& d, const DecoderStep& step) {
-    TraceWriter trace(d.name, d.about, params(d, step), step.serving);
+    TraceWriter trace(d.name, d.about, params(d, step), step.serving, step.training);
     write_embedding(trace, d, step);
     const std::int64_t sparse = d.sparse_layers();
     if (sparse > 0 && sparse < d.layers)
         write_layer(trace.repeat("dense_decoder", fmt::format("{}", d.layers - sparse)), d, step, false);
     const std::string turns = sparse > 0 && sparse < d.layers ? fmt::format("{}", sparse) : "layers";
     write_layer(trace.repeat("decoder", turns), d, step, sparse > 0);
-    trace.layer("last_token", "op: slice, in: decoder, axis: 1, begin: q_len - 1, size: 1");
+    if (!step.trains())
+        trace.layer("last_token", "op: slice, in: decoder, axis: 1, begin: q_len - 1, size: 1");
     trace.layer("final_norm", fmt::format("op: norm, kind: {}", d.norm()));
+    if (step.trains() && step.chips > 1) trace.layer("final_norm_replica", replica_keys(step, "final_norm"));
     trace.layer("head", "op: matmul, n: vocabulary");
+    if (step.trains()) {
+        trace.output("head");
+        return trace.str();
+    }
     if (step.chips > 1)
         trace.layer("scores", fmt::format("op: collective, kind: all_gather, chips: {}", step.chips));
     trace.output(step.chips > 1 ? "scores" : "head");

@@ -55,6 +55,7 @@ struct Decoder {
 struct DecoderStep {
     std::string numbers;      ///< values of batch, q_len and kv_len: "batch: 1, q_len: 1, kv_len: 8192"
     std::string serving;      ///< a line of the trace, or empty
+    std::string training;     ///< the same: a step of training, without caches, with all tokens' heads
     std::string weights;      ///< keys of products: ", weight_dtype: int8, scales: channel"
     std::string cache_dtype;  ///< keys and values become numbers of it; empty: they stay
     std::int64_t chips = 1;   ///< that have a part each of every layer; the sizes are then those of a part
@@ -62,9 +63,11 @@ struct DecoderStep {
     std::string pairs = "batch * q_len * chosen";
     std::string met = "min(experts, pairs)";  ///< experts that tokens meet
     bool expanded = false;  ///< latents become keys and values, instead of queries and results latents
+
+    bool trains() const { return !training.empty(); }
 };
 
-/// The trace of a step. All of q_len tokens are new; only the last one's head is computed.
+/// The trace of a step. All of q_len tokens are new; only the last one's head is computed, but in training.
 std::string decoder_trace(const Decoder& decoder, const DecoderStep& step);
 /// The step that nobody describes: one new token of one sequence.
 DecoderStep usual_step(const Decoder& decoder);

@@ -38,11 +38,12 @@ void TraceBlock::layer(std::string_view name, std::string_view keys) {
 }
 
 TraceWriter::TraceWriter(std::string_view name, const std::vector<std::string>& about,
-                         std::string_view params, std::string_view serving) {
+                         std::string_view params, std::string_view serving, std::string_view training) {
     for (const std::string& line : about) head_ += fmt::format("# {}\n", line);
     head_ += fmt::format("trace: {}\n", trace_name(name));
     if (!params.empty()) head_ += fmt::format("params: {{{}}}\n", params);
     if (!serving.empty()) head_ += fmt::format("serving: {{{}}}\n", serving);
+    if (!training.empty()) head_ += fmt::format("training: {{{}}}\n", training);
 }
 
 std::string TraceWriter::name(std::string_view wanted) {

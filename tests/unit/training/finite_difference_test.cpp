@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// The gradients that a step computes, against differences of the loss of the network alone: what the layers of
+// the step make of random numbers is what a small change of each weight does to the sum over rows of
+// log(sum(exp(row))), whose gradient the shares of the softmax are.
+#include <cmath>
+#include <map>
+#include <random>
+
+#include "interpreter.h"
+#include "tests/unit/workload/graphs.h"
+
+using namespace systole;
+using namespace systole::test;
+
+namespace {
+
+constexpr const char* kTraining = "training: {optimizer: adam}\n";
+
+/// Random numbers for the inputs and stored tensors of a network, by name. Gains are one and shifts zero, as
+/// when training begins.
+std::map<std::string, Numbers> random_numbers(const Graph& graph, std::mt19937& random) {
+    std::map<std::string, Numbers> all;
+    std::uniform_real_distribution<double> some(-1, 1);
+    const auto fill = [&](TensorId id, double constant) {
+        Numbers& numbers = all[graph.tensors[id].name];
+        for (std::int64_t i = 0; i < elements(graph.tensors[id].shape); ++i)
+            numbers.push_back(std::isnan(constant) ? some(random) : constant);
+    };
+    for (const TensorId input : graph.inputs) {
+        fill(input, NAN);
+        if (graph.tensors[input].dtype != DType::Int32) continue;
+        for (double& index : all[graph.tensors[input].name]) index = std::floor((index + 1) * 2.5);
+    }
+    for (const Layer& layer : graph.layers) {
+        const bool norm = std::holds_alternative<Norm>(layer.op);
+        if (layer.weights) fill(*layer.weights, norm ? 1 : NAN);
+        if (layer.bias) fill(*layer.bias, norm ? 0 : NAN);
+    }
+    return all;
+}
+
+std::vector<Numbers> values(const Graph& graph, const std::map<std::string, Numbers>& named) {
+    std::vector<Numbers> given(graph.tensors.size());
+    for (TensorId id = 0; id < graph.tensors.size(); ++id)
+        if (const auto found = named.find(graph.tensors[id].name);
+            found != named.end() && graph.tensors[id].role != TensorRole::Activation)
+            given[id] = found->second;
+    return interpret(graph, std::move(given));
+}
+
+double loss(const Graph& graph, const std::map<std::string, Numbers>& named) {
+    const auto& shape = graph.tensors[graph.outputs[0]].shape;
+    const auto all = values(graph, named);
+    const Numbers& out = all[graph.tensors[graph.outputs[0]].view_of.value_or(graph.outputs[0])];
+    const auto cols = static_cast<std::size_t>(shape.back());
+    double sum = 0;
+    for (std::size_t row = 0; row < out.size(); row += cols) {
+        double exponentials = 0;
+        for (std::size_t c = 0; c < cols; ++c) exponentials += std::exp(out[row + c]);
+        sum += std::log(exponentials);
+    }
+    return sum;
+}
+
+/// Every stored tensor that can be learnt has an update; its gradient is what the loss does.
+void expect_gradients(const std::string& trace, std::size_t updates) {
+    const unsigned seed = 7;
+    std::mt19937 random(seed);
+    CAPTURE(seed, trace);
+    const Graph network = graph_of(trace);
+    const Graph step = graph_of(kTraining + trace);
+    std::map<std::string, Numbers> named = random_numbers(network, random);
+    const std::vector<Numbers> made = values(step, named);
+    std::size_t met = 0;
+    for (const Layer& layer : step.layers) {
+        if (!std::holds_alternative<Optimizer>(layer.op)) continue;
+        ++met;
+        const std::string& stored = step.tensors[*layer.weights].name;
+        const TensorId gradient = layer.inputs[0];
+        const Numbers& computed = made[step.tensors[gradient].view_of.value_or(gradient)];
+        Numbers& numbers = named.at(stored);
+        REQUIRE(computed.size() == numbers.size());
+        double most = 0;
+        for (std::size_t i = 0; i < numbers.size(); ++i) {
+            const double own = numbers[i], h = 1e-4;
+            numbers[i] = own + h;
+            const double above = loss(network, named);
+            numbers[i] = own - h;
+            const double below = loss(network, named);
+            numbers[i] = own;
+            CAPTURE(stored, i);
+            CHECK(computed[i] == Approx((above - below) / (2 * h)).epsilon(1e-5).margin(1e-6));
+            most = std::max(most, std::abs(computed[i]));
+        }
+        CAPTURE(stored);
+        CHECK(most > 0);
+    }
+    CHECK(met == updates);
+}
+
+std::string trace(const std::string& shape, const std::string& layers) {
+    return trace_of(shape, layers, "fp32");
+}
+
+}  // namespace
+
+TEST_CASE("gradients of perceptrons are those of the loss") {
+    const std::string function =
+        GENERATE(as<std::string>{}, "none", "relu", "relu6", "leaky_relu", "gelu", "silu", "tanh", "sigmoid");
+    expect_gradients(trace("[5, 4]", "  - {name: one, op: matmul, n: 6, bias: true, activation: " + function +
+                                         "}\n  - {name: out, op: matmul, n: 3, bias: true, activation: " +
+                                         function + "}\n"),
+                     4);
+}
+
+TEST_CASE("gradients of functions that are layers are those of the loss") {
+    expect_gradients(trace("[5, 4]",
+                           "  - {name: one, op: matmul, n: 6}\n  - {name: f, op: activation, function: relu}\n"
+                           "  - {name: two, op: matmul, n: 6}\n  - {name: g, op: activation, function: exp}\n"
+                           "  - {name: h, op: softmax}\n  - {name: out, op: matmul, n: 3}\n"),
+                     3);
+}
+
+TEST_CASE("gradients of residual streams with norms are those of the loss") {
+    const std::string kind = GENERATE(as<std::string>{}, "layer", "rms");
+    expect_gradients(trace("[2, 3, 4]",
+                           "  - {name: up, op: matmul, n: 5}\n"
+                           "  - name: block\n    repeat: 3\n    layers:\n"
+                           "      - {name: norm, op: norm, kind: " + kind + ", in: block_in}\n"
+                           "      - {name: gate, op: matmul, n: 7, in: norm, activation: silu}\n"
+                           "      - {name: wide, op: matmul, n: 7, in: norm}\n"
+                           "      - {name: both, op: elementwise, kind: mul, in: [gate, wide]}\n"
+                           "      - {name: down, op: matmul, n: 5}\n"
+                           "      - {name: sum, op: elementwise, kind: add, in: [down, block_in]}\n"
+                           "  - {name: last, op: norm, kind: " + kind + "}\n"
+                           "  - {name: out, op: matmul, n: 6}\n"),
+                     kind == "layer" ? 1 + 3 * 5 + 2 + 1 : 1 + 3 * 4 + 1 + 1);
+}
+
+TEST_CASE("gradients of attention are those of the loss") {
+    const std::string more = GENERATE(as<std::string>{}, "", ", causal: true", ", fused: false",
+                                      ", causal: true, fused: false");
+    // Rows of values are longer than those of keys, and two heads of queries share one of keys.
+    expect_gradients(trace("[2, 5, 6]",
+                           "  - {name: q, op: matmul, n: 4 * 3, in: x}\n"
+                           "  - {name: k, op: matmul, n: 2 * 3, in: x}\n"
+                           "  - {name: v, op: matmul, n: 2 * 5, in: x}\n"
+                           "  - {name: a, op: attention, in: [q, k, v], heads: 4, kv_heads: 2, value_dim: 5" +
+                               more + "}\n  - {name: out, op: matmul, n: 3}\n"),
+                     4);
+}
+
+TEST_CASE("gradients of rotated heads are those of the loss") {
+    expect_gradients(trace("[2, 5, 6]",
+                           "  - {name: q, op: matmul, n: 2 * 4, in: x}\n"
+                           "  - {name: heads, op: reshape, shape: [2, 5, 2, 4]}\n"
+                           "  - {name: turned, op: rotary, axis: 1}\n"
+                           "  - {name: k, op: matmul, n: 2 * 4, in: x}\n"
+                           "  - {name: v, op: matmul, n: 2 * 4, in: x}\n"
+                           "  - {name: a, op: attention, in: [turned, k, v], heads: 2, causal: true}\n"
+                           "  - {name: flat, op: reshape, shape: [2, 5, 8]}\n"
+                           "  - {name: out, op: matmul, n: 3}\n"),
+                     4);
+}
+
+TEST_CASE("gradients of products of two activations are those of the loss") {
+    const bool transpose_a = GENERATE(false, true), transpose_b = GENERATE(false, true);
+    // [2, 3, 4] times [2, 4, 5], as they lie.
+    const auto operand = [](const std::string& name, int rows, int cols, bool turned) {
+        return "  - {name: " + name + "_all, op: matmul, in: x, n: " + std::to_string(rows * cols) +
+               "}\n  - {name: " + name + ", op: reshape, shape: [2, " +
+               std::to_string(turned ? cols : rows) + ", " + std::to_string(turned ? rows : cols) + "]}\n";
+    };
+    expect_gradients(trace("[2, 6]", operand("a", 3, 4, transpose_a) + operand("b", 4, 5, transpose_b) +
+                                         "  - {name: out, op: batched_matmul, in: [a, b], transpose_a: " +
+                                         (transpose_a ? "true" : "false") +
+                                         ", transpose_b: " + (transpose_b ? "true" : "false") + "}\n"),
+                     2);
+}
+
+TEST_CASE("gradients of tables are those of the loss") {
+    const std::string bag = GENERATE(as<std::string>{}, "1", "2");
+    expect_gradients("trace: t\ninputs: {i: {shape: [3, 4], dtype: int32}}\nlayers:\n"
+                     "  - {name: rows, op: embedding, vocabulary: 5, width: 4, dtype: fp32, bag: " +
+                         bag + "}\n  - {name: out, op: matmul, n: 3}\noutputs: [out]\n",
+                     2);
+}
+
+TEST_CASE("gradients of what is added and multiplied, met again or stored, are those of the loss") {
+    const std::string kind = GENERATE(as<std::string>{}, "add", "sub", "mul");
+    const std::string post = GENERATE(as<std::string>{}, "none", "relu", "gelu");
+    const std::string keys = "op: elementwise, kind: " + kind + ", activation: " + post;
+    expect_gradients(trace("[3, 2, 4]", "  - {name: one, op: matmul, in: x, n: 5}\n"
+                                        "  - {name: a, " + keys + ", stored: [2, 5]}\n"
+                                        "  - {name: two, op: matmul, n: 5, in: x}\n"
+                                        "  - {name: b, " + keys + ", in: [a, two]}\n"
+                                        "  - {name: part, op: matmul, n: 5, in: y}\n"
+                                        "  - {name: c, " + keys + ", in: [b, part]}\n"
+                                        "  - {name: d, " + keys + ", in: [c, one]}\n"
+                                        "  - {name: square, op: elementwise, kind: mul, in: [d, d]}\n"
+                                        "  - {name: out, op: matmul, n: 3}\n")
+                         .replace(std::string("trace: t\ninputs: {").size(), 0,
+                                  "y: {shape: [2, 4], dtype: fp32}, "),
+                     5);
+}
+
+TEST_CASE("gradients of moved and joined tensors are those of the loss") {
+    expect_gradients(trace("[2, 3, 4]",
+                           "  - {name: one, op: matmul, n: 6}\n"
+                           "  - {name: turned, op: transpose, permutation: [1, 2, 0]}\n"
+                           "  - {name: rows, op: reshape, shape: [3, 2, 6]}\n"
+                           "  - {name: two, op: matmul, n: 5}\n"
+                           "  - {name: both, op: concat, in: [rows, two, rows], axis: 2}\n"
+                           "  - {name: sums, op: collective, kind: all_reduce, chips: 2}\n"
+                           "  - {name: ends, op: reshape, shape: [2, 3, 17]}\n"
+                           "  - {name: out, op: matmul, n: 3}\n"),
+                     3);
+}
+
+TEST_CASE("gradients of quotients and of what is selected are those of the loss") {
+    expect_gradients(trace("[3, 4]",
+                           "  - {name: one, op: matmul, in: x, n: 5}\n"
+                           "  - {name: test, op: elementwise, kind: compare, in: [one, y]}\n"
+                           "  - {name: some, op: elementwise, kind: select, in: [one, test]}\n"
+                           "  - {name: less, op: elementwise, kind: div, in: [some, y]}\n"
+                           "  - {name: out, op: matmul, n: 3}\n")
+                         .replace(std::string("trace: t\ninputs: {").size(), 0,
+                                  "y: {shape: [3, 5], dtype: fp32}, "),
+                     2);
+}
