@@ -46,7 +46,7 @@ Graph TraceReader::read() {
     if (const YamlNode* serving = keys.optional("serving"))
         if (const auto step = read_serving(*serving, parameters_, mistakes_)) builder_.set_serving(*step);
     if (const YamlNode* training = keys.optional("training"))
-        if (auto how = read_training(*training, parameters_, mistakes_)) builder_.set_training(*how);
+        if (auto how = read_training(*training, parameters_, mistakes_)) take_training(*how);
     const YamlNode* inputs =
         keys.required("inputs", "a map of tensors: {image: {shape: [1, 8, 8, 3], dtype: int8}}");
     const YamlNode* layers = keys.required("layers", "a list of layers");
@@ -58,6 +58,14 @@ Graph TraceReader::read() {
     if (layers) read_items(*layers, scope);
     if (outputs) read_outputs(outputs, scope);
     return builder_.finish(document_->where);
+}
+
+void TraceReader::take_training(const Training& how) {
+    const std::optional<ServingStep>& step = builder_.serving();
+    if (step && step->data_parallel != how.data_parallel)
+        mistakes_.add(how.where, fmt::format("'serving' has {} replicas, but 'training' {}: 'data_parallel'",
+                                             step->data_parallel, how.data_parallel));
+    builder_.set_training(how);
 }
 
 void TraceReader::read_inputs(const YamlNode* inputs, Scope& scope) {

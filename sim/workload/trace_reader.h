@@ -25,6 +25,8 @@ public:
     Graph read();
 
 private:
+    /// As many replicas as `serving` says, where a trace has both.
+    void take_training(const Training& how);
     void read_inputs(const config::YamlNode* inputs, Scope& scope);
     void read_outputs(const config::YamlNode* outputs, const Scope& scope);
     void read_items(const config::YamlNode& layers, Scope& scope);

@@ -109,7 +109,7 @@ std::string why_no_gradient(const Graph& graph, const Layer& layer, const Gradie
     if (!is_floating(made)) return fmt::format("it makes {}", to_string(made));
     for (const TensorId input : layer.inputs) {
         const DType read = graph.tensors[input].dtype;
-        if (path.wants(input) && read != made)
+        if (is_floating(read) && read != made)
             return fmt::format("it reads {} and makes {}", to_string(read), to_string(made));
     }
     return "";

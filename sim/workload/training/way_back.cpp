@@ -84,7 +84,8 @@ void WayBack::give(const Layer& from, TensorId tensor, TensorId gradient) {
     if (!wants(tensor)) return;
     const TensorId at = node(tensor);
     const std::string name = graph_.tensor(at).name + ".gradient";
-    const TensorId own = graph_.viewed_as(gradient, graph_.shape(at), name);
+    const TensorId own =
+        graph_.viewed_as(gradient, graph_.shape(at), graph_.tensor(gradient).name + ".view");
     std::optional<TensorId>& sum = gradients_[at];
     if (!sum) {
         sum = own;

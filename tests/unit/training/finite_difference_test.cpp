@@ -196,7 +196,7 @@ TEST_CASE("gradients of what is added and multiplied, met again or stored, are t
                                         "  - {name: b, " + keys + ", in: [a, two]}\n"
                                         "  - {name: part, op: matmul, n: 5, in: y}\n"
                                         "  - {name: c, " + keys + ", in: [b, part]}\n"
-                                        "  - {name: d, " + keys + ", in: [c, one]}\n"
+                                        "  - {name: d, op: elementwise, kind: mul, in: [c, one]}\n"
                                         "  - {name: square, op: elementwise, kind: mul, in: [d, d]}\n"
                                         "  - {name: out, op: matmul, n: 3}\n")
                          .replace(std::string("trace: t\ninputs: {").size(), 0,
