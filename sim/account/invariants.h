@@ -17,13 +17,13 @@ struct EndCount {
     Bytes out, in;
 };
 
-/// What is known about a run from elsewhere than its accounts.
 /// Banks that serve at most so many lines a cycle, all clients together, however many bytes of them these take.
 struct BankLines {
     std::string path;  ///< of the counters "…_accesses"
     std::int64_t per_cycle = 0;
 };
 
+/// What is known about a run from elsewhere than its accounts.
 struct Expectations {
     std::int64_t capacity = 0;   ///< slot-ticks: the units' slots x the run's time
     Macs macs;                   ///< of all operators of the trace

@@ -143,6 +143,7 @@ private:
         if (mapping.dataflows.empty()) return all_in(*mapping.dataflow, asked);
         const Graph graph = prepared(asked, spec_, options.protocol, &mapping);
         LayerCosts costs = estimated_costs(graph, spec_, options.protocol, &mapping);
+        expect_turns_alike(mapping, costs);
         keep_to(mapping, costs);
         LayerDataflows dataflows = dataflows_of(costs, change_cycles(spec_.mxu));
         if (dataflows.empty())
@@ -153,11 +154,17 @@ private:
         return each_in(std::move(dataflows), asked);
     }
 
+    static std::optional<Mapping> mapping_of(const Graph& asked, const RunOptions& options) {
+        return options.mapping ? std::optional(read_mapping(*options.mapping, asked)) : std::nullopt;
+    }
+
     /// Of least cost by estimate, where they differ. With tilings by hand, which are for one dataflow, none.
     std::optional<Tried> by_estimate(const Graph& asked, const RunOptions& options) const {
-        if (options.mapping) return std::nullopt;
-        const Graph graph = prepared(asked, spec_, options.protocol, nullptr);
-        return worth_trying(estimated_costs(graph, spec_, options.protocol, nullptr),
+        const std::optional<Mapping> given = mapping_of(asked, options);
+        if (given && !given->layers.empty()) return std::nullopt;
+        const Mapping* const mapping = given ? &*given : nullptr;
+        const Graph graph = prepared(asked, spec_, options.protocol, mapping);
+        return worth_trying(estimated_costs(graph, spec_, options.protocol, mapping),
                             change_cycles(spec_.mxu), asked);
     }
 
@@ -165,8 +172,9 @@ private:
     /// layer behind a change also lacks what would have run ahead of the layer before.
     std::optional<Tried> by_runs(const std::vector<Tried>& tried, double times, const Graph& asked,
                                  const RunOptions& options) const {
-        if (options.mapping) return std::nullopt;
-        LayerCosts costs = layer_runs(prepared(asked, spec_, options.protocol, nullptr));
+        const std::optional<Mapping> given = mapping_of(asked, options);
+        if (given && !given->layers.empty()) return std::nullopt;
+        LayerCosts costs = layer_runs(prepared(asked, spec_, options.protocol, given ? &*given : nullptr));
         for (std::size_t d = 0; d < kDataflows.size(); ++d) {
             const auto run = std::ranges::find(tried, std::optional(kDataflows[d]), &Tried::dataflow);
             enter_cycles(run->cycles ? &run->outcome.result : nullptr, d, costs);

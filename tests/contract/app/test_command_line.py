@@ -125,6 +125,8 @@ class Settings(ProgramTest):
         shown = self.answer("show", "device", DEVICE, "--set", "mxu.rows=2")
         self.assertRegex(shown, r"mxu\.rows +2 .*command line")
         self.assertIn("[2, 6, 6, 1]", self.answer("show", "trace", TRACE, "--set", "workload.batch=2"))
+        ran = self.answer("run", DEVICE, TRACE, "--set", "run.inputs_at=dram", "--format", "json")
+        self.assertIn('"inputs_at": "dram"', ran)
 
     def test_a_trace_is_shown_with_who_reads_whom(self):
         text = self.answer("show", "trace", "resnet50")
@@ -137,8 +139,6 @@ class Settings(ProgramTest):
         makers = [tensor["from"] for tensor in layers["decoder.1.attention"]["inputs"]]
         self.assertEqual(makers, ["decoder.1.projection", "decoder.0.out"])
         self.assertEqual([tensor["from"] for tensor in layers["decoder.1.key_turned"]["inputs"]], ["decoder.1.key"])
-        ran = self.answer("run", DEVICE, TRACE, "--set", "run.inputs_at=dram", "--format", "json")
-        self.assertIn('"inputs_at": "dram"', ran)
 
     def test_a_setting_for_one_device_is_one_for_all_when_there_is_one(self):
         self.assertEqual(self.answer("run", DEVICE, TRACE, "--set", f"{DEVICE}:mxu.rows=2"),

@@ -306,6 +306,48 @@ class Mapping(ProgramTest):
         for value in ("-1", "x", "1000001", "1.5"):
             self.assertIn("mxu.dataflow_switch", self.refusal("run", "tpu_v4", trace, "--set", f"mxu.dataflow_switch={value}"))
 
+    def test_what_stays_with_dataflows_of_layers_is_read_back(self):
+        # With all layers in is the middle one could not stay, and with all cores nothing could.
+        deconv = self.write("t.yaml", "trace: t\ninputs: {x: {shape: [1, 8, 8, 16], dtype: bf16}}\nlayers:\n"
+                            "  - {name: c, op: conv2d, filters: 16, kernel: 1}\n"
+                            "  - {name: t, op: conv_transpose, filters: 16, kernel: 2, stride: 2}\n"
+                            "  - {name: e, op: conv2d, filters: 16, kernel: 1}\noutputs: [e]\n")
+        chain = self.write("c.yaml", "trace: c\ninputs: {x: {shape: [3, 7, 64], dtype: bf16}}\nlayers:\n"
+                           "  - {name: a, op: matmul, n: 64}\n  - {name: b, op: matmul, n: 128}\n"
+                           "  - {name: d, op: matmul, n: 32}\noutputs: [d]\n")
+        for device, trace, dataflows, more in (("tpu_v4", deconv, {"c": "is", "t": "ws", "e": "ws"}, ""),
+                                               ("tpu_v4_chip", chain, {"a": "ws", "b": "ws", "d": "os"}, "cores: 1\n")):
+            layers = "".join(f"  {name}: {{dataflow: {dataflow}}}\n" for name, dataflow in dataflows.items())
+            with self.subTest(device=device):
+                self.answer("run", device, trace, *self.AUTO, "--mapping",
+                            self.write("m.yaml", f"mapping: x\n{more}layers:\n{layers}"), "-o", "one")
+                self.assertRegex(self.read("one/mapping.yaml").decode(), r"resident: \[\w+, ")
+                self.answer("run", device, trace, *self.AUTO, "--mapping", "one/mapping.yaml", "-o", "two")
+                self.assertEqual(self.read("one/result.json"), self.read("two/result.json"))
+
+    def test_a_dataflow_that_would_be_passed_over_is_refused(self):
+        def refused(device, trace, *layers):
+            text = "mapping: x\nlayers:\n" + "".join(f"  {layer}\n" for layer in layers)
+            return self.refusal("run", device, trace, *self.AUTO, "--mapping", self.write("m.yaml", text))
+        self.assertIn("m.yaml:3:31: error: all turns of a block have the dataflow of its first: name one for 'decoder.0.query'",
+                      refused("tpu_v5e", "gpt2", "decoder.3.query: {dataflow: os}"))
+        self.assertIn("m.yaml:4:31: error: all turns", refused("tpu_v5e", "gpt2", "decoder.0.query: {dataflow: os}",
+                                                               "decoder.1.query: {dataflow: is}"))
+        self.assertIn("unknown key 'dataflow'", refused("tpu_v4", "mobilenet_v2", "stage1_depthwise: {dataflow: os}"))
+
+    def test_a_mapping_that_names_no_layers_leaves_dataflows_to_the_machine(self):
+        empty = self.write("m.yaml", "mapping: x\nlayers: {}\n")
+        text = self.answer("run", "tpu_v4", "mobilenet_v2", *self.AUTO, "--mapping", empty)
+        self.assertIn("mxu.dataflow=mixed", text)
+
+    def test_a_stream_that_is_longer_than_the_run_so_far_is_followed(self):
+        two = self.write("two.yaml", "trace: two\ninputs: {x: {shape: [4, 4], dtype: int8}, y: {shape: [4, 2048], dtype: int8}}\n"
+                         "layers:\n  - {name: a, op: matmul, n: 4, in: x}\n  - {name: d, op: matmul, n: 4, in: y}\n"
+                         "outputs: [a, d]\n")
+        runs = [self.answer("run", "teaching_4x4", two, "--set", "mxu.dataflow=os", "--set", f"mxu.engine={engine}", "--format", "csv")
+                for engine in ("tile", "grid")]
+        self.assertEqual(*runs)
+
     def test_a_mapping_of_attention_in_parts_is_read_back(self):
         trace = self.write("att.yaml", "trace: att\ninputs: {x: {shape: [1, 64, 128], dtype: bf16}}\nlayers:\n"
                            "  - {name: q, op: matmul, n: 128, in: x}\n"

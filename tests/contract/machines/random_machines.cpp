@@ -164,6 +164,9 @@ TEST_CASE("layers with random dataflows of their own keep every invariant", "[ma
         CHECK(first.result.total.macs == total_macs(graph));
         CHECK(first.result.total.cycles >= first.result.total.roofline.floor());
         CHECK(to_json({device->run(graph, options).result}) == to_json({first.result}));
+        RunOptions again = options;
+        again.mapping = config::parse_yaml(first.mapping, "written.yaml");
+        CHECK(device->run(graph, again).result.total.cycles == first.result.total.cycles);
 
         const auto from_text =
             device->run_program(device->lower(graph, options), "lowered", {options.protocol, false});

@@ -125,8 +125,8 @@ TEST_CASE("a run that is looked at is the same run", "[wave]") {
         if (dram && first == Cycles(0) && end == alone.cycles) check_bus(seen, machine.memory.dram());
         ++compared, mixed += program.mixes_dataflows() ? 1 : 0;
     }
-    CHECK(compared >= 70);
-    CHECK(mixed >= 4);
+    CHECK(compared >= 110);
+    CHECK(mixed >= 8);
 }
 
 }  // namespace systole::systolic

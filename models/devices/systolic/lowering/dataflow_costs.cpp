@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/devices/systolic/lowering/dataflow_costs.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <optional>
 
+#include "models/devices/systolic/lowering/cores_at_work.h"
 #include "models/devices/systolic/lowering/dataflow_specs.h"
 #include "models/devices/systolic/lowering/layer_plan.h"
 #include "models/devices/systolic/lowering/placement.h"
@@ -53,19 +56,24 @@ std::vector<std::size_t> asked_layers(const Graph& graph) {
     return asked;
 }
 
-/// Estimates of layers with all arrays in the dataflow of `spec`.
+/// Estimates of layers with all arrays in the dataflow of `spec`. What stays in the scratchpad is not taken from
+/// `mapping`: it may fit only with the dataflows that are to be found.
 std::vector<double> cycles_of(const std::vector<std::size_t>& layers, const Graph& graph,
                               const SystolicSpec& spec, const Protocol& protocol, const Mapping* mapping) {
+    Mapping cut;
+    if (mapping) cut = *mapping, cut.resident.reset();
+    const Mapping* const by_hand = mapping ? &cut : nullptr;
+    const int cores = mapping ? cores_at_work(graph, spec, protocol, mapping) : spec.cores;
     std::vector<double> cycles(layers.size(), kNever);
     const DataflowSpecs specs(graph, spec);
     std::vector<Placement> placements;
     try {
-        placements = place_tensors(graph, specs, mapping);
+        placements = place_tensors(graph, specs, by_hand, cores);
     } catch (const UserError&) {
         return cycles;
     }
-    ChipWorkspace chip(graph, spec, protocol, placements, spec.cores);
-    chip.mapping = mapping;
+    ChipWorkspace chip(graph, spec, protocol, placements, cores);
+    chip.mapping = by_hand;
     CoreStorage storage(spec);
     Workspace workspace(chip, 0, spec, storage);
     for (std::size_t i = 0; i < layers.size(); ++i) {
@@ -113,6 +121,22 @@ LayerCosts estimated_costs(const Graph& graph, const SystolicSpec& spec, const P
     return costs;
 }
 
+void expect_turns_alike(const Mapping& mapping, const LayerCosts& costs) {
+    for (const std::vector<std::string>& alike : costs.alike) {
+        const auto first = mapping.dataflows.find(alike.front());
+        for (const std::string& name : alike) {
+            const auto named = mapping.dataflows.find(name);
+            if (named == mapping.dataflows.end()) continue;
+            if (first != mapping.dataflows.end() && first->second == named->second) continue;
+            throw UserError(
+                mapping.dataflow_marks.at(name),
+                fmt::format("all turns of a block have the dataflow of its first: name one for '{}', and no other for "
+                            "'{}'",
+                            alike.front(), name));
+        }
+    }
+}
+
 void keep_to(const Mapping& mapping, LayerCosts& costs) {
     auto name = costs.names.begin();
     for (LayerRun& run : costs.runs)
@@ -120,8 +144,10 @@ void keep_to(const Mapping& mapping, LayerCosts& costs) {
             const auto found = mapping.dataflows.find(*name++);
             const std::optional<Dataflow> named =
                 found == mapping.dataflows.end() ? mapping.dataflow : std::optional(found->second);
-            for (std::size_t d = 0; named && d < kDataflows.size(); ++d)
-                if (kDataflows[d] != *named) layer[d] = kNever;
+            if (!named) continue;
+            // Whether it can run so is for the machine to say, with what stays where.
+            for (std::size_t d = 0; d < kDataflows.size(); ++d)
+                layer[d] = kDataflows[d] != *named ? kNever : layer[d] == kNever ? 0 : layer[d];
         }
 }
 

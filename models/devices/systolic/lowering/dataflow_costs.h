@@ -31,6 +31,9 @@ LayerCosts layer_runs(const Graph& graph);
 LayerCosts estimated_costs(const Graph& graph, const SystolicSpec& spec, const Protocol& protocol,
                            const Mapping* mapping);
 
+/// Throws UserError where `mapping` names another dataflow for a layer than for that of the first turn.
+void expect_turns_alike(const Mapping& mapping, const LayerCosts& costs);
+
 /// Takes all other dataflows from layers that `mapping` names one for, or all of them one.
 void keep_to(const Mapping& mapping, LayerCosts& costs);
 

@@ -16,8 +16,7 @@ bool uses_arrays(const Operator& op);
 
 class DataflowSpecs {
 public:
-    /// `dataflows`, if there are any: of matrix layers by whole name; all others have that of `spec`. Keeps a
-    /// reference to them.
+    /// `dataflows`, if there are any: of all matrix layers by whole name. Keeps a reference to them.
     DataflowSpecs(const Graph& graph, const SystolicSpec& spec, const LayerDataflows* dataflows);
     /// Of a machine in its own dataflow.
     DataflowSpecs(const Graph& graph, const SystolicSpec& spec) : DataflowSpecs(graph, spec, nullptr) {}

@@ -30,7 +30,7 @@ struct LoweringOptions {
     /// Mappings of layers instead of the mapper's own, where they fit and `mapping` has none.
     const LayerMappings* tried = nullptr;
     std::size_t most_variants = 1;  ///< of each layer in Lowered::variants; 1: none are wanted
-    /// Of layers whose dataflow is not the machine's own.
+    /// Of all matrix layers by whole name; nullptr: all in the machine's own.
     const LayerDataflows* dataflows = nullptr;
     int cores = 0;  ///< at work, the first so many; 0: lower() decides (cores_at_work.h)
 };

@@ -52,8 +52,9 @@ void read_entry(const YamlEntry& entry, const Operator& op, Mistakes& mistakes, 
     const bool by_hand = cut_by_hand(op);
     const bool alone = entry.value.entries.size() == 1 && entry.value.entries.front().key == "dataflow";
     if (by_hand && !alone) mapping.layers.emplace(entry.key, read_layer(keys, entry.where));
-    const YamlNode* const dataflow =
-        by_hand ? keys.optional("dataflow") : keys.required("dataflow", "ws, os or is");
+    const YamlNode* dataflow = nullptr;  // of a depthwise convolution, which no array does, an unknown key
+    if (uses_arrays(op))
+        dataflow = by_hand ? keys.optional("dataflow") : keys.required("dataflow", "ws, os or is");
     if (dataflow) {
         mapping.dataflow_marks.emplace(entry.key, dataflow->where);
         mapping.dataflows.emplace(entry.key, read_dataflow(keys));
@@ -76,12 +77,13 @@ void read_layers(const YamlNode& layers, const Graph& graph, Mistakes& mistakes,
                                                   did_you_mean(entry.key, known)));
         } else if (!uses_arrays(layer->op) && !cut_by_hand(layer->op)) {
             mistakes.add(entry.where,
-                         fmt::format("'{}' is {}, and only matmul, conv2d and conv3d are mapped by hand",
+                         fmt::format("'{}' is {}, and only matmul, conv2d and conv3d are cut by hand, attention and "
+                                     "conv_transpose given a dataflow",
                                      entry.key, op_name(layer->op)));
         } else if (entry.value.kind != YamlNode::Kind::Map) {
             mistakes.add(entry.value.where,
-                         fmt::format("'{}' must be a map with 'rows', 'columns' and 'depth', not {}",
-                                     entry.key, to_string(entry.value.kind)));
+                         fmt::format("'{}' must be a map with {}, not {}",
+                                     entry.key, cut_by_hand(layer->op) ? "'rows', 'columns' and 'depth'" : "'dataflow'", to_string(entry.value.kind)));
         } else {
             read_entry(entry, layer->op, mistakes, mapping);
         }

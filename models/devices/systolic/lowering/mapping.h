@@ -65,7 +65,7 @@ struct Mapping {
 };
 
 /// Throws UserError with every mistake: keys that are unknown or missing, layers that `graph` lacks or that
-/// are no matmul, conv2d or conv3d, tensors that are no activations, fusions of what is not elementwise,
+/// have no matrix products, tensors that are no activations, fusions of what is not elementwise,
 /// slices of layers that `graph` lacks.
 Mapping read_mapping(const config::YamlNode& document, const Graph& graph);
 

@@ -239,6 +239,7 @@ MatrixUnit::EventId MatrixUnit::results_out(const Pass& pass, const PassTimes& e
         free = before_.last_fed + Cycles(spec_.mxu.rows) - until_last;
     }
     free = std::min(free, expected.start);
+    if (free <= Cycles(0)) return CausalLog::kNone;  // a stream longer than the run so far
     const Ticks streamed = log[stream_ended_.event].time;
     if (clock_.edge(free) <= streamed) return CausalLog::kNone;
     return log.add(clock_.edge(free), stream_ended_.event, SlotClass::Ramp, head_->entry.number);
