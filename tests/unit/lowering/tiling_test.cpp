@@ -77,6 +77,24 @@ TEST_CASE("Results whose rows lie unluckily apart leave in blocks that reach all
     CHECK(choose_tiling(r).value().n_tiles >= 8);
 }
 
+TEST_CASE("A second operand whose rows are cut short makes blocks wide") {
+    TilingRequest r = request(1024, 32, 32, 4);
+    const auto columns = [&] {
+        const Tiling t = choose_tiling(r).value();
+        return t.n_tiles;
+    };
+    const std::int64_t tiled = columns();
+    r.weight_pitch = 32 * 128 * 2;
+    r.weight_piece_bytes = 128 * 2;
+    r.spread = [](std::int64_t pitch, std::int64_t bytes) {
+        return bytes >= pitch / 4 ? 1.0 : static_cast<double>(4 * bytes) / static_cast<double>(pitch);
+    };
+    CHECK(tiled < 8);
+    CHECK(columns() >= 8);
+    r.weights_by_column = true;  // then it is K that cuts them
+    CHECK(columns() < 8);
+}
+
 TEST_CASE("What was weighed is the choice, and the best of each other way to deal units and nest loops") {
     const TilingRequest r = request(2048, 8, 8, 4);
     const std::optional<Tiling> chosen = choose_tiling(r);

@@ -54,6 +54,10 @@ struct GemmProblem {
     Keys keys = Keys::AlongN;
     WeightFormat format;               ///< of stored weights
     DType second_dtype = DType::Bf16;  ///< of the second operand, as it stands in the arrays
+    /// Of a second operand that lies row by row in DRAM: bytes of a row, of K, or of N where they are
+    /// columns.
+    std::int64_t second_row_bytes = 0;
+    bool second_by_column = false;
     bool unpacked = false;       ///< they become numbers of the input's dtype on their way into the arrays
     std::int32_t sparsity = 1;   ///< elements of K that share a place in the arrays
     OutputShape tile;            ///< of the arrays

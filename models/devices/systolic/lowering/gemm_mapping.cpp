@@ -67,6 +67,9 @@ TilingRequest tiling_request(const Workspace& workspace, const GemmProblem& p, s
     r.n_tiles = ceil_div(p.share.n.count, p.tile.n_unit);
     r.k_tiles = static_cast<std::int64_t>(p.k_tiles.size());
     r.weight_tile_bytes = p.weights->tile_bytes(p.tile.n_unit, depth);
+    r.weight_pitch = workspace.flow.resident(p.second) ? 0 : p.second_row_bytes;
+    r.weights_by_column = p.second_by_column;
+    r.weight_piece_bytes = row_bytes(p.second_dtype, p.second_by_column ? depth : p.tile.n_unit).value();
     r.parameter_capacity = workspace.parameters().capacity();
     for (const TensorId column : p.columns)
         r.parameter_bytes += row_bytes(workspace.dtype(column), p.tile.n_unit).value();

@@ -146,9 +146,14 @@ KCut cut_of_heads(const Workspace& workspace, const Attention& op, const GemmPro
     return {cut.span, cut.depth / op.group() * op.group()};
 }
 
-/// Of stored weights that another layer has laid out, as this one meets them.
+/// Whether weights that are turned are staged column of tiles by column: no pass needs more of K than one.
+bool by_columns(const Workspace& workspace, const Placement& placement, std::int64_t depth) {
+    return workspace.spec.mxu.dataflow != Dataflow::OutputStationary && depth <= placement.tile_cols;
+}
+
+/// Of stored weights that another layer has laid out, as this one meets them. `depth`: of K tiles, at most.
 std::shared_ptr<GemmWeights> stored_weights(const Workspace& workspace, const Layer& layer, bool turned,
-                                            const GemmProblem& p) {
+                                            std::int64_t depth, const GemmProblem& p) {
     const Placement& placement = workspace.placements[p.second];
     if (turned && p.format != WeightFormat{})
         refuse(layer,
@@ -163,7 +168,8 @@ std::shared_ptr<GemmWeights> stored_weights(const Workspace& workspace, const La
         return std::make_shared<RowWeights>(p.second, placement.each, p.second_operand, p.n, p.k, !turned);
     // Arrays that hold inputs take all columns at once.
     if (turned || inputs_stay)
-        return std::make_shared<UntiledWeights>(p.second, placement.each, placement, p.n, p.k, turned);
+        return std::make_shared<UntiledWeights>(p.second, placement.each, placement, p.n, p.k, turned,
+                                                turned && by_columns(workspace, placement, depth));
     return std::make_shared<StoredWeights>(p.second, placement.each, placement, p.n, p.k);
 }
 
@@ -207,7 +213,8 @@ GemmProblem gemm_problem(const Workspace& workspace, const Layer& layer) {
         transposed = op.transposed_b;
         turned = placement.layout != Layout::RowMajor && transposed != placement.turned;
     }
-    if (turned && placement.layout == Layout::Tiled && !stages_second(workspace, p.second))
+    if (turned && placement.layout == Layout::Tiled &&
+        (!stages_second(workspace, p.second) || by_columns(workspace, placement, depth)))
         span = placement.tile_cols;
     KCut cut{span.value_or(p.k), depth};
     const auto* attention = std::get_if<Attention>(&layer.op);
@@ -217,10 +224,12 @@ GemmProblem gemm_problem(const Workspace& workspace, const Layer& layer) {
     if (p.weights) return p;
     if (!p.stored_weights) p.second_operand = workspace.operand(p.second);
     if (placement.layout != Layout::RowMajor) {
-        p.weights = stored_weights(workspace, layer, turned, p);
+        p.weights = stored_weights(workspace, layer, turned, depth, p);
     } else {
         const BitsPerWeight each{bits_of(workspace.dtype(p.second)).value(), 1};
         p.weights = std::make_shared<RowWeights>(p.second, each, p.second_operand, p.n, p.k, transposed);
+        p.second_row_bytes = row_bytes(each, transposed ? p.k : p.n).value();
+        p.second_by_column = transposed;
     }
     return p;
 }

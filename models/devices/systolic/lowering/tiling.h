@@ -41,10 +41,14 @@ struct TilingRequest {
     std::int64_t vector_cycles = 1;         ///< for which a vector keeps its PEs
     std::vector<RowBlocking> row_blockings;  ///< candidates
     std::int64_t weight_tile_bytes = 0;      ///< one K tile by one N tile
-    std::int64_t parameter_bytes = 0;        ///< staged beside the weights, per N tile (bias)
-    std::int64_t output_bytes = 0;           ///< to DRAM; 0: they stay on chip
-    std::int64_t store_rows = 0;             ///< of results that a descriptor takes; 0: of a whole block
-    std::int64_t output_pitch = 0;           ///< bytes between rows of outputs in DRAM
+    /// Of a second operand that lies row by row: bytes from row to row, and those of a row that are staged
+    /// for an N tile or, `weights_by_column`, for a K tile. 0: what a step stages lies together.
+    std::int64_t weight_pitch = 0, weight_piece_bytes = 0;
+    bool weights_by_column = false;
+    std::int64_t parameter_bytes = 0;  ///< staged beside the weights, per N tile (bias)
+    std::int64_t output_bytes = 0;     ///< to DRAM; 0: they stay on chip
+    std::int64_t store_rows = 0;       ///< of results that a descriptor takes; 0: of a whole block
+    std::int64_t output_pitch = 0;     ///< bytes between rows of outputs in DRAM
     /// Share of the memory's bandwidth that pieces of rows have, from their pitch and bytes; nothing: all.
     std::function<double(std::int64_t, std::int64_t)> spread;
     std::int64_t joined_bytes = 0;    ///< from DRAM, read when results leave

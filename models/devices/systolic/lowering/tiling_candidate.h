@@ -64,6 +64,8 @@ private:
     // Traffic.
     double first_bytes(std::int64_t k_tiles) const;
     double row_openings(std::int64_t k_tiles) const;
+    double weight_openings(std::int64_t k_tiles) const;
+    double openings(std::int64_t pitch, std::int64_t piece, double used) const;
     double spread(std::int64_t pitch, std::int64_t bytes) const;
     double output_bytes() const;
     double dram_bytes(std::int64_t k_tiles) const;

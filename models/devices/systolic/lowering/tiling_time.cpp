@@ -127,7 +127,19 @@ double Candidate::first_bytes(std::int64_t k_tiles) const {
 double Candidate::row_openings(std::int64_t k_tiles) const {
     if (b_.k_tile_bytes == 0 || b_.tile_bytes == 0) return 1;
     const double used = std::min(1.0, real(b_.k_tile_bytes) * real(k_tiles) / real(b_.tile_bytes));
-    const std::int64_t pitch = b_.tile_bytes / b_.rows, piece = b_.k_tile_bytes * k_tiles / b_.rows;
+    return openings(b_.tile_bytes / b_.rows, b_.k_tile_bytes * k_tiles / b_.rows, used);
+}
+
+/// The same of a second operand that lies row by row.
+double Candidate::weight_openings(std::int64_t k_tiles) const {
+    if (r_.weight_pitch == 0) return 1;
+    const std::int64_t tiles = r_.weights_by_column ? k_tiles : t_.n_tiles;
+    const std::int64_t piece = std::min(r_.weight_pitch, tiles * r_.weight_piece_bytes);
+    return openings(r_.weight_pitch, piece, real(piece) / real(r_.weight_pitch));
+}
+
+/// Of pieces of rows, which are a share `used` of them.
+double Candidate::openings(std::int64_t pitch, std::int64_t piece, double used) const {
     return (1 + kRowOpening / (kRowBytes * used)) / (1 + kRowOpening / kRowBytes) / spread(pitch, piece);
 }
 
@@ -148,8 +160,8 @@ double Candidate::output_bytes() const {
 double Candidate::dram_bytes(std::int64_t k_tiles) const {
     const double input = real(b_.load_bytes) * real(r_.shared_input ? 1 : r_.items);
     const double weights = real(r_.items) * real(r_.n_tiles * r_.k_tiles * r_.weight_tile_bytes);
-    return input * input_reads() * row_openings(k_tiles) + weights * weight_reads() + output_bytes() +
-           real(r_.arriving_bytes);
+    return input * input_reads() * row_openings(k_tiles) +
+           weights * weight_reads() * weight_openings(k_tiles) + output_bytes() + real(r_.arriving_bytes);
 }
 
 double Candidate::input_reads() const {

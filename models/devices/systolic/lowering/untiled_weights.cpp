@@ -27,7 +27,43 @@ TensorBox UntiledWeights::box(std::int64_t item, Range n, Range k) const {
     return all.front();
 }
 
+UntiledWeights::Column UntiledWeights::column_of(std::int64_t base, Range staged_n, Range staged_k,
+                                                 Range k) const {
+    if (!by_columns_) return {base, staged_k};
+    const std::int64_t first = staged_k.begin / tile_cols_, column = k.begin / tile_cols_;
+    const std::int64_t begin = std::max(staged_k.begin, column * tile_cols_);
+    const std::int64_t end = std::min(staged_k.end(), (column + 1) * tile_cols_);
+    if (column == first) return {base, {begin, end - begin}};
+    const std::int64_t before =
+        bytes((first + 1) * tile_cols_ - staged_k.begin) + (column - first - 1) * row_;
+    return {base + staged_n.count * before, {begin, end - begin}};
+}
+
+std::int64_t UntiledWeights::uniform_until(Range k) const {
+    const std::int64_t until = staged_.uniform_until(k);
+    if (!by_columns_ || k.count == tile_cols_) return until;
+    return std::min(until, (k.begin / tile_cols_ + 1) * tile_cols_);
+}
+
+/// Of whole columns of tiles the block's rows are one run in each.
+Staging UntiledWeights::staged_columns(const std::vector<TensorBox>& columns) const {
+    Staging staging{tensor_, Operand::Weights, 0, {}};
+    for (const TensorBox& from : columns) {
+        const bool whole = from.row_bytes == row_;
+        const TensorBox run = whole ? TensorBox{from.offset, 1, from.bytes(), column_} : from;
+        const bool follows =
+            whole && !staging.copies.empty() && staging.copies.back().from.row_bytes == run.row_bytes;
+        if (follows)
+            ++staging.copies.back().from.rows;
+        else
+            staging.copies.push_back({run, staging.bytes, run.row_bytes});
+        staging.bytes += from.bytes();
+    }
+    return staging;
+}
+
 Staging UntiledWeights::staging(std::int64_t item, Range n, Range k) const {
+    if (by_columns_) return staged_columns(boxes(item, n, k));
     const std::int64_t pitch = bytes(turned_ ? k.count : n.count);
     Staging staging{tensor_, Operand::Weights, (turned_ ? n : k).count * pitch, {}};
     std::int64_t to = 0;
