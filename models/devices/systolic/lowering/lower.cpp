@@ -92,6 +92,10 @@ std::int64_t interface_bytes(const Graph& graph, const TensorFlow& flow) {
 /// … and the weights that a layer touches, or the state. Of a cache, all rows pass once: the old ones are
 /// read, the new ones written.
 std::int64_t weight_bytes(const Graph& graph, const Layer& layer, const LayerPlan& plan) {
+/// … and the weights that a layer touches, with the first layer that does. Of a cache, all rows pass once:
+/// the old ones are read, the new ones written.
+std::int64_t weight_bytes(const Graph& graph, const Layer& layer, const LayerPlan& plan,
+                          std::vector<bool>& counted) {
     if (layer.slice && layer.slice->index > 0) return 0;
     std::int64_t sum = 0;
     if (std::holds_alternative<CacheAppend>(layer.op))
@@ -99,6 +103,9 @@ std::int64_t weight_bytes(const Graph& graph, const Layer& layer, const LayerPla
     for (const LayerPlan::Touched& touched : plan.touched) {
         const TensorRole role = graph.tensors[touched.tensor].role;
         if (role == TensorRole::Weights || role == TensorRole::OptimizerState) sum += touched.bytes;
+        if (graph.tensors[touched.tensor].role != TensorRole::Weights || counted[touched.tensor]) continue;
+        counted[touched.tensor] = true;
+        sum += touched.bytes;
     }
     return sum;
 }
@@ -258,6 +265,7 @@ Lowered lower_at(std::vector<Placement> placements, const Graph& graph, const Sy
         }
     Pipeline pipeline(cores_in.at(specs.first()));
     std::int64_t compulsory = interface_bytes(graph, chip.flow);
+    std::vector<bool> counted(graph.tensors.size());  // weights, in it
     for (std::size_t i = 0; i < graph.layers.size(); ++i) {
         const Layer& layer = graph.layers[i];
         const auto index = static_cast<std::int32_t>(i);
@@ -267,7 +275,7 @@ Lowered lower_at(std::vector<Placement> placements, const Graph& graph, const Sy
                                 macs(layer.op).value(), compulsory_bytes(cores.front(), layer, planned),
                                 capacity_dtype(spec.mxu, planned), planned.second_dtype,
                                 specs.own_dataflow(layer)});
-        lowered.weights.emplace_back(weight_bytes(graph, layer, planned));
+        lowered.weights.emplace_back(weight_bytes(graph, layer, planned, counted));
         compulsory += lowered.weights.back().value();
         fetch_next_part(chip.flow, graph, layer);
         pipeline.run(steps_of(cores, planned, index), index);
