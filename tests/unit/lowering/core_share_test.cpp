@@ -79,6 +79,8 @@ TEST_CASE("Layers share evenly what their definitions let apart") {
     CHECK(shares_evenly(conv_of(1, 8, 8, 1), 2));        // pixels of their own
     CHECK_FALSE(shares_evenly(conv_of(1, 7, 8, 1), 2));  // an odd number of them
     CHECK(shares_evenly(MatMul{1, 6, 5, 5}, 3));
+    CHECK_FALSE(shares_evenly(MatMul{4, 6, 5, 5, false, true}, 2));
+    CHECK_FALSE(shares_evenly(Reduce{Reduce::Kind::Sum, 6, 4, true}, 2));
     CHECK_FALSE(shares_evenly(MatMul{1, 6, 5, 5, false}, 2));  // of one item columns meet all rows
     CHECK(shares_evenly(Softmax{8, 3}, 4));
     CHECK_FALSE(shares_evenly(Transpose{{4, 4}, {1, 0}}, 2));

@@ -173,6 +173,58 @@ TEST_CASE("stored matrices lie column by column where that is asked for", "[work
     CHECK(weights.bytes == Bytes(5 * 4));  // seven nibbles take four bytes
 }
 
+TEST_CASE("of several layers with the same weights the first one lays them out", "[workload]") {
+    Graph graph = graph_of(trace_of("[6, 10]",
+                                    "  - {name: first, op: matmul, n: 7}\n"
+                                    "  - {name: out, op: matmul, n: 10}\n"));
+    // The way back through `first` has its weights, [10, 7], the other way round.
+    Layer& back = graph.layers[1];
+    std::get<MatMul>(back.op).transposed_b = true;
+    back.weights = graph.layers[0].weights;
+    AllocationRules rules = rules_of(Space::Dram, 1, 8);
+    rules.tile_cols = 4;
+    rules.layer_weights = {Layout::Tiled, Layout::ColumnMajor};
+    const Placement tiled = allocate(graph, rules)[*back.weights];
+    CHECK(tiled.layout == Layout::Tiled);
+    CHECK(tiled.bytes == Bytes(2 * 2 * 32));  // 10 rows in tiles of 8, 7 columns in tiles of 4
+    CHECK_FALSE(tiled.turned);
+    rules.layer_weights = {Layout::ColumnMajor, Layout::Tiled};
+    const Placement columns = allocate(graph, rules)[*back.weights];
+    CHECK(columns.layout == Layout::ColumnMajor);
+    CHECK(columns.bytes == Bytes(7 * 10));
+    // What the first layer has as [n, k] is the same matrix, of which the tensor is the other way round.
+    std::get<MatMul>(graph.layers[0].op).transposed_b = true;
+    std::get<MatMul>(back.op).transposed_b = false;
+    const Placement turned = allocate(graph, rules)[*back.weights];
+    CHECK(turned.turned);
+    CHECK(turned.bytes == columns.bytes);
+}
+
+TEST_CASE("a table that is looked up first stays row by row for a product behind it", "[workload]") {
+    Graph graph = graph_of(
+        "trace: t\ninputs: {x: {shape: [4], dtype: int32}}\nlayers:\n"
+        "  - {name: e, op: embedding, vocabulary: 9, width: 5, dtype: int8}\n"
+        "  - {name: out, op: matmul, n: 9}\noutputs: [out]\n");
+    std::get<MatMul>(graph.layers[1].op).transposed_b = true;
+    graph.layers[1].weights = graph.layers[0].weights;
+    const Placement table = allocate(graph, rules_of(Space::Dram, 1, 4))[*graph.layers[0].weights];
+    CHECK(table.layout == Layout::RowMajor);
+    CHECK(table.bytes == Bytes(45));
+}
+
+TEST_CASE("phases of a transposed convolution are laid out once, however many layers have them",
+          "[workload]") {
+    Graph graph =
+        graph_of(trace_of("[1, 4, 4, 3]",
+                          "  - {name: a, op: conv_transpose, in: x, filters: 3, kernel: 2, stride: 2}\n"
+                          "  - {name: b, op: conv_transpose, in: x, filters: 3, kernel: 2, stride: 2}\n"
+                          "  - {name: out, op: elementwise, kind: add, in: [a, b]}\n"));
+    graph.layers[1].weights = graph.layers[0].weights;
+    const Placement weights = allocate(graph, rules_of(Space::Dram, 1, 4))[*graph.layers[0].weights];
+    CHECK(weights.parts == std::vector<std::int64_t>{0, 16, 32, 48});  // each 3 x 3 in one tile of 4 x 4
+    CHECK(weights.bytes == Bytes(64));
+}
+
 TEST_CASE("activations in DRAM follow the weights", "[workload]") {
     const Graph graph = graph_of(trace_of("[4, 16]", "  - {name: out, op: matmul, n: 16}\n"));
     const auto placed = allocate(graph, rules_of(Space::Dram, 100, 16));

@@ -147,3 +147,11 @@ TEST_CASE("what only some turns of a block could do none does", "[workload]") {
                      block("      - {name: sum, op: elementwise, kind: add, in: [block_in, x]}\n"))
               .empty());
 }
+
+TEST_CASE("the slope of a function joins no product", "[workload]") {
+    Graph graph =
+        graph_of(trace_of("[4, 8]", kProducts + "  - {name: out, op: elementwise, kind: mul, in: [a, b]}\n"));
+    CHECK(possible_fusions(graph).size() == 1);
+    std::get<Elementwise>(graph.layers.back().op).slope = Function::Gelu;
+    CHECK(possible_fusions(graph).empty());
+}

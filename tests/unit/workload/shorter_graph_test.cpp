@@ -149,3 +149,16 @@ TEST_CASE("of two blocks either can lose turns, and the other keeps its own", "[
     CHECK(both.tensors[both.blocks.at(1).first_tensor].name == "two.0.a.weights");
     CHECK(shorten(graph, {6, 8}).graph.layers.size() == graph.layers.size());
 }
+
+TEST_CASE("turns whose weights somebody reads behind the block are not alike", "[workload]") {
+    Graph graph = graph_of(seven_turns("block_in"));
+    Layer back = layer(graph, "block.6.a");
+    back.name = "back";
+    back.inputs = graph.layers[0].inputs;
+    graph.tensors.push_back(graph.tensors[back.output]);
+    back.output = graph.tensors.size() - 1;
+    graph.layers.push_back(back);
+    CHECK(turns_alike(graph, graph.blocks[0]));  // those of the last turn
+    graph.layers.back().weights = layer(graph, "block.3.a").weights;
+    CHECK_FALSE(turns_alike(graph, graph.blocks[0]));
+}

@@ -117,3 +117,22 @@ TEST_CASE("a block that a run touches is a repeated one no longer, others move",
     CHECK(turns_alike(before, before.blocks[0]));
     CHECK(slice_batch(graph, {{1, 2, 2}}).blocks.empty());
 }
+
+TEST_CASE("what sums over the batch has no part of it", "[workload]") {
+    MatMul gradient{1, 4, 6, 4, false};
+    gradient.transposed_a = true;
+    CHECK_FALSE(slice_of(gradient, 4, 2));
+    gradient.batch = 4;
+    CHECK_FALSE(slice_of(gradient, 4, 2));
+    Attention keys;
+    keys.batch = 4;
+    CHECK(slice_of(keys, 4, 2));
+    keys.part = Attention::Part::Keys;
+    CHECK_FALSE(slice_of(keys, 4, 2));
+    CHECK(slice_of(Reduce{Reduce::Kind::Sum, 8, 4}, 4, 2));
+    CHECK_FALSE(slice_of(Reduce{Reduce::Kind::Sum, 8, 4, true}, 4, 2));
+    CHECK_FALSE(slice_of(EmbeddingGradient{4, 4, 4}, 4, 2));
+    CHECK_FALSE(slice_of(Optimizer{Optimizer::Kind::Adam, 16}, 4, 2));
+    CHECK(slice_of(Softmax{8, 4, true}, 4, 2));
+    CHECK(slice_of(MatMul{1, 8, 3, 5, true, false, true}, 4, 2));  // of a weight of another, for all items
+}

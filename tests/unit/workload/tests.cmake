@@ -5,5 +5,5 @@ systole_test(workload
             ${CMAKE_CURRENT_LIST_DIR}/movement_test.cpp ${CMAKE_CURRENT_LIST_DIR}/shapes_test.cpp
             ${CMAKE_CURRENT_LIST_DIR}/residency_test.cpp ${CMAKE_CURRENT_LIST_DIR}/serving_test.cpp ${CMAKE_CURRENT_LIST_DIR}/shipped_traces_test.cpp
             ${CMAKE_CURRENT_LIST_DIR}/shorter_graph_test.cpp ${CMAKE_CURRENT_LIST_DIR}/single_operator_test.cpp ${CMAKE_CURRENT_LIST_DIR}/sliced_graph_test.cpp ${CMAKE_CURRENT_LIST_DIR}/structure_test.cpp
-            ${CMAKE_CURRENT_LIST_DIR}/tpu_v1_traces_test.cpp ${CMAKE_CURRENT_LIST_DIR}/vector_ops_test.cpp ${CMAKE_CURRENT_LIST_DIR}/weight_format_test.cpp
+            ${CMAKE_CURRENT_LIST_DIR}/transposed_operands_test.cpp ${CMAKE_CURRENT_LIST_DIR}/tpu_v1_traces_test.cpp ${CMAKE_CURRENT_LIST_DIR}/vector_ops_test.cpp ${CMAKE_CURRENT_LIST_DIR}/weight_format_test.cpp
     DEPENDS systole_workload)
