@@ -208,7 +208,7 @@ TransposePieces cut_transpose(const Workspace& workspace, const Transpose& op, D
                               const TransposeRoom& room, bool in_place) {
     const std::vector<TransposeDim> dims = output_dims(op);
     const Cut cut(dims, room.contiguous);
-    const TransposePieces whole{cut.count(), [cut](std::int64_t i) { return cut.piece(i); }};
+    TransposePieces whole{cut.count(), [cut](std::int64_t i) { return cut.piece(i); }};
     const std::int64_t run = gather(cut.piece(0), dtype).front().from.row_bytes;
     if (in_place || run >= kLongRun || dims.back().in_stride == 1 || bits_of(dtype).value() % 8 != 0)
         return whole;
