@@ -90,6 +90,7 @@ TEST_CASE("keys are spelled as in the formats") {
     CHECK(keys == "useful padding ramp host memory on_chip dependency vector launch tail ");
     CHECK(to_string(Place::WeightFifo) == "weight_fifo");
     CHECK(to_string(Operand::KvCache) == "kv_cache");
+    CHECK(to_string(Operand::OptimizerState) == "optimizer_state");
 }
 
 }  // namespace systole

@@ -55,7 +55,10 @@ TEST_CASE("a transfer may look rows up in a table", "[program]") {
     const Program program = parse(looking_up("100+7"));
     CHECK(program.transfers[1].lookup == Lookup{100, 7});
     CHECK(parse(to_text(program)).transfers == program.transfers);
-    for (const std::string wrong : {"0+7", "100", "100+", "+7", "2147483648+0", "1+2+3"})
+    const Program once = parse(looking_up("100+7+once"));
+    CHECK(once.transfers[1].lookup == Lookup{100, 7, true});
+    CHECK(parse(to_text(once)).transfers == once.transfers);
+    for (const std::string wrong : {"0+7", "100", "100+", "+7", "2147483648+0", "1+2+3", "1+2+one"})
         check_refused(looking_up(wrong),
                       "lookup: '" + wrong + "' is not ROWS+FIRST: rows of the table, 1 … ");
     check_refused(looking_up("2147483647+0"), "from: reaches beyond the dram's");

@@ -270,6 +270,32 @@ TEST_CASE("a KV cache has its own share of the breakdown", "[workload]") {
     CHECK_NOTHROW(allocate(graph, rules));
 }
 
+// A weight of 64 B with 3 x 4 B of state each of its 32 bf16 elements, and a gradient of 64 B.
+TEST_CASE("an optimizer's state has its own share of the breakdown, and stays", "[workload]") {
+    Graph graph;
+    graph.name = "step";
+    graph.tensors = {{"g", {32}, DType::Bf16, TensorRole::Input},
+                     {"w", {32}, DType::Bf16, TensorRole::Weights},
+                     {"s", {3, 32}, DType::Fp32, TensorRole::OptimizerState}};
+    graph.inputs = {0};
+    graph.layers.emplace_back();
+    graph.layers[0].name = "update";
+    graph.layers[0].op = Optimizer{Optimizer::Kind::Adam, 32};
+    graph.layers[0].inputs = {0};
+    graph.layers[0].weights = 1;
+    graph.layers[0].output = 2;
+    AllocationRules rules = rules_of(Space::Scratchpad, 1, 16);
+    rules.scratchpad_capacity = Bytes(64);
+    rules.dram_capacity = Bytes(447);
+    CHECK_THROWS_WITH(
+        allocate(graph, rules),
+        Contains("needs 448 B of memory: 64 B weights, 384 B optimizer state; the DRAM has 447 B"));
+    rules.dram_capacity = Bytes(448);
+    const auto placements = allocate(graph, rules);
+    CHECK(placements[2].space == Space::Dram);
+    CHECK(placements[2].address == 64);
+}
+
 TEST_CASE("tiles that pad beyond 2^63 bytes are a mistake", "[workload]") {
     const Graph graph = graph_of(trace_of("[1, 2147483647]", "  - {name: out, op: matmul, n: 1}\n"));
     AllocationRules wide = rules_of(Space::Dram, 1, 1);
