@@ -34,6 +34,7 @@ Replay::Replay(const Graph& graph, const SystolicSpec& spec, const Lowered& lowe
     for (Cells& pad : scratchpads_) pad.resize(spec.scratchpad.capacity.value());
     undelivered_.resize(cores);
     origins_.resize(cores);
+    begun_.resize(cores);
     for (const Layer& layer : graph.layers)
         written_.emplace_back(static_cast<std::size_t>(stored_bytes(graph.tensors[layer.output]).value()));
     accumulators_.resize(mxus);

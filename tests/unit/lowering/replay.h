@@ -107,6 +107,7 @@ private:
         return column_sums() != nullptr || std::holds_alternative<EmbeddingGradient>(layer().op);
     }
     void note_origins(const VectorWork& work);
+    void check_sums_go_on(const VectorWork& work);
     void check_sum(std::int64_t begin, std::int64_t end);
     Origins gradients_of(const EmbeddingGradient& op, std::int64_t first, std::int64_t behind,
                          const Origins& found);
@@ -181,7 +182,9 @@ private:
     /// By matrix unit without FIFO: layer, batch item, k, its extent, n (is: m), its extent of the tile it
     /// holds.
     std::vector<std::array<std::int64_t, 6>> held_;
-    std::vector<Origins> origins_;                  ///< by core: what went into the result that is being made
+    std::vector<Origins> origins_;  ///< by core: what went into the result that is being made
+    /// By core: where the sums of that result lie so far, and their bytes.
+    std::vector<std::optional<std::pair<std::int64_t, std::int64_t>>> begun_;
     std::map<std::int32_t, std::int64_t> updated_;  ///< by layer: weights written
     std::map<std::pair<std::int32_t, std::int64_t>, std::int64_t>
         gathered_;  ///< by layer and gradient: how often it was added

@@ -41,6 +41,7 @@ void Replay::note_origins(const VectorWork& work) {
 void Replay::check_sum(std::int64_t begin, std::int64_t end) {
     Origins found = std::move(origins_[core()]);
     origins_[core()].clear();
+    begun_[core()].reset();
     std::ranges::sort(found);
     Origins wanted;
     const Tensor& out = graph_.tensors[layer().output];
@@ -172,6 +173,18 @@ void Replay::check_update(const Transfer& t) {
     origins_[core()].clear();
 }
 
+/// A command that adds to what others have begun reads what the last of them wrote.
+void Replay::check_sums_go_on(const VectorWork& work) {
+    auto& begun = begun_[core()];
+    const bool reads = !begun || std::ranges::any_of(work.reads, [&](const EdgeRead& access) {
+        std::int64_t bytes = 0;
+        visit_rows(access, [&](std::int64_t, std::int64_t count) { bytes += count; });
+        return std::pair(access.address, bytes) == *begun;
+    });
+    if (!reads) fault("adds to sums that it does not read");
+    begun = {work.write.address, work.scratchpad_written};
+}
+
 /// A store, or a command that writes in place.
 void Replay::check_training(const Transfer& t) {
     // Of an optimizer, not of a resident output on its way out.
@@ -185,6 +198,7 @@ void Replay::check_training(const Transfer& t) {
 void Replay::check_training(const VectorWork& work) {
     if (!optimizer() && !sums()) return;
     note_origins(work);
+    if (sums()) check_sums_go_on(work);
     const Placement& out = lowered_.placements[layer().output];
     if (out.space != Space::Scratchpad || work.write.address >= spec_.placement.activation_bytes.value())
         return;
