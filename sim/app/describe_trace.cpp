@@ -30,8 +30,8 @@ const std::string& maker(const Graph& graph, TensorId id) {
     return graph.tensors[graph.tensors[id].view_of.value_or(id)].name;
 }
 
-/// "decoder.3." of "decoder.3.query.input_gradient": up to the number of the innermost turn. No other part of a
-/// name begins with a digit.
+/// "decoder.3." of "decoder.3.query.input_gradient": up to the number of the innermost turn. No other part of
+/// a name begins with a digit.
 std::string turn_of(const std::string& name) {
     std::size_t end = 0, part = 0;
     for (std::size_t dot = name.find('.'); dot != std::string::npos; dot = name.find('.', part)) {

@@ -15,6 +15,7 @@
 #include "sim/workload/operators.h"
 #include "sim/workload/parameters.h"
 #include "sim/workload/trace.h"
+#include "sim/workload/training_reader.h"
 
 namespace systole::app {
 namespace {
@@ -34,12 +35,14 @@ void read_training(const Arguments& arguments, LlmRequest& request) {
     for (const char* const option : {"weights", "kv", "routing"})
         if (trains && arguments.has(option))
             arguments.misused(fmt::format("--{} is for serving, not for --phase train", option));
-    for (const char* const option : {"data-parallel", "optimizer", "gradients"})
+    for (const char* const option : {"data-parallel", "optimizer", "gradients", "recompute"})
         if (!trains && arguments.has(option))
             arguments.misused(fmt::format("--{} is for --phase train", option));
     request.step.data_parallel = count(arguments, "data-parallel", 1, kMostChips);
+    // What most training has, first.
     request.optimizer = arguments.choice("optimizer", {"adam", "momentum", "sgd"});
     request.gradients = arguments.choice("gradients", {"bf16", "fp32"});
+    request.recompute = arguments.choice("recompute", recompute_names());
 }
 
 LlmRequest read_request(const Arguments& arguments) {
@@ -103,21 +106,25 @@ int trace(const Arguments& arguments) {
 Command trace_command() {
     Command command;
     command.name = "trace";
-    command.summary = "Make the trace of a step of a language model: a prefill, a decode step, or one of training.";
+    command.summary =
+        "Make the trace of a step of a language model: a prefill, a decode step, or one of training.";
     command.arguments = {"llm", "CONFIG"};
     command.about =
         "CONFIG is a shipped model ('systole list models'), or the config.json of a decoder on Hugging Face. "
         "The\n"
         "trace is that of one chip, and says which step it is: 'systole run' then tells the time to the "
         "first\n"
-        "token, for each one, or for the step, and tokens a second. Routing of experts is data, and how many are met is "
+        "token, for each one, or for the step, and tokens a second. Routing of experts is data, and how many "
+        "are met is "
         "taken.\n";
-    add_option(command.options, "phase", "PHASE",
-               "decode (default): a token more of each sequence; prefill: whole prompts;\ntrain: up to the new "
-               "weights");
+    add_option(
+        command.options, "phase", "PHASE",
+        "decode (default): a token more of each sequence; prefill: whole prompts;\ntrain: up to the new "
+        "weights");
     add_option(command.options, "batch", "N", "sequences, of a replica (default 1)");
     add_option(command.options, "context", "N",
-               "tokens that a new one sees, with itself; of a prefill, the prompt; in training, of a sequence (default 4096, or as many "
+               "tokens that a new one sees, with itself; of a prefill, the prompt; in training, of a "
+               "sequence (default 4096, or as many "
                "as the model has positions)");
     add_option(command.options, "new-tokens", "N",
                "decode: of N tokens behind each other, the one in the middle (default 1)");
@@ -125,9 +132,13 @@ Command trace_command() {
                "bf16 (default), fp8, int8 (scales of columns), int4 (of groups of 128)");
     add_option(command.options, "kv", "FORMAT", "of the cache: bf16 (default), fp8, int8");
     add_option(command.options, "tensor-parallel", "N", "chips that share every layer (default 1)");
-    add_option(command.options, "data-parallel", "N", "train: replicas, which sum their gradients (default 1)");
+    add_option(command.options, "data-parallel", "N",
+               "train: replicas, which sum their gradients (default 1)");
     add_option(command.options, "optimizer", "KIND", "train: adam (default), momentum, sgd");
     add_option(command.options, "gradients", "DTYPE", "train: of weights: bf16 (default), fp32");
+    add_option(
+        command.options, "recompute", "WHAT",
+        "train: none (default); blocks: only what enters a layer is kept, and the rest computed again");
     add_option(command.options, "routing", "RULE",
                "even (default): all experts are met that can be; expected: as many as by\nchance; worst: all "
                "tokens choose the same ones");

@@ -91,7 +91,9 @@ struct Training {
     Optimizer::Kind optimizer = Optimizer::Kind::Adam;
     DType gradients = DType::Bf16;   ///< of weights
     std::int64_t data_parallel = 1;  ///< chips with the same weights that sum their gradients
-    SourceMark where = {};           ///< in the trace file
+    /// Of a repeated block only what enters each turn is kept for the way back; the rest is computed again.
+    bool recompute_blocks = false;
+    SourceMark where = {};  ///< in the trace file
 };
 
 struct Graph {

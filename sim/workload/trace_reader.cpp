@@ -22,8 +22,8 @@ std::string_view found(const config::YamlNode& node) {
 using config::YamlEntry;
 using config::YamlNode;
 
-// A bound on hostile input, as kMaxLayers is. The deepest published networks have some thousand layers and two
-// levels of blocks.
+// A bound on hostile input, as kMaxLayers is. The deepest published networks have some thousand layers and
+// two levels of blocks.
 constexpr int kMaxDepth = 16;
 
 std::string subject_of(const YamlNode& item, std::string_view kind) {

@@ -12,6 +12,11 @@ const std::vector<std::string>& optimizer_names() {
     return names;
 }
 
+const std::vector<std::string>& recompute_names() {
+    static const std::vector<std::string> names = {"none", "blocks"};
+    return names;
+}
+
 std::optional<Training> read_training(const config::YamlNode& node, const Parameters& parameters,
                                       Mistakes& mistakes) {
     if (node.kind != config::YamlNode::Kind::Map) {
@@ -26,6 +31,7 @@ std::optional<Training> read_training(const config::YamlNode& node, const Parame
     training.optimizer = static_cast<Optimizer::Kind>(keys.choice("optimizer", optimizer_names()));
     training.gradients = keys.dtype("gradients").value_or(DType::Bf16);
     training.data_parallel = keys.integer("data_parallel", 1, 1);
+    training.recompute_blocks = keys.choice("recompute", recompute_names(), 0) == 1;
     keys.finish();
     if (training.gradients != DType::Bf16 && training.gradients != DType::Fp32)
         keys.fail(fmt::format("'gradients' must be bf16 or fp32, not {}", to_string(training.gradients)),

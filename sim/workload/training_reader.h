@@ -13,6 +13,8 @@ namespace systole {
 
 /// "sgd", "momentum", "adam", in the order of Optimizer::Kind.
 const std::vector<std::string>& optimizer_names();
+/// "none", "blocks": what is computed again on the way back.
+const std::vector<std::string>& recompute_names();
 
 /// Nothing after a mistake, which it has recorded.
 std::optional<Training> read_training(const config::YamlNode& node, const Parameters& parameters,

@@ -18,7 +18,7 @@ function(systole_fuzz name)
 endfunction()
 
 systole_fuzz(trace RUNS 2000 CORPUS traces/teaching/three_layers.yaml traces/rec traces/llm traces/cnn/unet.yaml
-             traces/cnn/mobilenet_v2.yaml DEPENDS systole_workload)
+             traces/cnn/mobilenet_v2.yaml tests/fuzz/corpus/trace DEPENDS systole_workload)
 systole_fuzz(topology RUNS 5000 CORPUS tests/fuzz/corpus/topology DEPENDS systole_importers)
 systole_fuzz(huggingface RUNS 2000 CORPUS tests/fuzz/corpus/huggingface DEPENDS systole_importers)
 systole_fuzz(stablehlo RUNS 5000 CORPUS tests/fuzz/corpus/stablehlo DEPENDS systole_stablehlo systole_importers)

@@ -75,7 +75,8 @@ void Generator::settle_lengths(const Decoder& whole) {
 void Generator::expect_trainable(const Decoder& d) {
     if (d.experts) config_.keys().fail("", "--phase train: experts are not trained here");
     if (d.latents)
-        config_.keys().fail("", "--phase train: keys and values that are made of latents are not trained here");
+        config_.keys().fail("",
+                            "--phase train: keys and values that are made of latents are not trained here");
 }
 
 /// Scales of groups need whole groups of K in every product that has them.
@@ -141,8 +142,9 @@ DecoderStep Generator::step_of(const Decoder& whole, const Decoder& share) const
                     s.tensor_parallel);
     if (trains()) {
         step.serving += fmt::format(", data_parallel: {}", s.data_parallel);
-        step.training = fmt::format("optimizer: {}, gradients: {}, data_parallel: {}", request_.optimizer,
-                                    request_.gradients, s.data_parallel);
+        step.training =
+            fmt::format("optimizer: {}, gradients: {}, data_parallel: {}, recompute: {}", request_.optimizer,
+                        request_.gradients, s.data_parallel, request_.recompute);
     }
     step.weights = keys_of_weights().find(request_.weights)->second;
     if (request_.cache != "bf16") step.cache_dtype = request_.cache;
@@ -169,6 +171,9 @@ std::vector<std::string> Generator::about_training(const Decoder& whole) const {
     }
     if (s.data_parallel > 1)
         lines.push_back(fmt::format("One of {} replicas, which sum their gradients.", s.data_parallel));
+    if (request_.recompute == "blocks")
+        lines.emplace_back(
+            "Of each layer only what enters is kept; the rest is computed again on the way back.");
     lines.emplace_back("The factor 1/sqrt(head_dim) is in the weights of the queries.");
     return lines;
 }

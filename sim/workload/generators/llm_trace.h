@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trace of a step that serves or trains a language model: phase, sizes, number formats, and one chip's share of it
-// where chips share it.
+// The trace of a step that serves or trains a language model: phase, sizes, number formats, and one chip's
+// share of it where chips share it.
 #pragma once
 
 #include <string>
@@ -30,7 +30,7 @@ struct LlmRequest {
     std::int64_t new_tokens = 1;  ///< decode: of so many that each sequence gets, the step in the middle
     std::string weights = "bf16", cache = "bf16";
     Routing routing = Routing::Even;
-    std::string optimizer = "adam", gradients = "bf16";  ///< train
+    std::string optimizer = "adam", gradients = "bf16", recompute = "none";  ///< train
 };
 
 /// `text`: the config.json in `file` of a decoder. Throws UserError with every mistake: in the file, and

@@ -8,9 +8,9 @@ namespace systole {
 namespace {
 
 /// Queries or keys of the layer: `what`, then by head, then turned by their positions. Answers the last one.
-std::string write_turned(TraceBlock& block, const Decoder& d, const DecoderStep& step,
-                         const std::string& in, const std::string& what, const std::string& heads,
-                         const std::string& width, const std::string& head_dim) {
+std::string write_turned(TraceBlock& block, const Decoder& d, const DecoderStep& step, const std::string& in,
+                         const std::string& what, const std::string& heads, const std::string& width,
+                         const std::string& head_dim) {
     block.layer(what,
                 fmt::format("op: matmul, in: {}, n: {}{}{}", in, width, bias_key(d.qkv_bias), step.weights));
     if (d.positions > 0 && !d.head_norms) return what;
@@ -41,14 +41,13 @@ std::string write_heads(TraceBlock& block, const Decoder& d, const DecoderStep& 
     const std::string query = write_turned(block, d, step, in, "query", "heads", all, head_dim);
     const std::string key = write_turned(block, d, step, in, "key", "kv_heads", shared, head_dim);
     const std::string keys = write_cache(block, step, key, "keys");
-    block.layer("value", fmt::format("op: matmul, in: {}, n: {}{}{}", in, shared, bias_key(d.qkv_bias),
-                                     step.weights));
+    block.layer("value",
+                fmt::format("op: matmul, in: {}, n: {}{}{}", in, shared, bias_key(d.qkv_bias), step.weights));
     const std::string values = write_cache(block, step, "value", "values");
     const bool turned = query != "query";
-    block.layer(
-        turned ? "context_heads" : "context",
-        fmt::format("op: attention, in: [{}, {}, {}], heads: heads, kv_heads: kv_heads, causal: true",
-                    query, keys, values));
+    block.layer(turned ? "context_heads" : "context",
+                fmt::format("op: attention, in: [{}, {}, {}], heads: heads, kv_heads: kv_heads, causal: true",
+                            query, keys, values));
     if (turned) block.layer("context", fmt::format("op: reshape, shape: [batch, q_len, {}]", all));
     block.layer("projection",
                 fmt::format("op: matmul, n: hidden{}{}", bias_key(d.projection_bias), step.weights));

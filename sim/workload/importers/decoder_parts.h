@@ -15,12 +15,12 @@ const char* bias_key(bool there);
 /// holds it.
 std::string write_sum(TraceBlock& block, const DecoderStep& step, const std::string& of);
 
-/// What each chip's products read, where chips share layers: in training, gradients of `of` are summed over the
-/// chips there. Answers its name.
+/// What each chip's products read, where chips share layers: in training, gradients of `of` are summed over
+/// the chips there. Answers its name.
 std::string write_replica(TraceBlock& block, const DecoderStep& step, const std::string& of);
 
-/// From "attention_norm" to "projection", summed; answers its name. Keys and values go through a cache, but in
-/// training.
+/// From "attention_norm" to "projection", summed; answers its name. Keys and values go through a cache, but
+/// in training.
 std::string write_heads(TraceBlock& block, const Decoder& decoder, const DecoderStep& step);
 std::string write_latent_heads(TraceBlock& block, const Decoder& decoder, const DecoderStep& step);
 /// From "feed_forward_norm" on; answers what is added to the stream.

@@ -25,7 +25,7 @@ TensorId AppendedGraph::add(NewLayer layer) {
     const TensorId output = graph_.tensors.size();
     graph_.tensors.push_back({name, std::move(layer.output), layer.dtype, layer.role});
     graph_.layers.push_back(
-        {name, layer.op, std::move(layer.inputs), layer.weights, {}, output, std::move(layer.where)});
+        {name, layer.op, std::move(layer.inputs), layer.weights, layer.bias, output, std::move(layer.where)});
     return output;
 }
 

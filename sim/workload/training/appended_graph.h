@@ -22,6 +22,7 @@ struct NewLayer {
     SourceMark where = {};
     std::optional<TensorId> weights = {};
     TensorRole role = TensorRole::Activation;
+    std::optional<TensorId> bias = {};
 };
 
 class AppendedGraph {

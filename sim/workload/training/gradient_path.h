@@ -21,8 +21,8 @@ public:
 
 private:
     std::vector<TensorId> roots_;  // by tensor: itself, or what it is a view of
-    std::vector<bool> trained_;  // by tensor: made of trained weights
-    std::vector<bool> matters_;  // by tensor: the loss is made of it
+    std::vector<bool> trained_;    // by tensor: made of trained weights
+    std::vector<bool> matters_;    // by tensor: the loss is made of it
 };
 
 /// Whether the layer's stored numbers are learnt.

@@ -29,8 +29,7 @@ public:
         own.gradient = true;
         if (back_.wants(layer_.inputs[0]))
             give(0, "input_gradient", own, {gradient_, layer_.inputs[0]}, layer_.weights);
-        add_stored("weights_gradient", layer_.weights, columns(op.rows, op.cols),
-                   {gradient_, layer_.output});
+        add_stored("weights_gradient", layer_.weights, columns(op.rows, op.cols), {gradient_, layer_.output});
         add_stored("bias_gradient", layer_.bias, columns(op.rows, op.cols), {gradient_});
     }
     void operator()(const Transpose& op) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of what arrays compute: of y = a b, a' = y' b^T and b' = a^T y', whichever of them lie transposed.
+// Gradients of what arrays compute: of y = a b, a' = y' b^T and b' = a^T y', whichever of them lie
+// transposed.
 #include "sim/workload/training/gradient_rules.h"
 
 namespace systole {
@@ -39,8 +40,7 @@ void add_stored_gradients(WayBack& back, const Layer& layer, const MatMul& op, T
 
 void add_product_gradients(WayBack& back, const Layer& layer, const MatMul& op, TensorId gradient) {
     const TensorId a = layer.inputs[0], b = layer.inputs[1];
-    const auto give = [&](TensorId to, const char* part, const MatMul& own, TensorId first,
-                          TensorId second) {
+    const auto give = [&](TensorId to, const char* part, const MatMul& own, TensorId first, TensorId second) {
         const Tensor& read = back.graph().tensor(to);
         back.give(layer, to, back.add(layer, part, own, {first, second}, read.shape, read.dtype));
     };

@@ -43,8 +43,7 @@ std::vector<RepeatedBlock> shifted(const std::vector<RepeatedBlock>& blocks, con
         const std::size_t more = layers.more_in(block.first_layer, block.layers);
         bool even = true;
         for (std::size_t turn = 0; turn < block.turns; ++turn)
-            even = even &&
-                   layers.more_in(block.first_layer + turn * block.layers, block.layers) == more &&
+            even = even && layers.more_in(block.first_layer + turn * block.layers, block.layers) == more &&
                    tensors.more_in(block.first_tensor + turn * block.tensors, block.tensors) == more;
         if (!even) continue;
         block.first_layer = layers.first(block.first_layer);
@@ -77,7 +76,8 @@ Graph split_activations(Graph graph, const GradientPath& path, Names& names) {
         Tensor& tensor = graph.tensors[id];
         place_some(tensor.view_of);
         if (tensor.replica)
-            tensor.replica->view = place(tensor.replica->view), tensor.replica->of = place(tensor.replica->of);
+            tensor.replica->view = place(tensor.replica->view),
+            tensor.replica->of = place(tensor.replica->of);
         if (split_tensors[id]) all_tensors.push_back(tensor);
         all_tensors.push_back(std::move(tensor));
     }

@@ -38,15 +38,21 @@ void add_block(AppendedGraph& graph, const std::string& name, std::size_t turns,
 void expect_trainable(const Graph& graph, const GradientPath& path, const Training& how) {
     Mistakes mistakes;
     if (graph.outputs.size() != 1)
-        throw UserError(how.where, fmt::format("training: a loss is made of one output, but the network has {}",
-                                               graph.outputs.size()));
+        throw UserError(how.where,
+                        fmt::format("training: a loss is made of one output, but the network has {}",
+                                    graph.outputs.size()));
     const Tensor& output = graph.tensors[graph.outputs[0]];
     if (!is_floating(output.dtype))
-        throw UserError(how.where, fmt::format("training: a loss is made of floating-point numbers, but '{}' is {}",
-                                               output.name, to_string(output.dtype)));
+        throw UserError(how.where,
+                        fmt::format("training: a loss is made of floating-point numbers, but '{}' is {}",
+                                    output.name, to_string(output.dtype)));
     if (!path.wants(graph.outputs[0]))
-        throw UserError(how.where, fmt::format("training: '{}' is not made of stored weights that can be trained",
-                                               output.name));
+        throw UserError(
+            how.where,
+            fmt::format("training: '{}' is not made of stored weights that can be trained", output.name));
+    if (how.recompute_blocks && graph.blocks.empty())
+        throw UserError(how.where,
+                        "training: 'recompute: blocks' needs a repeated block whose turns are alike");
     std::set<std::pair<int, int>> told;  // a layer of a repeated block is told once
     for (const Layer& layer : graph.layers) {
         if (!path.has(layer)) continue;
@@ -122,7 +128,7 @@ Graph training_step(Graph forward, const Training& how) {
     const std::size_t layers = split.layers.size();
     const std::vector<RepeatedBlock> blocks = split.blocks;
     AppendedGraph graph(std::move(split), std::move(names));
-    WayBack back(graph, path, how);
+    WayBack back(graph, path, how, how.recompute_blocks ? blocks : std::vector<RepeatedBlock>{});
     go_back(graph, back, blocks);
     add_updates(graph, back, layers, blocks, how.optimizer);
     Graph step = graph.take();

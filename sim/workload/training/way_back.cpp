@@ -15,8 +15,14 @@ Collective sum_over(std::int64_t chips, const Shape& shape) {
 
 }  // namespace
 
-WayBack::WayBack(AppendedGraph& graph, const GradientPath& path, const Training& how)
-    : graph_(graph), path_(path), how_(how), gradients_(graph.tensors()), replicas_left_(graph.layers()) {
+WayBack::WayBack(AppendedGraph& graph, const GradientPath& path, const Training& how,
+                 const std::vector<RepeatedBlock>& again)
+    : graph_(graph),
+      path_(path),
+      how_(how),
+      again_(graph, again),
+      gradients_(graph.tensors()),
+      replicas_left_(graph.layers()) {
     find_first_readers();
 }
 
@@ -49,13 +55,14 @@ void WayBack::begin() {
     const TensorId output = graph_.graph().outputs.front();
     const Tensor made = graph_.tensor(output);
     const Softmax shares{elements(made.shape) / made.shape.back(), made.shape.back()};
-    const TensorId loss = graph_.add(
-        {made.name + ".loss", shares, {output}, made.shape, made.dtype, how_.where});
+    const TensorId loss =
+        graph_.add({made.name + ".loss", shares, {output}, made.shape, made.dtype, how_.where});
     const Layer place{made.name, shares, {}, {}, {}, output, how_.where};
     give(place, output, loss);
 }
 
 void WayBack::pass(std::size_t index) {
+    again_.stand_at(index);
     const Layer layer = graph_.graph().layers[index];  // a copy: layers are appended
     if (path_.has(layer))
         if (const auto gradient = gradients_[layer.output]) add_gradients(*this, layer, *gradient);
@@ -69,23 +76,22 @@ void WayBack::leave_replicas(std::size_t index) {
         const Tensor own = graph_.tensor(view);
         const Layer place{own.name, sum_over(own.replica->chips, own.shape), {}, {}, {},
                           view,     graph_.graph().layers[index].where};
-        give(place, own.replica->of,
-             add(place, "gradient_sum", place.op, {*gradient}, own.shape, own.dtype));
+        give(place, own.replica->of, add(place, "gradient_sum", place.op, {*gradient}, own.shape, own.dtype));
     }
 }
 
 TensorId WayBack::add(const Layer& of, const std::string& part, Operator op, std::vector<TensorId> inputs,
                       Shape output, DType dtype, std::optional<TensorId> weights) {
-    return graph_.add(
-        {of.name + "." + part, std::move(op), std::move(inputs), std::move(output), dtype, of.where, weights});
+    for (TensorId& input : inputs) input = again_(input);
+    return graph_.add({of.name + "." + part, std::move(op), std::move(inputs), std::move(output), dtype,
+                       of.where, weights});
 }
 
 void WayBack::give(const Layer& from, TensorId tensor, TensorId gradient) {
     if (!wants(tensor)) return;
     const TensorId at = node(tensor);
     const std::string name = graph_.tensor(at).name + ".gradient";
-    const TensorId own =
-        graph_.viewed_as(gradient, graph_.shape(at), graph_.tensor(gradient).name + ".view");
+    const TensorId own = graph_.viewed_as(gradient, graph_.shape(at), graph_.tensor(gradient).name + ".view");
     std::optional<TensorId>& sum = gradients_[at];
     if (!sum) {
         sum = own;

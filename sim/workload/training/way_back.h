@@ -8,13 +8,16 @@
 #include <vector>
 
 #include "sim/workload/training/appended_graph.h"
+#include "sim/workload/training/computed_again.h"
 #include "sim/workload/training/gradient_path.h"
 
 namespace systole {
 
 class WayBack {
 public:
-    WayBack(AppendedGraph& graph, const GradientPath& path, const Training& how);
+    /// `again`: the blocks whose turns are computed again.
+    WayBack(AppendedGraph& graph, const GradientPath& path, const Training& how,
+            const std::vector<RepeatedBlock>& again);
 
     /// Begins with the loss: the shares of the network's only output, which stand for their gradient.
     void begin();
@@ -27,7 +30,8 @@ public:
     // For the rules (gradient_rules.h), about a layer of the network.
     const AppendedGraph& graph() const { return graph_; }
     bool wants(TensorId tensor) const { return path_.wants(tensor); }
-    /// The layer "NAME.`part`"; makes `output` of `dtype`.
+    /// The layer "NAME.`part`"; makes `output` of `dtype`. Of what the turn made it reads what is computed
+    /// again.
     TensorId add(const Layer& of, const std::string& part, Operator op, std::vector<TensorId> inputs,
                  Shape output, DType dtype, std::optional<TensorId> weights = {});
     /// What comes back to a tensor from one of its readers.
@@ -44,7 +48,8 @@ private:
     AppendedGraph& graph_;
     const GradientPath& path_;
     const Training& how_;
-    std::vector<std::optional<TensorId>> gradients_;   // by tensor of the network
+    ComputedAgain again_;
+    std::vector<std::optional<TensorId>> gradients_;    // by tensor of the network
     std::vector<std::vector<TensorId>> replicas_left_;  // by layer: those that no layer before it reads
 };
 

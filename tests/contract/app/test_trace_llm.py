@@ -2,6 +2,7 @@
 """systole trace llm: steps of language models, run and told in tokens."""
 
 import json
+import math
 import random
 import unittest
 
@@ -99,7 +100,16 @@ class TraceLlm(ProgramTest):
                 (("--tensor-parallel", "100000"), "--tensor-parallel"),
                 (("--weights", "int4"), "groups of 128 that share a scale do not divide the width of 32"),
                 (("--phase", "prefill", "--new-tokens", "3"), "--new-tokens is for --phase decode"),
-                (("--phase", "train"), "--phase"),
+                (("--phase", "train", "--weights", "int8"), "--weights is for serving, not for --phase train"),
+                (("--phase", "train", "--kv", "int8"), "--kv is for serving"),
+                (("--phase", "train", "--routing", "worst"), "--routing is for serving"),
+                (("--phase", "train", "--new-tokens", "2"), "--new-tokens is for --phase decode"),
+                (("--phase", "train", "--optimizer", "adan"), "did you mean 'adam'?"),
+                (("--phase", "train", "--gradients", "int8"), "--gradients"),
+                (("--phase", "train", "--data-parallel", "0"), "--data-parallel"),
+                (("--phase", "train", "--data-parallel", "7"), "7 chips do not divide"),
+                (("--data-parallel", "2"), "--data-parallel is for --phase train"),
+                (("--recompute", "blocks"), "--recompute is for --phase train"),
                 (("--routing", "odd"), "--routing"),
                 (("--batch", "2147483647", "--context", "2147483647"), "config.json"),
                 (("-o", "no/such/folder.yaml"), "folder")):
@@ -111,6 +121,38 @@ class TraceLlm(ProgramTest):
         self.assertIn("error", self.refusal("trace", "llm", "missing.json"))
         self.assertIn("error", self.refusal("trace", "llm"))
         self.assertIn("'bert' is not known here", self.refusal("trace", "llm", self.small({"model_type": "bert"})))
+
+    def test_a_step_of_training_is_shown(self):
+        for config in (SMALL, GPT, OPT):
+            with self.subTest(model=config["model_type"]):
+                self.small(config)
+                options = ("trace", "llm", "config.json", "--phase", "train", "--batch", "2", "--context", "16")
+                self.answer(*options, "--data-parallel", "2", "--optimizer", "momentum", "-o", "step.yaml")
+                self.answer("trace", "llm", "config.json", "--phase", "prefill", "--context", "16", "-o", "there.yaml")
+                step, there = (json.loads(self.answer("show", "trace", name, "--format", "json"))
+                               for name in ("step.yaml", "there.yaml"))
+                # Weights that gradients and optimizers read once more are counted once.
+                self.assertEqual(step["parameters"], there["parameters"])
+                self.assertEqual(step["weight_bytes"], there["weight_bytes"])
+                self.assertEqual(step["weight_bytes"], sum(layer["weight_bytes"] for layer in step["layers"]))
+                layers = {layer["name"]: layer for layer in step["layers"]}
+                updates = [layer for name, layer in layers.items() if name.endswith(".update")]
+                self.assertEqual(step["state_bytes"], 4 * sum(math.prod(layer["output"]["shape"]) for layer in updates))
+                back = layers["head.input_gradient"]
+                self.assertEqual(back["weights"], layers["head"]["weights"])
+                self.assertEqual((back["weight_bytes"], back["macs"]), (0, layers["head"]["macs"]))
+                self.assertEqual([each["from"] for each in layers["head.weights_gradient.sum"]["inputs"]],
+                                 ["head.weights_gradient"])
+                text = self.answer("show", "trace", "step.yaml")
+                self.assertRegex(text, r"(?m)^head\.weights_gradient +matmul +final_norm \+ head\.loss ")
+                self.assertRegex(text, r"(?m)^decoder\.1\.value\.weights_gradient +matmul +attention_norm \+ ")
+                self.assertIn("optimizer state", text)
+
+    def test_experts_and_latents_are_not_trained(self):
+        for config, word in ((SPARSE, "experts"), (LATENT, "latents")):
+            self.small(config)
+            message = self.refusal("trace", "llm", "config.json", "--phase", "train")
+            self.assertIn(f"{word} are not trained here", message.replace("that are made of ", ""))
 
     def test_memory_that_is_too_small_is_told_with_what_fills_it(self):
         self.answer("trace", "llm", "llama3_70b", "--batch", "16", "-o", "step.yaml")
@@ -127,8 +169,10 @@ class TraceLlm(ProgramTest):
                     del config[key]
                 elif key != "model_type":
                     config[key] = dice.choice(values)
-            options = ["--tensor-parallel", str(dice.choice([1, 2, 4])), "--phase", dice.choice(["prefill", "decode"]),
-                       "--routing", dice.choice(["even", "expected", "worst"]), "--context", "8"]
+            options = ["--tensor-parallel", str(dice.choice([1, 2, 4])), "--phase", (phase := dice.choice(["prefill", "decode", "train"])),
+                       "--context", "8"]
+            if phase != "train":
+                options += ["--routing", dice.choice(["even", "expected", "worst"])]
             with self.subTest(seed=seed, turn=turn, config=config, options=options):
                 done = self.run_systole("trace", "llm", self.small(config), *options)
                 self.assertIn(done.returncode, (0, 2), done.stderr)

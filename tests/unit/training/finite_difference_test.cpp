@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gradients that a step computes, against differences of the loss of the network alone: what the layers of
-// the step make of random numbers is what a small change of each weight does to the sum over rows of
+// The gradients that a step computes, against differences of the loss of the network alone: what the layers
+// of the step make of random numbers is what a small change of each weight does to the sum over rows of
 // log(sum(exp(row))), whose gradient the shares of the softmax are.
 #include <cmath>
 #include <map>
@@ -13,8 +13,6 @@ using namespace systole;
 using namespace systole::test;
 
 namespace {
-
-constexpr const char* kTraining = "training: {optimizer: adam}\n";
 
 /// Random numbers for the inputs and stored tensors of a network, by name. Gains are one and shifts zero, as
 /// when training begins.
@@ -63,12 +61,12 @@ double loss(const Graph& graph, const std::map<std::string, Numbers>& named) {
 }
 
 /// Every stored tensor that can be learnt has an update; its gradient is what the loss does.
-void expect_gradients(const std::string& trace, std::size_t updates) {
+void expect_gradients(const std::string& trace, std::size_t updates, const std::string& more = "") {
     const unsigned seed = 7;
     std::mt19937 random(seed);
     CAPTURE(seed, trace);
     const Graph network = graph_of(trace);
-    const Graph step = graph_of(kTraining + trace);
+    const Graph step = graph_of("training: {optimizer: adam" + more + "}\n" + trace);
     std::map<std::string, Numbers> named = random_numbers(network, random);
     const std::vector<Numbers> made = values(step, named);
     std::size_t met = 0;
@@ -114,11 +112,12 @@ TEST_CASE("gradients of perceptrons are those of the loss") {
 }
 
 TEST_CASE("gradients of functions that are layers are those of the loss") {
-    expect_gradients(trace("[5, 4]",
-                           "  - {name: one, op: matmul, n: 6}\n  - {name: f, op: activation, function: relu}\n"
-                           "  - {name: two, op: matmul, n: 6}\n  - {name: g, op: activation, function: exp}\n"
-                           "  - {name: h, op: softmax}\n  - {name: out, op: matmul, n: 3}\n"),
-                     3);
+    expect_gradients(
+        trace("[5, 4]",
+              "  - {name: one, op: matmul, n: 6}\n  - {name: f, op: activation, function: relu}\n"
+              "  - {name: two, op: matmul, n: 6}\n  - {name: g, op: activation, function: exp}\n"
+              "  - {name: h, op: softmax}\n  - {name: out, op: matmul, n: 3}\n"),
+        3);
 }
 
 TEST_CASE("gradients of residual streams with norms are those of the loss") {
@@ -126,20 +125,24 @@ TEST_CASE("gradients of residual streams with norms are those of the loss") {
     expect_gradients(trace("[2, 3, 4]",
                            "  - {name: up, op: matmul, n: 5}\n"
                            "  - name: block\n    repeat: 3\n    layers:\n"
-                           "      - {name: norm, op: norm, kind: " + kind + ", in: block_in}\n"
-                           "      - {name: gate, op: matmul, n: 7, in: norm, activation: silu}\n"
-                           "      - {name: wide, op: matmul, n: 7, in: norm}\n"
-                           "      - {name: both, op: elementwise, kind: mul, in: [gate, wide]}\n"
-                           "      - {name: down, op: matmul, n: 5}\n"
-                           "      - {name: sum, op: elementwise, kind: add, in: [down, block_in]}\n"
-                           "  - {name: last, op: norm, kind: " + kind + "}\n"
-                           "  - {name: out, op: matmul, n: 6}\n"),
+                           "      - {name: norm, op: norm, kind: " +
+                               kind +
+                               ", in: block_in}\n"
+                               "      - {name: gate, op: matmul, n: 7, in: norm, activation: silu}\n"
+                               "      - {name: wide, op: matmul, n: 7, in: norm}\n"
+                               "      - {name: both, op: elementwise, kind: mul, in: [gate, wide]}\n"
+                               "      - {name: down, op: matmul, n: 5}\n"
+                               "      - {name: sum, op: elementwise, kind: add, in: [down, block_in]}\n"
+                               "  - {name: last, op: norm, kind: " +
+                               kind +
+                               "}\n"
+                               "  - {name: out, op: matmul, n: 6}\n"),
                      kind == "layer" ? 1 + 3 * 5 + 2 + 1 : 1 + 3 * 4 + 1 + 1);
 }
 
 TEST_CASE("gradients of attention are those of the loss") {
-    const std::string more = GENERATE(as<std::string>{}, "", ", causal: true", ", fused: false",
-                                      ", causal: true, fused: false");
+    const std::string more =
+        GENERATE(as<std::string>{}, "", ", causal: true", ", fused: false", ", causal: true, fused: false");
     // Rows of values are longer than those of keys, and two heads of queries share one of keys.
     expect_gradients(trace("[2, 5, 6]",
                            "  - {name: q, op: matmul, n: 4 * 3, in: x}\n"
@@ -168,8 +171,8 @@ TEST_CASE("gradients of products of two activations are those of the loss") {
     // [2, 3, 4] times [2, 4, 5], as they lie.
     const auto operand = [](const std::string& name, int rows, int cols, bool turned) {
         return "  - {name: " + name + "_all, op: matmul, in: x, n: " + std::to_string(rows * cols) +
-               "}\n  - {name: " + name + ", op: reshape, shape: [2, " +
-               std::to_string(turned ? cols : rows) + ", " + std::to_string(turned ? rows : cols) + "]}\n";
+               "}\n  - {name: " + name + ", op: reshape, shape: [2, " + std::to_string(turned ? cols : rows) +
+               ", " + std::to_string(turned ? rows : cols) + "]}\n";
     };
     expect_gradients(trace("[2, 6]", operand("a", 3, 4, transpose_a) + operand("b", 4, 5, transpose_b) +
                                          "  - {name: out, op: batched_matmul, in: [a, b], transpose_a: " +
@@ -180,28 +183,36 @@ TEST_CASE("gradients of products of two activations are those of the loss") {
 
 TEST_CASE("gradients of tables are those of the loss") {
     const std::string bag = GENERATE(as<std::string>{}, "1", "2");
-    expect_gradients("trace: t\ninputs: {i: {shape: [3, 4], dtype: int32}}\nlayers:\n"
-                     "  - {name: rows, op: embedding, vocabulary: 5, width: 4, dtype: fp32, bag: " +
-                         bag + "}\n  - {name: out, op: matmul, n: 3}\noutputs: [out]\n",
-                     2);
+    expect_gradients(
+        "trace: t\ninputs: {i: {shape: [3, 4], dtype: int32}}\nlayers:\n"
+        "  - {name: rows, op: embedding, vocabulary: 5, width: 4, dtype: fp32, bag: " +
+            bag + "}\n  - {name: out, op: matmul, n: 3}\noutputs: [out]\n",
+        2);
 }
 
 TEST_CASE("gradients of what is added and multiplied, met again or stored, are those of the loss") {
     const std::string kind = GENERATE(as<std::string>{}, "add", "sub", "mul");
     const std::string post = GENERATE(as<std::string>{}, "none", "relu", "gelu");
     const std::string keys = "op: elementwise, kind: " + kind + ", activation: " + post;
-    expect_gradients(trace("[3, 2, 4]", "  - {name: one, op: matmul, in: x, n: 5}\n"
-                                        "  - {name: a, " + keys + ", stored: [2, 5]}\n"
-                                        "  - {name: two, op: matmul, n: 5, in: x}\n"
-                                        "  - {name: b, " + keys + ", in: [a, two]}\n"
-                                        "  - {name: part, op: matmul, n: 5, in: y}\n"
-                                        "  - {name: c, " + keys + ", in: [b, part]}\n"
-                                        "  - {name: d, op: elementwise, kind: mul, in: [c, one]}\n"
-                                        "  - {name: square, op: elementwise, kind: mul, in: [d, d]}\n"
-                                        "  - {name: out, op: matmul, n: 3}\n")
-                         .replace(std::string("trace: t\ninputs: {").size(), 0,
-                                  "y: {shape: [2, 4], dtype: fp32}, "),
-                     5);
+    expect_gradients(
+        trace("[3, 2, 4]",
+              "  - {name: one, op: matmul, in: x, n: 5}\n"
+              "  - {name: a, " +
+                  keys +
+                  ", stored: [2, 5]}\n"
+                  "  - {name: two, op: matmul, n: 5, in: x}\n"
+                  "  - {name: b, " +
+                  keys +
+                  ", in: [a, two]}\n"
+                  "  - {name: part, op: matmul, n: 5, in: y}\n"
+                  "  - {name: c, " +
+                  keys +
+                  ", in: [b, part]}\n"
+                  "  - {name: d, op: elementwise, kind: mul, in: [c, one]}\n"
+                  "  - {name: square, op: elementwise, kind: mul, in: [d, d]}\n"
+                  "  - {name: out, op: matmul, n: 3}\n")
+            .replace(std::string("trace: t\ninputs: {").size(), 0, "y: {shape: [2, 4], dtype: fp32}, "),
+        5);
 }
 
 TEST_CASE("gradients of moved and joined tensors are those of the loss") {
@@ -218,13 +229,33 @@ TEST_CASE("gradients of moved and joined tensors are those of the loss") {
 }
 
 TEST_CASE("gradients of quotients and of what is selected are those of the loss") {
-    expect_gradients(trace("[3, 4]",
-                           "  - {name: one, op: matmul, in: x, n: 5}\n"
-                           "  - {name: test, op: elementwise, kind: compare, in: [one, y]}\n"
-                           "  - {name: some, op: elementwise, kind: select, in: [one, test]}\n"
-                           "  - {name: less, op: elementwise, kind: div, in: [some, y]}\n"
-                           "  - {name: out, op: matmul, n: 3}\n")
-                         .replace(std::string("trace: t\ninputs: {").size(), 0,
-                                  "y: {shape: [3, 5], dtype: fp32}, "),
-                     2);
+    expect_gradients(
+        trace("[3, 4]",
+              "  - {name: one, op: matmul, in: x, n: 5}\n"
+              "  - {name: test, op: elementwise, kind: compare, in: [one, y]}\n"
+              "  - {name: some, op: elementwise, kind: select, in: [one, test]}\n"
+              "  - {name: less, op: elementwise, kind: div, in: [some, y]}\n"
+              "  - {name: out, op: matmul, n: 3}\n")
+            .replace(std::string("trace: t\ninputs: {").size(), 0, "y: {shape: [3, 5], dtype: fp32}, "),
+        2);
+}
+
+TEST_CASE("gradients of turns that are computed again are those of the loss") {
+    const std::string recompute = GENERATE(as<std::string>{}, "none", "blocks");
+    expect_gradients(trace("[2, 3, 4]",
+                           "  - {name: up, op: matmul, n: 8}\n"
+                           "  - name: block\n    repeat: 3\n    layers:\n"
+                           "      - {name: norm, op: norm, kind: layer, in: block_in}\n"
+                           "      - {name: all, op: collective, kind: replicate, chips: 2}\n"
+                           "      - {name: q, op: matmul, n: 8, in: all}\n"
+                           "      - {name: heads, op: reshape, shape: [2, 3, 2, 4]}\n"
+                           "      - {name: turned, op: rotary, axis: 1}\n"
+                           "      - {name: k, op: matmul, n: 4, in: all}\n"
+                           "      - {name: v, op: matmul, n: 4, in: all, bias: true}\n"
+                           "      - {name: a, op: attention, in: [turned, k, v], heads: 2, kv_heads: 1}\n"
+                           "      - {name: flat, op: reshape, shape: [2, 3, 8]}\n"
+                           "      - {name: down, op: matmul, n: 8, activation: gelu}\n"
+                           "      - {name: sum, op: elementwise, kind: add, in: [down, block_in]}\n"
+                           "  - {name: out, op: matmul, n: 6}\n"),
+                     1 + 3 * 7 + 1, ", recompute: " + recompute);
 }
