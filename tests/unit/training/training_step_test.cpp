@@ -202,8 +202,8 @@ TEST_CASE("of turns that are computed again only what enters them is kept") {
                       "stack.1.up.input_gradient matmul [8, 6]", "stack.1.up.weights_gradient matmul [6, 10]",
                       "stack.1.up.bias_gradient reduce [10]",
                       "stack.1.norm.input_gradient norm_gradient [8, 6]",
-                      "stack.1.norm.weights_gradient reduce [6]", "stack.1.norm.bias_gradient reduce [6]",
-                      "stack.0.sum.gradient elementwise [8, 6]"});
+                      "stack.0.sum.gradient elementwise [8, 6]", "stack.1.norm.weights_gradient reduce [6]",
+                      "stack.1.norm.bias_gradient reduce [6]"});
     CHECK(layer(step, "stack.1.again.up").weights == layer(step, "stack.1.up").weights);
     CHECK(layer(step, "stack.1.again.up").bias == layer(step, "stack.1.up").bias);
     CHECK(layer(step, "stack.1.again.norm").inputs[0] == layer(step, "stack.0.sum").output);
