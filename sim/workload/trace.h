@@ -20,8 +20,8 @@ struct TraceOverride {
     SourceMark where;
 };
 
-/// Of a trace that is trained, the whole step. Throws UserError with every mistake found, positions included. An override of a parameter that the trace
-/// does not declare is a mistake, with did-you-mean.
+/// Of a trace that is trained, the whole step. Throws UserError with every mistake found, positions included.
+/// An override of a parameter that the trace does not declare is a mistake, with did-you-mean.
 Graph read_trace(const std::filesystem::path& file, const std::vector<TraceOverride>& overrides);
 Graph build_trace(const config::YamlNode& document, const std::vector<TraceOverride>& overrides);
 

@@ -95,9 +95,9 @@ GradientPath::GradientPath(const Graph& graph)
             (has_trained_weights(layer) ||
              std::ranges::any_of(layer.inputs, [&](TensorId input) { return wants(input); }));
     for (const TensorId output : graph.outputs) matters_[root(output)] = true;
-    for (auto layer = graph.layers.rbegin(); layer != graph.layers.rend(); ++layer)
-        if (has(*layer))
-            for (const TensorId input : layer->inputs) matters_[root(input)] = true;
+    for (std::size_t i = graph.layers.size(); i-- > 0;)
+        if (has(graph.layers[i]))
+            for (const TensorId input : graph.layers[i].inputs) matters_[root(input)] = true;
 }
 
 std::string why_no_gradient(const Graph& graph, const Layer& layer, const GradientPath& path) {

@@ -50,6 +50,10 @@ void expect_trainable(const Graph& graph, const GradientPath& path, const Traini
         throw UserError(
             how.where,
             fmt::format("training: '{}' is not made of stored weights that can be trained", output.name));
+    if (output.replica)
+        throw UserError(how.where,
+                        fmt::format("training: a loss is made of what a layer makes, but '{}' is a replica",
+                                    output.name));
     if (how.recompute_blocks && graph.blocks.empty())
         throw UserError(how.where,
                         "training: 'recompute: blocks' needs a repeated block whose turns are alike");
@@ -75,11 +79,13 @@ void go_back(AppendedGraph& graph, WayBack& back, const std::vector<RepeatedBloc
         back.pass(i);
         behind[i] = sizes_of(graph);
     }
-    for (auto block = blocks.rbegin(); block != blocks.rend(); ++block)
-        add_block(graph, block->name + ".backward", block->turns, [&](std::size_t k) {
-            const std::size_t first = block->first_layer + (block->turns - 1 - k) * block->layers;
-            return std::pair(behind[first + block->layers], behind[first]);
+    for (std::size_t b = blocks.size(); b-- > 0;) {
+        const RepeatedBlock& block = blocks[b];
+        add_block(graph, block.name + ".backward", block.turns, [&](std::size_t k) {
+            const std::size_t first = block.first_layer + (block.turns - 1 - k) * block.layers;
+            return std::pair(behind[first + block.layers], behind[first]);
         });
+    }
 }
 
 void add_update(AppendedGraph& graph, const Layer& layer, TensorId stored, TensorId gradient,

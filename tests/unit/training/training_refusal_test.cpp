@@ -92,6 +92,19 @@ TEST_CASE("a loss is made of one output of floating-point numbers that is learnt
         Contains("'x' is an input"));
 }
 
+TEST_CASE("a replica that nobody reads is no output of a network that is trained") {
+    CHECK_THAT(refused("  - {name: one, op: matmul, n: 4}\n  - {name: out, op: collective, kind: replicate, "
+                       "chips: 2}\n"),
+               Contains("'out' is a replica"));
+    // One of another, under another shape, is passed on its way.
+    CHECK(refused(
+              "  - {name: one, op: matmul, n: 4}\n  - {name: a, op: collective, kind: replicate, chips: 2}\n"
+              "  - {name: b, op: reshape, shape: [4, 8]}\n  - {name: c, op: collective, kind: replicate, "
+              "chips: 4}\n"
+              "  - {name: two, op: softmax}\n  - {name: out, op: elementwise, kind: add, in: [two, b]}\n")
+              .empty());
+}
+
 TEST_CASE("only repeated blocks are computed again") {
     CHECK_THAT(refused(kOut, "[8, 4]", "bf16", "optimizer: sgd, recompute: blocks"),
                Contains("needs a repeated block"));
