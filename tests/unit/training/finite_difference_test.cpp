@@ -2,6 +2,7 @@
 // The gradients that a step computes, against differences of the loss of the network alone: what the layers
 // of the step make of random numbers is what a small change of each weight does to the sum over rows of
 // log(sum(exp(row))), whose gradient the shares of the softmax are.
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <random>
@@ -258,4 +259,83 @@ TEST_CASE("gradients of turns that are computed again are those of the loss") {
                            "      - {name: sum, op: elementwise, kind: add, in: [down, block_in]}\n"
                            "  - {name: out, op: matmul, n: 6}\n"),
                      1 + 3 * 7 + 1, ", recompute: " + recompute);
+}
+
+namespace {
+
+/// A network of tensors [3, 4] whose layers read any before them, in the text of a trace.
+class RandomNetwork {
+public:
+    explicit RandomNetwork(unsigned seed) : dice_(seed) {
+        add("matmul, in: x, n: 4, bias: true", 2);  // so that all behind it have gradients
+        while (made_.size() < 9) add_one();
+        std::string all;
+        for (const std::string& name : unread_) all += (all.empty() ? "" : ", ") + name;
+        if (unread_.size() > 1) add("concat, in: [" + all + "]", 0), all = made_.back();
+        layers_ += "  - {name: out, op: matmul, n: 3, in: " + all + "}\n";
+    }
+    const std::string& layers() const { return layers_; }
+    /// Stored tensors that are learnt.
+    std::size_t updates() const { return updates_; }
+
+private:
+    const std::string& one_of(const std::vector<std::string>& names) { return names[dice_() % names.size()]; }
+    std::string read() {
+        const std::string name = one_of(made_);
+        std::erase(unread_, name);
+        return name;
+    }
+    void add(const std::string& keys, std::size_t stored) {
+        made_.push_back("l" + std::to_string(count_++));
+        unread_.push_back(made_.back());
+        layers_ += "  - {name: " + made_.back() + ", op: " + keys + "}\n";
+        updates_ += stored;
+    }
+    /// Two layers, of which others read the second.
+    void add_two(const std::string& first, const std::string& second, std::size_t stored) {
+        add(first, 0);
+        add(second, stored);
+        made_.erase(made_.end() - 2);
+        unread_.erase(unread_.end() - 2);
+    }
+    void add_one() {
+        const std::string function =
+            one_of({"none", "gelu", "silu", "tanh", "sigmoid", "relu", "leaky_relu"});
+        const std::string kind = one_of({"add", "sub", "mul"}), in = "in: " + read();
+        switch (dice_() % 8) {
+            case 0:
+                return add("matmul, n: 4, " + in + ", activation: " + function, 1);
+            case 1:
+                return add("norm, kind: layer, " + in, 2);
+            case 2:
+                return add("norm, kind: rms, " + in, 1);
+            case 3:
+                // A tensor less itself would say nothing.
+                return add("elementwise, in: [" + in.substr(4) + ", " + (kind == "sub" ? "x" : read()) +
+                               "], kind: " + kind + ", activation: " + function,
+                           0);
+            case 4:
+                return add("elementwise, stored: [4], " + in + ", kind: " + kind, 1);
+            case 5:
+                return add(dice_() % 2 == 0 ? "softmax, " + in : "activation, function: tanh, " + in, 0);
+            case 6:
+                return add_two("concat, in: [" + in.substr(4) + ", " + read() + "]", "matmul, n: 4", 1);
+            default:
+                return add_two("transpose, permutation: [1, 0], " + in, "reshape, shape: [3, 4]", 0);
+        }
+    }
+
+    std::mt19937 dice_;
+    std::string layers_;
+    std::vector<std::string> made_, unread_;
+    std::size_t count_ = 0, updates_ = 1;  // of `out`
+};
+
+}  // namespace
+
+TEST_CASE("gradients of random networks are those of the loss") {
+    const unsigned seed = GENERATE(range(1U, 61U));
+    CAPTURE(seed);
+    const RandomNetwork network(seed);
+    expect_gradients(trace("[3, 4]", network.layers()), network.updates());
 }

@@ -256,6 +256,24 @@ TEST_CASE("gradients of a replica are summed over its chips, and nothing else is
           Collective{Collective::Kind::AllReduce, 4, 1, 48});
 }
 
+TEST_CASE("a replica of a replica is summed first") {
+    const Graph step = trained(trace_of("[8, 4]",
+                                        "  - {name: one, op: matmul, n: 4}\n"
+                                        "  - {name: a, op: collective, kind: replicate, chips: 2}\n"
+                                        "  - {name: b, op: reshape, shape: [4, 8]}\n"
+                                        "  - {name: c, op: collective, kind: replicate, chips: 4}\n"
+                                        "  - {name: two, op: softmax}\n"
+                                        "  - {name: out, op: elementwise, kind: add, in: [two, b]}\n",
+                                        "bf16"));
+    CHECK(listed(step, 3) ==
+          std::vector<std::string>{"out.loss softmax [4, 8]", "two.input_gradient softmax_gradient [4, 8]",
+                                   "c.gradient_sum collective [4, 8]", "a.gradient elementwise [8, 4]",
+                                   "a.gradient_sum collective [8, 4]", "one.weights_gradient matmul [4, 4]",
+                                   "one.weights.update optimizer [3, 16]"});
+    CHECK(std::get<Collective>(layer(step, "c.gradient_sum").op).chips == 4);
+    CHECK(std::get<Collective>(layer(step, "a.gradient_sum").op).chips == 2);
+}
+
 TEST_CASE("gradients of what chips gather and scatter go the other way") {
     const Graph step = trained(trace_of("[8, 4]",
                                         "  - {name: one, op: matmul, n: 6}\n"
