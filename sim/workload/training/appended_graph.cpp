@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/workload/training/appended_graph.h"
 
+#include <algorithm>
+
 #include "sim/base/text.h"
 #include "sim/workload/operator_shapes.h"
+#include "sim/workload/parameters.h"
 #include "sim/workload/trace_reader.h"
 
 namespace systole {
@@ -21,6 +24,8 @@ TensorId AppendedGraph::add(NewLayer layer) {
     if (const std::vector<std::string> faults = find_faults(layer.op); !faults.empty())
         refuse(layer, faults.front());
     if (!is_storable(layer.output)) refuse(layer, to_string(layer.output) + " has more than 2^56 elements");
+    if (std::ranges::max(layer.output) > kMaxInteger)
+        refuse(layer, fmt::format("{} has a dimension above {}", to_string(layer.output), kMaxInteger));
     const std::string name = names_.take(layer.name);
     const TensorId output = graph_.tensors.size();
     graph_.tensors.push_back({name, std::move(layer.output), layer.dtype, layer.role});

@@ -122,6 +122,9 @@ TEST_CASE("sizes that no graph may have are refused") {
     // 2^56 weights are stored, but not three numbers for each of them.
     CHECK_THAT(refused("  - {name: out, op: matmul, n: 268435456}\n", "[1, 268435456]"),
                Contains("has more than 2^56 elements") || Contains("2^63"));
+    // A state is a row for each number that is kept.
+    CHECK_THAT(refused("  - {name: out, op: matmul, n: 65536}\n", "[1, 65536]"),
+               Contains("optimizer 'out.weights.update': [3, 4294967296] has a dimension above 2147483647"));
     // The layers themselves fit, those of the step do not.
     CHECK_THAT(
         refused("  - name: b\n    repeat: 400000\n    layers:\n      - {name: m, op: matmul, n: 4}\n" + kOut),
