@@ -89,23 +89,20 @@ std::int64_t interface_bytes(const Graph& graph, const TensorFlow& flow) {
     return sum;
 }
 
-/// … and the weights that a layer touches, or the state. Of a cache, all rows pass once: the old ones are
-/// read, the new ones written.
-std::int64_t weight_bytes(const Graph& graph, const Layer& layer, const LayerPlan& plan) {
-/// … and the weights that a layer touches, with the first layer that does. Of a cache, all rows pass once:
-/// the old ones are read, the new ones written.
+/// … and the weights that a layer touches, with the first layer that does, or its state; an optimizer writes
+/// those that others have read. Of a cache, all rows pass once: the old ones are read, the new ones written.
 std::int64_t weight_bytes(const Graph& graph, const Layer& layer, const LayerPlan& plan,
                           std::vector<bool>& counted) {
     if (layer.slice && layer.slice->index > 0) return 0;
     std::int64_t sum = 0;
     if (std::holds_alternative<CacheAppend>(layer.op))
         sum += stored_bytes(graph.tensors[layer.output]).value();
+    const bool writes = std::holds_alternative<Optimizer>(layer.op);
     for (const LayerPlan::Touched& touched : plan.touched) {
         const TensorRole role = graph.tensors[touched.tensor].role;
-        if (role == TensorRole::Weights || role == TensorRole::OptimizerState) sum += touched.bytes;
-        if (graph.tensors[touched.tensor].role != TensorRole::Weights || counted[touched.tensor]) continue;
-        counted[touched.tensor] = true;
-        sum += touched.bytes;
+        const bool weights = role == TensorRole::Weights && (writes || !counted[touched.tensor]);
+        if (weights && !writes) counted[touched.tensor] = true;
+        if (weights || role == TensorRole::OptimizerState) sum += touched.bytes;
     }
     return sum;
 }
