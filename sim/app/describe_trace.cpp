@@ -41,14 +41,13 @@ std::string turn_of(const std::string& name) {
     return name.substr(0, end);
 }
 
-/// "query_turned + keys": makers of the same block without the block's name.
+/// "query_turned + keys": makers of the same turn of a block without its name.
 std::string makers_text(const Graph& graph, const Layer& layer) {
-    const std::string block = layer.name.substr(0, layer.name.rfind('.') + 1), turn = turn_of(layer.name);
+    const std::string turn = turn_of(layer.name);
     std::string text;
     for (const TensorId id : edges_into(graph, layer)) {
         const std::string& name = maker(graph, id);
-        const std::size_t known = name.starts_with(block) ? block.size() : turn.size();
-        text += (text.empty() ? "" : " + ") + name.substr(name.starts_with(turn) ? known : 0);
+        text += (text.empty() ? "" : " + ") + name.substr(name.starts_with(turn) ? turn.size() : 0);
     }
     return text;
 }
