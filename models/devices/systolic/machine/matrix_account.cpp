@@ -12,8 +12,14 @@ void MatrixAccount::pass(const CausalLog& log, CausalLog::EventId started, const
         account_.fill_split(clock_.edge(times.start + work.each * vectors), work.slots, useful,
                             work.slots - useful, SlotClass::Padding);
     };
-    if (work.last != work.useful) fill(work.vectors - 1, work.useful);
-    fill(work.vectors, work.last);
+    if (work.last > work.slots) {  // what is left of an even spread goes to as many vectors
+        const std::int64_t left = work.last - work.useful;
+        fill(work.vectors - left, work.useful);
+        fill(work.vectors, work.useful + 1);
+    } else {
+        if (work.last != work.useful) fill(work.vectors - 1, work.useful);
+        fill(work.vectors, work.last);
+    }
     account_.fill(clock_.edge(times.stream_end), SlotClass::OnChip, work.slots);
     drained_ = clock_.edge(work.readable);
     slots_ = work.slots;
