@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 set(sources ${CMAKE_CURRENT_LIST_DIR}/onnx_files_test.cpp)
 if(SYSTOLE_READS_ONNX)
-    list(APPEND sources ${CMAKE_CURRENT_LIST_DIR}/operators_test.cpp ${CMAKE_CURRENT_LIST_DIR}/wire_scan_test.cpp)
+    list(APPEND sources ${CMAKE_CURRENT_LIST_DIR}/operators_test.cpp ${CMAKE_CURRENT_LIST_DIR}/wire_scan_test.cpp
+                        ${CMAKE_CURRENT_LIST_DIR}/meanings_test.cpp)
 endif()
 systole_test(onnx SOURCES ${sources} DEPENDS systole_onnx systole_network systole_importers systole_workload)
 if(SYSTOLE_READS_ONNX)

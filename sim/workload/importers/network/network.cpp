@@ -83,7 +83,7 @@ Value Network::active(Value value) {
     return fed;
 }
 
-void Network::output(Value value) {
+bool Network::output(Value value) {
     const Value last = active(value);
     settle(last);
     const Arrangement held = arrangement(last);
@@ -93,6 +93,7 @@ void Network::output(Value value) {
     const bool usual = held.is_row_major() || held.is_held(held.factors(last_order));
     const Value ordered = usual ? last : moved_to_dims(last, dims);
     add_output(tensor(ordered));
+    return is_output_.contains(tensor(ordered));
 }
 
 /// Inputs are there anyway.

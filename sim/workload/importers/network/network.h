@@ -61,7 +61,8 @@ public:
     /// What the file holds: weights, or any other constant. Where a layer needs it as a tensor beside another
     /// one it becomes an input, which a note tells.
     Value stored(std::string_view name, const Shape& shape, DType dtype);
-    void output(Value value);
+    /// Whether a layer makes it: a view of an input is no output.
+    bool output(Value value);
     /// Read by what is not in the trace: an output as it lies.
     void keep(Value value);
     void note(std::string text) { notes_.push_back(std::move(text)); }

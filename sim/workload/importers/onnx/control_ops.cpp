@@ -43,6 +43,16 @@ Held held_of(const std::string& name, OnnxScope& scope, Translator& translator) 
     return *found;
 }
 
+/// For another name: what becomes a tensor of the trace does so once, whatever its names.
+Held shared(Node& node, std::size_t input) {
+    Held& held = node.held(input);
+    const bool outside = held.source == Held::Source::Input,
+               stored = held.source == Held::Source::Stored && !held.constant && dtype_of(held.type) &&
+                        std::ranges::none_of(held.shape, [](std::int64_t extent) { return extent < 1; });
+    if (!held.value && (outside || stored)) node.translator().value_of(held);
+    return held;
+}
+
 void open_graph(Node& node, const onnx::GraphProto& graph, OnnxScope& scope) {
     node.translator().add_initializers(graph, scope);
     node.translator().add_known_shapes(graph);
@@ -107,7 +117,7 @@ void map_if(Node& node) {
     const onnx::GraphProto& graph = yes ? then : other;
     OnnxScope inner{&node.scope()};
     open_graph(node, graph, inner);
-    node.translator().walk(graph.node(), inner);
+    node.translator().walk(node.translator().ordered(graph.node()), inner);
     for (std::size_t i = 0; i < node.outputs() && static_cast<int>(i) < graph.output_size(); ++i)
         node.put_held(i, held_of(graph.output(static_cast<int>(i)).name(), inner, node.translator()));
 }
@@ -129,17 +139,20 @@ void map_loop(Node& node) {
         body.output_size() < static_cast<int>(states) + 1)
         throw Unsayable("its body has other inputs or outputs than it");
     std::vector<Held> state;
-    for (std::size_t i = 0; i < states; ++i) state.push_back(node.held(i + 2));
+    for (std::size_t i = 0; i < states; ++i) state.push_back(shared(node, i + 2));
     const std::size_t scans = static_cast<std::size_t>(body.output_size()) - 1 - states;
     Stacks stacks(node, scans);
+    OnnxScope fixed{&node.scope()};  // of all turns
+    open_graph(node, body, fixed);
+    const std::vector<const onnx::NodeProto*> nodes = node.translator().ordered(body.node());
     for (std::int64_t turn = 0; turn < turns; ++turn) {
-        OnnxScope inner{&node.scope()};
-        open_graph(node, body, inner);
+        node.translator().count_turn();
+        OnnxScope inner{&fixed};
         inner.names[body.input(0).name()] = numbers_held(turn, onnx::TensorProto::INT64);
         inner.names[body.input(1).name()] = numbers_held(1, onnx::TensorProto::BOOL);
         for (std::size_t i = 0; i < states; ++i)
             inner.names[body.input(static_cast<int>(i) + 2).name()] = state[i];
-        node.translator().walk(body.node(), inner);
+        node.translator().walk(nodes, inner);
         const Held go_on = held_of(body.output(0).name(), inner, node.translator());
         if (!go_on.constant) throw Unsayable("whether it goes on is not known before the network runs");
         for (std::size_t i = 0; i < states; ++i)
@@ -170,7 +183,7 @@ void map_scan(Node& node) {
         return i < list.size() ? list[i] : 0;
     };
     std::vector<Held> state;
-    for (std::size_t i = 0; i < states; ++i) state.push_back(node.held(i));
+    for (std::size_t i = 0; i < states; ++i) state.push_back(shared(node, i));
     const std::size_t first_axis = Node::checked_axis(at(axes, 0), node.rank(states));
     const std::int64_t turns = node.shape(states)[first_axis];
     if (turns < 1 || turns > kMostTurns)
@@ -179,9 +192,12 @@ void map_scan(Node& node) {
     const std::size_t scans = static_cast<std::size_t>(body.output_size()) - states;
     Stacks stacks(node, scans);
     Network& network = node.network();
+    OnnxScope fixed{&node.scope()};  // of all turns
+    open_graph(node, body, fixed);
+    const std::vector<const onnx::NodeProto*> nodes = node.translator().ordered(body.node());
     for (std::int64_t turn = 0; turn < turns; ++turn) {
-        OnnxScope inner{&node.scope()};
-        open_graph(node, body, inner);
+        node.translator().count_turn();
+        OnnxScope inner{&fixed};
         for (std::size_t i = 0; i < states; ++i)
             inner.names[body.input(static_cast<int>(i)).name()] = state[i];
         for (std::size_t i = 0; i < scanned; ++i) {
@@ -197,7 +213,7 @@ void map_scan(Node& node) {
             held.value = part;
             inner.names[body.input(static_cast<int>(states + i)).name()] = std::move(held);
         }
-        node.translator().walk(body.node(), inner);
+        node.translator().walk(nodes, inner);
         for (std::size_t i = 0; i < states; ++i)
             state[i] = held_of(body.output(static_cast<int>(i)).name(), inner, node.translator());
         for (std::size_t i = 0; i < scans; ++i)
@@ -214,7 +230,7 @@ void map_scan(Node& node) {
 
 void map_function_call(Node& node) {
     const onnx::FunctionProto& function = *node.translator().function(node.proto());
-    google::protobuf::RepeatedPtrField<onnx::NodeProto> nodes = function.node();
+    NodeList nodes = function.node();
     for (onnx::NodeProto& inner : nodes)
         for (int i = inner.attribute_size(); i-- > 0;) {
             if (inner.attribute(i).ref_attr_name().empty()) continue;
@@ -231,8 +247,8 @@ void map_function_call(Node& node) {
     OnnxScope inner;  // sees nothing around it
     for (int i = 0; i < function.input_size(); ++i)
         if (node.has(static_cast<std::size_t>(i)))
-            inner.names[function.input(i)] = node.held(static_cast<std::size_t>(i));
-    node.translator().walk(nodes, inner);
+            inner.names[function.input(i)] = shared(node, static_cast<std::size_t>(i));
+    node.translator().walk_function(function, nodes, inner);
     for (std::size_t i = 0; i < node.outputs() && static_cast<int>(i) < function.output_size(); ++i)
         node.put_held(i, held_of(function.output(static_cast<int>(i)), inner, node.translator()));
 }

@@ -37,7 +37,11 @@ Translator::Translator(const onnx::ModelProto& model, const std::string& file, c
         opsets_[plain_domain(import.domain())] = import.version();
     for (const onnx::FunctionProto& function : model.functions())
         functions_[function.domain() + "\n" + function.name()] = &function;
-    count_readers(model.graph());
+    count_readers(model.graph().node());
+    for (const onnx::FunctionProto& function : model.functions()) {
+        count_readers(function.node());
+        for (const std::string& name : function.output()) ++readers_[name];
+    }
     for (const onnx::ValueInfoProto& value : model.graph().output()) ++readers_[value.name()];
     add_known_shapes(model.graph());
 }
@@ -47,12 +51,12 @@ void Translator::add_known_shapes(const onnx::GraphProto& graph) {
     for (const onnx::ValueInfoProto& value : graph.output()) recorded_[value.name()] = &value.type();
 }
 
-void Translator::count_readers(const onnx::GraphProto& graph) {
-    for (const onnx::NodeProto& node : graph.node()) {
+void Translator::count_readers(const NodeList& nodes) {
+    for (const onnx::NodeProto& node : nodes) {
         for (const std::string& name : node.input()) ++readers_[name];
         for (const onnx::AttributeProto& attribute : node.attribute()) {
             if (!attribute.has_g()) continue;
-            count_readers(attribute.g());
+            count_readers(attribute.g().node());
             for (const onnx::ValueInfoProto& value : attribute.g().output()) ++readers_[value.name()];
         }
     }
@@ -87,17 +91,45 @@ Value Translator::value_of(Held& held) {
     return *held.value;
 }
 
-void Translator::walk(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes, OnnxScope& scope) {
+std::vector<const onnx::NodeProto*> Translator::ordered(const NodeList& nodes) const {
+    return ordered_nodes(nodes, file_);
+}
+
+void Translator::walk(const std::vector<const onnx::NodeProto*>& nodes, OnnxScope& scope) {
     if (depth_ >= kDeepest) throw Unsayable(fmt::format("graphs are nested deeper than {}", kDeepest));
     ++depth_;
-    for (const onnx::NodeProto* const node : ordered_nodes(nodes, file_)) translate(*node, scope);
+    for (const onnx::NodeProto* const node : nodes) translate(*node, scope);
     --depth_;
 }
 
+void Translator::walk_function(const onnx::FunctionProto& function, const NodeList& nodes, OnnxScope& scope) {
+    const std::map<std::string, std::int64_t> around = opsets_;
+    if (function.opset_import_size() > 0) opsets_.clear();
+    for (const onnx::OperatorSetIdProto& import : function.opset_import())
+        opsets_[plain_domain(import.domain())] = import.version();
+    try {
+        walk(ordered(nodes), scope);
+    } catch (const Unsayable&) {
+        opsets_ = around;
+        throw;
+    }
+    opsets_ = around;
+}
+
+void Translator::count_turn() {
+    ++turns_;
+    expect_few();
+}
+
+void Translator::expect_few() const {
+    constexpr std::size_t kMost = 200'000;
+    if (nodes_ + turns_ > kMost)
+        throw UserError({file_}, fmt::format("more than {} nodes, every turn of a loop counted", kMost));
+}
+
 void Translator::translate(const onnx::NodeProto& proto, OnnxScope& scope) {
-    constexpr std::size_t kMostNodes = 200'000;  // every turn of a loop counted
-    if (++nodes_ > kMostNodes)
-        throw UserError({file_}, fmt::format("more than {} nodes, every turn of a loop counted", kMostNodes));
+    ++nodes_;
+    expect_few();
     const std::size_t before = network_.layers();
     const int depth = depth_;
     try {
@@ -108,12 +140,27 @@ void Translator::translate(const onnx::NodeProto& proto, OnnxScope& scope) {
             meaning(node);
         }
         (network_.layers() > before ? mapped_ : views_) += 1;
+        if (&scope == &top_) compare_shapes(proto);
     } catch (const Unsayable& reason) {
         depth_ = depth;
         if (is_stored(proto, scope))
             ++views_;
         else
             list(proto, scope, reason.what());
+    }
+}
+
+void Translator::compare_shapes(const onnx::NodeProto& node) {
+    constexpr std::size_t kMostTold = 8;
+    for (const std::string& name : node.output()) {
+        const auto recorded = recorded_.find(name);
+        const auto made = top_.names.find(name);
+        if (recorded == recorded_.end() || made == top_.names.end()) continue;
+        const std::optional<Shape> shape = whole_shape(*recorded->second, choices_.dims);
+        if (!shape || *shape == made->second.shape || ++different_ > kMostTold) continue;
+        network_.note(fmt::format("{} ({}): what it makes, '{}', is {}, and the file records {}",
+                                  node_title(node), shown(node.op_type()), shown(name),
+                                  to_string(made->second.shape), to_string(*shape)));
     }
 }
 
@@ -189,7 +236,8 @@ void Translator::put_outputs() {
             continue;
         }
         try {
-            network_.output(value_of(*held));
+            if (!network_.output(value_of(*held)))
+                missing.push_back(fmt::format("'{}' (a view of an input)", shown(output.name())));
         } catch (const Unsayable& reason) {
             missing.push_back(fmt::format("'{}' ({})", shown(output.name()), reason.what()));
         }
@@ -211,7 +259,7 @@ Imported Translator::run() {
     add_initializers(model_.graph(), top_);
     bind_inputs();
     try {
-        walk(model_.graph().node(), top_);
+        walk(ordered(model_.graph().node()), top_);
     } catch (const Unsayable& reason) {
         throw UserError({file_}, reason.what());
     }

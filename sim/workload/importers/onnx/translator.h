@@ -29,8 +29,8 @@ struct Held {
     std::optional<Constant> constant = {};                      ///< its numbers, if they are few and known
     std::optional<Value> value = {};                            ///< once somebody has asked
     std::optional<Shape> zeros_before = {}, zeros_behind = {};  ///< padding that what reads it has to do
-    bool scaled_by_channel = false;  ///< a stored tensor whose numbers are scaled, one scale a channel
-    std::string why = {};            ///< Unknown: in words
+    std::optional<DType> narrow = {};  ///< a stored one: what the file holds, for a product to scale
+    std::string why = {};              ///< Unknown: in words
 };
 
 /// Names of a graph, of a function, or of a turn of a loop.
@@ -48,6 +48,7 @@ struct OnnxScope {
 };
 
 struct InferredOutput;
+using NodeList = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
 
 class Translator {
 public:
@@ -63,19 +64,22 @@ public:
     std::int64_t opset(const std::string& domain) const;
     /// The value, made a stored one or an input if it is not in the network yet. Throws Unsayable.
     Value value_of(Held& held);
-    /// Nodes of a graph inside a node, with names around them.
-    void walk(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes, OnnxScope& scope);
+    /// Nodes of a graph inside a node (ordered_nodes), with names around them.
+    void walk(const std::vector<const onnx::NodeProto*>& nodes, OnnxScope& scope);
+    /// The same of a function, which says itself what versions its operators are of.
+    void walk_function(const onnx::FunctionProto& function, const NodeList& nodes, OnnxScope& scope);
+    std::vector<const onnx::NodeProto*> ordered(const NodeList& nodes) const;
+    /// Of a loop. Throws UserError where there are too many nodes and turns.
+    void count_turn();
     void add_initializers(const onnx::GraphProto& graph, OnnxScope& scope);
     /// Of a graph inside: recorded shapes, for nodes that are cut off.
     void add_known_shapes(const onnx::GraphProto& graph);
     const onnx::FunctionProto* function(const onnx::NodeProto& node) const;
-    int depth() const { return depth_; }
     void used_branch(const std::string& node) { used_branches_.push_back(node); }
     const std::unordered_map<std::string, int>& readers() const { return readers_; }
 
 private:
     void bind_inputs();
-    std::optional<Shape> bound_shape(const onnx::TypeProto& type) const;
     void translate(const onnx::NodeProto& node, OnnxScope& scope);
     bool is_stored(const onnx::NodeProto& node, OnnxScope& scope);
     /// What libonnx says; of the first thousand nodes that are asked about.
@@ -84,7 +88,10 @@ private:
     /// A node that is not in the trace.
     void list(const onnx::NodeProto& node, OnnxScope& scope, const std::string& why);
     void put_outputs();
-    void count_readers(const onnx::GraphProto& graph);
+    void count_readers(const NodeList& nodes);
+    void expect_few() const;
+    /// Tells where the file records other shapes than those that were made.
+    void compare_shapes(const onnx::NodeProto& node);
     void expect_used_choices() const;
 
     const onnx::ModelProto& model_;
@@ -98,7 +105,7 @@ private:
     std::unordered_map<std::string, int> readers_;                      // of names, outputs counted
     std::vector<std::string> listed_;
     std::vector<std::string> used_branches_;
-    std::size_t nodes_ = 0, mapped_ = 0, views_ = 0, asked_ = 0;
+    std::size_t nodes_ = 0, mapped_ = 0, views_ = 0, asked_ = 0, turns_ = 0, different_ = 0;
     int depth_ = 0;
 };
 
