@@ -22,7 +22,50 @@ void add_function(onnx::ModelProto& model, const std::string& name, const std::s
     function.add_opset_import()->set_version(opset);
 }
 
+std::size_t count_of(const std::string& text, const std::string& word) {
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = text.find(word, at)) != std::string::npos; ++at) ++count;
+    return count;
+}
+
 }  // namespace
+
+TEST_CASE("a number that is stored narrow is a wide one, but for products that scale their weights") {
+    auto model = model_of(
+        "(int64[1,7] i, float[1,7,16] x) => (float[1,7,32] y) { t = DequantizeLinear(q, s) e = Gather(t, i) "
+        "p = "
+        "DequantizeLinear(r, s) a = Add(e, p) b = Add(a, x) w = DequantizeLinear(v, s) u = Transpose<perm = "
+        "[1,0]>(w) y = MatMul(b, u) }");
+    store(model, "q", {100, 16}, onnx::TensorProto::INT8);
+    store(model, "r", {1, 7, 16}, onnx::TensorProto::INT8);
+    store(model, "v", {32, 16}, onnx::TensorProto::INT8);
+    store(model, "s", {});
+    const Imported imported = import(model);
+    INFO(imported.trace << notes(imported));
+    CHECK(layers_of(graph_of(imported.trace)) == "embedding add add matmul");
+    CHECK(count_of(imported.trace, "int8") == 1);  // the weights of the product
+}
+
+TEST_CASE("a product of a stored and a made tensor that meet one by one reads both as wide as they are") {
+    auto model =
+        model_of("(float[2,5,6] x) => (float[2,4,6] y) { a = DequantizeLinear(q, s) y = MatMul(a, x) }");
+    store(model, "q", {2, 4, 5}, onnx::TensorProto::INT8);
+    store(model, "s", {});
+    const Imported imported = import(model);
+    INFO(imported.trace << notes(imported));
+    CHECK(layers_of(graph_of(imported.trace)) == "matmul");
+    CHECK(count_of(imported.trace, "int8") == 0);
+}
+
+TEST_CASE("dimensions that an equation leaves out stay in front, in their order") {
+    auto model = model_of(
+        "(float[2,3,4,5] x) => (float[2,3,4,6] y) { a = Einsum<equation = \"...ij,jk\">(x, w) y = Relu(a) }");
+    store(model, "w", {5, 6});
+    const Imported imported = import(model);
+    INFO(imported.trace << notes(imported));
+    CHECK(layers_of(graph_of(imported.trace)) == "matmul");  // nothing is transposed
+    CHECK_THAT(notes(imported), !Catch::Contains("the file records"));
+}
 
 TEST_CASE("an input is one tensor, whatever functions and loops call it") {
     auto model = model_of(
@@ -65,6 +108,21 @@ TEST_CASE("turns of loops without nodes are counted, too") {
     auto* go = model.mutable_graph()->add_initializer();
     go->set_name("go"), go->set_data_type(onnx::TensorProto::BOOL), go->add_int32_data(1);
     CHECK_THAT(refusal(model), Catch::Contains("more than 200000 nodes, every turn of a loop counted"));
+}
+
+TEST_CASE("attention has the widths, masks and biases that it says") {
+    auto model = model_of(
+        "(float[2,5,16] x, int32[2,5] m, float[1,2,5,5] s) => (float[2,5,32] y) { y = com.microsoft.Attention"
+        "<num_heads = 2, qkv_hidden_sizes = [8,8,32]>(x, w, b, m, n, s) }");
+    store(model, "w", {16, 48});
+    store(model, "b", {48});
+    model.mutable_graph()->mutable_node(0)->set_input(4, "");
+    const Imported imported = import(model);
+    INFO(imported.trace << notes(imported));
+    const Graph graph = graph_of(imported.trace);
+    CHECK(elements(out_shape(graph)) == 2 * 5 * 32);
+    CHECK(graph.inputs.size() == 3);
+    CHECK(total_macs(graph).value() == 10 * 16 * 48 + 2 * 2 * 25 * 4 + 2 * 2 * 25 * 16);
 }
 
 TEST_CASE("a shape that the file records otherwise is told") {

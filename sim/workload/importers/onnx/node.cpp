@@ -3,10 +3,22 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "sim/base/utf8.h"
 #include "sim/workload/mistakes.h"
 
 namespace systole {
+namespace {
+
+/// Operators whose first input's numbers are all that they make.
+bool moves_only(const std::string& op) {
+    static const std::set<std::string, std::less<>> ops{"Transpose", "Reshape", "Flatten", "Squeeze",
+                                                        "Unsqueeze", "Slice",   "Split"};
+    return ops.contains(op);
+}
+
+}  // namespace
 
 std::string Node::name() const {
     const std::string& own = proto_.name();
@@ -29,6 +41,11 @@ Held& Node::held(std::size_t i) {
 
 Value Node::value(std::size_t i) {
     return translator_.value_of(held(i));
+}
+
+Value Node::weights(std::size_t i) {
+    const Held& held = this->held(i);
+    return held.narrow ? network().stored(held.name, held.shape, *held.narrow) : value(i);
 }
 
 const Constant* Node::constant(std::size_t i) {
@@ -100,6 +117,7 @@ void Node::put(std::size_t i, Value value) {
     held.shape = network().shape(value);
     held.type = type_of(network().dtype(value));
     held.value = value;
+    if (held.source == Held::Source::Stored && has(0) && moves_only(op())) held.narrow = this->held(0).narrow;
     put_held(i, std::move(held));
 }
 

@@ -30,6 +30,9 @@ public:
     bool has(std::size_t i) const { return i < inputs() && !proto_.input(static_cast<int>(i)).empty(); }
     Held& held(std::size_t i);
     Value value(std::size_t i);
+    /// The same for a product or a convolution, which scales weights itself: as narrow as the file stores
+    /// them.
+    Value weights(std::size_t i);
     const Shape& shape(std::size_t i) { return held(i).shape; }
     std::size_t rank(std::size_t i) { return shape(i).size(); }
     /// Its numbers if they are known.

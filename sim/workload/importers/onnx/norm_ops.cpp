@@ -65,6 +65,7 @@ void map_skip_norm(Node& node) {
     Network& network = node.network();
     const bool rms = node.op() == "SkipSimplifiedLayerNormalization";
     const std::size_t bias = rms ? 3 : 4;
+    if (node.rank(0) == 0) throw Unsayable("its input is a single number");
     Value sum = elementwise(network, node.name() + "_sum", "add", node.value(0), node.value(1));
     if (node.has(bias)) sum = elementwise(network, node.name() + "_bias", "add", sum, node.value(bias));
     node.put(0, normalize(network, node.name(), rms ? "rms" : "layer", sum, {node.rank(0) - 1}));

@@ -9,6 +9,7 @@
 #include "sim/workload/importers/network/products.h"
 #include "sim/workload/importers/network/vectors.h"
 #include "sim/workload/importers/onnx/ops.h"
+#include "sim/workload/parameters.h"
 
 namespace systole {
 namespace {
@@ -52,8 +53,14 @@ Equation equation_of(Node& node) {
         std::map<char, int> seen;
         for (const std::string& in : equation.in)
             for (const char c : in) ++seen[c];
-        for (const auto& [c, times] : seen)
-            if (times == 1 || (c >= '0' && c <= '9')) equation.out += c;
+        std::string dots;  // in front, in their order: '0' is the last of them
+        for (const auto& [c, times] : seen) {
+            if (c >= '0' && c <= '9')
+                dots.insert(dots.begin(), c);
+            else if (times == 1)
+                equation.out += c;
+        }
+        equation.out.insert(0, dots);
         return equation;
     }
     std::string out = text.substr(arrow + 2);
@@ -76,6 +83,19 @@ Order places(const std::string& letters, const std::string& in) {
     return order;
 }
 
+/// Whether both are matrices of many, each of which meets one of the other.
+bool are_batched(const Shape& a, const Shape& b) {
+    for (std::size_t i = 3; i <= std::min(a.size(), b.size()); ++i)
+        if (a[a.size() - i] > 1 && b[b.size() - i] > 1) return true;
+    return false;
+}
+
+/// Weights, where a layer stores that one and reads the other.
+Value operand(Node& node, std::size_t i, bool batched) {
+    const bool weighs = !batched && node.is_stored(i) && !node.is_stored(1 - i);
+    return weighs ? node.weights(i) : node.value(i);
+}
+
 /// Without letters that nobody else has: summed.
 Value summed(Node& node, Value x, std::string& letters, const std::string& kept) {
     Order gone;
@@ -90,15 +110,31 @@ Value summed(Node& node, Value x, std::string& letters, const std::string& kept)
     return gone.empty() ? x : reduce(node.network(), node.name() + "_sum", "sum", x, gone, false);
 }
 
+/// Scores [batch, heads, seq, seq] where a mask lets them be; one of lengths is told.
+Value masked(Node& node, Value scores, const Shape& x) {
+    Network& network = node.network();
+    const Shape mask = node.shape(3);
+    Shape met;
+    if (mask == Shape{x[0], x[1]}) met = {x[0], 1, 1, x[1]};
+    if (mask == Shape{x[0], x[1], x[1]}) met = {x[0], 1, x[1], x[1]};
+    if (met.empty()) {
+        network.note(fmt::format("'{}': its mask {} is not in the trace", node.name(), to_string(mask)));
+        return scores;
+    }
+    return elementwise(network, node.name() + "_kept", "select", scores, network.reshape(node.value(3), met));
+}
+
 }  // namespace
 
 void map_matmul(Node& node) {
-    node.put(0, matmul(node.network(), node.name(), node.value(0), node.value(1)));
+    const bool batched = are_batched(node.shape(0), node.shape(1));
+    const Value a = operand(node, 0, batched), b = operand(node, 1, batched);
+    node.put(0, matmul(node.network(), node.name(), a, b));
 }
 
 void map_gemm(Node& node) {
     Network& network = node.network();
-    Value a = node.value(0), b = node.value(1);
+    Value a = operand(node, 0, false), b = operand(node, 1, false);
     if (node.rank(0) != 2 || node.rank(1) != 2) throw Unsayable("its operands are no matrices");
     if (node.integer("transA", 0) != 0) a = network.transpose(a, {1, 0});
     if (node.integer("transB", 0) != 0) b = network.transpose(b, {1, 0});
@@ -118,8 +154,11 @@ void map_einsum(Node& node) {
         return node.put(0, network.transpose(x, places(equation.out, a)));
     }
     std::string b = equation.in[1];
-    const Value x = summed(node, node.value(0), a, equation.out + b),
-                y = summed(node, node.value(1), b, equation.out + a);
+    const bool batched = std::ranges::any_of(equation.out, [&](char c) {
+        return a.find(c) != std::string::npos && b.find(c) != std::string::npos;
+    });
+    const Value x = summed(node, operand(node, 0, batched), a, equation.out + b),
+                y = summed(node, operand(node, 1, batched), b, equation.out + a);
     Contraction dims;
     std::string front, rest_a, rest_b;
     for (std::size_t i = 0; i < a.size(); ++i) {
@@ -143,33 +182,42 @@ void map_einsum(Node& node) {
 
 void map_attention(Node& node) {
     Network& network = node.network();
-    const Value x = node.value(0), weights = node.value(1);
+    const Value x = node.value(0), weights = operand(node, 1, false);
     const auto heads = node.integer("num_heads", 0);
     const Shape shape = network.shape(x);
     if (shape.size() != 3 || network.shape(weights).size() != 2)
         throw Unsayable("its input is no [batch, seq, width]");
-    const std::int64_t width = network.shape(weights)[1] / 3;
-    if (heads < 1 || width % heads != 0 || network.shape(weights)[1] % 3 != 0)
-        throw Unsayable("its heads do not divide its width");
-    if (node.has(4)) throw Unsayable("it reads keys and values of earlier steps");
+    Shape widths = node.integers("qkv_hidden_sizes");
+    if (widths.empty()) widths.assign(3, network.shape(weights)[1] / 3);
+    if (widths.size() != 3 || widths[0] != widths[1]) throw Unsayable("its queries and keys are not as wide");
+    for (const std::int64_t width : widths)
+        if (heads < 1 || width < 1 || width > kMaxInteger || width % heads != 0)
+            throw Unsayable("its heads do not divide its width");
+    if (widths[0] + widths[1] + widths[2] != network.shape(weights)[1])
+        throw Unsayable("its weights are not as wide as queries, keys and values");
+    if (node.has(4) || node.has(6)) throw Unsayable("it reads keys and values of earlier steps");
     const std::string name = node.name();
     Value all = contract(network, name + "_qkv", x, weights, {{}, {}, {2}, {0}});
     if (node.has(2)) all = elementwise(network, name + "_bias", "add", all, node.value(2));
-    const auto part = [&](const char* what, std::int64_t number) {
-        const Value rows = slice(network, name + what, all, 2, number * width, width);
+    std::int64_t begin = 0;
+    const auto part = [&](const char* what, std::int64_t width) {
+        const Value rows = slice(network, name + what, all, 2, begin, width);
+        begin += width;
         return network.transpose(network.reshape(rows, {shape[0], shape[1], heads, width / heads}),
                                  {0, 2, 1, 3});
     };
-    const Value q = part("_q", 0), k = part("_k", 1), v = part("_v", 2);
+    const Value q = part("_q", widths[0]), k = part("_k", widths[1]), v = part("_v", widths[2]);
     Value scores = matmul(network, name + "_scores", q, network.transpose(k, {0, 1, 3, 2}));
     scores = elementwise(network, name + "_scale", "mul", scores,
                          network.stored(name + "_factor", {}, network.dtype(x)));
+    if (node.has(5)) scores = elementwise(network, name + "_biased", "add", scores, node.value(5));
     if (node.integer("unidirectional", 0) != 0)
         scores = elementwise(network, name + "_masked", "select", scores,
                              network.stored(name + "_mask", {shape[1], shape[1]}, network.dtype(x)));
+    if (node.has(3)) scores = masked(node, scores, shape);
     const Value shares = softmax(network, name + "_softmax", scores, {3});
     const Value out = network.transpose(matmul(network, name, shares, v), {0, 2, 1, 3});
-    node.put(0, network.reshape(out, {shape[0], shape[1], width}));
+    node.put(0, network.reshape(out, {shape[0], shape[1], widths[2]}));
 }
 
 }  // namespace systole

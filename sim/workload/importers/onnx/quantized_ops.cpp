@@ -29,10 +29,17 @@ void map_quantize(Node& node) {
     node.put(0, scale(node.network(), node.name(), node.value(0), to, scales_axis(node)));
 }
 
-/// Stored weights stay as narrow as they are stored.
+/// What is stored is floating-point numbers for who reads it; only weights stay as narrow as they are stored.
 void map_dequantize(Node& node) {
     const std::optional<std::size_t> axis = scales_axis(node);
-    if (node.is_stored(0)) return node.pass(0, 0);
+    if (node.is_stored(0)) {
+        const Held& stored = node.held(0);
+        const std::optional<DType> narrow = dtype_of(stored.type);
+        if (!narrow) throw Unsayable("it reads no numbers that a trace has");
+        Held held{"", Held::Source::Stored, stored.shape, onnx::TensorProto::FLOAT};
+        if (bits_of(*narrow) < bits_of(Network::kFloat)) held.narrow = narrow;
+        return node.put_held(0, std::move(held));
+    }
     node.put(0, scale(node.network(), node.name(), node.value(0), Network::kFloat, axis));
 }
 
@@ -64,6 +71,7 @@ void map_quantized_conv(Node& node) {
     filters.count = weights[0];
     filters.groups = node.integer("group", 1);
     filters.bias = linear && node.has(8);
+    if (filters.bias && !node.is_stored(8)) throw Unsayable("its bias is made by the network");
     if (filters.groups < 1 || x[1] % filters.groups != 0 || weights[1] != x[1] / filters.groups)
         throw Unsayable(
             fmt::format("weights {} do not fit the {} channels of its input", to_string(weights), x[1]));
@@ -82,7 +90,7 @@ void map_quantized_matmul(Node& node) {
         const Value weights =
             network.stored(node.name() + "_weights", {k, n}, bits == 4 ? DType::Int4 : DType::Int8);
         const Value out = matmul(network, node.name(), node.value(0), weights);
-        network.scale_weights(out, node.integer("block_size", 0));
+        if (!network.is_stored(out)) network.scale_weights(out, node.integer("block_size", 0));
         return node.put(0, out);
     }
     const bool linear = node.op() == "QLinearMatMul";
