@@ -11,6 +11,11 @@ using namespace systole::test;
 
 namespace {
 
+Shape without_ones(Shape shape) {
+    std::erase(shape, 1);
+    return shape;
+}
+
 /// A function of the nodes that a graph has.
 void add_function(onnx::ModelProto& model, const std::string& name, const std::string& graph, int opset) {
     const onnx::ModelProto body = model_of(graph);
@@ -65,6 +70,61 @@ TEST_CASE("dimensions that an equation leaves out stay in front, in their order"
     INFO(imported.trace << notes(imported));
     CHECK(layers_of(graph_of(imported.trace)) == "matmul");  // nothing is transposed
     CHECK_THAT(notes(imported), !Catch::Contains("the file records"));
+}
+
+TEST_CASE("windows are rounded up once, whatever is padded") {
+    struct Pooled {
+        std::string graph;
+        std::vector<std::int64_t> pads;
+        Shape out;
+    };
+    const Pooled each = GENERATE(values<Pooled>({
+        {"(float[1,3,4,4] x) => (float[1,3,1,1] y) { y = MaxPool<kernel_shape = [5,5], strides = [2,2], "
+         "ceil_mode = 1>(x) }",
+         {},
+         {3}},
+        {"(float[1,3,8,8] x) => (float[1,3,4,4] y) { p = Pad(x, widths) y = AveragePool<kernel_shape = "
+         "[3,3], "
+         "strides = [3,3], ceil_mode = 1>(p) }",
+         {0, 0, 1, 1, 0, 0, 1, 1},
+         {4, 4, 3}},
+    }));
+    auto model = model_of(each.graph);
+    if (!each.pads.empty()) store_numbers(model, "widths", each.pads);
+    const Imported imported = import(model);
+    INFO(imported.trace << notes(imported));
+    CHECK(without_ones(out_shape(graph_of(imported.trace))) == each.out);
+}
+
+TEST_CASE("a resize keeps the ratio of its axes where it says so") {
+    struct Resized {
+        std::string policy;
+        Shape out;
+    };
+    const Resized each = GENERATE(
+        values<Resized>({{"not_larger", {4, 8, 3}}, {"not_smaller", {8, 16, 3}}, {"stretch", {8, 8, 3}}}));
+    auto model = model_of(
+        "(float[1,3,8,16] x) => (float y) { a = Resize<mode = \"nearest\", axes = [2,3], "
+        "keep_aspect_ratio_policy = \"" +
+            each.policy + "\">(x, n, n, z) y = Relu(a) }",
+        17);
+    store_numbers(model, "z", {8, 8});
+    for (int i : {1, 2}) model.mutable_graph()->mutable_node(0)->set_input(i, "");
+    const Imported imported = import(model);
+    INFO(imported.trace << notes(imported));
+    Shape out = without_ones(out_shape(graph_of(imported.trace))), expected = each.out;
+    std::ranges::sort(out);  // the layer decides how its input is held
+    std::ranges::sort(expected);
+    CHECK(out == expected);
+}
+
+TEST_CASE("a bias that the network makes is added by a layer of its own") {
+    auto model =
+        model_of("(float[1,3,8,8] x, float[4] b) => (float[1,4,6,6] y) { c = Relu(b) y = Conv(x, w, c) }");
+    store(model, "w", {4, 3, 3, 3});
+    const Graph graph = graph_of(import(model).trace);
+    CHECK(layers_of(graph) == "activation conv2d add");
+    CHECK_FALSE(std::get<Conv2d>(graph.layers.at(1).op).bias);
 }
 
 TEST_CASE("an input is one tensor, whatever functions and loops call it") {

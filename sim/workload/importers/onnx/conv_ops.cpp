@@ -20,7 +20,8 @@ Shape given(Node& node, const char* key, std::size_t count, std::int64_t usual) 
     if (values.size() != count)
         throw Unsayable(fmt::format("'{}' has {} numbers for {} dimensions", key, values.size(), count));
     for (const std::int64_t value : values)
-        if (std::abs(value) > kMaxInteger) throw Unsayable(fmt::format("'{}' is {}", key, value));
+        if (value < -kMaxInteger || value > kMaxInteger)
+            throw Unsayable(fmt::format("'{}' is {}", key, value));
     return values;
 }
 
@@ -52,7 +53,9 @@ void round_up(const Shape& spatial, Windows& w) {
     for (std::size_t i = 0; i < spatial.size(); ++i) {
         const std::int64_t room =
             spatial[i] + w.pad_begin[i] + w.pad_end[i] - w.dilation[i] * (w.kernel[i] - 1) - 1;
-        if (room % w.stride[i] != 0) w.pad_end[i] += w.stride[i] - room % w.stride[i];
+        // Also where the first window ends beyond: room below 0.
+        const std::int64_t beyond = (room % w.stride[i] + w.stride[i]) % w.stride[i];
+        if (beyond != 0) w.pad_end[i] += w.stride[i] - beyond;
     }
 }
 
@@ -62,14 +65,56 @@ Filters filters_of(Node& node, Value x, std::int64_t count, std::size_t bias) {
     filters.groups = node.integer("group", 1);
     if (filters.groups < 1 || filters.groups > kMaxInteger)
         throw Unsayable("a number of groups that cannot be");
-    filters.bias = node.has(bias);
-    const DType weights = node.network().dtype(node.value(1));
+    filters.bias = node.has(bias) && node.is_stored(bias);
+    if (node.has(bias) && node.shape(bias) != Shape{count})
+        throw Unsayable(
+            fmt::format("its bias {} is not one number for each filter", to_string(node.shape(bias))));
+    const DType weights = node.network().dtype(node.weights(1));
     if (weights != node.network().dtype(x)) filters.dtype = weights;
     return filters;
 }
 
+/// A bias that the network makes is added by a layer of its own.
+Value with_made_bias(Node& node, Value out, std::size_t bias) {
+    if (!node.has(bias) || node.is_stored(bias)) return out;
+    Network& network = node.network();
+    Shape column(network.shape(out).size() - 1, 1);
+    column[0] = network.shape(out)[1];
+    return elementwise(network, node.name() + "_bias", "add", out, network.reshape(node.value(bias), column));
+}
+
 void expect_stored_weights(Node& node) {
     if (!node.is_stored(1)) throw Unsayable("its weights are made by the network; a trace stores them");
+}
+
+/// Of every dimension; axes and what keeps their ratio since opset 18.
+Shape wanted_size(Node& node, const Shape& shape) {
+    const Shape sizes = node.integers(3, "sizes");
+    const std::string policy = node.text("keep_aspect_ratio_policy", "stretch");
+    Order axes;
+    for (const std::int64_t axis : node.integers("axes"))
+        axes.push_back(Node::checked_axis(axis, shape.size()));
+    if (axes.empty() && policy == "stretch") return sizes;
+    if (axes.empty())
+        throw Unsayable("it keeps the ratio of all its dimensions, those of batch and channel, too");
+    if (axes.size() != sizes.size()) throw Unsayable("it has no size for every axis");
+    expect_positive(sizes, "size");
+    Shape result = shape;
+    std::size_t first = 0;  // the axis that all follow
+    const auto factor = [&](std::size_t i) {
+        return static_cast<double>(sizes[i]) / static_cast<double>(shape[axes[i]]);
+    };
+    for (std::size_t i = 1; i < axes.size(); ++i)
+        if (policy == "not_larger" ? factor(i) < factor(first) : factor(i) > factor(first)) first = i;
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        const double kept = std::floor(factor(first) * static_cast<double>(shape[axes[i]]) + 0.5);
+        if (policy != "stretch" && !(kept >= 1 && kept <= static_cast<double>(kMaxInteger)))
+            throw Unsayable("nothing is left of it, or more than a trace has");
+        result[axes[i]] = policy == "stretch" ? sizes[i] : static_cast<std::int64_t>(kept);
+    }
+    if (policy != "stretch" && policy != "not_larger" && policy != "not_smaller")
+        throw Unsayable("its 'keep_aspect_ratio_policy' is none that ONNX has");
+    return result;
 }
 
 }  // namespace
@@ -120,8 +165,9 @@ void map_conv(Node& node) {
     if (channels % filters.groups != 0 || weights[1] != channels / filters.groups)
         throw Unsayable(
             fmt::format("weights {} do not fit the {} channels of its input", to_string(weights), channels));
-    node.put(0,
-             convolve(node.network(), node.name(), x, channels_first(spatial.size() + 2), windows, filters));
+    const Value out =
+        convolve(node.network(), node.name(), x, channels_first(spatial.size() + 2), windows, filters);
+    node.put(0, with_made_bias(node, out, 2));
 }
 
 void map_conv_transpose(Node& node) {
@@ -138,6 +184,7 @@ void map_conv_transpose(Node& node) {
     if (!wanted.empty() || same) {
         if (!wanted.empty() && wanted.size() != spatial.size())
             throw Unsayable("its 'output_shape' has another rank");
+        if (!wanted.empty()) expect_positive(wanted, "output");
         for (std::size_t i = 0; i < spatial.size(); ++i) {
             const std::int64_t out = wanted.empty() ? spatial[i] * w.stride[i] : wanted[i];
             const std::int64_t all =
@@ -148,8 +195,9 @@ void map_conv_transpose(Node& node) {
     }
     const Value x = node.value(0);
     const Filters filters = filters_of(node, x, weights[1], 2);
-    node.put(0, convolve_transposed(node.network(), node.name(), x, channels_first(spatial.size() + 2), w,
-                                    more, filters));
+    const Value out = convolve_transposed(node.network(), node.name(), x, channels_first(spatial.size() + 2),
+                                          w, more, filters);
+    node.put(0, with_made_bias(node, out, 2));
 }
 
 void map_pool(Node& node) {
@@ -157,9 +205,12 @@ void map_pool(Node& node) {
     Windows windows = windows_of(node, node.integers("kernel_shape"), spatial);
     const bool max = node.op() == "MaxPool";
     if (max && node.is_read(1)) throw Unsayable("where its maxima stood is read, too");
-    // Zeros count for a maximum: they are joined to the input.
-    const Value x = max ? node.value(0) : padded_input(node, 0, windows);
+    const Shape asked = windows.pad_end;
     if (node.integer("ceil_mode", 0) != 0) round_up(spatial, windows);
+    // Zeros of a Pad are joined to the input where they count other than what lies beyond: for a maximum, and
+    // behind windows that are rounded up.
+    const bool joined = max || windows.pad_end != asked;
+    const Value x = joined ? node.value(0) : padded_input(node, 0, windows);
     node.put(0, pool(node.network(), node.name(), max ? "max" : "average", x,
                      channels_first(spatial.size() + 2), windows));
 }
@@ -178,7 +229,7 @@ void map_resize(Node& node) {
     const std::size_t scales_at = newer ? 2 : 1;
     Shape size = shape;
     if (newer && node.has(3)) {
-        size = node.integers(3, "sizes");
+        size = wanted_size(node, shape);
     } else {
         const bool attribute = node.has_attribute("scales");
         std::vector<double> scales;
