@@ -96,6 +96,26 @@ TEST_CASE("windows are rounded up once, whatever is padded") {
     CHECK(without_ones(out_shape(graph_of(imported.trace))) == each.out);
 }
 
+TEST_CASE("zeros of one Pad behind another wait together") {
+    auto model = model_of(
+        "(float[1,3,8,8] x) => (float[1,4,10,10] y) { a = Pad(x, widths) b = Pad(a, widths) y = Conv(b, w) "
+        "}");
+    store_numbers(model, "widths", {0, 0, 1, 1, 0, 0, 1, 1});
+    store(model, "w", {4, 3, 3, 3});
+    const Graph graph = graph_of(import(model).trace);
+    CHECK(layers_of(graph) == "conv2d");
+    CHECK(std::get<Conv2d>(graph.layers.at(0).op).pad == 2);
+}
+
+TEST_CASE("padding that cannot be ends in words, and soon") {
+    const std::int64_t pad = GENERATE(std::int64_t{2'147'483'647}, std::numeric_limits<std::int64_t>::min());
+    auto model = model_of(
+        "(float[1,4,1,8] x) => (float[1,4,1,8] y) { a = Pad<mode = \"edge\">(x, widths) y = Relu(a) }");
+    store_numbers(model, "widths", {0, 0, pad, 0, 0, 0, 0, 0});
+    CHECK_THAT(refusal(model),
+               Catch::Contains("more than 64 times as much") || Catch::Contains("its widths are too large"));
+}
+
 TEST_CASE("a resize keeps the ratio of its axes where it says so") {
     struct Resized {
         std::string policy;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "sim/workload/importers/network/movements.h"
 #include "sim/workload/importers/onnx/ops.h"
@@ -28,7 +27,7 @@ Shape widths_of(Node& node, std::size_t rank) {
     }
     if (pads.size() != 2 * rank) throw Unsayable("it has no widths for every dimension");
     for (const std::int64_t pad : pads)
-        if (std::abs(pad) > kMaxInteger) throw Unsayable("its widths are too large");
+        if (pad < -kMaxInteger || pad > kMaxInteger) throw Unsayable("its widths are too large");
     return pads;
 }
 
@@ -43,14 +42,21 @@ bool can_wait(Node& node, const Shape& pads, std::size_t rank) {
 void wait(Node& node, const Shape& pads, std::size_t rank) {
     const auto half = static_cast<std::ptrdiff_t>(rank);
     Held held = node.held(0);
-    if (held.zeros_before) throw Unsayable("it pads what another Pad makes");
-    held.value = node.value(0);
+    const Shape before = held.zeros_before.value_or(Shape(rank - 2, 0)),
+                behind = held.zeros_behind.value_or(Shape(rank - 2, 0));
+    if (!held.zeros_before) held.value = node.value(0);
     held.source = Held::Source::Made;
     held.constant.reset();
     held.zeros_before = Shape(pads.begin() + 2, pads.begin() + half);
     held.zeros_behind = Shape(pads.begin() + half + 2, pads.end());
     for (std::size_t i = 0; i + 2 < rank; ++i) {
-        held.shape[i + 2] += (*held.zeros_before)[i] + (*held.zeros_behind)[i];
+        std::int64_t &front = (*held.zeros_before)[i], &back = (*held.zeros_behind)[i];
+        held.shape[i + 2] += front + back;
+        // One that cuts may cut pixels behind zeros.
+        if ((front < 0 && before[i] != 0) || (back < 0 && behind[i] != 0) || (before[i] < 0 && front != 0) ||
+            (behind[i] < 0 && back != 0))
+            throw Unsayable("it pads what another Pad cuts, or the other way round");
+        front += before[i], back += behind[i];
         if (held.shape[i + 2] < 1) throw Unsayable("nothing is left of it");
     }
     node.put_held(0, std::move(held));
@@ -63,6 +69,9 @@ Value materialized(Network& network, const std::string& name, Value x, const Sha
                    const Shape& behind) {
     for (std::size_t axis = 0; axis < before.size(); ++axis) {
         if (before[axis] < 0 || behind[axis] < 0) throw Unsayable("its padding is negative, which cuts");
+        const std::int64_t whole = network.shape(x)[axis];
+        if ((before[axis] + whole - 1) / whole + (behind[axis] + whole - 1) / whole >= 64)
+            throw Unsayable("it makes more than 64 times as much");
         std::vector<Value> parts;
         // As many rows as there are at most: a piece of what is padded stands for what is joined to it.
         const auto rows = [&](std::int64_t count) {
@@ -73,7 +82,6 @@ Value materialized(Network& network, const std::string& name, Value x, const Sha
         rows(before[axis]);
         parts.push_back(x);
         rows(behind[axis]);
-        if (parts.size() > 64) throw Unsayable("it makes more than 64 times as much");
         x = concat(network, name, parts, axis);
     }
     return x;
