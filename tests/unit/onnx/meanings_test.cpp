@@ -205,6 +205,60 @@ TEST_CASE("attention has the widths, masks and biases that it says") {
     CHECK(total_macs(graph).value() == 10 * 16 * 48 + 2 * 2 * 25 * 4 + 2 * 2 * 25 * 16);
 }
 
+TEST_CASE("what cannot be is listed, and the rest is mapped") {
+    struct Listed {
+        std::string graph, told;
+        std::vector<std::pair<std::string, Shape>> stored;
+    };
+    const Listed each = GENERATE(values<Listed>({
+        {"(float[4,32] x) => (float[4,32] y) { m = com.microsoft.MatMulNBits<K = 64, N = 32, bits = 4, "
+         "block_size "
+         "= 32>(a, w, s) y = Add(m, x) }",
+         "0 listed",
+         {{"a", {4, 64}}, {"w", {32, 2, 16}}, {"s", {64}}}},
+        {"(float x, float z, float[2] q) => (float[2] y) { a = com.microsoft.SkipLayerNormalization(x, z, g) "
+         "y = Relu(q) }",
+         "its input is",
+         {{"g", {1}}}},
+        {"(float[5,2,8] x, float[1,2,3] h) => (float[5,2,8] y) { a, b = LSTM<hidden_size = 6>(x, w, r, e, e, "
+         "h) y "
+         "= Relu(x) c = Neg(b) }",
+         "its first state is [1, 2, 3], not [1, 2, 6]",
+         {{"w", {1, 24, 8}}, {"r", {1, 24, 6}}}},
+        {"(float[5,2,8] x, float[5] h) => (float[5,2,8] y) { a, b = LSTM<hidden_size = 6, layout = 1>(x, w, "
+         "r, e, "
+         "e, h) y = Relu(x) c = Neg(b) }",
+         "its first state is [5], not [5, 1, 6]",
+         {{"w", {1, 24, 8}}, {"r", {1, 24, 6}}}},
+        {"(float[3,4] x) => (float[1,12] y, float[3,4] z) { y = Flatten<axis = 0>(x) z = Relu(x) }",
+         "output 'y' (a view of an input): not made by any layer",
+         {}},
+    }));
+    auto model = model_of(each.graph);
+    for (const auto& [name, shape] : each.stored) store(model, name, shape);
+    for (auto& node : *model.mutable_graph()->mutable_node())
+        for (auto& input : *node.mutable_input())
+            if (input == "e") input.clear();
+    const Imported imported = import(model);
+    INFO(imported.trace);
+    CHECK_THAT(notes(imported), Catch::Contains(each.told));
+}
+
+TEST_CASE("batch-first recurrent layers of one sequence are blocks") {
+    const std::string op = GENERATE("LSTM", "GRU", "RNN");
+    const std::int64_t gates = op == "LSTM" ? 4 : op == "GRU" ? 3 : 1;
+    auto model =
+        model_of("(float[1,5,8] x) => (float[1,1,6] y) { a = Transpose<perm = [1,0,2]>(x) n, y = " + op +
+                 "<hidden_size = 6>(a, w, r, b) }");
+    store(model, "w", {1, 6 * gates, 8});
+    store(model, "r", {1, 6 * gates, 6});
+    store(model, "b", {1, 12 * gates});
+    model.mutable_graph()->mutable_node(1)->set_output(0, "");
+    const Imported imported = import(model);
+    INFO(imported.trace << notes(imported));
+    CHECK(total_macs(graph_of(imported.trace)).value() == 5 * 6 * gates * (8 + 6));
+}
+
 TEST_CASE("a shape that the file records otherwise is told") {
     const auto model = model_of("(float[2,3] x) => (float[2,4] y) { y = Relu(x) }");
     CHECK_THAT(notes(import(model)),

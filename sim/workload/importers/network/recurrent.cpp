@@ -108,12 +108,13 @@ Recurred Recurring::repeated(std::optional<Value> first_h, std::optional<Value> 
     Value first = state(first_h, "_h");
     if (lstm) first = concat(network_, name_ + "_state", {first, state(first_c, "_c")}, 1);
     const Shape shape{batch_, (lstm ? 2 : 1) * how_.hidden};
-    // The layer before a block is what enters its first turn.
+    // The layer before a block is what enters its first turn: views of what else it reads come before that.
+    const TensorId gates = network_.tensor(gates_, {steps_, batch_, columns_});
     const TensorId held = network_.tensor(first, shape);
     Step before{name_ + "_first", "reshape", {held}};
     before.keys = fmt::format(", shape: [{}, {}]", shape[0], shape[1]);
     const Value begin = network_.make(std::move(before), shape, Arrangement(shape), dtype_);
-    Step block{name_, "block", {network_.tensor(begin), network_.tensor(gates_, {steps_, batch_, columns_})}};
+    Step block{name_, "block", {network_.tensor(begin), gates}};
     block.turns = steps_;
     block.keys = fmt::format("{}", steps_);
     const std::string turn = how_.reverse ? fmt::format("{} - turn", steps_ - 1) : "turn";

@@ -30,9 +30,13 @@ void expect_usual(Node& node, Cell cell) {
             throw Unsayable(fmt::format("its gates have other functions than {}", expected[0]));
 }
 
-/// Of one direction of [directions, batch, hidden].
-std::optional<Value> first_state(Node& node, std::size_t input, std::int64_t direction, std::size_t axis) {
+/// Of one direction of [directions, batch, hidden], or batch first.
+std::optional<Value> first_state(Node& node, std::size_t input, std::int64_t direction, std::size_t axis,
+                                 const Shape& expected) {
     if (!node.has(input)) return std::nullopt;
+    if (node.shape(input) != expected)
+        throw Unsayable(
+            fmt::format("its first state is {}, not {}", to_string(node.shape(input)), to_string(expected)));
     Network& network = node.network();
     const Value part = slice(network, node.name() + "_first", node.value(input), axis, direction, 1);
     Shape shape = network.shape(part);
@@ -52,13 +56,15 @@ Directions recur_all(Node& node, Cell cell, bool batch_first) {
     const std::int64_t count = direction == "bidirectional" ? 2 : 1;
     if (weights[0] != count) throw Unsayable("its weights are of another number of directions");
     Directions result{{}, network.shape(x)[0], network.shape(x)[1], weights[2]};
+    const Shape state =
+        batch_first ? Shape{result.batch, count, result.hidden} : Shape{count, result.batch, result.hidden};
     for (std::int64_t i = 0; i < count; ++i) {
         Recurrence how{cell, weights[2], node.has(3), i == 1 || direction == "reverse", node.is_read(0)};
         const std::string name =
             count == 1 ? node.name() : fmt::format("{}_{}", node.name(), i == 0 ? "ahead" : "back");
         const std::size_t axis = batch_first ? 1 : 0;
-        const auto h = first_state(node, 5, i, axis),
-                   c = cell == Cell::Lstm ? first_state(node, 6, i, axis) : std::nullopt;
+        const auto h = first_state(node, 5, i, axis, state),
+                   c = cell == Cell::Lstm ? first_state(node, 6, i, axis, state) : std::nullopt;
         result.all.push_back(recur(network, name, x, how, h, c));
     }
     return result;
