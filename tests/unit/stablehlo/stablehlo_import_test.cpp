@@ -366,3 +366,24 @@ TEST_CASE("weights that several layers read are stored by each, which is told") 
                Catch::Contains("1 stored argument is read by several layers, each of which "
                                "stores it once more (256 numbers)"));
 }
+
+TEST_CASE("a square and a cube are products, and other powers are none") {
+    const auto layers = [](const std::string& exponent) {
+        const Network raised =
+            network(module_of("%x: tensor<2x4xf32>", "tensor<2x4xf32>",
+                              "    %c = stablehlo.constant dense<" + exponent + R"(> : tensor<f32>
+    %0 = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<f32>) -> tensor<2x4xf32>
+    %1 = stablehlo.power %x, %0 : tensor<2x4xf32>
+    return %1 : tensor<2x4xf32>)"));
+        std::string kinds;
+        for (const Layer& layer : raised.graph.layers)
+            kinds +=
+                std::string(
+                    elementwise_kinds()[static_cast<std::size_t>(std::get<Elementwise>(layer.op).kind)]) +
+                " ";
+        return kinds;
+    };
+    CHECK(layers("2.0") == "mul ");
+    CHECK(layers("3.000000e+00") == "mul mul ");
+    CHECK(layers("4.0") == "pow ");
+}

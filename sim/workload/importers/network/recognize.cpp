@@ -7,7 +7,11 @@ namespace systole {
 namespace {
 
 constexpr std::string_view kMul = ", kind: mul", kAdd = ", kind: add", kSub = ", kind: sub",
-                           kDiv = ", kind: div", kMax = ", kind: max", kPow = ", kind: pow";
+                           kDiv = ", kind: div", kMax = ", kind: max";
+
+/// Products and quotients that are looked into for one spelling: those of a GELU are eight. Networks chain
+/// thousands.
+constexpr int kMostFactors = 16;
 
 std::int64_t product(const Shape& shape) {
     std::int64_t result = 1;
@@ -73,23 +77,32 @@ bool Recognizer::same(TensorId a, TensorId b) const {
     return true;
 }
 
-void Recognizer::add_factors(TensorId tensor, bool root, Factors& found) const {
-    const Step* const step = maker(tensor);
-    const bool product_of = step && step->op == "elementwise" && (root || uses(tensor) == 1);
-    if (product_of && step->keys == kMul && !step->stored) {
-        for (const TensorId id : step->in) add_factors(id, false, found);
-    } else if (product_of && (step->keys == kMul || step->keys == kDiv) && is_number(*step)) {
-        ++found.numbers;
-        add_factors(step->in[0], false, found);
-    } else {
-        found.tensors.push_back(tensor);
-    }
-}
-
 Recognizer::Factors Recognizer::factors(TensorId tensor) const {
     Factors found;
-    add_factors(tensor, true, found);
+    std::vector<TensorId> left{tensor};
+    for (int opened = 0; !left.empty();) {
+        const TensorId next = left.back();
+        left.pop_back();
+        const Step* const step = opened < kMostFactors ? maker(next) : nullptr;
+        const bool product_of = step && step->op == "elementwise" && (opened == 0 || uses(next) == 1);
+        const bool of_tensors = product_of && step->keys == kMul && !step->stored;
+        const bool of_number = product_of && (step->keys == kMul || step->keys == kDiv) && is_number(*step);
+        if (of_tensors || of_number) {
+            ++opened;
+            found.numbers += of_number ? 1 : 0;
+            left.insert(left.end(), step->in.rbegin(), step->in.rend());
+        } else {
+            found.tensors.push_back(next);
+        }
+    }
     return found;
+}
+
+bool Recognizer::by_rows(const Step& step) const {
+    if (step.in.size() != 2) return false;
+    Shape wanted = network_.tensors_[step.in[0]].shape;
+    wanted.back() = 1;
+    return network_.tensors_[step.in[1]].shape == wanted;
 }
 
 std::optional<TensorId> Recognizer::without_number(TensorId tensor, std::string_view kind) const {
@@ -109,7 +122,6 @@ std::optional<TensorId> Recognizer::mean_of(TensorId tensor) const {
 std::optional<TensorId> Recognizer::square_of(TensorId tensor) const {
     const Step* const step = maker(tensor);
     if (!step || uses(tensor) != 1 || step->op != "elementwise") return std::nullopt;
-    if (step->keys == kPow && is_number(*step)) return step->in[0];
     if (step->keys == kMul && !step->stored && step->in.size() == 2 && same(step->in[0], step->in[1]))
         return step->in[0];
     return std::nullopt;
@@ -165,7 +177,7 @@ bool Recognizer::softmax(Step& root) {
     if (!sum || !power || base(sum->in[0]) != base(root.in[0]) || uses(root.in[0]) != 2) return false;
     if (power->op != "activation" || power->function != "exp") return false;
     const Step* const difference = only(power->in[0], "elementwise", kSub);
-    if (!difference || difference->in.size() != 2) return false;
+    if (!difference || !by_rows(*difference) || !by_rows(root)) return false;
     TensorId most = difference->in[1];
     // JAX takes the greater one of minus infinity and the maximum.
     if (const auto plain = without_number(most, kMax)) most = *plain;
@@ -188,8 +200,7 @@ bool Recognizer::norm(Step& root) {
     if (!scaled || scaled->keys != kMul || row == 1 || !is_row(*scaled, row) || !is_row(root, row))
         return false;
     const Step* const normal = maker(scaled->in[0]);
-    if (!normal || uses(scaled->in[0]) != 1 || normal->op != "elementwise" || normal->in.size() != 2)
-        return false;
+    if (!normal || uses(scaled->in[0]) != 1 || normal->op != "elementwise" || !by_rows(*normal)) return false;
     const std::optional<TensorId> under = under_root(*normal);
     if (!under) return false;
     const auto variance = without_number(*under, kAdd);
@@ -199,8 +210,7 @@ bool Recognizer::norm(Step& root) {
     if (network_.tensors_[*squares].shape.back() != row) return false;
     if (!shifts) return replace(root, normal->in[0], "norm", ", kind: rms", "");
     const Step* const difference = maker(normal->in[0]);
-    if (!difference || difference->op != "elementwise" || difference->keys != kSub ||
-        difference->in.size() != 2)
+    if (!difference || difference->op != "elementwise" || difference->keys != kSub || !by_rows(*difference))
         return false;
     const auto x = mean_of(difference->in[1]);
     if (!x || base(*x) != base(difference->in[0]) || network_.tensors_[*x].shape.back() != row) return false;
@@ -216,10 +226,6 @@ bool Recognizer::is_cube_sum(TensorId tensor, TensorId x) const {
     for (const std::size_t i : {0, 1}) {
         if (base(sum->in[i]) != base(x)) continue;
         const Factors cube = factors(sum->in[1 - i]);
-        if (cube.tensors.size() == 1) {
-            const auto raised = without_number(cube.tensors[0], kPow);
-            if (raised && base(*raised) == base(x)) return true;
-        }
         if (cube.tensors.size() == 3 &&
             std::ranges::all_of(cube.tensors, [&](TensorId each) { return base(each) == base(x); }))
             return true;

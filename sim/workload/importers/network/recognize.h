@@ -46,7 +46,8 @@ private:
     bool is_row(const Step& step, std::int64_t columns) const;
 
     Factors factors(TensorId tensor) const;
-    void add_factors(TensorId tensor, bool root, Factors& found) const;
+    /// Whether the second operand is one number for each row of the first.
+    bool by_rows(const Step& step) const;
     /// What a stored number is added to.
     std::optional<TensorId> without_number(TensorId tensor, std::string_view kind) const;
     /// Behind a mean of rows of what: of a sum divided by a number, too.

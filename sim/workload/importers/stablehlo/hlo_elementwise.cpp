@@ -83,6 +83,14 @@ bool is_mean(HloNode& node) {
     return *node.held(1).number == count;
 }
 
+/// A square or a cube is products.
+Value whole_power(HloNode& node, bool cube) {
+    const Value x = node.value(0);
+    const std::string name = node.name();
+    const Value square = elementwise(node.network(), cube ? name + "_square" : name, "mul", x, x);
+    return cube ? elementwise(node.network(), name, "mul", square, x) : square;
+}
+
 void hlo_binary(HloNode& node) {
     const std::string_view name = hlo_name(node.operation());
     if (node.held(0).uniform && node.held(1).uniform) return node.put_uniform();
@@ -101,6 +109,8 @@ void hlo_binary(HloNode& node) {
         const auto [x, dims] = *node.held(0).sum_of;
         return node.put(reduce(node.network(), node.name(), "mean", x, dims, false));
     }
+    if (name == "power" && (is_number(node.held(1), 2) || is_number(node.held(1), 3)))
+        return node.put(whole_power(node, is_number(node.held(1), 3)));
     node.put(
         elementwise(node.network(), node.name(), hlo_kind(name), node.narrow_value(0), node.narrow_value(1)));
 }
