@@ -367,6 +367,22 @@ TEST_CASE("weights that several layers read are stored by each, which is told") 
                                "stores it once more (256 numbers)"));
 }
 
+TEST_CASE("what is left of a negative dividend is negative, as XLA has it") {
+    // -7 rem 3 is -1: with 5 the slice begins at row 4, not at 7.
+    const Network sliced =
+        network(module_of("%x: tensor<8x4xf32>, %w: tensor<4x4xf32>", "tensor<2x4xf32>", R"(
+    %c = stablehlo.constant dense<-7> : tensor<i32>
+    %0 = stablehlo.constant dense<3> : tensor<i32>
+    %1 = stablehlo.constant dense<5> : tensor<i32>
+    %2 = stablehlo.constant dense<0> : tensor<i32>
+    %3 = stablehlo.remainder %c, %0 : tensor<i32>
+    %4 = stablehlo.add %3, %1 : tensor<i32>
+    %5 = stablehlo.dynamic_slice %x, %4, %2, sizes = [2, 4] : (tensor<8x4xf32>, tensor<i32>, tensor<i32>) -> tensor<2x4xf32>
+    %6 = stablehlo.dot_general %5, %w, contracting_dims = [1] x [0] : (tensor<2x4xf32>, tensor<4x4xf32>) -> tensor<2x4xf32>
+    return %6 : tensor<2x4xf32>)"));
+    CHECK(sliced.imported.trace.find("begin: 4, size: 2") != std::string::npos);
+}
+
 TEST_CASE("a square and a cube are products, and other powers are none") {
     const auto layers = [](const std::string& exponent) {
         const Network raised =

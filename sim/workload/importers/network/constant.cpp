@@ -58,6 +58,7 @@ std::optional<std::int64_t> whole_result(std::string_view op, std::int64_t a, st
     if (op == "Mul") return checked_mul(a, b);
     const bool divides = b != 0 && !(b == -1 && a == std::numeric_limits<std::int64_t>::min());
     if (op == "Div") return divides ? std::optional(a / b) : std::nullopt;
+    if (op == "Rem") return divides ? std::optional(a % b) : std::nullopt;
     if (op == "Mod") {
         if (!divides) return std::nullopt;
         const std::int64_t rest = a % b;
@@ -80,6 +81,7 @@ std::optional<double> real_result(std::string_view op, double a, double b) {
         {"Mul", [](double x, double y) { return x * y; }},
         {"Div", [](double x, double y) { return x / y; }},
         {"Mod", [](double x, double y) { return std::fmod(x, y); }},
+        {"Rem", [](double x, double y) { return std::fmod(x, y); }},
         {"Pow", [](double x, double y) { return std::pow(x, y); }},
         {"Min", [](double x, double y) { return std::min(x, y); }},
         {"Max", [](double x, double y) { return std::max(x, y); }}};
@@ -87,7 +89,8 @@ std::optional<double> real_result(std::string_view op, double a, double b) {
     return found == known.end() ? std::nullopt : std::optional(found->second(a, b));
 }
 
-std::optional<bool> test(std::string_view op, double a, double b) {
+template <class Number>
+std::optional<bool> test(std::string_view op, Number a, Number b) {
     if (op == "Equal") return a == b;
     if (op == "Less") return a < b;
     if (op == "LessOrEqual") return a <= b;
@@ -118,7 +121,10 @@ std::optional<Constant> combine(std::string_view op, const Constant& a, const Co
     for (std::size_t i = 0; i < result.size(); ++i) {
         const std::size_t x = place_in(a.shape, *shape, i), y = place_in(b.shape, *shape, i);
         if (tests) {
-            result.whole[i] = *test(op, a.number(x), b.number(y)) ? 1 : 0;
+            // Not every whole number is a double.
+            const bool whole = !a.real && !b.real;
+            result.whole[i] =
+                *(whole ? test(op, a.whole[x], b.whole[y]) : test(op, a.number(x), b.number(y))) ? 1 : 0;
         } else if (real) {
             const auto number = real_result(op, a.number(x), b.number(y));
             if (!number) return std::nullopt;

@@ -32,7 +32,8 @@ Constant list_of(std::vector<std::int64_t> numbers);
 // Each answers nothing where the result is too large, or would be no number.
 
 /// `op` as ONNX calls it: Add, Sub, Mul, Div, Mod, Pow, Min, Max, Equal, Less, LessOrEqual, Greater,
-/// GreaterOrEqual, And, Or, Xor; with broadcasting.
+/// GreaterOrEqual, And, Or, Xor; with broadcasting. What Mod leaves has the divisor's sign, what Rem does the
+/// dividend's.
 std::optional<Constant> combine(std::string_view op, const Constant& a, const Constant& b);
 /// Neg, Abs, Floor, Ceil, Round, Sqrt, Not, Identity, Reciprocal, Exp, Log.
 std::optional<Constant> apply_to(std::string_view op, const Constant& a);

@@ -177,7 +177,9 @@ bool fold_elements(Node& node) {
                            node.op() != "Add" && node.op() != "Sub" && node.op() != "Mul" &&
                            node.op() != "Div" && node.op() != "Mod" && node.op() != "Pow" &&
                            node.op() != "Min" && node.op() != "Max";
-        return put_if(node, combine(node.op(), *node.constant(0), *node.constant(1)), tests ? T::BOOL : type);
+        const bool as_in_c = node.op() == "Mod" && node.integer("fmod", 0) != 0;
+        return put_if(node, combine(as_in_c ? "Rem" : node.op(), *node.constant(0), *node.constant(1)),
+                      tests ? T::BOOL : type);
     }
     if (node.op() == "Where" && node.inputs() == 3)
         return put_if(node, where(*node.constant(0), *node.constant(1), *node.constant(2)),
