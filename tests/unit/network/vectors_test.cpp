@@ -111,3 +111,25 @@ TEST_CASE("rows are looked up in stored tables and in others, along any axis") {
     CHECK(std::get<Gather>(layer(graph, "rows").op) == Gather{6, 20, 14});
     CHECK(tensor(graph, "best").dtype == DType::Int32);
 }
+
+TEST_CASE("tensors that do not fit beside each other are not joined") {
+    Network network;
+    const Value x = network.input("x", {2, 4}, kF), flat = network.input("flat", {2}, kF),
+                longer = network.input("longer", {3, 4}, kF);
+    CHECK_THROWS_WITH(concat(network, "c", {x, flat}, 1), "[2, 4] and [2] are not joined along dimension 1");
+    CHECK_THROWS_WITH(concat(network, "c", {x, longer}, 1),
+                      "[2, 4] and [3, 4] are not joined along dimension 1");
+    CHECK_THROWS_AS(concat(network, "c", {x, x}, 2), Unsayable);
+    CHECK(network.shape(concat(network, "c", {x, longer}, 0)) == Shape{5, 4});
+}
+
+TEST_CASE("what has other elements is no view") {
+    Network network;
+    const Value x = network.input("x", {4, 6}, kF), stored = network.stored("w", {4, 6}, kF);
+    for (const Value value : {x, stored})
+        for (const Shape& other : {Shape{4, 5}, Shape{4, 7}, Shape{48}, Shape{}, Shape{2, 2, 2}})
+            CHECK_THROWS_AS(network.reshape(value, other), Unsayable);
+    CHECK(network.shape(network.reshape(x, {3, 8})) == Shape{3, 8});
+    CHECK_FALSE(Arrangement({4, 6}).reshaped({4, 12}).has_value());
+    CHECK_FALSE(Arrangement({4, 6}).reshaped({4, 3}).has_value());
+}

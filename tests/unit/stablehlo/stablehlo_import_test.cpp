@@ -383,6 +383,33 @@ TEST_CASE("what is left of a negative dividend is negative, as XLA has it") {
     CHECK(sliced.imported.trace.find("begin: 4, size: 2") != std::string::npos);
 }
 
+TEST_CASE("tensors that cannot be joined, and strides beyond all measure, are listed") {
+    const auto listed = [](const std::string& body) {
+        return all_notes(network(module_of("%x: tensor<2x4xf32>, %y: tensor<3x4xf32>, %z: tensor<2xf32>, "
+                                           "%m: tensor<1x8x8x3xf32>, %k: tensor<3x3x3x4xf32>",
+                                           "tensor<2x4xf32>",
+                                           "    %t = stablehlo.tanh %x : tensor<2x4xf32>\n" + body +
+                                               "\n    return %t : tensor<2x4xf32>"))
+                             .imported);
+    };
+    CHECK(listed(R"(    %a = stablehlo.tanh %z : tensor<2xf32>
+    %0 = stablehlo.concatenate %t, %a, dim = 1 : (tensor<2x4xf32>, tensor<2xf32>) -> tensor<4x4xf32>)")
+              .find("are not joined along dimension 1") != std::string::npos);
+    CHECK(listed(R"(    %a = stablehlo.tanh %y : tensor<3x4xf32>
+    %0 = stablehlo.concatenate %t, %a, dim = 1 : (tensor<2x4xf32>, tensor<3x4xf32>) -> tensor<2x8xf32>)")
+              .find("[2, 4] and [3, 4] are not joined along dimension 1") != std::string::npos);
+    for (const std::string window :
+         {"stride = [1, 9223372036854775807]", "rhs_dilate = [4611686018427387904, 1]",
+          "lhs_dilate = [9223372036854775807, 2]", "pad = [[0, 0], [9223372036854775807, 0]]"})
+        CHECK(listed("    %0 = stablehlo.convolution(%m, %k) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, "
+                     "1, f], "
+                     "window = {" +
+                     window +
+                     "} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : "
+                     "(tensor<1x8x8x3xf32>, tensor<3x3x3x4xf32>) -> tensor<1x6x6x4xf32>")
+                  .find("convolution") != std::string::npos);
+}
+
 TEST_CASE("a square and a cube are products, and other powers are none") {
     const auto layers = [](const std::string& exponent) {
         const Network raised =

@@ -77,6 +77,7 @@ Arrangement Arrangement::merged() const {
 }
 
 std::optional<Arrangement> Arrangement::reshaped(const Shape& shape) const {
+    if (elements(shape) != elements(sizes_)) return std::nullopt;
     const Arrangement flat = merged();
     // Each factor is cut where dimensions end: `pieces` of it, row-major.
     std::vector<Shape> pieces(flat.sizes_.size());

@@ -32,7 +32,7 @@ public:
     /// Dimension d is dimension order[d] of this. Nothing moves.
     Arrangement permuted(const Order& order) const;
     /// The same elements in the same (logical) row-major order under another shape, or nothing where a
-    /// dimension would hold parts of factors that do not lie side by side. Expects as many elements.
+    /// dimension would hold parts of factors that do not lie side by side, or there are not as many elements.
     std::optional<Arrangement> reshaped(const Shape& shape) const;
     /// With factors cut as those of `other` are, wherever both have a dimension (counted from the last one)
     /// of equal extent; nothing where they cannot be.

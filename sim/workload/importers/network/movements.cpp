@@ -41,6 +41,15 @@ Value indices_of(Network& network, Value indices) {
     return convert(network, network.name(indices) + "_converted", indices, DType::Int32);
 }
 
+/// Of tensors that are joined all other extents are alike.
+void expect_beside(const Shape& first, Shape next, std::size_t axis) {
+    const Shape own = next;
+    if (next.size() == first.size()) next[axis] = first[axis];
+    if (next != first)
+        throw Unsayable(fmt::format("{} and {} are not joined along dimension {}", to_string(first),
+                                    to_string(own), axis));
+}
+
 Value embedding(Network& network, const std::string& name, const Shape& table, Value indices, DType dtype) {
     indices = indices_of(network, indices);
     network.settle(indices);
@@ -63,6 +72,8 @@ Value embedding(Network& network, const std::string& name, const Shape& table, V
 
 Value concat(Network& network, const std::string& name, std::vector<Value> values, std::size_t axis) {
     Shape shape = network.shape(values[0]);
+    if (axis >= shape.size()) throw Unsayable(fmt::format("{} has no dimension {}", to_string(shape), axis));
+    for (const Value value : values) expect_beside(shape, network.shape(value), axis);
     shape[axis] = 0;
     bool all_stored = true;
     for (const Value value : values) {

@@ -107,6 +107,9 @@ void Network::keep(Value value) {
 }
 
 Value Network::reshape(Value value, const Shape& shape) {
+    if (elements(shape) != elements(this->shape(value)))
+        throw Unsayable(
+            fmt::format("{} has other elements than {}", to_string(shape), to_string(this->shape(value))));
     expect_sayable(shape);
     if (is_stored(value)) return add({name(value), Arrangement(shape), dtype(value), {}});
     if (shape == this->shape(value)) return value;

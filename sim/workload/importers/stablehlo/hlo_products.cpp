@@ -110,6 +110,13 @@ Shape window_numbers(const HloNode& node, std::string_view pretty, std::string_v
     return numbers;
 }
 
+constexpr std::int64_t kMostStep = 1 << 20;  // of strides, dilations and paddings: products of them count
+
+void expect_step(std::int64_t number) {
+    if (number < 1 || number > kMostStep)
+        throw Unsayable(fmt::format("a stride or dilation of {}; 1 to {} are taken", number, kMostStep));
+}
+
 Windows windows_of(const HloNode& node, const Shape& kernel) {
     const std::size_t rank = kernel.size();
     Windows windows = Windows::of(kernel);
@@ -121,10 +128,9 @@ Windows windows_of(const HloNode& node, const Shape& kernel) {
         windows.pad_end[i] = pads[2 * i + 1];
     }
     for (const Shape* each : {&windows.stride, &windows.dilation})
-        for (const std::int64_t number : *each)
-            if (number < 1) throw Unsayable("a stride or dilation below 1");
+        for (const std::int64_t number : *each) expect_step(number);
     for (const std::int64_t pad : pads)
-        if (pad < 0 || pad > (1 << 20)) throw Unsayable(fmt::format("a padding of {}", pad));
+        if (pad < 0 || pad > kMostStep) throw Unsayable(fmt::format("a padding of {}", pad));
     return windows;
 }
 
@@ -137,6 +143,7 @@ bool all_ones(const Shape& numbers) {
 Value transposed(HloNode& node, const ConvolutionNumbers& numbers, Windows windows, const Shape& holes,
                  const Filters& filters, const Shape& out) {
     if (!all_ones(windows.stride)) throw Unsayable("strides of both input and output");
+    for (const std::int64_t each : holes) expect_step(each);
     const std::size_t rank = holes.size();
     windows.stride = holes;
     Shape out_pad(rank);

@@ -89,6 +89,9 @@ void hlo_reduce_window(HloNode& node) {
         if (windows.kernel[i] < 1 || windows.stride[i] < 1 || windows.pad_begin[i] < 0 ||
             windows.pad_end[i] < 0)
             throw Unsayable("a window without elements");
+        constexpr std::int64_t kMost = 1 << 20;
+        if (std::max({windows.stride[i], windows.pad_begin[i], windows.pad_end[i]}) > kMost)
+            throw Unsayable(fmt::format("a stride or padding above {}", kMost));
     }
     // Between batch and channels nothing tells: JAX has channels last, torch-xla second.
     const bool last = others[1] == rank - 1;
