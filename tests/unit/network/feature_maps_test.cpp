@@ -144,3 +144,35 @@ TEST_CASE("joined and cut feature maps stay as they lie") {
     CHECK(tensor(graph, "both").shape == Shape{1, 4, 4, 8});
     CHECK(tensor(graph, "part").shape == Shape{1, 4, 4, 4});
 }
+
+TEST_CASE("one number for all elements has no order that a feature map could change") {
+    Network network;
+    const Value bytes = network.input("bytes", {1, 3, 8, 8}, DType::Int8);
+    const Value words = convert(network, "words", bytes, DType::Int32);
+    const Value x = convert(network, "x", words, Network::kFloat);
+    network.output(
+        convolve(network, "conv", x, channels_first(4), Windows::of({3, 3}), {.count = 4, .groups = 1}));
+    const Graph graph = graph_of(network);
+    CHECK(layers_of(graph) == "mul dequantize conv2d");
+    CHECK(out_shape(graph) == Shape{1, 6, 6, 4});
+}
+
+TEST_CASE("a stored row that channels last cannot meet decides how its input is held") {
+    // Beside [2, 3, 8, 4] the row is [4]; beside [2, 8, 4, 3] it would be met again around and within.
+    Network network;
+    const Value x = network.input("x", {2, 3, 8, 4}, Network::kFloat);
+    const Value sum = elementwise(network, "sum", "add", x, network.stored("row", {4}, Network::kFloat));
+    network.output(
+        convolve(network, "conv", sum, channels_first(4), Windows::of({3, 3}), {.count = 5, .groups = 1}));
+    const Graph graph = graph_of(network);
+    CHECK(layers_of(graph) == "add transpose conv2d");
+    CHECK(out_shape(graph) == Shape{2, 6, 2, 5});
+    // What both orders meet leaves it open.
+    Network whole;
+    const Value map = whole.input("map", {2, 3, 8, 4}, Network::kFloat);
+    const Value moved =
+        elementwise(whole, "sum", "add", map, whole.stored("all", {3, 8, 4}, Network::kFloat));
+    whole.output(
+        convolve(whole, "conv", moved, channels_first(4), Windows::of({3, 3}), {.count = 5, .groups = 1}));
+    CHECK(layers_of(graph_of(whole)) == "add conv2d");
+}

@@ -25,9 +25,6 @@ struct Windows {
 
     /// Of `rank` spatial dimensions, without padding.
     static Windows of(const Shape& kernel);
-    std::int64_t outputs(std::size_t dim, std::int64_t in) const {
-        return (in + pad_begin[dim] + pad_end[dim] - dilation[dim] * (kernel[dim] - 1) - 1) / stride[dim] + 1;
-    }
 };
 
 struct Filters {

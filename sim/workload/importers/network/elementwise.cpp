@@ -30,6 +30,12 @@ bool can_meet(const Shape& second, const Shape& first) {
                       first.begin() + static_cast<std::ptrdiff_t>(at));
 }
 
+Shape permuted(const Shape& shape, const Order& order) {
+    Shape result;
+    for (const std::size_t dim : order) result.push_back(shape[dim]);
+    return result;
+}
+
 /// The shape that both are met again in.
 Shape broadcast(const Shape& a, const Shape& b) {
     Shape result(std::max(a.size(), b.size()), 1);
@@ -82,14 +88,16 @@ Value Pairing::with_stored(Value a, const Shape& second) {
     if (network_.is_open(a)) {
         Shape full = second;
         full.insert(full.begin(), own.size() - second.size(), 1);
+        const Order last = channels_last(own.size());
         if (can_meet(full, own)) {
-            step_.stored = full;
-            return put(a, own);
+            if (can_meet(permuted(full, last), permuted(own, last))) {
+                step_.stored = full;
+                return put(a, own);
+            }
+            network_.settle(a);
+        } else {
+            a = network_.feature_map(a, last);  // per channel
         }
-        Order last(own.size());  // per channel: held as a feature map
-        std::iota(last.begin(), last.end(), 0);
-        last.erase(last.begin() + 1), last.push_back(1);
-        a = network_.feature_map(a, last);
         return with_stored(a, second);
     }
     const Shape held = network_.arrangement(a).held(), met = network_.arrangement(a).met_again(second);

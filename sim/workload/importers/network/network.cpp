@@ -15,14 +15,6 @@ namespace {
 
 constexpr std::size_t kMostDims = 8;  // of a tensor in a trace
 
-/// [0, 2, .., 1].
-Order channels_last(std::size_t rank) {
-    Order order(rank);
-    std::iota(order.begin(), order.end(), 0);
-    if (rank > 2) order.erase(order.begin() + 1), order.push_back(1);
-    return order;
-}
-
 Shape permuted(const Shape& shape, const Order& order) {
     Shape result;
     for (const std::size_t dim : order) result.push_back(shape[dim]);
@@ -50,6 +42,13 @@ Shape tensor_shape_of(const Shape& held) {
 }
 
 }  // namespace
+
+Order channels_last(std::size_t rank) {
+    Order order(rank);
+    std::iota(order.begin(), order.end(), 0);
+    if (rank > 2) order.erase(order.begin() + 1), order.push_back(1);
+    return order;
+}
 
 Value Network::add(Record record) {
     record.shape = record.arrangement.shape();
@@ -288,7 +287,8 @@ void Network::decide(std::size_t group, bool last) {
         if (!last) continue;
         const Order order = channels_last(held.shape.size());
         held.shape = permuted(held.shape, order);
-        if (held.step && steps_[*held.step].stored)
+        // One number for all elements has no order.
+        if (held.step && steps_[*held.step].stored && steps_[*held.step].stored->size() == order.size())
             steps_[*held.step].stored = permuted(*steps_[*held.step].stored, order);
     }
     if (last)

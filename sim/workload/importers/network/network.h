@@ -27,6 +27,9 @@ class Unsayable : public std::runtime_error {
 
 class TraceWriter;
 
+/// [0, 2, .., 1]: how feature maps are held.
+Order channels_last(std::size_t rank);
+
 /// A value of the network.
 struct Value {
     std::size_t index = 0;
@@ -154,7 +157,7 @@ private:
     /// The record, with a tensor unless it is stored.
     const Record& made(Value value);
     void copy_narrow(Value value);
-    void decide(std::size_t group, bool channels_last);
+    void decide(std::size_t group, bool last);
     void add_output(TensorId tensor);
     void write_step(TraceWriter& trace, const Step& step, const std::vector<std::string>& names) const;
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 namespace systole {
 namespace {
@@ -163,12 +162,7 @@ Value reduce(Network& network, const std::string& name, std::string_view kind, V
         // that of a sequence's tokens.
         const bool spatial =
             shape.size() >= 4 && std::ranges::none_of(dims, [](std::size_t d) { return d < 2; });
-        if (spatial && network.is_open(x)) {
-            Order last(shape.size());
-            std::iota(last.begin(), last.end(), 0);
-            last.erase(last.begin() + 1), last.push_back(1);
-            x = network.feature_map(x, last);
-        }
+        if (spatial && network.is_open(x)) x = network.feature_map(x, channels_last(shape.size()));
         network.settle(x);
         const Arrangement held = network.arrangement(x);
         if ((kind == "mean" || kind == "max") && !held.are_last(dims) && in_a_row(held, dims)) {
