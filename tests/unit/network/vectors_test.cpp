@@ -133,3 +133,28 @@ TEST_CASE("what has other elements is no view") {
     CHECK_FALSE(Arrangement({4, 6}).reshaped({4, 12}).has_value());
     CHECK_FALSE(Arrangement({4, 6}).reshaped({4, 3}).has_value());
 }
+
+TEST_CASE("a condition is converted once, whoever asks, and never the branches to its dtype") {
+    for (const bool stored : {true, false}) {
+        Network network;
+        const Value x = network.input("x", {4, 6}, kF), y = network.input("y", {4, 6}, kF);
+        const Value mask = elementwise(network, "mask", "compare", x, y);
+        const Value branch = stored ? network.stored("w", {4, 6}, kF) : x;
+        const Value kept = select(network, "kept", branch, mask), other = select(network, "other", y, mask);
+        CHECK(network.dtype(kept) == kF);
+        network.output(elementwise(network, "sum", "add", kept, other));
+        CHECK(layers_of(graph_of(network)) == "compare dequantize select select add");
+    }
+}
+
+TEST_CASE("a conversion that is shared follows the feature map that it was made of") {
+    Network network;
+    const Value bytes = network.input("bytes", {1, 3, 8, 8}, DType::Int8);
+    const Value one = convert(network, "one", bytes, kF), two = convert(network, "two", bytes, kF);
+    network.feature_map(one, {0, 2, 3, 1});
+    CHECK_FALSE(network.is_open(two));
+    CHECK(network.arrangement(two).held() == Shape{1, 8, 8, 3});
+    CHECK(network.tensor(one) == network.tensor(two));
+    // And is found again when nothing is open any more.
+    CHECK(network.tensor(convert(network, "three", bytes, kF)) == network.tensor(one));
+}

@@ -13,7 +13,8 @@ namespace systole {
 
 /// Numbers of a tensor, row-major. Whole ones are exact; the others have what a double has.
 struct Constant {
-    static constexpr std::int64_t kMost = 4096;  ///< elements: larger ones are only stored
+    /// Elements: larger ones are only stored. Of ONNX so are 64-bit ones above 2,048 (wire_scan.h).
+    static constexpr std::int64_t kMost = 4096;
 
     Shape shape;
     bool real = false;

@@ -217,4 +217,12 @@ Value elementwise(Network& network, const std::string& name, std::string_view ki
     return pairing.with(a, with_rank(network, b, shape.size()));
 }
 
+Value select(Network& network, const std::string& name, Value value, Value condition) {
+    condition = narrowed(network, condition, value);
+    // First, for a layer has the dtype of the operand that has the whole shape, be it the condition.
+    if (network.dtype(condition) != network.dtype(value))
+        condition = convert(network, network.name(condition) + "_converted", condition, network.dtype(value));
+    return elementwise(network, name, "select", value, condition);
+}
+
 }  // namespace systole

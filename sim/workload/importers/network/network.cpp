@@ -106,10 +106,10 @@ void Network::keep(Value value) {
 }
 
 Value Network::reshape(Value value, const Shape& shape) {
+    expect_sayable(shape);
     if (elements(shape) != elements(this->shape(value)))
         throw Unsayable(
             fmt::format("{} has other elements than {}", to_string(shape), to_string(this->shape(value))));
-    expect_sayable(shape);
     if (is_stored(value)) return add({name(value), Arrangement(shape), dtype(value), {}});
     if (shape == this->shape(value)) return value;
     settle(value);
@@ -176,31 +176,6 @@ const Network::Record& Network::made(Value value) {
     return values_[value.index];
 }
 
-/// Copies side by side along one dimension after the other.
-void Network::copy_narrow(Value value) {
-    constexpr std::int64_t kMost = 64;  // copies: a layer names every one
-    Value wide = *record(value).narrow;
-    settle(wide);
-    const Shape wanted = shape(value);
-    for (std::size_t dim = 0; dim < wanted.size(); ++dim) {
-        const std::int64_t copies = wanted[dim];
-        if (copies == shape(wide)[dim]) continue;
-        if (copies > kMost)
-            throw Unsayable(fmt::format("'{}' {} is met {} times; a trace copies up to {} times", name(wide),
-                                        to_string(shape(wide)), copies, kMost));
-        const Arrangement held = arrangement(wide);
-        Step step{name(value), "concat"};
-        step.in.assign(static_cast<std::size_t>(copies), tensor(wide, held.held()));
-        step.keys = fmt::format(", axis: {}", held.factors({dim})[0]);
-        const Arrangement result = held.resized(dim, copies);
-        wide = make(std::move(step), result.held(), result, dtype(value));
-    }
-    Record& record = values_[value.index];
-    record.tensor = values_[wide.index].tensor;
-    record.arrangement = values_[wide.index].arrangement;
-    record.pending = false;
-}
-
 TensorId Network::tensor(Value value, const Shape& shape) {
     const TensorId base = tensor(value);
     if (tensors_[base].shape == shape) return base;
@@ -238,6 +213,20 @@ Value Network::make_like(Step step, Value like, DType dtype) {
     return value;
 }
 
+std::optional<Value> Network::converted(Value value, DType to) {
+    const auto known = conversions_.find({tensor(value), to});
+    if (known == conversions_.end()) return std::nullopt;
+    const TensorId made = known->second;
+    const Value same = add({tensors_[made].name, arrangement(value), to, made});
+    if (const auto open = tensors_[made].open) groups_[*open].values.push_back(same);
+    return same;
+}
+
+void Network::remember_converted(Value value, Value made) {
+    const auto key = std::pair(tensor(value), dtype(made));
+    conversions_.emplace(key, tensor(made));
+}
+
 void Network::may_fold(Value made) {
     if (record(made).tensor) steps_[*tensors_[*record(made).tensor].step].folds = true;
 }
@@ -265,8 +254,9 @@ void Network::settle(Value value) {
 
 void Network::decide_together(Value one, Value other) {
     if (is_open(one) && is_open(other)) {
-        const std::size_t into = *tensors_[tensor(one)].open, from = *tensors_[tensor(other)].open;
+        std::size_t into = *tensors_[tensor(one)].open, from = *tensors_[tensor(other)].open;
         if (into == from) return;
+        if (groups_[into].values.size() < groups_[from].values.size()) std::swap(into, from);
         for (const TensorId id : groups_[from].tensors)
             tensors_[id].open = into, groups_[into].tensors.push_back(id);
         for (const Value value : groups_[from].values) groups_[into].values.push_back(value);

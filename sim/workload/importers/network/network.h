@@ -78,7 +78,7 @@ public:
     /// Views. Nothing moves but where a reshape cuts what does not lie side by side.
     Value reshape(Value value, const Shape& shape);
     Value transpose(Value value, const Order& order);
-    /// Whether transpositions are layers so far: of values, not of views.
+    /// Of all that have been made so far, views among them, and those that nobody will turn out to read.
     std::size_t layers() const { return steps_.size(); }
 
     // For verbs.
@@ -103,6 +103,9 @@ public:
     Value make(Step step, const Shape& shape, const Arrangement& arrangement, DType dtype);
     /// The same of a layer that makes each element from those in its place: an input's order stays open.
     Value make_like(Step step, Value like, DType dtype);
+    /// What has been made of it in another dtype, element by element, lying as it does; `remember` tells.
+    std::optional<Value> converted(Value value, DType to);
+    void remember_converted(Value value, Value made);
     /// Decides how an input is held that nobody has decided upon: row-major.
     void settle(Value value);
     bool is_open(Value value);
@@ -171,6 +174,7 @@ private:
     std::size_t written_ = 0;
     std::map<std::pair<TensorId, Shape>, TensorId> views_;
     std::map<std::pair<TensorId, std::pair<Shape, Order>>, TensorId> moves_;
+    std::map<std::pair<TensorId, DType>, TensorId> conversions_;
     std::map<std::size_t, Value> fed_;  // stored values that are inputs
 };
 

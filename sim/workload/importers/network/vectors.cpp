@@ -104,11 +104,14 @@ Value convert(Network& network, const std::string& name, Value x, DType to) {
     const DType from = network.dtype(x);
     if (from == to) return x;
     if (network.is_stored(x)) return network.stored(name, network.shape(x), to);
+    if (const auto known = network.converted(x, to)) return *known;
     Step step{name, "elementwise", {network.tensor(x)}};
     if (is_floating(from) && !is_floating(to)) step.op = "quantize";
     if (!is_floating(from) && is_floating(to)) step.op = "dequantize";
     if (step.op == "elementwise") step.keys = ", kind: mul", step.stored = Shape{1};
-    return network.make_like(std::move(step), x, to);
+    const Value made = network.make_like(std::move(step), x, to);
+    network.remember_converted(x, made);
+    return made;
 }
 
 Value scale(Network& network, const std::string& name, Value x, DType to, std::optional<std::size_t> axis) {

@@ -15,6 +15,8 @@ namespace systole {
 /// again. `kind` as in a trace. Where only b has the whole shape the operands change places, for it is the
 /// work that counts. Of two stored values a stored one.
 Value elementwise(Network& network, const std::string& name, std::string_view kind, Value a, Value b);
+/// `value` where `condition` says so, and a number elsewhere. In the dtype of `value`.
+Value select(Network& network, const std::string& name, Value value, Value condition);
 /// `function` as in a trace.
 Value apply(Network& network, const std::string& name, std::string_view function, Value x);
 /// Conversion. Between floating-point numbers it is none; others are quantized or dequantized.

@@ -116,12 +116,11 @@ void map_where(Node& node) {
     const auto few = [&](Value value) { return elements(network.shape(value)) == 1; };
     if (network.is_stored(yes) && few(yes)) std::swap(yes, no);
     if (network.is_stored(no) && few(no) && !network.is_stored(yes))
-        return node.put(0, elementwise(network, node.name(), "select", yes, condition));
+        return node.put(0, select(network, node.name(), yes, condition));
     if (network.is_stored(yes) && network.is_stored(no) && network.is_stored(condition))
-        return node.put(0, elementwise(network, node.name(), "select",
-                                       elementwise(network, "", "add", yes, no), condition));
-    const Value kept = elementwise(network, node.name() + "_then", "select", yes, condition),
-                other = elementwise(network, node.name() + "_else", "select", no, condition);
+        return node.put(0, select(network, node.name(), elementwise(network, "", "add", yes, no), condition));
+    const Value kept = select(network, node.name() + "_then", yes, condition),
+                other = select(network, node.name() + "_else", no, condition);
     node.put(0, elementwise(network, node.name(), "add", kept, other));
 }
 

@@ -155,15 +155,14 @@ void hlo_select(HloNode& node) {
     Network& network = node.network();
     const Value condition = node.narrow_value(0);
     if (node.held(1).uniform && node.held(2).uniform)
-        return node.put(elementwise(
-            network, node.name(), "select",
-            convert(network, node.name() + "_numbers", node.value(0), network.dtype(node.value(1))),
-            condition));
+        return node.put(
+            select(network, node.name(),
+                   convert(network, node.name() + "_numbers", node.value(0), network.dtype(node.value(1))),
+                   condition));
     for (const std::size_t i : {1, 2})
-        if (node.held(3 - i).uniform)
-            return node.put(elementwise(network, node.name(), "select", node.value(i), condition));
-    const Value yes = elementwise(network, node.name() + "_yes", "select", node.value(1), condition);
-    const Value no = elementwise(network, node.name() + "_no", "select", node.value(2), condition);
+        if (node.held(3 - i).uniform) return node.put(select(network, node.name(), node.value(i), condition));
+    const Value yes = select(network, node.name() + "_yes", node.value(1), condition);
+    const Value no = select(network, node.name() + "_no", node.value(2), condition);
     node.put(elementwise(network, node.name(), "add", yes, no));
 }
 
