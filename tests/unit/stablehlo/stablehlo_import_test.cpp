@@ -430,3 +430,20 @@ TEST_CASE("a square and a cube are products, and other powers are none") {
     CHECK(layers("3.000000e+00") == "mul mul ");
     CHECK(layers("4.0") == "pow ");
 }
+
+TEST_CASE("long lists of operands and many functions are read in one go") {
+    constexpr int kMany = 20'000;
+    std::string text =
+        "module @m {\n  func.func public @main(%x: tensor<2x4xf32>) -> (tensor<2x4xf32>) {\n"
+        "    %0 = call @f" +
+        std::to_string(kMany - 1) +
+        "(%x) : (tensor<2x4xf32>) -> tensor<2x4xf32>\n    %1 = stablehlo.custom_call @many(%0) : "
+        "(tensor<2x4xf32>) -> tensor<2x4xf32>\n    %2 = stablehlo.optimization_barrier %0";
+    for (int i = 0; i < kMany; ++i) text += ", %0";
+    text += " : tensor<2x4xf32>\n    return %0 : tensor<2x4xf32>\n  }\n";
+    for (int i = 0; i < kMany; ++i)
+        text += "  func.func private @f" + std::to_string(i) +
+                "(%a: tensor<2x4xf32>) -> tensor<2x4xf32> {\n    %0 = stablehlo.tanh %a : tensor<2x4xf32>\n"
+                "    return %0 : tensor<2x4xf32>\n  }\n";
+    CHECK(network(text + "}\n").graph.layers.size() == 1);
+}

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -70,6 +71,7 @@ private:
     const MlirTokens& tokens_;
     std::string_view name_;
     std::vector<MlirFunction> functions_;
+    std::map<std::string_view, std::size_t> places_;  // of functions, by their names
 };
 
 /// Lists of whole numbers behind a key: of "contracting_dims = [1] x [0]" [1] and [0], of "dims = [0, 2]",

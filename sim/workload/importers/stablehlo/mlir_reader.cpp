@@ -158,6 +158,8 @@ bool MlirReader::starts_line(std::size_t at) const {
 
 /// "%0 =", "%0:2 =", "%a, %b =".
 bool MlirReader::at_results() const {
+    // Behind a comma a list goes on: of operands, one of which is met at a time, it would be read from each.
+    if (at_ > 0 && tokens_[at_ - 1].is(",")) return false;
     std::size_t by = 0;
     while (ahead(by).kind == Kind::Value) {
         ++by;
