@@ -19,8 +19,11 @@ void hlo_custom_call(HloNode& node) {
     for (std::size_t at = node.operation().begin; at < node.operation().end && target.empty(); ++at)
         if (tokens[at].kind == MlirToken::Kind::Symbol) target = tokens[at].text;
     if (const auto key = mlir_key(tokens, node.operation(), "call_target_name")) target = tokens[*key].text;
-    if (target == "Sharding" || target == "SPMDFullToShardShape" || target == "SPMDShardToFullShape")
+    if (target == "Sharding" || target == "SPMDFullToShardShape" || target == "SPMDShardToFullShape") {
+        if (node.result_type().shape != node.shape(0))
+            throw Unsayable("what it makes is a chip's share of its operand, or the other way round");
         return node.pass(0);
+    }
     if (target == "mhlo.erf") return node.put(apply(node.network(), node.name(), "erf", node.value(0)));
     throw Unsayable(fmt::format("what @{} does is not known", excerpt(target)));
 }
