@@ -68,6 +68,11 @@ std::string leading_comment(const fs::path& file) {
     return text;
 }
 
+bool are_one_file(const fs::path& one, const fs::path& other) {
+    std::error_code none;
+    return fs::equivalent(one, other, none);
+}
+
 void require_writable_file(const fs::path& path) {
     std::error_code ignored;  // then the status says that nothing is there
     const fs::file_status status = fs::symlink_status(path, ignored);

@@ -17,6 +17,9 @@ std::string leading_comment(const std::filesystem::path& path);
 /// that is not a plain file is there.
 void require_writable_file(const std::filesystem::path& path);
 
+/// Whether both names are of one file that exists.
+bool are_one_file(const std::filesystem::path& one, const std::filesystem::path& other);
+
 /// Throws UserError if no directory is at `path` and none can be made there, or if it is not writable.
 void require_writable_directory(const std::filesystem::path& path);
 

@@ -2,9 +2,6 @@
 // systole import: a network that others wrote, as a trace.
 #include <fmt/format.h>
 
-#include <filesystem>
-#include <system_error>
-
 #include "sim/account/output_files.h"
 #include "sim/app/commands.h"
 #include "sim/app/files.h"
@@ -18,9 +15,7 @@ namespace {
 
 int import(const Arguments& arguments) {
     const auto output = arguments.option("output");
-    std::error_code ignored;
-    if (output && std::filesystem::equivalent(*output, arguments.at(0), ignored))
-        arguments.misused("--output is the FILE itself");
+    if (output && are_one_file(*output, arguments.at(0))) arguments.misused("--output is the FILE itself");
     if (output) require_writable_file(*output);
     const Imported imported = import_file(arguments.at(0), read_import_choices(arguments));
     if (output)

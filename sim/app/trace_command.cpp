@@ -67,6 +67,7 @@ LlmRequest read_request(const Arguments& arguments) {
     const std::string routing = arguments.choice("routing", routing_names());
     for (std::size_t i = 0; i < routing_names().size(); ++i)
         if (routing_names()[i] == routing) request.routing = static_cast<Routing>(i);
+    request.asks_routing = arguments.has("routing");
     return request;
 }
 
@@ -88,8 +89,9 @@ int trace(const Arguments& arguments) {
             fmt::format("'{}' is not llm, the only kind of trace that is made", excerpt(arguments.at(0))));
     const LlmRequest request = read_request(arguments);
     const auto output = arguments.option("output");
-    if (output) require_writable_file(*output);
     const std::filesystem::path file = Library::find().resolve(Shelf::Models, arguments.at(1));
+    if (output && are_one_file(*output, file)) arguments.misused("--output is CONFIG itself");
+    if (output) require_writable_file(*output);
     const Imported made = llm_trace(read_text(file.string(), kLargestConfig), file.string(), request);
     expect_sizes(made, file.string());
     if (output)

@@ -31,6 +31,7 @@ struct LlmRequest {
     std::string weights = "bf16", cache = "bf16";
     Routing routing = Routing::Even;
     std::string optimizer = "adam", gradients = "bf16", recompute = "none";  ///< train
+    bool asks_routing = false;  ///< somebody has chosen it: a model without experts has none
 };
 
 /// `text`: the config.json in `file` of a decoder. Throws UserError with every mistake: in the file, and

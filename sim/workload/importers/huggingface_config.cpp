@@ -33,15 +33,6 @@ std::string step_trace(ModelConfig& config) {
     return decoder_trace(d, usual_step(d));
 }
 
-/// Keys that make another network of it.
-void refuse_other_computations(JsonObject& keys) {
-    for (const char* const key : {"is_decoder", "add_cross_attention"})
-        if (keys.flag(key, false)) keys.fail(key, fmt::format("'{}': such a network is not taken", key));
-    if (keys.text("position_embedding_type", "absolute") != "absolute")
-        keys.fail("position_embedding_type", "only absolute positions are taken");
-    keys.throw_if_any();
-}
-
 const std::vector<std::string>& known_types() {
     static const std::vector<std::string> types = [] {
         std::vector<std::string> all = decoder_types();
@@ -56,8 +47,8 @@ const std::vector<std::string>& known_types() {
 
 Imported import_huggingface_config(std::string_view text, const std::string& file) {
     ModelConfig config(text, file, known_types());
-    refuse_other_computations(config.keys());
-    config.tell_formats();
+    config.refuse_other_computations();
+    config.tell_formats("they are of workload.dtype, bf16");
     Imported imported;
     imported.trace = config.is("bert")      ? bert_trace(config)
                      : config.is("gpt2")    ? gpt2_trace(config)

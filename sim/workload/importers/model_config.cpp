@@ -55,10 +55,17 @@ void ModelConfig::note_tied(const char* key, std::int64_t parameters) {
                      parameters));
 }
 
-void ModelConfig::tell_formats() {
+void ModelConfig::refuse_other_computations() {
+    for (const char* const key : {"is_decoder", "add_cross_attention"})
+        if (keys_.flag(key, false)) keys_.fail(key, fmt::format("'{}': such a network is not taken", key));
+    if (keys_.text("position_embedding_type", "absolute") != "absolute")
+        keys_.fail("position_embedding_type", "only absolute positions are taken");
+    keys_.throw_if_any();
+}
+
+void ModelConfig::tell_formats(std::string_view weights) {
     if (keys_.has("quantization_config"))
-        note("quantization_config",
-             "how weights are quantized is not taken over: they are of workload.dtype, bf16");
+        note("quantization_config", fmt::format("how weights are quantized is not taken over: {}", weights));
     const char* const key = keys_.has("dtype") ? "dtype" : "torch_dtype";
     if (!keys_.has(key)) return;
     const std::string dtype = keys_.text(key, "bfloat16");

@@ -30,8 +30,10 @@ public:
     void note(const char* key, std::string text);
     /// That the head has the embedding's weights, which a trace stores once more.
     void note_tied(const char* key, std::int64_t parameters);
-    /// Formats that the model has, and the trace has not.
-    void tell_formats();
+    /// Keys that make another network of it: throws UserError.
+    void refuse_other_computations();
+    /// Formats that the model has, and the trace has not; `weights` says what these are there.
+    void tell_formats(std::string_view weights);
     std::vector<ImportNote> take_notes() { return std::move(notes_); }
 
 private:

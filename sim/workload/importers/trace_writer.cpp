@@ -40,6 +40,13 @@ void TraceBlock::layer(std::string_view name, std::string_view keys) {
 TraceWriter::TraceWriter(std::string_view name, const std::vector<std::string>& about,
                          std::string_view params, std::string_view serving, std::string_view training) {
     for (const std::string& line : about) head_ += fmt::format("# {}\n", line);
+                         std::string_view params, std::string_view serving) {
+    for (std::string line : about) {
+        // Names of files and models are anything; a line of their own would be no comment any more.
+        for (char& c : line)
+            if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
+        head_ += fmt::format("# {}\n", line);
+    }
     head_ += fmt::format("trace: {}\n", trace_name(name));
     if (!params.empty()) head_ += fmt::format("params: {{{}}}\n", params);
     if (!serving.empty()) head_ += fmt::format("serving: {{{}}}\n", serving);

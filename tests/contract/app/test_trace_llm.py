@@ -153,6 +153,13 @@ class TraceLlm(ProgramTest):
             self.small(config)
             message = self.refusal("trace", "llm", "config.json", "--phase", "train")
             self.assertIn(f"{word} are not trained here", message.replace("that are made of ", ""))
+    def test_the_configuration_is_not_written_over_and_routing_is_of_experts(self):
+        self.small()
+        self.assertIn("--output is CONFIG itself", self.refusal("trace", "llm", "config.json", "-o", "config.json"))
+        self.assertIn("--output is CONFIG itself", self.refusal("trace", "llm", "config.json", "-o", "./config.json"))
+        self.assertIn("the model has no experts", self.refusal("trace", "llm", "config.json", "--routing", "even"))
+        self.small(SPARSE)
+        self.answer("trace", "llm", "config.json", "--routing", "even")
 
     def test_memory_that_is_too_small_is_told_with_what_fills_it(self):
         self.answer("trace", "llm", "llama3_70b", "--batch", "16", "-o", "step.yaml")

@@ -273,3 +273,31 @@ TEST_CASE("a context beyond what the model was made for is told") {
     REQUIRE(made.notes.size() == 1);
     CHECK_THAT(made.notes.front().text, Catch::Contains("made for 4096 tokens, not for 8192"));
 }
+
+TEST_CASE("what makes another network is refused, and formats that the step has not are told") {
+    const std::string gpt = R"({"model_type": "gpt2", "n_embd": 32, "n_layer": 2, "n_head": 4,
+                               "n_positions": 64, "vocab_size": 64, )";
+    const LlmRequest r = request(Phase::Decode, 1, 16);
+    CHECK(refusal(gpt + R"("add_cross_attention": true})", r).find("such a network is not taken") !=
+          std::string::npos);
+    const Imported made =
+        llm_trace(gpt + R"("torch_dtype": "float32", "quantization_config": {}})", "c.json", r);
+    std::string notes;
+    for (const ImportNote& note : made.notes) notes += to_string(note) + "\n";
+    CHECK(notes.find("stored as float32") != std::string::npos);
+    CHECK(notes.find("how weights are quantized is not taken over: --weights says it, bf16") !=
+          std::string::npos);
+    // Routing is of experts.
+    LlmRequest routed = r;
+    routed.asks_routing = true;
+    CHECK(refusal(gpt + R"("n_inner": 64})", routed).find("--routing: the model has no experts") !=
+          std::string::npos);
+}
+
+TEST_CASE("a model's name stays within the comment that it stands in") {
+    const Imported made = llm_trace(R"({"model_type": "gpt2", "n_embd": 32, "n_layer": 2, "n_head": 4,
+        "n_positions": 64, "vocab_size": 64, "_name_or_path": "a\ninputs: {}\r\nb"})",
+                                    "c.json", request(Phase::Decode, 1, 16));
+    CHECK(made.trace.find("\ninputs: {}") == std::string::npos);
+    CHECK(graph_of(made.trace).layers.size() > 2);
+}
