@@ -48,6 +48,12 @@ void add_import_choices(po::options_description& options) {
                           "be repeated");
 }
 
+void refuse_import_choices(const Arguments& arguments, const std::string& why) {
+    for (const char* const option : {"dim", "branch", "input"})
+        if (arguments.has(option))
+            arguments.misused(fmt::format("--{} is for networks that are imported: {}", option, why));
+}
+
 ImportChoices read_import_choices(const Arguments& arguments) {
     ImportChoices choices;
     choices.inputs = arguments.list("input");

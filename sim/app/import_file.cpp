@@ -26,6 +26,9 @@ const std::vector<std::string>& import_endings() {
 
 namespace {
 
+constexpr std::size_t kMebi = std::size_t{1} << 20;
+constexpr std::size_t kLargestTrace = 64 * kMebi;  // as YAML files may be
+
 /// ".csv" of "NET.CSV".
 std::string ending_of(const std::filesystem::path& file) {
     std::string ending = file.extension().string();
@@ -51,6 +54,9 @@ Imported import_model(const std::filesystem::path& file, const OnnxChoices& choi
 
 /// What the trace reader finds wrong with sizes is wrong with the file they come from.
 void read_back(const Imported& imported, const std::string& file) {
+    if (imported.trace.size() > kLargestTrace)
+        throw UserError({file}, fmt::format("as a trace this has {} MiB; {} are read at most",
+                                            imported.trace.size() / kMebi, kLargestTrace / kMebi));
     try {
         build_trace(config::parse_yaml(imported.trace, file), {});
     } catch (const UserError& error) {
@@ -90,7 +96,6 @@ Imported import_file(const std::filesystem::path& file, const ImportChoices& cho
     }
     if (!choices.onnx.dims.empty() || !choices.onnx.branches.empty())
         throw UserError({file.string()}, "--dim and --branch are for ONNX models (.onnx)");
-    constexpr std::size_t kMebi = std::size_t{1} << 20;
     if (ending_of(file) == ".mlir") {
         // Weights may be in it, written out; they are passed over.
         Imported imported =
@@ -107,7 +112,9 @@ Imported import_file(const std::filesystem::path& file, const ImportChoices& cho
         read_back(imported, file.string());
         return imported;
     }
-    return import_scalesim_topology(read_text(file.string(), 16 * kMebi), file.string());
+    Imported imported = import_scalesim_topology(read_text(file.string(), 16 * kMebi), file.string());
+    read_back(imported, file.string());
+    return imported;
 }
 
 }  // namespace systole::app

@@ -61,6 +61,7 @@ RunOutcome simulate(const Arguments& arguments, bool timeline) {
     const RunOptions options{settings.protocol, timeline, arguments.has("check-dram"),
                              read_mapping_file(arguments)};
     if (program) refuse_workload(settings, "a device program has none");
+    if (program && trace.empty()) refuse_import_choices(arguments, "--program without a TRACE has none");
     if (program && options.mapping)
         arguments.misused("--mapping and --program exclude each other: a program is mapped");
     const Library library = Library::find();

@@ -47,6 +47,7 @@ int show(const Arguments& arguments) {
     if (what == "trace") {
         print(show_trace(arguments, name, json));
     } else if (what == "device" || what == "memory") {
+        refuse_import_choices(arguments, fmt::format("a {} is none", what));
         const Values values =
             what == "device" ? device_values(arguments, name) : memory_values(arguments, name);
         print(json ? values_json(values) : values_text(values));

@@ -117,6 +117,7 @@ Run read_run(const Arguments& arguments) {
         return {std::move(device), std::move(graph), {settings.protocol, false}};
     }
     refuse_workload(settings, "an operator has none");
+    refuse_import_choices(arguments, "an operator is none");
     const OpQuestion question = read_op_question(arguments, 1);
     Graph graph = operator_graph(device, question.op, question.keys, {});
     return {std::move(device), std::move(graph), {settings.protocol, false}};

@@ -124,6 +124,18 @@ class Import(ProgramTest):
         self.write("net.csv", TABLE)
         self.assertIn("error", self.refusal("import", "net.csv", "-o", "no/such/folder.yaml"))
 
+    def test_traces_that_nobody_could_read_are_not_written(self):
+        self.write("long.csv", TABLE + "a,8,8,3,3,4,5,1,\n" * 900_000)
+        self.assertIn("as a trace this has", self.refusal("import", "long.csv", "-o", "long.yaml"))
+
+    def test_what_is_said_of_imports_is_refused_where_nothing_is_imported(self):
+        for option in (("--dim", "a=1"), ("--branch", "a=then"), ("--input", "x")):
+            for command in (("show", "device", DEVICE), ("show", "memory", "ddr4_3200"),
+                            ("wave", DEVICE, "matmul", "m=4", "n=4", "k=4", "--list-signals"),
+                            ("run", DEVICE, "--program", "none.txt")):
+                with self.subTest(option=option, command=command):
+                    self.assertIn(f"{option[0]} is for networks that are imported", self.refusal(*command, *option))
+
 
 if __name__ == "__main__":
     unittest.main()
