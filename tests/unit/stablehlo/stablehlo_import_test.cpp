@@ -447,3 +447,19 @@ TEST_CASE("long lists of operands and many functions are read in one go") {
                 "    return %0 : tensor<2x4xf32>\n  }\n";
     CHECK(network(text + "}\n").graph.layers.size() == 1);
 }
+
+TEST_CASE("what makes a chip's share of a tensor is listed, and what only names one is nothing") {
+    const auto notes_of = [](const std::string& target, const std::string& to) {
+        return all_notes(
+            network(
+                module_of("%x: tensor<4x8xf32>", "tensor<4x8xf32>",
+                          "    %0 = stablehlo.tanh %x : tensor<4x8xf32>\n    %1 = stablehlo.custom_call @" +
+                              target + "(%0) : (tensor<4x8xf32>) -> tensor<" + to +
+                              ">\n    return %0 : tensor<4x8xf32>"))
+                .imported);
+    };
+    CHECK(notes_of("SPMDFullToShardShape", "2x8xf32").find("a chip's share of its operand") !=
+          std::string::npos);
+    CHECK(notes_of("SPMDFullToShardShape", "4x8xf32").find("share") == std::string::npos);
+    CHECK(notes_of("Sharding", "4x8xf32").find("share") == std::string::npos);
+}
