@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "networks.h"
+#include "sim/workload/importers/network/constant.h"
 #include "sim/workload/importers/network/movements.h"
 
 using namespace systole;
@@ -157,4 +158,19 @@ TEST_CASE("a conversion that is shared follows the feature map that it was made 
     CHECK(network.tensor(one) == network.tensor(two));
     // And is found again when nothing is open any more.
     CHECK(network.tensor(convert(network, "three", bytes, kF)) == network.tensor(one));
+}
+
+TEST_CASE("whole numbers are compared as such, and remainders have the sign that each language gives them") {
+    const auto of = [](const char* op, std::int64_t a, std::int64_t b) {
+        return combine(op, whole_numbers({}, {a}), whole_numbers({}, {b})).value().whole.at(0);
+    };
+    constexpr std::int64_t kLast = std::int64_t{1} << 53;  // of those that are doubles, one and all
+    CHECK(of("Equal", kLast, kLast + 1) == 0);
+    CHECK(of("Less", kLast, kLast + 1) == 1);
+    CHECK(of("Equal", kLast + 1, kLast + 1) == 1);
+    CHECK(of("Rem", -7, 3) == -1);
+    CHECK(of("Rem", 7, -3) == 1);
+    CHECK(of("Mod", -7, 3) == 2);
+    CHECK(of("Mod", 7, -3) == -2);
+    CHECK_FALSE(combine("Rem", whole_numbers({}, {1}), whole_numbers({}, {0})).has_value());
 }
