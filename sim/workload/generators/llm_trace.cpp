@@ -208,12 +208,10 @@ std::vector<std::string> Generator::about(const Decoder& whole) const {
 }
 
 Imported Generator::run() {
-    const Decoder whole = read_decoder(config_);
-    if (trains()) expect_trainable(whole);
-    SYSTOLE_CHECK(request_.step.phase != Phase::Train, "a step of training");
     config_.refuse_other_computations();
     config_.tell_formats(fmt::format("--weights says it, {}", request_.weights));
     const Decoder whole = read_decoder(config_);
+    if (trains()) expect_trainable(whole);
     if (request_.asks_routing && !whole.experts)
         config_.keys().fail("", "--routing: the model has no experts");
     config_.keys().throw_if_any();

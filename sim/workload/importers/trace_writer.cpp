@@ -39,8 +39,6 @@ void TraceBlock::layer(std::string_view name, std::string_view keys) {
 
 TraceWriter::TraceWriter(std::string_view name, const std::vector<std::string>& about,
                          std::string_view params, std::string_view serving, std::string_view training) {
-    for (const std::string& line : about) head_ += fmt::format("# {}\n", line);
-                         std::string_view params, std::string_view serving) {
     for (std::string line : about) {
         // Names of files and models are anything; a line of their own would be no comment any more.
         for (char& c : line)
