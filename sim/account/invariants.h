@@ -17,7 +17,8 @@ struct EndCount {
     Bytes out, in;
 };
 
-/// Banks that serve at most so many lines a cycle, all clients together, however many bytes of them these take.
+/// Banks that serve at most so many lines a cycle, all clients together, however many bytes of them these
+/// take.
 struct BankLines {
     std::string path;  ///< of the counters "…_accesses"
     std::int64_t per_cycle = 0;

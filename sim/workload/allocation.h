@@ -59,8 +59,8 @@ struct AllocationRules {
 /// implicit-GEMM view [k = taps*in_c/groups, n = out_c/groups], group by group (or expert by expert);
 /// everything else is RowMajor. Those of conv_transpose are a matrix for each phase, row by row, with the
 /// taps of a window in the order of the inputs that they meet. Of several layers with the same weights the
-/// first one decides; the others find them so. Throws UserError with a breakdown (weights, KV cache, optimizer
-/// state, the most activations that live at once, with all padding) when a space is too small.
+/// first one decides; the others find them so. Throws UserError with a breakdown (weights, KV cache,
+/// optimizer state, the most activations that live at once, with all padding) when a space is too small.
 std::vector<Placement> allocate(const Graph& graph, const AllocationRules& rules);
 
 }  // namespace systole

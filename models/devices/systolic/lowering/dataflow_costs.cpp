@@ -56,8 +56,8 @@ std::vector<std::size_t> asked_layers(const Graph& graph) {
     return asked;
 }
 
-/// Estimates of layers with all arrays in the dataflow of `spec`. What stays in the scratchpad is not taken from
-/// `mapping`: it may fit only with the dataflows that are to be found.
+/// Estimates of layers with all arrays in the dataflow of `spec`. What stays in the scratchpad is not taken
+/// from `mapping`: it may fit only with the dataflows that are to be found.
 std::vector<double> cycles_of(const std::vector<std::size_t>& layers, const Graph& graph,
                               const SystolicSpec& spec, const Protocol& protocol, const Mapping* mapping) {
     Mapping cut;
@@ -128,11 +128,11 @@ void expect_turns_alike(const Mapping& mapping, const LayerCosts& costs) {
             const auto named = mapping.dataflows.find(name);
             if (named == mapping.dataflows.end()) continue;
             if (first != mapping.dataflows.end() && first->second == named->second) continue;
-            throw UserError(
-                mapping.dataflow_marks.at(name),
-                fmt::format("all turns of a block have the dataflow of its first: name one for '{}', and no other for "
-                            "'{}'",
-                            alike.front(), name));
+            throw UserError(mapping.dataflow_marks.at(name),
+                            fmt::format("all turns of a block have the dataflow of its first: name one for "
+                                        "'{}', and no other for "
+                                        "'{}'",
+                                        alike.front(), name));
         }
     }
 }

@@ -24,8 +24,8 @@ struct LayerRun {
 };
 
 /// The dataflows of all layers of all runs in order, a turn of each run, whose cycles sum to the least with
-/// `switch_cycles` more wherever one layer's dataflow is not that of the one before; of equal sums any, always
-/// the same. Empty where some layer can run in none.
+/// `switch_cycles` more wherever one layer's dataflow is not that of the one before; of equal sums any,
+/// always the same. Empty where some layer can run in none.
 std::vector<Dataflow> least_cycles(const std::vector<LayerRun>& runs, double switch_cycles);
 
 }  // namespace systole::systolic

@@ -76,14 +76,16 @@ void read_layers(const YamlNode& layers, const Graph& graph, Mistakes& mistakes,
             mistakes.add(entry.where, fmt::format("'{}' has no layer '{}'{}", graph.name, excerpt(entry.key),
                                                   did_you_mean(entry.key, known)));
         } else if (!uses_arrays(layer->op) && !cut_by_hand(layer->op)) {
-            mistakes.add(entry.where,
-                         fmt::format("'{}' is {}, and only matmul, conv2d and conv3d are cut by hand, attention and "
-                                     "conv_transpose given a dataflow",
-                                     entry.key, op_name(layer->op)));
+            mistakes.add(
+                entry.where,
+                fmt::format("'{}' is {}, and only matmul, conv2d and conv3d are cut by hand, attention and "
+                            "conv_transpose given a dataflow",
+                            entry.key, op_name(layer->op)));
         } else if (entry.value.kind != YamlNode::Kind::Map) {
             mistakes.add(entry.value.where,
-                         fmt::format("'{}' must be a map with {}, not {}",
-                                     entry.key, cut_by_hand(layer->op) ? "'rows', 'columns' and 'depth'" : "'dataflow'", to_string(entry.value.kind)));
+                         fmt::format("'{}' must be a map with {}, not {}", entry.key,
+                                     cut_by_hand(layer->op) ? "'rows', 'columns' and 'depth'" : "'dataflow'",
+                                     to_string(entry.value.kind)));
         } else {
             read_entry(entry, layer->op, mistakes, mapping);
         }
