@@ -148,6 +148,24 @@ class TraceLlm(ProgramTest):
                 self.assertRegex(text, r"(?m)^decoder\.1\.value\.weights_gradient +matmul +attention_norm \+ ")
                 self.assertIn("optimizer state", text)
 
+    def test_a_step_of_training_runs(self):
+        net = self.write("net.yaml", "trace: net\ntraining: {optimizer: sgd, data_parallel: 4}\n"
+                         "inputs: {x: {shape: [8, 16], dtype: bf16}}\nlayers:\n  - {name: a, op: matmul, n: 32}\n"
+                         "  - {name: b, op: matmul, n: 8}\noutputs: [b]\n")
+        for device in ("tpu_v4", "tpu_v4_chip", "tpu_v5e"):
+            with self.subTest(device=device):
+                run = json.loads(self.answer("run", device, net, "--format", "json"))["devices"][0]
+                # There and back: of a its own and the gradient of its weights, of b also that of its input.
+                self.assertEqual(run["total"]["macs"], 8 * (2 * 16 * 32 + 3 * 32 * 8))
+                weights = 16 * 32 + 32 * 8
+                state = [move for move in run["total"]["bytes"]["moved"] if move["operand"] == "optimizer_state"]
+                moved = {(move["from"] == "dram", move["to"] == "dram"): move["bytes"] for move in state}
+                self.assertEqual(moved[True, False], 4 * weights)
+                self.assertEqual(moved[False, True], 4 * weights)
+                # Rings of four chips: each part of the gradients comes in, and goes out, three times twice.
+                links = [move["bytes"] for move in run["total"]["bytes"]["moved"] if move["from"] == "chip_link"]
+                self.assertEqual(sum(links), 2 * 3 * 2 * weights // 4)
+
     def test_experts_and_latents_are_not_trained(self):
         for config, word in ((SPARSE, "experts"), (LATENT, "latents")):
             self.small(config)

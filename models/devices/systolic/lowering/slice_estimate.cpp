@@ -29,7 +29,7 @@ SliceEstimate::SliceEstimate(const Graph& graph, const SystolicSpec& spec, const
     bytes_per_cycle_ = kMemoryShare * real(spec.memory.peak().value()) / clock;
     host_bytes_per_cycle_ = real(spec.host.peak().value()) / clock;
     for (const Layer& layer : graph.layers) batches_.push_back(batch_of(graph, layer));
-    last_read_.resize(graph.tensors.size());
+    last_read_.resize(graph.tensors.size(), graph.layers.size());  // nobody reads what an optimizer keeps
     for (std::size_t i = 0; i < graph.layers.size(); ++i)
         for (const TensorId input : graph.layers[i].inputs) last_read_[root(input)] = i;
     for (const TensorId output : graph.outputs) last_read_[root(output)] = graph.layers.size();
