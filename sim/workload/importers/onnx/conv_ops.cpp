@@ -89,7 +89,7 @@ void expect_stored_weights(Node& node) {
 
 /// Of every dimension; axes and what keeps their ratio since opset 18.
 Shape wanted_size(Node& node, const Shape& shape) {
-    const Shape sizes = node.integers(3, "sizes");
+    Shape sizes = node.integers(3, "sizes");
     const std::string policy = node.text("keep_aspect_ratio_policy", "stretch");
     Order axes;
     for (const std::int64_t axis : node.integers("axes"))
