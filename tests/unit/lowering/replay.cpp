@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <deque>
+#include <new>
 #include <stdexcept>
 
 namespace systole::systolic::test {
@@ -12,7 +14,8 @@ namespace systole::systolic::test {
 void Replay::Cells::resize(std::int64_t size) {
     holds.assign(static_cast<std::size_t>(size), -1);
     writer.assign(holds.size(), Token{});
-    readers.assign(holds.size(), Clock{});
+    readers.reset(static_cast<Clock*>(std::calloc(holds.size() + 1, sizeof(Clock))));
+    if (!readers) throw std::bad_alloc();
 }
 
 Replay::Replay(const Graph& graph, const SystolicSpec& spec, const Lowered& lowered)

@@ -7,8 +7,10 @@
 
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -35,7 +37,8 @@ private:
     struct Cells {
         std::vector<std::int64_t> holds;  ///< the DRAM address of the original; -1: unknown
         std::vector<Token> writer;
-        std::vector<Clock> readers;
+        /// Zero, and no memory before somebody touches it: most of a large scratchpad nobody does.
+        std::unique_ptr<Clock[], decltype(&std::free)> readers{nullptr, &std::free};
         void resize(std::int64_t size);
     };
 
