@@ -128,8 +128,6 @@ private:
 }  // namespace
 
 bool turns_alike(const Graph& graph, const RepeatedBlock& block) {
-    // Turns of the way back read what each turn of the way there made, and all weights are read again.
-    if (graph.training) return false;
     for (std::size_t turn = 2; turn < block.turns; ++turn) {
         const Twin twin(block, turn);
         for (std::size_t i = 0; i < block.layers; ++i) {

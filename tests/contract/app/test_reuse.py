@@ -104,6 +104,17 @@ class Reuse(ProgramTest):
         layers = json.loads(self.read("r/result.json"))["devices"][0]["layers"]
         self.assertFalse(any(row["reused"] for row in layers))
 
+    def test_steps_of_training_are_simulated_whole(self):
+        """The way back reads what each turn made, and weights of each turn are read again and written."""
+        net = self.write("deep.yaml", "trace: deep\ntraining: {optimizer: sgd}\ninputs: {x: {shape: [32, 64], dtype: bf16}}\n"
+                         "layers:\n  - {name: first, op: matmul, n: 64}\n  - name: block\n    repeat: 24\n    layers:\n"
+                         "      - {name: a, op: matmul, n: 64, activation: relu}\n"
+                         "      - {name: o, op: elementwise, kind: add, in: [a, block_in]}\n"
+                         "  - {name: head, op: matmul, n: 32}\noutputs: [head]\n")
+        run, whole = (self.result("tpu_v4", "--set", f"run.reuse={reuse}", trace=(net,)) for reuse in ("on", "off"))
+        self.assertFalse(any(row["reused"] for row in run["layers"]))
+        self.assertEqual(run["total"], whole["total"])
+
     def test_the_switch_is_on_or_off(self):
         self.assertIn("reuse", self.refusal("run", "tpu_v4", *BERT, "--set", "run.reuse=perhaps"))
 
