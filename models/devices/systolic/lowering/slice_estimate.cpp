@@ -78,7 +78,7 @@ std::int64_t SliceEstimate::lane_work(const Layer& layer) const {
         return out * (norm->gradient ? norm_gradient_cost(cost, norm->kind) : norm_cost(cost, norm->kind));
     if (const auto* softmax = std::get_if<Softmax>(&layer.op))
         return out * (softmax->gradient ? softmax_gradient_cost(cost) : softmax_cost(cost));
-    if (const auto* reduce = std::get_if<Reduce>(&layer.op)) return out * reduce->cols * cost.reduce;
+    if (const auto* reduce = std::get_if<Reduce>(&layer.op)) return reduce->rows * reduce->cols * cost.reduce;
     const auto* two = std::get_if<Elementwise>(&layer.op);
     if (two && (two->kind > Elementwise::Kind::Min || two->slope != Function::None))
         return out * (elementwise_cost(cost, two->kind) + slope_cost(cost, two->slope));
