@@ -11,7 +11,7 @@ struct NameOf {
     std::string_view operator()(const MatMul&) const { return "matmul"; }
     std::string_view operator()(const Elementwise&) const { return "elementwise"; }
     std::string_view operator()(const Activation&) const { return "activation"; }
-    std::string_view operator()(const Pool&) const { return "pool"; }
+    std::string_view operator()(const Pool& p) const { return p.gradient ? "pool_gradient" : "pool"; }
     std::string_view operator()(const Softmax& s) const {
         return s.gradient ? "softmax_gradient" : "softmax";
     }
@@ -22,11 +22,11 @@ struct NameOf {
     std::string_view operator()(const EmbeddingGradient&) const { return "embedding_gradient"; }
     std::string_view operator()(const Optimizer&) const { return "optimizer"; }
     std::string_view operator()(const Concat&) const { return "concat"; }
-    std::string_view operator()(const Slice&) const { return "slice"; }
+    std::string_view operator()(const Slice& s) const { return s.gradient ? "slice_gradient" : "slice"; }
     std::string_view operator()(const Resize&) const { return "resize"; }
     std::string_view operator()(const Rotary&) const { return "rotary"; }
     std::string_view operator()(const Gather&) const { return "gather"; }
-    std::string_view operator()(const TopK&) const { return "top_k"; }
+    std::string_view operator()(const TopK& t) const { return t.gradient ? "top_k_gradient" : "top_k"; }
     std::string_view operator()(const LstmCell&) const { return "lstm_cell"; }
     std::string_view operator()(const GruCell&) const { return "gru_cell"; }
     std::string_view operator()(const CacheAppend&) const { return "kv_cache"; }

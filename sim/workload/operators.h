@@ -167,13 +167,18 @@ struct Activation {
     friend bool operator==(const Activation&, const Activation&) = default;
 };
 
+/// The greatest or the average of each window.
 struct Pool {
     enum class Kind { Max, Average };
     Kind kind = Kind::Max;
     std::int64_t batch = 1, in_h = 1, in_w = 1, channels = 1;
     std::int64_t window_h = 1, window_w = 1, stride = 1, pad = 0;
     Uneven uneven = {};
+    /// Of averages of whole maps: reads the gradient of what the pool made, and gives each pixel its share.
+    bool gradient = false;
 
+    /// Whether one window is all of the map.
+    bool global() const { return out_h() == 1 && out_w() == 1 && window_h == in_h && window_w == in_w; }
     std::int64_t stride_w() const { return uneven.stride_w.value_or(stride); }
     std::int64_t left() const { return uneven.pad_left.value_or(pad); }
     std::int64_t bottom() const { return uneven.pad_bottom.value_or(pad); }
@@ -202,12 +207,14 @@ struct Norm {
     friend bool operator==(const Norm&, const Norm&) = default;
 };
 
-/// One number of each row; or, `columns`, the sum of each column: of products, where there are two inputs.
+/// One number of each row; or, `columns`, the sum of each column: of products, where there are two inputs; of
+/// `items` matrices, one behind the other, each by itself.
 struct Reduce {
     enum class Kind { Sum, Mean, Max, Min, Product };
     Kind kind = Kind::Sum;
     std::int64_t rows = 1, cols = 1;
     bool columns = false;
+    std::int64_t items = 1;
     friend bool operator==(const Reduce&, const Reduce&) = default;
 };
 
@@ -257,6 +264,8 @@ struct Concat {
 /// Of an axis of `in` indices, `size` from `begin` on; `outer` and `inner` as for Concat.
 struct Slice {
     std::int64_t outer = 1, inner = 1, in = 1, begin = 0, size = 1;
+    /// Reads the gradient of the slice; makes that of all `in` indices, zero outside it.
+    bool gradient = false;
     friend bool operator==(const Slice&, const Slice&) = default;
 };
 
@@ -281,6 +290,8 @@ struct Rotary {
 struct TopK {
     std::int64_t rows = 1, cols = 1, k = 1;
     bool indices = false;
+    /// Of two inputs, the gradient of the k greatest and where they stood: rows of `cols`, zero elsewhere.
+    bool gradient = false;
     friend bool operator==(const TopK&, const TopK&) = default;
 };
 

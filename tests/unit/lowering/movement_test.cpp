@@ -82,6 +82,29 @@ TEST_CASE("Rows longer than a chunk are moved in parts") {
     CHECK(lowered.program.layers[0].mapping == "DMA, through the scratchpad: copies 1 piece; 96 chunks");
 }
 
+TEST_CASE("The gradient of a slice is read and put into its place once, and zeros are written around it") {
+    for (const SystolicSpec& spec : machines()) {
+        GraphOf g;
+        const Slice op{5, 4, 12, 3, 6, true};
+        const Lowered lowered = check(g.finish(g.vector({g.input({5, 6, 4}, DType::Bf16)}, op, {5, 12, 4})),
+                                      spec, Protocol::of_op());
+        if (spec.placement.activations == Space::Scratchpad) continue;
+        std::int64_t loaded = 0, stored = 0;
+        for (const Transfer& t : lowered.program.transfers)
+            (t.to.place == Place::Scratchpad ? loaded : stored) += t.bytes();
+        CHECK(loaded == 5 * 6 * 4 * 2);
+        CHECK(stored == 5 * 12 * 4 * 2);
+        CHECK(lowered.program.layers[0].compulsory_dram == loaded + stored);
+    }
+    // Of rows at the beginning, at the end, and all of them.
+    for (const std::int64_t begin : {0, 20, 40}) {
+        GraphOf g;
+        check(
+            g.finish(g.vector({g.input({30, 30}, DType::Bf16)}, Slice{1, 30, 70, begin, 30, true}, {70, 30})),
+            test::small_machine());
+    }
+}
+
 TEST_CASE("Halves of a byte travel with their neighbours") {
     for (const SystolicSpec& spec : machines()) {
         GraphOf g;

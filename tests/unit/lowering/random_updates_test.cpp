@@ -18,7 +18,9 @@ using test::random_machine;
 
 class RandomStep {
 public:
-    explicit RandomStep(Dice& dice) : dice_(dice), dtype_(dice.coin() ? DType::Bf16 : DType::Int8) {
+    /// With gradients of what only moves numbers, or with those of tables.
+    RandomStep(Dice& dice, bool moves)
+        : dice_(dice), moves_(moves), dtype_(dice.coin() ? DType::Bf16 : DType::Int8) {
         rows_ = dice.pick(1, 40);
         width_ = dice.pick(1, 90);
         at_ = g_.input({rows_, width_}, dtype_);
@@ -26,7 +28,7 @@ public:
 
     Graph take() {
         for (std::int64_t layers = dice_.pick(1, 3); layers > 0; --layers) {
-            switch (dice_.pick(0, 4)) {
+            switch (dice_.pick(0, moves_ ? 7 : 4)) {
                 case 0:
                     add_product();
                     break;
@@ -39,8 +41,17 @@ public:
                 case 3:
                     add_convolution();
                     break;
+                case 4:
+                    moves_ ? add_place() : add_table();
+                    break;
+                case 5:
+                    add_greatest();
+                    break;
+                case 6:
+                    add_average();
+                    break;
                 default:
-                    add_table();
+                    add_sums();
             }
         }
         for (const auto& [weights, gradient] : learnt_) optimize(weights, gradient);
@@ -117,6 +128,39 @@ private:
         width_ = op.out_c;
         at_ = g_.view(at_, shape());
     }
+    /// The gradient of a slice of columns, or of rows.
+    void add_place() {
+        const bool columns = dice_.coin();
+        std::int64_t& extent = columns ? width_ : rows_;
+        Slice op{columns ? rows_ : 1, columns ? 1 : width_, extent + dice_.pick(0, 20), 0, extent, true};
+        op.begin = dice_.pick(0, op.in - op.size);
+        extent = op.in;
+        at_ = g_.vector({at_}, op, shape());
+    }
+    void add_greatest() {
+        TopK op{rows_, width_ + dice_.pick(0, 20), width_};
+        op.gradient = true;
+        const TensorId indices = g_.input(shape(), DType::Int32);
+        width_ = op.cols;
+        at_ = g_.vector({at_, indices}, op, shape());
+    }
+    void add_average() {
+        Pool op{Pool::Kind::Average, rows_, dice_.pick(1, 3), dice_.pick(1, 2), width_};
+        op.window_h = op.in_h, op.window_w = op.in_w;
+        op.gradient = true;
+        rows_ *= op.in_h * op.in_w;
+        at_ = g_.vector({at_}, op, shape());
+    }
+    /// Of columns of several matrices each, and of products of two.
+    void add_sums() {
+        Reduce op{Reduce::Kind::Sum, dice_.pick(1, rows_), width_, true};
+        while (rows_ % op.rows != 0) --op.rows;
+        op.items = rows_ / op.rows;
+        std::vector<TensorId> in{at_};
+        if (dice_.coin()) in.push_back(gradient(shape()));
+        rows_ = op.items;
+        at_ = g_.vector(in, op, shape());
+    }
     void add_table() {
         EmbeddingGradient op;
         op.vocabulary = dice_.pick(1, 60);
@@ -132,6 +176,7 @@ private:
     }
 
     Dice& dice_;
+    bool moves_;
     DType dtype_;
     GraphOf g_;
     std::int64_t rows_ = 1, width_ = 1;
@@ -139,9 +184,9 @@ private:
     std::vector<std::pair<TensorId, TensorId>> learnt_;  ///< weights and their gradient
 };
 
-Graph random_step(std::uint64_t seed) {
+Graph random_step(std::uint64_t seed, bool moves = false) {
     Dice dice(seed);
-    return RandomStep(dice).take();
+    return RandomStep(dice, moves).take();
 }
 
 SystolicSpec random_chip(Dice& dice) {
@@ -180,6 +225,23 @@ TEST_CASE("Random steps of training keep every promise on every small machine") 
         }
     }
     CHECK(ran > tried / 2);
+}
+
+TEST_CASE("Random gradients of moved numbers keep every promise") {
+    int ran = 0;
+    for (const SystolicSpec& spec : test::machines())
+        for (std::uint64_t seed = 1; seed <= 15; ++seed) {
+            INFO("seed " << seed << " on " << to_string(spec.mxu.dataflow));
+            ran += keeps_promises(random_step(3000 + seed, true), spec, Protocol::of_run()) ? 1 : 0;
+        }
+    for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+        INFO("seed " << seed);
+        Dice dice(seed);
+        const SystolicSpec spec = dice.coin() ? random_machine(dice) : random_chip(dice);
+        const Protocol protocol = dice.coin() ? Protocol::of_run() : Protocol::of_op();
+        ran += keeps_promises(random_step(4000 + seed, true), spec, protocol) ? 1 : 0;
+    }
+    CHECK(ran > 250);
 }
 
 TEST_CASE("Random steps of training keep every promise on random machines") {

@@ -40,6 +40,12 @@ std::int64_t Replay::origin_of(std::int64_t at) const {
     };
     if (const auto* slice = std::get_if<Slice>(&layer().op)) {
         const std::int64_t inner = element % slice->inner;
+        if (slice->gradient) {  // of an element outside the slice: from nowhere
+            const std::int64_t all = element / slice->inner % slice->in - slice->begin;
+            const std::int64_t row = element / slice->inner / slice->in;
+            if (all < 0 || all >= slice->size) return -1;
+            return address(layer().inputs[0], (row * slice->size + all) * slice->inner + inner);
+        }
         const std::int64_t along = element / slice->inner % slice->size;
         const std::int64_t outer = element / slice->inner / slice->size;
         return address(layer().inputs[0], (outer * slice->in + slice->begin + along) * slice->inner + inner);
@@ -163,12 +169,14 @@ void Replay::check_copied(const VectorWork& work) {
     visit_rows(work.write, [&](std::int64_t at, std::int64_t count) {
         for (std::int64_t i = 0; i < count; ++i) to.push_back(at + i);
     });
+    const auto* slice = std::get_if<Slice>(&layer().op);
+    if (slice != nullptr && slice->gradient && from.empty()) from.assign(to.size(), -1);  // zeros
     if (from.size() != to.size()) return fault("does not write as much as it reads");
     const Placement& out = lowered_.placements[layer().output];
     for (std::size_t i = 0; i < to.size(); ++i) {
         const bool in_place = from[i] < spec_.placement.activation_bytes.value();
         const std::int64_t origin =
-            in_place ? from[i] : scratchpad().holds[static_cast<std::size_t>(from[i])];
+            in_place || from[i] < 0 ? from[i] : scratchpad().holds[static_cast<std::size_t>(from[i])];
         if (out.space == Space::Scratchpad)
             note_moved(to[i] - out.address, origin);
         else

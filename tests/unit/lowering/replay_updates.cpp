@@ -49,13 +49,17 @@ void Replay::check_sum(std::int64_t begin, std::int64_t end) {
     if (const Reduce* op = column_sums()) {
         std::vector<TensorId> inputs = layer().inputs;
         if (inputs.size() == 2 && inputs[0] == inputs[1]) inputs.pop_back();
-        const std::int64_t first = begin * 8 / bits, behind = std::min(op->cols, end * 8 / bits);
-        for (const TensorId input : inputs) {
-            const DType dtype = graph_.tensors[input].dtype;
-            const std::int64_t pitch = row_bytes(dtype, op->cols).value(), own = bits_of(dtype).value();
-            for (std::int64_t row = 0; row < op->rows; ++row)
-                for (std::int64_t at = first * own / 8; at < ceil_div(behind * own, 8); ++at)
-                    wanted.emplace_back(input, row * pitch + at);
+        const std::int64_t bytes = row_bytes(out.dtype, op->cols).value();
+        for (std::int64_t item = begin / bytes; item * bytes < end; ++item) {
+            const std::int64_t first = std::max<std::int64_t>(0, begin - item * bytes) * 8 / bits;
+            const std::int64_t behind = std::min(op->cols, (end - item * bytes) * 8 / bits);
+            for (const TensorId input : inputs) {
+                const DType dtype = graph_.tensors[input].dtype;
+                const std::int64_t pitch = row_bytes(dtype, op->cols).value(), own = bits_of(dtype).value();
+                for (std::int64_t row = item * op->rows; row < (item + 1) * op->rows; ++row)
+                    for (std::int64_t at = first * own / 8; at < ceil_div(behind * own, 8); ++at)
+                        wanted.emplace_back(input, row * pitch + at);
+            }
         }
     } else {
         const auto& table = std::get<EmbeddingGradient>(layer().op);

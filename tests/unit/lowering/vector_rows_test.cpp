@@ -82,6 +82,45 @@ TEST_CASE("Reducing takes a reduction an element") {
     CHECK(work.scratchpad_written == 10 * 2);
 }
 
+TEST_CASE("Gradients of the greatest are put into rows of zeros, an operation an element") {
+    GraphOf g;
+    TopK op{10, 50, 3};
+    op.gradient = true;
+    const TensorId made = g.input({10, 3}, DType::Bf16), indices = g.input({10, 3}, DType::Int32);
+    const VectorWork work = only_work(g.finish(g.vector({made, indices}, op, {10, 50})), costly_machine());
+    CHECK(work.lane_cycles == 10 * 50 * 2);
+    CHECK(work.elements == 10 * 50);
+    CHECK(work.scratchpad_read == 10 * 3 * (2 + 4));
+    CHECK(work.scratchpad_written == 10 * 50 * 2);
+}
+
+TEST_CASE("Gradients of an average are read once and written to every pixel") {
+    GraphOf g;
+    Pool op{Pool::Kind::Average, 10, 3, 2, 8, 3, 2};
+    op.gradient = true;
+    const VectorWork work = only_work(
+        g.finish(g.vector({g.input({10, 1, 1, 8}, DType::Bf16)}, op, {10, 3, 2, 8})), costly_machine());
+    CHECK(work.lane_cycles == 10 * 6 * 8 * 2);
+    CHECK(work.scratchpad_read == 10 * 8 * 2);
+    CHECK(work.scratchpad_written == 10 * 6 * 8 * 2);
+}
+
+TEST_CASE("Columns of small matrices are summed like rows, a reduction or a product an element") {
+    SystolicSpec spec = costly_machine();
+    spec.vector.cost.reduce = 3;
+    spec.vector.cost.mac = 5;
+    for (const int inputs : {1, 2}) {
+        GraphOf g;
+        std::vector<TensorId> in{g.input({10, 4, 6}, DType::Bf16)};
+        if (inputs == 2) in.push_back(g.input({10, 4, 6}, DType::Bf16));
+        const Reduce op{Reduce::Kind::Sum, 4, 6, true, 10};
+        const VectorWork work = only_work(g.finish(g.vector(in, op, {10, 6})), spec);
+        CHECK(work.lane_cycles == 10 * 4 * 6 * (inputs == 2 ? 5 : 3));
+        CHECK(work.scratchpad_read == inputs * 10 * 4 * 6 * 2);
+        CHECK(work.scratchpad_written == 10 * 6 * 2);
+    }
+}
+
 TEST_CASE("A division is an inverse and a product, a power a logarithm, a product and an exponential") {
     const SystolicSpec spec = costly_machine();
     using Kind = Elementwise::Kind;

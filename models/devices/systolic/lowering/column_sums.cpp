@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums of columns, or of products of two columns: gradients of biases and gains. The vector unit goes down
 // the columns of several rows at a time, with a sum for each in its registers; between such chunks sums lie
-// on chip.
+// on chip. Of several matrices one is done behind the other.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include "models/devices/systolic/lowering/layer_plan.h"
 #include "models/devices/systolic/lowering/running_sum.h"
 #include "models/devices/systolic/lowering/staging.h"
+#include "models/devices/systolic/lowering/vector_cost.h"
 #include "models/devices/systolic/lowering/vector_steps.h"
 #include "sim/base/check.h"
 
@@ -31,7 +32,7 @@ public:
         cut();
     }
 
-    std::int64_t count() const override { return ceil_div(own_.count, width_) * turns(); }
+    std::int64_t count() const override { return op_.items * steps_of_item(); }
     bool stage_weights(std::int64_t, Holds&) override { return true; }
     bool stage_inputs(std::int64_t step, Holds& holds) override;
     void work(std::int64_t step) override;
@@ -41,8 +42,10 @@ private:
     TileKey key(std::size_t input, std::int64_t step) const {
         return {index_, static_cast<std::int64_t>(input), step, 0};
     }
+    std::int64_t steps_of_item() const { return ceil_div(own_.count, width_) * turns(); }
+    std::int64_t item(std::int64_t step) const { return step / steps_of_item(); }
     Range columns(std::int64_t step) const {
-        const std::int64_t at = step / turns() * width_;
+        const std::int64_t at = step % steps_of_item() / turns() * width_;
         return {own_.begin + at, std::min(width_, own_.count - at)};
     }
     Range rows(std::int64_t step) const {
@@ -88,7 +91,8 @@ TensorBox ColumnSums::box(TensorId tensor, std::int64_t step) const {
     const DType dtype = workspace_.dtype(tensor);
     const std::int64_t pitch = row_bytes(dtype, op_.cols).value();
     const Range part = rows(step), across = columns(step);
-    const std::int64_t begin = part.begin * pitch + row_bytes(dtype, across.begin).value();
+    const std::int64_t begin =
+        (item(step) * op_.rows + part.begin) * pitch + row_bytes(dtype, across.begin).value();
     const std::int64_t bytes = row_bytes(dtype, across.count).value();
     if (bytes == pitch) return {begin, 1, part.count * bytes, 0};
     return {begin, part.count, bytes, pitch};
@@ -112,7 +116,7 @@ void ColumnSums::work(std::int64_t step) {
     const Range across = columns(step);
     VectorWork work;
     work.elements = across.count;
-    work.lane_cycles = rows(step).count * across.count * (layer_.inputs.size() > 1 ? cost.mac : cost.reduce);
+    work.lane_cycles = rows(step).count * across.count * column_sum_cost(cost, layer_.inputs.size() > 1);
     Tokens after;
     std::vector<BufferTile*> tiles;
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
@@ -134,7 +138,9 @@ void ColumnSums::work(std::int64_t step) {
         work.scratchpad_read += from.bytes();
     }
     const DType out = workspace_.dtype(layer_.output);
-    const TensorBox result{row_bytes(out, across.begin).value(), 1, row_bytes(out, across.count).value(), 0};
+    const std::int64_t begin =
+        item(step) * row_bytes(out, op_.cols).value() + row_bytes(out, across.begin).value();
+    const TensorBox result{begin, 1, row_bytes(out, across.count).value(), 0};
     const std::int64_t turn = step % turns();
     const Token token = sum_.add(work, after, {turn == 0, turn + 1 == turns()}, result);
     for (BufferTile* tile : tiles) tile->users.add(token);
@@ -142,10 +148,23 @@ void ColumnSums::work(std::int64_t step) {
         if (workspace_.flow.resident(input)) workspace_.flow.read_by(input, token);
 }
 
+/// Of several matrices, each of which goes into a chunk.
+bool has_small_items(const Workspace& workspace, const Layer& layer) {
+    const auto& op = std::get<Reduce>(layer.op);
+    if (op.items == 1) return false;
+    const ChunkLimits limits = chunk_limits(workspace, layer, static_cast<std::int64_t>(layer.inputs.size()));
+    const auto fits = [&](TensorId input) {
+        return row_bytes(workspace.dtype(input), op.rows * op.cols).value() <= limits.input;
+    };
+    return std::ranges::all_of(layer.inputs, fits) &&
+           row_bytes(workspace.dtype(layer.output), op.cols).value() <= limits.output;
+}
+
 }  // namespace
 
 LayerPlan plan_column_sums(Workspace& workspace, std::int32_t index) {
     const Layer& layer = workspace.graph.layers[static_cast<std::size_t>(index)];
+    if (has_small_items(workspace, layer)) return plan_vector(workspace, index);
     const auto steps = std::make_shared<ColumnSums>(workspace, index);
     LayerPlan result;
     result.mapping = fmt::format("vector unit: sums of columns{}; {} chunk{}",

@@ -62,7 +62,7 @@ LayerPlan plan_lookup(Workspace& workspace, std::int32_t layer);
 LayerPlan plan_optimizer(Workspace& workspace, std::int32_t layer);
 /// Refuses layers that use weights behind the optimizer that writes them.
 void check_updates(const Graph& graph);
-/// Reduce of columns: on the vector unit.
+/// Reduce of columns: on the vector unit; of small matrices as rows, by plan_vector().
 LayerPlan plan_column_sums(Workspace& workspace, std::int32_t layer);
 /// EmbeddingGradient: fetched by the DMA, summed by the vector unit.
 LayerPlan plan_embedding_gradient(Workspace& workspace, std::int32_t layer);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Concat and slice: rows of one tensor become rows of another. Where activations live in DRAM the DMA does it
-// alone, through a tile of the input buffer; where they live on chip the vector unit copies them.
+// Concat, slice and its gradient: rows of one tensor become rows of another. Where activations live in DRAM
+// the DMA does it alone, through a tile of the input buffer; where they live on chip the vector unit copies
+// them. Zeros are written by the vector unit.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,7 +44,27 @@ std::vector<Piece> pieces_of(const Workspace& workspace, const Layer& layer, con
     return pieces;
 }
 
+/// Rows of the gradient of a slice in their places, and zeros before and behind them.
+std::vector<Piece> placed_pieces(const Workspace& workspace, const Layer& layer, const Slice& op) {
+    const TensorId input = layer.inputs.at(0);
+    const std::int64_t in_row = bytes_of(workspace, input) / op.outer;
+    const std::int64_t out_row = bytes_of(workspace, layer.output) / op.outer;
+    const std::int64_t begin = out_row % op.in == 0 ? out_row / op.in * op.begin
+                                                    : row_bytes(workspace.dtype(input), op.begin).value();
+    const std::int64_t end = begin + in_row;
+    std::vector<Piece> pieces{
+        merged({input, {0, op.outer, in_row, in_row}, {begin, op.outer, in_row, out_row}})};
+    const auto add_zeros = [&](std::int64_t first, std::int64_t bytes) {
+        const TensorBox box{first, op.outer, bytes, out_row};
+        if (bytes > 0) pieces.push_back(merged({input, box, box, true}));
+    };
+    add_zeros(0, begin);
+    add_zeros(end, out_row - end);
+    return pieces;
+}
+
 std::vector<Piece> pieces_of(const Workspace& workspace, const Layer& layer, const Slice& op) {
+    if (op.gradient) return placed_pieces(workspace, layer, op);
     const TensorId input = layer.inputs.at(0);
     const std::int64_t in_row = bytes_of(workspace, input) / op.outer;
     const std::int64_t out_row = bytes_of(workspace, layer.output) / op.outer;
@@ -69,21 +90,22 @@ struct Cuts {
         const auto piece = static_cast<std::size_t>(at);
         const std::int64_t own = index - (piece == 0 ? 0 : ends[piece - 1]);
         const Piece& whole = pieces[piece];
-        return {whole.input, cuts[piece].part(whole.from, own), cuts[piece].part(whole.to, own)};
+        return {whole.input, cuts[piece].part(whole.from, own), cuts[piece].part(whole.to, own), whole.zeros};
     }
 };
 
 VectorChunk moved(const Piece& piece, Operand operand, std::int64_t bits, std::int64_t cost, bool in_place) {
     const TensorBox& from = piece.from;
     VectorChunk chunk;
+    chunk.elements = from.bytes() * 8 / bits;
+    chunk.lane_cycles = chunk.elements * cost;
+    chunk.output = piece.to;
+    if (piece.zeros) return chunk;
     chunk.inputs.push_back({piece.input, operand, from.bytes(), {{from, 0, from.row_bytes}}});
     chunk.reads.push_back(
         {0, in_place ? from.offset : 0,
          in_place ? rows_pattern(from.rows, from.stride, from.row_bytes) : piece_pattern(from.bytes())});
-    chunk.elements = from.bytes() * 8 / bits;
-    chunk.lane_cycles = chunk.elements * cost;
     chunk.scratchpad_read = from.bytes();
-    chunk.output = piece.to;
     return chunk;
 }
 
@@ -97,7 +119,8 @@ LayerPlan plan_copies(Workspace& workspace, std::int32_t index, std::vector<Piec
     const std::ptrdiff_t copied =
         on_chip(layer.output) ? std::ssize(layer.inputs) : std::ranges::count_if(layer.inputs, on_chip);
     const std::int64_t most = copied == 0 ? limits.input : std::min(limits.input, limits.output);
-    if (most < BoxCut::kWidest) {
+    const bool zeros = std::ranges::any_of(pieces, &Piece::zeros);
+    if (std::min(most, zeros ? limits.output : most) < BoxCut::kWidest) {
         refuse(layer, fmt::format("chunks may have {} B of placement.input_buffer and {} B of "
                                   "placement.output_buffer: not one element",
                                   limits.input, limits.output));
@@ -106,9 +129,10 @@ LayerPlan plan_copies(Workspace& workspace, std::int32_t index, std::vector<Piec
     Cuts cuts;
     cuts.pieces = std::move(pieces);
     for (const Piece& piece : cuts.pieces) {
-        result.touched.push_back({piece.input, piece.from.bytes()});
+        if (!piece.zeros) result.touched.push_back({piece.input, piece.from.bytes()});
         const std::int64_t share = ceil_div(piece.from.bytes(), workspace.core.count);  // one for each core
-        cuts.cuts.emplace_back(piece.from, std::min(most, std::max(share, BoxCut::kWidest)));
+        const std::int64_t room = piece.zeros ? limits.output : most;
+        cuts.cuts.emplace_back(piece.from, std::min(room, std::max(share, BoxCut::kWidest)));
         cuts.ends.push_back((cuts.ends.empty() ? 0 : cuts.ends.back()) + cuts.cuts.back().count());
     }
     VectorPlan plan;

@@ -9,10 +9,11 @@
 
 namespace systole::systolic {
 
-/// Rows of an input and where they go: boxes of equal rows and row_bytes.
+/// Rows of an input and where they go: boxes of equal rows and row_bytes; or zeros, which come from nowhere.
 struct Piece {
     TensorId input = 0;
     TensorBox from, to;
+    bool zeros = false;
 };
 
 /// All pieces copied into the layer's output: by the DMA, or by the vector unit where either end is on chip.

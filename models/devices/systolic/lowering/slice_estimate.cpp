@@ -73,12 +73,14 @@ std::int64_t SliceEstimate::lane_work(const Layer& layer) const {
     if (const auto* conv = std::get_if<Conv2d>(&layer.op))
         return conv->depthwise() ? out * conv->taps() * cost.mac : post(*conv);
     if (const auto* matmul = std::get_if<MatMul>(&layer.op)) return post(*matmul);
-    if (const auto* pool = std::get_if<Pool>(&layer.op)) return out * pool->window_h * pool->window_w;
+    if (const auto* pool = std::get_if<Pool>(&layer.op); pool && !pool->gradient)
+        return out * pool->window_h * pool->window_w;
     if (const auto* norm = std::get_if<Norm>(&layer.op))
         return out * (norm->gradient ? norm_gradient_cost(cost, norm->kind) : norm_cost(cost, norm->kind));
     if (const auto* softmax = std::get_if<Softmax>(&layer.op))
         return out * (softmax->gradient ? softmax_gradient_cost(cost) : softmax_cost(cost));
-    if (const auto* reduce = std::get_if<Reduce>(&layer.op)) return reduce->rows * reduce->cols * cost.reduce;
+    if (const auto* reduce = std::get_if<Reduce>(&layer.op))
+        return reduce->items * reduce->rows * reduce->cols * cost.reduce;
     const auto* two = std::get_if<Elementwise>(&layer.op);
     if (two && (two->kind > Elementwise::Kind::Min || two->slope != Function::None))
         return out * (elementwise_cost(cost, two->kind) + slope_cost(cost, two->slope));

@@ -106,6 +106,10 @@ std::int64_t softmax_cost(const VectorSpec::Cost& cost) {
     return 2 * cost.reduce + 2 * cost.simple + cost.transcendental;
 }
 
+std::int64_t column_sum_cost(const VectorSpec::Cost& cost, bool products) {
+    return products ? cost.mac : cost.reduce;
+}
+
 std::int64_t norm_cost(const VectorSpec::Cost& cost, Norm::Kind kind) {
     if (kind == Norm::Kind::Layer) return 2 * cost.reduce + 5 * cost.simple;
     return cost.reduce + 3 * cost.simple;

@@ -42,6 +42,9 @@ std::int64_t softmax_gradient_cost(const VectorSpec::Cost& cost);
 /// subtracted in either pass.
 std::int64_t norm_gradient_cost(const VectorSpec::Cost& cost, Norm::Kind kind);
 
+/// Of an element of a column: added up, or multiplied and added.
+std::int64_t column_sum_cost(const VectorSpec::Cost& cost, bool products);
+
 /// Of a weight. With a multiply-add as one simple operation, the learning rate in it, and a conversion to the
 /// type of the weights at the end: Sgd: w - a g. Momentum: m = b m + g, w - a m. Adam (Kingma and Ba,
 /// "Adam", 2015, in the order of their section 2, which takes the corrections of bias into the step's a, with

@@ -89,9 +89,20 @@ public:
         return rows({op.rows, op.cols, norm_cost(cost_, op.kind), 2, 1}, "norm");
     }
     LayerPlan operator()(const Reduce& op) {
+        if (op.columns)
+            return rows({op.items,
+                         op.rows * op.cols,
+                         column_sum_cost(cost_, layer_.inputs.size() > 1),
+                         1,
+                         1,
+                         {},
+                         op.cols},
+                        layer_.inputs.size() > 1 ? "sums of columns, of products" : "sums of columns");
         return rows({op.rows, op.cols, cost_.reduce, 1, 1, {}, 1}, "reduction");
     }
     LayerPlan operator()(const TopK& op) {
+        if (op.gradient)
+            return rows({op.rows, op.cols, cost_.simple, 1, 1, {op.k, op.k}, op.cols}, "gradient of a top k");
         return rows({op.rows, op.cols, top_k_cost(cost_, op.k), 1, 1, {}, op.k}, "top k");
     }
     LayerPlan operator()(const LstmCell& op) {
@@ -232,6 +243,9 @@ VectorPlanner::WindowWork VectorPlanner::depthwise_work(const Conv2d& op) const 
 }
 
 LayerPlan VectorPlanner::operator()(const Pool& op) {
+    if (op.gradient)
+        return rows({op.batch, op.in_h * op.in_w * op.channels, cost_.simple, 1, 1, {op.channels}, 0},
+                    "gradient of an average");
     WindowGeometry w;
     w.batch = op.batch;
     w.in_h = op.in_h;

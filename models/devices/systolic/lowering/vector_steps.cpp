@@ -177,7 +177,7 @@ EdgeRead VectorSteps::write(const VectorChunk& chunk, const BufferTile* tile) co
 }
 
 bool VectorSteps::by_dma(const VectorChunk& chunk) const {
-    return plan_.moves && !workspace_.flow.resident(output_) &&
+    return plan_.moves && !chunk.inputs.empty() && !workspace_.flow.resident(output_) &&
            !workspace_.flow.resident(chunk.inputs.front().tensor);
 }
 

@@ -46,8 +46,8 @@ struct VectorPlan {
     std::int64_t count = 0;
     std::function<VectorChunk(std::int64_t)> chunk;
     std::vector<Staging> parameters;  ///< read by every chunk, staged once
-    /// A chunk writes its only input as it is. Between tensors in DRAM its staged tile then leaves for the
-    /// output, and the vector unit has nothing to do.
+    /// A chunk writes its only input as it is, or zeros. Between tensors in DRAM its staged tile then leaves
+    /// for the output, and the vector unit has nothing to do.
     bool moves = false;
 };
 
