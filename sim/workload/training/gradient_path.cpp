@@ -23,7 +23,7 @@ struct WhyNot {
 
     std::string operator()(const Conv2d&) const { return "convolutions are not trained"; }
     std::string operator()(const ConvTranspose&) const { return "convolutions are not trained"; }
-    std::string operator()(const MatMul& m) const { return m.experts > 0 ? "experts are not trained" : ""; }
+    std::string operator()(const MatMul&) const { return ""; }
     std::string operator()(const Elementwise& e) const {
         using Kind = Elementwise::Kind;
         const bool learnt = e.stored || second_wants();
@@ -32,7 +32,6 @@ struct WhyNot {
         if (learnt && (e.kind == Kind::Div || e.kind == Kind::Select))
             return fmt::format("the second operand of kind {}",
                                elementwise_kinds()[static_cast<std::size_t>(e.kind)]);
-        if (learnt && e.items > 1) return "the second operand lacks dimensions in the middle";
         return "";
     }
     std::string operator()(const Activation&) const { return ""; }
@@ -41,6 +40,15 @@ struct WhyNot {
     std::string operator()(const Transpose&) const { return ""; }
     std::string operator()(const Embedding&) const { return ""; }
     std::string operator()(const Concat&) const { return ""; }
+    std::string operator()(const Slice& s) const { return s.gradient ? "it is one" : ""; }
+    std::string operator()(const Gather&) const { return ""; }
+    std::string operator()(const TopK& t) const { return t.gradient ? "it is one" : ""; }
+    std::string operator()(const Pool& p) const {
+        if (p.gradient) return "it is one";
+        const bool padded = std::max({p.pad, p.left(), p.bottom(), p.right()}) > 0;
+        if (p.kind == Pool::Kind::Average && p.global() && !padded) return "";
+        return "of pools only averages of whole maps are trained";
+    }
     std::string operator()(const Rotary&) const { return ""; }
     std::string operator()(const Collective&) const { return ""; }
     std::string operator()(const Attention& a) const {

@@ -45,23 +45,23 @@ public:
                    EmbeddingGradient{op.vocabulary, op.width, op.lookups, op.spread, op.bag},
                    {gradient_, layer_.inputs[0]});
     }
-    void operator()(const Concat& op) {
-        std::int64_t in = 0, begin = 0;
-        for (const std::int64_t size : op.sizes) in += size;
-        for (std::size_t i = 0; i < op.sizes.size(); ++i) {
-            if (back_.wants(layer_.inputs[i]))
-                give(i, "part_gradient", Slice{op.outer, op.inner, in, begin, op.sizes[i]}, {gradient_});
-            begin += op.sizes[i];
-        }
+    void operator()(const Pool& op) {
+        Pool own = op;
+        own.gradient = true;
+        give(0, "input_gradient", own, {gradient_});
     }
+    void operator()(const Concat&) { add_concat_gradients(back_, layer_, gradient_); }
+    void operator()(const Slice&) { add_slice_gradients(back_, layer_, gradient_); }
+    void operator()(const Gather&) { add_gather_gradients(back_, layer_, gradient_); }
+    void operator()(const TopK&) { add_top_k_gradients(back_, layer_, gradient_); }
     void operator()(const Collective& op);
     void operator()(const Elementwise& op);
     template <class Other>
     void operator()(const Other&) {}  // refused (why_no_gradient)
 
 private:
-    static Reduce columns(std::int64_t rows, std::int64_t cols) {
-        return {Reduce::Kind::Sum, rows, cols, true};
+    static Reduce columns(std::int64_t rows, std::int64_t cols, std::int64_t items = 1) {
+        return {Reduce::Kind::Sum, rows, cols, true, items};
     }
     const Tensor& tensor(TensorId id) const { return back_.graph().tensor(id); }
     Elementwise slope(Function function) const {
@@ -134,19 +134,20 @@ void Rules::give_second(const Elementwise& op) {
     const bool negative = op.kind == Elementwise::Kind::Sub;
     const bool product = op.kind == Elementwise::Kind::Mul;
     const std::int64_t own = op.elements / op.times;
+    const Reduce sums = columns(op.times, own / op.items, op.items);
     if (op.stored && negative)
         gradient_ = back_.add(layer_, "negative_gradient", Activation{Function::Neg, op.elements},
                               {gradient_}, tensor(layer_.output).shape, tensor(layer_.output).dtype);
     std::vector<TensorId> factors{gradient_};
     if (product) factors.push_back(layer_.inputs[0]);
-    if (op.stored) return add_stored("weights_gradient", layer_.weights, columns(op.times, own), factors);
+    if (op.stored) return add_stored("weights_gradient", layer_.weights, sums, factors);
     if (op.times > 1 && negative) {
         const Tensor& read = tensor(layer_.inputs[1]);
-        gradient_ = back_.add(layer_, "columns", columns(op.times, own), factors, read.shape, read.dtype);
+        gradient_ = back_.add(layer_, "columns", sums, factors, read.shape, read.dtype);
         factors = {gradient_};
     }
     if (negative) return give(1, "second_gradient", Activation{Function::Neg, own}, factors);
-    if (op.times > 1) return give(1, "second_gradient", columns(op.times, own), factors);
+    if (op.times > 1) return give(1, "second_gradient", sums, factors);
     if (!product) return back_.give(layer_, layer_.inputs[1], gradient_);
     give(1, "second_gradient", Elementwise{Elementwise::Kind::Mul, own}, factors);
 }

@@ -13,4 +13,10 @@ void add_gradients(WayBack& back, const Layer& layer, TensorId gradient);
 void add_matmul_gradients(WayBack& back, const Layer& layer, TensorId gradient);
 void add_attention_gradients(WayBack& back, const Layer& layer, TensorId gradient);
 
+// movement_gradients.cpp
+void add_concat_gradients(WayBack& back, const Layer& layer, TensorId gradient);
+void add_slice_gradients(WayBack& back, const Layer& layer, TensorId gradient);
+void add_gather_gradients(WayBack& back, const Layer& layer, TensorId gradient);
+void add_top_k_gradients(WayBack& back, const Layer& layer, TensorId gradient);
+
 }  // namespace systole

@@ -16,26 +16,43 @@ MatMul product(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t 
     return op;
 }
 
+/// The gradient of what a layer stores for each of its experts: of those that are met `op` makes it, that of
+/// all others is zero.
+void add_stored_of(WayBack& back, const Layer& layer, const char* part, TensorId stored, const Operator& op,
+                   const std::vector<TensorId>& inputs) {
+    const auto& product = std::get<MatMul>(layer.op);
+    if (product.experts == 0 || product.batch == product.experts)
+        return back.add_stored(layer, part, stored, op, inputs);
+    Shape met = back.graph().shape(stored);
+    met.front() = product.batch;
+    const Slice place{1, elements(met) / product.batch, product.experts, 0, product.batch, true};
+    const TensorId made =
+        back.add(layer, std::string(part) + "_met", op, inputs, met, back.dtype_of_stored());
+    back.add_stored(layer, part, stored, place, {made});
+}
+
 void add_stored_gradients(WayBack& back, const Layer& layer, const MatMul& op, TensorId gradient) {
     const TensorId in = layer.inputs[0];
     if (back.wants(in)) {
         MatMul own;
         own.batch = op.batch, own.m = op.m, own.n = op.k, own.k = op.n;
         own.transposed_b = !op.transposed_b;
+        own.experts = op.experts;
         const Tensor& read = back.graph().tensor(in);
         back.give(layer, in,
                   back.add(layer, "input_gradient", own, {gradient}, read.shape, read.dtype, layer.weights));
     }
-    const std::int64_t rows = op.batch * op.m;
+    // One matrix meets all items; each expert its own.
+    const std::int64_t items = op.experts > 0 ? op.batch : 1, rows = op.batch / items * op.m;
     if (op.transposed_b)
-        back.add_stored(layer, "weights_gradient", *layer.weights, product(1, op.n, op.k, rows, true, false),
-                        {gradient, in});
+        add_stored_of(back, layer, "weights_gradient", *layer.weights,
+                      product(items, op.n, op.k, rows, true, false), {gradient, in});
     else
-        back.add_stored(layer, "weights_gradient", *layer.weights, product(1, op.k, op.n, rows, true, false),
-                        {in, gradient});
+        add_stored_of(back, layer, "weights_gradient", *layer.weights,
+                      product(items, op.k, op.n, rows, true, false), {in, gradient});
     if (layer.bias)
-        back.add_stored(layer, "bias_gradient", *layer.bias, Reduce{Reduce::Kind::Sum, rows, op.n, true},
-                        {gradient});
+        add_stored_of(back, layer, "bias_gradient", *layer.bias,
+                      Reduce{Reduce::Kind::Sum, rows, op.n, true, items}, {gradient});
 }
 
 void add_product_gradients(WayBack& back, const Layer& layer, const MatMul& op, TensorId gradient) {

@@ -88,13 +88,19 @@ void go_back(AppendedGraph& graph, WayBack& back, const std::vector<RepeatedBloc
     }
 }
 
+/// A row for each number that is kept of a weight; of experts, whose weights may be very many, one for each.
+Shape state_shape(const Optimizer& op, const Shape& stored) {
+    if (stored.size() < 3) return {op.slots(), op.elements};
+    return {op.slots(), stored.front(), op.elements / stored.front()};
+}
+
 void add_update(AppendedGraph& graph, const Layer& layer, TensorId stored, TensorId gradient,
                 Optimizer::Kind kind) {
     const Optimizer op{kind, elements(graph.shape(stored))};
     graph.add({graph.tensor(stored).name + ".update",
                op,
                {gradient},
-               {op.slots(), op.elements},
+               state_shape(op, graph.shape(stored)),
                DType::Fp32,
                layer.where,
                stored,

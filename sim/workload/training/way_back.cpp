@@ -21,6 +21,7 @@ WayBack::WayBack(AppendedGraph& graph, const GradientPath& path, const Training&
       path_(path),
       how_(how),
       again_(graph, again),
+      relatives_(graph.graph(), path),
       gradients_(graph.tensors()),
       replicas_left_(graph.layers()) {
     find_first_readers();

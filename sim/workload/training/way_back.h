@@ -10,6 +10,7 @@
 #include "sim/workload/training/appended_graph.h"
 #include "sim/workload/training/computed_again.h"
 #include "sim/workload/training/gradient_path.h"
+#include "sim/workload/training/relatives.h"
 
 namespace systole {
 
@@ -30,6 +31,10 @@ public:
     // For the rules (gradient_rules.h), about a layer of the network.
     const AppendedGraph& graph() const { return graph_; }
     bool wants(TensorId tensor) const { return path_.wants(tensor); }
+    const Relatives& relatives() const { return relatives_; }
+    /// What has come back to what a layer made.
+    std::optional<TensorId> of_output(TensorId tensor) const { return gradients_[tensor]; }
+    DType dtype_of_stored() const { return how_.gradients; }
     /// The layer "NAME.`part`"; makes `output` of `dtype`. Of what the turn made it reads what is computed
     /// again.
     TensorId add(const Layer& of, const std::string& part, Operator op, std::vector<TensorId> inputs,
@@ -49,6 +54,7 @@ private:
     const GradientPath& path_;
     const Training& how_;
     ComputedAgain again_;
+    Relatives relatives_;
     std::vector<std::optional<TensorId>> gradients_;    // by tensor of the network
     std::vector<std::vector<TensorId>> replicas_left_;  // by layer: those that no layer before it reads
 };

@@ -87,11 +87,12 @@ struct Work {
         for (std::int64_t item = 0; item < m.batch; ++item)
             for (std::int64_t i = 0; i < m.m; ++i)
                 for (std::int64_t j = 0; j < m.n; ++j) {
-                    double sum = bias ? bias->at(at(j)) : 0;
+                    const std::int64_t expert = m.experts > 0 ? item : 0;
+                    double sum = bias ? bias->at(at(expert * m.n + j)) : 0;
                     for (std::int64_t k = 0; k < m.k; ++k) {
                         const double x = a(item * m.m * m.k + (m.transposed_a ? k * m.m + i : i * m.k + k));
                         const std::int64_t place = m.transposed_b ? j * m.k + k : k * m.n + j;
-                        sum += x * second.at(at(place + (m.shared_weights ? 0 : item * m.k * m.n)));
+                        sum += x * second.at(at(place + (m.shared_weights ? expert : item) * m.k * m.n));
                     }
                     out.push_back(apply(m.post, sum));
                 }
@@ -148,9 +149,9 @@ struct Work {
     void operator()(const Reduce& r) {
         REQUIRE(r.kind == Reduce::Kind::Sum);
         REQUIRE(r.columns);
-        out.resize(at(r.cols));
-        for (std::int64_t i = 0; i < r.rows * r.cols; ++i)
-            out[at(i % r.cols)] += a(i) * (in.size() > 1 ? b(i) : 1);
+        out.resize(at(r.items * r.cols));
+        for (std::int64_t i = 0; i < r.items * r.rows * r.cols; ++i)
+            out[at(i / r.cols / r.rows * r.cols + i % r.cols)] += a(i) * (in.size() > 1 ? b(i) : 1);
     }
     void operator()(const Transpose& t) {
         const std::size_t rank = t.shape.size();
@@ -188,7 +189,52 @@ struct Work {
                 for (std::int64_t i = 0; i < c.sizes[part] * c.inner; ++i)
                     out.push_back(in[part]->at(at(outer * c.sizes[part] * c.inner + i)));
     }
+    void operator()(const Gather& g) {
+        for (std::int64_t l = 0; l < g.lookups; ++l)
+            for (std::int64_t c = 0; c < g.width; ++c)
+                out.push_back(a(static_cast<std::int64_t>(b(l)) * g.width + c));
+    }
+    void operator()(const TopK& t) {
+        if (t.gradient) out.resize(at(t.rows * t.cols));
+        for (std::int64_t r = 0; r < t.rows; ++r) {
+            if (t.gradient) {
+                for (std::int64_t i = r * t.k; i < (r + 1) * t.k; ++i)
+                    out[at(r * t.cols + static_cast<std::int64_t>(b(i)))] = a(i);
+                continue;
+            }
+            std::vector<std::int64_t> order;
+            for (std::int64_t c = 0; c < t.cols; ++c) order.push_back(c);
+            std::stable_sort(order.begin(), order.end(), [&](std::int64_t x, std::int64_t y) {
+                return a(r * t.cols + x) > a(r * t.cols + y);
+            });
+            for (std::int64_t i = 0; i < t.k; ++i) {
+                const std::int64_t place = order[at(i)];
+                out.push_back(t.indices ? static_cast<double>(place) : a(r * t.cols + place));
+            }
+        }
+    }
+    void operator()(const Pool& p) {
+        REQUIRE(p.kind == Pool::Kind::Average);
+        REQUIRE(p.global());
+        const std::int64_t pixels = p.in_h * p.in_w, map = pixels * p.channels;
+        if (!p.gradient) out.resize(at(p.batch * p.channels));
+        for (std::int64_t i = 0; i < p.batch * map; ++i) {
+            const std::int64_t one = i / map * p.channels + i % p.channels;
+            if (p.gradient)
+                out.push_back(a(one) / static_cast<double>(pixels));
+            else
+                out[at(one)] += a(i) / static_cast<double>(pixels);
+        }
+    }
     void operator()(const Slice& s) {
+        if (s.gradient) {
+            out.resize(at(s.outer * s.in * s.inner));
+            for (std::int64_t i = 0; i < s.outer * s.size * s.inner; ++i) {
+                const std::int64_t part = s.size * s.inner;
+                out[at((i / part * s.in + s.begin) * s.inner + i % part)] = a(i);
+            }
+            return;
+        }
         for (std::int64_t outer = 0; outer < s.outer; ++outer)
             for (std::int64_t i = 0; i < s.size * s.inner; ++i)
                 out.push_back(a((outer * s.in + s.begin) * s.inner + i));

@@ -41,13 +41,14 @@ TEST_CASE("what the key 'training' cannot be is told") {
 TEST_CASE("a layer without a gradient is told at its place, once") {
     CHECK(refused("  - {name: one, op: matmul, n: 4}\n  - {name: out, op: reduce, kind: max}\n") ==
           "t:6:5: error: reduce 'out': has no gradient here (the operator is not trained)");
-    CHECK(refused("  - {name: one, op: conv2d, filters: 4, kernel: 1}\n  - {name: two, op: pool, kind: max, "
-                  "window: "
-                  "2}\n  - {name: out, op: conv2d, filters: 1, kernel: 1}\n",
-                  "[1, 4, 4, 4]") ==
-          "t:5:5: error: conv2d 'one': has no gradient here (convolutions are not trained)\n"
-          "t:6:5: error: pool 'two': has no gradient here (the operator is not trained)\n"
-          "t:7:5: error: conv2d 'out': has no gradient here (convolutions are not trained)");
+    CHECK(
+        refused("  - {name: one, op: conv2d, filters: 4, kernel: 1}\n  - {name: two, op: pool, kind: max, "
+                "window: "
+                "2}\n  - {name: out, op: conv2d, filters: 1, kernel: 1}\n",
+                "[1, 4, 4, 4]") ==
+        "t:5:5: error: conv2d 'one': has no gradient here (convolutions are not trained)\n"
+        "t:6:5: error: pool 'two': has no gradient here (of pools only averages of whole maps are trained)\n"
+        "t:7:5: error: conv2d 'out': has no gradient here (convolutions are not trained)");
     CHECK(refused("  - {name: one, op: matmul, n: 4}\n  - name: b\n    repeat: 3\n    layers:\n"
                   "      - {name: m, op: elementwise, kind: max, in: [block_in, one]}\n" +
                   kOut) == "t:9:9: error: elementwise 'b.0.m': has no gradient here (of kind max)");
@@ -55,17 +56,16 @@ TEST_CASE("a layer without a gradient is told at its place, once") {
                Contains("(rounding has no slope)"));
     CHECK_THAT(refused("  - {name: one, op: matmul, n: 4, out_dtype: fp32}\n" + kOut),
                Contains("matmul 'one': has no gradient here (it reads bf16 and makes fp32)"));
-    CHECK_THAT(
-        refused(
-            "  - {name: h, op: reshape, shape: [2, 4, 4]}\n  - {name: one, op: matmul, n: 4, experts: 3}\n"
-            "  - {name: out, op: softmax}\n"),
-        Contains("(experts are not trained)"));
     CHECK_THAT(refused("  - {name: one, op: matmul, n: 4, weight_dtype: int8, scales: channel}\n" + kOut),
                Contains("(only plain floating-point weights are trained)"));
     CHECK_THAT(refused("  - {name: one, op: matmul, n: 8}\n  - {name: c, op: kv_cache, heads: 2, length: 9}\n"
                        "  - {name: out, op: attention, in: [one, c, c], heads: 2}\n",
                        "[1, 4, 4]"),
                Contains("kv_cache 'c': has no gradient here (a cache is for serving"));
+    CHECK_THAT(
+        refused("  - {name: one, op: matmul, n: 4}\n  - {name: map, op: reshape, shape: [1, 2, 4, 4]}\n"
+                "  - {name: out, op: pool, kind: average, window: 2}\n"),
+        Contains("pool 'out': has no gradient here (of pools only averages of whole maps are trained)"));
     CHECK_THAT(
         refused(
             "  - {name: one, op: matmul, n: 8}\n  - {name: out, op: attention, in: [one, one, one], heads: "
