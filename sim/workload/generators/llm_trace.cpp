@@ -37,7 +37,6 @@ public:
 
 private:
     bool trains() const { return request_.step.phase == Phase::Train; }
-    void expect_trainable(const Decoder& whole);
     void settle_lengths(const Decoder& whole);
     void expect_groups(const Decoder& share);
     std::string met(const Decoder& whole, const Decoder& share) const;
@@ -46,6 +45,10 @@ private:
     DecoderStep step_of(const Decoder& whole, const Decoder& share) const;
     std::vector<std::string> about(const Decoder& whole) const;
     std::vector<std::string> about_training(const Decoder& whole) const;
+    std::string about_routing() const {
+        return fmt::format("Routing is data: {}.",
+                           routing_names()[static_cast<std::size_t>(request_.routing)]);
+    }
 
     ModelConfig config_;
     LlmRequest request_;
@@ -69,14 +72,6 @@ void Generator::settle_lengths(const Decoder& whole) {
     if (whole.positions == 0 && most > trained)
         config_.note("max_position_embeddings",
                      fmt::format("the model was made for {} tokens, not for {}", trained, most));
-}
-
-/// What has no gradient is told by what the model has, not layer by layer.
-void Generator::expect_trainable(const Decoder& d) {
-    if (d.experts) config_.keys().fail("", "--phase train: experts are not trained here");
-    if (d.latents)
-        config_.keys().fail("",
-                            "--phase train: keys and values that are made of latents are not trained here");
 }
 
 /// Scales of groups need whole groups of K in every product that has them.
@@ -171,6 +166,7 @@ std::vector<std::string> Generator::about_training(const Decoder& whole) const {
     }
     if (s.data_parallel > 1)
         lines.push_back(fmt::format("One of {} replicas, which sum their gradients.", s.data_parallel));
+    if (whole.experts) lines.push_back(about_routing());
     if (request_.recompute == "blocks")
         lines.emplace_back(
             "Of each layer only what enters is kept; the rest is computed again on the way back.");
@@ -198,9 +194,7 @@ std::vector<std::string> Generator::about(const Decoder& whole) const {
     if (s.tensor_parallel > 1)
         lines.push_back(
             fmt::format("One of {} chips that have a share each of every layer.", s.tensor_parallel));
-    if (whole.experts)
-        lines.push_back(
-            fmt::format("Routing is data: {}.", routing_names()[static_cast<std::size_t>(request_.routing)]));
+    if (whole.experts) lines.push_back(about_routing());
     lines.emplace_back(
         "The factor 1/sqrt(head_dim) is in the weights of the queries; only the last token's head is "
         "computed.");
@@ -211,7 +205,6 @@ Imported Generator::run() {
     config_.refuse_other_computations();
     config_.tell_formats(fmt::format("--weights says it, {}", request_.weights));
     const Decoder whole = read_decoder(config_);
-    if (trains()) expect_trainable(whole);
     if (request_.asks_routing && !whole.experts)
         config_.keys().fail("", "--routing: the model has no experts");
     config_.keys().throw_if_any();

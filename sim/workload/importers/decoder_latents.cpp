@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention whose keys and values are made of latents. Absorbed, as decode steps do it, queries become
 // latents and meet the cache itself; expanded, as prefills do it, latents become keys and values of each
-// head.
+// head. So does training, where chips that share heads have the latents alike: what comes back to these is
+// summed over the chips.
 #include <fmt/format.h>
 
 #include "sim/workload/importers/decoder_parts.h"
@@ -22,12 +23,14 @@ void write_by_head(TraceBlock& block, const DecoderStep& step, const std::string
 }
 
 void write_queries(TraceBlock& block, const Decoder& d, const DecoderStep& step) {
-    std::string from = "attention_norm";
+    std::string from;
     if (d.latents->query_rank > 0) {
         block.layer("query_latents", fmt::format("op: matmul, in: attention_norm, n: {}{}",
                                                  d.latents->query_rank, step.weights));
         block.layer("query_norm", "op: norm, kind: rms");
-        from = "query_norm";
+        from = write_replica(block, step, "query_norm");
+    } else {
+        from = write_replica(block, step, "attention_norm");
     }
     block.layer("query",
                 fmt::format("op: matmul, in: {}, n: heads * (plain + turned){}", from, step.weights));
@@ -37,7 +40,7 @@ void write_queries(TraceBlock& block, const Decoder& d, const DecoderStep& step)
     block.layer("query_turned", "op: rotary, axis: 1");
 }
 
-/// Latents of the new tokens, normed, beside the key of their position: what the cache holds.
+/// Latents of the new tokens, normed, and the key of their position.
 void write_latents(TraceBlock& block, const DecoderStep& step) {
     block.layer("latent_rows",
                 fmt::format("op: matmul, in: attention_norm, n: latent + turned{}", step.weights));
@@ -46,6 +49,10 @@ void write_latents(TraceBlock& block, const DecoderStep& step) {
     block.layer("key_part", "op: slice, in: latent_rows, begin: latent, size: turned");
     block.layer("key_heads", "op: reshape, shape: [batch, q_len, 1, turned]");
     block.layer("key_turned", "op: rotary, axis: 1");
+}
+
+/// Beside each other: what the cache holds.
+void write_cache(TraceBlock& block, const DecoderStep& step) {
     block.layer("key_rows", "op: reshape, shape: [batch, q_len, turned]");
     block.layer("cache_rows", "op: concat, in: [latents, key_rows]");
     if (!step.cache_dtype.empty())
@@ -64,8 +71,8 @@ void write_absorbed(TraceBlock& block, const DecoderStep& step) {
     block.layer("context", "op: reshape, shape: [batch, q_len, heads * value]");
 }
 
-/// Every head has a copy of the key of the position.
-void write_expanded(TraceBlock& block, const Decoder& d, const DecoderStep& step) {
+/// Latents and keys of all tokens in the cache, taken apart.
+void write_cached(TraceBlock& block, const DecoderStep& step) {
     block.layer("cached", "op: reshape, in: cache, shape: [batch, kv_len, latent + turned]");
     if (!step.cache_dtype.empty())
         block.layer("cached_wide", "op: dequantize, out_dtype: dtype, scales: tensor");
@@ -73,15 +80,24 @@ void write_expanded(TraceBlock& block, const Decoder& d, const DecoderStep& step
     block.layer("cached_keys", fmt::format("op: slice, in: {}, begin: latent, size: turned", cached));
     block.layer("key_head", "op: reshape, shape: [batch, kv_len, 1, turned]");
     block.layer("cached_latents", fmt::format("op: slice, in: {}, size: latent", cached));
-    block.layer("expanded", fmt::format("op: matmul, n: heads * (plain + value){}", step.weights));
-    block.layer("expanded_heads", "op: reshape, shape: [batch, kv_len, heads, plain + value]");
+}
+
+/// Keys and values of each head. Every head has a copy of the key of the position.
+void write_expanded(TraceBlock& block, const Decoder& d, const DecoderStep& step) {
+    if (!step.trains()) write_cached(block, step);
+    const char* const length = step.trains() ? "q_len" : "kv_len";
+    const std::string latents = step.trains() ? write_replica(block, step, "latents") : "cached_latents";
+    const std::string head = step.trains() ? write_replica(block, step, "key_turned") : "key_head";
+    block.layer("expanded",
+                fmt::format("op: matmul, in: {}, n: heads * (plain + value){}", latents, step.weights));
+    block.layer("expanded_heads",
+                fmt::format("op: reshape, shape: [batch, {}, heads, plain + value]", length));
     block.layer("key_plain", "op: slice, in: expanded_heads, size: plain");
     block.layer("value_heads", "op: slice, in: expanded_heads, begin: plain, size: value");
-    std::string copies = "key_head";
-    for (std::int64_t head = 1; head < d.heads; ++head) copies += ", key_head";
+    std::string copies = head;
+    for (std::int64_t i = 1; i < d.heads; ++i) copies += ", " + head;
     if (d.heads > 1) block.layer("key_copies", fmt::format("op: concat, in: [{}], axis: 2", copies));
-    block.layer("key",
-                fmt::format("op: concat, in: [key_plain, {}]", d.heads > 1 ? "key_copies" : "key_head"));
+    block.layer("key", fmt::format("op: concat, in: [key_plain, {}]", d.heads > 1 ? "key_copies" : head));
     block.layer("query_all", "op: concat, in: [query_plain, query_turned]");
     block.layer(
         "context_heads",
@@ -94,6 +110,7 @@ void write_expanded(TraceBlock& block, const Decoder& d, const DecoderStep& step
 std::string write_latent_heads(TraceBlock& block, const Decoder& d, const DecoderStep& step) {
     write_queries(block, d, step);
     write_latents(block, step);
+    if (!step.trains()) write_cache(block, step);
     if (step.expanded)
         write_expanded(block, d, step);
     else
