@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
+systole_test(simt_sm
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/gemm_program_test.cpp ${CMAKE_CURRENT_LIST_DIR}/sm_test.cpp
+    DEPENDS systole_simt_kernels)
