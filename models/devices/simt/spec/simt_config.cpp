@@ -41,8 +41,8 @@ void read_lines(Section& l2, L2Spec& spec) {
     };
     const bool line = power_of_two("line", spec.line), sector = power_of_two("sector", spec.sector);
     if (line && sector && spec.line < spec.sector)
-        l2.fail("line", fmt::format("{} bytes, expected a multiple of the sector of {}", spec.line.value(),
-                                    spec.sector.value()));
+        l2.fail("sector", fmt::format("{} bytes, expected a part of the line of {}", spec.sector.value(),
+                                      spec.line.value()));
     if (spec.usable < spec.line)
         l2.fail("usable",
                 fmt::format("{} bytes do not hold a line of {}", spec.usable.value(), spec.line.value()));

@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
+systole_test(simt_spec SOURCES ${CMAKE_CURRENT_LIST_DIR}/presets_test.cpp
+                               ${CMAKE_CURRENT_LIST_DIR}/simt_config_test.cpp
+             DEPENDS systole_simt_spec)
