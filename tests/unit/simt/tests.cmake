@@ -5,3 +5,4 @@ systole_test(simt_sm
 systole_test(simt_spec SOURCES ${CMAKE_CURRENT_LIST_DIR}/presets_test.cpp
                                ${CMAKE_CURRENT_LIST_DIR}/simt_config_test.cpp
              DEPENDS systole_simt_spec)
+systole_test(simt_choose SOURCES ${CMAKE_CURRENT_LIST_DIR}/choose_test.cpp DEPENDS systole_simt_kernels systole_simt_spec)

@@ -52,24 +52,26 @@ StepBytes step_bytes(const GemmKernel& kernel) {
     return {a + b, a / tile.cluster_n + b / tile.cluster_m};
 }
 
-/// Cycles of `steps` steps and what stands around them, of SMs that hold `held` CTAs at a time.
-double round_of(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec& spec, double held,
+/// Cycles of a CTA besides its steps: nobody on its SM computes for it then.
+double ends_of(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec& spec) {
+    const double result =
+        bytes_of(kernel.split_k > 1 ? DType::Fp32 : kernel.shape.output,
+                 std::min(kernel.tile.m, kernel.shape.m) * std::min(kernel.tile.n, kernel.shape.n));
+    return static_cast<double>((spec.launch.cta + timing.prologue + timing.fill + timing.epilogue).value()) +
+           idle_latency(spec) + result / Rates(spec).sm_write;
+}
+
+/// Cycles of all steps of CTAs of which each of `sms` SMs holds `held`.
+double steps_of(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec& spec, double held,
                 double sms) {
     const Rates rates(spec);
-    const auto steps = static_cast<double>(kernel.steps_of_part());
     const StepBytes bytes = step_bytes(kernel);
-    const double latency = idle_latency(spec);
     const double interval = std::max(
         {held > 1 ? timing.interval_full * held / timing.resident : timing.interval_alone,
          timing.interval_alone, held * bytes.into_sm / rates.sm_read, held * sms * bytes.from_l2 / rates.l2,
          // Data are asked for so many steps ahead, and no more.
-         latency / timing.ahead});
-    const double result = bytes_of(kernel.split_k > 1 ? DType::Fp32 : kernel.shape.output,
-                                   std::min(kernel.tile.m, kernel.shape.m) * std::min(kernel.tile.n, kernel.shape.n));
-    const double ends =
-        static_cast<double>((spec.launch.cta + timing.prologue + timing.fill + timing.epilogue).value()) +
-        latency + result / rates.sm_write;
-    return steps * interval + ends;
+         idle_latency(spec) / timing.ahead});
+    return static_cast<double>(kernel.steps_of_part()) * interval;
 }
 
 double adding_parts(const GemmKernel& kernel, const SimtSpec& spec) {
@@ -90,21 +92,18 @@ double estimate(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpe
     const auto ctas = static_cast<double>(kernel.ctas());
     const double places = sms * timing.resident;
     const double full_rounds = std::floor(ctas / places);
-    double cycles = full_rounds * round_of(kernel, timing, spec, timing.resident, sms);
     const double left = ctas - full_rounds * places;
-    if (left > 0)
-        cycles += round_of(kernel, timing, spec, std::ceil(left / sms), std::min(left, sms));
-    // Another CTA of the SM computes while one begins or ends.
-    if (timing.resident > 1 && full_rounds > 1) {
-        const double ends = round_of(kernel, timing, spec, timing.resident, sms) -
-                            static_cast<double>(kernel.steps_of_part()) * timing.interval_full;
-        cycles -= (full_rounds - 1) * std::max(0.0, ends) * (1.0 - 1.0 / timing.resident);
-    }
+    const double ends = ends_of(kernel, timing, spec);
+    double cycles = full_rounds * steps_of(kernel, timing, spec, timing.resident, sms) + ends;
+    if (left > 0) cycles += steps_of(kernel, timing, spec, std::ceil(left / sms), std::min(left, sms));
+    // Of the other rounds' ends some hide behind the steps of other CTAs on the SM.
+    const double rounds = full_rounds + (left > 0 ? 1 : 0);
+    cycles += std::max(0.0, rounds - 1) * ends / timing.resident;
     const GemmShape& shape = kernel.shape;
     const double compulsory =
         bytes_of(shape.dtype, shape.batch * shape.m * shape.k) +
         bytes_of(shape.dtype, (shape.shared_b ? 1 : shape.batch) * shape.n * shape.k);
-    return std::max(cycles, compulsory / Rates(spec).dram + idle_latency(spec)) + adding_parts(kernel, spec);
+    return std::max(cycles, compulsory / Rates(spec).dram + ends) + adding_parts(kernel, spec);
 }
 
 const std::optional<CtaTiming>& KernelChooser::timing(const CtaTile& tile, const GemmFormats& formats) {
