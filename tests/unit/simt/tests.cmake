@@ -6,3 +6,8 @@ systole_test(simt_spec SOURCES ${CMAKE_CURRENT_LIST_DIR}/presets_test.cpp
                                ${CMAKE_CURRENT_LIST_DIR}/simt_config_test.cpp
              DEPENDS systole_simt_spec)
 systole_test(simt_choose SOURCES ${CMAKE_CURRENT_LIST_DIR}/choose_test.cpp DEPENDS systole_simt_kernels systole_simt_spec)
+systole_test(simt_kernels SOURCES ${CMAKE_CURRENT_LIST_DIR}/gemm_kernel_test.cpp DEPENDS systole_simt_kernels)
+systole_test(simt_memory SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/fabric_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/l2_blocks_test.cpp
+    DEPENDS systole_simt_memory)

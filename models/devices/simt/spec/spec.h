@@ -55,36 +55,36 @@ struct SharedMemorySpec {
 };
 
 struct SmSpec {
-    int count = 1;      ///< SMs of the chip
-    int sub_cores = 4;  ///< each with a warp scheduler, pipelines and a tensor core
-    int warps = 64;     ///< that may be resident on an SM
-    int ctas = 32;      ///< likewise
-    int registers = 65536;         ///< of 32 bits, of an SM
-    int register_unit = 256;       ///< registers are given to warps in multiples of so many
-    int registers_of_thread = 255; ///< at most
+    int count = 1;                  ///< SMs of the chip
+    int sub_cores = 4;              ///< each with a warp scheduler, pipelines and a tensor core
+    int warps = 64;                 ///< that may be resident on an SM
+    int ctas = 32;                  ///< likewise
+    int registers = 65536;          ///< of 32 bits, of an SM
+    int register_unit = 256;        ///< registers are given to warps in multiples of so many
+    int registers_of_thread = 255;  ///< at most
     WarpScheduling scheduling = WarpScheduling::GreedyThenOldest;
     PipeSpec fp32, integer, special;
     TensorSpec tensor;
     SharedMemorySpec shared;
-    Cycles lsu_interval;      ///< of one memory instruction of a warp in the load/store unit that an SM shares
-    Cycles lsu_queue;         ///< work of shared memory that may wait before warps that add to it stall
-    Cycles barrier_latency;   ///< from the last arrival at a barrier until those who wait go on
-    Cycles bulk_copy_issue;   ///< from a bulk tensor copy's instruction until its requests leave the SM
-    Cycles l1_latency;        ///< of a load that hits
+    Cycles lsu_interval;     ///< of one memory instruction of a warp in the load/store unit that an SM shares
+    Cycles lsu_queue;        ///< work of shared memory that may wait before warps that add to it stall
+    Cycles barrier_latency;  ///< from the last arrival at a barrier until those who wait go on
+    Cycles bulk_copy_issue;  ///< from a bulk tensor copy's instruction until its requests leave the SM
+    Cycles l1_latency;       ///< of a load that hits
     Bytes l1_bytes_per_cycle;
 };
 
 /// Between the SMs and the L2, and the L2 itself.
 struct L2Spec {
     Bytes capacity;
-    Bytes usable;                ///< that one working set can occupy: partitions may hold lines twice
-    Bytes line, sector;          ///< tags are of lines, transfers of sectors
-    Bytes bytes_per_cycle;       ///< of all slices together, reads
-    Bytes write_bytes_per_cycle; ///< likewise, writes
-    Bytes sm_read_per_cycle;     ///< into one SM
-    Bytes sm_write_per_cycle;    ///< out of one SM
-    Cycles latency;              ///< of a hit, from the SM's request to its data, idle
-    Cycles memory_latency;       ///< what a miss takes besides the DRAM's own time: fabric and controllers
+    Bytes usable;                 ///< that one working set can occupy: partitions may hold lines twice
+    Bytes line, sector;           ///< tags are of lines, transfers of sectors
+    Bytes bytes_per_cycle;        ///< of all slices together, reads
+    Bytes write_bytes_per_cycle;  ///< likewise, writes
+    Bytes sm_read_per_cycle;      ///< into one SM
+    Bytes sm_write_per_cycle;     ///< out of one SM
+    Cycles latency;               ///< of a hit, from the SM's request to its data, idle
+    Cycles memory_latency;        ///< what a miss takes besides the DRAM's own time: fabric and controllers
 };
 
 struct LaunchSpec {
