@@ -107,6 +107,9 @@ KernelAccount KernelRun::finish(Ticks end) {
     }
     account.macs = macs_;
     account.ctas = work_.ctas();
+    std::int64_t sms = 0;
+    for (const SmGroup& group : groups_) sms += group.sms();
+    account.waves = ceil_div(account.ctas, sms * times_.resident);
     account.groups = static_cast<std::int64_t>(groups_.size());
     return account;
 }

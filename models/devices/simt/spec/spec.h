@@ -3,7 +3,9 @@
 // from its own piece of this and sees nothing else. Cycles are those of the core clock.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -111,6 +113,14 @@ struct SimtSpec {
     std::int64_t macs_per_cycle(DType dtype) const {
         return std::int64_t{sm.count} * sm.sub_cores *
                sm.tensor.macs[static_cast<std::size_t>(dtype)].value_or(0);
+    }
+    /// The longest run that can be accounted for: the slot-ticks of all tensor cores must fit 64 bits, and so
+    /// must the memory's energy.
+    Ticks longest_run() const {
+        std::int64_t most = 1;
+        for (const auto& macs : sm.tensor.macs) most = std::max(most, macs.value_or(0));
+        return std::min(Ticks(Ticks::max().value() / (std::int64_t{sm.count} * sm.sub_cores * most)),
+                        memory.longest_run());
     }
 };
 
