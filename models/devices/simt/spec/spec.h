@@ -67,6 +67,7 @@ struct SmSpec {
     TensorSpec tensor;
     SharedMemorySpec shared;
     Cycles lsu_interval;      ///< of one memory instruction of a warp in the load/store unit that an SM shares
+    Cycles lsu_queue;         ///< work of shared memory that may wait before warps that add to it stall
     Cycles barrier_latency;   ///< from the last arrival at a barrier until those who wait go on
     Cycles bulk_copy_issue;   ///< from a bulk tensor copy's instruction until its requests leave the SM
     Cycles l1_latency;        ///< of a load that hits
