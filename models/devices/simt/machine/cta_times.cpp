@@ -56,9 +56,13 @@ CtaTimes times_of(const GemmPlan& plan, const SimtSpec& spec) {
     times.prologue = whole(timing.prologue);
     times.request = whole(timing.request);
     times.fill = whole(timing.fill);
-    times.alone = fine(timing.interval_alone);
-    times.full_share = fine(timing.interval_full / timing.resident);
-    times.busy = std::min(fine(timing.busy), times.share(timing.resident));
+    // Told intervals are measured ones; what tensor cores need for a step's MACs is exact.
+    const CtaTile& tile = plan.kernel.tile;
+    const std::int64_t rate = spec.macs_per_cycle(plan.kernel.shape.dtype) / spec.sm.count;
+    SYSTOLE_CHECK(rate > 0, "no tensor core takes {}", to_string(plan.kernel.shape.dtype));
+    times.busy = fine(static_cast<double>(tile.m * tile.n * tile.k) / static_cast<double>(rate));
+    times.alone = std::max(times.busy, fine(timing.interval_alone));
+    times.full_share = std::max(times.busy, fine(timing.interval_full / timing.resident));
     times.epilogue = whole(timing.epilogue);
     times.epilogue_vector = std::min(
         times.epilogue, fine(timing.epilogue_vector * static_cast<double>(timing.epilogue.value())));

@@ -141,9 +141,9 @@ void SmGroup::serve(int number, Fine ready) {
     const Fine begin = std::max(ready, free_);
     charge_idle(place, begin);
     const int ctas = taken();
-    const Fine share = cta_->share(ctas), busy = std::min(cta_->busy, share);
-    charge(SlotClass::Useful, busy);
-    (ctas == 1 ? cta_->lost_alone : cta_->lost_full).charge(share - busy, times_);
+    const Fine share = cta_->share(ctas);
+    charge(SlotClass::Useful, cta_->busy);
+    (ctas == 1 ? cta_->lost_alone : cta_->lost_full).charge(share - cta_->busy, times_);
     free_ = begin + share;
     while (place.marks.size() > 1 && place.marks[1].begin <= free_) place.marks.pop_front();
     mark(place, begin, SlotClass::Dependency, true);
