@@ -48,13 +48,13 @@ const MatMul& product_of(const Layer& layer) {
 class Planner {
 public:
     Planner(const Graph& graph, const SimtSpec& spec)
-        : graph_(graph), spec_(spec), placements_(place_tensors(graph, spec)) {
+        : graph_(graph), spec_(spec), placements_(place_tensors(graph, spec)), chooser_(spec) {
         for (const Placement& place : placements_)
             if (place.space == Space::Dram) end_ = std::max(end_, place.address + place.bytes.value());
         end_ = round_up(end_, kPlaceAlignment);
     }
 
-    ChipPlan plan(const Protocol& protocol) const {
+    ChipPlan plan(const Protocol& protocol) {
         ChipPlan chip;
         chip.trace = graph_.name;
         for (const Layer& layer : graph_.layers) chip.layers.push_back(layer_plan(layer));
@@ -84,13 +84,17 @@ private:
                 inwards ? Operand::Activations : Operand::Outputs};
     }
 
-    LayerPlan layer_plan(const Layer& layer) const {
+    LayerPlan layer_plan(const Layer& layer) {
         const MatMul& matmul = product_of(layer);
         const DType dtype = dtype_of(layer);
         LayerPlan plan{layer.name, op_name(layer), "", dtype, macs(layer.op), compulsory(layer), {}};
         GemmPlan gemm;
-        gemm.kernel = choose_gemm(shape_of(layer, matmul, dtype), spec_);
-        gemm.timing = time_cta(gemm.kernel, spec_);
+        const std::vector<TimedKernel> kernels = chooser_.weigh(shape_of(layer, matmul, dtype));
+        if (kernels.empty())
+            throw UserError(layer.where, fmt::format("'{}': no kernel for {} fits an SM of {}", layer.name,
+                                                     to_string(dtype), spec_.name));
+        gemm.kernel = kernels.front().kernel;
+        gemm.timing = kernels.front().timing;
         const TensorId second = matmul.shared_weights ? layer.weights.value() : layer.inputs.at(1);
         gemm.a = {placements_[layer.inputs.at(0)].address, Operand::Activations};
         gemm.b = {placements_[second].address,
@@ -173,6 +177,7 @@ private:
     const Graph& graph_;
     const SimtSpec& spec_;
     const std::vector<Placement> placements_;
+    KernelChooser chooser_;
     std::int64_t end_ = 0;
 };
 
