@@ -60,7 +60,8 @@ private:
         const Protocol& protocol = options.protocol;
         if (protocol.inputs_at == Protocol::Where::OnChip || protocol.outputs_to == Protocol::Where::OnChip)
             throw UserError(
-                "devices of kind simt keep inputs and outputs in memory: run.inputs_at and run.outputs_to are "
+                "devices of kind simt keep inputs and outputs in memory: run.inputs_at and run.outputs_to "
+                "are "
                 "host or dram");
         return plan(graph, spec_, protocol);
     }

@@ -23,7 +23,8 @@ GemmPlan random_plan(std::mt19937& random) {
     GemmPlan plan;
     plan.kernel.shape = {pick(1, 3), pick(1, 90), pick(1, 90), pick(1, 70)};
     plan.kernel.shape.shared_b = pick(0, 1) == 1;
-    plan.kernel.tile = {16, 8 * pick(1, 3), 16, 3, 1, 1, static_cast<int>(pick(1, 2)), static_cast<int>(pick(1, 2))};
+    plan.kernel.tile = {
+        16, 8 * pick(1, 3), 16, 3, 1, 1, static_cast<int>(pick(1, 2)), static_cast<int>(pick(1, 2))};
     plan.kernel.split_k = pick(1, 4);
     plan.kernel.raster.panel = pick(1, 4);
     plan.a = {kA, Operand::Activations};
@@ -37,7 +38,8 @@ GemmPlan random_plan(std::mt19937& random) {
 /// the columns of a row block's step lie one behind the other: address by address.
 using Touched = std::map<std::int64_t, std::set<std::pair<std::int64_t, std::int64_t>>>;  // byte: clusters
 
-void touch(Touched& touched, std::int64_t address, std::int64_t bytes, std::pair<std::int64_t, std::int64_t> cluster) {
+void touch(Touched& touched, std::int64_t address, std::int64_t bytes,
+           std::pair<std::int64_t, std::int64_t> cluster) {
     for (std::int64_t i = 0; i < bytes; ++i) touched[address + i].insert(cluster);
 }
 
@@ -57,13 +59,14 @@ TEST_CASE("A group loads what its CTAs load, each block once for every cluster",
             std::int64_t busiest = 0;
             for (std::int64_t cta = first; cta < first + count; ++cta) {
                 const CtaPlace p = place_of(kernel, cta);
-                const std::int64_t k0 = std::min(s.k, (p.part * kernel.steps_of_part() + step) * kernel.tile.k);
+                const std::int64_t k0 =
+                    std::min(s.k, (p.part * kernel.steps_of_part() + step) * kernel.tile.k);
                 const std::int64_t k1 = std::min(s.k, k0 + kernel.tile.k);
                 const std::int64_t m0 = p.m * kernel.tile.m, m1 = std::min(s.m, m0 + kernel.tile.m);
                 const std::int64_t n0 = p.n * kernel.tile.n, n1 = std::min(s.n, n0 + kernel.tile.n);
                 const std::int64_t in_b = s.shared_b ? 0 : p.batch;
-                touch(a, kA + 2 * (p.batch * s.m * s.k + m0 * s.k + (m1 - m0) * k0), 2 * (m1 - m0) * (k1 - k0),
-                      {p.batch, p.n / kernel.tile.cluster_n});
+                touch(a, kA + 2 * (p.batch * s.m * s.k + m0 * s.k + (m1 - m0) * k0),
+                      2 * (m1 - m0) * (k1 - k0), {p.batch, p.n / kernel.tile.cluster_n});
                 touch(b, kB + 2 * (in_b * s.n * s.k + n0 * s.k + (n1 - n0) * k0), 2 * (n1 - n0) * (k1 - k0),
                       {p.batch, p.m / kernel.tile.cluster_m});
                 busiest = std::max(busiest, 2 * (m1 - m0 + n1 - n0) * (k1 - k0));

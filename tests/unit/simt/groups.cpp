@@ -120,8 +120,7 @@ TEST_CASE("Groups of alike SMs do exactly what SMs by themselves do", "[simt]") 
         plan.timing.epilogue = Cycles(pick(0, 400));
         plan.timing.epilogue_vector = 0.25;
         plan.timing.interval_alone = 1024 + static_cast<double>(pick(0, 3000)) / 7;
-        plan.timing.interval_full =
-            plan.timing.resident * (1024 + static_cast<double>(pick(0, 1000)) / 3);
+        plan.timing.interval_full = plan.timing.resident * (1024 + static_cast<double>(pick(0, 1000)) / 3);
         plan.timing.lost_full.on_chip = 1;
         plan.timing.lost_alone.dependency = 2;
         const int sms = static_cast<int>(pick(1, 20));

@@ -70,8 +70,8 @@ public:
             if (protocol.outputs_to == Protocol::Where::Host) chip.outputs.push_back(copy(id, false));
         }
         for (TensorId id = 0; id < placements_.size(); ++id)
-            chip.tensors.push_back({graph_.tensors[id].name, std::string(to_string(Space::Dram)),
-                                    "row-major", placements_[id].address, placements_[id].bytes});
+            chip.tensors.push_back({graph_.tensors[id].name, std::string(to_string(Space::Dram)), "row-major",
+                                    placements_[id].address, placements_[id].bytes});
         return chip;
     }
 

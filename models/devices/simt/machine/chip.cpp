@@ -104,9 +104,10 @@ void Chip::bring_back() {
 void Chip::run() {
     const Ticks limit = std::min(spec_.longest_run(), kLongestRun);
     if (!run_to_the_end(limit))
-        throw UserError(fmt::format("'{}' takes more than {} of simulated time on this machine; that is more "
-                                    "than can be accounted for",
-                                    plan_.trace, format_time(limit)));
+        throw UserError(
+            fmt::format("'{}' takes more than {} of simulated time on this machine; that is more "
+                        "than can be accounted for",
+                        plan_.trace, format_time(limit)));
     if (!done_) throw Stuck({sms.wait()});
 }
 

@@ -19,11 +19,13 @@ std::int64_t& of(ClassTimes& times, SlotClass owner) {
 
 }  // namespace
 
-// A long double has 64 bits of mantissa: exact enough that whole cycles of up to seconds round as they should.
+// A long double has 64 bits of mantissa: exact enough that whole cycles of up to seconds round as they
+// should.
 Fine fine_cycles(double cycles, Hertz clock) {
     SYSTOLE_CHECK(cycles >= 0 && cycles < 1e12, "{} cycles", cycles);
     const long double scale = static_cast<long double>(kTicksPerSecond) * (std::int64_t{1} << kFineBits);
-    const long double fine = static_cast<long double>(cycles) * scale / static_cast<long double>(clock.value());
+    const long double fine =
+        static_cast<long double>(cycles) * scale / static_cast<long double>(clock.value());
     return Fine(static_cast<std::int64_t>(std::ceil(fine)));
 }
 
@@ -64,8 +66,8 @@ CtaTimes times_of(const GemmPlan& plan, const SimtSpec& spec) {
     times.alone = std::max(times.busy, fine(timing.interval_alone));
     times.full_share = std::max(times.busy, fine(timing.interval_full / timing.resident));
     times.epilogue = whole(timing.epilogue);
-    times.epilogue_vector = std::min(
-        times.epilogue, fine(timing.epilogue_vector * static_cast<double>(timing.epilogue.value())));
+    times.epilogue_vector =
+        std::min(times.epilogue, fine(timing.epilogue_vector * static_cast<double>(timing.epilogue.value())));
     times.lost_alone = shares_of(timing.lost_alone);
     times.lost_full = shares_of(timing.lost_full);
     return times;

@@ -9,7 +9,8 @@
 namespace systole::simt {
 namespace {
 
-/// Elements [begin, begin + count) of a matrix, in whole bytes: neighbours never share one, nor leave one out.
+/// Elements [begin, begin + count) of a matrix, in whole bytes: neighbours never share one, nor leave one
+/// out.
 TileAccess::Block block(const MatrixPlace& matrix, std::int64_t begin, std::int64_t count, DType dtype) {
     const std::int64_t bits = bits_of(dtype).value();
     const std::int64_t first = ceil_div(begin * bits, 8), end = ceil_div((begin + count) * bits, 8);

@@ -43,7 +43,8 @@ KernelRun::Access KernelRun::access_for(const SmGroup::Request& request, std::in
     Access access{free_.back(), write,
                   write ? work_.writes(request.ctas) : work_.reads(request.ctas, request.step)};
     free_.pop_back();
-    sent_[static_cast<std::size_t>(access.number)] = {request.run, request.step, first_sm, request.ctas.count};
+    sent_[static_cast<std::size_t>(access.number)] = {request.run, request.step, first_sm,
+                                                      request.ctas.count};
     ++waiting_;
     return access;
 }

@@ -18,12 +18,12 @@ namespace systole::simt {
 /// What a kernel took.
 struct KernelAccount {
     std::array<Int128, kSlotClasses> times{};  ///< fine time of all SMs; Useful: with padding
-    ClassTimes last{};             ///< of the SM that was through last
-    std::int64_t macs = 0;         ///< on real data
+    ClassTimes last{};                         ///< of the SM that was through last
+    std::int64_t macs = 0;                     ///< on real data
     std::int64_t ctas = 0;
-    std::int64_t waves = 0;        ///< of as many CTAs as all SMs hold, begun
-    std::int64_t sms = 0;          ///< that had a CTA
-    std::int64_t groups = 0;       ///< as which they ended
+    std::int64_t waves = 0;   ///< of as many CTAs as all SMs hold, begun
+    std::int64_t sms = 0;     ///< that had a CTA
+    std::int64_t groups = 0;  ///< as which they ended
 };
 
 class KernelRun {
@@ -70,8 +70,8 @@ private:
     std::int64_t left_ = 0;     // CTAs on SMs
     std::int64_t waiting_ = 0;  // accesses without an answer
     SmGroup::RunId next_run_ = 0;
-    std::vector<Sent> sent_;          // by number; used again
-    std::vector<std::int64_t> free_;  // numbers
+    std::vector<Sent> sent_;                  // by number; used again
+    std::vector<std::int64_t> free_;          // numbers
     std::vector<SmGroup::Request> requests_;  // scratch
     std::int64_t macs_ = 0;
 };

@@ -35,8 +35,8 @@ tlm::tlm_sync_enum L2::nb_transport_fw(Payload& payload, tlm::tlm_phase& phase, 
     const Ticks port = through(write ? write_free_ : read_free_, bytes,
                                write ? spec_.write_bytes_per_cycle : spec_.bytes_per_cycle);
     Fine own = to_fine(now());
-    const Ticks sm = through(own, access->bytes_of_sm,
-                             write ? spec_.sm_write_per_cycle : spec_.sm_read_per_cycle);
+    const Ticks sm =
+        through(own, access->bytes_of_sm, write ? spec_.sm_write_per_cycle : spec_.sm_read_per_cycle);
     const Ticks latency = at_or_after(cycles(spec_.latency.value()));
     jobs_.push_front({&payload, std::max(port, sm) + latency, 0});
     const auto job = jobs_.begin();

@@ -45,7 +45,7 @@ private:
     /// A transaction that waits for bytes of the memory, or only for its time.
     struct Job {
         Payload* payload;
-        Ticks earliest;          // as far as its ports are concerned
+        Ticks earliest;            // as far as its ports are concerned
         std::int64_t fetches = 0;  // of others, too
     };
     using Jobs = std::list<Job>;

@@ -78,7 +78,11 @@ public:
     }
 
     Peaks peaks(DType dtype) const {
-        return {MacRate{spec_.macs_per_cycle(dtype)}, 0, {}, spec_.memory.peak(), spec_.host.peak(),
+        return {MacRate{spec_.macs_per_cycle(dtype)},
+                0,
+                {},
+                spec_.memory.peak(),
+                spec_.host.peak(),
                 spec_.core_clock};
     }
 

@@ -45,8 +45,7 @@ void SmArray::step() {
 void SmArray::begin_kernel() {
     const KernelPlan& plan = *kernels_[records_.size()].plan;
     work_ = work_of(plan);
-    const CtaTimes times =
-        std::visit([this](const auto& kernel) { return times_of(kernel, spec_); }, plan);
+    const CtaTimes times = std::visit([this](const auto& kernel) { return times_of(kernel, spec_); }, plan);
     run_ = std::make_unique<KernelRun>(*work_, times, spec_.sm.count, now());
 }
 
@@ -132,8 +131,8 @@ std::vector<Stat> SmArray::stats() const {
         sms = std::max(sms, account.sms);
         groups += account.groups;
         waves += account.waves;
-        tail += Ticks(static_cast<std::int64_t>(account.times[static_cast<std::size_t>(SlotClass::Tail)] >>
-                                                kFineBits));
+        tail += Ticks(
+            static_cast<std::int64_t>(account.times[static_cast<std::size_t>(SlotClass::Tail)] >> kFineBits));
     }
     const std::string path = name();
     return {{path, "kernels", "kernels", "complete", static_cast<std::int64_t>(records_.size())},

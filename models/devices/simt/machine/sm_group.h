@@ -75,10 +75,10 @@ private:
         bool taken = false;
         RunId run = -1;  // the last one, where no CTA is there
         CtaRange ctas;
-        std::int64_t steps = 0, step = 0;       // done so far
-        bool between = false;                   // no step is under way: the next waits for its data
-        std::deque<std::optional<Fine>> data;   // of step `step` and those behind it
-        std::deque<Mark> marks;                 // from before the end of the last service on
+        std::int64_t steps = 0, step = 0;      // done so far
+        bool between = false;                  // no step is under way: the next waits for its data
+        std::deque<std::optional<Fine>> data;  // of step `step` and those behind it
+        std::deque<Mark> marks;                // from before the end of the last service on
     };
 
     void push(Fine time, int place, What what, std::int64_t step);
