@@ -9,7 +9,9 @@
 
 #include "models/devices/simt/kernels/cta_timing.h"
 #include "models/devices/simt/kernels/gemm_kernel.h"
+#include "models/link/transfer.h"
 #include "sim/account/byte_ledger.h"
+#include "sim/account/run_result.h"
 #include "sim/base/units.h"
 
 namespace systole::simt {
@@ -57,6 +59,8 @@ struct ChipPlan {
     std::string trace;
     std::vector<LayerPlan> layers;
     Bytes compulsory_dram;  ///< weights, inputs and outputs of the network, once
+    std::vector<Transfer> inputs, outputs;  ///< between host and DRAM, before the first and after the last layer
+    std::vector<TensorPlace> tensors;
 };
 
 }  // namespace systole::simt
