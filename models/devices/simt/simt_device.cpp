@@ -26,6 +26,7 @@ public:
     explicit SimtDevice(SimtSpec spec) : spec_(std::move(spec)) {}
 
     bool supports(DType dtype) const override { return spec_.macs_per_cycle(dtype) > 0; }
+    bool replays() const override { return true; }
     std::map<std::string, std::string> operator_defaults(const std::string&) const override { return {}; }
 
     std::string lower(const Graph& graph, const RunOptions& options) const override {
@@ -51,7 +52,7 @@ public:
 
 private:
     [[noreturn]] static void refuse_waveforms() {
-        throw UserError("devices of kind simt have no waveforms yet; 'systole run' has a timeline (--trace)");
+        throw UserError("devices of kind simt have no waveforms yet; 'systole run' has a timeline (--timeline)");
     }
 
     ChipPlan planned(const Graph& graph, const RunOptions& options) const {

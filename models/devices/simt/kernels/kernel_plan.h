@@ -57,8 +57,9 @@ struct LayerPlan {
 
 struct ChipPlan {
     std::string trace;
-    std::vector<LayerPlan> layers;
-    Bytes compulsory_dram;  ///< weights, inputs and outputs of the network, once
+    std::vector<LayerPlan> layers;    ///< of all runs of the network (Protocol::repeat, weight_copies)
+    std::size_t first_reported = 0;   ///< layer: the first one of the last run
+    Bytes compulsory_dram;            ///< weights, inputs and outputs of the network, once
     std::vector<Transfer> inputs, outputs;  ///< between host and DRAM, before the first and after the last layer
     std::vector<TensorPlace> tensors;
 };

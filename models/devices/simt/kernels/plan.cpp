@@ -9,6 +9,7 @@
 #include "models/devices/simt/kernels/choose.h"
 #include "sim/base/checked.h"
 #include "sim/base/error.h"
+#include "sim/base/text.h"
 #include "sim/workload/allocation.h"
 
 namespace systole::simt {
@@ -58,6 +59,7 @@ public:
         ChipPlan chip;
         chip.trace = graph_.name;
         for (const Layer& layer : graph_.layers) chip.layers.push_back(layer_plan(layer));
+        add_runs(protocol, chip);
         for (const Tensor& tensor : graph_.tensors)
             if (tensor.role != TensorRole::Activation && tensor.role != TensorRole::Input && !tensor.view_of)
                 chip.compulsory_dram += stored_bytes(tensor);
@@ -76,6 +78,45 @@ public:
     }
 
 private:
+    /// Bytes from one copy of the weights to the next.
+    std::int64_t weight_bytes() const {
+        std::int64_t bytes = 0;
+        for (const Tensor& tensor : graph_.tensors)
+            if (tensor.role == TensorRole::Weights && !tensor.view_of) bytes += stored_bytes(tensor).value();
+        return round_up(bytes, kPlaceAlignment);
+    }
+
+    std::int64_t copies(const Protocol& protocol) const {
+        if (protocol.weight_copies != Protocol::kEnoughCopies) return protocol.weight_copies;
+        const std::int64_t weights = std::max<std::int64_t>(1, weight_bytes());
+        return std::clamp<std::int64_t>(ceil_div(spec_.l2.capacity.value(), weights), 1, Protocol::kMostCopies);
+    }
+
+    /// The network again, once for each copy of the weights, and all of that as often as it is repeated. Copies
+    /// lie behind all tensors and the room for sums of parts.
+    void add_runs(const Protocol& protocol, ChipPlan& chip) const {
+        const std::int64_t count = copies(protocol), step = weight_bytes();
+        const std::int64_t first = round_up(end_ + sums_, kPlaceAlignment);
+        const auto room = checked_mul(count - 1, step);
+        if (!room || *room > spec_.memory.capacity().value() - first)
+            throw UserError(fmt::format("{} copies of {} of weights do not fit into the memory of {} "
+                                        "(run.weight_copies)",
+                                        count, format_bytes(Bytes(step)), spec_.name));
+        const std::vector<LayerPlan> once = chip.layers;
+        const std::int64_t runs = protocol.repeat * count;
+        for (std::int64_t run = 1; run < runs; ++run)
+            for (LayerPlan layer : once) {
+                const std::int64_t copy = run % count;
+                for (KernelPlan& kernel : layer.kernels)
+                    if (auto* gemm = std::get_if<GemmPlan>(&kernel); gemm && copy > 0)
+                        for (MatrixPlace* place : {&gemm->a, &gemm->b})
+                            if (place->operand == Operand::Weights)
+                                place->address += first + (copy - 1) * step;
+                chip.layers.push_back(std::move(layer));
+            }
+        chip.first_reported = chip.layers.size() - once.size();
+    }
+
     Transfer copy(TensorId id, bool inwards) const {
         const std::int64_t bytes = placements_[id].bytes.value();
         const Region host{Place::Host, placements_[id].address, bytes};
@@ -153,7 +194,7 @@ private:
     }
 
     // Sums of parts lie behind all tensors; every layer that has some uses the same room.
-    StreamPlan sum_of_parts(const Layer& layer, const GemmPlan& gemm) const {
+    StreamPlan sum_of_parts(const Layer& layer, const GemmPlan& gemm) {
         const GemmKernel& kernel = gemm.kernel;
         const std::int64_t elements = kernel.shape.batch * kernel.shape.m * kernel.shape.n;
         const auto bytes = checked_mul(elements * 4, kernel.split_k);
@@ -161,6 +202,7 @@ private:
             throw UserError(layer.where,
                             fmt::format("'{}': the memory has no room for the sums of {} parts of K",
                                         layer.name, kernel.split_k));
+        sums_ = std::max(sums_, *bytes);
         StreamPlan sum;
         sum.ctas = ceil_div(elements, kReductionThreads * kThreadBytes / 4);
         sum.resident = static_cast<int>(std::max<std::int64_t>(
@@ -178,7 +220,8 @@ private:
     const SimtSpec& spec_;
     const std::vector<Placement> placements_;
     KernelChooser chooser_;
-    std::int64_t end_ = 0;
+    std::int64_t end_ = 0;   // of all tensors
+    std::int64_t sums_ = 0;  // bytes of the largest sums of parts, behind them
 };
 
 }  // namespace

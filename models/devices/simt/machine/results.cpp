@@ -14,8 +14,13 @@ namespace {
 
 class Rows {
 public:
-    Rows(const Chip& chip, const SimtSpec& spec, const ChipPlan& plan)
-        : chip_(chip), spec_(spec), plan_(plan), times_(plan.layers.size(), LayerTimes(spec.sm.count)) {
+    /// Of the layers from `first` on.
+    Rows(const Chip& chip, const SimtSpec& spec, const ChipPlan& plan, std::size_t first)
+        : chip_(chip),
+          spec_(spec),
+          plan_(plan),
+          first_(first),
+          times_(plan.layers.size(), LayerTimes(spec.sm.count)) {
         if (times_.empty()) return;
         times_.front().add(SlotClass::Host, chip.copied_in());
         for (const SmArray::Record& kernel : chip.sms.records()) times_[kernel.layer].add(kernel);
@@ -25,7 +30,7 @@ public:
     std::vector<ResultRow> layers() const {
         std::vector<ResultRow> rows;
         Ticks begin;
-        for (std::size_t i = 0; i < times_.size(); ++i) {
+        for (std::size_t i = first_; i < times_.size(); ++i) {
             const LayerPlan& plan = plan_.layers[i];
             ResultRow row;
             row.name = plan.name;
@@ -58,14 +63,17 @@ public:
             for (std::size_t c = 0; c < kSlotClasses; ++c) row.slots[c] += layer.slots[c];
         }
         row.compulsory_dram = plan_.compulsory_dram;
-        row.movements = chip_.ledger.movements();
+        ByteLedger sum(1);
+        for (const ResultRow& layer : layers)
+            for (const Movement& m : layer.movements) sum.enter(0, m.from, m.to, m.operand, m.bytes);
+        row.movements = sum.movements();
         fill(row, fastest());
         return row;
     }
 
     std::vector<CriticalStep> path() const {
         LayerTimes all(spec_.sm.count);
-        for (const LayerTimes& times : times_) all.append(times);
+        for (std::size_t i = first_; i < times_.size(); ++i) all.append(times_[i]);
         return all.path();
     }
 
@@ -73,7 +81,7 @@ public:
     std::int64_t capacity(const std::vector<ResultRow>& layers) const {
         std::int64_t sum = 0;
         for (std::size_t i = 0; i < layers.size(); ++i)
-            sum += spec_.macs_per_cycle(plan_.layers[i].dtype) * layers[i].time().value();
+            sum += spec_.macs_per_cycle(plan_.layers[first_ + i].dtype) * layers[i].time().value();
         return sum;
     }
 
@@ -105,17 +113,16 @@ private:
     const Chip& chip_;
     const SimtSpec& spec_;
     const ChipPlan& plan_;
+    const std::size_t first_;
     std::vector<LayerTimes> times_;
 };
 
-}  // namespace
-
-DeviceResult result_of(Chip& chip, const SimtSpec& spec, const ChipPlan& plan, const Protocol& protocol) {
-    const Rows rows(chip, spec, plan);
+/// Of the layers from `first` on: what the last run of the network is reported with, or all runs together.
+DeviceResult result_from(Chip& chip, const SimtSpec& spec, const ChipPlan& plan, std::size_t first) {
+    const Rows rows(chip, spec, plan, first);
     DeviceResult result;
     result.device = spec.name;
     result.trace = plan.trace;
-    result.protocol = describe(protocol);
     result.clock = spec.core_clock;
     result.peaks = rows.peaks(rows.fastest());
     for (std::size_t i = 0; i < kDTypes; ++i)
@@ -126,18 +133,30 @@ DeviceResult result_of(Chip& chip, const SimtSpec& spec, const ChipPlan& plan, c
     result.critical_path = rows.path();
     result.total.bound_by = bound_by(result.critical_path, result.total.roofline);
     result.stats = chip.stats();
-    chip.dram.account_energy(result.energy);
-    result.memory_bus = chip.memory_bus();
     result.tensors = plan.tensors;
 
     Expectations expected;
     expected.capacity = rows.capacity(result.layers);
-    for (const LayerPlan& layer : plan.layers) expected.macs += layer.macs;
-    expected.ends = chip.ends();
+    for (std::size_t i = first; i < plan.layers.size(); ++i) expected.macs += plan.layers[i].macs;
     expected.peaks = result.peaks;
+    // Places count everything that passed through them, whichever run it was for; the rest is the last run's.
+    if (first == 0) {
+        expected.ends = chip.ends();
+        chip.dram.account_energy(result.energy);
+        result.memory_bus = chip.memory_bus();
+    }
     check_invariants(result, expected);
     SYSTOLE_CHECK(result.total.matrix_macs == expected.macs, "tensor cores did {} MACs of the operators' {}",
                   result.total.matrix_macs.value(), expected.macs.value());
+    return result;
+}
+
+}  // namespace
+
+DeviceResult result_of(Chip& chip, const SimtSpec& spec, const ChipPlan& plan, const Protocol& protocol) {
+    DeviceResult result = result_from(chip, spec, plan, 0);
+    if (plan.first_reported > 0) result = result_from(chip, spec, plan, plan.first_reported);
+    result.protocol = describe(protocol);
     return result;
 }
 
