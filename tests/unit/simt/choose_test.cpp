@@ -26,7 +26,8 @@ GemmShape shape_of(std::int64_t m, std::int64_t n, std::int64_t k) {
 /// Cycles below which no kernel can be: of the tensor cores, and of what must come out of memory.
 double floor_of(const GemmShape& shape, const SimtSpec& spec) {
     const double products = static_cast<double>(shape.m) * static_cast<double>(shape.n) *
-                            static_cast<double>(shape.k) / static_cast<double>(spec.macs_per_cycle(shape.dtype));
+                            static_cast<double>(shape.k) /
+                            static_cast<double>(spec.macs_per_cycle(shape.dtype));
     const double bytes = 2.0 * (static_cast<double>(shape.m) * static_cast<double>(shape.k) +
                                 static_cast<double>(shape.n) * static_cast<double>(shape.k));
     return std::max(products, bytes * static_cast<double>(spec.core_clock.value()) /
@@ -102,8 +103,8 @@ TEST_CASE("Few rows are weighed as columns, too, where the tensor core has 64 ro
     const GemmShape few = shape_of(8, 8192, 8192);
     const std::vector<TimedKernel> all = chooser.weigh(few);
     CHECK(all.front().kernel.tile.m * all.front().kernel.tile.n <= 64 * 64);
-    const auto swapped = std::find_if(all.begin(), all.end(),
-                                      [](const TimedKernel& one) { return one.kernel.swapped; });
+    const auto swapped =
+        std::find_if(all.begin(), all.end(), [](const TimedKernel& one) { return one.kernel.swapped; });
     REQUIRE(swapped != all.end());
     // Nothing of 64 x 8 is computed in vain.
     CHECK(swapped->kernel.tile.n == 8);

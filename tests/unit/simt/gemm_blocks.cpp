@@ -34,8 +34,8 @@ GemmPlan random_plan(std::mt19937& random) {
     return plan;
 }
 
-/// Bytes of rows [first, first + rows) x columns [depth, depth + size) of row blocks of `height` rows, where
-/// the columns of a row block's step lie one behind the other: address by address.
+/// Bytes of rows [first, first + rows) x columns [depth, depth + size), where steps lie one behind the other:
+/// address by address.
 using Touched = std::map<std::int64_t, std::set<std::pair<std::int64_t, std::int64_t>>>;  // byte: clusters
 
 void touch(Touched& touched, std::int64_t address, std::int64_t bytes,
@@ -65,9 +65,9 @@ TEST_CASE("A group loads what its CTAs load, each block once for every cluster",
                 const std::int64_t m0 = p.m * kernel.tile.m, m1 = std::min(s.m, m0 + kernel.tile.m);
                 const std::int64_t n0 = p.n * kernel.tile.n, n1 = std::min(s.n, n0 + kernel.tile.n);
                 const std::int64_t in_b = s.shared_b ? 0 : p.batch;
-                touch(a, kA + 2 * (p.batch * s.m * s.k + m0 * s.k + (m1 - m0) * k0),
+                touch(a, kA + 2 * (p.batch * s.m * s.k + s.m * k0 + m0 * (k1 - k0)),
                       2 * (m1 - m0) * (k1 - k0), {p.batch, p.n / kernel.tile.cluster_n});
-                touch(b, kB + 2 * (in_b * s.n * s.k + n0 * s.k + (n1 - n0) * k0), 2 * (n1 - n0) * (k1 - k0),
+                touch(b, kB + 2 * (in_b * s.n * s.k + s.n * k0 + n0 * (k1 - k0)), 2 * (n1 - n0) * (k1 - k0),
                       {p.batch, p.m / kernel.tile.cluster_m});
                 busiest = std::max(busiest, 2 * (m1 - m0 + n1 - n0) * (k1 - k0));
             }

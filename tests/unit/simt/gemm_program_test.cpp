@@ -15,7 +15,7 @@ using systole::simt::test::warp_mma_sm;
 namespace {
 
 /// Of all warps of a CTA.
-std::int64_t sum_of(const CtaProgram& program, Op op, std::int64_t Instruction::* what) {
+std::int64_t sum_of(const CtaProgram& program, Op op, std::int64_t Instruction::*what) {
     std::int64_t sum = 0;
     for (const Role& role : program.roles)
         for (const Section& section : role.program)
@@ -65,9 +65,9 @@ TEST_CASE("Half the bits are twice the K of a step's bytes") {
 }
 
 TEST_CASE("Tiles that warps cannot share are told apart") {
-    CHECK_FALSE(divides({128, 128, 32, 1, 2, 2}, {}, TensorIssue::Warp));   // one stage
-    CHECK_FALSE(divides({128, 128, 16, 4, 2, 2}, {}, TensorIssue::Warp));   // nothing to load meanwhile
-    CHECK_FALSE(divides({72, 128, 32, 4, 2, 2}, {}, TensorIssue::Warp));    // 36 rows of a warp
+    CHECK_FALSE(divides({128, 128, 32, 1, 2, 2}, {}, TensorIssue::Warp));  // one stage
+    CHECK_FALSE(divides({128, 128, 16, 4, 2, 2}, {}, TensorIssue::Warp));  // nothing to load meanwhile
+    CHECK_FALSE(divides({72, 128, 32, 4, 2, 2}, {}, TensorIssue::Warp));   // 36 rows of a warp
     CHECK_FALSE(divides({128, 128, 32, 4, 0, 2}, {}, TensorIssue::Warp));
     CHECK_FALSE(divides({32, 128, 64, 4, 1, 1}, {}, TensorIssue::WarpGroup));  // wgmma has 64 rows
     CHECK_FALSE(divides({64, 512, 64, 2, 1, 1}, {}, TensorIssue::WarpGroup));  // and 256 columns at most
@@ -110,8 +110,7 @@ TEST_CASE("The main loop's steps are its products and what warps cannot hide") {
         CHECK(timing->interval_full <= timing->interval_alone * timing->resident + 1e-9);
         // The slots of an interval are all accounted for.
         CHECK(timing->busy + timing->lost_alone.total() == Approx(timing->interval_alone));
-        CHECK(timing->busy * timing->resident + timing->lost_full.total() ==
-              Approx(timing->interval_full));
+        CHECK(timing->busy * timing->resident + timing->lost_full.total() == Approx(timing->interval_full));
         CHECK(timing->ahead == tile.stages - 1);
     }
     // Large tiles keep tensor cores at work; a 64 x 64 one alone waits for barriers and fragments: about 110

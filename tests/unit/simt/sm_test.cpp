@@ -29,7 +29,8 @@ CtaProgram program_of(int warps, std::vector<Instruction> body, std::int64_t tri
 }
 
 /// Cycles of one CTA by itself.
-std::int64_t cycles_of(const CtaProgram& program, const SmSpec& spec = warp_mma_sm(), std::int64_t latency = 0) {
+std::int64_t cycles_of(const CtaProgram& program, const SmSpec& spec = warp_mma_sm(),
+                       std::int64_t latency = 0) {
     Sm sm(spec, *spec.tensor.macs[static_cast<std::size_t>(DType::Bf16)], after(latency));
     sm.launch(program, 0);
     sm.run();
@@ -79,14 +80,15 @@ TEST_CASE("Each tensor core takes an mma every eight cycles, and its sums take t
     CHECK(cycles(independent, 8, 100) - cycles(independent, 8, 50) == 2 * 50 * 8);
     const Instruction chain{.op = Op::Mma, .reads = 1, .writes = 1, .amount = kMac};
     CHECK(cycles(chain, 4, 100) - cycles(chain, 4, 50) == 50 * (8 + 25));
-    CHECK(cycles(chain, 16, 100) - cycles(chain, 16, 50) == 50 * (8 + 25));  // four chains hide each other: 32 < 33
-    CHECK(cycles(chain, 32, 100) - cycles(chain, 32, 50) == 8 * 50 * 8);     // eight do not fit any more
+    CHECK(cycles(chain, 16, 100) - cycles(chain, 16, 50) ==
+          50 * (8 + 25));  // four chains hide each other: 32 < 33
+    CHECK(cycles(chain, 32, 100) - cycles(chain, 32, 50) == 8 * 50 * 8);  // eight do not fit any more
 }
 
 TEST_CASE("A wgmma takes as long as its products or its operands out of shared memory, whichever is longer") {
     const auto cycles = [](std::int64_t n, std::int64_t trips) {
-        CtaProgram program = program_of(
-            4, {{.op = Op::GroupMma, .amount = 16 * n * 16, .bytes = (16 + n / 4) * 32}}, trips);
+        CtaProgram program =
+            program_of(4, {{.op = Op::GroupMma, .amount = 16 * n * 16, .bytes = (16 + n / 4) * 32}}, trips);
         Sm sm(group_mma_sm(), 512, after(0));
         sm.launch(program, 0);
         sm.run();
@@ -100,8 +102,9 @@ TEST_CASE("A wgmma takes as long as its products or its operands out of shared m
 TEST_CASE("Warps wait for groups of products and of copies, but only for as many as they name") {
     const Instruction mma{.op = Op::GroupMma, .amount = 16 * 256 * 16, .bytes = 0};
     const auto cycles = [&](std::int64_t left) {
-        CtaProgram program = program_of(4, {mma, {.op = Op::CommitMmas}, mma, {.op = Op::CommitMmas},
-                                            {.op = Op::WaitMmas, .amount = left}});
+        CtaProgram program = program_of(
+            4,
+            {mma, {.op = Op::CommitMmas}, mma, {.op = Op::CommitMmas}, {.op = Op::WaitMmas, .amount = left}});
         Sm sm(group_mma_sm(), 512, after(0));
         sm.launch(program, 0);
         sm.run();
@@ -112,7 +115,10 @@ TEST_CASE("Warps wait for groups of products and of copies, but only for as many
     CHECK(cycles(2) == 5);
     const Instruction copy{.op = Op::AsyncCopy, .bytes = 512};
     const auto copies = [&](std::int64_t left) {
-        return cycles_of(program_of(1, {copy, {.op = Op::CommitCopies}, copy, {.op = Op::CommitCopies},
+        return cycles_of(program_of(1, {copy,
+                                        {.op = Op::CommitCopies},
+                                        copy,
+                                        {.op = Op::CommitCopies},
                                         {.op = Op::WaitCopies, .amount = left}}),
                          warp_mma_sm(), 1000);
     };
@@ -126,11 +132,12 @@ TEST_CASE("A barrier lets all go on after the last has arrived") {
     CHECK(cycles_of(program) == 20 + 1);
     // One comes later: the others wait for it.
     program.barriers = {{4, false}};
-    program.roles.push_back({1, {{{{.op = Op::SharedLoad, .writes = 1, .bytes = 128},
-                                   {.op = Op::Arrive, .reads = 1},
-                                   {.op = Op::Await}},
-                                  1,
-                                  false}}});
+    program.roles.push_back({1,
+                             {{{{.op = Op::SharedLoad, .writes = 1, .bytes = 128},
+                                {.op = Op::Arrive, .reads = 1},
+                                {.op = Op::Await}},
+                               1,
+                               false}}});
     CHECK(cycles_of(program) == 29 + 20 + 1);
 }
 
@@ -191,18 +198,23 @@ TEST_CASE("Every cycle of the tensor cores has one owner in any window") {
     const unsigned seed = GENERATE(range(1U, 21U));
     CAPTURE(seed);
     std::mt19937 random(seed);
-    const auto pick = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
+    const auto pick = [&](int low, int high) {
+        return std::uniform_int_distribution<int>(low, high)(random);
+    };
     std::vector<Instruction> body;
     std::int64_t macs = 0;
     for (int i = 0; i < 30; ++i) {
-        const RegisterGroups reads = RegisterGroups{1} << pick(0, 7), writes = RegisterGroups{1} << pick(0, 7);
+        const RegisterGroups reads = RegisterGroups{1} << pick(0, 7),
+                             writes = RegisterGroups{1} << pick(0, 7);
         switch (pick(0, 4)) {
             case 0:
-                body.push_back({.op = Op::Mma, .reads = reads, .writes = writes, .amount = 256 * pick(1, 16)});
+                body.push_back(
+                    {.op = Op::Mma, .reads = reads, .writes = writes, .amount = 256 * pick(1, 16)});
                 macs += body.back().amount;
                 break;
             case 1:
-                body.push_back({.op = Op::SharedLoad, .reads = reads, .writes = writes, .bytes = 128 * pick(1, 4)});
+                body.push_back(
+                    {.op = Op::SharedLoad, .reads = reads, .writes = writes, .bytes = 128 * pick(1, 4)});
                 break;
             case 2:
                 body.push_back({.op = Op::GlobalLoad, .writes = writes, .bytes = 512});
@@ -232,7 +244,8 @@ TEST_CASE("Every cycle of the tensor cores has one owner in any window") {
     // All products were done, at the cores' rate.
     CHECK(sm.busy(0, end) == ctas * warps * trips * macs / 256);
     CHECK(sm.instructions() == ctas * warps * trips * static_cast<std::int64_t>(body.size()));
-    const std::int64_t from = pick(0, static_cast<int>(end)), until = pick(static_cast<int>(from), static_cast<int>(end));
+    const std::int64_t from = pick(0, static_cast<int>(end)),
+                       until = pick(static_cast<int>(from), static_cast<int>(end));
     const LostTime lost = sm.lost(from, until);
     CHECK(sm.busy(from, until) + std::accumulate(lost.begin(), lost.end(), std::int64_t{0}) ==
           spec.sub_cores * (until - from));

@@ -16,10 +16,10 @@
 
 namespace systole::simt {
 
-/// A matrix in memory. A CTA's share of a step is one contiguous block: row block i of `rows` rows holds its
-/// steps one behind the other, all of them `rows x columns` elements, and row blocks follow each other without
-/// gaps. Kernels read rows of 64 to 256 bytes, `leading dimension` apart; that these lie in pages that the
-/// same CTAs read next is kept, their order within a page is not.
+/// A matrix in memory. Steps along K lie one behind the other, in each the rows of A (columns of B) with the
+/// step's K: a CTA's share of a step is one contiguous block, and CTAs of neighbouring tiles have neighbouring
+/// blocks. Real kernels read 64 to 256 bytes of each row, a leading dimension apart; how these fall into pages
+/// of the memory is not kept.
 struct MatrixPlace {
     std::int64_t address = 0;
     Operand operand = Operand::Activations;

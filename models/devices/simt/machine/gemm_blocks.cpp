@@ -2,8 +2,8 @@
 #include "models/devices/simt/machine/gemm_blocks.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
-#include <tuple>
 #include <utility>
 
 namespace systole::simt {
@@ -17,25 +17,21 @@ TileAccess::Block block(const MatrixPlace& matrix, std::int64_t begin, std::int6
     return {matrix.address + first, end - first, 1, matrix.operand};
 }
 
-/// Blocks in the order in which they were first asked for, each with the clusters that take it.
-class Takers {
-public:
-    void take(const TileAccess::Block& block, std::tuple<std::int64_t, std::int64_t> cluster) {
-        if (block.bytes == 0) return;
-        const auto same = [&](const TileAccess::Block& other) { return other.address == block.address; };
-        auto found = std::find_if(blocks_.rbegin(), blocks_.rend(), same);
-        const bool known = found != blocks_.rend();
-        if (taken_.insert({block.address, cluster}).second && known) ++found->sms;
-        if (!known) blocks_.push_back(block);
+/// Blocks that lie one behind the other and that as many SMs take become one.
+void join_neighbours(std::vector<TileAccess::Block>& blocks) {
+    std::sort(blocks.begin(), blocks.end(),
+              [](const auto& a, const auto& b) { return a.address < b.address; });
+    std::size_t last = 0;
+    for (std::size_t i = 1; i < blocks.size(); ++i) {
+        TileAccess::Block& before = blocks[last];
+        if (before.address + before.bytes == blocks[i].address && before.sms == blocks[i].sms &&
+            before.operand == blocks[i].operand)
+            before.bytes += blocks[i].bytes;
+        else
+            blocks[++last] = blocks[i];
     }
-    void append_to(std::vector<TileAccess::Block>& all) const {
-        all.insert(all.end(), blocks_.begin(), blocks_.end());
-    }
-
-private:
-    std::vector<TileAccess::Block> blocks_;
-    std::set<std::pair<std::int64_t, std::tuple<std::int64_t, std::int64_t>>> taken_;
-};
+    if (!blocks.empty()) blocks.resize(last + 1);
+}
 
 }  // namespace
 
@@ -69,16 +65,17 @@ std::int64_t GemmBlocks::depth_of_part(std::int64_t part) const {
 
 TileAccess::Block GemmBlocks::a_block(const CtaPlace& place, Depth depth) const {
     const GemmShape& shape = plan_.kernel.shape;
-    const std::int64_t height = rows(place.m);
-    const std::int64_t begin = (place.batch * shape.m + place.m * plan_.kernel.tile.m) * shape.k;
-    return block(plan_.a, begin + height * depth.begin, height * depth.size, shape.dtype);
+    const std::int64_t begin = place.batch * shape.m * shape.k + shape.m * depth.begin;
+    return block(plan_.a, begin + place.m * plan_.kernel.tile.m * depth.size, rows(place.m) * depth.size,
+                 shape.dtype);
 }
 
 TileAccess::Block GemmBlocks::b_block(const CtaPlace& place, Depth depth) const {
     const GemmShape& shape = plan_.kernel.shape;
-    const std::int64_t width = columns(place.n), batch = shape.shared_b ? 0 : place.batch;
-    const std::int64_t begin = (batch * shape.n + place.n * plan_.kernel.tile.n) * shape.k;
-    return block(plan_.b, begin + width * depth.begin, width * depth.size, shape.dtype);
+    const std::int64_t batch = shape.shared_b ? 0 : place.batch;
+    const std::int64_t begin = batch * shape.n * shape.k + shape.n * depth.begin;
+    return block(plan_.b, begin + place.n * plan_.kernel.tile.n * depth.size, columns(place.n) * depth.size,
+                 shape.dtype);
 }
 
 TileAccess::Block GemmBlocks::c_block(const CtaPlace& place) const {
@@ -93,22 +90,55 @@ TileAccess::Block GemmBlocks::c_block(const CtaPlace& place) const {
                  split ? DType::Fp32 : shape.output);
 }
 
+const GemmBlocks::Sides& GemmBlocks::sides_of(CtaRange range) const {
+    const auto [known, added] = sides_.try_emplace({range.first, range.count});
+    if (!added) return known->second;
+    const GemmKernel& kernel = plan_.kernel;
+    // By block row (column) of an item and part, the clusters; with the first CTA's place.
+    using Key = std::array<std::int64_t, 3>;
+    std::map<Key, std::pair<CtaPlace, std::set<Key>>> a, b;
+    std::map<Key, CtaPlace> sizes;
+    for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta) {
+        const CtaPlace place = place_of(kernel, cta);
+        const auto take = [&](auto& side, const Key& block, const Key& cluster) {
+            side.try_emplace(block, place, std::set<Key>{}).first->second.second.insert(cluster);
+        };
+        const std::int64_t item = kernel.shape.shared_b ? 0 : place.batch;
+        take(a, {place.batch, place.part, place.m}, {place.batch, place.n / kernel.tile.cluster_n});
+        // A cluster lies within one item of the batch, though all items may read one B.
+        take(b, {item, place.part, place.n}, {place.batch, place.m / kernel.tile.cluster_m});
+        sizes.try_emplace({place.part, rows(place.m), columns(place.n)}, place);
+    }
+    Sides& sides = known->second;
+    for (const auto& [key, taken] : a)
+        sides.a.push_back({taken.first, static_cast<std::int64_t>(taken.second.size())});
+    for (const auto& [key, taken] : b)
+        sides.b.push_back({taken.first, static_cast<std::int64_t>(taken.second.size())});
+    for (const auto& [key, place] : sizes) sides.sizes.push_back(place);
+    return sides;
+}
+
 TileAccess GemmBlocks::reads(CtaRange range, std::int64_t step) const {
-    const CtaTile& tile = plan_.kernel.tile;
-    Takers a, b;
+    // A kernel runs wave after wave: what was asked of those before is not asked again.
+    if (sides_.size() > 64) sides_.clear();
+    const Sides& sides = sides_of(range);
     TileAccess access;
     access.sms = range.count;
-    for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta) {
-        const CtaPlace place = place_of(plan_.kernel, cta);
-        const Depth columns = depth(place.part, step);
-        const TileAccess::Block left = a_block(place, columns), right = b_block(place, columns);
-        // A cluster lies within one item of the batch, though all items may read one B.
-        a.take(left, {place.batch, place.n / tile.cluster_n});
-        b.take(right, {place.batch, place.m / tile.cluster_m});
-        access.bytes_of_sm = std::max(access.bytes_of_sm, left.bytes + right.bytes);
+    const auto add = [&](const TileAccess::Block& block, std::int64_t clusters) {
+        if (block.bytes == 0) return;
+        access.blocks.push_back(block);
+        access.blocks.back().sms = clusters;
+    };
+    for (const Taken& taken : sides.a)
+        add(a_block(taken.place, depth(taken.place.part, step)), taken.clusters);
+    for (const Taken& taken : sides.b)
+        add(b_block(taken.place, depth(taken.place.part, step)), taken.clusters);
+    for (const CtaPlace& place : sides.sizes) {
+        const Depth both = depth(place.part, step);
+        access.bytes_of_sm =
+            std::max(access.bytes_of_sm, a_block(place, both).bytes + b_block(place, both).bytes);
     }
-    a.append_to(access.blocks);
-    b.append_to(access.blocks);
+    join_neighbours(access.blocks);
     return access;
 }
 
@@ -119,6 +149,7 @@ TileAccess GemmBlocks::writes(CtaRange range) const {
         access.blocks.push_back(c_block(place_of(plan_.kernel, cta)));
         access.bytes_of_sm = std::max(access.bytes_of_sm, access.blocks.back().bytes);
     }
+    join_neighbours(access.blocks);
     return access;
 }
 
