@@ -43,6 +43,7 @@ KernelRun::Access KernelRun::access_for(const SmGroup::Request& request, std::in
     Access access{free_.back(), write,
                   write ? work_.writes(request.ctas) : work_.reads(request.ctas, request.step)};
     free_.pop_back();
+    access.tiles.sm = first_sm;
     sent_[static_cast<std::size_t>(access.number)] = {request.run, request.step, first_sm,
                                                       request.ctas.count};
     ++waiting_;
