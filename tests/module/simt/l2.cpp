@@ -105,16 +105,18 @@ TEST_CASE("A miss in a closed row takes what the memory's standard says") {
     memory.clock = Hertz(1'000'000'000);
     memory.refresh = RefreshPolicy::Off;
     Bench bench(memory, {{ns(0), one(0, 32)}});
-    // 300 cycles to the memory; RCD, CL and a burst of 2; a cycle at the port, and 200 to the SM.
-    CHECK(bench.sms.answered()[0] == ns(300 + 14 + 14 + 2 + 1 + 200));
+    // 300 cycles to the memory; an activation of two clocks with RCD from its second, CL and a burst of 2; a
+    // cycle at the port, and 200 to the SM.
+    CHECK(bench.sms.answered()[0] == ns(300 + 15 + 14 + 2 + 1 + 200));
 }
 
 TEST_CASE("Reads of bytes on their way wait for them and fetch none of them again") {
     Bench bench(ideal(), {{ns(0), one(0, 6400)}, {ns(100), one(3200, 6400)}, {ns(299), one(0, 3200)}});
     CHECK(bench.dram.bytes_read() == Bytes(9600));
     CHECK(bench.ledger.moved(0, Place::Dram, Place::L2, Operand::Weights) == Bytes(9600));
-    // The first at 300; the third's bytes pass SM 0's port behind them, the second's when its last have come.
-    CHECK(bench.sms.answered() == std::vector{ns(300 + 100 + 200), ns(450 + 100 + 200), ns(350 + 100 + 200)});
+    // All pass one SM's port, from 300 on: the third's 50 cycles, for which the first piece (4096 B) is
+    // enough, the first's 100, and the second's, whose last bytes come at 400.
+    CHECK(bench.sms.answered() == std::vector{ns(450 + 200), ns(550 + 200), ns(350 + 200)});
     CHECK(bench.count("bytes_missed") == 9600);
 }
 
