@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The L2 that all SMs share, in front of the memory. It pushes back by answering late: what it holds leaves
-// through its ports and those of the SMs that asked (memory/fabric.h), what it does not hold comes from the
-// memory first, once, however many ask meanwhile. Writes stay here until they make room (memory/l2_blocks.h).
+// The L2 with its way to the SMs and to the memory. A block is read from the memory once, whoever asks while
+// it is on its way; what was written stays here until it makes room. It accepts every request at once and
+// pushes back by answering late: its ports serve in order, and requests to the memory go through one queue.
 //
-//   in ─► blocks: held ──────────────────────────────► fabric ─► answer
-//                 not held ─► requests ─► memory ─► all there ─► fabric ─► answer
-//                 evicted, dirty ─► requests ─► memory
+//   SmArray ─► in: reads and writes of blocks ─► L2Blocks ─► Fabric ─► answers
+//                                                    └─► queue ─► memory: reads of what is missing,
+//                                                                 writes of what made room
 #pragma once
 
 #include <tlm_utils/simple_initiator_socket.h>
-#include <tlm_utils/simple_target_socket.h>
 
 #include <deque>
 #include <list>
 #include <map>
 #include <systemc>
 #include <tlm>
-#include <utility>
 #include <vector>
 
 #include "models/devices/simt/machine/tile_access.h"
@@ -29,67 +27,99 @@
 #include "sim/account/run_result.h"
 #include "sim/base/clock.h"
 #include "sim/kernel/payload_pool.h"
+#include "sim/kernel/served_target.h"
 
 namespace systole::simt {
 
-class L2 : public sc_core::sc_module {
+/// Its target socket `in` takes transactions with a TileAccess, without time annotation. A read is answered
+/// when all blocks are at all SMs that take them; a write when the L2 has it, and the memory has what had to
+/// make room for it. Dirty sectors that stay to the end of a run are not written.
+class L2 : public ServedTarget {
 public:
-    /// Takes transactions with a TileAccess: accepted at once, answered when all data are at the SMs, or when
-    /// it has what they wrote.
-    tlm_utils::simple_target_socket<L2> in{"in"};
+    /// Initiator of the approximately-timed base protocol; payloads are ranges of whole sectors that cross no
+    /// multiple of the largest payload that the memory takes.
     tlm_utils::simple_initiator_socket<L2> memory{"memory"};
 
-    /// Enters into `ledger` what it moves, in both directions.
+    /// `clock`: that of SMs, fabric and L2. Of `dram`, the largest payload counts.
     L2(sc_core::sc_module_name name, const L2Spec& spec, Hertz clock, const DramSpec& dram,
        ByteLedger& ledger);
 
     std::vector<Stat> stats() const;
+    /// What passed its ports and what it asked of the memory, counted apart from the ledger.
     std::vector<EndCount> ends() const;
+    /// Everything was answered, and nothing is on its way from or to the memory.
+    bool idle() const { return jobs_.empty() && departures_.empty() && on_their_way_.empty(); }
 
 private:
     using Payload = tlm::tlm_generic_payload;
-    /// A transaction of which bytes come from the memory.
+
+    /// A transaction that is not answered yet.
     struct Job {
         Payload* payload;
-        std::int64_t fetches = 0;  // that it still waits for, of others, too
-        Bytes late, late_of_sm;    // that pass when they are there
-        Ticks earliest;            // the answer, as far as what was held is concerned
+        const TileAccess* tiles;
+        Bytes bytes, of_sm;  // of a read: that have passed so far, and of them the busiest SM's
+        Ticks earliest;      // as far as what has passed is concerned
+        int parts = 0;       // that still wait
     };
     using Jobs = std::list<Job>;
-    /// A piece on its way from or to the memory.
+    /// Bytes of a read's block that pass together, when the last piece that brings some of them has come. Of
+    /// a write: nothing but the wait for pieces.
+    struct Part {
+        Jobs::iterator job;
+        Bytes bytes;
+        int pieces = 0;
+    };
+    using Parts = std::list<Part>;
+    /// A request to the memory.
     struct Piece : Payload {
-        std::vector<Jobs::iterator> waiting;
-        Ticks leaves;
+        Operand operand = Operand::Activations;
+        std::size_t layer = 0;
+        std::vector<Parts::iterator> waiting;
+        std::int64_t begin() const { return static_cast<std::int64_t>(get_address()); }
+        std::int64_t end() const { return begin() + get_data_length(); }
+    };
+    struct Departure {
+        Ticks at;
+        Piece* piece;
+    };
+    struct Counts {
+        std::int64_t reads = 0, writes = 0;          // blocks
+        std::int64_t hit = 0, missed = 0;            // bytes of blocks read
+        std::int64_t fetched = 0, written_back = 0;  // bytes, whole sectors
     };
 
-    tlm::tlm_sync_enum nb_transport_fw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
-    tlm::tlm_sync_enum nb_transport_bw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
-    void read(Payload& payload, const TileAccess& access);
-    void write(Payload& payload, const TileAccess& access);
-    void wait_for_others(const TileAccess::Block& block, std::int64_t& late, Jobs::iterator job);
-    void ask_memory(const std::vector<SectorRange>& ranges, bool write, std::size_t layer,
-                    Jobs::iterator job);
-    void send_piece(std::int64_t address, std::int64_t bytes, bool write, Jobs::iterator job);
-    void pump();  // SC_METHOD
-    void arrived(Piece& piece);
-    void answer(Payload& payload, Ticks at);
-    void respond();  // SC_METHOD
+    void take(Ticks arrival, Payload& payload);
+    void read(Jobs::iterator job);
+    void write(Jobs::iterator job);
+    /// Bytes of the block that are not on their way; for the others, a part waits.
+    Bytes wait_for_pieces(Jobs::iterator job, const TileAccess::Block& block);
+    void wait(Parts::iterator part, Piece& piece);
+    void pass(Jobs::iterator job, Bytes bytes);
+    void part_done(Parts::iterator part);
+    void finish(Jobs::iterator job);
 
-    const L2Spec spec_;
+    /// Requests for these ranges leave towards the memory; `part` waits for them, if there is one.
+    void depart(const std::vector<SectorRange>& ranges, tlm::tlm_command command, std::int32_t layer,
+                Parts::iterator part);
+    void send();  // SC_METHOD: what has to leave by now
+    void came(Piece& piece);
+    tlm::tlm_sync_enum nb_transport_bw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
+
     const ClockDomain clock_;
-    const std::int64_t largest_;  // payload of the memory
+    const Cycles memory_latency_;
+    const std::int64_t largest_;  // payload
     ByteLedger& ledger_;
     L2Blocks blocks_;
     Fabric fabric_;
     L2Blocks::Traffic traffic_;  // scratch
     Jobs jobs_;
-    std::multimap<std::int64_t, Piece*> coming_;  // reads, by address
-    std::deque<Piece*> unsent_;              // in the order in which they leave
-    Piece* requesting_ = nullptr;
+    Parts parts_;
+    std::deque<Departure> departures_;                  // by time
+    std::multimap<std::int64_t, Piece*> on_their_way_;  // all that have not come or been written, by address
+    Piece* requesting_ = nullptr;                       // has no END_REQ yet
     PayloadPool<Piece> pool_;
-    std::multimap<Ticks, Payload*> due_;
-    sc_core::sc_event due_now_{"due_now"}, leave_now_{"leave_now"};
-    std::int64_t reads_ = 0, asked_ = 0, held_ = 0, fetched_ = 0, written_back_ = 0;
+    sc_core::sc_event leave_{"leave"};
+    Counts counts_;
 };
 
 }  // namespace systole::simt

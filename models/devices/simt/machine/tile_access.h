@@ -20,8 +20,8 @@ struct TileAccess : tlm::tlm_extension<TileAccess> {
         Operand operand = Operand::Activations;
     };
     std::vector<Block> blocks;
-    std::int64_t sms = 1;          ///< that ask, one behind the other
-    std::int64_t sm = 0;           ///< the first of them
+    std::int64_t sm = 0;           ///< the first of those that ask
+    std::int64_t sms = 1;          ///< that ask
     std::int64_t bytes_of_sm = 0;  ///< that the busiest of them takes or gives: what its port has to carry
     std::int32_t layer = 0;        ///< for the byte ledger
 
