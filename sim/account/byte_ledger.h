@@ -13,8 +13,19 @@
 namespace systole {
 
 /// Places between which bytes move.
-enum class Place : std::uint8_t { Host, Dram, Scratchpad, WeightFifo, Array, Accumulator, Vector, ChipLink };
-constexpr std::size_t kPlaces = 8;
+enum class Place : std::uint8_t {
+    Host,
+    Dram,
+    Scratchpad,
+    WeightFifo,
+    Array,
+    Accumulator,
+    Vector,
+    ChipLink,
+    L2,
+    SharedMemory
+};
+constexpr std::size_t kPlaces = 10;
 std::string_view to_string(Place place);
 
 enum class Operand : std::uint8_t { Weights, Activations, PartialSums, Outputs, KvCache, OptimizerState };

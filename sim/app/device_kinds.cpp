@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include "models/devices/simt/simt_device.h"
 #include "models/devices/systolic/systolic_device.h"
 
 namespace systole::app {
@@ -16,6 +17,7 @@ struct DeviceKind {
 
 constexpr std::array kKinds{
     DeviceKind{"systolic", systolic::make_systolic_device},
+    DeviceKind{"simt", simt::make_simt_device},
 };
 
 }  // namespace

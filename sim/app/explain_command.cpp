@@ -15,7 +15,7 @@ int explain(const Arguments& arguments) {
     const OpQuestion question = read_op_question(arguments, 1);
     const Settings settings = read_settings(arguments.list("set"), Protocol::of_op(), {reference});
     refuse_workload(settings, "an operator has none");
-    const LoadedDevice device = load_device(Library::find(), reference, settings.device);
+    const LoadedDevice device = load_device(Library::find(), reference, settings);
     const Graph graph = operator_graph(device, question.op, question.keys, {});
     std::string text;
     {

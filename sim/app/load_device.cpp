@@ -1,11 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/app/load_device.h"
 
+#include <fmt/format.h>
+
 #include "sim/app/device_kinds.h"
 #include "sim/app/files.h"
 #include "sim/config/yaml.h"
 
 namespace systole::app {
+namespace {
+
+/// A device whose runs leave nothing behind would answer to a replay with its first run: a silent lie.
+void refuse_replays(const LoadedDevice& device, const Protocol& protocol) {
+    if (protocol.runs_once() || device.device->replays()) return;
+    const std::string key = protocol.repeat != 1 ? "run.repeat" : "run.weight_copies";
+    throw UserError({"--set " + key}, fmt::format("{} runs every network once, from the start; expected {}=1",
+                                                  device.name, key));
+}
+
+}  // namespace
+
 RunOutcome LoadedDevice::run(const Graph& graph, const RunOptions& options) const {
     RunOutcome outcome = device->run(graph, options);
     outcome.result.effective_config = effective_yaml;
@@ -19,19 +33,19 @@ RunOutcome LoadedDevice::run_program(const std::string& text, const std::string&
     return outcome;
 }
 
-LoadedDevice load_device(const Library& library, const std::string& reference,
-                         const std::vector<Setting>& settings) {
+LoadedDevice load_device(const Library& library, const std::string& reference, const Settings& settings) {
     const std::filesystem::path file = library.resolve(Shelf::Devices, reference);
     const config::YamlNode document = config::load_yaml(file);
     if (document.find("trace") && document.find("layers"))
         throw UserError({file.string()}, "this is a trace, not a device; expected 'systole … DEVICE TRACE'");
     config::Config config = config::Config::from_document(document, library.resolver());
-    for (const Setting& setting : settings)
+    for (const Setting& setting : settings.device)
         if (setting.device.empty() || setting.device == reference) config.set(setting.path, setting.value);
     LoadedDevice loaded;
     loaded.name = file.stem().string();
     loaded.device = make_device(config, loaded.name);
     config.finish();
+    refuse_replays(loaded, settings.protocol);
     loaded.title = config.title();
     loaded.about = leading_comment(file);
     loaded.entries = config.effective();

@@ -27,9 +27,9 @@ struct LoadedDevice {
     RunOutcome run_program(const std::string& text, const std::string& file, const RunOptions& options) const;
 };
 
-/// Loads, overrides, builds and checks. Throws UserError with every mistake of the configuration.
-LoadedDevice load_device(const Library& library, const std::string& reference,
-                         const std::vector<Setting>& settings);
+/// Loads, overrides, builds and checks. Throws UserError with every mistake of the configuration, and where
+/// the device cannot be measured as the protocol says.
+LoadedDevice load_device(const Library& library, const std::string& reference, const Settings& settings);
 
 /// The document of --mapping, if it is given.
 std::optional<config::YamlNode> read_mapping_file(const Arguments& arguments);

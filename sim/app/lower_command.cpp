@@ -19,7 +19,7 @@ int lower(const Arguments& arguments) {
     if (output) require_writable_file(*output);
     const Library library = Library::find();
     const Settings settings = read_settings(arguments.list("set"), Protocol::of_run(), {reference});
-    const LoadedDevice device = load_device(library, reference, settings.device);
+    const LoadedDevice device = load_device(library, reference, settings);
     const Graph graph = load_trace(library, trace, settings.workload, read_import_choices(arguments));
     const RunOptions options{settings.protocol, false, false, read_mapping_file(arguments)};
     const std::string program = device.device->lower(graph, options);

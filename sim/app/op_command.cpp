@@ -84,7 +84,7 @@ int op(const Arguments& arguments) {
     const RunOptions options{settings.protocol, false, arguments.has("check-dram"),
                              read_mapping_file(arguments)};
     if (options.mapping && file) arguments.misused("--mapping maps one operator, not a table of them");
-    const LoadedDevice device = load_device(Library::find(), reference, settings.device);
+    const LoadedDevice device = load_device(Library::find(), reference, settings);
     if (file) return answer_table(arguments, device, *file, counters, options);
     print(answer_question(device, question, format, counters, options));
     return 0;

@@ -65,7 +65,7 @@ RunOutcome simulate(const Arguments& arguments, bool timeline) {
     if (program && options.mapping)
         arguments.misused("--mapping and --program exclude each other: a program is mapped");
     const Library library = Library::find();
-    const LoadedDevice device = load_device(library, reference, settings.device);
+    const LoadedDevice device = load_device(library, reference, settings);
     if (program && trace.empty()) return run_program(device, *program, "", options);
     const Graph graph = load_trace(library, trace, settings.workload, read_import_choices(arguments));
     if (program) {

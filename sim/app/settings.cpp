@@ -38,6 +38,20 @@ void check_target(const Setting& setting, const std::string& text, const std::ve
         throw UserError(mark(text), "workload.* and run.* concern the whole command, not one device");
 }
 
+/// "auto", or a count.
+int read_copies(config::Section& run, int fallback) {
+    const std::string text = run.text(
+        "weight_copies",
+        "times that the network runs in a turn, each with its own copy of the weights; auto: as many "
+        "as the largest cache needs to have lost the first one, at most 5",
+        fallback == Protocol::kEnoughCopies ? "auto" : std::to_string(fallback));
+    if (text == "auto") return Protocol::kEnoughCopies;
+    const auto copies = config::parse_integer(text, 1, Protocol::kMostRuns);
+    if (!copies.value)
+        run.fail("weight_copies", fmt::format("expected auto or a number of copies: {}", copies.problem));
+    return static_cast<int>(copies.value.value_or(1));
+}
+
 Protocol read_protocol(config::Config& config, const Protocol& defaults) {
     const std::vector<std::string> places{"host", "dram", "onchip"};
     config::Section run = config.root().section("run");
@@ -56,6 +70,10 @@ Protocol read_protocol(config::Config& config, const Protocol& defaults) {
                  defaults.refresh_phase);
     protocol.reuse =
         run.flag("reuse", "whether equal turns of repeated blocks need not all be simulated", defaults.reuse);
+    protocol.repeat = static_cast<int>(
+        run.count("repeat", "turns, with caches as the one before left them; the last is reported",
+                  {1, Protocol::kMostRuns}, defaults.repeat));
+    protocol.weight_copies = read_copies(run, defaults.weight_copies);
     config.finish();
     return protocol;
 }

@@ -20,7 +20,7 @@ namespace {
 Values device_values(const Arguments& arguments, const std::string& name) {
     const Settings settings = read_settings(arguments.list("set"), Protocol::of_run(), {name});
     refuse_workload(settings, "a device has none");
-    LoadedDevice device = load_device(Library::find(), name, settings.device);
+    LoadedDevice device = load_device(Library::find(), name, settings);
     return {"device", device.name, device.title, device.about, std::move(device.entries)};
 }
 

@@ -111,7 +111,7 @@ Run read_run(const Arguments& arguments) {
     const Settings settings = read_settings(
         arguments.list("set"), is_operator ? Protocol::of_op() : Protocol::of_run(), {reference});
     const Library library = Library::find();
-    LoadedDevice device = load_device(library, reference, settings.device);
+    LoadedDevice device = load_device(library, reference, settings);
     if (!is_operator) {
         Graph graph = load_trace(library, what, settings.workload, read_import_choices(arguments));
         return {std::move(device), std::move(graph), {settings.protocol, false}};

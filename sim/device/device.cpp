@@ -34,11 +34,18 @@ std::string to_string(Protocol::Where where) {
 }
 
 std::vector<std::pair<std::string, std::string>> describe(const Protocol& protocol) {
-    return {{"inputs_at", to_string(protocol.inputs_at)},
-            {"outputs_to", to_string(protocol.outputs_to)},
-            {"launch", name_of(protocol.launch)},
-            {"refresh_phase", format_time(protocol.refresh_phase)},
-            {"reuse", protocol.reuse ? "on" : "off"}};
+    std::vector<std::pair<std::string, std::string>> described{
+        {"inputs_at", to_string(protocol.inputs_at)},
+        {"outputs_to", to_string(protocol.outputs_to)},
+        {"launch", name_of(protocol.launch)},
+        {"refresh_phase", format_time(protocol.refresh_phase)},
+        {"reuse", protocol.reuse ? "on" : "off"}};
+    if (protocol.repeat != 1) described.emplace_back("repeat", std::to_string(protocol.repeat));
+    if (protocol.weight_copies != 1)
+        described.emplace_back("weight_copies", protocol.weight_copies == Protocol::kEnoughCopies
+                                                    ? "auto"
+                                                    : std::to_string(protocol.weight_copies));
+    return described;
 }
 
 std::string Device::explain(const Graph&, const Protocol&) const {

@@ -25,6 +25,16 @@ struct Protocol {
     Launch launch = Launch::None;
     Ticks refresh_phase;  ///< since the last refresh of every DRAM channel
     bool reuse = false;   ///< equal turns of repeated blocks need not all be simulated (reuse.h)
+    int repeat = 1;       ///< times that everything is run, caches staying as they are; the last is reported
+    /// Of a turn of `repeat`, times that the network is run, each with its own copy of the weights; the last
+    /// is reported. kEnoughCopies: as many as a cache needs to have lost the first copy when it comes again.
+    int weight_copies = 1;
+
+    static constexpr int kEnoughCopies = 0;
+    static constexpr int kMostCopies = 5;   ///< that kEnoughCopies makes
+    static constexpr int kMostRuns = 1000;  ///< of `repeat` and of `weight_copies`, each
+    /// Whether the network runs once, and what is reported is the first run.
+    bool runs_once() const { return repeat == 1 && weight_copies == 1; }
 
     /// The protocol of `systole run` and of `systole op`.
     static Protocol of_run() { return {Where::Host, Where::Host, Launch::None, Ticks(0), true}; }
@@ -34,7 +44,8 @@ struct Protocol {
 /// "host", "dram", "onchip".
 std::string to_string(Protocol::Where where);
 
-/// Keys and values as results print them: {"inputs_at", "host"}, ...
+/// Keys and values as results print them: {"inputs_at", "host"}, ...; those of replays only where there are
+/// any.
 std::vector<std::pair<std::string, std::string>> describe(const Protocol& protocol);
 
 struct RunOptions {
@@ -56,6 +67,8 @@ public:
 
     /// Whether the matrix units take operands of this type.
     virtual bool supports(DType dtype) const = 0;
+    /// Whether it can run a network again with caches as they were left (Protocol::repeat, weight_copies).
+    virtual bool replays() const { return false; }
     /// What a question of `systole op` about this operator means here where it does not say so: keys and
     /// values.
     virtual std::map<std::string, std::string> operator_defaults(const std::string& op) const = 0;

@@ -158,6 +158,24 @@ class Settings(ProgramTest):
         twice = ("--set", "mxu.rows=4", "--set", "mxu.rows=2")
         self.assertIn("twice", self.refusal("run", DEVICE, TRACE, *twice))
 
+    def test_a_device_that_runs_networks_once_refuses_replays(self):
+        question = ("op", DEVICE, "matmul", "m=4", "n=4", "k=4", "dtype=int8")
+        once = ("--set", "run.repeat=1", "--set", "run.weight_copies=1")
+        self.assertEqual(self.answer(*question, *once), self.answer(*question))
+        for key, values in (("run.repeat", ("2", "1000")), ("run.weight_copies", ("5", "auto"))):
+            for value in values:
+                for command in (question, ("run", DEVICE, TRACE), ("lower", DEVICE, TRACE), ("explain", *question[1:])):
+                    message = self.refusal(*command, "--set", f"{key}={value}")
+                    self.assertEqual(message, f"--set {key}: error: {DEVICE} runs every network once, from the start; "
+                                              f"expected {key}=1\n")
+        for setting, said in (("run.repeat=0", "the least is 1"), ("run.repeat=1001", "the most is 1000"),
+                              ("run.weight_copies=0", "expected auto or a number"),
+                              ("run.weight_copies=1001", "expected auto or a number"),
+                              ("run.weight_copies=aut", "expected auto or a number")):
+            message = self.refusal(*question, "--set", setting)
+            self.assertIn(said, message)
+            self.assertTrue(message.startswith(f"--set {setting.split('=')[0]}: error: "), message)
+
     def test_workload_settings_need_a_trace(self):
         self.refusal("op", DEVICE, "matmul", "m=4", "n=4", "k=4", "--set", "workload.batch=2")
         self.refusal("show", "device", DEVICE, "--set", "workload.batch=2")

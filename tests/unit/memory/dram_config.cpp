@@ -58,7 +58,8 @@ TEST_CASE("every shipped memory moves what its pins move") {
         {"hbm2_golden_1pc", 16.0},    {"hbm2_golden_stack", 256},
         {"hbm2_tpu_v2_chip", 716.8},  {"hbm2_tpu_v3_chip", 896},
         {"hbm2_tpu_v4_chip", 1228.8}, {"hbm2e_tpu_v5p_chip", 2764.8},
-        {"hbm2_onnxim", 614.4},
+        {"hbm2_onnxim", 614.4},       {"hbm2e_a100", 2039.04},
+        {"hbm3_h100", 3352.32},
     };
     for (const auto& [name, gigabytes] : published) {
         INFO(name);
@@ -78,6 +79,8 @@ TEST_CASE("a stack holds what its dies hold") {
     CHECK(gib("hbm2e_tpu_v5e") == 16);
     CHECK(gib("hbm2e_tpu_v5p") == 32);  // of 47.5
     CHECK(gib("hbm3e_tpu_v7") == 64);   // of 96
+    CHECK(gib("hbm2e_a100") == 64);     // of 80
+    CHECK(gib("hbm3_h100") == 64);      // of 80
     CHECK(gib("ddr4_3200") == 8);
     CHECK(gib("gddr6_14000") == 8);
     CHECK(gib("lpddr5_6400") == 4);

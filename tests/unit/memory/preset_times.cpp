@@ -93,11 +93,11 @@ const std::vector<Family>& families() {
          3'900'000,
          {{"RREFD", 8'000}, {"RFCSB", 160'000}, {"RFC", 260'000}}},
         // … and 8 Gb
-        {{"hbm2e_3200", "hbm2e_3600", "hbm2e_tpu_v5p"},
+        {{"hbm2e_3200", "hbm2e_3600", "hbm2e_tpu_v5p", "hbm2e_a100"},
          3'900'000,
          {{"RREFD", 8'000}, {"RFCSB", 160'000}, {"RFC", 350'000}}},
         // JESD238, 8 Gb a channel and 16 Gb
-        {{"hbm3_5200", "hbm3_6400"}, 3'900'000, {{"RFCSB", 200'000}, {"RFC", 350'000}}},
+        {{"hbm3_5200", "hbm3_6400", "hbm3_h100"}, 3'900'000, {{"RFCSB", 200'000}, {"RFC", 350'000}}},
         {{"hbm3e_8000", "hbm3e_9600", "hbm3e_tpu_v7"}, 3'900'000, {{"RFCSB", 200'000}, {"RFC", 450'000}}},
     };
     return all;

@@ -6,6 +6,7 @@
 #include "models/devices/systolic/spec/rate_config.h"
 #include "models/devices/systolic/spec/spec.h"
 #include "models/link/chip_link_config.h"
+#include "models/link/dma_config.h"
 #include "models/link/host_link_config.h"
 #include "models/memory/config/dram_config.h"
 #include "models/memory/scratchpad/bank_calendar.h"
@@ -159,16 +160,6 @@ SequencerSpec read_sequencer(Section sequencer) {
     return spec;
 }
 
-DmaSpec read_dma(Section dma) {
-    DmaSpec spec;
-    spec.setup_cycles = Cycles(dma.count("setup_cycles", "core cycles per descriptor", {0, 100000}));
-    spec.in_flight =
-        dma.bytes("in_flight", "buffer of an engine: bytes read and not yet written", {1, 1 << 28});
-    spec.payload =
-        dma.bytes("payload", "largest contiguous chunk that travels as one transaction", {1, 1 << 24});
-    return spec;
-}
-
 FaultSpec read_faults(Section faults) {
     FaultSpec spec;
     const auto fault = [&](const char* key, const char* meaning) { return faults.flag(key, meaning, false); };
@@ -262,7 +253,7 @@ SystolicSpec read_systolic_spec(config::Config& config, const std::string& name)
     spec.vector = read_vector(root.section("vector"));
     spec.sequencer = read_sequencer(root.section("sequencer"));
     spec.placement = read_placement(root.section("placement"));
-    spec.dma = read_dma(root.section("dma"));
+    spec.dma = read_dma_spec(root.section("dma"));
     spec.host = read_host_link_spec(root.section("host"));
     spec.chip_link = read_chip_link_spec(root);
     spec.memory = read_dram_spec(root.section("memory"));

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/simt/kernels/choose.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/devices/simt/kernels/time_cta.h"
+#include "sim/base/clock.h"
+
+namespace systole::simt {
+namespace {
+
+// Parts of K that libraries offer. More never won: their sums cost more to add than they save.
+constexpr std::int64_t kParts[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32};
+constexpr std::int64_t kPartialBytes = 4;  // sums of parts are fp32
+
+double bytes_of(DType dtype, std::int64_t elements) {
+    return static_cast<double>(elements) * static_cast<double>(bits_of(dtype).value()) / 8;
+}
+
+/// Rates by which a kernel moves bytes, in bytes a core cycle.
+struct Rates {
+    double dram, l2, sm_read, sm_write;
+    explicit Rates(const SimtSpec& spec)
+        : dram(static_cast<double>(spec.memory.peak().value()) / static_cast<double>(spec.core_clock.value())),
+          l2(static_cast<double>(spec.l2.bytes_per_cycle.value())),
+          sm_read(static_cast<double>(spec.l2.sm_read_per_cycle.value())),
+          sm_write(static_cast<double>(spec.l2.sm_write_per_cycle.value())) {}
+};
+
+/// Cycles from a request to its data in an idle chip, out of DRAM.
+double idle_latency(const SimtSpec& spec) {
+    const ClockDomain clock(spec.core_clock);
+    const double dram = spec.memory.kind == DramSpec::Kind::Ideal ? 0 : 60e-9;
+    return static_cast<double>(spec.l2.latency.value() + spec.l2.memory_latency.value()) +
+           dram * static_cast<double>(clock.frequency().value());
+}
+
+/// Bytes that one step brings into an SM's shared memory, and that it takes from the L2's ports.
+struct StepBytes {
+    double into_sm, from_l2;
+};
+StepBytes step_bytes(const GemmKernel& kernel) {
+    const CtaTile& tile = kernel.tile;
+    const auto part = [&](std::int64_t extent, std::int64_t tiles, std::int64_t of_tile) {
+        // Rows outside the matrix are not loaded: on average over its tiles.
+        return bytes_of(kernel.shape.dtype, 1) * static_cast<double>(std::min(of_tile * tiles, extent)) /
+               static_cast<double>(tiles) * static_cast<double>(tile.k);
+    };
+    const double a = part(kernel.shape.m, kernel.tiles_m(), tile.m);
+    const double b = part(kernel.shape.n, kernel.tiles_n(), tile.n);
+    return {a + b, a / tile.cluster_n + b / tile.cluster_m};
+}
+
+/// Cycles of a CTA besides its steps: nobody on its SM computes for it then.
+double ends_of(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec& spec) {
+    const double result =
+        bytes_of(kernel.split_k > 1 ? DType::Fp32 : kernel.shape.output,
+                 std::min(kernel.tile.m, kernel.shape.m) * std::min(kernel.tile.n, kernel.shape.n));
+    return static_cast<double>((spec.launch.cta + timing.prologue + timing.fill + timing.epilogue).value()) +
+           idle_latency(spec) + result / Rates(spec).sm_write;
+}
+
+/// Cycles of all steps of CTAs of which each of `sms` SMs holds `held`.
+double steps_of(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec& spec, double held,
+                double sms) {
+    const Rates rates(spec);
+    const StepBytes bytes = step_bytes(kernel);
+    const double interval = std::max(
+        {held > 1 ? timing.interval_full * held / timing.resident : timing.interval_alone,
+         timing.interval_alone, held * bytes.into_sm / rates.sm_read, held * sms * bytes.from_l2 / rates.l2,
+         // Data are asked for so many steps ahead, and no more.
+         idle_latency(spec) / timing.ahead});
+    return static_cast<double>(kernel.steps_of_part()) * interval;
+}
+
+double adding_parts(const GemmKernel& kernel, const SimtSpec& spec) {
+    if (kernel.split_k == 1) return 0;
+    const Rates rates(spec);
+    const auto results = static_cast<double>(kernel.shape.batch * kernel.shape.m * kernel.shape.n);
+    const double bytes = results * static_cast<double>(kernel.split_k * kPartialBytes);
+    const double launch = static_cast<double>(spec.launch.graph.value()) *
+                          static_cast<double>(spec.core_clock.value()) / static_cast<double>(kTicksPerSecond);
+    return launch + static_cast<double>(spec.launch.cta.value()) + 2.0 * static_cast<double>(spec.l2.latency.value()) +
+           bytes / rates.l2;
+}
+
+}  // namespace
+
+double estimate(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec& spec) {
+    const auto sms = static_cast<double>(spec.sm.count);
+    const auto ctas = static_cast<double>(kernel.ctas());
+    const double places = sms * timing.resident;
+    const double full_rounds = std::floor(ctas / places);
+    const double left = ctas - full_rounds * places;
+    const double ends = ends_of(kernel, timing, spec);
+    double cycles = full_rounds * steps_of(kernel, timing, spec, timing.resident, sms) + ends;
+    if (left > 0) cycles += steps_of(kernel, timing, spec, std::ceil(left / sms), std::min(left, sms));
+    // Of the other rounds' ends some hide behind the steps of other CTAs on the SM.
+    const double rounds = full_rounds + (left > 0 ? 1 : 0);
+    cycles += std::max(0.0, rounds - 1) * ends / timing.resident;
+    const GemmShape& shape = kernel.shape;
+    const double compulsory =
+        bytes_of(shape.dtype, shape.batch * shape.m * shape.k) +
+        bytes_of(shape.dtype, (shape.shared_b ? 1 : shape.batch) * shape.n * shape.k);
+    return std::max(cycles, compulsory / Rates(spec).dram + ends) + adding_parts(kernel, spec);
+}
+
+const std::optional<CtaTiming>& KernelChooser::timing(const CtaTile& tile, const GemmFormats& formats) {
+    const auto key = std::make_tuple(tile.m, tile.n, tile.k, tile.stages, tile.groups_m, tile.groups_n, formats);
+    const auto [known, added] = known_.try_emplace(key);
+    if (added) known->second = time_cta(tile, formats, spec_.sm);
+    return known->second;
+}
+
+void KernelChooser::add(const GemmShape& shape, bool swapped, const CtaTile& tile,
+                        std::vector<TimedKernel>& all) {
+    for (const std::int64_t parts : kParts) {
+        GemmKernel kernel{shape, tile, parts, {}, swapped};
+        // Parts of less than two steps, or of a chip that is full without them, save nothing.
+        if (parts > 1 && (kernel.steps() < 2 * parts ||
+                          (parts - 1) * kernel.tiles_m() * kernel.tiles_n() * shape.batch >= 4 * spec_.sm.count))
+            break;
+        // The last part must not be empty.
+        if (kernel.steps_of_part() * (parts - 1) >= kernel.steps()) continue;
+        if (kernel.tiles_m() < tile.cluster_m || kernel.tiles_n() < tile.cluster_n) continue;
+        const auto& timed = timing(tile, {shape.dtype, parts > 1 ? DType::Fp32 : shape.output});
+        if (!timed) return;
+        all.push_back({kernel, *timed, estimate(kernel, *timed, spec_)});
+    }
+}
+
+std::vector<TimedKernel> KernelChooser::weigh(const GemmShape& shape) {
+    std::vector<TimedKernel> all;
+    GemmShape turned = shape;
+    std::swap(turned.m, turned.n);
+    for (const CtaTile& tile : catalogue(spec_.sm.tensor.issue)) {
+        add(shape, false, tile, all);
+        // wgmma has 64 rows at least: a product of few rows is computed as its transpose.
+        if (shape.shared_b && shape.m < shape.n) add(turned, true, tile, all);
+    }
+    std::stable_sort(all.begin(), all.end(),
+                     [](const TimedKernel& a, const TimedKernel& b) { return a.estimate < b.estimate; });
+    return all;
+}
+
+}  // namespace systole::simt

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which kernel a product is given, as a library of kernels chooses: from a catalogue of tiles, by an estimate.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "models/devices/simt/kernels/cta_timing.h"
+#include "models/devices/simt/kernels/gemm_kernel.h"
+#include "models/devices/simt/kernels/gemm_program.h"
+#include "models/devices/simt/spec/spec.h"
+
+namespace systole::simt {
+
+/// The tiles that libraries have for this way to the tensor cores; those that do not divide for a format are
+/// left out by the chooser.
+const std::vector<CtaTile>& catalogue(TensorIssue issue);
+
+/// A kernel with how its CTAs go.
+struct TimedKernel {
+    GemmKernel kernel;
+    CtaTiming timing;
+    double estimate = 0;  ///< cycles of the kernel, and of the one that adds parts
+};
+
+/// Keeps what it found out about tiles: asking twice costs nothing. Not for several threads.
+class KernelChooser {
+public:
+    explicit KernelChooser(const SimtSpec& spec) : spec_(spec) {}
+
+    /// How CTAs of the tile go; nothing if they fit no SM.
+    const std::optional<CtaTiming>& timing(const CtaTile& tile, const GemmFormats& formats);
+    /// All kernels that could do it, the one of least estimate first; empty if none fits an SM.
+    std::vector<TimedKernel> weigh(const GemmShape& shape);
+
+private:
+    void add(const GemmShape& shape, bool swapped, const CtaTile& tile, std::vector<TimedKernel>& all);
+
+    const SimtSpec spec_;
+    std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, int, int, int, GemmFormats>,
+             std::optional<CtaTiming>>
+        known_;
+};
+
+/// Cycles of the core clock that the kernel is expected to take, with the one that adds its parts.
+double estimate(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec& spec);
+
+}  // namespace systole::simt

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/simt/kernels/gemm_kernel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/base/check.h"
+
+namespace systole::simt {
+
+CtaPlace place_of(const GemmKernel& kernel, std::int64_t index) {
+    SYSTOLE_CHECK(index >= 0 && index < kernel.ctas() && kernel.raster.panel > 0, "CTA {} of {}", index,
+                  kernel.ctas());
+    const std::int64_t tiles_m = kernel.tiles_m(), tiles_n = kernel.tiles_n();
+    CtaPlace place;
+    place.batch = index / (tiles_m * tiles_n * kernel.split_k);
+    place.part = index / (tiles_m * tiles_n) % kernel.split_k;
+    const std::int64_t tile = index % (tiles_m * tiles_n);
+    // All panels before the last are full ones.
+    const std::int64_t panel = std::min(kernel.raster.panel, tiles_n);
+    const std::int64_t first = tile / (panel * tiles_m) * panel;
+    const std::int64_t in_panel = tile - first * tiles_m;
+    const std::int64_t width = std::min(panel, tiles_n - first);
+    place.m = in_panel / width;
+    place.n = first + in_panel % width;
+    return place;
+}
+
+std::string to_string(const GemmKernel& kernel) {
+    const CtaTile& tile = kernel.tile;
+    std::string text = fmt::format("{}x{}x{}, {} stages", tile.m, tile.n, tile.k, tile.stages);
+    if (tile.cluster_m > 1 || tile.cluster_n > 1)
+        text += fmt::format(", cluster {}x{}", tile.cluster_m, tile.cluster_n);
+    if (kernel.split_k > 1) text += fmt::format(", split {}", kernel.split_k);
+    return text;
+}
+
+}  // namespace systole::simt

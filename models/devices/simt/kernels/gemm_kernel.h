@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// One GEMM kernel as plain values: the product, the tile of a CTA, and how CTAs are laid over the result.
+//
+//   C[m,n] = A[m,k] * B[k,n], `batch` times. A CTA makes one tile of C, of a `split` part of K.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sim/base/units.h"
+#include "sim/workload/dtype.h"
+
+namespace systole::simt {
+
+/// A product as kernels see it. `shared_b`: one B for the whole batch. Operands may be swapped, C = (B' A')',
+/// so that the wider side of a tile lies along the wider side of C.
+struct GemmShape {
+    std::int64_t batch = 1, m = 1, n = 1, k = 1;
+    DType dtype = DType::Bf16;   ///< of A and B
+    DType output = DType::Bf16;  ///< of C
+    bool shared_b = true;
+    friend bool operator==(const GemmShape&, const GemmShape&) = default;
+};
+
+/// What a CTA computes and with what: `m` x `n` of C in steps of `k`, `stages` of which lie in shared memory.
+struct CtaTile {
+    std::int64_t m = 128, n = 128, k = 32;
+    int stages = 4;
+    /// Ampere: warps along m and n. Hopper: groups of four warps that compute, along m and n.
+    int groups_m = 2, groups_n = 2;
+    /// CTAs of a cluster along m and n: those along n share A's blocks, those along m share B's, of which each
+    /// CTA fetches its part for all (bulk copies only).
+    int cluster_m = 1, cluster_n = 1;
+    friend bool operator==(const CtaTile&, const CtaTile&) = default;
+};
+
+/// In which order CTAs are given their tiles: down panels of `panel` tiles along n, all of m in each.
+struct Raster {
+    std::int64_t panel = 8;
+    friend bool operator==(const Raster&, const Raster&) = default;
+};
+
+struct GemmKernel {
+    GemmShape shape;
+    CtaTile tile;
+    std::int64_t split_k = 1;  ///< parts of K; above 1 a second kernel adds their sums
+    Raster raster;
+    bool swapped = false;  ///< m and n of `shape` are those of the product's transpose
+
+    std::int64_t tiles_m() const { return ceil_div(shape.m, tile.m); }
+    std::int64_t tiles_n() const { return ceil_div(shape.n, tile.n); }
+    /// Steps along K of the whole product, and of the longest part.
+    std::int64_t steps() const { return ceil_div(shape.k, tile.k); }
+    std::int64_t steps_of_part() const { return ceil_div(steps(), split_k); }
+    std::int64_t ctas() const { return tiles_m() * tiles_n() * split_k * shape.batch; }
+    friend bool operator==(const GemmKernel&, const GemmKernel&) = default;
+};
+
+/// Where a CTA works.
+struct CtaPlace {
+    std::int64_t batch = 0, part = 0, m = 0, n = 0;  ///< m, n: of tiles
+    friend bool operator==(const CtaPlace&, const CtaPlace&) = default;
+};
+
+/// Of CTA number `index`, in the order in which they are dispatched.
+CtaPlace place_of(const GemmKernel& kernel, std::int64_t index);
+
+/// "128x256x64, 4 stages, cluster 2x1, split 4".
+std::string to_string(const GemmKernel& kernel);
+
+}  // namespace systole::simt

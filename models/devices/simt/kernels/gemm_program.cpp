@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/simt/kernels/gemm_program.h"
+
+#include <algorithm>
+
+#include "models/devices/simt/kernels/gemm_epilogue.h"
+
+namespace systole::simt {
+namespace {
+
+constexpr std::int64_t kFragmentBytes = 32;  // of K, that one instruction of a tensor core takes
+constexpr std::int64_t kLoadBytes = 512;     // ldmatrix.x4: 16 x 32 bytes
+constexpr std::int64_t kCopyBytes = kWarpThreads * kThreadBytes;
+constexpr int kGroupWarps = 4;
+// Registers of a thread besides sums and fragments: addresses, predicates, loop counters (CUTLASS's kernels of
+// 128 x 128 take 230 with 128 of sums and 64 of fragments).
+constexpr int kOtherRegisters = 38;
+
+std::int64_t element_bytes(DType dtype) {
+    return std::max<std::int64_t>(1, bits_of(dtype).value() / 8);
+}
+
+/// mma.sync: one role, whose warps all do the same.
+class WarpMmaProgram {
+public:
+    WarpMmaProgram(const CtaTile& tile, const GemmFormats& formats)
+        : tile_(tile),
+          k_of_mma_(kFragmentBytes / element_bytes(formats.in)),
+          rows_(tile.m / tile.groups_m),
+          cols_(tile.n / tile.groups_n),
+          warps_(tile.groups_m * tile.groups_n),
+          copies_((tile.m + tile.n) * tile.k * element_bytes(formats.in) / (kCopyBytes * warps_)),
+          formats_(formats) {}
+
+    CtaProgram program(std::int64_t steps) const {
+        CtaProgram cta;
+        cta.barriers = {{warps_, false}};
+        WarpProgram program{set_up()};
+        for (int stage = 0; stage + 1 < tile_.stages; ++stage) program.push_back(first_copies());
+        program.push_back(first_fragments());
+        program.push_back(step());
+        program.back().trips = steps;
+        for (Section& section : gemm_epilogue(rows_ * cols_, formats_.out, false))
+            program.push_back(std::move(section));
+        cta.roles = {{warps_, std::move(program)}};
+        const std::int64_t fragments =
+            2 * (rows_ + cols_) * kFragmentBytes / (4 * kWarpThreads);
+        cta.registers_of_thread = static_cast<int>(rows_ * cols_ / kWarpThreads + fragments) + kOtherRegisters;
+        return cta;
+    }
+
+private:
+    static constexpr int kBufferBits = 16, kSumBits = 32;
+
+    static Section set_up() {
+        Section section;
+        // Tile coordinates, pointers and predicates of both operands.
+        for (int i = 0; i < 40; ++i) section.body.push_back({.op = Op::Integer, .reads = 1, .writes = 1});
+        return section;
+    }
+    Section first_copies() const {
+        Section section;
+        copy(section, copies_);
+        section.body.push_back({.op = Op::CommitCopies});
+        return section;
+    }
+    void copy(Section& section, std::int64_t count) const {
+        for (std::int64_t i = 0; i < count; ++i) {
+            section.body.push_back({.op = Op::Integer});
+            section.body.push_back({.op = Op::AsyncCopy, .bytes = kCopyBytes});
+        }
+    }
+    /// Data of the next stage are in shared memory, for all warps to see.
+    void meet(Section& section) const {
+        section.body.push_back({.op = Op::WaitCopies, .amount = tile_.stages - 2});
+        section.body.push_back({.op = Op::Arrive});
+        section.body.push_back({.op = Op::Await});
+    }
+    Section first_fragments() const {
+        Section section;
+        const std::vector<Instruction> first = loads(0);
+        meet(section);
+        section.body.insert(section.body.end(), first.begin(), first.end());
+        return section;
+    }
+    std::int64_t loads_a() const { return ceil_div(rows_ * kFragmentBytes, kLoadBytes); }
+    std::int64_t loads_b() const { return ceil_div(cols_ * kFragmentBytes, kLoadBytes); }
+    RegisterGroups fragment(std::int64_t buffer, std::int64_t number) const {
+        return RegisterGroups{1} << (buffer * kBufferBits + number % kBufferBits);
+    }
+    std::vector<Instruction> loads(std::int64_t buffer) const {
+        std::vector<Instruction> all;
+        for (std::int64_t i = 0; i < loads_a() + loads_b(); ++i)
+            all.push_back({.op = Op::SharedLoad, .writes = fragment(buffer, i), .bytes = kLoadBytes});
+        return all;
+    }
+    std::vector<Instruction> products(std::int64_t buffer) const {
+        std::vector<Instruction> all;
+        for (std::int64_t m = 0; m < rows_ / 16; ++m)
+            for (std::int64_t n = 0; n < cols_ / 8; ++n) {
+                const RegisterGroups sums = RegisterGroups{1}
+                                            << (2 * kBufferBits + static_cast<std::int64_t>(all.size()) % kSumBits);
+                all.push_back({.op = Op::Mma,
+                               .reads = fragment(buffer, m * kFragmentBytes * 16 / kLoadBytes) |
+                                        fragment(buffer, loads_a() + n / 2) | sums,
+                               .writes = sums,
+                               .amount = 16 * 8 * k_of_mma_});
+            }
+        return all;
+    }
+    /// As compilers schedule them: what brings the next operands stands evenly between the products.
+    static void interleave(Section& section, const std::vector<Instruction>& products,
+                           const std::vector<Instruction>& others) {
+        std::size_t placed = 0;
+        for (std::size_t i = 0; i < products.size(); ++i) {
+            const std::size_t until = others.size() * (i + 1) / products.size();
+            section.body.push_back(products[i]);
+            for (; placed < until; ++placed) section.body.push_back(others[placed]);
+        }
+    }
+    /// The fragments of a part are loaded while the one before is multiplied; the last one loads the next
+    /// stage's first, for which all warps have met.
+    Section step() const {
+        Section section;
+        section.steps = true;
+        const std::int64_t parts = tile_.k / k_of_mma_;
+        std::int64_t copied = 0;
+        for (std::int64_t part = 0; part < parts; ++part) {
+            if (part + 1 == parts) {
+                section.body.push_back({.op = Op::CommitCopies});
+                meet(section);
+            }
+            std::vector<Instruction> others = loads((part + 1) % 2);
+            const std::int64_t until = copies_ * (part + 1) / (parts - 1);
+            Section copies;
+            if (part + 1 < parts) copy(copies, until - copied), copied = until;
+            others.insert(others.end(), copies.body.begin(), copies.body.end());
+            interleave(section, products(part % 2), others);
+        }
+        return section;
+    }
+
+    const CtaTile tile_;
+    const std::int64_t k_of_mma_, rows_, cols_;
+    const int warps_;
+    const std::int64_t copies_;  // instructions of a warp for a step
+    const GemmFormats formats_;
+};
+
+/// wgmma: a warp that copies, and groups of four that multiply.
+class GroupMmaProgram {
+public:
+    GroupMmaProgram(const CtaTile& tile, const GemmFormats& formats)
+        : tile_(tile),
+          element_(element_bytes(formats.in)),
+          k_of_mma_(kFragmentBytes / element_),
+          rows_(tile.m / tile.groups_m),
+          cols_(tile.n / tile.groups_n),
+          groups_(tile.groups_m * tile.groups_n),
+          formats_(formats) {}
+
+    CtaProgram program(std::int64_t steps) const {
+        CtaProgram cta;
+        for (int i = 0; i < tile_.stages; ++i) cta.barriers.push_back({1, false});                    // full
+        for (int i = 0; i < tile_.stages; ++i) cta.barriers.push_back({kGroupWarps * groups_, true});  // empty
+        cta.roles = {{kGroupWarps * groups_, consumer(steps)}, {1, producer(steps)}};
+        cta.registers_of_thread =
+            static_cast<int>(rows_ * cols_ / (kGroupWarps * kWarpThreads)) + kOtherRegisters;
+        return cta;
+    }
+
+private:
+    Section set_up(int instructions) const {
+        Section section;
+        for (int i = 0; i < instructions; ++i)
+            section.body.push_back({.op = Op::Integer, .reads = 1, .writes = 1});
+        return section;
+    }
+    WarpProgram producer(std::int64_t steps) const {
+        Section step;
+        step.steps = true;
+        step.trips = steps;
+        step.body = {{.op = Op::Await, .barrier = tile_.stages, .ring = tile_.stages},
+                     {.op = Op::BulkCopy,
+                      .bytes = (tile_.m + tile_.n) * tile_.k * element_,
+                      .ring = tile_.stages},
+                     {.op = Op::Integer}};
+        step.body[1].amount = 1;
+        return {set_up(30), std::move(step)};
+    }
+    /// Every warp gives back the stage of the step before.
+    void release(Section& section) const {
+        section.body.push_back(
+            {.op = Op::Arrive, .barrier = tile_.stages, .ring = tile_.stages, .lag = 1});
+    }
+    void multiply(Section& section) const {
+        section.body.push_back({.op = Op::Await, .ring = tile_.stages});
+        for (std::int64_t k = 0; k < tile_.k / k_of_mma_; ++k)
+            for (std::int64_t m = 0; m < rows_ / 64; ++m)
+                section.body.push_back({.op = Op::GroupMma,
+                                        .amount = 16 * cols_ * k_of_mma_,
+                                        .bytes = (16 + cols_ / kGroupWarps) * kFragmentBytes});
+        section.body.push_back({.op = Op::CommitMmas});
+    }
+    WarpProgram consumer(std::int64_t steps) const {
+        Section first, rest;
+        first.steps = rest.steps = true;
+        multiply(first);
+        multiply(rest);
+        rest.body.push_back({.op = Op::WaitMmas, .amount = 1});
+        release(rest);
+        rest.trips = steps - 1;
+        Section drain;
+        drain.body.push_back({.op = Op::WaitMmas});
+        WarpProgram program{set_up(20), std::move(first)};
+        if (steps > 1) program.push_back(std::move(rest));
+        program.push_back(std::move(drain));
+        for (Section& section : gemm_epilogue(rows_ * cols_ / kGroupWarps, formats_.out, true))
+            program.push_back(std::move(section));
+        return program;
+    }
+
+    const CtaTile tile_;
+    const std::int64_t element_, k_of_mma_, rows_, cols_;
+    const int groups_;
+    const GemmFormats formats_;
+};
+
+/// What a CTA keeps in shared memory: its stages, and on Hopper the tile on its way out.
+Bytes shared_bytes(const CtaTile& tile, const GemmFormats& formats, TensorIssue issue) {
+    const std::int64_t stages = tile.stages * (tile.m + tile.n) * tile.k * element_bytes(formats.in);
+    const std::int64_t result = tile.m * tile.n * element_bytes(formats.out);
+    return Bytes(issue == TensorIssue::Warp ? stages : stages + std::min<std::int64_t>(result, 32 * 1024));
+}
+
+}  // namespace
+
+bool divides(const CtaTile& tile, const GemmFormats& formats, TensorIssue issue) {
+    const std::int64_t element = element_bytes(formats.in);
+    const auto whole = [](std::int64_t a, std::int64_t b) { return b > 0 && a > 0 && a % b == 0; };
+    if (tile.groups_m < 1 || tile.groups_n < 1 || tile.stages < 2 || !whole(tile.m, tile.groups_m) ||
+        !whole(tile.n, tile.groups_n) || !whole(tile.k * element, kFragmentBytes))
+        return false;
+    const std::int64_t rows = tile.m / tile.groups_m, cols = tile.n / tile.groups_n;
+    if (issue == TensorIssue::WarpGroup) return whole(rows, 64) && whole(cols, 8) && cols <= 256;
+    const std::int64_t copied = (tile.m + tile.n) * tile.k * element;
+    return whole(rows, 16) && whole(cols, 8) && tile.k * element >= 2 * kFragmentBytes &&
+           whole(copied, kCopyBytes * tile.groups_m * tile.groups_n) && rows * cols <= 128 * 64;
+}
+
+CtaProgram gemm_program(const CtaTile& tile, const GemmFormats& formats, std::int64_t steps,
+                        const SmSpec& sm) {
+    CtaProgram program = sm.tensor.issue == TensorIssue::Warp ? WarpMmaProgram(tile, formats).program(steps)
+                                                              : GroupMmaProgram(tile, formats).program(steps);
+    program.shared = shared_bytes(tile, formats, sm.tensor.issue);
+    return program;
+}
+
+int steps_ahead(const CtaTile& tile, TensorIssue issue) {
+    return issue == TensorIssue::Warp ? tile.stages - 1 : tile.stages;
+}
+
+int occupancy(const CtaProgram& program, const SmSpec& sm) {
+    if (program.registers_of_thread > sm.registers_of_thread || program.shared > sm.shared.most_of_cta) return 0;
+    // A group that copies is as wide as the others, though one warp of it works.
+    const std::int64_t warps = round_up(program.warps(), sm.sub_cores);
+    const std::int64_t registers =
+        warps * round_up(std::int64_t{program.registers_of_thread} * kWarpThreads, sm.register_unit);
+    const std::int64_t shared = program.shared.value() + sm.shared.reserved_of_cta.value();
+    return static_cast<int>(std::min({std::int64_t{sm.ctas}, sm.warps / warps, sm.registers / registers,
+                                      sm.shared.capacity.value() / shared}));
+}
+
+}  // namespace systole::simt

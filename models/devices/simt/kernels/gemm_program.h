@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The warp program of a CTA of a GEMM, as CUTLASS and cuBLAS lay it out:
+//
+// mma.sync (Ampere): every warp copies its part of the step that is `stages` - 1 ahead (cp.async) while it
+// multiplies: fragments of the next 16 (or 32) of K are loaded from shared memory behind the products of
+// these; all warps meet once a step.
+//
+// wgmma (Hopper): one warp copies whole blocks (cp.async.bulk.tensor) into a ring of stages; groups of four
+// warps multiply straight out of shared memory, and give a stage back once the next one's products are under
+// way.
+#pragma once
+
+#include "models/devices/simt/kernels/gemm_kernel.h"
+#include "models/devices/simt/spec/spec.h"
+#include "models/devices/simt/warp/warp_program.h"
+
+namespace systole::simt {
+
+/// Number formats of a CTA's operands and of what it writes (fp32 for parts of a split product).
+struct GemmFormats {
+    DType in = DType::Bf16, out = DType::Bf16;
+    friend auto operator<=>(const GemmFormats&, const GemmFormats&) = default;
+};
+
+/// Whether the tile can be cut among its warps at all: every warp has whole instructions of the tensor core,
+/// and every copy is of whole instructions.
+bool divides(const CtaTile& tile, const GemmFormats& formats, TensorIssue issue);
+
+/// `steps` steps along K; the tile must divide.
+CtaProgram gemm_program(const CtaTile& tile, const GemmFormats& formats, std::int64_t steps,
+                        const SmSpec& sm);
+
+/// Steps whose data are asked for before the first is used.
+int steps_ahead(const CtaTile& tile, TensorIssue issue);
+
+/// CTAs of the program that an SM holds at a time: by warps, registers, shared memory, and places. 0: it does
+/// not fit.
+int occupancy(const CtaProgram& program, const SmSpec& sm);
+
+}  // namespace systole::simt

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the chip is to run: layers as kernels one behind the other, with where their operands lie.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "models/devices/simt/kernels/cta_timing.h"
+#include "models/devices/simt/kernels/gemm_kernel.h"
+#include "models/link/transfer.h"
+#include "sim/account/byte_ledger.h"
+#include "sim/account/run_result.h"
+#include "sim/base/units.h"
+
+namespace systole::simt {
+
+/// A matrix in memory. Steps along K lie one behind the other, in each the rows of A (columns of B) with the
+/// step's K: a CTA's share of a step is one contiguous block, and CTAs of neighbouring tiles have neighbouring
+/// blocks. Real kernels read 64 to 256 bytes of each row, a leading dimension apart; how these fall into pages
+/// of the memory is not kept.
+struct MatrixPlace {
+    std::int64_t address = 0;
+    Operand operand = Operand::Activations;
+};
+
+struct GemmPlan {
+    GemmKernel kernel;
+    CtaTiming timing;
+    MatrixPlace a, b, c;
+    /// Sums of parts of K in fp32, [part][batch][m][n], where there are several; C otherwise.
+    std::int64_t workspace = 0;
+};
+
+/// A kernel that streams: CTAs read their shares of what lies at `read`, and write theirs to `written` (the
+/// sums of a split product's parts; conversions).
+struct StreamPlan {
+    std::int64_t ctas = 1;
+    int resident = 1;            ///< CTAs that an SM holds at a time
+    Cycles prologue, epilogue;   ///< before a CTA's first load leaves, and from its last data to its last store
+    MatrixPlace from, to;
+    Bytes read, written;         ///< of all CTAs
+};
+
+using KernelPlan = std::variant<GemmPlan, StreamPlan>;
+
+/// A layer of the network.
+struct LayerPlan {
+    std::string name, op;
+    std::string mapping;  ///< one phrase: "128x256x64, 4 stages, 132 of 132 SMs, 3.9 waves"
+    DType dtype = DType::Bf16;
+    Macs macs;
+    Bytes compulsory_dram;  ///< its tensors in DRAM, each once
+    std::vector<KernelPlan> kernels;
+};
+
+struct ChipPlan {
+    std::string trace;
+    std::vector<LayerPlan> layers;    ///< of all runs of the network (Protocol::repeat, weight_copies)
+    std::size_t first_reported = 0;   ///< layer: the first one of the last run
+    Bytes compulsory_dram;            ///< weights, inputs and outputs of the network, once
+    std::vector<Transfer> inputs, outputs;  ///< between host and DRAM, before the first and after the last layer
+    std::vector<TensorPlace> tensors;
+};
+
+}  // namespace systole::simt

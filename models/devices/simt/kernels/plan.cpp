@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/simt/kernels/plan.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "models/devices/simt/kernels/choose.h"
+#include "sim/base/checked.h"
+#include "sim/base/error.h"
+#include "sim/base/text.h"
+#include "sim/workload/allocation.h"
+
+namespace systole::simt {
+namespace {
+
+constexpr std::int64_t kReductionThreads = 256;
+constexpr std::int64_t kPlaceAlignment = 256;
+
+[[noreturn]] void refuse(const Layer& layer, const std::string& what) {
+    throw UserError(layer.where, fmt::format("'{}': {}; devices of kind simt run matrix products (matmul) of "
+                                             "one format, without transposed_a and scaled weights",
+                                             layer.name, what));
+}
+
+/// Operands of kernels lie as MatrixPlace says: there is nothing to tile here.
+std::vector<Placement> place_tensors(const Graph& graph, const SimtSpec& spec) {
+    AllocationRules rules;
+    rules.dram_capacity = spec.memory.capacity();
+    rules.memory = fmt::format("{}'s {}", spec.name,
+                               spec.memory.standard.empty() ? std::string("memory") : spec.memory.standard);
+    rules.dram_alignment = std::max(Bytes(kPlaceAlignment), spec.memory.row_bytes * spec.memory.data_buses());
+    rules.weights = Layout::ColumnMajor;
+    return allocate(graph, rules);
+}
+
+const MatMul& product_of(const Layer& layer) {
+    const auto* matmul = std::get_if<MatMul>(&layer.op);
+    if (matmul == nullptr) refuse(layer, fmt::format("{} is not run yet", op_name(layer)));
+    if (layer.joined) refuse(layer, fmt::format("{} is not run yet", op_name(layer)));
+    if (matmul->transposed_a) refuse(layer, "matmul with transposed_a is not run yet");
+    if (matmul->experts > 0) refuse(layer, "matmul with experts is not run yet");
+    if (layer.scales || matmul->format != WeightFormat{})
+        refuse(layer, "matmul with scaled weights is not run yet");
+    return *matmul;
+}
+
+class Planner {
+public:
+    Planner(const Graph& graph, const SimtSpec& spec)
+        : graph_(graph), spec_(spec), placements_(place_tensors(graph, spec)), chooser_(spec) {
+        for (const Placement& place : placements_)
+            if (place.space == Space::Dram) end_ = std::max(end_, place.address + place.bytes.value());
+        end_ = round_up(end_, kPlaceAlignment);
+    }
+
+    ChipPlan plan(const Protocol& protocol) {
+        ChipPlan chip;
+        chip.trace = graph_.name;
+        for (const Layer& layer : graph_.layers) chip.layers.push_back(layer_plan(layer));
+        add_runs(protocol, chip);
+        for (const Tensor& tensor : graph_.tensors)
+            if (tensor.role != TensorRole::Activation && tensor.role != TensorRole::Input && !tensor.view_of)
+                chip.compulsory_dram += stored_bytes(tensor);
+        for (const TensorId id : graph_.inputs) {
+            chip.compulsory_dram += placements_[id].bytes;
+            if (protocol.inputs_at == Protocol::Where::Host) chip.inputs.push_back(copy(id, true));
+        }
+        for (const TensorId id : graph_.outputs) {
+            chip.compulsory_dram += placements_[id].bytes;
+            if (protocol.outputs_to == Protocol::Where::Host) chip.outputs.push_back(copy(id, false));
+        }
+        for (TensorId id = 0; id < placements_.size(); ++id)
+            chip.tensors.push_back({graph_.tensors[id].name, std::string(to_string(Space::Dram)), "row-major",
+                                    placements_[id].address, placements_[id].bytes});
+        return chip;
+    }
+
+private:
+    /// Bytes from one copy of the weights to the next.
+    std::int64_t weight_bytes() const {
+        std::int64_t bytes = 0;
+        for (const Tensor& tensor : graph_.tensors)
+            if (tensor.role == TensorRole::Weights && !tensor.view_of) bytes += stored_bytes(tensor).value();
+        return round_up(bytes, kPlaceAlignment);
+    }
+
+    std::int64_t copies(const Protocol& protocol) const {
+        if (protocol.weight_copies != Protocol::kEnoughCopies) return protocol.weight_copies;
+        const std::int64_t weights = std::max<std::int64_t>(1, weight_bytes());
+        return std::clamp<std::int64_t>(ceil_div(spec_.l2.capacity.value(), weights), 1, Protocol::kMostCopies);
+    }
+
+    /// The network again, once for each copy of the weights, and all of that as often as it is repeated. Copies
+    /// lie behind all tensors and the room for sums of parts.
+    void add_runs(const Protocol& protocol, ChipPlan& chip) const {
+        const std::int64_t count = copies(protocol), step = weight_bytes();
+        const std::int64_t first = round_up(end_ + sums_, kPlaceAlignment);
+        const auto room = checked_mul(count - 1, step);
+        if (!room || *room > spec_.memory.capacity().value() - first)
+            throw UserError(fmt::format("{} copies of {} of weights do not fit into the memory of {} "
+                                        "(run.weight_copies)",
+                                        count, format_bytes(Bytes(step)), spec_.name));
+        const std::vector<LayerPlan> once = chip.layers;
+        const std::int64_t runs = protocol.repeat * count;
+        for (std::int64_t run = 1; run < runs; ++run)
+            for (LayerPlan layer : once) {
+                const std::int64_t copy = run % count;
+                for (KernelPlan& kernel : layer.kernels)
+                    if (auto* gemm = std::get_if<GemmPlan>(&kernel); gemm && copy > 0)
+                        for (MatrixPlace* place : {&gemm->a, &gemm->b})
+                            if (place->operand == Operand::Weights)
+                                place->address += first + (copy - 1) * step;
+                chip.layers.push_back(std::move(layer));
+            }
+        chip.first_reported = chip.layers.size() - once.size();
+    }
+
+    Transfer copy(TensorId id, bool inwards) const {
+        const std::int64_t bytes = placements_[id].bytes.value();
+        const Region host{Place::Host, placements_[id].address, bytes};
+        const Region dram{Place::Dram, placements_[id].address, bytes};
+        return {inwards ? host : dram, inwards ? dram : host, 1, bytes,
+                inwards ? Operand::Activations : Operand::Outputs};
+    }
+
+    LayerPlan layer_plan(const Layer& layer) {
+        const MatMul& matmul = product_of(layer);
+        const DType dtype = dtype_of(layer);
+        LayerPlan plan{layer.name, op_name(layer), "", dtype, macs(layer.op), compulsory(layer), {}};
+        GemmPlan gemm;
+        const std::vector<TimedKernel> kernels = chooser_.weigh(shape_of(layer, matmul, dtype));
+        if (kernels.empty())
+            throw UserError(layer.where, fmt::format("'{}': no kernel for {} fits an SM of {}", layer.name,
+                                                     to_string(dtype), spec_.name));
+        gemm.kernel = kernels.front().kernel;
+        gemm.timing = kernels.front().timing;
+        const TensorId second = matmul.shared_weights ? layer.weights.value() : layer.inputs.at(1);
+        gemm.a = {placements_[layer.inputs.at(0)].address, Operand::Activations};
+        gemm.b = {placements_[second].address,
+                  matmul.shared_weights ? Operand::Weights : Operand::Activations};
+        gemm.c = {placements_[layer.output].address, Operand::Outputs};
+        if (gemm.kernel.swapped) std::swap(gemm.a, gemm.b);
+        gemm.workspace = end_;
+        plan.mapping = mapping_of(gemm);
+        plan.kernels.emplace_back(gemm);
+        if (gemm.kernel.split_k > 1) plan.kernels.emplace_back(sum_of_parts(layer, gemm));
+        return plan;
+    }
+
+    DType dtype_of(const Layer& layer) const {
+        const DType dtype = graph_.tensors[layer.inputs.at(0)].dtype;
+        const TensorId second = layer.weights ? *layer.weights : layer.inputs.at(1);
+        if (const auto other = other_than(dtype, graph_.tensors[second].dtype))
+            refuse(layer, fmt::format("operands of {} and {}", to_string(dtype), to_string(*other)));
+        if (spec_.macs_per_cycle(dtype) == 0) {
+            std::vector<std::string> names;
+            for (std::size_t i = 0; i < kDTypes; ++i)
+                if (spec_.sm.tensor.macs[i]) names.push_back(dtype_names()[i]);
+            throw UserError(layer.where,
+                            fmt::format("'{}': no tensor core takes dtype '{}'; the tensor cores have: {}",
+                                        layer.name, to_string(dtype), fmt::join(names, ", ")));
+        }
+        return dtype;
+    }
+
+    // One B for the whole batch makes rows of all its items one matrix.
+    GemmShape shape_of(const Layer& layer, const MatMul& matmul, DType dtype) const {
+        GemmShape shape;
+        shape.batch = matmul.shared_weights ? 1 : matmul.batch;
+        shape.m = matmul.shared_weights ? matmul.batch * matmul.m : matmul.m;
+        shape.n = matmul.n;
+        shape.k = matmul.k;
+        shape.dtype = dtype;
+        shape.output = graph_.tensors[layer.output].dtype;
+        shape.shared_b = matmul.shared_weights;
+        return shape;
+    }
+
+    Bytes compulsory(const Layer& layer) const {
+        Bytes bytes = stored_bytes(graph_.tensors[layer.output]);
+        for (const TensorId id : layer.inputs) bytes += stored_bytes(graph_.tensors[id]);
+        if (layer.weights) bytes += stored_bytes(graph_.tensors[*layer.weights]);
+        return bytes;
+    }
+
+    std::string mapping_of(const GemmPlan& gemm) const {
+        const std::int64_t ctas = gemm.kernel.ctas();
+        const std::int64_t places = std::int64_t{spec_.sm.count} * gemm.timing.resident;
+        return fmt::format("{}, {} of {} SMs, {:.1f} waves", to_string(gemm.kernel),
+                           std::min<std::int64_t>(ctas, spec_.sm.count), spec_.sm.count,
+                           static_cast<double>(ctas) / static_cast<double>(places));
+    }
+
+    // Sums of parts lie behind all tensors; every layer that has some uses the same room.
+    StreamPlan sum_of_parts(const Layer& layer, const GemmPlan& gemm) {
+        const GemmKernel& kernel = gemm.kernel;
+        const std::int64_t elements = kernel.shape.batch * kernel.shape.m * kernel.shape.n;
+        const auto bytes = checked_mul(elements * 4, kernel.split_k);
+        if (!bytes || *bytes > spec_.memory.capacity().value() - end_)
+            throw UserError(layer.where,
+                            fmt::format("'{}': the memory has no room for the sums of {} parts of K",
+                                        layer.name, kernel.split_k));
+        sums_ = std::max(sums_, *bytes);
+        StreamPlan sum;
+        sum.ctas = ceil_div(elements, kReductionThreads * kThreadBytes / 4);
+        sum.resident = static_cast<int>(std::max<std::int64_t>(
+            1, std::min<std::int64_t>(spec_.sm.ctas, spec_.sm.warps * kWarpThreads / kReductionThreads)));
+        sum.prologue = spec_.sm.integer.latency * 8;
+        sum.epilogue = spec_.sm.fp32.latency * kernel.split_k;
+        sum.from = {gemm.workspace, Operand::PartialSums};
+        sum.to = gemm.c;
+        sum.read = Bytes(*bytes);
+        sum.written = Bytes(ceil_div(elements * bits_of(kernel.shape.output).value(), 8));
+        return sum;
+    }
+
+    const Graph& graph_;
+    const SimtSpec& spec_;
+    const std::vector<Placement> placements_;
+    KernelChooser chooser_;
+    std::int64_t end_ = 0;   // of all tensors
+    std::int64_t sums_ = 0;  // bytes of the largest sums of parts, behind them
+};
+
+}  // namespace
+
+ChipPlan plan(const Graph& graph, const SimtSpec& spec, const Protocol& protocol) {
+    for (const Layer& layer : graph.layers) product_of(layer);
+    return Planner(graph, spec).plan(protocol);
+}
+
+}  // namespace systole::simt

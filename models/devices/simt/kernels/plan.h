@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a network to kernels: what each layer becomes, and where its operands lie.
+#pragma once
+
+#include <string>
+
+#include "models/devices/simt/kernels/kernel_plan.h"
+#include "models/devices/simt/spec/spec.h"
+#include "sim/device/device.h"
+#include "sim/workload/graph.h"
+
+namespace systole::simt {
+
+/// Throws UserError at its mark for a layer that this kind does not run yet, and for a network that does not
+/// fit into the memory.
+ChipPlan plan(const Graph& graph, const SimtSpec& spec, const Protocol& protocol);
+
+/// Of the layers' kernels, a line each with what it does.
+std::string to_text(const ChipPlan& plan, const SimtSpec& spec);
+
+}  // namespace systole::simt

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "models/devices/simt/kernels/plan.h"
+#include "sim/base/text.h"
+
+namespace systole::simt {
+namespace {
+
+std::string block_text(std::string_view name, const MatrixPlace& matrix) {
+    return fmt::format("{} at {} ({})", name, matrix.address, to_string(matrix.operand));
+}
+
+std::string text_of(const GemmPlan& plan, const SimtSpec& spec) {
+    const GemmKernel& kernel = plan.kernel;
+    const GemmShape& shape = kernel.shape;
+    const CtaTiming& timing = plan.timing;
+    return fmt::format(
+        "  gemm {}x{}x{} batch {} {} -> {}{}\n"
+        "    tile {}; {} CTAs in panels of {}, {} on an SM, {} waves of {} SMs, {} steps\n"
+        "    cycles: prologue {}, fill {}, step {:.2f} alone and {:.2f} of {} CTAs, of which {:.2f} busy, "
+        "epilogue {}\n"
+        "    {}, {}, {}\n",
+        shape.m, shape.n, shape.k, shape.batch, to_string(shape.dtype), to_string(shape.output),
+        kernel.swapped ? ", transposed" : "", to_string(kernel), kernel.ctas(), kernel.raster.panel,
+        timing.resident, ceil_div(kernel.ctas(), std::int64_t{spec.sm.count} * timing.resident),
+        spec.sm.count, kernel.steps_of_part(), timing.prologue.value(), timing.fill.value(),
+        timing.interval_alone, timing.interval_full, timing.resident, timing.busy, timing.epilogue.value(),
+        block_text("a", plan.a), block_text("b", plan.b),
+        kernel.split_k > 1 ? fmt::format("sums of parts at {}", plan.workspace) : block_text("c", plan.c));
+}
+
+std::string text_of(const StreamPlan& plan, const SimtSpec&) {
+    return fmt::format("  stream {} CTAs, {} on an SM, reads {} at {}, writes {} at {}\n", plan.ctas,
+                       plan.resident, format_bytes(plan.read), plan.from.address, format_bytes(plan.written),
+                       plan.to.address);
+}
+
+}  // namespace
+
+std::string to_text(const ChipPlan& plan, const SimtSpec& spec) {
+    std::string text = fmt::format("# kernels of {} on {}\n", plan.trace, spec.name);
+    for (const LayerPlan& layer : plan.layers) {
+        text += fmt::format("layer {}: {}, {}\n", layer.name, layer.op, layer.mapping);
+        for (const KernelPlan& kernel : layer.kernels)
+            text += std::visit([&](const auto& own) { return text_of(own, spec); }, kernel);
+    }
+    return text;
+}
+
+}  // namespace systole::simt

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/simt/kernels/time_cta.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/devices/simt/sm/sm.h"
+#include "sim/base/check.h"
+
+namespace systole::simt {
+namespace {
+
+// Steps of a run: enough that its middle does not know its ends any more (tests/unit/simt).
+constexpr std::int64_t kSteps = 24, kWarmUp = 8;
+// Data that come so late let a CTA ask for all it may before it starts.
+constexpr std::int64_t kFar = 20'000;
+
+Sm::Memory memory_of(std::int64_t latency) {
+    return [latency](Op, std::int64_t, std::int64_t at) { return at + latency; };
+}
+
+/// Of a run, from when all CTAs are in their main loops until the first one leaves it.
+struct Window {
+    std::int64_t from = 0, until = Cycles::max().value();
+};
+
+Window steady_window(const Sm& sm, int ctas) {
+    Window window;
+    for (int cta = 0; cta < ctas; ++cta) {
+        const auto& steps = sm.trace(static_cast<std::size_t>(cta)).steps;
+        window.from = std::max(window.from, steps[kWarmUp]);
+        window.until = std::min(window.until, steps[kSteps - 2]);
+    }
+    // Where the greedy scheduler lets a CTA run through before another begins there is none.
+    if (window.from >= window.until) window.from = 0;
+    return window;
+}
+
+/// How time in a window goes by: shares of it.
+struct Shares {
+    double busy = 0;
+    LostCycles lost;
+};
+
+Shares shares_of(const Sm& sm, const Window& window, int sub_cores) {
+    const auto slots = static_cast<double>(sub_cores * (window.until - window.from));
+    const LostTime lost = sm.lost(window.from, window.until);
+    const auto of = [&](Loss loss) {
+        return static_cast<double>(lost[static_cast<std::size_t>(loss)]) / slots;
+    };
+    return {static_cast<double>(sm.busy(window.from, window.until)) / slots,
+            {of(Loss::OnChip), of(Loss::Dependency) + of(Loss::Memory), of(Loss::Vector)}};
+}
+
+LostCycles times(double cycles, const LostCycles& share) {
+    return {cycles * share.on_chip, cycles * share.dependency, cycles * share.vector};
+}
+
+/// A step of a CTA that has the SM for itself.
+void take_alone(const Sm& sm, int sub_cores, CtaTiming& timing) {
+    const Window window = steady_window(sm, 1);
+    const Shares shares = shares_of(sm, window, sub_cores);
+    timing.interval_alone =
+        static_cast<double>(window.until - window.from) / static_cast<double>(kSteps - 2 - kWarmUp);
+    timing.busy = timing.interval_alone * shares.busy;
+    timing.lost_alone = times(timing.interval_alone, shares.lost);
+}
+
+/// A step of each of the CTAs that an SM holds: the tensor cores' share at work tells how many were done, as
+/// each keeps them as long as alone.
+void take_full(const Sm& sm, int sub_cores, CtaTiming& timing) {
+    const Shares shares = shares_of(sm, steady_window(sm, timing.resident), sub_cores);
+    timing.interval_full = timing.resident * timing.busy / shares.busy;
+    timing.lost_full = times(timing.interval_full, shares.lost);
+}
+
+/// What a CTA does before its first step and behind its last one.
+void take_ends(const Sm::CtaTrace& trace, CtaTiming& timing) {
+    timing.prologue = Cycles(trace.first_request);
+    const auto ahead = static_cast<std::size_t>(timing.ahead);
+    SYSTOLE_CHECK(trace.requests.size() >= ahead, "{} steps were asked for", trace.requests.size());
+    timing.request = Cycles((trace.requests[ahead - 1] - trace.requests[0]) / std::max<std::int64_t>(1, timing.ahead - 1));
+    timing.fill = Cycles(std::max<std::int64_t>(0, trace.first_mma - trace.first_data));
+    timing.epilogue = Cycles(trace.end - trace.last_mma_end);
+}
+
+}  // namespace
+
+std::optional<CtaTiming> time_cta(const CtaTile& tile, const GemmFormats& formats, const SmSpec& sm) {
+    if (!divides(tile, formats, sm.tensor.issue)) return std::nullopt;
+    const CtaProgram program = gemm_program(tile, formats, kSteps, sm);
+    CtaTiming timing;
+    timing.resident = occupancy(program, sm);
+    if (timing.resident == 0) return std::nullopt;
+    timing.ahead = steps_ahead(tile, sm.tensor.issue);
+    const std::int64_t macs = sm.tensor.macs[static_cast<std::size_t>(formats.in)].value();
+
+    const CtaProgram short_program = gemm_program(tile, formats, timing.ahead + 1, sm);
+    Sm far(sm, macs, memory_of(kFar));
+    far.launch(short_program, 0);
+    far.run();
+    take_ends(far.trace(0), timing);
+    const Sm::CtaTrace& trace = far.trace(0);
+    const auto epilogue = static_cast<double>(sm.sub_cores * (trace.end - trace.last_mma_end));
+    timing.epilogue_vector =
+        static_cast<double>(
+            far.lost(trace.last_mma_end, trace.end)[static_cast<std::size_t>(Loss::Vector)]) /
+        std::max(1.0, epilogue);
+
+    Sm alone(sm, macs, memory_of(0));
+    alone.launch(program, 0);
+    alone.run();
+    take_alone(alone, sm.sub_cores, timing);
+
+    Sm full(sm, macs, memory_of(0));
+    for (int i = 0; i < timing.resident; ++i) full.launch(program, 0);
+    full.run();
+    take_full(full, sm.sub_cores, timing);
+    return timing;
+}
+
+}  // namespace systole::simt

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/simt/machine/chip.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/base/error.h"
+#include "sim/base/text.h"
+#include "sim/kernel/kernel.h"
+#include "sim/kernel/stuck.h"
+
+namespace systole::simt {
+namespace {
+
+Ticks launch_of(const SimtSpec& spec, Protocol::Launch launch) {
+    const Ticks own = spec.calibrated.kernel_overhead;
+    if (launch == Protocol::Launch::Graph) return own + spec.launch.graph;
+    if (launch == Protocol::Launch::Stream) return own + spec.launch.stream;
+    return own;
+}
+
+DramSpec memory_of(const SimtSpec& spec, const Protocol& protocol) {
+    DramSpec memory = spec.memory;
+    memory.refresh_phase = protocol.refresh_phase;
+    return memory;
+}
+
+}  // namespace
+
+Chip::Chip(sc_core::sc_module_name name, const SimtSpec& spec, const ChipPlan& plan,
+           const RunOptions& options)
+    : sc_module(name),
+      clock(spec.core_clock),
+      ledger(plan.layers.size()),
+      dram("dram", memory_of(spec, options.protocol)),
+      l2("l2", spec.l2, spec.core_clock, spec.memory, ledger),
+      sms("sms", spec, plan, launch_of(spec, options.protocol.launch)),
+      host_link("host_link", spec.host),
+      copy_in("copy_in", spec.copy, clock, listener_in()),
+      copy_out("copy_out", spec.copy, clock, listener_out()),
+      spec_(spec),
+      plan_(plan),
+      in_{{plan.inputs.begin(), plan.inputs.end()}},
+      out_{{plan.outputs.begin(), plan.outputs.end()}, plan.layers.empty() ? 0 : plan.layers.size() - 1} {
+    sms.out.bind(l2.in);
+    l2.memory.bind(dram.in);
+    copy_in.dram.bind(dram.in);
+    copy_out.dram.bind(dram.in);
+    copy_in.host.bind(host_link.port(0).down.in);
+    copy_out.host.bind(host_link.port(0).up.in);
+    if (options.check_dram) dram.check_commands();
+    SC_HAS_PROCESS(Chip);
+    SC_METHOD(begin);
+}
+
+void Chip::begin() {
+    if (plan_.inputs.empty()) return compute();
+    give(copy_in, in_);
+}
+
+void Chip::give(DmaEngine& engine, Copies& copies) {
+    if (copies.left.empty() || !engine.accepts()) return;
+    engine.start(copies.left.front());
+    copies.left.pop_front();
+    ++copies.under_way;
+}
+
+bool Chip::arrived(Copies& copies, const std::vector<Transfer>& all) {
+    const Transfer& transfer = all[all.size() - copies.left.size() - copies.under_way];
+    --copies.under_way;
+    ledger.enter(copies.layer, transfer.from.place, transfer.to.place, transfer.operand,
+                 Bytes(transfer.bytes()));
+    return copies.left.empty() && copies.under_way == 0;
+}
+
+DmaEngine::Listener Chip::listener_in() {
+    return {[this](DmaEngine::Split) { give(copy_in, in_); },
+            [this](DmaEngine::Split) {
+                if (arrived(in_, plan_.inputs)) compute();
+            }};
+}
+
+DmaEngine::Listener Chip::listener_out() {
+    return {[this](DmaEngine::Split) { give(copy_out, out_); },
+            [this](DmaEngine::Split) {
+                if (!arrived(out_, plan_.outputs)) return;
+                end_ = now();
+                done_ = true;
+            }};
+}
+
+void Chip::compute() {
+    copied_in_ = now();
+    sms.start([this] { bring_back(); });
+}
+
+void Chip::bring_back() {
+    computed_ = end_ = now();
+    done_ = plan_.outputs.empty();
+    give(copy_out, out_);
+}
+
+void Chip::run() {
+    const Ticks limit = std::min(spec_.longest_run(), kLongestRun);
+    if (!run_to_the_end(limit))
+        throw UserError(
+            fmt::format("'{}' takes more than {} of simulated time on this machine; that is more "
+                        "than can be accounted for",
+                        plan_.trace, format_time(limit)));
+    if (!done_) throw Stuck({sms.wait()});
+}
+
+std::vector<Stat> Chip::stats() {
+    std::vector<Stat> all = sms.stats();
+    const auto add = [&](const std::vector<Stat>& stats) {
+        all.insert(all.end(), stats.begin(), stats.end());
+    };
+    add(l2.stats());
+    add(host_link.stats());
+    add(dram.stats());
+    return all;
+}
+
+std::vector<EndCount> Chip::ends() const {
+    std::vector<EndCount> all{{Place::Dram, dram.bytes_read(), dram.bytes_written()},
+                              {Place::Host, host_link.bytes_down(), host_link.bytes_up()}};
+    for (const EndCount& end : l2.ends()) all.push_back(end);
+    return all;
+}
+
+std::vector<BusClocks> Chip::memory_bus() {
+    const BusAccount account = dram.bus_account();
+    std::vector<BusClocks> owners;
+    if (account.total() == 0) return owners;
+    for (int i = 0; i < kBusTimes; ++i) {
+        const auto time = static_cast<BusTime>(i);
+        owners.push_back({std::string(to_string(time)), account[time]});
+    }
+    return owners;
+}
+
+}  // namespace systole::simt

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The GPU, assembled: SMs, L2, memory, host link and the engine that copies between the latter two, bound
+// through TLM-2.0 sockets, with one plan to run. Lives for one run on one fresh kernel.
+//
+//   sms ─► l2 ─► dram ◄─ copy_in, copy_out ─► host_link
+//
+// Inputs at the host are copied before the first kernel is launched, outputs after the last one is complete.
+#pragma once
+
+#include <deque>
+#include <systemc>
+#include <vector>
+
+#include "models/devices/simt/machine/l2.h"
+#include "models/devices/simt/machine/sm_array.h"
+#include "models/devices/simt/spec/spec.h"
+#include "models/link/dma_engine.h"
+#include "models/link/host_link.h"
+#include "models/memory/dram.h"
+#include "sim/account/invariants.h"
+#include "sim/device/device.h"
+
+namespace systole::simt {
+
+class Chip : public sc_core::sc_module {
+public:
+    Chip(sc_core::sc_module_name name, const SimtSpec& spec, const ChipPlan& plan, const RunOptions& options);
+
+    /// Runs the plan to its end; throws Stuck if it stands still before.
+    void run();
+
+    const ClockDomain clock;
+    ByteLedger ledger;
+    Dram dram;
+    L2 l2;
+    SmArray sms;
+    HostLink host_link;
+    DmaEngine copy_in, copy_out;
+
+    /// When inputs were in memory; when all kernels were complete; when outputs were at the host.
+    Ticks copied_in() const { return copied_in_; }
+    Ticks computed() const { return computed_; }
+    Ticks end() const { return end_; }
+
+    std::vector<Stat> stats();
+    /// What every place that counts for itself has seen pass.
+    std::vector<EndCount> ends() const;
+    std::vector<BusClocks> memory_bus();
+
+private:
+    /// What one engine still has to copy.
+    struct Copies {
+        std::deque<Transfer> left;
+        std::size_t layer = 0;  // of which they are
+        std::size_t under_way = 0;
+    };
+
+    void begin();  // SC_METHOD
+    void give(DmaEngine& engine, Copies& copies);
+    /// The engine's oldest copy is complete.
+    bool arrived(Copies& copies, const std::vector<Transfer>& all);
+    DmaEngine::Listener listener_in();
+    DmaEngine::Listener listener_out();
+    void compute();
+    void bring_back();
+
+    const SimtSpec& spec_;
+    const ChipPlan& plan_;
+    Copies in_, out_;
+    Ticks copied_in_, computed_, end_;
+    bool done_ = false;
+};
+
+}  // namespace systole::simt

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/simt/machine/cta_times.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/base/check.h"
+
+namespace systole::simt {
+namespace {
+
+LostShares shares_of(const LostCycles& lost) {
+    return {lost.on_chip, lost.vector, lost.total()};
+}
+
+std::int64_t& of(ClassTimes& times, SlotClass owner) {
+    return times[static_cast<std::size_t>(owner)];
+}
+
+}  // namespace
+
+// A long double has 64 bits of mantissa: exact enough that whole cycles of up to seconds round as they
+// should.
+Fine fine_cycles(double cycles, Hertz clock) {
+    SYSTOLE_CHECK(cycles >= 0 && cycles < 1e12, "{} cycles", cycles);
+    const long double scale = static_cast<long double>(kTicksPerSecond) * (std::int64_t{1} << kFineBits);
+    const long double fine =
+        static_cast<long double>(cycles) * scale / static_cast<long double>(clock.value());
+    return Fine(static_cast<std::int64_t>(std::ceil(fine)));
+}
+
+void LostShares::charge(Fine time, ClassTimes& times) const {
+    const auto part = [&](double lost) {
+        if (all <= 0) return std::int64_t{0};
+        return static_cast<std::int64_t>(static_cast<double>(time.value()) * (lost / all));
+    };
+    const std::int64_t first = std::min(part(on_chip), time.value());
+    const std::int64_t second = std::min(part(vector), time.value() - first);
+    of(times, SlotClass::OnChip) += first;
+    of(times, SlotClass::Vector) += second;
+    of(times, SlotClass::Dependency) += time.value() - first - second;
+}
+
+Fine CtaTimes::share(int ctas) const {
+    return std::max(full_share, Fine(ceil_div(alone.value(), std::max(ctas, 1))));
+}
+
+CtaTimes times_of(const GemmPlan& plan, const SimtSpec& spec) {
+    const CtaTiming& timing = plan.timing;
+    SYSTOLE_CHECK(timing.resident > 0 && timing.ahead > 0, "{} CTAs, {} steps ahead", timing.resident,
+                  timing.ahead);
+    const auto fine = [&](double cycles) { return fine_cycles(cycles, spec.core_clock); };
+    const auto whole = [&](Cycles cycles) { return fine(static_cast<double>(cycles.value())); };
+    CtaTimes times;
+    times.resident = timing.resident;
+    times.ahead = timing.ahead;
+    times.launch = whole(spec.launch.cta);
+    times.prologue = whole(timing.prologue);
+    times.request = whole(timing.request);
+    times.fill = whole(timing.fill);
+    // Told intervals are measured ones; what tensor cores need for a step's MACs is exact.
+    const CtaTile& tile = plan.kernel.tile;
+    const std::int64_t rate = spec.macs_per_cycle(plan.kernel.shape.dtype) / spec.sm.count;
+    SYSTOLE_CHECK(rate > 0, "no tensor core takes {}", to_string(plan.kernel.shape.dtype));
+    times.busy = fine(static_cast<double>(tile.m * tile.n * tile.k) / static_cast<double>(rate));
+    times.alone = std::max(times.busy, fine(timing.interval_alone));
+    times.full_share = std::max(times.busy, fine(timing.interval_full / timing.resident));
+    times.epilogue = whole(timing.epilogue);
+    times.epilogue_vector =
+        std::min(times.epilogue, fine(timing.epilogue_vector * static_cast<double>(timing.epilogue.value())));
+    times.lost_alone = shares_of(timing.lost_alone);
+    times.lost_full = shares_of(timing.lost_full);
+    return times;
+}
+
+CtaTimes times_of(const StreamPlan& plan, const SimtSpec& spec) {
+    const auto whole = [&](Cycles cycles) {
+        return fine_cycles(static_cast<double>(cycles.value()), spec.core_clock);
+    };
+    CtaTimes times;
+    times.resident = plan.resident;
+    times.launch = whole(spec.launch.cta);
+    times.prologue = whole(plan.prologue);
+    times.epilogue = whole(plan.epilogue);
+    times.epilogue_vector = times.epilogue;
+    times.ramp = times.wait = SlotClass::Vector;
+    return times;
+}
+
+}  // namespace systole::simt

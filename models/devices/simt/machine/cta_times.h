@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a CTA's phases take, as the groups of SMs count time: in integers of 2^-16 ps, so that fractions of
+// cycles neither drift nor depend on the order in which they are added up.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "models/devices/simt/kernels/kernel_plan.h"
+#include "models/devices/simt/spec/spec.h"
+#include "sim/account/classes.h"
+#include "sim/base/units.h"
+
+namespace systole::simt {
+
+using Fine = Quantity<struct FineTag>;  ///< 2^-16 ps; 64 bits hold 140 s
+constexpr int kFineBits = 16;
+/// No run may take longer: what is counted would leave 64 bits.
+constexpr Ticks kLongestRun = Ticks(std::int64_t{1} << (62 - kFineBits));
+
+constexpr Fine to_fine(Ticks ticks) {
+    return Fine(ticks.value() << kFineBits);
+}
+/// The first tick at or after `time`.
+constexpr Ticks at_or_after(Fine time) {
+    return Ticks((time.value() + (std::int64_t{1} << kFineBits) - 1) >> kFineBits);
+}
+/// So many cycles, rounded up: all that is made of MACs fits into the time that it is given.
+Fine fine_cycles(double cycles, Hertz clock);
+
+/// Time of one SM by class; Useful stands for all time in which tensor cores work, on padding too.
+using ClassTimes = std::array<std::int64_t, kSlotClasses>;
+
+/// How time that is lost between instructions is shared out among classes, in cycles of any number.
+struct LostShares {
+    double on_chip = 0, vector = 0, all = 0;
+    /// Charges `time` to the classes; what no class has is dependency's.
+    void charge(Fine time, ClassTimes& times) const;
+};
+
+struct CtaTimes {
+    int resident = 1, ahead = 1;
+    Fine launch, prologue, request, fill;
+    Fine alone;                      ///< a step takes at least
+    Fine full_share;                 ///< of the SM's tensor cores, a step with all places taken
+    Fine busy;                       ///< of it, time in which they work
+    Fine epilogue, epilogue_vector;  ///< all of it, and its part on other pipelines
+    LostShares lost_alone, lost_full;
+    SlotClass ramp = SlotClass::Ramp;    ///< owner of prologue, fill and epilogue
+    SlotClass wait = SlotClass::Memory;  ///< owner of waits for data
+
+    /// What a step keeps the tensor cores for, with `ctas` on the SM: each alone can do no better than
+    /// `alone`.
+    Fine share(int ctas) const;
+};
+
+CtaTimes times_of(const GemmPlan& plan, const SimtSpec& spec);
+/// Such kernels have no step on tensor cores: while they are on an SM, its time is vector's.
+CtaTimes times_of(const StreamPlan& plan, const SimtSpec& spec);
+
+}  // namespace systole::simt

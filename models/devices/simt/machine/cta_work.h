@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What CTAs of a kernel read, compute and write, by their numbers: which bytes, not when.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "models/devices/simt/kernels/kernel_plan.h"
+#include "models/devices/simt/machine/tile_access.h"
+
+namespace systole::simt {
+
+/// CTAs first … first + count - 1, one on each of as many SMs.
+struct CtaRange {
+    std::int64_t first = 0, count = 1;
+};
+
+class CtaWork {
+public:
+    virtual ~CtaWork() = default;
+    virtual std::int64_t ctas() const = 0;
+    /// Of one CTA; those that take different numbers of steps are not alike.
+    virtual std::int64_t steps(std::int64_t cta) const = 0;
+    /// What the CTAs of a range load together for one of their steps, and what they store together.
+    virtual TileAccess reads(CtaRange range, std::int64_t step) const = 0;
+    virtual TileAccess writes(CtaRange range) const = 0;
+    /// Multiply-accumulates on real data.
+    virtual std::int64_t macs(CtaRange range) const = 0;
+};
+
+/// Throws nothing; `plan` must outlive it.
+std::unique_ptr<CtaWork> work_of(const KernelPlan& plan);
+
+}  // namespace systole::simt

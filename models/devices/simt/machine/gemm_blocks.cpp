@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/simt/machine/gemm_blocks.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+namespace systole::simt {
+namespace {
+
+/// Elements [begin, begin + count) of a matrix, in whole bytes: neighbours never share one, nor leave one
+/// out.
+TileAccess::Block block(const MatrixPlace& matrix, std::int64_t begin, std::int64_t count, DType dtype) {
+    const std::int64_t bits = bits_of(dtype).value();
+    const std::int64_t first = ceil_div(begin * bits, 8), end = ceil_div((begin + count) * bits, 8);
+    return {matrix.address + first, end - first, 1, matrix.operand};
+}
+
+/// Blocks that lie one behind the other and that as many SMs take become one.
+void join_neighbours(std::vector<TileAccess::Block>& blocks) {
+    std::sort(blocks.begin(), blocks.end(),
+              [](const auto& a, const auto& b) { return a.address < b.address; });
+    std::size_t last = 0;
+    for (std::size_t i = 1; i < blocks.size(); ++i) {
+        TileAccess::Block& before = blocks[last];
+        if (before.address + before.bytes == blocks[i].address && before.sms == blocks[i].sms &&
+            before.operand == blocks[i].operand)
+            before.bytes += blocks[i].bytes;
+        else
+            blocks[++last] = blocks[i];
+    }
+    if (!blocks.empty()) blocks.resize(last + 1);
+}
+
+}  // namespace
+
+std::int64_t GemmBlocks::rows(std::int64_t m) const {
+    return std::min(plan_.kernel.tile.m, plan_.kernel.shape.m - m * plan_.kernel.tile.m);
+}
+
+std::int64_t GemmBlocks::columns(std::int64_t n) const {
+    return std::min(plan_.kernel.tile.n, plan_.kernel.shape.n - n * plan_.kernel.tile.n);
+}
+
+// The last parts of K may be shorter than the others, or empty.
+std::int64_t GemmBlocks::steps(std::int64_t cta) const {
+    const GemmKernel& kernel = plan_.kernel;
+    const std::int64_t part = place_of(kernel, cta).part;
+    return std::clamp(kernel.steps() - part * kernel.steps_of_part(), std::int64_t{0},
+                      kernel.steps_of_part());
+}
+
+GemmBlocks::Depth GemmBlocks::depth(std::int64_t part, std::int64_t step) const {
+    const GemmKernel& kernel = plan_.kernel;
+    const std::int64_t begin = (part * kernel.steps_of_part() + step) * kernel.tile.k;
+    return {begin, std::clamp(kernel.shape.k - begin, std::int64_t{0}, kernel.tile.k)};
+}
+
+std::int64_t GemmBlocks::depth_of_part(std::int64_t part) const {
+    const GemmKernel& kernel = plan_.kernel;
+    const std::int64_t length = kernel.steps_of_part() * kernel.tile.k;
+    return std::clamp(kernel.shape.k - part * length, std::int64_t{0}, length);
+}
+
+TileAccess::Block GemmBlocks::a_block(const CtaPlace& place, Depth depth) const {
+    const GemmShape& shape = plan_.kernel.shape;
+    const std::int64_t begin = place.batch * shape.m * shape.k + shape.m * depth.begin;
+    return block(plan_.a, begin + place.m * plan_.kernel.tile.m * depth.size, rows(place.m) * depth.size,
+                 shape.dtype);
+}
+
+TileAccess::Block GemmBlocks::b_block(const CtaPlace& place, Depth depth) const {
+    const GemmShape& shape = plan_.kernel.shape;
+    const std::int64_t batch = shape.shared_b ? 0 : place.batch;
+    const std::int64_t begin = batch * shape.n * shape.k + shape.n * depth.begin;
+    return block(plan_.b, begin + place.n * plan_.kernel.tile.n * depth.size, columns(place.n) * depth.size,
+                 shape.dtype);
+}
+
+TileAccess::Block GemmBlocks::c_block(const CtaPlace& place) const {
+    const GemmKernel& kernel = plan_.kernel;
+    const GemmShape& shape = kernel.shape;
+    const bool split = kernel.split_k > 1;
+    const std::int64_t height = rows(place.m);
+    const std::int64_t matrix = split ? place.part * shape.batch + place.batch : place.batch;
+    const std::int64_t begin = (matrix * shape.m + place.m * kernel.tile.m) * shape.n;
+    const MatrixPlace sums{plan_.workspace, Operand::PartialSums};
+    return block(split ? sums : plan_.c, begin + height * place.n * kernel.tile.n, height * columns(place.n),
+                 split ? DType::Fp32 : shape.output);
+}
+
+const GemmBlocks::Sides& GemmBlocks::sides_of(CtaRange range) const {
+    const auto [known, added] = sides_.try_emplace({range.first, range.count});
+    if (!added) return known->second;
+    const GemmKernel& kernel = plan_.kernel;
+    // By block row (column) of an item and part, the clusters; with the first CTA's place.
+    using Key = std::array<std::int64_t, 3>;
+    std::map<Key, std::pair<CtaPlace, std::set<Key>>> a, b;
+    std::map<Key, CtaPlace> sizes;
+    for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta) {
+        const CtaPlace place = place_of(kernel, cta);
+        const auto take = [&](auto& side, const Key& block, const Key& cluster) {
+            side.try_emplace(block, place, std::set<Key>{}).first->second.second.insert(cluster);
+        };
+        const std::int64_t item = kernel.shape.shared_b ? 0 : place.batch;
+        take(a, {place.batch, place.part, place.m}, {place.batch, place.n / kernel.tile.cluster_n});
+        // A cluster lies within one item of the batch, though all items may read one B.
+        take(b, {item, place.part, place.n}, {place.batch, place.m / kernel.tile.cluster_m});
+        sizes.try_emplace({place.part, rows(place.m), columns(place.n)}, place);
+    }
+    Sides& sides = known->second;
+    for (const auto& [key, taken] : a)
+        sides.a.push_back({taken.first, static_cast<std::int64_t>(taken.second.size())});
+    for (const auto& [key, taken] : b)
+        sides.b.push_back({taken.first, static_cast<std::int64_t>(taken.second.size())});
+    for (const auto& [key, place] : sizes) sides.sizes.push_back(place);
+    return sides;
+}
+
+TileAccess GemmBlocks::reads(CtaRange range, std::int64_t step) const {
+    // A kernel runs wave after wave: what was asked of those before is not asked again.
+    if (sides_.size() > 64) sides_.clear();
+    const Sides& sides = sides_of(range);
+    TileAccess access;
+    access.sms = range.count;
+    const auto add = [&](const TileAccess::Block& block, std::int64_t clusters) {
+        if (block.bytes == 0) return;
+        access.blocks.push_back(block);
+        access.blocks.back().sms = clusters;
+    };
+    for (const Taken& taken : sides.a)
+        add(a_block(taken.place, depth(taken.place.part, step)), taken.clusters);
+    for (const Taken& taken : sides.b)
+        add(b_block(taken.place, depth(taken.place.part, step)), taken.clusters);
+    for (const CtaPlace& place : sides.sizes) {
+        const Depth both = depth(place.part, step);
+        access.bytes_of_sm =
+            std::max(access.bytes_of_sm, a_block(place, both).bytes + b_block(place, both).bytes);
+    }
+    join_neighbours(access.blocks);
+    return access;
+}
+
+TileAccess GemmBlocks::writes(CtaRange range) const {
+    TileAccess access;
+    access.sms = range.count;
+    for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta) {
+        access.blocks.push_back(c_block(place_of(plan_.kernel, cta)));
+        access.bytes_of_sm = std::max(access.bytes_of_sm, access.blocks.back().bytes);
+    }
+    join_neighbours(access.blocks);
+    return access;
+}
+
+std::int64_t GemmBlocks::macs(CtaRange range) const {
+    std::int64_t sum = 0;
+    for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta) {
+        const CtaPlace place = place_of(plan_.kernel, cta);
+        sum += rows(place.m) * columns(place.n) * depth_of_part(place.part);
+    }
+    return sum;
+}
+
+}  // namespace systole::simt

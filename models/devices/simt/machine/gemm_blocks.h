@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which blocks of A, B and C the CTAs of a GEMM take: distinct ones, with how many SMs take each; neighbours
+// that as many take are one. With clusters a block that CTAs of one cluster share passes from the L2 once for
+// all of them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "models/devices/simt/machine/cta_work.h"
+
+namespace systole::simt {
+
+class GemmBlocks final : public CtaWork {
+public:
+    explicit GemmBlocks(const GemmPlan& plan) : plan_(plan) {}
+
+    std::int64_t ctas() const override { return plan_.kernel.ctas(); }
+    std::int64_t steps(std::int64_t cta) const override;
+    TileAccess reads(CtaRange range, std::int64_t step) const override;
+    TileAccess writes(CtaRange range) const override;
+    std::int64_t macs(CtaRange range) const override;
+
+private:
+    /// Columns of A that a part of K takes in one of its steps.
+    struct Depth {
+        std::int64_t begin = 0, size = 0;
+    };
+    Depth depth(std::int64_t part, std::int64_t step) const;
+    std::int64_t depth_of_part(std::int64_t part) const;
+    /// A block row or column that CTAs of a range take, of one of them, and the clusters that take it.
+    struct Taken {
+        CtaPlace place;
+        std::int64_t clusters;
+    };
+    struct Sides {
+        std::vector<Taken> a, b;
+        std::vector<CtaPlace> sizes;  ///< of CTAs that differ in what they take
+    };
+    const Sides& sides_of(CtaRange range) const;
+    TileAccess::Block a_block(const CtaPlace& place, Depth depth) const;
+    TileAccess::Block b_block(const CtaPlace& place, Depth depth) const;
+    TileAccess::Block c_block(const CtaPlace& place) const;
+    std::int64_t rows(std::int64_t m) const;
+    std::int64_t columns(std::int64_t n) const;
+
+    const GemmPlan& plan_;
+    /// Of ranges that were asked for: the same at every step.
+    mutable std::map<std::pair<std::int64_t, std::int64_t>, Sides> sides_;
+};
+
+}  // namespace systole::simt

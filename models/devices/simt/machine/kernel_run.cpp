@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/simt/machine/kernel_run.h"
+
+#include <algorithm>
+
+#include "sim/base/check.h"
+
+namespace systole::simt {
+
+KernelRun::KernelRun(const CtaWork& work, const CtaTimes& times, std::int64_t sms, Ticks start,
+                     std::int64_t largest_group)
+    : work_(work), times_(times) {
+    for (std::int64_t first = 0; first < sms; first += largest_group) {
+        groups_.emplace_back(times_, first, std::min(largest_group, sms - first), start);
+        if (largest_group >= sms - first) break;
+    }
+}
+
+Ticks KernelRun::next_event() const {
+    Ticks next = Ticks::max();
+    for (const SmGroup& group : groups_) next = std::min(next, group.next_event());
+    return next;
+}
+
+void KernelRun::advance(Ticks now, std::vector<Access>& accesses) {
+    do {
+        for (SmGroup& group : groups_) {
+            requests_.clear();
+            group.advance(now, requests_);
+            for (const SmGroup::Request& request : requests_)
+                accesses.push_back(access_for(request, group.first_sm()));
+        }
+    } while (dispatch(now) || next_event() <= now);
+}
+
+KernelRun::Access KernelRun::access_for(const SmGroup::Request& request, std::int64_t first_sm) {
+    const bool write = request.step == SmGroup::kStore;
+    if (write) left_ -= request.ctas.count;
+    if (free_.empty()) {
+        free_.push_back(static_cast<std::int64_t>(sent_.size()));
+        sent_.emplace_back();
+    }
+    Access access{free_.back(), write,
+                  write ? work_.writes(request.ctas) : work_.reads(request.ctas, request.step)};
+    free_.pop_back();
+    access.tiles.sm = first_sm;
+    sent_[static_cast<std::size_t>(access.number)] = {request.run, request.step, first_sm,
+                                                      request.ctas.count};
+    ++waiting_;
+    return access;
+}
+
+void KernelRun::answered(std::int64_t number, Ticks now) {
+    const Sent sent = sent_[static_cast<std::size_t>(number)];
+    free_.push_back(number);
+    --waiting_;
+    for (SmGroup& group : groups_)
+        if (group.first_sm() >= sent.first_sm && group.first_sm() < sent.first_sm + sent.sms)
+            group.arrived(sent.run, sent.step, now);
+}
+
+// First places of all SMs, in the order of the SMs, then second ones. True if a CTA was given a place.
+bool KernelRun::dispatch(Ticks now) {
+    bool any = false;
+    while (next_cta_ < work_.ctas()) {
+        std::optional<std::size_t> group;
+        int place = 0;
+        for (std::size_t i = 0; i < groups_.size(); ++i) {
+            const std::optional<int> free = groups_[i].free_place();
+            if (!free || (group && place <= *free)) continue;
+            group = i;
+            place = *free;
+        }
+        if (!group) break;
+        start(*group, place, now);
+        any = true;
+    }
+    return any;
+}
+
+void KernelRun::start(std::size_t index, int place, Ticks now) {
+    const std::int64_t steps = work_.steps(next_cta_);
+    const std::int64_t most = std::min(groups_[index].sms(), work_.ctas() - next_cta_);
+    std::int64_t alike = 1;
+    while (alike < most && work_.steps(next_cta_ + alike) == steps) ++alike;
+    if (alike < groups_[index].sms()) {
+        SmGroup rest = groups_[index].split(alike);
+        groups_.insert(groups_.begin() + static_cast<std::ptrdiff_t>(index) + 1, std::move(rest));
+    }
+    const CtaRange range{next_cta_, alike};
+    groups_[index].start(place, next_run_++, range, steps, now);
+    next_cta_ += alike;
+    left_ += alike;
+    macs_ += work_.macs(range);
+}
+
+KernelAccount KernelRun::finish(Ticks end) {
+    SYSTOLE_CHECK(finished(), "{} CTAs and {} accesses at {} ps", left_, waiting_, end.value());
+    KernelAccount account;
+    Ticks latest(-1);
+    for (SmGroup& group : groups_) {
+        const ClassTimes& times = group.finish(end);
+        for (std::size_t c = 0; c < kSlotClasses; ++c) account.times[c] += Int128{times[c]} * group.sms();
+        if (group.used()) account.sms += group.sms();
+        if (group.used() && group.stored() > latest) {
+            latest = group.stored();
+            account.last = times;
+        }
+    }
+    account.macs = macs_;
+    account.ctas = work_.ctas();
+    std::int64_t sms = 0;
+    for (const SmGroup& group : groups_) sms += group.sms();
+    account.waves = ceil_div(account.ctas, sms * times_.resident);
+    account.groups = static_cast<std::int64_t>(groups_.size());
+    return account;
+}
+
+}  // namespace systole::simt

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/simt/machine/l2.h"
+
+#include <algorithm>
+#include <string>
+
+#include "sim/base/check.h"
+#include "sim/kernel/kernel.h"
+
+namespace systole::simt {
+
+L2::L2(sc_core::sc_module_name name, const L2Spec& spec, Hertz clock, const DramSpec& dram,
+       ByteLedger& ledger)
+    : ServedTarget(name, Taker{[this](Ticks arrival, Payload& payload) { take(arrival, payload); }}),
+      clock_(clock),
+      memory_latency_(spec.memory_latency),
+      largest_(dram.max_payload.value()),
+      ledger_(ledger),
+      blocks_(spec),
+      fabric_(spec, clock_) {
+    memory.register_nb_transport_bw(this, &L2::nb_transport_bw);
+    SC_HAS_PROCESS(L2);
+    SC_METHOD(send);
+    sensitive << leave_;
+    dont_initialize();
+}
+
+void L2::take(Ticks arrival, Payload& payload) {
+    const auto* tiles = payload.get_extension<TileAccess>();
+    SYSTOLE_CHECK(tiles != nullptr && !tiles->blocks.empty() && arrival == now(),
+                  "{} at {} ps: a transaction without blocks, or with a time", name(), now().value());
+    jobs_.push_front({&payload, tiles, Bytes(0), Bytes(0), now()});
+    const Jobs::iterator job = jobs_.begin();
+    if (payload.is_write())
+        write(job);
+    else
+        read(job);
+    if (job->parts == 0) finish(job);
+    if (!departures_.empty() && requesting_ == nullptr)
+        leave_.notify(to_sc_time(departures_.front().at - now()));
+}
+
+// What has to make room leaves first: the memory has it by the time that the block has come.
+void L2::read(Jobs::iterator job) {
+    Bytes there;
+    for (const TileAccess::Block& block : job->tiles->blocks) {
+        const std::int64_t hit = blocks_.read(block.address, block.bytes, block.operand, traffic_);
+        ++counts_.reads;
+        counts_.hit += block.bytes * block.sms - (block.bytes - hit);
+        counts_.missed += block.bytes - hit;
+        depart(traffic_.evicted, tlm::TLM_WRITE_COMMAND, job->tiles->layer, parts_.end());
+        depart(traffic_.fetched, tlm::TLM_READ_COMMAND, job->tiles->layer, parts_.end());
+        traffic_.evicted.clear();
+        traffic_.fetched.clear();
+        there += wait_for_pieces(job, block) * block.sms;
+    }
+    if (there > Bytes(0)) pass(job, there);
+}
+
+void L2::write(Jobs::iterator job) {
+    Bytes bytes;
+    for (const TileAccess::Block& block : job->tiles->blocks) {
+        blocks_.write(block.address, block.bytes, block.operand, traffic_);
+        ++counts_.writes;
+        bytes += Bytes(block.bytes);
+    }
+    const TileAccess& tiles = *job->tiles;
+    job->earliest = fabric_.write(now(), bytes, tiles.sm, Bytes(tiles.bytes_of_sm));
+    if (traffic_.evicted.empty() && traffic_.fetched.empty()) return;
+    ++job->parts;
+    parts_.push_front({job, Bytes(0)});
+    depart(traffic_.evicted, tlm::TLM_WRITE_COMMAND, tiles.layer, parts_.begin());
+    depart(traffic_.fetched, tlm::TLM_READ_COMMAND, tiles.layer, parts_.begin());
+    traffic_.evicted.clear();
+    traffic_.fetched.clear();
+}
+
+Bytes L2::wait_for_pieces(Jobs::iterator job, const TileAccess::Block& block) {
+    const std::int64_t end = block.address + block.bytes;
+    Bytes awaited;
+    Parts::iterator part = parts_.end();
+    for (auto at = on_their_way_.upper_bound(block.address - largest_);
+         at != on_their_way_.end() && at->first < end; ++at) {
+        Piece& piece = *at->second;
+        if (piece.is_write() || piece.end() <= block.address) continue;
+        if (part == parts_.end()) {
+            parts_.push_front({job, Bytes(0)});
+            part = parts_.begin();
+            ++job->parts;
+        }
+        wait(part, piece);
+        awaited += Bytes(std::min(end, piece.end()) - std::max(block.address, piece.begin()));
+    }
+    // A sector that made room while it was on its way may be on its way twice.
+    awaited = std::min(awaited, Bytes(block.bytes));
+    if (part != parts_.end()) part->bytes = awaited * block.sms;
+    return Bytes(block.bytes) - awaited;
+}
+
+void L2::wait(Parts::iterator part, Piece& piece) {
+    piece.waiting.push_back(part);
+    ++part->pieces;
+}
+
+/// The SM's own bytes are shared out among portions so that they sum to what it takes.
+void L2::pass(Jobs::iterator job, Bytes bytes) {
+    const TileAccess& tiles = *job->tiles;
+    std::int64_t all = 0;
+    for (const TileAccess::Block& block : tiles.blocks) all += block.bytes * block.sms;
+    job->bytes += bytes;
+    const Int128 share = Int128{tiles.bytes_of_sm} * job->bytes.value() / all;
+    const Bytes of_sm = Bytes(static_cast<std::int64_t>(share));
+    const Ticks there = fabric_.read(now(), bytes, tiles.sm, of_sm - job->of_sm);
+    job->of_sm = of_sm;
+    job->earliest = std::max(job->earliest, there);
+}
+
+void L2::part_done(Parts::iterator part) {
+    const Jobs::iterator job = part->job;
+    if (part->bytes > Bytes(0)) pass(job, part->bytes);
+    job->earliest = std::max(job->earliest, now());
+    parts_.erase(part);
+    if (--job->parts == 0) finish(job);
+}
+
+void L2::finish(Jobs::iterator job) {
+    const auto layer = static_cast<std::size_t>(job->tiles->layer);
+    for (const TileAccess::Block& block : job->tiles->blocks) {
+        if (job->payload->is_write())
+            ledger_.enter(layer, Place::SharedMemory, Place::L2, block.operand, Bytes(block.bytes));
+        else
+            ledger_.enter(layer, Place::L2, Place::SharedMemory, block.operand,
+                          Bytes(block.bytes * block.sms));
+    }
+    answer(*job->payload, job->earliest);
+    jobs_.erase(job);
+}
+
+void L2::depart(const std::vector<SectorRange>& ranges, tlm::tlm_command command, std::int32_t layer,
+                Parts::iterator part) {
+    for (const SectorRange& range : ranges) {
+        (command == tlm::TLM_READ_COMMAND ? counts_.fetched : counts_.written_back) += range.bytes;
+        const std::int64_t end = range.address + range.bytes;
+        for (std::int64_t at = range.address; at < end;) {
+            const std::int64_t until = std::min(end, (at / largest_ + 1) * largest_);
+            Piece* piece = pool_.acquire();
+            piece->operand = range.operand;
+            piece->layer = static_cast<std::size_t>(layer);
+            piece->waiting.clear();
+            piece->set_command(command);
+            piece->set_address(static_cast<std::uint64_t>(at));
+            piece->set_data_length(static_cast<unsigned>(until - at));
+            piece->set_streaming_width(piece->get_data_length());
+            if (part != parts_.end()) wait(part, *piece);
+            on_their_way_.emplace(at, piece);
+            departures_.push_back({clock_.after(now(), memory_latency_), piece});
+            at = until;
+        }
+    }
+}
+
+void L2::send() {
+    while (requesting_ == nullptr && !departures_.empty() && departures_.front().at <= now()) {
+        Piece& piece = *departures_.front().piece;
+        departures_.pop_front();
+        piece.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+        tlm::tlm_phase phase = tlm::BEGIN_REQ;
+        sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+        requesting_ = &piece;
+        const tlm::tlm_sync_enum status = memory->nb_transport_fw(piece, phase, delay);
+        if (status != tlm::TLM_ACCEPTED) requesting_ = nullptr;
+        if (status == tlm::TLM_COMPLETED) came(piece);
+    }
+    // If one waits for its END_REQ, this comes again then.
+    if (requesting_ == nullptr && !departures_.empty())
+        leave_.notify(to_sc_time(departures_.front().at - now()));
+}
+
+void L2::came(Piece& piece) {
+    SYSTOLE_CHECK(piece.is_response_ok(), "{} at {} ps: {}", name(), now().value(),
+                  piece.get_response_string());
+    const Bytes bytes(piece.get_data_length());
+    if (piece.is_write())
+        ledger_.enter(piece.layer, Place::L2, Place::Dram, piece.operand, bytes);
+    else
+        ledger_.enter(piece.layer, Place::Dram, Place::L2, piece.operand, bytes);
+    auto at = on_their_way_.lower_bound(piece.begin());
+    while (at->second != &piece) ++at;
+    on_their_way_.erase(at);
+    for (const Parts::iterator part : piece.waiting)
+        if (--part->pieces == 0) part_done(part);
+    piece.release();
+}
+
+tlm::tlm_sync_enum L2::nb_transport_bw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+    SYSTOLE_CHECK(delay == sc_core::SC_ZERO_TIME, "{}: annotated responses are not supported", name());
+    // A response without an END_REQ before it ends the request phase, too.
+    if (requesting_ == &payload) requesting_ = nullptr;
+    const bool response = phase == tlm::BEGIN_RESP;
+    if (response) came(static_cast<Piece&>(payload));
+    send();
+    return response ? tlm::TLM_COMPLETED : tlm::TLM_ACCEPTED;
+}
+
+std::vector<Stat> L2::stats() const {
+    const std::string path = name();
+    return {{path, "reads", "blocks", "read by groups of SMs", counts_.reads},
+            {path, "writes", "blocks", "written by groups of SMs", counts_.writes},
+            {path, "bytes_read", "B", "into SMs", fabric_.bytes_read().value()},
+            {path, "bytes_written", "B", "out of SMs", fabric_.bytes_written().value()},
+            {path, "bytes_hit", "B", "into SMs, which were there or on their way", counts_.hit},
+            {path, "bytes_missed", "B", "into SMs, which had to be fetched first", counts_.missed},
+            {path, "bytes_fetched", "B", "from the memory, whole sectors", counts_.fetched},
+            {path, "bytes_written_back", "B", "to the memory, sectors that made room", counts_.written_back}};
+}
+
+std::vector<EndCount> L2::ends() const {
+    return {{Place::L2, fabric_.bytes_read() + Bytes(counts_.written_back),
+             fabric_.bytes_written() + Bytes(counts_.fetched)}};
+}
+
+}  // namespace systole::simt

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// The L2 with its way to the SMs and to the memory. A block is read from the memory once, whoever asks while
+// it is on its way; what was written stays here until it makes room. It accepts every request at once and
+// pushes back by answering late: its ports serve in order, and requests to the memory go through one queue.
+//
+//   SmArray ─► in: reads and writes of blocks ─► L2Blocks ─► Fabric ─► answers
+//                                                    └─► queue ─► memory: reads of what is missing,
+//                                                                 writes of what made room
+#pragma once
+
+#include <tlm_utils/simple_initiator_socket.h>
+
+#include <deque>
+#include <list>
+#include <map>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "models/devices/simt/machine/tile_access.h"
+#include "models/devices/simt/memory/fabric.h"
+#include "models/devices/simt/memory/l2_blocks.h"
+#include "models/devices/simt/spec/spec.h"
+#include "models/memory/standards/dram_spec.h"
+#include "sim/account/byte_ledger.h"
+#include "sim/account/invariants.h"
+#include "sim/account/run_result.h"
+#include "sim/base/clock.h"
+#include "sim/kernel/payload_pool.h"
+#include "sim/kernel/served_target.h"
+
+namespace systole::simt {
+
+/// Its target socket `in` takes transactions with a TileAccess, without time annotation. A read is answered
+/// when all blocks are at all SMs that take them; a write when the L2 has it, and the memory has what had to
+/// make room for it. Dirty sectors that stay to the end of a run are not written.
+class L2 : public ServedTarget {
+public:
+    /// Initiator of the approximately-timed base protocol; payloads are ranges of whole sectors that cross no
+    /// multiple of the largest payload that the memory takes.
+    tlm_utils::simple_initiator_socket<L2> memory{"memory"};
+
+    /// `clock`: that of SMs, fabric and L2. Of `dram`, the largest payload counts.
+    L2(sc_core::sc_module_name name, const L2Spec& spec, Hertz clock, const DramSpec& dram,
+       ByteLedger& ledger);
+
+    std::vector<Stat> stats() const;
+    /// What passed its ports and what it asked of the memory, counted apart from the ledger.
+    std::vector<EndCount> ends() const;
+    /// Everything was answered, and nothing is on its way from or to the memory.
+    bool idle() const { return jobs_.empty() && departures_.empty() && on_their_way_.empty(); }
+
+private:
+    using Payload = tlm::tlm_generic_payload;
+
+    /// A transaction that is not answered yet.
+    struct Job {
+        Payload* payload;
+        const TileAccess* tiles;
+        Bytes bytes, of_sm;  // of a read: that have passed so far, and of them the busiest SM's
+        Ticks earliest;      // as far as what has passed is concerned
+        int parts = 0;       // that still wait
+    };
+    using Jobs = std::list<Job>;
+    /// Bytes of a read's block that pass together, when the last piece that brings some of them has come. Of
+    /// a write: nothing but the wait for pieces.
+    struct Part {
+        Jobs::iterator job;
+        Bytes bytes;
+        int pieces = 0;
+    };
+    using Parts = std::list<Part>;
+    /// A request to the memory.
+    struct Piece : Payload {
+        Operand operand = Operand::Activations;
+        std::size_t layer = 0;
+        std::vector<Parts::iterator> waiting;
+        std::int64_t begin() const { return static_cast<std::int64_t>(get_address()); }
+        std::int64_t end() const { return begin() + get_data_length(); }
+    };
+    struct Departure {
+        Ticks at;
+        Piece* piece;
+    };
+    struct Counts {
+        std::int64_t reads = 0, writes = 0;          // blocks
+        std::int64_t hit = 0, missed = 0;            // bytes of blocks read
+        std::int64_t fetched = 0, written_back = 0;  // bytes, whole sectors
+    };
+
+    void take(Ticks arrival, Payload& payload);
+    void read(Jobs::iterator job);
+    void write(Jobs::iterator job);
+    /// Bytes of the block that are not on their way; for the others, a part waits.
+    Bytes wait_for_pieces(Jobs::iterator job, const TileAccess::Block& block);
+    void wait(Parts::iterator part, Piece& piece);
+    void pass(Jobs::iterator job, Bytes bytes);
+    void part_done(Parts::iterator part);
+    void finish(Jobs::iterator job);
+
+    /// Requests for these ranges leave towards the memory; `part` waits for them, if there is one.
+    void depart(const std::vector<SectorRange>& ranges, tlm::tlm_command command, std::int32_t layer,
+                Parts::iterator part);
+    void send();  // SC_METHOD: what has to leave by now
+    void came(Piece& piece);
+    tlm::tlm_sync_enum nb_transport_bw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
+
+    const ClockDomain clock_;
+    const Cycles memory_latency_;
+    const std::int64_t largest_;  // payload
+    ByteLedger& ledger_;
+    L2Blocks blocks_;
+    Fabric fabric_;
+    L2Blocks::Traffic traffic_;  // scratch
+    Jobs jobs_;
+    Parts parts_;
+    std::deque<Departure> departures_;                  // by time
+    std::multimap<std::int64_t, Piece*> on_their_way_;  // all that have not come or been written, by address
+    Piece* requesting_ = nullptr;                       // has no END_REQ yet
+    PayloadPool<Piece> pool_;
+    sc_core::sc_event leave_{"leave"};
+    Counts counts_;
+};
+
+}  // namespace systole::simt

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// From what kernels took to a layer's account: whole slot-ticks that sum to its capacity, with useful ones
+// from MACs and not from time.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "models/devices/simt/machine/cta_times.h"
+#include "models/devices/simt/machine/sm_array.h"
+#include "sim/account/classes.h"
+#include "sim/account/run_result.h"
+
+namespace systole::simt {
+
+/// Time of a layer, gathered kernel by kernel.
+class LayerTimes {
+public:
+    explicit LayerTimes(std::int64_t sms) : sms_(sms) {}
+
+    /// All SMs did nothing else.
+    void add(SlotClass owner, Ticks time);
+    void add(const SmArray::Record& kernel);
+
+    Ticks time() const { return time_; }
+    std::int64_t macs() const { return macs_; }
+    /// `slots`: MACs a cycle of one SM at the layer's format.
+    ClassSlots slots(std::int64_t slots, Hertz clock) const;
+    /// Of the SM that was through last in every kernel.
+    std::vector<CriticalStep> path() const;
+    void append(const LayerTimes& other);
+
+private:
+    std::int64_t sms_;
+    Ticks time_;
+    std::int64_t macs_ = 0;
+    std::array<Int128, kSlotClasses> fine_{};  // of all SMs
+    std::array<Int128, kSlotClasses> last_{};
+};
+
+}  // namespace systole::simt

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/simt/machine/results.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "models/devices/simt/machine/layer_times.h"
+#include "sim/account/invariants.h"
+#include "sim/base/check.h"
+
+namespace systole::simt {
+namespace {
+
+class Rows {
+public:
+    /// Of the layers from `first` on.
+    Rows(const Chip& chip, const SimtSpec& spec, const ChipPlan& plan, std::size_t first)
+        : chip_(chip),
+          spec_(spec),
+          plan_(plan),
+          first_(first),
+          times_(plan.layers.size(), LayerTimes(spec.sm.count)) {
+        if (times_.empty()) return;
+        times_.front().add(SlotClass::Host, chip.copied_in());
+        for (const SmArray::Record& kernel : chip.sms.records()) times_[kernel.layer].add(kernel);
+        times_.back().add(SlotClass::Host, chip.end() - chip.computed());
+    }
+
+    std::vector<ResultRow> layers() const {
+        std::vector<ResultRow> rows;
+        Ticks begin;
+        for (std::size_t i = first_; i < times_.size(); ++i) {
+            const LayerPlan& plan = plan_.layers[i];
+            ResultRow row;
+            row.name = plan.name;
+            row.op = plan.op;
+            row.mapping = plan.mapping;
+            row.begin = begin;
+            row.end = begin = begin + times_[i].time();
+            row.macs = plan.macs;
+            row.matrix_macs = Macs(times_[i].macs());
+            row.slots = times_[i].slots(slots_of(plan.dtype), spec_.core_clock);
+            row.compulsory_dram = plan.compulsory_dram;
+            row.movements = chip_.ledger.movements(i);
+            row.dram_read = chip_.ledger.out_of(i, Place::Dram);
+            row.dram_written = chip_.ledger.into(i, Place::Dram);
+            fill(row, plan.dtype);
+            row.bound_by = bound_by(times_[i].path(), row.roofline);
+            rows.push_back(std::move(row));
+        }
+        return rows;
+    }
+
+    ResultRow total(const std::vector<ResultRow>& layers) const {
+        ResultRow row;
+        row.end = layers.empty() ? Ticks() : layers.back().end;
+        for (const ResultRow& layer : layers) {
+            row.macs += layer.macs;
+            row.matrix_macs += layer.matrix_macs;
+            row.dram_read += layer.dram_read;
+            row.dram_written += layer.dram_written;
+            for (std::size_t c = 0; c < kSlotClasses; ++c) row.slots[c] += layer.slots[c];
+        }
+        row.compulsory_dram = plan_.compulsory_dram;
+        ByteLedger sum(1);
+        for (const ResultRow& layer : layers)
+            for (const Movement& m : layer.movements) sum.enter(0, m.from, m.to, m.operand, m.bytes);
+        row.movements = sum.movements();
+        fill(row, fastest());
+        return row;
+    }
+
+    std::vector<CriticalStep> path() const {
+        LayerTimes all(spec_.sm.count);
+        for (std::size_t i = first_; i < times_.size(); ++i) all.append(times_[i]);
+        return all.path();
+    }
+
+    /// Slot-ticks that the machine had, by its layers' formats and times.
+    std::int64_t capacity(const std::vector<ResultRow>& layers) const {
+        std::int64_t sum = 0;
+        for (std::size_t i = 0; i < layers.size(); ++i)
+            sum += spec_.macs_per_cycle(plan_.layers[first_ + i].dtype) * layers[i].time().value();
+        return sum;
+    }
+
+    Peaks peaks(DType dtype) const {
+        return {MacRate{spec_.macs_per_cycle(dtype)},
+                0,
+                {},
+                spec_.memory.peak(),
+                spec_.host.peak(),
+                spec_.core_clock};
+    }
+
+    /// The format of the layer that has the most MACs a cycle.
+    DType fastest() const {
+        DType dtype = plan_.layers.empty() ? DType::Bf16 : plan_.layers.front().dtype;
+        for (const LayerPlan& layer : plan_.layers)
+            if (spec_.macs_per_cycle(layer.dtype) > spec_.macs_per_cycle(dtype)) dtype = layer.dtype;
+        return dtype;
+    }
+
+private:
+    std::int64_t slots_of(DType dtype) const { return spec_.macs_per_cycle(dtype) / spec_.sm.count; }
+
+    void fill(ResultRow& row, DType dtype) const {
+        row.cycles = chip_.clock.at_or_after(row.end) - chip_.clock.at_or_after(row.begin);
+        row.roofline = roofline(work_of(row), peaks(dtype));
+    }
+
+    const Chip& chip_;
+    const SimtSpec& spec_;
+    const ChipPlan& plan_;
+    const std::size_t first_;
+    std::vector<LayerTimes> times_;
+};
+
+/// Of the layers from `first` on: what the last run of the network is reported with, or all runs together.
+DeviceResult result_from(Chip& chip, const SimtSpec& spec, const ChipPlan& plan, std::size_t first) {
+    const Rows rows(chip, spec, plan, first);
+    DeviceResult result;
+    result.device = spec.name;
+    result.trace = plan.trace;
+    result.clock = spec.core_clock;
+    result.peaks = rows.peaks(rows.fastest());
+    for (std::size_t i = 0; i < kDTypes; ++i)
+        if (const std::int64_t macs = spec.macs_per_cycle(static_cast<DType>(i)); macs > 0)
+            result.dtypes.push_back({dtype_names()[i], MacRate{macs}});
+    result.layers = rows.layers();
+    result.total = rows.total(result.layers);
+    result.critical_path = rows.path();
+    result.total.bound_by = bound_by(result.critical_path, result.total.roofline);
+    result.stats = chip.stats();
+    result.tensors = plan.tensors;
+
+    Expectations expected;
+    expected.capacity = rows.capacity(result.layers);
+    for (std::size_t i = first; i < plan.layers.size(); ++i) expected.macs += plan.layers[i].macs;
+    expected.peaks = result.peaks;
+    // Places count everything that passed through them, whichever run it was for; the rest is the last run's.
+    if (first == 0) {
+        expected.ends = chip.ends();
+        chip.dram.account_energy(result.energy);
+        result.memory_bus = chip.memory_bus();
+    }
+    check_invariants(result, expected);
+    SYSTOLE_CHECK(result.total.matrix_macs == expected.macs, "tensor cores did {} MACs of the operators' {}",
+                  result.total.matrix_macs.value(), expected.macs.value());
+    return result;
+}
+
+}  // namespace
+
+DeviceResult result_of(Chip& chip, const SimtSpec& spec, const ChipPlan& plan, const Protocol& protocol) {
+    DeviceResult result = result_from(chip, spec, plan, 0);
+    if (plan.first_reported > 0) result = result_from(chip, spec, plan, plan.first_reported);
+    result.protocol = describe(protocol);
+    return result;
+}
+
+std::vector<Span> spans_of(const Chip& chip, const ChipPlan& plan) {
+    std::vector<Span> spans;
+    const std::string track = chip.sms.name();
+    for (const SmArray::Record& kernel : chip.sms.records()) {
+        const std::string& layer = plan.layers[kernel.layer].name;
+        const auto number = static_cast<std::int32_t>(kernel.layer);
+        if (kernel.launched < kernel.begin)
+            spans.push_back({track, "launch " + layer, kernel.launched, kernel.begin, number});
+        spans.push_back({track, "kernel " + layer, kernel.begin, kernel.end, number});
+    }
+    return spans;
+}
+
+}  // namespace systole::simt

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a chip that has run to the result: rows of layers, total, counters; held to all invariants.
+#pragma once
+
+#include "models/devices/simt/machine/chip.h"
+#include "sim/account/run_result.h"
+
+namespace systole::simt {
+
+DeviceResult result_of(Chip& chip, const SimtSpec& spec, const ChipPlan& plan, const Protocol& protocol);
+
+/// A bar for the launch of every kernel, and one for the kernel itself.
+std::vector<Span> spans_of(const Chip& chip, const ChipPlan& plan);
+
+}  // namespace systole::simt

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/simt/machine/sm_array.h"
+
+#include <fmt/format.h>
+
+#include "sim/base/check.h"
+#include "sim/base/text.h"
+#include "sim/kernel/kernel.h"
+
+namespace systole::simt {
+
+SmArray::SmArray(sc_core::sc_module_name name, const SimtSpec& spec, const ChipPlan& plan, Ticks launch)
+    : sc_module(name), spec_(spec), plan_(plan), launch_(launch) {
+    for (std::size_t layer = 0; layer < plan.layers.size(); ++layer)
+        for (const KernelPlan& kernel : plan.layers[layer].kernels) kernels_.push_back({layer, &kernel});
+    out.register_nb_transport_bw(this, &SmArray::nb_transport_bw);
+    SC_HAS_PROCESS(SmArray);
+    SC_METHOD(step);
+    sensitive << wake_;
+    dont_initialize();
+}
+
+void SmArray::start(std::function<void()> done) {
+    done_ = std::move(done);
+    if (finished()) return done_();
+    launch();
+}
+
+void SmArray::launch() {
+    launched_ = now();
+    begin_ = launched_ + launch_;
+    wake_.notify(to_sc_time(launch_));
+}
+
+void SmArray::step() {
+    if (!run_) begin_kernel();
+    do {
+        run_->advance(now(), accesses_);
+        send_accesses();
+    } while (run_->next_event() <= now());
+    if (run_->finished()) return finish_kernel();
+    if (const Ticks next = run_->next_event(); next < Ticks::max()) wake_.notify(to_sc_time(next - now()));
+}
+
+void SmArray::begin_kernel() {
+    const KernelPlan& plan = *kernels_[records_.size()].plan;
+    work_ = work_of(plan);
+    const CtaTimes times = std::visit([this](const auto& kernel) { return times_of(kernel, spec_); }, plan);
+    run_ = std::make_unique<KernelRun>(*work_, times, spec_.sm.count, now());
+}
+
+void SmArray::send_accesses() {
+    for (KernelRun::Access& access : accesses_) {
+        if (access.tiles.blocks.empty()) {
+            run_->answered(access.number, now());
+            continue;
+        }
+        Payload* payload = pool_.acquire();
+        payload->number = access.number;
+        payload->tiles = std::move(access.tiles);
+        payload->tiles.layer = static_cast<std::int32_t>(kernels_[records_.size()].layer);
+        payload->set_extension(&payload->tiles);
+        payload->set_command(access.write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
+        waiting_.push_back(payload);
+    }
+    accesses_.clear();
+    pump();
+}
+
+void SmArray::finish_kernel() {
+    const std::size_t layer = kernels_[records_.size()].layer;
+    records_.push_back({layer, launched_, begin_, now(), run_->finish(now())});
+    run_.reset();
+    if (finished()) return done_();
+    launch();
+}
+
+void SmArray::pump() {
+    while (requesting_ == nullptr && !waiting_.empty()) {
+        Payload* payload = waiting_.front();
+        waiting_.pop_front();
+        payload->set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+        tlm::tlm_phase phase = tlm::BEGIN_REQ;
+        sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+        requesting_ = payload;
+        switch (out->nb_transport_fw(*payload, phase, delay)) {
+            case tlm::TLM_ACCEPTED:
+                break;
+            case tlm::TLM_UPDATED:
+                requesting_ = nullptr;
+                break;
+            case tlm::TLM_COMPLETED:
+                requesting_ = nullptr;
+                answered(*payload);
+                break;
+        }
+    }
+}
+
+void SmArray::answered(Payload& payload) {
+    SYSTOLE_CHECK(payload.is_response_ok(), "{} at {} ps: {}", name(), now().value(),
+                  payload.get_response_string());
+    run_->answered(payload.number, now());
+    payload.release();
+    wake_.notify(sc_core::SC_ZERO_TIME);
+}
+
+tlm::tlm_sync_enum SmArray::nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                            sc_core::sc_time& delay) {
+    SYSTOLE_CHECK(delay == sc_core::SC_ZERO_TIME, "{}: annotated responses are not supported", name());
+    if (requesting_ == &payload) requesting_ = nullptr;
+    if (phase == tlm::BEGIN_RESP) answered(static_cast<Payload&>(payload));
+    const bool response = phase == tlm::BEGIN_RESP;
+    pump();
+    return response ? tlm::TLM_COMPLETED : tlm::TLM_ACCEPTED;
+}
+
+std::string SmArray::wait() const {
+    if (finished()) return fmt::format("{}: all kernels are complete", name());
+    const Kernel& kernel = kernels_[records_.size()];
+    return fmt::format("{}: kernel {} (of '{}') {}", name(), records_.size(), plan_.layers[kernel.layer].name,
+                       run_ ? "waits for the L2" : "waits for its launch");
+}
+
+std::vector<Stat> SmArray::stats() const {
+    std::int64_t ctas = 0, sms = 0, waves = 0, groups = 0;
+    Ticks tail;
+    for (const Record& record : records_) {
+        const KernelAccount& account = record.account;
+        ctas += account.ctas;
+        sms = std::max(sms, account.sms);
+        groups += account.groups;
+        waves += account.waves;
+        tail += Ticks(
+            static_cast<std::int64_t>(account.times[static_cast<std::size_t>(SlotClass::Tail)] >> kFineBits));
+    }
+    const std::string path = name();
+    return {{path, "kernels", "kernels", "complete", static_cast<std::int64_t>(records_.size())},
+            {path, "ctas", "CTAs", "complete, of all kernels", ctas},
+            {path, "waves", "waves", "of CTAs: what all SMs hold at a time, begun, of all kernels", waves},
+            {path, "sms_used", "SMs", "that had a CTA, most of any kernel", sms},
+            {path, "groups", "groups", "of SMs that did the same, of all kernels", groups},
+            {path, "tail_time", "ps", "of all SMs together, without a CTA while a kernel ran", tail.value()}};
+}
+
+}  // namespace systole::simt

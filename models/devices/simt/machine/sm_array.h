@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// All SMs of the chip at the level of steps: runs a plan's kernels one behind the other, each from the time
+// at which all stores of the one before were answered, and its launch is over. It pushes back by waiting:
+// data come when the L2 answers, and stores end a kernel only when it has taken them.
+//
+//   ChipPlan ─► KernelRun (CTAs on groups of alike SMs) ─► out: one transaction with a TileAccess for what a
+//   group asks at a time ─► L2
+#pragma once
+
+#include <tlm_utils/simple_initiator_socket.h>
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "models/devices/simt/kernels/kernel_plan.h"
+#include "models/devices/simt/machine/kernel_run.h"
+#include "models/devices/simt/spec/spec.h"
+#include "sim/account/run_result.h"
+#include "sim/kernel/payload_pool.h"
+
+namespace systole::simt {
+
+class SmArray : public sc_core::sc_module {
+public:
+    /// Initiator of the approximately-timed base protocol; one request at a time is without its END_REQ.
+    tlm_utils::simple_initiator_socket<SmArray> out{"out"};
+
+    /// A kernel that is complete. Layers' kernels follow each other without gaps.
+    struct Record {
+        std::size_t layer = 0;
+        Ticks launched, begin, end;  ///< launched: the end of what was before it
+        KernelAccount account;
+    };
+
+    /// `launch`: of every kernel. `plan` must outlive it.
+    SmArray(sc_core::sc_module_name name, const SimtSpec& spec, const ChipPlan& plan, Ticks launch);
+
+    /// Launches the first kernel now; `done` is told when the last one is complete.
+    void start(std::function<void()> done);
+    const std::vector<Record>& records() const { return records_; }
+    /// Every kernel is complete.
+    bool finished() const { return records_.size() == kernels_.size(); }
+    /// What it stands at: "sms: kernel 0 of 'fc1', 12 of 1,024 CTAs given".
+    std::string wait() const;
+    std::vector<Stat> stats() const;
+
+private:
+    struct Kernel {
+        std::size_t layer;
+        const KernelPlan* plan;
+    };
+    struct Payload : tlm::tlm_generic_payload {
+        TileAccess tiles;
+        std::int64_t number = 0;
+        ~Payload() override { clear_extension(&tiles); }
+    };
+
+    void step();  // SC_METHOD
+    void launch();
+    void begin_kernel();
+    void send_accesses();
+    void finish_kernel();
+    void pump();
+    void answered(Payload& payload);
+    tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                       sc_core::sc_time& delay);
+
+    const SimtSpec& spec_;
+    const ChipPlan& plan_;
+    const Ticks launch_;
+    std::function<void()> done_;
+    std::vector<Kernel> kernels_;
+    std::vector<Record> records_;
+    Ticks launched_, begin_;  // of the kernel that is launched, or runs
+    std::unique_ptr<CtaWork> work_;
+    std::unique_ptr<KernelRun> run_;
+    std::vector<KernelRun::Access> accesses_;  // scratch
+    std::deque<Payload*> waiting_;
+    Payload* requesting_ = nullptr;
+    PayloadPool<Payload> pool_;
+    sc_core::sc_event wake_{"wake"};
+};
+
+}  // namespace systole::simt

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/simt/machine/sm_group.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "sim/base/check.h"
+
+namespace systole::simt {
+
+bool SmGroup::Event::before(const Event& other) const {
+    return std::tie(time, place, what, step) < std::tie(other.time, other.place, other.what, other.step);
+}
+
+SmGroup::SmGroup(const CtaTimes& times, std::int64_t first_sm, std::int64_t sms, Ticks start)
+    : cta_(&times),
+      first_sm_(first_sm),
+      sms_(sms),
+      free_(to_fine(start)),
+      places_(static_cast<std::size_t>(times.resident)),
+      stored_(start) {}
+
+std::optional<int> SmGroup::free_place() const {
+    const auto found =
+        std::find_if(places_.begin(), places_.end(), [](const Place& place) { return !place.taken; });
+    if (found == places_.end()) return std::nullopt;
+    return static_cast<int>(found - places_.begin());
+}
+
+int SmGroup::taken() const {
+    return static_cast<int>(
+        std::count_if(places_.begin(), places_.end(), [](const Place& place) { return place.taken; }));
+}
+
+SmGroup SmGroup::split(std::int64_t sms) {
+    SYSTOLE_CHECK(0 < sms && sms < sms_, "{} of {} SMs", sms, sms_);
+    SmGroup rest = *this;
+    rest.first_sm_ += sms;
+    rest.sms_ -= sms;
+    sms_ = sms;
+    for (Place& place : places_) place.ctas.count = sms_;
+    for (Place& place : rest.places_) place.ctas = {place.ctas.first + sms, rest.sms_};
+    return rest;
+}
+
+void SmGroup::push(Fine time, int place, What what, std::int64_t step) {
+    const Event event{time, place, what, step};
+    const auto after = [](const Event& a, const Event& b) { return b.before(a); };
+    events_.insert(std::upper_bound(events_.begin(), events_.end(), event, after), event);
+}
+
+void SmGroup::mark(Place& place, Fine begin, SlotClass owner, bool chain) {
+    place.marks.push_back({begin, owner, chain});
+}
+
+void SmGroup::start(int number, RunId run, CtaRange range, std::int64_t steps, Ticks now) {
+    Place& place = places_[static_cast<std::size_t>(number)];
+    SYSTOLE_CHECK(!place.taken && range.count == sms_, "place {} of a group of {} SMs", number, sms_);
+    used_ = true;
+    place.taken = true;
+    place.run = run;
+    place.ctas = range;
+    place.steps = steps;
+    place.step = 0;
+    place.between = false;
+    place.data.assign(static_cast<std::size_t>(std::min<std::int64_t>(steps, cta_->ahead)), std::nullopt);
+    const Fine begin = to_fine(now), first = begin + cta_->launch, request = first + cta_->prologue;
+    mark(place, begin, SlotClass::Launch);
+    mark(place, first, cta_->ramp);
+    for (std::int64_t step = 0; step < static_cast<std::int64_t>(place.data.size()); ++step)
+        push(request + step * cta_->request, number, What::Request, step);
+    if (steps == 0) push(request, number, What::StepEnd, -1);
+}
+
+Ticks SmGroup::next_event() const {
+    return events_.empty() ? Ticks::max() : at_or_after(events_.back().time);
+}
+
+void SmGroup::advance(Ticks now, std::vector<Request>& requests) {
+    while (!events_.empty() && events_.back().time <= to_fine(now)) {
+        const Event event = events_.back();
+        events_.pop_back();
+        handle(event, requests);
+    }
+}
+
+void SmGroup::handle(const Event& event, std::vector<Request>& requests) {
+    Place& place = places_[static_cast<std::size_t>(event.place)];
+    switch (event.what) {
+        case What::Request:
+            requests.push_back({place.run, place.ctas, event.step});
+            if (event.step == 0) wait_for_data(event.place, event.time);
+            break;
+        case What::StepReady:
+            serve(event.place, event.time);
+            break;
+        case What::StepEnd:
+            end_step(event.place, event.step, event.time);
+            break;
+        case What::Store:
+            store(event.place, event.time, requests);
+            break;
+    }
+}
+
+// The next step may begin when its data are there: at once, if they are.
+void SmGroup::wait_for_data(int number, Fine now) {
+    Place& place = places_[static_cast<std::size_t>(number)];
+    place.between = true;
+    const std::optional<Fine> data = place.data.front();
+    if (!data) {
+        mark(place, now, cta_->wait);
+        return;
+    }
+    place.between = false;
+    if (*data > now) mark(place, now, cta_->wait);
+    const Fine there = std::max(now, *data);
+    if (place.step == 0) mark(place, there, cta_->ramp);
+    push(place.step == 0 ? there + cta_->fill : there, number, What::StepReady, place.step);
+}
+
+void SmGroup::arrived(RunId run, std::int64_t step, Ticks now) {
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+        Place& place = places_[i];
+        if (place.run != run) continue;
+        if (step == kStore) {
+            stored_ = std::max(stored_, now);
+            if (!place.taken) mark(place, to_fine(now), SlotClass::Tail);
+            continue;
+        }
+        const auto behind = static_cast<std::size_t>(step - place.step);
+        SYSTOLE_CHECK(place.taken && step >= place.step && behind < place.data.size() && !place.data[behind],
+                      "data of step {} at step {}", step, place.step);
+        place.data[behind] = to_fine(now);
+        if (place.between && behind == 0) wait_for_data(static_cast<int>(i), to_fine(now));
+    }
+}
+
+void SmGroup::serve(int number, Fine ready) {
+    Place& place = places_[static_cast<std::size_t>(number)];
+    const Fine begin = std::max(ready, free_);
+    charge_idle(place, begin);
+    const int ctas = taken();
+    const Fine share = cta_->share(ctas);
+    charge(SlotClass::Useful, cta_->busy);
+    (ctas == 1 ? cta_->lost_alone : cta_->lost_full).charge(share - cta_->busy, times_);
+    free_ = begin + share;
+    while (place.marks.size() > 1 && place.marks[1].begin <= free_) place.marks.pop_front();
+    mark(place, begin, SlotClass::Dependency, true);
+    push(std::max(free_, begin + cta_->alone), number, What::StepEnd, place.step);
+}
+
+void SmGroup::end_step(int number, std::int64_t step, Fine now) {
+    Place& place = places_[static_cast<std::size_t>(number)];
+    if (step >= 0) {
+        ++place.step;
+        place.data.pop_front();
+        const std::int64_t requested = step + cta_->ahead;
+        if (requested < place.steps) {
+            place.data.emplace_back();
+            push(now, number, What::Request, requested);
+        }
+    }
+    if (place.step < place.steps) {
+        wait_for_data(number, now);
+        return;
+    }
+    if (cta_->epilogue_vector > Fine()) mark(place, now, SlotClass::Vector);
+    mark(place, now + cta_->epilogue_vector, cta_->ramp);
+    push(now + cta_->epilogue, number, What::Store, 0);
+}
+
+// Until its place is taken again, or its stores are answered, what the SM waits for is memory.
+void SmGroup::store(int number, Fine now, std::vector<Request>& requests) {
+    Place& place = places_[static_cast<std::size_t>(number)];
+    place.taken = false;
+    mark(place, now, cta_->wait);
+    requests.push_back({place.run, place.ctas, kStore});
+}
+
+void SmGroup::charge_idle(const Place& place, Fine until) {
+    if (until <= free_) return;
+    if (place.marks.empty() || place.marks.front().begin > free_) {
+        const Fine first = place.marks.empty() ? until : std::min(until, place.marks.front().begin);
+        charge(SlotClass::Tail, first - free_);
+        free_ = first;
+    }
+    for (std::size_t i = 0; i < place.marks.size() && free_ < until; ++i) {
+        const Fine end = i + 1 < place.marks.size() ? std::min(until, place.marks[i + 1].begin) : until;
+        if (end <= free_) continue;
+        if (place.marks[i].chain)
+            cta_->lost_alone.charge(end - free_, times_);
+        else
+            charge(place.marks[i].owner, end - free_);
+        free_ = end;
+    }
+}
+
+// Of its places, the one whose last CTA was through last tells what the SM waited for.
+const ClassTimes& SmGroup::finish(Ticks end) {
+    const auto through = [](const Place& a, const Place& b) {
+        const Fine of_a = a.marks.empty() ? Fine(-1) : a.marks.back().begin;
+        const Fine of_b = b.marks.empty() ? Fine(-1) : b.marks.back().begin;
+        return of_a < of_b;
+    };
+    SYSTOLE_CHECK(taken() == 0 && events_.empty(), "{} CTAs at {} ps", taken(), end.value());
+    charge_idle(*std::max_element(places_.begin(), places_.end(), through), to_fine(end));
+    SYSTOLE_CHECK(free_ == to_fine(end), "tensor cores in use until {} of {}", free_.value(),
+                  to_fine(end).value());
+    return times_;
+}
+
+}  // namespace systole::simt

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// SMs that do the same at the same time, each with CTAs of its own: what one of them does, and how many they
+// are. Plain C++ that takes `now`; the SmArray around it owns sockets and events.
+//
+// A CTA: launch ─ prologue ─► requests of the first steps ─► data of step 0 ─ fill ─► steps ─ epilogue ─►
+// stores leave, its place is free. A step waits for its data and for the step before it, is served by the
+// SM's tensor cores, which all its CTAs share, and at its end requests the data of the step `ahead` of it.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "models/devices/simt/machine/cta_times.h"
+#include "models/devices/simt/machine/cta_work.h"
+
+namespace systole::simt {
+
+class SmGroup {
+public:
+    /// Names a CTA of each of the group's SMs; halves of a group keep it.
+    using RunId = std::int64_t;
+    /// To be done outside, now: data of a step to be read, or, at step kStore, results to be written.
+    struct Request {
+        RunId run;
+        CtaRange ctas;
+        std::int64_t step;
+    };
+    static constexpr std::int64_t kStore = -1;
+
+    /// `times` must outlive it.
+    SmGroup(const CtaTimes& times, std::int64_t first_sm, std::int64_t sms, Ticks start);
+
+    std::int64_t first_sm() const { return first_sm_; }
+    std::int64_t sms() const { return sms_; }
+    /// The first place without a CTA.
+    std::optional<int> free_place() const;
+
+    /// A CTA of `steps` steps for each SM; those after `range.first` go to the SMs in their order.
+    void start(int place, RunId run, CtaRange range, std::int64_t steps, Ticks now);
+    /// Keeps the first `sms` SMs, and answers the others as a group of their own.
+    SmGroup split(std::int64_t sms);
+
+    /// Ticks::max(): only data, an answer or a CTA can wake it.
+    Ticks next_event() const;
+    void advance(Ticks now, std::vector<Request>& requests);
+    /// Data of a step, or the answer to a store; of the latter, nothing where the place is taken again.
+    void arrived(RunId run, std::int64_t step, Ticks now);
+
+    /// Charges everything until `end`, when no CTA is left. Time of one SM by class, from its start on.
+    const ClassTimes& finish(Ticks end);
+    /// When the last answer to a store of this group came.
+    Ticks stored() const { return stored_; }
+    bool used() const { return used_; }
+
+private:
+    enum class What : std::uint8_t { Request, StepEnd, StepReady, Store };
+    struct Event {
+        Fine time;
+        int place;
+        What what;
+        std::int64_t step;
+        /// Of two at once: that of the first place, and in a place the order of `What`.
+        bool before(const Event& other) const;
+    };
+    /// Who owns an SM's idle time from `begin` on, seen from one place. Chain: a step is longer than its
+    /// share.
+    struct Mark {
+        Fine begin;
+        SlotClass owner;
+        bool chain;
+    };
+    struct Place {
+        bool taken = false;
+        RunId run = -1;  // the last one, where no CTA is there
+        CtaRange ctas;
+        std::int64_t steps = 0, step = 0;      // done so far
+        bool between = false;                  // no step is under way: the next waits for its data
+        std::deque<std::optional<Fine>> data;  // of step `step` and those behind it
+        std::deque<Mark> marks;                // from before the end of the last service on
+    };
+
+    void push(Fine time, int place, What what, std::int64_t step);
+    void handle(const Event& event, std::vector<Request>& requests);
+    void wait_for_data(int place, Fine now);
+    void serve(int place, Fine ready);
+    void end_step(int place, std::int64_t step, Fine now);
+    void store(int place, Fine now, std::vector<Request>& requests);
+    void mark(Place& place, Fine begin, SlotClass owner, bool chain = false);
+    /// Charges [free_, until), in which tensor cores stand still, as `place` saw it.
+    void charge_idle(const Place& place, Fine until);
+    void charge(SlotClass owner, Fine time) { times_[static_cast<std::size_t>(owner)] += time.value(); }
+    int taken() const;
+
+    const CtaTimes* cta_;
+    std::int64_t first_sm_, sms_;
+    Fine free_;  // of the tensor cores; everything before it is charged
+    ClassTimes times_{};
+    std::vector<Place> places_;
+    std::vector<Event> events_;  // the next one last
+    Ticks stored_;
+    bool used_ = false;
+};
+
+}  // namespace systole::simt

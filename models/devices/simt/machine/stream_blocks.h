@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The shares of a streaming kernel's CTAs: equal but for a byte, one behind the other.
+#pragma once
+
+#include "models/devices/simt/machine/cta_work.h"
+
+namespace systole::simt {
+
+class StreamBlocks final : public CtaWork {
+public:
+    explicit StreamBlocks(const StreamPlan& plan) : plan_(plan) {}
+
+    std::int64_t ctas() const override { return plan_.ctas; }
+    std::int64_t steps(std::int64_t) const override { return 1; }
+    TileAccess reads(CtaRange range, std::int64_t) const override {
+        return shares(plan_.from, plan_.read, range);
+    }
+    TileAccess writes(CtaRange range) const override { return shares(plan_.to, plan_.written, range); }
+    std::int64_t macs(CtaRange) const override { return 0; }
+
+private:
+    TileAccess shares(const MatrixPlace& matrix, Bytes all, CtaRange range) const;
+
+    const StreamPlan& plan_;
+};
+
+}  // namespace systole::simt

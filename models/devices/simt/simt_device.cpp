@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/simt/simt_device.h"
+
+#include <cctype>
+#include <utility>
+
+#include "models/devices/simt/kernels/plan.h"
+#include "models/devices/simt/machine/chip.h"
+#include "models/devices/simt/machine/results.h"
+#include "models/devices/simt/spec/simt_config.h"
+#include "sim/base/error.h"
+#include "sim/kernel/kernel.h"
+
+namespace systole::simt {
+namespace {
+
+/// The preset's name as one that SystemC takes.
+std::string instance_name(std::string name) {
+    for (char& c : name)
+        if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_') c = '_';
+    return name;
+}
+
+class SimtDevice final : public Device {
+public:
+    explicit SimtDevice(SimtSpec spec) : spec_(std::move(spec)) {}
+
+    bool supports(DType dtype) const override { return spec_.macs_per_cycle(dtype) > 0; }
+    bool replays() const override { return true; }
+    std::map<std::string, std::string> operator_defaults(const std::string&) const override { return {}; }
+
+    std::string lower(const Graph& graph, const RunOptions& options) const override {
+        return to_text(planned(graph, options), spec_);
+    }
+
+    RunOutcome run(const Graph& graph, const RunOptions& options) const override {
+        const ChipPlan plan = planned(graph, options);
+        const FreshKernel kernel;
+        Chip chip(instance_name(spec_.name).c_str(), spec_, plan, options);
+        chip.run();
+        RunOutcome outcome{result_of(chip, spec_, plan, options.protocol), {}};
+        if (options.timeline) outcome.spans = spans_of(chip, plan);
+        outcome.result.serving = graph.serving;
+        return outcome;
+    }
+
+    RunOutcome run_program(const std::string&, const std::string& file, const RunOptions&) const override {
+        throw UserError({file}, "devices of kind simt run no program text yet; 'systole run' runs a network");
+    }
+    void list_signals(const Graph&, const RunOptions&, SignalSink&) const override { refuse_waveforms(); }
+    void trace(const Graph&, const RunOptions&, WaveRecorder&) const override { refuse_waveforms(); }
+
+private:
+    [[noreturn]] static void refuse_waveforms() {
+        throw UserError("devices of kind simt have no waveforms yet; 'systole run' has a timeline (--timeline)");
+    }
+
+    ChipPlan planned(const Graph& graph, const RunOptions& options) const {
+        if (options.mapping)
+            throw UserError("devices of kind simt take no mapping yet; their kernels are chosen by shape");
+        const Protocol& protocol = options.protocol;
+        if (protocol.inputs_at == Protocol::Where::OnChip || protocol.outputs_to == Protocol::Where::OnChip)
+            throw UserError(
+                "devices of kind simt keep inputs and outputs in memory: run.inputs_at and run.outputs_to "
+                "are "
+                "host or dram");
+        return plan(graph, spec_, protocol);
+    }
+
+    const SimtSpec spec_;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_simt_device(config::Config& config, const std::string& name) {
+    return std::make_unique<SimtDevice>(read_simt_spec(config, name));
+}
+
+}  // namespace systole::simt

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// One SM, warp instruction by warp instruction: sub-cores with a scheduler, pipelines and a tensor core each;
+// a load/store unit, shared memory and barriers that all share. Plain C++: time is a number of cycles.
+//
+//   warps ─► scheduler ─┬─► integer, fp32 ─► registers        a warp issues in order, at most one instruction
+//   (in order, each     ├─► tensor core                       a cycle and sub-core, once its operands are
+//    by its scoreboard) └─► load/store unit ─► shared memory  there and the pipe takes it
+//                                           ─► memory (who owns the SM says when data come)
+//
+// It goes from issue to issue, never cycle by cycle.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "models/devices/simt/sm/scoreboard.h"
+#include "models/devices/simt/spec/spec.h"
+#include "models/devices/simt/warp/warp_program.h"
+#include "sim/base/units.h"
+
+namespace systole::simt {
+
+/// What a tensor core's time is lost to while it does not work.
+enum class Loss : std::uint8_t { Memory, OnChip, Dependency, Vector };
+constexpr std::size_t kLosses = 4;
+using LostTime = std::array<std::int64_t, kLosses>;
+
+class Sm {
+public:
+    /// Asked when a copy or load leaves the SM: when are its data there? At `at` or later.
+    using Memory = std::function<std::int64_t(Op op, std::int64_t bytes, std::int64_t at)>;
+
+    /// What was seen of one CTA.
+    struct CtaTrace {
+        /// When the first copy left, the data of the first step were all there, products began and ended.
+        std::int64_t first_request = -1, first_data = -1, first_mma = -1, last_mma_end = -1, end = -1;
+        std::vector<std::int64_t> requests;  ///< when the last of each step's copies left
+        std::vector<std::int64_t> steps;     ///< when each step had been issued by the role that counts them
+    };
+
+    /// `macs_per_cycle`: of one tensor core, at the format of the program. The programs must fit the SM.
+    Sm(const SmSpec& spec, std::int64_t macs_per_cycle, Memory memory);
+
+    /// Places a CTA, whose warps may issue from `at` on. `program` must outlive the SM. Answers its number.
+    std::size_t launch(const CtaProgram& program, std::int64_t at);
+    /// Until all warps have ended. A program whose warps wait for each other for ever is a failed check.
+    void run();
+
+    const CtaTrace& trace(std::size_t cta) const { return ctas_[cta].trace; }
+    /// Cycles of all tensor cores in which they worked in [from, until), and what the others were lost to:
+    /// together sub_cores x (until - from). Only after run().
+    std::int64_t busy(std::int64_t from, std::int64_t until) const;
+    LostTime lost(std::int64_t from, std::int64_t until) const;
+    std::int64_t instructions() const { return issued_; }
+
+private:
+    struct Stall {
+        std::int64_t until;
+        Loss loss;
+    };
+    struct Mbarrier {
+        int expected = 1, missing = 1;
+        std::int64_t last = 0;  // arrival of the phase under way
+        Loss loss = Loss::Dependency;
+        std::vector<Stall> phases;  // when each was complete, and what for warps waited
+    };
+    struct Cta {
+        const CtaProgram* program = nullptr;
+        std::vector<Mbarrier> barriers;
+        int warps_left = 0;
+        CtaTrace trace;
+    };
+    struct Warp {
+        std::size_t cta = 0;
+        const WarpProgram* program = nullptr;
+        bool counts_steps = false;
+        std::size_t section = 0, index = 0;
+        std::int64_t trip = 0, step = 0;
+        std::int64_t next = 0;  // it may issue from here on, whatever its next instruction needs
+        Scoreboard registers;
+        std::vector<std::int64_t> copies, mmas;  // when the groups under way are complete, oldest first
+        std::int64_t open_copies = 0, open_mmas = 0;  // the same of the group not yet committed
+        std::vector<std::size_t> waited;  // phases that it has waited for, by barrier
+        std::vector<Stall> stalls;        // since its last instruction for the tensor core
+        bool ended = false;
+    };
+    /// When a warp's next instruction can issue, and what keeps it until then.
+    struct Readiness {
+        std::int64_t at = 0;
+        Loss loss = Loss::Dependency;
+        void wait(std::int64_t until, Loss why) {
+            if (until > at) at = until, loss = why;
+        }
+    };
+    struct Piece {
+        std::int64_t end;
+        std::int8_t loss;  // -1: at work
+    };
+    struct SubCore {
+        std::vector<std::size_t> warps;
+        std::int64_t issue = 0, fp32 = 0, integer = 0, tensor = 0;  // free from here on
+        std::size_t last = ~std::size_t{0};  // place in `warps` that issued last; none at first
+        std::vector<Piece> pieces;  // of the tensor core's time, without gaps
+        std::int64_t earliest = 0;  // nothing issues before
+
+        std::int64_t covered() const { return pieces.empty() ? 0 : pieces.back().end; }
+    };
+    static constexpr std::int64_t kNever = std::int64_t{1} << 62;
+
+    static const Instruction& instruction(const Warp& warp);
+    static int barrier_of(const Warp& warp, const Instruction& instruction);
+    Readiness readiness(const Warp& warp, const SubCore& core) const;
+    void wait_for_pipe(const Instruction& instruction, const SubCore& core, Readiness& ready) const;
+    void wait_for_others(const Warp& warp, const Instruction& instruction, Readiness& ready) const;
+    std::int64_t earliest(const SubCore& core) const;
+    std::size_t select(const SubCore& core, std::int64_t at) const;
+    void issue(SubCore& core, std::size_t place, std::int64_t at);
+    void execute(SubCore& core, Warp& warp, const Instruction& instruction, std::int64_t at);
+    void multiply(SubCore& core, Warp& warp, const Instruction& instruction, std::int64_t at);
+    void touch_shared(Warp& warp, const Instruction& instruction, std::int64_t at);
+    void copy(Warp& warp, const Instruction& instruction, std::int64_t at);
+    void arrive(Warp& warp, const Instruction& instruction, std::int64_t at, Loss loss);
+    void end_of_body(SubCore& core, Warp& warp, std::int64_t at);
+    static void charge_idle(SubCore& core, Warp& warp, std::int64_t until);
+    static void remember(Warp& warp, std::int64_t until, Loss loss);
+    std::int64_t through_shared(std::int64_t bytes, std::int64_t at);
+
+    const SmSpec spec_;
+    const std::int64_t macs_;
+    const Memory memory_;
+    std::vector<Cta> ctas_;
+    std::vector<Warp> warps_;
+    std::vector<SubCore> cores_;
+    std::int64_t lsu_ = 0, shared_ = 0;  // free from here on
+    std::int64_t issued_ = 0;
+    bool released_ = false;  // a barrier is complete for which warps may wait
+};
+
+}  // namespace systole::simt

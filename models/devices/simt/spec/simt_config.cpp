@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/simt/spec/simt_config.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+
+#include "models/devices/simt/spec/sm_config.h"
+#include "models/link/dma_config.h"
+#include "models/link/host_link_config.h"
+#include "models/memory/config/dram_config.h"
+
+namespace systole::simt {
+namespace {
+
+using config::Section;
+
+// Slower or longer than anything built: values beyond these are slips of the pen, and would simulate for
+// ages. Faster ones would leave 64 bits: the widest port at the fastest clock moves less than 2^63 bytes a
+// second.
+constexpr Hertz kSlowestClock(1'000'000), kFastestClock(100'000'000'000);
+constexpr std::int64_t kLargestL2 = std::int64_t{1} << 40;
+constexpr std::int64_t kLargestLine = 1 << 16, kWidestPort = 1 << 24;
+constexpr std::int64_t kLongestLatency = 100'000;
+constexpr Ticks kLongestWait(kTicksPerSecond);
+
+Hertz read_clock(Section core) {
+    const Hertz clock = core.frequency("clock", "of SMs, fabric and L2, under load");
+    if (clock < kSlowestClock) core.fail("clock", "slower than 1 MHz, which no machine is");
+    if (clock > kFastestClock) core.fail("clock", "faster than 100 GHz, which no machine is");
+    return clock;
+}
+
+void read_lines(Section& l2, L2Spec& spec) {
+    spec.line = l2.bytes("line", "bytes that share a tag", {1, kLargestLine});
+    spec.sector = l2.bytes("sector", "bytes of a transfer: the parts of a line", {1, kLargestLine});
+    const auto power_of_two = [&](const char* key, Bytes size) {
+        const bool is_one = std::has_single_bit(static_cast<std::uint64_t>(size.value()));
+        if (!is_one) l2.fail(key, fmt::format("{} bytes, expected a power of two", size.value()));
+        return is_one;
+    };
+    const bool line = power_of_two("line", spec.line), sector = power_of_two("sector", spec.sector);
+    if (line && sector && spec.line < spec.sector)
+        l2.fail("sector", fmt::format("{} bytes, expected a part of the line of {}", spec.sector.value(),
+                                      spec.line.value()));
+    if (spec.usable < spec.line)
+        l2.fail("usable",
+                fmt::format("{} bytes do not hold a line of {}", spec.usable.value(), spec.line.value()));
+}
+
+L2Spec read_l2(Section l2) {
+    L2Spec spec;
+    spec.capacity = l2.bytes("capacity", "of the L2, all slices", {1, kLargestL2});
+    spec.usable =
+        l2.bytes("usable", "what one working set can occupy: two partitions may hold the same line twice",
+                 {1, kLargestL2});
+    if (spec.usable > spec.capacity)
+        l2.fail("usable", fmt::format("{} bytes, more than the capacity of {}", spec.usable.value(),
+                                      spec.capacity.value()));
+    read_lines(l2, spec);
+    const auto width = [&](const char* key, const char* meaning) {
+        return l2.bytes(key, meaning, {1, kWidestPort});
+    };
+    spec.bytes_per_cycle = width("read_width", "bytes per cycle of all slices together, reads");
+    spec.write_bytes_per_cycle = width("write_width", "bytes per cycle of all slices together, writes");
+    spec.sm_read_per_cycle = width("sm_read_width", "bytes per cycle into one SM");
+    spec.sm_write_per_cycle = width("sm_write_width", "bytes per cycle out of one SM");
+    spec.latency = Cycles(
+        l2.count("latency", "cycles of a hit, from an SM's request to its data, idle", {1, kLongestLatency}));
+    spec.memory_latency =
+        Cycles(l2.count("memory_latency", "cycles that a miss takes besides, without the DRAM's own time",
+                        {0, kLongestLatency}));
+    return spec;
+}
+
+Ticks read_wait(Section& section, std::string_view key, std::string_view meaning,
+                std::optional<Ticks> fallback = {}) {
+    const Ticks wait = section.time(key, meaning, fallback);
+    if (wait > kLongestWait) section.fail(key, "longer than a second, which no kernel's start is");
+    return wait;
+}
+
+LaunchSpec read_launch(Section launch) {
+    LaunchSpec spec;
+    spec.graph =
+        read_wait(launch, "graph",
+                  "from the end of a kernel of a graph to the first CTA of the next one, which depends "
+                  "on it");
+    spec.stream = read_wait(launch, "stream", "the same between kernels of a stream");
+    spec.cta = Cycles(launch.count(
+        "cta", "cycles from a free place on an SM to the first instruction of the CTA that takes it",
+        {0, kLongestLatency}));
+    return spec;
+}
+
+}  // namespace
+
+SimtSpec read_simt_spec(config::Config& config, const std::string& name) {
+    Section root = config.root();
+    SimtSpec spec;
+    spec.name = name;
+    spec.core_clock = read_clock(root.section("core"));
+    spec.sm = read_sm(root.section("sm"));
+    spec.l2 = read_l2(root.section("l2"));
+    spec.launch = read_launch(root.section("launch"));
+    spec.copy = read_dma_spec(root.section("copy"));
+    spec.host = read_host_link_spec(root.section("host"));
+    spec.memory = read_dram_spec(root.section("memory"));
+    Section calibrated = root.section("calibrated");
+    spec.calibrated.kernel_overhead = read_wait(
+        calibrated, "kernel_overhead", "time of every kernel besides its launch, where measured", Ticks(0));
+    if (spec.copy.payload > spec.memory.max_payload)
+        root.section("copy").fail("payload",
+                                  fmt::format("{} bytes, more than the memory's largest transaction of {}",
+                                              spec.copy.payload.value(), spec.memory.max_payload.value()));
+    return spec;
+}
+
+}  // namespace systole::simt

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/simt/spec/sm_config.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace systole::simt {
+namespace {
+
+using config::Limits;
+using config::Section;
+
+// Beyond any machine built, and safe for every product of them.
+constexpr std::int64_t kMostSms = 1024, kMostSubCores = 16;
+constexpr std::int64_t kMostWarps = 1024, kMostCtas = 1024;
+constexpr std::int64_t kMostRegisters = 1 << 24, kMostRegistersOfThread = 4096;
+constexpr std::int64_t kMostMacs = 1 << 16;
+constexpr std::int64_t kMostShared = 1 << 30, kWidestPort = 1 << 16;
+constexpr std::int64_t kLongestInterval = 1024, kLongestLatency = 100'000;
+constexpr int kGroupWarps = 4;  // of a warp group: CUDA's wgmma takes no other number
+
+int small(Section& section, std::string_view key, std::string_view meaning, Limits limits) {
+    return static_cast<int>(section.count(key, meaning, limits));
+}
+
+Cycles latency(Section& section, std::string_view key, std::string_view meaning, std::int64_t least = 0) {
+    return Cycles(section.count(key, meaning, {least, kLongestLatency}));
+}
+
+PipeSpec read_pipe(Section pipe) {
+    PipeSpec spec;
+    spec.interval = Cycles(pipe.count(
+        "interval", "cycles that a warp's instruction keeps the pipeline: 32 over its lanes of a sub-core",
+        {1, kLongestInterval}));
+    spec.latency = latency(pipe, "latency", "cycles from an instruction's issue to its result", 1);
+    if (spec.latency < spec.interval)
+        pipe.fail("latency",
+                  fmt::format("{} cycles, expected at least the interval of {}: no result is there "
+                              "before its last lane was issued",
+                              spec.latency.value(), spec.interval.value()));
+    return spec;
+}
+
+void read_macs(Section& tensor, TensorSpec& spec) {
+    Section macs = tensor.section("macs");
+    std::int64_t most = 0;
+    for (const std::string& key : macs.keys()) {
+        const std::int64_t rate = macs.count(key,
+                                             "MACs per cycle of one tensor core on dense operands of this "
+                                             "format; 0: it takes none, as without "
+                                             "the key",
+                                             {0, kMostMacs});
+        const auto dtype = parse_dtype(key);
+        if (!dtype)
+            macs.fail(key, fmt::format("unknown number format '{}', expected one of: {}{}", key,
+                                       fmt::join(dtype_names(), ", "), did_you_mean(key, dtype_names())));
+        else if (rate > 0)
+            spec.macs[static_cast<std::size_t>(*dtype)] = rate;
+        most = std::max(most, rate);
+    }
+    if (most == 0)
+        tensor.fail(
+            "macs",
+            "the tensor cores need a rate for at least one number format, such as 'macs: {bf16: 256}'");
+}
+
+TensorSpec read_tensor(Section tensor) {
+    TensorSpec spec;
+    spec.issue = static_cast<TensorIssue>(
+        tensor.choice("issue",
+                      "how warps reach tensor cores: warp = one warp, operands in registers (mma.sync); "
+                      "warp_group = four, operands in shared memory, asynchronous (wgmma)",
+                      {"warp", "warp_group"}));
+    spec.latency =
+        latency(tensor, "latency", "cycles from when an instruction leaves a tensor core free to its sums");
+    read_macs(tensor, spec);
+    return spec;
+}
+
+SharedMemorySpec read_shared(Section shared) {
+    SharedMemorySpec spec;
+    spec.capacity = shared.bytes("capacity", "shared memory of an SM, for all CTAs", {1, kMostShared});
+    spec.most_of_cta = shared.bytes("most_of_cta", "that one CTA may have", {1, kMostShared});
+    spec.reserved_of_cta =
+        shared.bytes("reserved_of_cta", "that every CTA takes besides its own", {0, kMostShared});
+    spec.bytes_per_cycle = shared.bytes("width", "bytes per cycle of all banks together", {1, kWidestPort});
+    spec.latency = latency(shared, "latency", "cycles of a load without conflicts, issue to register", 1);
+    if (spec.most_of_cta + spec.reserved_of_cta > spec.capacity)
+        shared.fail(
+            "most_of_cta",
+            fmt::format("{} bytes and the {} that are reserved for every CTA are more than the SM's {}",
+                        spec.most_of_cta.value(), spec.reserved_of_cta.value(), spec.capacity.value()));
+    return spec;
+}
+
+/// What no SM could hold a single warp with, or could not divide among its sub-cores.
+void check_residence(Section& sm, const SmSpec& spec) {
+    const auto divides = [&](const char* key, int value) {
+        if (value % spec.sub_cores != 0)
+            sm.fail(key, fmt::format("{}, expected a multiple of sub_cores ({}), which have equal shares",
+                                     value, spec.sub_cores));
+    };
+    divides("warps", spec.warps);
+    divides("registers", spec.registers);
+    const std::int64_t of_warp =
+        round_up(std::int64_t{kWarpThreads} * spec.registers_of_thread, spec.register_unit);
+    if (of_warp > spec.registers / spec.sub_cores)
+        sm.fail("registers_of_thread",
+                fmt::format(
+                    "a warp of 32 threads with {} registers takes {} in units of {}, a sub-core has {}: "
+                    "it could never be resident",
+                    spec.registers_of_thread, of_warp, spec.register_unit, spec.registers / spec.sub_cores));
+    if (spec.tensor.issue == TensorIssue::WarpGroup && spec.sub_cores != kGroupWarps)
+        sm.section("tensor").fail(
+            "issue",
+            fmt::format("the four warps of a group lie on four sub-cores, and the SM has {}: expected "
+                        "sub_cores: 4, or issue: warp",
+                        spec.sub_cores));
+}
+
+void read_residence(Section& sm, SmSpec& spec) {
+    spec.count = small(sm, "count", "SMs of the chip, all alike", {1, kMostSms});
+    spec.sub_cores =
+        small(sm, "sub_cores", "of an SM, each with a warp scheduler, pipelines and a tensor core",
+              {1, kMostSubCores});
+    spec.warps = small(sm, "warps", "that may be resident on an SM", {1, kMostWarps});
+    spec.ctas = small(sm, "ctas", "that may be resident on an SM", {1, kMostCtas});
+    spec.registers = small(sm, "registers", "of 32 bits, of an SM", {kWarpThreads, kMostRegisters});
+    spec.register_unit = small(sm, "register_unit", "registers are given to warps in multiples of so many",
+                               {1, kMostRegisters});
+    spec.registers_of_thread =
+        small(sm, "registers_of_thread", "registers that a thread may have", {1, kMostRegistersOfThread});
+    spec.scheduling = static_cast<WarpScheduling>(
+        sm.choice("scheduling",
+                  "which ready warp issues: gto = the one that issued last, otherwise the oldest; lrr = the "
+                  "next one after it",
+                  {"gto", "lrr"}));
+}
+
+}  // namespace
+
+SmSpec read_sm(Section sm) {
+    SmSpec spec;
+    read_residence(sm, spec);
+    spec.fp32 = read_pipe(sm.section("fp32"));
+    spec.integer = read_pipe(sm.section("integer"));
+    spec.special = read_pipe(sm.section("special"));
+    spec.tensor = read_tensor(sm.section("tensor"));
+    spec.shared = read_shared(sm.section("shared"));
+    spec.lsu_interval =
+        Cycles(sm.count("lsu_interval", "cycles that a warp's memory instruction keeps the load/store unit",
+                        {1, kLongestInterval}));
+    spec.lsu_queue =
+        Cycles(sm.count("lsu_queue", "cycles of work that may wait before shared memory until warps that add to it stall",
+                        {1, kLongestInterval}));
+    spec.barrier_latency =
+        latency(sm, "barrier_latency", "cycles from the last arrival at a barrier until warps go on");
+    spec.bulk_copy_issue =
+        latency(sm, "bulk_copy_issue",
+                "cycles from a bulk tensor copy's instruction until its requests leave the SM");
+    Section l1 = sm.section("l1");
+    spec.l1_latency = latency(l1, "latency", "cycles of a load that hits the L1", 1);
+    spec.l1_bytes_per_cycle = l1.bytes("width", "bytes per cycle out of the L1", {1, kWidestPort});
+    check_residence(sm, spec);
+    return spec;
+}
+
+}  // namespace systole::simt

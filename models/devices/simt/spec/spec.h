@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// A SIMT GPU as plain values: what the configuration says, checked once. Every part of the machine is built
+// from its own piece of this and sees nothing else. Cycles are those of the core clock.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "models/link/link_spec.h"
+#include "models/memory/standards/dram_spec.h"
+#include "sim/base/units.h"
+#include "sim/workload/dtype.h"
+
+namespace systole::simt {
+
+constexpr int kWarpThreads = 32;
+/// What one instruction of a thread copies from memory into shared memory, or loads of it, at most.
+constexpr std::int64_t kThreadBytes = 16;
+
+/// How warps reach the tensor cores.
+enum class TensorIssue {
+    Warp,      ///< mma.sync (Volta to Ada): operands in registers, one warp
+    WarpGroup  ///< wgmma (Hopper): operands in shared memory, four warps, asynchronous
+};
+
+/// Which of a sub-core's ready warps issues.
+enum class WarpScheduling {
+    GreedyThenOldest,  ///< the one that issued last, otherwise the oldest
+    LooseRoundRobin    ///< the next one after it
+};
+
+/// A pipeline of a sub-core: a warp instruction keeps it for `interval`, and its result is there after
+/// `latency`.
+struct PipeSpec {
+    Cycles interval, latency;
+};
+
+struct TensorSpec {
+    TensorIssue issue = TensorIssue::Warp;
+    /// Multiply-accumulates a cycle of one tensor core, by format of the operands; nothing: not supported.
+    std::array<std::optional<std::int64_t>, kDTypes> macs;
+    /// From the end of an instruction's interval to its sums: those of a dependent instruction's operands.
+    Cycles latency;
+};
+
+struct SharedMemorySpec {
+    Bytes capacity;         ///< of an SM, for all CTAs together
+    Bytes most_of_cta;      ///< that one CTA may have
+    Bytes reserved_of_cta;  ///< that every CTA takes besides its own
+    Bytes bytes_per_cycle;  ///< of all banks together
+    Cycles latency;         ///< of a load without conflicts, from issue to the register
+};
+
+struct SmSpec {
+    int count = 1;                  ///< SMs of the chip
+    int sub_cores = 4;              ///< each with a warp scheduler, pipelines and a tensor core
+    int warps = 64;                 ///< that may be resident on an SM
+    int ctas = 32;                  ///< likewise
+    int registers = 65536;          ///< of 32 bits, of an SM
+    int register_unit = 256;        ///< registers are given to warps in multiples of so many
+    int registers_of_thread = 255;  ///< at most
+    WarpScheduling scheduling = WarpScheduling::GreedyThenOldest;
+    PipeSpec fp32, integer, special;
+    TensorSpec tensor;
+    SharedMemorySpec shared;
+    Cycles lsu_interval;     ///< of one memory instruction of a warp in the load/store unit that an SM shares
+    Cycles lsu_queue;        ///< work of shared memory that may wait before warps that add to it stall
+    Cycles barrier_latency;  ///< from the last arrival at a barrier until those who wait go on
+    Cycles bulk_copy_issue;  ///< from a bulk tensor copy's instruction until its requests leave the SM
+    Cycles l1_latency;       ///< of a load that hits
+    Bytes l1_bytes_per_cycle;
+};
+
+/// Between the SMs and the L2, and the L2 itself.
+struct L2Spec {
+    Bytes capacity;
+    Bytes usable;                 ///< that one working set can occupy: partitions may hold lines twice
+    Bytes line, sector;           ///< tags are of lines, transfers of sectors
+    Bytes bytes_per_cycle;        ///< of all slices together, reads
+    Bytes write_bytes_per_cycle;  ///< likewise, writes
+    Bytes sm_read_per_cycle;      ///< into one SM
+    Bytes sm_write_per_cycle;     ///< out of one SM
+    Cycles latency;               ///< of a hit, from the SM's request to its data, idle
+    Cycles memory_latency;        ///< what a miss takes besides the DRAM's own time: fabric and controllers
+};
+
+struct LaunchSpec {
+    Ticks graph;   ///< from the end of a kernel of a graph to the first CTA of the next that depends on it
+    Ticks stream;  ///< the same between kernels of a stream
+    Cycles cta;    ///< from a free place on an SM to the first instruction of the CTA that takes it
+};
+
+/// Constants that were found by looking at measured times: at most four (a test counts them). What each is
+/// without calibration is its data-sheet value: nothing withheld, nothing added.
+struct CalibratedSpec {
+    Ticks kernel_overhead;  ///< of every kernel, besides its launch: 0 by data sheet
+};
+
+struct SimtSpec {
+    std::string name;  ///< the preset's name: the root of all instance paths
+    Hertz core_clock;  ///< of SMs, fabric and L2, under load
+    SmSpec sm;
+    L2Spec l2;
+    LaunchSpec launch;
+    HostLinkSpec host;
+    DmaSpec copy;  ///< the engine that copies between host and memory
+    DramSpec memory;
+    CalibratedSpec calibrated;
+
+    /// MACs a cycle of all tensor cores; 0 for a format that they do not take.
+    std::int64_t macs_per_cycle(DType dtype) const {
+        return std::int64_t{sm.count} * sm.sub_cores *
+               sm.tensor.macs[static_cast<std::size_t>(dtype)].value_or(0);
+    }
+    /// The longest run that can be accounted for: the slot-ticks of all tensor cores must fit 64 bits, and so
+    /// must the memory's energy.
+    Ticks longest_run() const {
+        std::int64_t most = 1;
+        for (const auto& macs : sm.tensor.macs) most = std::max(most, macs.value_or(0));
+        return std::min(Ticks(Ticks::max().value() / (std::int64_t{sm.count} * sm.sub_cores * most)),
+                        memory.longest_run());
+    }
+};
+
+}  // namespace systole::simt

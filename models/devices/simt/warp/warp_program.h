@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the warps of a CTA execute, in loop form and for timing only: instructions name groups of registers,
+// not registers, and bytes, not addresses.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/base/units.h"
+
+namespace systole::simt {
+
+/// A warp instruction, by what it keeps busy. Named as in PTX where PTX has it.
+enum class Op : std::uint8_t {
+    Integer,       ///< addresses, predicates, branches
+    Fp32,          ///< arithmetic on accumulators, conversions
+    Mma,           ///< mma.sync: `amount` MACs
+    GroupMma,      ///< the warp's quarter of a wgmma: `amount` MACs, and `bytes` read out of shared memory
+    CommitMmas,    ///< wgmma.commit_group
+    WaitMmas,      ///< wgmma.wait_group: until at most `amount` groups are under way
+    SharedLoad,    ///< ldmatrix, ld.shared: `bytes`
+    SharedStore,   ///< stmatrix, st.shared: `bytes`
+    AsyncCopy,     ///< cp.async: `bytes` from memory into shared memory
+    CommitCopies,  ///< cp.async.commit_group
+    WaitCopies,    ///< cp.async.wait_group: until at most `amount` groups are under way
+    BulkCopy,      ///< cp.async.bulk.tensor into shared memory: `bytes`; arrives at `barrier` with its data;
+                   ///< `amount` 1: the last one of a step
+    BulkStore,     ///< cp.async.bulk.tensor out of shared memory: `bytes`
+    GlobalLoad,    ///< `bytes`, into registers
+    GlobalStore,   ///< `bytes`, out of registers
+    Arrive,        ///< mbarrier.arrive; the first half of bar.sync
+    Await          ///< mbarrier.try_wait, until the next phase that the warp has not seen is complete
+};
+
+/// A set of groups of registers, a bit each.
+using RegisterGroups = std::uint64_t;
+
+struct Instruction {
+    Op op = Op::Integer;
+    RegisterGroups reads = 0, writes = 0;
+    std::int64_t amount = 0;
+    std::int64_t bytes = 0;
+    /// Of barriers: index in CtaProgram::barriers. In a ring, of the first of them.
+    int barrier = 0;
+    /// The barrier is one of so many of a ring, the one of the step `lag` steps ago. 0: no ring.
+    int ring = 0;
+    int lag = 0;
+};
+
+/// Instructions one behind the other, `trips` times. Of steps: each trip is a step along K, whose number goes
+/// on from section to section.
+struct Section {
+    std::vector<Instruction> body;
+    std::int64_t trips = 1;
+    bool steps = false;
+};
+
+using WarpProgram = std::vector<Section>;
+
+/// Warps that do the same.
+struct Role {
+    int warps = 1;
+    WarpProgram program;
+};
+
+/// A barrier: complete, again and again, when so many warps (or copies) have arrived.
+struct BarrierSpec {
+    int arrivals = 1;
+    bool open = false;  ///< complete once before anybody arrives: places that are free at first
+};
+
+struct CtaProgram {
+    std::vector<Role> roles;
+    std::vector<BarrierSpec> barriers;
+    int registers_of_thread = 0;
+    Bytes shared;        ///< shared memory that it takes
+    int step_role = 0;   ///< whose first warp's trips are the CTA's steps
+
+    int warps() const {
+        int sum = 0;
+        for (const Role& role : roles) sum += role.warps;
+        return sum;
+    }
+};
+
+}  // namespace systole::simt

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""GPUs as a device of the command line: products of matrices, accounts, and what is refused."""
+
+import json
+import unittest
+
+from program import ProgramTest
+
+CLASSES = ["useful", "padding", "ramp", "memory", "on_chip", "dependency", "vector", "host", "launch", "tail"]
+
+
+class Simt(ProgramTest):
+    def total(self, device, shape, *settings):
+        words = ["op", device, "matmul", *shape.split(), "--format", "json"]
+        for setting in settings:
+            words += ["--set", setting]
+        return json.loads(self.answer(*words))["devices"][0]["total"]
+
+    def test_every_slot_of_the_tensor_cores_has_one_owner(self):
+        for device, macs in (("a100", 108 * 4 * 256), ("h100", 132 * 4 * 512)):
+            for shape in ("m=4096 n=4096 k=4096", "m=1 n=4096 k=4096", "m=193 n=1000 k=777", "m=64 n=64 k=16384"):
+                with self.subTest(device=device, shape=shape):
+                    total = self.total(device, shape)
+                    slots = total["class_slots"]
+                    self.assertEqual(sorted(slots), sorted(CLASSES))
+                    self.assertTrue(all(count >= 0 for count in slots.values()))
+                    self.assertAlmostEqual(sum(slots.values()) / (macs * total["time_ns"] * 1000), 1, delta=1e-9)
+
+    def test_large_products_come_near_the_peak_and_never_above_it(self):
+        for device, peak in (("a100", 311.9), ("h100", 989.4)):
+            time = self.total(device, "m=8192 n=8192 k=8192")["time_ns"]
+            tflops = 2 * 8192 ** 3 / time / 1000
+            self.assertLess(tflops, peak)
+            self.assertGreater(tflops, 0.8 * peak)
+
+    def test_a_product_of_few_rows_is_held_up_by_the_memory(self):
+        # 134 MB of weights at 2,039 and 3,352 GB/s: 65.8 and 40 us at the very least.
+        for device, least in (("a100", 65.8), ("h100", 40.0)):
+            total = self.total(device, "m=8 n=8192 k=8192")
+            self.assertEqual(total["bound_by"], "memory")
+            self.assertGreater(total["time_ns"] / 1000, least)
+            self.assertLess(total["time_ns"] / 1000, 1.6 * least)
+
+    def test_half_the_bits_take_about_half_the_time(self):
+        bf16 = self.total("a100", "m=8192 n=8192 k=8192")["time_ns"]
+        int8 = json.loads(self.answer("op", "a100", "matmul", "m=8192", "n=8192", "k=8192", "dtype=int8", "--format",
+                                      "json"))["devices"][0]["total"]["time_ns"]
+        self.assertGreater(bf16 / int8, 1.6)
+        self.assertLess(bf16 / int8, 2.0)
+
+    def test_weights_that_the_l2_holds_are_read_once(self):
+        replay = ["run.launch=graph", "run.repeat=2"]
+        shape = "m=64 n=2048 k=2048"  # 8.4 MB of weights
+        hot = self.total("a100", shape, *replay)
+        cold = self.total("a100", shape, *replay, "run.weight_copies=auto")
+        self.assertEqual(hot["bytes"]["dram_read"], 0)
+        self.assertGreaterEqual(cold["bytes"]["dram_read"], 2048 * 2048 * 2)
+        self.assertLess(hot["time_ns"], cold["time_ns"])
+
+    def test_a_launch_adds_its_time(self):
+        shape = "m=256 n=256 k=256"
+        none, graph, stream = (self.total("h100", shape, f"run.launch={launch}")["time_ns"]
+                               for launch in ("none", "graph", "stream"))
+        self.assertAlmostEqual(graph - none, 870, delta=1)
+        self.assertAlmostEqual(stream - none, 2040, delta=1)
+
+    def test_the_same_question_has_the_same_answer_byte_for_byte(self):
+        words = ["op", "h100", "matmul", "m=500", "n=3000", "k=1000", "--format", "json"]
+        self.assertEqual(self.answer(*words), self.answer(*words))
+
+    def test_a_table_of_products_is_answered_row_by_row(self):
+        self.write("rows.csv", "op,dtype,m,n,k\nmatmul,bf16,128,128,128\nmatmul,int8,64,64,64\n")
+        lines = self.answer("op", "a100", "--csv", "rows.csv").splitlines()
+        self.assertEqual(len(lines), 3)
+        self.assertTrue(lines[0].endswith("bound_by,error"))
+
+    def test_what_it_does_not_run_is_refused_in_a_line(self):
+        self.assertIn("softmax", self.refusal("op", "a100", "softmax", "rows=8", "cols=8"))
+        self.assertIn("fp8", self.refusal("op", "a100", "matmul", "m=8", "n=8", "k=8", "dtype=fp8"))
+        self.assertIn("resnet50", self.refusal("run", "a100", "resnet50"))
+        self.assertIn("memory", self.refusal("op", "a100", "matmul", "m=200000", "n=200000", "k=200000"))
+
+    def test_impossible_machines_are_refused_with_the_key(self):
+        self.assertIn("sm.warps", self.refusal("op", "a100", "matmul", "m=8", "n=8", "k=8", "--set", "sm.warps=0"))
+        self.refusal("op", "a100", "matmul", "m=8", "n=8", "k=8", "--set", "sm.shared.capacity=1 KiB")
+
+
+if __name__ == "__main__":
+    unittest.main()

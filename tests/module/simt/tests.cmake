@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+systole_test(simt_l2_module SOURCES ${CMAKE_CURRENT_LIST_DIR}/l2.cpp DEPENDS systole_simt_l2)

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measured products of GPUs (tests/golden/gpu_gemm), asked of the program as they were timed."""
+
+import csv
+import gzip
+import io
+import pathlib
+import subprocess
+import tempfile
+
+GOLDEN = pathlib.Path(__file__).resolve().parent.parent / "golden" / "gpu_gemm"
+PROTOCOL = ["run.launch=graph", "run.weight_copies=auto", "run.repeat=2"]
+# Regimes by measured time in microseconds, as errors are reported.
+REGIMES = [(0, 5), (5, 20), (20, 200), (200, float("inf"))]
+
+
+def read(chip, part):
+    """(m, n, k, microseconds) of every row."""
+    with gzip.open(GOLDEN / f"{chip}_{part}.csv.gz", "rt") as file:
+        return [(int(r["m"]), int(r["n"]), int(r["k"]), float(r["latency_us"])) for r in csv.DictReader(file)]
+
+
+def ask(program, chip, rows, settings=()):
+    """Microseconds that the program answers, row by row."""
+    with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+        file.write("op,dtype,m,n,k\n")
+        file.writelines(f"matmul,bf16,{m},{n},{k}\n" for m, n, k, _ in rows)
+        file.flush()
+        words = [program, "op", chip, "--csv", file.name]
+        for setting in [*PROTOCOL, *settings]:
+            words += ["--set", setting]
+        done = subprocess.run(words, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr or done.stdout)
+    return [float(r["time_ns"]) / 1000 for r in csv.DictReader(io.StringIO(done.stdout))]
+
+
+def errors(rows, answers):
+    """(measured microseconds, relative error) of every row."""
+    return [(row[3], answer / row[3] - 1) for row, answer in zip(rows, answers)]
+
+
+def summary(found):
+    """(rows, mean absolute error, signed bias, time-weighted absolute error), of fractions."""
+    count, time = len(found), sum(t for t, _ in found)
+    return (count, sum(abs(e) for _, e in found) / count, sum(e for _, e in found) / count,
+            sum(t * abs(e) for t, e in found) / time)
+
+
+def by_regime(found):
+    """((from, to), its errors) of every regime that has rows."""
+    parts = [((low, high), [(t, e) for t, e in found if low <= t < high]) for low, high in REGIMES]
+    return [(regime, part) for regime, part in parts if part]

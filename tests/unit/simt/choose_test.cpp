@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/simt/kernels/choose.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <random>
+
+#include "tests/unit/simt/gpu_config.h"
+
+using namespace systole;
+using namespace systole::simt;
+using systole::test::gpu_spec;
+using systole::test::shipped_gpu;
+
+namespace {
+
+GemmShape shape_of(std::int64_t m, std::int64_t n, std::int64_t k) {
+    GemmShape shape;
+    shape.m = m;
+    shape.n = n;
+    shape.k = k;
+    return shape;
+}
+
+/// Cycles below which no kernel can be: of the tensor cores, and of what must come out of memory.
+double floor_of(const GemmShape& shape, const SimtSpec& spec) {
+    const double products = static_cast<double>(shape.m) * static_cast<double>(shape.n) *
+                            static_cast<double>(shape.k) /
+                            static_cast<double>(spec.macs_per_cycle(shape.dtype));
+    const double bytes = 2.0 * (static_cast<double>(shape.m) * static_cast<double>(shape.k) +
+                                static_cast<double>(shape.n) * static_cast<double>(shape.k));
+    return std::max(products, bytes * static_cast<double>(spec.core_clock.value()) /
+                                  static_cast<double>(spec.memory.peak().value()));
+}
+
+}  // namespace
+
+TEST_CASE("Every tile of the catalogue divides and fits an SM of the chips that have it") {
+    for (const char* const name : {"a100", "h100"}) {
+        const SimtSpec spec = shipped_gpu(name);
+        KernelChooser chooser(spec);
+        for (const CtaTile& tile : catalogue(spec.sm.tensor.issue)) {
+            INFO(name << ": " << tile.m << " x " << tile.n << " x " << tile.k << ", " << tile.stages
+                      << " stages");
+            CHECK(divides(tile, {}, spec.sm.tensor.issue));
+            CHECK(chooser.timing(tile, {}).has_value());
+        }
+    }
+}
+
+TEST_CASE("A kernel's parts and tiles cover the product, and none is empty") {
+    const unsigned seed = GENERATE(range(1U, 31U));
+    CAPTURE(seed);
+    std::mt19937 random(seed);
+    const auto extent = [&] {
+        return std::int64_t{1} << std::uniform_int_distribution<int>(0, 14)(random) |
+               std::uniform_int_distribution<int>(0, 100)(random);
+    };
+    const GemmShape shape = shape_of(extent(), extent(), extent());
+    CAPTURE(shape.m, shape.n, shape.k);
+    const SimtSpec spec = shipped_gpu(seed % 2 == 0 ? "a100" : "h100");
+    KernelChooser chooser(spec);
+    const std::vector<TimedKernel> all = chooser.weigh(shape);
+    REQUIRE_FALSE(all.empty());
+    CHECK(std::is_sorted(all.begin(), all.end(),
+                         [](const TimedKernel& a, const TimedKernel& b) { return a.estimate < b.estimate; }));
+    for (const TimedKernel& one : all) {
+        const GemmKernel& kernel = one.kernel;
+        CHECK((kernel.swapped ? kernel.shape.n : kernel.shape.m) == shape.m);
+        CHECK((kernel.swapped ? kernel.shape.m : kernel.shape.n) == shape.n);
+        CHECK(kernel.steps_of_part() * kernel.split_k >= kernel.steps());
+        CHECK(kernel.steps_of_part() * (kernel.split_k - 1) < kernel.steps());
+        // What an estimate promises no chip can beat.
+        CHECK(one.estimate >= floor_of(shape, spec));
+    }
+}
+
+TEST_CASE("Large products are given large tiles, and come near the peak") {
+    for (const char* const name : {"a100", "h100"}) {
+        const SimtSpec spec = shipped_gpu(name);
+        KernelChooser chooser(spec);
+        const TimedKernel best = chooser.weigh(shape_of(8192, 8192, 8192)).front();
+        INFO(name << ": " << to_string(best.kernel));
+        CHECK(best.kernel.tile.m * best.kernel.tile.n >= 128 * 128);
+        CHECK(best.kernel.split_k == 1);
+        CHECK(best.estimate < 1.15 * floor_of(best.kernel.shape, spec));
+    }
+}
+
+TEST_CASE("A product that leaves most SMs without work is split along K") {
+    for (const char* const name : {"a100", "h100"}) {
+        KernelChooser chooser(shipped_gpu(name));
+        const TimedKernel best = chooser.weigh(shape_of(64, 64, 16384)).front();
+        INFO(name << ": " << to_string(best.kernel));
+        CHECK(best.kernel.split_k >= 4);
+        CHECK(chooser.weigh(shape_of(4096, 4096, 4096)).front().kernel.split_k == 1);
+    }
+}
+
+TEST_CASE("Few rows are weighed as columns, too, where the tensor core has 64 rows at least") {
+    KernelChooser chooser(shipped_gpu("h100"));
+    const GemmShape few = shape_of(8, 8192, 8192);
+    const std::vector<TimedKernel> all = chooser.weigh(few);
+    CHECK(all.front().kernel.tile.m * all.front().kernel.tile.n <= 64 * 64);
+    const auto swapped =
+        std::find_if(all.begin(), all.end(), [](const TimedKernel& one) { return one.kernel.swapped; });
+    REQUIRE(swapped != all.end());
+    // Nothing of 64 x 8 is computed in vain.
+    CHECK(swapped->kernel.tile.n == 8);
+    // With a second operand of each item there is nothing to turn: it is read as it lies.
+    GemmShape items = few;
+    items.batch = 4;
+    items.shared_b = false;
+    for (const TimedKernel& one : chooser.weigh(items)) CHECK_FALSE(one.kernel.swapped);
+}
+
+TEST_CASE("Estimates know waves: one CTA more than places costs another round") {
+    const SimtSpec spec = shipped_gpu("h100");
+    KernelChooser chooser(spec);
+    const CtaTile tile{128, 256, 64, 4, 2, 1};
+    const CtaTiming timing = *chooser.timing(tile, {});
+    REQUIRE(timing.resident == 1);
+    const auto cycles = [&](std::int64_t tiles) {
+        return estimate({shape_of(128 * tiles, 256, 4096), tile, 1, {}, false}, timing, spec);
+    };
+    CHECK(cycles(132) == Approx(cycles(131)).epsilon(0.02));
+    CHECK(cycles(133) > 1.8 * cycles(132));
+    CHECK(cycles(264) == Approx(2 * cycles(132)).epsilon(0.05));
+}
+
+TEST_CASE("Faster memory or a faster L2 never makes an estimate worse") {
+    const GemmShape shape = shape_of(16, 8192, 8192);
+    const auto best = [&](const std::string& more) {
+        KernelChooser chooser(gpu_spec("device: Mine\nextends: a100\n" + more));
+        return chooser.weigh(shape).front().estimate;
+    };
+    const double own = best("");
+    CHECK(best("memory: {clock: 2400 MHz}\n") < own);
+    CHECK(best("l2: {sm_read_width: 128 B}\n") <= own);
+    CHECK(best("l2: {latency: 400}\n") >= own);
+}

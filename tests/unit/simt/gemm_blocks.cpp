@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocks of groups of CTAs against element by element counts over CTAs one by one.
+#include "models/devices/simt/machine/gemm_blocks.h"
+
+#include <catch2/catch.hpp>
+#include <map>
+#include <random>
+#include <set>
+
+#include "models/devices/simt/machine/stream_blocks.h"
+
+using namespace systole;
+using namespace systole::simt;
+
+namespace {
+
+constexpr std::int64_t kA = 1 << 20, kB = 1 << 21, kC = 1 << 22, kSums = 1 << 23;
+
+GemmPlan random_plan(std::mt19937& random) {
+    const auto pick = [&](std::int64_t low, std::int64_t high) {
+        return std::uniform_int_distribution<std::int64_t>(low, high)(random);
+    };
+    GemmPlan plan;
+    plan.kernel.shape = {pick(1, 3), pick(1, 90), pick(1, 90), pick(1, 70)};
+    plan.kernel.shape.shared_b = pick(0, 1) == 1;
+    plan.kernel.tile = {
+        16, 8 * pick(1, 3), 16, 3, 1, 1, static_cast<int>(pick(1, 2)), static_cast<int>(pick(1, 2))};
+    plan.kernel.split_k = pick(1, 4);
+    plan.kernel.raster.panel = pick(1, 4);
+    plan.a = {kA, Operand::Activations};
+    plan.b = {kB, Operand::Weights};
+    plan.c = {kC, Operand::Outputs};
+    plan.workspace = kSums;
+    return plan;
+}
+
+/// Bytes of rows [first, first + rows) x columns [depth, depth + size), where steps lie one behind the other:
+/// address by address.
+using Touched = std::map<std::int64_t, std::set<std::pair<std::int64_t, std::int64_t>>>;  // byte: clusters
+
+void touch(Touched& touched, std::int64_t address, std::int64_t bytes,
+           std::pair<std::int64_t, std::int64_t> cluster) {
+    for (std::int64_t i = 0; i < bytes; ++i) touched[address + i].insert(cluster);
+}
+
+}  // namespace
+
+TEST_CASE("A group loads what its CTAs load, each block once for every cluster", "[simt]") {
+    std::mt19937 random(3);
+    for (int i = 0; i < 60; ++i) {
+        const GemmPlan plan = random_plan(random);
+        const GemmKernel& kernel = plan.kernel;
+        const GemmShape& s = kernel.shape;
+        const GemmBlocks blocks(plan);
+        const std::int64_t first = static_cast<std::int64_t>(random()) % kernel.ctas();
+        const std::int64_t count = 1 + static_cast<std::int64_t>(random()) % (kernel.ctas() - first);
+        for (std::int64_t step = 0; step < kernel.steps_of_part(); ++step) {
+            Touched a, b;
+            std::int64_t busiest = 0;
+            for (std::int64_t cta = first; cta < first + count; ++cta) {
+                const CtaPlace p = place_of(kernel, cta);
+                const std::int64_t k0 =
+                    std::min(s.k, (p.part * kernel.steps_of_part() + step) * kernel.tile.k);
+                const std::int64_t k1 = std::min(s.k, k0 + kernel.tile.k);
+                const std::int64_t m0 = p.m * kernel.tile.m, m1 = std::min(s.m, m0 + kernel.tile.m);
+                const std::int64_t n0 = p.n * kernel.tile.n, n1 = std::min(s.n, n0 + kernel.tile.n);
+                const std::int64_t in_b = s.shared_b ? 0 : p.batch;
+                touch(a, kA + 2 * (p.batch * s.m * s.k + s.m * k0 + m0 * (k1 - k0)),
+                      2 * (m1 - m0) * (k1 - k0), {p.batch, p.n / kernel.tile.cluster_n});
+                touch(b, kB + 2 * (in_b * s.n * s.k + s.n * k0 + n0 * (k1 - k0)), 2 * (n1 - n0) * (k1 - k0),
+                      {p.batch, p.m / kernel.tile.cluster_m});
+                busiest = std::max(busiest, 2 * (m1 - m0 + n1 - n0) * (k1 - k0));
+            }
+            INFO("case " << i << ", step " << step);
+            const TileAccess access = blocks.reads({first, count}, step);
+            CHECK(access.bytes_of_sm == busiest);
+            CHECK(access.sms == count);
+            for (const TileAccess::Block& block : access.blocks) {
+                Touched& side = block.operand == Operand::Weights ? b : a;
+                for (std::int64_t byte = block.address; byte < block.address + block.bytes; ++byte) {
+                    REQUIRE(static_cast<std::int64_t>(side[byte].size()) == block.sms);
+                    side.erase(byte);  // a second block with it would be a fault
+                }
+            }
+            CHECK(a.empty());
+            CHECK(b.empty());
+        }
+    }
+}
+
+TEST_CASE("All CTAs together write every element of the result once, and multiply every one", "[simt]") {
+    std::mt19937 random(5);
+    for (int i = 0; i < 60; ++i) {
+        const GemmPlan plan = random_plan(random);
+        const GemmKernel& kernel = plan.kernel;
+        const GemmShape& s = kernel.shape;
+        const GemmBlocks blocks(plan);
+        const TileAccess access = blocks.writes({0, kernel.ctas()});
+        std::set<std::int64_t> bytes;
+        std::int64_t total = 0;
+        for (const TileAccess::Block& block : access.blocks) {
+            CHECK(block.operand == (kernel.split_k > 1 ? Operand::PartialSums : Operand::Outputs));
+            CHECK(block.sms == 1);
+            total += block.bytes;
+            for (std::int64_t byte = 0; byte < block.bytes; ++byte) bytes.insert(block.address + byte);
+        }
+        const std::int64_t all = s.batch * s.m * s.n * (kernel.split_k > 1 ? 4 * kernel.split_k : 2);
+        CHECK(total == all);
+        CHECK(static_cast<std::int64_t>(bytes.size()) == all);
+        CHECK(*bytes.begin() == (kernel.split_k > 1 ? kSums : kC));
+        CHECK(*bytes.rbegin() == *bytes.begin() + all - 1);
+        CHECK(blocks.macs({0, kernel.ctas()}) == s.batch * s.m * s.n * s.k);
+    }
+}
+
+TEST_CASE("Shares of a streaming kernel lie one behind the other and leave nothing out", "[simt]") {
+    StreamPlan plan;
+    plan.ctas = 7;
+    plan.read = Bytes(1000);
+    plan.written = Bytes(3);
+    plan.from = {64, Operand::PartialSums};
+    const StreamBlocks blocks(plan);
+    const TileAccess reads = blocks.reads({0, 7}, 0);
+    std::int64_t next = 64;
+    for (const TileAccess::Block& block : reads.blocks) {
+        CHECK(block.address == next);
+        next += block.bytes;
+    }
+    CHECK(next == 64 + 1000);
+    CHECK(reads.bytes_of_sm == 143);
+    CHECK(blocks.writes({0, 7}).blocks.size() == 3);
+}

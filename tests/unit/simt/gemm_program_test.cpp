@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/simt/kernels/gemm_program.h"
+
+#include <catch2/catch.hpp>
+
+#include "models/devices/simt/kernels/time_cta.h"
+#include "models/devices/simt/sm/sm.h"
+#include "tests/unit/simt/sm_specs.h"
+
+using namespace systole;
+using namespace systole::simt;
+using systole::simt::test::group_mma_sm;
+using systole::simt::test::warp_mma_sm;
+
+namespace {
+
+/// Of all warps of a CTA.
+std::int64_t sum_of(const CtaProgram& program, Op op, std::int64_t Instruction::*what) {
+    std::int64_t sum = 0;
+    for (const Role& role : program.roles)
+        for (const Section& section : role.program)
+            for (const Instruction& instruction : section.body)
+                if (instruction.op == op) sum += role.warps * section.trips * (instruction.*what);
+    return sum;
+}
+
+const CtaTile kWarpTiles[] = {{256, 128, 32, 3, 4, 2}, {128, 256, 32, 3, 2, 4}, {128, 128, 32, 4, 2, 2},
+                              {128, 64, 64, 3, 2, 2},  {64, 64, 64, 5, 2, 2},   {32, 64, 64, 6, 1, 2},
+                              {16, 64, 64, 6, 1, 2}};
+const CtaTile kGroupTiles[] = {{128, 256, 64, 4, 2, 1}, {256, 128, 64, 4, 2, 1}, {128, 128, 64, 6, 2, 1},
+                               {64, 256, 64, 4, 1, 1},  {64, 64, 64, 8, 1, 1},   {64, 8, 64, 8, 1, 1}};
+
+}  // namespace
+
+TEST_CASE("A CTA multiplies all of its tile, and copies each operand once a step") {
+    constexpr std::int64_t kSteps = 7;
+    for (const CtaTile& tile : kWarpTiles) {
+        INFO(tile.m << " x " << tile.n << " x " << tile.k);
+        REQUIRE(divides(tile, {}, TensorIssue::Warp));
+        const CtaProgram program = gemm_program(tile, {}, kSteps, warp_mma_sm());
+        CHECK(sum_of(program, Op::Mma, &Instruction::amount) == tile.m * tile.n * tile.k * kSteps);
+        // What is ahead of the last steps lies outside the matrix: those copies bring nothing.
+        CHECK(sum_of(program, Op::AsyncCopy, &Instruction::bytes) ==
+              (tile.m + tile.n) * tile.k * 2 * (kSteps + tile.stages - 1));
+        CHECK(sum_of(program, Op::GlobalStore, &Instruction::bytes) == tile.m * tile.n * 2);
+    }
+    for (const CtaTile& tile : kGroupTiles) {
+        INFO(tile.m << " x " << tile.n << " x " << tile.k);
+        REQUIRE(divides(tile, {}, TensorIssue::WarpGroup));
+        const CtaProgram program = gemm_program(tile, {}, kSteps, group_mma_sm());
+        CHECK(sum_of(program, Op::GroupMma, &Instruction::amount) == tile.m * tile.n * tile.k * kSteps);
+        CHECK(sum_of(program, Op::BulkCopy, &Instruction::bytes) == (tile.m + tile.n) * tile.k * 2 * kSteps);
+        CHECK(sum_of(program, Op::BulkStore, &Instruction::bytes) == tile.m * tile.n * 2);
+    }
+}
+
+TEST_CASE("Half the bits are twice the K of a step's bytes") {
+    const CtaTile tile{128, 128, 64, 4, 2, 2};
+    const CtaProgram program = gemm_program(tile, {DType::Int8, DType::Bf16}, 3, warp_mma_sm());
+    CHECK(sum_of(program, Op::Mma, &Instruction::amount) == tile.m * tile.n * tile.k * 3);
+    CHECK(program.shared == Bytes(4 * (128 + 128) * 64));
+    const auto timing = time_cta(tile, {DType::Int8, DType::Bf16}, warp_mma_sm());
+    REQUIRE(timing);
+    CHECK(timing->busy == Approx(128.0 * 128 * 64 / (4 * 512)));
+}
+
+TEST_CASE("Tiles that warps cannot share are told apart") {
+    CHECK_FALSE(divides({128, 128, 32, 1, 2, 2}, {}, TensorIssue::Warp));  // one stage
+    CHECK_FALSE(divides({128, 128, 16, 4, 2, 2}, {}, TensorIssue::Warp));  // nothing to load meanwhile
+    CHECK_FALSE(divides({72, 128, 32, 4, 2, 2}, {}, TensorIssue::Warp));   // 36 rows of a warp
+    CHECK_FALSE(divides({128, 128, 32, 4, 0, 2}, {}, TensorIssue::Warp));
+    CHECK_FALSE(divides({32, 128, 64, 4, 1, 1}, {}, TensorIssue::WarpGroup));  // wgmma has 64 rows
+    CHECK_FALSE(divides({64, 512, 64, 2, 1, 1}, {}, TensorIssue::WarpGroup));  // and 256 columns at most
+}
+
+TEST_CASE("Occupancy is what registers, shared memory and warps leave") {
+    const SmSpec sm = warp_mma_sm();
+    CtaProgram program;
+    program.roles = {{8, {}}};
+    program.registers_of_thread = 64;
+    program.shared = Bytes(10 * 1024);
+    CHECK(occupancy(program, sm) == 4);  // 65,536 / (8 warps x 32 x 64)
+    program.registers_of_thread = 32;
+    CHECK(occupancy(program, sm) == 8);  // 64 warps
+    program.shared = Bytes(40 * 1024);
+    CHECK(occupancy(program, sm) == 4);  // 164 / (40 + 1)
+    program.registers_of_thread = 33;    // a warp takes multiples of 256: 1,280 instead of 1,056
+    program.shared = Bytes(1024);
+    CHECK(occupancy(program, sm) == 6);
+    program.shared = Bytes(163 * 1024 + 1);
+    CHECK(occupancy(program, sm) == 0);
+    program.shared = Bytes(0);
+    program.registers_of_thread = 256;
+    CHECK(occupancy(program, sm) == 0);
+    program.registers_of_thread = 16;
+    program.roles = {{1, {}}};
+    CHECK(occupancy(program, sm) == 16);  // a warp alone takes the place of four
+}
+
+TEST_CASE("The main loop's steps are its products and what warps cannot hide") {
+    for (const CtaTile& tile : kWarpTiles) {
+        INFO(tile.m << " x " << tile.n << " x " << tile.k);
+        const auto timing = time_cta(tile, {}, warp_mma_sm());
+        REQUIRE(timing);
+        const double products = static_cast<double>(tile.m * tile.n * tile.k) / (4 * 256);
+        CHECK(timing->busy == Approx(products));
+        CHECK(timing->interval_alone >= products);
+        CHECK(timing->interval_full >= timing->interval_alone);
+        CHECK(timing->interval_full >= products * timing->resident);
+        CHECK(timing->interval_full <= timing->interval_alone * timing->resident + 1e-9);
+        // The slots of an interval are all accounted for.
+        CHECK(timing->busy + timing->lost_alone.total() == Approx(timing->interval_alone));
+        CHECK(timing->busy * timing->resident + timing->lost_full.total() == Approx(timing->interval_full));
+        CHECK(timing->ahead == tile.stages - 1);
+    }
+    // Large tiles keep tensor cores at work; a 64 x 64 one alone waits for barriers and fragments: about 110
+    // cycles a step of 64 were found in measured kernels (docs/validation.md).
+    CHECK(time_cta({128, 256, 32, 3, 2, 4}, {}, warp_mma_sm())->interval_alone < 1024 * 1.03);
+    const double floor = time_cta({16, 64, 64, 6, 1, 2}, {}, warp_mma_sm())->interval_alone - 64;
+    CHECK(floor > 70);
+    CHECK(floor < 180);
+}
+
+TEST_CASE("Groups of warps keep their tensor cores at work as long as shared memory feeds them") {
+    for (const CtaTile& tile : kGroupTiles) {
+        INFO(tile.m << " x " << tile.n << " x " << tile.k);
+        const auto timing = time_cta(tile, {}, group_mma_sm());
+        REQUIRE(timing);
+        const double products = static_cast<double>(tile.m * tile.n * tile.k) / (4 * 512);
+        // Four instructions a step, each with 64 rows and its columns out of shared memory.
+        const double rows = static_cast<double>(tile.m / tile.groups_m), cols = static_cast<double>(tile.n);
+        const double feeds = 4 * (rows / 64) * tile.groups_m * (64 + cols) * 32 / 128;
+        CHECK(timing->interval_alone == Approx(std::max(products, feeds)).epsilon(0.01));
+        CHECK(timing->ahead == tile.stages);
+    }
+}
+
+TEST_CASE("How a run of a CTA is timed does not know how long the run was") {
+    // Twice the data there at once make no difference to what was found: the middle of the run is periodic.
+    for (const CtaTile& tile : {kWarpTiles[2], kWarpTiles[4]}) {
+        const auto timing = time_cta(tile, {}, warp_mma_sm());
+        const CtaProgram program = gemm_program(tile, {}, 200, warp_mma_sm());
+        Sm sm(warp_mma_sm(), 256, [](Op, std::int64_t, std::int64_t at) { return at; });
+        for (int i = 0; i < timing->resident; ++i) sm.launch(program, 0);
+        sm.run();
+        std::int64_t end = 0;
+        for (int i = 0; i < timing->resident; ++i)
+            end = std::max(end, sm.trace(static_cast<std::size_t>(i)).last_mma_end);
+        const auto steps = [&](int n) { return timing->interval_full * n; };
+        CHECK(static_cast<double>(end) == Approx(steps(200)).epsilon(0.02));
+    }
+}

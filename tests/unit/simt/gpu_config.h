@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// A GPU's configuration from text, as a user would write it; presets and memories are the shipped ones.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "models/devices/simt/spec/simt_config.h"
+#include "sim/base/error.h"
+#include "sim/config/config.h"
+#include "sim/config/yaml.h"
+
+namespace systole::test {
+
+/// `kind` has been read, nothing else.
+inline config::Config gpu_config(const std::string& text) {
+    const auto presets = [](const std::string& name, const SourceMark& where) {
+        for (const char* const shelf : {"configs/devices/", "configs/memory/"})
+            if (std::filesystem::exists(shelf + name + ".yaml"))
+                return config::load_yaml(shelf + name + ".yaml");
+        throw UserError(where, "there is no preset '" + name + "'");
+    };
+    config::Config config = config::Config::from_document(config::parse_yaml(text, "mine.yaml"), presets);
+    config.root().text("kind", "device kind");
+    return config;
+}
+
+/// Throws UserError as a command would refuse it.
+inline simt::SimtSpec gpu_spec(const std::string& text) {
+    config::Config config = gpu_config(text);
+    simt::SimtSpec spec = simt::read_simt_spec(config, "mine");
+    config.finish();
+    return spec;
+}
+
+/// A shipped GPU.
+inline simt::SimtSpec shipped_gpu(const std::string& name) {
+    return gpu_spec("device: Mine\nextends: " + name + "\n");
+}
+
+}  // namespace systole::test

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Groups of SMs against cases counted by hand, and against every SM simulated by itself.
+#include <catch2/catch.hpp>
+#include <numeric>
+#include <random>
+
+#include "models/devices/simt/machine/gemm_blocks.h"
+#include "tests/unit/simt/kernels_at_hand.h"
+
+using namespace systole;
+using namespace systole::simt;
+using systole::simt::test::IdealRun;
+using systole::simt::test::small_gpu;
+
+namespace {
+
+constexpr std::int64_t kCycle = std::int64_t{1000} << kFineBits;  // fine time of one
+
+GemmPlan plan_of(std::int64_t m, std::int64_t n, std::int64_t k) {
+    GemmPlan plan;
+    plan.kernel.shape = {1, m, n, k};
+    plan.kernel.tile = {128, 128, 64, 4, 2, 2, 1, 1};  // 1,048,576 MACs a step: 1024 cycles
+    plan.timing.prologue = Cycles(100);
+    plan.timing.request = Cycles(20);
+    plan.timing.ahead = 3;
+    plan.timing.fill = Cycles(50);
+    plan.timing.interval_alone = plan.timing.interval_full = plan.timing.busy = 1024;
+    plan.timing.epilogue = Cycles(200);
+    return plan;
+}
+
+std::int64_t cycles(const KernelAccount& account, SlotClass owner) {
+    const Int128 time = account.times[static_cast<std::size_t>(owner)];
+    CHECK(time % kCycle == 0);
+    return static_cast<std::int64_t>(time / kCycle);
+}
+
+IdealRun run(const GemmPlan& plan, int sms, Ticks latency, std::int64_t largest_group = 1000) {
+    const SimtSpec gpu = small_gpu(sms);
+    const GemmBlocks work(plan);
+    return {work, times_of(plan, gpu), sms, latency, largest_group};
+}
+
+}  // namespace
+
+TEST_CASE("One CTA takes what its phases take one behind the other", "[simt]") {
+    const IdealRun one = run(plan_of(128, 128, 256), 1, Ticks(500'000));
+    // launch, prologue, data of the first step, fill, four steps, epilogue, answer to the stores
+    CHECK(one.end == Ticks((10 + 100 + 500 + 50 + 4 * 1024 + 200 + 500) * 1000));
+    CHECK(cycles(one.account, SlotClass::Launch) == 10);
+    CHECK(cycles(one.account, SlotClass::Ramp) == 100 + 50 + 200);
+    CHECK(cycles(one.account, SlotClass::Memory) == 500 + 500);
+    CHECK(cycles(one.account, SlotClass::Useful) == 4 * 1024);
+    CHECK(one.account.macs == 128 * 128 * 256);
+}
+
+TEST_CASE("Steps wait for data that come later than tensor cores need them", "[simt]") {
+    GemmPlan plan = plan_of(128, 128, 64 * 6);
+    plan.timing.ahead = 1;
+    const IdealRun one = run(plan, 1, Ticks(3'000'000));
+    // Each step's request leaves at the end of the one before.
+    CHECK(one.end == Ticks((10 + 100 + 50 + 6 * (3000 + 1024) + 200 + 3000) * 1000));
+    CHECK(cycles(one.account, SlotClass::Memory) == 7 * 3000);
+}
+
+TEST_CASE("SMs without a CTA are tail, and so are those that are through first", "[simt]") {
+    const IdealRun five = run(plan_of(128, 128 * 5, 64), 4, Ticks(500'000));
+    const std::int64_t cta = 10 + 100 + 500 + 50 + 1024 + 200;
+    CHECK(five.end == Ticks((2 * cta + 500) * 1000));
+    CHECK(five.account.sms == 4);
+    CHECK(five.account.groups == 2);
+    CHECK(cycles(five.account, SlotClass::Tail) == 3 * cta);
+    CHECK(cycles(five.account, SlotClass::Useful) == 5 * 1024);
+    const IdealRun two = run(plan_of(128, 256, 64), 4, Ticks(500'000));
+    CHECK(two.account.sms == 2);
+    CHECK(cycles(two.account, SlotClass::Tail) == 2 * (cta + 500));
+}
+
+TEST_CASE("CTAs of an SM hide each other's waits and share its tensor cores", "[simt]") {
+    GemmPlan plan = plan_of(128, 256, 64 * 8);
+    plan.timing.resident = 2;
+    plan.timing.interval_full = 2 * 1024;
+    plan.timing.interval_alone = 1500;
+    plan.timing.lost_alone.dependency = 476;
+    const IdealRun two = run(plan, 1, Ticks(0));
+    // From the first step on tensor cores never rest; both CTAs end with it, the second one last.
+    CHECK(two.end == Ticks((10 + 100 + 50 + 15 * 1024 + 1500 + 200) * 1000));
+    CHECK(cycles(two.account, SlotClass::Useful) == 16 * 1024);
+    CHECK(cycles(two.account, SlotClass::Dependency) == 476);
+    const IdealRun apart = run(plan, 2, Ticks(0));
+    CHECK(apart.end == Ticks((10 + 100 + 50 + 8 * 1500 + 200) * 1000));
+    CHECK(cycles(apart.account, SlotClass::Dependency) == 2 * 8 * 476);
+}
+
+TEST_CASE("Fractions of cycles do not drift", "[simt]") {
+    GemmPlan plan = plan_of(128, 128, 64 * 30'000);
+    plan.timing.interval_alone = plan.timing.interval_full = 1024 + 1.0 / 3;
+    const IdealRun one = run(plan, 1, Ticks(0));
+    const std::int64_t exact = (10 + 100 + 50 + 30'000 * 1024 + 10'000 + 200) * 1000LL;
+    CHECK(one.end.value() >= exact);
+    CHECK(one.end.value() <= exact + 1);
+}
+
+TEST_CASE("Groups of alike SMs do exactly what SMs by themselves do", "[simt]") {
+    std::mt19937 random(7);
+    const auto pick = [&](std::int64_t low, std::int64_t high) {
+        return std::uniform_int_distribution<std::int64_t>(low, high)(random);
+    };
+    for (int i = 0; i < 200; ++i) {
+        GemmPlan plan = plan_of(pick(1, 1500), pick(1, 1500), pick(1, 900));
+        plan.kernel.shape.batch = pick(1, 3);
+        plan.kernel.shape.shared_b = pick(0, 1) == 0;
+        plan.kernel.split_k = pick(1, 5);
+        plan.kernel.raster.panel = pick(1, 4);
+        plan.timing.resident = static_cast<int>(pick(1, 3));
+        plan.timing.ahead = static_cast<int>(pick(1, 4));
+        plan.timing.prologue = Cycles(pick(0, 300));
+        plan.timing.request = Cycles(pick(0, 30));
+        plan.timing.fill = Cycles(pick(0, 100));
+        plan.timing.epilogue = Cycles(pick(0, 400));
+        plan.timing.epilogue_vector = 0.25;
+        plan.timing.interval_alone = 1024 + static_cast<double>(pick(0, 3000)) / 7;
+        plan.timing.interval_full = plan.timing.resident * (1024 + static_cast<double>(pick(0, 1000)) / 3);
+        plan.timing.lost_full.on_chip = 1;
+        plan.timing.lost_alone.dependency = 2;
+        const int sms = static_cast<int>(pick(1, 20));
+        const Ticks latency(pick(0, 3'000'000));
+        INFO("case " << i);
+        const IdealRun together = run(plan, sms, latency), apart = run(plan, sms, latency, 1);
+        CHECK(together.end == apart.end);
+        CHECK(together.account.sms == apart.account.sms);
+        CHECK(apart.account.groups == sms);
+        const GemmShape& shape = plan.kernel.shape;
+        CHECK(together.account.macs == shape.batch * shape.m * shape.n * shape.k);
+        CHECK(together.written == apart.written);
+        CHECK(together.account.last == apart.account.last);
+        Int128 sum = 0;
+        for (std::size_t c = 0; c < kSlotClasses; ++c) {
+            CHECK((together.account.times[c] == apart.account.times[c]));
+            CHECK(together.account.times[c] >= 0);
+            sum += together.account.times[c];
+        }
+        CHECK((sum == Int128{to_fine(together.end).value()} * sms));
+    }
+}

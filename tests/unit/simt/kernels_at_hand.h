@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels written by hand, and an L2 that answers everything after a fixed time.
+#pragma once
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "models/devices/simt/machine/kernel_run.h"
+
+namespace systole::simt::test {
+
+/// One SM's tensor cores do 1024 MACs a cycle of 1 ns.
+inline SimtSpec small_gpu(int sms) {
+    SimtSpec spec;
+    spec.core_clock = Hertz(1'000'000'000);
+    spec.sm.count = sms;
+    spec.sm.sub_cores = 4;
+    spec.sm.tensor.macs[static_cast<std::size_t>(DType::Bf16)] = 256;
+    spec.launch.cta = Cycles(10);
+    return spec;
+}
+
+/// Runs a kernel to its end; answers come `latency` after their requests.
+struct IdealRun {
+    KernelAccount account;
+    Ticks end;
+    std::int64_t read = 0, written = 0;  ///< bytes through the ports of all SMs' clusters
+
+    IdealRun(const CtaWork& work, const CtaTimes& times, int sms, Ticks latency, std::int64_t largest_group) {
+        KernelRun run(work, times, sms, Ticks(0), largest_group);
+        std::multimap<Ticks, std::int64_t> answers;
+        std::vector<KernelRun::Access> accesses;
+        while (true) {
+            run.advance(end, accesses);
+            for (const KernelRun::Access& access : accesses) {
+                for (const TileAccess::Block& block : access.tiles.blocks)
+                    (access.write ? written : read) += block.bytes * block.sms;
+                answers.emplace(end + latency, access.number);
+            }
+            accesses.clear();
+            if (run.finished()) break;
+            end = run.next_event();
+            if (!answers.empty()) end = std::min(end, answers.begin()->first);
+            while (!answers.empty() && answers.begin()->first == end) {
+                run.answered(answers.begin()->second, end);
+                answers.erase(answers.begin());
+            }
+        }
+        account = run.finish(end);
+    }
+};
+
+}  // namespace systole::simt::test

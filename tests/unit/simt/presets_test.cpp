@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// The shipped GPUs against what their makers publish.
+#include <catch2/catch.hpp>
+
+#include <string>
+#include <vector>
+
+#include "tests/unit/simt/gpu_config.h"
+
+namespace systole::simt {
+namespace {
+
+/// TFLOP/s or TOPS, dense.
+double peak(const SimtSpec& spec, DType dtype) {
+    return 2.0 * static_cast<double>(spec.macs_per_cycle(dtype)) *
+           static_cast<double>(spec.core_clock.value()) / 1e12;
+}
+
+struct Published {
+    std::string name;
+    double fp16, int8, fp8, int4;  // T operations a second; 0: not supported
+    double memory;                 // GB/s
+    double memory_size;            // GB
+    int sms;
+    std::int64_t shared_kib, l2_mib;
+    double link;  // GB/s of the host link, each direction, without what packets take
+};
+
+const std::vector<Published> kChips{
+    {"a100", 312, 624, 0, 1248, 2039, 80, 108, 164, 40, 31.5},
+    {"h100", 989, 1979, 1979, 0, 3352, 80, 132, 228, 50, 63},
+};
+
+}  // namespace
+
+TEST_CASE("a GPU's tensor cores reach the published peak in the formats they have, and have no others",
+          "[simt]") {
+    for (const Published& chip : kChips) {
+        CAPTURE(chip.name);
+        const SimtSpec spec = test::shipped_gpu(chip.name);
+        CHECK(peak(spec, DType::Fp16) == Approx(chip.fp16).epsilon(0.002));
+        CHECK(peak(spec, DType::Bf16) == Approx(chip.fp16).epsilon(0.002));
+        CHECK(peak(spec, DType::Int8) == Approx(chip.int8).epsilon(0.002));
+        CHECK(peak(spec, DType::Fp8) == Approx(chip.fp8).epsilon(0.002));
+        CHECK(peak(spec, DType::Int4) == Approx(chip.int4).epsilon(0.002));
+        for (const DType none : {DType::Int16, DType::Fp32, DType::Int32})
+            CHECK_FALSE(spec.sm.tensor.macs[static_cast<std::size_t>(none)].has_value());
+    }
+    CHECK_FALSE(test::shipped_gpu("h100").sm.tensor.macs[static_cast<std::size_t>(DType::Int4)].has_value());
+}
+
+TEST_CASE("a GPU's memory moves what the data sheet says, and holds no more", "[simt]") {
+    for (const Published& chip : kChips) {
+        CAPTURE(chip.name);
+        const DramSpec memory = test::shipped_gpu(chip.name).memory;
+        CHECK(static_cast<double>(memory.peak().value()) / 1e9 == Approx(chip.memory).epsilon(2e-4));
+        const double size = static_cast<double>(memory.capacity().value()) / 1e9;
+        CHECK(size <= chip.memory_size);
+        CHECK(size >= 0.8 * chip.memory_size);
+    }
+}
+
+TEST_CASE("a GPU has the published SMs, shared memory, L2 and host link", "[simt]") {
+    for (const Published& chip : kChips) {
+        CAPTURE(chip.name);
+        const SimtSpec spec = test::shipped_gpu(chip.name);
+        CHECK(spec.sm.count == chip.sms);
+        CHECK(spec.sm.sub_cores == 4);
+        CHECK(spec.sm.warps == 64);
+        CHECK(spec.sm.shared.capacity == Bytes(chip.shared_kib * 1024));
+        CHECK(spec.sm.shared.most_of_cta == Bytes((chip.shared_kib - 1) * 1024));
+        CHECK(spec.l2.capacity == Bytes(chip.l2_mib << 20));
+        CHECK(spec.host.kind == HostLinkSpec::Kind::Pcie);
+        const double share = static_cast<double>(spec.host.peak().value()) / 1e9 / chip.link;
+        CHECK(share < 1);
+        CHECK(share > 0.9);
+    }
+    CHECK(test::shipped_gpu("a100").sm.tensor.issue == TensorIssue::Warp);
+    CHECK(test::shipped_gpu("h100").sm.tensor.issue == TensorIssue::WarpGroup);
+}
+
+TEST_CASE("a load's latency in parts is what pointer chases measure", "[simt]") {
+    // cycles: gpu-latency on an A100 at 1410 MHz; on an H100 (SXM) at 1980 MHz
+    const SimtSpec a100 = test::shipped_gpu("a100"), h100 = test::shipped_gpu("h100");
+    const auto dram = [](const SimtSpec& spec, double megahertz) {
+        const auto& timing = spec.memory.timing;
+        const auto clocks = static_cast<double>(timing.at("RCDRD") + timing.at("CL") + timing.at("BL"));
+        return clocks * 1e6 * megahertz / static_cast<double>(spec.memory.clock.value());
+    };
+    const auto all = [&](const SimtSpec& spec, double megahertz) {
+        return static_cast<double>((spec.l2.latency + spec.l2.memory_latency).value()) +
+               dram(spec, megahertz);
+    };
+    CHECK(all(a100, 1410) == Approx(533).epsilon(0.01));
+    CHECK(all(h100, 1980) == Approx(570.5).epsilon(0.01));
+    CHECK(a100.sm.l1_latency == Cycles(36));
+    CHECK(h100.sm.l1_latency == Cycles(40));
+}
+
+TEST_CASE("every value of a GPU says where it comes from, and at most four were fitted", "[simt]") {
+    for (const Published& chip : kChips) {
+        CAPTURE(chip.name);
+        config::Config config = test::gpu_config("device: Mine\nextends: " + chip.name + "\n");
+        read_simt_spec(config, chip.name);
+        config.finish();
+        int fitted = 0;
+        for (const config::Entry& entry : config.effective()) {
+            CAPTURE(entry.path);
+            const bool calibrated = entry.path.starts_with("calibrated.");
+            fitted += calibrated;
+            CHECK((entry.origin == config::Origin::Calibrated) <= calibrated);
+            CHECK((entry.origin != config::Origin::Plain || entry.path == "kind"));
+            CHECK((entry.origin != config::Origin::Assumed || !entry.range.empty()));
+            CHECK_FALSE(entry.meaning.empty());
+        }
+        CHECK(fitted <= 4);
+    }
+}
+
+TEST_CASE("a GPU's run may last as long as its accounts can count", "[simt]") {
+    const SimtSpec h100 = test::shipped_gpu("h100");
+    // 132 SMs x 4 tensor cores x 1024 MACs of 8 bits, each tick
+    CHECK(h100.longest_run() <= Ticks(Ticks::max().value() / 540'672));
+    CHECK(h100.longest_run() > Ticks(kTicksPerSecond));
+}
+
+}  // namespace systole::simt

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values that no GPU can have, each refused at its place.
+#include "models/devices/simt/spec/simt_config.h"
+
+#include <fmt/format.h>
+#include <catch2/catch.hpp>
+
+#include <string>
+#include <vector>
+
+#include "tests/unit/simt/gpu_config.h"
+
+namespace systole::simt {
+namespace {
+
+/// An A100 with one line of its own: the fourth.
+std::string with(const std::string& line) {
+    return "device: Mine\nkind: simt\nextends: a100\n" + line + "\n";
+}
+
+/// What is said about that line; nothing where it is fine.
+std::string complaint_about(const std::string& line) {
+    try {
+        test::gpu_spec(with(line));
+    } catch (const UserError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+struct Mistake {
+    std::string line;
+    std::string said;  ///< a part of the message
+};
+
+/// Each is refused, in the fourth line of the file, with these words and no other complaint.
+void refuse(const std::vector<Mistake>& mistakes) {
+    for (const Mistake& mistake : mistakes) {
+        const std::string complaint = complaint_about(mistake.line);
+        CAPTURE(mistake.line, complaint);
+        CHECK(complaint.starts_with("mine.yaml:4:"));
+        CHECK(complaint.find(": error: ") != std::string::npos);
+        CHECK(complaint.find(mistake.said) != std::string::npos);
+        CHECK(complaint.find('\n') == std::string::npos);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a GPU is read as it is written", "[simt]") {
+    const SimtSpec spec = test::gpu_spec(with(
+        "sm: {count: 7, scheduling: lrr, fp32: {interval: 3, latency: 5}, lsu_interval: 2, lsu_queue: 64, "
+        "barrier_latency: 11, bulk_copy_issue: 12, register_unit: 512, ctas: 9, "
+        "tensor: {latency: 13, macs: {int16: 8}}, l1: {latency: 14, width: 64 B}, "
+        "shared: {capacity: 100 KiB, most_of_cta: 90 KiB, reserved_of_cta: 2 KiB, width: 32 B, latency: "
+        "15}}\n"
+        "l2: {capacity: 4 MiB, usable: 3 MiB, line: 256 B, sector: 64 B, read_width: 1 KiB, write_width: "
+        "512 B, sm_read_width: 48 B, sm_write_width: 16 B, latency: 100, memory_latency: 200}\n"
+        "launch: {graph: 1 us, stream: 2 us, cta: 33}\n"
+        "calibrated: {kernel_overhead: {value: 3 us, calibrated: some rows, range: 1..4 us}}"));
+    CHECK(spec.name == "mine");
+    CHECK(spec.sm.count == 7);
+    CHECK(spec.sm.scheduling == WarpScheduling::LooseRoundRobin);
+    CHECK(spec.sm.fp32.interval == Cycles(3));
+    CHECK(spec.sm.fp32.latency == Cycles(5));
+    CHECK(spec.sm.integer.latency == Cycles(4));
+    CHECK(spec.sm.special.interval == Cycles(8));
+    CHECK(spec.sm.lsu_interval == Cycles(2));
+    CHECK(spec.sm.lsu_queue == Cycles(64));
+    CHECK(spec.sm.barrier_latency == Cycles(11));
+    CHECK(spec.sm.bulk_copy_issue == Cycles(12));
+    CHECK(spec.sm.register_unit == 512);
+    CHECK(spec.sm.registers_of_thread == 255);
+    CHECK(spec.sm.ctas == 9);
+    CHECK(spec.sm.tensor.latency == Cycles(13));
+    CHECK(spec.macs_per_cycle(DType::Int16) == 7 * 4 * 8);
+    CHECK(spec.macs_per_cycle(DType::Bf16) == 7 * 4 * 256);
+    CHECK(spec.macs_per_cycle(DType::Fp32) == 0);
+    CHECK(spec.sm.l1_latency == Cycles(14));
+    CHECK(spec.sm.l1_bytes_per_cycle == Bytes(64));
+    CHECK(spec.sm.shared.capacity == Bytes(100 * 1024));
+    CHECK(spec.sm.shared.most_of_cta == Bytes(90 * 1024));
+    CHECK(spec.sm.shared.reserved_of_cta == Bytes(2048));
+    CHECK(spec.sm.shared.bytes_per_cycle == Bytes(32));
+    CHECK(spec.sm.shared.latency == Cycles(15));
+    CHECK(spec.l2.capacity == Bytes(4 << 20));
+    CHECK(spec.l2.usable == Bytes(3 << 20));
+    CHECK(spec.l2.line == Bytes(256));
+    CHECK(spec.l2.sector == Bytes(64));
+    CHECK(spec.l2.bytes_per_cycle == Bytes(1024));
+    CHECK(spec.l2.write_bytes_per_cycle == Bytes(512));
+    CHECK(spec.l2.sm_read_per_cycle == Bytes(48));
+    CHECK(spec.l2.sm_write_per_cycle == Bytes(16));
+    CHECK(spec.l2.latency == Cycles(100));
+    CHECK(spec.l2.memory_latency == Cycles(200));
+    CHECK(spec.launch.graph == Ticks(1'000'000));
+    CHECK(spec.launch.stream == Ticks(2'000'000));
+    CHECK(spec.launch.cta == Cycles(33));
+    CHECK(spec.copy.setup_cycles == Cycles(500));
+    CHECK(spec.calibrated.kernel_overhead == Ticks(3'000'000));
+}
+
+TEST_CASE("without calibration a kernel has no overhead of its own", "[simt]") {
+    CHECK(test::shipped_gpu("a100").calibrated.kernel_overhead == Ticks(0));
+}
+
+TEST_CASE("an SM that could hold no warp, or not divide itself, is refused", "[simt]") {
+    refuse({
+        {"sm: {count: 0}", "sm.count"},
+        {"sm: {count: 1025}", "the most is 1024"},
+        {"sm: {sub_cores: 17}", "sm.sub_cores"},
+        {"sm: {warps: 62}", "62, expected a multiple of sub_cores (4)"},
+        {"sm: {registers: 65535}", "65535, expected a multiple of sub_cores (4)"},
+        {"sm: {warps: 2}", "2, expected a multiple of sub_cores (4)"},
+        {"sm: {ctas: 0}", "sm.ctas"},
+        {"sm: {registers_of_thread: 513}",
+         "a warp of 32 threads with 513 registers takes 16640 in units of 256, a sub-core has 16384"},
+        {"sm: {scheduling: oldest}", "gto"},
+        {"sm: {register_unit: 0}", "sm.register_unit"},
+        {"sm: {lsu_interval: 0}", "sm.lsu_interval"},
+        {"sm: {lsu_queue: 0}", "sm.lsu_queue"},
+        {"sm: {barrier_latency: -1}", "sm.barrier_latency"},
+        {"sm: {bulk_copy_issue: 100001}", "sm.bulk_copy_issue"},
+    });
+    CHECK(complaint_about("sm: {registers_of_thread: 512}").empty());
+    // The value that is now too large is the preset's own.
+    CHECK_THAT(complaint_about("sm: {register_unit: 32768}"),
+               Catch::Matchers::StartsWith("configs/devices/a100.yaml:") &&
+                   Catch::Matchers::Contains("takes 32768 in units of 32768"));
+}
+
+TEST_CASE("pipelines and tensor cores that could not work are refused", "[simt]") {
+    refuse({
+        {"sm: {fp32: {interval: 0}}", "sm.fp32.interval"},
+        {"sm: {special: {latency: 7}}", "7 cycles, expected at least the interval of 8"},
+        {"sm: {tensor: {issue: thread}}", "warp_group"},
+        {"sm: {sub_cores: 2, tensor: {issue: warp_group}}", "four sub-cores, and the SM has 2"},
+        {"sm: {tensor: {macs: {bf61: 256}}}", "did you mean 'bf16'?"},
+        {"sm: {tensor: {macs: {bf16: 65537}}}", "sm.tensor.macs.bf16"},
+        {"sm: {tensor: {macs: {bf16: 1.5}}}", "sm.tensor.macs.bf16"},
+        {"sm: {tensor: {latency: 1 ns}}", "sm.tensor.latency"},
+    });
+    const std::string none = complaint_about("sm: {tensor: {macs: {fp16: 0, bf16: 0, int8: 0, int4: 0}}}");
+    CAPTURE(none);
+    CHECK(none.starts_with("mine.yaml:4:"));
+    CHECK(none.find("at least one number format") != std::string::npos);
+}
+
+TEST_CASE("shared memory that no CTA could have is refused", "[simt]") {
+    refuse({
+        {"sm: {shared: {most_of_cta: 164 KiB}}",
+         "167936 bytes and the 1024 that are reserved for every CTA are more than the SM's 167936"},
+        {"sm: {shared: {capacity: 0 B, most_of_cta: 1 B, reserved_of_cta: 0 B}}", "sm.shared.capacity"},
+        {"sm: {shared: {width: 128}}", "unit"},
+        {"sm: {shared: {width: 128 KiB}}", "sm.shared.width"},
+        {"sm: {shared: {latency: 0}}", "sm.shared.latency"},
+        {"sm: {l1: {width: 0 B}}", "sm.l1.width"},
+        {"sm: {l1: {latency: 0}}", "sm.l1.latency"},
+    });
+}
+
+TEST_CASE("an L2 whose parts do not fit together is refused", "[simt]") {
+    refuse({
+        {"l2: {usable: 41 MiB}", "42991616 bytes, more than the capacity of 41943040"},
+        {"l2: {line: 96 B}", "96 bytes, expected a power of two"},
+        {"l2: {sector: 24 B}", "24 bytes, expected a power of two"},
+        {"l2: {sector: 256 B}", "256 bytes, expected a part of the line of 128"},
+        {"l2: {usable: 127 B}", "127 bytes do not hold a line of 128"},
+        {"l2: {capacity: 1025 GiB, usable: 1 B, line: 1 B, sector: 1 B}", "l2.capacity"},
+        {"l2: {read_width: 0 B}", "l2.read_width"},
+        {"l2: {write_width: 17 MiB}", "l2.write_width"},
+        {"l2: {sm_read_width: 0 B}", "l2.sm_read_width"},
+        {"l2: {sm_write_width: 17 MiB}", "l2.sm_write_width"},
+        {"l2: {latency: 0}", "l2.latency"},
+        {"l2: {memory_latency: 100001}", "l2.memory_latency"},
+    });
+}
+
+TEST_CASE("clocks, launches, copies and constants beyond any machine are refused", "[simt]") {
+    refuse({
+        {"core: {clock: 999 kHz}", "slower than 1 MHz"},
+        {"core: {clock: 101 GHz}", "faster than 100 GHz"},
+        {"core: {clock: 1410}", "unit"},
+        {"launch: {graph: 1001 ms}", "longer than a second"},
+        {"launch: {stream: 2 s}", "longer than a second"},
+        {"launch: {cta: 100001}", "launch.cta"},
+        {"copy: {payload: 256 KiB}", "262144 bytes, more than the memory's largest transaction of 131072"},
+        {"copy: {in_flight: 0 B}", "copy.in_flight"},
+        {"host: {generation: 7}", "host.generation"},
+        {"memory: {channels: 40}", "channels"},
+        {"sm: {kernel_overhead: 1 us}", "kernel_overhead"},
+        {"calibrated: {kernel_overhead: {value: 2 s, calibrated: some rows, range: 0..3 s}}",
+         "longer than a second"},
+        {"calibrated: {tile_efficiency: {value: 2, calibrated: some rows, range: 0..3}}", "tile_efficiency"},
+    });
+}
+
+TEST_CASE("all mistakes of a file are told at once", "[simt]") {
+    const std::string complaint =
+        complaint_about("sm: {warps: 62, scheduling: fifo}\nl2: {line: 96 B}\nlaunch: {graph: 2 s}");
+    CAPTURE(complaint);
+    for (const char* const place : {"mine.yaml:4:13:", "mine.yaml:4:29:", "mine.yaml:5:", "mine.yaml:6:"})
+        CHECK(complaint.find(place) != std::string::npos);
+}
+
+TEST_CASE("the largest machine that can be written leaves no product outside 64 bits", "[simt]") {
+    const SimtSpec spec =
+        test::gpu_spec(with("sm: {count: 1024, sub_cores: 16, warps: 1024, ctas: 1024, registers: 16777216, "
+                            "register_unit: 16, registers_of_thread: 4096, tensor: {macs: {int4: 65536}}}\n"
+                            "core: {clock: 100 GHz}\nl2: {read_width: 16 MiB}"));
+    CHECK(spec.macs_per_cycle(DType::Int4) == std::int64_t{1} << 30);
+    CHECK(spec.longest_run() == Ticks((std::int64_t{1} << 33) - 1));  // 2^63 - 1 over 2^30
+    CHECK(spec.l2.bytes_per_cycle.value() <=
+          std::numeric_limits<std::int64_t>::max() / spec.core_clock.value());
+}
+
+}  // namespace systole::simt

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+systole_test(simt_kernels SOURCES ${CMAKE_CURRENT_LIST_DIR}/gemm_kernel_test.cpp DEPENDS systole_simt_kernels)
+systole_test(simt_memory SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/fabric_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/l2_blocks_test.cpp
+    DEPENDS systole_simt_memory)
+systole_test(simt_groups SOURCES ${CMAKE_CURRENT_LIST_DIR}/gemm_blocks.cpp ${CMAKE_CURRENT_LIST_DIR}/groups.cpp
+             DEPENDS systole_simt_chip)
+systole_test(simt_spec SOURCES ${CMAKE_CURRENT_LIST_DIR}/presets_test.cpp
+                               ${CMAKE_CURRENT_LIST_DIR}/simt_config_test.cpp
+             DEPENDS systole_simt_spec)
+systole_test(simt_sm
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/gemm_program_test.cpp ${CMAKE_CURRENT_LIST_DIR}/sm_test.cpp
+    DEPENDS systole_simt_kernels)
+systole_test(simt_choose SOURCES ${CMAKE_CURRENT_LIST_DIR}/choose_test.cpp DEPENDS systole_simt_kernels systole_simt_spec)
+
