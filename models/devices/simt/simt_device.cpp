@@ -52,7 +52,8 @@ public:
 
 private:
     [[noreturn]] static void refuse_waveforms() {
-        throw UserError("devices of kind simt have no waveforms yet; 'systole run' has a timeline (--timeline)");
+        throw UserError(
+            "devices of kind simt have no waveforms yet; 'systole run' has a timeline (--timeline)");
     }
 
     ChipPlan planned(const Graph& graph, const RunOptions& options) const {

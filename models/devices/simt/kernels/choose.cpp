@@ -22,7 +22,8 @@ double bytes_of(DType dtype, std::int64_t elements) {
 struct Rates {
     double dram, l2, sm_read, sm_write;
     explicit Rates(const SimtSpec& spec)
-        : dram(static_cast<double>(spec.memory.peak().value()) / static_cast<double>(spec.core_clock.value())),
+        : dram(static_cast<double>(spec.memory.peak().value()) /
+               static_cast<double>(spec.core_clock.value())),
           l2(static_cast<double>(spec.l2.bytes_per_cycle.value())),
           sm_read(static_cast<double>(spec.l2.sm_read_per_cycle.value())),
           sm_write(static_cast<double>(spec.l2.sm_write_per_cycle.value())) {}
@@ -81,8 +82,8 @@ double adding_parts(const GemmKernel& kernel, const SimtSpec& spec) {
     const double bytes = results * static_cast<double>(kernel.split_k * kPartialBytes);
     const double launch = static_cast<double>(spec.launch.graph.value()) *
                           static_cast<double>(spec.core_clock.value()) / static_cast<double>(kTicksPerSecond);
-    return launch + static_cast<double>(spec.launch.cta.value()) + 2.0 * static_cast<double>(spec.l2.latency.value()) +
-           bytes / rates.l2;
+    return launch + static_cast<double>(spec.launch.cta.value()) +
+           2.0 * static_cast<double>(spec.l2.latency.value()) + bytes / rates.l2;
 }
 
 }  // namespace
@@ -100,14 +101,14 @@ double estimate(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpe
     const double rounds = full_rounds + (left > 0 ? 1 : 0);
     cycles += std::max(0.0, rounds - 1) * ends / timing.resident;
     const GemmShape& shape = kernel.shape;
-    const double compulsory =
-        bytes_of(shape.dtype, shape.batch * shape.m * shape.k) +
-        bytes_of(shape.dtype, (shape.shared_b ? 1 : shape.batch) * shape.n * shape.k);
+    const double compulsory = bytes_of(shape.dtype, shape.batch * shape.m * shape.k) +
+                              bytes_of(shape.dtype, (shape.shared_b ? 1 : shape.batch) * shape.n * shape.k);
     return std::max(cycles, compulsory / Rates(spec).dram + ends) + adding_parts(kernel, spec);
 }
 
 const std::optional<CtaTiming>& KernelChooser::timing(const CtaTile& tile, const GemmFormats& formats) {
-    const auto key = std::make_tuple(tile.m, tile.n, tile.k, tile.stages, tile.groups_m, tile.groups_n, formats);
+    const auto key =
+        std::make_tuple(tile.m, tile.n, tile.k, tile.stages, tile.groups_m, tile.groups_n, formats);
     const auto [known, added] = known_.try_emplace(key);
     if (added) known->second = time_cta(tile, formats, spec_.sm);
     return known->second;
@@ -118,8 +119,9 @@ void KernelChooser::add(const GemmShape& shape, bool swapped, const CtaTile& til
     for (const std::int64_t parts : kParts) {
         GemmKernel kernel{shape, tile, parts, {}, swapped};
         // Parts of less than two steps, or of a chip that is full without them, save nothing.
-        if (parts > 1 && (kernel.steps() < 2 * parts ||
-                          (parts - 1) * kernel.tiles_m() * kernel.tiles_n() * shape.batch >= 4 * spec_.sm.count))
+        if (parts > 1 &&
+            (kernel.steps() < 2 * parts ||
+             (parts - 1) * kernel.tiles_m() * kernel.tiles_n() * shape.batch >= 4 * spec_.sm.count))
             break;
         // The last part must not be empty.
         if (kernel.steps_of_part() * (parts - 1) >= kernel.steps()) continue;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which kernel a product is given, as a library of kernels chooses: from a catalogue of tiles, by an estimate.
+// Which kernel a product is given, as a library of kernels chooses: from a catalogue of tiles, by an
+// estimate.
 #pragma once
 
 #include <map>

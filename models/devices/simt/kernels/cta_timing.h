@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How one CTA of a kernel goes on an SM, found by simulating its warps (sm/): what is left to be known is when
-// the data of each step come.
+// How one CTA of a kernel goes on an SM, found by simulating its warps (sm/): what is left to be known is
+// when the data of each step come.
 //
 //   start ─ prologue ─► requests of the first stages … data of step 0 ─ fill ─► steps, one every `interval`
 //   ─► last step's end ─ epilogue ─► stores leave, the place is free
@@ -19,17 +19,17 @@ struct LostCycles {
 };
 
 struct CtaTiming {
-    int resident = 1;  ///< CTAs that an SM holds at a time
-    Cycles prologue;   ///< from a CTA's first instruction to its first request
-    Cycles request;    ///< between the requests of two steps, issued behind each other
-    int ahead = 3;     ///< steps whose data are requested before the first is used
-    Cycles fill;       ///< from the data of the first step until tensor cores work
+    int resident = 1;           ///< CTAs that an SM holds at a time
+    Cycles prologue;            ///< from a CTA's first instruction to its first request
+    Cycles request;             ///< between the requests of two steps, issued behind each other
+    int ahead = 3;              ///< steps whose data are requested before the first is used
+    Cycles fill;                ///< from the data of the first step until tensor cores work
     double interval_alone = 0;  ///< cycles of a step, of a CTA that has the SM for itself
     double interval_full = 0;   ///< cycles in which each of `resident` CTAs does a step
     double busy = 0;            ///< of them, cycles in which a CTA's step keeps all tensor cores at work
     LostCycles lost_alone, lost_full;  ///< of an SM, in interval_alone and interval_full
-    Cycles epilogue;            ///< from the last step's end until the last store has been issued
-    double epilogue_vector = 0; ///< of it, share in which pipelines convert and move results
+    Cycles epilogue;                   ///< from the last step's end until the last store has been issued
+    double epilogue_vector = 0;        ///< of it, share in which pipelines convert and move results
 };
 
 }  // namespace systole::simt

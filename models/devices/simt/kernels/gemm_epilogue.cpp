@@ -17,7 +17,7 @@ Section piece(std::int64_t sums, std::int64_t element, bool bulk) {
     };
     const std::int64_t each = ceil_div(sums, kWarpThreads);  // sums of a thread
     const std::int64_t bytes = sums * element;
-    add(each, {.op = Op::Fp32, .writes = 1});                  // times alpha
+    add(each, {.op = Op::Fp32, .writes = 1});                                            // times alpha
     if (element < 4) add(ceil_div(each, 2), {.op = Op::Fp32, .reads = 1, .writes = 2});  // two to a register
     // mma leaves two neighbours in a thread; stmatrix moves four times as much.
     const std::int64_t store = bulk ? kWarpThreads * kThreadBytes : kWarpThreads * 2 * element;

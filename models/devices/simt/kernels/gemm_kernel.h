@@ -28,8 +28,8 @@ struct CtaTile {
     int stages = 4;
     /// Ampere: warps along m and n. Hopper: groups of four warps that compute, along m and n.
     int groups_m = 2, groups_n = 2;
-    /// CTAs of a cluster along m and n: those along n share A's blocks, those along m share B's, of which each
-    /// CTA fetches its part for all (bulk copies only).
+    /// CTAs of a cluster along m and n: those along n share A's blocks, those along m share B's, of which
+    /// each CTA fetches its part for all (bulk copies only).
     int cluster_m = 1, cluster_n = 1;
     friend bool operator==(const CtaTile&, const CtaTile&) = default;
 };

@@ -12,8 +12,8 @@ constexpr std::int64_t kFragmentBytes = 32;  // of K, that one instruction of a 
 constexpr std::int64_t kLoadBytes = 512;     // ldmatrix.x4: 16 x 32 bytes
 constexpr std::int64_t kCopyBytes = kWarpThreads * kThreadBytes;
 constexpr int kGroupWarps = 4;
-// Registers of a thread besides sums and fragments: addresses, predicates, loop counters (CUTLASS's kernels of
-// 128 x 128 take 230 with 128 of sums and 64 of fragments).
+// Registers of a thread besides sums and fragments: addresses, predicates, loop counters (CUTLASS's kernels
+// of 128 x 128 take 230 with 128 of sums and 64 of fragments).
 constexpr int kOtherRegisters = 38;
 
 std::int64_t element_bytes(DType dtype) {
@@ -43,9 +43,9 @@ public:
         for (Section& section : gemm_epilogue(rows_ * cols_, formats_.out, false))
             program.push_back(std::move(section));
         cta.roles = {{warps_, std::move(program)}};
-        const std::int64_t fragments =
-            2 * (rows_ + cols_) * kFragmentBytes / (4 * kWarpThreads);
-        cta.registers_of_thread = static_cast<int>(rows_ * cols_ / kWarpThreads + fragments) + kOtherRegisters;
+        const std::int64_t fragments = 2 * (rows_ + cols_) * kFragmentBytes / (4 * kWarpThreads);
+        cta.registers_of_thread =
+            static_cast<int>(rows_ * cols_ / kWarpThreads + fragments) + kOtherRegisters;
         return cta;
     }
 
@@ -98,8 +98,8 @@ private:
         std::vector<Instruction> all;
         for (std::int64_t m = 0; m < rows_ / 16; ++m)
             for (std::int64_t n = 0; n < cols_ / 8; ++n) {
-                const RegisterGroups sums = RegisterGroups{1}
-                                            << (2 * kBufferBits + static_cast<std::int64_t>(all.size()) % kSumBits);
+                const RegisterGroups sums =
+                    RegisterGroups{1} << (2 * kBufferBits + static_cast<std::int64_t>(all.size()) % kSumBits);
                 all.push_back({.op = Op::Mma,
                                .reads = fragment(buffer, m * kFragmentBytes * 16 / kLoadBytes) |
                                         fragment(buffer, loads_a() + n / 2) | sums,
@@ -161,8 +161,9 @@ public:
 
     CtaProgram program(std::int64_t steps) const {
         CtaProgram cta;
-        for (int i = 0; i < tile_.stages; ++i) cta.barriers.push_back({1, false});                    // full
-        for (int i = 0; i < tile_.stages; ++i) cta.barriers.push_back({kGroupWarps * groups_, true});  // empty
+        for (int i = 0; i < tile_.stages; ++i) cta.barriers.push_back({1, false});  // full
+        for (int i = 0; i < tile_.stages; ++i)
+            cta.barriers.push_back({kGroupWarps * groups_, true});  // empty
         cta.roles = {{kGroupWarps * groups_, consumer(steps)}, {1, producer(steps)}};
         cta.registers_of_thread =
             static_cast<int>(rows_ * cols_ / (kGroupWarps * kWarpThreads)) + kOtherRegisters;
@@ -180,18 +181,16 @@ private:
         Section step;
         step.steps = true;
         step.trips = steps;
-        step.body = {{.op = Op::Await, .barrier = tile_.stages, .ring = tile_.stages},
-                     {.op = Op::BulkCopy,
-                      .bytes = (tile_.m + tile_.n) * tile_.k * element_,
-                      .ring = tile_.stages},
-                     {.op = Op::Integer}};
+        step.body = {
+            {.op = Op::Await, .barrier = tile_.stages, .ring = tile_.stages},
+            {.op = Op::BulkCopy, .bytes = (tile_.m + tile_.n) * tile_.k * element_, .ring = tile_.stages},
+            {.op = Op::Integer}};
         step.body[1].amount = 1;
         return {set_up(30), std::move(step)};
     }
     /// Every warp gives back the stage of the step before.
     void release(Section& section) const {
-        section.body.push_back(
-            {.op = Op::Arrive, .barrier = tile_.stages, .ring = tile_.stages, .lag = 1});
+        section.body.push_back({.op = Op::Arrive, .barrier = tile_.stages, .ring = tile_.stages, .lag = 1});
     }
     void multiply(Section& section) const {
         section.body.push_back({.op = Op::Await, .ring = tile_.stages});
@@ -261,7 +260,8 @@ int steps_ahead(const CtaTile& tile, TensorIssue issue) {
 }
 
 int occupancy(const CtaProgram& program, const SmSpec& sm) {
-    if (program.registers_of_thread > sm.registers_of_thread || program.shared > sm.shared.most_of_cta) return 0;
+    if (program.registers_of_thread > sm.registers_of_thread || program.shared > sm.shared.most_of_cta)
+        return 0;
     // A group that copies is as wide as the others, though one warp of it works.
     const std::int64_t warps = round_up(program.warps(), sm.sub_cores);
     const std::int64_t registers =

@@ -17,9 +17,9 @@
 namespace systole::simt {
 
 /// A matrix in memory. Steps along K lie one behind the other, in each the rows of A (columns of B) with the
-/// step's K: a CTA's share of a step is one contiguous block, and CTAs of neighbouring tiles have neighbouring
-/// blocks. Real kernels read 64 to 256 bytes of each row, a leading dimension apart; how these fall into pages
-/// of the memory is not kept.
+/// step's K: a CTA's share of a step is one contiguous block, and CTAs of neighbouring tiles have
+/// neighbouring blocks. Real kernels read 64 to 256 bytes of each row, a leading dimension apart; how these
+/// fall into pages of the memory is not kept.
 struct MatrixPlace {
     std::int64_t address = 0;
     Operand operand = Operand::Activations;
@@ -37,10 +37,11 @@ struct GemmPlan {
 /// sums of a split product's parts; conversions).
 struct StreamPlan {
     std::int64_t ctas = 1;
-    int resident = 1;            ///< CTAs that an SM holds at a time
-    Cycles prologue, epilogue;   ///< before a CTA's first load leaves, and from its last data to its last store
+    int resident = 1;  ///< CTAs that an SM holds at a time
+    Cycles prologue,
+        epilogue;  ///< before a CTA's first load leaves, and from its last data to its last store
     MatrixPlace from, to;
-    Bytes read, written;         ///< of all CTAs
+    Bytes read, written;  ///< of all CTAs
 };
 
 using KernelPlan = std::variant<GemmPlan, StreamPlan>;
@@ -57,10 +58,11 @@ struct LayerPlan {
 
 struct ChipPlan {
     std::string trace;
-    std::vector<LayerPlan> layers;    ///< of all runs of the network (Protocol::repeat, weight_copies)
-    std::size_t first_reported = 0;   ///< layer: the first one of the last run
-    Bytes compulsory_dram;            ///< weights, inputs and outputs of the network, once
-    std::vector<Transfer> inputs, outputs;  ///< between host and DRAM, before the first and after the last layer
+    std::vector<LayerPlan> layers;   ///< of all runs of the network (Protocol::repeat, weight_copies)
+    std::size_t first_reported = 0;  ///< layer: the first one of the last run
+    Bytes compulsory_dram;           ///< weights, inputs and outputs of the network, once
+    std::vector<Transfer> inputs,
+        outputs;  ///< between host and DRAM, before the first and after the last layer
     std::vector<TensorPlace> tensors;
 };
 

@@ -89,19 +89,21 @@ private:
     std::int64_t copies(const Protocol& protocol) const {
         if (protocol.weight_copies != Protocol::kEnoughCopies) return protocol.weight_copies;
         const std::int64_t weights = std::max<std::int64_t>(1, weight_bytes());
-        return std::clamp<std::int64_t>(ceil_div(spec_.l2.capacity.value(), weights), 1, Protocol::kMostCopies);
+        return std::clamp<std::int64_t>(ceil_div(spec_.l2.capacity.value(), weights), 1,
+                                        Protocol::kMostCopies);
     }
 
-    /// The network again, once for each copy of the weights, and all of that as often as it is repeated. Copies
-    /// lie behind all tensors and the room for sums of parts.
+    /// The network again, once for each copy of the weights, and all of that as often as it is repeated.
+    /// Copies lie behind all tensors and the room for sums of parts.
     void add_runs(const Protocol& protocol, ChipPlan& chip) const {
         const std::int64_t count = copies(protocol), step = weight_bytes();
         const std::int64_t first = round_up(end_ + sums_, kPlaceAlignment);
         const auto room = checked_mul(count - 1, step);
         if (!room || *room > spec_.memory.capacity().value() - first)
-            throw UserError(fmt::format("{} copies of {} of weights do not fit into the memory of {} "
-                                        "(run.weight_copies)",
-                                        count, format_bytes(Bytes(step)), spec_.name));
+            throw UserError(
+                fmt::format("{} copies of {} of weights do not fit into the memory of {} "
+                            "(run.weight_copies)",
+                            count, format_bytes(Bytes(step)), spec_.name));
         const std::vector<LayerPlan> once = chip.layers;
         const std::int64_t runs = protocol.repeat * count;
         for (std::int64_t run = 1; run < runs; ++run)

@@ -79,7 +79,8 @@ void take_ends(const Sm::CtaTrace& trace, CtaTiming& timing) {
     timing.prologue = Cycles(trace.first_request);
     const auto ahead = static_cast<std::size_t>(timing.ahead);
     SYSTOLE_CHECK(trace.requests.size() >= ahead, "{} steps were asked for", trace.requests.size());
-    timing.request = Cycles((trace.requests[ahead - 1] - trace.requests[0]) / std::max<std::int64_t>(1, timing.ahead - 1));
+    timing.request =
+        Cycles((trace.requests[ahead - 1] - trace.requests[0]) / std::max<std::int64_t>(1, timing.ahead - 1));
     timing.fill = Cycles(std::max<std::int64_t>(0, trace.first_mma - trace.first_data));
     timing.epilogue = Cycles(trace.end - trace.last_mma_end);
 }
@@ -103,8 +104,7 @@ std::optional<CtaTiming> time_cta(const CtaTile& tile, const GemmFormats& format
     const Sm::CtaTrace& trace = far.trace(0);
     const auto epilogue = static_cast<double>(sm.sub_cores * (trace.end - trace.last_mma_end));
     timing.epilogue_vector =
-        static_cast<double>(
-            far.lost(trace.last_mma_end, trace.end)[static_cast<std::size_t>(Loss::Vector)]) /
+        static_cast<double>(far.lost(trace.last_mma_end, trace.end)[static_cast<std::size_t>(Loss::Vector)]) /
         std::max(1.0, epilogue);
 
     Sm alone(sm, macs, memory_of(0));

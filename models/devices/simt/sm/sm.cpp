@@ -75,9 +75,9 @@ void Sm::run() {
     std::size_t left = 0;
     for (const Warp& warp : warps_) left += !warp.ended;
     while (left > 0) {
-        SubCore& core = *std::min_element(
-            cores_.begin(), cores_.end(),
-            [](const SubCore& a, const SubCore& b) { return a.earliest < b.earliest; });
+        SubCore& core =
+            *std::min_element(cores_.begin(), cores_.end(),
+                              [](const SubCore& a, const SubCore& b) { return a.earliest < b.earliest; });
         SYSTOLE_CHECK(core.earliest < kNever, "{} warps wait for each other for ever", left);
         // Others may have made it wait longer since that was computed.
         const std::int64_t at = earliest(core);
@@ -241,8 +241,8 @@ void Sm::multiply(SubCore& core, Warp& warp, const Instruction& next, std::int64
     std::int64_t interval = ceil_div(next.amount, macs_);
     // The sub-cores that a group of warps is on read its operands at the same time.
     if (next.op == Op::GroupMma)
-        interval = std::max(interval,
-                            ceil_div(next.bytes * spec_.sub_cores, spec_.shared.bytes_per_cycle.value()));
+        interval =
+            std::max(interval, ceil_div(next.bytes * spec_.sub_cores, spec_.shared.bytes_per_cycle.value()));
     charge_idle(core, warp, begin);
     warp.stalls.clear();
     core.tensor = begin + interval;
@@ -270,7 +270,8 @@ void Sm::touch_shared(Warp& warp, const Instruction& next, std::int64_t at) {
     const std::int64_t cycles = ceil_div(next.bytes, spec_.shared.bytes_per_cycle.value());
     const std::int64_t last = through_shared(next.bytes, at);
     if (next.op == Op::SharedLoad)
-        warp.registers.write(next.writes, last - std::min<std::int64_t>(cycles, 1) + spec_.shared.latency.value(),
+        warp.registers.write(next.writes,
+                             last - std::min<std::int64_t>(cycles, 1) + spec_.shared.latency.value(),
                              Producer::Shared);
     if (next.op == Op::BulkStore) memory_(next.op, next.bytes, last);
 }
@@ -279,8 +280,8 @@ void Sm::copy(Warp& warp, const Instruction& next, std::int64_t at) {
     CtaTrace& trace = ctas_[warp.cta].trace;
     std::int64_t leaves = at + spec_.bulk_copy_issue.value();
     if (next.op != Op::BulkCopy) {
-        lsu_ = std::max(lsu_, at) + std::max(spec_.lsu_interval.value(),
-                                             ceil_div(next.bytes, spec_.l1_bytes_per_cycle.value()));
+        lsu_ = std::max(lsu_, at) +
+               std::max(spec_.lsu_interval.value(), ceil_div(next.bytes, spec_.l1_bytes_per_cycle.value()));
         leaves = lsu_;
         if (next.op == Op::AsyncCopy) through_shared(next.bytes, at);
     }
@@ -323,8 +324,8 @@ void Sm::end_of_body(SubCore& core, Warp& warp, std::int64_t at) {
     if (++warp.trip < section.trips) return;
     warp.trip = 0;
     do ++warp.section;
-    while (warp.section < warp.program->size() && ((*warp.program)[warp.section].body.empty() ||
-                                                   (*warp.program)[warp.section].trips == 0));
+    while (warp.section < warp.program->size() &&
+           ((*warp.program)[warp.section].body.empty() || (*warp.program)[warp.section].trips == 0));
     if (warp.section < warp.program->size()) return;
     warp.ended = true;
     charge_idle(core, warp, at + 1);

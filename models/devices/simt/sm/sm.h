@@ -80,10 +80,10 @@ private:
         std::int64_t trip = 0, step = 0;
         std::int64_t next = 0;  // it may issue from here on, whatever its next instruction needs
         Scoreboard registers;
-        std::vector<std::int64_t> copies, mmas;  // when the groups under way are complete, oldest first
+        std::vector<std::int64_t> copies, mmas;       // when the groups under way are complete, oldest first
         std::int64_t open_copies = 0, open_mmas = 0;  // the same of the group not yet committed
-        std::vector<std::size_t> waited;  // phases that it has waited for, by barrier
-        std::vector<Stall> stalls;        // since its last instruction for the tensor core
+        std::vector<std::size_t> waited;              // phases that it has waited for, by barrier
+        std::vector<Stall> stalls;                    // since its last instruction for the tensor core
         bool ended = false;
     };
     /// When a warp's next instruction can issue, and what keeps it until then.
@@ -102,8 +102,8 @@ private:
         std::vector<std::size_t> warps;
         std::int64_t issue = 0, fp32 = 0, integer = 0, tensor = 0;  // free from here on
         std::size_t last = ~std::size_t{0};  // place in `warps` that issued last; none at first
-        std::vector<Piece> pieces;  // of the tensor core's time, without gaps
-        std::int64_t earliest = 0;  // nothing issues before
+        std::vector<Piece> pieces;           // of the tensor core's time, without gaps
+        std::int64_t earliest = 0;           // nothing issues before
 
         std::int64_t covered() const { return pieces.empty() ? 0 : pieces.back().end; }
     };

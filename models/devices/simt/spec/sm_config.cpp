@@ -151,9 +151,9 @@ SmSpec read_sm(Section sm) {
     spec.lsu_interval =
         Cycles(sm.count("lsu_interval", "cycles that a warp's memory instruction keeps the load/store unit",
                         {1, kLongestInterval}));
-    spec.lsu_queue =
-        Cycles(sm.count("lsu_queue", "cycles of work that may wait before shared memory until warps that add to it stall",
-                        {1, kLongestInterval}));
+    spec.lsu_queue = Cycles(sm.count(
+        "lsu_queue", "cycles of work that may wait before shared memory until warps that add to it stall",
+        {1, kLongestInterval}));
     spec.barrier_latency =
         latency(sm, "barrier_latency", "cycles from the last arrival at a barrier until warps go on");
     spec.bulk_copy_issue =

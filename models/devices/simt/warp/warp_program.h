@@ -73,8 +73,8 @@ struct CtaProgram {
     std::vector<Role> roles;
     std::vector<BarrierSpec> barriers;
     int registers_of_thread = 0;
-    Bytes shared;        ///< shared memory that it takes
-    int step_role = 0;   ///< whose first warp's trips are the CTA's steps
+    Bytes shared;       ///< shared memory that it takes
+    int step_role = 0;  ///< whose first warp's trips are the CTA's steps
 
     int warps() const {
         int sum = 0;
