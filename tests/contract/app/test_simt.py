@@ -59,10 +59,11 @@ class Simt(ProgramTest):
 
     def test_a_launch_adds_its_time(self):
         shape = "m=256 n=256 k=256"
-        none, graph, stream = (self.total("h100", shape, f"run.launch={launch}")["time_ns"]
+        none, graph, stream = (self.total("h100", shape, f"run.launch={launch}", "memory.refresh=off")["time_ns"]
                                for launch in ("none", "graph", "stream"))
-        self.assertAlmostEqual(graph - none, 870, delta=1)
-        self.assertAlmostEqual(stream - none, 2040, delta=1)
+        # To an edge of the core's and of the memory's clocks, at each of which a request may wait.
+        self.assertAlmostEqual(graph - none, 870, delta=2)
+        self.assertAlmostEqual(stream - none, 2040, delta=2)
 
     def test_the_same_question_has_the_same_answer_byte_for_byte(self):
         words = ["op", "h100", "matmul", "m=500", "n=3000", "k=1000", "--format", "json"]
