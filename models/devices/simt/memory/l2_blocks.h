@@ -46,7 +46,7 @@ public:
 
 private:
     static constexpr std::uint32_t kNone = ~0U;
-    static constexpr int kSectors = 64;  // of a page: a bit each
+    static constexpr int kSectors = kL2PageSectors;  // a bit each
     using Mask = std::uint64_t;
 
     struct Page {

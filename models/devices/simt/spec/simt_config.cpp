@@ -43,6 +43,12 @@ void read_lines(Section& l2, L2Spec& spec) {
     if (line && sector && spec.line < spec.sector)
         l2.fail("sector", fmt::format("{} bytes, expected a part of the line of {}", spec.sector.value(),
                                       spec.line.value()));
+    if (spec.line > spec.sector * kL2PageSectors)
+        l2.fail("line", fmt::format("{} bytes, more than {} sectors of {}", spec.line.value(), kL2PageSectors,
+                                    spec.sector.value()));
+    if (spec.usable >= spec.line && spec.usable < spec.sector * kL2PageSectors)
+        l2.fail("usable", fmt::format("{} bytes do not hold {} sectors of {}", spec.usable.value(),
+                                      kL2PageSectors, spec.sector.value()));
     if (spec.usable < spec.line)
         l2.fail("usable",
                 fmt::format("{} bytes do not hold a line of {}", spec.usable.value(), spec.line.value()));

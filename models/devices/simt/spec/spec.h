@@ -20,6 +20,9 @@ constexpr int kWarpThreads = 32;
 /// What one instruction of a thread copies from memory into shared memory, or loads of it, at most.
 constexpr std::int64_t kThreadBytes = 16;
 
+/// Sectors of a page of the L2, of which it keeps which was used last; a line has at most as many.
+constexpr int kL2PageSectors = 64;
+
 /// How warps reach the tensor cores.
 enum class TensorIssue {
     Warp,      ///< mma.sync (Volta to Ada): operands in registers, one warp
