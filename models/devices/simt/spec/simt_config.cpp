@@ -56,7 +56,8 @@ void read_lines(Section& l2, L2Spec& spec) {
 
 L2Spec read_l2(Section l2) {
     L2Spec spec;
-    spec.capacity = l2.bytes("capacity", "of the L2, all slices", {1, kLargestL2});
+    spec.capacity =
+        l2.bytes("capacity", "of the L2, all slices", {kL2PageSectors * kLargestLine, kLargestL2});
     spec.usable =
         l2.bytes("usable", "what one working set can occupy: two partitions may hold the same line twice",
                  {1, kLargestL2});
