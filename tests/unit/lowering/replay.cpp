@@ -232,8 +232,6 @@ void Replay::replay_vector(const VectorWork& work) {
     // What is written in place no store of a tile delivers.
     if (work.write.none() || work.write.address >= spec_.placement.activation_bytes.value())
         undelivered_[core()].push_back(self_);
-    else if (sums())  // with what was added before, in a tile
-        undelivered_[core()].clear();
     if (work.source != VectorWork::Source::Accumulator) return;
     read(accumulators_[mxu_index(work.mxu)], work.accumulator_row, work.accumulator_rows);
     const bool resident = lowered_.placements[layer().output].space == Space::Scratchpad;

@@ -147,6 +147,15 @@ TEST_CASE("The gradient of a table is all of it, with a gradient added for each 
     CHECK(moved(lowered, Place::Scratchpad, Operand::Outputs) == 20 * 6 * 2);
 }
 
+TEST_CASE("Bags of lookups that chunks of a table share are added to each") {
+    for (const Spread spread : {Spread::Even, Spread::Random}) {
+        GraphOf g;
+        const TensorId back = g.input({26, 7}, DType::Bf16), indices = g.input({78}, DType::Int32);
+        check(g.finish(g.vector({back, indices}, EmbeddingGradient{8, 7, 78, spread, 3}, {8, 7})),
+              test::small_machine(1));
+    }
+}
+
 TEST_CASE("An optimizer reads and writes its state and writes weights, each once") {
     using Kind = Optimizer::Kind;
     for (const auto& [kind, slots, cost] :

@@ -108,6 +108,12 @@ private:
         for (const Range& run : part.lookups) sum += rows_of(run).count;
         return sum;
     }
+    /// So many of the next `room` lookups that the gradient of no bag is read by two parts; all of them where
+    /// they are of one bag.
+    std::int64_t whole_bags(std::int64_t begin, std::int64_t room) const {
+        const std::int64_t cut = op_.spread == Spread::Random ? 0 : (begin + room) % op_.bag;
+        return cut < room ? room - cut : room;
+    }
     TensorBox index_box(Range run) const {
         const DType dtype = workspace_.dtype(indices());
         return {row_bytes(dtype, run.begin).value(), 1, row_bytes(dtype, run.count).value(), 0};
@@ -159,11 +165,11 @@ void EmbeddingGradientSteps::cut_lookups(Range rows, const std::vector<Range>& l
                 parts_.push_back({rows, {}, {false, false}});
                 room = most;
             }
-            const std::int64_t taken = std::min(run.count, room);
+            const std::int64_t taken = run.count > room ? whole_bags(run.begin, room) : run.count;
+            room = run.count > room ? 0 : room - taken;
             parts_.back().lookups.push_back({run.begin, taken});
             run.begin += taken;
             run.count -= taken;
-            room -= taken;
         }
     }
     parts_.back().turn.last = true;
