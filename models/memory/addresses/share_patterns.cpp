@@ -22,6 +22,15 @@ bool alike(const SharePattern& pattern, int pseudo_channels, const Load& a, cons
 
 }  // namespace
 
+Bytes even_stripe(const DramSpec& spec) {
+    if (spec.kind == DramSpec::Kind::Ideal) return Bytes(0);
+    const AddressMap map(spec);
+    SharePatterns patterns(spec, map);
+    for (Bytes stripe = spec.burst_bytes; stripe <= spec.max_payload; stripe = stripe * 2)
+        if (patterns.split(0, stripe).pattern->even) return stripe;
+    return Bytes(0);
+}
+
 SharePatterns::SharePatterns(const DramSpec& spec, const AddressMap& map)
     : map_(map),
       burst_shift_(std::countr_zero(static_cast<std::uint64_t>(spec.burst_bytes.value()))),

@@ -36,6 +36,10 @@ struct RangeShares {
     std::int64_t origin = 0;
 };
 
+/// The least aligned range, a power of two, of which every channel gets the same: ranges of whole stripes
+/// keep channels alike. 0 for an ideal memory, and where not even the largest transaction is one.
+Bytes even_stripe(const DramSpec& spec);
+
 class SharePatterns {
 public:
     /// `map`, of `spec`, must outlive it.

@@ -27,10 +27,10 @@ GemmPlan random_plan(std::mt19937& random) {
         16, 8 * pick(1, 3), 16, 3, 1, 1, static_cast<int>(pick(1, 2)), static_cast<int>(pick(1, 2))};
     plan.kernel.split_k = pick(1, 4);
     plan.kernel.raster.panel = pick(1, 4);
-    plan.a = {kA, Operand::Activations};
-    plan.b = {kB, Operand::Weights};
-    plan.c = {kC, Operand::Outputs};
-    plan.workspace = kSums;
+    plan.a = {kA, Operand::Activations, Bytes(1000), Bytes(24)};
+    plan.b = {kB, Operand::Weights, Bytes(1000), Bytes(0)};
+    plan.c = {kC, Operand::Outputs, Bytes(1000), Bytes(0)};
+    plan.sums = {kSums, Operand::PartialSums, Bytes(1000), Bytes(0)};
     return plan;
 }
 
@@ -76,6 +76,8 @@ TEST_CASE("A group loads what its CTAs load, each block once for every cluster",
             CHECK(access.bytes_of_sm == busiest);
             CHECK(access.sms == count);
             for (const TileAccess::Block& block : access.blocks) {
+                const MatrixRange in_a{kA, kA + 1000, kA + 1024}, in_b{kB, kB + 1000, kB + 1000};
+                CHECK(block.matrix == (block.operand == Operand::Weights ? in_b : in_a));
                 Touched& side = block.operand == Operand::Weights ? b : a;
                 for (std::int64_t byte = block.address; byte < block.address + block.bytes; ++byte) {
                     REQUIRE(static_cast<std::int64_t>(side[byte].size()) == block.sms);
@@ -116,9 +118,8 @@ TEST_CASE("All CTAs together write every element of the result once, and multipl
 TEST_CASE("Shares of a streaming kernel lie one behind the other and leave nothing out", "[simt]") {
     StreamPlan plan;
     plan.ctas = 7;
-    plan.read = Bytes(1000);
-    plan.written = Bytes(3);
-    plan.from = {64, Operand::PartialSums};
+    plan.from = {64, Operand::PartialSums, Bytes(1000), Bytes(0)};
+    plan.to.bytes = Bytes(3);
     const StreamBlocks blocks(plan);
     const TileAccess reads = blocks.reads({0, 7}, 0);
     std::int64_t next = 64;

@@ -9,6 +9,7 @@
 
 #include "models/devices/simt/kernels/cta_timing.h"
 #include "models/devices/simt/kernels/gemm_kernel.h"
+#include "models/devices/simt/memory/l2_blocks.h"
 #include "models/link/transfer.h"
 #include "sim/account/byte_ledger.h"
 #include "sim/account/run_result.h"
@@ -23,6 +24,13 @@ namespace systole::simt {
 struct MatrixPlace {
     std::int64_t address = 0;
     Operand operand = Operand::Activations;
+    Bytes bytes;
+    Bytes padding;  ///< behind it, that passes to and from the memory with its end
+
+    MatrixRange range() const {
+        const std::int64_t end = address + bytes.value();
+        return {address, end, end + padding.value()};
+    }
 };
 
 struct GemmPlan {
@@ -30,7 +38,7 @@ struct GemmPlan {
     CtaTiming timing;
     MatrixPlace a, b, c;
     /// Sums of parts of K in fp32, [part][batch][m][n], where there are several; C otherwise.
-    std::int64_t workspace = 0;
+    MatrixPlace sums;
 };
 
 /// A kernel that streams: CTAs read their shares of what lies at `read`, and write theirs to `written` (the
@@ -41,7 +49,6 @@ struct StreamPlan {
     Cycles prologue,
         epilogue;  ///< before a CTA's first load leaves, and from its last data to its last store
     MatrixPlace from, to;
-    Bytes read, written;  ///< of all CTAs
 };
 
 using KernelPlan = std::variant<GemmPlan, StreamPlan>;

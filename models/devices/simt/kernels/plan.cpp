@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "models/devices/simt/kernels/choose.h"
+#include "models/memory/addresses/share_patterns.h"
 #include "sim/base/checked.h"
 #include "sim/base/error.h"
 #include "sim/base/text.h"
@@ -17,11 +18,18 @@ namespace {
 
 constexpr std::int64_t kReductionThreads = 256;
 constexpr std::int64_t kPlaceAlignment = 256;
+// Of what a kernel moves, the padding of one operand is at most one part in so many.
+constexpr std::int64_t kPaddingParts = 256;
 
 [[noreturn]] void refuse(const Layer& layer, const std::string& what) {
     throw UserError(layer.where, fmt::format("'{}': {}; devices of kind simt run matrix products (matmul) of "
                                              "one format, without transposed_a and scaled weights",
                                              layer.name, what));
+}
+
+/// Where places begin: in all channels alike.
+std::int64_t alignment(const SimtSpec& spec) {
+    return std::max(kPlaceAlignment, spec.memory.row_bytes.value() * spec.memory.data_buses());
 }
 
 /// Operands of kernels lie as MatrixPlace says: there is nothing to tile here.
@@ -30,7 +38,7 @@ std::vector<Placement> place_tensors(const Graph& graph, const SimtSpec& spec) {
     rules.dram_capacity = spec.memory.capacity();
     rules.memory = fmt::format("{}'s {}", spec.name,
                                spec.memory.standard.empty() ? std::string("memory") : spec.memory.standard);
-    rules.dram_alignment = std::max(Bytes(kPlaceAlignment), spec.memory.row_bytes * spec.memory.data_buses());
+    rules.dram_alignment = Bytes(alignment(spec));
     rules.weights = Layout::ColumnMajor;
     return allocate(graph, rules);
 }
@@ -49,10 +57,15 @@ const MatMul& product_of(const Layer& layer) {
 class Planner {
 public:
     Planner(const Graph& graph, const SimtSpec& spec)
-        : graph_(graph), spec_(spec), placements_(place_tensors(graph, spec)), chooser_(spec) {
+        : graph_(graph),
+          spec_(spec),
+          placements_(place_tensors(graph, spec)),
+          chooser_(spec),
+          alignment_(alignment(spec)),
+          stripe_(even_stripe(spec.memory).value()) {
         for (const Placement& place : placements_)
             if (place.space == Space::Dram) end_ = std::max(end_, place.address + place.bytes.value());
-        end_ = round_up(end_, kPlaceAlignment);
+        end_ = round_up(end_, alignment_);
     }
 
     ChipPlan plan(const Protocol& protocol) {
@@ -78,12 +91,22 @@ public:
     }
 
 private:
-    /// Bytes from one copy of the weights to the next.
     std::int64_t weight_bytes() const {
         std::int64_t bytes = 0;
         for (const Tensor& tensor : graph_.tensors)
             if (tensor.role == TensorRole::Weights && !tensor.view_of) bytes += stored_bytes(tensor).value();
-        return round_up(bytes, kPlaceAlignment);
+        return bytes;
+    }
+
+    /// From the first byte of weights to behind the last: what a copy of them takes.
+    std::pair<std::int64_t, std::int64_t> weights() const {
+        std::int64_t begin = end_, end = 0;
+        for (TensorId id = 0; id < placements_.size(); ++id) {
+            if (graph_.tensors[id].role != TensorRole::Weights) continue;
+            begin = std::min(begin, placements_[id].address);
+            end = std::max(end, placements_[id].address + placements_[id].bytes.value());
+        }
+        return {begin, std::max(begin, end)};
     }
 
     std::int64_t copies(const Protocol& protocol) const {
@@ -96,10 +119,11 @@ private:
     /// The network again, once for each copy of the weights, and all of that as often as it is repeated.
     /// Copies lie behind all tensors and the room for sums of parts.
     void add_runs(const Protocol& protocol, ChipPlan& chip) const {
-        const std::int64_t count = copies(protocol), step = weight_bytes();
-        const std::int64_t first = round_up(end_ + sums_, kPlaceAlignment);
+        const auto [begin, end] = weights();
+        const std::int64_t count = copies(protocol), step = round_up(end - begin, alignment_);
+        const std::int64_t first = round_up(end_ + sums_, alignment_) - begin;
         const auto room = checked_mul(count - 1, step);
-        if (!room || *room > spec_.memory.capacity().value() - first)
+        if (!room || *room > spec_.memory.capacity().value() - first - begin)
             throw UserError(
                 fmt::format("{} copies of {} of weights do not fit into the memory of {} "
                             "(run.weight_copies)",
@@ -139,15 +163,15 @@ private:
         gemm.kernel = kernels.front().kernel;
         gemm.timing = kernels.front().timing;
         const TensorId second = matmul.shared_weights ? layer.weights.value() : layer.inputs.at(1);
-        gemm.a = {placements_[layer.inputs.at(0)].address, Operand::Activations};
-        gemm.b = {placements_[second].address,
-                  matmul.shared_weights ? Operand::Weights : Operand::Activations};
-        gemm.c = {placements_[layer.output].address, Operand::Outputs};
+        gemm.a = place(layer.inputs.at(0), Operand::Activations);
+        gemm.b = place(second, matmul.shared_weights ? Operand::Weights : Operand::Activations);
+        gemm.c = place(layer.output, Operand::Outputs);
         if (gemm.kernel.swapped) std::swap(gemm.a, gemm.b);
-        gemm.workspace = end_;
+        if (gemm.kernel.split_k > 1) gemm.sums = place_of_sums(layer, gemm.kernel);
+        pad(gemm);
         plan.mapping = mapping_of(gemm);
         plan.kernels.emplace_back(gemm);
-        if (gemm.kernel.split_k > 1) plan.kernels.emplace_back(sum_of_parts(layer, gemm));
+        if (gemm.kernel.split_k > 1) plan.kernels.emplace_back(sum_of_parts(gemm));
         return plan;
     }
 
@@ -195,9 +219,23 @@ private:
                            static_cast<double>(ctas) / static_cast<double>(places));
     }
 
+    MatrixPlace place(TensorId id, Operand operand) const {
+        return {placements_[id].address, operand, placements_[id].bytes, Bytes(0)};
+    }
+
+    /// Where a matrix ends within a stripe of the memory, channels would get different shares. Where that is
+    /// nothing beside what the kernel moves, all of the stripe passes.
+    void pad(GemmPlan& gemm) const {
+        const std::int64_t moved = (gemm.a.bytes + gemm.b.bytes + gemm.c.bytes + gemm.sums.bytes).value();
+        for (MatrixPlace* matrix : {&gemm.a, &gemm.b, &gemm.c, &gemm.sums}) {
+            const std::int64_t end = matrix->address + matrix->bytes.value();
+            const std::int64_t padding = stripe_ > 0 ? round_up(end, stripe_) - end : 0;
+            if (padding <= moved / kPaddingParts) matrix->padding = Bytes(padding);
+        }
+    }
+
     // Sums of parts lie behind all tensors; every layer that has some uses the same room.
-    StreamPlan sum_of_parts(const Layer& layer, const GemmPlan& gemm) {
-        const GemmKernel& kernel = gemm.kernel;
+    MatrixPlace place_of_sums(const Layer& layer, const GemmKernel& kernel) {
         const std::int64_t elements = kernel.shape.batch * kernel.shape.m * kernel.shape.n;
         const auto bytes = checked_mul(elements * 4, kernel.split_k);
         if (!bytes || *bytes > spec_.memory.capacity().value() - end_)
@@ -205,16 +243,20 @@ private:
                             fmt::format("'{}': the memory has no room for the sums of {} parts of K",
                                         layer.name, kernel.split_k));
         sums_ = std::max(sums_, *bytes);
+        return {end_, Operand::PartialSums, Bytes(*bytes), Bytes(0)};
+    }
+
+    StreamPlan sum_of_parts(const GemmPlan& gemm) const {
+        const GemmKernel& kernel = gemm.kernel;
+        const std::int64_t elements = kernel.shape.batch * kernel.shape.m * kernel.shape.n;
         StreamPlan sum;
         sum.ctas = ceil_div(elements, kReductionThreads * kThreadBytes / 4);
         sum.resident = static_cast<int>(std::max<std::int64_t>(
             1, std::min<std::int64_t>(spec_.sm.ctas, spec_.sm.warps * kWarpThreads / kReductionThreads)));
         sum.prologue = spec_.sm.integer.latency * 8;
         sum.epilogue = spec_.sm.fp32.latency * kernel.split_k;
-        sum.from = {gemm.workspace, Operand::PartialSums};
+        sum.from = gemm.sums;
         sum.to = gemm.c;
-        sum.read = Bytes(*bytes);
-        sum.written = Bytes(ceil_div(elements * bits_of(kernel.shape.output).value(), 8));
         return sum;
     }
 
@@ -222,6 +264,7 @@ private:
     const SimtSpec& spec_;
     const std::vector<Placement> placements_;
     KernelChooser chooser_;
+    const std::int64_t alignment_, stripe_;
     std::int64_t end_ = 0;   // of all tensors
     std::int64_t sums_ = 0;  // bytes of the largest sums of parts, behind them
 };

@@ -27,12 +27,12 @@ std::string text_of(const GemmPlan& plan, const SimtSpec& spec) {
         spec.sm.count, kernel.steps_of_part(), timing.prologue.value(), timing.fill.value(),
         timing.interval_alone, timing.interval_full, timing.resident, timing.busy, timing.epilogue.value(),
         block_text("a", plan.a), block_text("b", plan.b),
-        kernel.split_k > 1 ? fmt::format("sums of parts at {}", plan.workspace) : block_text("c", plan.c));
+        kernel.split_k > 1 ? fmt::format("sums of parts at {}", plan.sums.address) : block_text("c", plan.c));
 }
 
 std::string text_of(const StreamPlan& plan, const SimtSpec&) {
     return fmt::format("  stream {} CTAs, {} on an SM, reads {} at {}, writes {} at {}\n", plan.ctas,
-                       plan.resident, format_bytes(plan.read), plan.from.address, format_bytes(plan.written),
+                       plan.resident, format_bytes(plan.from.bytes), plan.from.address, format_bytes(plan.to.bytes),
                        plan.to.address);
 }
 

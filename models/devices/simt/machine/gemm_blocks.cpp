@@ -14,7 +14,7 @@ namespace {
 TileAccess::Block block(const MatrixPlace& matrix, std::int64_t begin, std::int64_t count, DType dtype) {
     const std::int64_t bits = bits_of(dtype).value();
     const std::int64_t first = ceil_div(begin * bits, 8), end = ceil_div((begin + count) * bits, 8);
-    return {matrix.address + first, end - first, 1, matrix.operand};
+    return {matrix.address + first, end - first, 1, matrix.operand, matrix.range()};
 }
 
 /// Blocks that lie one behind the other and that as many SMs take become one.
@@ -25,7 +25,7 @@ void join_neighbours(std::vector<TileAccess::Block>& blocks) {
     for (std::size_t i = 1; i < blocks.size(); ++i) {
         TileAccess::Block& before = blocks[last];
         if (before.address + before.bytes == blocks[i].address && before.sms == blocks[i].sms &&
-            before.operand == blocks[i].operand)
+            before.matrix == blocks[i].matrix)
             before.bytes += blocks[i].bytes;
         else
             blocks[++last] = blocks[i];
@@ -85,9 +85,8 @@ TileAccess::Block GemmBlocks::c_block(const CtaPlace& place) const {
     const std::int64_t height = rows(place.m);
     const std::int64_t matrix = split ? place.part * shape.batch + place.batch : place.batch;
     const std::int64_t begin = (matrix * shape.m + place.m * kernel.tile.m) * shape.n;
-    const MatrixPlace sums{plan_.workspace, Operand::PartialSums};
-    return block(split ? sums : plan_.c, begin + height * place.n * kernel.tile.n, height * columns(place.n),
-                 split ? DType::Fp32 : shape.output);
+    return block(split ? plan_.sums : plan_.c, begin + height * place.n * kernel.tile.n,
+                 height * columns(place.n), split ? DType::Fp32 : shape.output);
 }
 
 const GemmBlocks::Sides& GemmBlocks::sides_of(CtaRange range) const {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "models/memory/addresses/share_patterns.h"
 #include "sim/base/check.h"
 #include "sim/kernel/kernel.h"
 
@@ -16,7 +17,7 @@ L2::L2(sc_core::sc_module_name name, const L2Spec& spec, Hertz clock, const Dram
       memory_latency_(spec.memory_latency),
       largest_(dram.max_payload.value()),
       ledger_(ledger),
-      blocks_(spec),
+      blocks_(spec, even_stripe(dram)),
       fabric_(spec, clock_) {
     memory.register_nb_transport_bw(this, &L2::nb_transport_bw);
     SC_HAS_PROCESS(L2);
@@ -44,10 +45,9 @@ void L2::take(Ticks arrival, Payload& payload) {
 void L2::read(Jobs::iterator job) {
     Bytes there;
     for (const TileAccess::Block& block : job->tiles->blocks) {
-        const std::int64_t hit = blocks_.read(block.address, block.bytes, block.operand, traffic_);
+        blocks_.read(block.address, block.bytes, block.operand, traffic_, block.matrix);
         ++counts_.reads;
-        counts_.hit += block.bytes * block.sms - (block.bytes - hit);
-        counts_.missed += block.bytes - hit;
+        counts_.read += block.bytes * block.sms;
         depart(traffic_.evicted, tlm::TLM_WRITE_COMMAND, job->tiles->layer, parts_.end());
         depart(traffic_.fetched, tlm::TLM_READ_COMMAND, job->tiles->layer, parts_.end());
         traffic_.evicted.clear();
@@ -60,7 +60,7 @@ void L2::read(Jobs::iterator job) {
 void L2::write(Jobs::iterator job) {
     Bytes bytes;
     for (const TileAccess::Block& block : job->tiles->blocks) {
-        blocks_.write(block.address, block.bytes, block.operand, traffic_);
+        blocks_.write(block.address, block.bytes, block.operand, traffic_, block.matrix);
         ++counts_.writes;
         bytes += Bytes(block.bytes);
     }
@@ -208,8 +208,10 @@ std::vector<Stat> L2::stats() const {
             {path, "writes", "blocks", "written by groups of SMs", counts_.writes},
             {path, "bytes_read", "B", "into SMs", fabric_.bytes_read().value()},
             {path, "bytes_written", "B", "out of SMs", fabric_.bytes_written().value()},
-            {path, "bytes_hit", "B", "into SMs, which were there or on their way", counts_.hit},
-            {path, "bytes_missed", "B", "into SMs, which had to be fetched first", counts_.missed},
+            {path, "bytes_hit", "B", "into SMs, for which nothing was fetched",
+             counts_.read - std::min(counts_.read, counts_.fetched)},
+            {path, "bytes_missed", "B", "into SMs, for which as many were fetched",
+             std::min(counts_.read, counts_.fetched)},
             {path, "bytes_fetched", "B", "from the memory, whole sectors", counts_.fetched},
             {path, "bytes_written_back", "B", "to the memory, sectors that made room", counts_.written_back}};
 }

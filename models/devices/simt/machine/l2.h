@@ -84,7 +84,7 @@ private:
     };
     struct Counts {
         std::int64_t reads = 0, writes = 0;          // blocks
-        std::int64_t hit = 0, missed = 0;            // bytes of blocks read
+        std::int64_t read = 0;                       // bytes of blocks, for every SM that takes them
         std::int64_t fetched = 0, written_back = 0;  // bytes, whole sectors
     };
 

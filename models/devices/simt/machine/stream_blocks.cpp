@@ -7,7 +7,8 @@
 
 namespace systole::simt {
 
-TileAccess StreamBlocks::shares(const MatrixPlace& matrix, Bytes all, CtaRange range) const {
+TileAccess StreamBlocks::shares(const MatrixPlace& matrix, CtaRange range) const {
+    const Bytes all = matrix.bytes;
     const auto begin_of = [&](std::int64_t cta) {
         return static_cast<std::int64_t>(Int128{all.value()} * cta / plan_.ctas);
     };
@@ -15,7 +16,8 @@ TileAccess StreamBlocks::shares(const MatrixPlace& matrix, Bytes all, CtaRange r
     access.sms = range.count;
     for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta) {
         const std::int64_t begin = begin_of(cta), bytes = begin_of(cta + 1) - begin;
-        if (bytes > 0) access.blocks.push_back({matrix.address + begin, bytes, 1, matrix.operand});
+        if (bytes > 0)
+            access.blocks.push_back({matrix.address + begin, bytes, 1, matrix.operand, matrix.range()});
         access.bytes_of_sm = std::max(access.bytes_of_sm, bytes);
     }
     return access;

@@ -12,14 +12,12 @@ public:
 
     std::int64_t ctas() const override { return plan_.ctas; }
     std::int64_t steps(std::int64_t) const override { return 1; }
-    TileAccess reads(CtaRange range, std::int64_t) const override {
-        return shares(plan_.from, plan_.read, range);
-    }
-    TileAccess writes(CtaRange range) const override { return shares(plan_.to, plan_.written, range); }
+    TileAccess reads(CtaRange range, std::int64_t) const override { return shares(plan_.from, range); }
+    TileAccess writes(CtaRange range) const override { return shares(plan_.to, range); }
     std::int64_t macs(CtaRange) const override { return 0; }
 
 private:
-    TileAccess shares(const MatrixPlace& matrix, Bytes all, CtaRange range) const;
+    TileAccess shares(const MatrixPlace& matrix, CtaRange range) const;
 
     const StreamPlan& plan_;
 };

@@ -7,6 +7,7 @@
 #include <tlm>
 #include <vector>
 
+#include "models/devices/simt/memory/l2_blocks.h"
 #include "sim/account/byte_ledger.h"
 
 namespace systole::simt {
@@ -18,6 +19,7 @@ struct TileAccess : tlm::tlm_extension<TileAccess> {
         std::int64_t bytes = 0;
         std::int64_t sms = 1;
         Operand operand = Operand::Activations;
+        MatrixRange matrix = {};  ///< that it is a part of
     };
     std::vector<Block> blocks;
     std::int64_t sm = 0;           ///< the first of those that ask

@@ -9,6 +9,8 @@
 namespace systole::simt {
 namespace {
 
+constexpr std::int64_t kLeastPages = 64;  // that an L2 holds: with fewer, recency would mean nothing
+
 bool power_of_two(std::int64_t value) {
     return value > 0 && std::has_single_bit(static_cast<std::uint64_t>(value));
 }
@@ -21,45 +23,66 @@ std::uint64_t bits(std::int64_t from, std::int64_t until) {
     return from < until ? below(until) & ~below(from) : 0;
 }
 
+std::int64_t page_of(std::int64_t stripe, std::int64_t word, std::int64_t usable) {
+    return stripe > word && stripe <= usable / kLeastPages ? stripe : word;
+}
+
 }  // namespace
 
-L2Blocks::L2Blocks(const L2Spec& spec)
+L2Blocks::L2Blocks(const L2Spec& spec, Bytes stripe)
     : sector_(spec.sector.value()),
       line_(spec.line.value()),
-      page_(sector_ * kSectors),
+      word_(sector_ * kSectors),
+      page_(page_of(stripe.value(), word_, spec.usable.value())),
+      words_(word_ > 0 ? static_cast<int>(page_ / word_) : 0),
       most_lines_(line_ > 0 ? spec.usable.value() / line_ : 0),
       sector_shift_(sector_ > 0 ? std::countr_zero(static_cast<std::uint64_t>(sector_)) : 0),
       sectors_of_line_(sector_ > 0 ? static_cast<int>(line_ / sector_) : 0) {
-    SYSTOLE_CHECK(power_of_two(sector_) && power_of_two(line_) && sector_ <= line_ && line_ <= page_,
+    SYSTOLE_CHECK(power_of_two(sector_) && power_of_two(line_) && sector_ <= line_ && line_ <= word_,
                   "lines of {} B in sectors of {} B", line_, sector_);
     SYSTOLE_CHECK(most_lines_ * line_ >= page_, "an L2 of {} B, pages of {} B", spec.usable.value(), page_);
     for (int sector = 0; sector < kSectors; sector += sectors_of_line_) first_of_lines_ |= Mask{1} << sector;
 }
 
-std::int64_t L2Blocks::read(std::int64_t address, std::int64_t bytes, Operand operand, Traffic& traffic) {
+// What a page lacks of the matrix comes with what is asked for.
+std::int64_t L2Blocks::read(std::int64_t address, std::int64_t bytes, Operand operand, Traffic& traffic,
+                            const MatrixRange& matrix) {
     std::int64_t hit = 0;
-    each_page(address, bytes, [&](const Share& share) {
-        Page& page = use(share.number);
-        const Mask wanted = touched(share);
-        const Mask missing = wanted & ~page.valid;
-        hit += bytes_of(share, wanted & page.valid);
-        append(traffic.fetched, share.number, missing, operand);
-        add(page, missing, traffic);
+    each_page({address, address + bytes}, [&](std::int64_t number, Range range) {
+        const std::uint32_t place = use(number);
+        const std::int64_t held = held_of(range, place);
+        hit += held;
+        if (held == range.until - range.from) return;
+        const std::int64_t begin = number * page_;
+        Range fetched = range;
+        if (!matrix.empty())
+            fetched = {std::min(range.from, std::max(begin, matrix.begin)),
+                       std::max(range.until, std::min(begin + page_, matrix.padded_end))};
+        each_word(fetched, [&](std::size_t word, Mask wanted) {
+            const Mask missing = wanted & ~masks(place)[word].valid;
+            append(traffic.fetched, begin + static_cast<std::int64_t>(word) * word_, missing, operand);
+            add(masks(place)[word], missing, traffic);
+        });
     });
     return hit;
 }
 
-std::int64_t L2Blocks::write(std::int64_t address, std::int64_t bytes, Operand operand, Traffic& traffic) {
+std::int64_t L2Blocks::write(std::int64_t address, std::int64_t bytes, Operand operand, Traffic& traffic,
+                             const MatrixRange& matrix) {
     std::int64_t hit = 0;
-    each_page(address, bytes, [&](const Share& share) {
-        Page& page = use(share.number);
-        const Mask wanted = touched(share);
-        const Mask missing = wanted & ~page.valid;
-        hit += bytes_of(share, wanted & page.valid);
-        append(traffic.fetched, share.number, missing & ~covered(share), operand);
-        page.dirty |= wanted;
-        page.operand = operand;
-        add(page, missing, traffic);
+    each_page({address, address + bytes}, [&](std::int64_t number, Range range) {
+        const std::uint32_t place = use(number);
+        hit += held_of(range, place);
+        pages_[place].operand = operand;
+        if (range.until == matrix.end)
+            range.until = std::max(range.until, std::min((number + 1) * page_, matrix.padded_end));
+        each_word(range, [&](std::size_t word, Mask wanted) {
+            Masks& masks_of_word = masks(place)[word];
+            masks_of_word.dirty |= wanted;
+            add(masks_of_word, wanted & ~masks_of_word.valid, traffic);
+        });
+        const std::int64_t begin = number * page_;
+        note_partial(place, {std::max(begin, matrix.begin), std::min(begin + page_, matrix.padded_end)});
     });
     return hit;
 }
@@ -67,42 +90,54 @@ std::int64_t L2Blocks::write(std::int64_t address, std::int64_t bytes, Operand o
 Bytes L2Blocks::dirty() const {
     std::int64_t sectors = 0;
     for (std::uint32_t place = oldest_; place != kNone; place = pages_[place].newer)
-        sectors += std::popcount(pages_[place].dirty);
+        for (int word = 0; word < words_; ++word) sectors += std::popcount(masks(place)[word].dirty);
     return Bytes(sectors * sector_);
 }
 
 template <class Each>
-void L2Blocks::each_page(std::int64_t address, std::int64_t bytes, const Each& each) const {
-    SYSTOLE_CHECK(address >= 0 && bytes > 0, "{} B at {}", bytes, address);
-    const std::int64_t end = address + bytes;
-    for (std::int64_t at = address; at < end;) {
+void L2Blocks::each_page(Range range, const Each& each) const {
+    SYSTOLE_CHECK(range.from >= 0 && !range.empty(), "bytes {} to {}", range.from, range.until);
+    for (std::int64_t at = range.from; at < range.until;) {
         const std::int64_t number = at / page_;
-        const std::int64_t until = std::min(end, (number + 1) * page_);
-        each(Share{number, at - number * page_, until - number * page_});
+        const std::int64_t until = std::min(range.until, (number + 1) * page_);
+        each(number, Range{at, until});
         at = until;
     }
 }
 
-/// Sectors of which the share has a byte, and those of which it has all.
-L2Blocks::Mask L2Blocks::touched(const Share& share) const {
-    return bits(share.from >> sector_shift_, (share.until + sector_ - 1) >> sector_shift_);
+/// The range lies in one page.
+template <class Each>
+void L2Blocks::each_word(Range range, const Each& each) const {
+    const std::int64_t from = range.from % page_, until = from + range.until - range.from;
+    for (std::int64_t at = from; at < until;) {
+        const std::int64_t word = at / word_, begin = word * word_;
+        const std::int64_t end = std::min(until, begin + word_);
+        each(static_cast<std::size_t>(word),
+             bits((at - begin) >> sector_shift_, (end - begin + sector_ - 1) >> sector_shift_));
+        at = end;
+    }
 }
 
-L2Blocks::Mask L2Blocks::covered(const Share& share) const {
-    return bits((share.from + sector_ - 1) >> sector_shift_, share.until >> sector_shift_);
-}
-
-/// Bytes of the share that lie in these of its sectors.
-std::int64_t L2Blocks::bytes_of(const Share& share, Mask sectors) const {
-    std::int64_t bytes = std::popcount(sectors) * sector_;
-    const std::int64_t first = share.from >> sector_shift_, last = (share.until - 1) >> sector_shift_;
-    if ((sectors >> first & 1) != 0) bytes -= share.from - first * sector_;
-    if ((sectors >> last & 1) != 0) bytes -= (last + 1) * sector_ - share.until;
+/// Bytes of the range, in one page, whose sectors are there.
+std::int64_t L2Blocks::held_of(Range range, std::uint32_t place) const {
+    std::int64_t sectors = 0;
+    each_word(range, [&](std::size_t word, Mask wanted) {
+        sectors += std::popcount(wanted & masks(place)[word].valid);
+    });
+    std::int64_t bytes = sectors * sector_;
+    const auto is_held = [&](std::int64_t byte) {
+        const std::int64_t within = byte % page_;
+        const Mask valid = masks(place)[within / word_].valid;
+        return (valid >> (within % word_ >> sector_shift_) & 1) != 0;
+    };
+    // Of the first and the last sector, perhaps not all.
+    if (is_held(range.from)) bytes -= range.from % sector_;
+    if (is_held(range.until - 1)) bytes -= sector_ - 1 - (range.until - 1) % sector_;
     return bytes;
 }
 
 /// The page, which is now the last used.
-L2Blocks::Page& L2Blocks::use(std::int64_t number) {
+std::uint32_t L2Blocks::use(std::int64_t number) {
     const auto leaf_number = static_cast<std::size_t>(number / Leaf::kPages);
     if (leaf_number >= leaves_.size()) leaves_.resize(leaf_number + 1);
     std::unique_ptr<Leaf>& leaf = leaves_[leaf_number];
@@ -115,26 +150,51 @@ L2Blocks::Page& L2Blocks::use(std::int64_t number) {
         if (free_.empty()) {
             free_.push_back(static_cast<std::uint32_t>(pages_.size()));
             pages_.emplace_back();
+            masks_.resize(pages_.size() * static_cast<std::size_t>(words_));
         }
         place = free_.back();
         free_.pop_back();
         pages_[place] = Page{};
         pages_[place].number = number;
+        std::fill_n(masks(place), words_, Masks{});
         ++leaf->held;
         link_newest(place);
     } else if (place != newest_) {
         unlink(place);
         link_newest(place);
     }
-    return pages_[place];
+    return place;
 }
 
-/// The newest page holds these sectors, too; others make room.
-void L2Blocks::add(Page& page, Mask sectors, Traffic& traffic) {
+/// The newest page holds these sectors of the word, too; others make room.
+void L2Blocks::add(Masks& word, Mask sectors, Traffic& traffic) {
     if (sectors == 0) return;
-    lines_ += lines_of(page.valid | sectors) - lines_of(page.valid);
-    page.valid |= sectors;
-    while (lines_ > most_lines_) evict_oldest(traffic);
+    lines_ += lines_of(word.valid | sectors) - lines_of(word.valid);
+    word.valid |= sectors;
+    while (lines_ > most_lines_)
+        if (!wait_for_rest()) evict_oldest(traffic);
+}
+
+/// `whole`: what of the matrix lies in the page.
+void L2Blocks::note_partial(std::uint32_t place, Range whole) {
+    bool partial = false;
+    if (!whole.empty())
+        each_word(whole, [&](std::size_t word, Mask wanted) {
+            partial = partial || (wanted & ~masks(place)[word].dirty) != 0;
+        });
+    partial_ += static_cast<int>(partial) - static_cast<int>(pages_[place].partial);
+    pages_[place].partial = partial;
+}
+
+/// A page of which CTAs of a later wave write the rest stays until then, as long as such pages are few: the
+/// memory gets whole stripes.
+bool L2Blocks::wait_for_rest() {
+    const auto held = static_cast<std::int64_t>(pages_.size() - free_.size());
+    const std::uint32_t place = oldest_;
+    if (!pages_[place].partial || place == newest_ || partial_ * kLeastPages > held) return false;
+    unlink(place);
+    link_newest(place);
+    return true;
 }
 
 std::int64_t L2Blocks::lines_of(Mask sectors) const {
@@ -159,8 +219,11 @@ void L2Blocks::unlink(std::uint32_t place) {
 void L2Blocks::evict_oldest(Traffic& traffic) {
     const std::uint32_t place = oldest_;
     const Page& page = pages_[place];
-    append(traffic.evicted, page.number, page.dirty, page.operand);
-    lines_ -= lines_of(page.valid);
+    for (int word = 0; word < words_; ++word) {
+        append(traffic.evicted, page.number * page_ + word * word_, masks(place)[word].dirty, page.operand);
+        lines_ -= lines_of(masks(place)[word].valid);
+    }
+    partial_ -= static_cast<int>(page.partial);
     std::unique_ptr<Leaf>& leaf = leaves_[static_cast<std::size_t>(page.number / Leaf::kPages)];
     leaf->places[static_cast<std::size_t>(page.number % Leaf::kPages)] = kNone;
     unlink(place);
@@ -168,14 +231,14 @@ void L2Blocks::evict_oldest(Traffic& traffic) {
     if (--leaf->held == 0) leaf.reset();
 }
 
-/// The sectors as ranges, the first one with the last range if they touch.
-void L2Blocks::append(std::vector<SectorRange>& ranges, std::int64_t number, Mask sectors,
+/// The sectors of the word at `begin` as ranges, the first one with the last range if they touch.
+void L2Blocks::append(std::vector<SectorRange>& ranges, std::int64_t begin, Mask sectors,
                       Operand operand) const {
     while (sectors != 0) {
         const int from = std::countr_zero(sectors);
         const int count = std::countr_one(sectors >> from);
         sectors &= ~bits(from, from + count);
-        const std::int64_t address = number * page_ + from * sector_;
+        const std::int64_t address = begin + from * sector_;
         const std::int64_t bytes = count * sector_;
         if (!ranges.empty() && ranges.back().operand == operand &&
             ranges.back().address + ranges.back().bytes == address)

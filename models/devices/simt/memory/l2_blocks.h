@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the L2 holds, without time: sectors of memory, valid and perhaps dirty, the least recently used of
-// which make room. Recency is kept of pages of 64 sectors (2 KiB with sectors of 32 B), since CTAs read and
-// write blocks of several KiB; what a page takes of the capacity is counted in lines that hold something.
+// which make room. Recency is kept of pages (of 64 sectors or of a whole stripe of the memory), since CTAs
+// read and write blocks of several KiB; what a page takes of the capacity is counted in lines that hold
+// something. A miss fetches what its page lacks of the same matrix, too: its neighbours ask for it soon, and
+// channels of the memory that get alike shares are simulated once.
 #pragma once
 
 #include <array>
@@ -23,6 +25,15 @@ struct SectorRange {
     friend bool operator==(const SectorRange&, const SectorRange&) = default;
 };
 
+/// The matrix that a range is part of, as addresses. Without one, a range is by itself.
+struct MatrixRange {
+    std::int64_t begin = 0, end = 0;
+    /// What lies behind it up to here passes to and from the memory with its end; at least `end`.
+    std::int64_t padded_end = 0;
+    bool empty() const { return begin >= end; }
+    friend bool operator==(const MatrixRange&, const MatrixRange&) = default;
+};
+
 class L2Blocks {
 public:
     /// What an access asks of the DRAM. Ranges that touch are one.
@@ -31,14 +42,18 @@ public:
         std::vector<SectorRange> evicted;  ///< dirty ones that made room: to be written
     };
 
-    /// `usable` must hold a page at least; line and sector are powers of two, at most 64 sectors a line.
-    explicit L2Blocks(const L2Spec& spec);
+    /// Pages are stripes of the memory, a power of two, or 64 sectors where these are larger or too large for
+    /// the capacity. `usable` must hold 64 sectors at least; line and sector are powers of two, at most 64
+    /// sectors a line.
+    explicit L2Blocks(const L2Spec& spec, Bytes stripe = Bytes(0));
 
-    /// Reads a range. Answers how many of its bytes were there; appends to `traffic`.
-    std::int64_t read(std::int64_t address, std::int64_t bytes, Operand operand, Traffic& traffic);
-    /// Writes a range, which stays here, dirty, until it makes room. Sectors that it covers only in part are
-    /// fetched if they are not there; others are not. Answers how many of its bytes were there.
-    std::int64_t write(std::int64_t address, std::int64_t bytes, Operand operand, Traffic& traffic);
+    /// Reads a range of `matrix`. Answers how many of its bytes were there; appends to `traffic`.
+    std::int64_t read(std::int64_t address, std::int64_t bytes, Operand operand, Traffic& traffic,
+                      const MatrixRange& matrix = {});
+    /// Writes a range of `matrix`, which stays here, dirty, until it makes room. Nothing is fetched: of
+    /// sectors that it covers in part others write the rest. Answers how many of its bytes were there.
+    std::int64_t write(std::int64_t address, std::int64_t bytes, Operand operand, Traffic& traffic,
+                       const MatrixRange& matrix = {});
 
     Bytes used() const { return Bytes(lines_ * line_); }  ///< lines that hold something
     Bytes dirty() const;                                  ///< sectors whose only copy is here
@@ -51,9 +66,12 @@ private:
 
     struct Page {
         std::int64_t number = 0;
-        Mask valid = 0, dirty = 0;
         std::uint32_t older = kNone, newer = kNone;  // by last use
         Operand operand = Operand::Activations;      // of the last that wrote to it
+        bool partial = false;  // others will write the rest of the matrix that it has a part of
+    };
+    struct Masks {
+        Mask valid = 0, dirty = 0;
     };
     /// Places of consecutive pages; there only while one of them is.
     struct Leaf {
@@ -61,33 +79,45 @@ private:
         std::array<std::uint32_t, kPages> places;
         std::int64_t held = 0;
     };
-    /// The part of a range that lies in one page.
-    struct Share {
-        std::int64_t number, from, until;  // bytes within the page
+    /// Bytes [from, until) of the memory.
+    struct Range {
+        std::int64_t from, until;
+        bool empty() const { return from >= until; }
     };
 
     template <class Each>
-    void each_page(std::int64_t address, std::int64_t bytes, const Each& each) const;
-    Mask touched(const Share& share) const;
-    Mask covered(const Share& share) const;
-    std::int64_t bytes_of(const Share& share, Mask sectors) const;
-    Page& use(std::int64_t number);
-    void add(Page& page, Mask sectors, Traffic& traffic);
+    void each_page(Range range, const Each& each) const;
+    /// Calls each(index, touched) for the page's words of 64 sectors in which the range has sectors.
+    template <class Each>
+    void each_word(Range range, const Each& each) const;
+    Masks* masks(std::uint32_t place) { return &masks_[place * static_cast<std::size_t>(words_)]; }
+    const Masks* masks(std::uint32_t place) const {
+        return &masks_[place * static_cast<std::size_t>(words_)];
+    }
+    std::int64_t held_of(Range range, std::uint32_t place) const;
+    std::uint32_t use(std::int64_t number);
+    void add(Masks& word, Mask sectors, Traffic& traffic);
     std::int64_t lines_of(Mask sectors) const;
     void link_newest(std::uint32_t place);
     void unlink(std::uint32_t place);
+    void note_partial(std::uint32_t place, Range whole);
+    bool wait_for_rest();
     void evict_oldest(Traffic& traffic);
-    void append(std::vector<SectorRange>& ranges, std::int64_t number, Mask sectors, Operand operand) const;
+    void append(std::vector<SectorRange>& ranges, std::int64_t begin, Mask sectors, Operand operand) const;
 
-    const std::int64_t sector_, line_, page_, most_lines_;
+    const std::int64_t sector_, line_, word_, page_;  // bytes; a word is 64 sectors
+    const int words_;                                 // of a page
+    const std::int64_t most_lines_;
     const int sector_shift_;     // of addresses
     const int sectors_of_line_;  // a power of two
     Mask first_of_lines_ = 0;    // the first sector of each line
     std::vector<std::unique_ptr<Leaf>> leaves_;
-    std::vector<Page> pages_;  // places, reused
+    std::vector<Page> pages_;   // places, reused
+    std::vector<Masks> masks_;  // of places, word by word
     std::vector<std::uint32_t> free_;
     std::uint32_t oldest_ = kNone, newest_ = kNone;
-    std::int64_t lines_ = 0;  // that hold something
+    std::int64_t lines_ = 0;    // that hold something
+    std::int64_t partial_ = 0;  // pages written in part
 };
 
 }  // namespace systole::simt
