@@ -9,6 +9,18 @@
 #include "sim/kernel/kernel.h"
 
 namespace systole::simt {
+namespace {
+
+// What has made room and waits to be written takes this part of the L2 at most: assumed; no policy is
+// published.
+constexpr std::int64_t kWaitingParts = 4;
+
+/// So many writes never fill a door of the memory, before which reads would wait for them.
+std::size_t most_writes(const DramSpec& dram) {
+    return static_cast<std::size_t>(std::max(1, dram.door / 2));
+}
+
+}  // namespace
 
 L2::L2(sc_core::sc_module_name name, const L2Spec& spec, Hertz clock, const DramSpec& dram,
        ByteLedger& ledger)
@@ -18,7 +30,9 @@ L2::L2(sc_core::sc_module_name name, const L2Spec& spec, Hertz clock, const Dram
       largest_(dram.max_payload.value()),
       ledger_(ledger),
       blocks_(spec, even_stripe(dram)),
-      fabric_(spec, clock_) {
+      fabric_(spec, clock_),
+      most_writes_(most_writes(dram)),
+      most_waiting_(spec.usable.value() / kWaitingParts) {
     memory.register_nb_transport_bw(this, &L2::nb_transport_bw);
     SC_HAS_PROCESS(L2);
     SC_METHOD(send);
@@ -37,11 +51,31 @@ void L2::take(Ticks arrival, Payload& payload) {
     else
         read(job);
     if (job->parts == 0) finish(job);
-    if (!departures_.empty() && requesting_ == nullptr)
-        leave_.notify(to_sc_time(departures_.front().at - now()));
+    wake();
 }
 
-// What has to make room leaves first: the memory has it by the time that the block has come.
+void L2::wake() {
+    const Ticks next = next_departure();
+    if (requesting_ == nullptr && next < Ticks::max())
+        leave_.notify(to_sc_time(std::max(next - now(), Ticks(0))));
+}
+
+// A memory that is given reads and writes together turns its bus late (row hits first): so it is given writes
+// while it reads nothing. When too many wait, they go until half of them are gone.
+bool L2::may_write() {
+    if (waiting_bytes_ >= most_waiting_) draining_ = true;
+    if (2 * waiting_bytes_ < most_waiting_) draining_ = false;
+    const bool reads = reads_under_way_ > 0 || (!reads_.empty() && reads_.front().at <= now());
+    return writes_under_way_ < most_writes_ && (draining_ || !reads);
+}
+
+Ticks L2::next_departure() {
+    Ticks next = Ticks::max();
+    if (!reads_.empty()) next = reads_.front().at;
+    if (!writes_.empty() && may_write()) next = std::min(next, writes_.front().at);
+    return next;
+}
+
 void L2::read(Jobs::iterator job) {
     Bytes there;
     for (const TileAccess::Block& block : job->tiles->blocks) {
@@ -153,33 +187,41 @@ void L2::depart(const std::vector<SectorRange>& ranges, tlm::tlm_command command
             piece->set_streaming_width(piece->get_data_length());
             if (part != parts_.end()) wait(part, *piece);
             on_their_way_.emplace(at, piece);
-            departures_.push_back({clock_.after(now(), memory_latency_), piece});
+            if (piece->is_write()) waiting_bytes_ += Bytes(until - at);
+            (piece->is_write() ? writes_ : reads_).push_back({clock_.after(now(), memory_latency_), piece});
             at = until;
         }
     }
 }
 
 void L2::send() {
-    while (requesting_ == nullptr && !departures_.empty() && departures_.front().at <= now()) {
-        Piece& piece = *departures_.front().piece;
-        departures_.pop_front();
-        piece.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-        tlm::tlm_phase phase = tlm::BEGIN_REQ;
-        sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-        requesting_ = &piece;
-        const tlm::tlm_sync_enum status = memory->nb_transport_fw(piece, phase, delay);
-        if (status != tlm::TLM_ACCEPTED) requesting_ = nullptr;
-        if (status == tlm::TLM_COMPLETED) came(piece);
+    while (send_first(reads_) || (may_write() && send_first(writes_))) {
     }
-    // If one waits for its END_REQ, this comes again then.
-    if (requesting_ == nullptr && !departures_.empty())
-        leave_.notify(to_sc_time(departures_.front().at - now()));
+    wake();  // if one waits for its END_REQ, this comes again then
+}
+
+/// False if nothing of the queue has to leave by now, or another request has no END_REQ yet.
+bool L2::send_first(std::deque<Departure>& queue) {
+    if (requesting_ != nullptr || queue.empty() || queue.front().at > now()) return false;
+    Piece& piece = *queue.front().piece;
+    queue.pop_front();
+    ++(piece.is_write() ? writes_under_way_ : reads_under_way_);
+    if (piece.is_write()) waiting_bytes_ -= Bytes(piece.get_data_length());
+    piece.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+    tlm::tlm_phase phase = tlm::BEGIN_REQ;
+    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+    requesting_ = &piece;
+    const tlm::tlm_sync_enum status = memory->nb_transport_fw(piece, phase, delay);
+    if (status != tlm::TLM_ACCEPTED) requesting_ = nullptr;
+    if (status == tlm::TLM_COMPLETED) came(piece);
+    return true;
 }
 
 void L2::came(Piece& piece) {
     SYSTOLE_CHECK(piece.is_response_ok(), "{} at {} ps: {}", name(), now().value(),
                   piece.get_response_string());
     const Bytes bytes(piece.get_data_length());
+    --(piece.is_write() ? writes_under_way_ : reads_under_way_);
     if (piece.is_write())
         ledger_.enter(piece.layer, Place::L2, Place::Dram, piece.operand, bytes);
     else

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The L2 with its way to the SMs and to the memory. A block is read from the memory once, whoever asks while
 // it is on its way; what was written stays here until it makes room. It accepts every request at once and
-// pushes back by answering late: its ports serve in order, and requests to the memory go through one queue.
+// pushes back by answering late: its ports serve in order. Reads of the memory go ahead of what has made
+// room, which waits in a queue of its own: a few writes are under way at a time.
 //
 //   SmArray ─► in: reads and writes of blocks ─► L2Blocks ─► Fabric ─► answers
-//                                                    └─► queue ─► memory: reads of what is missing,
-//                                                                 writes of what made room
+//                                                    └─► queues ─► memory: reads of what is missing,
+//                                                                  writes of what made room
 #pragma once
 
 #include <tlm_utils/simple_initiator_socket.h>
@@ -48,7 +49,7 @@ public:
     /// What passed its ports and what it asked of the memory, counted apart from the ledger.
     std::vector<EndCount> ends() const;
     /// Everything was answered, and nothing is on its way from or to the memory.
-    bool idle() const { return jobs_.empty() && departures_.empty() && on_their_way_.empty(); }
+    bool idle() const { return jobs_.empty() && reads_.empty() && writes_.empty() && on_their_way_.empty(); }
 
 private:
     using Payload = tlm::tlm_generic_payload;
@@ -101,7 +102,12 @@ private:
     /// Requests for these ranges leave towards the memory; `part` waits for them, if there is one.
     void depart(const std::vector<SectorRange>& ranges, tlm::tlm_command command, std::int32_t layer,
                 Parts::iterator part);
+    void wake();
     void send();  // SC_METHOD: what has to leave by now
+    bool send_first(std::deque<Departure>& queue);
+    bool may_write();
+    /// When the first that may leave has to; max() if there is none.
+    Ticks next_departure();
     void came(Piece& piece);
     tlm::tlm_sync_enum nb_transport_bw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
 
@@ -114,7 +120,12 @@ private:
     L2Blocks::Traffic traffic_;  // scratch
     Jobs jobs_;
     Parts parts_;
-    std::deque<Departure> departures_;                  // by time
+    std::deque<Departure> reads_, writes_;  // that have not left, by time
+    const std::size_t most_writes_;         // under way at a time, while nothing is read
+    std::size_t reads_under_way_ = 0, writes_under_way_ = 0;
+    const Bytes most_waiting_;  // to be written
+    Bytes waiting_bytes_;
+    bool draining_ = false;                             // more waited, and half of that still does
     std::multimap<std::int64_t, Piece*> on_their_way_;  // all that have not come or been written, by address
     Piece* requesting_ = nullptr;                       // has no END_REQ yet
     PayloadPool<Piece> pool_;
