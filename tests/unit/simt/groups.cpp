@@ -38,7 +38,7 @@ std::int64_t cycles(const KernelAccount& account, SlotClass owner) {
 IdealRun run(const GemmPlan& plan, int sms, Ticks latency, std::int64_t largest_group = 1000) {
     const SimtSpec gpu = small_gpu(sms);
     const GemmBlocks work(plan);
-    return {work, times_of(plan, gpu), sms, latency, largest_group};
+    return {work, times_of(plan, gpu, gpu.core_clock), sms, latency, largest_group};
 }
 
 }  // namespace

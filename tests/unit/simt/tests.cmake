@@ -5,7 +5,8 @@ systole_test(simt_memory SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/l2_blocks_test.cpp
     DEPENDS systole_simt_memory)
 systole_test(simt_groups SOURCES ${CMAKE_CURRENT_LIST_DIR}/gemm_blocks.cpp ${CMAKE_CURRENT_LIST_DIR}/groups.cpp
-             DEPENDS systole_simt_chip)
+                                 ${CMAKE_CURRENT_LIST_DIR}/power_cap_test.cpp
+             DEPENDS systole_simt_chip systole_simt_spec)
 systole_test(simt_spec SOURCES ${CMAKE_CURRENT_LIST_DIR}/presets_test.cpp
                                ${CMAKE_CURRENT_LIST_DIR}/simt_config_test.cpp
              DEPENDS systole_simt_spec)

@@ -12,6 +12,7 @@ namespace {
 
 // Parts of K that libraries offer. More never won: their sums cost more to add than they save.
 constexpr std::int64_t kParts[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32};
+constexpr std::int64_t kLeastRows = 64;    // of wgmma
 constexpr std::int64_t kPartialBytes = 4;  // sums of parts are fp32
 
 double bytes_of(DType dtype, std::int64_t elements) {
@@ -80,7 +81,7 @@ double adding_parts(const GemmKernel& kernel, const SimtSpec& spec) {
     const Rates rates(spec);
     const auto results = static_cast<double>(kernel.shape.batch * kernel.shape.m * kernel.shape.n);
     const double bytes = results * static_cast<double>(kernel.split_k * kPartialBytes);
-    const double launch = static_cast<double>(spec.launch.graph.value()) *
+    const double launch = static_cast<double>((spec.launch.graph + spec.calibrated.kernel_overhead).value()) *
                           static_cast<double>(spec.core_clock.value()) / static_cast<double>(kTicksPerSecond);
     return launch + static_cast<double>(spec.launch.cta.value()) +
            2.0 * static_cast<double>(spec.l2.latency.value()) + bytes / rates.l2;
@@ -137,9 +138,11 @@ std::vector<TimedKernel> KernelChooser::weigh(const GemmShape& shape) {
     GemmShape turned = shape;
     std::swap(turned.m, turned.n);
     for (const CtaTile& tile : catalogue(spec_.sm.tensor.issue)) {
-        add(shape, false, tile, all);
-        // wgmma has 64 rows at least: a product of few rows is computed as its transpose.
-        if (shape.shared_b && shape.m < shape.n) add(turned, true, tile, all);
+        // wgmma has 64 rows at least: libraries compute a product of fewer as its transpose.
+        const bool few = spec_.sm.tensor.issue == TensorIssue::WarpGroup && shape.m < kLeastRows;
+        const bool may_turn = shape.shared_b && shape.m < shape.n;
+        if (!few || !may_turn) add(shape, false, tile, all);
+        if (may_turn) add(turned, true, tile, all);
     }
     std::stable_sort(all.begin(), all.end(),
                      [](const TimedKernel& a, const TimedKernel& b) { return a.estimate < b.estimate; });

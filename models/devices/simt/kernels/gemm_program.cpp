@@ -14,6 +14,7 @@ constexpr std::int64_t kCopyBytes = kWarpThreads * kThreadBytes;
 constexpr int kGroupWarps = 4;
 // Registers of a thread besides sums and fragments: addresses, predicates, loop counters (CUTLASS's kernels
 // of 128 x 128 take 230 with 128 of sums and 64 of fragments).
+constexpr int kCopierRegisters = 40;  // what CUTLASS leaves its warps that copy
 constexpr int kOtherRegisters = 38;
 
 std::int64_t element_bytes(DType dtype) {
@@ -167,6 +168,7 @@ public:
         cta.roles = {{kGroupWarps * groups_, consumer(steps)}, {1, producer(steps)}};
         cta.registers_of_thread =
             static_cast<int>(rows_ * cols_ / (kGroupWarps * kWarpThreads)) + kOtherRegisters;
+        cta.registers_of_copier = kCopierRegisters;
         return cta;
     }
 
@@ -264,8 +266,12 @@ int occupancy(const CtaProgram& program, const SmSpec& sm) {
         return 0;
     // A group that copies is as wide as the others, though one warp of it works.
     const std::int64_t warps = round_up(program.warps(), sm.sub_cores);
-    const std::int64_t registers =
-        warps * round_up(std::int64_t{program.registers_of_thread} * kWarpThreads, sm.register_unit);
+    const auto registers_of = [&](std::int64_t number, int of_thread) {
+        return number * round_up(std::int64_t{of_thread} * kWarpThreads, sm.register_unit);
+    };
+    const std::int64_t copiers = program.registers_of_copier > 0 ? sm.sub_cores : 0;
+    const std::int64_t registers = registers_of(warps - copiers, program.registers_of_thread) +
+                                   registers_of(copiers, program.registers_of_copier);
     const std::int64_t shared = program.shared.value() + sm.shared.reserved_of_cta.value();
     return static_cast<int>(std::min({std::int64_t{sm.ctas}, sm.warps / warps, sm.registers / registers,
                                       sm.shared.capacity.value() / shared}));

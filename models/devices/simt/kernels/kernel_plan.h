@@ -36,6 +36,7 @@ struct MatrixPlace {
 struct GemmPlan {
     GemmKernel kernel;
     CtaTiming timing;
+    double estimate = 0;  ///< core cycles, as the chooser expects
     MatrixPlace a, b, c;
     /// Sums of parts of K in fp32, [part][batch][m][n], where there are several; C otherwise.
     MatrixPlace sums;
@@ -66,6 +67,8 @@ struct LayerPlan {
 struct ChipPlan {
     std::string trace;
     std::vector<LayerPlan> layers;   ///< of all runs of the network (Protocol::repeat, weight_copies)
+    std::size_t turn = 0;            ///< layers of a turn (Protocol::repeat): all copies
+    std::int64_t copies = 1;         ///< runs of the network in a turn
     std::size_t first_reported = 0;  ///< layer: the first one of the last run
     Bytes compulsory_dram;           ///< weights, inputs and outputs of the network, once
     std::vector<Transfer> inputs,

@@ -140,6 +140,8 @@ private:
                                 place->address += first + (copy - 1) * step;
                 chip.layers.push_back(std::move(layer));
             }
+        chip.turn = once.size() * static_cast<std::size_t>(count);
+        chip.copies = count;
         chip.first_reported = chip.layers.size() - once.size();
     }
 
@@ -162,6 +164,7 @@ private:
                                                      to_string(dtype), spec_.name));
         gemm.kernel = kernels.front().kernel;
         gemm.timing = kernels.front().timing;
+        gemm.estimate = kernels.front().estimate;
         const TensorId second = matmul.shared_weights ? layer.weights.value() : layer.inputs.at(1);
         gemm.a = place(layer.inputs.at(0), Operand::Activations);
         gemm.b = place(second, matmul.shared_weights ? Operand::Weights : Operand::Activations);

@@ -32,8 +32,8 @@ std::string text_of(const GemmPlan& plan, const SimtSpec& spec) {
 
 std::string text_of(const StreamPlan& plan, const SimtSpec&) {
     return fmt::format("  stream {} CTAs, {} on an SM, reads {} at {}, writes {} at {}\n", plan.ctas,
-                       plan.resident, format_bytes(plan.from.bytes), plan.from.address, format_bytes(plan.to.bytes),
-                       plan.to.address);
+                       plan.resident, format_bytes(plan.from.bytes), plan.from.address,
+                       format_bytes(plan.to.bytes), plan.to.address);
 }
 
 }  // namespace

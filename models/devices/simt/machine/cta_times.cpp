@@ -45,11 +45,11 @@ Fine CtaTimes::share(int ctas) const {
     return std::max(full_share, Fine(ceil_div(alone.value(), std::max(ctas, 1))));
 }
 
-CtaTimes times_of(const GemmPlan& plan, const SimtSpec& spec) {
+CtaTimes times_of(const GemmPlan& plan, const SimtSpec& spec, Hertz clock) {
     const CtaTiming& timing = plan.timing;
     SYSTOLE_CHECK(timing.resident > 0 && timing.ahead > 0, "{} CTAs, {} steps ahead", timing.resident,
                   timing.ahead);
-    const auto fine = [&](double cycles) { return fine_cycles(cycles, spec.core_clock); };
+    const auto fine = [&](double cycles) { return fine_cycles(cycles, clock); };
     const auto whole = [&](Cycles cycles) { return fine(static_cast<double>(cycles.value())); };
     CtaTimes times;
     times.resident = timing.resident;
@@ -73,10 +73,8 @@ CtaTimes times_of(const GemmPlan& plan, const SimtSpec& spec) {
     return times;
 }
 
-CtaTimes times_of(const StreamPlan& plan, const SimtSpec& spec) {
-    const auto whole = [&](Cycles cycles) {
-        return fine_cycles(static_cast<double>(cycles.value()), spec.core_clock);
-    };
+CtaTimes times_of(const StreamPlan& plan, const SimtSpec& spec, Hertz clock) {
+    const auto whole = [&](Cycles cycles) { return fine_cycles(static_cast<double>(cycles.value()), clock); };
     CtaTimes times;
     times.resident = plan.resident;
     times.launch = whole(spec.launch.cta);

@@ -54,8 +54,9 @@ struct CtaTimes {
     Fine share(int ctas) const;
 };
 
-CtaTimes times_of(const GemmPlan& plan, const SimtSpec& spec);
+/// `clock`: that of the SMs.
+CtaTimes times_of(const GemmPlan& plan, const SimtSpec& spec, Hertz clock);
 /// Such kernels have no step on tensor cores: while they are on an SM, its time is vector's.
-CtaTimes times_of(const StreamPlan& plan, const SimtSpec& spec);
+CtaTimes times_of(const StreamPlan& plan, const SimtSpec& spec, Hertz clock);
 
 }  // namespace systole::simt

@@ -41,6 +41,7 @@ void LayerTimes::add(const SmArray::Record& kernel) {
     }
     time_ += kernel.end - kernel.begin;
     macs_ += kernel.account.macs;
+    macs_time_ += (Int128{kernel.account.macs} * kTicksPerSecond << kFineBits) / kernel.clock.value();
 }
 
 void LayerTimes::append(const LayerTimes& other) {
@@ -50,16 +51,16 @@ void LayerTimes::append(const LayerTimes& other) {
     }
     time_ += other.time_;
     macs_ += other.macs_;
+    macs_time_ += other.macs_time_;
 }
 
-ClassSlots LayerTimes::slots(std::int64_t slots, Hertz clock) const {
+ClassSlots LayerTimes::slots(std::int64_t slots) const {
     std::array<Int128, kSlotClasses> fine = fine_;
     for (Int128& time : fine) time *= slots;
-    const Int128 useful = (Int128{macs_} * kTicksPerSecond << kFineBits) / clock.value();
     Int128& working = fine[index(SlotClass::Useful)];
-    SYSTOLE_CHECK(useful <= working, "{} MACs in less time than tensor cores need", macs_);
-    fine[index(SlotClass::Padding)] += working - useful;
-    working = useful;
+    SYSTOLE_CHECK(macs_time_ <= working, "{} MACs in less time than tensor cores need", macs_);
+    fine[index(SlotClass::Padding)] += working - macs_time_;
+    working = macs_time_;
     return whole(fine);
 }
 

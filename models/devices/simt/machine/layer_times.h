@@ -25,7 +25,7 @@ public:
     Ticks time() const { return time_; }
     std::int64_t macs() const { return macs_; }
     /// `slots`: MACs a cycle of one SM at the layer's format.
-    ClassSlots slots(std::int64_t slots, Hertz clock) const;
+    ClassSlots slots(std::int64_t slots) const;
     /// Of the SM that was through last in every kernel.
     std::vector<CriticalStep> path() const;
     void append(const LayerTimes& other);
@@ -34,6 +34,8 @@ private:
     std::int64_t sms_;
     Ticks time_;
     std::int64_t macs_ = 0;
+    /// Of the time in which tensor cores work, what MACs on real data need at one a cycle and SM.
+    Int128 macs_time_ = 0;
     std::array<Int128, kSlotClasses> fine_{};  // of all SMs
     std::array<Int128, kSlotClasses> last_{};
 };

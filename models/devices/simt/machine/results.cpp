@@ -40,7 +40,7 @@ public:
             row.end = begin = begin + times_[i].time();
             row.macs = plan.macs;
             row.matrix_macs = Macs(times_[i].macs());
-            row.slots = times_[i].slots(slots_of(plan.dtype), spec_.core_clock);
+            row.slots = times_[i].slots(slots_of(plan.dtype));
             row.compulsory_dram = plan.compulsory_dram;
             row.movements = chip_.ledger.movements(i);
             row.dram_read = chip_.ledger.out_of(i, Place::Dram);

@@ -9,8 +9,9 @@
 
 namespace systole::simt {
 
-SmArray::SmArray(sc_core::sc_module_name name, const SimtSpec& spec, const ChipPlan& plan, Ticks launch)
-    : sc_module(name), spec_(spec), plan_(plan), launch_(launch) {
+SmArray::SmArray(sc_core::sc_module_name name, const SimtSpec& spec, const ChipPlan& plan, Ticks launch,
+                 std::function<Bytes()> moved)
+    : sc_module(name), spec_(spec), plan_(plan), launch_(launch), moved_(std::move(moved)), clock_(spec) {
     for (std::size_t layer = 0; layer < plan.layers.size(); ++layer)
         for (const KernelPlan& kernel : plan.layers[layer].kernels) kernels_.push_back({layer, &kernel});
     out.register_nb_transport_bw(this, &SmArray::nb_transport_bw);
@@ -27,9 +28,42 @@ void SmArray::start(std::function<void()> done) {
 }
 
 void SmArray::launch() {
+    const Kernel& next = kernels_[records_.size()];
+    if (begins_turn())
+        clock_.begin_turn(now(), moved_());
+    else if (next.layer < plan_.turn)
+        clock_.begin_kernel(now(), moved_(), expected_of(next));
+    // Of a turn each run bears its share of the gap before it.
+    const Ticks gap(begins_run() && plan_.turn < plan_.layers.size()
+                        ? spec_.calibrated.replay_gap.value() / plan_.copies
+                        : 0);
     launched_ = now();
-    begin_ = launched_ + launch_;
-    wake_.notify(to_sc_time(launch_));
+    begin_ = launched_ + launch_ + gap;
+    wake_.notify(to_sc_time(begin_ - launched_));
+}
+
+/// The next kernel is the first of a run of the network, but not of the very first.
+bool SmArray::begins_run() const {
+    const std::size_t next = kernels_[records_.size()].layer;
+    return !records_.empty() && records_.back().layer != next &&
+           next % (plan_.turn / static_cast<std::size_t>(plan_.copies)) == 0;
+}
+
+bool SmArray::begins_turn() const {
+    return begins_run() && kernels_[records_.size()].layer % plan_.turn == 0;
+}
+
+/// Cycles of the core clock in which all tensor cores are through with the MACs.
+double SmArray::tensor_cycles(std::size_t layer, std::int64_t macs) const {
+    const std::int64_t rate = spec_.macs_per_cycle(plan_.layers[layer].dtype);
+    return rate > 0 ? static_cast<double>(macs) / static_cast<double>(rate) : 0;
+}
+
+ClockControl::Expected SmArray::expected_of(const Kernel& kernel) const {
+    const auto* gemm = std::get_if<GemmPlan>(kernel.plan);
+    if (gemm == nullptr) return {};
+    const LayerPlan& layer = plan_.layers[kernel.layer];
+    return {gemm->estimate, tensor_cycles(kernel.layer, layer.macs.value()), layer.compulsory_dram};
 }
 
 void SmArray::step() {
@@ -45,7 +79,8 @@ void SmArray::step() {
 void SmArray::begin_kernel() {
     const KernelPlan& plan = *kernels_[records_.size()].plan;
     work_ = work_of(plan);
-    const CtaTimes times = std::visit([this](const auto& kernel) { return times_of(kernel, spec_); }, plan);
+    const CtaTimes times =
+        std::visit([this](const auto& kernel) { return times_of(kernel, spec_, clock_.clock()); }, plan);
     run_ = std::make_unique<KernelRun>(*work_, times, spec_.sm.count, now());
 }
 
@@ -69,7 +104,8 @@ void SmArray::send_accesses() {
 
 void SmArray::finish_kernel() {
     const std::size_t layer = kernels_[records_.size()].layer;
-    records_.push_back({layer, launched_, begin_, now(), run_->finish(now())});
+    records_.push_back({layer, launched_, begin_, now(), clock_.clock(), run_->finish(now())});
+    clock_.add(tensor_cycles(layer, records_.back().account.macs));
     run_.reset();
     if (finished()) return done_();
     launch();
@@ -140,6 +176,8 @@ std::vector<Stat> SmArray::stats() const {
             {path, "waves", "waves", "of CTAs: what all SMs hold at a time, begun, of all kernels", waves},
             {path, "sms_used", "SMs", "that had a CTA, most of any kernel", sms},
             {path, "groups", "groups", "of SMs that did the same, of all kernels", groups},
+            {path, "clock", "Hz", "of the last kernel: lower where the chip would draw more than it may",
+             clock_.clock().value()},
             {path, "tail_time", "ps", "of all SMs together, without a CTA while a kernel ran", tail.value()}};
 }
 

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "models/devices/simt/kernels/kernel_plan.h"
+#include "models/devices/simt/machine/clock_control.h"
 #include "models/devices/simt/machine/kernel_run.h"
 #include "models/devices/simt/spec/spec.h"
 #include "sim/account/run_result.h"
@@ -35,11 +36,13 @@ public:
     struct Record {
         std::size_t layer = 0;
         Ticks launched, begin, end;  ///< launched: the end of what was before it
+        Hertz clock;                 ///< of the SMs
         KernelAccount account;
     };
 
-    /// `launch`: of every kernel. `plan` must outlive it.
-    SmArray(sc_core::sc_module_name name, const SimtSpec& spec, const ChipPlan& plan, Ticks launch);
+    /// `launch`: of every kernel. `moved`: bytes to and from the memory until now. `plan` must outlive it.
+    SmArray(sc_core::sc_module_name name, const SimtSpec& spec, const ChipPlan& plan, Ticks launch,
+            std::function<Bytes()> moved);
 
     /// Launches the first kernel now; `done` is told when the last one is complete.
     void start(std::function<void()> done);
@@ -63,6 +66,10 @@ private:
 
     void step();  // SC_METHOD
     void launch();
+    bool begins_run() const;
+    bool begins_turn() const;
+    double tensor_cycles(std::size_t layer, std::int64_t macs) const;
+    ClockControl::Expected expected_of(const Kernel& kernel) const;
     void begin_kernel();
     void send_accesses();
     void finish_kernel();
@@ -74,9 +81,11 @@ private:
     const SimtSpec& spec_;
     const ChipPlan& plan_;
     const Ticks launch_;
+    const std::function<Bytes()> moved_;
     std::function<void()> done_;
     std::vector<Kernel> kernels_;
     std::vector<Record> records_;
+    ClockControl clock_;
     Ticks launched_, begin_;  // of the kernel that is launched, or runs
     std::unique_ptr<CtaWork> work_;
     std::unique_ptr<KernelRun> run_;

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "models/devices/simt/spec/sm_config.h"
 #include "models/link/dma_config.h"
@@ -25,7 +27,7 @@ constexpr std::int64_t kLongestLatency = 100'000;
 constexpr Ticks kLongestWait(kTicksPerSecond);
 
 Hertz read_clock(Section core) {
-    const Hertz clock = core.frequency("clock", "of SMs, fabric and L2, under load");
+    const Hertz clock = core.frequency("clock", "of SMs, fabric and L2, where power allows it");
     if (clock < kSlowestClock) core.fail("clock", "slower than 1 MHz, which no machine is");
     if (clock > kFastestClock) core.fail("clock", "faster than 100 GHz, which no machine is");
     return clock;
@@ -100,6 +102,24 @@ LaunchSpec read_launch(Section launch) {
     return spec;
 }
 
+PowerSpec read_power(Section power) {
+    PowerSpec spec;
+    const Milliwatts none(0);
+    const Milliwatts cap = power.power("cap", "what the chip may draw on average; 0: any amount", none);
+    spec.idle = power.power("idle", "what it draws at any time", none);
+    spec.tensor = power.power(
+        "tensor", "besides, what tensor cores and what feeds them draw at full rate and core clock", none);
+    spec.memory = power.power("memory", "besides, what the memory draws at full bandwidth", none);
+    spec.window =
+        read_wait(power, "window", "over which the average is taken", Ticks(kTicksPerSecond / 1000));
+    if (cap == none) return spec;
+    spec.cap = cap;
+    if (cap <= spec.idle + spec.memory)
+        power.fail("cap", "no more than idle and memory draw together: nothing is left for the SMs");
+    if (spec.window == Ticks(0)) power.fail("window", "expected more than nothing");
+    return spec;
+}
+
 }  // namespace
 
 SimtSpec read_simt_spec(config::Config& config, const std::string& name) {
@@ -110,12 +130,21 @@ SimtSpec read_simt_spec(config::Config& config, const std::string& name) {
     spec.sm = read_sm(root.section("sm"));
     spec.l2 = read_l2(root.section("l2"));
     spec.launch = read_launch(root.section("launch"));
+    spec.power = read_power(root.section("power"));
     spec.copy = read_dma_spec(root.section("copy"));
     spec.host = read_host_link_spec(root.section("host"));
     spec.memory = read_dram_spec(root.section("memory"));
     Section calibrated = root.section("calibrated");
     spec.calibrated.kernel_overhead = read_wait(
         calibrated, "kernel_overhead", "time of every kernel besides its launch, where measured", Ticks(0));
+    spec.calibrated.replay_gap =
+        read_wait(calibrated, "replay_gap",
+                  "time between two turns of a repeated network (run.repeat), where measured", Ticks(0));
+    spec.calibrated.write_share = calibrated.number(
+        "write_share", "share of l2.write_width that stores reach, where measured", 0.05, 1.0, 1.0);
+    spec.l2.write_bytes_per_cycle = Bytes(
+        std::max<std::int64_t>(1, std::llround(spec.calibrated.write_share *
+                                               static_cast<double>(spec.l2.write_bytes_per_cycle.value()))));
     if (spec.copy.payload > spec.memory.max_payload)
         root.section("copy").fail("payload",
                                   fmt::format("{} bytes, more than the memory's largest transaction of {}",

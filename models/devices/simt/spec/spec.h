@@ -96,18 +96,30 @@ struct LaunchSpec {
     Cycles cta;    ///< from a free place on an SM to the first instruction of the CTA that takes it
 };
 
+/// What the chip draws, as far as it decides on the clock.
+struct PowerSpec {
+    std::optional<Milliwatts> cap;  ///< on average; none: never too much
+    Milliwatts idle;                ///< at any time
+    Milliwatts tensor;  ///< besides, by tensor cores and what feeds them at full rate and core clock
+    Milliwatts memory;  ///< besides, at full bandwidth
+    Ticks window;       ///< of the average
+};
+
 /// Constants that were found by looking at measured times: at most four (a test counts them). What each is
 /// without calibration is its data-sheet value: nothing withheld, nothing added.
 struct CalibratedSpec {
-    Ticks kernel_overhead;  ///< of every kernel, besides its launch: 0 by data sheet
+    Ticks kernel_overhead;   ///< of every kernel, besides its launch: 0 by data sheet
+    Ticks replay_gap;        ///< between two turns of a network that is repeated: 0 by data sheet
+    double write_share = 1;  ///< of the L2's ports for writes, which stores reach: 1 by data sheet
 };
 
 struct SimtSpec {
     std::string name;  ///< the preset's name: the root of all instance paths
-    Hertz core_clock;  ///< of SMs, fabric and L2, under load
+    Hertz core_clock;  ///< of SMs, fabric and L2, where power allows it
     SmSpec sm;
     L2Spec l2;
     LaunchSpec launch;
+    PowerSpec power;
     HostLinkSpec host;
     DmaSpec copy;  ///< the engine that copies between host and memory
     DramSpec memory;

@@ -73,6 +73,9 @@ struct CtaProgram {
     std::vector<Role> roles;
     std::vector<BarrierSpec> barriers;
     int registers_of_thread = 0;
+    /// Of a thread of the group of warps that only copies, which gives the others away (setmaxnreg); 0: as
+    /// all.
+    int registers_of_copier = 0;
     Bytes shared;       ///< shared memory that it takes
     int step_role = 0;  ///< whose first warp's trips are the CTA's steps
 

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The clock that a power cap leaves to the SMs. What tensor cores draw goes with the MACs that they do in a
+// second, and so with the clock; what is drawn while idle and by the memory does not.
+#pragma once
+
+#include "models/devices/simt/spec/spec.h"
+#include "sim/base/units.h"
+
+namespace systole::simt {
+
+/// What a chip did for a while.
+struct Activity {
+    double tensor = 0;  ///< MACs of what tensor cores could have done in that time at the core clock, 0..1
+    double memory = 0;  ///< bytes of what the memory could have moved, 0..1
+};
+
+/// In milliwatts.
+double power_of(const Activity& activity, const PowerSpec& spec);
+
+/// The SMs' clock after they did that at `clock`: such that doing it again draws the cap, and at most
+/// `core_clock`.
+Hertz settled_clock(const Activity& activity, const PowerSpec& spec, Hertz clock, Hertz core_clock);
+
+}  // namespace systole::simt
