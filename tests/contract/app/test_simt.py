@@ -49,7 +49,7 @@ class Simt(ProgramTest):
         self.assertLess(bf16 / int8, 2.0)
 
     def test_weights_that_the_l2_holds_are_read_once(self):
-        replay = ["run.launch=graph", "run.repeat=2"]
+        replay = ["run.launch=graph", "run.repeat=2", "calibrated.replay_gap=0 ns"]  # which copies share
         shape = "m=64 n=2048 k=2048"  # 8.4 MB of weights
         hot = self.total("a100", shape, *replay)
         cold = self.total("a100", shape, *replay, "run.weight_copies=auto")
@@ -64,6 +64,28 @@ class Simt(ProgramTest):
         # To an edge of the core's and of the memory's clocks, at each of which a request may wait.
         self.assertAlmostEqual(graph - none, 870, delta=2)
         self.assertAlmostEqual(stream - none, 2040, delta=2)
+
+    def test_few_constants_were_found_by_measuring_and_each_can_be_taken_away(self):
+        shape = "m=512 n=16384 k=64"
+        replay = ["run.launch=graph", "run.weight_copies=auto", "run.repeat=2"]
+        off = {"calibrated.kernel_overhead": "0 ns", "calibrated.replay_gap": "0 ns", "calibrated.write_share": "1"}
+        for device in ("a100", "h100"):
+            shown = json.loads(self.answer("show", "device", device, "--format", "json"))
+            constants = [value["path"] for value in shown["values"] if value["origin"] == "calibrated"]
+            self.assertEqual(sorted(constants), sorted(off))
+            self.assertLessEqual(len(constants), 4)
+            own = self.total(device, shape, *replay)["time_ns"]
+            for key, value in off.items():
+                with self.subTest(device=device, key=key):
+                    self.assertLess(self.total(device, shape, *replay, f"{key}={value}")["time_ns"], own)
+
+    def test_a_long_product_is_slowed_down_by_the_power_cap_and_a_short_one_is_not(self):
+        for device in ("a100", "h100"):
+            with self.subTest(device=device):
+                for shape, faster in (("m=8192 n=8192 k=8192", True), ("m=256 n=256 k=256", False)):
+                    capped = self.total(device, shape)["time_ns"]
+                    free = self.total(device, shape, "power.cap=0 W")["time_ns"]
+                    self.assertEqual(free < capped, faster)
 
     def test_the_same_question_has_the_same_answer_byte_for_byte(self):
         words = ["op", "h100", "matmul", "m=500", "n=3000", "k=1000", "--format", "json"]

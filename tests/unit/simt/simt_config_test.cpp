@@ -57,7 +57,8 @@ TEST_CASE("a GPU is read as it is written", "[simt]") {
         "l2: {capacity: 4 MiB, usable: 3 MiB, line: 256 B, sector: 64 B, read_width: 1 KiB, write_width: "
         "512 B, sm_read_width: 48 B, sm_write_width: 16 B, latency: 100, memory_latency: 200}\n"
         "launch: {graph: 1 us, stream: 2 us, cta: 33}\n"
-        "calibrated: {kernel_overhead: {value: 3 us, calibrated: some rows, range: 1..4 us}}"));
+        "calibrated: {kernel_overhead: {value: 3 us, calibrated: some rows, range: 1..4 us}, write_share: "
+        "1}"));
     CHECK(spec.name == "mine");
     CHECK(spec.sm.count == 7);
     CHECK(spec.sm.scheduling == WarpScheduling::LooseRoundRobin);
@@ -100,8 +101,13 @@ TEST_CASE("a GPU is read as it is written", "[simt]") {
     CHECK(spec.calibrated.kernel_overhead == Ticks(3'000'000));
 }
 
-TEST_CASE("without calibration a kernel has no overhead of its own", "[simt]") {
-    CHECK(test::shipped_gpu("a100").calibrated.kernel_overhead == Ticks(0));
+TEST_CASE("constants that were found by measuring are nothing where they are not given", "[simt]") {
+    const SimtSpec spec = test::gpu_spec(
+        "device: Mine\nextends: a100\ncalibrated: {kernel_overhead: 0 s, replay_gap: 0 s, write_share: 1}\n");
+    CHECK(spec.calibrated.kernel_overhead == Ticks(0));
+    CHECK(spec.calibrated.replay_gap == Ticks(0));
+    CHECK(spec.l2.write_bytes_per_cycle == Bytes(2560));
+    CHECK(test::shipped_gpu("a100").l2.write_bytes_per_cycle == Bytes(1024));  // 0.4 of it
 }
 
 TEST_CASE("an SM that could hold no warp, or not divide itself, is refused", "[simt]") {
