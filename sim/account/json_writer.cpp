@@ -212,13 +212,51 @@ Json device(const DeviceResult& result) {
             {"config", result.effective_config}};
 }
 
+Json standing(const Standing& one, const std::vector<DeviceResult>& devices) {
+    Json times = Json::object(), longer = Json::object();
+    for (std::size_t i = 0; i < devices.size(); ++i) times[devices[i].device] = nanoseconds(one.times[i]);
+    for (std::size_t c = 0; c < kSlotClasses; ++c)
+        longer[std::string(to_string(static_cast<SlotClass>(c)))] = one.longer[c] / 1000;
+    return {{"name", one.name},
+            {"op", one.op},
+            {"time_ns", std::move(times)},
+            {"fastest", devices[one.winner].device},
+            {"next", devices[one.next].device},
+            {"factor", one.factor > 0 ? Json(one.factor) : Json()},
+            {"next_longer_ns", std::move(longer)},
+            {"why", one.why}};
+}
+
+Json compared(const Comparison& comparison) {
+    Json layers = Json::array();
+    for (const Standing& one : comparison.layers) layers.push_back(standing(one, comparison.devices));
+    return {{"trace", comparison.trace},
+            {"total", standing(comparison.total, comparison.devices)},
+            {"layers", std::move(layers)}};
+}
+
+std::string written(const Json& json) {
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
 }  // namespace
 
 std::string to_json(const std::vector<DeviceResult>& devices) {
     Json list = Json::array();
     for (const DeviceResult& result : devices) list.push_back(device(result));
-    const Json json = {{"schema", kSchema}, {"program", kProgram}, {"devices", std::move(list)}};
-    return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+    return written({{"schema", kSchema}, {"program", kProgram}, {"devices", std::move(list)}});
+}
+
+std::string to_json(const std::vector<Comparison>& comparisons) {
+    Json devices = Json::array(), list = Json::array();
+    for (const Comparison& comparison : comparisons) {
+        for (const DeviceResult& result : comparison.devices) devices.push_back(device(result));
+        list.push_back(compared(comparison));
+    }
+    return written({{"schema", kSchema},
+                    {"program", kProgram},
+                    {"devices", std::move(devices)},
+                    {"comparisons", std::move(list)}});
 }
 
 }  // namespace systole

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/account/comparison.h"
 #include "sim/account/run_result.h"
 
 namespace systole {
@@ -21,5 +22,13 @@ std::string to_json(const std::vector<DeviceResult>& devices);
 
 /// `layers.csv`: quoted as RFC 4180 says, lines end in a line feed.
 std::string to_csv(const DeviceResult& result);
+
+/// A table of totals, one of layers, and a sentence for the layers of the largest differences (`all`: for
+/// every layer): who wins and why.
+std::string to_text(const Comparison& comparison, bool all);
+/// `result.json` of all devices on all traces, with the key `comparisons`.
+std::string to_json(const std::vector<Comparison>& comparisons);
+/// A row for each layer and device, and for each total.
+std::string to_csv(const std::vector<Comparison>& comparisons);
 
 }  // namespace systole

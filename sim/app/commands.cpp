@@ -62,8 +62,9 @@ int help(const std::vector<Command>& all, const std::vector<std::string>& topics
 }  // namespace
 
 std::vector<Command> commands() {
-    return {run_command(),   op_command(),   explain_command(), wave_command(),   dram_command(),
-            lower_command(), list_command(), show_command(),    import_command(), trace_command()};
+    return {run_command(),  compare_command(), op_command(),    explain_command(),
+            wave_command(), dram_command(),    lower_command(), list_command(),
+            show_command(), import_command(),  trace_command()};
 }
 
 int dispatch(const std::vector<std::string>& words) {

@@ -10,6 +10,7 @@
 namespace systole::app {
 
 Command run_command();
+Command compare_command();
 Command op_command();
 Command explain_command();
 Command wave_command();

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <set>
+
+#include "sim/account/comparison.h"
+#include "sim/account/writers.h"
+#include "sim/base/csv.h"
+#include "sim/base/text.h"
+
+namespace systole {
+namespace {
+
+using Align = TextTable::Align;
+
+constexpr std::size_t kTold = 10;  // layers, of which sentences are said unless all are asked for
+
+std::string tops(const DeviceResult& device) {
+    const double rate = 2 * device.peaks.macs.per_cycle() * static_cast<double>(device.clock.value()) / 1e12;
+    return fmt::format("{:.4g}", rate);
+}
+
+/// Bytes out of a place and into it, of the whole run.
+Bytes passed(const ResultRow& row, const std::set<Place>& places) {
+    Bytes sum;
+    for (const Movement& movement : row.movements)
+        if (places.contains(movement.from) || places.contains(movement.to)) sum += movement.bytes;
+    return sum;
+}
+
+std::vector<std::size_t> shown_classes(const Comparison& comparison) {
+    std::vector<std::size_t> shown;
+    for (std::size_t c = 0; c < kSlotClasses; ++c)
+        if (std::ranges::any_of(comparison.devices, [c](const DeviceResult& device) {
+                return format_percent(device.total.fraction(static_cast<SlotClass>(c))) != "0.0";
+            }))
+            shown.push_back(c);
+    return shown;
+}
+
+std::string totals(const Comparison& comparison) {
+    const std::vector<std::size_t> classes = shown_classes(comparison);
+    TextTable table;
+    table.column("device", Align::Left);
+    for (const char* name : {"time", "speed", "peak TOPS", "util %"}) table.column(name, Align::Right);
+    for (const std::size_t c : classes)
+        table.column(std::string(to_string(static_cast<SlotClass>(c))), Align::Right);
+    for (const char* name : {"host", "memory", "roofline"}) table.column(name, Align::Right);
+    table.column("roof", Align::Left);
+    table.column("bound by", Align::Left);
+    const Ticks slowest = *std::ranges::max_element(comparison.total.times);
+    for (const DeviceResult& device : comparison.devices) {
+        const ResultRow& total = device.total;
+        const auto time = static_cast<double>(std::max<std::int64_t>(1, total.time().value()));
+        const Ticks roofline(static_cast<std::int64_t>(static_cast<double>(total.roofline.floor().value()) *
+                                                       static_cast<double>(kTicksPerSecond) /
+                                                       static_cast<double>(device.clock.value())));
+        std::vector<std::string> cells{device.device, format_time(total.time()),
+                                       fmt::format("{:.2f}x", static_cast<double>(slowest.value()) / time),
+                                       tops(device), format_percent(total.utilization())};
+        for (const std::size_t c : classes)
+            cells.push_back(format_percent(total.fraction(static_cast<SlotClass>(c))));
+        cells.push_back(format_bytes(passed(total, {Place::Host})));
+        cells.push_back(format_bytes(total.dram_read + total.dram_written));
+        cells.push_back(format_time(roofline));
+        cells.emplace_back(total.roofline.bound());
+        cells.push_back(total.bound_by);
+        table.row(cells);
+    }
+    return table.str();
+}
+
+std::string layers(const Comparison& comparison) {
+    TextTable table;
+    table.column("layer", Align::Left);
+    table.column("op", Align::Left);
+    for (const DeviceResult& device : comparison.devices) {
+        table.column(device.device, Align::Right);
+        table.column("util %", Align::Right);
+        table.column("bound by", Align::Left);
+    }
+    table.column("fastest", Align::Left);
+    table.column("by", Align::Right);
+    const auto add = [&](const Standing& standing, const auto& row_of) {
+        std::vector<std::string> cells{standing.name, standing.op};
+        for (const DeviceResult& device : comparison.devices) {
+            const ResultRow& row = row_of(device);
+            cells.insert(cells.end(),
+                         {format_time(row.time()), format_percent(row.utilization()), row.bound_by});
+        }
+        const bool alone = standing.times[standing.next] == standing.times[standing.winner];
+        cells.push_back(alone ? "" : comparison.devices[standing.winner].device);
+        cells.push_back(alone || standing.factor == 0 ? "" : fmt::format("{:.2f}x", standing.factor));
+        table.row(cells);
+    };
+    for (std::size_t i = 0; i < comparison.layers.size(); ++i)
+        add(comparison.layers[i],
+            [i](const DeviceResult& device) -> const ResultRow& { return device.layers[i]; });
+    table.rule();
+    add(comparison.total, [](const DeviceResult& device) -> const ResultRow& { return device.total; });
+    return table.str();
+}
+
+/// Layers of the largest difference first taken, then told in the order of the trace.
+std::vector<std::size_t> told_layers(const Comparison& comparison, bool all) {
+    std::vector<std::size_t> order(comparison.layers.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    if (all || order.size() <= kTold) return order;
+    const auto difference = [&](std::size_t i) {
+        const Standing& standing = comparison.layers[i];
+        return standing.times[standing.next] - standing.times[standing.winner];
+    };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return difference(a) > difference(b); });
+    order.resize(kTold);
+    std::sort(order.begin(), order.end());
+    return order;
+}
+
+/// A line each; neighbours of which the same is to be said share one.
+std::string sentences(const Comparison& comparison, const std::vector<std::size_t>& told) {
+    std::string text;
+    for (std::size_t i = 0; i < told.size();) {
+        const Standing& first = comparison.layers[told[i]];
+        std::size_t end = i + 1;
+        while (end < told.size() && told[end] == told[end - 1] + 1 &&
+               comparison.layers[told[end]].why == first.why)
+            ++end;
+        const std::string& last = comparison.layers[told[end - 1]].name;
+        text += fmt::format("{}{}: {}\n", first.name, end == i + 1 ? "" : " to " + last, first.why);
+        i = end;
+    }
+    return text;
+}
+
+std::string cells_of(const Comparison& comparison, const Standing& standing, std::size_t device,
+                     const ResultRow& row) {
+    std::vector<std::string> cells{comparison.trace,
+                                   standing.name,
+                                   standing.op,
+                                   comparison.devices[device].device,
+                                   fmt::to_string(static_cast<double>(row.time().value()) / 1000),
+                                   fmt::to_string(row.cycles.value()),
+                                   fmt::to_string(row.utilization())};
+    for (std::size_t c = 0; c < kSlotClasses; ++c)
+        cells.push_back(fmt::to_string(row.fraction(static_cast<SlotClass>(c))));
+    for (const std::int64_t count :
+         {row.dram_read.value(), row.dram_written.value(), row.roofline.floor().value()})
+        cells.push_back(fmt::to_string(count));
+    const auto least = static_cast<double>(standing.times[standing.winner].value());
+    const double factor = least > 0 ? static_cast<double>(row.time().value()) / least : 0;
+    cells.insert(cells.end(),
+                 {std::string(row.roofline.bound()), row.bound_by, row.mapping,
+                  standing.winner == device ? "1" : "0", least > 0 ? fmt::to_string(factor) : ""});
+    return csv_line(cells);
+}
+
+}  // namespace
+
+std::string to_text(const Comparison& comparison, bool all) {
+    std::string text =
+        comparison.trace + "\n\n" + totals(comparison) +
+        "\nClasses in % of each device's own matrix capacity; speed beside the slowest; host and memory: "
+        "bytes moved.\n";
+    text += comparison.total.why.empty() ? "" : comparison.total.why + '\n';
+    if (comparison.layers.empty()) return text;
+    text += '\n' + layers(comparison) + '\n';
+    if (comparison.devices.size() < 2) return text;
+    const std::vector<std::size_t> told = told_layers(comparison, all);
+    text += sentences(comparison, told);
+    if (told.size() < comparison.layers.size())
+        text += fmt::format("These are the {} layers of the largest differences; --all says all {}.\n",
+                            told.size(), comparison.layers.size());
+    return text;
+}
+
+std::string to_csv(const std::vector<Comparison>& comparisons) {
+    std::string text = "trace,layer,op,device,time_ns,cycles,utilization";
+    for (std::size_t c = 0; c < kSlotClasses; ++c)
+        text += fmt::format(",{}", to_string(static_cast<SlotClass>(c)));
+    text += ",dram_read,dram_written,roofline_cycles,roofline_bound,bound_by,mapping,fastest,times_fastest\n";
+    for (const Comparison& comparison : comparisons) {
+        for (std::size_t i = 0; i < comparison.layers.size(); ++i)
+            for (std::size_t d = 0; d < comparison.devices.size(); ++d)
+                text += cells_of(comparison, comparison.layers[i], d, comparison.devices[d].layers[i]);
+        for (std::size_t d = 0; d < comparison.devices.size(); ++d)
+            text += cells_of(comparison, comparison.total, d, comparison.devices[d].total);
+    }
+    return text;
+}
+
+}  // namespace systole

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// systole compare: traces on several devices, side by side.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <set>
+
+#include "sim/account/comparison.h"
+#include "sim/account/output_files.h"
+#include "sim/account/writers.h"
+#include "sim/app/commands.h"
+#include "sim/app/files.h"
+#include "sim/app/import_choices.h"
+#include "sim/app/load_device.h"
+#include "sim/app/load_trace.h"
+#include "sim/app/shared_options.h"
+#include "sim/app/terminal.h"
+#include "sim/base/error.h"
+#include "sim/base/text.h"
+
+namespace systole::app {
+namespace {
+
+namespace fs = std::filesystem;
+namespace po = boost::program_options;
+
+/// A device of the comparison: what it is called, and what it is.
+struct Contestant {
+    std::string name, reference;
+    LoadedDevice device;
+};
+
+/// "NAME=DEVICE", or a device that goes by its own name.
+std::pair<std::string, std::string> name_and_reference(const std::string& text) {
+    const std::size_t equals = text.find('=');
+    if (equals != std::string::npos) return {text.substr(0, equals), text.substr(equals + 1)};
+    return {fs::path(text).extension() == ".yaml" ? fs::path(text).stem().string() : text, text};
+}
+
+std::vector<std::pair<std::string, std::string>> read_names(const Arguments& arguments) {
+    std::vector<std::pair<std::string, std::string>> names;
+    std::set<std::string> seen;
+    for (const std::string& text : arguments.list("device")) {
+        names.push_back(name_and_reference(text));
+        const auto& [name, reference] = names.back();
+        if (name.empty() || reference.empty() || name.find(':') != std::string::npos)
+            throw UserError({"--device " + text}, "expected DEVICE, or NAME=DEVICE with a name without ':'");
+        if (!seen.insert(name).second)
+            throw UserError(
+                {"--device " + text},
+                fmt::format("'{}' is there twice; NAME={} gives it another name", name, reference));
+    }
+    if (names.size() < 2) arguments.misused("expected two devices or more: --device A --device B");
+    return names;
+}
+
+/// What concerns the device that goes by `name`.
+Settings settings_of(const Settings& all, const std::string& name) {
+    Settings own = all;
+    std::erase_if(own.device,
+                  [&](const Setting& setting) { return !setting.device.empty() && setting.device != name; });
+    for (Setting& setting : own.device) setting.device.clear();
+    return own;
+}
+
+std::vector<Contestant> load_devices(const Library& library,
+                                     const std::vector<std::pair<std::string, std::string>>& names,
+                                     const Settings& settings) {
+    std::vector<Contestant> contestants;
+    for (const auto& [name, reference] : names)
+        contestants.push_back(
+            {name, reference, load_device(library, reference, settings_of(settings, name))});
+    return contestants;
+}
+
+/// The same mistakes, and on which device they are some.
+UserError on_device(const UserError& error, const std::string& name) {
+    std::vector<Diagnostic> diagnostics = error.diagnostics();
+    for (Diagnostic& diagnostic : diagnostics)
+        diagnostic.message = fmt::format("on {}: {}", name, diagnostic.message);
+    return UserError(std::move(diagnostics));
+}
+
+Comparison compare_on(const Graph& graph, const std::vector<Contestant>& contestants,
+                      const RunOptions& options, bool skip_unable) {
+    std::vector<DeviceResult> results;
+    for (const Contestant& contestant : contestants) {
+        const Progress progress(fmt::format("running {} on {}", graph.name, contestant.name));
+        try {
+            results.push_back(contestant.device.run(graph, options).result);
+        } catch (const UserError& error) {
+            if (!skip_unable) throw on_device(error, contestant.name);
+            note(fmt::format("left out: {}", on_device(error, contestant.name).what()));
+            continue;
+        }
+        results.back().device = contestant.name;
+        results.back().serving = graph.serving;
+    }
+    if (results.empty()) throw UserError(fmt::format("no device runs {}", graph.name));
+    return compare(std::move(results));
+}
+
+/// Of several traces, first the times of all of them.
+std::string summary(const std::vector<Comparison>& comparisons) {
+    TextTable table;
+    table.column("trace", TextTable::Align::Left);
+    table.column("fastest", TextTable::Align::Left);
+    table.column("by", TextTable::Align::Right);
+    for (const DeviceResult& device : comparisons.front().devices)
+        table.column(device.device, TextTable::Align::Right);
+    for (const Comparison& one : comparisons) {
+        std::vector<std::string> cells{one.trace, one.devices[one.total.winner].device,
+                                       fmt::format("{:.2f}x", one.total.factor)};
+        for (const Ticks time : one.total.times) cells.push_back(format_time(time));
+        table.row(cells);
+    }
+    return table.str() + '\n';
+}
+
+std::string text_of(const std::vector<Comparison>& comparisons, bool all) {
+    std::string text;
+    const bool same = std::all_of(comparisons.begin(), comparisons.end(), [&](const Comparison& one) {
+        return one.devices.size() == comparisons.front().devices.size();
+    });
+    if (comparisons.size() > 1 && same) text += summary(comparisons);
+    for (const Comparison& one : comparisons)
+        text += (&one == comparisons.data() ? "" : "\n") + to_text(one, all);
+    return text;
+}
+
+int run(const Arguments& arguments) {
+    const std::string format = arguments.choice("format", {"text", "json", "csv"});
+    const std::optional<fs::path> directory = arguments.option("output");
+    if (directory) require_writable_directory(*directory);
+    arguments.at(0);
+    const auto names = read_names(arguments);
+    std::vector<std::string> device_names;
+    for (const auto& [name, reference] : names) device_names.push_back(name);
+    const Settings settings = read_settings(arguments.list("set"), Protocol::of_run(), device_names);
+    const Library library = Library::find();
+    const std::vector<Contestant> contestants = load_devices(library, names, settings);
+    std::vector<Graph> graphs;
+    for (const std::string& trace : arguments.from(0))
+        graphs.push_back(load_trace(library, trace, settings.workload, read_import_choices(arguments)));
+    const RunOptions options{settings.protocol, false, false, std::nullopt};
+    std::vector<Comparison> comparisons;
+    for (const Graph& graph : graphs)
+        comparisons.push_back(compare_on(graph, contestants, options, arguments.has("skip-unable")));
+    const std::string json = to_json(comparisons), csv = to_csv(comparisons);
+    print(format == "json" ? json : format == "csv" ? csv : text_of(comparisons, arguments.has("all")));
+    if (directory) {
+        write_files(*directory, {{"comparison.json", json}, {"comparison.csv", csv}});
+        note(fmt::format("wrote comparison.json, comparison.csv to {}", directory->string()));
+    }
+    return 0;
+}
+
+}  // namespace
+
+Command compare_command() {
+    Command command;
+    command.name = "compare";
+    command.summary = "Run traces on several devices and say who wins each layer, and why.";
+    command.arguments = {"TRACE"};
+    command.more_arguments = "TRACE...";
+    command.about =
+        "Inputs come from the host and outputs go back to it, as with 'systole run'. The reasons follow from "
+        "the\n"
+        "accounts: how much longer the second fastest spends on what. A device that cannot run a trace ends "
+        "the\n"
+        "command with exit code 2 and the reason, or is left out (--skip-unable).\n";
+    command.options.add_options()(
+        "device", po::value<std::vector<std::string>>()->composing()->value_name("[NAME=]DEVICE"),
+        "a device, as for 'systole run'; repeat it; NAME tells variants of one apart");
+    add_set(command.options);
+    add_import_choices(command.options);
+    add_option(command.options, "format", "FORMAT", "of the standard output: text (default), json or csv");
+    add_option(command.options, "output,o", "DIR", "also write comparison.json and comparison.csv there");
+    command.options.add_options()(
+        "all", "say a sentence for every layer, not for the ten of the largest differences");
+    command.options.add_options()("skip-unable", "leave out devices that cannot run a trace, with a note");
+    command.examples = {{"systole compare resnet50 --device tpu_v4 --device tpu_v5e",
+                         "who is faster, layer by layer, and why"},
+                        {"systole compare tpu_v1_mlp0 --device tpu_v4 --device h100 --set workload.batch=128",
+                         "an accelerator and a GPU"},
+                        {"systole compare resnet50 --device tpu_v4 --device big=tpu_v4 --set big:mxu.count=8",
+                         "a chip and what it could be"},
+                        {"systole compare resnet50 bert_base --device tpu_v3 --device tpu_v4 --format csv",
+                         "for spreadsheets"}};
+    command.run = run;
+    return command;
+}
+
+}  // namespace systole::app

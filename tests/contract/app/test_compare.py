@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several devices side by side: systole compare."""
+
+import csv
+import io
+import json
+import unittest
+
+from program import ProgramTest
+
+
+class Compare(ProgramTest):
+    def comparison(self, *words):
+        return json.loads(self.answer("compare", *words, "--format", "json"))
+
+    def test_every_device_answers_as_it_does_alone(self):
+        found = self.comparison("three_layers", "--device", "tpu_v4", "--device", "tpu_v5e")
+        self.assertEqual([device["device"] for device in found["devices"]], ["tpu_v4", "tpu_v5e"])
+        for device in found["devices"]:
+            alone = json.loads(self.answer("run", device["device"], "three_layers", "--format", "json"))["devices"][0]
+            self.assertEqual(device, alone)
+
+    def test_the_fastest_is_named_with_its_factor_for_every_layer_and_in_all(self):
+        found = self.comparison("resnet50", "--device", "tpu_v4", "--device", "tpu_v5e", "--device", "tpu_v3")
+        (comparison,) = found["comparisons"]
+        devices = {device["device"]: device for device in found["devices"]}
+        self.assertEqual(comparison["trace"], "resnet50")
+        rows = [("total", comparison["total"], {name: device["total"] for name, device in devices.items()})]
+        for i, layer in enumerate(comparison["layers"]):
+            rows.append((layer["name"], layer, {name: device["layers"][i] for name, device in devices.items()}))
+        self.assertEqual(len(rows), 57)
+        for name, standing, of in rows:
+            with self.subTest(layer=name):
+                times = sorted((row["time_ns"], device) for device, row in of.items())
+                self.assertEqual(standing["time_ns"], {device: row["time_ns"] for device, row in of.items()})
+                self.assertEqual(standing["time_ns"][standing["fastest"]], times[0][0])
+                self.assertAlmostEqual(standing["factor"], times[1][0] / times[0][0], places=9)
+                self.assertAlmostEqual(sum(standing["next_longer_ns"].values()), times[1][0] - times[0][0], places=3)
+                self.assertIn(standing["fastest"], standing["why"])
+
+    def test_an_accelerator_and_a_gpu_run_the_same_products(self):
+        text = self.answer("compare", "tpu_v1_mlp0", "--device", "tpu_v4", "--device", "h100")
+        self.assertRegex(text, r"h100 is \d+\.\d\dx as fast as tpu_v4, which ")
+        self.assertRegex(text, r"h100: .*% tail.* waves")
+
+    def test_variants_of_a_chip_have_names(self):
+        found = self.comparison("three_layers", "--device", "teaching_4x4", "--device", "fast=teaching_4x4", "--set",
+                                "fast:core.clock=2 GHz")
+        names = [device["device"] for device in found["devices"]]
+        self.assertEqual(names, ["teaching_4x4", "fast"])
+        self.assertNotEqual(found["devices"][0]["clock_hz"], found["devices"][1]["clock_hz"])
+        self.assertEqual(found["devices"][1]["clock_hz"], 2_000_000_000)
+
+    def test_several_traces_are_summed_up_first(self):
+        words = ["three_layers", "bert_base", "--device", "tpu_v4", "--device", "tpu_v5e"]
+        text = self.answer("compare", *words)
+        self.assertLess(text.index("bert_base"), text.index("\nlayer "))
+        self.assertEqual([one["trace"] for one in self.comparison(*words)["comparisons"]], ["three_layers", "bert_base"])
+
+    def test_the_table_has_a_row_for_each_layer_and_device(self):
+        text = self.answer("compare", "three_layers", "--device", "tpu_v4", "--device", "tpu_v5e", "--format", "csv")
+        rows = list(csv.DictReader(io.StringIO(text)))
+        self.assertEqual(len(rows), 2 * 4)
+        for name in {row["layer"] for row in rows}:
+            of = [row for row in rows if row["layer"] == name]
+            self.assertEqual([row["fastest"] for row in of].count("1"), 1)
+            self.assertEqual(min(float(row["times_fastest"]) for row in of), 1)
+
+    def test_files_are_what_the_output_says(self):
+        words = ["compare", "three_layers", "--device", "tpu_v4", "--device", "tpu_v5e"]
+        json_text = self.answer(*words, "--format", "json", "-o", "out")
+        self.assertEqual((self.directory / "out" / "comparison.json").read_text(), json_text)
+        self.assertEqual((self.directory / "out" / "comparison.csv").read_text(), self.answer(*words, "--format", "csv"))
+
+    def test_a_device_that_cannot_is_named_or_left_out(self):
+        words = ["compare", "resnet50", "--device", "tpu_v4", "--device", "h100"]
+        message = self.refusal(*words)
+        self.assertIn("on h100: ", message)
+        self.assertIn("conv2d", message)
+        found = json.loads(self.answer(*words, "--skip-unable", "--format", "json"))
+        self.assertEqual([device["device"] for device in found["devices"]], ["tpu_v4"])
+        self.refusal("compare", "resnet50", "--device", "a100", "--device", "h100", "--skip-unable")
+
+    def test_wrong_use_is_refused_in_a_line(self):
+        self.assertIn("two devices", self.refusal("compare", "three_layers"))
+        self.assertIn("two devices", self.refusal("compare", "three_layers", "--device", "tpu_v4"))
+        self.assertIn("twice", self.refusal("compare", "three_layers", "--device", "tpu_v4", "--device", "tpu_v4"))
+        self.assertIn("did you mean 'tpu_v5e'", self.refusal("compare", "three_layers", "--device", "tpu_v4", "--device", "tpu_v5"
+                                                             "ee"))
+        self.assertIn("none of this command's devices", self.refusal(
+            "compare", "three_layers", "--device", "tpu_v4", "--device", "tpu_v5e", "--set", "tpu_v3:mxu.count=2"))
+        self.assertIn("expected DEVICE", self.refusal("compare", "three_layers", "--device", "=tpu_v4", "--device", "tpu_v5e"))
+        self.assertIn("TRACE", self.refusal("compare", "--device", "tpu_v4", "--device", "tpu_v5e"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/account/comparison.h"
+
+#include <catch2/catch.hpp>
+#include <numeric>
+#include <random>
+
+#include "sim/account/writers.h"
+
+namespace systole {
+namespace {
+
+/// `slots`: of useful, memory and tail, slot-ticks of a machine with one slot.
+ResultRow row(const std::string& name, std::int64_t useful, std::int64_t memory, std::int64_t tail) {
+    ResultRow made;
+    made.name = name;
+    made.op = name.empty() ? "" : "matmul";
+    made.slots[static_cast<std::size_t>(SlotClass::Useful)] = useful;
+    made.slots[static_cast<std::size_t>(SlotClass::Memory)] = memory;
+    made.slots[static_cast<std::size_t>(SlotClass::Tail)] = tail;
+    made.end = Ticks(useful + memory + tail);
+    made.bound_by = "memory";
+    return made;
+}
+
+DeviceResult device(const std::string& name, const std::vector<ResultRow>& layers) {
+    DeviceResult made;
+    made.device = name;
+    made.trace = "net";
+    made.clock = Hertz(1'000'000'000);
+    made.peaks.macs = MacRate{1000};
+    made.layers = layers;
+    std::int64_t useful = 0, memory = 0, tail = 0;
+    for (const ResultRow& layer : layers) {
+        useful += layer.slots[static_cast<std::size_t>(SlotClass::Useful)];
+        memory += layer.slots[static_cast<std::size_t>(SlotClass::Memory)];
+        tail += layer.slots[static_cast<std::size_t>(SlotClass::Tail)];
+    }
+    made.total = row("", useful, memory, tail);
+    return made;
+}
+
+}  // namespace
+
+TEST_CASE("The fastest device wins, by the time of the next one") {
+    const Comparison comparison =
+        compare({device("slow", {row("a", 500, 500, 0)}), device("fast", {row("a", 200, 0, 50)}),
+                 device("middle", {row("a", 200, 300, 0)})});
+    const Standing& layer = comparison.layers.at(0);
+    CHECK(layer.times == std::vector{Ticks(1000), Ticks(250), Ticks(500)});
+    CHECK(layer.winner == 1);
+    CHECK(layer.next == 2);
+    CHECK(layer.factor == Approx(2.0));
+    CHECK(layer.longer[static_cast<std::size_t>(SlotClass::Memory)] == Approx(300));
+    CHECK(layer.longer[static_cast<std::size_t>(SlotClass::Tail)] == Approx(-50));
+    CHECK(layer.why ==
+          "fast is 2.00x as fast as middle, which waits 300 ps longer for memory. fast: 20.0 % tail.");
+    CHECK(comparison.total.name == "total");
+    CHECK(comparison.total.winner == 1);
+}
+
+TEST_CASE("Causes are named until most of the difference is said, the largest first") {
+    const Comparison comparison =
+        compare({device("a", {row("x", 3000, 4000, 5000)}), device("b", {row("x", 1000, 0, 0)})});
+    CHECK(comparison.layers[0].why ==
+          "b is 12.00x as fast as a, which has matrix units without work for 5.000 ns longer and waits 4.000 "
+          "ns longer "
+          "for memory.");
+}
+
+TEST_CASE("Devices that take the same time, and layers that take none, are told as such") {
+    const Comparison same = compare({device("a", {row("x", 10, 0, 0)}), device("b", {row("x", 5, 5, 0)})});
+    CHECK(same.layers[0].winner == 0);
+    CHECK(same.layers[0].factor == Approx(1));
+    CHECK(same.layers[0].why == "a and b take the same time.");
+    const Comparison none = compare({device("a", {row("x", 0, 0, 0)}), device("b", {row("x", 5, 5, 0)})});
+    CHECK(none.layers[0].factor == 0);
+    CHECK(none.layers[0].why.find("a is done beside other layers, before b") == 0);
+    CHECK(compare({device("alone", {row("x", 9, 1, 0)})}).layers[0].next == 0);
+}
+
+TEST_CASE("What the next one spends longer by class sums to the difference of the times") {
+    for (unsigned seed = 1; seed <= 50; ++seed) {
+        std::mt19937 random(seed);
+        std::vector<DeviceResult> devices;
+        for (int d = 0; d < 4; ++d) {
+            std::vector<ResultRow> layers;
+            for (int i = 0; i < 5; ++i)
+                layers.push_back(
+                    row("l" + std::to_string(i), random() % 1000, random() % 1000, random() % 1000));
+            devices.push_back(device("d" + std::to_string(d), layers));
+        }
+        const Comparison comparison = compare(devices);
+        for (const Standing& layer : comparison.layers) {
+            const double sum = std::accumulate(layer.longer.begin(), layer.longer.end(), 0.0);
+            const Ticks apart = layer.times[layer.next] - layer.times[layer.winner];
+            INFO("seed " << seed);
+            CHECK(sum == Approx(static_cast<double>(apart.value())).margin(1e-6));
+            for (const Ticks time : layer.times) CHECK(time >= layer.times[layer.winner]);
+        }
+    }
+}
+
+TEST_CASE("Sentences of equal neighbours are one, and long networks tell ten unless asked for all") {
+    std::vector<ResultRow> first, second;
+    for (int i = 0; i < 12; ++i) {
+        first.push_back(row("l" + std::to_string(i), 100, i < 3 ? 900 : i, 0));
+        second.push_back(row("l" + std::to_string(i), 100, 0, 0));
+    }
+    const Comparison comparison = compare({device("a", first), device("b", second)});
+    const std::string few = to_text(comparison, false), all = to_text(comparison, true);
+    CHECK(few.find("l0 to l2: b is 10.00x as fast as a") != std::string::npos);
+    CHECK(few.find("\nl3: ") == std::string::npos);
+    CHECK(few.find("--all says all 12") != std::string::npos);
+    CHECK(all.find("\nl3: ") != std::string::npos);
+    CHECK(all.find("--all") == std::string::npos);
+}
+
+}  // namespace systole
