@@ -49,6 +49,8 @@ Command explain_command() {
         {"systole explain teaching_4x4 matmul m=6 n=5 k=7", "small enough to follow every PE"},
         {"systole explain teaching_4x4 matmul m=6 n=5 k=7 --set mxu.shadow_register=off",
          "what double-buffered tiles are good for"},
+        {"systole explain h100 matmul m=1280 n=2048 k=6144",
+         "a GPU: kernel, waves, what an SM does, what else was weighed"},
         {"systole explain tpu_v4 matmul m=1 n=4096 k=4096", "a product with one row: bound by memory"},
         {"systole explain tpu_v1 conv2d n=1 h=56 w=56 c=64 k=64 r=3 s=3 pad=1 dtype=int8",
          "a convolution, and the matrix product it becomes"}};

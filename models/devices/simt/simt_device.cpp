@@ -4,6 +4,7 @@
 #include <cctype>
 #include <utility>
 
+#include "models/devices/simt/explain.h"
 #include "models/devices/simt/kernels/plan.h"
 #include "models/devices/simt/machine/chip.h"
 #include "models/devices/simt/machine/results.h"
@@ -42,6 +43,11 @@ public:
         if (options.timeline) outcome.spans = spans_of(chip, plan);
         outcome.result.serving = graph.serving;
         return outcome;
+    }
+
+    std::string explain(const Graph& graph, const Protocol& protocol) const override {
+        const RunOptions options{protocol, false, false, std::nullopt};
+        return simt::explain(planned(graph, options), spec_, run(graph, options).result);
     }
 
     RunOutcome run_program(const std::string&, const std::string& file, const RunOptions&) const override {

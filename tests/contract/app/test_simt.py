@@ -2,6 +2,7 @@
 """GPUs as a device of the command line: products of matrices, accounts, and what is refused."""
 
 import json
+import re
 import unittest
 
 from program import ProgramTest
@@ -86,6 +87,26 @@ class Simt(ProgramTest):
                     capped = self.total(device, shape)["time_ns"]
                     free = self.total(device, shape, "power.cap=0 W")["time_ns"]
                     self.assertEqual(free < capped, faster)
+
+    def test_a_product_is_explained_with_its_grid_and_what_else_was_weighed(self):
+        for device, sms, shape in (("h100", 132, (1280, 2048, 6144)), ("a100", 108, (64, 64, 16384)), ("h100", 132, (7, 4096, 512))):
+            with self.subTest(device=device, shape=shape):
+                m, n, k = shape
+                words = [f"m={m}", f"n={n}", f"k={k}"]
+                text = self.answer("explain", device, "matmul", *words)
+                tile = re.search(r"Kernel: (\d+)x(\d+)x(\d+), \d+ stages(?:, cluster \dx\d)?(?:, split (\d+))?", text)
+                rows, columns, depth, parts = (int(part or 1) for part in tile.groups())
+                if "transpose" in text.splitlines()[1]:
+                    m, n = n, m
+                ctas = -(-m // rows) * -(-n // columns) * parts
+                grid = re.search(r"= ([\d,]+) CTAs; an SM holds (\d+), so ([\d.]+) waves", text)
+                self.assertEqual(int(grid.group(1).replace(",", "")), ctas)
+                self.assertAlmostEqual(float(grid.group(3)), ctas / sms / int(grid.group(2)), delta=0.006)
+                self.assertIn(f"{-(-(-(-k // depth)) // parts)} steps of {depth} along K", text)
+                self.assertIn("At the very least", text)
+                self.assertIn("Weighed by estimate", text)
+                total = json.loads(self.answer("op", device, "matmul", *words, "--format", "json"))["devices"][0]["total"]
+                self.assertIn(f"Bound by {total['bound_by']}", text)
 
     def test_the_same_question_has_the_same_answer_byte_for_byte(self):
         words = ["op", "h100", "matmul", "m=500", "n=3000", "k=1000", "--format", "json"]

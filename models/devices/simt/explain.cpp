@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/simt/explain.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/devices/simt/kernels/choose.h"
+#include "sim/base/check.h"
+#include "sim/base/text.h"
+
+namespace systole::simt {
+namespace {
+
+constexpr std::size_t kShown = 6;    // kernels that were weighed
+constexpr std::int64_t kDrawn = 66;  // marks of a line of SMs
+constexpr std::int64_t kWaves = 4;   // drawn at most; the last is one of them
+
+const GemmPlan& product_of(const ChipPlan& plan) {
+    SYSTOLE_CHECK(!plan.layers.empty(), "nothing to explain");
+    const auto* gemm = std::get_if<GemmPlan>(&plan.layers.back().kernels.front());
+    SYSTOLE_CHECK(gemm != nullptr, "no product");
+    return *gemm;
+}
+
+std::string cycles(double count) {
+    return with_thousands(std::llround(count));
+}
+
+std::string time_of(double count, const SimtSpec& spec) {
+    return format_time(Ticks(std::llround(count / static_cast<double>(spec.core_clock.value()) *
+                                          static_cast<double>(kTicksPerSecond))));
+}
+
+std::string product(const GemmPlan& gemm, const SimtSpec& spec) {
+    const GemmShape& s = gemm.kernel.shape;
+    std::string text =
+        fmt::format("C[{} x {}] = A[{} x {}] B[{} x {}] in {}, {} SMs at up to {} MHz\n", with_thousands(s.m),
+                    with_thousands(s.n), with_thousands(s.m), with_thousands(s.k), with_thousands(s.k),
+                    with_thousands(s.n), to_string(s.dtype), spec.sm.count,
+                    static_cast<double>(spec.core_clock.value()) / 1e6);
+    if (s.batch > 1) text += fmt::format("{} of them\n", with_thousands(s.batch));
+    if (gemm.kernel.swapped) text += "computed as its transpose: rows of A are columns here\n";
+    return text;
+}
+
+/// A line of marks for a wave: SMs that have a CTA, and those that have none.
+std::string wave_line(std::int64_t wave, std::int64_t ctas, std::int64_t places) {
+    const std::int64_t marks = ctas >= places ? kDrawn : std::max<std::int64_t>(1, ctas * kDrawn / places);
+    return fmt::format("  wave {:>5} |{}{}| {} of {} places\n", wave,
+                       std::string(static_cast<std::size_t>(marks), '#'),
+                       std::string(static_cast<std::size_t>(kDrawn - marks), '.'), ctas, places);
+}
+
+std::string waves(const GemmPlan& gemm, const SimtSpec& spec) {
+    const GemmKernel& kernel = gemm.kernel;
+    const std::int64_t places = std::int64_t{spec.sm.count} * gemm.timing.resident;
+    const std::int64_t all = kernel.ctas(), count = ceil_div(all, places);
+    std::string text = fmt::format(
+        "Grid: {} x {} tiles{}{} = {} CTAs; an SM holds {}, so {:.2f} waves.\n", kernel.tiles_m(),
+        kernel.tiles_n(), kernel.split_k > 1 ? fmt::format(" x {} parts of K", kernel.split_k) : "",
+        kernel.shape.batch > 1 ? fmt::format(" x {} products", kernel.shape.batch) : "", with_thousands(all),
+        gemm.timing.resident, static_cast<double>(all) / static_cast<double>(places));
+    for (std::int64_t wave = 1; wave <= count; ++wave) {
+        if (count > kWaves && wave == kWaves - 1) {
+            text += "        ...\n";
+            wave = count;
+        }
+        text += wave_line(wave, std::min(places, all - (wave - 1) * places), places);
+    }
+    if (kernel.split_k > 1) text += "Sums of the parts go to memory in fp32; a second kernel adds them.\n";
+    return text;
+}
+
+std::string cta(const GemmPlan& gemm) {
+    const CtaTiming& timing = gemm.timing;
+    const GemmKernel& kernel = gemm.kernel;
+    const double alone = timing.interval_alone, shared = timing.interval_full / timing.resident;
+    std::string text = fmt::format(
+        "A CTA on its SM, warp instruction by warp instruction, when its data are there in time:\n"
+        "  {} steps of {} along K, {} asked for ahead\n"
+        "  start to first request {} cycles, first data to first product {}, last product to last store {}\n"
+        "  a step takes {:.1f} cycles alone",
+        with_thousands(kernel.steps_of_part()), kernel.tile.k, timing.ahead, timing.prologue.value(),
+        timing.fill.value(), timing.epilogue.value(), alone);
+    if (timing.resident > 1)
+        text += fmt::format(", {:.1f} of the SM's with {} CTAs on it", shared, timing.resident);
+    return text + fmt::format("; tensor cores need {:.1f}\n", timing.busy);
+}
+
+/// What the product must take, each by itself.
+std::string bounds(const GemmPlan& gemm, const LayerPlan& layer, const SimtSpec& spec) {
+    const double macs = static_cast<double>(layer.macs.value()) /
+                        static_cast<double>(spec.macs_per_cycle(gemm.kernel.shape.dtype));
+    const double per_cycle =
+        static_cast<double>(spec.memory.peak().value()) / static_cast<double>(spec.core_clock.value());
+    const double memory = static_cast<double>(layer.compulsory_dram.value()) / per_cycle;
+    const CtaTile& tile = gemm.kernel.tile;
+    const double element = static_cast<double>(bits_of(gemm.kernel.shape.dtype).value()) / 8;
+    const double step =
+        element * static_cast<double>(tile.k) *
+        (static_cast<double>(tile.m) / tile.cluster_n + static_cast<double>(tile.n) / tile.cluster_m);
+    const double l2 = step * static_cast<double>(gemm.kernel.ctas() * gemm.kernel.steps_of_part()) /
+                      static_cast<double>(spec.l2.bytes_per_cycle.value());
+    return fmt::format(
+        "At the very least: {} for the MACs at the tensor cores' peak, {} for A, B and C once at the "
+        "memory's\n"
+        "bandwidth, {} for what all CTAs load at the L2's ports. The estimate for this kernel: {} ({} "
+        "cycles).\n",
+        time_of(macs, spec), time_of(memory, spec), time_of(l2, spec), time_of(gemm.estimate, spec),
+        cycles(gemm.estimate));
+}
+
+std::string weighed(const GemmPlan& gemm, const SimtSpec& spec) {
+    KernelChooser chooser(spec);
+    GemmShape shape = gemm.kernel.shape;
+    if (gemm.kernel.swapped) std::swap(shape.m, shape.n);
+    const std::vector<TimedKernel> all = chooser.weigh(shape);
+    TextTable table;
+    table.column("kernel", TextTable::Align::Left);
+    for (const char* name : {"CTAs", "waves", "estimate"}) table.column(name, TextTable::Align::Right);
+    for (std::size_t i = 0; i < std::min(kShown, all.size()); ++i) {
+        const TimedKernel& one = all[i];
+        const auto places = static_cast<double>(spec.sm.count * one.timing.resident);
+        table.row({to_string(one.kernel) + (one.kernel.swapped ? ", transposed" : ""),
+                   with_thousands(one.kernel.ctas()),
+                   fmt::format("{:.2f}", static_cast<double>(one.kernel.ctas()) / places),
+                   time_of(one.estimate, spec)});
+    }
+    return fmt::format("Weighed by estimate, the best {} of {}:\n\n{}", std::min(kShown, all.size()),
+                       all.size(), table.str());
+}
+
+std::int64_t counter(const DeviceResult& result, const std::string& name) {
+    for (const Stat& stat : result.stats)
+        if (stat.name == name) return stat.value;
+    return 0;
+}
+
+std::string simulated(const DeviceResult& result) {
+    const ResultRow& total = result.total;
+    std::string text = fmt::format("Simulated: {}, {} % of the tensor cores' capacity useful",
+                                   format_time(total.time()), format_percent(total.utilization()));
+    for (std::size_t c = 1; c < kSlotClasses; ++c) {
+        const auto slot_class = static_cast<SlotClass>(c);
+        if (total.fraction(slot_class) >= 0.005)
+            text +=
+                fmt::format(", {} % {}", format_percent(total.fraction(slot_class)), to_string(slot_class));
+    }
+    text += fmt::format(". Bound by {}.\n{}\n", total.bound_by, critical_path_sentence(result));
+    const auto read = static_cast<double>(counter(result, "bytes_hit") + counter(result, "bytes_missed"));
+    if (read > 0)
+        text += fmt::format("The L2 gave {}, {} % without the memory; {} read from it, {} written.\n",
+                            format_bytes(Bytes(std::llround(read))),
+                            format_percent(static_cast<double>(counter(result, "bytes_hit")) / read),
+                            format_bytes(total.dram_read), format_bytes(total.dram_written));
+    const std::int64_t clock = counter(result, "clock");
+    if (clock > 0 && clock < result.clock.value())
+        text += fmt::format("The power cap leaves the SMs {:.0f} MHz.\n", static_cast<double>(clock) / 1e6);
+    return text;
+}
+
+}  // namespace
+
+std::string explain(const ChipPlan& plan, const SimtSpec& spec, const DeviceResult& result) {
+    const GemmPlan& gemm = product_of(plan);
+    return product(gemm, spec) + '\n' + fmt::format("Kernel: {}\n", to_string(gemm.kernel)) +
+           waves(gemm, spec) + '\n' + cta(gemm) + '\n' + bounds(gemm, plan.layers.back(), spec) + '\n' +
+           weighed(gemm, spec) + '\n' + simulated(result);
+}
+
+}  // namespace systole::simt
