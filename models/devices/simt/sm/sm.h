@@ -16,16 +16,12 @@
 #include <vector>
 
 #include "models/devices/simt/sm/scoreboard.h"
+#include "models/devices/simt/sm/tensor_time.h"
 #include "models/devices/simt/spec/spec.h"
 #include "models/devices/simt/warp/warp_program.h"
 #include "sim/base/units.h"
 
 namespace systole::simt {
-
-/// What a tensor core's time is lost to while it does not work.
-enum class Loss : std::uint8_t { Memory, OnChip, Dependency, Vector };
-constexpr std::size_t kLosses = 4;
-using LostTime = std::array<std::int64_t, kLosses>;
 
 class Sm {
 public:
@@ -56,10 +52,6 @@ public:
     std::int64_t instructions() const { return issued_; }
 
 private:
-    struct Stall {
-        std::int64_t until;
-        Loss loss;
-    };
     struct Mbarrier {
         int expected = 1, missing = 1;
         std::int64_t last = 0;  // arrival of the phase under way
@@ -94,18 +86,12 @@ private:
             if (until > at) at = until, loss = why;
         }
     };
-    struct Piece {
-        std::int64_t end;
-        std::int8_t loss;  // -1: at work
-    };
     struct SubCore {
         std::vector<std::size_t> warps;
         std::int64_t issue = 0, fp32 = 0, integer = 0, tensor = 0;  // free from here on
         std::size_t last = ~std::size_t{0};  // place in `warps` that issued last; none at first
-        std::vector<Piece> pieces;           // of the tensor core's time, without gaps
-        std::int64_t earliest = 0;           // nothing issues before
-
-        std::int64_t covered() const { return pieces.empty() ? 0 : pieces.back().end; }
+        TensorTime time;
+        std::int64_t earliest = 0;  // nothing issues before
     };
     static constexpr std::int64_t kNever = std::int64_t{1} << 62;
 
@@ -123,8 +109,6 @@ private:
     void copy(Warp& warp, const Instruction& instruction, std::int64_t at);
     void arrive(Warp& warp, const Instruction& instruction, std::int64_t at, Loss loss);
     void end_of_body(SubCore& core, Warp& warp, std::int64_t at);
-    static void charge_idle(SubCore& core, Warp& warp, std::int64_t until);
-    static void remember(Warp& warp, std::int64_t until, Loss loss);
     std::int64_t through_shared(std::int64_t bytes, std::int64_t at);
 
     const SmSpec spec_;
