@@ -46,9 +46,10 @@ void Sm::execute(SubCore& core, Warp& warp, const Instruction& next, std::int64_
         case Op::BulkStore:
         case Op::GlobalStore:
             return touch_shared(warp, next, at);
+        case Op::GlobalLoad:
+            return next.addresses ? load(warp, next, at) : copy(warp, next, at);
         case Op::AsyncCopy:
         case Op::BulkCopy:
-        case Op::GlobalLoad:
             return copy(warp, next, at);
         case Op::Arrive:
             return arrive(warp, next, at + spec_.barrier_latency.value(), Loss::Dependency);

@@ -34,10 +34,12 @@ std::int64_t time_of_wait(const std::vector<std::int64_t>& groups, std::int64_t 
 
 }  // namespace
 
-Sm::Sm(const SmSpec& spec, std::int64_t macs_per_cycle, Memory memory)
+Sm::Sm(const SmSpec& spec, std::int64_t macs_per_cycle, Memory memory, Sectors sectors)
     : spec_(spec),
       macs_(macs_per_cycle),
       memory_(std::move(memory)),
+      sectors_(std::move(sectors)),
+      l1_(spec.l1_capacity),
       cores_(static_cast<std::size_t>(spec.sub_cores)) {
     SYSTOLE_CHECK(macs_per_cycle > 0, "tensor cores without a rate");
 }
@@ -57,23 +59,40 @@ std::size_t Sm::launch(const CtaProgram& program, std::int64_t at) {
             core.warps.push_back(warps_.size());
             Warp& warp = warps_.emplace_back();
             warp.cta = ctas_.size() - 1;
+            warp.number = i;
             warp.program = &program.roles[role].program;
             warp.counts_steps = i == 0 && static_cast<int>(role) == program.step_role;
             warp.next = at;
             warp.waited.resize(program.barriers.size());
         }
+    left_ += static_cast<std::size_t>(program.warps());
+    l1_.give(program.shared);
+    released_ = true;
     return ctas_.size() - 1;
 }
 
 void Sm::run() {
-    for (SubCore& core : cores_) core.earliest = earliest(core);
-    std::size_t left = 0;
-    for (const Warp& warp : warps_) left += !warp.ended;
-    while (left > 0) {
-        SubCore& core =
-            *std::min_element(cores_.begin(), cores_.end(),
-                              [](const SubCore& a, const SubCore& b) { return a.earliest < b.earliest; });
-        SYSTOLE_CHECK(core.earliest < kNever, "{} warps wait for each other for ever", left);
+    advance(kNever);
+    SYSTOLE_CHECK(left_ == 0, "{} warps wait for each other for ever", left_);
+}
+
+std::int64_t Sm::next_issue() {
+    return left_ > 0 ? first_core().earliest : kNever;
+}
+
+Sm::SubCore& Sm::first_core() {
+    // Whoever arrived somewhere may have let others go on.
+    if (released_)
+        for (SubCore& core : cores_) core.earliest = earliest(core);
+    released_ = false;
+    return *std::min_element(cores_.begin(), cores_.end(),
+                             [](const SubCore& a, const SubCore& b) { return a.earliest < b.earliest; });
+}
+
+void Sm::advance(std::int64_t until) {
+    while (left_ > 0) {
+        SubCore& core = first_core();
+        if (core.earliest >= until) return;
         // Others may have made it wait longer since that was computed.
         const std::int64_t at = earliest(core);
         if (at > core.earliest) {
@@ -83,12 +102,8 @@ void Sm::run() {
         const std::size_t place = select(core, at);
         Warp& warp = warps_[core.warps[place]];
         issue(core, place, at);
-        left -= warp.ended;
+        left_ -= warp.ended;
         core.earliest = earliest(core);
-        // Whoever arrived somewhere may have let others go on.
-        if (!released_) continue;
-        released_ = false;
-        for (SubCore& other : cores_) other.earliest = earliest(other);
     }
 }
 
