@@ -120,6 +120,23 @@ TEST_CASE("A load that hits takes the L1's latency, one that misses what the mem
     CHECK(cycles(sm_with_l1(4096), 3, words(0, 64)) == 216 + 36 + 15 + 1);
 }
 
+TEST_CASE("A load of which a part is there waits for the later of both parts", "[simt]") {
+    const auto end = [](std::int64_t latency) {
+        Sm sm(sm_with_l1(1024), 256, kNoMemory,
+              [&](const Numbers&, std::int64_t at, std::int64_t) { return at + latency; });
+        ThreadAddresses addresses = words(0, 4);
+        addresses.trip_stride = 64;
+        const CtaProgram program = chase(3, addresses);
+        sm.launch(program, 0);
+        sm.run();
+        return sm.trace(0).end;
+    };
+    // The second load takes half of the first one's line, and half of the next: two cycles for their tags.
+    // What misses is never there before what hits.
+    CHECK(end(2) == 36 + 1 + 36 + 1);
+    CHECK(end(100) == 1 + 100 + 2 + 100 + 1);
+}
+
 TEST_CASE("Who owns the SM may say later when sectors are there", "[simt]") {
     std::vector<std::int64_t> requests;
     Sm sm(sm_with_l1(1024), 256, kNoMemory, [&](const Numbers&, std::int64_t, std::int64_t request) {
