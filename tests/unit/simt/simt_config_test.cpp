@@ -51,7 +51,7 @@ TEST_CASE("a GPU is read as it is written", "[simt]") {
     const SimtSpec spec = test::gpu_spec(with(
         "sm: {count: 7, scheduling: lrr, fp32: {interval: 3, latency: 5}, lsu_interval: 2, lsu_queue: 64, "
         "barrier_latency: 11, bulk_copy_issue: 12, register_unit: 512, ctas: 9, "
-        "tensor: {latency: 13, macs: {int16: 8}}, l1: {latency: 14, width: 64 B}, "
+        "tensor: {latency: 13, macs: {int16: 8}}, l1: {capacity: 120 KiB, latency: 14, width: 64 B}, "
         "shared: {capacity: 100 KiB, most_of_cta: 90 KiB, reserved_of_cta: 2 KiB, width: 32 B, latency: "
         "15}}\n"
         "l2: {capacity: 4 MiB, usable: 3 MiB, line: 256 B, sector: 64 B, read_width: 1 KiB, write_width: "
@@ -77,6 +77,7 @@ TEST_CASE("a GPU is read as it is written", "[simt]") {
     CHECK(spec.macs_per_cycle(DType::Int16) == 7 * 4 * 8);
     CHECK(spec.macs_per_cycle(DType::Bf16) == 7 * 4 * 256);
     CHECK(spec.macs_per_cycle(DType::Fp32) == 0);
+    CHECK(spec.sm.l1_capacity == Bytes(120 * 1024));
     CHECK(spec.sm.l1_latency == Cycles(14));
     CHECK(spec.sm.l1_bytes_per_cycle == Bytes(64));
     CHECK(spec.sm.shared.capacity == Bytes(100 * 1024));
@@ -160,6 +161,7 @@ TEST_CASE("shared memory that no CTA could have is refused", "[simt]") {
         {"sm: {shared: {width: 128}}", "unit"},
         {"sm: {shared: {width: 128 KiB}}", "sm.shared.width"},
         {"sm: {shared: {latency: 0}}", "sm.shared.latency"},
+        {"sm: {l1: {capacity: 100 KiB}}", "of which sm.shared.capacity is 167936"},
         {"sm: {l1: {width: 0 B}}", "sm.l1.width"},
         {"sm: {l1: {latency: 0}}", "sm.l1.latency"},
     });

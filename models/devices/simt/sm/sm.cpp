@@ -32,17 +32,14 @@ std::int64_t time_of_wait(const std::vector<std::int64_t>& groups, std::int64_t 
     return count > left ? groups[static_cast<std::size_t>(count - left - 1)] : 0;
 }
 
-void forget_complete(std::vector<std::int64_t>& groups, std::int64_t at) {
-    const auto under_way = std::find_if(groups.begin(), groups.end(), [&](std::int64_t t) { return t > at; });
-    groups.erase(groups.begin(), under_way);
-}
-
 }  // namespace
 
-Sm::Sm(const SmSpec& spec, std::int64_t macs_per_cycle, Memory memory)
+Sm::Sm(const SmSpec& spec, std::int64_t macs_per_cycle, Memory memory, Sectors sectors)
     : spec_(spec),
       macs_(macs_per_cycle),
       memory_(std::move(memory)),
+      sectors_(std::move(sectors)),
+      l1_(spec.l1_capacity),
       cores_(static_cast<std::size_t>(spec.sub_cores)) {
     SYSTOLE_CHECK(macs_per_cycle > 0, "tensor cores without a rate");
 }
@@ -62,23 +59,40 @@ std::size_t Sm::launch(const CtaProgram& program, std::int64_t at) {
             core.warps.push_back(warps_.size());
             Warp& warp = warps_.emplace_back();
             warp.cta = ctas_.size() - 1;
+            warp.number = i;
             warp.program = &program.roles[role].program;
             warp.counts_steps = i == 0 && static_cast<int>(role) == program.step_role;
             warp.next = at;
             warp.waited.resize(program.barriers.size());
         }
+    left_ += static_cast<std::size_t>(program.warps());
+    l1_.give(program.shared);
+    released_ = true;
     return ctas_.size() - 1;
 }
 
 void Sm::run() {
-    for (SubCore& core : cores_) core.earliest = earliest(core);
-    std::size_t left = 0;
-    for (const Warp& warp : warps_) left += !warp.ended;
-    while (left > 0) {
-        SubCore& core =
-            *std::min_element(cores_.begin(), cores_.end(),
-                              [](const SubCore& a, const SubCore& b) { return a.earliest < b.earliest; });
-        SYSTOLE_CHECK(core.earliest < kNever, "{} warps wait for each other for ever", left);
+    advance(kNever);
+    SYSTOLE_CHECK(left_ == 0, "{} warps wait for each other for ever", left_);
+}
+
+std::int64_t Sm::next_issue() {
+    return left_ > 0 ? first_core().earliest : kNever;
+}
+
+Sm::SubCore& Sm::first_core() {
+    // Whoever arrived somewhere may have let others go on.
+    if (released_)
+        for (SubCore& core : cores_) core.earliest = earliest(core);
+    released_ = false;
+    return *std::min_element(cores_.begin(), cores_.end(),
+                             [](const SubCore& a, const SubCore& b) { return a.earliest < b.earliest; });
+}
+
+void Sm::advance(std::int64_t until) {
+    while (left_ > 0) {
+        SubCore& core = first_core();
+        if (core.earliest >= until) return;
         // Others may have made it wait longer since that was computed.
         const std::int64_t at = earliest(core);
         if (at > core.earliest) {
@@ -88,12 +102,8 @@ void Sm::run() {
         const std::size_t place = select(core, at);
         Warp& warp = warps_[core.warps[place]];
         issue(core, place, at);
-        left -= warp.ended;
+        left_ -= warp.ended;
         core.earliest = earliest(core);
-        // Whoever arrived somewhere may have let others go on.
-        if (!released_) continue;
-        released_ = false;
-        for (SubCore& other : cores_) other.earliest = earliest(other);
     }
 }
 
@@ -174,191 +184,26 @@ void Sm::issue(SubCore& core, std::size_t place, std::int64_t at) {
     Warp& warp = warps_[core.warps[place]];
     const Instruction& next = instruction(warp);
     const Readiness ready = readiness(warp, core);
-    remember(warp, ready.at, ready.loss);
-    remember(warp, at, Loss::OnChip);  // another warp issued
+    remember(warp.stalls, ready.at, ready.loss);
+    remember(warp.stalls, at, Loss::OnChip);  // another warp issued
     core.last = place;
     core.issue = at + 1;
     warp.next = at + 1;
     ++issued_;
     execute(core, warp, next, at);
-    remember(warp, at + 1, loss_of(next.op));
+    remember(warp.stalls, at + 1, loss_of(next.op));
     if (++warp.index == (*warp.program)[warp.section].body.size()) end_of_body(core, warp, at);
-}
-
-void Sm::remember(Warp& warp, std::int64_t until, Loss loss) {
-    if (!warp.stalls.empty() && until <= warp.stalls.back().until) return;
-    if (!warp.stalls.empty() && warp.stalls.back().loss == loss)
-        warp.stalls.back().until = until;
-    else
-        warp.stalls.push_back({until, loss});
-}
-
-void Sm::execute(SubCore& core, Warp& warp, const Instruction& next, std::int64_t at) {
-    Cta& cta = ctas_[warp.cta];
-    switch (next.op) {
-        case Op::Integer:
-            core.integer = at + spec_.integer.interval.value();
-            return warp.registers.write(next.writes, at + spec_.integer.latency.value(), Producer::Pipe);
-        case Op::Fp32:
-            core.fp32 = at + spec_.fp32.interval.value();
-            return warp.registers.write(next.writes, at + spec_.fp32.latency.value(), Producer::Pipe);
-        case Op::Mma:
-        case Op::GroupMma:
-            if (cta.trace.first_mma < 0) cta.trace.first_mma = at;
-            return multiply(core, warp, next, at);
-        case Op::CommitMmas:
-            warp.mmas.push_back(warp.open_mmas);
-            return;
-        case Op::WaitMmas:
-            return forget_complete(warp.mmas, at);
-        case Op::CommitCopies:
-            if (warp.counts_steps) cta.trace.requests.push_back(at);
-            if (warp.copies.empty() && warp.step == 0)
-                cta.trace.first_data = std::max(cta.trace.first_data, warp.open_copies);
-            warp.copies.push_back(warp.open_copies);
-            return;
-        case Op::WaitCopies:
-            return forget_complete(warp.copies, at);
-        case Op::SharedLoad:
-        case Op::SharedStore:
-        case Op::BulkStore:
-        case Op::GlobalStore:
-            return touch_shared(warp, next, at);
-        case Op::AsyncCopy:
-        case Op::BulkCopy:
-        case Op::GlobalLoad:
-            return copy(warp, next, at);
-        case Op::Arrive:
-            return arrive(warp, next, at + spec_.barrier_latency.value(), Loss::Dependency);
-        case Op::Await:
-            ++warp.waited[static_cast<std::size_t>(barrier_of(warp, next))];
-            return;
-    }
-}
-
-void Sm::multiply(SubCore& core, Warp& warp, const Instruction& next, std::int64_t at) {
-    const std::int64_t begin = std::max(at, core.tensor);
-    std::int64_t interval = ceil_div(next.amount, macs_);
-    // The sub-cores that a group of warps is on read its operands at the same time.
-    if (next.op == Op::GroupMma)
-        interval =
-            std::max(interval, ceil_div(next.bytes * spec_.sub_cores, spec_.shared.bytes_per_cycle.value()));
-    charge_idle(core, warp, begin);
-    warp.stalls.clear();
-    core.tensor = begin + interval;
-    ctas_[warp.cta].trace.last_mma_end = std::max(ctas_[warp.cta].trace.last_mma_end, core.tensor);
-    core.pieces.push_back({core.tensor, -1});
-    const std::int64_t sums = core.tensor + spec_.tensor.latency.value();
-    if (next.op == Op::GroupMma)
-        warp.open_mmas = sums;
-    else
-        warp.registers.write(next.writes, sums, Producer::Pipe);
-}
-
-std::int64_t Sm::through_shared(std::int64_t bytes, std::int64_t at) {
-    shared_ = std::max(shared_, at) + ceil_div(bytes, spec_.shared.bytes_per_cycle.value());
-    return shared_;
-}
-
-void Sm::touch_shared(Warp& warp, const Instruction& next, std::int64_t at) {
-    lsu_ = std::max(lsu_, at) + spec_.lsu_interval.value();
-    if (next.op == Op::GlobalStore) {
-        memory_(next.op, next.bytes, lsu_);
-        lsu_ += ceil_div(next.bytes, spec_.l1_bytes_per_cycle.value());
-        return;
-    }
-    const std::int64_t cycles = ceil_div(next.bytes, spec_.shared.bytes_per_cycle.value());
-    const std::int64_t last = through_shared(next.bytes, at);
-    if (next.op == Op::SharedLoad)
-        warp.registers.write(next.writes,
-                             last - std::min<std::int64_t>(cycles, 1) + spec_.shared.latency.value(),
-                             Producer::Shared);
-    if (next.op == Op::BulkStore) memory_(next.op, next.bytes, last);
-}
-
-void Sm::copy(Warp& warp, const Instruction& next, std::int64_t at) {
-    CtaTrace& trace = ctas_[warp.cta].trace;
-    std::int64_t leaves = at + spec_.bulk_copy_issue.value();
-    if (next.op != Op::BulkCopy) {
-        lsu_ = std::max(lsu_, at) +
-               std::max(spec_.lsu_interval.value(), ceil_div(next.bytes, spec_.l1_bytes_per_cycle.value()));
-        leaves = lsu_;
-        if (next.op == Op::AsyncCopy) through_shared(next.bytes, at);
-    }
-    if (trace.first_request < 0) trace.first_request = leaves;
-    const std::int64_t data = memory_(next.op, next.bytes, leaves);
-    SYSTOLE_CHECK(data >= leaves, "data of a request at {} are there at {}", leaves, data);
-    if (next.op == Op::GlobalLoad) return warp.registers.write(next.writes, data, Producer::Memory);
-    warp.open_copies = std::max(warp.open_copies, data);
-    if (next.op != Op::BulkCopy) return;
-    arrive(warp, next, data, Loss::Memory);
-    if (next.amount == 0) return;
-    trace.requests.push_back(at);
-    if (trace.first_data < 0) trace.first_data = warp.open_copies;
-}
-
-void Sm::arrive(Warp& warp, const Instruction& next, std::int64_t at, Loss loss) {
-    Mbarrier& barrier = ctas_[warp.cta].barriers[static_cast<std::size_t>(barrier_of(warp, next))];
-    if (at >= barrier.last) barrier.last = at, barrier.loss = loss;
-    if (--barrier.missing > 0) return;
-    barrier.phases.push_back({barrier.last, barrier.loss});
-    barrier.missing = barrier.expected;
-    released_ = true;
-}
-
-void Sm::charge_idle(SubCore& core, Warp& warp, std::int64_t until) {
-    for (const Stall& stall : warp.stalls) {
-        const std::int64_t end = std::min(stall.until, until);
-        if (end > core.covered()) core.pieces.push_back({end, static_cast<std::int8_t>(stall.loss)});
-    }
-    if (until > core.covered()) core.pieces.push_back({until, static_cast<std::int8_t>(Loss::Dependency)});
-}
-
-void Sm::end_of_body(SubCore& core, Warp& warp, std::int64_t at) {
-    const Section& section = (*warp.program)[warp.section];
-    warp.index = 0;
-    if (section.steps) {
-        ++warp.step;
-        if (warp.counts_steps) ctas_[warp.cta].trace.steps.push_back(at);
-    }
-    if (++warp.trip < section.trips) return;
-    warp.trip = 0;
-    do ++warp.section;
-    while (warp.section < warp.program->size() &&
-           ((*warp.program)[warp.section].body.empty() || (*warp.program)[warp.section].trips == 0));
-    if (warp.section < warp.program->size()) return;
-    warp.ended = true;
-    charge_idle(core, warp, at + 1);
-    Cta& cta = ctas_[warp.cta];
-    if (--cta.warps_left == 0) cta.trace.end = at + 1;
 }
 
 std::int64_t Sm::busy(std::int64_t from, std::int64_t until) const {
     std::int64_t sum = 0;
-    for (const SubCore& core : cores_) {
-        std::int64_t begin = 0;
-        for (const Piece& piece : core.pieces) {
-            if (piece.loss < 0)
-                sum += std::max<std::int64_t>(0, std::min(piece.end, until) - std::max(begin, from));
-            begin = piece.end;
-        }
-    }
+    for (const SubCore& core : cores_) sum += core.time.busy(from, until);
     return sum;
 }
 
 LostTime Sm::lost(std::int64_t from, std::int64_t until) const {
     LostTime lost{};
-    for (const SubCore& core : cores_) {
-        std::int64_t begin = 0;
-        for (const Piece& piece : core.pieces) {
-            const auto overlap =
-                std::max<std::int64_t>(0, std::min(piece.end, until) - std::max(begin, from));
-            if (piece.loss >= 0) lost[static_cast<std::size_t>(piece.loss)] += overlap;
-            begin = piece.end;
-        }
-        lost[static_cast<std::size_t>(Loss::Dependency)] +=
-            std::max<std::int64_t>(0, until - std::max(begin, from));
-    }
+    for (const SubCore& core : cores_) core.time.add_lost(from, until, lost);
     return lost;
 }
 

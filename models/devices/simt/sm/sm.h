@@ -13,24 +13,30 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <unordered_map>
 #include <vector>
 
+#include "models/devices/simt/sm/l1.h"
 #include "models/devices/simt/sm/scoreboard.h"
+#include "models/devices/simt/sm/tensor_time.h"
 #include "models/devices/simt/spec/spec.h"
 #include "models/devices/simt/warp/warp_program.h"
 #include "sim/base/units.h"
 
 namespace systole::simt {
 
-/// What a tensor core's time is lost to while it does not work.
-enum class Loss : std::uint8_t { Memory, OnChip, Dependency, Vector };
-constexpr std::size_t kLosses = 4;
-using LostTime = std::array<std::int64_t, kLosses>;
-
 class Sm {
 public:
     /// Asked when a copy or load leaves the SM: when are its data there? At `at` or later.
     using Memory = std::function<std::int64_t(Op op, std::int64_t bytes, std::int64_t at)>;
+
+    /// Asked when sectors that a load misses leave the SM at `at`: when are they there? Answers kLater if
+    /// that cannot be told yet: arrived(request) tells.
+    using Sectors = std::function<std::int64_t(const std::vector<std::int64_t>& sectors, std::int64_t at,
+                                               std::int64_t request)>;
+    static constexpr std::int64_t kLater = -1;
+    static constexpr std::int64_t kNever = std::int64_t{1} << 62;
 
     /// What was seen of one CTA.
     struct CtaTrace {
@@ -41,12 +47,20 @@ public:
     };
 
     /// `macs_per_cycle`: of one tensor core, at the format of the program. The programs must fit the SM.
-    Sm(const SmSpec& spec, std::int64_t macs_per_cycle, Memory memory);
+    /// `sectors` is asked for loads of addresses.
+    Sm(const SmSpec& spec, std::int64_t macs_per_cycle, Memory memory, Sectors sectors = {});
 
     /// Places a CTA, whose warps may issue from `at` on. `program` must outlive the SM. Answers its number.
     std::size_t launch(const CtaProgram& program, std::int64_t at);
     /// Until all warps have ended. A program whose warps wait for each other for ever is a failed check.
     void run();
+    /// All instructions that issue before `until`: for an owner that answers loads later. Time goes on only.
+    void advance(std::int64_t until);
+    /// When the next instruction issues, as far as what has arrived tells; kNever: not before something does.
+    std::int64_t next_issue();
+    /// The sectors of a request are there at `at`, which nothing that has issued is behind.
+    void arrived(std::int64_t request, std::int64_t at);
+    bool finished() const { return left_ == 0; }
 
     const CtaTrace& trace(std::size_t cta) const { return ctas_[cta].trace; }
     /// Cycles of all tensor cores in which they worked in [from, until), and what the others were lost to:
@@ -56,10 +70,6 @@ public:
     std::int64_t instructions() const { return issued_; }
 
 private:
-    struct Stall {
-        std::int64_t until;
-        Loss loss;
-    };
     struct Mbarrier {
         int expected = 1, missing = 1;
         std::int64_t last = 0;  // arrival of the phase under way
@@ -74,6 +84,7 @@ private:
     };
     struct Warp {
         std::size_t cta = 0;
+        int number = 0;  // in its role
         const WarpProgram* program = nullptr;
         bool counts_steps = false;
         std::size_t section = 0, index = 0;
@@ -94,20 +105,20 @@ private:
             if (until > at) at = until, loss = why;
         }
     };
-    struct Piece {
-        std::int64_t end;
-        std::int8_t loss;  // -1: at work
-    };
     struct SubCore {
         std::vector<std::size_t> warps;
         std::int64_t issue = 0, fp32 = 0, integer = 0, tensor = 0;  // free from here on
         std::size_t last = ~std::size_t{0};  // place in `warps` that issued last; none at first
-        std::vector<Piece> pieces;           // of the tensor core's time, without gaps
-        std::int64_t earliest = 0;           // nothing issues before
-
-        std::int64_t covered() const { return pieces.empty() ? 0 : pieces.back().end; }
+        TensorTime time;
+        std::int64_t earliest = 0;  // nothing issues before
     };
-    static constexpr std::int64_t kNever = std::int64_t{1} << 62;
+    /// A load that waits for `missing` requests; what it has of others is there at `ready`.
+    struct Load {
+        std::size_t warp;
+        RegisterGroups registers;
+        std::int64_t ready;
+        std::size_t missing;
+    };
 
     static const Instruction& instruction(const Warp& warp);
     static int barrier_of(const Warp& warp, const Instruction& instruction);
@@ -115,27 +126,32 @@ private:
     void wait_for_pipe(const Instruction& instruction, const SubCore& core, Readiness& ready) const;
     void wait_for_others(const Warp& warp, const Instruction& instruction, Readiness& ready) const;
     std::int64_t earliest(const SubCore& core) const;
+    SubCore& first_core();
     std::size_t select(const SubCore& core, std::int64_t at) const;
     void issue(SubCore& core, std::size_t place, std::int64_t at);
     void execute(SubCore& core, Warp& warp, const Instruction& instruction, std::int64_t at);
     void multiply(SubCore& core, Warp& warp, const Instruction& instruction, std::int64_t at);
     void touch_shared(Warp& warp, const Instruction& instruction, std::int64_t at);
     void copy(Warp& warp, const Instruction& instruction, std::int64_t at);
+    void load(Warp& warp, const Instruction& instruction, std::int64_t at);
     void arrive(Warp& warp, const Instruction& instruction, std::int64_t at, Loss loss);
     void end_of_body(SubCore& core, Warp& warp, std::int64_t at);
-    static void charge_idle(SubCore& core, Warp& warp, std::int64_t until);
-    static void remember(Warp& warp, std::int64_t until, Loss loss);
     std::int64_t through_shared(std::int64_t bytes, std::int64_t at);
 
     const SmSpec spec_;
     const std::int64_t macs_;
     const Memory memory_;
+    const Sectors sectors_;
+    L1 l1_;
+    std::unordered_map<std::int64_t, std::vector<std::shared_ptr<Load>>> waiting_;  // by request
+    std::int64_t requests_ = 0;
     std::vector<Cta> ctas_;
     std::vector<Warp> warps_;
     std::vector<SubCore> cores_;
     std::int64_t lsu_ = 0, shared_ = 0;  // free from here on
     std::int64_t issued_ = 0;
-    bool released_ = false;  // a barrier is complete for which warps may wait
+    std::size_t left_ = 0;   // warps that have not ended
+    bool released_ = false;  // something has come for which warps may wait
 };
 
 }  // namespace systole::simt

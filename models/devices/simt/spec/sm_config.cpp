@@ -160,6 +160,12 @@ SmSpec read_sm(Section sm) {
         latency(sm, "bulk_copy_issue",
                 "cycles from a bulk tensor copy's instruction until its requests leave the SM");
     Section l1 = sm.section("l1");
+    spec.l1_capacity =
+        l1.bytes("capacity", "of an SM, for L1 and the shared memory of CTAs together", {1, kMostShared});
+    if (spec.l1_capacity < spec.shared.capacity)
+        l1.fail("capacity",
+                fmt::format("{} bytes for L1 and shared memory, of which sm.shared.capacity is {}",
+                            spec.l1_capacity.value(), spec.shared.capacity.value()));
     spec.l1_latency = latency(l1, "latency", "cycles of a load that hits the L1", 1);
     spec.l1_bytes_per_cycle = l1.bytes("width", "bytes per cycle out of the L1", {1, kWidestPort});
     check_residence(sm, spec);

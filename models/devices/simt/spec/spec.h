@@ -73,6 +73,7 @@ struct SmSpec {
     Cycles lsu_queue;        ///< work of shared memory that may wait before warps that add to it stall
     Cycles barrier_latency;  ///< from the last arrival at a barrier until those who wait go on
     Cycles bulk_copy_issue;  ///< from a bulk tensor copy's instruction until its requests leave the SM
+    Bytes l1_capacity;       ///< of L1 and shared memory together: what CTAs leave of it is L1
     Cycles l1_latency;       ///< of a load that hits
     Bytes l1_bytes_per_cycle;
 };

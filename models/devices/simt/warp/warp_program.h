@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the warps of a CTA execute, in loop form and for timing only: instructions name groups of registers,
-// not registers, and bytes, not addresses.
+// not registers, and bytes, not addresses (loads may name where their threads load).
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "sim/base/units.h"
@@ -35,6 +36,15 @@ enum class Op : std::uint8_t {
 /// A set of groups of registers, a bit each.
 using RegisterGroups = std::uint64_t;
 
+/// Where the threads of a warp load: `bytes` each, from base + (thread * thread_stride + warp * warp_stride +
+/// trip * trip_stride) mod set, by the warp's number in its role and the trip of its section. Nothing is
+/// negative.
+struct ThreadAddresses {
+    std::int64_t base = 0, bytes = 4;
+    std::int64_t thread_stride = 0, warp_stride = 0, trip_stride = 0;
+    std::int64_t set = 0;  ///< 0: offsets do not go round
+};
+
 struct Instruction {
     Op op = Op::Integer;
     RegisterGroups reads = 0, writes = 0;
@@ -45,6 +55,8 @@ struct Instruction {
     /// The barrier is one of so many of a ring, the one of the step `lag` steps ago. 0: no ring.
     int ring = 0;
     int lag = 0;
+    /// Of global loads that the L1 may keep; `bytes` is not used then. Nothing: they go past it.
+    std::optional<ThreadAddresses> addresses = {};
 };
 
 /// Instructions one behind the other, `trips` times. Of steps: each trip is a step along K, whose number goes
