@@ -113,7 +113,7 @@ std::set<std::int64_t> sectors_of(const std::vector<SectorRange>& ranges) {
 }  // namespace
 
 TEST_CASE("The L2's blocks do on random traffic what a list of single sectors does") {
-    for (std::uint32_t seed = 1; seed <= 60; ++seed) {
+    for (std::uint32_t seed = 1; seed <= 30; ++seed) {
         std::mt19937 random(seed);
         // Stripes of 4 KiB need 64 of them: with less they are not kept together.
         const std::int64_t usable =
