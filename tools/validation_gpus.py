@@ -31,7 +31,7 @@ HEAD = """
 
 Measured times of bf16 products (`tests/golden/gpu_gemm`: TensorRT-LLM's rows of ai-dynamo/aiconfigurator) beside those of
 `a100` and `h100`, asked as they were timed: in a graph, with copies of the weights, in turns
-(`run.launch=graph run.weight_copies=auto run.repeat=2`). Of each chip 1,000 public rows; three constants a chip
+(`run.protocol=graph_replay`). Of each chip 1,000 public rows; three constants a chip
 were found with 200 others (`CHIP_calibration`), the last 1,000 (`CHIP_apart`) have not been looked at. Error: mean of
 |simulated / measured - 1|; bias: its mean with sign; by time: weighted by the measured time.
 Written by `tools/validation --long` (minutes).

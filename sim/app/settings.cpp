@@ -52,9 +52,26 @@ int read_copies(config::Section& run, int fallback) {
     return static_cast<int>(copies.value.value_or(1));
 }
 
-Protocol read_protocol(config::Config& config, const Protocol& defaults) {
+/// What is not set otherwise, of a way of measuring that has a name.
+Protocol named_protocol(config::Section& run, const Protocol& own) {
+    Protocol protocol = own;
+    const std::vector<std::string> names{"none", "graph_replay"};
+    if (run.choice(
+            "protocol",
+            "a way of measuring: graph_replay, a graph of as many runs as launch=graph weight_copies=auto "
+            "say, replayed (repeat=2)",
+            names, 0) == 0)
+        return protocol;
+    protocol.launch = Protocol::Launch::Graph;
+    protocol.weight_copies = Protocol::kEnoughCopies;
+    protocol.repeat = 2;
+    return protocol;
+}
+
+Protocol read_protocol(config::Config& config, const Protocol& of_command) {
     const std::vector<std::string> places{"host", "dram", "onchip"};
     config::Section run = config.root().section("run");
+    const Protocol defaults = named_protocol(run, of_command);
     Protocol protocol;
     protocol.inputs_at =
         static_cast<Protocol::Where>(run.choice("inputs_at", "where the inputs lie when time starts", places,

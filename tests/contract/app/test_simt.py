@@ -58,6 +58,14 @@ class Simt(ProgramTest):
         self.assertGreaterEqual(cold["bytes"]["dram_read"], 2048 * 2048 * 2)
         self.assertLess(hot["time_ns"], cold["time_ns"])
 
+    def test_a_graph_that_is_replayed_is_a_protocol_with_a_name(self):
+        shape = "m=64 n=2048 k=2048"
+        named = self.total("h100", shape, "run.protocol=graph_replay")
+        self.assertEqual(named, self.total("h100", shape, "run.launch=graph", "run.weight_copies=auto", "run.repeat=2"))
+        self.assertNotEqual(named, self.total("h100", shape, "run.protocol=graph_replay", "run.weight_copies=1"))
+        self.assertIn("did you mean 'graph_replay'", self.refusal("op", "h100", "matmul", "m=8", "n=8", "k=8", "--set",
+                                                                  "run.protocol=graph_replays"))
+
     def test_a_launch_adds_its_time(self):
         shape = "m=256 n=256 k=256"
         none, graph, stream = (self.total("h100", shape, f"run.launch={launch}", "memory.refresh=off")["time_ns"]

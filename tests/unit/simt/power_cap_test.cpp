@@ -44,6 +44,10 @@ TEST_CASE("SMs go slower by as much as tensor cores drew more than the cap leave
     // Less work lets it rise again, up to where it was.
     CHECK(settled_clock({0.6, 0}, spec(), Hertz(1'500'000'000), kClock) == Hertz(1'875'000'000));
     CHECK(settled_clock({0.1, 0}, spec(), Hertz(1'500'000'000), kClock) == kClock);
+    // No chip stands still for its cap.
+    PowerSpec hungry = spec();
+    hungry.tensor = Milliwatts(100'000'000);
+    CHECK(settled_clock({1, 0}, hungry, kClock, kClock) == Hertz(kClock.value() / 16));
 }
 
 TEST_CASE("The shipped GPUs sustain what long products were measured to reach", "[simt]") {

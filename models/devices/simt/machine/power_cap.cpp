@@ -6,6 +6,8 @@
 namespace systole::simt {
 namespace {
 
+constexpr std::int64_t kLowest = 16;  // part of the core clock, below which no cap is kept
+
 double watts_of(Milliwatts power) {
     return static_cast<double>(power.value());
 }
@@ -24,7 +26,7 @@ Hertz settled_clock(const Activity& activity, const PowerSpec& spec, Hertz clock
     const auto highest = static_cast<double>(core_clock.value());
     const double wanted = static_cast<double>(clock.value()) * left;  // times `tensor`
     if (wanted >= highest * tensor) return core_clock;
-    return Hertz(std::max<std::int64_t>(1, static_cast<std::int64_t>(wanted / tensor)));
+    return std::max(Hertz(core_clock.value() / kLowest), Hertz(static_cast<std::int64_t>(wanted / tensor)));
 }
 
 }  // namespace systole::simt

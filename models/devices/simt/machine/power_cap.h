@@ -18,7 +18,7 @@ struct Activity {
 double power_of(const Activity& activity, const PowerSpec& spec);
 
 /// The SMs' clock after they did that at `clock`: such that doing it again draws the cap, and at most
-/// `core_clock`.
+/// `core_clock`, at least a sixteenth of it.
 Hertz settled_clock(const Activity& activity, const PowerSpec& spec, Hertz clock, Hertz core_clock);
 
 }  // namespace systole::simt
