@@ -66,6 +66,13 @@ class Simt(ProgramTest):
         self.assertIn("did you mean 'graph_replay'", self.refusal("op", "h100", "matmul", "m=8", "n=8", "k=8", "--set",
                                                                   "run.protocol=graph_replays"))
 
+    def test_copies_of_the_weights_of_several_layers_lie_apart(self):
+        text = self.answer("lower", "h100", "tpu_v1_mlp0", "--set", "run.weight_copies=3")
+        begins = sorted(int(at) for at in re.findall(r"(\d+) \(weights\)", text))
+        self.assertEqual(len(begins), 5 * 3)
+        for begin, after in zip(begins, begins[1:]):
+            self.assertGreaterEqual(after - begin, 2000 * 2000)
+
     def test_a_launch_adds_its_time(self):
         shape = "m=256 n=256 k=256"
         none, graph, stream = (self.total("h100", shape, f"run.launch={launch}", "memory.refresh=off")["time_ns"]
