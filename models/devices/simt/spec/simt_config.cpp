@@ -85,7 +85,7 @@ L2Spec read_l2(Section l2) {
 Ticks read_wait(Section& section, std::string_view key, std::string_view meaning,
                 std::optional<Ticks> fallback = {}) {
     const Ticks wait = section.time(key, meaning, fallback);
-    if (wait > kLongestWait) section.fail(key, "longer than a second, which no kernel's start is");
+    if (wait > kLongestWait) section.fail(key, "longer than a second");
     return wait;
 }
 
