@@ -41,7 +41,7 @@ public:
         program.push_back(first_fragments());
         program.push_back(step());
         program.back().trips = steps;
-        for (Section& section : gemm_epilogue(rows_ * cols_, formats_.out, false))
+        for (Section& section : warp_epilogue(rows_, cols_, formats_.out))
             program.push_back(std::move(section));
         cta.roles = {{warps_, std::move(program)}};
         const std::int64_t fragments = 2 * (rows_ + cols_) * kFragmentBytes / (4 * kWarpThreads);
@@ -216,7 +216,7 @@ private:
         WarpProgram program{set_up(20), std::move(first)};
         if (steps > 1) program.push_back(std::move(rest));
         program.push_back(std::move(drain));
-        for (Section& section : gemm_epilogue(rows_ * cols_ / kGroupWarps, formats_.out, true))
+        for (Section& section : bulk_epilogue(rows_ * cols_ / kGroupWarps, formats_.out))
             program.push_back(std::move(section));
         return program;
     }
