@@ -63,6 +63,26 @@ TEST_CASE("Steps wait for data that come later than tensor cores need them", "[s
     CHECK(cycles(one.account, SlotClass::Memory) == 7 * 3000);
 }
 
+TEST_CASE("Warps that copy while they multiply ask within a step, and look for data before the next one",
+          "[simt]") {
+    GemmPlan plan = plan_of(128, 128, 64 * 6);
+    plan.timing.ahead = 1;
+    plan.timing.meet = 768;
+    SimtSpec gpu = small_gpu(1);
+    gpu.l2.sm_read_per_cycle = Bytes(64);  // 32 KiB of a step pass in 512 cycles
+    gpu.l2.bytes_per_cycle = Bytes(1024);
+    const GemmBlocks work(plan);
+    const CtaTimes times = times_of(plan, gpu, gpu.core_clock);
+    const IdealRun one(work, times, 1, Ticks(3'000'000), 1000);
+    // The next step's data are asked for 256 cycles into a step, and must be there 256 before it may begin.
+    CHECK(one.end == Ticks((10 + 100 + 50 + 3000 + 5 * (256 + 3000 + 256) + 1024 + 200 + 3000) * 1000));
+    CHECK(cycles(one.account, SlotClass::Useful) == 6 * 1024);
+    // Where the ports are busy for longer than copies are issued, these leave with the step.
+    gpu.l2.sm_read_per_cycle = Bytes(32);
+    const IdealRun slow(work, times_of(plan, gpu, gpu.core_clock), 1, Ticks(3'000'000), 1000);
+    CHECK(slow.end == one.end - Ticks(5 * 256 * 1000));
+}
+
 TEST_CASE("SMs without a CTA are tail, and so are those that are through first", "[simt]") {
     const IdealRun five = run(plan_of(128, 128 * 5, 64), 4, Ticks(500'000));
     const std::int64_t cta = 10 + 100 + 500 + 50 + 1024 + 200;

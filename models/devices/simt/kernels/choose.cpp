@@ -38,22 +38,6 @@ double idle_latency(const SimtSpec& spec) {
            dram * static_cast<double>(clock.frequency().value());
 }
 
-/// Bytes that one step brings into an SM's shared memory, and that it takes from the L2's ports.
-struct StepBytes {
-    double into_sm, from_l2;
-};
-StepBytes step_bytes(const GemmKernel& kernel) {
-    const CtaTile& tile = kernel.tile;
-    const auto part = [&](std::int64_t extent, std::int64_t tiles, std::int64_t of_tile) {
-        // Rows outside the matrix are not loaded: on average over its tiles.
-        return bytes_of(kernel.shape.dtype, 1) * static_cast<double>(std::min(of_tile * tiles, extent)) /
-               static_cast<double>(tiles) * static_cast<double>(tile.k);
-    };
-    const double a = part(kernel.shape.m, kernel.tiles_m(), tile.m);
-    const double b = part(kernel.shape.n, kernel.tiles_n(), tile.n);
-    return {a + b, a / tile.cluster_n + b / tile.cluster_m};
-}
-
 /// Cycles of a CTA besides its steps: nobody on its SM computes for it then.
 double ends_of(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec& spec) {
     const double result =

@@ -6,6 +6,8 @@
 //   ─► last step's end ─ epilogue ─► stores leave, the place is free
 #pragma once
 
+#include <optional>
+
 #include "sim/base/units.h"
 
 namespace systole::simt {
@@ -23,6 +25,10 @@ struct CtaTiming {
     Cycles prologue;            ///< from a CTA's first instruction to its first request
     Cycles request;             ///< between the requests of two steps, issued behind each other
     int ahead = 3;              ///< steps whose data are requested before the first is used
+    /// Warps that copy and multiply by turns: cycles of a step until the last copy of the step `ahead` of it
+    /// has left, and until the next step's data must be there. None: a step's data are asked for when a
+    /// stage is free.
+    std::optional<double> meet;
     Cycles fill;                ///< from the data of the first step until tensor cores work
     double interval_alone = 0;  ///< cycles of a step, of a CTA that has the SM for itself
     double interval_full = 0;   ///< cycles in which each of `resident` CTAs does a step

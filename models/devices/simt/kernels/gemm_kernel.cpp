@@ -27,6 +27,18 @@ CtaPlace place_of(const GemmKernel& kernel, std::int64_t index) {
     return place;
 }
 
+StepBytes step_bytes(const GemmKernel& kernel) {
+    const CtaTile& tile = kernel.tile;
+    const double element = static_cast<double>(bits_of(kernel.shape.dtype).value()) / 8;
+    const auto part = [&](std::int64_t extent, std::int64_t tiles, std::int64_t of_tile) {
+        return element * static_cast<double>(std::min(of_tile * tiles, extent)) / static_cast<double>(tiles) *
+               static_cast<double>(tile.k);
+    };
+    const double a = part(kernel.shape.m, kernel.tiles_m(), tile.m);
+    const double b = part(kernel.shape.n, kernel.tiles_n(), tile.n);
+    return {a + b, a / tile.cluster_n + b / tile.cluster_m};
+}
+
 std::string to_string(const GemmKernel& kernel) {
     const CtaTile& tile = kernel.tile;
     std::string text = fmt::format("{}x{}x{}, {} stages", tile.m, tile.n, tile.k, tile.stages);

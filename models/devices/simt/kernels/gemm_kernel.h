@@ -65,6 +65,13 @@ struct CtaPlace {
 /// Of CTA number `index`, in the order in which they are dispatched.
 CtaPlace place_of(const GemmKernel& kernel, std::int64_t index);
 
+/// Bytes that one step brings into an SM's shared memory, and that it takes from the L2's ports: of a CTA, on
+/// average over the kernel's tiles, as rows outside the matrix are not loaded.
+struct StepBytes {
+    double into_sm, from_l2;
+};
+StepBytes step_bytes(const GemmKernel& kernel);
+
 /// "128x256x64, 4 stages, cluster 2x1, split 4".
 std::string to_string(const GemmKernel& kernel);
 

@@ -17,6 +17,14 @@ std::int64_t& of(ClassTimes& times, SlotClass owner) {
     return times[static_cast<std::size_t>(owner)];
 }
 
+/// Cycles in which an SM's port, and the L2 that all SMs share, bring the data of a step.
+double step_transfer(const GemmKernel& kernel, const SimtSpec& spec) {
+    const StepBytes bytes = step_bytes(kernel);
+    return std::max(bytes.into_sm / static_cast<double>(spec.l2.sm_read_per_cycle.value()),
+                    bytes.from_l2 * static_cast<double>(std::min<std::int64_t>(spec.sm.count, kernel.ctas())) /
+                        static_cast<double>(spec.l2.bytes_per_cycle.value()));
+}
+
 }  // namespace
 
 // A long double has 64 bits of mantissa: exact enough that whole cycles of up to seconds round as they
@@ -65,6 +73,12 @@ CtaTimes times_of(const GemmPlan& plan, const SimtSpec& spec, Hertz clock) {
     times.busy = fine(static_cast<double>(tile.m * tile.n * tile.k) / static_cast<double>(rate));
     times.alone = std::max(times.busy, fine(timing.interval_alone));
     times.full_share = std::max(times.busy, fine(timing.interval_full / timing.resident));
+    if (timing.meet) {
+        // Copies leave one by one until the warps meet. The one transaction that stands for them leaves so
+        // late that ports which serve it at full rate are through then, but not before the first copy.
+        times.request_in_step = fine(std::max(0.0, *timing.meet - step_transfer(plan.kernel, spec)));
+        times.lead = fine(std::max(0.0, timing.interval_alone - *timing.meet));
+    }
     times.epilogue = whole(timing.epilogue);
     times.epilogue_vector =
         std::min(times.epilogue, fine(timing.epilogue_vector * static_cast<double>(timing.epilogue.value())));

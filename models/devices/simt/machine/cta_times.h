@@ -41,6 +41,9 @@ struct LostShares {
 struct CtaTimes {
     int resident = 1, ahead = 1;
     Fine launch, prologue, request, fill;
+    /// From a step's begin until the data of the step `ahead` of it are asked for. None: at its end.
+    std::optional<Fine> request_in_step;
+    Fine lead;                       ///< data of a step are looked for so long before it begins
     Fine alone;                      ///< a step takes at least
     Fine full_share;                 ///< of the SM's tensor cores, a step with all places taken
     Fine busy;                       ///< of it, time in which they work

@@ -131,7 +131,7 @@ void SmGroup::arrived(RunId run, std::int64_t step, Ticks now) {
         const auto behind = static_cast<std::size_t>(step - place.step);
         SYSTOLE_CHECK(place.taken && step >= place.step && behind < place.data.size() && !place.data[behind],
                       "data of step {} at step {}", step, place.step);
-        place.data[behind] = to_fine(now);
+        place.data[behind] = to_fine(now) + (step == 0 ? Fine() : cta_->lead);
         if (place.between && behind == 0) wait_for_data(static_cast<int>(i), to_fine(now));
     }
 }
@@ -147,7 +147,17 @@ void SmGroup::serve(int number, Fine ready) {
     free_ = begin + share;
     while (place.marks.size() > 1 && place.marks[1].begin <= free_) place.marks.pop_front();
     mark(place, begin, SlotClass::Dependency, true);
+    if (cta_->request_in_step) request(number, place.step, begin + *cta_->request_in_step);
     push(std::max(free_, begin + cta_->alone), number, What::StepEnd, place.step);
+}
+
+/// Asks at `time` for the data that step `step` is to ask for.
+void SmGroup::request(int number, std::int64_t step, Fine time) {
+    Place& place = places_[static_cast<std::size_t>(number)];
+    const std::int64_t requested = step + cta_->ahead;
+    if (requested >= place.steps) return;
+    place.data.emplace_back();
+    push(time, number, What::Request, requested);
 }
 
 void SmGroup::end_step(int number, std::int64_t step, Fine now) {
@@ -155,11 +165,7 @@ void SmGroup::end_step(int number, std::int64_t step, Fine now) {
     if (step >= 0) {
         ++place.step;
         place.data.pop_front();
-        const std::int64_t requested = step + cta_->ahead;
-        if (requested < place.steps) {
-            place.data.emplace_back();
-            push(now, number, What::Request, requested);
-        }
+        if (!cta_->request_in_step) request(number, step, now);
     }
     if (place.step < place.steps) {
         wait_for_data(number, now);

@@ -4,7 +4,8 @@
 //
 // A CTA: launch ─ prologue ─► requests of the first steps ─► data of step 0 ─ fill ─► steps ─ epilogue ─►
 // stores leave, its place is free. A step waits for its data and for the step before it, is served by the
-// SM's tensor cores, which all its CTAs share, and at its end requests the data of the step `ahead` of it.
+// SM's tensor cores, which all its CTAs share, and requests the data of the step `ahead` of it, at its end or
+// on its way.
 #pragma once
 
 #include <cstdint>
@@ -85,6 +86,7 @@ private:
     void handle(const Event& event, std::vector<Request>& requests);
     void wait_for_data(int place, Fine now);
     void serve(int place, Fine ready);
+    void request(int place, std::int64_t step, Fine time);
     void end_step(int place, std::int64_t step, Fine now);
     void store(int place, Fine now, std::vector<Request>& requests);
     void mark(Place& place, Fine begin, SlotClass owner, bool chain = false);
