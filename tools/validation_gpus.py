@@ -15,10 +15,12 @@ PICTURES = ROOT / "docs" / "pictures"
 ABLATION_ROWS = 60  # spread over the public rows
 OFF = {
     "as shipped": [],
-    "nothing calibrated": ["calibrated.kernel_overhead=0 ns", "calibrated.replay_gap=0 ns", "calibrated.write_share=1"],
+    "nothing calibrated": ["calibrated.kernel_overhead=0 ns", "calibrated.replay_gap=0 ns", "calibrated.memory_share=1",
+                           "calibrated.larger_tiles=0"],
     "no overhead of a kernel": ["calibrated.kernel_overhead=0 ns"],
     "no gap between replays": ["calibrated.replay_gap=0 ns"],
-    "stores as wide as the L2's ports": ["calibrated.write_share=1"],
+    "all of the memory's bandwidth": ["calibrated.memory_share=1"],
+    "tiles as estimated": ["calibrated.larger_tiles=0"],
     "no power cap": ["power.cap=0 W"],
     "an ideal memory": ["memory.preset=ideal"],
     "the whole L2 for one working set": ["l2.usable=40 MiB"],
@@ -31,7 +33,7 @@ HEAD = """
 
 Measured times of bf16 products (`tests/golden/gpu_gemm`: TensorRT-LLM's rows of ai-dynamo/aiconfigurator) beside those of
 `a100` and `h100`, asked as they were timed: in a graph, with copies of the weights, in turns
-(`run.protocol=graph_replay`). Of each chip 1,000 public rows; three constants a chip
+(`run.protocol=graph_replay`). Of each chip 1,000 public rows; four constants a chip
 were found with 200 others (`CHIP_calibration`), the last 1,000 (`CHIP_apart`) have not been looked at. Error: mean of
 |simulated / measured - 1|; bias: its mean with sign; by time: weighted by the measured time.
 Written by `tools/validation --long` (minutes).

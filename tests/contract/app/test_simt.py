@@ -82,9 +82,10 @@ class Simt(ProgramTest):
         self.assertAlmostEqual(stream - none, 2040, delta=2)
 
     def test_few_constants_were_found_by_measuring_and_each_can_be_taken_away(self):
-        shape = "m=512 n=16384 k=64"
+        shape = "m=64 n=4096 k=4096"
         replay = ["run.launch=graph", "run.weight_copies=auto", "run.repeat=2"]
-        off = {"calibrated.kernel_overhead": "0 ns", "calibrated.replay_gap": "0 ns", "calibrated.write_share": "1"}
+        off = {"calibrated.kernel_overhead": "0 ns", "calibrated.replay_gap": "0 ns",
+               "calibrated.memory_share": "1", "calibrated.larger_tiles": "0"}
         for device in ("a100", "h100"):
             shown = json.loads(self.answer("show", "device", device, "--format", "json"))
             constants = [value["path"] for value in shown["values"] if value["origin"] == "calibrated"]
@@ -92,8 +93,16 @@ class Simt(ProgramTest):
             self.assertLessEqual(len(constants), 4)
             own = self.total(device, shape, *replay)["time_ns"]
             for key, value in off.items():
+                if key == "calibrated.larger_tiles":
+                    continue
                 with self.subTest(device=device, key=key):
                     self.assertLess(self.total(device, shape, *replay, f"{key}={value}")["time_ns"], own)
+
+    def test_a_library_that_prefers_larger_tiles_takes_them_though_fewer_sms_work_in_the_last_wave(self):
+        shape = "m=1024 n=4096 k=4096"  # 128 tiles of 256 x 128 for 108 SMs
+        own, free = (self.total("a100", shape, f"calibrated.larger_tiles={value}") for value in (0.25, 0))
+        self.assertLess(free["time_ns"], 0.9 * own["time_ns"])
+        self.assertGreater(own["classes"]["tail"], free["classes"]["tail"] + 0.1)
 
     def test_a_long_product_is_slowed_down_by_the_power_cap_and_a_short_one_is_not(self):
         for device in ("a100", "h100"):

@@ -100,6 +100,25 @@ TEST_CASE("A hit takes the L2's latency, a miss the memory's, too") {
     CHECK(bench.l2.idle());
 }
 
+TEST_CASE("Reads of short rows leave at their share of the memory's bandwidth, others as they come") {
+    simt::L2Spec spec = l2_spec();
+    spec.memory_share = 0.01;  // of 102.4 GB/s: 62.5 ns for 64 B
+    DramSpec memory = real();
+    memory.refresh = RefreshPolicy::Off;
+    const auto from_first_to_last = [&](bool short_rows) {
+        std::vector<GroupsOfSms::Request> requests;
+        for (std::int64_t i = 0; i < 5; ++i) {
+            requests.push_back({ns(0), one(8192 * i, 64)});
+            requests.back().tiles.short_rows = short_rows;
+        }
+        const Bench bench(memory, requests, spec);
+        CHECK(bench.dram.bytes_read() == Bytes(5 * 64));
+        return static_cast<double>((bench.sms.answered()[4] - bench.sms.answered()[0]).value()) / 1000;
+    };
+    CHECK(from_first_to_last(true) == Approx(4 * 62.5).margin(10));
+    CHECK(from_first_to_last(false) < 30);
+}
+
 TEST_CASE("A miss in a closed row takes what the memory's standard says") {
     DramSpec memory = real();
     memory.clock = Hertz(1'000'000'000);

@@ -64,13 +64,15 @@ TEST_CASE("A kernel's parts and tiles cover the product, and none is empty") {
     const std::vector<TimedKernel> all = chooser.weigh(shape);
     REQUIRE_FALSE(all.empty());
     CHECK(std::is_sorted(all.begin(), all.end(),
-                         [](const TimedKernel& a, const TimedKernel& b) { return a.estimate < b.estimate; }));
+                         [](const TimedKernel& a, const TimedKernel& b) { return a.weight < b.weight; }));
     for (const TimedKernel& one : all) {
         const GemmKernel& kernel = one.kernel;
         CHECK((kernel.swapped ? kernel.shape.n : kernel.shape.m) == shape.m);
         CHECK((kernel.swapped ? kernel.shape.m : kernel.shape.n) == shape.n);
         CHECK(kernel.steps_of_part() * kernel.split_k >= kernel.steps());
         CHECK(kernel.steps_of_part() * (kernel.split_k - 1) < kernel.steps());
+        // A library that prefers larger tiles holds smaller ones to be dearer, never cheaper.
+        CHECK(one.weight >= one.estimate);
         // What an estimate promises no chip can beat.
         CHECK(one.estimate >= floor_of(shape, spec));
     }
@@ -119,6 +121,9 @@ TEST_CASE("Estimates know waves: one CTA more than places costs another round") 
     // Ends of CTAs, which do not double, are counted in cycles: fewer of a slower clock.
     SimtSpec spec = shipped_gpu("h100");
     spec.core_clock = Hertz(1'830'000'000);
+    // Neither the L2 nor the memory holds CTAs up: one by itself takes as long as one among many.
+    spec.l2.bytes_per_cycle = Bytes(8192);
+    spec.memory.kind = DramSpec::Kind::Ideal;
     KernelChooser chooser(spec);
     const CtaTile tile{128, 256, 64, 4, 2, 1};
     const CtaTiming timing = *chooser.timing(tile, {});

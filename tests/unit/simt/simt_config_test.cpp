@@ -57,8 +57,9 @@ TEST_CASE("a GPU is read as it is written", "[simt]") {
         "l2: {capacity: 4 MiB, usable: 3 MiB, line: 256 B, sector: 64 B, read_width: 1 KiB, write_width: "
         "512 B, sm_read_width: 48 B, sm_write_width: 16 B, latency: 100, memory_latency: 200}\n"
         "launch: {graph: 1 us, stream: 2 us, cta: 33}\n"
-        "calibrated: {kernel_overhead: {value: 3 us, calibrated: some rows, range: 1..4 us}, write_share: "
-        "1}"));
+        "calibrated: {kernel_overhead: {value: 3 us, calibrated: some rows, range: 1..4 us}, "
+        "memory_share: {value: 0.5, calibrated: some rows, range: 0.4..1}, larger_tiles: {value: 0.125, "
+        "calibrated: some rows, range: 0..1}}"));
     CHECK(spec.name == "mine");
     CHECK(spec.sm.count == 7);
     CHECK(spec.sm.scheduling == WarpScheduling::LooseRoundRobin);
@@ -100,15 +101,18 @@ TEST_CASE("a GPU is read as it is written", "[simt]") {
     CHECK(spec.launch.cta == Cycles(33));
     CHECK(spec.copy.setup_cycles == Cycles(500));
     CHECK(spec.calibrated.kernel_overhead == Ticks(3'000'000));
+    CHECK(spec.l2.memory_share == 0.5);
+    CHECK(spec.calibrated.larger_tiles == 0.125);
 }
 
 TEST_CASE("constants that were found by measuring are nothing where they are not given", "[simt]") {
     const SimtSpec spec = test::gpu_spec(
-        "device: Mine\nextends: a100\ncalibrated: {kernel_overhead: 0 s, replay_gap: 0 s, write_share: 1}\n");
+        "device: Mine\nextends: a100\ncalibrated: {kernel_overhead: 0 s, replay_gap: 0 s, memory_share: 1, "
+        "larger_tiles: 0}\n");
     CHECK(spec.calibrated.kernel_overhead == Ticks(0));
     CHECK(spec.calibrated.replay_gap == Ticks(0));
-    CHECK(spec.l2.write_bytes_per_cycle == Bytes(2560));
-    CHECK(test::shipped_gpu("a100").l2.write_bytes_per_cycle == Bytes(1024));  // 0.4 of it
+    CHECK(spec.l2.memory_share == 1);
+    CHECK(spec.calibrated.larger_tiles == 0);
 }
 
 TEST_CASE("an SM that could hold no warp, or not divide itself, is refused", "[simt]") {

@@ -21,11 +21,12 @@ double bytes_of(DType dtype, std::int64_t elements) {
 
 /// Rates by which a kernel moves bytes, in bytes a core cycle.
 struct Rates {
-    double dram, l2, sm_read, sm_write;
+    double dram, l2, l2_write, sm_read, sm_write;
     explicit Rates(const SimtSpec& spec)
-        : dram(static_cast<double>(spec.memory.peak().value()) /
+        : dram(spec.l2.memory_share * static_cast<double>(spec.memory.peak().value()) /
                static_cast<double>(spec.core_clock.value())),
           l2(static_cast<double>(spec.l2.bytes_per_cycle.value())),
+          l2_write(static_cast<double>(spec.l2.write_bytes_per_cycle.value())),
           sm_read(static_cast<double>(spec.l2.sm_read_per_cycle.value())),
           sm_write(static_cast<double>(spec.l2.sm_write_per_cycle.value())) {}
 };
@@ -38,13 +39,18 @@ double idle_latency(const SimtSpec& spec) {
            dram * static_cast<double>(clock.frequency().value());
 }
 
+/// Bytes of the results that a kernel's CTAs store: of parts of K, their sums.
+double stored_bytes(const GemmKernel& kernel) {
+    const std::int64_t results = kernel.shape.batch * kernel.shape.m * kernel.shape.n;
+    return kernel.split_k > 1 ? static_cast<double>(results * kernel.split_k * kPartialBytes)
+                              : bytes_of(kernel.shape.output, results);
+}
+
 /// Cycles of a CTA besides its steps: nobody on its SM computes for it then.
 double ends_of(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec& spec) {
-    const double result =
-        bytes_of(kernel.split_k > 1 ? DType::Fp32 : kernel.shape.output,
-                 std::min(kernel.tile.m, kernel.shape.m) * std::min(kernel.tile.n, kernel.shape.n));
     return static_cast<double>((spec.launch.cta + timing.prologue + timing.fill + timing.epilogue).value()) +
-           idle_latency(spec) + result / Rates(spec).sm_write;
+           idle_latency(spec) +
+           stored_bytes(kernel) / static_cast<double>(kernel.ctas()) / Rates(spec).sm_write;
 }
 
 /// Cycles of all steps of CTAs of which each of `sms` SMs holds `held`.
@@ -60,35 +66,62 @@ double steps_of(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpe
     return static_cast<double>(kernel.steps_of_part()) * interval;
 }
 
+/// The second kernel, which adds the sums of parts.
 double adding_parts(const GemmKernel& kernel, const SimtSpec& spec) {
     if (kernel.split_k == 1) return 0;
     const Rates rates(spec);
-    const auto results = static_cast<double>(kernel.shape.batch * kernel.shape.m * kernel.shape.n);
-    const double bytes = results * static_cast<double>(kernel.split_k * kPartialBytes);
     const double launch = static_cast<double>((spec.launch.graph + spec.calibrated.kernel_overhead).value()) *
                           static_cast<double>(spec.core_clock.value()) / static_cast<double>(kTicksPerSecond);
+    const double sums = stored_bytes(kernel);
+    const double results = sums / static_cast<double>(kernel.split_k * kPartialBytes);
+    // What the L2 could not keep comes from the memory.
+    const double missing = std::max(0.0, sums - static_cast<double>(spec.l2.usable.value()));
     return launch + static_cast<double>(spec.launch.cta.value()) +
-           2.0 * static_cast<double>(spec.l2.latency.value()) + bytes / rates.l2;
+           2.0 * static_cast<double>(spec.l2.latency.value()) +
+           std::max(sums / rates.l2, 2 * missing / rates.dram) +
+           results * bytes_of(kernel.shape.output, 1) / rates.l2_write;
 }
 
-}  // namespace
+/// By which libraries that prefer larger tiles weigh what CTAs take.
+double preference(const CtaTile& tile, const SimtSpec& spec) {
+    const auto area = [](const CtaTile& one) { return static_cast<double>(one.m * one.n); };
+    double largest = 0;
+    for (const CtaTile& one : catalogue(spec.sm.tensor.issue)) largest = std::max(largest, area(one));
+    return 1 + spec.calibrated.larger_tiles * std::log2(largest / area(tile));
+}
 
-double estimate(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec& spec) {
+/// Cycles in which the CTAs are through if memory and L2 keep up.
+double ctas_of(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec& spec) {
     const auto sms = static_cast<double>(spec.sm.count);
     const auto ctas = static_cast<double>(kernel.ctas());
     const double places = sms * timing.resident;
     const double full_rounds = std::floor(ctas / places);
     const double left = ctas - full_rounds * places;
-    const double ends = ends_of(kernel, timing, spec);
-    double cycles = full_rounds * steps_of(kernel, timing, spec, timing.resident, sms) + ends;
-    if (left > 0) cycles += steps_of(kernel, timing, spec, std::ceil(left / sms), std::min(left, sms));
-    // Of the other rounds' ends some hide behind the steps of other CTAs on the SM.
+    double cycles = full_rounds * steps_of(kernel, timing, spec, timing.resident, sms);
+    // Libraries count whole waves: of a round that leaves places empty, too, and one behind the other.
+    if (left > 0)
+        cycles += steps_of(kernel, timing, spec, std::min<double>(timing.resident, std::ceil(ctas / sms)),
+                           std::min(left, sms));
     const double rounds = full_rounds + (left > 0 ? 1 : 0);
-    cycles += std::max(0.0, rounds - 1) * ends / timing.resident;
+    // CTAs of the last round store all at once.
+    const double last_stores = stored_bytes(kernel) / Rates(spec).l2_write * (left > 0 ? left : places) / ctas;
+    return cycles + rounds * ends_of(kernel, timing, spec) + last_stores;
+}
+
+/// Cycles of a kernel whose CTAs take so long.
+double bounded(double ctas, const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec& spec) {
+    const Rates rates(spec);
     const GemmShape& shape = kernel.shape;
     const double compulsory = bytes_of(shape.dtype, shape.batch * shape.m * shape.k) +
                               bytes_of(shape.dtype, (shape.shared_b ? 1 : shape.batch) * shape.n * shape.k);
-    return std::max(cycles, compulsory / Rates(spec).dram + ends) + adding_parts(kernel, spec);
+    const double moved = std::max(compulsory / rates.dram, stored_bytes(kernel) / rates.l2_write);
+    return std::max(ctas, moved + ends_of(kernel, timing, spec)) + adding_parts(kernel, spec);
+}
+
+}  // namespace
+
+double estimate(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec& spec) {
+    return bounded(ctas_of(kernel, timing, spec), kernel, timing, spec);
 }
 
 const std::optional<CtaTiming>& KernelChooser::timing(const CtaTile& tile, const GemmFormats& formats) {
@@ -113,7 +146,9 @@ void KernelChooser::add(const GemmShape& shape, bool swapped, const CtaTile& til
         if (kernel.tiles_m() < tile.cluster_m || kernel.tiles_n() < tile.cluster_n) continue;
         const auto& timed = timing(tile, {shape.dtype, parts > 1 ? DType::Fp32 : shape.output});
         if (!timed) return;
-        all.push_back({kernel, *timed, estimate(kernel, *timed, spec_)});
+        const double ctas = ctas_of(kernel, *timed, spec_);
+        all.push_back({kernel, *timed, bounded(ctas, kernel, *timed, spec_),
+                       bounded(ctas * preference(tile, spec_), kernel, *timed, spec_)});
     }
 }
 
@@ -129,7 +164,7 @@ std::vector<TimedKernel> KernelChooser::weigh(const GemmShape& shape) {
         if (may_turn) add(turned, true, tile, all);
     }
     std::stable_sort(all.begin(), all.end(),
-                     [](const TimedKernel& a, const TimedKernel& b) { return a.estimate < b.estimate; });
+                     [](const TimedKernel& a, const TimedKernel& b) { return a.weight < b.weight; });
     return all;
 }
 

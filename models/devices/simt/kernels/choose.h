@@ -24,6 +24,7 @@ struct TimedKernel {
     GemmKernel kernel;
     CtaTiming timing;
     double estimate = 0;  ///< cycles of the kernel, and of the one that adds parts
+    double weight = 0;    ///< by which a library chooses: the estimate, and what it has against small tiles
 };
 
 /// Keeps what it found out about tiles: asking twice costs nothing. Not for several threads.
@@ -33,7 +34,7 @@ public:
 
     /// How CTAs of the tile go; nothing if they fit no SM.
     const std::optional<CtaTiming>& timing(const CtaTile& tile, const GemmFormats& formats);
-    /// All kernels that could do it, the one of least estimate first; empty if none fits an SM.
+    /// All kernels that could do it, the one of least weight first; empty if none fits an SM.
     std::vector<TimedKernel> weigh(const GemmShape& shape);
 
 private:

@@ -123,6 +123,7 @@ TileAccess GemmBlocks::reads(CtaRange range, std::int64_t step) const {
     const Sides& sides = sides_of(range);
     TileAccess access;
     access.sms = range.count;
+    access.short_rows = true;
     const auto add = [&](const TileAccess::Block& block, std::int64_t clusters) {
         if (block.bytes == 0) return;
         access.blocks.push_back(block);

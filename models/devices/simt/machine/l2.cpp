@@ -2,6 +2,7 @@
 #include "models/devices/simt/machine/l2.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "models/memory/addresses/share_patterns.h"
@@ -20,6 +21,12 @@ std::size_t most_writes(const DramSpec& dram) {
     return static_cast<std::size_t>(std::max(1, dram.door / 2));
 }
 
+/// At that share of the memory's bandwidth; a whole one is not kept by anybody but the memory.
+double ticks_a_byte(double share, BytesPerSecond peak) {
+    if (share >= 1) return 0;
+    return static_cast<double>(kTicksPerSecond) / (share * static_cast<double>(peak.value()));
+}
+
 }  // namespace
 
 L2::L2(sc_core::sc_module_name name, const L2Spec& spec, Hertz clock, const DramSpec& dram,
@@ -31,6 +38,7 @@ L2::L2(sc_core::sc_module_name name, const L2Spec& spec, Hertz clock, const Dram
       ledger_(ledger),
       blocks_(spec, even_stripe(dram)),
       fabric_(spec, clock_),
+      ticks_a_byte_(ticks_a_byte(spec.memory_share, dram.peak())),
       most_writes_(most_writes(dram)),
       most_waiting_(spec.usable.value() / kWaitingParts) {
     memory.register_nb_transport_bw(this, &L2::nb_transport_bw);
@@ -73,7 +81,7 @@ Ticks L2::next_departure() {
     Ticks next = Ticks::max();
     if (!reads_.empty()) next = reads_.front().at;
     if (!writes_.empty() && may_write()) next = std::min(next, writes_.front().at);
-    return next;
+    return std::max(next, paced_);
 }
 
 void L2::read(Jobs::iterator job) {
@@ -82,8 +90,8 @@ void L2::read(Jobs::iterator job) {
         blocks_.read(block.address, block.bytes, block.operand, traffic_, block.matrix);
         ++counts_.reads;
         counts_.read += block.bytes * block.sms;
-        depart(traffic_.evicted, tlm::TLM_WRITE_COMMAND, job->tiles->layer, parts_.end());
-        depart(traffic_.fetched, tlm::TLM_READ_COMMAND, job->tiles->layer, parts_.end());
+        depart(traffic_.evicted, tlm::TLM_WRITE_COMMAND, *job->tiles, parts_.end());
+        depart(traffic_.fetched, tlm::TLM_READ_COMMAND, *job->tiles, parts_.end());
         traffic_.evicted.clear();
         traffic_.fetched.clear();
         there += wait_for_pieces(job, block) * block.sms;
@@ -103,8 +111,8 @@ void L2::write(Jobs::iterator job) {
     if (traffic_.evicted.empty() && traffic_.fetched.empty()) return;
     ++job->parts;
     parts_.push_front({job, Bytes(0)});
-    depart(traffic_.evicted, tlm::TLM_WRITE_COMMAND, tiles.layer, parts_.begin());
-    depart(traffic_.fetched, tlm::TLM_READ_COMMAND, tiles.layer, parts_.begin());
+    depart(traffic_.evicted, tlm::TLM_WRITE_COMMAND, tiles, parts_.begin());
+    depart(traffic_.fetched, tlm::TLM_READ_COMMAND, tiles, parts_.begin());
     traffic_.evicted.clear();
     traffic_.fetched.clear();
 }
@@ -170,7 +178,7 @@ void L2::finish(Jobs::iterator job) {
     jobs_.erase(job);
 }
 
-void L2::depart(const std::vector<SectorRange>& ranges, tlm::tlm_command command, std::int32_t layer,
+void L2::depart(const std::vector<SectorRange>& ranges, tlm::tlm_command command, const TileAccess& tiles,
                 Parts::iterator part) {
     for (const SectorRange& range : ranges) {
         (command == tlm::TLM_READ_COMMAND ? counts_.fetched : counts_.written_back) += range.bytes;
@@ -179,7 +187,8 @@ void L2::depart(const std::vector<SectorRange>& ranges, tlm::tlm_command command
             const std::int64_t until = std::min(end, (at / largest_ + 1) * largest_);
             Piece* piece = pool_.acquire();
             piece->operand = range.operand;
-            piece->layer = static_cast<std::size_t>(layer);
+            piece->layer = static_cast<std::size_t>(tiles.layer);
+            piece->of_rows = tiles.short_rows && command == tlm::TLM_READ_COMMAND;
             piece->waiting.clear();
             piece->set_command(command);
             piece->set_address(static_cast<std::uint64_t>(at));
@@ -202,11 +211,13 @@ void L2::send() {
 
 /// False if nothing of the queue has to leave by now, or another request has no END_REQ yet.
 bool L2::send_first(std::deque<Departure>& queue) {
-    if (requesting_ != nullptr || queue.empty() || queue.front().at > now()) return false;
+    if (requesting_ != nullptr || queue.empty() || std::max(queue.front().at, paced_) > now())
+        return false;
     Piece& piece = *queue.front().piece;
     queue.pop_front();
     ++(piece.is_write() ? writes_under_way_ : reads_under_way_);
     if (piece.is_write()) waiting_bytes_ -= Bytes(piece.get_data_length());
+    pace(piece);
     piece.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
     tlm::tlm_phase phase = tlm::BEGIN_REQ;
     sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
@@ -215,6 +226,12 @@ bool L2::send_first(std::deque<Departure>& queue) {
     if (status != tlm::TLM_ACCEPTED) requesting_ = nullptr;
     if (status == tlm::TLM_COMPLETED) came(piece);
     return true;
+}
+
+void L2::pace(const Piece& piece) {
+    if (!piece.of_rows) return;
+    const double ticks = ticks_a_byte_ * static_cast<double>(piece.get_data_length());
+    paced_ = std::max(paced_, now()) + Ticks(std::llround(ticks));
 }
 
 void L2::came(Piece& piece) {

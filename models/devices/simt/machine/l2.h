@@ -75,6 +75,7 @@ private:
     struct Piece : Payload {
         Operand operand = Operand::Activations;
         std::size_t layer = 0;
+        bool of_rows = false;  // for blocks whose rows are short
         std::vector<Parts::iterator> waiting;
         std::int64_t begin() const { return static_cast<std::int64_t>(get_address()); }
         std::int64_t end() const { return begin() + get_data_length(); }
@@ -100,10 +101,11 @@ private:
     void finish(Jobs::iterator job);
 
     /// Requests for these ranges leave towards the memory; `part` waits for them, if there is one.
-    void depart(const std::vector<SectorRange>& ranges, tlm::tlm_command command, std::int32_t layer,
+    void depart(const std::vector<SectorRange>& ranges, tlm::tlm_command command, const TileAccess& tiles,
                 Parts::iterator part);
     void wake();
-    void send();  // SC_METHOD: what has to leave by now
+    void send();  // SC_METHOD: what has to leave by now, and may
+    void pace(const Piece& piece);  // that has just left
     bool send_first(std::deque<Departure>& queue);
     bool may_write();
     /// When the first that may leave has to; max() if there is none.
@@ -121,6 +123,8 @@ private:
     Jobs jobs_;
     Parts parts_;
     std::deque<Departure> reads_, writes_;  // that have not left, by time
+    const double ticks_a_byte_;             // that lie behind one for short rows; 0: only the memory decides
+    Ticks paced_;                           // none may leave before
     const std::size_t most_writes_;         // under way at a time, while nothing is read
     std::size_t reads_under_way_ = 0, writes_under_way_ = 0;
     const Bytes most_waiting_;  // to be written

@@ -26,6 +26,9 @@ struct TileAccess : tlm::tlm_extension<TileAccess> {
     std::int64_t sms = 1;          ///< that ask
     std::int64_t bytes_of_sm = 0;  ///< that the busiest of them takes or gives: what its port has to carry
     std::int32_t layer = 0;        ///< for the byte ledger
+    /// Its blocks stand for rows of a tile, a few lines each, which lie apart in the memory: they reach less
+    /// of its bandwidth than streams do (L2Spec::memory_share).
+    bool short_rows = false;
 
     tlm_extension_base* clone() const override { return new TileAccess(*this); }
     void copy_from(const tlm_extension_base& other) override {

@@ -140,11 +140,13 @@ SimtSpec read_simt_spec(config::Config& config, const std::string& name) {
     spec.calibrated.replay_gap =
         read_wait(calibrated, "replay_gap",
                   "time between two turns of a repeated network (run.repeat), where measured", Ticks(0));
-    spec.calibrated.write_share = calibrated.number(
-        "write_share", "share of l2.write_width that stores reach, where measured", 0.05, 1.0, 1.0);
-    spec.l2.write_bytes_per_cycle = Bytes(
-        std::max<std::int64_t>(1, std::llround(spec.calibrated.write_share *
-                                               static_cast<double>(spec.l2.write_bytes_per_cycle.value()))));
+    spec.calibrated.memory_share = calibrated.number(
+        "memory_share", "share of the memory's bandwidth that reads of tiles' rows reach, where measured",
+        0.05, 1.0, 1.0);
+    spec.l2.memory_share = spec.calibrated.memory_share;
+    spec.calibrated.larger_tiles = calibrated.number(
+        "larger_tiles", "what a tile of half the size must save before the library takes it, where measured",
+        0.0, 1.0, 0.0);
     if (spec.copy.payload > spec.memory.max_payload)
         root.section("copy").fail("payload",
                                   fmt::format("{} bytes, more than the memory's largest transaction of {}",

@@ -88,6 +88,7 @@ struct L2Spec {
     Bytes sm_read_per_cycle;      ///< into one SM
     Bytes sm_write_per_cycle;     ///< out of one SM
     Cycles latency;               ///< of a hit, from the SM's request to its data, idle
+    double memory_share = 1;      ///< of the memory's bandwidth that reads of short rows reach (calibrated)
     Cycles memory_latency;        ///< what a miss takes besides the DRAM's own time: fabric and controllers
 };
 
@@ -109,9 +110,12 @@ struct PowerSpec {
 /// Constants that were found by looking at measured times: at most four (a test counts them). What each is
 /// without calibration is its data-sheet value: nothing withheld, nothing added.
 struct CalibratedSpec {
-    Ticks kernel_overhead;   ///< of every kernel, besides its launch: 0 by data sheet
-    Ticks replay_gap;        ///< between two turns of a network that is repeated: 0 by data sheet
-    double write_share = 1;  ///< of the L2's ports for writes, which stores reach: 1 by data sheet
+    Ticks kernel_overhead;    ///< of every kernel, besides its launch: 0 by data sheet
+    Ticks replay_gap;         ///< between two turns of a network that is repeated: 0 by data sheet
+    double memory_share = 1;  ///< of the memory's bandwidth, that reads of tiles' rows reach: 1 by data sheet
+    /// A library takes a tile of half the size if that is expected to save more than this share of the time:
+    /// 0 for one that goes by its expectation.
+    double larger_tiles = 0;
 };
 
 struct SimtSpec {
