@@ -24,6 +24,7 @@ OFF = {
     "no power cap": ["power.cap=0 W"],
     "an ideal memory": ["memory.preset=ideal"],
     "the whole L2 for one working set": ["l2.usable=40 MiB"],
+    "an L2 of one set": ["l2.ways=0"],
     "one copy of the weights": ["run.weight_copies=1"],
     "no launch": ["run.launch=none"],
 }
@@ -42,9 +43,8 @@ Written by `tools/validation --long` (minutes).
 NOT_MODELLED = """
 **What is not modelled**, and shows: which kernel the library takes (ours is the best of the catalogue by estimate; the
 library's are sometimes twice as slow: 2048 x 2048 x 128 takes 18.8 us on the A100, 16 x 3584 x 2048 21.1); stream-K; rows of
-matrices that meet in banks and pages of the memory; TLBs; L1; an L2 that is not strictly least-recently-used (a set a little
-larger than what is usable is read from the memory anew each time, here all of it). The clock of a long kernel settles by what the one
-before drew, not within it.
+matrices that meet in banks and pages of the memory, of which `memory_share` is what is left; TLBs; kernels for vectors (one row).
+The clock of a long kernel settles by what the one before drew, not within it.
 """
 
 

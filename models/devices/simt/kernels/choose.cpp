@@ -104,7 +104,8 @@ double ctas_of(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec
                            std::min(left, sms));
     const double rounds = full_rounds + (left > 0 ? 1 : 0);
     // CTAs of the last round store all at once.
-    const double last_stores = stored_bytes(kernel) / Rates(spec).l2_write * (left > 0 ? left : places) / ctas;
+    const double last_stores =
+        stored_bytes(kernel) / Rates(spec).l2_write * (left > 0 ? left : places) / ctas;
     return cycles + rounds * ends_of(kernel, timing, spec) + last_stores;
 }
 

@@ -21,10 +21,10 @@ struct LostCycles {
 };
 
 struct CtaTiming {
-    int resident = 1;           ///< CTAs that an SM holds at a time
-    Cycles prologue;            ///< from a CTA's first instruction to its first request
-    Cycles request;             ///< between the requests of two steps, issued behind each other
-    int ahead = 3;              ///< steps whose data are requested before the first is used
+    int resident = 1;  ///< CTAs that an SM holds at a time
+    Cycles prologue;   ///< from a CTA's first instruction to its first request
+    Cycles request;    ///< between the requests of two steps, issued behind each other
+    int ahead = 3;     ///< steps whose data are requested before the first is used
     /// Warps that copy and multiply by turns: cycles of a step until the last copy of the step `ahead` of it
     /// has left, and until the next step's data must be there. None: a step's data are asked for when a
     /// stage is free.

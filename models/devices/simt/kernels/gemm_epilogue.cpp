@@ -10,7 +10,7 @@ namespace systole::simt {
 namespace {
 
 constexpr std::int64_t kPieceSums = 1024;  // of a warp, that a bulk copy takes at a time: 16 x 64
-constexpr std::int64_t kPieceRows = 8;     // of a warp's sums, that an instruction of mma leaves in one register
+constexpr std::int64_t kPieceRows = 8;  // of a warp's sums, that an instruction of mma leaves in one register
 constexpr std::int64_t kSumBytes = 4;
 
 class Piece {
@@ -59,7 +59,7 @@ WarpProgram warp_epilogue(std::int64_t rows, std::int64_t columns, DType out) {
     const std::int64_t element = std::max<std::int64_t>(1, bits_of(out).value() / 8);
     const std::int64_t sums = kPieceRows * columns, row = kWarpThreads * kThreadBytes;
     Piece piece(sums, element);
-    piece.meet();                                          // the piece before has been read
+    piece.meet();                                                 // the piece before has been read
     piece.store_shared(kSumBytes, kWarpThreads * 2 * kSumBytes);  // two neighbours of each thread
     piece.meet();
     piece.add(ceil_div(sums * kSumBytes, row), {.op = Op::SharedLoad, .writes = 1, .bytes = row});

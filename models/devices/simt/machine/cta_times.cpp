@@ -21,7 +21,8 @@ std::int64_t& of(ClassTimes& times, SlotClass owner) {
 double step_transfer(const GemmKernel& kernel, const SimtSpec& spec) {
     const StepBytes bytes = step_bytes(kernel);
     return std::max(bytes.into_sm / static_cast<double>(spec.l2.sm_read_per_cycle.value()),
-                    bytes.from_l2 * static_cast<double>(std::min<std::int64_t>(spec.sm.count, kernel.ctas())) /
+                    bytes.from_l2 *
+                        static_cast<double>(std::min<std::int64_t>(spec.sm.count, kernel.ctas())) /
                         static_cast<double>(spec.l2.bytes_per_cycle.value()));
 }
 

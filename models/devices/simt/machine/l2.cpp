@@ -211,8 +211,7 @@ void L2::send() {
 
 /// False if nothing of the queue has to leave by now, or another request has no END_REQ yet.
 bool L2::send_first(std::deque<Departure>& queue) {
-    if (requesting_ != nullptr || queue.empty() || std::max(queue.front().at, paced_) > now())
-        return false;
+    if (requesting_ != nullptr || queue.empty() || std::max(queue.front().at, paced_) > now()) return false;
     Piece& piece = *queue.front().piece;
     queue.pop_front();
     ++(piece.is_write() ? writes_under_way_ : reads_under_way_);

@@ -104,7 +104,7 @@ private:
     void depart(const std::vector<SectorRange>& ranges, tlm::tlm_command command, const TileAccess& tiles,
                 Parts::iterator part);
     void wake();
-    void send();  // SC_METHOD: what has to leave by now, and may
+    void send();                    // SC_METHOD: what has to leave by now, and may
     void pace(const Piece& piece);  // that has just left
     bool send_first(std::deque<Departure>& queue);
     bool may_write();

@@ -27,6 +27,19 @@ std::int64_t page_of(std::int64_t stripe, std::int64_t word, std::int64_t usable
     return stripe > word && stripe <= usable / kLeastPages ? stripe : word;
 }
 
+std::int64_t sets_of(const L2Spec& spec, std::int64_t page) {
+    return spec.ways > 0 && page > 0 ? std::max<std::int64_t>(1, spec.usable.value() / (spec.ways * page))
+                                     : 1;
+}
+
+/// Bits that have nothing to do with those of the neighbours' numbers (the finalizer of SplitMix64; Steele et
+/// al., OOPSLA 2014).
+std::uint64_t mixed(std::uint64_t number) {
+    number = (number ^ (number >> 30)) * 0xbf58476d1ce4e5b9U;
+    number = (number ^ (number >> 27)) * 0x94d049bb133111ebU;
+    return number ^ (number >> 31);
+}
+
 }  // namespace
 
 L2Blocks::L2Blocks(const L2Spec& spec, Bytes stripe)
@@ -35,7 +48,8 @@ L2Blocks::L2Blocks(const L2Spec& spec, Bytes stripe)
       word_(sector_ * kSectors),
       page_(page_of(stripe.value(), word_, spec.usable.value())),
       words_(word_ > 0 ? static_cast<int>(page_ / word_) : 0),
-      most_lines_(line_ > 0 ? spec.usable.value() / line_ : 0),
+      sets_(static_cast<std::size_t>(sets_of(spec, page_))),
+      most_lines_(line_ > 0 ? spec.usable.value() / line_ / static_cast<std::int64_t>(sets_.size()) : 0),
       sector_shift_(sector_ > 0 ? std::countr_zero(static_cast<std::uint64_t>(sector_)) : 0),
       sectors_of_line_(sector_ > 0 ? static_cast<int>(line_ / sector_) : 0) {
     SYSTOLE_CHECK(power_of_two(sector_) && power_of_two(line_) && sector_ <= line_ && line_ <= word_,
@@ -61,7 +75,7 @@ std::int64_t L2Blocks::read(std::int64_t address, std::int64_t bytes, Operand op
         each_word(fetched, [&](std::size_t word, Mask wanted) {
             const Mask missing = wanted & ~masks(place)[word].valid;
             append(traffic.fetched, begin + static_cast<std::int64_t>(word) * word_, missing, operand);
-            add(masks(place)[word], missing, traffic);
+            add(place, word, missing, traffic);
         });
     });
     return hit;
@@ -79,7 +93,7 @@ std::int64_t L2Blocks::write(std::int64_t address, std::int64_t bytes, Operand o
         each_word(range, [&](std::size_t word, Mask wanted) {
             Masks& masks_of_word = masks(place)[word];
             masks_of_word.dirty |= wanted;
-            add(masks_of_word, wanted & ~masks_of_word.valid, traffic);
+            add(place, word, wanted & ~masks_of_word.valid, traffic);
         });
         const std::int64_t begin = number * page_;
         note_partial(place, {std::max(begin, matrix.begin), std::min(begin + page_, matrix.padded_end)});
@@ -89,8 +103,9 @@ std::int64_t L2Blocks::write(std::int64_t address, std::int64_t bytes, Operand o
 
 Bytes L2Blocks::dirty() const {
     std::int64_t sectors = 0;
-    for (std::uint32_t place = oldest_; place != kNone; place = pages_[place].newer)
-        for (int word = 0; word < words_; ++word) sectors += std::popcount(masks(place)[word].dirty);
+    for (const Set& set : sets_)
+        for (std::uint32_t place = set.oldest; place != kNone; place = pages_[place].newer)
+            for (int word = 0; word < words_; ++word) sectors += std::popcount(masks(place)[word].dirty);
     return Bytes(sectors * sector_);
 }
 
@@ -156,23 +171,32 @@ std::uint32_t L2Blocks::use(std::int64_t number) {
         free_.pop_back();
         pages_[place] = Page{};
         pages_[place].number = number;
+        pages_[place].set = set_of(number);
         std::fill_n(masks(place), words_, Masks{});
         ++leaf->held;
         link_newest(place);
-    } else if (place != newest_) {
+    } else if (place != sets_[pages_[place].set].newest) {
         unlink(place);
         link_newest(place);
     }
     return place;
 }
 
-/// The newest page holds these sectors of the word, too; others make room.
-void L2Blocks::add(Masks& word, Mask sectors, Traffic& traffic) {
+std::uint32_t L2Blocks::set_of(std::int64_t number) const {
+    return static_cast<std::uint32_t>(mixed(static_cast<std::uint64_t>(number)) % sets_.size());
+}
+
+/// The page, the newest of its set, holds these sectors of the word, too; others make room.
+void L2Blocks::add(std::uint32_t place, std::size_t word, Mask sectors, Traffic& traffic) {
     if (sectors == 0) return;
-    lines_ += lines_of(word.valid | sectors) - lines_of(word.valid);
-    word.valid |= sectors;
-    while (lines_ > most_lines_)
-        if (!wait_for_rest()) evict_oldest(traffic);
+    Mask& valid = masks(place)[word].valid;
+    const std::int64_t added = lines_of(valid | sectors) - lines_of(valid);
+    valid |= sectors;
+    Set& set = sets_[pages_[place].set];
+    set.lines += added;
+    lines_ += added;
+    while (set.lines > most_lines_)
+        if (!wait_for_rest(set)) evict_oldest(set, traffic);
 }
 
 /// `whole`: what of the matrix lies in the page.
@@ -188,10 +212,10 @@ void L2Blocks::note_partial(std::uint32_t place, Range whole) {
 
 /// A page of which CTAs of a later wave write the rest stays until then, as long as such pages are few: the
 /// memory gets whole stripes.
-bool L2Blocks::wait_for_rest() {
+bool L2Blocks::wait_for_rest(const Set& set) {
     const auto held = static_cast<std::int64_t>(pages_.size() - free_.size());
-    const std::uint32_t place = oldest_;
-    if (!pages_[place].partial || place == newest_ || partial_ * kLeastPages > held) return false;
+    const std::uint32_t place = set.oldest;
+    if (!pages_[place].partial || place == set.newest || partial_ * kLeastPages > held) return false;
     unlink(place);
     link_newest(place);
     return true;
@@ -204,24 +228,28 @@ std::int64_t L2Blocks::lines_of(Mask sectors) const {
 }
 
 void L2Blocks::link_newest(std::uint32_t place) {
-    pages_[place].older = newest_;
+    Set& set = sets_[pages_[place].set];
+    pages_[place].older = set.newest;
     pages_[place].newer = kNone;
-    (newest_ == kNone ? oldest_ : pages_[newest_].newer) = place;
-    newest_ = place;
+    (set.newest == kNone ? set.oldest : pages_[set.newest].newer) = place;
+    set.newest = place;
 }
 
 void L2Blocks::unlink(std::uint32_t place) {
     const Page& page = pages_[place];
-    (page.older == kNone ? oldest_ : pages_[page.older].newer) = page.newer;
-    (page.newer == kNone ? newest_ : pages_[page.newer].older) = page.older;
+    Set& set = sets_[page.set];
+    (page.older == kNone ? set.oldest : pages_[page.older].newer) = page.newer;
+    (page.newer == kNone ? set.newest : pages_[page.newer].older) = page.older;
 }
 
-void L2Blocks::evict_oldest(Traffic& traffic) {
-    const std::uint32_t place = oldest_;
+void L2Blocks::evict_oldest(Set& set, Traffic& traffic) {
+    const std::uint32_t place = set.oldest;
     const Page& page = pages_[place];
     for (int word = 0; word < words_; ++word) {
         append(traffic.evicted, page.number * page_ + word * word_, masks(place)[word].dirty, page.operand);
-        lines_ -= lines_of(masks(place)[word].valid);
+        const std::int64_t lines = lines_of(masks(place)[word].valid);
+        set.lines -= lines;
+        lines_ -= lines;
     }
     partial_ -= static_cast<int>(page.partial);
     std::unique_ptr<Leaf>& leaf = leaves_[static_cast<std::size_t>(page.number / Leaf::kPages)];

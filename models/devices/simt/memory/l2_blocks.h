@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the L2 holds, without time: sectors of memory, valid and perhaps dirty, the least recently used of
-// which make room. Recency is kept of pages (of 64 sectors or of a whole stripe of the memory), since CTAs
-// read and write blocks of several KiB; what a page takes of the capacity is counted in lines that hold
-// something. A miss fetches what its page lacks of the same matrix, too: its neighbours ask for it soon, and
-// channels of the memory that get alike shares are simulated once.
+// a set make room. Pages (of 64 sectors or of a whole stripe of the memory) stand for lines, since CTAs read
+// and write blocks of several KiB: they are dealt to sets by a hash, and recency is kept of them; what a page
+// takes of the capacity is counted in lines that hold something. A miss fetches what its page lacks of the
+// same matrix, too: its neighbours ask for it soon, and channels of the memory that get alike shares are
+// simulated once.
 #pragma once
 
 #include <array>
@@ -67,8 +68,13 @@ private:
     struct Page {
         std::int64_t number = 0;
         std::uint32_t older = kNone, newer = kNone;  // by last use
-        Operand operand = Operand::Activations;      // of the last that wrote to it
+        std::uint32_t set = 0;
+        Operand operand = Operand::Activations;  // of the last that wrote to it
         bool partial = false;  // others will write the rest of the matrix that it has a part of
+    };
+    struct Set {
+        std::uint32_t oldest = kNone, newest = kNone;  // by last use
+        std::int64_t lines = 0;                        // that hold something
     };
     struct Masks {
         Mask valid = 0, dirty = 0;
@@ -96,27 +102,28 @@ private:
     }
     std::int64_t held_of(Range range, std::uint32_t place) const;
     std::uint32_t use(std::int64_t number);
-    void add(Masks& word, Mask sectors, Traffic& traffic);
+    std::uint32_t set_of(std::int64_t number) const;
+    void add(std::uint32_t place, std::size_t word, Mask sectors, Traffic& traffic);
     std::int64_t lines_of(Mask sectors) const;
     void link_newest(std::uint32_t place);
     void unlink(std::uint32_t place);
     void note_partial(std::uint32_t place, Range whole);
-    bool wait_for_rest();
-    void evict_oldest(Traffic& traffic);
+    bool wait_for_rest(const Set& set);
+    void evict_oldest(Set& set, Traffic& traffic);
     void append(std::vector<SectorRange>& ranges, std::int64_t begin, Mask sectors, Operand operand) const;
 
     const std::int64_t sector_, line_, word_, page_;  // bytes; a word is 64 sectors
     const int words_;                                 // of a page
-    const std::int64_t most_lines_;
-    const int sector_shift_;     // of addresses
-    const int sectors_of_line_;  // a power of two
-    Mask first_of_lines_ = 0;    // the first sector of each line
+    std::vector<Set> sets_;
+    const std::int64_t most_lines_;  // of a set
+    const int sector_shift_;         // of addresses
+    const int sectors_of_line_;      // a power of two
+    Mask first_of_lines_ = 0;        // the first sector of each line
     std::vector<std::unique_ptr<Leaf>> leaves_;
     std::vector<Page> pages_;   // places, reused
     std::vector<Masks> masks_;  // of places, word by word
     std::vector<std::uint32_t> free_;
-    std::uint32_t oldest_ = kNone, newest_ = kNone;
-    std::int64_t lines_ = 0;    // that hold something
+    std::int64_t lines_ = 0;    // that hold something, of all sets
     std::int64_t partial_ = 0;  // pages written in part
 };
 

@@ -20,6 +20,7 @@ using config::Section;
 // Slower or longer than anything built: values beyond these are slips of the pen, and would simulate for
 // ages. Faster ones would leave 64 bits: the widest port at the fastest clock moves less than 2^63 bytes a
 // second.
+constexpr std::int64_t kMostWays = 1024;
 constexpr Hertz kSlowestClock(1'000'000), kFastestClock(100'000'000'000);
 constexpr std::int64_t kLargestL2 = std::int64_t{1} << 40;
 constexpr std::int64_t kLargestLine = 1 << 16, kWidestPort = 1 << 24;
@@ -63,6 +64,8 @@ L2Spec read_l2(Section l2) {
     spec.usable =
         l2.bytes("usable", "what one working set can occupy: two partitions may hold the same line twice",
                  {1, kLargestL2});
+    spec.ways =
+        static_cast<int>(l2.count("ways", "lines of a set; 0: one set, all of the L2", {0, kMostWays}));
     if (spec.usable > spec.capacity)
         l2.fail("usable", fmt::format("{} bytes, more than the capacity of {}", spec.usable.value(),
                                       spec.capacity.value()));
