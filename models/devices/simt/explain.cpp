@@ -112,8 +112,7 @@ std::string bounds(const GemmPlan& gemm, const LayerPlan& layer, const SimtSpec&
         cycles(gemm.estimate));
 }
 
-std::string weighed(const GemmPlan& gemm, const SimtSpec& spec) {
-    KernelChooser chooser(spec);
+std::string weighed(const GemmPlan& gemm, const SimtSpec& spec, KernelChooser& chooser) {
     GemmShape shape = gemm.kernel.shape;
     if (gemm.kernel.swapped) std::swap(shape.m, shape.n);
     const std::vector<TimedKernel> all = chooser.weigh(shape);
@@ -128,8 +127,13 @@ std::string weighed(const GemmPlan& gemm, const SimtSpec& spec) {
                    fmt::format("{:.2f}", static_cast<double>(one.kernel.ctas()) / places),
                    time_of(one.estimate, spec)});
     }
-    return fmt::format("Weighed by estimate, the best {} of {}:\n\n{}", std::min(kShown, all.size()),
-                       all.size(), table.str());
+    const double larger = spec.calibrated.larger_tiles;
+    return fmt::format("Weighed by estimate{}, the best {} of {}:\n\n{}",
+                       larger > 0
+                           ? fmt::format(" (CTAs of half the tile count {} % more: calibrated.larger_tiles)",
+                                         format_percent(larger))
+                           : "",
+                       std::min(kShown, all.size()), all.size(), table.str());
 }
 
 std::int64_t counter(const DeviceResult& result, const std::string& name) {
@@ -163,11 +167,12 @@ std::string simulated(const DeviceResult& result) {
 
 }  // namespace
 
-std::string explain(const ChipPlan& plan, const SimtSpec& spec, const DeviceResult& result) {
+std::string explain(const ChipPlan& plan, const SimtSpec& spec, const DeviceResult& result,
+                    KernelChooser& chooser) {
     const GemmPlan& gemm = product_of(plan);
     return product(gemm, spec) + '\n' + fmt::format("Kernel: {}\n", to_string(gemm.kernel)) +
            waves(gemm, spec) + '\n' + cta(gemm) + '\n' + bounds(gemm, plan.layers.back(), spec) + '\n' +
-           weighed(gemm, spec) + '\n' + simulated(result);
+           weighed(gemm, spec, chooser) + '\n' + simulated(result);
 }
 
 }  // namespace systole::simt

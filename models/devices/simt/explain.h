@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "models/devices/simt/kernels/choose.h"
 #include "models/devices/simt/kernels/kernel_plan.h"
 #include "models/devices/simt/spec/spec.h"
 #include "sim/account/run_result.h"
@@ -11,7 +12,8 @@
 namespace systole::simt {
 
 /// `plan`: of one layer, a product, perhaps in several runs; `result`: what came of it, and `counters` of all
-/// runs.
-std::string explain(const ChipPlan& plan, const SimtSpec& spec, const DeviceResult& result);
+/// runs; `chooser`: the one that planned it.
+std::string explain(const ChipPlan& plan, const SimtSpec& spec, const DeviceResult& result,
+                    KernelChooser& chooser);
 
 }  // namespace systole::simt

@@ -24,7 +24,7 @@ std::string instance_name(std::string name) {
 
 class SimtDevice final : public Device {
 public:
-    explicit SimtDevice(SimtSpec spec) : spec_(std::move(spec)) {}
+    explicit SimtDevice(SimtSpec spec) : spec_(std::move(spec)), chooser_(spec_) {}
 
     bool supports(DType dtype) const override { return spec_.macs_per_cycle(dtype) > 0; }
     bool replays() const override { return true; }
@@ -47,7 +47,7 @@ public:
 
     std::string explain(const Graph& graph, const Protocol& protocol) const override {
         const RunOptions options{protocol, false, false, std::nullopt};
-        return simt::explain(planned(graph, options), spec_, run(graph, options).result);
+        return simt::explain(planned(graph, options), spec_, run(graph, options).result, chooser_);
     }
 
     RunOutcome run_program(const std::string&, const std::string& file, const RunOptions&) const override {
@@ -71,10 +71,11 @@ private:
                 "devices of kind simt keep inputs and outputs in memory: run.inputs_at and run.outputs_to "
                 "are "
                 "host or dram");
-        return plan(graph, spec_, protocol);
+        return plan(graph, spec_, protocol, chooser_);
     }
 
     const SimtSpec spec_;
+    mutable KernelChooser chooser_;  // what it knows of tiles serves all rows of a table
 };
 
 }  // namespace

@@ -56,11 +56,11 @@ const MatMul& product_of(const Layer& layer) {
 
 class Planner {
 public:
-    Planner(const Graph& graph, const SimtSpec& spec)
+    Planner(const Graph& graph, const SimtSpec& spec, KernelChooser& chooser)
         : graph_(graph),
           spec_(spec),
           placements_(place_tensors(graph, spec)),
-          chooser_(spec),
+          chooser_(chooser),
           alignment_(alignment(spec)),
           stripe_(even_stripe(spec.memory).value()) {
         for (const Placement& place : placements_)
@@ -266,7 +266,7 @@ private:
     const Graph& graph_;
     const SimtSpec& spec_;
     const std::vector<Placement> placements_;
-    KernelChooser chooser_;
+    KernelChooser& chooser_;
     const std::int64_t alignment_, stripe_;
     std::int64_t end_ = 0;   // of all tensors
     std::int64_t sums_ = 0;  // bytes of the largest sums of parts, behind them
@@ -274,9 +274,9 @@ private:
 
 }  // namespace
 
-ChipPlan plan(const Graph& graph, const SimtSpec& spec, const Protocol& protocol) {
+ChipPlan plan(const Graph& graph, const SimtSpec& spec, const Protocol& protocol, KernelChooser& chooser) {
     for (const Layer& layer : graph.layers) product_of(layer);
-    return Planner(graph, spec).plan(protocol);
+    return Planner(graph, spec, chooser).plan(protocol);
 }
 
 }  // namespace systole::simt

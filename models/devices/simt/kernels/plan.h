@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "models/devices/simt/kernels/choose.h"
 #include "models/devices/simt/kernels/kernel_plan.h"
 #include "models/devices/simt/spec/spec.h"
 #include "sim/device/device.h"
@@ -12,8 +13,8 @@
 namespace systole::simt {
 
 /// Throws UserError at its mark for a layer that this kind does not run yet, and for a network that does not
-/// fit into the memory.
-ChipPlan plan(const Graph& graph, const SimtSpec& spec, const Protocol& protocol);
+/// fit into the memory. `chooser`: of the same spec; it remembers tiles from plan to plan.
+ChipPlan plan(const Graph& graph, const SimtSpec& spec, const Protocol& protocol, KernelChooser& chooser);
 
 /// Of the layers' kernels, a line each with what it does.
 std::string to_text(const ChipPlan& plan, const SimtSpec& spec);
