@@ -51,12 +51,16 @@ class Simt(ProgramTest):
 
     def test_weights_that_the_l2_holds_are_read_once(self):
         replay = ["run.launch=graph", "run.repeat=2", "calibrated.replay_gap=0 ns"]  # which copies share
-        shape = "m=64 n=2048 k=2048"  # 8.4 MB of weights
+        replay.append("l2.ways=0")  # one set keeps nothing of what is larger than it
+        shape = "m=64 n=2048 k=2048"  # 8.4 MB of weights, 42 MB of five copies
         hot = self.total("a100", shape, *replay)
         cold = self.total("a100", shape, *replay, "run.weight_copies=auto")
         self.assertEqual(hot["bytes"]["dram_read"], 0)
         self.assertGreaterEqual(cold["bytes"]["dram_read"], 2048 * 2048 * 2)
         self.assertLess(hot["time_ns"], cold["time_ns"])
+        sets = self.total("a100", shape, *replay[:-1], "run.weight_copies=auto")["bytes"]["dram_read"]
+        self.assertLess(sets, cold["bytes"]["dram_read"])  # of some sets, all lines are still there
+        self.assertGreater(sets, 0.9 * cold["bytes"]["dram_read"])
 
     def test_a_graph_that_is_replayed_is_a_protocol_with_a_name(self):
         shape = "m=64 n=2048 k=2048"
