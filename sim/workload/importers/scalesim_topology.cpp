@@ -22,7 +22,8 @@ namespace {
 
 /// The largest dimension that a trace may have.
 constexpr std::int64_t kLargest = std::numeric_limits<std::int32_t>::max();
-constexpr std::int64_t kMostElements = std::int64_t{1} << 56;
+constexpr std::int64_t kMostElements = std::int64_t{1} << 56;  // of a tensor
+constexpr std::int64_t kMostOfAll = std::int64_t{1} << 61;     // of bf16, for all bytes to be countable
 
 /// A row as it was meant.
 struct TopologyRow {
@@ -193,16 +194,23 @@ private:
             for (const std::int64_t extent : extents) all = all ? checked_mul(*all, extent) : all;
             return all;
         };
-        bool fits = true;
-        for (const auto& tensor : tensors)
-            fits = fits && product(tensor).value_or(kMostElements) < kMostElements;
+        std::optional<std::int64_t> elements = elements_;
+        for (const auto& tensor : tensors) {
+            const std::int64_t more = product(tensor).value_or(kMostElements);
+            elements = elements && more < kMostElements ? checked_add(*elements, more) : std::nullopt;
+        }
+        const bool fits = elements && *elements < kMostOfAll;
         const auto more = product(work);
         const auto all = more ? checked_add(macs_, *more) : more;
-        if (fits && all)
+        if (fits && all) {
+            elements_ = *elements;
             macs_ = *all;
-        else
-            refuse(row, fmt::format("'{}': more elements than 2^56, or multiply-accumulates than 2^63",
-                                    excerpt(layer.name)));
+        } else {
+            refuse(row,
+                   fmt::format("'{}': more elements than 2^56, or, with the layers before, than 2^61, or "
+                               "multiply-accumulates than 2^63",
+                               excerpt(layer.name)));
+        }
         return !fits || !all;
     }
 
@@ -278,7 +286,8 @@ private:
     Forgiven forgiven_;
     Mistakes mistakes_;
     bool products_ = false;
-    std::int64_t macs_ = 0;  // of the layers so far, for one item of the batch
+    // Of the layers so far, for one item of the batch.
+    std::int64_t macs_ = 0, elements_ = 0;
 };
 
 }  // namespace

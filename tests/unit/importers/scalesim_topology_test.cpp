@@ -208,3 +208,33 @@ TEST_CASE("bytes at random are read or refused, never worse") {
         CHECK_THAT(error.what(), Catch::Contains("t.csv:"));
     }
 }
+
+TEST_CASE("a trace of what a table says can be read, however large its numbers are") {
+    const auto seed = GENERATE(take(400, random<std::uint64_t>(1, 1 << 30)));
+    INFO("seed " << seed);
+    std::mt19937_64 random(seed);
+    const auto extent = [&] { return std::to_string((std::uint64_t{1} << random() % 32) - random() % 2); };
+    const bool products = random() % 2 == 0;
+    std::string table = products ? kProducts : kConvolutions;
+    for (std::uint64_t row = 0; row < 1 + random() % 40; ++row) {
+        table += (random() % 8 == 0 ? "DP" : "l") + std::to_string(row);
+        for (int i = 0; i < (products ? 3 : 7); ++i) table += "," + extent();
+        table += products && random() % 3 == 0 ? "," + extent() + ",\n" : ",\n";
+    }
+    std::string trace;
+    try {
+        trace = import_scalesim_topology(table, "t.csv").trace;
+    } catch (const UserError&) {
+        return;
+    }
+    CHECK_NOTHROW(graph_of(trace));
+}
+
+TEST_CASE("tables whose bytes nobody could count are refused") {
+    std::string table = kProducts;
+    for (int i = 0; i < 40; ++i) table += "a" + std::to_string(i) + ",134217728,1,268435456,\n";  // 2^55 each
+    CHECK(refusal(table).empty());
+    for (int i = 0; i < 30; ++i) table += "b" + std::to_string(i) + ",134217728,1,268435456,\n";
+    CHECK_THAT(refusal(table),
+               Catch::Contains("'b24': more elements than 2^56, or, with the layers before, than 2^61"));
+}
