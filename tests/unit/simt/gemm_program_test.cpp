@@ -112,6 +112,10 @@ TEST_CASE("The main loop's steps are its products and what warps cannot hide") {
         CHECK(timing->busy + timing->lost_alone.total() == Approx(timing->interval_alone));
         CHECK(timing->busy * timing->resident + timing->lost_full.total() == Approx(timing->interval_full));
         CHECK(timing->ahead == tile.stages - 1);
+        // Warps meet before the last 16 of the step's K, for the next step's first fragments.
+        const double last_part = 16.0 / static_cast<double>(tile.k);
+        REQUIRE(timing->meet);
+        CHECK(*timing->meet / timing->interval_alone == Approx(1 - last_part).margin(0.12));
     }
     // Large tiles keep tensor cores at work; a 64 x 64 one alone waits for barriers and fragments: about 110
     // cycles a step of 64 were found in measured kernels (docs/validation.md).
@@ -132,6 +136,26 @@ TEST_CASE("Groups of warps keep their tensor cores at work as long as shared mem
         const double feeds = 4 * (rows / 64) * tile.groups_m * (64 + cols) * 32 / 128;
         CHECK(timing->interval_alone == Approx(std::max(products, feeds)).epsilon(0.01));
         CHECK(timing->ahead == tile.stages);
+        CHECK_FALSE(timing->meet);
+    }
+}
+
+TEST_CASE("Warps of mma.sync bring out eight rows at a time, and meet around each") {
+    for (const CtaTile& tile : kWarpTiles) {
+        INFO(tile.m << " x " << tile.n << " x " << tile.k);
+        const CtaProgram program = gemm_program(tile, {}, 1, warp_mma_sm());
+        const std::int64_t warps = tile.groups_m * tile.groups_n, sums = tile.m * tile.n;
+        // fp32 into shared memory; out of it likewise, besides the fragments of the one step and the first of
+        // the next.
+        CHECK(sum_of(program, Op::SharedStore, &Instruction::bytes) == sums * 4);
+        const std::int64_t fragments = tile.k / 16 + 1, pieces = tile.m / tile.groups_m / 8;
+        std::int64_t meetings = 0;
+        for (const Section& section : program.roles[0].program)
+            for (const Instruction& instruction : section.body)
+                meetings += instruction.op == Op::Await ? section.trips : 0;
+        CHECK(meetings == 2 * pieces + 2);  // and for the first step's data, and the next one's
+        CHECK(sum_of(program, Op::SharedLoad, &Instruction::bytes) >= sums * 4 + warps * fragments * 512);
+        CHECK(sum_of(program, Op::BulkStore, &Instruction::bytes) == 0);
     }
 }
 

@@ -257,6 +257,10 @@ CtaProgram gemm_program(const CtaTile& tile, const GemmFormats& formats, std::in
     return program;
 }
 
+double before_last_part(const CtaTile& tile, const GemmFormats& formats) {
+    return 1 - static_cast<double>(kFragmentBytes) / static_cast<double>(tile.k * element_bytes(formats.in));
+}
+
 int steps_ahead(const CtaTile& tile, TensorIssue issue) {
     return issue == TensorIssue::Warp ? tile.stages - 1 : tile.stages;
 }

@@ -30,6 +30,10 @@ bool divides(const CtaTile& tile, const GemmFormats& formats, TensorIssue issue)
 CtaProgram gemm_program(const CtaTile& tile, const GemmFormats& formats, std::int64_t steps,
                         const SmSpec& sm);
 
+/// mma.sync: the share of a step's products behind which its copies have been issued and all warps meet.
+/// Warps of a sub-core take turns, so that each gets there at a time of its own; of the CTA's products this
+/// many are done.
+double before_last_part(const CtaTile& tile, const GemmFormats& formats);
 /// Steps whose data are asked for before the first is used.
 int steps_ahead(const CtaTile& tile, TensorIssue issue);
 

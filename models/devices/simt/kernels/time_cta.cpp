@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/devices/simt/kernels/gemm_program.h"
 #include "models/devices/simt/sm/sm.h"
 #include "sim/base/check.h"
 
@@ -74,17 +75,6 @@ void take_full(const Sm& sm, int sub_cores, CtaTiming& timing) {
     timing.lost_full = times(timing.interval_full, shares.lost);
 }
 
-/// Where in a step warps commit their copies and meet. `requests` has one entry for each step of the data
-/// that are asked for ahead, too.
-double meet_of(const Sm::CtaTrace& trace, int ahead) {
-    std::int64_t sum = 0;
-    for (std::int64_t step = kWarmUp; step < kSteps - 2; ++step) {
-        const auto at = static_cast<std::size_t>(step);
-        sum += trace.requests[at + static_cast<std::size_t>(ahead)] - trace.steps[at - 1];
-    }
-    return static_cast<double>(sum) / static_cast<double>(kSteps - 2 - kWarmUp);
-}
-
 /// What a CTA does before its first step and behind its last one.
 void take_ends(const Sm::CtaTrace& trace, CtaTiming& timing) {
     timing.prologue = Cycles(trace.first_request);
@@ -122,7 +112,8 @@ std::optional<CtaTiming> time_cta(const CtaTile& tile, const GemmFormats& format
     alone.launch(program, 0);
     alone.run();
     take_alone(alone, sm.sub_cores, timing);
-    if (sm.tensor.issue == TensorIssue::Warp) timing.meet = meet_of(alone.trace(0), timing.ahead);
+    if (sm.tensor.issue == TensorIssue::Warp)
+        timing.meet = timing.interval_alone * before_last_part(tile, formats);
 
     Sm full(sm, macs, memory_of(0));
     for (int i = 0; i < timing.resident; ++i) full.launch(program, 0);
