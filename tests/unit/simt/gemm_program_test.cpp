@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "models/devices/simt/kernels/gemm_epilogue.h"
 #include "models/devices/simt/kernels/time_cta.h"
 #include "models/devices/simt/sm/sm.h"
 #include "tests/unit/simt/sm_specs.h"
@@ -157,6 +158,17 @@ TEST_CASE("Warps of mma.sync bring out eight rows at a time, and meet around eac
         CHECK(sum_of(program, Op::SharedLoad, &Instruction::bytes) >= sums * 4 + warps * fragments * 512);
         CHECK(sum_of(program, Op::BulkStore, &Instruction::bytes) == 0);
     }
+}
+
+TEST_CASE("Results of a thread are scaled one behind the other without waiting for each other") {
+    CtaProgram program;
+    program.roles = {{1, bulk_epilogue(1024, DType::Bf16)}};
+    Sm sm(group_mma_sm(), 512, [](Op, std::int64_t, std::int64_t at) { return at; });
+    sm.launch(program, 0);
+    sm.run();
+    // 32 products with alpha and 16 conversions of two, one a cycle; the last conversion, of cycle 47, is
+    // there at 51, when the last of four stores issues, and the copy behind it.
+    CHECK(sm.trace(0).end == 53);
 }
 
 TEST_CASE("How a run of a CTA is timed does not know how long the run was") {
