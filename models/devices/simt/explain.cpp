@@ -170,7 +170,8 @@ std::string simulated(const DeviceResult& result) {
 std::string explain(const ChipPlan& plan, const SimtSpec& spec, const DeviceResult& result,
                     KernelChooser& chooser) {
     const GemmPlan& gemm = product_of(plan);
-    return product(gemm, spec) + '\n' + fmt::format("Kernel: {}\n", to_string(gemm.kernel)) +
+    return product(gemm, spec) + '\n' +
+           fmt::format("Kernel: {}{}\n", to_string(gemm.kernel), to_string(gemm.kernel.shape.epilogue)) +
            waves(gemm, spec) + '\n' + cta(gemm) + '\n' + bounds(gemm, plan.layers.back(), spec) + '\n' +
            weighed(gemm, spec, chooser) + '\n' + simulated(result);
 }

@@ -140,6 +140,74 @@ class Simt(ProgramTest):
         words = ["op", "h100", "matmul", "m=500", "n=3000", "k=1000", "--format", "json"]
         self.assertEqual(self.answer(*words), self.answer(*words))
 
+    MLP = """trace: mlp
+params: {m: 512, n: 1024, h: 4096, dtype: bf16}
+inputs:
+  x: {shape: [m, n], dtype: dtype}
+layers:
+  - {name: up, op: matmul, in: x, n: h, bias: true, activation: FUNCTION}
+  - {name: down, op: matmul, n: n, bias: true}
+  - {name: residual, op: elementwise, kind: add, in: [down, x]}
+outputs: [residual]
+"""
+
+    def mlp(self, device, function, *settings):
+        self.write("mlp.yaml", self.MLP.replace("FUNCTION", function))
+        words = ["run", device, "mlp.yaml", "--format", "json", "--set", "run.inputs_at=dram", "--set",
+                 "run.outputs_to=dram"]
+        for setting in settings:
+            words += ["--set", setting]
+        return json.loads(self.answer(*words))["devices"][0]
+
+    def test_bias_function_and_residual_are_read_and_computed_before_results_are_stored(self):
+        for device in ("a100", "h100"):
+            with self.subTest(device=device):
+                result = self.mlp(device, "gelu", "workload.m=4096")
+                up, down = result["layers"]
+                self.assertEqual([up["op"], down["op"]], ["matmul", "matmul + add"])
+                self.assertIn("bias, gelu,", up["mapping"])
+                self.assertIn("bias, add,", down["mapping"])
+                m, n, h = 4096, 1024, 4096
+                self.assertEqual(up["bytes"]["compulsory_dram"], 2 * (m * n + n * h + m * h) + 4 * h)
+                self.assertEqual(down["bytes"]["compulsory_dram"], 2 * (m * h + h * n + 2 * m * n) + 4 * n)
+                # What is joined passes to the SMs once, on top of the product's own operands.
+                tile_n = int(re.match(r"\d+x(\d+)x", down["mapping"]).group(1))
+                cluster = re.search(r"cluster (\d+)x(\d+)", down["mapping"])
+                share = int(cluster.group(2)) if cluster else 1
+                activations = sum(cell["bytes"] for cell in down["bytes"]["moved"] if cell["from"] == "l2" and
+                                  cell["to"] == "shared_memory" and cell["operand"] == "activations")
+                self.assertEqual(activations, 2 * m * h * n // (tile_n * share) + 2 * m * n)
+
+    def test_functions_of_results_cost_what_their_pipelines_take(self):
+        for device in ("a100", "h100"):
+            with self.subTest(device=device):
+                none, relu, gelu, mish = (self.mlp(device, function, "workload.m=4096")["layers"][0]["time_ns"]
+                                          for function in ("none", "relu", "gelu", "mish"))
+                self.assertLessEqual(none, relu)
+                self.assertLess(relu, gelu)
+                self.assertLess(gelu, mish)
+                self.assertLess(mish, 2 * none)
+
+    def test_a_residual_joins_the_kernel_that_adds_parts(self):
+        result = self.mlp("a100", "relu", "workload.m=128")
+        down = result["layers"][1]
+        self.assertRegex(down["mapping"], r"split \d+, bias, add")
+        activations = {cell["from"]: cell["bytes"] for cell in down["bytes"]["moved"]
+                       if cell["operand"] == "activations" and cell["to"] == "shared_memory"}
+        tile_n = int(re.match(r"\d+x(\d+)x", down["mapping"]).group(1))
+        self.assertEqual(activations["l2"], 2 * 128 * 4096 * 1024 // tile_n + 2 * 128 * 1024)
+
+    def test_copies_of_weights_have_a_bias_of_their_own(self):
+        self.write("mlp.yaml", self.MLP.replace("FUNCTION", "relu"))
+        text = self.answer("lower", "a100", "mlp.yaml", "--set", "run.weight_copies=2")
+        self.assertEqual(len(set(re.findall(r"bias at (\d+)", text))), 4)
+
+    def test_elementwise_work_that_joins_no_product_is_refused_with_its_place(self):
+        trace = self.MLP.replace("FUNCTION", "relu").replace("outputs: [residual]", "outputs: [residual, down]")
+        self.write("mlp.yaml", trace)
+        self.assertRegex(self.refusal("run", "a100", "mlp.yaml"), r"^mlp\.yaml:8:\d+: error: 'residual': elementwise .*"
+                                                                  r"elementwise layers that join one")
+
     def test_a_table_of_products_is_answered_row_by_row(self):
         self.write("rows.csv", "op,dtype,m,n,k\nmatmul,bf16,128,128,128\nmatmul,int8,64,64,64\n")
         lines = self.answer("op", "a100", "--csv", "rows.csv").splitlines()

@@ -115,6 +115,74 @@ TEST_CASE("All CTAs together write every element of the result once, and multipl
     }
 }
 
+TEST_CASE("Epilogues read every element to be joined once, and each CTA the bias of its tile", "[simt]") {
+    std::mt19937 random(11);
+    for (int i = 0; i < 60; ++i) {
+        GemmPlan plan = random_plan(random);
+        plan.kernel.split_k = 1;
+        plan.kernel.swapped = i % 2 == 1;
+        plan.kernel.shape.epilogue = {true, Function::None, Elementwise::Kind::Add, Function::None};
+        plan.other = {kSums, Operand::Activations, Bytes(1000), Bytes(0)};
+        plan.bias = {kB, Operand::Weights, Bytes(1000), Bytes(0)};
+        const GemmKernel& kernel = plan.kernel;
+        const GemmShape& s = kernel.shape;
+        const GemmBlocks blocks(plan);
+        std::map<std::int64_t, std::int64_t> bias;  // address of a value: CTAs that read it
+        std::int64_t busiest = 0;
+        for (std::int64_t cta = 0; cta < kernel.ctas(); ++cta) {
+            const CtaPlace p = place_of(kernel, cta);
+            const std::int64_t m0 = p.m * kernel.tile.m, m1 = std::min(s.m, m0 + kernel.tile.m);
+            const std::int64_t n0 = p.n * kernel.tile.n, n1 = std::min(s.n, n0 + kernel.tile.n);
+            for (std::int64_t v = kernel.swapped ? m0 : n0; v < (kernel.swapped ? m1 : n1); ++v)
+                ++bias[kB + 4 * v];
+            busiest = std::max(busiest, (m1 - m0) * (n1 - n0) * 2 + 4 * (kernel.swapped ? m1 - m0 : n1 - n0));
+        }
+        INFO("case " << i);
+        const TileAccess access = blocks.reads({0, kernel.ctas()}, blocks.steps(0));
+        CHECK(access.bytes_of_sm == busiest);
+        std::set<std::int64_t> joined;
+        for (const TileAccess::Block& block : access.blocks)
+            for (std::int64_t byte = block.address; byte < block.address + block.bytes; ++byte)
+                if (block.operand == Operand::Weights)
+                    CHECK(bias[kB + (byte - kB) / 4 * 4] == block.sms);
+                else
+                    CHECK(joined.insert(byte).second);
+        CHECK(static_cast<std::int64_t>(joined.size()) == s.batch * s.m * s.n * 2);
+        CHECK(*joined.begin() == kSums);
+        CHECK(*joined.rbegin() == kSums + s.batch * s.m * s.n * 2 - 1);
+    }
+}
+
+TEST_CASE("The kernel that adds parts reads the values of the bias that its elements meet", "[simt]") {
+    std::mt19937 random(13);
+    const auto pick = [&](std::int64_t low, std::int64_t high) {
+        return std::uniform_int_distribution<std::int64_t>(low, high)(random);
+    };
+    for (int i = 0; i < 200; ++i) {
+        const std::int64_t rows = pick(1, 20), columns = pick(1, 20), run = pick(0, 1) == 0 ? 1 : columns;
+        const std::int64_t values = run == 1 ? columns : rows;
+        StreamPlan plan;
+        plan.ctas = pick(1, 30);
+        plan.elements = rows * columns;
+        plan.bias = {kB, Operand::Weights, Bytes(4 * values), Bytes(0)};
+        plan.bias_run = run;
+        const StreamBlocks blocks(plan);
+        INFO("case " << i << ": " << rows << " x " << columns << ", run " << run);
+        for (std::int64_t cta = 0; cta < plan.ctas; ++cta) {
+            std::set<std::int64_t> wanted, read;
+            for (std::int64_t e = plan.elements * cta / plan.ctas; e < plan.elements * (cta + 1) / plan.ctas;
+                 ++e)
+                wanted.insert(run == 1 ? e % columns : e / columns);
+            const TileAccess access = blocks.reads({cta, 1}, 0);
+            for (const TileAccess::Block& block : access.blocks)
+                for (std::int64_t byte = block.address; byte < block.address + block.bytes; byte += 4)
+                    CHECK(read.insert((byte - kB) / 4).second);
+            CHECK(read == wanted);
+            CHECK(access.bytes_of_sm == 4 * static_cast<std::int64_t>(wanted.size()));
+        }
+    }
+}
+
 TEST_CASE("Shares of a streaming kernel lie one behind the other and leave nothing out", "[simt]") {
     StreamPlan plan;
     plan.ctas = 7;

@@ -25,6 +25,15 @@ std::int64_t sum_of(const CtaProgram& program, Op op, std::int64_t Instruction::
     return sum;
 }
 
+std::int64_t count_of(const CtaProgram& program, Op op) {
+    std::int64_t count = 0;
+    for (const Role& role : program.roles)
+        for (const Section& section : role.program)
+            for (const Instruction& instruction : section.body)
+                if (instruction.op == op) count += role.warps * section.trips;
+    return count;
+}
+
 const CtaTile kWarpTiles[] = {{256, 128, 32, 3, 4, 2}, {128, 256, 32, 3, 2, 4}, {128, 128, 32, 4, 2, 2},
                               {128, 64, 64, 3, 2, 2},  {64, 64, 64, 5, 2, 2},   {32, 64, 64, 6, 1, 2},
                               {16, 64, 64, 6, 1, 2}};
@@ -162,13 +171,57 @@ TEST_CASE("Warps of mma.sync bring out eight rows at a time, and meet around eac
 
 TEST_CASE("Results of a thread are scaled one behind the other without waiting for each other") {
     CtaProgram program;
-    program.roles = {{1, bulk_epilogue(1024, DType::Bf16)}};
+    program.roles = {{1, bulk_epilogue({16, 64, DType::Bf16}, 0)}};
     Sm sm(group_mma_sm(), 512, [](Op, std::int64_t, std::int64_t at) { return at; });
     sm.launch(program, 0);
     sm.run();
     // 32 products with alpha and 16 conversions of two, one a cycle; the last conversion, of cycle 47, is
     // there at 51, when the last of four stores issues, and the copy behind it.
     CHECK(sm.trace(0).end == 53);
+}
+
+TEST_CASE("An epilogue reads its bias and what it joins once, and computes its functions on every sum") {
+    const Epilogue gelu_add{true, Function::Gelu, Elementwise::Kind::Add, Function::Relu};
+    for (const CtaTile& tile : kWarpTiles) {
+        INFO(tile.m << " x " << tile.n);
+        const std::int64_t warps = tile.groups_m * tile.groups_n, sums = tile.m * tile.n;
+        const CtaProgram plain = gemm_program(tile, {}, 3, warp_mma_sm());
+        const CtaProgram program = gemm_program(tile, {DType::Bf16, DType::Bf16, gelu_add}, 3, warp_mma_sm());
+        CHECK(sum_of(program, Op::GlobalLoad, &Instruction::bytes) ==
+              sums * 2 + warps * tile.n / tile.groups_n * 4);
+        CHECK(count_of(program, Op::Special) == sums / 32);  // a tanh each
+        // Five for gelu, one to add, one for relu.
+        CHECK(count_of(program, Op::Fp32) - count_of(plain, Op::Fp32) == 7 * sums / 32);
+        CHECK(sum_of(program, Op::GlobalStore, &Instruction::bytes) == sums * 2);
+    }
+    for (const CtaTile& tile : kGroupTiles) {
+        INFO(tile.m << " x " << tile.n);
+        const std::int64_t sums = tile.m * tile.n;
+        const CtaProgram program =
+            gemm_program(tile, {DType::Bf16, DType::Bf16, gelu_add}, 3, group_mma_sm());
+        CHECK(sum_of(program, Op::BulkCopy, &Instruction::bytes) ==
+              (tile.m + tile.n) * tile.k * 2 * 3 + sums * 2);
+        CHECK(count_of(program, Op::GlobalLoad) == 4 * tile.groups_m * tile.groups_n);  // a warp its bias
+        CHECK(count_of(program, Op::Special) == sums / 32);
+    }
+}
+
+TEST_CASE("Special functions keep their units busy for eight cycles a warp") {
+    const std::int64_t sums = 128 * 256;
+    const CtaTile tile{128, 256, 64, 4, 2, 1};
+    const auto epilogue = [&](Function function) {
+        const auto timing =
+            time_cta(tile, {DType::Bf16, DType::Bf16, {false, function, {}, {}}}, group_mma_sm());
+        REQUIRE(timing);
+        return timing->epilogue.value();
+    };
+    // A tanh of every sum: 16 units of an SM. The last one's cycles need not be over.
+    CHECK(epilogue(Function::Tanh) > sums / 16 - 8);
+    CHECK(epilogue(Function::Tanh) < sums / 16 + epilogue(Function::None));
+    // 128 units for fp32: a relu of every sum is one instruction more. Shared memory, which four of these
+    // warps use at a time, may hide some.
+    CHECK(epilogue(Function::Relu) > epilogue(Function::None));
+    CHECK(epilogue(Function::Relu) <= epilogue(Function::None) + sums / 128 + 16);
 }
 
 TEST_CASE("How a run of a CTA is timed does not know how long the run was") {

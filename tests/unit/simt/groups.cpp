@@ -54,6 +54,25 @@ TEST_CASE("One CTA takes what its phases take one behind the other", "[simt]") {
     CHECK(one.account.macs == 128 * 128 * 256);
 }
 
+TEST_CASE("An epilogue that reads waits for its data, if they were not asked for in time", "[simt]") {
+    GemmPlan plan = plan_of(128, 128, 256);
+    plan.kernel.shape.epilogue = {true, Function::None, Elementwise::Kind::Add, Function::None};
+    // Four steps; the last three requests leave at the ends of steps 0, 1 and 2: nobody waits.
+    CHECK(run(plan, 1, Ticks(500'000)).end == Ticks((10 + 100 + 500 + 50 + 4 * 1024 + 200 + 500) * 1000));
+    // With data 4,000 cycles away, those of the epilogue, asked for at the end of step 1, are there 1,952
+    // cycles behind that of step 3.
+    const IdealRun late = run(plan, 1, Ticks(4'000'000));
+    const std::int64_t first = 10 + 100 + 4000 + 50;
+    // Step 3 is asked for at the end of step 0, and begins when its data are there.
+    CHECK(late.end == Ticks((first + 1024 + 4000 + 1024 + 200 + 4000 - 0) * 1000));
+    // Warps that copy themselves ask when the last step is done.
+    plan.timing.meet = 512;
+    const IdealRun at_end = run(plan, 1, Ticks(500'000));
+    CHECK(at_end.end == Ticks((10 + 100 + 500 + 50 + 4 * 1024 + 500 + 200 + 500) * 1000));
+    CHECK(cycles(at_end.account, SlotClass::Memory) == 3 * 500);
+    CHECK(cycles(at_end.account, SlotClass::Ramp) == 100 + 50 + 200);
+}
+
 TEST_CASE("Steps wait for data that come later than tensor cores need them", "[simt]") {
     GemmPlan plan = plan_of(128, 128, 64 * 6);
     plan.timing.ahead = 1;
@@ -143,6 +162,9 @@ TEST_CASE("Groups of alike SMs do exactly what SMs by themselves do", "[simt]") 
         plan.timing.interval_full = plan.timing.resident * (1024 + static_cast<double>(pick(0, 1000)) / 3);
         plan.timing.lost_full.on_chip = 1;
         plan.timing.lost_alone.dependency = 2;
+        plan.kernel.shape.epilogue.bias = pick(0, 1) == 0;
+        if (pick(0, 1) == 0) plan.kernel.shape.epilogue.join = Elementwise::Kind::Add;
+        if (pick(0, 2) == 0) plan.timing.meet = static_cast<double>(pick(0, 1024));
         const int sms = static_cast<int>(pick(1, 20));
         const Ticks latency(pick(0, 3'000'000));
         INFO("case " << i);

@@ -48,7 +48,11 @@ double stored_bytes(const GemmKernel& kernel) {
 
 /// Cycles of a CTA besides its steps: nobody on its SM computes for it then.
 double ends_of(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec& spec) {
-    return static_cast<double>((spec.launch.cta + timing.prologue + timing.fill + timing.epilogue).value()) +
+    const bool waits = kernel.epilogue().reads() && spec.sm.tensor.issue == TensorIssue::Warp;
+    return (waits ? idle_latency(spec) + static_cast<double>(epilogue_bytes(kernel)) /
+                                             static_cast<double>(kernel.ctas()) / Rates(spec).sm_read
+                  : 0) +
+           static_cast<double>((spec.launch.cta + timing.prologue + timing.fill + timing.epilogue).value()) +
            idle_latency(spec) +
            stored_bytes(kernel) / static_cast<double>(kernel.ctas()) / Rates(spec).sm_write;
 }
@@ -79,6 +83,7 @@ double adding_parts(const GemmKernel& kernel, const SimtSpec& spec) {
     return launch + static_cast<double>(spec.launch.cta.value()) +
            2.0 * static_cast<double>(spec.l2.latency.value()) +
            std::max(sums / rates.l2, 2 * missing / rates.dram) +
+           static_cast<double>(epilogue_bytes(kernel)) / rates.dram +
            results * bytes_of(kernel.shape.output, 1) / rates.l2_write;
 }
 
@@ -113,7 +118,9 @@ double ctas_of(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec
 double bounded(double ctas, const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec& spec) {
     const Rates rates(spec);
     const GemmShape& shape = kernel.shape;
-    const double compulsory = bytes_of(shape.dtype, shape.batch * shape.m * shape.k) +
+    const double joined =
+        kernel.epilogue().join ? bytes_of(shape.output, shape.batch * shape.m * shape.n) : 0;
+    const double compulsory = joined + bytes_of(shape.dtype, shape.batch * shape.m * shape.k) +
                               bytes_of(shape.dtype, (shape.shared_b ? 1 : shape.batch) * shape.n * shape.k);
     const double moved = std::max(compulsory / rates.dram, stored_bytes(kernel) / rates.l2_write);
     return std::max(ctas, moved + ends_of(kernel, timing, spec)) + adding_parts(kernel, spec);
@@ -145,7 +152,8 @@ void KernelChooser::add(const GemmShape& shape, bool swapped, const CtaTile& til
         // The last part must not be empty.
         if (kernel.steps_of_part() * (parts - 1) >= kernel.steps()) continue;
         if (kernel.tiles_m() < tile.cluster_m || kernel.tiles_n() < tile.cluster_n) continue;
-        const auto& timed = timing(tile, {shape.dtype, parts > 1 ? DType::Fp32 : shape.output});
+        const auto& timed =
+            timing(tile, {shape.dtype, parts > 1 ? DType::Fp32 : shape.output, kernel.epilogue()});
         if (!timed) return;
         const double ctas = ctas_of(kernel, *timed, spec_);
         all.push_back({kernel, *timed, bounded(ctas, kernel, *timed, spec_),

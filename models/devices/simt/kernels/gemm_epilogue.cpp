@@ -12,14 +12,23 @@ namespace {
 constexpr std::int64_t kPieceSums = 1024;  // of a warp, that a bulk copy takes at a time: 16 x 64
 constexpr std::int64_t kPieceRows = 8;  // of a warp's sums, that an instruction of mma leaves in one register
 constexpr std::int64_t kSumBytes = 4;
+constexpr std::int64_t kRowBytes = kWarpThreads * kThreadBytes;
+constexpr RegisterGroups kBias = RegisterGroups{1} << 15;  // the last result of a piece follows it there
 constexpr RegisterGroups kSums = RegisterGroups{0xffffffff} << 32;  // of a warp's products
 
+std::int64_t bytes_of(DType dtype) {
+    return std::max<std::int64_t>(1, bits_of(dtype).value() / 8);
+}
+
 /// Sums that a warp works on at a time. A thread's values lie in registers of their own, as compilers lay
-/// them out: none waits for the one before. Groups of registers are those that fragments had.
+/// them out: none waits for the one before. Groups of registers are those that fragments had; loaded sums,
+/// what is to be joined, and results follow each other in the same ones.
 class Piece {
 public:
-    Piece(std::int64_t sums, std::int64_t element)
-        : of_thread_(ceil_div(sums, kWarpThreads)), element_(element) {}
+    Piece(std::int64_t sums, const WarpResults& results)
+        : of_thread_(ceil_div(sums, kWarpThreads)),
+          element_(bytes_of(results.out)),
+          epilogue_(results.epilogue) {}
 
     void add(const Instruction& instruction) { section_.body.push_back(instruction); }
     void meet() {
@@ -35,9 +44,21 @@ public:
         for (std::int64_t i = 0; i < ceil_div(of_thread_ * kSumBytes, kThreadBytes); ++i)
             add({.op = Op::SharedLoad, .writes = loaded(i), .bytes = kRowBytes});
     }
-    void scale_and_convert() {
-        for (std::int64_t i = 0; i < of_thread_; ++i)  // times alpha
-            add({.op = Op::Fp32, .reads = loaded(i * kSumBytes / kThreadBytes), .writes = scaled(i)});
+    /// The matrix to join, by loads from memory, or out of shared memory.
+    void load_other(Op op) {
+        if (!epilogue_.join) return;
+        for (std::int64_t row = 0; row < rows(); ++row)
+            add({.op = op, .writes = other(row), .bytes = kRowBytes});
+    }
+    /// From sums to results. Where there is a bias, the multiplication with alpha adds it.
+    void finish() {
+        const RegisterGroups bias = epilogue_.bias ? kBias : 0;
+        for (std::int64_t i = 0; i < of_thread_; ++i)
+            add({.op = Op::Fp32, .reads = loaded(i * kSumBytes / kThreadBytes) | bias, .writes = scaled(i)});
+        if (epilogue_.join && element_ < kSumBytes)
+            for (std::int64_t i = 0; i < of_thread_; ++i)  // to 32 bits
+                add({.op = Op::Integer, .reads = other(i * element_ / kThreadBytes)});
+        functions();
         if (element_ == kSumBytes) return;
         for (std::int64_t i = 0; i < of_thread_; i += 2)  // two at a time
             add({.op = Op::Fp32,
@@ -59,46 +80,72 @@ public:
         return std::move(section_);
     }
 
-    static constexpr std::int64_t kRowBytes = kWarpThreads * kThreadBytes;
-
 private:
     static RegisterGroups loaded(std::int64_t i) { return RegisterGroups{1} << (i % 8); }
-    static RegisterGroups scaled(std::int64_t i) { return RegisterGroups{1} << (8 + i % 8); }
-    static RegisterGroups packed(std::int64_t i) { return RegisterGroups{1} << (16 + i % 16); }
+    static RegisterGroups scaled(std::int64_t i) { return RegisterGroups{1} << (16 + i % 16); }
+    static RegisterGroups packed(std::int64_t i) { return RegisterGroups{1} << (i % 16); }
+    static RegisterGroups other(std::int64_t row) { return packed(row * kThreadBytes / kSumBytes); }
+
+    /// One step of all of a thread's values behind the other; special ones stand evenly between them, and so
+    /// early that nobody waits for their results.
+    void functions() {
+        const FunctionCost cost = cost_of(epilogue_);
+        const std::int64_t fp32 = cost.fp32 * of_thread_, special = cost.special * of_thread_;
+        const std::int64_t all = fp32 + special;
+        for (std::int64_t i = 0, number = 0; i < all; ++i) {
+            if (special * (i + 1) / all > special * i / all)
+                add({.op = Op::Special});
+            else
+                add({.op = Op::Fp32, .reads = scaled(number), .writes = scaled(number)}), ++number;
+        }
+    }
 
     const std::int64_t of_thread_, element_;
+    const Epilogue epilogue_;
     Section section_;
 };
 
-std::int64_t bytes_of(DType dtype) {
-    return std::max<std::int64_t>(1, bits_of(dtype).value() / 8);
+/// Bias of a warp's columns: each thread keeps that of its own.
+void load_bias(const WarpResults& results, WarpProgram& program) {
+    if (!results.epilogue.bias) return;
+    const std::int64_t bytes = std::min(results.columns * kBiasBytes, kRowBytes);
+    program.push_back({{{.op = Op::GlobalLoad, .writes = kBias, .bytes = bytes}}});
 }
 
 }  // namespace
 
-WarpProgram bulk_epilogue(std::int64_t sums, DType out) {
-    const std::int64_t piece_sums = std::min(sums, kPieceSums);
-    Piece piece(piece_sums, bytes_of(out));
-    piece.scale_and_convert();
+WarpProgram bulk_epilogue(const WarpResults& results, int barrier) {
+    const std::int64_t sums = results.rows * results.columns, piece_sums = std::min(sums, kPieceSums);
+    WarpProgram program;
+    load_bias(results, program);
+    if (results.epilogue.join) program.push_back({{{.op = Op::Await, .barrier = barrier}}});
+    Piece piece(piece_sums, results);
+    piece.load_other(Op::SharedLoad);
+    piece.finish();
     for (std::int64_t row = 0; row < piece.rows(); ++row)
-        piece.add({.op = Op::SharedStore, .reads = piece.results(row), .bytes = Piece::kRowBytes});
-    piece.add({.op = Op::BulkStore, .bytes = piece_sums * bytes_of(out)});
-    return {piece.section(ceil_div(sums, kPieceSums))};
+        piece.add({.op = Op::SharedStore, .reads = piece.results(row), .bytes = kRowBytes});
+    piece.add({.op = Op::BulkStore, .bytes = piece_sums * bytes_of(results.out)});
+    program.push_back(piece.section(ceil_div(sums, kPieceSums)));
+    return program;
 }
 
-WarpProgram warp_epilogue(std::int64_t rows, std::int64_t columns, DType out) {
-    Piece piece(kPieceRows * columns, bytes_of(out));
+WarpProgram warp_epilogue(const WarpResults& results) {
+    WarpProgram program;
+    load_bias(results, program);
+    Piece piece(kPieceRows * results.columns, results);
+    piece.load_other(Op::GlobalLoad);
     piece.meet();  // the piece before has been read
     piece.leave_sums();
     piece.meet();
     piece.load_sums();
     piece.add({.op = Op::Integer});
-    piece.scale_and_convert();
+    piece.finish();
     for (std::int64_t row = 0; row < piece.rows(); ++row) {
         piece.add({.op = Op::Integer});
-        piece.add({.op = Op::GlobalStore, .reads = piece.results(row), .bytes = Piece::kRowBytes});
+        piece.add({.op = Op::GlobalStore, .reads = piece.results(row), .bytes = kRowBytes});
     }
-    return {piece.section(rows / kPieceRows)};
+    program.push_back(piece.section(results.rows / kPieceRows));
+    return program;
 }
 
 }  // namespace systole::simt

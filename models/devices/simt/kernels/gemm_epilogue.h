@@ -1,20 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a warp brings its sums into memory: it scales and converts them, and passes them through shared memory,
-// so that each instruction writes whole rows.
+// How a warp brings its sums into memory: it scales them, does to them what the epilogue says, converts them,
+// and passes them through shared memory, so that each instruction writes whole rows.
 #pragma once
 
 #include <cstdint>
 
+#include "models/devices/simt/kernels/epilogue.h"
 #include "models/devices/simt/warp/warp_program.h"
 #include "sim/workload/dtype.h"
 
 namespace systole::simt {
 
-/// Of `sums` sums of a warp, which tensor copies bring out of shared memory.
-WarpProgram bulk_epilogue(std::int64_t sums, DType out);
-/// Of a warp's `rows` x `columns` sums, eight rows at a time: fp32 into shared memory, where all warps of the
-/// CTA meet, and out of it as whole rows by stores of the threads (as CUTLASS's epilogue for mma.sync,
-/// epilogue/threadblock/epilogue.h). `rows` is a multiple of eight.
-WarpProgram warp_epilogue(std::int64_t rows, std::int64_t columns, DType out);
+/// What a warp's sums become.
+struct WarpResults {
+    std::int64_t rows = 0, columns = 0;
+    DType out = DType::Bf16;
+    Epilogue epilogue = {};
+};
+
+/// Results leave shared memory by tensor copies. The matrix to join is copied into it, too, by who arrives at
+/// `barrier` with it.
+WarpProgram bulk_epilogue(const WarpResults& results, int barrier);
+/// Eight rows at a time: fp32 into shared memory, where all warps of the CTA meet, and out of it as whole
+/// rows by stores of the threads (as CUTLASS's epilogue for mma.sync, epilogue/threadblock/epilogue.h), which
+/// also load what is to be joined. `rows` is a multiple of eight.
+WarpProgram warp_epilogue(const WarpResults& results);
 
 }  // namespace systole::simt

@@ -39,6 +39,17 @@ StepBytes step_bytes(const GemmKernel& kernel) {
     return {a + b, a / tile.cluster_n + b / tile.cluster_m};
 }
 
+std::int64_t epilogue_bytes(const GemmKernel& kernel) {
+    const GemmShape& shape = kernel.shape;
+    std::int64_t bytes = 0;
+    if (shape.epilogue.bias)
+        bytes += shape.batch * kBiasBytes *
+                 (kernel.swapped ? kernel.tiles_n() * shape.m : kernel.tiles_m() * shape.n);
+    if (shape.epilogue.join)
+        bytes += ceil_div(shape.batch * shape.m * shape.n * bits_of(shape.output).value(), 8);
+    return bytes;
+}
+
 std::string to_string(const GemmKernel& kernel) {
     const CtaTile& tile = kernel.tile;
     std::string text = fmt::format("{}x{}x{}, {} stages", tile.m, tile.n, tile.k, tile.stages);

@@ -7,18 +7,20 @@
 #include <cstdint>
 #include <string>
 
+#include "models/devices/simt/kernels/epilogue.h"
 #include "sim/base/units.h"
 #include "sim/workload/dtype.h"
 
 namespace systole::simt {
 
 /// A product as kernels see it. `shared_b`: one B for the whole batch. Operands may be swapped, C = (B' A')',
-/// so that the wider side of a tile lies along the wider side of C.
+/// so that the wider side of a tile lies along the wider side of C; a bias then lies along its rows.
 struct GemmShape {
     std::int64_t batch = 1, m = 1, n = 1, k = 1;
     DType dtype = DType::Bf16;   ///< of A and B
     DType output = DType::Bf16;  ///< of C
     bool shared_b = true;
+    Epilogue epilogue = {};
     friend bool operator==(const GemmShape&, const GemmShape&) = default;
 };
 
@@ -52,6 +54,8 @@ struct GemmKernel {
     /// Steps along K of the whole product, and of the longest part.
     std::int64_t steps() const { return ceil_div(shape.k, tile.k); }
     std::int64_t steps_of_part() const { return ceil_div(steps(), split_k); }
+    /// What the CTAs that multiply do: of parts of K they store sums, and the second kernel does the rest.
+    Epilogue epilogue() const { return split_k > 1 ? Epilogue{} : shape.epilogue; }
     std::int64_t ctas() const { return tiles_m() * tiles_n() * split_k * shape.batch; }
     friend bool operator==(const GemmKernel&, const GemmKernel&) = default;
 };
@@ -71,6 +75,10 @@ struct StepBytes {
     double into_sm, from_l2;
 };
 StepBytes step_bytes(const GemmKernel& kernel);
+
+/// Bytes of bias and of the matrix to join that all CTAs read before they store (the second kernel's, if
+/// parts of K are added): each CTA those of its tile.
+std::int64_t epilogue_bytes(const GemmKernel& kernel);
 
 /// "128x256x64, 4 stages, cluster 2x1, split 4".
 std::string to_string(const GemmKernel& kernel);

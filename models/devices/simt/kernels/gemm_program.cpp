@@ -41,7 +41,7 @@ public:
         program.push_back(first_fragments());
         program.push_back(step());
         program.back().trips = steps;
-        for (Section& section : warp_epilogue(rows_, cols_, formats_.out))
+        for (Section& section : warp_epilogue({rows_, cols_, formats_.out, formats_.epilogue}))
             program.push_back(std::move(section));
         cta.roles = {{warps_, std::move(program)}};
         const std::int64_t fragments = 2 * (rows_ + cols_) * kFragmentBytes / (4 * kWarpThreads);
@@ -164,7 +164,8 @@ public:
         CtaProgram cta;
         for (int i = 0; i < tile_.stages; ++i) cta.barriers.push_back({1, false});  // full
         for (int i = 0; i < tile_.stages; ++i)
-            cta.barriers.push_back({kGroupWarps * groups_, true});  // empty
+            cta.barriers.push_back({kGroupWarps * groups_, true});       // empty
+        if (formats_.epilogue.join) cta.barriers.push_back({1, false});  // the matrix to join is there
         cta.roles = {{kGroupWarps * groups_, consumer(steps)}, {1, producer(steps)}};
         cta.registers_of_thread =
             static_cast<int>(rows_ * cols_ / (kGroupWarps * kWarpThreads)) + kOtherRegisters;
@@ -188,7 +189,12 @@ private:
             {.op = Op::BulkCopy, .bytes = (tile_.m + tile_.n) * tile_.k * element_, .ring = tile_.stages},
             {.op = Op::Integer}};
         step.body[1].amount = 1;
-        return {set_up(30), std::move(step)};
+        WarpProgram program{set_up(30), std::move(step)};
+        if (formats_.epilogue.join)
+            program.push_back({{{.op = Op::BulkCopy,
+                                 .bytes = tile_.m * tile_.n * element_bytes(formats_.out),
+                                 .barrier = 2 * tile_.stages}}});
+        return program;
     }
     /// Every warp gives back the stage of the step before.
     void release(Section& section) const {
@@ -216,7 +222,8 @@ private:
         WarpProgram program{set_up(20), std::move(first)};
         if (steps > 1) program.push_back(std::move(rest));
         program.push_back(std::move(drain));
-        for (Section& section : bulk_epilogue(rows_ * cols_ / kGroupWarps, formats_.out))
+        for (Section& section :
+             bulk_epilogue({rows_ / kGroupWarps, cols_, formats_.out, formats_.epilogue}, 2 * tile_.stages))
             program.push_back(std::move(section));
         return program;
     }

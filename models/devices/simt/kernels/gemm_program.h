@@ -7,18 +7,21 @@
 //
 // wgmma (Hopper): one warp copies whole blocks (cp.async.bulk.tensor) into a ring of stages; groups of four
 // warps multiply straight out of shared memory, and give a stage back once the next one's products are under
-// way.
+// way; what the epilogue joins it copies behind the last step.
 #pragma once
 
+#include "models/devices/simt/kernels/epilogue.h"
 #include "models/devices/simt/kernels/gemm_kernel.h"
 #include "models/devices/simt/spec/spec.h"
 #include "models/devices/simt/warp/warp_program.h"
 
 namespace systole::simt {
 
-/// Number formats of a CTA's operands and of what it writes (fp32 for parts of a split product).
+/// Number formats of a CTA's operands and of what it writes (fp32 for parts of a split product), and what it
+/// does before it writes.
 struct GemmFormats {
     DType in = DType::Bf16, out = DType::Bf16;
+    Epilogue epilogue = {};
     friend auto operator<=>(const GemmFormats&, const GemmFormats&) = default;
 };
 

@@ -40,16 +40,22 @@ struct GemmPlan {
     MatrixPlace a, b, c;
     /// Sums of parts of K in fp32, [part][batch][m][n], where there are several; C otherwise.
     MatrixPlace sums;
+    /// What the epilogue reads, where it does: a row of values, and a matrix like C.
+    MatrixPlace bias, other;
 };
 
-/// A kernel that streams: CTAs read their shares of what lies at `read`, and write theirs to `written` (the
-/// sums of a split product's parts; conversions).
+/// A kernel that streams: CTAs read their shares of what lies at `from` and `other`, and write theirs to `to`
+/// (the sums of a split product's parts).
 struct StreamPlan {
     std::int64_t ctas = 1;
     int resident = 1;  ///< CTAs that an SM holds at a time
     Cycles prologue,
         epilogue;  ///< before a CTA's first load leaves, and from its last data to its last store
     MatrixPlace from, to;
+    MatrixPlace other;          ///< of the same shape as what is written; no bytes: none
+    MatrixPlace bias;           ///< met again and again; no bytes: none
+    std::int64_t bias_run = 1;  ///< elements behind each other that have one of its values in common
+    std::int64_t elements = 0;  ///< that are written
 };
 
 using KernelPlan = std::variant<GemmPlan, StreamPlan>;

@@ -7,24 +7,28 @@
 #include <algorithm>
 
 #include "models/devices/simt/kernels/choose.h"
+#include "models/devices/simt/kernels/sum_of_parts.h"
 #include "models/memory/addresses/share_patterns.h"
 #include "sim/base/checked.h"
 #include "sim/base/error.h"
 #include "sim/base/text.h"
 #include "sim/workload/allocation.h"
+#include "sim/workload/fused_graph.h"
 
 namespace systole::simt {
 namespace {
 
-constexpr std::int64_t kReductionThreads = 256;
 constexpr std::int64_t kPlaceAlignment = 256;
 // Of what a kernel moves, the padding of one operand is at most one part in so many.
 constexpr std::int64_t kPaddingParts = 256;
 
 [[noreturn]] void refuse(const Layer& layer, const std::string& what) {
-    throw UserError(layer.where, fmt::format("'{}': {}; devices of kind simt run matrix products (matmul) of "
-                                             "one format, without transposed_a and scaled weights",
-                                             layer.name, what));
+    throw UserError(
+        layer.where,
+        fmt::format("'{}': {}; devices of kind simt run matrix products (matmul) of "
+                    "one format, without transposed_a and scaled weights, and elementwise layers that "
+                    "join one",
+                    layer.name, what));
 }
 
 /// Where places begin: in all channels alike.
@@ -46,12 +50,23 @@ std::vector<Placement> place_tensors(const Graph& graph, const SimtSpec& spec) {
 const MatMul& product_of(const Layer& layer) {
     const auto* matmul = std::get_if<MatMul>(&layer.op);
     if (matmul == nullptr) refuse(layer, fmt::format("{} is not run yet", op_name(layer)));
-    if (layer.joined) refuse(layer, fmt::format("{} is not run yet", op_name(layer)));
     if (matmul->transposed_a) refuse(layer, "matmul with transposed_a is not run yet");
     if (matmul->experts > 0) refuse(layer, "matmul with experts is not run yet");
     if (layer.scales || matmul->format != WeightFormat{})
         refuse(layer, "matmul with scaled weights is not run yet");
     return *matmul;
+}
+
+/// Where the layer's kernels read weights.
+std::vector<MatrixPlace*> weights_of(LayerPlan& layer) {
+    std::vector<MatrixPlace*> all;
+    for (KernelPlan& kernel : layer.kernels)
+        if (auto* gemm = std::get_if<GemmPlan>(&kernel))
+            all.insert(all.end(), {&gemm->a, &gemm->b, &gemm->bias});
+        else
+            all.push_back(&std::get<StreamPlan>(kernel).bias);
+    std::erase_if(all, [](const MatrixPlace* place) { return place->operand != Operand::Weights; });
+    return all;
 }
 
 class Planner {
@@ -133,11 +148,8 @@ private:
         for (std::int64_t run = 1; run < runs; ++run)
             for (LayerPlan layer : once) {
                 const std::int64_t copy = run % count;
-                for (KernelPlan& kernel : layer.kernels)
-                    if (auto* gemm = std::get_if<GemmPlan>(&kernel); gemm && copy > 0)
-                        for (MatrixPlace* place : {&gemm->a, &gemm->b})
-                            if (place->operand == Operand::Weights)
-                                place->address += first + (copy - 1) * step;
+                if (copy > 0)
+                    for (MatrixPlace* place : weights_of(layer)) place->address += first + (copy - 1) * step;
                 chip.layers.push_back(std::move(layer));
             }
         chip.turn = once.size() * static_cast<std::size_t>(count);
@@ -169,12 +181,14 @@ private:
         gemm.a = place(layer.inputs.at(0), Operand::Activations);
         gemm.b = place(second, matmul.shared_weights ? Operand::Weights : Operand::Activations);
         gemm.c = place(layer.output, Operand::Outputs);
+        if (layer.bias) gemm.bias = place(*layer.bias, Operand::Weights);
+        if (layer.joined) gemm.other = place(layer.inputs.back(), Operand::Activations);
         if (gemm.kernel.swapped) std::swap(gemm.a, gemm.b);
         if (gemm.kernel.split_k > 1) gemm.sums = place_of_sums(layer, gemm.kernel);
         pad(gemm);
         plan.mapping = mapping_of(gemm);
         plan.kernels.emplace_back(gemm);
-        if (gemm.kernel.split_k > 1) plan.kernels.emplace_back(sum_of_parts(gemm));
+        if (gemm.kernel.split_k > 1) plan.kernels.emplace_back(sum_of_parts(gemm, spec_.sm));
         return plan;
     }
 
@@ -204,6 +218,11 @@ private:
         shape.dtype = dtype;
         shape.output = graph_.tensors[layer.output].dtype;
         shape.shared_b = matmul.shared_weights;
+        shape.epilogue = {layer.bias.has_value(), matmul.post, {}, Function::None};
+        if (layer.joined) {
+            shape.epilogue.join = layer.joined->kind;
+            shape.epilogue.then = layer.joined->post;
+        }
         return shape;
     }
 
@@ -211,13 +230,15 @@ private:
         Bytes bytes = stored_bytes(graph_.tensors[layer.output]);
         for (const TensorId id : layer.inputs) bytes += stored_bytes(graph_.tensors[id]);
         if (layer.weights) bytes += stored_bytes(graph_.tensors[*layer.weights]);
+        if (layer.bias) bytes += stored_bytes(graph_.tensors[*layer.bias]);
         return bytes;
     }
 
     std::string mapping_of(const GemmPlan& gemm) const {
         const std::int64_t ctas = gemm.kernel.ctas();
         const std::int64_t places = std::int64_t{spec_.sm.count} * gemm.timing.resident;
-        return fmt::format("{}, {} of {} SMs, {:.1f} waves", to_string(gemm.kernel),
+        return fmt::format("{}{}, {} of {} SMs, {:.1f} waves", to_string(gemm.kernel),
+                           to_string(gemm.kernel.shape.epilogue),
                            std::min<std::int64_t>(ctas, spec_.sm.count), spec_.sm.count,
                            static_cast<double>(ctas) / static_cast<double>(places));
     }
@@ -229,8 +250,9 @@ private:
     /// Where a matrix ends within a stripe of the memory, channels would get different shares. Where that is
     /// nothing beside what the kernel moves, all of the stripe passes.
     void pad(GemmPlan& gemm) const {
-        const std::int64_t moved = (gemm.a.bytes + gemm.b.bytes + gemm.c.bytes + gemm.sums.bytes).value();
-        for (MatrixPlace* matrix : {&gemm.a, &gemm.b, &gemm.c, &gemm.sums}) {
+        const std::int64_t moved =
+            (gemm.a.bytes + gemm.b.bytes + gemm.c.bytes + gemm.sums.bytes + gemm.other.bytes).value();
+        for (MatrixPlace* matrix : {&gemm.a, &gemm.b, &gemm.c, &gemm.sums, &gemm.other}) {
             const std::int64_t end = matrix->address + matrix->bytes.value();
             const std::int64_t padding = stripe_ > 0 ? round_up(end, stripe_) - end : 0;
             if (padding <= moved / kPaddingParts) matrix->padding = Bytes(padding);
@@ -249,20 +271,6 @@ private:
         return {end_, Operand::PartialSums, Bytes(*bytes), Bytes(0)};
     }
 
-    StreamPlan sum_of_parts(const GemmPlan& gemm) const {
-        const GemmKernel& kernel = gemm.kernel;
-        const std::int64_t elements = kernel.shape.batch * kernel.shape.m * kernel.shape.n;
-        StreamPlan sum;
-        sum.ctas = ceil_div(elements, kReductionThreads * kThreadBytes / 4);
-        sum.resident = static_cast<int>(std::max<std::int64_t>(
-            1, std::min<std::int64_t>(spec_.sm.ctas, spec_.sm.warps * kWarpThreads / kReductionThreads)));
-        sum.prologue = spec_.sm.integer.latency * 8;
-        sum.epilogue = spec_.sm.fp32.latency * kernel.split_k;
-        sum.from = gemm.sums;
-        sum.to = gemm.c;
-        return sum;
-    }
-
     const Graph& graph_;
     const SimtSpec& spec_;
     const std::vector<Placement> placements_;
@@ -275,8 +283,9 @@ private:
 }  // namespace
 
 ChipPlan plan(const Graph& graph, const SimtSpec& spec, const Protocol& protocol, KernelChooser& chooser) {
-    for (const Layer& layer : graph.layers) product_of(layer);
-    return Planner(graph, spec, chooser).plan(protocol);
+    const Graph fused = fuse(graph, possible_fusions(graph));
+    for (const Layer& layer : fused.layers) product_of(layer);
+    return Planner(fused, spec, chooser).plan(protocol);
 }
 
 }  // namespace systole::simt

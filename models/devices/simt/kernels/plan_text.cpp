@@ -11,6 +11,15 @@ std::string block_text(std::string_view name, const MatrixPlace& matrix) {
     return fmt::format("{} at {} ({})", name, matrix.address, to_string(matrix.operand));
 }
 
+/// Of either kernel: what it reads besides.
+template <class Plan>
+std::string read_by_epilogue(const Plan& plan) {
+    std::string text;
+    if (plan.bias.bytes > Bytes(0)) text += ", " + block_text("bias", plan.bias);
+    if (plan.other.bytes > Bytes(0)) text += ", " + block_text("joins", plan.other);
+    return text;
+}
+
 std::string text_of(const GemmPlan& plan, const SimtSpec& spec) {
     const GemmKernel& kernel = plan.kernel;
     const GemmShape& shape = kernel.shape;
@@ -20,20 +29,21 @@ std::string text_of(const GemmPlan& plan, const SimtSpec& spec) {
         "    tile {}; {} CTAs in panels of {}, {} on an SM, {} waves of {} SMs, {} steps\n"
         "    cycles: prologue {}, fill {}, step {:.2f} alone and {:.2f} of {} CTAs, of which {:.2f} busy, "
         "epilogue {}\n"
-        "    {}, {}, {}\n",
+        "    {}, {}, {}{}\n",
         shape.m, shape.n, shape.k, shape.batch, to_string(shape.dtype), to_string(shape.output),
         kernel.swapped ? ", transposed" : "", to_string(kernel), kernel.ctas(), kernel.raster.panel,
         timing.resident, ceil_div(kernel.ctas(), std::int64_t{spec.sm.count} * timing.resident),
         spec.sm.count, kernel.steps_of_part(), timing.prologue.value(), timing.fill.value(),
         timing.interval_alone, timing.interval_full, timing.resident, timing.busy, timing.epilogue.value(),
         block_text("a", plan.a), block_text("b", plan.b),
-        kernel.split_k > 1 ? fmt::format("sums of parts at {}", plan.sums.address) : block_text("c", plan.c));
+        kernel.split_k > 1 ? fmt::format("sums of parts at {}", plan.sums.address) : block_text("c", plan.c),
+        kernel.epilogue().reads() ? read_by_epilogue(plan) : "");
 }
 
 std::string text_of(const StreamPlan& plan, const SimtSpec&) {
-    return fmt::format("  stream {} CTAs, {} on an SM, reads {} at {}, writes {} at {}\n", plan.ctas,
+    return fmt::format("  stream {} CTAs, {} on an SM, reads {} at {}{}, writes {} at {}\n", plan.ctas,
                        plan.resident, format_bytes(plan.from.bytes), plan.from.address,
-                       format_bytes(plan.to.bytes), plan.to.address);
+                       read_by_epilogue(plan), format_bytes(plan.to.bytes), plan.to.address);
 }
 
 }  // namespace

@@ -16,8 +16,10 @@ constexpr std::int64_t kSteps = 24, kWarmUp = 8;
 // Data that come so late let a CTA ask for all it may before it starts.
 constexpr std::int64_t kFar = 20'000;
 
+// What the epilogue reads is waited for outside: it begins when that is there.
 Sm::Memory memory_of(std::int64_t latency) {
-    return [latency](Op, std::int64_t, std::int64_t at) { return at + latency; };
+    return
+        [latency](Op op, std::int64_t, std::int64_t at) { return op == Op::GlobalLoad ? at : at + latency; };
 }
 
 /// Of a run, from when all CTAs are in their main loops until the first one leaves it.

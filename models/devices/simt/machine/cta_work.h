@@ -21,7 +21,8 @@ public:
     virtual std::int64_t ctas() const = 0;
     /// Of one CTA; those that take different numbers of steps are not alike.
     virtual std::int64_t steps(std::int64_t cta) const = 0;
-    /// What the CTAs of a range load together for one of their steps, and what they store together.
+    /// What the CTAs of a range load together for one of their steps, or, behind the last one, for their
+    /// epilogue, and what they store together.
     virtual TileAccess reads(CtaRange range, std::int64_t step) const = 0;
     virtual TileAccess writes(CtaRange range) const = 0;
     /// Multiply-accumulates on real data.

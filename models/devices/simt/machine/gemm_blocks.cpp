@@ -78,15 +78,26 @@ TileAccess::Block GemmBlocks::b_block(const CtaPlace& place, Depth depth) const 
                  shape.dtype);
 }
 
-TileAccess::Block GemmBlocks::c_block(const CtaPlace& place) const {
+TileAccess::Block GemmBlocks::result_block(const MatrixPlace& matrix, const CtaPlace& place,
+                                           std::int64_t item, DType dtype) const {
     const GemmKernel& kernel = plan_.kernel;
-    const GemmShape& shape = kernel.shape;
-    const bool split = kernel.split_k > 1;
     const std::int64_t height = rows(place.m);
-    const std::int64_t matrix = split ? place.part * shape.batch + place.batch : place.batch;
-    const std::int64_t begin = (matrix * shape.m + place.m * kernel.tile.m) * shape.n;
-    return block(split ? plan_.sums : plan_.c, begin + height * place.n * kernel.tile.n,
-                 height * columns(place.n), split ? DType::Fp32 : shape.output);
+    const std::int64_t begin = (item * kernel.shape.m + place.m * kernel.tile.m) * kernel.shape.n;
+    return block(matrix, begin + height * place.n * kernel.tile.n, height * columns(place.n), dtype);
+}
+
+TileAccess::Block GemmBlocks::c_block(const CtaPlace& place) const {
+    const GemmShape& shape = plan_.kernel.shape;
+    if (plan_.kernel.split_k == 1) return result_block(plan_.c, place, place.batch, shape.output);
+    return result_block(plan_.sums, place, place.part * shape.batch + place.batch, DType::Fp32);
+}
+
+TileAccess::Block GemmBlocks::bias_block(const CtaPlace& place) const {
+    const CtaTile& tile = plan_.kernel.tile;
+    const std::int64_t begin = plan_.kernel.swapped ? place.m * tile.m : place.n * tile.n;
+    const std::int64_t count = plan_.kernel.swapped ? rows(place.m) : columns(place.n);
+    return {plan_.bias.address + begin * kBiasBytes, count * kBiasBytes, 1, plan_.bias.operand,
+            plan_.bias.range()};
 }
 
 const GemmBlocks::Sides& GemmBlocks::sides_of(CtaRange range) const {
@@ -117,7 +128,35 @@ const GemmBlocks::Sides& GemmBlocks::sides_of(CtaRange range) const {
     return sides;
 }
 
+// CTAs of a cluster take their bias each for itself.
+TileAccess GemmBlocks::reads_of_epilogue(CtaRange range) const {
+    const Epilogue epilogue = plan_.kernel.epilogue();
+    std::map<std::int64_t, TileAccess::Block> bias;  // by address
+    TileAccess access;
+    access.sms = range.count;
+    access.short_rows = true;
+    for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta) {
+        const CtaPlace place = place_of(plan_.kernel, cta);
+        std::int64_t bytes = 0;
+        if (epilogue.bias) {
+            const TileAccess::Block own = bias_block(place);
+            const auto [known, added] = bias.try_emplace(own.address, own);
+            if (!added) ++known->second.sms;
+            bytes += own.bytes;
+        }
+        if (epilogue.join) {
+            access.blocks.push_back(result_block(plan_.other, place, place.batch, plan_.kernel.shape.output));
+            bytes += access.blocks.back().bytes;
+        }
+        access.bytes_of_sm = std::max(access.bytes_of_sm, bytes);
+    }
+    for (const auto& [address, block] : bias) access.blocks.push_back(block);
+    join_neighbours(access.blocks);
+    return access;
+}
+
 TileAccess GemmBlocks::reads(CtaRange range, std::int64_t step) const {
+    if (plan_.kernel.epilogue().reads() && step == steps(range.first)) return reads_of_epilogue(range);
     // A kernel runs wave after wave: what was asked of those before is not asked again.
     if (sides_.size() > 64) sides_.clear();
     const Sides& sides = sides_of(range);

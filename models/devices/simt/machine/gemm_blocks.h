@@ -43,6 +43,10 @@ private:
     TileAccess::Block a_block(const CtaPlace& place, Depth depth) const;
     TileAccess::Block b_block(const CtaPlace& place, Depth depth) const;
     TileAccess::Block c_block(const CtaPlace& place) const;
+    TileAccess::Block bias_block(const CtaPlace& place) const;
+    TileAccess::Block result_block(const MatrixPlace& matrix, const CtaPlace& place, std::int64_t item,
+                                   DType dtype) const;
+    TileAccess reads_of_epilogue(CtaRange range) const;
     std::int64_t rows(std::int64_t m) const;
     std::int64_t columns(std::int64_t n) const;
 

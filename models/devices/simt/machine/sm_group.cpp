@@ -63,7 +63,9 @@ void SmGroup::start(int number, RunId run, CtaRange range, std::int64_t steps, T
     place.steps = steps;
     place.step = 0;
     place.between = false;
-    place.data.assign(static_cast<std::size_t>(std::min<std::int64_t>(steps, cta_->ahead)), std::nullopt);
+    place.reads = steps + (cta_->source == CtaTimes::Source::Ahead ? 1 : 0);
+    place.data.assign(static_cast<std::size_t>(std::min<std::int64_t>(place.reads, cta_->ahead)),
+                      std::nullopt);
     const Fine begin = to_fine(now), first = begin + cta_->launch, request = first + cta_->prologue;
     mark(place, begin, SlotClass::Launch);
     mark(place, first, cta_->ramp);
@@ -115,6 +117,7 @@ void SmGroup::wait_for_data(int number, Fine now) {
     place.between = false;
     if (*data > now) mark(place, now, cta_->wait);
     const Fine there = std::max(now, *data);
+    if (place.step == place.steps) return begin_epilogue(number, there);
     if (place.step == 0) mark(place, there, cta_->ramp);
     push(place.step == 0 ? there + cta_->fill : there, number, What::StepReady, place.step);
 }
@@ -131,7 +134,7 @@ void SmGroup::arrived(RunId run, std::int64_t step, Ticks now) {
         const auto behind = static_cast<std::size_t>(step - place.step);
         SYSTOLE_CHECK(place.taken && step >= place.step && behind < place.data.size() && !place.data[behind],
                       "data of step {} at step {}", step, place.step);
-        place.data[behind] = to_fine(now) + (step == 0 ? Fine() : cta_->lead);
+        place.data[behind] = to_fine(now) + (step == 0 || step == place.steps ? Fine() : cta_->lead);
         if (place.between && behind == 0) wait_for_data(static_cast<int>(i), to_fine(now));
     }
 }
@@ -155,7 +158,7 @@ void SmGroup::serve(int number, Fine ready) {
 void SmGroup::request(int number, std::int64_t step, Fine time) {
     Place& place = places_[static_cast<std::size_t>(number)];
     const std::int64_t requested = step + cta_->ahead;
-    if (requested >= place.steps) return;
+    if (requested >= place.reads) return;
     place.data.emplace_back();
     push(time, number, What::Request, requested);
 }
@@ -167,10 +170,18 @@ void SmGroup::end_step(int number, std::int64_t step, Fine now) {
         place.data.pop_front();
         if (!cta_->request_in_step) request(number, step, now);
     }
-    if (place.step < place.steps) {
-        wait_for_data(number, now);
-        return;
+    if (cta_->source == CtaTimes::Source::AtEnd && place.step == place.steps) {
+        place.reads = place.steps + 1;
+        place.data.emplace_back();
+        push(now, number, What::Request, place.steps);
     }
+    if (place.step < place.reads) return wait_for_data(number, now);
+    begin_epilogue(number, now);
+}
+
+void SmGroup::begin_epilogue(int number, Fine now) {
+    Place& place = places_[static_cast<std::size_t>(number)];
+    place.data.clear();
     if (cta_->epilogue_vector > Fine()) mark(place, now, SlotClass::Vector);
     mark(place, now + cta_->epilogue_vector, cta_->ramp);
     push(now + cta_->epilogue, number, What::Store, 0);

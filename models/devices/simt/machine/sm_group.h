@@ -5,7 +5,7 @@
 // A CTA: launch ─ prologue ─► requests of the first steps ─► data of step 0 ─ fill ─► steps ─ epilogue ─►
 // stores leave, its place is free. A step waits for its data and for the step before it, is served by the
 // SM's tensor cores, which all its CTAs share, and requests the data of the step `ahead` of it, at its end or
-// on its way.
+// on its way. What an epilogue reads are data of one step more.
 #pragma once
 
 #include <cstdint>
@@ -77,6 +77,7 @@ private:
         RunId run = -1;  // the last one, where no CTA is there
         CtaRange ctas;
         std::int64_t steps = 0, step = 0;      // done so far
+        std::int64_t reads = 0;                // data that are asked for: of steps, and for the epilogue
         bool between = false;                  // no step is under way: the next waits for its data
         std::deque<std::optional<Fine>> data;  // of step `step` and those behind it
         std::deque<Mark> marks;                // from before the end of the last service on
@@ -88,6 +89,7 @@ private:
     void serve(int place, Fine ready);
     void request(int place, std::int64_t step, Fine time);
     void end_step(int place, std::int64_t step, Fine now);
+    void begin_epilogue(int place, Fine now);
     void store(int place, Fine now, std::vector<Request>& requests);
     void mark(Place& place, Fine begin, SlotClass owner, bool chain = false);
     /// Charges [free_, until), in which tensor cores stand still, as `place` saw it.

@@ -12,12 +12,13 @@ public:
 
     std::int64_t ctas() const override { return plan_.ctas; }
     std::int64_t steps(std::int64_t) const override { return 1; }
-    TileAccess reads(CtaRange range, std::int64_t) const override { return shares(plan_.from, range); }
-    TileAccess writes(CtaRange range) const override { return shares(plan_.to, range); }
+    TileAccess reads(CtaRange range, std::int64_t step) const override;
+    TileAccess writes(CtaRange range) const override;
     std::int64_t macs(CtaRange) const override { return 0; }
 
 private:
-    TileAccess shares(const MatrixPlace& matrix, CtaRange range) const;
+    void add_shares(const MatrixPlace& matrix, CtaRange range, TileAccess& access) const;
+    void add_bias(CtaRange range, TileAccess& access) const;
 
     const StreamPlan& plan_;
 };

@@ -24,6 +24,9 @@ void Sm::execute(SubCore& core, Warp& warp, const Instruction& next, std::int64_
         case Op::Fp32:
             core.fp32 = at + spec_.fp32.interval.value();
             return warp.registers.write(next.writes, at + spec_.fp32.latency.value(), Producer::Pipe);
+        case Op::Special:
+            core.special = at + spec_.special.interval.value();
+            return warp.registers.write(next.writes, at + spec_.special.latency.value(), Producer::Pipe);
         case Op::Mma:
         case Op::GroupMma:
             if (cta.trace.first_mma < 0) cta.trace.first_mma = at;

@@ -23,7 +23,7 @@ Loss loss_of(Producer producer) {
 
 /// What a tensor core's time is lost to while a warp issues this.
 Loss loss_of(Op op) {
-    return op == Op::Integer || op == Op::Fp32 ? Loss::Vector : Loss::OnChip;
+    return op == Op::Integer || op == Op::Fp32 || op == Op::Special ? Loss::Vector : Loss::OnChip;
 }
 
 /// Until at most `left` of the groups are under way.
@@ -145,6 +145,8 @@ void Sm::wait_for_pipe(const Instruction& next, const SubCore& core, Readiness& 
             return ready.wait(core.integer, Loss::Vector);
         case Op::Fp32:
             return ready.wait(core.fp32, Loss::Vector);
+        case Op::Special:
+            return ready.wait(core.special, Loss::Vector);
         case Op::Mma:
             return ready.wait(core.tensor, Loss::OnChip);
         case Op::SharedLoad:

@@ -107,7 +107,7 @@ private:
     };
     struct SubCore {
         std::vector<std::size_t> warps;
-        std::int64_t issue = 0, fp32 = 0, integer = 0, tensor = 0;  // free from here on
+        std::int64_t issue = 0, fp32 = 0, integer = 0, special = 0, tensor = 0;  // free from here on
         std::size_t last = ~std::size_t{0};  // place in `warps` that issued last; none at first
         TensorTime time;
         std::int64_t earliest = 0;  // nothing issues before

@@ -15,6 +15,7 @@ namespace systole::simt {
 enum class Op : std::uint8_t {
     Integer,       ///< addresses, predicates, branches
     Fp32,          ///< arithmetic on accumulators, conversions
+    Special,       ///< of the special function units: ex2, rcp, tanh
     Mma,           ///< mma.sync: `amount` MACs
     GroupMma,      ///< the warp's quarter of a wgmma: `amount` MACs, and `bytes` read out of shared memory
     CommitMmas,    ///< wgmma.commit_group

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The second kernel of a product that was split along K: it adds the sums of the parts, and does what the
+// epilogue says.
+#pragma once
+
+#include "models/devices/simt/kernels/kernel_plan.h"
+#include "models/devices/simt/spec/spec.h"
+
+namespace systole::simt {
+
+StreamPlan sum_of_parts(const GemmPlan& gemm, const SmSpec& sm);
+
+}  // namespace systole::simt
