@@ -28,3 +28,5 @@ endif()
 systole_fuzz(program RUNS 5000 CORPUS tests/fuzz/corpus/program DEPENDS systole_systolic)
 systole_fuzz(device RUNS 500 CORPUS configs/devices/teaching_4x4.yaml configs/devices/tpu_v1.yaml
              configs/devices/tpu_v4.yaml configs/devices/tpu_v7.yaml DEPENDS systole_systolic)
+systole_fuzz(gpu RUNS 300 CORPUS configs/devices/a100.yaml configs/devices/h100.yaml tests/fuzz/corpus/gpu
+             DEPENDS systole_simt systole_workload)

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random GPUs with random products. A run checks its own invariants and aborts on a violation; what is
+// impossible is refused with a reason.
+#include <fmt/format.h>
+#include <catch2/catch.hpp>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/devices/simt/simt_device.h"
+#include "sim/workload/trace.h"
+#include "tests/support/random_gpu.h"
+#include "tests/unit/simt/gpu_config.h"
+
+namespace systole {
+namespace {
+
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+std::vector<config::Entry> entries_of(const std::string& preset) {
+    config::Config config = test::gpu_config("device: Mine\nextends: " + preset + "\n");
+    simt::read_simt_spec(config, "mine");
+    config.finish();
+    return config.effective();
+}
+
+/// Nothing where it is refused.
+std::unique_ptr<Device> make(const std::string& preset, const Settings& settings) {
+    try {
+        config::Config config = test::gpu_config("device: Mine\nextends: " + preset + "\n");
+        for (const auto& [path, value] : settings) config.set(path, value);
+        auto device = simt::make_simt_device(config, "mine");
+        config.finish();
+        return device;
+    } catch (const UserError&) {
+        return nullptr;
+    }
+}
+
+std::string text_of(const Settings& settings) {
+    std::string text;
+    for (const auto& [path, value] : settings) text += fmt::format("--set '{}={}' ", path, value);
+    return text;
+}
+
+std::string text_of(const std::map<std::string, std::string>& keys) {
+    std::string text;
+    for (const auto& [key, value] : keys) text += fmt::format("{}={} ", key, value);
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("random GPUs keep every invariant, or are refused", "[machines][simt]") {
+    const std::string presets[] = {"a100", "h100"};
+    const std::vector<config::Entry> entries[] = {entries_of("a100"), entries_of("h100")};
+    int ran = 0;
+    for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+        test::RandomGpu random(seed);
+        const std::string& preset = presets[seed % 2];
+        const Settings settings = random.settings(entries[seed % 2]);
+        const auto product = random.product();
+        const Protocol protocol = random.protocol();
+        INFO(fmt::format("seed {}: op {} matmul {} {}", seed, preset, text_of(product), text_of(settings)));
+        const auto device = make(preset, settings);
+        if (!device) continue;
+        const Graph graph = single_operator("matmul", product, {"product", 1, 1});
+        try {
+            const DeviceResult result = device->run(graph, {protocol, false, true}).result;
+            ++ran;
+            CHECK(result.total.macs == total_macs(graph));
+            CHECK(result.total.utilization() <= 1.0);
+            CHECK(result.total.cycles >= result.total.roofline.floor());
+        } catch (const UserError& error) {
+            CHECK_THAT(error.what(), Catch::Contains("error: "));
+        }
+    }
+    // Of two draws one is refused, for two keys that do not go together or a format that the chip lacks.
+    CHECK(ran > 40);
+}
+
+}  // namespace systole

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// GPUs to their specification; one that is taken runs a small network, replayed, and explains a product.
+// Every run holds its invariants, and aborts where one breaks.
+#include <array>
+#include <memory>
+
+#include "models/devices/simt/simt_device.h"
+#include "sim/workload/trace.h"
+#include "tests/fuzz/fuzz_target.h"
+#include "tests/unit/simt/gpu_config.h"
+
+namespace systole::fuzz {
+namespace {
+
+// The second product's K is long for its few tiles: parts of it, where the SM holds such a kernel.
+constexpr const char* kNetwork = R"(trace: small
+params: {dtype: bf16}
+inputs: {x: {shape: [70, 136], dtype: dtype}}
+layers:
+  - {name: wide, op: matmul, n: 330}
+  - {name: narrow, op: matmul, n: 9}
+outputs: [narrow]
+)";
+
+/// A format that the tensor cores take; every device that is taken has one.
+DType format_of(const Device& device) {
+    for (std::size_t i = 0; i < kDTypes; ++i)
+        if (device.supports(static_cast<DType>(i))) return static_cast<DType>(i);
+    throw std::logic_error("a GPU without any number format was taken");
+}
+
+void run_on(const Device& device) {
+    const std::string dtype(to_string(format_of(device)));
+    const Graph network =
+        build_trace(config::parse_yaml(kNetwork, "t.yaml"), {{"dtype", dtype, {"dtype", 1, 1}}});
+    Protocol replay = Protocol::of_run();
+    replay.launch = Protocol::Launch::Graph;
+    replay.repeat = 2;
+    replay.weight_copies = Protocol::kEnoughCopies;
+    device.run(network, {replay, true});
+    device.lower(network, {replay});
+    device.explain(single_operator("matmul", {{"m", "3"}, {"n", "65"}, {"k", "1030"}, {"dtype", dtype}}, {}),
+                   Protocol::of_op());
+}
+
+}  // namespace
+
+void read_input(const std::string& input) {
+    try {
+        config::Config config = test::gpu_config(input);
+        const std::unique_ptr<Device> device = simt::make_simt_device(config, "mine");
+        config.finish();
+        run_on(*device);
+    } catch (const UserError&) {
+    }
+}
+
+const std::vector<std::string_view>& words() {
+    static const std::vector<std::string_view> pieces{"extends: h100",
+                                                      "kind: simt\n",
+                                                      "{value: ",
+                                                      "calibrated: x, range: 1..2",
+                                                      " B",
+                                                      " MiB",
+                                                      " ns",
+                                                      " W",
+                                                      " MHz",
+                                                      "issue: warp_group",
+                                                      "issue: warp",
+                                                      "scheduling: lrr",
+                                                      "sub_cores: 4",
+                                                      "kind: ideal, capacity: 1 MiB",
+                                                      "preset: hbm3_h100",
+                                                      "refresh: per_bank",
+                                                      "cap: 0 W",
+                                                      "fp32: 1",
+                                                      "int4: 64, ",
+                                                      "ways: 0",
+                                                      "1024",
+                                                      "100000",
+                                                      "\n  ",
+                                                      "\xff"};
+    return pieces;
+}
+
+}  // namespace systole::fuzz

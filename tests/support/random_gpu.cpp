@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/support/random_gpu.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <stdexcept>
+#include <string_view>
+
+namespace systole::test {
+namespace {
+
+struct Unit {
+    std::string_view name, base;
+    double factor;
+};
+
+constexpr std::array<Unit, 23> kUnits{
+    {{"", "", 1},        {"Hz", "Hz", 1},    {"kHz", "Hz", 1e3},        {"MHz", "Hz", 1e6},
+     {"GHz", "Hz", 1e9}, {"B", "B", 1},      {"kB", "B", 1e3},          {"MB", "B", 1e6},
+     {"GB", "B", 1e9},   {"KiB", "B", 1024}, {"MiB", "B", 1024 * 1024}, {"GiB", "B", 1024.0 * 1024 * 1024},
+     {"ps", "ps", 1},    {"ns", "ps", 1e3},  {"us", "ps", 1e6},         {"ms", "ps", 1e9},
+     {"s", "ps", 1e12},  {"mW", "mW", 1},    {"W", "mW", 1e3},          {"fJ", "fJ", 1},
+     {"pJ", "fJ", 1e3},  {"nJ", "fJ", 1e6},  {"uJ", "fJ", 1e9}}};
+
+struct Amount {
+    double number = 0;  ///< in `unit`
+    std::string_view unit;
+};
+
+Amount amount_of(const std::string& text) {
+    std::size_t digits = 0;
+    const double number = std::stod(text, &digits);
+    const std::string name = text.substr(std::min(text.size(), text.find_first_not_of(' ', digits)));
+    for (const Unit& unit : kUnits)
+        if (unit.name == name) return {number * unit.factor, unit.base};
+    throw std::runtime_error("no unit " + name);
+}
+
+std::vector<std::string> split(const std::string& text, const std::string& by) {
+    std::vector<std::string> parts;
+    std::size_t begin = 0;
+    for (std::size_t at = text.find(by); at != std::string::npos; at = text.find(by, begin)) {
+        parts.push_back(text.substr(begin, at - begin));
+        begin = at + by.size();
+    }
+    parts.push_back(text.substr(begin));
+    return parts;
+}
+
+}  // namespace
+
+std::int64_t RandomGpu::spread(std::int64_t low, std::int64_t high) {
+    const double bits = std::log2(static_cast<double>(high - low) + 1);
+    const double drawn = std::exp2(std::uniform_real_distribution<double>(0, bits)(random_)) - 1;
+    return std::min(high, low + static_cast<std::int64_t>(drawn));
+}
+
+std::string RandomGpu::quantity(const std::string& now, const std::string& low, const std::string& high) {
+    constexpr double kMost = 9e17;  // whole numbers of the least unit
+    const Amount from = amount_of(low), stands = amount_of(now);
+    const Amount to = high.empty() ? Amount{kMost, from.unit} : amount_of(high);
+    const auto is_whole = [](const Amount& amount) { return amount.number == std::floor(amount.number); };
+    if (from.unit.empty() && !(is_whole(from) && is_whole(stands)))
+        return fmt::format("{:.3f}", std::uniform_real_distribution<double>(from.number, to.number)(random_));
+    const auto least = static_cast<std::int64_t>(from.number);
+    const auto most = static_cast<std::int64_t>(std::min(to.number, kMost));
+    const auto middle = static_cast<std::int64_t>(std::clamp(stands.number, from.number, to.number));
+    std::int64_t drawn = 0;
+    switch (between(0, 5)) {
+        case 0:
+            drawn = between(0, 1) == 0 ? least : most;
+            break;
+        case 1:
+            drawn = spread(least, most);
+            break;
+        default:
+            drawn = spread(std::max(least, middle / 8), middle < most / 8 ? middle * 8 : most);
+    }
+    return from.unit.empty() ? std::to_string(drawn) : fmt::format("{} {}", drawn, from.unit);
+}
+
+std::string RandomGpu::value(const config::Entry& entry) {
+    const auto range = split(entry.limits, "..");
+    if (range.size() == 2) return quantity(entry.value, range[0], range[1]);
+    const auto open = split(entry.limits, " or more");
+    if (open.size() == 2) return quantity(entry.value, open[0], "");
+    const auto choices = split(entry.limits, ", ");
+    return choices[static_cast<std::size_t>(between(0, static_cast<std::int64_t>(choices.size()) - 1))];
+}
+
+std::vector<std::pair<std::string, std::string>> RandomGpu::settings(
+    const std::vector<config::Entry>& entries) {
+    std::map<std::string, std::vector<const config::Entry*>> sections;
+    for (const config::Entry& entry : entries)
+        if (!entry.limits.empty() && entry.path != "kind")
+            sections[split(entry.path, ".").front()].push_back(&entry);
+    // The multiprocessor has most of what is new here.
+    std::vector<std::string> names{"sm", "sm", "sm", "l2"};
+    for (const auto& [name, keys] : sections) names.push_back(name);
+    std::map<std::string, std::string> drawn;
+    const std::int64_t count = std::int64_t{1} << between(0, 4);
+    for (std::int64_t i = 0; i < count; ++i) {
+        const auto& keys =
+            sections.at(names[static_cast<std::size_t>(between(0, std::int64_t(names.size()) - 1))]);
+        const config::Entry& entry =
+            *keys[static_cast<std::size_t>(between(0, std::int64_t(keys.size()) - 1))];
+        drawn[entry.path] = value(entry);
+    }
+    return {drawn.begin(), drawn.end()};
+}
+
+std::map<std::string, std::string> RandomGpu::product() {
+    constexpr std::array<const char*, 6> kFormats{"bf16", "bf16", "fp16", "int8", "int4", "fp8"};
+    const std::int64_t most = between(0, 3) == 0 ? 6000 : 400;
+    const std::int64_t m = spread(1, most), n = spread(1, most);
+    std::map<std::string, std::string> keys{{"m", std::to_string(m)},
+                                            {"n", std::to_string(n)},
+                                            {"k", std::to_string(spread(1, most))},
+                                            {"dtype", kFormats[static_cast<std::size_t>(between(0, 5))]}};
+    if (between(0, 3) == 0) keys["batch"] = std::to_string(between(1, 5));
+    return keys;
+}
+
+Protocol RandomGpu::protocol() {
+    Protocol protocol = between(0, 1) == 0 ? Protocol::of_run() : Protocol::of_op();
+    protocol.launch = static_cast<Protocol::Launch>(between(0, 2));
+    protocol.refresh_phase = Ticks(between(0, 3'000'000));
+    if (between(0, 2) > 0) return protocol;
+    protocol.repeat = static_cast<int>(between(1, 3));
+    protocol.weight_copies = static_cast<int>(between(0, 3));
+    return protocol;
+}
+
+}  // namespace systole::test

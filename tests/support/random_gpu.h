@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random GPUs and products for them, as settings that a user would write. Which keys there are, and what each
+// takes, is what the presets say of themselves: a new key is drawn without a line here.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/config/config.h"
+#include "sim/device/device.h"
+
+namespace systole::test {
+
+class RandomGpu {
+public:
+    explicit RandomGpu(std::uint64_t seed) : random_(seed) {}
+
+    /// Paths and values, as `--set` takes them, of a device whose keys are `entries`: within what each key
+    /// takes by itself, near what stands there or at its ends. Together they may be impossible.
+    std::vector<std::pair<std::string, std::string>> settings(const std::vector<config::Entry>& entries);
+    /// Keys of a matmul, as `systole op` takes them.
+    std::map<std::string, std::string> product();
+    Protocol protocol();
+
+private:
+    std::int64_t between(std::int64_t low, std::int64_t high) {
+        return std::uniform_int_distribution<std::int64_t>(low, high)(random_);
+    }
+    /// As many from each power of two; `low` may be 0.
+    std::int64_t spread(std::int64_t low, std::int64_t high);
+    std::string value(const config::Entry& entry);
+    std::string quantity(const std::string& now, const std::string& low, const std::string& high);
+
+    std::mt19937_64 random_;
+};
+
+}  // namespace systole::test
