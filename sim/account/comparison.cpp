@@ -24,17 +24,28 @@ double time_in(const ResultRow& row, std::size_t slot_class) {
     return row.fraction(static_cast<SlotClass>(slot_class)) * static_cast<double>(row.time().value());
 }
 
-double peak_tops(const DeviceResult& device) {
-    return 2 * device.peaks.macs.per_cycle() * static_cast<double>(device.clock.value()) / 1e12;
+/// Of the row's number format, by its capacity; of the total and of a row without time, of the trace's
+/// fastest.
+double peak_tops(const DeviceResult& device, const ResultRow& row) {
+    const bool own = !row.name.empty() && row.time() > Ticks(0);
+    const double macs = own ? static_cast<double>(row.capacity()) / static_cast<double>(row.time().value())
+                            : device.peaks.macs.per_cycle();
+    return 2 * macs * static_cast<double>(device.clock.value()) / 1e12;
 }
 
+/// A device with the row of it that is compared.
+struct Side {
+    const DeviceResult& device;
+    const ResultRow& row;
+    double peak() const { return peak_tops(device, row); }
+};
+
 /// What `next` does for so much longer than `winner`.
-std::string cause(std::size_t slot_class, const std::string& time, const DeviceResult& next,
-                  const DeviceResult& winner) {
+std::string cause(std::size_t slot_class, const std::string& time, const Side& next, const Side& winner) {
     switch (static_cast<SlotClass>(slot_class)) {
         case SlotClass::Useful:
             return fmt::format("multiplies for {} longer (peak {:.4g} against {:.4g} TOPS)", time,
-                               peak_tops(next), peak_tops(winner));
+                               next.peak(), winner.peak());
         case SlotClass::Padding:
             return fmt::format("multiplies padding for {} longer", time);
         case SlotClass::Ramp:
@@ -57,8 +68,7 @@ std::string cause(std::size_t slot_class, const std::string& time, const DeviceR
     return "";
 }
 
-std::vector<std::string> causes(const Standing& standing, const DeviceResult& next,
-                                const DeviceResult& winner) {
+std::vector<std::string> causes(const Standing& standing, const Side& next, const Side& winner) {
     std::vector<std::size_t> order(kSlotClasses);
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(),
@@ -82,33 +92,31 @@ std::string in_words(const std::vector<std::string>& parts) {
 }
 
 /// "h100: 38.2 % tail; 128x256x64, ..., 1.3 waves": what it does besides multiplying, and how.
-std::string own_words(const DeviceResult& device, const ResultRow& row) {
+std::string own_words(const Side& side) {
     std::string text;
     for (std::size_t c = 0; c < kSlotClasses; ++c) {
-        const double fraction = row.fraction(static_cast<SlotClass>(c));
+        const double fraction = side.row.fraction(static_cast<SlotClass>(c));
         if (static_cast<SlotClass>(c) == SlotClass::Useful || fraction < kWorthSaying) continue;
         text += fmt::format("{}{} % {}", text.empty() ? "" : ", ", format_percent(fraction),
                             to_string(static_cast<SlotClass>(c)));
     }
-    if (!row.mapping.empty()) text += (text.empty() ? "" : "; ") + row.mapping;
-    return text.empty() ? "" : fmt::format(" {}: {}.", device.device, text);
+    if (!side.row.mapping.empty()) text += (text.empty() ? "" : "; ") + side.row.mapping;
+    return text.empty() ? "" : fmt::format(" {}: {}.", side.device.device, text);
 }
 
-std::string sentence(const Standing& standing, const std::vector<DeviceResult>& devices,
-                     const ResultRow& won) {
-    const DeviceResult &winner = devices[standing.winner], &next = devices[standing.next];
+std::string sentence(const Standing& standing, const Side& winner, const Side& next) {
     std::string text;
     if (standing.times[standing.next] == standing.times[standing.winner]) {
-        text = devices.size() > 1 ? fmt::format("{} and {} take the same time.", winner.device, next.device)
-                                  : "";
+        if (standing.next != standing.winner)
+            text = fmt::format("{} and {} take the same time.", winner.device.device, next.device.device);
     } else {
         const std::vector<std::string> why = causes(standing, next, winner);
         const std::string by = standing.factor > 0 ? fmt::format("{:.2f}x as fast as", standing.factor)
                                                    : std::string("done beside other layers, before");
-        text = fmt::format("{} is {} {}, which {}.", winner.device, by, next.device,
+        text = fmt::format("{} is {} {}, which {}.", winner.device.device, by, next.device.device,
                            why.empty() ? std::string("takes longer") : in_words(why));
     }
-    return text + own_words(winner, won);
+    return text + own_words(winner);
 }
 
 /// `row(device)`: the row that is compared.
@@ -129,7 +137,7 @@ Standing stand(const std::vector<DeviceResult>& devices, const RowOf& row) {
     for (std::size_t c = 0; c < kSlotClasses; ++c) standing.longer[c] = time_in(lost, c) - time_in(won, c);
     standing.name = won.name.empty() ? "total" : won.name;
     standing.op = won.op;
-    standing.why = sentence(standing, devices, won);
+    standing.why = sentence(standing, {devices[standing.winner], won}, {devices[standing.next], lost});
     return standing;
 }
 

@@ -68,6 +68,19 @@ TEST_CASE("Causes are named until most of the difference is said, the largest fi
           "for memory.");
 }
 
+TEST_CASE("A peak is that of the layer's number format, and of the total that of the fastest one") {
+    // Four and two slots at 1 GHz: 0.008 and 0.004 TOPS. All of the trace is held to 1000 MACs a cycle: 2
+    // TOPS.
+    ResultRow next = row("x", 4000, 0, 0), won = row("x", 1000, 0, 0);
+    next.end = Ticks(1000);
+    won.end = Ticks(500);
+    const Comparison comparison = compare({device("a", {next}), device("b", {won})});
+    CHECK(comparison.layers[0].why ==
+          "b is 2.00x as fast as a, which multiplies for 500 ps longer (peak 0.008 against 0.004 TOPS).");
+    CHECK(comparison.total.why ==
+          "b is 4.00x as fast as a, which multiplies for 3.000 ns longer (peak 2 against 2 TOPS).");
+}
+
 TEST_CASE("Devices that take the same time, and layers that take none, are told as such") {
     const Comparison same = compare({device("a", {row("x", 10, 0, 0)}), device("b", {row("x", 5, 5, 0)})});
     CHECK(same.layers[0].winner == 0);
