@@ -65,22 +65,32 @@ Settings settings_of(const Settings& all, const std::string& name) {
     return own;
 }
 
-std::vector<Contestant> load_devices(const Library& library,
-                                     const std::vector<std::pair<std::string, std::string>>& names,
-                                     const Settings& settings) {
-    std::vector<Contestant> contestants;
-    for (const auto& [name, reference] : names)
-        contestants.push_back(
-            {name, reference, load_device(library, reference, settings_of(settings, name))});
-    return contestants;
-}
-
 /// The same mistakes, and on which device they are some.
 UserError on_device(const UserError& error, const std::string& name) {
     std::vector<Diagnostic> diagnostics = error.diagnostics();
     for (Diagnostic& diagnostic : diagnostics)
         diagnostic.message = fmt::format("on {}: {}", name, diagnostic.message);
     return UserError(std::move(diagnostics));
+}
+
+LoadedDevice load_contestant(const Library& library, const std::string& name, const std::string& reference,
+                             const Settings& settings) {
+    try {
+        return load_device(library, reference, settings_of(settings, name));
+    } catch (const UserError& error) {
+        // A file says itself whose mistake it is, a setting may be wrong for one of several devices.
+        if (!error.diagnostics().front().where.file.starts_with("--set")) throw;
+        throw on_device(error, name);
+    }
+}
+
+std::vector<Contestant> load_devices(const Library& library,
+                                     const std::vector<std::pair<std::string, std::string>>& names,
+                                     const Settings& settings) {
+    std::vector<Contestant> contestants;
+    for (const auto& [name, reference] : names)
+        contestants.push_back({name, reference, load_contestant(library, name, reference, settings)});
+    return contestants;
 }
 
 Comparison compare_on(const Graph& graph, const std::vector<Contestant>& contestants,

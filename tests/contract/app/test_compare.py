@@ -51,6 +51,24 @@ class Compare(ProgramTest):
         self.assertNotEqual(found["devices"][0]["clock_hz"], found["devices"][1]["clock_hz"])
         self.assertEqual(found["devices"][1]["clock_hz"], 2_000_000_000)
 
+    def test_a_setting_that_one_device_does_not_have_is_refused_with_its_name(self):
+        words = ["compare", "three_layers", "--device", "tpu_v4", "--device", "mine=h100", "--set"]
+        refused = self.refusal(*words, "mxu.count=2")
+        self.assertIn("--set mxu.count: error: on mine: unknown key 'mxu.count'", refused)
+        refused = self.refusal(*words, "mine:sm.cout=2")
+        self.assertIn("error: on mine: unknown key 'sm.cout' (did you mean 'sm.count'?)", refused)
+
+    def test_a_peak_is_that_of_the_layer_s_number_format(self):
+        # On one SM of each chip, so that what is multiplied decides. 1,410 and 1,980 MHz, 1,024 and 2,048 MACs in bf16.
+        self.write("two.yaml", "trace: two\ninputs: {x: {shape: [512, 512], dtype: bf16}, y: {shape: [512, 512], dtype: "
+                               "int8}}\nlayers:\n  - {name: wide, op: matmul, in: x, n: 512}\n"
+                               "  - {name: narrow, op: matmul, in: y, n: 512}\noutputs: [wide, narrow]\n")
+        found = self.comparison("two.yaml", "--device", "a100", "--device", "h100", "--set", "sm.count=1", "--set",
+                                "run.inputs_at=dram", "--set", "run.outputs_to=dram")
+        wide, narrow = found["comparisons"][0]["layers"]
+        self.assertIn("(peak 2.888 against 8.11 TOPS)", wide["why"])
+        self.assertIn("(peak 5.775 against 16.22 TOPS)", narrow["why"])
+
     def test_several_traces_are_summed_up_first(self):
         words = ["three_layers", "bert_base", "--device", "tpu_v4", "--device", "tpu_v5e"]
         text = self.answer("compare", *words)
