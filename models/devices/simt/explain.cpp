@@ -142,6 +142,14 @@ std::int64_t counter(const DeviceResult& result, const std::string& name) {
     return 0;
 }
 
+/// Bytes of the last run (counters are of all runs).
+double moved(const ResultRow& row, Place from, Place to) {
+    std::int64_t bytes = 0;
+    for (const Movement& movement : row.movements)
+        if (movement.from == from && movement.to == to) bytes += movement.bytes.value();
+    return static_cast<double>(bytes);
+}
+
 std::string simulated(const DeviceResult& result) {
     const ResultRow& total = result.total;
     std::string text = fmt::format("Simulated: {}, {} % of the tensor cores' capacity useful",
@@ -153,12 +161,14 @@ std::string simulated(const DeviceResult& result) {
                 fmt::format(", {} % {}", format_percent(total.fraction(slot_class)), to_string(slot_class));
     }
     text += fmt::format(". Bound by {}.\n{}\n", total.bound_by, critical_path_sentence(result));
-    const auto read = static_cast<double>(counter(result, "bytes_hit") + counter(result, "bytes_missed"));
-    if (read > 0)
+    if (const double given = moved(total, Place::L2, Place::SharedMemory); given > 0) {
+        const double fetched = moved(total, Place::Dram, Place::L2);
         text += fmt::format("The L2 gave {}, {} % without the memory; {} read from it, {} written.\n",
-                            format_bytes(Bytes(std::llround(read))),
-                            format_percent(static_cast<double>(counter(result, "bytes_hit")) / read),
-                            format_bytes(total.dram_read), format_bytes(total.dram_written));
+                            format_bytes(Bytes(std::llround(given))),
+                            format_percent(std::max(0.0, 1 - fetched / given)),
+                            format_bytes(Bytes(std::llround(fetched))),
+                            format_bytes(Bytes(std::llround(moved(total, Place::L2, Place::Dram)))));
+    }
     const std::int64_t clock = counter(result, "clock");
     if (clock > 0 && clock < result.clock.value())
         text += fmt::format("The power cap leaves the SMs {:.0f} MHz.\n", static_cast<double>(clock) / 1e6);

@@ -136,6 +136,16 @@ class Simt(ProgramTest):
                 total = json.loads(self.answer("op", device, "matmul", *words, "--format", "json"))["devices"][0]["total"]
                 self.assertIn(f"Bound by {total['bound_by']}", text)
 
+    def test_what_the_l2_gave_is_explained_for_the_turn_that_is_reported(self):
+        # 8.4 MB of weights and 0.3 MB of A, which the L2 keeps from turn to turn.
+        words = ["explain", "h100", "matmul", "m=64", "n=2048", "k=2048", "--set"]
+        line = r"The L2 gave ([\d.]+ \wB), ([\d.]+) % without the memory; ([\d.]+ \w?B) read from it"
+        once = re.search(line, self.answer(*words, "run.repeat=1")).groups()
+        warm = re.search(line, self.answer(*words, "run.repeat=3", "--set", "l2.ways=0")).groups()
+        self.assertEqual(warm[0], once[0])
+        self.assertLess(float(once[1]), 80)
+        self.assertEqual(warm[1:], ("100.0", "0 B"))
+
     def test_the_same_question_has_the_same_answer_byte_for_byte(self):
         words = ["op", "h100", "matmul", "m=500", "n=3000", "k=1000", "--format", "json"]
         self.assertEqual(self.answer(*words), self.answer(*words))
