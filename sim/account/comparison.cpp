@@ -119,18 +119,18 @@ std::string sentence(const Standing& standing, const Side& winner, const Side& n
     return text + own_words(winner);
 }
 
-/// `row(device)`: the row that is compared.
+/// `row(device)`, a device by its place: the row that is compared.
 template <class RowOf>
 Standing stand(const std::vector<DeviceResult>& devices, const RowOf& row) {
     Standing standing;
-    for (const DeviceResult& device : devices) standing.times.push_back(row(device).time());
+    for (std::size_t d = 0; d < devices.size(); ++d) standing.times.push_back(row(d).time());
     std::vector<std::size_t> order(devices.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return standing.times[a] < standing.times[b]; });
     standing.winner = order[0];
     standing.next = order[order.size() > 1 ? 1 : 0];
-    const ResultRow &won = row(devices[standing.winner]), &lost = row(devices[standing.next]);
+    const ResultRow &won = row(standing.winner), &lost = row(standing.next);
     const auto least = static_cast<double>(won.time().value());
     standing.factor = least > 0 ? static_cast<double>(lost.time().value()) / least : 0;
     if (least == 0 && lost.time() == won.time()) standing.factor = 1;
@@ -143,19 +143,15 @@ Standing stand(const std::vector<DeviceResult>& devices, const RowOf& row) {
 
 }  // namespace
 
-Comparison compare(std::vector<DeviceResult> devices) {
+Comparison compare(std::vector<DeviceResult> devices, const Joins& joins) {
     SYSTOLE_CHECK(!devices.empty(), "nothing to compare");
     Comparison comparison;
     comparison.trace = devices.front().trace;
-    for (const DeviceResult& device : devices)
-        SYSTOLE_CHECK(device.layers.size() == devices.front().layers.size(), "{} has {} layers of {}, {} {}",
-                      device.device, device.layers.size(), comparison.trace, devices.front().device,
-                      devices.front().layers.size());
-    comparison.total =
-        stand(devices, [](const DeviceResult& device) -> const ResultRow& { return device.total; });
-    for (std::size_t i = 0; i < devices.front().layers.size(); ++i)
+    comparison.rows = rows_alike(devices, joins);
+    comparison.total = stand(devices, [&](std::size_t d) -> const ResultRow& { return devices[d].total; });
+    for (std::size_t i = 0; i < comparison.rows.front().size(); ++i)
         comparison.layers.push_back(
-            stand(devices, [i](const DeviceResult& device) -> const ResultRow& { return device.layers[i]; }));
+            stand(devices, [&](std::size_t d) -> const ResultRow& { return comparison.rows[d][i]; }));
     comparison.devices = std::move(devices);
     return comparison;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/account/classes.h"
+#include "sim/account/joined_rows.h"
 #include "sim/account/run_result.h"
 #include "sim/base/units.h"
 
@@ -29,12 +30,14 @@ struct Standing {
 
 struct Comparison {
     std::string trace;
-    std::vector<DeviceResult> devices;  ///< of one trace, with the names they go by
+    std::vector<DeviceResult> devices;         ///< of one trace, with the names they go by
+    std::vector<std::vector<ResultRow>> rows;  ///< by device, by layer: what is compared (joined_rows.h)
     Standing total;
     std::vector<Standing> layers;  ///< in the order of the trace
 };
 
-/// `devices`: at least one, all of the same trace, with the same layers.
-Comparison compare(std::vector<DeviceResult> devices);
+/// `devices`: at least one, all of the same trace, with the same layers but for those that have joined
+/// another one.
+Comparison compare(std::vector<DeviceResult> devices, const Joins& joins = {});
 
 }  // namespace systole

@@ -86,8 +86,8 @@ std::string layers(const Comparison& comparison) {
     table.column("by", Align::Right);
     const auto add = [&](const Standing& standing, const auto& row_of) {
         std::vector<std::string> cells{standing.name, standing.op};
-        for (const DeviceResult& device : comparison.devices) {
-            const ResultRow& row = row_of(device);
+        for (std::size_t d = 0; d < comparison.devices.size(); ++d) {
+            const ResultRow& row = row_of(d);
             cells.insert(cells.end(),
                          {format_time(row.time()), format_percent(row.utilization()), row.bound_by});
         }
@@ -97,10 +97,9 @@ std::string layers(const Comparison& comparison) {
         table.row(cells);
     };
     for (std::size_t i = 0; i < comparison.layers.size(); ++i)
-        add(comparison.layers[i],
-            [i](const DeviceResult& device) -> const ResultRow& { return device.layers[i]; });
+        add(comparison.layers[i], [&](std::size_t d) -> const ResultRow& { return comparison.rows[d][i]; });
     table.rule();
-    add(comparison.total, [](const DeviceResult& device) -> const ResultRow& { return device.total; });
+    add(comparison.total, [&](std::size_t d) -> const ResultRow& { return comparison.devices[d].total; });
     return table.str();
 }
 
@@ -185,7 +184,7 @@ std::string to_csv(const std::vector<Comparison>& comparisons) {
     for (const Comparison& comparison : comparisons) {
         for (std::size_t i = 0; i < comparison.layers.size(); ++i)
             for (std::size_t d = 0; d < comparison.devices.size(); ++d)
-                text += cells_of(comparison, comparison.layers[i], d, comparison.devices[d].layers[i]);
+                text += cells_of(comparison, comparison.layers[i], d, comparison.rows[d][i]);
         for (std::size_t d = 0; d < comparison.devices.size(); ++d)
             text += cells_of(comparison, comparison.total, d, comparison.devices[d].total);
     }

@@ -19,6 +19,7 @@
 #include "sim/app/terminal.h"
 #include "sim/base/error.h"
 #include "sim/base/text.h"
+#include "sim/workload/fused_graph.h"
 
 namespace systole::app {
 namespace {
@@ -93,6 +94,14 @@ std::vector<Contestant> load_devices(const Library& library,
     return contestants;
 }
 
+/// Elementwise layers that a device may do in the product before them.
+Joins joins_of(const Graph& graph) {
+    Joins joins;
+    for (const Fusion& fusion : possible_fusions(graph))
+        joins[graph.layers[fusion.elementwise].name] = graph.layers[fusion.producer].name;
+    return joins;
+}
+
 Comparison compare_on(const Graph& graph, const std::vector<Contestant>& contestants,
                       const RunOptions& options, bool skip_unable) {
     std::vector<DeviceResult> results;
@@ -109,7 +118,7 @@ Comparison compare_on(const Graph& graph, const std::vector<Contestant>& contest
         results.back().serving = graph.serving;
     }
     if (results.empty()) throw UserError(fmt::format("no device runs {}", graph.name));
-    return compare(std::move(results));
+    return compare(std::move(results), joins_of(graph));
 }
 
 /// Of several traces, first the times of all of them.

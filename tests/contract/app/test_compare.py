@@ -51,6 +51,25 @@ class Compare(ProgramTest):
         self.assertNotEqual(found["devices"][0]["clock_hz"], found["devices"][1]["clock_hz"])
         self.assertEqual(found["devices"][1]["clock_hz"], 2_000_000_000)
 
+    def test_layers_that_one_device_does_as_one_are_compared_as_one(self):
+        words = ["resnet50", "--device", "tpu_v4", "--device", "apart=tpu_v4", "--set", "apart:placement.fuse=off"]
+        for order in (words, words[:1] + words[3:5] + words[1:3] + words[5:]):
+            found = self.comparison(*order)
+            devices = {device["device"]: {row["name"]: row["time_ns"] for row in device["layers"]}
+                       for device in found["devices"]}
+            self.assertEqual((len(devices["tpu_v4"]), len(devices["apart"])), (56, 72))
+            layers = {row["name"]: row for row in found["comparisons"][0]["layers"]}
+            self.assertEqual(list(layers), list(devices["tpu_v4"]))
+            shortcut = layers["stage2_shortcut"]["time_ns"]
+            self.assertEqual(shortcut["tpu_v4"], devices["tpu_v4"]["stage2_shortcut"])
+            self.assertAlmostEqual(shortcut["apart"], devices["apart"]["stage2_shortcut"] + devices["apart"]["stage2_first"],
+                                   places=3)
+            for name in devices:
+                self.assertAlmostEqual(sum(row["time_ns"][name] for row in layers.values()),
+                                       found["comparisons"][0]["total"]["time_ns"][name], places=1)
+        table = list(csv.DictReader(io.StringIO(self.answer("compare", *words, "--format", "csv"))))
+        self.assertEqual(len(table), 2 * 57)
+
     def test_a_setting_that_one_device_does_not_have_is_refused_with_its_name(self):
         words = ["compare", "three_layers", "--device", "tpu_v4", "--device", "mine=h100", "--set"]
         refused = self.refusal(*words, "mxu.count=2")

@@ -81,6 +81,35 @@ TEST_CASE("A peak is that of the layer's number format, and of the total that of
           "b is 4.00x as fast as a, which multiplies for 3.000 ns longer (peak 2 against 2 TOPS).");
 }
 
+TEST_CASE("A layer that one device does in another one's row is added to that row on all devices") {
+    DeviceResult apart =
+        device("apart", {row("a", 10, 0, 5), row("b", 7, 0, 0), row("sum", 0, 30, 1), row("own", 2, 0, 0)});
+    apart.layers[0].dram_read = Bytes(100);
+    apart.layers[0].movements = {{Place::Dram, Place::Scratchpad, Operand::Weights, Bytes(100)}};
+    apart.layers[2].dram_read = Bytes(11);
+    apart.layers[2].movements = {{Place::Dram, Place::Scratchpad, Operand::Weights, Bytes(4)},
+                                 {Place::Dram, Place::Scratchpad, Operand::Activations, Bytes(7)}};
+    apart.layers[2].bound_by = "vector";
+    const DeviceResult joined =
+        device("joined", {row("a", 10, 10, 0), row("b", 6, 0, 0), row("own", 3, 0, 0)});
+    const Comparison comparison = compare({apart, joined}, {{"sum", "a"}, {"own", "b"}});
+    REQUIRE(comparison.layers.size() == 3);
+    CHECK(comparison.layers[0].times == std::vector{Ticks(46), Ticks(20)});
+    CHECK(comparison.layers[1].times == std::vector{Ticks(7), Ticks(6)});
+    CHECK(comparison.layers[2].times == std::vector{Ticks(2), Ticks(3)});
+    const ResultRow& sum = comparison.rows[0][0];
+    CHECK(sum.op == "matmul + matmul");
+    CHECK(sum.bound_by == "vector");
+    CHECK(sum.dram_read == Bytes(111));
+    REQUIRE(sum.movements.size() == 2);
+    CHECK(sum.movements[0].bytes == Bytes(104));
+    CHECK(sum.movements[1].operand == Operand::Activations);
+    CHECK(sum.movements[1].bytes == Bytes(7));
+    CHECK(sum.fraction(SlotClass::Memory) == Approx(30.0 / 46));
+    CHECK(comparison.devices[0].layers.size() == 4);
+    CHECK(comparison.layers[0].longer[static_cast<std::size_t>(SlotClass::Memory)] == Approx(20));
+}
+
 TEST_CASE("Devices that take the same time, and layers that take none, are told as such") {
     const Comparison same = compare({device("a", {row("x", 10, 0, 0)}), device("b", {row("x", 5, 5, 0)})});
     CHECK(same.layers[0].winner == 0);
