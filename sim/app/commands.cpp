@@ -15,13 +15,14 @@ namespace {
 constexpr std::string_view kVersion = "systole " SYSTOLE_VERSION "\n";
 
 constexpr std::string_view kIntroduction =
-    R"(Systole simulates systolic-array accelerators cycle by cycle and says where every cycle went.
+    R"(Systole simulates systolic-array accelerators and GPUs cycle by cycle and says where every cycle went.
 
 Start here
   systole list devices                            what can be simulated
   systole run tpu_v4 resnet50                     one inference, layer by layer
   systole run tpu_v4 resnet50 --set mxu.rows=256  the same on a changed machine
   systole op tpu_v4 matmul m=512 n=512 k=512      one operator
+  systole op h100 matmul m=512 n=512 k=512        the same on a GPU
   systole explain teaching_4x4 matmul m=6 n=5 k=7 what happens to it in the array, and why
   systole wave teaching_4x4 three_layers -o w.vcd every register, clock by clock, for GTKWave
   systole dram hbm2_tpu_v4 --pattern random       a memory on its own: bandwidth, latency, lost clocks
