@@ -233,6 +233,8 @@ outputs: [residual]
     def test_impossible_machines_are_refused_with_the_key(self):
         self.assertIn("sm.warps", self.refusal("op", "a100", "matmul", "m=8", "n=8", "k=8", "--set", "sm.warps=0"))
         self.refusal("op", "a100", "matmul", "m=8", "n=8", "k=8", "--set", "sm.shared.capacity=1 KiB")
+        self.assertIn("no kernel for bf16 fits an SM of h100: sm.registers_of_thread is 40",
+                      self.refusal("op", "h100", "matmul", "m=8", "n=8", "k=8", "--set", "sm.registers_of_thread=40"))
 
 
 if __name__ == "__main__":

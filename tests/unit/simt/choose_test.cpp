@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <random>
 
+#include "models/devices/simt/kernels/fit.h"
 #include "tests/unit/simt/gpu_config.h"
 
 using namespace systole;
@@ -146,4 +147,19 @@ TEST_CASE("Faster memory or a faster L2 never makes an estimate worse") {
     CHECK(best("memory: {clock: 2400 MHz}\n") < own);
     CHECK(best("l2: {sm_read_width: 128 B}\n") <= own);
     CHECK(best("l2: {latency: 400}\n") >= own);
+}
+
+TEST_CASE("Of an SM that no kernel fits, what is too small is named") {
+    const auto too_small = [](const std::string& preset, const std::string& sm) {
+        const SimtSpec spec = gpu_spec("device: Mine\nextends: " + preset + "\nsm: {" + sm + "}\n");
+        KernelChooser chooser(spec);
+        CHECK(chooser.weigh(shape_of(128, 128, 128)).empty());
+        return what_is_too_small(spec.sm, {});
+    };
+    CHECK(too_small("h100", "registers_of_thread: 38") == "sm.registers_of_thread is 38");
+    CHECK(too_small("a100", "shared: {most_of_cta: 4 KiB}") == "sm.shared.most_of_cta is 4.096 kB");
+    // Four warps that multiply and four as wide as the group that copies.
+    CHECK(too_small("h100", "warps: 4") == "sm.warps is 4");
+    CHECK(too_small("h100", "warps: 4, registers: 2048, registers_of_thread: 16") ==
+          "sm.warps is 4 and sm.registers is 2048 and sm.registers_of_thread is 16");
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "models/devices/simt/kernels/choose.h"
+#include "models/devices/simt/kernels/fit.h"
 #include "models/devices/simt/kernels/sum_of_parts.h"
 #include "models/memory/addresses/share_patterns.h"
 #include "sim/base/checked.h"
@@ -170,10 +171,13 @@ private:
         const DType dtype = dtype_of(layer);
         LayerPlan plan{layer.name, op_name(layer), "", dtype, macs(layer.op), compulsory(layer), {}};
         GemmPlan gemm;
-        const std::vector<TimedKernel> kernels = chooser_.weigh(shape_of(layer, matmul, dtype));
+        const GemmShape shape = shape_of(layer, matmul, dtype);
+        const std::vector<TimedKernel> kernels = chooser_.weigh(shape);
         if (kernels.empty())
-            throw UserError(layer.where, fmt::format("'{}': no kernel for {} fits an SM of {}", layer.name,
-                                                     to_string(dtype), spec_.name));
+            throw UserError(
+                layer.where,
+                fmt::format("'{}': no kernel for {} fits an SM of {}: {}", layer.name, to_string(dtype),
+                            spec_.name, what_is_too_small(spec_.sm, {dtype, shape.output, shape.epilogue})));
         gemm.kernel = kernels.front().kernel;
         gemm.timing = kernels.front().timing;
         gemm.estimate = kernels.front().estimate;
