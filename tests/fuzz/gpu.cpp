@@ -12,14 +12,16 @@
 namespace systole::fuzz {
 namespace {
 
-// The second product's K is long for its few tiles: parts of it, where the SM holds such a kernel.
+// The second product's K is long for its few tiles: parts of it, where the SM holds such a kernel. The sum
+// joins it.
 constexpr const char* kNetwork = R"(trace: small
 params: {dtype: bf16}
 inputs: {x: {shape: [70, 136], dtype: dtype}}
 layers:
-  - {name: wide, op: matmul, n: 330}
-  - {name: narrow, op: matmul, n: 9}
-outputs: [narrow]
+  - {name: wide, op: matmul, n: 330, bias: true, activation: gelu}
+  - {name: narrow, op: matmul, n: 136}
+  - {name: sum, op: elementwise, kind: add, in: [narrow, x], activation: relu}
+outputs: [sum]
 )";
 
 /// A format that the tensor cores take; every device that is taken has one.

@@ -112,16 +112,34 @@ std::vector<std::pair<std::string, std::string>> RandomGpu::settings(
     return {drawn.begin(), drawn.end()};
 }
 
-std::map<std::string, std::string> RandomGpu::product() {
-    constexpr std::array<const char*, 6> kFormats{"bf16", "bf16", "fp16", "int8", "int4", "fp8"};
-    const std::int64_t most = between(0, 3) == 0 ? 6000 : 400;
-    const std::int64_t m = spread(1, most), n = spread(1, most);
-    std::map<std::string, std::string> keys{{"m", std::to_string(m)},
-                                            {"n", std::to_string(n)},
-                                            {"k", std::to_string(spread(1, most))},
-                                            {"dtype", kFormats[static_cast<std::size_t>(between(0, 5))]}};
-    if (between(0, 3) == 0) keys["batch"] = std::to_string(between(1, 5));
-    return keys;
+std::string RandomGpu::network() {
+    const std::int64_t most = between(0, 3) == 0 ? 1500 : 400;
+    const std::int64_t batch = between(1, 4), m = spread(1, most), n = spread(1, most), k = spread(1, most);
+    const auto function = [&] { return one_of("none", "none", "relu", "gelu", "tanh"); };
+    // All layers make [batch, m, n], so that any of them can meet z.
+    std::string layers, last = "x";
+    const std::int64_t products = between(1, 3);
+    for (std::int64_t i = 0; i < products; ++i) {
+        const std::string name = fmt::format("product{}", i);
+        layers += fmt::format("  - {{name: {}, op: matmul, in: {}, n: {}, bias: {}, activation: {}}}\n", name,
+                              last, n, one_of("true", "false"), function());
+        last = name;
+    }
+    const bool joined = between(0, 1) == 0, batched = between(0, 2) == 0;
+    if (joined) {
+        layers +=
+            fmt::format("  - {{name: joined, op: elementwise, kind: {}, in: [{}, z], activation: {}}}\n",
+                        one_of("add", "mul", "max"), last, function());
+        last = "joined";
+    }
+    if (batched) layers += "  - {name: batched, op: batched_matmul, in: [x, y]}\n";
+    const std::string dtype = one_of("bf16", "bf16", "fp16", "int8", "int4", "fp8");
+    const auto input = [&](const char* name, std::int64_t rows, std::int64_t columns) {
+        return fmt::format("  {}: {{shape: [{}, {}, {}], dtype: {}}}\n", name, batch, rows, columns, dtype);
+    };
+    return "trace: random\ninputs:\n" + input("x", m, k) + (batched ? input("y", k, n) : "") +
+           (joined ? input("z", m, n) : "") + "layers:\n" + layers +
+           fmt::format("outputs: [{}{}]\n", last, batched ? ", batched" : "");
 }
 
 Protocol RandomGpu::protocol() {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random GPUs and products for them, as settings that a user would write. Which keys there are, and what each
-// takes, is what the presets say of themselves: a new key is drawn without a line here.
+// Random GPUs and networks for them, as settings and documents that a user would write. Which keys there are,
+// and what each takes, is what the presets say of themselves: a new key is drawn without a line here.
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <random>
 #include <string>
 #include <utility>
@@ -22,8 +21,8 @@ public:
     /// Paths and values, as `--set` takes them, of a device whose keys are `entries`: within what each key
     /// takes by itself, near what stands there or at its ends. Together they may be impossible.
     std::vector<std::pair<std::string, std::string>> settings(const std::vector<config::Entry>& entries);
-    /// Keys of a matmul, as `systole op` takes them.
-    std::map<std::string, std::string> product();
+    /// A trace of one to three products, with functions, biases and sums, as YAML.
+    std::string network();
     Protocol protocol();
 
 private:
@@ -34,6 +33,12 @@ private:
     std::int64_t spread(std::int64_t low, std::int64_t high);
     std::string value(const config::Entry& entry);
     std::string quantity(const std::string& now, const std::string& low, const std::string& high);
+
+    template <class... Choices>
+    std::string one_of(Choices... choices) {
+        const std::string all[] = {choices...};
+        return all[static_cast<std::size_t>(between(0, sizeof...(Choices) - 1))];
+    }
 
     std::mt19937_64 random_;
 };

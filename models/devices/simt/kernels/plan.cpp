@@ -27,7 +27,7 @@ constexpr std::int64_t kPaddingParts = 256;
     throw UserError(
         layer.where,
         fmt::format("'{}': {}; devices of kind simt run matrix products (matmul) of "
-                    "one format, without transposed_a and scaled weights, and elementwise layers that "
+                    "one format, without transpose_a and scaled weights, and elementwise layers that "
                     "join one",
                     layer.name, what));
 }
@@ -51,7 +51,7 @@ std::vector<Placement> place_tensors(const Graph& graph, const SimtSpec& spec) {
 const MatMul& product_of(const Layer& layer) {
     const auto* matmul = std::get_if<MatMul>(&layer.op);
     if (matmul == nullptr) refuse(layer, fmt::format("{} is not run yet", op_name(layer)));
-    if (matmul->transposed_a) refuse(layer, "matmul with transposed_a is not run yet");
+    if (matmul->transposed_a) refuse(layer, "matmul with transpose_a is not run yet");
     if (matmul->experts > 0) refuse(layer, "matmul with experts is not run yet");
     if (layer.scales || matmul->format != WeightFormat{})
         refuse(layer, "matmul with scaled weights is not run yet");
