@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "models/devices/simt/kernels/choose.h"
+#include "models/devices/simt/kernels/stream_k.h"
 #include "sim/base/check.h"
 #include "sim/base/text.h"
 
@@ -69,6 +70,12 @@ std::string waves(const GemmPlan& gemm, const SimtSpec& spec) {
         }
         text += wave_line(wave, std::min(places, all - (wave - 1) * places), places);
     }
+    if (kernel.streams > 0)
+        text += fmt::format(
+            "Stream-K: {} CTAs share the steps along K of the last {} tiles; {} of these are divided, and their "
+            "sums\nare added in fp32 by the CTA with the tile's first step.\n",
+            with_thousands(kernel.streams), with_thousands(kernel.shared_tiles),
+            with_thousands(divided_tiles(kernel)));
     if (kernel.split_k > 1) text += "Sums of the parts go to memory in fp32; a second kernel adds them.\n";
     return text;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/devices/simt/kernels/stream_k.h"
 #include "models/devices/simt/kernels/time_cta.h"
 #include "sim/base/clock.h"
 
@@ -13,7 +14,6 @@ namespace {
 // Parts of K that libraries offer. More never won: their sums cost more to add than they save.
 constexpr std::int64_t kParts[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32};
 constexpr std::int64_t kLeastRows = 64;    // of wgmma
-constexpr std::int64_t kPartialBytes = 4;  // sums of parts are fp32
 
 double bytes_of(DType dtype, std::int64_t elements) {
     return static_cast<double>(elements) * static_cast<double>(bits_of(dtype).value()) / 8;
@@ -39,9 +39,13 @@ double idle_latency(const SimtSpec& spec) {
            dram * static_cast<double>(clock.frequency().value());
 }
 
-/// Bytes of the results that a kernel's CTAs store: of parts of K, their sums.
+/// Bytes of the results that a kernel's CTAs store: of parts of K, their sums; of stream-K, some besides.
 double stored_bytes(const GemmKernel& kernel) {
     const std::int64_t results = kernel.shape.batch * kernel.shape.m * kernel.shape.n;
+    if (kernel.streams > 0)
+        return bytes_of(kernel.shape.output, results) +
+               static_cast<double>((kernel.streams - kernel.shared_tiles) * kernel.tile.m * kernel.tile.n *
+                                   kPartialBytes);
     return kernel.split_k > 1 ? static_cast<double>(results * kernel.split_k * kPartialBytes)
                               : bytes_of(kernel.shape.output, results);
 }
@@ -57,17 +61,16 @@ double ends_of(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec
            stored_bytes(kernel) / static_cast<double>(kernel.ctas()) / Rates(spec).sm_write;
 }
 
-/// Cycles of all steps of CTAs of which each of `sms` SMs holds `held`.
-double steps_of(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec& spec, double held,
+/// Cycles of a step of CTAs of which each of `sms` SMs holds `held`.
+double interval_of(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec& spec, double held,
                 double sms) {
     const Rates rates(spec);
     const StepBytes bytes = step_bytes(kernel);
-    const double interval = std::max(
+    return std::max(
         {held > 1 ? timing.interval_full * held / timing.resident : timing.interval_alone,
          timing.interval_alone, held * bytes.into_sm / rates.sm_read, held * sms * bytes.from_l2 / rates.l2,
          // Data are asked for so many steps ahead, and no more.
          idle_latency(spec) / timing.ahead});
-    return static_cast<double>(kernel.steps_of_part()) * interval;
 }
 
 /// The second kernel, which adds the sums of parts.
@@ -95,22 +98,38 @@ double preference(const CtaTile& tile, const SimtSpec& spec) {
     return 1 + spec.calibrated.larger_tiles * std::log2(largest / area(tile));
 }
 
+/// Cycles of the shares of a stream-K kernel's last tiles: their steps, and a second piece's ends. Who adds a
+/// tile's sums waits for them, and reads them through its SM's port.
+double shares_of(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec& spec) {
+    const auto sms = static_cast<double>(spec.sm.count), streams = static_cast<double>(kernel.streams);
+    const auto steps = static_cast<double>(ceil_div(kernel.shared_tiles * kernel.steps(), kernel.streams));
+    const double held = std::min<double>(timing.resident, std::ceil(streams / sms));
+    const double sums = static_cast<double>(kernel.tile.m * kernel.tile.n * kPartialBytes);
+    const double adds = std::ceil(streams / static_cast<double>(kernel.shared_tiles));
+    return steps * interval_of(kernel, timing, spec, held, std::min(streams, sms)) +
+           2 * ends_of(kernel, timing, spec) + sums / Rates(spec).sm_write + idle_latency(spec) +
+           adds * sums / Rates(spec).sm_read;
+}
+
 /// Cycles in which the CTAs are through if memory and L2 keep up.
 double ctas_of(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec& spec) {
     const auto sms = static_cast<double>(spec.sm.count);
-    const auto ctas = static_cast<double>(kernel.ctas());
+    const auto ctas = static_cast<double>(kernel.ctas() - kernel.streams);
     const double places = sms * timing.resident;
     const double full_rounds = std::floor(ctas / places);
     const double left = ctas - full_rounds * places;
-    double cycles = full_rounds * steps_of(kernel, timing, spec, timing.resident, sms);
+    const auto steps = static_cast<double>(kernel.steps_of_part());
+    double cycles = full_rounds * steps * interval_of(kernel, timing, spec, timing.resident, sms);
     // Libraries count whole waves: of a round that leaves places empty, too, and one behind the other.
     if (left > 0)
-        cycles += steps_of(kernel, timing, spec, std::min<double>(timing.resident, std::ceil(ctas / sms)),
+        cycles += steps * interval_of(kernel, timing, spec, std::min<double>(timing.resident, std::ceil(ctas / sms)),
                            std::min(left, sms));
     const double rounds = full_rounds + (left > 0 ? 1 : 0);
     // CTAs of the last round store all at once.
     const double last_stores =
-        stored_bytes(kernel) / Rates(spec).l2_write * (left > 0 ? left : places) / ctas;
+        stored_bytes(kernel) / Rates(spec).l2_write * (left > 0 ? left : places) /
+        static_cast<double>(kernel.ctas());
+    if (kernel.streams > 0) cycles += shares_of(kernel, timing, spec);
     return cycles + rounds * ends_of(kernel, timing, spec) + last_stores;
 }
 
@@ -155,10 +174,19 @@ void KernelChooser::add(const GemmShape& shape, bool swapped, const CtaTile& til
         const auto& timed =
             timing(tile, {shape.dtype, parts > 1 ? DType::Fp32 : shape.output, kernel.epilogue()});
         if (!timed) return;
-        const double ctas = ctas_of(kernel, *timed, spec_);
-        all.push_back({kernel, *timed, bounded(ctas, kernel, *timed, spec_),
-                       bounded(ctas * preference(tile, spec_), kernel, *timed, spec_)});
+        weigh(kernel, *timed, all);
+        // CTAs of a cluster go in step, those of stream-K do not.
+        const bool clusters = tile.cluster_m * tile.cluster_n > 1;
+        if (parts > 1 || clusters || spec_.kernels.stream_k == StreamK::Never) continue;
+        if (const auto shared = with_shared_tiles(kernel, std::int64_t{spec_.sm.count} * timed->resident))
+            weigh(*shared, *timed, all);
     }
+}
+
+void KernelChooser::weigh(const GemmKernel& kernel, const CtaTiming& timing, std::vector<TimedKernel>& all) {
+    const double ctas = ctas_of(kernel, timing, spec_);
+    all.push_back({kernel, timing, bounded(ctas, kernel, timing, spec_),
+                   bounded(ctas * preference(kernel.tile, spec_), kernel, timing, spec_)});
 }
 
 std::vector<TimedKernel> KernelChooser::weigh(const GemmShape& shape) {
@@ -172,6 +200,9 @@ std::vector<TimedKernel> KernelChooser::weigh(const GemmShape& shape) {
         if (!few || !may_turn) add(shape, false, tile, all);
         if (may_turn) add(turned, true, tile, all);
     }
+    const auto streams = [](const TimedKernel& one) { return one.kernel.streams > 0; };
+    if (spec_.kernels.stream_k == StreamK::Always && std::any_of(all.begin(), all.end(), streams))
+        std::erase_if(all, [&](const TimedKernel& one) { return !streams(one); });
     std::stable_sort(all.begin(), all.end(),
                      [](const TimedKernel& a, const TimedKernel& b) { return a.weight < b.weight; });
     return all;

@@ -39,6 +39,7 @@ public:
 
 private:
     void add(const GemmShape& shape, bool swapped, const CtaTile& tile, std::vector<TimedKernel>& all);
+    void weigh(const GemmKernel& kernel, const CtaTiming& timing, std::vector<TimedKernel>& all);
 
     const SimtSpec spec_;
     std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, int, int, int, GemmFormats>,

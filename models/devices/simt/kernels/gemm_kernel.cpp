@@ -10,8 +10,8 @@
 namespace systole::simt {
 
 CtaPlace place_of(const GemmKernel& kernel, std::int64_t index) {
-    SYSTOLE_CHECK(index >= 0 && index < kernel.ctas() && kernel.raster.panel > 0, "CTA {} of {}", index,
-                  kernel.ctas());
+    SYSTOLE_CHECK(index >= 0 && index < kernel.tiles() * kernel.split_k && kernel.raster.panel > 0, "CTA {} of {}", index,
+                  kernel.tiles() * kernel.split_k);
     const std::int64_t tiles_m = kernel.tiles_m(), tiles_n = kernel.tiles_n();
     CtaPlace place;
     place.batch = index / (tiles_m * tiles_n * kernel.split_k);
@@ -56,6 +56,7 @@ std::string to_string(const GemmKernel& kernel) {
     if (tile.cluster_m > 1 || tile.cluster_n > 1)
         text += fmt::format(", cluster {}x{}", tile.cluster_m, tile.cluster_n);
     if (kernel.split_k > 1) text += fmt::format(", split {}", kernel.split_k);
+    if (kernel.streams > 0) text += ", stream-K";
     return text;
 }
 

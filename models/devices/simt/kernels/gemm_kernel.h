@@ -42,12 +42,16 @@ struct Raster {
     friend bool operator==(const Raster&, const Raster&) = default;
 };
 
+constexpr std::int64_t kPartialBytes = 4;  ///< of a sum of a part of K: fp32
+
 struct GemmKernel {
     GemmShape shape;
     CtaTile tile;
     std::int64_t split_k = 1;  ///< parts of K; above 1 a second kernel adds their sums
     Raster raster;
     bool swapped = false;  ///< m and n of `shape` are those of the product's transpose
+    /// Stream-K: the last `shared_tiles` tiles, whose steps along K `streams` CTAs share (stream_k.h); 0: none.
+    std::int64_t streams = 0, shared_tiles = 0;
 
     std::int64_t tiles_m() const { return ceil_div(shape.m, tile.m); }
     std::int64_t tiles_n() const { return ceil_div(shape.n, tile.n); }
@@ -56,7 +60,8 @@ struct GemmKernel {
     std::int64_t steps_of_part() const { return ceil_div(steps(), split_k); }
     /// What the CTAs that multiply do: of parts of K they store sums, and the second kernel does the rest.
     Epilogue epilogue() const { return split_k > 1 ? Epilogue{} : shape.epilogue; }
-    std::int64_t ctas() const { return tiles_m() * tiles_n() * split_k * shape.batch; }
+    std::int64_t tiles() const { return tiles_m() * tiles_n() * shape.batch; }
+    std::int64_t ctas() const { return (tiles() - shared_tiles) * split_k + streams; }
     friend bool operator==(const GemmKernel&, const GemmKernel&) = default;
 };
 
@@ -66,7 +71,7 @@ struct CtaPlace {
     friend bool operator==(const CtaPlace&, const CtaPlace&) = default;
 };
 
-/// Of CTA number `index`, in the order in which they are dispatched.
+/// Of CTA number `index`, in the order in which they are dispatched; of stream-K, of tile number `index`.
 CtaPlace place_of(const GemmKernel& kernel, std::int64_t index);
 
 /// Bytes that one step brings into an SM's shared memory, and that it takes from the L2's ports: of a CTA, on
@@ -80,7 +85,7 @@ StepBytes step_bytes(const GemmKernel& kernel);
 /// parts of K are added): each CTA those of its tile.
 std::int64_t epilogue_bytes(const GemmKernel& kernel);
 
-/// "128x256x64, 4 stages, cluster 2x1, split 4".
+/// "128x256x64, 4 stages, cluster 2x1, split 4", "…, stream-K".
 std::string to_string(const GemmKernel& kernel);
 
 }  // namespace systole::simt

@@ -8,6 +8,7 @@
 
 #include "models/devices/simt/kernels/choose.h"
 #include "models/devices/simt/kernels/fit.h"
+#include "models/devices/simt/kernels/stream_k.h"
 #include "models/devices/simt/kernels/sum_of_parts.h"
 #include "models/memory/addresses/share_patterns.h"
 #include "sim/base/checked.h"
@@ -68,6 +69,13 @@ std::vector<MatrixPlace*> weights_of(LayerPlan& layer) {
             all.push_back(&std::get<StreamPlan>(kernel).bias);
     std::erase_if(all, [](const MatrixPlace* place) { return place->operand != Operand::Weights; });
     return all;
+}
+
+/// Bytes of the sums of all parts of K.
+std::optional<Bytes> sums_of_parts(const GemmKernel& kernel) {
+    const std::int64_t elements = kernel.shape.batch * kernel.shape.m * kernel.shape.n;
+    const auto bytes = checked_mul(elements * kPartialBytes, kernel.split_k);
+    return bytes ? std::optional(Bytes(*bytes)) : std::nullopt;
 }
 
 class Planner {
@@ -188,7 +196,8 @@ private:
         if (layer.bias) gemm.bias = place(*layer.bias, Operand::Weights);
         if (layer.joined) gemm.other = place(layer.inputs.back(), Operand::Activations);
         if (gemm.kernel.swapped) std::swap(gemm.a, gemm.b);
-        if (gemm.kernel.split_k > 1) gemm.sums = place_of_sums(layer, gemm.kernel);
+        if (gemm.kernel.split_k > 1 || gemm.kernel.streams > 0)
+            gemm.sums = place_of_sums(layer, gemm.kernel);
         pad(gemm);
         plan.mapping = mapping_of(gemm);
         plan.kernels.emplace_back(gemm);
@@ -265,14 +274,15 @@ private:
 
     // Sums of parts lie behind all tensors; every layer that has some uses the same room.
     MatrixPlace place_of_sums(const Layer& layer, const GemmKernel& kernel) {
-        const std::int64_t elements = kernel.shape.batch * kernel.shape.m * kernel.shape.n;
-        const auto bytes = checked_mul(elements * 4, kernel.split_k);
-        if (!bytes || *bytes > spec_.memory.capacity().value() - end_)
-            throw UserError(layer.where,
-                            fmt::format("'{}': the memory has no room for the sums of {} parts of K",
-                                        layer.name, kernel.split_k));
-        sums_ = std::max(sums_, *bytes);
-        return {end_, Operand::PartialSums, Bytes(*bytes), Bytes(0)};
+        const auto bytes = kernel.streams > 0 ? workspace(kernel) : sums_of_parts(kernel);
+        if (!bytes || bytes->value() > spec_.memory.capacity().value() - end_)
+            throw UserError(
+                layer.where,
+                fmt::format("'{}': the memory has no room for the sums of {} of K", layer.name,
+                            kernel.streams > 0 ? std::string("shares")
+                                               : fmt::format("{} parts", kernel.split_k)));
+        sums_ = std::max(sums_, bytes->value());
+        return {end_, Operand::PartialSums, *bytes, Bytes(0)};
     }
 
     const Graph& graph_;

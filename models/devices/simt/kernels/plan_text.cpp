@@ -29,7 +29,7 @@ std::string text_of(const GemmPlan& plan, const SimtSpec& spec) {
         "    tile {}; {} CTAs in panels of {}, {} on an SM, {} waves of {} SMs, {} steps\n"
         "    cycles: prologue {}, fill {}, step {:.2f} alone and {:.2f} of {} CTAs, of which {:.2f} busy, "
         "epilogue {}\n"
-        "    {}, {}, {}{}\n",
+        "    {}, {}, {}{}{}\n",
         shape.m, shape.n, shape.k, shape.batch, to_string(shape.dtype), to_string(shape.output),
         kernel.swapped ? ", transposed" : "", to_string(kernel), kernel.ctas(), kernel.raster.panel,
         timing.resident, ceil_div(kernel.ctas(), std::int64_t{spec.sm.count} * timing.resident),
@@ -37,6 +37,7 @@ std::string text_of(const GemmPlan& plan, const SimtSpec& spec) {
         timing.interval_alone, timing.interval_full, timing.resident, timing.busy, timing.epilogue.value(),
         block_text("a", plan.a), block_text("b", plan.b),
         kernel.split_k > 1 ? fmt::format("sums of parts at {}", plan.sums.address) : block_text("c", plan.c),
+        kernel.streams > 0 ? fmt::format(", sums of shares at {}", plan.sums.address) : "",
         kernel.epilogue().reads() ? read_by_epilogue(plan) : "");
 }
 

@@ -83,6 +83,8 @@ CtaTimes times_of(const GemmPlan& plan, const SimtSpec& spec, Hertz clock) {
     // Where a warp of its own copies, it goes on behind the last step.
     if (plan.kernel.epilogue().reads())
         times.source = timing.meet ? CtaTimes::Source::AtEnd : CtaTimes::Source::Ahead;
+    // Sums of others are not there before they are asked for.
+    if (plan.kernel.streams > 0) times.source = CtaTimes::Source::AtEnd;
     times.epilogue = whole(timing.epilogue);
     times.epilogue_vector =
         std::min(times.epilogue, fine(timing.epilogue_vector * static_cast<double>(timing.epilogue.value())));

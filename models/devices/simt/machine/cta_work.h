@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "models/devices/simt/kernels/kernel_plan.h"
 #include "models/devices/simt/machine/tile_access.h"
@@ -21,6 +22,11 @@ public:
     virtual std::int64_t ctas() const = 0;
     /// Of one CTA; those that take different numbers of steps are not alike.
     virtual std::int64_t steps(std::int64_t cta) const = 0;
+    /// No other does the same: it is never one of several in a range.
+    virtual bool alone(std::int64_t) const { return false; }
+    /// CTAs, all `alone` and begun before it, whose results this one reads behind its last step: not before
+    /// they are stored.
+    virtual std::vector<std::int64_t> waits_for(std::int64_t) const { return {}; }
     /// What the CTAs of a range load together for one of their steps, or, behind the last one, for their
     /// epilogue, and what they store together.
     virtual TileAccess reads(CtaRange range, std::int64_t step) const = 0;

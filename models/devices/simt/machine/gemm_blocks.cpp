@@ -43,24 +43,51 @@ std::int64_t GemmBlocks::columns(std::int64_t n) const {
     return std::min(plan_.kernel.tile.n, plan_.kernel.shape.n - n * plan_.kernel.tile.n);
 }
 
+GemmBlocks::GemmBlocks(const GemmPlan& plan) : plan_(plan), pieces_(stream_pieces(plan.kernel)) {}
+
+std::int64_t GemmBlocks::ctas() const {
+    return whole_tiles() * plan_.kernel.split_k + static_cast<std::int64_t>(pieces_.size());
+}
+
+bool GemmBlocks::alone(std::int64_t cta) const {
+    return !pieces_.empty() && cta >= whole_tiles();
+}
+
+std::vector<std::int64_t> GemmBlocks::waits_for(std::int64_t cta) const {
+    const Work own = work(cta);
+    std::vector<std::int64_t> others;
+    if (own.piece == nullptr) return others;
+    for (const std::int64_t piece : own.piece->adds) others.push_back(whole_tiles() + piece);
+    return others;
+}
+
+GemmBlocks::Work GemmBlocks::work(std::int64_t cta) const {
+    if (!alone(cta)) {
+        const CtaPlace place = place_of(plan_.kernel, cta);
+        return {place, nullptr, place.part};
+    }
+    const std::int64_t number = cta - whole_tiles();
+    const StreamPiece& piece = pieces_[static_cast<std::size_t>(number)];
+    return {place_of(plan_.kernel, piece.tile), &piece, number + 1};
+}
+
 // The last parts of K may be shorter than the others, or empty.
 std::int64_t GemmBlocks::steps(std::int64_t cta) const {
     const GemmKernel& kernel = plan_.kernel;
-    const std::int64_t part = place_of(kernel, cta).part;
-    return std::clamp(kernel.steps() - part * kernel.steps_of_part(), std::int64_t{0},
+    const Work own = work(cta);
+    if (own.piece != nullptr) return own.piece->steps;
+    return std::clamp(kernel.steps() - own.part * kernel.steps_of_part(), std::int64_t{0},
                       kernel.steps_of_part());
 }
 
-GemmBlocks::Depth GemmBlocks::depth(std::int64_t part, std::int64_t step) const {
-    const GemmKernel& kernel = plan_.kernel;
-    const std::int64_t begin = (part * kernel.steps_of_part() + step) * kernel.tile.k;
-    return {begin, std::clamp(kernel.shape.k - begin, std::int64_t{0}, kernel.tile.k)};
+std::int64_t GemmBlocks::first_step(const Work& work) const {
+    return work.piece != nullptr ? work.piece->begin : work.part * plan_.kernel.steps_of_part();
 }
 
-std::int64_t GemmBlocks::depth_of_part(std::int64_t part) const {
+GemmBlocks::Depth GemmBlocks::depth(const Work& work, std::int64_t step) const {
     const GemmKernel& kernel = plan_.kernel;
-    const std::int64_t length = kernel.steps_of_part() * kernel.tile.k;
-    return std::clamp(kernel.shape.k - part * length, std::int64_t{0}, length);
+    const std::int64_t begin = (first_step(work) + step) * kernel.tile.k;
+    return {begin, std::clamp(kernel.shape.k - begin, std::int64_t{0}, kernel.tile.k)};
 }
 
 TileAccess::Block GemmBlocks::a_block(const CtaPlace& place, Depth depth) const {
@@ -86,8 +113,15 @@ TileAccess::Block GemmBlocks::result_block(const MatrixPlace& matrix, const CtaP
     return block(matrix, begin + height * place.n * kernel.tile.n, height * columns(place.n), dtype);
 }
 
-TileAccess::Block GemmBlocks::c_block(const CtaPlace& place) const {
+TileAccess::Block GemmBlocks::workspace_block(const Work& work) const {
+    const CtaTile& tile = plan_.kernel.tile;
+    const std::int64_t begin = work.piece->slot.value() * tile.m * tile.n;
+    return block(plan_.sums, begin, rows(work.m) * columns(work.n), DType::Fp32);
+}
+
+TileAccess::Block GemmBlocks::c_block(const Work& place) const {
     const GemmShape& shape = plan_.kernel.shape;
+    if (place.piece != nullptr && place.piece->slot) return workspace_block(place);
     if (plan_.kernel.split_k == 1) return result_block(plan_.c, place, place.batch, shape.output);
     return result_block(plan_.sums, place, place.part * shape.batch + place.batch, DType::Fp32);
 }
@@ -106,18 +140,18 @@ const GemmBlocks::Sides& GemmBlocks::sides_of(CtaRange range) const {
     const GemmKernel& kernel = plan_.kernel;
     // By block row (column) of an item and part, the clusters; with the first CTA's place.
     using Key = std::array<std::int64_t, 3>;
-    std::map<Key, std::pair<CtaPlace, std::set<Key>>> a, b;
-    std::map<Key, CtaPlace> sizes;
+    std::map<Key, std::pair<Work, std::set<Key>>> a, b;
+    std::map<Key, Work> sizes;
     for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta) {
-        const CtaPlace place = place_of(kernel, cta);
+        const Work place = work(cta);
         const auto take = [&](auto& side, const Key& block, const Key& cluster) {
             side.try_emplace(block, place, std::set<Key>{}).first->second.second.insert(cluster);
         };
         const std::int64_t item = kernel.shape.shared_b ? 0 : place.batch;
-        take(a, {place.batch, place.part, place.m}, {place.batch, place.n / kernel.tile.cluster_n});
+        take(a, {place.batch, place.share, place.m}, {place.batch, place.n / kernel.tile.cluster_n});
         // A cluster lies within one item of the batch, though all items may read one B.
-        take(b, {item, place.part, place.n}, {place.batch, place.m / kernel.tile.cluster_m});
-        sizes.try_emplace({place.part, rows(place.m), columns(place.n)}, place);
+        take(b, {item, place.share, place.n}, {place.batch, place.m / kernel.tile.cluster_m});
+        sizes.try_emplace({place.share, rows(place.m), columns(place.n)}, place);
     }
     Sides& sides = known->second;
     for (const auto& [key, taken] : a)
@@ -136,8 +170,14 @@ TileAccess GemmBlocks::reads_of_epilogue(CtaRange range) const {
     access.sms = range.count;
     access.short_rows = true;
     for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta) {
-        const CtaPlace place = place_of(plan_.kernel, cta);
+        const Work place = work(cta);
+        // Of a shared tile, the rest is for the one that adds the others' sums.
+        if (place.piece != nullptr && place.piece->slot) continue;
         std::int64_t bytes = 0;
+        for (const std::int64_t other : waits_for(cta)) {
+            access.blocks.push_back(workspace_block(work(other)));
+            bytes += access.blocks.back().bytes;
+        }
         if (epilogue.bias) {
             const TileAccess::Block own = bias_block(place);
             const auto [known, added] = bias.try_emplace(own.address, own);
@@ -156,7 +196,8 @@ TileAccess GemmBlocks::reads_of_epilogue(CtaRange range) const {
 }
 
 TileAccess GemmBlocks::reads(CtaRange range, std::int64_t step) const {
-    if (plan_.kernel.epilogue().reads() && step == steps(range.first)) return reads_of_epilogue(range);
+    const bool reads = plan_.kernel.epilogue().reads() || !pieces_.empty();
+    if (reads && step == steps(range.first)) return reads_of_epilogue(range);
     // A kernel runs wave after wave: what was asked of those before is not asked again.
     if (sides_.size() > 64) sides_.clear();
     const Sides& sides = sides_of(range);
@@ -169,11 +210,11 @@ TileAccess GemmBlocks::reads(CtaRange range, std::int64_t step) const {
         access.blocks.back().sms = clusters;
     };
     for (const Taken& taken : sides.a)
-        add(a_block(taken.place, depth(taken.place.part, step)), taken.clusters);
+        add(a_block(taken.place, depth(taken.place, step)), taken.clusters);
     for (const Taken& taken : sides.b)
-        add(b_block(taken.place, depth(taken.place.part, step)), taken.clusters);
-    for (const CtaPlace& place : sides.sizes) {
-        const Depth both = depth(place.part, step);
+        add(b_block(taken.place, depth(taken.place, step)), taken.clusters);
+    for (const Work& place : sides.sizes) {
+        const Depth both = depth(place, step);
         access.bytes_of_sm =
             std::max(access.bytes_of_sm, a_block(place, both).bytes + b_block(place, both).bytes);
     }
@@ -185,7 +226,7 @@ TileAccess GemmBlocks::writes(CtaRange range) const {
     TileAccess access;
     access.sms = range.count;
     for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta) {
-        access.blocks.push_back(c_block(place_of(plan_.kernel, cta)));
+        access.blocks.push_back(c_block(work(cta)));
         access.bytes_of_sm = std::max(access.bytes_of_sm, access.blocks.back().bytes);
     }
     join_neighbours(access.blocks);
@@ -195,8 +236,10 @@ TileAccess GemmBlocks::writes(CtaRange range) const {
 std::int64_t GemmBlocks::macs(CtaRange range) const {
     std::int64_t sum = 0;
     for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta) {
-        const CtaPlace place = place_of(plan_.kernel, cta);
-        sum += rows(place.m) * columns(place.n) * depth_of_part(place.part);
+        const Work place = work(cta);
+        const std::int64_t begin = first_step(place) * plan_.kernel.tile.k, k = plan_.kernel.shape.k;
+        const std::int64_t end = begin + steps(cta) * plan_.kernel.tile.k;
+        sum += rows(place.m) * columns(place.n) * (std::min(end, k) - std::min(begin, k));
     }
     return sum;
 }

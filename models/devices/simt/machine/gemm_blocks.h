@@ -9,16 +9,20 @@
 #include <utility>
 #include <vector>
 
+#include "models/devices/simt/kernels/stream_k.h"
 #include "models/devices/simt/machine/cta_work.h"
 
 namespace systole::simt {
 
 class GemmBlocks final : public CtaWork {
 public:
-    explicit GemmBlocks(const GemmPlan& plan) : plan_(plan) {}
+    explicit GemmBlocks(const GemmPlan& plan);
 
-    std::int64_t ctas() const override { return plan_.kernel.ctas(); }
+    /// Of stream-K, whole tiles and pieces of tiles.
+    std::int64_t ctas() const override;
     std::int64_t steps(std::int64_t cta) const override;
+    bool alone(std::int64_t cta) const override;
+    std::vector<std::int64_t> waits_for(std::int64_t cta) const override;
     TileAccess reads(CtaRange range, std::int64_t step) const override;
     TileAccess writes(CtaRange range) const override;
     std::int64_t macs(CtaRange range) const override;
@@ -28,21 +32,30 @@ private:
     struct Depth {
         std::int64_t begin = 0, size = 0;
     };
-    Depth depth(std::int64_t part, std::int64_t step) const;
-    std::int64_t depth_of_part(std::int64_t part) const;
+    /// Where a CTA works, and with which piece of a shared tile.
+    struct Work : CtaPlace {
+        const StreamPiece* piece = nullptr;
+        /// Tells it from others that take the same rows or columns.
+        std::int64_t share = 0;
+    };
+    Work work(std::int64_t cta) const;
+    Depth depth(const Work& work, std::int64_t step) const;
+    std::int64_t first_step(const Work& work) const;
+    std::int64_t whole_tiles() const { return plan_.kernel.tiles() - plan_.kernel.shared_tiles; }
     /// A block row or column that CTAs of a range take, of one of them, and the clusters that take it.
     struct Taken {
-        CtaPlace place;
+        Work place;
         std::int64_t clusters;
     };
     struct Sides {
         std::vector<Taken> a, b;
-        std::vector<CtaPlace> sizes;  ///< of CTAs that differ in what they take
+        std::vector<Work> sizes;  ///< of CTAs that differ in what they take
     };
     const Sides& sides_of(CtaRange range) const;
     TileAccess::Block a_block(const CtaPlace& place, Depth depth) const;
     TileAccess::Block b_block(const CtaPlace& place, Depth depth) const;
-    TileAccess::Block c_block(const CtaPlace& place) const;
+    TileAccess::Block c_block(const Work& place) const;
+    TileAccess::Block workspace_block(const Work& work) const;
     TileAccess::Block bias_block(const CtaPlace& place) const;
     TileAccess::Block result_block(const MatrixPlace& matrix, const CtaPlace& place, std::int64_t item,
                                    DType dtype) const;
@@ -51,6 +64,7 @@ private:
     std::int64_t columns(std::int64_t n) const;
 
     const GemmPlan& plan_;
+    const std::vector<StreamPiece> pieces_;
     /// Of ranges that were asked for: the same at every step.
     mutable std::map<std::pair<std::int64_t, std::int64_t>, Sides> sides_;
 };

@@ -23,14 +23,30 @@ Ticks KernelRun::next_event() const {
 }
 
 void KernelRun::advance(Ticks now, std::vector<Access>& accesses) {
+    std::erase_if(held_, [&](const auto& held) {
+        if (must_wait(held.first)) return false;
+        accesses.push_back(access_for(held.first, held.second));
+        return true;
+    });
     do {
         for (SmGroup& group : groups_) {
             requests_.clear();
             group.advance(now, requests_);
             for (const SmGroup::Request& request : requests_)
-                accesses.push_back(access_for(request, group.first_sm()));
+                if (must_wait(request))
+                    held_.emplace_back(request, group.first_sm());
+                else
+                    accesses.push_back(access_for(request, group.first_sm()));
         }
     } while (dispatch(now) || next_event() <= now);
+}
+
+bool KernelRun::must_wait(const SmGroup::Request& request) const {
+    const std::int64_t cta = request.ctas.first;
+    if (!work_.alone(cta) || request.step != work_.steps(cta)) return false;
+    const std::vector<std::int64_t> others = work_.waits_for(cta);
+    return !std::all_of(others.begin(), others.end(),
+                        [this](std::int64_t other) { return stored_.count(other) > 0; });
 }
 
 KernelRun::Access KernelRun::access_for(const SmGroup::Request& request, std::int64_t first_sm) {
@@ -45,7 +61,7 @@ KernelRun::Access KernelRun::access_for(const SmGroup::Request& request, std::in
     free_.pop_back();
     access.tiles.sm = first_sm;
     sent_[static_cast<std::size_t>(access.number)] = {request.run, request.step, first_sm,
-                                                      request.ctas.count};
+                                                      request.ctas.count, request.ctas.first};
     ++waiting_;
     return access;
 }
@@ -54,6 +70,7 @@ void KernelRun::answered(std::int64_t number, Ticks now) {
     const Sent sent = sent_[static_cast<std::size_t>(number)];
     free_.push_back(number);
     --waiting_;
+    if (sent.step == SmGroup::kStore && work_.alone(sent.first_cta)) stored_.insert(sent.first_cta);
     for (SmGroup& group : groups_)
         if (group.first_sm() >= sent.first_sm && group.first_sm() < sent.first_sm + sent.sms)
             group.arrived(sent.run, sent.step, now);
@@ -82,7 +99,8 @@ void KernelRun::start(std::size_t index, int place, Ticks now) {
     const std::int64_t steps = work_.steps(next_cta_);
     const std::int64_t most = std::min(groups_[index].sms(), work_.ctas() - next_cta_);
     std::int64_t alike = 1;
-    while (alike < most && work_.steps(next_cta_ + alike) == steps) ++alike;
+    while (alike < most && !work_.alone(next_cta_) && !work_.alone(next_cta_ + alike) &&
+           work_.steps(next_cta_ + alike) == steps) ++alike;
     if (alike < groups_[index].sms()) {
         SmGroup rest = groups_[index].split(alike);
         groups_.insert(groups_.begin() + static_cast<std::ptrdiff_t>(index) + 1, std::move(rest));

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "models/devices/simt/machine/cta_times.h"
@@ -57,10 +59,12 @@ private:
     struct Sent {
         SmGroup::RunId run = 0;
         std::int64_t step = 0, first_sm = 0, sms = 0;
+        std::int64_t first_cta = 0;
     };
 
     bool dispatch(Ticks now);
     void start(std::size_t group, int place, Ticks now);
+    bool must_wait(const SmGroup::Request& request) const;
     Access access_for(const SmGroup::Request& request, std::int64_t first_sm);
 
     const CtaWork& work_;
@@ -70,6 +74,9 @@ private:
     std::int64_t left_ = 0;     // CTAs on SMs
     std::int64_t waiting_ = 0;  // accesses without an answer
     SmGroup::RunId next_run_ = 0;
+    /// Reads of results that are not stored yet, and their SMs.
+    std::vector<std::pair<SmGroup::Request, std::int64_t>> held_;
+    std::set<std::int64_t> stored_;           // CTAs that are alone
     std::vector<Sent> sent_;                  // by number; used again
     std::vector<std::int64_t> free_;          // numbers
     std::vector<SmGroup::Request> requests_;  // scratch

@@ -132,6 +132,9 @@ SimtSpec read_simt_spec(config::Config& config, const std::string& name) {
     spec.core_clock = read_clock(root.section("core"));
     spec.sm = read_sm(root.section("sm"));
     spec.l2 = read_l2(root.section("l2"));
+    spec.kernels.stream_k = static_cast<StreamK>(root.section("kernels").choice(
+        "stream_k", "whether kernels that share the last tiles along K are offered, or always taken",
+        {"never", "offered", "always"}, 0));
     spec.launch = read_launch(root.section("launch"));
     spec.power = read_power(root.section("power"));
     spec.copy = read_dma_spec(root.section("copy"));

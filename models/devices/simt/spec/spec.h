@@ -119,11 +119,24 @@ struct CalibratedSpec {
     double larger_tiles = 0;
 };
 
+/// Whether kernels share the last tiles along K (stream-K).
+enum class StreamK {
+    Never,    ///< the library has no such kernels
+    Offered,  ///< it has, and takes one where that is expected to take the least time
+    Always    ///< it takes one wherever tiles leave places of a wave empty
+};
+
+/// What the library of kernels has, besides its tiles.
+struct KernelsSpec {
+    StreamK stream_k = StreamK::Never;
+};
+
 struct SimtSpec {
     std::string name;  ///< the preset's name: the root of all instance paths
     Hertz core_clock;  ///< of SMs, fabric and L2, where power allows it
     SmSpec sm;
     L2Spec l2;
+    KernelsSpec kernels;
     LaunchSpec launch;
     PowerSpec power;
     HostLinkSpec host;
