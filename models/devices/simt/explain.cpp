@@ -72,7 +72,8 @@ std::string waves(const GemmPlan& gemm, const SimtSpec& spec) {
     }
     if (kernel.streams > 0)
         text += fmt::format(
-            "Stream-K: {} CTAs share the steps along K of the last {} tiles; {} of these are divided, and their "
+            "Stream-K: {} CTAs share the steps along K of the last {} tiles; {} of these are divided, and "
+            "their "
             "sums\nare added in fp32 by the CTA with the tile's first step.\n",
             with_thousands(kernel.streams), with_thousands(kernel.shared_tiles),
             with_thousands(divided_tiles(kernel)));

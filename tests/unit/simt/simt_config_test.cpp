@@ -57,11 +57,13 @@ TEST_CASE("a GPU is read as it is written", "[simt]") {
         "l2: {capacity: 4 MiB, usable: 3 MiB, ways: 8, line: 256 B, sector: 64 B, read_width: 1 KiB, "
         "write_width: "
         "512 B, sm_read_width: 48 B, sm_write_width: 16 B, latency: 100, memory_latency: 200}\n"
+        "kernels: {stream_k: always}\n"
         "launch: {graph: 1 us, stream: 2 us, cta: 33}\n"
         "calibrated: {kernel_overhead: {value: 3 us, calibrated: some rows, range: 1..4 us}, "
         "memory_share: {value: 0.5, calibrated: some rows, range: 0.4..1}, larger_tiles: {value: 0.125, "
         "calibrated: some rows, range: 0..1}}"));
     CHECK(spec.name == "mine");
+    CHECK(spec.kernels.stream_k == StreamK::Always);
     CHECK(spec.sm.count == 7);
     CHECK(spec.sm.scheduling == WarpScheduling::LooseRoundRobin);
     CHECK(spec.sm.fp32.interval == Cycles(3));
@@ -111,6 +113,7 @@ TEST_CASE("constants that were found by measuring are nothing where they are not
     const SimtSpec spec = test::gpu_spec(
         "device: Mine\nextends: a100\ncalibrated: {kernel_overhead: 0 s, replay_gap: 0 s, memory_share: 1, "
         "larger_tiles: 0}\n");
+    CHECK(spec.kernels.stream_k == StreamK::Never);
     CHECK(spec.calibrated.kernel_overhead == Ticks(0));
     CHECK(spec.calibrated.replay_gap == Ticks(0));
     CHECK(spec.l2.memory_share == 1);
@@ -198,6 +201,8 @@ TEST_CASE("clocks, launches, copies and constants beyond any machine are refused
         {"core: {clock: 999 kHz}", "slower than 1 MHz"},
         {"core: {clock: 101 GHz}", "faster than 100 GHz"},
         {"core: {clock: 1410}", "unit"},
+        {"kernels: {stream_k: sometimes}", "kernels.stream_k"},
+        {"kernels: {streamk: always}", "streamk"},
         {"launch: {graph: 1001 ms}", "longer than a second"},
         {"launch: {stream: 2 s}", "longer than a second"},
         {"launch: {cta: 100001}", "launch.cta"},

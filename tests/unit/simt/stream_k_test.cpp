@@ -54,7 +54,8 @@ GemmPlan random_plan(std::mt19937& random) {
 
 }  // namespace
 
-TEST_CASE("Shares cover every step of the last tiles exactly once, and differ by one step at most", "[simt]") {
+TEST_CASE("Shares cover every step of the last tiles exactly once, and differ by one step at most",
+          "[simt]") {
     const unsigned seed = GENERATE(range(1U, 101U));
     CAPTURE(seed);
     std::mt19937 random(seed);
@@ -153,7 +154,8 @@ TEST_CASE("With shared tiles 1.1 waves take little more than 1.1, not two", "[si
     whole.kernel.streams = whole.kernel.shared_tiles = 0;
     const std::int64_t start = 10 + 100 + 50, tile = 64 * 1024;
     CHECK(run(whole, 10, Ticks(0)).end == Ticks(2 * (start + tile + 200) * 1000));
-    // The longest shares have seven of the 64 steps. Who adds waits for the others' stores, then stores itself.
+    // The longest shares have seven of the 64 steps. Who adds waits for the others' stores, then stores
+    // itself.
     const IdealRun shared = run(plan, 10, Ticks(0));
     CHECK(shared.end == Ticks((start + tile + 200 + start + 7 * 1024 + 2 * 200) * 1000));
     // Data 300 cycles away: the others' stores, sums and results pass one behind the other.

@@ -13,7 +13,7 @@ namespace {
 
 // Parts of K that libraries offer. More never won: their sums cost more to add than they save.
 constexpr std::int64_t kParts[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32};
-constexpr std::int64_t kLeastRows = 64;    // of wgmma
+constexpr std::int64_t kLeastRows = 64;  // of wgmma
 
 double bytes_of(DType dtype, std::int64_t elements) {
     return static_cast<double>(elements) * static_cast<double>(bits_of(dtype).value()) / 8;
@@ -63,14 +63,14 @@ double ends_of(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec
 
 /// Cycles of a step of CTAs of which each of `sms` SMs holds `held`.
 double interval_of(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec& spec, double held,
-                double sms) {
+                   double sms) {
     const Rates rates(spec);
     const StepBytes bytes = step_bytes(kernel);
-    return std::max(
-        {held > 1 ? timing.interval_full * held / timing.resident : timing.interval_alone,
-         timing.interval_alone, held * bytes.into_sm / rates.sm_read, held * sms * bytes.from_l2 / rates.l2,
-         // Data are asked for so many steps ahead, and no more.
-         idle_latency(spec) / timing.ahead});
+    return std::max({held > 1 ? timing.interval_full * held / timing.resident : timing.interval_alone,
+                     timing.interval_alone, held * bytes.into_sm / rates.sm_read,
+                     held * sms * bytes.from_l2 / rates.l2,
+                     // Data are asked for so many steps ahead, and no more.
+                     idle_latency(spec) / timing.ahead});
 }
 
 /// The second kernel, which adds the sums of parts.
@@ -122,13 +122,13 @@ double ctas_of(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec
     double cycles = full_rounds * steps * interval_of(kernel, timing, spec, timing.resident, sms);
     // Libraries count whole waves: of a round that leaves places empty, too, and one behind the other.
     if (left > 0)
-        cycles += steps * interval_of(kernel, timing, spec, std::min<double>(timing.resident, std::ceil(ctas / sms)),
-                           std::min(left, sms));
+        cycles += steps * interval_of(kernel, timing, spec,
+                                      std::min<double>(timing.resident, std::ceil(ctas / sms)),
+                                      std::min(left, sms));
     const double rounds = full_rounds + (left > 0 ? 1 : 0);
     // CTAs of the last round store all at once.
-    const double last_stores =
-        stored_bytes(kernel) / Rates(spec).l2_write * (left > 0 ? left : places) /
-        static_cast<double>(kernel.ctas());
+    const double last_stores = stored_bytes(kernel) / Rates(spec).l2_write * (left > 0 ? left : places) /
+                               static_cast<double>(kernel.ctas());
     if (kernel.streams > 0) cycles += shares_of(kernel, timing, spec);
     return cycles + rounds * ends_of(kernel, timing, spec) + last_stores;
 }

@@ -10,8 +10,8 @@
 namespace systole::simt {
 
 CtaPlace place_of(const GemmKernel& kernel, std::int64_t index) {
-    SYSTOLE_CHECK(index >= 0 && index < kernel.tiles() * kernel.split_k && kernel.raster.panel > 0, "CTA {} of {}", index,
-                  kernel.tiles() * kernel.split_k);
+    SYSTOLE_CHECK(index >= 0 && index < kernel.tiles() * kernel.split_k && kernel.raster.panel > 0,
+                  "CTA {} of {}", index, kernel.tiles() * kernel.split_k);
     const std::int64_t tiles_m = kernel.tiles_m(), tiles_n = kernel.tiles_n();
     CtaPlace place;
     place.batch = index / (tiles_m * tiles_n * kernel.split_k);

@@ -50,7 +50,8 @@ struct GemmKernel {
     std::int64_t split_k = 1;  ///< parts of K; above 1 a second kernel adds their sums
     Raster raster;
     bool swapped = false;  ///< m and n of `shape` are those of the product's transpose
-    /// Stream-K: the last `shared_tiles` tiles, whose steps along K `streams` CTAs share (stream_k.h); 0: none.
+    /// Stream-K: the last `shared_tiles` tiles, whose steps along K `streams` CTAs share (stream_k.h); 0:
+    /// none.
     std::int64_t streams = 0, shared_tiles = 0;
 
     std::int64_t tiles_m() const { return ceil_div(shape.m, tile.m); }

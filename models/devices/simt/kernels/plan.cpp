@@ -196,8 +196,7 @@ private:
         if (layer.bias) gemm.bias = place(*layer.bias, Operand::Weights);
         if (layer.joined) gemm.other = place(layer.inputs.back(), Operand::Activations);
         if (gemm.kernel.swapped) std::swap(gemm.a, gemm.b);
-        if (gemm.kernel.split_k > 1 || gemm.kernel.streams > 0)
-            gemm.sums = place_of_sums(layer, gemm.kernel);
+        if (gemm.kernel.split_k > 1 || gemm.kernel.streams > 0) gemm.sums = place_of_sums(layer, gemm.kernel);
         pad(gemm);
         plan.mapping = mapping_of(gemm);
         plan.kernels.emplace_back(gemm);
@@ -276,11 +275,10 @@ private:
     MatrixPlace place_of_sums(const Layer& layer, const GemmKernel& kernel) {
         const auto bytes = kernel.streams > 0 ? workspace(kernel) : sums_of_parts(kernel);
         if (!bytes || bytes->value() > spec_.memory.capacity().value() - end_)
-            throw UserError(
-                layer.where,
-                fmt::format("'{}': the memory has no room for the sums of {} of K", layer.name,
-                            kernel.streams > 0 ? std::string("shares")
-                                               : fmt::format("{} parts", kernel.split_k)));
+            throw UserError(layer.where,
+                            fmt::format("'{}': the memory has no room for the sums of {} of K", layer.name,
+                                        kernel.streams > 0 ? std::string("shares")
+                                                           : fmt::format("{} parts", kernel.split_k)));
         sums_ = std::max(sums_, bytes->value());
         return {end_, Operand::PartialSums, *bytes, Bytes(0)};
     }

@@ -67,8 +67,8 @@ std::int64_t divided_tiles(const GemmKernel& kernel) {
 
 std::optional<Bytes> workspace(const GemmKernel& kernel) {
     const std::vector<StreamPiece> pieces = stream_pieces(kernel);
-    const std::int64_t slots = std::count_if(
-        pieces.begin(), pieces.end(), [](const StreamPiece& piece) { return piece.slot.has_value(); });
+    const std::int64_t slots = std::count_if(pieces.begin(), pieces.end(),
+                                             [](const StreamPiece& piece) { return piece.slot.has_value(); });
     const auto bytes = checked_mul(kernel.tile.m * kernel.tile.n * kPartialBytes, slots);
     return bytes ? std::optional(Bytes(*bytes)) : std::nullopt;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stream-K (Osama et al., PPoPP 2023), with whole tiles before it: tiles that fill waves are computed one by a
-// CTA; the steps along K of the tiles that are left, all of them in a row, are shared out evenly among as many
-// CTAs as the SMs hold. Where a share begins or ends within a tile, the tile's pieces leave their sums in a
-// workspace, and the CTA that has the tile's first step adds them to its own.
+// Stream-K (Osama et al., PPoPP 2023), with whole tiles before it: tiles that fill waves are computed one by
+// a CTA; the steps along K of the tiles that are left, all of them in a row, are shared out evenly among as
+// many CTAs as the SMs hold. Where a share begins or ends within a tile, the tile's pieces leave their sums
+// in a workspace, and the CTA that has the tile's first step adds them to its own.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ struct StreamPiece {
     std::vector<std::int64_t> adds;  ///< pieces of the same tile whose sums it adds, by their numbers
 };
 
-/// The kernel with its last tiles shared, on a chip that holds `places` CTAs; nothing where waves are full, or
-/// where CTAs would get less than two steps each.
+/// The kernel with its last tiles shared, on a chip that holds `places` CTAs; nothing where waves are full,
+/// or where CTAs would get less than two steps each.
 std::optional<GemmKernel> with_shared_tiles(const GemmKernel& kernel, std::int64_t places);
 
 /// In the order in which they are begun: first pieces of all shares, then second ones, the longest first. As

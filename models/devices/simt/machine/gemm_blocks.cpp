@@ -209,10 +209,8 @@ TileAccess GemmBlocks::reads(CtaRange range, std::int64_t step) const {
         access.blocks.push_back(block);
         access.blocks.back().sms = clusters;
     };
-    for (const Taken& taken : sides.a)
-        add(a_block(taken.place, depth(taken.place, step)), taken.clusters);
-    for (const Taken& taken : sides.b)
-        add(b_block(taken.place, depth(taken.place, step)), taken.clusters);
+    for (const Taken& taken : sides.a) add(a_block(taken.place, depth(taken.place, step)), taken.clusters);
+    for (const Taken& taken : sides.b) add(b_block(taken.place, depth(taken.place, step)), taken.clusters);
     for (const Work& place : sides.sizes) {
         const Depth both = depth(place, step);
         access.bytes_of_sm =

@@ -60,8 +60,8 @@ KernelRun::Access KernelRun::access_for(const SmGroup::Request& request, std::in
                   write ? work_.writes(request.ctas) : work_.reads(request.ctas, request.step)};
     free_.pop_back();
     access.tiles.sm = first_sm;
-    sent_[static_cast<std::size_t>(access.number)] = {request.run, request.step, first_sm,
-                                                      request.ctas.count, request.ctas.first};
+    sent_[static_cast<std::size_t>(access.number)] = {request.run, request.step, first_sm, request.ctas.count,
+                                                      request.ctas.first};
     ++waiting_;
     return access;
 }
@@ -100,7 +100,8 @@ void KernelRun::start(std::size_t index, int place, Ticks now) {
     const std::int64_t most = std::min(groups_[index].sms(), work_.ctas() - next_cta_);
     std::int64_t alike = 1;
     while (alike < most && !work_.alone(next_cta_) && !work_.alone(next_cta_ + alike) &&
-           work_.steps(next_cta_ + alike) == steps) ++alike;
+           work_.steps(next_cta_ + alike) == steps)
+        ++alike;
     if (alike < groups_[index].sms()) {
         SmGroup rest = groups_[index].split(alike);
         groups_.insert(groups_.begin() + static_cast<std::ptrdiff_t>(index) + 1, std::move(rest));
