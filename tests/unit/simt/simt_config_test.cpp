@@ -54,7 +54,8 @@ TEST_CASE("a GPU is read as it is written", "[simt]") {
         "tensor: {latency: 13, macs: {int16: 8}}, l1: {capacity: 120 KiB, latency: 14, width: 64 B}, "
         "shared: {capacity: 100 KiB, most_of_cta: 90 KiB, reserved_of_cta: 2 KiB, width: 32 B, latency: "
         "15}}\n"
-        "l2: {capacity: 4 MiB, usable: 3 MiB, ways: 8, line: 256 B, sector: 64 B, read_width: 1 KiB, "
+        "l2: {capacity: 4 MiB, usable: 3 MiB, dirty: 1 MiB, ways: 8, line: 256 B, sector: 64 B, read_width: "
+        "1 KiB, "
         "write_width: "
         "512 B, sm_read_width: 48 B, sm_write_width: 16 B, latency: 100, memory_latency: 200}\n"
         "launch: {graph: 1 us, stream: 2 us, cta: 33}\n"
@@ -89,6 +90,7 @@ TEST_CASE("a GPU is read as it is written", "[simt]") {
     CHECK(spec.sm.shared.latency == Cycles(15));
     CHECK(spec.l2.capacity == Bytes(4 << 20));
     CHECK(spec.l2.usable == Bytes(3 << 20));
+    CHECK(spec.l2.dirty == Bytes(1 << 20));
     CHECK(spec.l2.ways == 8);
     CHECK(spec.l2.line == Bytes(256));
     CHECK(spec.l2.sector == Bytes(64));
@@ -176,6 +178,8 @@ TEST_CASE("shared memory that no CTA could have is refused", "[simt]") {
 TEST_CASE("an L2 whose parts do not fit together is refused", "[simt]") {
     refuse({
         {"l2: {ways: 1025}", "the most is 1024"},
+        {"l2: {dirty: 1025 GiB}", "l2.dirty"},
+        {"l2: {dirty: 12}", "unit"},
         {"l2: {usable: 41 MiB}", "42991616 bytes, more than the capacity of 41943040"},
         {"l2: {line: 96 B}", "96 bytes, expected a power of two"},
         {"l2: {sector: 24 B}", "24 bytes, expected a power of two"},

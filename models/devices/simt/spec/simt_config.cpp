@@ -64,6 +64,10 @@ L2Spec read_l2(Section l2) {
     spec.usable =
         l2.bytes("usable", "what one working set can occupy: two partitions may hold the same line twice",
                  {1, kLargestL2});
+    spec.dirty = l2.bytes("dirty",
+                          "of the working set, what may differ from the memory; beyond, what was written "
+                          "longest ago is written back; 0 B: all may",
+                          {0, kLargestL2});
     spec.ways =
         static_cast<int>(l2.count("ways", "lines of a set; 0: one set, all of the L2", {0, kMostWays}));
     if (spec.usable > spec.capacity)

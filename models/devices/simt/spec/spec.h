@@ -82,6 +82,7 @@ struct SmSpec {
 struct L2Spec {
     Bytes capacity;
     Bytes usable;                 ///< that one working set can occupy: partitions may hold lines twice
+    Bytes dirty;                  ///< of it, that may differ from the memory; 0: all
     int ways = 0;                 ///< lines of a set, over which addresses are hashed; 0: one set
     Bytes line, sector;           ///< tags are of lines, transfers of sectors
     Bytes bytes_per_cycle;        ///< of all slices together, reads
