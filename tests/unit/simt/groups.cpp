@@ -58,7 +58,8 @@ TEST_CASE("An epilogue that reads waits for its data, if they were not asked for
     GemmPlan plan = plan_of(128, 128, 256);
     plan.kernel.shape.epilogue = {true, Function::None, Elementwise::Kind::Add, Function::None};
     // Four steps; the last three requests leave at the ends of steps 0, 1 and 2: nobody waits.
-    CHECK(run(plan, 1, Ticks(500'000)).end == Ticks((10 + 100 + 500 + 50 + 4 * 1024 + 200 + 500) * 1000));
+    CHECK(run(plan, 1, Ticks(500'000), 1000).end ==
+          Ticks((10 + 100 + 500 + 50 + 4 * 1024 + 200 + 500) * 1000));
     // With data 4,000 cycles away, those of the epilogue, asked for at the end of step 1, are there 1,952
     // cycles behind that of step 3.
     const IdealRun late = run(plan, 1, Ticks(4'000'000));
@@ -113,6 +114,19 @@ TEST_CASE("SMs without a CTA are tail, and so are those that are through first",
     const IdealRun two = run(plan_of(128, 256, 64), 4, Ticks(500'000));
     CHECK(two.account.sms == 2);
     CHECK(cycles(two.account, SlotClass::Tail) == 2 * (cta + 500));
+}
+
+TEST_CASE("Bulk stores keep a CTA's place until they are answered, those of threads do not", "[simt]") {
+    const GemmPlan plan = plan_of(128, 128 * 2, 64);
+    SimtSpec gpu = small_gpu(1);
+    const GemmBlocks work(plan);
+    const std::int64_t cta = 10 + 100 + 500 + 50 + 1024 + 200;
+    CHECK(IdealRun(work, times_of(plan, gpu, gpu.core_clock), 1, Ticks(500'000), 1000).end ==
+          Ticks((2 * cta + 500) * 1000));
+    gpu.sm.tensor.issue = TensorIssue::WarpGroup;
+    const IdealRun bulk(work, times_of(plan, gpu, gpu.core_clock), 1, Ticks(500'000), 1000);
+    CHECK(bulk.end == Ticks(2 * (cta + 500) * 1000));
+    CHECK(cycles(bulk.account, SlotClass::Memory) == 2 * (500 + 500));  // data, stores
 }
 
 TEST_CASE("CTAs of an SM hide each other's waits and share its tensor cores", "[simt]") {

@@ -51,6 +51,9 @@ struct CtaTimes {
     /// Behind its last step a CTA waits for what its epilogue reads. AtEnd: which it asks for then; Ahead: as
     /// long before as for the data of a step behind the last one.
     enum class Source : std::uint8_t { None, AtEnd, Ahead } source = Source::None;
+    /// A CTA keeps its place until its stores are answered: bulk stores read shared memory that the next one
+    /// needs. Stores of threads are taken by the load-store unit.
+    bool stores_hold = false;
     LostShares lost_alone, lost_full;
     SlotClass ramp = SlotClass::Ramp;    ///< owner of prologue, fill and epilogue
     SlotClass wait = SlotClass::Memory;  ///< owner of waits for data

@@ -21,8 +21,8 @@ SmGroup::SmGroup(const CtaTimes& times, std::int64_t first_sm, std::int64_t sms,
       stored_(start) {}
 
 std::optional<int> SmGroup::free_place() const {
-    const auto found =
-        std::find_if(places_.begin(), places_.end(), [](const Place& place) { return !place.taken; });
+    const auto found = std::find_if(places_.begin(), places_.end(),
+                                    [](const Place& place) { return !place.taken && !place.storing; });
     if (found == places_.end()) return std::nullopt;
     return static_cast<int>(found - places_.begin());
 }
@@ -55,7 +55,8 @@ void SmGroup::mark(Place& place, Fine begin, SlotClass owner, bool chain) {
 
 void SmGroup::start(int number, RunId run, CtaRange range, std::int64_t steps, Ticks now) {
     Place& place = places_[static_cast<std::size_t>(number)];
-    SYSTOLE_CHECK(!place.taken && range.count == sms_, "place {} of a group of {} SMs", number, sms_);
+    SYSTOLE_CHECK(!place.taken && !place.storing && range.count == sms_, "place {} of a group of {} SMs",
+                  number, sms_);
     used_ = true;
     place.taken = true;
     place.run = run;
@@ -128,6 +129,7 @@ void SmGroup::arrived(RunId run, std::int64_t step, Ticks now) {
         if (place.run != run) continue;
         if (step == kStore) {
             stored_ = std::max(stored_, now);
+            place.storing = false;
             if (!place.taken) mark(place, to_fine(now), SlotClass::Tail);
             continue;
         }
@@ -191,6 +193,7 @@ void SmGroup::begin_epilogue(int number, Fine now) {
 void SmGroup::store(int number, Fine now, std::vector<Request>& requests) {
     Place& place = places_[static_cast<std::size_t>(number)];
     place.taken = false;
+    place.storing = cta_->stores_hold;
     mark(place, now, cta_->wait);
     requests.push_back({place.run, place.ctas, kStore});
 }

@@ -74,7 +74,8 @@ private:
     };
     struct Place {
         bool taken = false;
-        RunId run = -1;  // the last one, where no CTA is there
+        bool storing = false;  // no CTA may take it yet
+        RunId run = -1;        // the last one, where no CTA is there
         CtaRange ctas;
         std::int64_t steps = 0, step = 0;      // done so far
         std::int64_t reads = 0;                // data that are asked for: of steps, and for the epilogue
