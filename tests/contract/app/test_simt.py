@@ -86,7 +86,7 @@ class Simt(ProgramTest):
         self.assertAlmostEqual(stream - none, 2040, delta=2)
 
     def test_few_constants_were_found_by_measuring_and_each_can_be_taken_away(self):
-        shape = "m=64 n=4096 k=4096"
+        shape = "m=64 n=5120 k=5120"  # bound by the memory, whatever the kernel
         replay = ["run.launch=graph", "run.weight_copies=auto", "run.repeat=2"]
         off = {"calibrated.kernel_overhead": "0 ns", "calibrated.replay_gap": "0 ns",
                "calibrated.memory_share": "1", "calibrated.larger_tiles": "0"}

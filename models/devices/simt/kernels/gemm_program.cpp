@@ -238,7 +238,7 @@ private:
 Bytes shared_bytes(const CtaTile& tile, const GemmFormats& formats, TensorIssue issue) {
     const std::int64_t stages = tile.stages * (tile.m + tile.n) * tile.k * element_bytes(formats.in);
     const std::int64_t result = tile.m * tile.n * element_bytes(formats.out);
-    return Bytes(issue == TensorIssue::Warp ? stages : stages + std::min<std::int64_t>(result, 32 * 1024));
+    return Bytes(issue == TensorIssue::Warp ? stages : stages + std::min<std::int64_t>(result, 16 * 1024));
 }
 
 }  // namespace
