@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The warp program of a CTA that adds parts of K: every thread loads 16 bytes of each part, adds them up and
-// stores what they sum to.
+// The warp program of a CTA that adds parts of K: every thread loads 16 bytes of each part, and what the
+// epilogue needs besides, adds them up, does to the sums what the epilogue says, and stores them.
 #pragma once
 
 #include "models/devices/simt/kernels/kernel_plan.h"

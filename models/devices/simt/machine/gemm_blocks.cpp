@@ -183,6 +183,7 @@ TileAccess GemmBlocks::reads(CtaRange range, std::int64_t step) const {
 
 TileAccess GemmBlocks::reads_of_one(std::int64_t cta, std::int64_t step) const {
     const GemmKernel& kernel = plan_.kernel;
+    if (kernel.epilogue().reads() && step == steps(cta)) return reads_of_epilogue({cta, 1});
     const CtaPlace place = place_of(kernel, cta);
     const Depth both = depth(place.part, step);
     TileAccess access;

@@ -27,45 +27,7 @@ CtaProgram program_of(const KernelPlan& plan, std::int64_t steps, const SmSpec& 
     if (gemm == nullptr) return stream_program(std::get<StreamPlan>(plan));
     const GemmShape& shape = gemm->kernel.shape;
     const DType out = gemm->kernel.split_k > 1 ? DType::Fp32 : shape.output;
-    return gemm_program(gemm->kernel.tile, {shape.dtype, out}, steps, sm);
-}
-
-/// Instructions of one of a role's warps, in all of its program or in one step.
-std::int64_t count(const WarpProgram& program, bool of_step, Op op, Op other) {
-    std::int64_t sum = 0;
-    for (const Section& section : program) {
-        const auto own = std::count_if(section.body.begin(), section.body.end(),
-                                       [&](const Instruction& i) { return i.op == op || i.op == other; });
-        if (!of_step)
-            sum += own * section.trips;
-        else if (section.steps)
-            sum = std::max<std::int64_t>(sum, own);
-    }
-    return sum;
-}
-
-/// Portion `index` of `count`, in whole sectors from the blocks' begin.
-TileAccess portion_of(const TileAccess& whole, std::int64_t index, std::int64_t count) {
-    std::int64_t bytes = 0;
-    for (const TileAccess::Block& block : whole.blocks) bytes += block.bytes;
-    const std::int64_t sectors = ceil_div(bytes, kSectorBytes);
-    const std::int64_t from = sectors * index / count * kSectorBytes;
-    const std::int64_t until = std::min(bytes, sectors * (index + 1) / count * kSectorBytes);
-    TileAccess portion;
-    portion.short_rows = whole.short_rows;
-    std::int64_t at = 0;
-    for (TileAccess::Block block : whole.blocks) {
-        const std::int64_t begin = std::max(from, at), end = std::min(until, at + block.bytes);
-        at += block.bytes;
-        if (begin >= end) continue;
-        block.address += begin - (at - block.bytes);
-        block.bytes = end - begin;
-        portion.blocks.push_back(block);
-    }
-    if (bytes > 0)
-        portion.bytes_of_sm = static_cast<std::int64_t>(Int128{whole.bytes_of_sm} * until / bytes -
-                                                        Int128{whole.bytes_of_sm} * from / bytes);
-    return portion;
+    return gemm_program(gemm->kernel.tile, {shape.dtype, out, gemm->kernel.epilogue()}, steps, sm);
 }
 
 }  // namespace
@@ -77,50 +39,20 @@ KernelInWarps::KernelInWarps(const KernelPlan& plan, const CtaWork& work, const 
       spec_(spec),
       clock_(clock),
       start_(start),
+      portions_(plan, work, program(work.steps(0))),
       sms_(spec, static_cast<std::size_t>(spec.sm.count), macs_of(plan, spec.sm),
-           [this](std::size_t sm, const Sm::Access& access) { return blocks_of(sm, access); }),
+           [this](std::size_t sm, const Sm::Access& access) {
+               return portions_.of(of_sm_[sm].ctas[access.cta].number, access);
+           }),
       of_sm_(static_cast<std::size_t>(spec.sm.count)),
       answered_(of_sm_.size(), start) {
     for (OfSm& sm : of_sm_) sm.places.resize(static_cast<std::size_t>(places_of(plan)));
-    for (const Role& role : program(work.steps(0)).roles) {
-        const auto add = [&](bool of_step, Op op, Op other, std::int64_t& all, std::int64_t& warps) {
-            const std::int64_t own = count(role.program, of_step, op, other);
-            all += own * role.warps;
-            if (own > 0) warps += role.warps;
-        };
-        add(true, Op::AsyncCopy, Op::BulkCopy, portions_.copies, portions_.copying);
-        add(false, Op::GlobalLoad, Op::GlobalLoad, portions_.loads, portions_.loading);
-        add(false, Op::GlobalStore, Op::BulkStore, portions_.stores, portions_.storing);
-    }
 }
 
 const CtaProgram& KernelInWarps::program(std::int64_t steps) {
     const auto known = programs_.find(steps);
     if (known != programs_.end()) return known->second;
     return programs_.emplace(steps, program_of(plan_, steps, spec_.sm)).first->second;
-}
-
-TileAccess KernelInWarps::blocks_of(std::size_t sm, const Sm::Access& access) const {
-    const Cta& cta = of_sm_[sm].ctas[access.cta];
-    const auto portion = [&](const TileAccess& whole, std::int64_t number, std::int64_t all,
-                             std::int64_t warps) {
-        return portion_of(whole, number * warps + access.warp, all);
-    };
-    switch (access.op) {
-        case Op::GlobalStore:
-        case Op::BulkStore:
-            return portion(work_.writes({cta.number, 1}), access.number, portions_.stores, portions_.storing);
-        case Op::GlobalLoad:
-            return portion(work_.reads_of_one(cta.number, 0), access.number, portions_.loads,
-                           portions_.loading);
-        default:
-            break;
-    }
-    const std::int64_t of_warp = portions_.copies / portions_.copying;
-    const std::int64_t step = access.number / of_warp;
-    if (step >= cta.steps) return {};  // predicated off
-    return portion(work_.reads_of_one(cta.number, step), access.number % of_warp, portions_.copies,
-                   portions_.copying);
 }
 
 Ticks KernelInWarps::next_event() const {
@@ -160,7 +92,7 @@ void KernelInWarps::dispatch(std::int64_t cycle) {
             if (place.cta) continue;
             const std::int64_t steps = work_.steps(next_cta_);
             place.cta = sms_.sm(sm).launch(program(steps), cycle + spec_.launch.cta.value());
-            of_sm_[sm].ctas.push_back({next_cta_, cycle, steps});
+            of_sm_[sm].ctas.push_back({next_cta_, cycle});
             macs_ += work_.macs({next_cta_, 1});
             ++next_cta_;
             ++left_;

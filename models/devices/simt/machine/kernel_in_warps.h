@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One kernel with every SM simulated warp instruction by warp instruction: the slow twin of KernelRun. CTAs
 // are given to places as there; each runs its warp program, whose copies, loads and stores take the CTA's
-// blocks in portions of whole sectors, an equal one for each instruction. Plain C++ that takes `now`.
+// blocks in portions. Plain C++ that takes `now`.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/devices/simt/kernels/kernel_plan.h"
+#include "models/devices/simt/machine/cta_portions.h"
 #include "models/devices/simt/machine/cta_work.h"
 #include "models/devices/simt/machine/kernel_execution.h"
 #include "models/devices/simt/machine/sms_in_warps.h"
@@ -34,7 +35,6 @@ private:
     struct Cta {
         std::int64_t number = 0;  // of the kernel
         std::int64_t begin = 0;   // cycle in which it got its place
-        std::int64_t steps = 0;
     };
     /// A place for a CTA; taken until a cycle that is known once the CTA has ended.
     struct Place {
@@ -45,15 +45,8 @@ private:
         std::vector<Cta> ctas;
         std::vector<Place> places;
     };
-    /// How many instructions of a CTA share the blocks of a step, and those that it stores; by how many
-    /// warps.
-    struct Portions {
-        std::int64_t copies = 0, copying = 0, loads = 0, loading = 0, stores = 0, storing = 0;
-    };
-
     std::int64_t cycle_of(Ticks now) const { return clock_.at_or_before(now - start_).value(); }
     const CtaProgram& program(std::int64_t steps);
-    TileAccess blocks_of(std::size_t sm, const Sm::Access& access) const;
     void free_places(std::int64_t cycle);
     void dispatch(std::int64_t cycle);
     void plan_next();
@@ -64,7 +57,7 @@ private:
     const ClockDomain clock_;
     const Ticks start_;
     std::map<std::int64_t, CtaProgram> programs_;  // by steps
-    Portions portions_;
+    const CtaPortions portions_;
     SmsInWarps sms_;
     std::vector<OfSm> of_sm_;
     std::vector<SmsInWarps::Leaving> leaving_;    // scratch
