@@ -86,7 +86,10 @@ ResultRow run(const Product& product, const std::string& engine) {
     Protocol protocol = Protocol::of_op();
     protocol.launch = Protocol::Launch::Graph;
     protocol.repeat = product.repeat;
-    return device->run(graph, {protocol, false}).result.total;
+    const DeviceResult result = device->run(graph, {protocol, false}).result;
+    ResultRow total = result.total;
+    total.mapping = result.layers.front().mapping;
+    return total;
 }
 
 std::int64_t bytes(const ResultRow& row, Place from, Place to) {
