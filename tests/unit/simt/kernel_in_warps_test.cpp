@@ -4,6 +4,8 @@
 #include "models/devices/simt/machine/kernel_in_warps.h"
 
 #include <catch2/catch.hpp>
+#include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,7 +33,9 @@ GemmPlan plan_of(const GemmShape& shape, const CtaTile& tile, std::int64_t split
     plan.kernel.shape = shape;
     plan.kernel.tile = tile;
     plan.kernel.split_k = split;
-    plan.timing = time_cta(tile, {shape.dtype, split > 1 ? DType::Fp32 : shape.output}, spec.sm).value();
+    plan.timing =
+        time_cta(tile, {shape.dtype, split > 1 ? DType::Fp32 : shape.output, plan.kernel.epilogue()}, spec.sm)
+            .value();
     plan.a = {kA, Operand::Activations, Bytes(shape.batch * shape.m * shape.k * 2), Bytes(0)};
     plan.b = {kB, Operand::Weights, Bytes(shape.n * shape.k * 2), Bytes(0)};
     MatrixPlace& result = split > 1 ? plan.sums : plan.c;
@@ -53,6 +57,7 @@ public:
     bool all(int times) const {
         return std::all_of(times_.begin(), times_.end(), [&](int own) { return own == times; });
     }
+    std::int64_t sum() const { return std::accumulate(times_.begin(), times_.end(), std::int64_t{0}); }
 
 private:
     const MatrixPlace matrix_;
@@ -100,6 +105,67 @@ TEST_CASE("CTAs of a cluster bring each of its blocks once", "[simt]") {
     const GemmShape shape{1, 300, 128, 100, DType::Bf16, DType::Bf16, true};  // 5 x 2 tiles, 3 x 2 clusters
     const Took took = run(hopper, plan_of(shape, {64, 64, 64, 4, 1, 1, 2, 1}, 1, hopper), 2, 3);
     CHECK((took.a && took.b && took.c));
+}
+
+TEST_CASE("Warps bring what an epilogue reads once for each tile", "[simt]") {
+    GemmShape odd{2, 131, 97, 203, DType::Bf16, DType::Bf16, true};  // 3 x 2 tiles of 64 x 64
+    odd.epilogue.post = Function::Gelu;
+    for (const std::string gpu : {"a100", "h100"})
+        for (const bool bias : {false, true})
+            for (const bool join : {false, true})
+                for (const bool swapped : {false, true}) {
+                    CAPTURE(gpu, bias, join, swapped);
+                    odd.epilogue.bias = bias;
+                    odd.epilogue.join = join ? std::optional(Elementwise::Kind::Add) : std::nullopt;
+                    const SimtSpec spec = gpu_of(gpu, 3);
+                    const CtaTile tile = gpu == "a100" ? CtaTile{64, 64, 32, 4, 2, 2, 1, 1}
+                                                       : CtaTile{64, 64, 64, 4, 1, 1, 1, 1};
+                    GemmPlan gemm = plan_of(odd, tile, 1, spec);
+                    gemm.kernel.swapped = swapped;
+                    const std::int64_t along = swapped ? odd.m : odd.n;
+                    gemm.bias = {3 << 20, Operand::Weights, Bytes(4 * along), Bytes(0)};
+                    gemm.other = {4 << 20, Operand::Activations, Bytes(2 * 2 * 131 * 97), Bytes(0)};
+                    Passes values(gemm.bias, false), others(gemm.other, false);
+                    const KernelPlan plan(gemm);
+                    const auto work = work_of(plan);
+                    KernelInWarps kernel(plan, *work, spec, spec.core_clock, Ticks(0));
+                    IdealRun ideal(kernel, kLatency, [&](bool write, const TileAccess::Block& block) {
+                        values.add(write, block);
+                        others.add(write, block);
+                    });
+                    // A value meets all tiles along the other side, of both items.
+                    CHECK(values.all(bias ? 2 * (swapped ? 2 : 3) : 0));
+                    CHECK(others.all(join ? 1 : 0));
+                }
+}
+
+TEST_CASE("Warps that add parts of K read every sum once, and of a bias what their results meet", "[simt]") {
+    const SimtSpec spec = gpu_of("a100", 3);
+    const std::int64_t elements = 75 * 100;
+    for (const std::int64_t run : {std::int64_t{1}, std::int64_t{100}}) {
+        StreamPlan sum;
+        sum.ctas = 8;
+        sum.resident = 2;
+        sum.elements = elements;
+        sum.finish = {true, Function::Gelu, Elementwise::Kind::Add, Function::None};
+        sum.from = {kA, Operand::PartialSums, Bytes(3 * 4 * elements), Bytes(0)};
+        sum.to = {kC, Operand::Outputs, Bytes(2 * elements), Bytes(0)};
+        sum.other = {kB, Operand::Activations, Bytes(2 * elements), Bytes(0)};
+        sum.bias_run = run;
+        const std::int64_t values = run == 1 ? 100 : 75;
+        sum.bias = {3 << 20, Operand::Weights, Bytes(4 * values), Bytes(0)};
+        Passes from(sum.from, false), other(sum.other, false), to(sum.to, true), bias(sum.bias, false);
+        const KernelPlan plan(sum);
+        const auto work = work_of(plan);
+        KernelInWarps kernel(plan, *work, spec, spec.core_clock, Ticks(0));
+        IdealRun ideal(kernel, kLatency, [&](bool write, const TileAccess::Block& block) {
+            for (Passes* matrix : {&from, &other, &to, &bias}) matrix->add(write, block);
+        });
+        CHECK((from.all(1) && other.all(1) && to.all(1)));
+        // CTAs of 937 or 938 results: each meets all 100 columns; or the rows that they lie in.
+        if (run == 1) CHECK(bias.all(8));
+        if (run == 100) CHECK(bias.sum() == 4 * (75 + 7));  // shared by two: rows where CTAs meet
+    }
 }
 
 TEST_CASE("A part of K without steps stores its sums, and multiplies nothing", "[simt]") {
