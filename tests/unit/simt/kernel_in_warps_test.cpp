@@ -139,6 +139,24 @@ TEST_CASE("Warps bring what an epilogue reads once for each tile", "[simt]") {
                 }
 }
 
+TEST_CASE("Steps wait for what epilogues read as the warps that load it do", "[simt]") {
+    GemmShape shape{1, 128, 128, 256, DType::Bf16, DType::Bf16, true};
+    const auto source = [&](const std::string& gpu) {
+        const SimtSpec spec = gpu_of(gpu, 3);
+        const CtaTile tile =
+            gpu == "a100" ? CtaTile{64, 64, 32, 4, 2, 2, 1, 1} : CtaTile{64, 64, 64, 4, 1, 1, 1, 1};
+        return times_of(plan_of(shape, tile, 1, spec), spec, spec.core_clock).source;
+    };
+    CHECK(source("a100") == CtaTimes::Source::None);
+    CHECK(source("h100") == CtaTimes::Source::None);
+    shape.epilogue.bias = true;
+    CHECK(source("a100") == CtaTimes::Source::AtEnd);
+    CHECK(source("h100") == CtaTimes::Source::AtEnd);
+    shape.epilogue.join = Elementwise::Kind::Add;
+    CHECK(source("a100") == CtaTimes::Source::AtEnd);
+    CHECK(source("h100") == CtaTimes::Source::Ahead);
+}
+
 TEST_CASE("Warps that add parts of K read every sum once, and of a bias what their results meet", "[simt]") {
     const SimtSpec spec = gpu_of("a100", 3);
     const std::int64_t elements = 75 * 100;
