@@ -213,9 +213,13 @@ outputs: [residual]
         self.assertNotEqual(steps["total"]["time_ns"], warps["total"]["time_ns"])
         for layer, twin in zip(steps["layers"], warps["layers"]):
             self.assertEqual(layer["mapping"], twin["mapping"])
-            self.assertEqual(layer["bytes"], twin["bytes"])
+            # What the L2 writes back on the way depends on when the memory has time for it.
+            of_sms, of_twin = ([cell for cell in row["bytes"]["moved"] if "shared_memory" in (cell["from"], cell["to"])]
+                               for row in (layer, twin))
+            self.assertTrue(of_sms)
+            self.assertEqual(of_sms, of_twin)
             self.assertAlmostEqual(layer["time_ns"] / twin["time_ns"], 1, delta=0.2)
-        error = self.refused("op", "a100", "matmul", "m=1", "n=1", "k=1", "--set", "sm.engine=grid")
+        error = self.refusal("op", "a100", "matmul", "m=1", "n=1", "k=1", "--set", "sm.engine=grid")
         self.assertIn("sm.engine: 'grid' is not one of steps, warps", error)
 
     def test_copies_of_weights_have_a_bias_of_their_own(self):
