@@ -207,6 +207,21 @@ outputs: [residual]
         tile_n = int(re.match(r"\d+x(\d+)x", down["mapping"]).group(1))
         self.assertEqual(activations["l2"], 2 * 128 * 4096 * 1024 // tile_n + 2 * 128 * 1024)
 
+    def test_every_sm_in_warps_gives_nearly_the_same_answer(self):
+        steps, warps = (self.mlp("a100", "gelu", "workload.m=128", "sm.engine=" + engine)
+                        for engine in ("steps", "warps"))
+        self.assertNotEqual(steps["total"]["time_ns"], warps["total"]["time_ns"])
+        for layer, twin in zip(steps["layers"], warps["layers"]):
+            self.assertEqual(layer["mapping"], twin["mapping"])
+            # What the L2 writes back on the way depends on when the memory has time for it.
+            of_sms, of_twin = ([cell for cell in row["bytes"]["moved"] if "shared_memory" in (cell["from"], cell["to"])]
+                               for row in (layer, twin))
+            self.assertTrue(of_sms)
+            self.assertEqual(of_sms, of_twin)
+            self.assertAlmostEqual(layer["time_ns"] / twin["time_ns"], 1, delta=0.2)
+        error = self.refusal("op", "a100", "matmul", "m=1", "n=1", "k=1", "--set", "sm.engine=grid")
+        self.assertIn("sm.engine: 'grid' is not one of steps, warps", error)
+
     def test_copies_of_weights_have_a_bias_of_their_own(self):
         self.write("mlp.yaml", self.MLP.replace("FUNCTION", "relu"))
         text = self.answer("lower", "a100", "mlp.yaml", "--set", "run.weight_copies=2")

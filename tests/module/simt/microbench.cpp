@@ -59,6 +59,7 @@ struct Run {
         : dram("dram", spec.memory),
           l2("l2", spec.l2, spec.core_clock, spec.memory, ledger),
           sms("sms", spec, programs) {
+        l2.set_apart(static_cast<std::int64_t>(programs.size()));
         sms.out.bind(l2.in);
         l2.memory.bind(dram.in);
         run_to_the_end();

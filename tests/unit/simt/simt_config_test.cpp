@@ -48,23 +48,25 @@ void refuse(const std::vector<Mistake>& mistakes) {
 }  // namespace
 
 TEST_CASE("a GPU is read as it is written", "[simt]") {
-    const SimtSpec spec = test::gpu_spec(with(
-        "sm: {count: 7, scheduling: lrr, fp32: {interval: 3, latency: 5}, lsu_interval: 2, lsu_queue: 64, "
-        "barrier_latency: 11, bulk_copy_issue: 12, register_unit: 512, ctas: 9, "
-        "tensor: {latency: 13, macs: {int16: 8}}, l1: {capacity: 120 KiB, latency: 14, width: 64 B}, "
-        "shared: {capacity: 100 KiB, most_of_cta: 90 KiB, reserved_of_cta: 2 KiB, width: 32 B, latency: "
-        "15}}\n"
-        "l2: {capacity: 4 MiB, usable: 3 MiB, dirty: 1 MiB, ways: 8, line: 256 B, sector: 64 B, read_width: "
-        "1 KiB, "
-        "write_width: "
-        "512 B, sm_read_width: 48 B, sm_write_width: 16 B, latency: 100, memory_latency: 200}\n"
-        "launch: {graph: 1 us, stream: 2 us, cta: 33}\n"
-        "calibrated: {kernel_overhead: {value: 3 us, calibrated: some rows, range: 1..4 us}, "
-        "memory_share: {value: 0.5, calibrated: some rows, range: 0.4..1}, larger_tiles: {value: 0.125, "
-        "calibrated: some rows, range: 0..1}}"));
+    const SimtSpec spec = test::gpu_spec(
+        with("sm: {count: 7, scheduling: lrr, engine: warps, fp32: {interval: 3, latency: 5}, lsu_interval: "
+             "2, lsu_queue: 64, "
+             "barrier_latency: 11, bulk_copy_issue: 12, register_unit: 512, ctas: 9, "
+             "tensor: {latency: 13, macs: {int16: 8}}, l1: {capacity: 120 KiB, latency: 14, width: 64 B}, "
+             "shared: {capacity: 100 KiB, most_of_cta: 90 KiB, reserved_of_cta: 2 KiB, width: 32 B, latency: "
+             "15}}\n"
+             "l2: {capacity: 4 MiB, usable: 3 MiB, dirty: 1 MiB, ways: 8, line: 256 B, sector: 64 B, "
+             "read_width: 1 KiB, "
+             "write_width: "
+             "512 B, sm_read_width: 48 B, sm_write_width: 16 B, latency: 100, memory_latency: 200}\n"
+             "launch: {graph: 1 us, stream: 2 us, cta: 33}\n"
+             "calibrated: {kernel_overhead: {value: 3 us, calibrated: some rows, range: 1..4 us}, "
+             "memory_share: {value: 0.5, calibrated: some rows, range: 0.4..1}, larger_tiles: {value: 0.125, "
+             "calibrated: some rows, range: 0..1}}"));
     CHECK(spec.name == "mine");
     CHECK(spec.sm.count == 7);
     CHECK(spec.sm.scheduling == WarpScheduling::LooseRoundRobin);
+    CHECK(spec.sm.engine == SmEngine::Warps);
     CHECK(spec.sm.fp32.interval == Cycles(3));
     CHECK(spec.sm.fp32.latency == Cycles(5));
     CHECK(spec.sm.integer.latency == Cycles(4));
@@ -131,6 +133,7 @@ TEST_CASE("an SM that could hold no warp, or not divide itself, is refused", "[s
         {"sm: {registers_of_thread: 513}",
          "a warp of 32 threads with 513 registers takes 16640 in units of 256, a sub-core has 16384"},
         {"sm: {scheduling: oldest}", "gto"},
+        {"sm: {engine: grid}", "warps"},
         {"sm: {register_unit: 0}", "sm.register_unit"},
         {"sm: {lsu_interval: 0}", "sm.lsu_interval"},
         {"sm: {lsu_queue: 0}", "sm.lsu_queue"},
