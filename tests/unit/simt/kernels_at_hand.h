@@ -27,8 +27,9 @@ struct IdealRun {
     Ticks end;
     std::int64_t read = 0, written = 0;  ///< bytes through the ports of all SMs' clusters
 
-    IdealRun(const CtaWork& work, const CtaTimes& times, int sms, Ticks latency, std::int64_t largest_group) {
-        KernelRun run(work, times, sms, Ticks(0), largest_group);
+    IdealRun(const CtaWork& work, const CtaTimes& times, std::int64_t sms, Ticks latency,
+             std::int64_t largest_group, std::int64_t left_over = 0) {
+        KernelRun run(work, times, sms, sms + left_over, Ticks(0), largest_group);
         std::multimap<Ticks, std::int64_t> answers;
         std::vector<KernelRun::Access> accesses;
         while (true) {

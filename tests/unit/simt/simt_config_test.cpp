@@ -48,21 +48,24 @@ void refuse(const std::vector<Mistake>& mistakes) {
 }  // namespace
 
 TEST_CASE("a GPU is read as it is written", "[simt]") {
-    const SimtSpec spec = test::gpu_spec(with(
-        "sm: {count: 7, scheduling: lrr, fp32: {interval: 3, latency: 5}, lsu_interval: 2, lsu_queue: 64, "
-        "barrier_latency: 11, bulk_copy_issue: 12, register_unit: 512, ctas: 9, "
-        "tensor: {latency: 13, macs: {int16: 8}}, l1: {capacity: 120 KiB, latency: 14, width: 64 B}, "
-        "shared: {capacity: 100 KiB, most_of_cta: 90 KiB, reserved_of_cta: 2 KiB, width: 32 B, latency: "
-        "15}}\n"
-        "l2: {capacity: 4 MiB, usable: 3 MiB, ways: 8, line: 256 B, sector: 64 B, read_width: 1 KiB, "
-        "write_width: "
-        "512 B, sm_read_width: 48 B, sm_write_width: 16 B, latency: 100, memory_latency: 200}\n"
-        "launch: {graph: 1 us, stream: 2 us, cta: 33}\n"
-        "calibrated: {kernel_overhead: {value: 3 us, calibrated: some rows, range: 1..4 us}, "
-        "memory_share: {value: 0.5, calibrated: some rows, range: 0.4..1}, larger_tiles: {value: 0.125, "
-        "calibrated: some rows, range: 0..1}}"));
+    const SimtSpec spec = test::gpu_spec(
+        with("sm: {count: 7, gpcs: [4, 2], cluster_latency: 17, scheduling: lrr, fp32: {interval: 3, "
+             "latency: 5}, lsu_interval: 2, lsu_queue: 64, "
+             "barrier_latency: 11, bulk_copy_issue: 12, register_unit: 512, ctas: 9, "
+             "tensor: {latency: 13, macs: {int16: 8}}, l1: {capacity: 120 KiB, latency: 14, width: 64 B}, "
+             "shared: {capacity: 100 KiB, most_of_cta: 90 KiB, reserved_of_cta: 2 KiB, width: 32 B, latency: "
+             "15}}\n"
+             "l2: {capacity: 4 MiB, usable: 3 MiB, ways: 8, line: 256 B, sector: 64 B, read_width: 1 KiB, "
+             "write_width: "
+             "512 B, sm_read_width: 48 B, sm_write_width: 16 B, latency: 100, memory_latency: 200}\n"
+             "launch: {graph: 1 us, stream: 2 us, cta: 33}\n"
+             "calibrated: {kernel_overhead: {value: 3 us, calibrated: some rows, range: 1..4 us}, "
+             "memory_share: {value: 0.5, calibrated: some rows, range: 0.4..1}, larger_tiles: {value: 0.125, "
+             "calibrated: some rows, range: 0..1}}"));
     CHECK(spec.name == "mine");
     CHECK(spec.sm.count == 7);
+    CHECK(spec.sm.gpcs == std::vector<int>{4, 2, 1});  // in turn, and the last is cut off
+    CHECK(spec.sm.cluster_latency == Cycles(17));
     CHECK(spec.sm.scheduling == WarpScheduling::LooseRoundRobin);
     CHECK(spec.sm.fp32.interval == Cycles(3));
     CHECK(spec.sm.fp32.latency == Cycles(5));
@@ -157,6 +160,18 @@ TEST_CASE("pipelines and tensor cores that could not work are refused", "[simt]"
     CAPTURE(none);
     CHECK(none.starts_with("mine.yaml:4:"));
     CHECK(none.find("at least one number format") != std::string::npos);
+}
+
+TEST_CASE("GPCs without SMs, or that are no numbers, are refused", "[simt]") {
+    refuse({
+        {"sm: {gpcs: []}", "expected the SMs of at least one GPC, such as [18, 16]"},
+        {"sm: {gpcs: [16, 0]}", "SMs of a GPC: "},
+        {"sm: {gpcs: [16, 1025]}", "the most is 1024"},
+        {"sm: {gpcs: [16, sixteen]}", "'sixteen'"},
+        {"sm: {gpcs: 16}", "expected a list"},
+        {"sm: {cluster_latency: -1}", "sm.cluster_latency"},
+    });
+    CHECK(test::gpu_spec(with("sm: {gpcs: [16, 1024]}")).sm.gpcs == std::vector<int>{16, 92});
 }
 
 TEST_CASE("shared memory that no CTA could have is refused", "[simt]") {
