@@ -55,6 +55,7 @@ TEST_CASE("a GPU is read as it is written", "[simt]") {
              "tensor: {latency: 13, macs: {int16: 8}}, l1: {capacity: 120 KiB, latency: 14, width: 64 B}, "
              "shared: {capacity: 100 KiB, most_of_cta: 90 KiB, reserved_of_cta: 2 KiB, width: 32 B, latency: "
              "15}}\n"
+             "tlb: {page: 64 KiB, reach: 1 MiB, latency: 40}\n"
              "l2: {capacity: 4 MiB, usable: 3 MiB, ways: 8, line: 256 B, sector: 64 B, read_width: 1 KiB, "
              "write_width: "
              "512 B, sm_read_width: 48 B, sm_write_width: 16 B, latency: 100, memory_latency: 200}\n"
@@ -90,6 +91,9 @@ TEST_CASE("a GPU is read as it is written", "[simt]") {
     CHECK(spec.sm.shared.reserved_of_cta == Bytes(2048));
     CHECK(spec.sm.shared.bytes_per_cycle == Bytes(32));
     CHECK(spec.sm.shared.latency == Cycles(15));
+    CHECK(spec.tlb.page == Bytes(1 << 16));
+    CHECK(spec.tlb.reach == Bytes(1 << 20));
+    CHECK(spec.tlb.latency == Cycles(40));
     CHECK(spec.l2.capacity == Bytes(4 << 20));
     CHECK(spec.l2.usable == Bytes(3 << 20));
     CHECK(spec.l2.ways == 8);
@@ -186,6 +190,21 @@ TEST_CASE("shared memory that no CTA could have is refused", "[simt]") {
         {"sm: {l1: {width: 0 B}}", "sm.l1.width"},
         {"sm: {l1: {latency: 0}}", "sm.l1.latency"},
     });
+}
+
+TEST_CASE("a TLB that holds no whole pages, or too many, is refused", "[simt]") {
+    refuse({
+        {"tlb: {page: 4095 B}", "tlb.page"},
+        {"tlb: {page: 2 GiB}", "tlb.page"},
+        {"tlb: {reach: 3 MiB}", "3145728 bytes, expected a multiple of the page of 2097152"},
+        {"tlb: {reach: 256 GiB}", "274877906944 bytes, more than 65536 pages of 2097152"},
+        {"tlb: {reach: 32}", "unit"},
+        {"tlb: {latency: -1}", "tlb.latency"},
+        {"tlb: {latency: 100001}", "tlb.latency"},
+        {"tlb: {reech: 2 MiB}", "did you mean"},
+    });
+    CHECK(complaint_about("tlb: {reach: 0 B}").empty());
+    CHECK(complaint_about("tlb: {reach: 128 GiB}").empty());
 }
 
 TEST_CASE("an L2 whose parts do not fit together is refused", "[simt]") {

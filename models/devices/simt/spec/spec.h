@@ -93,6 +93,13 @@ struct SmSpec {
     Cycles signal_latency(std::int64_t ctas) const { return ctas > 1 ? cluster_latency : Cycles(0); }
 };
 
+/// Translation of addresses on the way from SMs to the L2; SMs of a GPC share a TLB.
+struct TlbSpec {
+    Bytes page;      ///< bytes of an entry
+    Bytes reach;     ///< pages of all entries together, whole ones; 0: addresses are always known
+    Cycles latency;  ///< of a miss, on top of what a request takes with a hit
+};
+
 /// Between the SMs and the L2, and the L2 itself.
 struct L2Spec {
     Bytes capacity;
@@ -138,6 +145,7 @@ struct SimtSpec {
     std::string name;  ///< the preset's name: the root of all instance paths
     Hertz core_clock;  ///< of SMs, fabric and L2, where power allows it
     SmSpec sm;
+    TlbSpec tlb;
     L2Spec l2;
     LaunchSpec launch;
     PowerSpec power;
