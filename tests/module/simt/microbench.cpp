@@ -195,8 +195,8 @@ TEST_CASE("A chain of loads takes the latency of the level that holds its set", 
         expect("l1", chase(spec, 16 * kKiB, 128, 1000));
         // A set that the L1 does not hold, whose second round finds all in the L2.
         expect("l2", chase(spec, 512 * kKiB, 128, 4096));
-        // A set that the L2 does not hold, but the H100's TLB: strides of an odd number of lines, so that each
-        // is new.
+        // A set that the L2 does not hold, but the H100's TLB: strides of an odd number of lines, so that
+        // each is new.
         expect("dram", chase(spec, 128 * kMiB, 128 * 40961, 1000));
     }
 }
