@@ -152,6 +152,7 @@ TEST_CASE("Clusters lie in one GPC each: SMs that are left over in it stand stil
 TEST_CASE("A stage that a cluster shares is asked for when all of its CTAs have given it back", "[simt]") {
     GemmPlan plan = plan_of(256, 128, 64 * 6);
     plan.timing.ahead = 1;
+    plan.timing.lost_alone.on_chip = 1;  // what steps would lose, if they took longer than their products
     const std::int64_t ends = 10 + 100 + 50 + 200 + 500;
     CHECK(run(plan, 2, Ticks(500'000)).end == Ticks((ends + 6 * (500 + 1024)) * 1000));
     plan.kernel.tile.cluster_m = 2;
