@@ -49,7 +49,8 @@ void refuse(const std::vector<Mistake>& mistakes) {
 
 TEST_CASE("a GPU is read as it is written", "[simt]") {
     const SimtSpec spec = test::gpu_spec(
-        with("sm: {count: 7, gpcs: [4, 2], cluster_latency: 17, scheduling: lrr, fp32: {interval: 3, "
+        with("sm: {count: 7, gpcs: [4, 2], cluster_latency: 17, scheduling: lrr, engine: warps, fp32: "
+             "{interval: 3, "
              "latency: 5}, lsu_interval: 2, lsu_queue: 64, "
              "barrier_latency: 11, bulk_copy_issue: 12, register_unit: 512, ctas: 9, "
              "tensor: {latency: 13, macs: {int16: 8}}, l1: {capacity: 120 KiB, latency: 14, width: 64 B}, "
@@ -68,6 +69,7 @@ TEST_CASE("a GPU is read as it is written", "[simt]") {
     CHECK(spec.sm.gpcs == std::vector<int>{4, 2, 1});  // in turn, and the last is cut off
     CHECK(spec.sm.cluster_latency == Cycles(17));
     CHECK(spec.sm.scheduling == WarpScheduling::LooseRoundRobin);
+    CHECK(spec.sm.engine == SmEngine::Warps);
     CHECK(spec.sm.fp32.interval == Cycles(3));
     CHECK(spec.sm.fp32.latency == Cycles(5));
     CHECK(spec.sm.integer.latency == Cycles(4));
@@ -136,6 +138,7 @@ TEST_CASE("an SM that could hold no warp, or not divide itself, is refused", "[s
         {"sm: {registers_of_thread: 513}",
          "a warp of 32 threads with 513 registers takes 16640 in units of 256, a sub-core has 16384"},
         {"sm: {scheduling: oldest}", "gto"},
+        {"sm: {engine: grid}", "warps"},
         {"sm: {register_unit: 0}", "sm.register_unit"},
         {"sm: {lsu_interval: 0}", "sm.lsu_interval"},
         {"sm: {lsu_queue: 0}", "sm.lsu_queue"},

@@ -48,7 +48,8 @@ double stored_bytes(const GemmKernel& kernel) {
 
 /// Cycles of a CTA besides its steps: nobody on its SM computes for it then.
 double ends_of(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec& spec) {
-    const bool waits = kernel.epilogue().reads() && spec.sm.tensor.issue == TensorIssue::Warp;
+    const Epilogue epilogue = kernel.epilogue();
+    const bool waits = epilogue.reads() && (spec.sm.tensor.issue == TensorIssue::Warp || !epilogue.join);
     return (waits ? idle_latency(spec) + static_cast<double>(epilogue_bytes(kernel)) /
                                              static_cast<double>(kernel.ctas()) / Rates(spec).sm_read
                   : 0) +

@@ -219,7 +219,8 @@ private:
         rest.trips = steps - 1;
         Section drain;
         drain.body.push_back({.op = Op::WaitMmas});
-        WarpProgram program{set_up(20), std::move(first)};
+        WarpProgram program{set_up(20)};
+        if (steps > 0) program.push_back(std::move(first));
         if (steps > 1) program.push_back(std::move(rest));
         program.push_back(std::move(drain));
         for (Section& section :

@@ -84,9 +84,11 @@ CtaTimes times_of(const GemmPlan& plan, const SimtSpec& spec, Hertz clock) {
         times.request_in_step = fine(std::max(0.0, *timing.meet - step_transfer(plan.kernel, spec)));
         times.lead = fine(std::max(0.0, timing.interval_alone - *timing.meet));
     }
-    // Where a warp of its own copies, it goes on behind the last step.
-    if (plan.kernel.epilogue().reads())
-        times.source = timing.meet ? CtaTimes::Source::AtEnd : CtaTimes::Source::Ahead;
+    // Where a warp of its own copies, it goes on behind the last step with what is joined; warps load a bias
+    // only when they are through with their products.
+    const Epilogue epilogue = plan.kernel.epilogue();
+    if (epilogue.reads())
+        times.source = timing.meet || !epilogue.join ? CtaTimes::Source::AtEnd : CtaTimes::Source::Ahead;
     times.epilogue = whole(timing.epilogue);
     times.epilogue_vector =
         std::min(times.epilogue, fine(timing.epilogue_vector * static_cast<double>(timing.epilogue.value())));

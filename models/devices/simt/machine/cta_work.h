@@ -27,6 +27,10 @@ public:
     /// epilogue, and what they store together.
     virtual TileAccess reads(CtaRange range, std::int64_t step) const = 0;
     virtual TileAccess writes(CtaRange range) const = 0;
+    /// What one CTA asks for by itself: of blocks that its cluster takes together, its part.
+    virtual TileAccess reads_of_one(std::int64_t cta, std::int64_t step) const {
+        return reads({cta, 1}, step);
+    }
     /// Multiply-accumulates on real data.
     virtual std::int64_t macs(CtaRange range) const = 0;
 };

@@ -184,6 +184,27 @@ TileAccess GemmBlocks::reads(CtaRange range, std::int64_t step) const {
     return access;
 }
 
+TileAccess GemmBlocks::reads_of_one(std::int64_t cta, std::int64_t step) const {
+    const GemmKernel& kernel = plan_.kernel;
+    if (kernel.epilogue().reads() && step == steps(cta)) return reads_of_epilogue({cta, 1});
+    const CtaPlace place = place_of(kernel, cta);
+    const Depth both = depth(place.part, step);
+    TileAccess access;
+    access.short_rows = true;
+    // Of CTAs of the cluster along one side, each its part: those without a tile, too.
+    const auto add = [&](TileAccess::Block block, std::int64_t at, std::int64_t ctas) {
+        access.bytes_of_sm += block.bytes;
+        const std::int64_t own = at % ctas;
+        const std::int64_t from = block.bytes * own / ctas, until = block.bytes * (own + 1) / ctas;
+        block.address += from;
+        block.bytes = until - from;
+        if (block.bytes > 0) access.blocks.push_back(block);
+    };
+    add(a_block(place, both), place.n, kernel.tile.cluster_n);
+    add(b_block(place, both), place.m, kernel.tile.cluster_m);
+    return access;
+}
+
 TileAccess GemmBlocks::writes(CtaRange range) const {
     TileAccess access;
     access.sms = range.count;

@@ -22,6 +22,7 @@ public:
     std::int64_t steps(std::int64_t cta) const override;
     TileAccess reads(CtaRange range, std::int64_t step) const override;
     TileAccess writes(CtaRange range) const override;
+    TileAccess reads_of_one(std::int64_t cta, std::int64_t step) const override;
     std::int64_t macs(CtaRange range) const override;
 
 private:

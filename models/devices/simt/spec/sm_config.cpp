@@ -157,6 +157,11 @@ void read_residence(Section& sm, SmSpec& spec) {
                   "which ready warp issues: gto = the one that issued last, otherwise the oldest; lrr = the "
                   "next one after it",
                   {"gto", "lrr"}));
+    spec.engine = static_cast<SmEngine>(sm.choice(
+        "engine",
+        "how SMs are simulated: steps = CTAs step by step, SMs that do the same as one; warps = every "
+        "SM, warp instruction by warp instruction",
+        {"steps", "warps"}, 0));
 }
 
 }  // namespace

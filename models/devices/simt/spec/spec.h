@@ -36,6 +36,12 @@ enum class WarpScheduling {
     LooseRoundRobin    ///< the next one after it
 };
 
+/// How SMs are simulated.
+enum class SmEngine {
+    Steps,  ///< CTAs step by step, SMs that do the same as one
+    Warps   ///< every SM, warp instruction by warp instruction
+};
+
 /// A pipeline of a sub-core: a warp instruction keeps it for `interval`, and its result is there after
 /// `latency`.
 struct PipeSpec {
@@ -67,6 +73,7 @@ struct SmSpec {
     int register_unit = 256;        ///< registers are given to warps in multiples of so many
     int registers_of_thread = 255;  ///< at most
     WarpScheduling scheduling = WarpScheduling::GreedyThenOldest;
+    SmEngine engine = SmEngine::Steps;
     PipeSpec fp32, integer, special;
     TensorSpec tensor;
     SharedMemorySpec shared;
