@@ -143,6 +143,19 @@ TEST_CASE("A request waits for all of its pages together, and others pass it") {
     CHECK(bench.count("delayed") == 3);
 }
 
+TEST_CASE("Who asks for a page that is on its way waits for it, and not longer") {
+    Sequence s;
+    s.add(read(0));
+    s.add(read(64), false, 20);     // in 30 cycles the page is known
+    s.add(read(kPage), false, 10);  // a page of its own
+    s.add(read(128), false, 20);    // just known
+    s.add(read(kPage + 64), false, 29);
+    const Bench bench(s.requests);
+    CHECK(bench.latencies(s.sent) == std::vector<std::int64_t>{kMiss, kHit + 30, kMiss, kHit, kHit + 1});
+    CHECK(bench.count("misses") == 2);
+    CHECK(bench.count("delayed") == 4);
+}
+
 TEST_CASE("Without a reach all addresses are known") {
     Sequence s;
     for (std::int64_t page = 0; page < 4; ++page) s.add(read(page * kPage));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "tests/unit/simt/gpu_config.h"
@@ -17,15 +18,17 @@ namespace {
 /// The pages in the order of their last use, the newest first.
 struct PagesInAList {
     std::size_t entries;
-    std::vector<std::int64_t> pages;
+    std::vector<std::pair<std::int64_t, Ticks>> pages;  // and since when they are known
 
-    bool use(std::int64_t page) {
-        const auto found = std::find(pages.begin(), pages.end(), page);
-        const bool there = found != pages.end();
-        if (there) pages.erase(found);
-        pages.insert(pages.begin(), page);
+    Tlb::Use use(std::int64_t page, Ticks found) {
+        const auto old =
+            std::find_if(pages.begin(), pages.end(), [&](const auto& one) { return one.first == page; });
+        const bool there = old != pages.end();
+        const Ticks known = there ? old->second : found;
+        if (there) pages.erase(old);
+        pages.insert(pages.begin(), {page, known});
         if (pages.size() > entries) pages.pop_back();
-        return there;
+        return {!there, known};
     }
 };
 
@@ -37,9 +40,9 @@ double of_misses(const TlbSpec& spec, double mebibytes) {
     std::mt19937 random(1);
     std::uniform_int_distribution<std::int64_t> any(0, pages - 1);
     constexpr int kLinks = 200'000;
-    for (int i = 0; i < kLinks; ++i) tlb.use(any(random));
+    for (int i = 0; i < kLinks; ++i) tlb.use(any(random), Ticks(0));
     int misses = 0;
-    for (int i = 0; i < kLinks; ++i) misses += tlb.use(any(random)) ? 0 : 1;
+    for (int i = 0; i < kLinks; ++i) misses += tlb.use(any(random), Ticks(0)).miss ? 1 : 0;
     return static_cast<double>(spec.latency.value()) * misses / kLinks;
 }
 
@@ -47,13 +50,14 @@ double of_misses(const TlbSpec& spec, double mebibytes) {
 
 TEST_CASE("A TLB of two pages forgets the one whose last use is longest ago", "[simt]") {
     Tlb tlb(2);
-    CHECK_FALSE(tlb.use(7));
-    CHECK_FALSE(tlb.use(0));
-    CHECK(tlb.use(7));
-    CHECK_FALSE(tlb.use(9));  // in the place of 0
-    CHECK(tlb.use(7));
-    CHECK_FALSE(tlb.use(0));  // in that of 9
-    CHECK_FALSE(tlb.use(9));
+    const auto misses = [&](std::int64_t page) { return tlb.use(page, Ticks(0)).miss; };
+    CHECK(misses(7));
+    CHECK(misses(0));
+    CHECK_FALSE(misses(7));
+    CHECK(misses(9));  // in the place of 0
+    CHECK_FALSE(misses(7));
+    CHECK(misses(0));  // in that of 9
+    CHECK(misses(9));
 }
 
 TEST_CASE("A TLB knows the pages that a list of them knows", "[simt]") {
@@ -70,7 +74,9 @@ TEST_CASE("A TLB knows the pages that a list of them knows", "[simt]") {
         for (int use = 0; use < 500; ++use) {
             // Streams, and jumps out of them, far ones among them.
             page = pick(0, 2) == 0 ? pick(0, pages) << pick(0, 1) * 30 : page + pick(0, 1);
-            REQUIRE(tlb.use(page) == list.use(page));
+            const Tlb::Use seen = tlb.use(page, Ticks(use)), expected = list.use(page, Ticks(use));
+            REQUIRE(seen.miss == expected.miss);
+            REQUIRE(seen.known == expected.known);
         }
     }
 }

@@ -19,39 +19,43 @@ Mmu::Mmu(sc_core::sc_module_name name, const TlbSpec& spec, const SmSpec& sms, H
     out.register_nb_transport_bw(this, &Mmu::nb_transport_bw);
     SC_HAS_PROCESS(Mmu);
     SC_METHOD(leave);
-    sensitive << translated_;
+    sensitive << leave_at_;
     dont_initialize();
 }
 
 // Which SMs of a group read which of its blocks is not known here: each is taken to read them all.
-bool Mmu::knows(const TileAccess& access) {
-    if (tlbs_.empty()) return true;
+Ticks Mmu::translated(const TileAccess& access) {
+    if (tlbs_.empty()) return now();
     const auto gpc_of = [&](std::int64_t sm) {
         const auto found = std::upper_bound(ends_.begin(), ends_.end() - 1, sm);
         return static_cast<std::size_t>(found - ends_.begin());
     };
     const std::size_t last = gpc_of(access.sm + access.sms - 1);
-    const std::int64_t before = misses_;
+    const Ticks found = clock_.after(now(), spec_.latency);
+    Ticks known = now();
     for (const TileAccess::Block& block : access.blocks) {
         const std::int64_t last_page = (block.address + block.bytes - 1) / spec_.page.value();
         for (std::int64_t page = block.address / spec_.page.value(); page <= last_page; ++page)
             for (std::size_t gpc = gpc_of(access.sm); gpc <= last; ++gpc) {
+                const Tlb::Use use = tlbs_[gpc].use(page, found);
                 ++uses_;
-                if (!tlbs_[gpc].use(page)) ++misses_;
+                misses_ += use.miss ? 1 : 0;
+                known = std::max(known, use.known);
             }
     }
-    return misses_ == before;
+    return known;
 }
 
 tlm::tlm_sync_enum Mmu::nb_transport_fw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
     const auto* access = payload.get_extension<TileAccess>();
     SYSTOLE_CHECK(phase == tlm::BEGIN_REQ && access != nullptr && delay == sc_core::SC_ZERO_TIME,
                   "{} at {} ps: not a request for blocks, or with a time", name(), now().value());
-    if (knows(*access)) return out->nb_transport_fw(payload, phase, delay);
+    const Ticks at = translated(*access);
+    if (at == now()) return out->nb_transport_fw(payload, phase, delay);
     ++delayed_;
     payload.acquire();
-    late_.push_back({clock_.after(now(), spec_.latency), &payload});
-    if (late_.size() == 1) translated_.notify(to_sc_time(late_.front().at - now()));
+    late_.insert(std::ranges::upper_bound(late_, at, {}, &Late::at), {at, &payload});
+    leave_at_.notify(to_sc_time(late_.front().at - now()));
     phase = tlm::END_REQ;
     return tlm::TLM_UPDATED;
 }
@@ -67,7 +71,7 @@ void Mmu::leave() {
                       name(), now().value(), payload->get_address());
         payload->release();
     }
-    if (!late_.empty()) translated_.notify(to_sc_time(late_.front().at - now()));
+    if (!late_.empty()) leave_at_.notify(to_sc_time(late_.front().at - now()));
 }
 
 tlm::tlm_sync_enum Mmu::nb_transport_bw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Translation between the SMs and the L2: SMs of a GPC share a TLB. A request whose pages are all there
-// passes at once; any other leaves later, by what a miss takes. It pushes back by nothing else: misses do not
-// wait for each other.
+// passes at once; any other leaves when the last of them is known, which a miss delays. It pushes back by
+// nothing else: misses do not wait for each other.
 //
 //   SmArray ─► in: transactions with a TileAccess ─► TLBs of the GPCs ─► out ─► L2
 #pragma once
@@ -42,8 +42,8 @@ private:
         Payload* payload;
     };
 
-    /// True if the TLBs of all SMs that ask know all pages; they do from now on.
-    bool knows(const TileAccess& access);
+    /// When the TLBs of all SMs that ask know all pages.
+    Ticks translated(const TileAccess& access);
     tlm::tlm_sync_enum nb_transport_fw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
     tlm::tlm_sync_enum nb_transport_bw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
     void leave();  // SC_METHOD: what was translated by now
@@ -52,8 +52,8 @@ private:
     const ClockDomain clock_;
     std::vector<std::int64_t> ends_;  // of GPCs: the SM behind the last one's number
     std::vector<Tlb> tlbs_;           // of GPCs; none where pages are always known
-    std::deque<Late> late_;           // all for as long: the first leaves first
-    sc_core::sc_event translated_{"translated"};
+    std::deque<Late> late_;           // in the order of time
+    sc_core::sc_event leave_at_{"leave_at"};
     std::int64_t uses_ = 0, misses_ = 0, delayed_ = 0;
 };
 

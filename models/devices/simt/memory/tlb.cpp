@@ -21,12 +21,13 @@ void Tlb::link_newest(std::size_t place) {
     ring_[0].older = place;
 }
 
-bool Tlb::use(std::int64_t page) {
-    if (ring_.size() > 1 && ring_[ring_[0].older].page == page) return true;  // most uses follow each other
+Tlb::Use Tlb::use(std::int64_t page, Ticks found) {
+    const Entry& newest = ring_[ring_[0].older];
+    if (ring_.size() > 1 && newest.page == page) return {false, newest.known};  // most uses follow each other
     if (const auto known = places_.find(page); known != places_.end()) {
         unlink(known->second);
         link_newest(known->second);
-        return true;
+        return {false, ring_[known->second].known};
     }
     std::size_t place = ring_.size();
     if (place <= entries_) {
@@ -37,9 +38,10 @@ bool Tlb::use(std::int64_t page) {
         unlink(place);
     }
     ring_[place].page = page;
+    ring_[place].known = found;
     places_.emplace(page, place);
     link_newest(place);
-    return false;
+    return {true, found};
 }
 
 }  // namespace systole::simt

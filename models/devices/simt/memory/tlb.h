@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which pages a translation lookaside buffer knows, without time: the ones that were used last.
+// Which pages a translation lookaside buffer knows: the ones that were used last. Those that it has asked for
+// are among them, and known from a time on.
 #pragma once
 
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
+
+#include "sim/base/units.h"
 
 namespace systole::simt {
 
@@ -13,12 +16,18 @@ public:
     /// Of so many pages, one at least.
     explicit Tlb(std::int64_t entries);
 
-    /// True if the page was there; it is from now on, in the place of the one whose last use is longest ago.
-    bool use(std::int64_t page);
+    struct Use {
+        bool miss;    ///< the page was not among them; it is from now on
+        Ticks known;  ///< since when, or from when on
+    };
+    /// A page that was not there takes the place of the one whose last use is longest ago, and is known from
+    /// `found` on.
+    Use use(std::int64_t page, Ticks found);
 
 private:
     struct Entry {
         std::int64_t page = 0;
+        Ticks known;
         std::size_t older = 0, newer = 0;  // by last use, in a ring
     };
     void unlink(std::size_t place);
