@@ -31,8 +31,9 @@ struct IdealRun {
     /// Told of every block that is read or written.
     using Passing = std::function<void(bool write, const TileAccess::Block& block)>;
 
-    IdealRun(const CtaWork& work, const CtaTimes& times, int sms, Ticks latency, std::int64_t largest_group) {
-        KernelRun run(work, times, sms, Ticks(0), largest_group);
+    IdealRun(const CtaWork& work, const CtaTimes& times, std::int64_t sms, Ticks latency,
+             std::int64_t largest_group, std::int64_t left_over = 0) {
+        KernelRun run(work, times, sms, sms + left_over, Ticks(0), largest_group);
         go(run, latency, {});
     }
     IdealRun(KernelExecution& run, Ticks latency, const Passing& passing) { go(run, latency, passing); }

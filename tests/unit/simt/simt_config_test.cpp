@@ -49,12 +49,14 @@ void refuse(const std::vector<Mistake>& mistakes) {
 
 TEST_CASE("a GPU is read as it is written", "[simt]") {
     const SimtSpec spec = test::gpu_spec(
-        with("sm: {count: 7, scheduling: lrr, engine: warps, fp32: {interval: 3, latency: 5}, lsu_interval: "
-             "2, lsu_queue: 64, "
+        with("sm: {count: 7, gpcs: [4, 2], cluster_latency: 17, scheduling: lrr, engine: warps, fp32: "
+             "{interval: 3, "
+             "latency: 5}, lsu_interval: 2, lsu_queue: 64, "
              "barrier_latency: 11, bulk_copy_issue: 12, register_unit: 512, ctas: 9, "
              "tensor: {latency: 13, macs: {int16: 8}}, l1: {capacity: 120 KiB, latency: 14, width: 64 B}, "
              "shared: {capacity: 100 KiB, most_of_cta: 90 KiB, reserved_of_cta: 2 KiB, width: 32 B, latency: "
              "15}}\n"
+             "tlb: {page: 64 KiB, reach: 1 MiB, latency: 40}\n"
              "l2: {capacity: 4 MiB, usable: 3 MiB, dirty: 1 MiB, ways: 8, line: 256 B, sector: 64 B, "
              "read_width: 1 KiB, "
              "write_width: "
@@ -65,6 +67,8 @@ TEST_CASE("a GPU is read as it is written", "[simt]") {
              "calibrated: some rows, range: 0..1}}"));
     CHECK(spec.name == "mine");
     CHECK(spec.sm.count == 7);
+    CHECK(spec.sm.gpcs == std::vector<int>{4, 2, 1});  // in turn, and the last is cut off
+    CHECK(spec.sm.cluster_latency == Cycles(17));
     CHECK(spec.sm.scheduling == WarpScheduling::LooseRoundRobin);
     CHECK(spec.sm.engine == SmEngine::Warps);
     CHECK(spec.sm.fp32.interval == Cycles(3));
@@ -90,6 +94,9 @@ TEST_CASE("a GPU is read as it is written", "[simt]") {
     CHECK(spec.sm.shared.reserved_of_cta == Bytes(2048));
     CHECK(spec.sm.shared.bytes_per_cycle == Bytes(32));
     CHECK(spec.sm.shared.latency == Cycles(15));
+    CHECK(spec.tlb.page == Bytes(1 << 16));
+    CHECK(spec.tlb.reach == Bytes(1 << 20));
+    CHECK(spec.tlb.latency == Cycles(40));
     CHECK(spec.l2.capacity == Bytes(4 << 20));
     CHECK(spec.l2.usable == Bytes(3 << 20));
     CHECK(spec.l2.dirty == Bytes(1 << 20));
@@ -164,6 +171,18 @@ TEST_CASE("pipelines and tensor cores that could not work are refused", "[simt]"
     CHECK(none.find("at least one number format") != std::string::npos);
 }
 
+TEST_CASE("GPCs without SMs, or that are no numbers, are refused", "[simt]") {
+    refuse({
+        {"sm: {gpcs: []}", "expected the SMs of at least one GPC, such as [18, 16]"},
+        {"sm: {gpcs: [16, 0]}", "SMs of a GPC: "},
+        {"sm: {gpcs: [16, 1025]}", "the most is 1024"},
+        {"sm: {gpcs: [16, sixteen]}", "'sixteen'"},
+        {"sm: {gpcs: 16}", "expected a list"},
+        {"sm: {cluster_latency: -1}", "sm.cluster_latency"},
+    });
+    CHECK(test::gpu_spec(with("sm: {gpcs: [16, 1024]}")).sm.gpcs == std::vector<int>{16, 92});
+}
+
 TEST_CASE("shared memory that no CTA could have is refused", "[simt]") {
     refuse({
         {"sm: {shared: {most_of_cta: 164 KiB}}",
@@ -176,6 +195,21 @@ TEST_CASE("shared memory that no CTA could have is refused", "[simt]") {
         {"sm: {l1: {width: 0 B}}", "sm.l1.width"},
         {"sm: {l1: {latency: 0}}", "sm.l1.latency"},
     });
+}
+
+TEST_CASE("a TLB that holds no whole pages, or too many, is refused", "[simt]") {
+    refuse({
+        {"tlb: {page: 4095 B}", "tlb.page"},
+        {"tlb: {page: 2 GiB}", "tlb.page"},
+        {"tlb: {reach: 3 MiB}", "3145728 bytes, expected a multiple of the page of 2097152"},
+        {"tlb: {reach: 256 GiB}", "274877906944 bytes, more than 65536 pages of 2097152"},
+        {"tlb: {reach: 32}", "unit"},
+        {"tlb: {latency: -1}", "tlb.latency"},
+        {"tlb: {latency: 100001}", "tlb.latency"},
+        {"tlb: {reech: 2 MiB}", "did you mean"},
+    });
+    CHECK(complaint_about("tlb: {reach: 0 B}").empty());
+    CHECK(complaint_about("tlb: {reach: 128 GiB}").empty());
 }
 
 TEST_CASE("an L2 whose parts do not fit together is refused", "[simt]") {

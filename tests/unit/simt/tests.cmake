@@ -4,6 +4,7 @@ systole_test(simt_memory SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/fabric_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/l2_blocks_test.cpp
     DEPENDS systole_simt_memory)
+systole_test(simt_tlb SOURCES ${CMAKE_CURRENT_LIST_DIR}/tlb_test.cpp DEPENDS systole_simt_memory systole_simt_spec)
 systole_test(simt_groups SOURCES ${CMAKE_CURRENT_LIST_DIR}/gemm_blocks.cpp ${CMAKE_CURRENT_LIST_DIR}/groups.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/kernel_in_warps_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/power_cap_test.cpp

@@ -53,7 +53,9 @@ double ends_of(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec
     return (waits ? idle_latency(spec) + static_cast<double>(epilogue_bytes(kernel)) /
                                              static_cast<double>(kernel.ctas()) / Rates(spec).sm_read
                   : 0) +
-           static_cast<double>((spec.launch.cta + timing.prologue + timing.fill + timing.epilogue).value()) +
+           static_cast<double>((spec.launch.cta + timing.prologue + timing.fill + timing.epilogue +
+                                spec.sm.signal_latency(kernel.tile.cluster()))
+                                   .value()) +
            idle_latency(spec) +
            stored_bytes(kernel) / static_cast<double>(kernel.ctas()) / Rates(spec).sm_write;
 }
@@ -67,7 +69,8 @@ double steps_of(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpe
         {held > 1 ? timing.interval_full * held / timing.resident : timing.interval_alone,
          timing.interval_alone, held * bytes.into_sm / rates.sm_read, held * sms * bytes.from_l2 / rates.l2,
          // Data are asked for so many steps ahead, and no more.
-         idle_latency(spec) / timing.ahead});
+         (idle_latency(spec) + static_cast<double>(spec.sm.signal_latency(kernel.tile.cluster()).value())) /
+             timing.ahead});
     return static_cast<double>(kernel.steps_of_part()) * interval;
 }
 
@@ -98,7 +101,7 @@ double preference(const CtaTile& tile, const SimtSpec& spec) {
 
 /// Cycles in which the CTAs are through if memory and L2 keep up.
 double ctas_of(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec& spec) {
-    const auto sms = static_cast<double>(spec.sm.count);
+    const auto sms = static_cast<double>(spec.sm.for_clusters(kernel.tile.cluster()));
     const auto ctas = static_cast<double>(kernel.ctas());
     const double places = sms * timing.resident;
     const double full_rounds = std::floor(ctas / places);
@@ -153,6 +156,7 @@ void KernelChooser::add(const GemmShape& shape, bool swapped, const CtaTile& til
         // The last part must not be empty.
         if (kernel.steps_of_part() * (parts - 1) >= kernel.steps()) continue;
         if (kernel.tiles_m() < tile.cluster_m || kernel.tiles_n() < tile.cluster_n) continue;
+        if (spec_.sm.for_clusters(tile.cluster()) == 0) continue;
         const auto& timed =
             timing(tile, {shape.dtype, parts > 1 ? DType::Fp32 : shape.output, kernel.epilogue()});
         if (!timed) return;

@@ -64,7 +64,11 @@ CtaTimes times_of(const GemmPlan& plan, const SimtSpec& spec, Hertz clock) {
     times.resident = timing.resident;
     times.ahead = timing.ahead;
     times.launch = whole(spec.launch.cta);
-    times.prologue = whole(timing.prologue);
+    // No CTA sends data to others of its cluster before these have begun, nor into a stage that one of them
+    // still reads.
+    const Cycles signal = spec.sm.signal_latency(plan.kernel.tile.cluster());
+    times.prologue = whole(timing.prologue + signal);
+    times.release = whole(signal);
     times.request = whole(timing.request);
     times.fill = whole(timing.fill);
     // Told intervals are measured ones; what tensor cores need for a step's MACs is exact.

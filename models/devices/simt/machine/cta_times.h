@@ -43,6 +43,8 @@ struct CtaTimes {
     Fine launch, prologue, request, fill;
     /// From a step's begin until the data of the step `ahead` of it are asked for. None: at its end.
     std::optional<Fine> request_in_step;
+    /// From the end of a step until CTAs of other SMs, which share its data, know that its stage is free.
+    Fine release;
     Fine lead;                       ///< data of a step are looked for so long before it begins
     Fine alone;                      ///< a step takes at least
     Fine full_share;                 ///< of the SM's tensor cores, a step with all places taken

@@ -19,6 +19,8 @@ class CtaWork {
 public:
     virtual ~CtaWork() = default;
     virtual std::int64_t ctas() const = 0;
+    /// CTAs of a cluster, which have numbers behind each other and as many steps; `ctas` is a multiple.
+    virtual std::int64_t cluster() const { return 1; }
     /// Of one CTA; those that take different numbers of steps are not alike.
     virtual std::int64_t steps(std::int64_t cta) const = 0;
     /// What the CTAs of a range load together for one of their steps, or, behind the last one, for their

@@ -17,8 +17,9 @@ TileAccess::Block block(const MatrixPlace& matrix, std::int64_t begin, std::int6
     return {matrix.address + first, end - first, 1, matrix.operand, matrix.range()};
 }
 
-/// Blocks that lie one behind the other and that as many SMs take become one.
+/// Blocks that lie one behind the other and that as many SMs take become one; empty ones are none.
 void join_neighbours(std::vector<TileAccess::Block>& blocks) {
+    std::erase_if(blocks, [](const TileAccess::Block& block) { return block.bytes == 0; });
     std::sort(blocks.begin(), blocks.end(),
               [](const auto& a, const auto& b) { return a.address < b.address; });
     std::size_t last = 0;
@@ -35,12 +36,13 @@ void join_neighbours(std::vector<TileAccess::Block>& blocks) {
 
 }  // namespace
 
+// None of CTAs that only make their cluster whole.
 std::int64_t GemmBlocks::rows(std::int64_t m) const {
-    return std::min(plan_.kernel.tile.m, plan_.kernel.shape.m - m * plan_.kernel.tile.m);
+    return std::clamp(plan_.kernel.shape.m - m * plan_.kernel.tile.m, std::int64_t{0}, plan_.kernel.tile.m);
 }
 
 std::int64_t GemmBlocks::columns(std::int64_t n) const {
-    return std::min(plan_.kernel.tile.n, plan_.kernel.shape.n - n * plan_.kernel.tile.n);
+    return std::clamp(plan_.kernel.shape.n - n * plan_.kernel.tile.n, std::int64_t{0}, plan_.kernel.tile.n);
 }
 
 // The last parts of K may be shorter than the others, or empty.
@@ -137,6 +139,7 @@ TileAccess GemmBlocks::reads_of_epilogue(CtaRange range) const {
     access.short_rows = true;
     for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta) {
         const CtaPlace place = place_of(plan_.kernel, cta);
+        if (rows(place.m) == 0 || columns(place.n) == 0) continue;
         std::int64_t bytes = 0;
         if (epilogue.bias) {
             const TileAccess::Block own = bias_block(place);
@@ -188,17 +191,17 @@ TileAccess GemmBlocks::reads_of_one(std::int64_t cta, std::int64_t step) const {
     const Depth both = depth(place.part, step);
     TileAccess access;
     access.short_rows = true;
-    // Of CTAs first … of the cluster along one side, cut off where tiles end.
-    const auto add = [&](TileAccess::Block block, std::int64_t at, std::int64_t tiles, std::int64_t cluster) {
+    // Of CTAs of the cluster along one side, each its part: those without a tile, too.
+    const auto add = [&](TileAccess::Block block, std::int64_t at, std::int64_t ctas) {
         access.bytes_of_sm += block.bytes;
-        const std::int64_t ctas = std::min(cluster, tiles - at / cluster * cluster), own = at % cluster;
+        const std::int64_t own = at % ctas;
         const std::int64_t from = block.bytes * own / ctas, until = block.bytes * (own + 1) / ctas;
         block.address += from;
         block.bytes = until - from;
         if (block.bytes > 0) access.blocks.push_back(block);
     };
-    add(a_block(place, both), place.n, kernel.tiles_n(), kernel.tile.cluster_n);
-    add(b_block(place, both), place.m, kernel.tiles_m(), kernel.tile.cluster_m);
+    add(a_block(place, both), place.n, kernel.tile.cluster_n);
+    add(b_block(place, both), place.m, kernel.tile.cluster_m);
     return access;
 }
 

@@ -18,6 +18,7 @@ public:
     explicit GemmBlocks(const GemmPlan& plan) : plan_(plan) {}
 
     std::int64_t ctas() const override { return plan_.kernel.ctas(); }
+    std::int64_t cluster() const override { return plan_.kernel.tile.cluster(); }
     std::int64_t steps(std::int64_t cta) const override;
     TileAccess reads(CtaRange range, std::int64_t step) const override;
     TileAccess writes(CtaRange range) const override;

@@ -40,11 +40,11 @@ KernelInWarps::KernelInWarps(const KernelPlan& plan, const CtaWork& work, const 
       clock_(clock),
       start_(start),
       portions_(plan, work, program(work.steps(0))),
-      sms_(spec, static_cast<std::size_t>(spec.sm.count), macs_of(plan, spec.sm),
+      sms_(spec, static_cast<std::size_t>(spec.sm.for_clusters(work.cluster())), macs_of(plan, spec.sm),
            [this](std::size_t sm, const Sm::Access& access) {
                return portions_.of(of_sm_[sm].ctas[access.cta].number, access);
            }),
-      of_sm_(static_cast<std::size_t>(spec.sm.count)),
+      of_sm_(static_cast<std::size_t>(spec.sm.for_clusters(work.cluster()))),
       answered_(of_sm_.size(), start) {
     for (OfSm& sm : of_sm_) sm.places.resize(static_cast<std::size_t>(places_of(plan)));
 }
@@ -84,19 +84,25 @@ void KernelInWarps::free_places(std::int64_t cycle) {
         }
 }
 
-// First places of all SMs, in the order of the SMs, then second ones.
+// First places of all SMs, in the order of the SMs, then second ones; of a cluster's SMs at once.
 void KernelInWarps::dispatch(std::int64_t cycle) {
+    const auto cluster = static_cast<std::size_t>(work_.cluster());
     for (std::size_t number = 0; next_cta_ < work_.ctas() && number < of_sm_.front().places.size(); ++number)
-        for (std::size_t sm = 0; next_cta_ < work_.ctas() && sm < of_sm_.size(); ++sm) {
-            Place& place = of_sm_[sm].places[number];
-            if (place.cta) continue;
-            const std::int64_t steps = work_.steps(next_cta_);
-            place.cta = sms_.sm(sm).launch(program(steps), cycle + spec_.launch.cta.value());
-            of_sm_[sm].ctas.push_back({next_cta_, cycle});
-            macs_ += work_.macs({next_cta_, 1});
-            ++next_cta_;
-            ++left_;
+        for (std::size_t sm = 0; next_cta_ < work_.ctas() && sm < of_sm_.size(); sm += cluster) {
+            const auto first = of_sm_.begin() + static_cast<std::ptrdiff_t>(sm);
+            if (std::any_of(first, first + static_cast<std::ptrdiff_t>(cluster),
+                            [&](const OfSm& one) { return one.places[number].cta.has_value(); }))
+                continue;
+            for (std::size_t i = sm; i < sm + cluster; ++i) start(i, of_sm_[i].places[number], cycle);
         }
+}
+
+void KernelInWarps::start(std::size_t sm, Place& place, std::int64_t cycle) {
+    place.cta = sms_.sm(sm).launch(program(work_.steps(next_cta_)), cycle + spec_.launch.cta.value());
+    of_sm_[sm].ctas.push_back({next_cta_, cycle});
+    macs_ += work_.macs({next_cta_, 1});
+    ++next_cta_;
+    ++left_;
 }
 
 void KernelInWarps::plan_next() {
@@ -142,10 +148,13 @@ KernelAccount KernelInWarps::finish(Ticks end) {
         latest = answered_[sm];
         account.last = times;
     }
+    const auto sms = static_cast<std::int64_t>(of_sm_.size());
+    account.times[static_cast<std::size_t>(SlotClass::Tail)] +=
+        Int128{to_fine(end - start_).value()} * (spec_.sm.count - sms);
     account.macs = macs_;
     account.ctas = work_.ctas();
-    account.waves = ceil_div(account.ctas, std::int64_t{spec_.sm.count} * places_of(plan_));
-    account.groups = spec_.sm.count;
+    account.waves = ceil_div(account.ctas, sms * places_of(plan_));
+    account.groups = sms;
     return account;
 }
 

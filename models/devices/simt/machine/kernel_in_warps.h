@@ -49,6 +49,7 @@ private:
     const CtaProgram& program(std::int64_t steps);
     void free_places(std::int64_t cycle);
     void dispatch(std::int64_t cycle);
+    void start(std::size_t sm, Place& place, std::int64_t cycle);
     void plan_next();
 
     const KernelPlan& plan_;

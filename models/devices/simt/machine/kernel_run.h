@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One kernel on all SMs: gives CTAs to places in the order of their numbers, and keeps the groups of SMs.
 // At first every SM gets a CTA, then every second place, and so on; a free place takes the next CTA. When
-// fewer alike CTAs are left than a group has SMs, it is split. Plain C++ that takes `now`.
+// fewer alike CTAs are left than a group has SMs, it is split. CTAs of a cluster get places on SMs of one GPC
+// at once: SMs have numbers GPC by GPC, without those that are left over when each GPC has taken as many
+// clusters as it can; groups are of whole clusters. Plain C++ that takes `now`.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +20,9 @@ namespace systole::simt {
 
 class KernelRun final : public KernelExecution {
 public:
-    /// `work` must outlive it. `largest_group`: SMs that are simulated as one, at most.
-    KernelRun(const CtaWork& work, const CtaTimes& times, std::int64_t sms, Ticks start,
+    /// `work` must outlive it. `sms`: those of `all` that can take its clusters. `largest_group`: SMs that
+    /// are simulated as one, at most, and at least a cluster's.
+    KernelRun(const CtaWork& work, const CtaTimes& times, std::int64_t sms, std::int64_t all, Ticks start,
               std::int64_t largest_group = std::numeric_limits<std::int64_t>::max());
     KernelRun(const KernelRun&) = delete;  // its groups point to its times
     KernelRun& operator=(const KernelRun&) = delete;
@@ -43,6 +46,8 @@ private:
 
     const CtaWork& work_;
     const CtaTimes times_;
+    const std::int64_t cluster_, left_over_;  // CTAs; SMs that no cluster can use
+    const Ticks start_;
     std::vector<SmGroup> groups_;  // in the order of their SMs
     std::int64_t next_cta_ = 0;
     std::int64_t left_ = 0;     // CTAs on SMs

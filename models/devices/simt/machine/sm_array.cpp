@@ -87,7 +87,8 @@ void SmArray::begin_kernel() {
     }
     const CtaTimes times =
         std::visit([this](const auto& kernel) { return times_of(kernel, spec_, clock_.clock()); }, plan);
-    run_ = std::make_unique<KernelRun>(*work_, times, spec_.sm.count, now());
+    run_ = std::make_unique<KernelRun>(*work_, times, spec_.sm.for_clusters(work_->cluster()), spec_.sm.count,
+                                       now());
 }
 
 void SmArray::send_accesses() {

@@ -65,8 +65,7 @@ void SmGroup::start(int number, RunId run, CtaRange range, std::int64_t steps, T
     place.step = 0;
     place.between = false;
     place.reads = steps + (cta_->source == CtaTimes::Source::Ahead ? 1 : 0);
-    place.data.assign(static_cast<std::size_t>(std::min<std::int64_t>(place.reads, cta_->ahead)),
-                      std::nullopt);
+    place.data.assign(static_cast<std::size_t>(std::min<std::int64_t>(place.reads, cta_->ahead)), {});
     const Fine begin = to_fine(now), first = begin + cta_->launch, request = first + cta_->prologue;
     mark(place, begin, SlotClass::Launch);
     mark(place, first, cta_->ramp);
@@ -110,14 +109,16 @@ void SmGroup::handle(const Event& event, std::vector<Request>& requests) {
 void SmGroup::wait_for_data(int number, Fine now) {
     Place& place = places_[static_cast<std::size_t>(number)];
     place.between = true;
-    const std::optional<Fine> data = place.data.front();
-    if (!data) {
-        mark(place, now, cta_->wait);
+    const Data& data = place.data.front();
+    if (!data.there) {
+        // Until the others of the cluster are through with the stage, nobody asks for data.
+        if (data.free > now) mark(place, now, SlotClass::Dependency);
+        mark(place, std::max(now, data.free), cta_->wait);
         return;
     }
     place.between = false;
-    if (*data > now) mark(place, now, cta_->wait);
-    const Fine there = std::max(now, *data);
+    if (*data.there > now) mark(place, now, cta_->wait);
+    const Fine there = std::max(now, *data.there);
     if (place.step == place.steps) return begin_epilogue(number, there);
     if (place.step == 0) mark(place, there, cta_->ramp);
     push(place.step == 0 ? there + cta_->fill : there, number, What::StepReady, place.step);
@@ -134,9 +135,10 @@ void SmGroup::arrived(RunId run, std::int64_t step, Ticks now) {
             continue;
         }
         const auto behind = static_cast<std::size_t>(step - place.step);
-        SYSTOLE_CHECK(place.taken && step >= place.step && behind < place.data.size() && !place.data[behind],
-                      "data of step {} at step {}", step, place.step);
-        place.data[behind] = to_fine(now) + (step == 0 || step == place.steps ? Fine() : cta_->lead);
+        SYSTOLE_CHECK(
+            place.taken && step >= place.step && behind < place.data.size() && !place.data[behind].there,
+            "data of step {} at step {}", step, place.step);
+        place.data[behind].there = to_fine(now) + (step == 0 || step == place.steps ? Fine() : cta_->lead);
         if (place.between && behind == 0) wait_for_data(static_cast<int>(i), to_fine(now));
     }
 }
@@ -161,8 +163,9 @@ void SmGroup::request(int number, std::int64_t step, Fine time) {
     Place& place = places_[static_cast<std::size_t>(number)];
     const std::int64_t requested = step + cta_->ahead;
     if (requested >= place.reads) return;
-    place.data.emplace_back();
-    push(time, number, What::Request, requested);
+    const Fine free = time + cta_->release;
+    place.data.push_back({free, {}});
+    push(free, number, What::Request, requested);
 }
 
 void SmGroup::end_step(int number, std::int64_t step, Fine now) {

@@ -25,6 +25,8 @@ constexpr Hertz kSlowestClock(1'000'000), kFastestClock(100'000'000'000);
 constexpr std::int64_t kLargestL2 = std::int64_t{1} << 40;
 constexpr std::int64_t kLargestLine = 1 << 16, kWidestPort = 1 << 24;
 constexpr std::int64_t kLongestLatency = 100'000;
+constexpr std::int64_t kSmallestPage = 4096, kLargestPage = 1 << 30;
+constexpr std::int64_t kMostEntries = 1 << 16;  // of a TLB
 constexpr Ticks kLongestWait(kTicksPerSecond);
 
 Hertz read_clock(Section core) {
@@ -32,6 +34,24 @@ Hertz read_clock(Section core) {
     if (clock < kSlowestClock) core.fail("clock", "slower than 1 MHz, which no machine is");
     if (clock > kFastestClock) core.fail("clock", "faster than 100 GHz, which no machine is");
     return clock;
+}
+
+TlbSpec read_tlb(Section tlb) {
+    TlbSpec spec;
+    spec.page =
+        tlb.bytes("page", "bytes of memory that a TLB's entry translates", {kSmallestPage, kLargestPage});
+    spec.reach = tlb.bytes("reach", "bytes that a TLB's entries translate together; 0 B: all there are",
+                           {0, kMostEntries * kLargestPage});
+    spec.latency =
+        Cycles(tlb.count("latency", "cycles that a request takes besides if its TLB does not know the page",
+                         {0, kLongestLatency}));
+    if (spec.reach.value() % spec.page.value() != 0)
+        tlb.fail("reach", fmt::format("{} bytes, expected a multiple of the page of {}", spec.reach.value(),
+                                      spec.page.value()));
+    if (spec.reach > spec.page * kMostEntries)
+        tlb.fail("reach", fmt::format("{} bytes, more than {} pages of {}", spec.reach.value(), kMostEntries,
+                                      spec.page.value()));
+    return spec;
 }
 
 void read_lines(Section& l2, L2Spec& spec) {
@@ -135,6 +155,7 @@ SimtSpec read_simt_spec(config::Config& config, const std::string& name) {
     spec.name = name;
     spec.core_clock = read_clock(root.section("core"));
     spec.sm = read_sm(root.section("sm"));
+    spec.tlb = read_tlb(root.section("tlb"));
     spec.l2 = read_l2(root.section("l2"));
     spec.launch = read_launch(root.section("launch"));
     spec.power = read_power(root.section("power"));
