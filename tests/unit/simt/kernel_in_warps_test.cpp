@@ -25,6 +25,7 @@ constexpr Ticks kLatency(400'000);
 SimtSpec gpu_of(const std::string& name, int sms) {
     SimtSpec spec = systole::test::shipped_gpu(name);
     spec.sm.count = sms;
+    spec.sm.gpcs.clear();
     return spec;
 }
 

@@ -45,7 +45,8 @@ KernelInWarps::KernelInWarps(const KernelPlan& plan, const CtaWork& work, const 
                return portions_.of(of_sm_[sm].ctas[access.cta].number, access);
            }),
       of_sm_(static_cast<std::size_t>(spec.sm.for_clusters(work.cluster()))),
-      answered_(of_sm_.size(), start) {
+      answered_(of_sm_.size(), start),
+      stores_hold_(std::holds_alternative<GemmPlan>(plan) && spec.sm.tensor.issue == TensorIssue::WarpGroup) {
     for (OfSm& sm : of_sm_) sm.places.resize(static_cast<std::size_t>(places_of(plan)));
 }
 
@@ -69,16 +70,17 @@ void KernelInWarps::advance(Ticks now, std::vector<Access>& accesses) {
         if (leaving.write) stores_.emplace(leaving.number, static_cast<std::size_t>(leaving.tiles.sm));
         accesses.push_back({leaving.number, leaving.write, std::move(leaving.tiles)});
     }
-    plan_next();
+    plan_next(cycle);
 }
 
-/// CTAs that have ended leave their places at their last instruction's end.
+/// CTAs that have ended leave their places at their last instruction's end, or when bulk stores are answered.
 void KernelInWarps::free_places(std::int64_t cycle) {
     for (std::size_t number = 0; number < of_sm_.size(); ++number)
         for (Place& place : of_sm_[number].places) {
             if (!place.cta) continue;
             const std::int64_t end = sms_.sm(number).trace(*place.cta).end;
-            if (end < 0 || end > cycle) continue;
+            if (end < 0 || end > cycle || holds(number, place)) continue;
+            of_sm_[number].ctas[*place.cta].left = std::max(end, cycle - 1);
             place = {std::nullopt, end};
             --left_;
         }
@@ -105,13 +107,17 @@ void KernelInWarps::start(std::size_t sm, Place& place, std::int64_t cycle) {
     ++left_;
 }
 
-void KernelInWarps::plan_next() {
+bool KernelInWarps::holds(std::size_t sm, const Place& place) const {
+    return stores_hold_ && sms_.storing(sm, *place.cta);
+}
+
+void KernelInWarps::plan_next(std::int64_t cycle) {
     next_ = sms_.next();
     for (std::size_t number = 0; number < of_sm_.size(); ++number)
         for (const Place& place : of_sm_[number].places)
-            if (place.cta)
+            if (place.cta && !holds(number, place))
                 if (const std::int64_t end = sms_.sm(number).trace(*place.cta).end; end >= 0)
-                    next_ = std::min(next_, end);
+                    next_ = std::min(next_, std::max(end, cycle));
 }
 
 void KernelInWarps::answered(std::int64_t number, Ticks now) {
@@ -119,8 +125,9 @@ void KernelInWarps::answered(std::int64_t number, Ticks now) {
         answered_[store->second] = now;
         stores_.erase(store);
     }
-    sms_.answered(number, clock_.at_or_after(now - start_).value());
-    plan_next();
+    const std::int64_t cycle = clock_.at_or_after(now - start_).value();
+    sms_.answered(number, cycle);
+    plan_next(cycle);
 }
 
 bool KernelInWarps::finished() const {
@@ -136,7 +143,7 @@ KernelAccount KernelInWarps::finish(Ticks end) {
         for (std::size_t i = 0; i < of_sm_[sm].ctas.size(); ++i) {
             const Sm::CtaTrace& trace = sms_.sm(sm).trace(i);
             ctas.push_back({of_sm_[sm].ctas[i].begin, of_sm_[sm].ctas[i].begin + spec_.launch.cta.value(),
-                            trace.first_mma, trace.last_mma_end, trace.end});
+                            trace.first_mma, trace.last_mma_end, trace.end, of_sm_[sm].ctas[i].left});
         }
         const ClassTimes times = times_in_warps(
             sms_.sm(sm), ctas, std::holds_alternative<StreamPlan>(plan_),

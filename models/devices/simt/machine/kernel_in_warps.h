@@ -35,6 +35,7 @@ private:
     struct Cta {
         std::int64_t number = 0;  // of the kernel
         std::int64_t begin = 0;   // cycle in which it got its place
+        std::int64_t left = 0;    // and left it, once it has
     };
     /// A place for a CTA; taken until a cycle that is known once the CTA has ended.
     struct Place {
@@ -50,7 +51,10 @@ private:
     void free_places(std::int64_t cycle);
     void dispatch(std::int64_t cycle);
     void start(std::size_t sm, Place& place, std::int64_t cycle);
-    void plan_next();
+    /// It waits for stores that read its shared memory.
+    bool holds(std::size_t sm, const Place& place) const;
+    /// The next event, not before `cycle`.
+    void plan_next(std::int64_t cycle);
 
     const KernelPlan& plan_;
     const CtaWork& work_;
@@ -64,6 +68,7 @@ private:
     std::vector<SmsInWarps::Leaving> leaving_;    // scratch
     std::vector<Ticks> answered_;                 // by SM: the last answer to a store
     std::map<std::int64_t, std::size_t> stores_;  // under way: of which SM
+    const bool stores_hold_;
     std::int64_t next_cta_ = 0, left_ = 0, macs_ = 0;
     std::int64_t next_ = 0;  // cycle
 };

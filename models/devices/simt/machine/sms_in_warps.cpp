@@ -65,7 +65,7 @@ std::int64_t SmsInWarps::new_request(const Request& request) {
 std::int64_t SmsInWarps::leave(std::size_t sm, const Sm::Access& access) {
     const TileAccess tiles = where_(sm, access);
     if (tiles.blocks.empty()) return access.at;
-    const std::int64_t number = new_request({sm, access.request, 0, writes(access.op)});
+    const std::int64_t number = new_request({sm, access.request, 0, writes(access.op), access.cta});
     if (of_whole_blocks(access.op))
         depart_in_pieces(number, access.at, sm, tiles);
     else
@@ -84,13 +84,14 @@ std::int64_t SmsInWarps::leave(std::size_t sm, const std::vector<std::int64_t>& 
             tiles.blocks.push_back({address, kSectorBytes, 1, Operand::Activations, {}});
     }
     tiles.bytes_of_sm = static_cast<std::int64_t>(sectors.size()) * kSectorBytes;
-    depart(new_request({sm, request, 0, false}), at, sm, std::move(tiles));
+    depart(new_request({sm, request, 0, false, 0}), at, sm, std::move(tiles));
     return Sm::kLater;
 }
 
 void SmsInWarps::depart(std::int64_t number, std::int64_t at, std::size_t sm, TileAccess tiles) {
     Request& request = requests_[static_cast<std::size_t>(number)];
     ++request.pieces;
+    if (request.write) ++stored_[{sm, request.cta}];
     tiles.sm = static_cast<std::int64_t>(sm);
     departures_.push({{at, number, request.write, std::move(tiles)}, departed_++});
 }
@@ -124,9 +125,16 @@ void SmsInWarps::answered(std::int64_t number, std::int64_t cycle) {
     Request& request = requests_[static_cast<std::size_t>(number)];
     SYSTOLE_CHECK(request.pieces > 0, "an answer to {}, which is not under way", number);
     --under_way_;
+    if (request.write)
+        if (const auto of_cta = stored_.find({request.sm, request.cta}); --of_cta->second == 0)
+            stored_.erase(of_cta);
     if (--request.pieces > 0) return;
     if (!request.write) sms_[request.sm].arrived(request.request, cycle);
     free_.push_back(number);
+}
+
+bool SmsInWarps::storing(std::size_t sm, std::size_t cta) const {
+    return stored_.contains({sm, cta});
 }
 
 }  // namespace systole::simt

@@ -10,7 +10,9 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <queue>
+#include <utility>
 #include <vector>
 
 #include "models/devices/simt/machine/tile_access.h"
@@ -44,6 +46,8 @@ public:
     /// All that issues until the end of `cycle`; appends what leaves by then.
     void advance(std::int64_t cycle, std::vector<Leaving>& leaving);
     void answered(std::int64_t number, std::int64_t cycle);
+    /// Of what a CTA stores, as launch() numbered it, something is not answered.
+    bool storing(std::size_t sm, std::size_t cta) const;
     /// Nothing waits for its departure or its answer.
     bool quiet() const { return departures_.empty() && under_way_ == 0; }
 
@@ -54,6 +58,7 @@ private:
         std::int64_t request = 0;
         std::int64_t pieces = 0;
         bool write = false;
+        std::size_t cta = 0;
     };
     struct Departure {
         Leaving leaving;
@@ -82,9 +87,10 @@ private:
     std::vector<BulkCopies> bulk_copies_;
     std::priority_queue<Departure, std::vector<Departure>, Later> departures_;
     std::int64_t departed_ = 0;
-    std::vector<Request> requests_;   // by number; used again
-    std::vector<std::int64_t> free_;  // numbers
-    std::int64_t under_way_ = 0;      // pieces
+    std::vector<Request> requests_;                                       // by number; used again
+    std::vector<std::int64_t> free_;                                      // numbers
+    std::int64_t under_way_ = 0;                                          // pieces
+    std::map<std::pair<std::size_t, std::size_t>, std::int64_t> stored_;  // pieces of an SM's CTA, if any
 };
 
 }  // namespace systole::simt

@@ -10,12 +10,13 @@ namespace {
 
 /// Which CTAs are on the SM between two moments.
 struct Phase {
-    bool placed = false, running = false, multiplying = false, behind = false;
+    bool placed = false, running = false, multiplying = false, behind = false, storing = false;
 };
 
 Phase phase_at(const std::vector<CtaSpan>& ctas, std::int64_t at) {
     Phase phase;
     for (const CtaSpan& cta : ctas) {
+        phase.storing = phase.storing || (at >= cta.end && at < cta.left);
         if (at < cta.placed || at >= cta.end) continue;
         phase.placed = true;
         if (at < cta.begin) continue;
@@ -39,7 +40,8 @@ SlotClass owner_of(Loss loss, const Phase& phase) {
 std::vector<std::int64_t> moments_of(const std::vector<CtaSpan>& ctas) {
     std::vector<std::int64_t> moments{0};
     for (const CtaSpan& cta : ctas)
-        for (const std::int64_t at : {cta.placed, cta.begin, cta.first_mma, cta.last_mma_end, cta.end})
+        for (const std::int64_t at :
+             {cta.placed, cta.begin, cta.first_mma, cta.last_mma_end, cta.end, cta.left})
             if (at > 0) moments.push_back(at);
     std::sort(moments.begin(), moments.end());
     moments.erase(std::unique(moments.begin(), moments.end()), moments.end());
@@ -58,7 +60,9 @@ ClassTimes times_in_warps(const Sm& sm, const std::vector<CtaSpan>& ctas, bool s
         const std::int64_t busy = sm.busy(from, until), all = (until - from) * span.sub_cores;
         of(SlotClass::Useful) += busy;
         if (!phase.running) {
-            of(phase.placed ? SlotClass::Launch : SlotClass::Tail) += all - busy;
+            of(phase.storing  ? SlotClass::Memory
+               : phase.placed ? SlotClass::Launch
+                              : SlotClass::Tail) += all - busy;
         } else if (streams) {
             of(SlotClass::Vector) += all - busy;
         } else {

@@ -14,6 +14,7 @@ namespace systole::simt {
 /// When a CTA got its place, could issue, multiplied (first_mma -1: never), and ended; in cycles.
 struct CtaSpan {
     std::int64_t placed = 0, begin = 0, first_mma = -1, last_mma_end = -1, end = 0;
+    std::int64_t left = 0;  ///< when it has given back its place, waiting for its stores since `end`
 };
 
 struct SmSpan {
