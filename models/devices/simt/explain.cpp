@@ -46,6 +46,36 @@ std::string product(const GemmPlan& gemm, const SimtSpec& spec) {
     return text;
 }
 
+/// CTAs that all SMs hold.
+std::int64_t places_of(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec& spec) {
+    return spec.sm.for_clusters(kernel.tile.cluster()) * timing.resident;
+}
+
+/// What clusters keep from SMs, if anything.
+std::string clusters(const GemmKernel& kernel, const SimtSpec& spec) {
+    const CtaTile& tile = kernel.tile;
+    if (tile.cluster() == 1) return "";
+    const std::int64_t sms = spec.sm.for_clusters(tile.cluster()), without = spec.sm.count - sms;
+    std::string text =
+        fmt::format("Clusters of {} x {} CTAs, each on SMs of one GPC, can take {} of {} SMs{}.\n",
+                    tile.cluster_m, tile.cluster_n, sms, spec.sm.count,
+                    without > 0 ? fmt::format("; {} stay without work", without) : std::string());
+    const std::int64_t idle = kernel.grid_m() * kernel.grid_n() - kernel.tiles_m() * kernel.tiles_n();
+    if (idle > 0)
+        text += fmt::format("CTAs without a tile that make clusters whole: {}.\n",
+                            with_thousands(idle * kernel.split_k * kernel.shape.batch));
+    return text;
+}
+
+std::string shared_tiles(const GemmKernel& kernel) {
+    if (kernel.streams == 0) return "";
+    return fmt::format(
+        "Stream-K: {} CTAs share the steps along K of the last {} tiles; {} of these are divided, and their "
+        "sums\nare added in fp32 by the CTA with the tile's first step.\n",
+        with_thousands(kernel.streams), with_thousands(kernel.shared_tiles),
+        with_thousands(divided_tiles(kernel)));
+}
+
 /// A line of marks for a wave: SMs that have a CTA, and those that have none.
 std::string wave_line(std::int64_t wave, std::int64_t ctas, std::int64_t places) {
     const std::int64_t marks = ctas >= places ? kDrawn : std::max<std::int64_t>(1, ctas * kDrawn / places);
@@ -56,11 +86,11 @@ std::string wave_line(std::int64_t wave, std::int64_t ctas, std::int64_t places)
 
 std::string waves(const GemmPlan& gemm, const SimtSpec& spec) {
     const GemmKernel& kernel = gemm.kernel;
-    const std::int64_t places = std::int64_t{spec.sm.count} * gemm.timing.resident;
+    const std::int64_t places = places_of(kernel, gemm.timing, spec);
     const std::int64_t all = kernel.ctas(), count = ceil_div(all, places);
     std::string text = fmt::format(
-        "Grid: {} x {} tiles{}{} = {} CTAs; an SM holds {}, so {:.2f} waves.\n", kernel.tiles_m(),
-        kernel.tiles_n(), kernel.split_k > 1 ? fmt::format(" x {} parts of K", kernel.split_k) : "",
+        "Grid: {} x {} tiles{}{} = {} CTAs; an SM holds {}, so {:.2f} waves.\n", kernel.grid_m(),
+        kernel.grid_n(), kernel.split_k > 1 ? fmt::format(" x {} parts of K", kernel.split_k) : "",
         kernel.shape.batch > 1 ? fmt::format(" x {} products", kernel.shape.batch) : "", with_thousands(all),
         gemm.timing.resident, static_cast<double>(all) / static_cast<double>(places));
     for (std::int64_t wave = 1; wave <= count; ++wave) {
@@ -70,13 +100,8 @@ std::string waves(const GemmPlan& gemm, const SimtSpec& spec) {
         }
         text += wave_line(wave, std::min(places, all - (wave - 1) * places), places);
     }
-    if (kernel.streams > 0)
-        text += fmt::format(
-            "Stream-K: {} CTAs share the steps along K of the last {} tiles; {} of these are divided, and "
-            "their "
-            "sums\nare added in fp32 by the CTA with the tile's first step.\n",
-            with_thousands(kernel.streams), with_thousands(kernel.shared_tiles),
-            with_thousands(divided_tiles(kernel)));
+    text += shared_tiles(kernel);
+    text += clusters(kernel, spec);
     if (kernel.split_k > 1) text += "Sums of the parts go to memory in fp32; a second kernel adds them.\n";
     return text;
 }
@@ -129,7 +154,7 @@ std::string weighed(const GemmPlan& gemm, const SimtSpec& spec, KernelChooser& c
     for (const char* name : {"CTAs", "waves", "estimate"}) table.column(name, TextTable::Align::Right);
     for (std::size_t i = 0; i < std::min(kShown, all.size()); ++i) {
         const TimedKernel& one = all[i];
-        const auto places = static_cast<double>(spec.sm.count * one.timing.resident);
+        const auto places = static_cast<double>(places_of(one.kernel, one.timing, spec));
         table.row({to_string(one.kernel) + (one.kernel.swapped ? ", transposed" : ""),
                    with_thousands(one.kernel.ctas()),
                    fmt::format("{:.2f}", static_cast<double>(one.kernel.ctas()) / places),

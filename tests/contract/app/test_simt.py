@@ -86,7 +86,7 @@ class Simt(ProgramTest):
         self.assertAlmostEqual(stream - none, 2040, delta=2)
 
     def test_few_constants_were_found_by_measuring_and_each_can_be_taken_away(self):
-        shape = "m=64 n=4096 k=4096"
+        shape = "m=64 n=5120 k=5120"  # bound by the memory, whatever the kernel
         replay = ["run.launch=graph", "run.weight_copies=auto", "run.repeat=2"]
         off = {"calibrated.kernel_overhead": "0 ns", "calibrated.replay_gap": "0 ns",
                "calibrated.memory_share": "1", "calibrated.larger_tiles": "0"}
@@ -135,6 +135,39 @@ class Simt(ProgramTest):
                 self.assertIn("Weighed by estimate", text)
                 total = json.loads(self.answer("op", device, "matmul", *words, "--format", "json"))["devices"][0]["total"]
                 self.assertIn(f"Bound by {total['bound_by']}", text)
+
+    def test_clusters_take_sms_of_one_gpc_and_leave_the_others_in_the_tail(self):
+        words = ["m=4096", "n=4096", "k=4096", "--set"]
+        own = self.answer("explain", "h100", "matmul", *words, "run.repeat=1")
+        self.assertIn("CTAs, each on SMs of one GPC, can take 132 of 132 SMs.", own)
+        # GPCs of 33 SMs: 16 pairs in each.
+        odd = self.answer("explain", "h100", "matmul", *words, "sm.gpcs=33")
+        self.assertIn("can take 128 of 132 SMs; 4 stay without work.", odd)
+        device = json.loads(self.answer("op", "h100", "matmul", *words, "sm.gpcs=33", "--format", "json"))["devices"][0]
+        used = [stat["value"] for stat in device["stats"] if stat["name"] == "sms_used"]
+        self.assertEqual(used, [128])
+        self.assertGreater(device["total"]["classes"]["tail"], 0.95 * 4 / 132)
+        # None has two SMs.
+        alone = self.answer("explain", "h100", "matmul", *words, "sm.gpcs=1")
+        self.assertNotIn("cluster", alone.lower())
+
+    def test_pages_that_tlbs_do_not_know_are_counted(self):
+        def misses(device, repeat, *settings):
+            words = ["op", device, "matmul", "m=8", "n=8192", "k=8192", "--format", "json", "--set", f"run.repeat={repeat}"]
+            for setting in settings:
+                words += ["--set", setting]
+            stats = json.loads(self.answer(*words))["devices"][0]["stats"]
+            return next(stat["value"] for stat in stats if stat["path"] == f"{device}.mmu" and stat["name"] == "misses")
+
+        # 134 MB of weights in pages of 2 MiB, and a few of the other matrices: once for each of eight GPCs at most.
+        once = misses("h100", 1)
+        self.assertGreaterEqual(once, 64)
+        self.assertLessEqual(once, 8 * (64 + 4))
+        self.assertEqual(misses("h100", 3), once)
+        # An A100's reach is 16 of them.
+        once = misses("a100", 1)
+        self.assertGreater(misses("a100", 3), 2 * once)
+        self.assertEqual(misses("a100", 1, "tlb.reach=0 B"), 0)
 
     def test_what_the_l2_gave_is_explained_for_the_turn_that_is_reported(self):
         # 8.4 MB of weights and 0.3 MB of A, which the L2 keeps from turn to turn.
@@ -206,6 +239,21 @@ outputs: [residual]
                        if cell["operand"] == "activations" and cell["to"] == "shared_memory"}
         tile_n = int(re.match(r"\d+x(\d+)x", down["mapping"]).group(1))
         self.assertEqual(activations["l2"], 2 * 128 * 4096 * 1024 // tile_n + 2 * 128 * 1024)
+
+    def test_every_sm_in_warps_gives_nearly_the_same_answer(self):
+        steps, warps = (self.mlp("a100", "gelu", "workload.m=128", "sm.engine=" + engine)
+                        for engine in ("steps", "warps"))
+        self.assertNotEqual(steps["total"]["time_ns"], warps["total"]["time_ns"])
+        for layer, twin in zip(steps["layers"], warps["layers"]):
+            self.assertEqual(layer["mapping"], twin["mapping"])
+            # What the L2 writes back on the way depends on when the memory has time for it.
+            of_sms, of_twin = ([cell for cell in row["bytes"]["moved"] if "shared_memory" in (cell["from"], cell["to"])]
+                               for row in (layer, twin))
+            self.assertTrue(of_sms)
+            self.assertEqual(of_sms, of_twin)
+            self.assertAlmostEqual(layer["time_ns"] / twin["time_ns"], 1, delta=0.2)
+        error = self.refusal("op", "a100", "matmul", "m=1", "n=1", "k=1", "--set", "sm.engine=grid")
+        self.assertIn("sm.engine: 'grid' is not one of steps, warps", error)
 
     def test_copies_of_weights_have_a_bias_of_their_own(self):
         self.write("mlp.yaml", self.MLP.replace("FUNCTION", "relu"))

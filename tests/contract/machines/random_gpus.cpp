@@ -51,7 +51,7 @@ TEST_CASE("random GPUs keep every invariant, or are refused", "[machines][simt]"
     const std::string presets[] = {"a100", "h100"};
     const std::vector<config::Entry> entries[] = {entries_of("a100"), entries_of("h100")};
     int ran = 0;
-    for (std::uint64_t seed = 1; seed <= 120; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 150; ++seed) {
         test::RandomGpu random(seed);
         const std::string& preset = presets[seed % 2];
         const Settings settings = random.settings(entries[seed % 2]);

@@ -171,17 +171,24 @@ TEST_CASE("What was written leaves when it makes room, and not at the end") {
     CHECK(leaves.count("bytes_written_back") == 8 * 1024);
 }
 
-TEST_CASE("A write is done when what makes room for it is in the memory") {
+TEST_CASE("A write waits for what makes room for it where too much waits to be written, and only there") {
     DramSpec memory = real();
     memory.refresh = RefreshPolicy::Off;
-    const std::vector<GroupsOfSms::Request> requests{{ns(0), one(0, 64 * 1024), true},
-                                                     {ns(10'000), one(1 << 20, 64), true}};
+    std::vector<GroupsOfSms::Request> requests{{ns(0), one(0, 64 * 1024), true}};
+    for (int i = 0; i < 32; ++i) {
+        requests.push_back({ns(10'000), one((1 << 20) + i * 4096, 4096), true});
+        requests.back().tiles.sm = 32 - i;  // a new one has the port of the one below
+    }
     Bench bench(memory, requests);
-    CHECK(bench.dram.bytes_written() == Bytes(2048));
+    CHECK(bench.dram.bytes_written() == Bytes(128 * 1024));
     CHECK(bench.sms.answered()[0] == ns(2048 + 200));
-    // Without the 300 cycles to the memory it would be done after 202.
-    CHECK(bench.sms.answered()[1] > ns(10'300));
-    CHECK(bench.sms.answered()[1] < ns(10'500));
+    // 128 cycles at the ports of SMs of their own, behind 8.192 each at the slices'; a quarter of the L2,
+    // four times 4 KiB, may wait.
+    const std::vector first(bench.sms.answered().begin() + 1, bench.sms.answered().begin() + 5);
+    CHECK(first == std::vector{ns(10'328), ns(10'337), ns(10'345), ns(10'353)});
+    // The last ones leave behind 31 times 4 KiB, 1240 ns of the memory's bandwidth, and 300 to it.
+    CHECK(bench.sms.answered().back() > ns(11'540));
+    CHECK(bench.sms.answered().back() < ns(11'900));
 }
 
 TEST_CASE("Streams reach the bandwidth of the SMs' ports, of the L2 and of the memory") {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/devices/simt/machine/l2.h"
+#include "models/devices/simt/machine/mmu.h"
 #include "models/memory/dram.h"
 #include "sim/base/csv.h"
 #include "tests/module/simt/groups_of_sms.h"
@@ -58,8 +59,11 @@ struct Run {
     Run(const SimtSpec& spec, const std::vector<CtaProgram>& programs)
         : dram("dram", spec.memory),
           l2("l2", spec.l2, spec.core_clock, spec.memory, ledger),
+          mmu("mmu", spec.tlb, spec.sm, spec.core_clock),
           sms("sms", spec, programs) {
-        sms.out.bind(l2.in);
+        l2.set_apart(static_cast<std::int64_t>(programs.size()));
+        sms.out.bind(mmu.in);
+        mmu.out.bind(l2.in);
         l2.memory.bind(dram.in);
         run_to_the_end();
         REQUIRE(sms.finished());
@@ -70,6 +74,7 @@ struct Run {
     ByteLedger ledger{1};
     Dram dram;
     simt::L2 l2;
+    simt::Mmu mmu;
     SmsInWarps sms;
     std::int64_t cycles = 0;
 };
@@ -191,8 +196,28 @@ TEST_CASE("A chain of loads takes the latency of the level that holds its set", 
         expect("l1", chase(spec, 16 * kKiB, 128, 1000));
         // A set that the L1 does not hold, whose second round finds all in the L2.
         expect("l2", chase(spec, 512 * kKiB, 128, 4096));
-        // A set that the L2 does not hold: strides of an odd number of lines, so that each is new.
-        expect("dram", chase(spec, 1024 * kMiB, 128 * 40961, 1000));
+        // A set that the L2 does not hold, but the H100's TLB: strides of an odd number of lines, so that
+        // each is new.
+        expect("dram", chase(spec, 128 * kMiB, 128 * 40961, 1000));
+    }
+}
+
+TEST_CASE("A chain through more pages than the TLB knows takes the latency of a miss a link", "[simt]") {
+    for (const std::string& gpu : kGpus) {
+        SimtSpec spec = shipped_gpu(gpu);
+        spec.memory.refresh = RefreshPolicy::Off;
+        const std::int64_t page = spec.tlb.page.value(), reach = spec.tlb.reach.value();
+        SimtSpec all_known = spec;
+        all_known.tlb.reach = Bytes(0);
+        const auto of_misses = [&](std::int64_t set) {
+            // A page after the other, each at another place of it, round after round.
+            const std::int64_t stride = page + 128, links = 3 * set / page;
+            return chase(spec, set, stride, links) - chase(all_known, set, stride, links);
+        };
+        CAPTURE(gpu);
+        const auto miss = static_cast<double>(spec.tlb.latency.value());
+        CHECK(of_misses(reach + reach / 4) == Approx(miss).margin(0.1 * miss));
+        CHECK(of_misses(reach / 2) == Approx(0).margin(0.1 * miss));
     }
 }
 

@@ -137,6 +137,27 @@ TEST_CASE("Estimates know waves: one CTA more than places costs another round") 
     CHECK(cycles(264) == Approx(2 * cycles(132)).epsilon(0.05));
 }
 
+TEST_CASE("Waves of clusters are of the SMs that can take them") {
+    SimtSpec spec = shipped_gpu("h100");
+    spec.l2.bytes_per_cycle = Bytes(8192);
+    spec.memory.kind = DramSpec::Kind::Ideal;
+    KernelChooser chooser(spec);
+    CtaTile tile{128, 256, 64, 4, 2, 1};
+    tile.cluster_m = 4;
+    const CtaTiming timing = *chooser.timing(tile, {});
+    const auto cycles = [&](std::int64_t tiles) {
+        return estimate({shape_of(128 * tiles, 256, 4096), tile, 1, {}, false}, timing, spec);
+    };
+    CHECK(cycles(124) < 1.05 * cycles(120));
+    CHECK(cycles(128) > 1.8 * cycles(124));
+    CHECK(cycles(125) == Approx(cycles(128)).epsilon(0.02));  // clusters are whole
+    // Where no GPC has SMs for two, nothing in clusters is weighed.
+    spec.sm.gpcs.assign(132, 1);
+    KernelChooser apart(spec);
+    for (const TimedKernel& one : apart.weigh(shape_of(4096, 4096, 4096)))
+        CHECK(one.kernel.tile.cluster() == 1);
+}
+
 TEST_CASE("Faster memory or a faster L2 never makes an estimate worse") {
     const GemmShape shape = shape_of(16, 8192, 8192);
     const auto best = [&](const std::string& more) {

@@ -43,6 +43,12 @@ void touch(Touched& touched, std::int64_t address, std::int64_t bytes,
     for (std::int64_t i = 0; i < bytes; ++i) touched[address + i].insert(cluster);
 }
 
+/// First row (column) of a tile and the one behind its last: the same for CTAs that only make a cluster
+/// whole.
+std::pair<std::int64_t, std::int64_t> extent(std::int64_t tile, std::int64_t size, std::int64_t all) {
+    return {std::min(all, tile * size), std::min(all, (tile + 1) * size)};
+}
+
 }  // namespace
 
 TEST_CASE("A group loads what its CTAs load, each block once for every cluster", "[simt]") {
@@ -62,8 +68,8 @@ TEST_CASE("A group loads what its CTAs load, each block once for every cluster",
                 const std::int64_t k0 =
                     std::min(s.k, (p.part * kernel.steps_of_part() + step) * kernel.tile.k);
                 const std::int64_t k1 = std::min(s.k, k0 + kernel.tile.k);
-                const std::int64_t m0 = p.m * kernel.tile.m, m1 = std::min(s.m, m0 + kernel.tile.m);
-                const std::int64_t n0 = p.n * kernel.tile.n, n1 = std::min(s.n, n0 + kernel.tile.n);
+                const auto [m0, m1] = extent(p.m, kernel.tile.m, s.m);
+                const auto [n0, n1] = extent(p.n, kernel.tile.n, s.n);
                 const std::int64_t in_b = s.shared_b ? 0 : p.batch;
                 touch(a, kA + 2 * (p.batch * s.m * s.k + s.m * k0 + m0 * (k1 - k0)),
                       2 * (m1 - m0) * (k1 - k0), {p.batch, p.n / kernel.tile.cluster_n});
@@ -131,8 +137,9 @@ TEST_CASE("Epilogues read every element to be joined once, and each CTA the bias
         std::int64_t busiest = 0;
         for (std::int64_t cta = 0; cta < kernel.ctas(); ++cta) {
             const CtaPlace p = place_of(kernel, cta);
-            const std::int64_t m0 = p.m * kernel.tile.m, m1 = std::min(s.m, m0 + kernel.tile.m);
-            const std::int64_t n0 = p.n * kernel.tile.n, n1 = std::min(s.n, n0 + kernel.tile.n);
+            const auto [m0, m1] = extent(p.m, kernel.tile.m, s.m);
+            const auto [n0, n1] = extent(p.n, kernel.tile.n, s.n);
+            if (m0 == m1 || n0 == n1) continue;
             for (std::int64_t v = kernel.swapped ? m0 : n0; v < (kernel.swapped ? m1 : n1); ++v)
                 ++bias[kB + 4 * v];
             busiest = std::max(busiest, (m1 - m0) * (n1 - n0) * 2 + 4 * (kernel.swapped ? m1 - m0 : n1 - n0));

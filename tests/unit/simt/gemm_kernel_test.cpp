@@ -3,7 +3,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <array>
 #include <cstdint>
+#include <set>
 #include <vector>
 
 namespace systole::simt {
@@ -56,6 +58,56 @@ TEST_CASE("The order of CTAs is that of nested loops, whatever the counts") {
                     REQUIRE(place_of(one, static_cast<std::int64_t>(i)) == expected[i]);
                 }
             }
+}
+
+TEST_CASE("CTAs of a cluster have numbers behind each other, and clusters are whole") {
+    GemmKernel one = kernel(3, 3, 2);
+    one.tile.cluster_m = 2;
+    // Rows 0 and 1 of columns 0 and 1, rows 2 and 3 of them, of which 3 has no tile, then column 2.
+    const std::vector<CtaPlace> pairs{{0, 0, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}, {0, 0, 1, 1},
+                                      {0, 0, 2, 0}, {0, 0, 3, 0}, {0, 0, 2, 1}, {0, 0, 3, 1},
+                                      {0, 0, 0, 2}, {0, 0, 1, 2}, {0, 0, 2, 2}, {0, 0, 3, 2}};
+    CHECK(one.tiles_m() == 3);
+    REQUIRE(one.ctas() == 12);
+    for (std::size_t i = 0; i < pairs.size(); ++i)
+        CHECK(place_of(one, static_cast<std::int64_t>(i)) == pairs[i]);
+    // Panels are of whole clusters, too: here of one.
+    one = kernel(2, 4, 3);
+    one.tile.cluster_m = one.tile.cluster_n = 2;
+    const std::vector<CtaPlace> squares{{0, 0, 0, 0}, {0, 0, 0, 1}, {0, 0, 1, 0}, {0, 0, 1, 1},
+                                        {0, 0, 0, 2}, {0, 0, 0, 3}, {0, 0, 1, 2}, {0, 0, 1, 3}};
+    REQUIRE(one.ctas() == 8);
+    for (std::size_t i = 0; i < squares.size(); ++i)
+        CHECK(place_of(one, static_cast<std::int64_t>(i)) == squares[i]);
+}
+
+TEST_CASE("Every tile is given once, in clusters that share rows, columns, parts and products") {
+    for (const int cluster_m : {1, 2, 3, 4})
+        for (const int cluster_n : {1, 2, 4})
+            for (const std::int64_t tiles_m : {1, 4, 7})
+                for (const std::int64_t tiles_n : {2, 5, 9}) {
+                    GemmKernel one = kernel(tiles_m, tiles_n, 3);
+                    one.tile.cluster_m = cluster_m;
+                    one.tile.cluster_n = cluster_n;
+                    one.shape.batch = 2;
+                    one.split_k = 2;
+                    CAPTURE(cluster_m, cluster_n, tiles_m, tiles_n);
+                    const std::int64_t size = cluster_m * cluster_n;
+                    REQUIRE(one.ctas() % size == 0);
+                    std::set<std::array<std::int64_t, 4>> given;
+                    for (std::int64_t cta = 0; cta < one.ctas(); ++cta) {
+                        const CtaPlace place = place_of(one, cta), first = place_of(one, cta / size * size);
+                        CHECK(given.insert({place.batch, place.part, place.m, place.n}).second);
+                        CHECK(place.batch == first.batch);
+                        CHECK(place.part == first.part);
+                        CHECK(place.m / cluster_m == first.m / cluster_m);
+                        CHECK(place.n / cluster_n == first.n / cluster_n);
+                        CHECK(place.m < tiles_m + cluster_m - 1);
+                        CHECK(place.n < tiles_n + cluster_n - 1);
+                    }
+                    for (std::int64_t m = 0; m < tiles_m; ++m)
+                        for (std::int64_t n = 0; n < tiles_n; ++n) CHECK(given.count({1, 1, m, n}) == 1);
+                }
 }
 
 TEST_CASE("A kernel's name says tile and stages, and cluster and split where there are any") {

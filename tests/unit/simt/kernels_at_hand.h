@@ -2,6 +2,7 @@
 // Kernels written by hand, and an L2 that answers everything after a fixed time.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <utility>
 #include <vector>
@@ -27,15 +28,27 @@ struct IdealRun {
     Ticks end;
     std::int64_t read = 0, written = 0;  ///< bytes through the ports of all SMs' clusters
 
-    IdealRun(const CtaWork& work, const CtaTimes& times, int sms, Ticks latency, std::int64_t largest_group) {
-        KernelRun run(work, times, sms, Ticks(0), largest_group);
+    /// Told of every block that is read or written.
+    using Passing = std::function<void(bool write, const TileAccess::Block& block)>;
+
+    IdealRun(const CtaWork& work, const CtaTimes& times, std::int64_t sms, Ticks latency,
+             std::int64_t largest_group, std::int64_t left_over = 0) {
+        KernelRun run(work, times, sms, sms + left_over, Ticks(0), largest_group);
+        go(run, latency, {});
+    }
+    IdealRun(KernelExecution& run, Ticks latency, const Passing& passing) { go(run, latency, passing); }
+
+private:
+    void go(KernelExecution& run, Ticks latency, const Passing& passing) {
         std::multimap<Ticks, std::int64_t> answers;
-        std::vector<KernelRun::Access> accesses;
+        std::vector<KernelExecution::Access> accesses;
         while (true) {
             run.advance(end, accesses);
-            for (const KernelRun::Access& access : accesses) {
-                for (const TileAccess::Block& block : access.tiles.blocks)
+            for (const KernelExecution::Access& access : accesses) {
+                for (const TileAccess::Block& block : access.tiles.blocks) {
                     (access.write ? written : read) += block.bytes * block.sms;
+                    if (passing) passing(access.write, block);
+                }
                 // As on the chip, what asks for nothing has it at once.
                 const bool nothing = access.tiles.blocks.empty();
                 answers.emplace(nothing ? end : end + latency, access.number);

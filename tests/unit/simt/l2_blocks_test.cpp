@@ -7,13 +7,15 @@
 #include <map>
 #include <random>
 #include <set>
+#include <utility>
 
 namespace systole::simt {
 namespace {
 
-L2Spec spec(std::int64_t usable) {
+L2Spec spec(std::int64_t usable, std::int64_t dirty = 0) {
     L2Spec made;
     made.capacity = made.usable = Bytes(usable);
+    made.dirty = Bytes(dirty);
     made.line = Bytes(128);
     made.sector = Bytes(32);
     return made;
@@ -21,8 +23,9 @@ L2Spec spec(std::int64_t usable) {
 
 /// The same by lists and maps of single sectors: pages in a list, oldest first.
 struct NaiveL2 {
-    std::int64_t usable, page_bytes;
+    std::int64_t usable, page_bytes, most_dirty;
     std::list<std::int64_t> pages = {};
+    std::list<std::int64_t> written = {};             // pages with dirty sectors, by last write
     std::map<std::int64_t, bool> sectors = {};        // to whether it is dirty
     std::map<std::int64_t, MatrixRange> partly = {};  // pages, to the matrix that was last written there
 
@@ -69,6 +72,26 @@ struct NaiveL2 {
                 if (sectors.emplace(sector, false).second) fetched.insert(sector);
         }
         while (used() > usable) make_room();
+        if (write) {
+            written.remove(number);
+            written.push_back(number);
+            while (dirty() > most_dirty && written.front() != number) clean();
+        }
+    }
+    std::int64_t dirty() const {
+        return 32 * std::ranges::count_if(sectors, [](const auto& one) { return one.second; });
+    }
+    std::int64_t waiting() const {
+        return std::ranges::count_if(pages, [this](std::int64_t number) { return waits_for_rest(number); });
+    }
+    void clean() {
+        const std::int64_t oldest = written.front();
+        written.pop_front();
+        if (waits_for_rest(oldest) && 64 * waiting() <= static_cast<std::int64_t>(pages.size()))
+            return written.push_back(oldest);
+        for (const std::int64_t sector : sectors_of(oldest * page_bytes, (oldest + 1) * page_bytes))
+            if (sectors.count(sector) != 0 && std::exchange(sectors[sector], false)) evicted.insert(sector);
+        partly.erase(oldest);
     }
     bool waits_for_rest(std::int64_t number) const {
         const auto found = partly.find(number);
@@ -82,11 +105,9 @@ struct NaiveL2 {
     }
     void make_room() {
         const std::int64_t oldest = pages.front();
-        const auto waiting = std::count_if(pages.begin(), pages.end(),
-                                           [this](std::int64_t number) { return waits_for_rest(number); });
+        const bool few_wait = 64 * waiting() <= static_cast<std::int64_t>(pages.size());
         pages.pop_front();
-        if (!pages.empty() && waits_for_rest(oldest) &&
-            64 * waiting <= static_cast<std::int64_t>(pages.size()) + 1) {
+        if (!pages.empty() && waits_for_rest(oldest) && few_wait) {
             pages.push_back(oldest);
             return;
         }
@@ -95,6 +116,7 @@ struct NaiveL2 {
             sectors.erase(sector);
         }
         partly.erase(oldest);
+        written.remove(oldest);
     }
 };
 
@@ -119,10 +141,12 @@ TEST_CASE("The L2's blocks do on random traffic what a list of single sectors do
         const std::int64_t usable =
             (seed % 3 == 0 ? 1 << 18 : 2048) + 128 * static_cast<std::int64_t>(random() % 100);
         const std::int64_t page = seed % 3 == 0 ? 4096 : 2048, reach = seed % 3 == 0 ? 600'000 : 24'000;
-        L2Blocks blocks(spec(usable), Bytes(seed % 2 == 0 ? 0 : 4096));
+        // Half of them may not be all dirty.
+        const std::int64_t dirty = seed % 4 < 2 ? 0 : usable / 3 / 32 * 32;
+        L2Blocks blocks(spec(usable, dirty), Bytes(seed % 2 == 0 ? 0 : 4096));
         if (seed % 6 == 0) continue;  // large without stripes: nothing would make room
         REQUIRE(blocks.page_bytes() == page);
-        NaiveL2 naive{.usable = usable, .page_bytes = page};
+        NaiveL2 naive{.usable = usable, .page_bytes = page, .most_dirty = dirty > 0 ? dirty : usable + page};
         for (int i = 0; i < 150; ++i) {
             const std::int64_t address = random() % reach;
             const std::int64_t bytes = 1 + random() % (i % 3 == 0 ? reach / 5 : 300);
@@ -144,9 +168,7 @@ TEST_CASE("The L2's blocks do on random traffic what a list of single sectors do
             REQUIRE(sectors_of(traffic.fetched) == naive.fetched);
             REQUIRE(sectors_of(traffic.evicted) == naive.evicted);
             REQUIRE(blocks.used().value() == naive.used());
-            const auto dirty =
-                std::ranges::count_if(naive.sectors, [](const auto& one) { return one.second; });
-            REQUIRE(blocks.dirty().value() == dirty * 32);
+            REQUIRE(blocks.dirty().value() == naive.dirty());
         }
     }
 }
@@ -175,6 +197,37 @@ TEST_CASE("A stripe written in part waits for its rest before it makes room") {
     blocks.write(1024, 15'360, Operand::Outputs, traffic, result);
     blocks.read(4 << 20, 1 << 20, Operand::Weights, traffic);
     CHECK(traffic.evicted == std::vector<SectorRange>{{0, 16'384, Operand::Outputs}});
+}
+
+TEST_CASE("Beyond what may be dirty, what was written longest ago is cleaned, and stays") {
+    L2Blocks blocks(spec(1 << 20, 4096));
+    L2Blocks::Traffic traffic;
+    for (const std::int64_t page : {0, 1}) blocks.write(page * 2048, 2048, Operand::Outputs, traffic);
+    blocks.read(2048, 2048, Operand::Outputs, traffic);  // reads tell nothing
+    blocks.write(0, 64, Operand::Outputs, traffic);
+    CHECK(traffic.evicted.empty());
+    blocks.write(4096, 32, Operand::Outputs, traffic);
+    CHECK(traffic.evicted == std::vector<SectorRange>{{2048, 2048, Operand::Outputs}});
+    CHECK(blocks.dirty() == Bytes(2048 + 32));
+    CHECK(blocks.read(2048, 2048, Operand::Outputs, traffic) == 2048);
+    blocks.read(1 << 20, 1 << 20, Operand::Weights, traffic);  // cleaned ones make room for nothing
+    CHECK(traffic.evicted == std::vector<SectorRange>{{2048, 2048, Operand::Outputs},
+                                                      {0, 2048, Operand::Outputs},
+                                                      {4096, 32, Operand::Outputs}});
+    CHECK(blocks.dirty() == Bytes(0));
+}
+
+TEST_CASE("A stripe that waits for its rest is not cleaned before it") {
+    L2Blocks blocks(spec(1 << 20, 16'384), Bytes(16384));
+    const MatrixRange result{0, 16'384, 16'384};
+    L2Blocks::Traffic traffic;
+    blocks.read(1 << 19, 1 << 19, Operand::Weights, traffic);
+    blocks.read(1 << 20, 1 << 19, Operand::Weights, traffic);  // 64 stripes: one may wait
+    blocks.write(0, 1024, Operand::Outputs, traffic, result);
+    blocks.write(32'768, 16'384, Operand::Outputs, traffic, {32'768, 49'152, 49'152});
+    CHECK(traffic.evicted.empty());
+    blocks.write(49'152, 16'384, Operand::Outputs, traffic, {49'152, 65'536, 65'536});
+    CHECK(traffic.evicted == std::vector<SectorRange>{{32'768, 16'384, Operand::Outputs}});
 }
 
 TEST_CASE("A block that is read again is there, and one written whole is fetched by nobody") {

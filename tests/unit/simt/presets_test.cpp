@@ -2,6 +2,8 @@
 // The shipped GPUs against what their makers publish.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -78,6 +80,21 @@ TEST_CASE("a GPU has the published SMs, shared memory, L2 and host link", "[simt
     }
     CHECK(test::shipped_gpu("a100").sm.tensor.issue == TensorIssue::Warp);
     CHECK(test::shipped_gpu("h100").sm.tensor.issue == TensorIssue::WarpGroup);
+}
+
+TEST_CASE("clusters find the SMs of a GPC that chips were seen to give them", "[simt]") {
+    const SmSpec h100 = test::shipped_gpu("h100").sm, a100 = test::shipped_gpu("a100").sm;
+    // Two SMs share a TPC, and all of them work in pairs.
+    CHECK(h100.for_clusters(1) == 132);
+    CHECK(h100.for_clusters(2) == 132);
+    // Most SMs that grids of clusters reach: CUTLASS, issue 1921.
+    CHECK(h100.for_clusters(4) == 124);
+    CHECK(h100.for_clusters(8) == 120);
+    CHECK(h100.gpcs.size() == 8);
+    CHECK(*std::max_element(h100.gpcs.begin(), h100.gpcs.end()) <= 18);
+    CHECK(a100.gpcs.size() == 7);
+    CHECK(std::accumulate(a100.gpcs.begin(), a100.gpcs.end(), 0) == 108);
+    for (const int sms : a100.gpcs) CHECK((sms == 14 || sms == 16));
 }
 
 TEST_CASE("a load's latency in parts is what pointer chases measure", "[simt]") {

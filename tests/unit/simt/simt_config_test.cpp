@@ -48,24 +48,29 @@ void refuse(const std::vector<Mistake>& mistakes) {
 }  // namespace
 
 TEST_CASE("a GPU is read as it is written", "[simt]") {
-    const SimtSpec spec = test::gpu_spec(with(
-        "sm: {count: 7, scheduling: lrr, fp32: {interval: 3, latency: 5}, lsu_interval: 2, lsu_queue: 64, "
-        "barrier_latency: 11, bulk_copy_issue: 12, register_unit: 512, ctas: 9, "
-        "tensor: {latency: 13, macs: {int16: 8}}, l1: {capacity: 120 KiB, latency: 14, width: 64 B}, "
-        "shared: {capacity: 100 KiB, most_of_cta: 90 KiB, reserved_of_cta: 2 KiB, width: 32 B, latency: "
-        "15}}\n"
-        "l2: {capacity: 4 MiB, usable: 3 MiB, ways: 8, line: 256 B, sector: 64 B, read_width: 1 KiB, "
-        "write_width: "
-        "512 B, sm_read_width: 48 B, sm_write_width: 16 B, latency: 100, memory_latency: 200}\n"
-        "kernels: {stream_k: always}\n"
-        "launch: {graph: 1 us, stream: 2 us, cta: 33}\n"
-        "calibrated: {kernel_overhead: {value: 3 us, calibrated: some rows, range: 1..4 us}, "
-        "memory_share: {value: 0.5, calibrated: some rows, range: 0.4..1}, larger_tiles: {value: 0.125, "
-        "calibrated: some rows, range: 0..1}}"));
+    const SimtSpec spec = test::gpu_spec(
+        with("sm: {count: 7, gpcs: [4, 2], cluster_latency: 17, scheduling: lrr, engine: warps, fp32: "
+             "{interval: 3, "
+             "latency: 5}, lsu_interval: 2, lsu_queue: 64, "
+             "barrier_latency: 11, bulk_copy_issue: 12, register_unit: 512, ctas: 9, "
+             "tensor: {latency: 13, macs: {int16: 8}}, l1: {capacity: 120 KiB, latency: 14, width: 64 B}, "
+             "shared: {capacity: 100 KiB, most_of_cta: 90 KiB, reserved_of_cta: 2 KiB, width: 32 B, latency: "
+             "15}}\n"
+             "tlb: {page: 64 KiB, reach: 1 MiB, latency: 40}\n"
+             "l2: {capacity: 4 MiB, usable: 3 MiB, dirty: 1 MiB, ways: 8, line: 256 B, sector: 64 B, "
+             "read_width: 1 KiB, "
+             "write_width: "
+             "512 B, sm_read_width: 48 B, sm_write_width: 16 B, latency: 100, memory_latency: 200}\n"
+             "launch: {graph: 1 us, stream: 2 us, cta: 33}\n"
+             "calibrated: {kernel_overhead: {value: 3 us, calibrated: some rows, range: 1..4 us}, "
+             "memory_share: {value: 0.5, calibrated: some rows, range: 0.4..1}, larger_tiles: {value: 0.125, "
+             "calibrated: some rows, range: 0..1}}"));
     CHECK(spec.name == "mine");
-    CHECK(spec.kernels.stream_k == StreamK::Always);
     CHECK(spec.sm.count == 7);
+    CHECK(spec.sm.gpcs == std::vector<int>{4, 2, 1});  // in turn, and the last is cut off
+    CHECK(spec.sm.cluster_latency == Cycles(17));
     CHECK(spec.sm.scheduling == WarpScheduling::LooseRoundRobin);
+    CHECK(spec.sm.engine == SmEngine::Warps);
     CHECK(spec.sm.fp32.interval == Cycles(3));
     CHECK(spec.sm.fp32.latency == Cycles(5));
     CHECK(spec.sm.integer.latency == Cycles(4));
@@ -89,8 +94,12 @@ TEST_CASE("a GPU is read as it is written", "[simt]") {
     CHECK(spec.sm.shared.reserved_of_cta == Bytes(2048));
     CHECK(spec.sm.shared.bytes_per_cycle == Bytes(32));
     CHECK(spec.sm.shared.latency == Cycles(15));
+    CHECK(spec.tlb.page == Bytes(1 << 16));
+    CHECK(spec.tlb.reach == Bytes(1 << 20));
+    CHECK(spec.tlb.latency == Cycles(40));
     CHECK(spec.l2.capacity == Bytes(4 << 20));
     CHECK(spec.l2.usable == Bytes(3 << 20));
+    CHECK(spec.l2.dirty == Bytes(1 << 20));
     CHECK(spec.l2.ways == 8);
     CHECK(spec.l2.line == Bytes(256));
     CHECK(spec.l2.sector == Bytes(64));
@@ -107,6 +116,17 @@ TEST_CASE("a GPU is read as it is written", "[simt]") {
     CHECK(spec.calibrated.kernel_overhead == Ticks(3'000'000));
     CHECK(spec.l2.memory_share == 0.5);
     CHECK(spec.calibrated.larger_tiles == 0.125);
+}
+
+TEST_CASE("a library's stream-K kernels are never, offered or always taken, and not in warps", "[simt]") {
+    CHECK(test::gpu_spec(with("kernels: {stream_k: never}")).kernels.stream_k == StreamK::Never);
+    CHECK(test::gpu_spec(with("kernels: {stream_k: offered}")).kernels.stream_k == StreamK::Offered);
+    CHECK(test::gpu_spec(with("kernels: {stream_k: always}")).kernels.stream_k == StreamK::Always);
+    CHECK(test::gpu_spec(with("kernels: {stream_k: never}\nsm: {engine: warps}")).sm.engine ==
+          SmEngine::Warps);
+    const std::string said = "kernels.stream_k: SMs in warps (sm.engine) run no shared tiles, expected never";
+    refuse({{"kernels: {stream_k: always}\nsm: {engine: warps}", said},
+            {"kernels: {stream_k: offered}\nsm: {engine: warps}", said}});
 }
 
 TEST_CASE("constants that were found by measuring are nothing where they are not given", "[simt]") {
@@ -132,6 +152,7 @@ TEST_CASE("an SM that could hold no warp, or not divide itself, is refused", "[s
         {"sm: {registers_of_thread: 513}",
          "a warp of 32 threads with 513 registers takes 16640 in units of 256, a sub-core has 16384"},
         {"sm: {scheduling: oldest}", "gto"},
+        {"sm: {engine: grid}", "warps"},
         {"sm: {register_unit: 0}", "sm.register_unit"},
         {"sm: {lsu_interval: 0}", "sm.lsu_interval"},
         {"sm: {lsu_queue: 0}", "sm.lsu_queue"},
@@ -162,6 +183,18 @@ TEST_CASE("pipelines and tensor cores that could not work are refused", "[simt]"
     CHECK(none.find("at least one number format") != std::string::npos);
 }
 
+TEST_CASE("GPCs without SMs, or that are no numbers, are refused", "[simt]") {
+    refuse({
+        {"sm: {gpcs: []}", "expected the SMs of at least one GPC, such as [18, 16]"},
+        {"sm: {gpcs: [16, 0]}", "SMs of a GPC: "},
+        {"sm: {gpcs: [16, 1025]}", "the most is 1024"},
+        {"sm: {gpcs: [16, sixteen]}", "'sixteen'"},
+        {"sm: {gpcs: 16}", "expected a list"},
+        {"sm: {cluster_latency: -1}", "sm.cluster_latency"},
+    });
+    CHECK(test::gpu_spec(with("sm: {gpcs: [16, 1024]}")).sm.gpcs == std::vector<int>{16, 92});
+}
+
 TEST_CASE("shared memory that no CTA could have is refused", "[simt]") {
     refuse({
         {"sm: {shared: {most_of_cta: 164 KiB}}",
@@ -176,9 +209,26 @@ TEST_CASE("shared memory that no CTA could have is refused", "[simt]") {
     });
 }
 
+TEST_CASE("a TLB that holds no whole pages, or too many, is refused", "[simt]") {
+    refuse({
+        {"tlb: {page: 4095 B}", "tlb.page"},
+        {"tlb: {page: 2 GiB}", "tlb.page"},
+        {"tlb: {reach: 3 MiB}", "3145728 bytes, expected a multiple of the page of 2097152"},
+        {"tlb: {reach: 256 GiB}", "274877906944 bytes, more than 65536 pages of 2097152"},
+        {"tlb: {reach: 32}", "unit"},
+        {"tlb: {latency: -1}", "tlb.latency"},
+        {"tlb: {latency: 100001}", "tlb.latency"},
+        {"tlb: {reech: 2 MiB}", "did you mean"},
+    });
+    CHECK(complaint_about("tlb: {reach: 0 B}").empty());
+    CHECK(complaint_about("tlb: {reach: 128 GiB}").empty());
+}
+
 TEST_CASE("an L2 whose parts do not fit together is refused", "[simt]") {
     refuse({
         {"l2: {ways: 1025}", "the most is 1024"},
+        {"l2: {dirty: 1025 GiB}", "l2.dirty"},
+        {"l2: {dirty: 12}", "unit"},
         {"l2: {usable: 41 MiB}", "42991616 bytes, more than the capacity of 41943040"},
         {"l2: {line: 96 B}", "96 bytes, expected a power of two"},
         {"l2: {sector: 24 B}", "24 bytes, expected a power of two"},

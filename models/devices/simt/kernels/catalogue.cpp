@@ -1,32 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "models/devices/simt/kernels/choose.h"
 
 namespace systole::simt {
+namespace {
+
+/// A tile of nvjet. All have steps of 64 along K and as many stages as shared memory holds beside 16 KiB of
+/// results, 16 at most: 64x64_64x13, 128x160_64x5, 320x128_64x3 and all others seen.
+CtaTile nvjet_tile(std::int64_t m, std::int64_t n, int groups_m, int groups_n, int cluster_m, int cluster_n) {
+    constexpr std::int64_t kStages = 210 * 1024, kOfSixteenBits = 2, kStep = 64;
+    const std::int64_t stage = (m + n) * kStep * kOfSixteenBits;
+    return {m,        n,        kStep,     static_cast<int>(std::min<std::int64_t>(16, kStages / stage)),
+            groups_m, groups_n, cluster_m, cluster_n};
+}
+
+/// Of Hopper's, those in names of cuBLAS 12's kernels (nvjet_tst_128x256_64x4_2x1_v_bz_coopA_TNT and their
+/// like; coopB: two groups side by side), of the narrow ones every second.
+std::vector<CtaTile> nvjet() {
+    std::vector<CtaTile> all;
+    // CTAs of a pair share the operand of which each needs more.
+    const auto add = [&all](std::int64_t m, std::int64_t n, int groups_m, int groups_n) {
+        const bool side_by_side = m > n && n >= 128;
+        all.push_back(nvjet_tile(m, n, groups_m, groups_n, side_by_side ? 1 : 2, side_by_side ? 2 : 1));
+        all.push_back(nvjet_tile(m, n, groups_m, groups_n, 1, 1));
+    };
+    add(128, 256, 2, 1);
+    add(256, 128, 2, 1);
+    add(320, 128, 1, 2);
+    add(256, 160, 2, 1);
+    for (const std::int64_t n : {208, 192, 160, 128}) add(192, n, 1, 2);
+    for (const std::int64_t n : {224, 208, 192, 160, 128, 112, 96, 80, 64, 48, 32, 16, 8}) add(128, n, 2, 1);
+    for (const std::int64_t n : {8, 16, 32}) add(192, n, 1, 1);
+    for (const std::int64_t n : {8, 40, 72, 104}) add(256, n, 2, 1);
+    for (const std::int64_t n : {8, 16, 32, 64}) add(384, n, 2, 1);
+    for (const std::int64_t n : {240, 208, 176, 160, 128, 112, 96, 80, 64, 56, 48, 40, 32, 24, 16, 8})
+        add(64, n, 1, 1);
+    return all;
+}
+
+}  // namespace
 
 const std::vector<CtaTile>& catalogue(TensorIssue issue) {
-    // The tiles in the names of cuBLAS's kernels (ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_64x3 and
-    // their like) and of CUTLASS's default sets; m x n x k, stages, warps along m and n.
+    // The tiles in the names of cuBLAS's kernels for bf16, as programs that list or replay their calls have
+    // them (ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_64x3, cutlass_80_tensorop_bf16_s16816gemm_
+    // relu_bf16_64x256_32x4, cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_16x16_128x2 and their like);
+    // m x n x k, stages, warps along m and n. Those of s16816 have 64 rows and columns at least.
     static const std::vector<CtaTile> warp{
         {256, 128, 32, 3, 4, 2}, {128, 256, 32, 3, 2, 4}, {128, 256, 64, 3, 2, 4}, {256, 128, 64, 3, 4, 2},
-        {256, 64, 32, 4, 4, 1},  {64, 256, 32, 4, 1, 4},  {256, 64, 64, 3, 4, 1},  {64, 256, 64, 3, 1, 4},
-        {128, 128, 32, 4, 2, 2}, {128, 128, 32, 5, 2, 2}, {128, 128, 64, 3, 2, 2}, {128, 64, 32, 6, 2, 2},
-        {64, 128, 32, 6, 2, 2},  {128, 64, 64, 3, 2, 2},  {64, 128, 64, 3, 2, 2},  {64, 64, 32, 6, 2, 2},
-        {64, 64, 64, 4, 2, 2},   {64, 64, 64, 6, 2, 2},   {32, 128, 64, 4, 1, 4},  {128, 32, 64, 4, 4, 1},
-        {32, 64, 64, 6, 1, 2},   {64, 32, 64, 6, 2, 1},   {32, 32, 128, 4, 2, 2},  {16, 128, 64, 5, 1, 4},
-        {128, 16, 64, 5, 4, 1},  {16, 64, 64, 6, 1, 2},   {64, 16, 64, 6, 2, 1}};
-    // Of Hopper's, from names of cuBLAS's kernels (nvjet_hsh_256x128_64x4_1x2_h_bz_coopA, 192x192_64x3_2x1
-    // and their like) and CUTLASS 3.x: groups of four warps along m and n, clusters of two, widths in steps
-    // of 32.
-    static const std::vector<CtaTile> group{
-        {128, 256, 64, 4, 2, 1, 2, 1}, {256, 128, 64, 4, 2, 1, 2, 1}, {128, 256, 64, 4, 2, 1, 1, 1},
-        {256, 128, 64, 4, 2, 1, 1, 1}, {192, 192, 64, 4, 1, 2, 2, 1}, {128, 224, 64, 4, 2, 1, 2, 1},
-        {128, 192, 64, 4, 2, 1, 2, 1}, {128, 160, 64, 5, 2, 1, 2, 1}, {128, 128, 64, 6, 2, 1, 2, 1},
-        {128, 128, 64, 6, 2, 1, 1, 1}, {256, 64, 64, 4, 2, 1, 1, 1},  {128, 96, 64, 6, 2, 1, 2, 1},
-        {128, 64, 64, 8, 2, 1, 2, 1},  {128, 64, 64, 8, 2, 1, 1, 1},  {64, 256, 64, 4, 1, 1, 1, 1},
-        {64, 192, 64, 6, 1, 1, 1, 1},  {64, 160, 64, 7, 1, 1, 1, 1},  {64, 128, 64, 8, 1, 1, 1, 1},
-        {64, 96, 64, 9, 1, 1, 1, 1},   {64, 64, 64, 12, 1, 1, 1, 1},  {64, 64, 64, 6, 1, 1, 1, 1},
-        {64, 32, 64, 16, 1, 1, 1, 1},  {64, 32, 64, 8, 1, 1, 1, 1},   {64, 16, 64, 16, 1, 1, 1, 1},
-        {64, 16, 64, 8, 1, 1, 1, 1},   {64, 8, 64, 16, 1, 1, 1, 1},   {64, 8, 64, 8, 1, 1, 1, 1}};
+        {256, 64, 32, 4, 4, 1},  {64, 256, 32, 4, 1, 4},  {256, 64, 64, 3, 4, 1},  {128, 128, 32, 4, 2, 2},
+        {128, 128, 32, 5, 2, 2}, {128, 128, 64, 3, 2, 2}, {128, 64, 32, 6, 2, 2},  {64, 128, 32, 6, 2, 2},
+        {128, 64, 64, 3, 2, 2},  {128, 64, 64, 4, 2, 2},  {64, 128, 64, 3, 2, 2},  {64, 128, 64, 4, 2, 2},
+        {64, 64, 32, 6, 2, 2},   {64, 64, 64, 5, 2, 2},   {64, 64, 64, 6, 2, 2},   {32, 32, 64, 6, 2, 2},
+        {32, 32, 128, 2, 2, 2},  {16, 16, 128, 2, 1, 1}};
+    static const std::vector<CtaTile> group = nvjet();
     return issue == TensorIssue::Warp ? warp : group;
 }
 

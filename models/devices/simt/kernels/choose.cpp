@@ -52,11 +52,14 @@ double stored_bytes(const GemmKernel& kernel) {
 
 /// Cycles of a CTA besides its steps: nobody on its SM computes for it then.
 double ends_of(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec& spec) {
-    const bool waits = kernel.epilogue().reads() && spec.sm.tensor.issue == TensorIssue::Warp;
+    const Epilogue epilogue = kernel.epilogue();
+    const bool waits = epilogue.reads() && (spec.sm.tensor.issue == TensorIssue::Warp || !epilogue.join);
     return (waits ? idle_latency(spec) + static_cast<double>(epilogue_bytes(kernel)) /
                                              static_cast<double>(kernel.ctas()) / Rates(spec).sm_read
                   : 0) +
-           static_cast<double>((spec.launch.cta + timing.prologue + timing.fill + timing.epilogue).value()) +
+           static_cast<double>((spec.launch.cta + timing.prologue + timing.fill + timing.epilogue +
+                                spec.sm.signal_latency(kernel.tile.cluster()))
+                                   .value()) +
            idle_latency(spec) +
            stored_bytes(kernel) / static_cast<double>(kernel.ctas()) / Rates(spec).sm_write;
 }
@@ -66,11 +69,12 @@ double interval_of(const GemmKernel& kernel, const CtaTiming& timing, const Simt
                    double sms) {
     const Rates rates(spec);
     const StepBytes bytes = step_bytes(kernel);
-    return std::max({held > 1 ? timing.interval_full * held / timing.resident : timing.interval_alone,
-                     timing.interval_alone, held * bytes.into_sm / rates.sm_read,
-                     held * sms * bytes.from_l2 / rates.l2,
-                     // Data are asked for so many steps ahead, and no more.
-                     idle_latency(spec) / timing.ahead});
+    return std::max(
+        {held > 1 ? timing.interval_full * held / timing.resident : timing.interval_alone,
+         timing.interval_alone, held * bytes.into_sm / rates.sm_read, held * sms * bytes.from_l2 / rates.l2,
+         // Data are asked for so many steps ahead, and no more.
+         (idle_latency(spec) + static_cast<double>(spec.sm.signal_latency(kernel.tile.cluster()).value())) /
+             timing.ahead});
 }
 
 /// The second kernel, which adds the sums of parts.
@@ -113,7 +117,7 @@ double shares_of(const GemmKernel& kernel, const CtaTiming& timing, const SimtSp
 
 /// Cycles in which the CTAs are through if memory and L2 keep up.
 double ctas_of(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec& spec) {
-    const auto sms = static_cast<double>(spec.sm.count);
+    const auto sms = static_cast<double>(spec.sm.for_clusters(kernel.tile.cluster()));
     const auto ctas = static_cast<double>(kernel.ctas() - kernel.streams);
     const double places = sms * timing.resident;
     const double full_rounds = std::floor(ctas / places);
@@ -171,6 +175,7 @@ void KernelChooser::add(const GemmShape& shape, bool swapped, const CtaTile& til
         // The last part must not be empty.
         if (kernel.steps_of_part() * (parts - 1) >= kernel.steps()) continue;
         if (kernel.tiles_m() < tile.cluster_m || kernel.tiles_n() < tile.cluster_n) continue;
+        if (spec_.sm.for_clusters(tile.cluster()) == 0) continue;
         const auto& timed =
             timing(tile, {shape.dtype, parts > 1 ? DType::Fp32 : shape.output, kernel.epilogue()});
         if (!timed) return;

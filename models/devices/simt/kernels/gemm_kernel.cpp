@@ -12,30 +12,35 @@ namespace systole::simt {
 CtaPlace place_of(const GemmKernel& kernel, std::int64_t index) {
     SYSTOLE_CHECK(index >= 0 && index < kernel.tiles() * kernel.split_k && kernel.raster.panel > 0,
                   "CTA {} of {}", index, kernel.tiles() * kernel.split_k);
-    const std::int64_t tiles_m = kernel.tiles_m(), tiles_n = kernel.tiles_n();
+    const std::int64_t grid_m = kernel.grid_m(), grid_n = kernel.grid_n();
+    const std::int64_t cluster_m = kernel.tile.cluster_m, cluster_n = kernel.tile.cluster_n;
     CtaPlace place;
-    place.batch = index / (tiles_m * tiles_n * kernel.split_k);
-    place.part = index / (tiles_m * tiles_n) % kernel.split_k;
-    const std::int64_t tile = index % (tiles_m * tiles_n);
-    // All panels before the last are full ones.
-    const std::int64_t panel = std::min(kernel.raster.panel, tiles_n);
-    const std::int64_t first = tile / (panel * tiles_m) * panel;
-    const std::int64_t in_panel = tile - first * tiles_m;
-    const std::int64_t width = std::min(panel, tiles_n - first);
-    place.m = in_panel / width;
-    place.n = first + in_panel % width;
+    place.batch = index / (grid_m * grid_n * kernel.split_k);
+    place.part = index / (grid_m * grid_n) % kernel.split_k;
+    const std::int64_t tile = index % (grid_m * grid_n);
+    // All panels before the last are full ones, of whole clusters.
+    const std::int64_t panel =
+        std::min(std::max(kernel.raster.panel / cluster_n, std::int64_t{1}) * cluster_n, grid_n);
+    const std::int64_t first = tile / (panel * grid_m) * panel;
+    const std::int64_t in_panel = tile - first * grid_m;
+    const std::int64_t width = std::min(panel, grid_n - first);
+    // A row of clusters, and in it one cluster behind the other.
+    const std::int64_t row = in_panel / (cluster_m * width), in_row = in_panel % (cluster_m * width);
+    const std::int64_t cluster = in_row / kernel.tile.cluster(), in_cluster = in_row % kernel.tile.cluster();
+    place.m = row * cluster_m + in_cluster / cluster_n;
+    place.n = first + cluster * cluster_n + in_cluster % cluster_n;
     return place;
 }
 
 StepBytes step_bytes(const GemmKernel& kernel) {
     const CtaTile& tile = kernel.tile;
     const double element = static_cast<double>(bits_of(kernel.shape.dtype).value()) / 8;
-    const auto part = [&](std::int64_t extent, std::int64_t tiles, std::int64_t of_tile) {
-        return element * static_cast<double>(std::min(of_tile * tiles, extent)) / static_cast<double>(tiles) *
+    const auto part = [&](std::int64_t extent, std::int64_t ctas) {
+        return element * static_cast<double>(extent) / static_cast<double>(ctas) *
                static_cast<double>(tile.k);
     };
-    const double a = part(kernel.shape.m, kernel.tiles_m(), tile.m);
-    const double b = part(kernel.shape.n, kernel.tiles_n(), tile.n);
+    const double a = part(kernel.shape.m, kernel.grid_m());
+    const double b = part(kernel.shape.n, kernel.grid_n());
     return {a + b, a / tile.cluster_n + b / tile.cluster_m};
 }
 

@@ -33,10 +33,13 @@ struct CtaTile {
     /// CTAs of a cluster along m and n: those along n share A's blocks, those along m share B's, of which
     /// each CTA fetches its part for all (bulk copies only).
     int cluster_m = 1, cluster_n = 1;
+    /// CTAs of a cluster.
+    std::int64_t cluster() const { return std::int64_t{cluster_m} * cluster_n; }
     friend bool operator==(const CtaTile&, const CtaTile&) = default;
 };
 
-/// In which order CTAs are given their tiles: down panels of `panel` tiles along n, all of m in each.
+/// In which order CTAs are given their tiles: down panels of `panel` tiles along n (or of one cluster, if
+/// that is wider), all of m in each; CTAs of a cluster one behind the other.
 struct Raster {
     std::int64_t panel = 8;
     friend bool operator==(const Raster&, const Raster&) = default;
@@ -56,12 +59,16 @@ struct GemmKernel {
 
     std::int64_t tiles_m() const { return ceil_div(shape.m, tile.m); }
     std::int64_t tiles_n() const { return ceil_div(shape.n, tile.n); }
+    /// Rows and columns of CTAs: whole clusters. Those that have no tile go along with their cluster.
+    std::int64_t grid_m() const { return round_up(tiles_m(), tile.cluster_m); }
+    std::int64_t grid_n() const { return round_up(tiles_n(), tile.cluster_n); }
     /// Steps along K of the whole product, and of the longest part.
     std::int64_t steps() const { return ceil_div(shape.k, tile.k); }
     std::int64_t steps_of_part() const { return ceil_div(steps(), split_k); }
     /// What the CTAs that multiply do: of parts of K they store sums, and the second kernel does the rest.
     Epilogue epilogue() const { return split_k > 1 ? Epilogue{} : shape.epilogue; }
-    std::int64_t tiles() const { return tiles_m() * tiles_n() * shape.batch; }
+    /// Of the whole grid, those without data too.
+    std::int64_t tiles() const { return grid_m() * grid_n() * shape.batch; }
     std::int64_t ctas() const { return (tiles() - shared_tiles) * split_k + streams; }
     friend bool operator==(const GemmKernel&, const GemmKernel&) = default;
 };
@@ -76,7 +83,7 @@ struct CtaPlace {
 CtaPlace place_of(const GemmKernel& kernel, std::int64_t index);
 
 /// Bytes that one step brings into an SM's shared memory, and that it takes from the L2's ports: of a CTA, on
-/// average over the kernel's tiles, as rows outside the matrix are not loaded.
+/// average over the kernel's CTAs, as rows outside the matrix are not loaded.
 struct StepBytes {
     double into_sm, from_l2;
 };

@@ -219,7 +219,8 @@ private:
         rest.trips = steps - 1;
         Section drain;
         drain.body.push_back({.op = Op::WaitMmas});
-        WarpProgram program{set_up(20), std::move(first)};
+        WarpProgram program{set_up(20)};
+        if (steps > 0) program.push_back(std::move(first));
         if (steps > 1) program.push_back(std::move(rest));
         program.push_back(std::move(drain));
         for (Section& section :
@@ -238,7 +239,7 @@ private:
 Bytes shared_bytes(const CtaTile& tile, const GemmFormats& formats, TensorIssue issue) {
     const std::int64_t stages = tile.stages * (tile.m + tile.n) * tile.k * element_bytes(formats.in);
     const std::int64_t result = tile.m * tile.n * element_bytes(formats.out);
-    return Bytes(issue == TensorIssue::Warp ? stages : stages + std::min<std::int64_t>(result, 32 * 1024));
+    return Bytes(issue == TensorIssue::Warp ? stages : stages + std::min<std::int64_t>(result, 16 * 1024));
 }
 
 }  // namespace

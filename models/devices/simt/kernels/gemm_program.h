@@ -29,7 +29,7 @@ struct GemmFormats {
 /// and every copy is of whole instructions.
 bool divides(const CtaTile& tile, const GemmFormats& formats, TensorIssue issue);
 
-/// `steps` steps along K; the tile must divide.
+/// `steps` steps along K, which may be none; the tile must divide.
 CtaProgram gemm_program(const CtaTile& tile, const GemmFormats& formats, std::int64_t steps,
                         const SmSpec& sm);
 

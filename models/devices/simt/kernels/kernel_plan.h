@@ -56,6 +56,7 @@ struct StreamPlan {
     MatrixPlace bias;           ///< met again and again; no bytes: none
     std::int64_t bias_run = 1;  ///< elements behind each other that have one of its values in common
     std::int64_t elements = 0;  ///< that are written
+    Epilogue finish;            ///< what is done to each of them; in `epilogue`, too
 };
 
 using KernelPlan = std::variant<GemmPlan, StreamPlan>;

@@ -248,10 +248,10 @@ private:
 
     std::string mapping_of(const GemmPlan& gemm) const {
         const std::int64_t ctas = gemm.kernel.ctas();
-        const std::int64_t places = std::int64_t{spec_.sm.count} * gemm.timing.resident;
+        const std::int64_t sms = spec_.sm.for_clusters(gemm.kernel.tile.cluster());
+        const std::int64_t places = sms * gemm.timing.resident;
         return fmt::format("{}{}, {} of {} SMs, {:.1f} waves", to_string(gemm.kernel),
-                           to_string(gemm.kernel.shape.epilogue),
-                           std::min<std::int64_t>(ctas, spec_.sm.count), spec_.sm.count,
+                           to_string(gemm.kernel.shape.epilogue), std::min(ctas, sms), spec_.sm.count,
                            static_cast<double>(ctas) / static_cast<double>(places));
     }
 

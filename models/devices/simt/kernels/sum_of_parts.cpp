@@ -27,6 +27,7 @@ StreamPlan sum_of_parts(const GemmPlan& gemm, const SmSpec& sm) {
         std::max<std::int64_t>(1, std::min<std::int64_t>(sm.ctas, sm.warps * kWarpThreads / kThreads)));
     sum.prologue = sm.integer.latency * 8;
     sum.epilogue = sm.fp32.latency * kernel.split_k + functions(kernel.shape.epilogue, sm);
+    sum.finish = kernel.shape.epilogue;
     sum.from = gemm.sums;
     sum.to = gemm.c;
     sum.other = gemm.other;

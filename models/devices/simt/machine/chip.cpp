@@ -35,6 +35,7 @@ Chip::Chip(sc_core::sc_module_name name, const SimtSpec& spec, const ChipPlan& p
       ledger(plan.layers.size()),
       dram("dram", memory_of(spec, options.protocol)),
       l2("l2", spec.l2, spec.core_clock, spec.memory, ledger),
+      mmu("mmu", spec.tlb, spec.sm, spec.core_clock),
       sms("sms", spec, plan, launch_of(spec, options.protocol.launch),
           [this] { return dram.bytes_read() + dram.bytes_written(); }),
       host_link("host_link", spec.host),
@@ -44,12 +45,14 @@ Chip::Chip(sc_core::sc_module_name name, const SimtSpec& spec, const ChipPlan& p
       plan_(plan),
       in_{{plan.inputs.begin(), plan.inputs.end()}},
       out_{{plan.outputs.begin(), plan.outputs.end()}, plan.layers.empty() ? 0 : plan.layers.size() - 1} {
-    sms.out.bind(l2.in);
+    sms.out.bind(mmu.in);
+    mmu.out.bind(l2.in);
     l2.memory.bind(dram.in);
     copy_in.dram.bind(dram.in);
     copy_out.dram.bind(dram.in);
     copy_in.host.bind(host_link.port(0).down.in);
     copy_out.host.bind(host_link.port(0).up.in);
+    if (spec.sm.engine == SmEngine::Warps) l2.set_apart(spec.sm.count);
     if (options.check_dram) dram.check_commands();
     SC_HAS_PROCESS(Chip);
     SC_METHOD(begin);
@@ -117,6 +120,7 @@ std::vector<Stat> Chip::stats() {
     const auto add = [&](const std::vector<Stat>& stats) {
         all.insert(all.end(), stats.begin(), stats.end());
     };
+    add(mmu.stats());
     add(l2.stats());
     add(host_link.stats());
     add(dram.stats());

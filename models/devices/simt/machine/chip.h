@@ -2,7 +2,7 @@
 // The GPU, assembled: SMs, L2, memory, host link and the engine that copies between the latter two, bound
 // through TLM-2.0 sockets, with one plan to run. Lives for one run on one fresh kernel.
 //
-//   sms ─► l2 ─► dram ◄─ copy_in, copy_out ─► host_link
+//   sms ─► mmu ─► l2 ─► dram ◄─ copy_in, copy_out ─► host_link
 //
 // Inputs at the host are copied before the first kernel is launched, outputs after the last one is complete.
 #pragma once
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "models/devices/simt/machine/l2.h"
+#include "models/devices/simt/machine/mmu.h"
 #include "models/devices/simt/machine/sm_array.h"
 #include "models/devices/simt/spec/spec.h"
 #include "models/link/dma_engine.h"
@@ -33,6 +34,7 @@ public:
     ByteLedger ledger;
     Dram dram;
     L2 l2;
+    Mmu mmu;
     SmArray sms;
     HostLink host_link;
     DmaEngine copy_in, copy_out;

@@ -64,7 +64,11 @@ CtaTimes times_of(const GemmPlan& plan, const SimtSpec& spec, Hertz clock) {
     times.resident = timing.resident;
     times.ahead = timing.ahead;
     times.launch = whole(spec.launch.cta);
-    times.prologue = whole(timing.prologue);
+    // No CTA sends data to others of its cluster before these have begun, nor into a stage that one of them
+    // still reads.
+    const Cycles signal = spec.sm.signal_latency(plan.kernel.tile.cluster());
+    times.prologue = whole(timing.prologue + signal);
+    times.release = whole(signal);
     times.request = whole(timing.request);
     times.fill = whole(timing.fill);
     // Told intervals are measured ones; what tensor cores need for a step's MACs is exact.
@@ -80,14 +84,17 @@ CtaTimes times_of(const GemmPlan& plan, const SimtSpec& spec, Hertz clock) {
         times.request_in_step = fine(std::max(0.0, *timing.meet - step_transfer(plan.kernel, spec)));
         times.lead = fine(std::max(0.0, timing.interval_alone - *timing.meet));
     }
-    // Where a warp of its own copies, it goes on behind the last step.
-    if (plan.kernel.epilogue().reads())
-        times.source = timing.meet ? CtaTimes::Source::AtEnd : CtaTimes::Source::Ahead;
+    // Where a warp of its own copies, it goes on behind the last step with what is joined; warps load a bias
+    // only when they are through with their products.
+    const Epilogue epilogue = plan.kernel.epilogue();
+    if (epilogue.reads())
+        times.source = timing.meet || !epilogue.join ? CtaTimes::Source::AtEnd : CtaTimes::Source::Ahead;
     // Sums of others are not there before they are asked for.
     if (plan.kernel.streams > 0) times.source = CtaTimes::Source::AtEnd;
     times.epilogue = whole(timing.epilogue);
     times.epilogue_vector =
         std::min(times.epilogue, fine(timing.epilogue_vector * static_cast<double>(timing.epilogue.value())));
+    times.stores_hold = spec.sm.tensor.issue == TensorIssue::WarpGroup;
     times.lost_alone = shares_of(timing.lost_alone);
     times.lost_full = shares_of(timing.lost_full);
     return times;

@@ -43,6 +43,8 @@ struct CtaTimes {
     Fine launch, prologue, request, fill;
     /// From a step's begin until the data of the step `ahead` of it are asked for. None: at its end.
     std::optional<Fine> request_in_step;
+    /// From the end of a step until CTAs of other SMs, which share its data, know that its stage is free.
+    Fine release;
     Fine lead;                       ///< data of a step are looked for so long before it begins
     Fine alone;                      ///< a step takes at least
     Fine full_share;                 ///< of the SM's tensor cores, a step with all places taken
@@ -51,6 +53,9 @@ struct CtaTimes {
     /// Behind its last step a CTA waits for what its epilogue reads. AtEnd: which it asks for then; Ahead: as
     /// long before as for the data of a step behind the last one.
     enum class Source : std::uint8_t { None, AtEnd, Ahead } source = Source::None;
+    /// A CTA keeps its place until its stores are answered: bulk stores read shared memory that the next one
+    /// needs. Stores of threads are taken by the load-store unit.
+    bool stores_hold = false;
     LostShares lost_alone, lost_full;
     SlotClass ramp = SlotClass::Ramp;    ///< owner of prologue, fill and epilogue
     SlotClass wait = SlotClass::Memory;  ///< owner of waits for data

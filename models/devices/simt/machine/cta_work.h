@@ -20,6 +20,8 @@ class CtaWork {
 public:
     virtual ~CtaWork() = default;
     virtual std::int64_t ctas() const = 0;
+    /// CTAs of a cluster, which have numbers behind each other and as many steps; `ctas` is a multiple.
+    virtual std::int64_t cluster() const { return 1; }
     /// Of one CTA; those that take different numbers of steps are not alike.
     virtual std::int64_t steps(std::int64_t cta) const = 0;
     /// No other does the same: it is never one of several in a range.
@@ -31,6 +33,10 @@ public:
     /// epilogue, and what they store together.
     virtual TileAccess reads(CtaRange range, std::int64_t step) const = 0;
     virtual TileAccess writes(CtaRange range) const = 0;
+    /// What one CTA asks for by itself: of blocks that its cluster takes together, its part.
+    virtual TileAccess reads_of_one(std::int64_t cta, std::int64_t step) const {
+        return reads({cta, 1}, step);
+    }
     /// Multiply-accumulates on real data.
     virtual std::int64_t macs(CtaRange range) const = 0;
 };

@@ -17,8 +17,9 @@ TileAccess::Block block(const MatrixPlace& matrix, std::int64_t begin, std::int6
     return {matrix.address + first, end - first, 1, matrix.operand, matrix.range()};
 }
 
-/// Blocks that lie one behind the other and that as many SMs take become one.
+/// Blocks that lie one behind the other and that as many SMs take become one; empty ones are none.
 void join_neighbours(std::vector<TileAccess::Block>& blocks) {
+    std::erase_if(blocks, [](const TileAccess::Block& block) { return block.bytes == 0; });
     std::sort(blocks.begin(), blocks.end(),
               [](const auto& a, const auto& b) { return a.address < b.address; });
     std::size_t last = 0;
@@ -35,12 +36,13 @@ void join_neighbours(std::vector<TileAccess::Block>& blocks) {
 
 }  // namespace
 
+// None of CTAs that only make their cluster whole.
 std::int64_t GemmBlocks::rows(std::int64_t m) const {
-    return std::min(plan_.kernel.tile.m, plan_.kernel.shape.m - m * plan_.kernel.tile.m);
+    return std::clamp(plan_.kernel.shape.m - m * plan_.kernel.tile.m, std::int64_t{0}, plan_.kernel.tile.m);
 }
 
 std::int64_t GemmBlocks::columns(std::int64_t n) const {
-    return std::min(plan_.kernel.tile.n, plan_.kernel.shape.n - n * plan_.kernel.tile.n);
+    return std::clamp(plan_.kernel.shape.n - n * plan_.kernel.tile.n, std::int64_t{0}, plan_.kernel.tile.n);
 }
 
 GemmBlocks::GemmBlocks(const GemmPlan& plan) : plan_(plan), pieces_(stream_pieces(plan.kernel)) {}
@@ -171,6 +173,7 @@ TileAccess GemmBlocks::reads_of_epilogue(CtaRange range) const {
     access.short_rows = true;
     for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta) {
         const Work place = work(cta);
+        if (rows(place.m) == 0 || columns(place.n) == 0) continue;
         // Of a shared tile, the rest is for the one that adds the others' sums.
         if (place.piece != nullptr && place.piece->slot) continue;
         std::int64_t bytes = 0;
@@ -196,8 +199,7 @@ TileAccess GemmBlocks::reads_of_epilogue(CtaRange range) const {
 }
 
 TileAccess GemmBlocks::reads(CtaRange range, std::int64_t step) const {
-    const bool reads = plan_.kernel.epilogue().reads() || !pieces_.empty();
-    if (reads && step == steps(range.first)) return reads_of_epilogue(range);
+    if (reads_behind_steps() && step == steps(range.first)) return reads_of_epilogue(range);
     // A kernel runs wave after wave: what was asked of those before is not asked again.
     if (sides_.size() > 64) sides_.clear();
     const Sides& sides = sides_of(range);
@@ -217,6 +219,27 @@ TileAccess GemmBlocks::reads(CtaRange range, std::int64_t step) const {
             std::max(access.bytes_of_sm, a_block(place, both).bytes + b_block(place, both).bytes);
     }
     join_neighbours(access.blocks);
+    return access;
+}
+
+TileAccess GemmBlocks::reads_of_one(std::int64_t cta, std::int64_t step) const {
+    const GemmKernel& kernel = plan_.kernel;
+    if (reads_behind_steps() && step == steps(cta)) return reads_of_epilogue({cta, 1});
+    const Work place = work(cta);
+    const Depth both = depth(place, step);
+    TileAccess access;
+    access.short_rows = true;
+    // Of CTAs of the cluster along one side, each its part: those without a tile, too.
+    const auto add = [&](TileAccess::Block block, std::int64_t at, std::int64_t ctas) {
+        access.bytes_of_sm += block.bytes;
+        const std::int64_t own = at % ctas;
+        const std::int64_t from = block.bytes * own / ctas, until = block.bytes * (own + 1) / ctas;
+        block.address += from;
+        block.bytes = until - from;
+        if (block.bytes > 0) access.blocks.push_back(block);
+    };
+    add(a_block(place, both), place.n, kernel.tile.cluster_n);
+    add(b_block(place, both), place.m, kernel.tile.cluster_m);
     return access;
 }
 

@@ -20,11 +20,13 @@ public:
 
     /// Of stream-K, whole tiles and pieces of tiles.
     std::int64_t ctas() const override;
+    std::int64_t cluster() const override { return plan_.kernel.tile.cluster(); }
     std::int64_t steps(std::int64_t cta) const override;
     bool alone(std::int64_t cta) const override;
     std::vector<std::int64_t> waits_for(std::int64_t cta) const override;
     TileAccess reads(CtaRange range, std::int64_t step) const override;
     TileAccess writes(CtaRange range) const override;
+    TileAccess reads_of_one(std::int64_t cta, std::int64_t step) const override;
     std::int64_t macs(CtaRange range) const override;
 
 private:
@@ -59,6 +61,8 @@ private:
     TileAccess::Block bias_block(const CtaPlace& place) const;
     TileAccess::Block result_block(const MatrixPlace& matrix, const CtaPlace& place, std::int64_t item,
                                    DType dtype) const;
+    /// Of pieces of shared tiles, whoever adds reads their sums.
+    bool reads_behind_steps() const { return plan_.kernel.epilogue().reads() || !pieces_.empty(); }
     TileAccess reads_of_epilogue(CtaRange range) const;
     std::int64_t rows(std::int64_t m) const;
     std::int64_t columns(std::int64_t n) const;

@@ -7,12 +7,15 @@
 
 namespace systole::simt {
 
-KernelRun::KernelRun(const CtaWork& work, const CtaTimes& times, std::int64_t sms, Ticks start,
-                     std::int64_t largest_group)
-    : work_(work), times_(times) {
-    for (std::int64_t first = 0; first < sms; first += largest_group) {
-        groups_.emplace_back(times_, first, std::min(largest_group, sms - first), start);
-        if (largest_group >= sms - first) break;
+KernelRun::KernelRun(const CtaWork& work, const CtaTimes& times, std::int64_t sms, std::int64_t all,
+                     Ticks start, std::int64_t largest_group)
+    : work_(work), times_(times), cluster_(work.cluster()), left_over_(all - sms), start_(start) {
+    SYSTOLE_CHECK(0 < sms && sms <= all && sms % cluster_ == 0, "{} of {} SMs for clusters of {}", sms, all,
+                  cluster_);
+    const std::int64_t largest = std::max(cluster_, largest_group / cluster_ * cluster_);
+    for (std::int64_t first = 0; first < sms; first += largest) {
+        groups_.emplace_back(times_, first, std::min(largest, sms - first), start);
+        if (largest >= sms - first) break;
     }
 }
 
@@ -98,10 +101,10 @@ bool KernelRun::dispatch(Ticks now) {
 void KernelRun::start(std::size_t index, int place, Ticks now) {
     const std::int64_t steps = work_.steps(next_cta_);
     const std::int64_t most = std::min(groups_[index].sms(), work_.ctas() - next_cta_);
-    std::int64_t alike = 1;
+    std::int64_t alike = cluster_;
     while (alike < most && !work_.alone(next_cta_) && !work_.alone(next_cta_ + alike) &&
            work_.steps(next_cta_ + alike) == steps)
-        ++alike;
+        alike += cluster_;
     if (alike < groups_[index].sms()) {
         SmGroup rest = groups_[index].split(alike);
         groups_.insert(groups_.begin() + static_cast<std::ptrdiff_t>(index) + 1, std::move(rest));
@@ -126,6 +129,8 @@ KernelAccount KernelRun::finish(Ticks end) {
             account.last = times;
         }
     }
+    account.times[static_cast<std::size_t>(SlotClass::Tail)] +=
+        Int128{(to_fine(end) - to_fine(start_)).value()} * left_over_;
     account.macs = macs_;
     account.ctas = work_.ctas();
     std::int64_t sms = 0;

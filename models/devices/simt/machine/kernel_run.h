@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One kernel on all SMs: gives CTAs to places in the order of their numbers, and keeps the groups of SMs.
 // At first every SM gets a CTA, then every second place, and so on; a free place takes the next CTA. When
-// fewer alike CTAs are left than a group has SMs, it is split. Plain C++ that takes `now`.
+// fewer alike CTAs are left than a group has SMs, it is split. CTAs of a cluster get places on SMs of one GPC
+// at once: SMs have numbers GPC by GPC, without those that are left over when each GPC has taken as many
+// clusters as it can; groups are of whole clusters. Plain C++ that takes `now`.
 #pragma once
 
 #include <cstdint>
@@ -13,46 +15,25 @@
 
 #include "models/devices/simt/machine/cta_times.h"
 #include "models/devices/simt/machine/cta_work.h"
+#include "models/devices/simt/machine/kernel_execution.h"
 #include "models/devices/simt/machine/sm_group.h"
 
 namespace systole::simt {
 
-/// What a kernel took.
-struct KernelAccount {
-    std::array<Int128, kSlotClasses> times{};  ///< fine time of all SMs; Useful: with padding
-    ClassTimes last{};                         ///< of the SM that was through last
-    std::int64_t macs = 0;                     ///< on real data
-    std::int64_t ctas = 0;
-    std::int64_t waves = 0;   ///< of as many CTAs as all SMs hold, begun
-    std::int64_t sms = 0;     ///< that had a CTA
-    std::int64_t groups = 0;  ///< as which they ended
-};
-
-class KernelRun {
+class KernelRun final : public KernelExecution {
 public:
-    /// `number` comes back with the answer.
-    struct Access {
-        std::int64_t number = 0;
-        bool write = false;
-        TileAccess tiles;
-    };
-
-    /// `work` must outlive it. `largest_group`: SMs that are simulated as one, at most.
-    KernelRun(const CtaWork& work, const CtaTimes& times, std::int64_t sms, Ticks start,
+    /// `work` must outlive it. `sms`: those of `all` that can take its clusters. `largest_group`: SMs that
+    /// are simulated as one, at most, and at least a cluster's.
+    KernelRun(const CtaWork& work, const CtaTimes& times, std::int64_t sms, std::int64_t all, Ticks start,
               std::int64_t largest_group = std::numeric_limits<std::int64_t>::max());
     KernelRun(const KernelRun&) = delete;  // its groups point to its times
     KernelRun& operator=(const KernelRun&) = delete;
 
-    /// Ticks::max(): only an answer can wake it.
-    Ticks next_event() const;
-    /// Does all that is due, and appends what is to be sent now.
-    void advance(Ticks now, std::vector<Access>& accesses);
-    /// Of a read: all its data are at the SMs. advance() goes on with it.
-    void answered(std::int64_t number, Ticks now);
-    /// All CTAs are through, and all their stores were answered.
-    bool finished() const { return next_cta_ == work_.ctas() && left_ == 0 && waiting_ == 0; }
-    /// To be called once it is finished, at its end.
-    KernelAccount finish(Ticks end);
+    Ticks next_event() const override;
+    void advance(Ticks now, std::vector<Access>& accesses) override;
+    void answered(std::int64_t number, Ticks now) override;
+    bool finished() const override { return next_cta_ == work_.ctas() && left_ == 0 && waiting_ == 0; }
+    KernelAccount finish(Ticks end) override;
 
 private:
     /// Halves into which a group was split since then all hear of the answer.
@@ -69,6 +50,8 @@ private:
 
     const CtaWork& work_;
     const CtaTimes times_;
+    const std::int64_t cluster_, left_over_;  // CTAs; SMs that no cluster can use
+    const Ticks start_;
     std::vector<SmGroup> groups_;  // in the order of their SMs
     std::int64_t next_cta_ = 0;
     std::int64_t left_ = 0;     // CTAs on SMs

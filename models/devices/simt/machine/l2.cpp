@@ -108,13 +108,16 @@ void L2::write(Jobs::iterator job) {
     }
     const TileAccess& tiles = *job->tiles;
     job->earliest = fabric_.write(now(), bytes, tiles.sm, Bytes(tiles.bytes_of_sm));
-    if (traffic_.evicted.empty() && traffic_.fetched.empty()) return;
-    ++job->parts;
-    parts_.push_front({job, Bytes(0)});
-    depart(traffic_.evicted, tlm::TLM_WRITE_COMMAND, tiles, parts_.begin());
-    depart(traffic_.fetched, tlm::TLM_READ_COMMAND, tiles, parts_.begin());
+    SYSTOLE_CHECK(traffic_.fetched.empty(), "{}: a write fetches", name());
+    if (traffic_.evicted.empty()) return;
+    // What has made room waits elsewhere; only where that is full, the store waits, too.
+    const bool full = waiting_bytes_ >= most_waiting_;
+    if (full) {
+        ++job->parts;
+        parts_.push_front({job, Bytes(0)});
+    }
+    depart(traffic_.evicted, tlm::TLM_WRITE_COMMAND, tiles, full ? parts_.begin() : parts_.end());
     traffic_.evicted.clear();
-    traffic_.fetched.clear();
 }
 
 Bytes L2::wait_for_pieces(Jobs::iterator job, const TileAccess::Block& block) {

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "models/devices/simt/machine/kernel_in_warps.h"
+#include "models/devices/simt/machine/kernel_run.h"
 #include "sim/base/check.h"
 #include "sim/base/text.h"
 #include "sim/kernel/kernel.h"
@@ -79,13 +81,18 @@ void SmArray::step() {
 void SmArray::begin_kernel() {
     const KernelPlan& plan = *kernels_[records_.size()].plan;
     work_ = work_of(plan);
+    if (spec_.sm.engine == SmEngine::Warps) {
+        run_ = std::make_unique<KernelInWarps>(plan, *work_, spec_, clock_.clock(), now());
+        return;
+    }
     const CtaTimes times =
         std::visit([this](const auto& kernel) { return times_of(kernel, spec_, clock_.clock()); }, plan);
-    run_ = std::make_unique<KernelRun>(*work_, times, spec_.sm.count, now());
+    run_ = std::make_unique<KernelRun>(*work_, times, spec_.sm.for_clusters(work_->cluster()), spec_.sm.count,
+                                       now());
 }
 
 void SmArray::send_accesses() {
-    for (KernelRun::Access& access : accesses_) {
+    for (KernelExecution::Access& access : accesses_) {
         if (access.tiles.blocks.empty()) {
             run_->answered(access.number, now());
             continue;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// All SMs of the chip at the level of steps: runs a plan's kernels one behind the other, each from the time
-// at which all stores of the one before were answered, and its launch is over. It pushes back by waiting:
-// data come when the L2 answers, and stores end a kernel only when it has taken them.
+// All SMs of the chip, step by step or in warps: runs a plan's kernels one behind the other, each from the
+// time at which all stores of the one before were answered, and its launch is over. It pushes back by
+// waiting: data come when the L2 answers, and stores end a kernel only when it has taken them.
 //
-//   ChipPlan ─► KernelRun (CTAs on groups of alike SMs) ─► out: one transaction with a TileAccess for what a
-//   group asks at a time ─► L2
+//   ChipPlan ─► KernelRun (CTAs on groups of alike SMs) or KernelInWarps ─► out: one transaction with a
+//   TileAccess for what a group asks at a time ─► L2
 #pragma once
 
 #include <tlm_utils/simple_initiator_socket.h>
@@ -20,7 +20,8 @@
 
 #include "models/devices/simt/kernels/kernel_plan.h"
 #include "models/devices/simt/machine/clock_control.h"
-#include "models/devices/simt/machine/kernel_run.h"
+#include "models/devices/simt/machine/cta_work.h"
+#include "models/devices/simt/machine/kernel_execution.h"
 #include "models/devices/simt/spec/spec.h"
 #include "sim/account/run_result.h"
 #include "sim/kernel/payload_pool.h"
@@ -88,8 +89,8 @@ private:
     ClockControl clock_;
     Ticks launched_, begin_;  // of the kernel that is launched, or runs
     std::unique_ptr<CtaWork> work_;
-    std::unique_ptr<KernelRun> run_;
-    std::vector<KernelRun::Access> accesses_;  // scratch
+    std::unique_ptr<KernelExecution> run_;
+    std::vector<KernelExecution::Access> accesses_;  // scratch
     std::deque<Payload*> waiting_;
     Payload* requesting_ = nullptr;
     PayloadPool<Payload> pool_;

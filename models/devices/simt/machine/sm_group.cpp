@@ -21,8 +21,8 @@ SmGroup::SmGroup(const CtaTimes& times, std::int64_t first_sm, std::int64_t sms,
       stored_(start) {}
 
 std::optional<int> SmGroup::free_place() const {
-    const auto found =
-        std::find_if(places_.begin(), places_.end(), [](const Place& place) { return !place.taken; });
+    const auto found = std::find_if(places_.begin(), places_.end(),
+                                    [](const Place& place) { return !place.taken && !place.storing; });
     if (found == places_.end()) return std::nullopt;
     return static_cast<int>(found - places_.begin());
 }
@@ -55,7 +55,8 @@ void SmGroup::mark(Place& place, Fine begin, SlotClass owner, bool chain) {
 
 void SmGroup::start(int number, RunId run, CtaRange range, std::int64_t steps, Ticks now) {
     Place& place = places_[static_cast<std::size_t>(number)];
-    SYSTOLE_CHECK(!place.taken && range.count == sms_, "place {} of a group of {} SMs", number, sms_);
+    SYSTOLE_CHECK(!place.taken && !place.storing && range.count == sms_, "place {} of a group of {} SMs",
+                  number, sms_);
     used_ = true;
     place.taken = true;
     place.run = run;
@@ -64,8 +65,7 @@ void SmGroup::start(int number, RunId run, CtaRange range, std::int64_t steps, T
     place.step = 0;
     place.between = false;
     place.reads = steps + (cta_->source == CtaTimes::Source::Ahead ? 1 : 0);
-    place.data.assign(static_cast<std::size_t>(std::min<std::int64_t>(place.reads, cta_->ahead)),
-                      std::nullopt);
+    place.data.assign(static_cast<std::size_t>(std::min<std::int64_t>(place.reads, cta_->ahead)), {});
     const Fine begin = to_fine(now), first = begin + cta_->launch, request = first + cta_->prologue;
     mark(place, begin, SlotClass::Launch);
     mark(place, first, cta_->ramp);
@@ -109,14 +109,16 @@ void SmGroup::handle(const Event& event, std::vector<Request>& requests) {
 void SmGroup::wait_for_data(int number, Fine now) {
     Place& place = places_[static_cast<std::size_t>(number)];
     place.between = true;
-    const std::optional<Fine> data = place.data.front();
-    if (!data) {
-        mark(place, now, cta_->wait);
+    const Data& data = place.data.front();
+    if (!data.there) {
+        // Until the others of the cluster are through with the stage, nobody asks for data.
+        if (data.free > now) mark(place, now, SlotClass::Dependency);
+        mark(place, std::max(now, data.free), cta_->wait);
         return;
     }
     place.between = false;
-    if (*data > now) mark(place, now, cta_->wait);
-    const Fine there = std::max(now, *data);
+    if (*data.there > now) mark(place, now, cta_->wait);
+    const Fine there = std::max(now, *data.there);
     if (place.step == place.steps) return begin_epilogue(number, there);
     if (place.step == 0) mark(place, there, cta_->ramp);
     push(place.step == 0 ? there + cta_->fill : there, number, What::StepReady, place.step);
@@ -128,13 +130,15 @@ void SmGroup::arrived(RunId run, std::int64_t step, Ticks now) {
         if (place.run != run) continue;
         if (step == kStore) {
             stored_ = std::max(stored_, now);
+            place.storing = false;
             if (!place.taken) mark(place, to_fine(now), SlotClass::Tail);
             continue;
         }
         const auto behind = static_cast<std::size_t>(step - place.step);
-        SYSTOLE_CHECK(place.taken && step >= place.step && behind < place.data.size() && !place.data[behind],
-                      "data of step {} at step {}", step, place.step);
-        place.data[behind] = to_fine(now) + (step == 0 || step == place.steps ? Fine() : cta_->lead);
+        SYSTOLE_CHECK(
+            place.taken && step >= place.step && behind < place.data.size() && !place.data[behind].there,
+            "data of step {} at step {}", step, place.step);
+        place.data[behind].there = to_fine(now) + (step == 0 || step == place.steps ? Fine() : cta_->lead);
         if (place.between && behind == 0) wait_for_data(static_cast<int>(i), to_fine(now));
     }
 }
@@ -159,8 +163,9 @@ void SmGroup::request(int number, std::int64_t step, Fine time) {
     Place& place = places_[static_cast<std::size_t>(number)];
     const std::int64_t requested = step + cta_->ahead;
     if (requested >= place.reads) return;
-    place.data.emplace_back();
-    push(time, number, What::Request, requested);
+    const Fine free = time + cta_->release;
+    place.data.push_back({free, {}});
+    push(free, number, What::Request, requested);
 }
 
 void SmGroup::end_step(int number, std::int64_t step, Fine now) {
@@ -191,6 +196,7 @@ void SmGroup::begin_epilogue(int number, Fine now) {
 void SmGroup::store(int number, Fine now, std::vector<Request>& requests) {
     Place& place = places_[static_cast<std::size_t>(number)];
     place.taken = false;
+    place.storing = cta_->stores_hold;
     mark(place, now, cta_->wait);
     requests.push_back({place.run, place.ctas, kStore});
 }

@@ -5,7 +5,8 @@
 // A CTA: launch ─ prologue ─► requests of the first steps ─► data of step 0 ─ fill ─► steps ─ epilogue ─►
 // stores leave, its place is free. A step waits for its data and for the step before it, is served by the
 // SM's tensor cores, which all its CTAs share, and requests the data of the step `ahead` of it, at its end or
-// on its way. What an epilogue reads are data of one step more.
+// on its way. What an epilogue reads are data of one step more. CTAs of a cluster, which share data, lie in
+// one group and go in step: the stage of a step is free in all of them when the last one's signal is there.
 #pragma once
 
 #include <cstdint>
@@ -72,15 +73,21 @@ private:
         SlotClass owner;
         bool chain;
     };
+    /// Of a step.
+    struct Data {
+        Fine free;                  // their stage, in all CTAs that share them: they are asked for then
+        std::optional<Fine> there;  // since when
+    };
     struct Place {
         bool taken = false;
-        RunId run = -1;  // the last one, where no CTA is there
+        bool storing = false;  // no CTA may take it yet
+        RunId run = -1;        // the last one, where no CTA is there
         CtaRange ctas;
-        std::int64_t steps = 0, step = 0;      // done so far
-        std::int64_t reads = 0;                // data that are asked for: of steps, and for the epilogue
-        bool between = false;                  // no step is under way: the next waits for its data
-        std::deque<std::optional<Fine>> data;  // of step `step` and those behind it
-        std::deque<Mark> marks;                // from before the end of the last service on
+        std::int64_t steps = 0, step = 0;  // done so far
+        std::int64_t reads = 0;            // data that are asked for: of steps, and for the epilogue
+        bool between = false;              // no step is under way: the next waits for its data
+        std::deque<Data> data;             // of step `step` and those behind it
+        std::deque<Mark> marks;            // from before the end of the last service on
     };
 
     void push(Fine time, int place, What what, std::int64_t step);

@@ -45,6 +45,12 @@ Ticks Fabric::write(Ticks now, Bytes bytes, std::int64_t sm, Bytes of_sm) {
     return pass(written_, now, bytes, sm, of_sm);
 }
 
+// The last one first: what is set apart has what those before it had.
+void Fabric::set_apart(std::int64_t sms) {
+    for (std::int64_t sm = sms; sm-- > 0;)
+        for (Direction* direction : {&read_, &written_}) port_of(*direction, sm);
+}
+
 Port& Fabric::port_of(Direction& direction, std::int64_t sm) const {
     const auto behind = direction.ports.upper_bound(sm);
     if (behind == direction.ports.begin())

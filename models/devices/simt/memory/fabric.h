@@ -47,6 +47,9 @@ public:
 
     static constexpr std::int64_t kNoSm = -1;
 
+    /// SMs 0 … sms - 1 have nothing in common from now on: each has ports of its own.
+    void set_apart(std::int64_t sms);
+
     Bytes bytes_read() const { return read_.total; }
     Bytes bytes_written() const { return written_.total; }
 

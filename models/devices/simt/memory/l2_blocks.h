@@ -5,6 +5,8 @@
 // takes of the capacity is counted in lines that hold something. A miss fetches what its page lacks of the
 // same matrix, too: its neighbours ask for it soon, and channels of the memory that get alike shares are
 // simulated once.
+// Not more than a part of it is dirty: beyond, what was written longest ago is cleaned, in the order in which
+// it was written, and stays.
 #pragma once
 
 #include <array>
@@ -40,7 +42,7 @@ public:
     /// What an access asks of the DRAM. Ranges that touch are one.
     struct Traffic {
         std::vector<SectorRange> fetched;  ///< sectors that were not there
-        std::vector<SectorRange> evicted;  ///< dirty ones that made room: to be written
+        std::vector<SectorRange> evicted;  ///< dirty ones that made room, or were cleaned: to be written
     };
 
     /// Pages are stripes of the memory, a power of two, or 64 sectors where these are larger or too large for
@@ -56,8 +58,8 @@ public:
     std::int64_t write(std::int64_t address, std::int64_t bytes, Operand operand, Traffic& traffic,
                        const MatrixRange& matrix = {});
 
-    Bytes used() const { return Bytes(lines_ * line_); }  ///< lines that hold something
-    Bytes dirty() const;                                  ///< sectors whose only copy is here
+    Bytes used() const { return Bytes(lines_ * line_); }             ///< lines that hold something
+    Bytes dirty() const { return Bytes(dirty_sectors_ * sector_); }  ///< sectors whose only copy is here
     std::int64_t page_bytes() const { return page_; }
 
 private:
@@ -70,7 +72,9 @@ private:
         std::uint32_t older = kNone, newer = kNone;  // by last use
         std::uint32_t set = 0;
         Operand operand = Operand::Activations;  // of the last that wrote to it
-        bool partial = false;  // others will write the rest of the matrix that it has a part of
+        bool partial = false;    // others will write the rest of the matrix that it has a part of
+        std::int64_t dirty = 0;  // sectors
+        std::uint32_t written_before = kNone, written_after = kNone;  // dirty ones, by last write
     };
     struct Set {
         std::uint32_t oldest = kNone, newest = kNone;  // by last use
@@ -110,6 +114,9 @@ private:
     void note_partial(std::uint32_t place, Range whole);
     bool wait_for_rest(const Set& set);
     void evict_oldest(Set& set, Traffic& traffic);
+    void note_dirty(std::uint32_t place);
+    void forget_dirty(std::uint32_t place);
+    void clean_oldest(Traffic& traffic);
     void append(std::vector<SectorRange>& ranges, std::int64_t begin, Mask sectors, Operand operand) const;
 
     const std::int64_t sector_, line_, word_, page_;  // bytes; a word is 64 sectors
@@ -123,8 +130,11 @@ private:
     std::vector<Page> pages_;   // places, reused
     std::vector<Masks> masks_;  // of places, word by word
     std::vector<std::uint32_t> free_;
-    std::int64_t lines_ = 0;    // that hold something, of all sets
-    std::int64_t partial_ = 0;  // pages written in part
+    std::int64_t lines_ = 0;         // that hold something, of all sets
+    std::int64_t partial_ = 0;       // pages written in part
+    const std::int64_t most_dirty_;  // sectors
+    std::int64_t dirty_sectors_ = 0;
+    std::uint32_t written_first_ = kNone, written_last_ = kNone;  // of dirty pages, by last write
 };
 
 }  // namespace systole::simt

@@ -8,9 +8,14 @@
 namespace systole::simt {
 namespace {
 
-void forget_complete(std::vector<std::int64_t>& groups, std::int64_t at) {
-    const auto under_way = std::find_if(groups.begin(), groups.end(), [&](std::int64_t t) { return t > at; });
+/// Of groups that are complete at those times. Answers how many were forgotten.
+template <class Groups, class Complete>
+std::int64_t forget_complete(Groups& groups, std::int64_t at, const Complete& complete) {
+    const auto under_way =
+        std::find_if(groups.begin(), groups.end(), [&](const auto& group) { return complete(group) > at; });
+    const auto count = under_way - groups.begin();
     groups.erase(groups.begin(), under_way);
+    return count;
 }
 
 }  // namespace
@@ -35,27 +40,33 @@ void Sm::execute(SubCore& core, Warp& warp, const Instruction& next, std::int64_
             warp.mmas.push_back(warp.open_mmas);
             return;
         case Op::WaitMmas:
-            return forget_complete(warp.mmas, at);
+            forget_complete(warp.mmas, at, [](std::int64_t end) { return end; });
+            return;
         case Op::CommitCopies:
             if (warp.counts_steps) cta.trace.requests.push_back(at);
             if (warp.copies.empty() && warp.step == 0)
-                cta.trace.first_data = std::max(cta.trace.first_data, warp.open_copies);
+                cta.trace.first_data = std::max(cta.trace.first_data, warp.open_copies.ready);
             warp.copies.push_back(warp.open_copies);
+            warp.open_copies.missing = 0;
             return;
         case Op::WaitCopies:
-            return forget_complete(warp.copies, at);
+            warp.groups_behind +=
+                forget_complete(warp.copies, at, [](const CopyGroup& group) { return group.complete(); });
+            return;
         case Op::SharedLoad:
         case Op::SharedStore:
+            return touch_shared(warp, next, at);
         case Op::BulkStore:
         case Op::GlobalStore:
-            return touch_shared(warp, next, at);
+            return store(warp, next, at);
         case Op::GlobalLoad:
             return next.addresses ? load(warp, next, at) : copy(warp, next, at);
         case Op::AsyncCopy:
         case Op::BulkCopy:
             return copy(warp, next, at);
         case Op::Arrive:
-            return arrive(warp, next, at + spec_.barrier_latency.value(), Loss::Dependency);
+            return arrive(warp.cta, static_cast<std::size_t>(barrier_of(warp, next)),
+                          at + spec_.barrier_latency.value(), Loss::Dependency);
         case Op::Await:
             ++warp.waited[static_cast<std::size_t>(barrier_of(warp, next))];
             return;
@@ -88,18 +99,19 @@ std::int64_t Sm::through_shared(std::int64_t bytes, std::int64_t at) {
 
 void Sm::touch_shared(Warp& warp, const Instruction& next, std::int64_t at) {
     lsu_ = std::max(lsu_, at) + spec_.lsu_interval.value();
-    if (next.op == Op::GlobalStore) {
-        memory_(next.op, next.bytes, lsu_);
-        lsu_ += ceil_div(next.bytes, spec_.l1_bytes_per_cycle.value());
-        return;
-    }
     const std::int64_t cycles = ceil_div(next.bytes, spec_.shared.bytes_per_cycle.value());
     const std::int64_t last = through_shared(next.bytes, at);
     if (next.op == Op::SharedLoad)
         warp.registers.write(next.writes,
                              last - std::min<std::int64_t>(cycles, 1) + spec_.shared.latency.value(),
                              Producer::Shared);
-    if (next.op == Op::BulkStore) memory_(next.op, next.bytes, last);
+}
+
+void Sm::store(Warp& warp, const Instruction& next, std::int64_t at) {
+    lsu_ = std::max(lsu_, at) + spec_.lsu_interval.value();
+    const std::int64_t leaves = next.op == Op::GlobalStore ? lsu_ : through_shared(next.bytes, at);
+    accesses_({next.op, next.bytes, leaves, warp.cta, warp.number, warp.stored++, requests_++});
+    if (next.op == Op::GlobalStore) lsu_ += ceil_div(next.bytes, spec_.l1_bytes_per_cycle.value());
 }
 
 void Sm::copy(Warp& warp, const Instruction& next, std::int64_t at) {
@@ -112,19 +124,49 @@ void Sm::copy(Warp& warp, const Instruction& next, std::int64_t at) {
         if (next.op == Op::AsyncCopy) through_shared(next.bytes, at);
     }
     if (trace.first_request < 0) trace.first_request = leaves;
-    const std::int64_t data = memory_(next.op, next.bytes, leaves);
+    const std::int64_t request = requests_++;
+    const std::int64_t number = next.op == Op::GlobalLoad ? warp.loaded++ : warp.copied++;
+    const std::int64_t data =
+        accesses_({next.op, next.bytes, leaves, warp.cta, warp.number, number, request});
+    if (next.op == Op::BulkCopy && next.amount != 0) trace.requests.push_back(at);
+    if (data == kLater) return fetch_later(warp, next, request);
     SYSTOLE_CHECK(data >= leaves, "data of a request at {} are there at {}", leaves, data);
     if (next.op == Op::GlobalLoad) return warp.registers.write(next.writes, data, Producer::Memory);
-    warp.open_copies = std::max(warp.open_copies, data);
+    warp.open_copies.ready = std::max(warp.open_copies.ready, data);
     if (next.op != Op::BulkCopy) return;
-    arrive(warp, next, data, Loss::Memory);
-    if (next.amount == 0) return;
-    trace.requests.push_back(at);
-    if (trace.first_data < 0) trace.first_data = warp.open_copies;
+    arrive(warp.cta, static_cast<std::size_t>(barrier_of(warp, next)), data, Loss::Memory);
+    if (next.amount != 0 && trace.first_data < 0) trace.first_data = warp.open_copies.ready;
 }
 
-void Sm::arrive(Warp& warp, const Instruction& next, std::int64_t at, Loss loss) {
-    Mbarrier& barrier = ctas_[warp.cta].barriers[static_cast<std::size_t>(barrier_of(warp, next))];
+void Sm::fetch_later(Warp& warp, const Instruction& next, std::int64_t request) {
+    Fetch fetch;
+    fetch.warp = static_cast<std::size_t>(&warp - warps_.data());
+    if (next.op == Op::GlobalLoad) {
+        fetch.registers = next.writes;
+        warp.registers.write(next.writes, kNever, Producer::Memory);
+    } else if (next.op == Op::BulkCopy) {
+        fetch.barrier = static_cast<std::size_t>(barrier_of(warp, next));
+    } else {
+        fetch.group = warp.groups_behind + static_cast<std::int64_t>(warp.copies.size());
+        ++warp.open_copies.missing;
+    }
+    ++ctas_[warp.cta].awaited;
+    fetches_.emplace(request, fetch);
+}
+
+void Sm::fetched(const Fetch& fetch, std::int64_t at) {
+    Warp& warp = warps_[fetch.warp];
+    --ctas_[warp.cta].awaited;
+    if (fetch.barrier) return arrive(warp.cta, *fetch.barrier, at, Loss::Memory);
+    if (!fetch.group) return warp.registers.write(fetch.registers, at, Producer::Memory);
+    const auto group = static_cast<std::size_t>(*fetch.group - warp.groups_behind);
+    CopyGroup& copies = group < warp.copies.size() ? warp.copies[group] : warp.open_copies;
+    copies.ready = std::max(copies.ready, at);
+    --copies.missing;
+}
+
+void Sm::arrive(std::size_t cta, std::size_t number, std::int64_t at, Loss loss) {
+    Mbarrier& barrier = ctas_[cta].barriers[number];
     if (at >= barrier.last) barrier.last = at, barrier.loss = loss;
     if (--barrier.missing > 0) return;
     barrier.phases.push_back({barrier.last, barrier.loss});
@@ -148,7 +190,9 @@ void Sm::end_of_body(SubCore& core, Warp& warp, std::int64_t at) {
     warp.ended = true;
     core.time.charge(warp.stalls, at + 1);
     Cta& cta = ctas_[warp.cta];
-    if (--cta.warps_left == 0) cta.trace.end = at + 1;
+    if (--cta.warps_left > 0) return;
+    cta.trace.end = at + 1;
+    ended_.push_back(warp.cta);
 }
 
 }  // namespace systole::simt

@@ -26,6 +26,7 @@ void Sm::load(Warp& warp, const Instruction& next, std::int64_t at) {
     }
     warp.registers.write(next.writes, load.missing > 0 ? kNever : load.ready, Producer::Memory);
     if (load.missing == 0) return;
+    ++ctas_[warp.cta].awaited;
     const auto pending = std::make_shared<Load>(load);
     for (const std::int64_t awaited : found.awaited) waiting_[awaited].push_back(pending);
     if (found.missing.empty()) return;
@@ -36,15 +37,18 @@ void Sm::load(Warp& warp, const Instruction& next, std::int64_t at) {
 }
 
 void Sm::arrived(std::int64_t request, std::int64_t at) {
+    released_ = true;
+    if (const auto fetch = fetches_.extract(request)) return fetched(fetch.mapped(), at);
     l1_.come(request, at);
     const auto waiting = waiting_.extract(request);
     SYSTOLE_CHECK(!waiting.empty(), "nobody waits for request {}", request);
     for (const std::shared_ptr<Load>& load : waiting.mapped()) {
         load->ready = std::max(load->ready, at);
         if (--load->missing > 0) continue;
-        warps_[load->warp].registers.write(load->registers, load->ready, Producer::Memory);
+        Warp& warp = warps_[load->warp];
+        --ctas_[warp.cta].awaited;
+        warp.registers.write(load->registers, load->ready, Producer::Memory);
     }
-    released_ = true;
 }
 
 }  // namespace systole::simt

@@ -26,18 +26,27 @@ Loss loss_of(Op op) {
     return op == Op::Integer || op == Op::Fp32 || op == Op::Special ? Loss::Vector : Loss::OnChip;
 }
 
-/// Until at most `left` of the groups are under way.
-std::int64_t time_of_wait(const std::vector<std::int64_t>& groups, std::int64_t left) {
-    const auto count = static_cast<std::int64_t>(groups.size());
-    return count > left ? groups[static_cast<std::size_t>(count - left - 1)] : 0;
+/// Until at most `left` of the groups, which are complete at those times, are under way.
+template <class Groups, class Complete>
+std::int64_t time_of_wait(const Groups& groups, std::int64_t left, const Complete& complete) {
+    std::int64_t last = 0;
+    for (std::size_t i = 0; i + static_cast<std::size_t>(left) < groups.size(); ++i)
+        last = std::max(last, complete(groups[i]));
+    return last;
 }
 
 }  // namespace
 
 Sm::Sm(const SmSpec& spec, std::int64_t macs_per_cycle, Memory memory, Sectors sectors)
+    : Sm(spec, macs_per_cycle, Accesses([memory = std::move(memory)](const Access& access) {
+             return memory(access.op, access.bytes, access.at);
+         }),
+         std::move(sectors)) {}
+
+Sm::Sm(const SmSpec& spec, std::int64_t macs_per_cycle, Accesses accesses, Sectors sectors)
     : spec_(spec),
       macs_(macs_per_cycle),
-      memory_(std::move(memory)),
+      accesses_(std::move(accesses)),
       sectors_(std::move(sectors)),
       l1_(spec.l1_capacity),
       cores_(static_cast<std::size_t>(spec.sub_cores)) {
@@ -53,11 +62,13 @@ std::size_t Sm::launch(const CtaProgram& program, std::int64_t at) {
         barrier.expected = barrier.missing = spec.arrivals;
         if (spec.open) barrier.phases.push_back({at, Loss::Dependency});
     }
+    std::size_t place = cta.first_warp = take_places(program);
     for (std::size_t role = 0; role < program.roles.size(); ++role)
         for (int i = 0; i < program.roles[role].warps; ++i) {
-            SubCore& core = cores_[warps_.size() % cores_.size()];
-            core.warps.push_back(warps_.size());
-            Warp& warp = warps_.emplace_back();
+            Warp& warp = warps_[place++];
+            const std::size_t core = warp.core;
+            warp = Warp{};
+            warp.core = core;
             warp.cta = ctas_.size() - 1;
             warp.number = i;
             warp.program = &program.roles[role].program;
@@ -69,6 +80,36 @@ std::size_t Sm::launch(const CtaProgram& program, std::int64_t at) {
     l1_.give(program.shared);
     released_ = true;
     return ctas_.size() - 1;
+}
+
+/// Of the first of its warps; one that has ended, and as many warps, leaves them in the order of age.
+std::size_t Sm::take_places(const CtaProgram& program) {
+    const auto count = static_cast<std::size_t>(program.warps());
+    const auto left = std::find_if(ended_.begin(), ended_.end(), [&](std::size_t cta) {
+        return ctas_[cta].awaited == 0 && ctas_[cta].program->warps() == program.warps();
+    });
+    if (left == ended_.end()) {
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::size_t core = warps_.size() % cores_.size();
+            cores_[core].warps.push_back(warps_.size());
+            warps_.emplace_back().core = core;
+        }
+        return warps_.size() - count;
+    }
+    const std::size_t first = ctas_[*left].first_warp;
+    ended_.erase(left);
+    for (std::size_t number = first; number < first + count; ++number) {
+        SubCore& core = cores_[warps_[number].core];
+        const auto at = std::find(core.warps.begin(), core.warps.end(), number);
+        const auto place = static_cast<std::size_t>(at - core.warps.begin());
+        core.warps.erase(at);
+        core.warps.push_back(number);
+        if (core.last == place)
+            core.last = ~std::size_t{0};
+        else if (core.last != ~std::size_t{0} && core.last > place)
+            --core.last;
+    }
+    return first;
 }
 
 void Sm::run() {
@@ -127,8 +168,13 @@ Sm::Readiness Sm::readiness(const Warp& warp, const SubCore& core) const {
 }
 
 void Sm::wait_for_others(const Warp& warp, const Instruction& next, Readiness& ready) const {
-    if (next.op == Op::WaitMmas) ready.wait(time_of_wait(warp.mmas, next.amount), Loss::Dependency);
-    if (next.op == Op::WaitCopies) ready.wait(time_of_wait(warp.copies, next.amount), Loss::Memory);
+    if (next.op == Op::WaitMmas)
+        ready.wait(time_of_wait(warp.mmas, next.amount, [](std::int64_t end) { return end; }),
+                   Loss::Dependency);
+    if (next.op == Op::WaitCopies)
+        ready.wait(
+            time_of_wait(warp.copies, next.amount, [](const CopyGroup& group) { return group.complete(); }),
+            Loss::Memory);
     if (next.op != Op::Await) return;
     const auto index = static_cast<std::size_t>(barrier_of(warp, next));
     const std::vector<Stall>& phases = ctas_[warp.cta].barriers[index].phases;

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -30,6 +31,18 @@ class Sm {
 public:
     /// Asked when a copy or load leaves the SM: when are its data there? At `at` or later.
     using Memory = std::function<std::int64_t(Op op, std::int64_t bytes, std::int64_t at)>;
+
+    /// A copy, load or store that leaves the SM at `at`.
+    struct Access {
+        Op op = Op::GlobalLoad;
+        std::int64_t bytes = 0, at = 0;
+        std::size_t cta = 0;      ///< as launch() numbered it
+        int warp = 0;             ///< in its role
+        std::int64_t number = 0;  ///< of the warp's copies, loads or stores, each counted by themselves
+        std::int64_t request = 0;
+    };
+    /// As Memory, told which access it is. Of one that reads it may answer kLater: arrived(request) tells.
+    using Accesses = std::function<std::int64_t(const Access& access)>;
 
     /// Asked when sectors that a load misses leave the SM at `at`: when are they there? Answers kLater if
     /// that cannot be told yet: arrived(request) tells.
@@ -48,9 +61,11 @@ public:
 
     /// `macs_per_cycle`: of one tensor core, at the format of the program. The programs must fit the SM.
     /// `sectors` is asked for loads of addresses.
+    Sm(const SmSpec& spec, std::int64_t macs_per_cycle, Accesses accesses, Sectors sectors = {});
     Sm(const SmSpec& spec, std::int64_t macs_per_cycle, Memory memory, Sectors sectors = {});
 
-    /// Places a CTA, whose warps may issue from `at` on. `program` must outlive the SM. Answers its number.
+    /// Places a CTA, whose warps may issue from `at` on; one that has ended leaves its places to it.
+    /// `program` must outlive the SM. Answers its number.
     std::size_t launch(const CtaProgram& program, std::int64_t at);
     /// Until all warps have ended. A program whose warps wait for each other for ever is a failed check.
     void run();
@@ -58,7 +73,7 @@ public:
     void advance(std::int64_t until);
     /// When the next instruction issues, as far as what has arrived tells; kNever: not before something does.
     std::int64_t next_issue();
-    /// The sectors of a request are there at `at`, which nothing that has issued is behind.
+    /// The data of a request are there at `at`, which nothing that has issued is behind.
     void arrived(std::int64_t request, std::int64_t at);
     bool finished() const { return left_ == 0; }
 
@@ -79,11 +94,20 @@ private:
     struct Cta {
         const CtaProgram* program = nullptr;
         std::vector<Mbarrier> barriers;
+        std::size_t first_warp = 0;
         int warps_left = 0;
+        int awaited = 0;  // copies and loads on their way
         CtaTrace trace;
+    };
+    /// Copies that a warp has committed together.
+    struct CopyGroup {
+        std::int64_t ready = 0;  // of those that are there, or for which it is known
+        int missing = 0;         // others
+        std::int64_t complete() const { return missing > 0 ? kNever : ready; }
     };
     struct Warp {
         std::size_t cta = 0;
+        std::size_t core = 0;
         int number = 0;  // in its role
         const WarpProgram* program = nullptr;
         bool counts_steps = false;
@@ -91,10 +115,14 @@ private:
         std::int64_t trip = 0, step = 0;
         std::int64_t next = 0;  // it may issue from here on, whatever its next instruction needs
         Scoreboard registers;
-        std::vector<std::int64_t> copies, mmas;       // when the groups under way are complete, oldest first
-        std::int64_t open_copies = 0, open_mmas = 0;  // the same of the group not yet committed
-        std::vector<std::size_t> waited;              // phases that it has waited for, by barrier
-        std::vector<Stall> stalls;                    // since its last instruction for the tensor core
+        std::vector<CopyGroup> copies;   // groups under way, oldest first
+        CopyGroup open_copies;           // the group not yet committed
+        std::int64_t groups_behind = 0;  // that were complete before the oldest
+        std::vector<std::int64_t> mmas;  // when the groups under way are complete, oldest first
+        std::int64_t open_mmas = 0;      // the same of the group not yet committed
+        std::int64_t copied = 0, loaded = 0, stored = 0;  // instructions so far
+        std::vector<std::size_t> waited;                  // phases that it has waited for, by barrier
+        std::vector<Stall> stalls;                        // since its last instruction for the tensor core
         bool ended = false;
     };
     /// When a warp's next instruction can issue, and what keeps it until then.
@@ -111,6 +139,13 @@ private:
         std::size_t last = ~std::size_t{0};  // place in `warps` that issued last; none at first
         TensorTime time;
         std::int64_t earliest = 0;  // nothing issues before
+    };
+    /// A copy or load without addresses that is on its way: into registers, to a barrier, or of a group.
+    struct Fetch {
+        std::size_t warp = 0;
+        RegisterGroups registers = 0;
+        std::optional<std::size_t> barrier = {};
+        std::optional<std::int64_t> group = {};
     };
     /// A load that waits for `missing` requests; what it has of others is there at `ready`.
     struct Load {
@@ -133,19 +168,25 @@ private:
     void multiply(SubCore& core, Warp& warp, const Instruction& instruction, std::int64_t at);
     void touch_shared(Warp& warp, const Instruction& instruction, std::int64_t at);
     void copy(Warp& warp, const Instruction& instruction, std::int64_t at);
+    void fetch_later(Warp& warp, const Instruction& instruction, std::int64_t request);
+    void fetched(const Fetch& fetch, std::int64_t at);
+    void store(Warp& warp, const Instruction& instruction, std::int64_t at);
     void load(Warp& warp, const Instruction& instruction, std::int64_t at);
-    void arrive(Warp& warp, const Instruction& instruction, std::int64_t at, Loss loss);
+    void arrive(std::size_t cta, std::size_t barrier, std::int64_t at, Loss loss);
+    std::size_t take_places(const CtaProgram& program);
     void end_of_body(SubCore& core, Warp& warp, std::int64_t at);
     std::int64_t through_shared(std::int64_t bytes, std::int64_t at);
 
     const SmSpec spec_;
     const std::int64_t macs_;
-    const Memory memory_;
+    const Accesses accesses_;
     const Sectors sectors_;
     L1 l1_;
     std::unordered_map<std::int64_t, std::vector<std::shared_ptr<Load>>> waiting_;  // by request
+    std::unordered_map<std::int64_t, Fetch> fetches_;                               // by request
     std::int64_t requests_ = 0;
     std::vector<Cta> ctas_;
+    std::vector<std::size_t> ended_;  // CTAs whose warps' places nobody has taken yet
     std::vector<Warp> warps_;
     std::vector<SubCore> cores_;
     std::int64_t lsu_ = 0, shared_ = 0;  // free from here on

@@ -13,12 +13,19 @@ void remember(std::vector<Stall>& stalls, std::int64_t until, Loss loss) {
         stalls.push_back({until, loss});
 }
 
+void TensorTime::add(std::int64_t end, std::int8_t loss) {
+    if (!pieces_.empty() && pieces_.back().loss == loss)
+        pieces_.back().end = end;
+    else
+        pieces_.push_back({end, loss});
+}
+
 void TensorTime::charge(const std::vector<Stall>& stalls, std::int64_t until) {
     for (const Stall& stall : stalls) {
         const std::int64_t end = std::min(stall.until, until);
-        if (end > covered()) pieces_.push_back({end, static_cast<std::int8_t>(stall.loss)});
+        if (end > covered()) add(end, static_cast<std::int8_t>(stall.loss));
     }
-    if (until > covered()) pieces_.push_back({until, static_cast<std::int8_t>(Loss::Dependency)});
+    if (until > covered()) add(until, static_cast<std::int8_t>(Loss::Dependency));
 }
 
 std::int64_t TensorTime::busy(std::int64_t from, std::int64_t until) const {

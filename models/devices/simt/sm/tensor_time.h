@@ -29,7 +29,7 @@ public:
     /// then; what they leave, to dependencies.
     void charge(const std::vector<Stall>& stalls, std::int64_t until);
     /// It works from the end of what is accounted for up to here.
-    void work(std::int64_t until) { pieces_.push_back({until, -1}); }
+    void work(std::int64_t until) { add(until, kAtWork); }
 
     /// Cycles of work in [from, until), and what the others are lost to, added to `lost`.
     std::int64_t busy(std::int64_t from, std::int64_t until) const;
@@ -38,8 +38,10 @@ public:
 private:
     struct Piece {
         std::int64_t end;
-        std::int8_t loss;  // -1: at work
+        std::int8_t loss;  // or kAtWork
     };
+    static constexpr std::int8_t kAtWork = -1;
+    void add(std::int64_t end, std::int8_t loss);
     std::int64_t covered() const { return pieces_.empty() ? 0 : pieces_.back().end; }
 
     std::vector<Piece> pieces_;  // without gaps

@@ -25,6 +25,8 @@ constexpr Hertz kSlowestClock(1'000'000), kFastestClock(100'000'000'000);
 constexpr std::int64_t kLargestL2 = std::int64_t{1} << 40;
 constexpr std::int64_t kLargestLine = 1 << 16, kWidestPort = 1 << 24;
 constexpr std::int64_t kLongestLatency = 100'000;
+constexpr std::int64_t kSmallestPage = 4096, kLargestPage = 1 << 30;
+constexpr std::int64_t kMostEntries = 1 << 16;  // of a TLB
 constexpr Ticks kLongestWait(kTicksPerSecond);
 
 Hertz read_clock(Section core) {
@@ -32,6 +34,24 @@ Hertz read_clock(Section core) {
     if (clock < kSlowestClock) core.fail("clock", "slower than 1 MHz, which no machine is");
     if (clock > kFastestClock) core.fail("clock", "faster than 100 GHz, which no machine is");
     return clock;
+}
+
+TlbSpec read_tlb(Section tlb) {
+    TlbSpec spec;
+    spec.page =
+        tlb.bytes("page", "bytes of memory that a TLB's entry translates", {kSmallestPage, kLargestPage});
+    spec.reach = tlb.bytes("reach", "bytes that a TLB's entries translate together; 0 B: all there are",
+                           {0, kMostEntries * kLargestPage});
+    spec.latency =
+        Cycles(tlb.count("latency", "cycles that a request takes besides if its TLB does not know the page",
+                         {0, kLongestLatency}));
+    if (spec.reach.value() % spec.page.value() != 0)
+        tlb.fail("reach", fmt::format("{} bytes, expected a multiple of the page of {}", spec.reach.value(),
+                                      spec.page.value()));
+    if (spec.reach > spec.page * kMostEntries)
+        tlb.fail("reach", fmt::format("{} bytes, more than {} pages of {}", spec.reach.value(), kMostEntries,
+                                      spec.page.value()));
+    return spec;
 }
 
 void read_lines(Section& l2, L2Spec& spec) {
@@ -64,6 +84,10 @@ L2Spec read_l2(Section l2) {
     spec.usable =
         l2.bytes("usable", "what one working set can occupy: two partitions may hold the same line twice",
                  {1, kLargestL2});
+    spec.dirty = l2.bytes("dirty",
+                          "of the working set, what may differ from the memory; beyond, what was written "
+                          "longest ago is written back; 0 B: all may",
+                          {0, kLargestL2});
     spec.ways =
         static_cast<int>(l2.count("ways", "lines of a set; 0: one set, all of the L2", {0, kMostWays}));
     if (spec.usable > spec.capacity)
@@ -123,6 +147,16 @@ PowerSpec read_power(Section power) {
     return spec;
 }
 
+KernelsSpec read_kernels(Section kernels, const SmSpec& sm) {
+    KernelsSpec spec;
+    spec.stream_k = static_cast<StreamK>(kernels.choice(
+        "stream_k", "whether kernels that share the last tiles along K are offered, or always taken",
+        {"never", "offered", "always"}, 0));
+    if (spec.stream_k != StreamK::Never && sm.engine == SmEngine::Warps)
+        kernels.fail("stream_k", "SMs in warps (sm.engine) run no shared tiles, expected never");
+    return spec;
+}
+
 }  // namespace
 
 SimtSpec read_simt_spec(config::Config& config, const std::string& name) {
@@ -131,10 +165,9 @@ SimtSpec read_simt_spec(config::Config& config, const std::string& name) {
     spec.name = name;
     spec.core_clock = read_clock(root.section("core"));
     spec.sm = read_sm(root.section("sm"));
+    spec.tlb = read_tlb(root.section("tlb"));
     spec.l2 = read_l2(root.section("l2"));
-    spec.kernels.stream_k = static_cast<StreamK>(root.section("kernels").choice(
-        "stream_k", "whether kernels that share the last tiles along K are offered, or always taken",
-        {"never", "offered", "always"}, 0));
+    spec.kernels = read_kernels(root.section("kernels"), spec.sm);
     spec.launch = read_launch(root.section("launch"));
     spec.power = read_power(root.section("power"));
     spec.copy = read_dma_spec(root.section("copy"));

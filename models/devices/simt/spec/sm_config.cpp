@@ -119,8 +119,29 @@ void check_residence(Section& sm, const SmSpec& spec) {
                         spec.sub_cores));
 }
 
+/// GPCs that all SMs are in: their sizes are taken in turn, and what is too much of the last is cut off.
+std::vector<int> read_gpcs(Section& sm, int count) {
+    const std::vector<std::string> sizes = sm.list(
+        "gpcs",
+        "SMs of each GPC, taken in turn until all of sm.count are in one: a cluster's CTAs share one");
+    if (sizes.empty()) sm.fail("gpcs", "expected the SMs of at least one GPC, such as [18, 16]");
+    std::vector<int> in_turn;
+    for (const std::string& size : sizes) {
+        const auto sms = config::parse_integer(size, 1, kMostSms);
+        if (!sms.value) sm.fail("gpcs", fmt::format("SMs of a GPC: {}", sms.problem));
+        in_turn.push_back(static_cast<int>(sms.value.value_or(1)));
+    }
+    std::vector<int> gpcs;
+    for (int left = count; left > 0 && !in_turn.empty(); left -= gpcs.back())
+        gpcs.push_back(std::min(left, in_turn[gpcs.size() % in_turn.size()]));
+    return gpcs;
+}
+
 void read_residence(Section& sm, SmSpec& spec) {
     spec.count = small(sm, "count", "SMs of the chip, all alike", {1, kMostSms});
+    spec.gpcs = read_gpcs(sm, spec.count);
+    spec.cluster_latency = latency(
+        sm, "cluster_latency", "cycles until what a CTA of a cluster signals is seen by CTAs of other SMs");
     spec.sub_cores =
         small(sm, "sub_cores", "of an SM, each with a warp scheduler, pipelines and a tensor core",
               {1, kMostSubCores});
@@ -136,6 +157,11 @@ void read_residence(Section& sm, SmSpec& spec) {
                   "which ready warp issues: gto = the one that issued last, otherwise the oldest; lrr = the "
                   "next one after it",
                   {"gto", "lrr"}));
+    spec.engine = static_cast<SmEngine>(sm.choice(
+        "engine",
+        "how SMs are simulated: steps = CTAs step by step, SMs that do the same as one; warps = every "
+        "SM, warp instruction by warp instruction",
+        {"steps", "warps"}, 0));
 }
 
 }  // namespace

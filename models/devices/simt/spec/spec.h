@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "models/link/link_spec.h"
 #include "models/memory/standards/dram_spec.h"
@@ -33,6 +34,12 @@ enum class TensorIssue {
 enum class WarpScheduling {
     GreedyThenOldest,  ///< the one that issued last, otherwise the oldest
     LooseRoundRobin    ///< the next one after it
+};
+
+/// How SMs are simulated.
+enum class SmEngine {
+    Steps,  ///< CTAs step by step, SMs that do the same as one
+    Warps   ///< every SM, warp instruction by warp instruction
 };
 
 /// A pipeline of a sub-core: a warp instruction keeps it for `interval`, and its result is there after
@@ -66,6 +73,7 @@ struct SmSpec {
     int register_unit = 256;        ///< registers are given to warps in multiples of so many
     int registers_of_thread = 255;  ///< at most
     WarpScheduling scheduling = WarpScheduling::GreedyThenOldest;
+    SmEngine engine = SmEngine::Steps;
     PipeSpec fp32, integer, special;
     TensorSpec tensor;
     SharedMemorySpec shared;
@@ -76,12 +84,34 @@ struct SmSpec {
     Bytes l1_capacity;       ///< of L1 and shared memory together: what CTAs leave of it is L1
     Cycles l1_latency;       ///< of a load that hits
     Bytes l1_bytes_per_cycle;
+    /// SMs of each GPC (graphics processing cluster), `count` together; empty: all are in one. CTAs of a
+    /// cluster run on SMs of one GPC.
+    std::vector<int> gpcs;
+    Cycles cluster_latency;  ///< from an SM to another of its GPC: what one CTA of a cluster tells the others
+
+    /// SMs that clusters of so many CTAs can take, each CTA another one: of every GPC, whole clusters.
+    std::int64_t for_clusters(std::int64_t ctas) const {
+        if (gpcs.empty()) return count / ctas * ctas;
+        std::int64_t sms = 0;
+        for (const int gpc : gpcs) sms += gpc / ctas * ctas;
+        return sms;
+    }
+    /// What CTAs of such a cluster wait for each other's signals.
+    Cycles signal_latency(std::int64_t ctas) const { return ctas > 1 ? cluster_latency : Cycles(0); }
+};
+
+/// Translation of addresses on the way from SMs to the L2; SMs of a GPC share a TLB.
+struct TlbSpec {
+    Bytes page;      ///< bytes of an entry
+    Bytes reach;     ///< pages of all entries together, whole ones; 0: addresses are always known
+    Cycles latency;  ///< of a miss, on top of what a request takes with a hit
 };
 
 /// Between the SMs and the L2, and the L2 itself.
 struct L2Spec {
     Bytes capacity;
     Bytes usable;                 ///< that one working set can occupy: partitions may hold lines twice
+    Bytes dirty;                  ///< of it, that may differ from the memory; 0: all
     int ways = 0;                 ///< lines of a set, over which addresses are hashed; 0: one set
     Bytes line, sector;           ///< tags are of lines, transfers of sectors
     Bytes bytes_per_cycle;        ///< of all slices together, reads
@@ -135,6 +165,7 @@ struct SimtSpec {
     std::string name;  ///< the preset's name: the root of all instance paths
     Hertz core_clock;  ///< of SMs, fabric and L2, where power allows it
     SmSpec sm;
+    TlbSpec tlb;
     L2Spec l2;
     KernelsSpec kernels;
     LaunchSpec launch;

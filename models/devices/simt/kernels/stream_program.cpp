@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/simt/kernels/stream_program.h"
+
+#include <algorithm>
+
+#include "models/devices/simt/spec/spec.h"
+
+namespace systole::simt {
+namespace {
+
+constexpr int kWarps = 8;                                            // of a CTA
+constexpr std::int64_t kRowBytes = kWarpThreads * kThreadBytes;      // of a warp's load
+constexpr std::int64_t kSums = kThreadBytes / 4;                     // of a thread
+constexpr std::int64_t kAddresses = 8;                               // instructions behind each other
+constexpr std::int64_t kBuffers = 32;                                // registers of loads under way
+constexpr RegisterGroups kFirstSum = RegisterGroups{1} << kBuffers;  // as many as kSums
+constexpr RegisterGroups kAddress = RegisterGroups{1} << (kBuffers + kSums);
+
+/// Of each warp: what lies there, shared out among CTAs and their warps.
+std::int64_t rows_of(std::int64_t bytes, const StreamPlan& plan) {
+    return ceil_div(ceil_div(bytes, plan.ctas), kWarps * kRowBytes);
+}
+
+/// A bias is met again and again: of each CTA, as often as its results do.
+std::int64_t bias_bytes(const StreamPlan& plan) {
+    return std::min(plan.bias.bytes.value() * plan.ctas, ceil_div(plan.elements, plan.bias_run) * kBiasBytes);
+}
+
+RegisterGroups buffer(std::int64_t load) {
+    return RegisterGroups{1} << (load % kBuffers);
+}
+
+/// All of them, as many at a time as there are buffers; each is added to the sums when its buffer is needed.
+void add_up(std::int64_t loads, Section& section) {
+    const auto add = [&](std::int64_t load) {
+        for (std::int64_t i = 0; i < kSums; ++i)
+            section.body.push_back(
+                {.op = Op::Fp32, .reads = buffer(load) | (kFirstSum << i), .writes = kFirstSum << i});
+    };
+    for (std::int64_t i = 0; i < loads; ++i) {
+        if (i >= kBuffers) add(i - kBuffers);
+        section.body.push_back(
+            {.op = Op::GlobalLoad, .reads = kAddress, .writes = buffer(i), .bytes = kRowBytes});
+    }
+    for (std::int64_t i = std::max<std::int64_t>(0, loads - kBuffers); i < loads; ++i) add(i);
+}
+
+/// Of each of a thread's sums.
+void finish(const Epilogue& epilogue, Section& section) {
+    const FunctionCost cost = cost_of(epilogue);
+    const auto all = [&](Op op, std::int64_t times) {
+        for (std::int64_t i = 0; i < times * kSums; ++i)
+            section.body.push_back(
+                {.op = op, .reads = kFirstSum << (i % kSums), .writes = kFirstSum << (i % kSums)});
+    };
+    all(Op::Special, cost.special);
+    all(Op::Fp32, cost.fp32);
+}
+
+}  // namespace
+
+CtaProgram stream_program(const StreamPlan& plan) {
+    Section section;
+    for (std::int64_t i = 0; i < kAddresses; ++i)
+        section.body.push_back({.op = Op::Integer, .reads = kAddress, .writes = kAddress});
+    add_up(rows_of(plan.from.bytes.value(), plan) + rows_of(plan.other.bytes.value(), plan) +
+               rows_of(bias_bytes(plan), plan),
+           section);
+    finish(plan.finish, section);
+    RegisterGroups sums = 0;
+    for (std::int64_t i = 0; i < kSums; ++i) sums |= kFirstSum << i;
+    for (std::int64_t i = 0; i < rows_of(plan.to.bytes.value(), plan); ++i)
+        section.body.push_back({.op = Op::GlobalStore, .reads = sums, .bytes = kRowBytes});
+    CtaProgram program;
+    program.roles = {{kWarps, {std::move(section)}}};
+    return program;
+}
+
+}  // namespace systole::simt

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/simt/machine/cta_portions.h"
+
+#include <algorithm>
+
+namespace systole::simt {
+namespace {
+
+/// Instructions of one of a role's warps, in all of its program or in one step.
+std::int64_t count(const WarpProgram& program, bool of_step, Op op, Op other) {
+    std::int64_t sum = 0;
+    for (const Section& section : program) {
+        const auto own = std::count_if(section.body.begin(), section.body.end(),
+                                       [&](const Instruction& i) { return i.op == op || i.op == other; });
+        if (!of_step)
+            sum += own * section.trips;
+        else if (section.steps)
+            sum = std::max<std::int64_t>(sum, own);
+    }
+    return sum;
+}
+
+/// Portion `index` of `count`, in whole sectors from the blocks' begin.
+TileAccess portion_of(const TileAccess& whole, std::int64_t index, std::int64_t count) {
+    std::int64_t bytes = 0;
+    for (const TileAccess::Block& block : whole.blocks) bytes += block.bytes;
+    const std::int64_t sectors = ceil_div(bytes, kSectorBytes);
+    const std::int64_t from = sectors * index / count * kSectorBytes;
+    const std::int64_t until = std::min(bytes, sectors * (index + 1) / count * kSectorBytes);
+    TileAccess portion;
+    portion.short_rows = whole.short_rows;
+    std::int64_t at = 0;
+    for (TileAccess::Block block : whole.blocks) {
+        const std::int64_t begin = std::max(from, at), end = std::min(until, at + block.bytes);
+        at += block.bytes;
+        if (begin >= end) continue;
+        block.address += begin - (at - block.bytes);
+        block.bytes = end - begin;
+        portion.blocks.push_back(block);
+    }
+    if (bytes > 0)
+        portion.bytes_of_sm = static_cast<std::int64_t>(Int128{whole.bytes_of_sm} * until / bytes -
+                                                        Int128{whole.bytes_of_sm} * from / bytes);
+    return portion;
+}
+
+/// Of what an epilogue reads: the part that is of `matrix`, or all else.
+TileAccess only(TileAccess access, MatrixRange matrix, bool of_it) {
+    std::erase_if(access.blocks,
+                  [&](const TileAccess::Block& block) { return (block.matrix == matrix) != of_it; });
+    access.bytes_of_sm = 0;
+    for (const TileAccess::Block& block : access.blocks) access.bytes_of_sm += block.bytes;
+    return access;
+}
+
+}  // namespace
+
+CtaPortions::CtaPortions(const KernelPlan& plan, const CtaWork& work, const CtaProgram& program)
+    : work_(work), gemm_(std::get_if<GemmPlan>(&plan)) {
+    for (const Role& role : program.roles) {
+        const auto add = [&](bool of_step, Op op, Op other, Sharing& sharing) {
+            const std::int64_t own = count(role.program, of_step, op, other);
+            if (own > 0) sharing = {own, role.warps};
+        };
+        add(true, Op::AsyncCopy, Op::BulkCopy, copies_);
+        add(false, Op::GlobalLoad, Op::GlobalLoad, loads_);
+        add(false, Op::GlobalStore, Op::BulkStore, stores_);
+    }
+}
+
+TileAccess CtaPortions::of(std::int64_t cta, const Sm::Access& access) const {
+    if (access.op == Op::GlobalLoad) return loaded(cta, access);
+    if (access.op == Op::GlobalStore || access.op == Op::BulkStore)
+        return portion_of(work_.writes({cta, 1}), access.number * stores_.warps + access.warp, stores_.all());
+    const std::int64_t step = access.number / copies_.of_warp, steps = work_.steps(cta);
+    if (step < steps)
+        return portion_of(work_.reads_of_one(cta, step),
+                          access.number % copies_.of_warp * copies_.warps + access.warp, copies_.all());
+    // Behind the last step a warp that copies whole blocks copies what is to be joined.
+    if (access.op == Op::BulkCopy) return only(work_.reads_of_one(cta, steps), gemm_->bias.range(), false);
+    return {};
+}
+
+// A warp's first load is of the bias, where there is one, and the others of what is to be joined.
+TileAccess CtaPortions::loaded(std::int64_t cta, const Sm::Access& access) const {
+    if (gemm_ == nullptr)
+        return portion_of(work_.reads_of_one(cta, 0), access.number * loads_.warps + access.warp,
+                          loads_.all());
+    const TileAccess all = work_.reads_of_one(cta, work_.steps(cta));
+    const std::int64_t of_bias = gemm_->kernel.epilogue().bias ? 1 : 0;
+    if (access.number < of_bias)
+        return portion_of(only(all, gemm_->bias.range(), true), access.warp, loads_.warps);
+    return portion_of(only(all, gemm_->bias.range(), false),
+                      (access.number - of_bias) * loads_.warps + access.warp,
+                      (loads_.of_warp - of_bias) * loads_.warps);
+}
+
+}  // namespace systole::simt

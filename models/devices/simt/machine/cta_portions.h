@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the instructions of a CTA's warps access memory: its blocks are shared out evenly among those that
+// bring them, in whole sectors.
+#pragma once
+
+#include <cstdint>
+
+#include "models/devices/simt/kernels/kernel_plan.h"
+#include "models/devices/simt/machine/cta_work.h"
+#include "models/devices/simt/machine/tile_access.h"
+#include "models/devices/simt/sm/sm.h"
+
+namespace systole::simt {
+
+class CtaPortions {
+public:
+    /// `plan` and `work`, which is of it, must outlive it. `program`: of its CTAs, with any number of steps.
+    CtaPortions(const KernelPlan& plan, const CtaWork& work, const CtaProgram& program);
+
+    /// What an instruction of CTA number `cta` brings or stores. No blocks: nothing, it is predicated off.
+    TileAccess of(std::int64_t cta, const Sm::Access& access) const;
+
+private:
+    /// Instructions of a CTA that share what they access: of each warp, and how many warps there are.
+    struct Sharing {
+        std::int64_t of_warp = 0, warps = 0;
+        std::int64_t all() const { return of_warp * warps; }
+    };
+
+    TileAccess loaded(std::int64_t cta, const Sm::Access& access) const;
+
+    const CtaWork& work_;
+    const GemmPlan* gemm_;  ///< null: a kernel that streams
+    Sharing copies_;        ///< of a step
+    Sharing loads_, stores_;
+};
+
+}  // namespace systole::simt

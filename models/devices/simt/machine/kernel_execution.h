@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// One kernel on all SMs as the SmArray drives it, step by step (KernelRun) or in warps (KernelInWarps): it
+// asks for blocks, is told when they are there, and says what became of the SMs' time. Plain C++ that takes
+// `now`.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "models/devices/simt/machine/cta_times.h"
+#include "models/devices/simt/machine/tile_access.h"
+#include "sim/base/units.h"
+
+namespace systole::simt {
+
+/// What a kernel took.
+struct KernelAccount {
+    std::array<Int128, kSlotClasses> times{};  ///< fine time of all SMs; Useful: with padding
+    ClassTimes last{};                         ///< of the SM that was through last
+    std::int64_t macs = 0;                     ///< on real data
+    std::int64_t ctas = 0;
+    std::int64_t waves = 0;   ///< of as many CTAs as all SMs hold, begun
+    std::int64_t sms = 0;     ///< that had a CTA
+    std::int64_t groups = 0;  ///< as which they ended
+};
+
+class KernelExecution {
+public:
+    /// `number` comes back with the answer.
+    struct Access {
+        std::int64_t number = 0;
+        bool write = false;
+        TileAccess tiles;
+    };
+
+    virtual ~KernelExecution() = default;
+
+    /// Ticks::max(): only an answer can wake it.
+    virtual Ticks next_event() const = 0;
+    /// Does all that is due, and appends what is to be sent now.
+    virtual void advance(Ticks now, std::vector<Access>& accesses) = 0;
+    /// Of a read: all its data are at the SMs. advance() goes on with it.
+    virtual void answered(std::int64_t number, Ticks now) = 0;
+    /// All CTAs are through, and all their stores were answered.
+    virtual bool finished() const = 0;
+    /// To be called once it is finished, at its end.
+    virtual KernelAccount finish(Ticks end) = 0;
+};
+
+}  // namespace systole::simt

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/simt/machine/kernel_in_warps.h"
+
+#include <algorithm>
+
+#include "models/devices/simt/kernels/gemm_program.h"
+#include "models/devices/simt/kernels/stream_program.h"
+#include "models/devices/simt/machine/times_in_warps.h"
+#include "sim/base/check.h"
+
+namespace systole::simt {
+namespace {
+
+int places_of(const KernelPlan& plan) {
+    if (const auto* gemm = std::get_if<GemmPlan>(&plan)) return gemm->timing.resident;
+    return std::get<StreamPlan>(plan).resident;
+}
+
+/// A stream kernel's tensor cores stand still: any rate will do.
+std::int64_t macs_of(const KernelPlan& plan, const SmSpec& sm) {
+    const auto* gemm = std::get_if<GemmPlan>(&plan);
+    return gemm ? sm.tensor.macs[static_cast<std::size_t>(gemm->kernel.shape.dtype)].value() : 1;
+}
+
+CtaProgram program_of(const KernelPlan& plan, std::int64_t steps, const SmSpec& sm) {
+    const auto* gemm = std::get_if<GemmPlan>(&plan);
+    if (gemm == nullptr) return stream_program(std::get<StreamPlan>(plan));
+    const GemmShape& shape = gemm->kernel.shape;
+    const DType out = gemm->kernel.split_k > 1 ? DType::Fp32 : shape.output;
+    return gemm_program(gemm->kernel.tile, {shape.dtype, out, gemm->kernel.epilogue()}, steps, sm);
+}
+
+}  // namespace
+
+KernelInWarps::KernelInWarps(const KernelPlan& plan, const CtaWork& work, const SimtSpec& spec, Hertz clock,
+                             Ticks start)
+    : plan_(plan),
+      work_(work),
+      spec_(spec),
+      clock_(clock),
+      start_(start),
+      portions_(plan, work, program(work.steps(0))),
+      sms_(spec, static_cast<std::size_t>(spec.sm.for_clusters(work.cluster())), macs_of(plan, spec.sm),
+           [this](std::size_t sm, const Sm::Access& access) {
+               return portions_.of(of_sm_[sm].ctas[access.cta].number, access);
+           }),
+      of_sm_(static_cast<std::size_t>(spec.sm.for_clusters(work.cluster()))),
+      answered_(of_sm_.size(), start),
+      stores_hold_(std::holds_alternative<GemmPlan>(plan) && spec.sm.tensor.issue == TensorIssue::WarpGroup) {
+    for (OfSm& sm : of_sm_) sm.places.resize(static_cast<std::size_t>(places_of(plan)));
+}
+
+const CtaProgram& KernelInWarps::program(std::int64_t steps) {
+    const auto known = programs_.find(steps);
+    if (known != programs_.end()) return known->second;
+    return programs_.emplace(steps, program_of(plan_, steps, spec_.sm)).first->second;
+}
+
+Ticks KernelInWarps::next_event() const {
+    return next_ < Sm::kNever ? start_ + clock_.edge(Cycles(next_)) : Ticks::max();
+}
+
+void KernelInWarps::advance(Ticks now, std::vector<Access>& accesses) {
+    const std::int64_t cycle = cycle_of(now);
+    leaving_.clear();
+    free_places(cycle);
+    dispatch(cycle);
+    sms_.advance(cycle, leaving_);
+    for (SmsInWarps::Leaving& leaving : leaving_) {
+        if (leaving.write) stores_.emplace(leaving.number, static_cast<std::size_t>(leaving.tiles.sm));
+        accesses.push_back({leaving.number, leaving.write, std::move(leaving.tiles)});
+    }
+    plan_next(cycle);
+}
+
+/// CTAs that have ended leave their places at their last instruction's end, or when bulk stores are answered.
+void KernelInWarps::free_places(std::int64_t cycle) {
+    for (std::size_t number = 0; number < of_sm_.size(); ++number)
+        for (Place& place : of_sm_[number].places) {
+            if (!place.cta) continue;
+            const std::int64_t end = sms_.sm(number).trace(*place.cta).end;
+            if (end < 0 || end > cycle || holds(number, place)) continue;
+            of_sm_[number].ctas[*place.cta].left = std::max(end, cycle - 1);
+            place = {std::nullopt, end};
+            --left_;
+        }
+}
+
+// First places of all SMs, in the order of the SMs, then second ones; of a cluster's SMs at once.
+void KernelInWarps::dispatch(std::int64_t cycle) {
+    const auto cluster = static_cast<std::size_t>(work_.cluster());
+    for (std::size_t number = 0; next_cta_ < work_.ctas() && number < of_sm_.front().places.size(); ++number)
+        for (std::size_t sm = 0; next_cta_ < work_.ctas() && sm < of_sm_.size(); sm += cluster) {
+            const auto first = of_sm_.begin() + static_cast<std::ptrdiff_t>(sm);
+            if (std::any_of(first, first + static_cast<std::ptrdiff_t>(cluster),
+                            [&](const OfSm& one) { return one.places[number].cta.has_value(); }))
+                continue;
+            for (std::size_t i = sm; i < sm + cluster; ++i) start(i, of_sm_[i].places[number], cycle);
+        }
+}
+
+void KernelInWarps::start(std::size_t sm, Place& place, std::int64_t cycle) {
+    place.cta = sms_.sm(sm).launch(program(work_.steps(next_cta_)), cycle + spec_.launch.cta.value());
+    of_sm_[sm].ctas.push_back({next_cta_, cycle});
+    macs_ += work_.macs({next_cta_, 1});
+    ++next_cta_;
+    ++left_;
+}
+
+bool KernelInWarps::holds(std::size_t sm, const Place& place) const {
+    return stores_hold_ && sms_.storing(sm, *place.cta);
+}
+
+void KernelInWarps::plan_next(std::int64_t cycle) {
+    next_ = sms_.next();
+    for (std::size_t number = 0; number < of_sm_.size(); ++number)
+        for (const Place& place : of_sm_[number].places)
+            if (place.cta && !holds(number, place))
+                if (const std::int64_t end = sms_.sm(number).trace(*place.cta).end; end >= 0)
+                    next_ = std::min(next_, std::max(end, cycle));
+}
+
+void KernelInWarps::answered(std::int64_t number, Ticks now) {
+    if (const auto store = stores_.find(number); store != stores_.end()) {
+        answered_[store->second] = now;
+        stores_.erase(store);
+    }
+    const std::int64_t cycle = clock_.at_or_after(now - start_).value();
+    sms_.answered(number, cycle);
+    plan_next(cycle);
+}
+
+bool KernelInWarps::finished() const {
+    return next_cta_ == work_.ctas() && left_ == 0 && sms_.quiet();
+}
+
+KernelAccount KernelInWarps::finish(Ticks end) {
+    SYSTOLE_CHECK(finished(), "{} CTAs at {} ps", left_, end.value());
+    KernelAccount account;
+    Ticks latest(-1);
+    for (std::size_t sm = 0; sm < of_sm_.size(); ++sm) {
+        std::vector<CtaSpan> ctas;
+        for (std::size_t i = 0; i < of_sm_[sm].ctas.size(); ++i) {
+            const Sm::CtaTrace& trace = sms_.sm(sm).trace(i);
+            ctas.push_back({of_sm_[sm].ctas[i].begin, of_sm_[sm].ctas[i].begin + spec_.launch.cta.value(),
+                            trace.first_mma, trace.last_mma_end, trace.end, of_sm_[sm].ctas[i].left});
+        }
+        const ClassTimes times = times_in_warps(
+            sms_.sm(sm), ctas, std::holds_alternative<StreamPlan>(plan_),
+            {spec_.sm.sub_cores, clock_.frequency(), to_fine(answered_[sm] - start_), to_fine(end - start_)});
+        for (std::size_t c = 0; c < kSlotClasses; ++c) account.times[c] += times[c];
+        if (ctas.empty()) continue;
+        ++account.sms;
+        if (answered_[sm] <= latest) continue;
+        latest = answered_[sm];
+        account.last = times;
+    }
+    const auto sms = static_cast<std::int64_t>(of_sm_.size());
+    account.times[static_cast<std::size_t>(SlotClass::Tail)] +=
+        Int128{to_fine(end - start_).value()} * (spec_.sm.count - sms);
+    account.macs = macs_;
+    account.ctas = work_.ctas();
+    account.waves = ceil_div(account.ctas, sms * places_of(plan_));
+    account.groups = sms;
+    return account;
+}
+
+}  // namespace systole::simt

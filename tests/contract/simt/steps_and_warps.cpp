@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// The step model against its twin in warps (sm.engine): the same products, machine and kernels, of which one
+// simulates groups of SMs by steps, and the other every instruction of every SM.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "models/devices/simt/simt_device.h"
+#include "sim/workload/trace.h"
+#include "tests/unit/simt/gpu_config.h"
+
+namespace systole::test {
+namespace {
+
+struct Product {
+    std::string gpu;
+    int sms;  ///< 0: as shipped
+    std::int64_t m, n, k, batch = 1;
+    int repeat = 1;
+    std::string function = {};  ///< behind a bias; empty: no bias either
+    bool residual = false;      ///< a matrix like the result is added
+};
+
+// On few SMs products take several waves, with the ports and the memory of a whole chip.
+const std::vector<Product> kProducts{{"a100", 4, 256, 256, 128},        {"a100", 4, 333, 517, 301},
+                                     {"a100", 8, 1000, 520, 264},       {"a100", 8, 1, 1024, 512},
+                                     {"a100", 16, 64, 64, 4096},        {"a100", 16, 640, 640, 200},
+                                     {"a100", 4, 96, 160, 640, 3},      {"a100", 8, 500, 250, 128, 1, 2},
+                                     {"a100", 2, 129, 257, 65},         {"a100", 0, 512, 512, 512},
+                                     {"a100", 0, 128, 4096, 1024},      {"a100", 0, 33, 1000, 777},
+                                     {"a100", 0, 16, 2048, 2048},       {"a100", 0, 1024, 1024, 512},
+                                     {"a100", 0, 256, 256, 4096},       {"a100", 0, 7, 5, 9},
+                                     {"h100", 4, 256, 256, 128},        {"h100", 4, 333, 517, 301},
+                                     {"h100", 8, 1000, 520, 264},       {"h100", 8, 1, 1024, 512},
+                                     {"h100", 16, 64, 64, 4096},        {"h100", 16, 640, 640, 200},
+                                     {"h100", 4, 96, 160, 640, 3},      {"h100", 8, 500, 250, 128, 1, 2},
+                                     {"h100", 2, 129, 257, 65},         {"h100", 0, 512, 512, 512},
+                                     {"h100", 0, 128, 4096, 1024},      {"h100", 0, 33, 1000, 777},
+                                     {"h100", 0, 16, 2048, 2048},       {"h100", 0, 1024, 1024, 512},
+                                     {"h100", 0, 256, 256, 4096},       {"h100", 0, 7, 5, 9},
+                                     {"h100", 0, 384, 3000, 1500, 1, 2}};
+
+/// What is done to sums before they are stored, which may read, too.
+const std::vector<Product> kEpilogues{
+    {"a100", 4, 256, 256, 128, 1, 1, "gelu"},         {"a100", 4, 333, 517, 301, 1, 1, "none", true},
+    {"a100", 8, 1000, 520, 264, 1, 1, "relu"},        {"a100", 16, 64, 64, 4096, 1, 1, "gelu", true},
+    {"a100", 8, 500, 250, 128, 1, 2, "mish", true},   {"a100", 4, 96, 160, 640, 3, 1, "", true},
+    {"a100", 0, 512, 512, 512, 1, 1, "gelu"},         {"a100", 0, 1024, 1024, 512, 1, 1, "none", true},
+    {"a100", 0, 16, 2048, 2048, 1, 1, "silu", true},  {"h100", 4, 256, 256, 128, 1, 1, "gelu"},
+    {"h100", 4, 333, 517, 301, 1, 1, "none", true},   {"h100", 8, 1000, 520, 264, 1, 1, "relu"},
+    {"h100", 16, 64, 64, 4096, 1, 1, "gelu", true},   {"h100", 8, 500, 250, 128, 1, 2, "mish", true},
+    {"h100", 4, 96, 160, 640, 3, 1, "", true},        {"h100", 0, 512, 512, 512, 1, 1, "gelu"},
+    {"h100", 0, 1024, 1024, 512, 1, 1, "none", true}, {"h100", 0, 16, 2048, 2048, 1, 1, "silu", true}};
+
+std::string to_string(const Product& product) {
+    return fmt::format("{}, {} SMs: {}x{}x{} batch {} repeat {} {}{}", product.gpu, product.sms, product.m,
+                       product.n, product.k, product.batch, product.repeat, product.function,
+                       product.residual ? " + residual" : "");
+}
+
+std::string trace_of(const Product& product) {
+    std::string inputs =
+        fmt::format("  x: {{shape: [{}, {}, {}], dtype: bf16}}\n", product.batch, product.m, product.k);
+    std::string layers = fmt::format("  - {{name: y, op: matmul, in: x, n: {}", product.n);
+    if (!product.function.empty()) layers += ", bias: true, activation: " + product.function;
+    layers += "}\n";
+    if (product.residual) {
+        inputs +=
+            fmt::format("  r: {{shape: [{}, {}, {}], dtype: bf16}}\n", product.batch, product.m, product.n);
+        layers += "  - {name: z, op: elementwise, kind: add, in: [y, r]}\n";
+    }
+    return fmt::format("trace: product\ninputs:\n{}layers:\n{}outputs: [{}]\n", inputs, layers,
+                       product.residual ? "z" : "y");
+}
+
+ResultRow run(const Product& product, const std::string& engine) {
+    config::Config config = gpu_config("device: Mine\nextends: " + product.gpu + "\n");
+    config.set("sm.engine", engine);
+    if (product.sms > 0) config.set("sm.count", std::to_string(product.sms));
+    const auto device = simt::make_simt_device(config, "mine");
+    config.finish();
+    const Graph graph = build_trace(config::parse_yaml(trace_of(product), "product.yaml"), {});
+    Protocol protocol = Protocol::of_op();
+    protocol.launch = Protocol::Launch::Graph;
+    protocol.repeat = product.repeat;
+    const DeviceResult result = device->run(graph, {protocol, false}).result;
+    ResultRow total = result.total;
+    total.mapping = result.layers.front().mapping;
+    return total;
+}
+
+std::int64_t bytes(const ResultRow& row, Place from, Place to) {
+    std::int64_t sum = 0;
+    for (const Movement& movement : row.movements)
+        if (movement.from == from && movement.to == to) sum += movement.bytes.value();
+    return sum;
+}
+
+/// Checks one product; answers by how much steps take longer.
+double check_product(const Product& product) {
+    const ResultRow steps = run(product, "steps"), warps = run(product, "warps");
+    const double error =
+        static_cast<double>(steps.time().value()) / static_cast<double>(warps.time().value()) - 1;
+    UNSCOPED_INFO(fmt::format("{}: {}, {} and {} ps, {:+.1f} %", to_string(product), steps.mapping,
+                              steps.time().value(), warps.time().value(), 100 * error));
+    CHECK(warps.matrix_macs == steps.matrix_macs);
+    CHECK(bytes(warps, Place::SharedMemory, Place::L2) == bytes(steps, Place::SharedMemory, Place::L2));
+    CHECK(warps.dram_read == steps.dram_read);
+    CHECK(warps.dram_written == steps.dram_written);
+    // A cluster's blocks pass once for all of it; by steps once for each group that has some of it.
+    if (product.gpu == "a100")
+        CHECK(bytes(warps, Place::L2, Place::SharedMemory) == bytes(steps, Place::L2, Place::SharedMemory));
+    else
+        CHECK(bytes(warps, Place::L2, Place::SharedMemory) <= bytes(steps, Place::L2, Place::SharedMemory));
+    CHECK(std::abs(error) < 0.20);
+    return error;
+}
+
+/// Of all products: how far off steps are on average.
+double mean_error(const std::vector<Product>& products) {
+    double sum = 0;
+    for (const Product& product : products) sum += std::abs(check_product(product));
+    return sum / static_cast<double>(products.size());
+}
+
+}  // namespace
+
+TEST_CASE("Steps take what the same kernels take warp instruction by warp instruction", "[simt]") {
+    CHECK(mean_error(kProducts) < 0.06);
+}
+
+TEST_CASE("Epilogues by steps take what they take in warps, and read the same", "[simt]") {
+    CHECK(mean_error(kEpilogues) < 0.07);
+}
+
+}  // namespace systole::test

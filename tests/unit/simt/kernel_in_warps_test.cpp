@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels in warps in front of an L2 that answers everything after a fixed time: which bytes they take, and
+// what their time is accounted to.
+#include "models/devices/simt/machine/kernel_in_warps.h"
+
+#include <catch2/catch.hpp>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/devices/simt/kernels/time_cta.h"
+#include "tests/unit/simt/gpu_config.h"
+#include "tests/unit/simt/kernels_at_hand.h"
+
+using namespace systole;
+using namespace systole::simt;
+using systole::simt::test::IdealRun;
+
+namespace {
+
+constexpr std::int64_t kA = 0, kB = 1 << 20, kC = 2 << 20;  // addresses
+constexpr Ticks kLatency(400'000);
+
+SimtSpec gpu_of(const std::string& name, int sms) {
+    SimtSpec spec = systole::test::shipped_gpu(name);
+    spec.sm.count = sms;
+    spec.sm.gpcs.clear();
+    return spec;
+}
+
+GemmPlan plan_of(const GemmShape& shape, const CtaTile& tile, std::int64_t split, const SimtSpec& spec) {
+    GemmPlan plan;
+    plan.kernel.shape = shape;
+    plan.kernel.tile = tile;
+    plan.kernel.split_k = split;
+    plan.timing =
+        time_cta(tile, {shape.dtype, split > 1 ? DType::Fp32 : shape.output, plan.kernel.epilogue()}, spec.sm)
+            .value();
+    plan.a = {kA, Operand::Activations, Bytes(shape.batch * shape.m * shape.k * 2), Bytes(0)};
+    plan.b = {kB, Operand::Weights, Bytes(shape.n * shape.k * 2), Bytes(0)};
+    MatrixPlace& result = split > 1 ? plan.sums : plan.c;
+    const std::int64_t bytes = split * shape.batch * shape.m * shape.n * (split > 1 ? 4 : 2);
+    result = MatrixPlace{kC, Operand::Outputs, Bytes(bytes), Bytes(0)};
+    return plan;
+}
+
+/// How often each byte of a matrix passes.
+class Passes {
+public:
+    Passes(const MatrixPlace& matrix, bool write)
+        : matrix_(matrix), write_(write), times_(static_cast<std::size_t>(matrix.bytes.value())) {}
+    void add(bool write, const TileAccess::Block& block) {
+        if (write != write_ || block.matrix != matrix_.range()) return;
+        for (std::int64_t i = 0; i < block.bytes; ++i)
+            ++times_.at(static_cast<std::size_t>(block.address - matrix_.address + i));
+    }
+    bool all(int times) const {
+        return std::all_of(times_.begin(), times_.end(), [&](int own) { return own == times; });
+    }
+    std::int64_t sum() const { return std::accumulate(times_.begin(), times_.end(), std::int64_t{0}); }
+
+private:
+    const MatrixPlace matrix_;
+    const bool write_;
+    std::vector<int> times_;
+};
+
+struct Took {
+    KernelAccount account;
+    Ticks end;
+    bool a = false, b = false, c = false;  ///< every byte passed as often as tiles need it
+};
+
+Took run(const SimtSpec& spec, const GemmPlan& gemm, int times_a, int times_b) {
+    const KernelPlan plan(gemm);
+    const auto work = work_of(plan);
+    Passes a(gemm.a, false), b(gemm.b, false), c(gemm.kernel.split_k > 1 ? gemm.sums : gemm.c, true);
+    KernelInWarps kernel(plan, *work, spec, spec.core_clock, Ticks(0));
+    const IdealRun ideal(kernel, kLatency, [&](bool write, const TileAccess::Block& block) {
+        for (Passes* matrix : {&a, &b, &c}) matrix->add(write, block);
+    });
+    return {ideal.account, ideal.end, a.all(times_a), b.all(times_b), c.all(1)};
+}
+
+}  // namespace
+
+TEST_CASE("Warps bring every byte of A and B once for each tile, and store each of C once", "[simt]") {
+    const GemmShape odd{2, 131, 97, 203, DType::Bf16, DType::Bf16, true};  // 3 x 2 tiles of 64 x 64
+    for (const std::int64_t split : {1, 3, 5}) {
+        CAPTURE(split);
+        const SimtSpec ampere = gpu_of("a100", 3), hopper = gpu_of("h100", 3);
+        const Took warps = run(ampere, plan_of(odd, {64, 64, 32, 4, 2, 2, 1, 1}, split, ampere), 2, 2 * 3);
+        CHECK((warps.a && warps.b && warps.c));
+        const Took groups = run(hopper, plan_of(odd, {64, 64, 64, 4, 1, 1, 1, 1}, split, hopper), 2, 2 * 3);
+        CHECK((groups.a && groups.b && groups.c));
+        for (const Took& took : {warps, groups}) {
+            CHECK(took.account.macs == 2 * 131 * 97 * 203);
+            CHECK(took.account.ctas == 2 * 6 * split);
+        }
+    }
+}
+
+TEST_CASE("CTAs of a cluster bring each of its blocks once", "[simt]") {
+    const SimtSpec hopper = gpu_of("h100", 4);
+    const GemmShape shape{1, 300, 128, 100, DType::Bf16, DType::Bf16, true};  // 5 x 2 tiles, 3 x 2 clusters
+    const Took took = run(hopper, plan_of(shape, {64, 64, 64, 4, 1, 1, 2, 1}, 1, hopper), 2, 3);
+    CHECK((took.a && took.b && took.c));
+}
+
+TEST_CASE("Warps bring what an epilogue reads once for each tile", "[simt]") {
+    GemmShape odd{2, 131, 97, 203, DType::Bf16, DType::Bf16, true};  // 3 x 2 tiles of 64 x 64
+    odd.epilogue.post = Function::Gelu;
+    for (const std::string gpu : {"a100", "h100"})
+        for (const bool bias : {false, true})
+            for (const bool join : {false, true})
+                for (const bool swapped : {false, true}) {
+                    CAPTURE(gpu, bias, join, swapped);
+                    odd.epilogue.bias = bias;
+                    odd.epilogue.join = join ? std::optional(Elementwise::Kind::Add) : std::nullopt;
+                    const SimtSpec spec = gpu_of(gpu, 3);
+                    const CtaTile tile = gpu == "a100" ? CtaTile{64, 64, 32, 4, 2, 2, 1, 1}
+                                                       : CtaTile{64, 64, 64, 4, 1, 1, 1, 1};
+                    GemmPlan gemm = plan_of(odd, tile, 1, spec);
+                    gemm.kernel.swapped = swapped;
+                    const std::int64_t along = swapped ? odd.m : odd.n;
+                    gemm.bias = {3 << 20, Operand::Weights, Bytes(4 * along), Bytes(0)};
+                    gemm.other = {4 << 20, Operand::Activations, Bytes(2 * 2 * 131 * 97), Bytes(0)};
+                    Passes values(gemm.bias, false), others(gemm.other, false);
+                    const KernelPlan plan(gemm);
+                    const auto work = work_of(plan);
+                    KernelInWarps kernel(plan, *work, spec, spec.core_clock, Ticks(0));
+                    IdealRun ideal(kernel, kLatency, [&](bool write, const TileAccess::Block& block) {
+                        values.add(write, block);
+                        others.add(write, block);
+                    });
+                    // A value meets all tiles along the other side, of both items.
+                    CHECK(values.all(bias ? 2 * (swapped ? 2 : 3) : 0));
+                    CHECK(others.all(join ? 1 : 0));
+                }
+}
+
+TEST_CASE("Steps wait for what epilogues read as the warps that load it do", "[simt]") {
+    GemmShape shape{1, 128, 128, 256, DType::Bf16, DType::Bf16, true};
+    const auto source = [&](const std::string& gpu) {
+        const SimtSpec spec = gpu_of(gpu, 3);
+        const CtaTile tile =
+            gpu == "a100" ? CtaTile{64, 64, 32, 4, 2, 2, 1, 1} : CtaTile{64, 64, 64, 4, 1, 1, 1, 1};
+        return times_of(plan_of(shape, tile, 1, spec), spec, spec.core_clock).source;
+    };
+    CHECK(source("a100") == CtaTimes::Source::None);
+    CHECK(source("h100") == CtaTimes::Source::None);
+    shape.epilogue.bias = true;
+    CHECK(source("a100") == CtaTimes::Source::AtEnd);
+    CHECK(source("h100") == CtaTimes::Source::AtEnd);
+    shape.epilogue.join = Elementwise::Kind::Add;
+    CHECK(source("a100") == CtaTimes::Source::AtEnd);
+    CHECK(source("h100") == CtaTimes::Source::Ahead);
+}
+
+TEST_CASE("Warps that add parts of K read every sum once, and of a bias what their results meet", "[simt]") {
+    const SimtSpec spec = gpu_of("a100", 3);
+    const std::int64_t elements = 75 * 100;
+    for (const std::int64_t run : {std::int64_t{1}, std::int64_t{100}}) {
+        StreamPlan sum;
+        sum.ctas = 8;
+        sum.resident = 2;
+        sum.elements = elements;
+        sum.finish = {true, Function::Gelu, Elementwise::Kind::Add, Function::None};
+        sum.from = {kA, Operand::PartialSums, Bytes(3 * 4 * elements), Bytes(0)};
+        sum.to = {kC, Operand::Outputs, Bytes(2 * elements), Bytes(0)};
+        sum.other = {kB, Operand::Activations, Bytes(2 * elements), Bytes(0)};
+        sum.bias_run = run;
+        const std::int64_t values = run == 1 ? 100 : 75;
+        sum.bias = {3 << 20, Operand::Weights, Bytes(4 * values), Bytes(0)};
+        Passes from(sum.from, false), other(sum.other, false), to(sum.to, true), bias(sum.bias, false);
+        const KernelPlan plan(sum);
+        const auto work = work_of(plan);
+        KernelInWarps kernel(plan, *work, spec, spec.core_clock, Ticks(0));
+        IdealRun ideal(kernel, kLatency, [&](bool write, const TileAccess::Block& block) {
+            for (Passes* matrix : {&from, &other, &to, &bias}) matrix->add(write, block);
+        });
+        CHECK((from.all(1) && other.all(1) && to.all(1)));
+        // CTAs of 937 or 938 results: each meets all 100 columns; or the rows that they lie in.
+        if (run == 1) CHECK(bias.all(8));
+        if (run == 100) CHECK(bias.sum() == 4 * (75 + 7));  // shared by two: rows where CTAs meet
+    }
+}
+
+TEST_CASE("A part of K without steps stores its sums, and multiplies nothing", "[simt]") {
+    for (const std::string gpu : {"a100", "h100"}) {
+        const SimtSpec spec = gpu_of(gpu, 2);
+        const GemmShape shape{1, 64, 64, 64 * 4, DType::Bf16, DType::Bf16, true};
+        // Four steps in three parts of two.
+        const Took took =
+            run(spec, plan_of(shape, {64, 64, 64, 4, gpu == "a100" ? 2 : 1, 1, 1, 1}, 3, spec), 1, 1);
+        CHECK(took.c);
+        CHECK(took.account.macs == 64 * 64 * 256);
+    }
+}
+
+TEST_CASE("All time of all SMs has an owner", "[simt]") {
+    const SimtSpec spec = gpu_of("a100", 5);
+    const GemmShape shape{1, 200, 256, 320, DType::Bf16, DType::Bf16, true};
+    const Took took = run(spec, plan_of(shape, {64, 64, 32, 4, 2, 2, 1, 1}, 1, spec), 4, 4);
+    Int128 sum = 0;
+    for (const Int128 time : took.account.times) sum += time;
+    CHECK(sum == Int128{to_fine(took.end).value()} * 5);
+    std::int64_t last = 0;
+    for (const std::int64_t time : took.account.last) last += time;
+    CHECK(last == to_fine(took.end).value());
+    // 16 CTAs of 10 steps keep an SM's tensor cores for 64 x 64 x 32 / 1024 cycles a step.
+    const auto useful = static_cast<double>(took.account.times[static_cast<std::size_t>(SlotClass::Useful)]);
+    const double cycle = 65536.0 * 1e12 / static_cast<double>(spec.core_clock.value());
+    CHECK(useful / cycle == Approx(16 * 10 * 128).epsilon(1e-6));
+    CHECK(took.account.sms == 5);
+    const auto launch = static_cast<double>(took.account.times[static_cast<std::size_t>(SlotClass::Launch)]);
+    CHECK(launch / cycle > 4.99 * static_cast<double>(spec.launch.cta.value()));  // each SM's first CTA
+    CHECK(took.account.times[static_cast<std::size_t>(SlotClass::Memory)] > 0);
+}
+
+TEST_CASE("Bulk copies leave in pieces, one copy behind the other, at the rate of the SM's port", "[simt]") {
+    SimtSpec spec = gpu_of("h100", 1);
+    spec.l2.sm_read_per_cycle = Bytes(64);
+    SmsInWarps sms(spec, 1, 512, [](std::size_t, const Sm::Access& access) {
+        TileAccess tiles;
+        tiles.blocks = {{access.number * access.bytes, access.bytes, 1, Operand::Activations, {}}};
+        tiles.bytes_of_sm = access.bytes;
+        return tiles;
+    });
+    CtaProgram program;
+    program.barriers = {{1, false}};
+    program.roles = {{1, {{{{.op = Op::BulkCopy, .bytes = 1200}}, 2}}}};
+    sms.sm(0).launch(program, 0);
+    std::vector<SmsInWarps::Leaving> leaving;
+    sms.advance(10'000, leaving);
+    std::vector<std::int64_t> at, bytes;
+    for (const SmsInWarps::Leaving& piece : leaving) {
+        at.push_back(piece.at - leaving.front().at);
+        bytes.push_back(piece.tiles.bytes_of_sm);
+    }
+    CHECK(bytes == std::vector<std::int64_t>{512, 512, 176, 512, 512, 176});
+    CHECK(at == std::vector<std::int64_t>{0, 8, 16, 19, 27, 35});  // 1200 bytes pass in 19 cycles
+    CHECK_FALSE(sms.quiet());
+    for (const SmsInWarps::Leaving& piece : leaving) sms.answered(piece.number, 20'000);
+    CHECK(sms.quiet());
+}
