@@ -71,13 +71,6 @@ std::vector<MatrixPlace*> weights_of(LayerPlan& layer) {
     return all;
 }
 
-/// Bytes of the sums of all parts of K.
-std::optional<Bytes> sums_of_parts(const GemmKernel& kernel) {
-    const std::int64_t elements = kernel.shape.batch * kernel.shape.m * kernel.shape.n;
-    const auto bytes = checked_mul(elements * kPartialBytes, kernel.split_k);
-    return bytes ? std::optional(Bytes(*bytes)) : std::nullopt;
-}
-
 class Planner {
 public:
     Planner(const Graph& graph, const SimtSpec& spec, KernelChooser& chooser)

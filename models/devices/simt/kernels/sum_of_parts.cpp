@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "sim/base/checked.h"
+
 namespace systole::simt {
 namespace {
 
@@ -17,6 +19,12 @@ Cycles functions(const Epilogue& epilogue, const SmSpec& sm) {
 }
 
 }  // namespace
+
+std::optional<Bytes> sums_of_parts(const GemmKernel& kernel) {
+    const std::int64_t elements = kernel.shape.batch * kernel.shape.m * kernel.shape.n;
+    const auto bytes = checked_mul(elements * kPartialBytes, kernel.split_k);
+    return bytes ? std::optional(Bytes(*bytes)) : std::nullopt;
+}
 
 StreamPlan sum_of_parts(const GemmPlan& gemm, const SmSpec& sm) {
     const GemmKernel& kernel = gemm.kernel;

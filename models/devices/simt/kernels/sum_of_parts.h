@@ -3,10 +3,15 @@
 // epilogue says.
 #pragma once
 
+#include <optional>
+
 #include "models/devices/simt/kernels/kernel_plan.h"
 #include "models/devices/simt/spec/spec.h"
 
 namespace systole::simt {
+
+/// Bytes of the sums of all parts of K. Nothing where they leave 63 bits.
+std::optional<Bytes> sums_of_parts(const GemmKernel& kernel);
 
 StreamPlan sum_of_parts(const GemmPlan& gemm, const SmSpec& sm);
 
