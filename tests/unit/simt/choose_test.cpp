@@ -158,6 +158,24 @@ TEST_CASE("Waves of clusters are of the SMs that can take them") {
         CHECK(one.kernel.tile.cluster() == 1);
 }
 
+TEST_CASE("Shares at other depths of K read again what the L2 does not hold") {
+    SimtSpec spec = shipped_gpu("a100");
+    KernelChooser chooser(spec);
+    const CtaTile tile{128, 256, 64, 3, 2, 4, 1, 1};
+    GemmKernel kernel{shape_of(768, 2560, 8192), tile, 1, {}, false};
+    const auto timing = chooser.timing(tile, {DType::Bf16, DType::Bf16, {}});
+    REQUIRE(timing);
+    kernel.streams = 108;
+    kernel.shared_tiles = 60;
+    // A and B, 54,525,952 bytes, five times at 0.8 of 2039 bytes a ns: 167.1 us of 1.41 cycles a ns.
+    CHECK(spec.l2.usable == Bytes(28'000'000));
+    const double cycles = 5 * 54'525'952 / (0.8 * 2039.0) * 1.41;
+    CHECK(estimate(kernel, *timing, spec) > cycles);
+    CHECK(estimate(kernel, *timing, spec) < 1.15 * cycles);  // with two CTAs' ends of 3,002 and more
+    spec.l2.usable = Bytes(54'525'952);
+    CHECK(estimate(kernel, *timing, spec) < 0.8 * cycles);
+}
+
 TEST_CASE("Faster memory or a faster L2 never makes an estimate worse") {
     const GemmShape shape = shape_of(16, 8192, 8192);
     const auto best = [&](const std::string& more) {

@@ -133,6 +133,21 @@ TEST_CASE("A tile that three CTAs share leaves two tiles of sums in the workspac
     CHECK(all.read == 5 * 6 * (128 + 128) * 64 * 2 + 2 * 128 * 128 * 4);
 }
 
+TEST_CASE("CTAs of shared tiles stand at as many depths of K as shares begin at", "[simt]") {
+    // 60 tiles for 108 CTAs: every ninth share begins with a tile, so twelve stand at each of nine depths.
+    GemmKernel kernel = plan_of(10 * 256, 128 * 64, 108).kernel;
+    kernel.tile.n = 256;
+    kernel.shape.m = 6 * 128;
+    kernel.streams = 108;
+    kernel.shared_tiles = 60;
+    CHECK(shared_operands(kernel).once == 54'525'952);  // (768 + 2560) x 8192 x 2
+    CHECK(shared_operands(kernel).by_depth == 5 * 54'525'952);
+    // One tile is read once, whoever has a share in it.
+    const GemmKernel one = plan_of(5 * 128, 6 * 64, 4).kernel;
+    CHECK(shared_operands(one).once == 2 * 128 * 6 * 64 * 2);
+    CHECK(shared_operands(one).by_depth == 2 * 128 * 6 * 64 * 2);
+}
+
 TEST_CASE("Two tiles that three CTAs share are each divided, and one share lies in both", "[simt]") {
     GemmKernel kernel = plan_of(2 * 128, 6 * 64, 3).kernel;
     CHECK(kernel.streams == 3);

@@ -103,14 +103,19 @@ double preference(const CtaTile& tile, const SimtSpec& spec) {
 }
 
 /// Cycles of the shares of a stream-K kernel's last tiles: their steps, and a second piece's ends. Who adds a
-/// tile's sums waits for them, and reads them through its SM's port.
+/// tile's sums waits for them, and reads them through its SM's port. Where the L2 does not hold what shares
+/// at all depths read, each reads it again.
 double shares_of(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec& spec) {
     const auto sms = static_cast<double>(spec.sm.count), streams = static_cast<double>(kernel.streams);
     const auto steps = static_cast<double>(ceil_div(kernel.shared_tiles * kernel.steps(), kernel.streams));
     const double held = std::min<double>(timing.resident, std::ceil(streams / sms));
     const double sums = static_cast<double>(kernel.tile.m * kernel.tile.n * kPartialBytes);
     const double adds = std::ceil(streams / static_cast<double>(kernel.shared_tiles));
-    return steps * interval_of(kernel, timing, spec, held, std::min(streams, sms)) +
+    const SharedOperands operands = shared_operands(kernel);
+    const double again = operands.once > static_cast<double>(spec.l2.usable.value())
+                             ? operands.by_depth / Rates(spec).dram
+                             : 0;
+    return std::max(steps * interval_of(kernel, timing, spec, held, std::min(streams, sms)), again) +
            2 * ends_of(kernel, timing, spec) + sums / Rates(spec).sm_write + idle_latency(spec) +
            adds * sums / Rates(spec).sm_read;
 }

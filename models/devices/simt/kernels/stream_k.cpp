@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <set>
+#include <utility>
 
 #include "sim/base/checked.h"
 
@@ -71,6 +74,27 @@ std::optional<Bytes> workspace(const GemmKernel& kernel) {
                                              [](const StreamPiece& piece) { return piece.slot.has_value(); });
     const auto bytes = checked_mul(kernel.tile.m * kernel.tile.n * kPartialBytes, slots);
     return bytes ? std::optional(Bytes(*bytes)) : std::nullopt;
+}
+
+SharedOperands shared_operands(const GemmKernel& kernel) {
+    std::set<std::pair<std::int64_t, std::int64_t>> rows, columns;  // of tiles, by item of the batch
+    for (std::int64_t tile = kernel.tiles() - kernel.shared_tiles; tile < kernel.tiles(); ++tile) {
+        const CtaPlace place = place_of(kernel, tile);
+        rows.emplace(place.batch, place.m);
+        columns.emplace(kernel.shape.shared_b ? 0 : place.batch, place.n);
+    }
+    const auto bytes = [&](std::size_t m, std::size_t n, double k) {
+        return static_cast<double>(static_cast<std::int64_t>(m) * kernel.tile.m +
+                                   static_cast<std::int64_t>(n) * kernel.tile.n) *
+               k * static_cast<double>(bits_of(kernel.shape.dtype).value()) / 8;
+    };
+    const std::int64_t alike = std::gcd(kernel.streams, kernel.shared_tiles);  // CTAs at one depth
+    const auto together = static_cast<std::size_t>(alike);
+    const auto k = static_cast<double>(kernel.steps() * kernel.tile.k);
+    // All depths' CTAs together take each tile's steps once.
+    return {bytes(rows.size(), columns.size(), k),
+            bytes(std::min(rows.size(), together), std::min(columns.size(), together), k) *
+                static_cast<double>(kernel.shared_tiles / alike)};
 }
 
 }  // namespace systole::simt

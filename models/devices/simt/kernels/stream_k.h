@@ -37,4 +37,13 @@ std::int64_t divided_tiles(const GemmKernel& kernel);
 /// Room for sums in fp32, of a whole tile for every piece that leaves some. Nothing where it leaves 63 bits.
 std::optional<Bytes> workspace(const GemmKernel& kernel);
 
+/// Bytes of A and B that shared tiles take out of the memory: `once`, if all of it stays in the L2;
+/// `by_depth`, if CTAs that stand at another depth along K find nothing of it there. As a share ends in the
+/// middle of K, the next one begins there: CTAs stand at as many depths as there are shares until one begins
+/// with a tile.
+struct SharedOperands {
+    double once = 0, by_depth = 0;
+};
+SharedOperands shared_operands(const GemmKernel& kernel);
+
 }  // namespace systole::simt
