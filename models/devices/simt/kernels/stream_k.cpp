@@ -91,10 +91,10 @@ SharedOperands shared_operands(const GemmKernel& kernel) {
     const std::int64_t alike = std::gcd(kernel.streams, kernel.shared_tiles);  // CTAs at one depth
     const auto together = static_cast<std::size_t>(alike);
     const auto k = static_cast<double>(kernel.steps() * kernel.tile.k);
-    // All depths' CTAs together take each tile's steps once.
+    const std::int64_t times = kernel.shared_tiles / alike;  // all CTAs take each tile's steps once
     return {bytes(rows.size(), columns.size(), k),
             bytes(std::min(rows.size(), together), std::min(columns.size(), together), k) *
-                static_cast<double>(kernel.shared_tiles / alike)};
+                static_cast<double>(times)};
 }
 
 }  // namespace systole::simt
