@@ -219,6 +219,24 @@ TEST_CASE("All time of all SMs has an owner", "[simt]") {
     CHECK(took.account.times[static_cast<std::size_t>(SlotClass::Memory)] > 0);
 }
 
+TEST_CASE(
+    "A CTA of Hopper waits for its bulk stores before the next one gets its place, and that is memory's",
+    "[simt]") {
+    SimtSpec spec = gpu_of("h100", 1);
+    spec.l2.sm_write_per_cycle = Bytes(1);  // 32 KiB of results leave in 32,768 cycles, as steps take
+    const auto took = [&](std::int64_t n) {
+        const GemmShape shape{1, 128, n, 64 * 64, DType::Bf16, DType::Bf16, true};
+        return run(spec, plan_of(shape, {128, 128, 64, 4, 2, 1, 1, 1}, 1, spec), static_cast<int>(n / 128),
+                   1);
+    };
+    const Took one = took(128), two = took(256);
+    CHECK(static_cast<double>(two.end.value()) ==
+          Approx(2 * static_cast<double>(one.end.value())).epsilon(0.01));
+    const double cycle = 65536.0 * 1e12 / static_cast<double>(spec.core_clock.value());
+    CHECK(static_cast<double>(two.account.times[static_cast<std::size_t>(SlotClass::Memory)]) / cycle >
+          2 * 0.95 * 32'768);
+}
+
 TEST_CASE("Bulk copies leave in pieces, one copy behind the other, at the rate of the SM's port", "[simt]") {
     SimtSpec spec = gpu_of("h100", 1);
     spec.l2.sm_read_per_cycle = Bytes(64);

@@ -16,10 +16,10 @@ CtaTile nvjet_tile(std::int64_t m, std::int64_t n, int groups_m, int groups_n, i
 }
 
 /// Of Hopper's, those in names of cuBLAS 12's kernels (nvjet_tst_128x256_64x4_2x1_v_bz_coopA_TNT and their
-/// like; coopB: two groups side by side), of the narrow ones every second.
+/// like; coopB: two groups side by side), a selection of the widths, which go in steps of 8.
 std::vector<CtaTile> nvjet() {
     std::vector<CtaTile> all;
-    // CTAs of a pair share the operand of which each needs more.
+    // Pairs lie as in the names: tall, wide tiles side by side, others one below the other.
     const auto add = [&all](std::int64_t m, std::int64_t n, int groups_m, int groups_n) {
         const bool side_by_side = m > n && n >= 128;
         all.push_back(nvjet_tile(m, n, groups_m, groups_n, side_by_side ? 1 : 2, side_by_side ? 2 : 1));
