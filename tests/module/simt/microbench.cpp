@@ -61,7 +61,6 @@ struct Run {
           l2("l2", spec.l2, spec.core_clock, spec.memory, ledger),
           mmu("mmu", spec.tlb, spec.sm, spec.core_clock),
           sms("sms", spec, programs) {
-        l2.set_apart(static_cast<std::int64_t>(programs.size()));
         sms.out.bind(mmu.in);
         mmu.out.bind(l2.in);
         l2.memory.bind(dram.in);

@@ -22,24 +22,47 @@ Fabric fabric() {
 TEST_CASE("The slower of the slices and the SM's port decides, and the latency comes on top") {
     Fabric one = fabric();
     // 6400 B into one SM: 100 cycles at its port, 7 at the slices.
-    CHECK(one.read(Ticks(0), Bytes(6400), 0, Bytes(6400)) == Ticks(300'000));
+    CHECK(one.read(Ticks(0), Bytes(6400), {0, 1}, Bytes(6400)) == Ticks(300'000));
     Fabric many = fabric();
     // 100 SMs read the same 6400 B: 640 cycles at the slices.
-    CHECK(many.read(Ticks(0), Bytes(640'000), 0, Bytes(6400)) == Ticks(840'000));
+    CHECK(many.read(Ticks(0), Bytes(640'000), {0, 100}, Bytes(6400)) == Ticks(840'000));
     CHECK(many.bytes_read() == Bytes(640'000));
     Fabric out = fabric();
-    CHECK(out.write(Ticks(0), Bytes(6400), 0, Bytes(6400)) == Ticks(400'000));
+    CHECK(out.write(Ticks(0), Bytes(6400), {0, 1}, Bytes(6400)) == Ticks(400'000));
 }
 
 TEST_CASE("An SM's port serves one request after another, and that of others is another") {
     Fabric one = fabric();
-    one.read(Ticks(0), Bytes(6400), 0, Bytes(6400));
-    CHECK(one.read(Ticks(0), Bytes(6400), 0, Bytes(6400)) == Ticks(400'000));
-    // SM 7 was alike SM 0 until now: its port is as busy.
-    CHECK(one.read(Ticks(0), Bytes(64), 7, Bytes(64)) == Ticks(401'000));
+    one.read(Ticks(0), Bytes(51'200), {0, 8}, Bytes(6400));
+    CHECK(one.read(Ticks(0), Bytes(6400), {0, 1}, Bytes(6400)) == Ticks(400'000));
+    // SM 7 was alike SM 0 until now: its port is as busy as that was then.
+    CHECK(one.read(Ticks(0), Bytes(64), {7, 1}, Bytes(64)) == Ticks(301'000));
     Fabric apart = fabric();
-    apart.read(Ticks(0), Bytes(6400), 5, Bytes(6400));
-    CHECK(apart.read(Ticks(6'400), Bytes(640), 0, Bytes(640)) == Ticks(217'000));
+    apart.read(Ticks(0), Bytes(6400), {5, 1}, Bytes(6400));
+    CHECK(apart.read(Ticks(6'400), Bytes(640), {0, 1}, Bytes(640)) == Ticks(217'000));
+}
+
+TEST_CASE("Ports of SMs that are next to a busy one are as idle as before") {
+    Fabric one = fabric();
+    // 6.4 cycles each at the slices' ports, 100 at its own.
+    const Ticks own(300'000);
+    CHECK(one.write(Ticks(0), Bytes(3200), {3, 1}, Bytes(3200)) == own);
+    CHECK(one.write(Ticks(10'000), Bytes(3200), {4, 1}, Bytes(3200)) == Ticks(10'000) + own);
+    CHECK(one.write(Ticks(20'000), Bytes(3200), {2, 1}, Bytes(3200)) == Ticks(20'000) + own);
+    CHECK(one.write(Ticks(30'000), Bytes(3200), {9, 1}, Bytes(3200)) == Ticks(30'000) + own);
+    CHECK(one.write(Ticks(40'000), Bytes(3200), {3, 1}, Bytes(3200)) == Ticks(100'000) + own);
+}
+
+TEST_CASE("Of SMs that do the same again, the busiest port decides, and each keeps what it has to do") {
+    Fabric one = fabric();
+    one.read(Ticks(0), Bytes(6400), {2, 1}, Bytes(6400));
+    // Of 1000 B at the slices' ports 6.4 cycles are SM 2's, which is busy until 100.
+    CHECK(one.read(Ticks(10'000), Bytes(4 * 640), {0, 4}, Bytes(640)) == Ticks(310'000));
+    CHECK(one.read(Ticks(15'000), Bytes(64), {3, 1}, Bytes(64)) == Ticks(221'000));
+    CHECK(one.read(Ticks(15'000), Bytes(64), {2, 1}, Bytes(64)) == Ticks(311'000));
+    // Idle ones are alike from here on.
+    CHECK(one.read(Ticks(500'000), Bytes(4 * 640), {0, 4}, Bytes(640)) == Ticks(710'000));
+    CHECK(one.read(Ticks(500'000), Bytes(640), {2, 2}, Bytes(320)) == Ticks(715'000));
 }
 
 TEST_CASE("Rounding does not add up over a busy period") {

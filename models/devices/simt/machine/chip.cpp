@@ -52,7 +52,6 @@ Chip::Chip(sc_core::sc_module_name name, const SimtSpec& spec, const ChipPlan& p
     copy_out.dram.bind(dram.in);
     copy_in.host.bind(host_link.port(0).down.in);
     copy_out.host.bind(host_link.port(0).up.in);
-    if (spec.sm.engine == SmEngine::Warps) l2.set_apart(spec.sm.count);
     if (options.check_dram) dram.check_commands();
     SC_HAS_PROCESS(Chip);
     SC_METHOD(begin);

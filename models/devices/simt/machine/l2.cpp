@@ -107,7 +107,7 @@ void L2::write(Jobs::iterator job) {
         bytes += Bytes(block.bytes);
     }
     const TileAccess& tiles = *job->tiles;
-    job->earliest = fabric_.write(now(), bytes, tiles.sm, Bytes(tiles.bytes_of_sm));
+    job->earliest = fabric_.write(now(), bytes, {tiles.sm, tiles.sms}, Bytes(tiles.bytes_of_sm));
     SYSTOLE_CHECK(traffic_.fetched.empty(), "{}: a write fetches", name());
     if (traffic_.evicted.empty()) return;
     // What has made room waits elsewhere; only where that is full, the store waits, too.
@@ -155,7 +155,7 @@ void L2::pass(Jobs::iterator job, Bytes bytes) {
     job->bytes += bytes;
     const Int128 share = Int128{tiles.bytes_of_sm} * job->bytes.value() / all;
     const Bytes of_sm = Bytes(static_cast<std::int64_t>(share));
-    const Ticks there = fabric_.read(now(), bytes, tiles.sm, of_sm - job->of_sm);
+    const Ticks there = fabric_.read(now(), bytes, {tiles.sm, tiles.sms}, of_sm - job->of_sm);
     job->of_sm = of_sm;
     job->earliest = std::max(job->earliest, there);
 }

@@ -45,9 +45,6 @@ public:
     L2(sc_core::sc_module_name name, const L2Spec& spec, Hertz clock, const DramSpec& dram,
        ByteLedger& ledger);
 
-    /// So many SMs ask each for itself from now on, none for others that do the same.
-    void set_apart(std::int64_t sms) { fabric_.set_apart(sms); }
-
     std::vector<Stat> stats() const;
     /// What passed its ports and what it asked of the memory, counted apart from the ledger.
     std::vector<EndCount> ends() const;

@@ -10,10 +10,18 @@
 namespace systole::simt {
 namespace {
 
+using Ports = std::map<std::int64_t, Port>;
+
 BytesPerSecond rate(Bytes per_cycle, const ClockDomain& clock) {
     const auto bytes = checked_mul(per_cycle.value(), clock.frequency().value());
     SYSTOLE_CHECK(bytes && *bytes > 0, "{} B a cycle at {} Hz", per_cycle.value(), clock.frequency().value());
     return BytesPerSecond(*bytes);
+}
+
+/// The entry that begins with this SM, which had what those before it had.
+Ports::iterator set_apart(Ports& ports, std::int64_t sm) {
+    const auto before = std::prev(ports.upper_bound(sm));
+    return before->first == sm ? before : ports.emplace_hint(std::next(before), sm, before->second);
 }
 
 }  // namespace
@@ -34,38 +42,35 @@ Port::Service Port::pass(Ticks now, Bytes bytes) {
 Fabric::Fabric(const L2Spec& spec, ClockDomain clock)
     : clock_(clock),
       latency_(spec.latency),
-      read_{Port(rate(spec.bytes_per_cycle, clock)), rate(spec.sm_read_per_cycle, clock)},
-      written_{Port(rate(spec.write_bytes_per_cycle, clock)), rate(spec.sm_write_per_cycle, clock)} {}
+      read_(rate(spec.bytes_per_cycle, clock), rate(spec.sm_read_per_cycle, clock)),
+      written_(rate(spec.write_bytes_per_cycle, clock), rate(spec.sm_write_per_cycle, clock)) {}
 
-Ticks Fabric::read(Ticks now, Bytes bytes, std::int64_t sm, Bytes of_sm) {
-    return pass(read_, now, bytes, sm, of_sm);
+Ticks Fabric::read(Ticks now, Bytes bytes, SmRange sms, Bytes of_sm) {
+    return pass(read_, now, bytes, sms, of_sm);
 }
 
-Ticks Fabric::write(Ticks now, Bytes bytes, std::int64_t sm, Bytes of_sm) {
-    return pass(written_, now, bytes, sm, of_sm);
+Ticks Fabric::write(Ticks now, Bytes bytes, SmRange sms, Bytes of_sm) {
+    return pass(written_, now, bytes, sms, of_sm);
 }
 
-// The last one first: what is set apart has what those before it had.
-void Fabric::set_apart(std::int64_t sms) {
-    for (std::int64_t sm = sms; sm-- > 0;)
-        for (Direction* direction : {&read_, &written_}) port_of(*direction, sm);
+/// SMs that did different things may do the same now; ports that were idle then are alike again.
+Ticks Fabric::pass_ports(Direction& direction, Ticks now, SmRange sms, Bytes of_sm) {
+    Ports& ports = direction.ports;
+    const auto end = set_apart(ports, sms.first + sms.count), first = set_apart(ports, sms.first);
+    Ticks last;
+    for (auto port = first; port != end;) {
+        last = std::max(last, port->second.pass(now, of_sm).end);
+        const bool alike = port != first && std::prev(port)->second == port->second;
+        port = alike ? ports.erase(port) : std::next(port);
+    }
+    return last;
 }
 
-Port& Fabric::port_of(Direction& direction, std::int64_t sm) const {
-    const auto behind = direction.ports.upper_bound(sm);
-    if (behind == direction.ports.begin())
-        return direction.ports.emplace(sm, Port(direction.of_sm)).first->second;
-    const auto at = std::prev(behind);
-    return at->first == sm ? at->second : direction.ports.emplace(sm, at->second).first->second;
-}
-
-Ticks Fabric::pass(Direction& direction, Ticks now, Bytes bytes, std::int64_t sm, Bytes of_sm) {
+Ticks Fabric::pass(Direction& direction, Ticks now, Bytes bytes, SmRange sms, Bytes of_sm) {
     direction.total += bytes;
     const Port::Service slices = direction.slices.pass(now, bytes);
-    Port alone(direction.of_sm);
-    Port& port = sm == kNoSm ? alone : port_of(direction, sm);
-    const Port::Service own = port.pass(slices.start, of_sm);
-    return clock_.after(std::max(slices.end, own.end), latency_);
+    const Ticks own = pass_ports(direction, slices.start, sms, of_sm);
+    return clock_.after(std::max(slices.end, own), latency_);
 }
 
 }  // namespace systole::simt

@@ -32,37 +32,38 @@ private:
     Ticks busy_since_;  // start of the current busy period
     Bytes in_period_;   // bytes since then: rounding never accumulates
     Ticks free_;        // everything so far has passed
+
+    friend bool operator==(const Port&, const Port&) = default;
+};
+
+/// SMs that do the same: `count` of them from number `first` on.
+struct SmRange {
+    std::int64_t first = 0, count = 1;
 };
 
 class Fabric {
 public:
     Fabric(const L2Spec& spec, ClockDomain clock);
 
-    /// `bytes`, counted once per SM that takes them, are in the L2 at `now` and go to SMs of which the
-    /// busiest takes `of_sm`; `sm` is the first of these alike SMs (kNoSm: their ports had nothing else to
-    /// do). Answers when the last of them is there. Calls go by time.
-    Ticks read(Ticks now, Bytes bytes, std::int64_t sm, Bytes of_sm);
-    /// The other way round: when the L2 has them and the SM knows it.
-    Ticks write(Ticks now, Bytes bytes, std::int64_t sm, Bytes of_sm);
-
-    static constexpr std::int64_t kNoSm = -1;
-
-    /// SMs 0 … sms - 1 have nothing in common from now on: each has ports of its own.
-    void set_apart(std::int64_t sms);
+    /// `bytes`, counted once per SM that takes them, are in the L2 at `now` and go to `sms`, of which the
+    /// busiest takes `of_sm`. Answers when the last of them is there. Calls go by time.
+    Ticks read(Ticks now, Bytes bytes, SmRange sms, Bytes of_sm);
+    /// The other way round: when the L2 has them and the SMs know it.
+    Ticks write(Ticks now, Bytes bytes, SmRange sms, Bytes of_sm);
 
     Bytes bytes_read() const { return read_.total; }
     Bytes bytes_written() const { return written_.total; }
 
 private:
     struct Direction {
+        Direction(BytesPerSecond all, BytesPerSecond of_sm) : slices(all), ports{{0, Port(of_sm)}} {}
         Port slices;
-        BytesPerSecond of_sm;
-        /// By the first of alike SMs. Those that are set apart from others had what these had until then.
-        std::map<std::int64_t, Port> ports = {};
-        Bytes total = Bytes(0);
+        /// By the first of SMs whose ports had the same to do; the next entry's are others.
+        std::map<std::int64_t, Port> ports;
+        Bytes total;
     };
-    Port& port_of(Direction& direction, std::int64_t sm) const;
-    Ticks pass(Direction& direction, Ticks now, Bytes bytes, std::int64_t sm, Bytes of_sm);
+    static Ticks pass_ports(Direction& direction, Ticks now, SmRange sms, Bytes of_sm);
+    Ticks pass(Direction& direction, Ticks now, Bytes bytes, SmRange sms, Bytes of_sm);
 
     const ClockDomain clock_;
     const Cycles latency_;
