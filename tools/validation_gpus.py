@@ -45,7 +45,7 @@ steps' times are within 20 % of its times, 5.3 % on average (`models/devices/sim
 
 NOT_MODELLED = """
 **What is not modelled**, and shows: which kernel the library takes (ours is the best of the catalogue by estimate; the
-library's are sometimes twice as slow: 2048 x 2048 x 128 takes 18.8 us on the A100, 16 x 3584 x 2048 21.1); stream-K; rows of
+library's are sometimes twice as slow: 2048 x 2048 x 128 takes 18.8 us on the A100, 16 x 3584 x 2048 21.1); rows of
 matrices that meet in banks and pages of the memory, of which `memory_share` is what is left; walks through page tables; kernels that
 load the next tile before they have stored one (cuBLAS's on Hopper); kernels for vectors (one row).
 The clock of a long kernel settles by what the one before drew, not within it.

@@ -88,11 +88,14 @@ std::string waves(const GemmPlan& gemm, const SimtSpec& spec) {
     const GemmKernel& kernel = gemm.kernel;
     const std::int64_t places = places_of(kernel, gemm.timing, spec);
     const std::int64_t all = kernel.ctas(), count = ceil_div(all, places);
-    std::string text = fmt::format(
-        "Grid: {} x {} tiles{}{} = {} CTAs; an SM holds {}, so {:.2f} waves.\n", kernel.grid_m(),
-        kernel.grid_n(), kernel.split_k > 1 ? fmt::format(" x {} parts of K", kernel.split_k) : "",
-        kernel.shape.batch > 1 ? fmt::format(" x {} products", kernel.shape.batch) : "", with_thousands(all),
-        gemm.timing.resident, static_cast<double>(all) / static_cast<double>(places));
+    std::string text = fmt::format("Grid: {} x {} tiles", kernel.grid_m(), kernel.grid_n());
+    if (kernel.split_k > 1) text += fmt::format(" x {} parts of K", kernel.split_k);
+    if (kernel.shape.batch > 1) text += fmt::format(" x {} products", kernel.shape.batch);
+    if (kernel.streams > 0)
+        text += fmt::format(", {} of them as {} shares", with_thousands(kernel.shared_tiles),
+                            with_thousands(kernel.streams));
+    text += fmt::format(" = {} CTAs; an SM holds {}, so {:.2f} waves.\n", with_thousands(all),
+                        gemm.timing.resident, static_cast<double>(all) / static_cast<double>(places));
     for (std::int64_t wave = 1; wave <= count; ++wave) {
         if (count > kWaves && wave == kWaves - 1) {
             text += "        ...\n";
@@ -129,12 +132,10 @@ std::string bounds(const GemmPlan& gemm, const LayerPlan& layer, const SimtSpec&
     const double per_cycle =
         static_cast<double>(spec.memory.peak().value()) / static_cast<double>(spec.core_clock.value());
     const double memory = static_cast<double>(layer.compulsory_dram.value()) / per_cycle;
-    const CtaTile& tile = gemm.kernel.tile;
-    const double element = static_cast<double>(bits_of(gemm.kernel.shape.dtype).value()) / 8;
-    const double step =
-        element * static_cast<double>(tile.k) *
-        (static_cast<double>(tile.m) / tile.cluster_n + static_cast<double>(tile.n) / tile.cluster_m);
-    const double l2 = step * static_cast<double>(gemm.kernel.ctas() * gemm.kernel.steps_of_part()) /
+    const GemmKernel& kernel = gemm.kernel;
+    const std::int64_t steps =
+        kernel.streams > 0 ? kernel.tiles() * kernel.steps() : kernel.ctas() * kernel.steps_of_part();
+    const double l2 = step_bytes(kernel).from_l2 * static_cast<double>(steps) /
                       static_cast<double>(spec.l2.bytes_per_cycle.value());
     return fmt::format(
         "At the very least: {} for the MACs at the tensor cores' peak, {} for A, B and C once at the "

@@ -136,6 +136,28 @@ class Simt(ProgramTest):
                 total = json.loads(self.answer("op", device, "matmul", *words, "--format", "json"))["devices"][0]["total"]
                 self.assertIn(f"Bound by {total['bound_by']}", text)
 
+    def test_shares_of_tiles_are_explained_and_no_slower_than_estimated(self):
+        words = ["h100", "matmul", "m=1408", "n=1280", "k=4096", "--set", "kernels.stream_k=always"]
+        text = self.answer("explain", *words)
+        rows, columns = map(int, re.search(r"Kernel: (\d+)x(\d+)x\d+, \d+ stages, stream-K\n", text).groups())
+        tiles = -(-1408 // rows) * -(-1280 // columns)
+        shares = re.search(r"Grid: \d+ x \d+ tiles, (\d+) of them as (\d+) shares = ([\d,]+) CTAs", text)
+        shared, streams, ctas = (int(number.replace(",", "")) for number in shares.groups())
+        self.assertEqual(ctas, tiles - shared + streams)
+        self.assertGreater(streams, shared)
+        self.assertIn(f"Stream-K: {streams} CTAs share the steps along K of the last {shared} tiles;", text)
+        # A once for each column of tiles, B for each row, 5,120 bytes a cycle of 1980 MHz.
+        elements = 4096 * (1408 * -(-1280 // columns) + 1280 * -(-1408 // rows))
+        loads = elements * 2 / 5120 / 1980
+        said = float(re.search(r"([\d.]+) us for what all CTAs load", text).group(1))
+        self.assertAlmostEqual(said, loads, delta=0.01)
+        estimate = float(re.search(r"estimate for this kernel: ([\d.]+) us", text).group(1))
+        total = json.loads(self.answer("op", *words, "--format", "json"))["devices"][0]["total"]
+        self.assertGreater(total["time_ns"], 1000 * loads)
+        self.assertLess(total["time_ns"], 1100 * estimate)
+        self.assertIn("kernels.stream_k: SMs in warps (sm.engine) run no shared tiles, expected never",
+                      self.refusal("op", *words, "--set", "sm.engine=warps"))
+
     def test_clusters_take_sms_of_one_gpc_and_leave_the_others_in_the_tail(self):
         words = ["m=4096", "n=4096", "k=4096", "--set"]
         own = self.answer("explain", "h100", "matmul", *words, "run.repeat=1")
