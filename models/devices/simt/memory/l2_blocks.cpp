@@ -52,8 +52,7 @@ L2Blocks::L2Blocks(const L2Spec& spec, Bytes stripe)
       most_lines_(line_ > 0 ? spec.usable.value() / line_ / static_cast<std::int64_t>(sets_.size()) : 0),
       sector_shift_(sector_ > 0 ? std::countr_zero(static_cast<std::uint64_t>(sector_)) : 0),
       sectors_of_line_(sector_ > 0 ? static_cast<int>(line_ / sector_) : 0),
-      most_dirty_(spec.dirty > Bytes(0) && sector_ > 0 ? spec.dirty.value() / sector_
-                                                       : Bytes::max().value()) {
+      dirty_(spec.dirty > Bytes(0) && sector_ > 0 ? spec.dirty.value() / sector_ : Bytes::max().value()) {
     SYSTOLE_CHECK(power_of_two(sector_) && power_of_two(line_) && sector_ <= line_ && line_ <= word_,
                   "lines of {} B in sectors of {} B", line_, sector_);
     SYSTOLE_CHECK(most_lines_ * line_ >= page_, "an L2 of {} B, pages of {} B", spec.usable.value(), page_);
@@ -92,17 +91,17 @@ std::int64_t L2Blocks::write(std::int64_t address, std::int64_t bytes, Operand o
         pages_[place].operand = operand;
         if (range.until == matrix.end)
             range.until = std::max(range.until, std::min((number + 1) * page_, matrix.padded_end));
+        std::int64_t dirtied = 0;
         each_word(range, [&](std::size_t word, Mask wanted) {
             Masks& masks_of_word = masks(place)[word];
-            pages_[place].dirty += std::popcount(wanted & ~masks_of_word.dirty);
-            dirty_sectors_ += std::popcount(wanted & ~masks_of_word.dirty);
+            dirtied += std::popcount(wanted & ~masks_of_word.dirty);
             masks_of_word.dirty |= wanted;
             add(place, word, wanted & ~masks_of_word.valid, traffic);
         });
         const std::int64_t begin = number * page_;
         note_partial(place, {std::max(begin, matrix.begin), std::min(begin + page_, matrix.padded_end)});
-        note_dirty(place);
-        while (dirty_sectors_ > most_dirty_ && written_first_ != place) clean_oldest(traffic);
+        dirty_.wrote(place, dirtied);
+        while (dirty_.too_many() && dirty_.oldest() != place) clean_oldest(traffic);
     });
     return hit;
 }
@@ -250,7 +249,7 @@ void L2Blocks::evict_oldest(Set& set, Traffic& traffic) {
         lines_ -= lines;
     }
     partial_ -= static_cast<int>(page.partial);
-    forget_dirty(place);
+    dirty_.forget(place);
     std::unique_ptr<Leaf>& leaf = leaves_[static_cast<std::size_t>(page.number / Leaf::kPages)];
     leaf->places[static_cast<std::size_t>(page.number % Leaf::kPages)] = kNone;
     unlink(place);
@@ -258,41 +257,19 @@ void L2Blocks::evict_oldest(Set& set, Traffic& traffic) {
     if (--leaf->held == 0) leaf.reset();
 }
 
-/// The page was written: it is the last of those that are dirty.
-void L2Blocks::note_dirty(std::uint32_t place) {
-    const std::int64_t dirty = pages_[place].dirty;
-    forget_dirty(place);
-    pages_[place].dirty = dirty;
-    dirty_sectors_ += dirty;
-    pages_[place].written_before = written_last_;
-    (written_last_ == kNone ? written_first_ : pages_[written_last_].written_after) = place;
-    written_last_ = place;
-}
-
-void L2Blocks::forget_dirty(std::uint32_t place) {
-    Page& page = pages_[place];
-    dirty_sectors_ -= page.dirty;
-    page.dirty = 0;
-    if (page.written_before != kNone) pages_[page.written_before].written_after = page.written_after;
-    if (page.written_after != kNone) pages_[page.written_after].written_before = page.written_before;
-    if (written_first_ == place) written_first_ = page.written_after;
-    if (written_last_ == place) written_last_ = page.written_before;
-    page.written_before = page.written_after = kNone;
-}
-
 /// Of a page that waits for its rest, as for whole stripes when it would make room.
 void L2Blocks::clean_oldest(Traffic& traffic) {
-    const std::uint32_t place = written_first_;
+    const std::uint32_t place = dirty_.oldest();
     Page& page = pages_[place];
     const auto held = static_cast<std::int64_t>(pages_.size() - free_.size());
-    if (page.partial && partial_ * kLeastPages <= held) return note_dirty(place);
+    if (page.partial && partial_ * kLeastPages <= held) return dirty_.wrote(place, 0);
     partial_ -= static_cast<int>(page.partial);
     page.partial = false;
     for (int word = 0; word < words_; ++word) {
         append(traffic.evicted, page.number * page_ + word * word_, masks(place)[word].dirty, page.operand);
         masks(place)[word].dirty = 0;
     }
-    forget_dirty(place);
+    dirty_.forget(place);
 }
 
 /// The sectors of the word at `begin` as ranges, the first one with the last range if they touch.

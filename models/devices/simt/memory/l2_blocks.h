@@ -14,6 +14,7 @@
 #include <memory>
 #include <vector>
 
+#include "models/devices/simt/memory/dirty_pages.h"
 #include "models/devices/simt/spec/spec.h"
 #include "sim/account/byte_ledger.h"
 #include "sim/base/units.h"
@@ -58,12 +59,12 @@ public:
     std::int64_t write(std::int64_t address, std::int64_t bytes, Operand operand, Traffic& traffic,
                        const MatrixRange& matrix = {});
 
-    Bytes used() const { return Bytes(lines_ * line_); }             ///< lines that hold something
-    Bytes dirty() const { return Bytes(dirty_sectors_ * sector_); }  ///< sectors whose only copy is here
+    Bytes used() const { return Bytes(lines_ * line_); }               ///< lines that hold something
+    Bytes dirty() const { return Bytes(dirty_.sectors() * sector_); }  ///< sectors whose only copy is here
     std::int64_t page_bytes() const { return page_; }
 
 private:
-    static constexpr std::uint32_t kNone = ~0U;
+    static constexpr std::uint32_t kNone = DirtyPages::kNone;
     static constexpr int kSectors = kL2PageSectors;  // a bit each
     using Mask = std::uint64_t;
 
@@ -72,9 +73,7 @@ private:
         std::uint32_t older = kNone, newer = kNone;  // by last use
         std::uint32_t set = 0;
         Operand operand = Operand::Activations;  // of the last that wrote to it
-        bool partial = false;    // others will write the rest of the matrix that it has a part of
-        std::int64_t dirty = 0;  // sectors
-        std::uint32_t written_before = kNone, written_after = kNone;  // dirty ones, by last write
+        bool partial = false;  // others will write the rest of the matrix that it has a part of
     };
     struct Set {
         std::uint32_t oldest = kNone, newest = kNone;  // by last use
@@ -114,8 +113,6 @@ private:
     void note_partial(std::uint32_t place, Range whole);
     bool wait_for_rest(const Set& set);
     void evict_oldest(Set& set, Traffic& traffic);
-    void note_dirty(std::uint32_t place);
-    void forget_dirty(std::uint32_t place);
     void clean_oldest(Traffic& traffic);
     void append(std::vector<SectorRange>& ranges, std::int64_t begin, Mask sectors, Operand operand) const;
 
@@ -130,11 +127,9 @@ private:
     std::vector<Page> pages_;   // places, reused
     std::vector<Masks> masks_;  // of places, word by word
     std::vector<std::uint32_t> free_;
-    std::int64_t lines_ = 0;         // that hold something, of all sets
-    std::int64_t partial_ = 0;       // pages written in part
-    const std::int64_t most_dirty_;  // sectors
-    std::int64_t dirty_sectors_ = 0;
-    std::uint32_t written_first_ = kNone, written_last_ = kNone;  // of dirty pages, by last write
+    std::int64_t lines_ = 0;    // that hold something, of all sets
+    std::int64_t partial_ = 0;  // pages written in part
+    DirtyPages dirty_;          // by place
 };
 
 }  // namespace systole::simt
