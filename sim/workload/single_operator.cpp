@@ -33,46 +33,6 @@ Single read_matmul(Keys& keys) {
     return {m, {{m.m, m.k}}, {m.m, m.n}, !fused};
 }
 
-Single read_elementwise(Keys& keys) {
-    Elementwise e;
-    e.kind = static_cast<Elementwise::Kind>(keys.choice("kind", elementwise_kinds()));
-    e.elements = keys.integer("elements", 1);
-    return {e, {{e.elements}, {e.elements}}, {e.elements}};
-}
-
-Single read_activation(Keys& keys) {
-    Activation a;
-    a.function = read_function(keys);
-    a.elements = keys.integer("elements", 1);
-    return {a, {{a.elements}}, {a.elements}};
-}
-
-Single read_softmax(Keys& keys) {
-    const Softmax s{keys.integer("rows", 1), keys.integer("cols", 1)};
-    return {s, {{s.rows, s.cols}}, {s.rows, s.cols}};
-}
-
-Single read_norm(Keys& keys) {
-    Norm n;
-    n.kind = static_cast<Norm::Kind>(keys.choice("kind", norm_kinds()));
-    n.rows = keys.integer("rows", 1);
-    n.cols = keys.integer("cols", 1);
-    return {n, {{n.rows, n.cols}}, {n.rows, n.cols}};
-}
-
-Single read_reduce(Keys& keys) {
-    Reduce r;
-    r.kind = static_cast<Reduce::Kind>(keys.choice("kind", reduce_kinds()));
-    r.rows = keys.integer("rows", 1);
-    r.cols = keys.integer("cols", 1);
-    return {r, {{r.rows, r.cols}}, {r.rows, 1}};
-}
-
-Single read_transpose(Keys& keys) {
-    const std::int64_t rows = keys.integer("rows", 1), cols = keys.integer("cols", 1);
-    return {Transpose{{rows, cols}, {1, 0}}, {{rows, cols}}, {cols, rows}};
-}
-
 Single read_embedding(Keys& keys) {
     Embedding e;
     e.vocabulary = keys.integer("vocabulary", 1);
@@ -105,36 +65,6 @@ Single read_slice(Keys& keys) {
     return {s, {{s.outer, s.in}}, {s.outer, s.size}};
 }
 
-Single read_resize(Keys& keys) {
-    Resize r;
-    r.kind = static_cast<Resize::Kind>(keys.choice("kind", resize_kinds()));
-    r.batch = keys.integer("n", 1, 1);
-    r.in_h = keys.integer("h", 1);
-    r.in_w = keys.integer("w", 1);
-    r.channels = keys.integer("c", 1);
-    r.out_h = keys.integer("out_h", 1);
-    r.out_w = keys.integer("out_w", 1);
-    return {r, {{r.batch, r.in_h, r.in_w, r.channels}}, {r.batch, r.out_h, r.out_w, r.channels}};
-}
-
-Single read_rotary(Keys& keys) {
-    Rotary r;
-    r.outer = keys.integer("batch", 1, 1);
-    r.seq = keys.integer("seq", 1);
-    r.heads = keys.integer("heads", 1, 1);
-    r.dim = keys.integer("dim", 1);
-    const Shape shape = {r.outer, r.seq, r.heads, r.dim};
-    return {r, {shape}, shape};
-}
-
-Single read_top_k(Keys& keys) {
-    TopK t;
-    t.rows = keys.integer("rows", 1);
-    t.cols = keys.integer("cols", 1);
-    t.k = keys.integer("k", 1);
-    return {t, {{t.rows, t.cols}}, {t.rows, t.k}};
-}
-
 Single read_scaling(Keys& keys, Scaling::Kind kind) {
     const Scaling s{kind, keys.integer("rows", 1), keys.integer("cols", 1), read_scaling_format(keys)};
     return {s, {{s.rows, s.cols}}, {s.rows, s.cols}};
@@ -160,26 +90,6 @@ Single read_quantize(Keys& keys) {
 
 Single read_dequantize(Keys& keys) {
     return read_scaling(keys, Scaling::Kind::Dequantize);
-}
-
-/// Elements of a state whose gates lie side by side in a row.
-std::int64_t read_hidden(Keys& keys) {
-    const std::int64_t hidden = keys.integer("hidden", 1);
-    if (hidden <= kMaxInteger / 4) return hidden;
-    keys.fail(
-        fmt::format("'hidden' must be at most {}, not {}: gates are rows of four", kMaxInteger / 4, hidden));
-    return 1;
-}
-
-Single read_lstm_cell(Keys& keys) {
-    const LstmCell c{keys.integer("batch", 1, 1), read_hidden(keys)};
-    return {c, {{c.batch, 4 * c.hidden}, {c.batch, c.hidden}}, {c.batch, 2 * c.hidden}};
-}
-
-Single read_gru_cell(Keys& keys) {
-    const GruCell c{keys.integer("batch", 1, 1), read_hidden(keys)};
-    const Shape gates = {c.batch, 3 * c.hidden};
-    return {c, {gates, gates, {c.batch, c.hidden}}, {c.batch, c.hidden}};
 }
 
 Single read_attention(Keys& keys) {
@@ -211,19 +121,29 @@ struct SingleSyntax {
 };
 
 const std::vector<SingleSyntax>& syntaxes() {
-    static const std::vector<SingleSyntax> all = {
-        {"matmul", read_matmul},         {"conv2d", read_single_conv2d},
-        {"conv3d", read_single_conv3d},  {"conv_transpose", read_single_conv_transpose},
-        {"pool", read_single_pool},      {"elementwise", read_elementwise},
-        {"softmax", read_softmax},       {"norm", read_norm},
-        {"activation", read_activation}, {"reduce", read_reduce},
-        {"transpose", read_transpose},   {"embedding", read_embedding},
-        {"gather", read_gather},         {"slice", read_slice},
-        {"resize", read_resize},         {"rotary", read_rotary},
-        {"top_k", read_top_k},           {"lstm_cell", read_lstm_cell},
-        {"gru_cell", read_gru_cell},     {"attention", read_attention},
-        {"collective", read_collective}, {"quantize", read_quantize},
-        {"dequantize", read_dequantize}};
+    static const std::vector<SingleSyntax> all = {{"matmul", read_matmul},
+                                                  {"conv2d", read_single_conv2d},
+                                                  {"conv3d", read_single_conv3d},
+                                                  {"conv_transpose", read_single_conv_transpose},
+                                                  {"pool", read_single_pool},
+                                                  {"elementwise", read_single_elementwise},
+                                                  {"softmax", read_single_softmax},
+                                                  {"norm", read_single_norm},
+                                                  {"activation", read_single_activation},
+                                                  {"reduce", read_single_reduce},
+                                                  {"transpose", read_single_transpose},
+                                                  {"embedding", read_embedding},
+                                                  {"gather", read_gather},
+                                                  {"slice", read_slice},
+                                                  {"resize", read_single_resize},
+                                                  {"rotary", read_single_rotary},
+                                                  {"top_k", read_single_top_k},
+                                                  {"lstm_cell", read_single_lstm_cell},
+                                                  {"gru_cell", read_single_gru_cell},
+                                                  {"attention", read_attention},
+                                                  {"collective", read_collective},
+                                                  {"quantize", read_quantize},
+                                                  {"dequantize", read_dequantize}};
     return all;
 }
 

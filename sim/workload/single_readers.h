@@ -23,4 +23,17 @@ Single read_single_conv3d(Keys& keys);
 Single read_single_conv_transpose(Keys& keys);
 Single read_single_pool(Keys& keys);
 
+// single_vectors.cpp
+Single read_single_elementwise(Keys& keys);
+Single read_single_activation(Keys& keys);
+Single read_single_softmax(Keys& keys);
+Single read_single_norm(Keys& keys);
+Single read_single_reduce(Keys& keys);
+Single read_single_transpose(Keys& keys);
+Single read_single_resize(Keys& keys);
+Single read_single_rotary(Keys& keys);
+Single read_single_top_k(Keys& keys);
+Single read_single_lstm_cell(Keys& keys);
+Single read_single_gru_cell(Keys& keys);
+
 }  // namespace systole
