@@ -107,7 +107,7 @@ Command op_command() {
         "embedding (vocabulary width lookups), quantize and dequantize (rows cols, scales),\n"
         "collective (kind elements chips), and others: docs/formats.md has them all. All take dtype (bf16\n"
         "where the device has it); matmul and convolutions also weights in other formats (dtype_b, scales\n"
-        "group scale_dtype, sparsity). Inputs and outputs lie in device memory.\n"
+        "group scale_dtype, sparsity), bias and activation. Inputs and outputs lie in device memory.\n"
         "A table has a header with the column op and these keys, in any order; every row runs on a fresh\n"
         "machine. A row that cannot run fills the column error, and the exit code is then 2.\n";
     add_set(command.options);
@@ -122,6 +122,8 @@ Command op_command() {
     command.examples = {
         {"systole op tpu_v4 matmul m=512 n=512 k=512 dtype_b=int4 scales=group group=128",
          "a product; without the last three keys, of two bf16 matrices"},
+        {"systole op h100 matmul m=512 n=3072 k=768 bias=true activation=gelu",
+         "a product, and what comes behind it in its kernel"},
         {"systole op tpu_v1 conv2d n=1 h=56 w=56 c=64 k=64 r=3 s=3 pad=1 dtype=int8", "a convolution"},
         {"systole op tpu_v4 --csv shapes.csv -o answers.csv", "a table of shapes, rows in, rows out"},
         {"systole op tpu_v4 matmul m=1 n=4096 k=4096 --set run.inputs_at=host --format json", "for programs"},

@@ -17,6 +17,18 @@ namespace {
 using config::YamlEntry;
 using config::YamlNode;
 
+/// As in a trace, where a product of two activations has layers of their own behind it.
+void refuse_epilogue(Keys& keys) {
+    const auto refuse = [&](const char* key) {
+        keys.fail(
+            fmt::format("'{}' goes with stored weights; with 'batch' above 1 both operands are activations",
+                        key),
+            key);
+    };
+    if (keys.flag("bias", false)) refuse("bias");
+    if (read_post(keys) != Function::None) refuse("activation");
+}
+
 Single read_matmul(Keys& keys) {
     MatMul m;
     m.m = keys.integer("m", 1);
@@ -26,8 +38,11 @@ Single read_matmul(Keys& keys) {
     m.shared_weights = m.batch == 1;
     if (!m.shared_weights) {
         refuse_weight_format(keys);
+        refuse_epilogue(keys);
         return {m, {{m.batch, m.m, m.k}, {m.batch, m.k, m.n}}, {m.batch, m.m, m.n}};
     }
+    m.bias = keys.flag("bias", false);
+    m.post = read_post(keys);
     m.format = read_weight_format(keys);
     const bool fused = keys.flag("fused", true);
     return {m, {{m.m, m.k}}, {m.m, m.n}, !fused};

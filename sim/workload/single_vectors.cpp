@@ -23,6 +23,7 @@ Single read_single_elementwise(Keys& keys) {
     Elementwise e;
     e.kind = static_cast<Elementwise::Kind>(keys.choice("kind", elementwise_kinds()));
     e.elements = keys.integer("elements", 1);
+    e.post = read_post(keys);
     return {e, {{e.elements}, {e.elements}}, {e.elements}};
 }
 

@@ -8,7 +8,7 @@
 namespace systole {
 namespace {
 
-/// Feature map and kernel, of a convolution of any kind.
+/// Feature map, kernel and epilogue, of a convolution of any kind.
 template <class Conv>
 Conv read_kernel(Keys& keys) {
     Conv c;
@@ -21,6 +21,8 @@ Conv read_kernel(Keys& keys) {
     c.kernel_w = keys.integer("s", 1);
     c.stride = keys.integer("stride", 1, 1);
     c.pad = keys.integer("pad", 0, 0);
+    c.bias = keys.flag("bias", false);
+    c.post = read_post(keys);
     return c;
 }
 

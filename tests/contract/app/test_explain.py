@@ -89,6 +89,16 @@ class Explanations(ProgramTest):
             with self.subTest(words):
                 self.check_cycles(*words)
 
+    def test_what_comes_behind_a_sum_is_told_after_it(self):
+        sizes = ("m=6", "n=5", "k=7")
+        for more, line in ((("bias=true",), "out[m, n] + bias[n]"), (("activation=relu",), "relu(out[m, n])"),
+                           (("bias=true", "activation=relu"), "relu(out[m, n] + bias[n])")):
+            text = self.check_cycles(DEVICE, "matmul", *sizes, *more)
+            self.assertIn(f"K = 7\n   and then {line}\n", text)
+            self.assertEqual("     bias matmul.bias " in text, "bias=true" in more)
+        self.assertIn("and then relu(out[m, n] + bias[n])\n",
+                      self.check_cycles(DEVICE, *CONV, "bias=true", "activation=relu"))
+
     def test_every_dataflow_is_explained(self):
         for dataflow, stays in (("ws", "weights b"), ("os", "outputs"), ("is", "activations a")):
             settings = [word for path in ("dataflow=" + dataflow, "weight_fifo_tiles=" + ("2" if dataflow == "ws" else "0"))

@@ -94,6 +94,30 @@ class Tables(ProgramTest):
                           "matmul,int8,8,8,8,,,,,,\nconv2d,int8,,1,4,6,6,3,3,3,1\n")
         self.assertEqual([row["error"] for row in rows], ["", ""])
 
+    def test_a_bias_and_a_function_are_those_of_a_layer_of_a_trace(self):
+        self.write("rows.csv", "op,m,n,k,bias,activation\n" + "".join(
+            f"matmul,96,80,64,{bias},{function}\n" for bias, function in
+            (("", ""), ("false", "none"), ("true", ""), ("", "gelu"), ("true", "relu"))))
+        for device in ("tpu_v4", "h100"):
+            rows = list(csv.DictReader(io.StringIO(self.answer("op", device, "--csv", "rows.csv"))))
+            self.assertEqual(rows[0]["time_ns"], rows[1]["time_ns"])
+            self.assertGreater(len({row["time_ns"] for row in rows}), 2)
+            for row in rows:
+                words = ("matmul", "m=96", "n=80", "k=64", f"bias={row['bias'] or 'false'}",
+                         f"activation={row['activation'] or 'none'}")
+                alone = json.loads(self.answer("op", device, *words, "--format", "json"))["devices"][0]["total"]
+                self.assertEqual(int(row["cycles"]), alone["cycles"])
+                self.write("one.yaml", f"""trace: one
+inputs: {{x: {{shape: [96, 64], dtype: bf16}}}}
+layers:
+  - {{name: up, op: matmul, in: x, n: 80, bias: {row['bias'] or 'false'}, activation: {row['activation'] or 'none'}}}
+outputs: [up]
+""")
+                places = [word for path in ("inputs_at=dram", "outputs_to=dram") for word in ("--set", "run." + path)]
+                net = json.loads(self.answer("run", device, "one.yaml", "--format", "json", *places))["devices"][0]["total"]
+                self.assertEqual(int(row["cycles"]), net["cycles"])
+                self.assertEqual(alone["bytes"], net["bytes"])
+
     def test_every_row_runs_on_a_fresh_machine(self):
         rows = self.table("op,dtype,m,n,k\n" + "matmul,int8,8,8,8\nmatmul,int8,16,4,4\n" * 3)
         self.assertEqual(rows[0:2], rows[2:4])

@@ -38,6 +38,61 @@ TEST_CASE("a batch of matmuls multiplies two activations", "[workload]") {
     CHECK(total_macs(graph) == Macs(210));
 }
 
+TEST_CASE("a single product has a bias and a function behind it where its columns say so", "[workload]") {
+    const Columns plain = {{"m", "3"}, {"n", "5"}, {"k", "7"}};
+    Columns both = plain, neither = plain;
+    both.insert({{"bias", "true"}, {"activation", "gelu"}});
+    neither.insert({{"bias", "false"}, {"activation", "none"}});
+    const Graph graph = single_operator("matmul", both, {});
+    CHECK(tensor(graph, "matmul.bias").shape == Shape{5});
+    CHECK(tensor(graph, "matmul.bias").dtype == DType::Fp32);
+    CHECK(std::get<MatMul>(graph.layers.at(0).op).post == Function::Gelu);
+    CHECK(graph.layers.size() == 1);
+    for (const Columns& columns : {plain, neither}) {
+        const Graph bare = single_operator("matmul", columns, {});
+        CHECK_FALSE(bare.layers.at(0).bias);
+        CHECK(std::get<MatMul>(bare.layers.at(0).op).post == Function::None);
+    }
+}
+
+TEST_CASE("a single convolution has a bias and a function, a single sum a function", "[workload]") {
+    Columns conv = {{"h", "4"}, {"w", "4"}, {"c", "2"}, {"k", "6"}, {"r", "2"}, {"s", "2"}};
+    conv.insert({{"bias", "true"}, {"activation", "relu"}});
+    const Graph images = single_operator("conv2d", conv, {});
+    CHECK(tensor(images, "conv2d.bias").shape == Shape{6});
+    CHECK(std::get<Conv2d>(images.layers.at(0).op).post == Function::Relu);
+    const Graph larger = single_operator("conv_transpose", conv, {});
+    CHECK(tensor(larger, "conv_transpose.bias").shape == Shape{6});
+    CHECK(std::get<ConvTranspose>(larger.layers.at(0).op).post == Function::Relu);
+    conv.insert({{"d", "4"}, {"t", "2"}});
+    const Graph volumes = single_operator("conv3d", conv, {});
+    CHECK(tensor(volumes, "conv3d.bias").shape == Shape{6});
+    CHECK(std::get<Conv2d>(volumes.layers.at(0).op).post == Function::Relu);
+    const Graph sum =
+        single_operator("elementwise", {{"kind", "add"}, {"elements", "9"}, {"activation", "tanh"}}, {});
+    CHECK(std::get<Elementwise>(sum.layers.at(0).op).post == Function::Tanh);
+}
+
+TEST_CASE("a bias or a function that a single operator cannot have is refused", "[workload]") {
+    const Columns product = {{"m", "3"}, {"n", "5"}, {"k", "7"}};
+    const auto with = [&](const std::string& key, const std::string& text) {
+        Columns columns = product;
+        columns[key] = text;
+        return columns;
+    };
+    CHECK_THAT(mistakes_in("matmul", with("bias", "yes")), Catch::Contains("'bias' must be true or false"));
+    CHECK_THAT(mistakes_in("matmul", with("activation", "gleu")), Catch::Contains("did you mean 'gelu'?"));
+    for (const std::string key : {"bias", "activation"}) {
+        Columns batched = with("batch", "2");
+        batched[key] = key == "bias" ? "true" : "relu";
+        CHECK_THAT(mistakes_in("matmul", batched), Catch::Contains("'" + key + "' goes with stored weights"));
+        batched[key] = key == "bias" ? "false" : "none";
+        CHECK(mistakes_in("matmul", batched).empty());
+    }
+    CHECK_THAT(mistakes_in("softmax", {{"rows", "2"}, {"cols", "3"}, {"bias", "true"}}),
+               Catch::Contains("unknown key 'bias'"));
+}
+
 TEST_CASE("a single operator's operands may differ in dtype", "[workload]") {
     const Graph graph = single_operator(
         "matmul",

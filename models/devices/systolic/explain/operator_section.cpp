@@ -44,7 +44,19 @@ std::string operands(const Explained& e) {
     const bool stored = layer.weights.has_value();
     return operand_line(e.graph, layer.inputs[0], "a") +
            operand_line(e.graph, stored ? *layer.weights : layer.inputs.at(1), "b") +
+           (layer.bias ? operand_line(e.graph, *layer.bias, "bias") : "") +
            operand_line(e.graph, layer.output, "out");
+}
+
+/// What becomes of every sum behind the array.
+std::string epilogue(const Layer& layer) {
+    Function post = Function::None;
+    if (const auto* product = std::get_if<MatMul>(&layer.op)) post = product->post;
+    if (const auto* conv = std::get_if<Conv2d>(&layer.op)) post = conv->post;
+    if (post == Function::None && !layer.bias) return "";
+    const std::string sum = layer.bias ? "out[m, n] + bias[n]" : "out[m, n]";
+    return fmt::format("   and then {}\n",
+                       post == Function::None ? sum : fmt::format("{}({})", to_string(post), sum));
 }
 
 /// Where the operator stands on the roofline, with the bytes that the run moved.
@@ -89,7 +101,7 @@ std::string operator_section(const Explained& e) {
     text += fmt::format("   out[m, n] = sum over k of a[m, k] * b[k, n],   M = {}, N = {}, K = {}{}\n",
                         with_thousands(m), with_thousands(n), with_thousands(k),
                         work.items > 1 ? fmt::format(", {} times", with_thousands(work.items)) : "");
-    return text + operands(e) + intensity(e);
+    return text + epilogue(e.layer()) + operands(e) + intensity(e);
 }
 
 std::string vector_section(const Explained& e) {
