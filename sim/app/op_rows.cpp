@@ -32,22 +32,29 @@ std::int64_t sum_of(const DeviceResult& result, const std::string& counter, cons
     return sum;
 }
 
+SourceMark place_of(const CsvRow& row, std::size_t cell, const std::string& file) {
+    return {file, row.places.at(cell).line, row.places.at(cell).column};
+}
+
 std::vector<std::string> check_header(const std::vector<CsvRow>& rows, const std::string& file,
                                       const std::vector<std::string>& answers) {
     if (rows.empty())
         throw UserError(SourceMark{file, 0, 0},
                         "the table is empty; expected a header such as op,dtype,m,n,k");
     const std::vector<std::string>& header = rows[0].cells;
-    const SourceMark where{file, rows[0].line, 1};
     std::vector<Diagnostic> mistakes;
-    const auto complain = [&](const std::string& message) { mistakes.push_back({where, message}); };
+    const auto complain = [&](std::size_t cell, const std::string& message) {
+        mistakes.push_back({place_of(rows[0], cell, file), message});
+    };
     std::set<std::string> seen;
-    for (const std::string& column : header) {
-        if (!seen.insert(column).second) complain(fmt::format("column '{}' is there twice", column));
+    for (std::size_t i = 0; i < header.size(); ++i) {
+        const std::string& column = header[i];
+        if (!seen.insert(column).second) complain(i, fmt::format("column '{}' is there twice", column));
         if (std::find(answers.begin(), answers.end(), column) != answers.end())
-            complain(fmt::format("column '{}' is one of the answer's; remove it", column));
+            complain(i, fmt::format("column '{}' is one of the answer's; remove it", column));
     }
-    if (!seen.contains("op")) complain("there is no column 'op'; expected a header such as op,dtype,m,n,k");
+    if (!seen.contains("op"))
+        complain(0, "there is no column 'op'; expected a header such as op,dtype,m,n,k");
     if (!mistakes.empty()) throw UserError(std::move(mistakes));
     return header;
 }
@@ -59,21 +66,25 @@ DeviceResult answer_row(const LoadedDevice& device, const std::vector<std::strin
         throw UserError(where,
                         fmt::format("the row has {} cells, the header {}", row.cells.size(), header.size()));
     OperatorKeys keys;
+    std::map<std::string, SourceMark> places;
     std::string op;
     for (std::size_t i = 0; i < header.size(); ++i) {
+        places.emplace(header[i], place_of(row, i, file));
         if (header[i] == "op")
             op = row.cells[i];
         else if (!row.cells[i].empty())
             keys[header[i]] = row.cells[i];
     }
-    return run_operator(device, op, std::move(keys), where, options).result;
+    return device.run(operator_graph(device, op, std::move(keys), where, places), options).result;
 }
 
-/// All mistakes in one line; the row says where they are.
-std::string in_one_line(const UserError& error) {
+/// All mistakes in one line; those that have no place are of the row.
+std::string in_one_line(const UserError& error, const SourceMark& row) {
     std::string text;
-    for (const Diagnostic& diagnostic : error.diagnostics())
-        text += (text.empty() ? "" : "; ") + diagnostic.message;
+    for (const Diagnostic& diagnostic : error.diagnostics()) {
+        const SourceMark& where = diagnostic.where.file.empty() ? row : diagnostic.where;
+        text += (text.empty() ? "" : "; ") + to_string(Diagnostic{where, diagnostic.message});
+    }
     std::replace(text.begin(), text.end(), '\n', ' ');
     return text;
 }
@@ -81,7 +92,7 @@ std::string in_one_line(const UserError& error) {
 }  // namespace
 
 Graph operator_graph(const LoadedDevice& device, const std::string& op, OperatorKeys keys,
-                     const SourceMark& where) {
+                     const SourceMark& where, const std::map<std::string, SourceMark>& places) {
     const bool says_all_types = keys.contains("dtype_a") && keys.contains("dtype_b");
     if (keys["dtype"].empty() && !says_all_types) {
         if (!device.device->supports(DType::Bf16))
@@ -90,7 +101,7 @@ Graph operator_graph(const LoadedDevice& device, const std::string& op, Operator
     }
     for (const auto& [key, value] : device.device->operator_defaults(op))
         if (keys[key].empty()) keys[key] = value;
-    return single_operator(op, keys, where);
+    return single_operator(op, keys, where, places);
 }
 
 RunOutcome run_operator(const LoadedDevice& device, const std::string& op, OperatorKeys keys,
@@ -140,7 +151,7 @@ OpTable answer_rows(const LoadedDevice& device, const std::vector<CsvRow>& rows,
             add_line(rows[i].cells, answer_cells(result, counters, {file, rows[i].line, 1}));
         } catch (const UserError& error) {
             std::vector<std::string> cells(answers.size());
-            cells.back() = in_one_line(error);
+            cells.back() = in_one_line(error, {file, rows[i].line, 1});
             add_line(rows[i].cells, cells);
             ++table.bad_rows;
         }

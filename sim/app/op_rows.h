@@ -16,9 +16,9 @@ namespace systole::app {
 using OperatorKeys = std::map<std::string, std::string>;
 
 /// The graph of one operator; without `dtype` among its keys it is bf16, where the device has it. `where`
-/// names the question in messages. Throws UserError.
+/// names the question in messages, `places` its keys. Throws UserError.
 Graph operator_graph(const LoadedDevice& device, const std::string& op, OperatorKeys keys,
-                     const SourceMark& where);
+                     const SourceMark& where, const std::map<std::string, SourceMark>& places = {});
 /// Runs that graph. Throws UserError.
 RunOutcome run_operator(const LoadedDevice& device, const std::string& op, OperatorKeys keys,
                         const SourceMark& where, const RunOptions& options);

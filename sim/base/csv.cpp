@@ -16,8 +16,9 @@ public:
         std::vector<CsvRow> rows;
         while (at_ < text_.size()) {
             if (end_of_line()) continue;
-            rows.push_back({line_, {}});
+            rows.push_back({line_, {}, {}});
             do {
+                rows.back().places.push_back({line_, column()});
                 rows.back().cells.push_back(cell());
             } while (take_comma());
             if (at_ < text_.size() && !end_of_line()) fail("text behind a closing quote");
@@ -74,7 +75,8 @@ private:
         line_begin_ = begin;
     }
 
-    SourceMark here() const { return {file_, line_, static_cast<int>(at_ - line_begin_) + 1}; }
+    int column() const { return static_cast<int>(at_ - line_begin_) + 1; }
+    SourceMark here() const { return {file_, line_, column()}; }
     [[noreturn]] void fail(const std::string& what) const { throw UserError(here(), what); }
 
     std::string_view text_;

@@ -9,9 +9,16 @@
 
 namespace systole {
 
+/// A place in the table, 1-based; columns count bytes.
+struct CsvPlace {
+    int line = 0, column = 0;
+    friend bool operator==(const CsvPlace&, const CsvPlace&) = default;
+};
+
 struct CsvRow {
     int line = 0;  ///< where it begins, 1-based
     std::vector<std::string> cells;
+    std::vector<CsvPlace> places;  ///< where each cell begins, quotes and all
 };
 
 /// All rows, the header too. Lines end in LF or CRLF, the last one may lack it; empty lines and a leading

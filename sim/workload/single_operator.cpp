@@ -171,8 +171,16 @@ const SingleSyntax& find_syntax(const std::string& name, const SourceMark& where
                                        did_you_mean(name, known), fmt::join(known, ", ")));
 }
 
-/// The keys as a map, all at one place. An empty cell of a table says nothing.
-YamlNode as_map(const std::map<std::string, std::string>& keys, const SourceMark& where) {
+using Places = std::map<std::string, SourceMark>;
+
+const SourceMark& place_of(const std::string& key, const SourceMark& where, const Places& places) {
+    const auto known = places.find(key);
+    return known == places.end() ? where : known->second;
+}
+
+/// The keys as a map. An empty cell of a table says nothing.
+YamlNode as_map(const std::map<std::string, std::string>& keys, const SourceMark& where,
+                const Places& places) {
     YamlNode map;
     map.kind = YamlNode::Kind::Map;
     map.where = where;
@@ -180,9 +188,9 @@ YamlNode as_map(const std::map<std::string, std::string>& keys, const SourceMark
         if (text.empty()) continue;
         YamlNode value;
         value.kind = YamlNode::Kind::Scalar;
-        value.where = where;
+        value.where = place_of(key, where, places);
         value.scalar = text;
-        map.entries.push_back(YamlEntry{key, where, std::move(value)});
+        map.entries.push_back(YamlEntry{key, value.where, std::move(value)});
     }
     return map;
 }
@@ -220,9 +228,9 @@ TensorRole role(const Operator& op, std::size_t input) {
 }  // namespace
 
 Graph single_operator(const std::string& name, const std::map<std::string, std::string>& texts,
-                      const SourceMark& where) {
-    const SingleSyntax& syntax = find_syntax(name, where);
-    const YamlNode map = as_map(texts, where);
+                      const SourceMark& where, const Places& places) {
+    const SingleSyntax& syntax = find_syntax(name, place_of("op", where, places));
+    const YamlNode map = as_map(texts, where, places);
     const Parameters none;
     Mistakes mistakes;
     Keys keys(map, none, mistakes, name);

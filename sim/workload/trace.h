@@ -27,8 +27,9 @@ Graph build_trace(const config::YamlNode& document, const std::vector<TraceOverr
 
 /// A graph of one operator, for `systole op`: `name` "matmul" with {m,n,k,batch,dtype,...}, "conv2d" with
 /// {n,h,w,c,k,r,s,stride,pad,dilation,groups,...}; keys as in docs/formats.md, `where` names the origin
-/// ("rows.csv:3"). Keys the operator does not know, and missing ones, are mistakes.
+/// ("rows.csv:3"). Keys the operator does not know, and missing ones, are mistakes. `places`: of keys ("op":
+/// of the name), as far as they are known.
 Graph single_operator(const std::string& name, const std::map<std::string, std::string>& keys,
-                      const SourceMark& where);
+                      const SourceMark& where, const std::map<std::string, SourceMark>& places = {});
 
 }  // namespace systole

@@ -4,6 +4,7 @@
 import csv
 import io
 import json
+import re
 import unittest
 
 from program import DEVICE, ProgramTest
@@ -133,6 +134,30 @@ outputs: [up]
         self.assertIn("fp32", rows[2]["error"])
         self.assertEqual(rows[0], rows[-1])
 
+    def test_a_bad_row_says_which_cells_are_wrong_and_what_was_expected(self):
+        rows = self.table('op,dtype,m,n,k,batch,bias,activation,bais\n'
+                          'matmul,int8,8,8,8,,yes,,\n'
+                          'matmul,int8,8,8,8,,true,gleu,\n'
+                          'matmul,int8,8,8,8,,,,true\n'
+                          'matmul,int8,8,8,8,2,true,relu,\n'
+                          'softmax,int8,,,,,true,,\n'
+                          'matmul,int8,8,8,8,2,false,none,\n'
+                          'matmul,int8,8,8,0,,"\n\n",yes,\n', 2)
+        self.assertEqual(len(rows), 7)
+        for row, places, words in zip(rows, (["2:20"], ["3:25"], ["4:22"], ["5:21", "5:26"]), (
+                "'bias' must be true or false", "did you mean 'gelu'?", "did you mean 'bias'?", "'bias' goes with stored weights")):
+            self.assertIn(words, row["error"])
+            self.assertEqual(re.findall(r"(?:^|; )ops\.csv:(\d+:\d+): error: matmul: ", row["error"]), places)
+        self.assertIn("ops.csv:6:18: error: softmax: unknown key 'bias'", rows[4]["error"])
+        self.assertIn("ops.csv:6:1: error: softmax: 'rows' is missing", rows[4]["error"])
+        self.assertEqual(rows[5]["error"], "")
+        # The second cell of two lines puts the third on another line.
+        for place in ("8:17: error: matmul: 'k'", "8:20: error: matmul: 'bias'", "10:3: error: matmul: 'activation'"):
+            self.assertIn(f"ops.csv:{place}", rows[6]["error"])
+        self.write("ops.csv", "op,m,n,k\nmatmul,8,8,8\n")
+        self.assertIn(",ops.csv:2:1: error: dtype is missing",
+                      self.run_systole("op", "tpu_v1", "--csv", "ops.csv").stdout.replace('"', ""))
+
     def test_windows_however_far_apart_leave_the_other_rows_answered(self):
         rows = self.table("op,dtype,n,h,w,c,k,r,s,stride,round_up\n" +
                           "".join(f"conv2d,int8,1,5,5,4,4,3,3,{stride},true\n" for stride in (1, 2147483647, 1)))
@@ -153,8 +178,8 @@ outputs: [up]
 
     def test_a_table_that_is_none_is_refused_with_its_place(self):
         for text, place in (("", "ops.csv: "), ("m,n,k\n8,8,8\n", "ops.csv:1:1: "),
-                            ("op,m,m\n", "ops.csv:1:1: "),
-                            ("op,cycles\n", "ops.csv:1:1: "), ('op,m\nmatmul,"8\n', "ops.csv:2:8: "),
+                            ("op,m,m\n", "ops.csv:1:6: "),
+                            ("op,cycles\n", "ops.csv:1:4: "), ('op,m\nmatmul,"8\n', "ops.csv:2:8: "),
                             ('op,m\nmat"mul,8\n', "ops.csv:2:4: "), ('op,m\n"mat"mul,8\n', "ops.csv:2:6: "),
                             (b"op,m\nmatmul,\x00\n", "ops.csv:2:8: "), (bytes(range(256)), "ops.csv:1:1: ")):
             self.write("ops.csv", text)

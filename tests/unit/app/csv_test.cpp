@@ -61,6 +61,14 @@ TEST_CASE("a row knows the line it begins in") {
     CHECK(rows[2].line == 5);
 }
 
+TEST_CASE("a cell knows where it begins") {
+    const std::vector<CsvRow> rows = parse_csv("\xEF\xBB\xBFop,m,n\r\n,\"1\n2\",34,\n", "t.csv");
+    REQUIRE(rows.size() == 2);
+    CHECK(rows[0].places == std::vector<CsvPlace>{{1, 1}, {1, 4}, {1, 6}});
+    // Behind a cell of two lines, places are in the second one.
+    CHECK(rows[1].places == std::vector<CsvPlace>{{2, 1}, {2, 2}, {3, 4}, {3, 7}});
+}
+
 TEST_CASE("broken tables are refused at the place of the mistake") {
     CHECK(mistake_in("a,b\n1,x\"y\n") == "2:4");
     CHECK(mistake_in("a,b\n\"1\"x,2\n") == "2:4");

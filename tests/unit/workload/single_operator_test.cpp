@@ -73,6 +73,25 @@ TEST_CASE("a single convolution has a bias and a function, a single sum a functi
     CHECK(std::get<Elementwise>(sum.layers.at(0).op).post == Function::Tanh);
 }
 
+TEST_CASE("a mistake in a column is told where the column is, others where the operator is", "[workload]") {
+    const std::map<std::string, SourceMark> places = {
+        {"op", {"rows.csv", 3, 1}}, {"m", {"rows.csv", 3, 8}}, {"bias", {"rows.csv", 4, 2}}};
+    const auto told = [&](const std::string& op, const Columns& columns) -> std::string {
+        try {
+            single_operator(op, columns, {"rows.csv", 3, 5}, places);
+        } catch (const UserError& error) {
+            return error.what();
+        }
+        return "";
+    };
+    CHECK_THAT(told("matmul", {{"m", "0"}, {"n", "5"}, {"k", "7"}}),
+               Catch::StartsWith("rows.csv:3:8: error: ") && Catch::Contains("'m'"));
+    CHECK_THAT(told("matmul", {{"m", "3"}, {"n", "5"}, {"k", "7"}, {"bias", "1"}}),
+               Catch::StartsWith("rows.csv:4:2: error: ") && Catch::Contains("'bias'"));
+    CHECK_THAT(told("matmul", {{"m", "3"}, {"n", "5"}}), Catch::StartsWith("rows.csv:3:5: error: "));
+    CHECK_THAT(told("matmull", {{"m", "3"}}), Catch::StartsWith("rows.csv:3:1: error: "));
+}
+
 TEST_CASE("a bias or a function that a single operator cannot have is refused", "[workload]") {
     const Columns product = {{"m", "3"}, {"n", "5"}, {"k", "7"}};
     const auto with = [&](const std::string& key, const std::string& text) {
