@@ -122,11 +122,10 @@ Command op_command() {
     command.examples = {
         {"systole op tpu_v4 matmul m=512 n=512 k=512 dtype_b=int4 scales=group group=128",
          "a product; without the last three keys, of two bf16 matrices"},
-        {"systole op h100 matmul m=512 n=3072 k=768 bias=true activation=gelu",
-         "a product, and what comes behind it in its kernel"},
         {"systole op tpu_v1 conv2d n=1 h=56 w=56 c=64 k=64 r=3 s=3 pad=1 dtype=int8", "a convolution"},
         {"systole op tpu_v4 --csv shapes.csv -o answers.csv", "a table of shapes, rows in, rows out"},
-        {"systole op tpu_v4 matmul m=1 n=4096 k=4096 --set run.inputs_at=host --format json", "for programs"},
+        {"systole op tpu_v4 matmul m=1 n=4096 k=4096 bias=true activation=gelu --format json",
+         "for programs; with what comes behind the product"},
         {"systole op scalesim --set mxu.dataflow=os --csv shapes.csv --counters ifmap_reads,ofmap_writes",
          "what SCALE-Sim would answer"}};
     command.run = op;
