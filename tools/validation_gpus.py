@@ -35,7 +35,8 @@ HEAD = """
 Measured times of bf16 products (`tests/golden/gpu_gemm`: TensorRT-LLM's rows of ai-dynamo/aiconfigurator) beside those of
 `a100` and `h100`, asked as they were timed: in a graph, with copies of the weights, in turns
 (`run.protocol=graph_replay`). Of each chip 1,000 public rows; four constants a chip
-were found with 200 others (`CHIP_calibration`), the last 1,000 (`CHIP_apart`) have not been looked at. Error: mean of
+were found with 200 others (`CHIP_calibration`), the last 1,000 (`CHIP_apart`) have not been looked at, but for
+their 47 products of one row, beside which the kernel for these was seen while it was written. Error: mean of
 |simulated / measured - 1|; bias: its mean with sign; by time: weighted by the measured time.
 Written by `tools/validation --long` (minutes).
 
@@ -47,7 +48,8 @@ NOT_MODELLED = """
 **What is not modelled**, and shows: which kernel the library takes (ours is the best of the catalogue by estimate; the
 library's are sometimes twice as slow: 2048 x 2048 x 128 takes 18.8 us on the A100, 16 x 3584 x 2048 21.1); rows of
 matrices that meet in banks and pages of the memory, of which `memory_share` is what is left; walks through page tables; kernels that
-load the next tile before they have stored one (cuBLAS's on Hopper); kernels for vectors (one row).
+load the next tile before they have stored one (cuBLAS's on Hopper); kernels for vectors with fewer than 32
+threads a result, or in batches.
 The clock of a long kernel settles by what the one before drew, not within it.
 """
 

@@ -122,6 +122,7 @@ std::string cta(const GemmPlan& gemm) {
         timing.fill.value(), timing.epilogue.value(), alone);
     if (timing.resident > 1)
         text += fmt::format(", {:.1f} of the SM's with {} CTAs on it", shared, timing.resident);
+    if (!kernel.on_tensor_cores()) return text + ", on FP32 pipes\n";
     return text + fmt::format("; tensor cores need {:.1f}\n", timing.busy);
 }
 

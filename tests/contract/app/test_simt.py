@@ -158,6 +158,18 @@ class Simt(ProgramTest):
         self.assertIn("kernels.stream_k: SMs in warps (sm.engine) run no shared tiles, expected never",
                       self.refusal("op", *words, "--set", "sm.engine=warps"))
 
+    def test_a_product_of_one_row_is_explained_as_what_fp32_pipes_do(self):
+        for words in (["m=1", "n=4096"], ["m=4096", "n=1"]):
+            text = self.answer("explain", "a100", "matmul", *words, "k=4096")
+            self.assertIn("Kernel: gemv 4x1024, 4 loads\n", text)  # a warp of 4 x 256 elements for each of 4 results
+            self.assertEqual("computed as its transpose" in text, words[1] == "n=1")
+            self.assertIn("= 1,024 CTAs; an SM holds 8, so 1.19 waves", text)  # of 108 x 8 places
+            self.assertIn("  4 steps of 1024 along K, 1 asked for ahead\n", text)
+            self.assertIn("on FP32 pipes", text)
+            # 4096 x 4096 of 2 bytes, and the vector once for each CTA; it is in the L2 then.
+            self.assertIn("The L2 gave 41.94 MB, 20.0 % without the memory", text)
+            self.assertIn("Bound by memory", text)
+
     def test_clusters_take_sms_of_one_gpc_and_leave_the_others_in_the_tail(self):
         words = ["m=4096", "n=4096", "k=4096", "--set"]
         own = self.answer("explain", "h100", "matmul", *words, "run.repeat=1")

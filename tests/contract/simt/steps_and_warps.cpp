@@ -55,6 +55,19 @@ const std::vector<Product> kEpilogues{
     {"h100", 4, 96, 160, 640, 3, 1, "", true},        {"h100", 0, 512, 512, 512, 1, 1, "gelu"},
     {"h100", 0, 1024, 1024, 512, 1, 1, "none", true}, {"h100", 0, 16, 2048, 2048, 1, 1, "silu", true}};
 
+/// On FP32 pipes.
+const std::vector<Product> kOneRow{{"a100", 0, 1, 64, 64},
+                                   {"a100", 0, 1, 1536, 1024},
+                                   {"a100", 0, 1, 512, 6000},
+                                   {"a100", 0, 1, 2048, 2048},
+                                   {"a100", 0, 300, 1, 700},
+                                   {"a100", 0, 1, 3, 60'000},
+                                   {"a100", 8, 1, 1000, 1100},
+                                   {"a100", 8, 1, 256, 2048, 1, 2},
+                                   {"a100", 8, 1, 128, 8192},
+                                   {"a100", 0, 1, 500, 2000, 1, 1, "gelu", true},
+                                   {"a100", 4, 77, 1, 1500, 1, 1, "relu"}};
+
 std::string to_string(const Product& product) {
     return fmt::format("{}, {} SMs: {}x{}x{} batch {} repeat {} {}{}", product.gpu, product.sms, product.m,
                        product.n, product.k, product.batch, product.repeat, product.function,
@@ -134,6 +147,10 @@ TEST_CASE("Steps take what the same kernels take warp instruction by warp instru
 
 TEST_CASE("Epilogues by steps take what they take in warps, and read the same", "[simt]") {
     CHECK(mean_error(kEpilogues) < 0.07);
+}
+
+TEST_CASE("Products of one row by steps take what they take in warps", "[simt]") {
+    CHECK(mean_error(kOneRow) < 0.05);
 }
 
 }  // namespace systole::test

@@ -101,6 +101,62 @@ TEST_CASE("A product that leaves most SMs without work is split along K") {
     }
 }
 
+TEST_CASE("A product of one row, or one column, of an Ampere chip is done on FP32 pipes") {
+    const SimtSpec spec = shipped_gpu("a100");
+    KernelChooser chooser(spec);
+    for (const bool column : {false, true}) {
+        const GemmShape shape = column ? shape_of(4096, 1, 4096) : shape_of(1, 4096, 4096);
+        const TimedKernel best = chooser.weigh(shape).front();
+        CHECK_FALSE(best.kernel.on_tensor_cores());
+        CHECK(best.kernel.swapped == column);
+        CHECK(best.kernel.shape.m == 1);
+        CHECK(best.kernel.ctas() == 1024);  // four columns each
+        CHECK(best.kernel.steps() == 4);    // four loads of 256 elements each
+        CHECK(best.estimate < 1.3 * floor_of(shape, spec) / spec.l2.memory_share);
+    }
+    // Few and long: one step behind the other, each of which waits for its data, takes longer than parts do.
+    CHECK(chooser.weigh(shape_of(1, 64, 65536)).front().kernel.split_k > 1);
+    CHECK(chooser.weigh(shape_of(1, 64, 1024)).front().kernel.split_k == 1);
+}
+
+TEST_CASE("Steps of one row wait for their data one after the other") {
+    SimtSpec spec = shipped_gpu("a100");
+    KernelChooser chooser(spec);
+    const CtaTile tile = gemv_catalogue(TensorIssue::Warp, DType::Bf16).at(0);
+    const CtaTiming timing = *chooser.timing(tile, {});
+    const auto cycles = [&](std::int64_t steps) {
+        return estimate({shape_of(1, 4, 1024 * steps), tile, 1, {}, false}, timing, spec);
+    };
+    const double step = cycles(11) - cycles(10);
+    spec.l2.latency += Cycles(100);
+    CHECK(cycles(11) - cycles(10) == Approx(step + 100).epsilon(1e-9));
+    CHECK(cycles(1) < 3 * step);
+}
+
+TEST_CASE("FP32 pipes are given nothing but one product of one row in a format that they convert") {
+    const auto offered = [](const std::string& gpu, const GemmShape& shape, const std::string& more = "") {
+        KernelChooser chooser(gpu_spec("device: Mine\nextends: " + gpu + "\n" + more));
+        const std::vector<TimedKernel> all = chooser.weigh(shape);
+        return std::any_of(all.begin(), all.end(),
+                           [](const TimedKernel& one) { return !one.kernel.on_tensor_cores(); });
+    };
+    const GemmShape row = shape_of(1, 1000, 1000);
+    CHECK(offered("a100", row));
+    CHECK_FALSE(offered("a100", shape_of(2, 1000, 1000)));
+    GemmShape other = row;
+    other.batch = 2;
+    CHECK_FALSE(offered("a100", other));
+    other = row;
+    other.dtype = DType::Int8;
+    CHECK_FALSE(offered("a100", other));
+    // Hopper's library has tiles of eight columns for it.
+    CHECK_FALSE(offered("h100", row));
+    // What FP32 pipes multiply is counted in what tensor cores can: 32 lanes a cycle, and 16 a cycle at half
+    // rate.
+    CHECK_FALSE(offered("a100", row, "sm: {tensor: {macs: {bf16: 15}}}\n"));
+    CHECK(offered("a100", row, "sm: {tensor: {macs: {bf16: 16}}}\n"));
+}
+
 TEST_CASE("Few rows are weighed as columns, too, where the tensor core has 64 rows at least") {
     KernelChooser chooser(shipped_gpu("h100"));
     const GemmShape few = shape_of(8, 8192, 8192);

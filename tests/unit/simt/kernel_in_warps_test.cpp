@@ -199,6 +199,86 @@ TEST_CASE("A part of K without steps stores its sums, and multiplies nothing", "
     }
 }
 
+TEST_CASE("Warps that multiply one row bring every byte of B once, and the row once for each CTA", "[simt]") {
+    const SimtSpec spec = gpu_of("a100", 3);
+    const CtaTile tile{1, 4, 1024, 4, 1, 4, 1, 1, Pipes::Fp32};
+    // 25 columns of 7 CTAs, the last of which has one; 3,001 elements are three steps.
+    GemmShape row{1, 1, 25, 3001, DType::Bf16, DType::Bf16, true};
+    for (const std::int64_t split : {1, 2}) {
+        CAPTURE(split);
+        const Took took = run(spec, plan_of(row, tile, split, spec), 7, 1);
+        CHECK((took.a && took.b && took.c));
+        CHECK(took.account.macs == 25 * 3001);
+        CHECK(took.account.ctas == 7 * split);
+    }
+    row.epilogue = {true, Function::Gelu, Elementwise::Kind::Add, Function::None};
+    GemmPlan gemm = plan_of(row, tile, 1, spec);
+    CHECK(times_of(gemm, spec, spec.core_clock).source == CtaTimes::Source::AtEnd);
+    gemm.bias = {3 << 20, Operand::Weights, Bytes(4 * 25), Bytes(0)};
+    gemm.other = {4 << 20, Operand::Activations, Bytes(2 * 25), Bytes(0)};
+    Passes b(gemm.b, false), bias(gemm.bias, false), other(gemm.other, false), c(gemm.c, true);
+    const KernelPlan plan(gemm);
+    const auto work = work_of(plan);
+    KernelInWarps kernel(plan, *work, spec, spec.core_clock, Ticks(0));
+    IdealRun ideal(kernel, kLatency, [&](bool write, const TileAccess::Block& block) {
+        for (Passes* matrix : {&b, &bias, &other, &c}) matrix->add(write, block);
+    });
+    CHECK((b.all(1) && bias.all(1) && other.all(1) && c.all(1)));
+}
+
+TEST_CASE(
+    "What FP32 pipes multiply is useful by what tensor cores would take, the rest vector's and memory's",
+    "[simt]") {
+    const SimtSpec spec = gpu_of("a100", 2);
+    const GemmShape row{1, 1, 16, 4096, DType::Bf16, DType::Bf16, true};
+    const GemmPlan gemm = plan_of(row, {1, 4, 1024, 4, 1, 4, 1, 1, Pipes::Fp32}, 1, spec);
+    const KernelPlan plan(gemm);
+    const auto work = work_of(plan);
+    KernelInWarps warps(plan, *work, spec, spec.core_clock, Ticks(0));
+    const IdealRun by_warps(warps, kLatency, {});
+    const IdealRun by_steps(*work, times_of(gemm, spec, spec.core_clock), 2, kLatency, 2);
+    const double cycle = 65536.0 * 1e12 / static_cast<double>(spec.core_clock.value());
+    for (const IdealRun* run : {&by_warps, &by_steps}) {
+        const auto of = [&](SlotClass owner) {
+            return static_cast<double>(run->account.times[static_cast<std::size_t>(owner)]) / cycle;
+        };
+        // 16 x 4,096 products at 1,024 a cycle.
+        CHECK(of(SlotClass::Useful) == Approx(64).epsilon(1e-6));
+        // Of two SMs, each waits four times for 564 cycles (400 ns).
+        CHECK(of(SlotClass::Memory) > 2 * 4 * 560);
+        CHECK(of(SlotClass::Memory) < 2 * 5.5 * 564);
+        CHECK(of(SlotClass::Vector) > 0);
+        CHECK(of(SlotClass::OnChip) == 0);
+        Int128 sum = 0;
+        for (const Int128 time : run->account.times) sum += time;
+        CHECK(sum == Int128{to_fine(run->end).value()} * 2);
+    }
+    // This L2 has no ports, which would hold up data for as long as the loads of the warps take to leave.
+    CHECK(by_steps.end <= by_warps.end);
+    CHECK(static_cast<double>(by_steps.end.value()) ==
+          Approx(static_cast<double>(by_warps.end.value())).epsilon(0.15));
+}
+
+TEST_CASE("Steps of one row ask so late that ports bring the last load's data when it would have them",
+          "[simt]") {
+    SimtSpec spec = gpu_of("a100", 1);
+    spec.l2.bytes_per_cycle = Bytes(4096);
+    GemmPlan gemm = plan_of({1, 1, 4, 4096, DType::Bf16, DType::Bf16, true},
+                            {1, 4, 1024, 4, 1, 4, 1, 1, Pipes::Fp32}, 1, spec);
+    gemm.timing.prologue = Cycles(80);
+    gemm.timing.spread = Cycles(100);
+    gemm.timing.interval_alone = 50;
+    const auto takes = [&](Fine time, double cycles) { CHECK(time == fine_cycles(cycles, spec.core_clock)); };
+    // A step is four columns and the row, 2,048 bytes of each: ten cycles of a port, 90 after the first load.
+    spec.l2.sm_read_per_cycle = Bytes(1024);
+    takes(times_of(gemm, spec, spec.core_clock).alone, 50 + 90);
+    takes(times_of(gemm, spec, spec.core_clock).prologue - fine_cycles(90, spec.core_clock), 80);
+    // A port that takes 160 must begin with the first.
+    spec.l2.sm_read_per_cycle = Bytes(64);
+    takes(times_of(gemm, spec, spec.core_clock).alone, 50);
+    takes(times_of(gemm, spec, spec.core_clock).prologue, 80);
+}
+
 TEST_CASE("All time of all SMs has an owner", "[simt]") {
     const SimtSpec spec = gpu_of("a100", 5);
     const GemmShape shape{1, 200, 256, 320, DType::Bf16, DType::Bf16, true};

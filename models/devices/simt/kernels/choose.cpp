@@ -53,7 +53,8 @@ double stored_bytes(const GemmKernel& kernel) {
 /// Cycles of a CTA besides its steps: nobody on its SM computes for it then.
 double ends_of(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec& spec) {
     const Epilogue epilogue = kernel.epilogue();
-    const bool waits = epilogue.reads() && (spec.sm.tensor.issue == TensorIssue::Warp || !epilogue.join);
+    const bool waits = epilogue.reads() && (spec.sm.tensor.issue == TensorIssue::Warp || !epilogue.join ||
+                                            !kernel.on_tensor_cores());
     return (waits ? idle_latency(spec) + static_cast<double>(epilogue_bytes(kernel)) /
                                              static_cast<double>(kernel.ctas()) / Rates(spec).sm_read
                   : 0) +
@@ -69,12 +70,16 @@ double interval_of(const GemmKernel& kernel, const CtaTiming& timing, const Simt
                    double sms) {
     const Rates rates(spec);
     const StepBytes bytes = step_bytes(kernel);
-    return std::max(
-        {held > 1 ? timing.interval_full * held / timing.resident : timing.interval_alone,
-         timing.interval_alone, held * bytes.into_sm / rates.sm_read, held * sms * bytes.from_l2 / rates.l2,
-         // Data are asked for so many steps ahead, and no more.
-         (idle_latency(spec) + static_cast<double>(spec.sm.signal_latency(kernel.tile.cluster()).value())) /
-             timing.ahead});
+    const auto steps = static_cast<double>(kernel.steps_of_part());
+    const double latency =
+        idle_latency(spec) + static_cast<double>(spec.sm.signal_latency(kernel.tile.cluster()).value());
+    // Data are asked for so many steps ahead, and no more; into registers, when they are free (for the first
+    // step: `ends_of`).
+    const double waits = kernel.on_tensor_cores() ? latency / timing.ahead
+                                                  : timing.interval_alone + latency * (steps - 1) / steps;
+    return std::max({held > 1 ? timing.interval_full * held / timing.resident : timing.interval_alone,
+                     timing.interval_alone, held * bytes.into_sm / rates.sm_read,
+                     held * sms * bytes.from_l2 / rates.l2, waits});
 }
 
 /// The second kernel, which adds the sums of parts.
@@ -96,6 +101,7 @@ double adding_parts(const GemmKernel& kernel, const SimtSpec& spec) {
 
 /// By which libraries that prefer larger tiles weigh what CTAs take.
 double preference(const CtaTile& tile, const SimtSpec& spec) {
+    if (tile.pipes == Pipes::Fp32) return 1;
     const auto area = [](const CtaTile& one) { return static_cast<double>(one.m * one.n); };
     double largest = 0;
     for (const CtaTile& one : catalogue(spec.sm.tensor.issue)) largest = std::max(largest, area(one));
@@ -187,7 +193,8 @@ void KernelChooser::add(const GemmShape& shape, bool swapped, const CtaTile& til
         weigh(kernel, *timed, all);
         // CTAs of a cluster go in step, those of stream-K do not.
         const bool clusters = tile.cluster_m * tile.cluster_n > 1;
-        if (parts > 1 || clusters || spec_.kernels.stream_k == StreamK::Never) continue;
+        if (parts > 1 || clusters || !kernel.on_tensor_cores() || spec_.kernels.stream_k == StreamK::Never)
+            continue;
         if (const auto shared = with_shared_tiles(kernel, std::int64_t{spec_.sm.count} * timed->resident))
             weigh(*shared, *timed, all);
     }
@@ -197,6 +204,16 @@ void KernelChooser::weigh(const GemmKernel& kernel, const CtaTiming& timing, std
     const double ctas = ctas_of(kernel, timing, spec_);
     all.push_back({kernel, timing, bounded(ctas, kernel, timing, spec_),
                    bounded(ctas * preference(kernel.tile, spec_), kernel, timing, spec_)});
+}
+
+// What such a kernel multiplies counts by what tensor cores could do meanwhile: these must not be slower.
+void KernelChooser::add_gemv(const GemmShape& shape, const GemmShape& turned, std::vector<TimedKernel>& all) {
+    const SmSpec& sm = spec_.sm;
+    const std::int64_t macs = sm.tensor.macs[static_cast<std::size_t>(shape.dtype)].value_or(0);
+    if (shape.batch > 1 || (shape.m > 1 && shape.n > 1) || macs * sm.fp32.interval.value() < kWarpThreads)
+        return;
+    for (const CtaTile& tile : gemv_catalogue(sm.tensor.issue, shape.dtype))
+        add(shape.m == 1 ? shape : turned, shape.m > 1, tile, all);
 }
 
 std::vector<TimedKernel> KernelChooser::weigh(const GemmShape& shape) {
@@ -210,6 +227,7 @@ std::vector<TimedKernel> KernelChooser::weigh(const GemmShape& shape) {
         if (!few || !may_turn) add(shape, false, tile, all);
         if (may_turn) add(turned, true, tile, all);
     }
+    add_gemv(shape, turned, all);
     const auto streams = [](const TimedKernel& one) { return one.kernel.streams > 0; };
     if (spec_.kernels.stream_k == StreamK::Always && std::any_of(all.begin(), all.end(), streams))
         std::erase_if(all, [&](const TimedKernel& one) { return !streams(one); });

@@ -19,6 +19,9 @@ namespace systole::simt {
 /// left out by the chooser.
 const std::vector<CtaTile>& catalogue(TensorIssue issue);
 
+/// Those of products of one row, on FP32 pipes, likewise; none for a format that these do not convert.
+std::vector<CtaTile> gemv_catalogue(TensorIssue issue, DType dtype);
+
 /// A kernel with how its CTAs go.
 struct TimedKernel {
     GemmKernel kernel;
@@ -40,6 +43,8 @@ public:
 private:
     void add(const GemmShape& shape, bool swapped, const CtaTile& tile, std::vector<TimedKernel>& all);
     void weigh(const GemmKernel& kernel, const CtaTiming& timing, std::vector<TimedKernel>& all);
+    /// `turned`: the product's transpose.
+    void add_gemv(const GemmShape& shape, const GemmShape& turned, std::vector<TimedKernel>& all);
 
     const SimtSpec spec_;
     std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, int, int, int, GemmFormats>,

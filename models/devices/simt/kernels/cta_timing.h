@@ -29,6 +29,9 @@ struct CtaTiming {
     /// has left, and until the next step's data must be there. None: a step's data are asked for when a
     /// stage is free.
     std::optional<double> meet;
+    /// Loads into registers: cycles from a step's first load to its last. `interval_alone` then begins when
+    /// all its data are there.
+    Cycles spread;
     Cycles fill;                ///< from the data of the first step until tensor cores work
     double interval_alone = 0;  ///< cycles of a step, of a CTA that has the SM for itself
     double interval_full = 0;   ///< cycles in which each of `resident` CTAs does a step

@@ -58,6 +58,7 @@ std::int64_t epilogue_bytes(const GemmKernel& kernel) {
 std::string to_string(const GemmKernel& kernel) {
     const CtaTile& tile = kernel.tile;
     std::string text = fmt::format("{}x{}x{}, {} stages", tile.m, tile.n, tile.k, tile.stages);
+    if (!kernel.on_tensor_cores()) text = fmt::format("gemv {}x{}, {} loads", tile.n, tile.k, tile.stages);
     if (tile.cluster_m > 1 || tile.cluster_n > 1)
         text += fmt::format(", cluster {}x{}", tile.cluster_m, tile.cluster_n);
     if (kernel.split_k > 1) text += fmt::format(", split {}", kernel.split_k);

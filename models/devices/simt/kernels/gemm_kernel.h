@@ -24,17 +24,24 @@ struct GemmShape {
     friend bool operator==(const GemmShape&, const GemmShape&) = default;
 };
 
+/// Which pipelines of an SM multiply.
+enum class Pipes : std::uint8_t { Tensor, Fp32 };
+
 /// What a CTA computes and with what: `m` x `n` of C in steps of `k`, `stages` of which lie in shared memory.
+/// On FP32 pipes `m` is 1, and a step is what its threads have under way: `stages` loads of a column of B
+/// each, into registers.
 struct CtaTile {
     std::int64_t m = 128, n = 128, k = 32;
     int stages = 4;
-    /// Ampere: warps along m and n. Hopper: groups of four warps that compute, along m and n.
+    /// Ampere: warps along m and n. Hopper: groups of four warps that compute, along m and n. On FP32 pipes:
+    /// a warp for each column.
     int groups_m = 2, groups_n = 2;
     /// CTAs of a cluster along m and n: those along n share A's blocks, those along m share B's, of which
     /// each CTA fetches its part for all (bulk copies only).
     int cluster_m = 1, cluster_n = 1;
     /// CTAs of a cluster.
     std::int64_t cluster() const { return std::int64_t{cluster_m} * cluster_n; }
+    Pipes pipes = Pipes::Tensor;
     friend bool operator==(const CtaTile&, const CtaTile&) = default;
 };
 
@@ -57,6 +64,7 @@ struct GemmKernel {
     /// none.
     std::int64_t streams = 0, shared_tiles = 0;
 
+    bool on_tensor_cores() const { return tile.pipes == Pipes::Tensor; }
     std::int64_t tiles_m() const { return ceil_div(shape.m, tile.m); }
     std::int64_t tiles_n() const { return ceil_div(shape.n, tile.n); }
     /// Rows and columns of CTAs: whole clusters. Those that have no tile go along with their cluster.
@@ -93,7 +101,7 @@ StepBytes step_bytes(const GemmKernel& kernel);
 /// parts of K are added): each CTA those of its tile.
 std::int64_t epilogue_bytes(const GemmKernel& kernel);
 
-/// "128x256x64, 4 stages, cluster 2x1, split 4", "…, stream-K".
+/// "128x256x64, 4 stages, cluster 2x1, split 4", "…, stream-K"; "gemv 4x1024, 4 loads".
 std::string to_string(const GemmKernel& kernel);
 
 }  // namespace systole::simt

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "models/devices/simt/kernels/gemm_epilogue.h"
+#include "models/devices/simt/kernels/gemv_program.h"
 
 namespace systole::simt {
 namespace {
@@ -259,6 +260,7 @@ bool divides(const CtaTile& tile, const GemmFormats& formats, TensorIssue issue)
 
 CtaProgram gemm_program(const CtaTile& tile, const GemmFormats& formats, std::int64_t steps,
                         const SmSpec& sm) {
+    if (tile.pipes == Pipes::Fp32) return gemv_program(tile, formats, steps);
     CtaProgram program = sm.tensor.issue == TensorIssue::Warp ? WarpMmaProgram(tile, formats).program(steps)
                                                               : GroupMmaProgram(tile, formats).program(steps);
     program.shared = shared_bytes(tile, formats, sm.tensor.issue);

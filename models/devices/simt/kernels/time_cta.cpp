@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "models/devices/simt/kernels/gemm_program.h"
+#include "models/devices/simt/kernels/time_gemv.h"
 #include "models/devices/simt/sm/sm.h"
 #include "sim/base/check.h"
 
@@ -91,6 +92,7 @@ void take_ends(const Sm::CtaTrace& trace, CtaTiming& timing) {
 }  // namespace
 
 std::optional<CtaTiming> time_cta(const CtaTile& tile, const GemmFormats& formats, const SmSpec& sm) {
+    if (tile.pipes == Pipes::Fp32) return time_gemv(tile, formats, sm);
     if (!divides(tile, formats, sm.tensor.issue)) return std::nullopt;
     const CtaProgram program = gemm_program(tile, formats, kSteps, sm);
     CtaTiming timing;

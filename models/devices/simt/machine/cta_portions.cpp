@@ -6,16 +6,14 @@
 namespace systole::simt {
 namespace {
 
-/// Instructions of one of a role's warps, in all of its program or in one step.
+/// Instructions of one of a role's warps, in one step or outside of all steps.
 std::int64_t count(const WarpProgram& program, bool of_step, Op op, Op other) {
     std::int64_t sum = 0;
     for (const Section& section : program) {
         const auto own = std::count_if(section.body.begin(), section.body.end(),
                                        [&](const Instruction& i) { return i.op == op || i.op == other; });
-        if (!of_step)
-            sum += own * section.trips;
-        else if (section.steps)
-            sum = std::max<std::int64_t>(sum, own);
+        if (of_step != section.steps) continue;
+        sum = of_step ? std::max<std::int64_t>(sum, own) : sum + own * section.trips;
     }
     return sum;
 }
@@ -63,35 +61,34 @@ CtaPortions::CtaPortions(const KernelPlan& plan, const CtaWork& work, const CtaP
             if (own > 0) sharing = {own, role.warps};
         };
         add(true, Op::AsyncCopy, Op::BulkCopy, copies_);
+        add(true, Op::GlobalLoad, Op::GlobalLoad, copies_);
         add(false, Op::GlobalLoad, Op::GlobalLoad, loads_);
         add(false, Op::GlobalStore, Op::BulkStore, stores_);
     }
 }
 
 TileAccess CtaPortions::of(std::int64_t cta, const Sm::Access& access) const {
-    if (access.op == Op::GlobalLoad) return loaded(cta, access);
+    if (access.op == Op::GlobalLoad && !into_registers()) return loaded(cta, access, access.number);
     if (access.op == Op::GlobalStore || access.op == Op::BulkStore)
         return portion_of(work_.writes({cta, 1}), access.number * stores_.warps + access.warp, stores_.all());
     const std::int64_t step = access.number / copies_.of_warp, steps = work_.steps(cta);
     if (step < steps)
         return portion_of(work_.reads_of_one(cta, step),
                           access.number % copies_.of_warp * copies_.warps + access.warp, copies_.all());
+    if (into_registers()) return loaded(cta, access, access.number - steps * copies_.of_warp);
     // Behind the last step a warp that copies whole blocks copies what is to be joined.
     if (access.op == Op::BulkCopy) return only(work_.reads_of_one(cta, steps), gemm_->bias.range(), false);
     return {};
 }
 
 // A warp's first load is of the bias, where there is one, and the others of what is to be joined.
-TileAccess CtaPortions::loaded(std::int64_t cta, const Sm::Access& access) const {
+TileAccess CtaPortions::loaded(std::int64_t cta, const Sm::Access& access, std::int64_t number) const {
     if (gemm_ == nullptr)
-        return portion_of(work_.reads_of_one(cta, 0), access.number * loads_.warps + access.warp,
-                          loads_.all());
+        return portion_of(work_.reads_of_one(cta, 0), number * loads_.warps + access.warp, loads_.all());
     const TileAccess all = work_.reads_of_one(cta, work_.steps(cta));
     const std::int64_t of_bias = gemm_->kernel.epilogue().bias ? 1 : 0;
-    if (access.number < of_bias)
-        return portion_of(only(all, gemm_->bias.range(), true), access.warp, loads_.warps);
-    return portion_of(only(all, gemm_->bias.range(), false),
-                      (access.number - of_bias) * loads_.warps + access.warp,
+    if (number < of_bias) return portion_of(only(all, gemm_->bias.range(), true), access.warp, loads_.warps);
+    return portion_of(only(all, gemm_->bias.range(), false), (number - of_bias) * loads_.warps + access.warp,
                       (loads_.of_warp - of_bias) * loads_.warps);
 }
 

@@ -27,11 +27,14 @@ private:
         std::int64_t all() const { return of_warp * warps; }
     };
 
-    TileAccess loaded(std::int64_t cta, const Sm::Access& access) const;
+    /// What steps load lies in registers.
+    bool into_registers() const { return gemm_ != nullptr && !gemm_->kernel.on_tensor_cores(); }
+    /// Load `number` of a warp outside of steps.
+    TileAccess loaded(std::int64_t cta, const Sm::Access& access, std::int64_t number) const;
 
     const CtaWork& work_;
     const GemmPlan* gemm_;  ///< null: a kernel that streams
-    Sharing copies_;        ///< of a step
+    Sharing copies_;        ///< of a step; loads, if it has those
     Sharing loads_, stores_;
 };
 

@@ -76,7 +76,12 @@ CtaTimes times_of(const GemmPlan& plan, const SimtSpec& spec, Hertz clock) {
     const std::int64_t rate = spec.macs_per_cycle(plan.kernel.shape.dtype) / spec.sm.count;
     SYSTOLE_CHECK(rate > 0, "no tensor core takes {}", to_string(plan.kernel.shape.dtype));
     times.busy = fine(static_cast<double>(tile.m * tile.n * tile.k) / static_cast<double>(rate));
-    times.alone = std::max(times.busy, fine(timing.interval_alone));
+    // Loads leave one by one. The one transaction that stands for them leaves so late that ports which serve
+    // it at full rate are through with the last load's data in time, but not before the first load.
+    const double late =
+        std::max(0.0, static_cast<double>(timing.spread.value()) - step_transfer(plan.kernel, spec));
+    times.prologue += fine(late);
+    times.alone = std::max(times.busy, fine(timing.interval_alone + late));
     times.full_share = std::max(times.busy, fine(timing.interval_full / timing.resident));
     if (timing.meet) {
         // Copies leave one by one until the warps meet. The one transaction that stands for them leaves so
@@ -88,13 +93,15 @@ CtaTimes times_of(const GemmPlan& plan, const SimtSpec& spec, Hertz clock) {
     // only when they are through with their products.
     const Epilogue epilogue = plan.kernel.epilogue();
     if (epilogue.reads())
-        times.source = timing.meet || !epilogue.join ? CtaTimes::Source::AtEnd : CtaTimes::Source::Ahead;
+        times.source = timing.meet || !epilogue.join || !plan.kernel.on_tensor_cores()
+                           ? CtaTimes::Source::AtEnd
+                           : CtaTimes::Source::Ahead;
     // Sums of others are not there before they are asked for.
     if (plan.kernel.streams > 0) times.source = CtaTimes::Source::AtEnd;
     times.epilogue = whole(timing.epilogue);
     times.epilogue_vector =
         std::min(times.epilogue, fine(timing.epilogue_vector * static_cast<double>(timing.epilogue.value())));
-    times.stores_hold = spec.sm.tensor.issue == TensorIssue::WarpGroup;
+    times.stores_hold = plan.kernel.on_tensor_cores() && spec.sm.tensor.issue == TensorIssue::WarpGroup;
     times.lost_alone = shares_of(timing.lost_alone);
     times.lost_full = shares_of(timing.lost_full);
     return times;

@@ -16,6 +16,12 @@ int places_of(const KernelPlan& plan) {
     return std::get<StreamPlan>(plan).resident;
 }
 
+CtaKind kind_of(const KernelPlan& plan) {
+    const auto* gemm = std::get_if<GemmPlan>(&plan);
+    if (gemm == nullptr) return CtaKind::Stream;
+    return gemm->kernel.on_tensor_cores() ? CtaKind::Tensor : CtaKind::Fp32;
+}
+
 /// A stream kernel's tensor cores stand still: any rate will do.
 std::int64_t macs_of(const KernelPlan& plan, const SmSpec& sm) {
     const auto* gemm = std::get_if<GemmPlan>(&plan);
@@ -46,7 +52,7 @@ KernelInWarps::KernelInWarps(const KernelPlan& plan, const CtaWork& work, const 
            }),
       of_sm_(static_cast<std::size_t>(spec.sm.for_clusters(work.cluster()))),
       answered_(of_sm_.size(), start),
-      stores_hold_(std::holds_alternative<GemmPlan>(plan) && spec.sm.tensor.issue == TensorIssue::WarpGroup) {
+      stores_hold_(kind_of(plan) == CtaKind::Tensor && spec.sm.tensor.issue == TensorIssue::WarpGroup) {
     for (OfSm& sm : of_sm_) sm.places.resize(static_cast<std::size_t>(places_of(plan)));
 }
 
@@ -140,14 +146,19 @@ KernelAccount KernelInWarps::finish(Ticks end) {
     Ticks latest(-1);
     for (std::size_t sm = 0; sm < of_sm_.size(); ++sm) {
         std::vector<CtaSpan> ctas;
+        std::int64_t macs = 0;
         for (std::size_t i = 0; i < of_sm_[sm].ctas.size(); ++i) {
             const Sm::CtaTrace& trace = sms_.sm(sm).trace(i);
+            if (kind_of(plan_) == CtaKind::Fp32) macs += work_.macs({of_sm_[sm].ctas[i].number, 1});
             ctas.push_back({of_sm_[sm].ctas[i].begin, of_sm_[sm].ctas[i].begin + spec_.launch.cta.value(),
                             trace.first_mma, trace.last_mma_end, trace.end, of_sm_[sm].ctas[i].left});
         }
         const ClassTimes times = times_in_warps(
-            sms_.sm(sm), ctas, std::holds_alternative<StreamPlan>(plan_),
-            {spec_.sm.sub_cores, clock_.frequency(), to_fine(answered_[sm] - start_), to_fine(end - start_)});
+            sms_.sm(sm), ctas, kind_of(plan_),
+            {spec_.sm.sub_cores, clock_.frequency(), to_fine(answered_[sm] - start_), to_fine(end - start_),
+             fine_cycles(static_cast<double>(macs) /
+                             static_cast<double>(macs_of(plan_, spec_.sm) * spec_.sm.sub_cores),
+                         clock_.frequency())});
         for (std::size_t c = 0; c < kSlotClasses; ++c) account.times[c] += times[c];
         if (ctas.empty()) continue;
         ++account.sms;

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "models/devices/simt/machine/kernel_in_warps.h"
 #include "models/devices/simt/machine/kernel_run.h"
 #include "sim/base/check.h"
@@ -10,6 +12,18 @@
 #include "sim/kernel/kernel.h"
 
 namespace systole::simt {
+namespace {
+
+/// SMs of a group go on when the last of them has its data. Where nothing is asked for ahead each step would
+/// wait for all SMs, which fall out of step by themselves: there a group is a GPC's SMs at most.
+std::int64_t largest_group(const KernelPlan& plan, const SmSpec& sm) {
+    const auto* gemm = std::get_if<GemmPlan>(&plan);
+    const bool ahead = gemm == nullptr || gemm->kernel.on_tensor_cores();
+    if (ahead || sm.gpcs.empty()) return sm.count;
+    return *std::max_element(sm.gpcs.begin(), sm.gpcs.end());
+}
+
+}  // namespace
 
 SmArray::SmArray(sc_core::sc_module_name name, const SimtSpec& spec, const ChipPlan& plan, Ticks launch,
                  std::function<Bytes()> moved)
@@ -88,7 +102,7 @@ void SmArray::begin_kernel() {
     const CtaTimes times =
         std::visit([this](const auto& kernel) { return times_of(kernel, spec_, clock_.clock()); }, plan);
     run_ = std::make_unique<KernelRun>(*work_, times, spec_.sm.for_clusters(work_->cluster()), spec_.sm.count,
-                                       now());
+                                       now(), largest_group(plan, spec_.sm));
 }
 
 void SmArray::send_accesses() {

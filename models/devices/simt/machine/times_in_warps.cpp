@@ -48,9 +48,23 @@ std::vector<std::int64_t> moments_of(const std::vector<CtaSpan>& ctas) {
     return moments;
 }
 
+/// What FP32 pipes multiplied is useful: by what tensor cores would take, out of the pipes' own time and then
+/// of that in which others waited for memory.
+void multiplied(Fine macs, ClassTimes& times) {
+    std::int64_t left = macs.value();
+    for (const SlotClass owner : {SlotClass::Vector, SlotClass::Memory}) {
+        std::int64_t& own = times[static_cast<std::size_t>(owner)];
+        const std::int64_t taken = std::min(left, own);
+        own -= taken;
+        left -= taken;
+    }
+    SYSTOLE_CHECK(left == 0, "{} of time for products that nobody had", left);
+    times[static_cast<std::size_t>(SlotClass::Useful)] += macs.value();
+}
+
 }  // namespace
 
-ClassTimes times_in_warps(const Sm& sm, const std::vector<CtaSpan>& ctas, bool streams, const SmSpan& span) {
+ClassTimes times_in_warps(const Sm& sm, const std::vector<CtaSpan>& ctas, CtaKind kind, const SmSpan& span) {
     std::array<std::int64_t, kSlotClasses> cycles{};  // of sub-cores
     const auto of = [&](SlotClass owner) -> std::int64_t& { return cycles[static_cast<std::size_t>(owner)]; };
     const std::vector<std::int64_t> moments = moments_of(ctas);
@@ -63,11 +77,16 @@ ClassTimes times_in_warps(const Sm& sm, const std::vector<CtaSpan>& ctas, bool s
             of(phase.storing  ? SlotClass::Memory
                : phase.placed ? SlotClass::Launch
                               : SlotClass::Tail) += all - busy;
-        } else if (streams) {
+        } else if (kind == CtaKind::Stream) {
             of(SlotClass::Vector) += all - busy;
         } else {
             const LostTime lost = sm.lost(from, until);
-            for (std::size_t l = 0; l < kLosses; ++l) of(owner_of(static_cast<Loss>(l), phase)) += lost[l];
+            for (std::size_t l = 0; l < kLosses; ++l) {
+                const auto loss = static_cast<Loss>(l);
+                of(kind == CtaKind::Tensor ? owner_of(loss, phase)
+                   : loss == Loss::Memory  ? SlotClass::Memory
+                                           : SlotClass::Vector) += lost[l];
+            }
         }
     }
     // Rounded down but for work; what that leaves is the wait for stores, and the tail.
@@ -82,8 +101,10 @@ ClassTimes times_in_warps(const Sm& sm, const std::vector<CtaSpan>& ctas, bool s
     }
     SYSTOLE_CHECK(charged <= span.end, "an SM's work until {} of {}", charged.value(), span.end.value());
     const Fine wait = std::max(Fine(), span.stored - charged);
-    times[static_cast<std::size_t>(streams ? SlotClass::Vector : SlotClass::Memory)] += wait.value();
+    times[static_cast<std::size_t>(kind == CtaKind::Stream ? SlotClass::Vector : SlotClass::Memory)] +=
+        wait.value();
     times[static_cast<std::size_t>(SlotClass::Tail)] += (span.end - charged - wait).value();
+    multiplied(span.macs, times);
     return times;
 }
 
