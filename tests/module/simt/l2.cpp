@@ -191,6 +191,23 @@ TEST_CASE("A write waits for what makes room for it where too much waits to be w
     CHECK(bench.sms.answered().back() < ns(11'900));
 }
 
+TEST_CASE("What makes room for short rows is written at their share of the memory's bandwidth") {
+    DramSpec memory = real();
+    memory.refresh = RefreshPolicy::Off;
+    simt::L2Spec spec = l2_spec();
+    spec.memory_share = 0.5;
+    std::vector<GroupsOfSms::Request> requests{{ns(0), one(0, 64 * 1024), true}};
+    for (int i = 0; i < 32; ++i) {
+        requests.push_back({ns(10'000), one((1 << 20) + i * 4096, 4096), true});
+        requests.back().tiles.sm = 32 - i;
+        requests.back().tiles.short_rows = true;
+    }
+    const Bench bench(memory, requests, spec);
+    // As above, but at half the bandwidth: 31 times 4 KiB take 2480 ns.
+    CHECK(bench.sms.answered().back() > ns(10'000 + 300 + 2480));
+    CHECK(bench.sms.answered().back() < ns(10'000 + 300 + 2480 + 360));
+}
+
 TEST_CASE("Streams reach the bandwidth of the SMs' ports, of the L2 and of the memory") {
     DramSpec memory = real();
     std::vector<GroupsOfSms::Request> stream, again;

@@ -246,6 +246,7 @@ TileAccess GemmBlocks::reads_of_one(std::int64_t cta, std::int64_t step) const {
 TileAccess GemmBlocks::writes(CtaRange range) const {
     TileAccess access;
     access.sms = range.count;
+    access.short_rows = true;
     for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta) {
         access.blocks.push_back(c_block(work(cta)));
         access.bytes_of_sm = std::max(access.bytes_of_sm, access.blocks.back().bytes);

@@ -191,7 +191,7 @@ void L2::depart(const std::vector<SectorRange>& ranges, tlm::tlm_command command
             Piece* piece = pool_.acquire();
             piece->operand = range.operand;
             piece->layer = static_cast<std::size_t>(tiles.layer);
-            piece->of_rows = tiles.short_rows && command == tlm::TLM_READ_COMMAND;
+            piece->of_rows = tiles.short_rows;
             piece->waiting.clear();
             piece->set_command(command);
             piece->set_address(static_cast<std::uint64_t>(at));
