@@ -22,6 +22,7 @@ OFF = {
     "all of the memory's bandwidth": ["calibrated.memory_share=1"],
     "tiles as estimated": ["calibrated.larger_tiles=0"],
     "no power cap": ["power.cap=0 W"],
+    "a CTA for each tile": ["kernels.persistent=false"],
     "an ideal memory": ["memory.preset=ideal"],
     "the whole L2 for one working set": ["l2.usable=40 MiB"],
     "an L2 of one set": ["l2.ways=0"],
@@ -47,9 +48,8 @@ steps' times are within 20 % of its times, 5.3 % on average (`models/devices/sim
 NOT_MODELLED = """
 **What is not modelled**, and shows: which kernel the library takes (ours is the best of the catalogue by estimate; the
 library's are sometimes twice as slow: 2048 x 2048 x 128 takes 18.8 us on the A100, 16 x 3584 x 2048 21.1); rows of
-matrices that meet in banks and pages of the memory, of which `memory_share` is what is left; walks through page tables; kernels that
-load the next tile before they have stored one (cuBLAS's on Hopper); kernels for vectors with fewer than 32
-threads a result, or in batches.
+matrices that meet in banks and pages of the memory, of which `memory_share` is what is left; walks through page tables; kernels for
+vectors with fewer than 32 threads a result, or in batches; voltages other than in proportion to the clock.
 The clock of a long kernel settles by what the one before drew, not within it.
 """
 

@@ -105,6 +105,10 @@ std::string waves(const GemmPlan& gemm, const SimtSpec& spec) {
     }
     text += shared_tiles(kernel);
     text += clusters(kernel, spec);
+    if (kernel.tile.persistent && all > places)
+        text +=
+            "CTAs of later waves are tiles of the first ones (persistent): their data are asked for in "
+            "time.\n";
     if (kernel.split_k > 1) text += "Sums of the parts go to memory in fp32; a second kernel adds them.\n";
     return text;
 }

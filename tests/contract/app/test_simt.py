@@ -116,6 +116,24 @@ class Simt(ProgramTest):
                     free = self.total(device, shape, "power.cap=0 W")["time_ns"]
                     self.assertEqual(free < capped, faster)
 
+    def test_long_products_reach_what_the_best_of_many_were_measured_to_reach(self):
+        # ml-engineering's maximum achievable matmul TFLOP/s in bf16; power.tensor is derived from them.
+        for device, (m, n, k), tflops in (("a100", (1024, 10240, 5120), 271.2), ("h100", (2048, 2048, 13312), 794.5)):
+            with self.subTest(device=device):
+                time = self.total(device, f"m={m} n={n} k={k}", "run.repeat=8")["time_ns"]
+                self.assertAlmostEqual(2 * m * n * k / time / 1000 / tflops, 1, delta=0.01)
+
+    def test_persistent_ctas_hide_the_start_of_all_tiles_but_the_first(self):
+        shape = "m=4096 n=16384 k=256"
+        own, apart = (self.total("h100", shape, f"kernels.persistent={value}") for value in ("true", "false"))
+        self.assertLess(own["time_ns"], 0.9 * apart["time_ns"])
+        self.assertLess(own["classes"]["launch"], 0.5 * apart["classes"]["launch"])
+        self.assertEqual(own["macs"], apart["macs"])
+        line = "CTAs of later waves are tiles of the first ones (persistent)"
+        self.assertIn(line, self.answer("explain", "h100", "matmul", *shape.split()))
+        self.assertNotIn(line, self.answer("explain", "h100", "matmul", "m=512", "n=512", "k=512"))
+        self.assertNotIn(line, self.answer("explain", "a100", "matmul", *shape.split()))
+
     def test_a_product_is_explained_with_its_grid_and_what_else_was_weighed(self):
         for device, sms, shape in (("h100", 132, (1280, 2048, 6144)), ("a100", 108, (64, 64, 16384)), ("h100", 132, (7, 4096, 512))):
             with self.subTest(device=device, shape=shape):
@@ -261,7 +279,8 @@ outputs: [residual]
                 none, relu, gelu, mish = (self.mlp(device, function, "workload.m=4096")["layers"][0]["time_ns"]
                                           for function in ("none", "relu", "gelu", "mish"))
                 self.assertLessEqual(none, relu)
-                self.assertLess(relu, gelu)
+                # Bulk stores leave meanwhile: what takes less than they do is hidden.
+                (self.assertLess if device == "a100" else self.assertLessEqual)(relu, gelu)
                 self.assertLess(gelu, mish)
                 self.assertLess(mish, 2 * none)
 

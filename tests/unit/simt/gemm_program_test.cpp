@@ -64,6 +64,32 @@ TEST_CASE("A CTA multiplies all of its tile, and copies each operand once a step
     }
 }
 
+TEST_CASE("A persistent CTA does tile after tile, and its stages and barriers go round") {
+    const std::vector<std::int64_t> tiles{3, 9, 0, 1, 14};
+    constexpr std::int64_t kSteps = 3 + 9 + 1 + 14;
+    for (const CtaTile& tile : kGroupTiles)
+        for (const bool join : {false, true}) {
+            INFO(tile.m << " x " << tile.n << " x " << tile.k << (join ? ", joined" : ""));
+            GemmFormats formats;
+            if (join) formats.epilogue.join = Elementwise::Kind::Add;
+            const CtaProgram program = persistent_program(tile, formats, tiles, group_mma_sm());
+            CHECK(sum_of(program, Op::GroupMma, &Instruction::amount) == tile.m * tile.n * tile.k * kSteps);
+            CHECK(sum_of(program, Op::BulkCopy, &Instruction::bytes) ==
+                  (tile.m + tile.n) * tile.k * 2 * kSteps + (join ? 5 * tile.m * tile.n * 2 : 0));
+            CHECK(sum_of(program, Op::BulkStore, &Instruction::bytes) == 5 * tile.m * tile.n * 2);
+            // Nobody waits for ever, and data that are far away are asked for across the ends of tiles.
+            constexpr std::int64_t kFar = 3000;
+            Sm sm(group_mma_sm(), 512, [](Op op, std::int64_t, std::int64_t at) {
+                return op == Op::BulkCopy ? at + kFar : at + 100;
+            });
+            sm.launch(program, 0);
+            sm.run();
+            const auto& requests = sm.trace(0).requests;
+            REQUIRE(requests.size() == kSteps);
+            CHECK(requests[3] < kFar);  // the second tile's first step, where there are four stages at least
+        }
+}
+
 TEST_CASE("Half the bits are twice the K of a step's bytes") {
     const CtaTile tile{128, 128, 64, 4, 2, 2};
     const CtaProgram program = gemm_program(tile, {DType::Int8, DType::Bf16}, 3, warp_mma_sm());

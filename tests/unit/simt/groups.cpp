@@ -60,6 +60,21 @@ TEST_CASE("One CTA takes what its phases take one behind the other", "[simt]") {
     CHECK(one.account.macs == 128 * 128 * 256);
 }
 
+TEST_CASE("Bulk stores leave while the epilogue goes on, as early as the port needs for them", "[simt]") {
+    GemmPlan plan = plan_of(128, 128, 256);
+    SimtSpec gpu = small_gpu(1);
+    gpu.sm.tensor.issue = TensorIssue::WarpGroup;
+    gpu.l2.sm_write_per_cycle = Bytes(256);  // 32,768 bytes pass in 128 cycles
+    const GemmBlocks work(plan);
+    const auto end = [&] {
+        return IdealRun(work, times_of(plan, gpu, gpu.core_clock), 1, Ticks(500'000), 1000).end;
+    };
+    plan.timing.stores = Cycles(150);
+    CHECK(end() == Ticks((10 + 100 + 500 + 50 + 4 * 1024 + 200 - 128 + 500) * 1000));
+    plan.timing.stores = Cycles(60);  // the first one leaves
+    CHECK(end() == Ticks((10 + 100 + 500 + 50 + 4 * 1024 + 200 - 60 + 500) * 1000));
+}
+
 TEST_CASE("An epilogue that reads waits for its data, if they were not asked for in time", "[simt]") {
     GemmPlan plan = plan_of(128, 128, 256);
     plan.kernel.shape.epilogue = {true, Function::None, Elementwise::Kind::Add, Function::None};
@@ -133,6 +148,33 @@ TEST_CASE("Bulk stores keep a CTA's place until they are answered, those of thre
     const IdealRun bulk(work, times_of(plan, gpu, gpu.core_clock), 1, Ticks(500'000), 1000);
     CHECK(bulk.end == Ticks(2 * (cta + 500) * 1000));
     CHECK(cycles(bulk.account, SlotClass::Memory) == 2 * (500 + 500));  // data, stores
+}
+
+TEST_CASE("A persistent CTA asks for the next tile's data while it works on the one before", "[simt]") {
+    SimtSpec gpu = small_gpu(1);
+    gpu.sm.tensor.issue = TensorIssue::WarpGroup;
+    const auto of_tiles = [&](std::int64_t tiles, std::int64_t k, std::int64_t latency) {
+        GemmPlan plan = plan_of(128, 128 * tiles, k);
+        plan.kernel.tile.persistent = true;
+        const GemmBlocks work(plan);
+        return IdealRun(work, times_of(plan, gpu, gpu.core_clock), 1, Ticks(latency * 1000), 1000);
+    };
+    // Data of the second tile's steps are asked for at the ends of steps 1, 2 and 3: they are there when the
+    // first tile's stores are answered, and the second has neither launch, nor prologue, nor wait.
+    const std::int64_t first = 10 + 100 + 500 + 50 + 4 * 1024 + 200 + 500, second = 50 + 4 * 1024 + 200 + 500;
+    const IdealRun two = of_tiles(2, 256, 500);
+    CHECK(two.end == Ticks((first + second) * 1000));
+    CHECK(cycles(two.account, SlotClass::Launch) == 10);
+    CHECK(cycles(two.account, SlotClass::Ramp) == 100 + 2 * (50 + 200));
+    CHECK(cycles(two.account, SlotClass::Memory) == 500 + 2 * 500);
+    CHECK(cycles(two.account, SlotClass::Useful) == 2 * 4 * 1024);
+    CHECK(two.account.ctas == 2);
+    CHECK(two.account.macs == 2 * 128 * 128 * 256);
+    // Tiles of one step leave stages free: the second's is asked for 20 cycles behind the first's.
+    CHECK(of_tiles(3, 64, 500).end == Ticks((first - 3 * 1024 + 2 * (second - 3 * 1024)) * 1000));
+    // Data that come later than the stores' answers are waited for: asked for at 110 + 20.
+    CHECK(of_tiles(2, 64, 4000).end ==
+          Ticks((10 + 100 + 4000 + 50 + 1024 + 200 + 4000 + 50 + 1024 + 200 + 4000) * 1000));
 }
 
 TEST_CASE("Clusters lie in one GPC each: SMs that are left over in it stand still", "[simt]") {

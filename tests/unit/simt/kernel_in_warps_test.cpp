@@ -108,6 +108,21 @@ TEST_CASE("CTAs of a cluster bring each of its blocks once", "[simt]") {
     CHECK((took.a && took.b && took.c));
 }
 
+TEST_CASE("Persistent CTAs in warps bring and store what as many CTAs would", "[simt]") {
+    const SimtSpec hopper = gpu_of("h100", 3);
+    const GemmShape odd{2, 331, 197, 203, DType::Bf16, DType::Bf16, true};  // 6 x 4 tiles of 64 x 64
+    for (const std::int64_t split : {1, 3}) {
+        CtaTile tile{64, 64, 64, 4, 1, 1, 1, 1};
+        const Took apart = run(hopper, plan_of(odd, tile, split, hopper), 4, 2 * 6);
+        tile.persistent = true;
+        const Took took = run(hopper, plan_of(odd, tile, split, hopper), 4, 2 * 6);
+        CHECK((took.a && took.b && took.c));
+        CHECK(took.account.macs == apart.account.macs);
+        CHECK(took.account.ctas == 2 * 24 * split);
+        CHECK(took.end < apart.end);
+    }
+}
+
 TEST_CASE("Warps bring what an epilogue reads once for each tile", "[simt]") {
     GemmShape odd{2, 131, 97, 203, DType::Bf16, DType::Bf16, true};  // 3 x 2 tiles of 64 x 64
     odd.epilogue.post = Function::Gelu;

@@ -134,6 +134,9 @@ TEST_CASE("constants that were found by measuring are nothing where they are not
         "device: Mine\nextends: a100\ncalibrated: {kernel_overhead: 0 s, replay_gap: 0 s, memory_share: 1, "
         "larger_tiles: 0}\n");
     CHECK(spec.kernels.stream_k == StreamK::Never);
+    CHECK(spec.kernels.persistent);
+    CHECK_FALSE(
+        test::gpu_spec("device: Mine\nextends: h100\nkernels: {persistent: false}\n").kernels.persistent);
     CHECK(spec.calibrated.kernel_overhead == Ticks(0));
     CHECK(spec.calibrated.replay_gap == Ticks(0));
     CHECK(spec.l2.memory_share == 1);
@@ -252,6 +255,7 @@ TEST_CASE("clocks, launches, copies and constants beyond any machine are refused
         {"core: {clock: 101 GHz}", "faster than 100 GHz"},
         {"core: {clock: 1410}", "unit"},
         {"kernels: {stream_k: sometimes}", "kernels.stream_k"},
+        {"kernels: {persistent: 7}", "kernels.persistent"},
         {"kernels: {streamk: always}", "streamk"},
         {"launch: {graph: 1001 ms}", "longer than a second"},
         {"launch: {stream: 2 s}", "longer than a second"},

@@ -340,6 +340,22 @@ TEST_CASE("A bulk copy that is answered later arrives at the barrier that it was
     CHECK(sm.trace(0).end == 1503);
 }
 
+TEST_CASE("A warp that waits for its bulk stores goes on when the last was answered") {
+    Asked asked;
+    Sm sm(group_mma_sm(), 512, asked.later());
+    const Instruction store{.op = Op::BulkStore, .bytes = 4096}, wait{.op = Op::WaitStores};
+    CtaProgram program;
+    program.roles = {{1, {{{store, store, wait, kUse}}}}};
+    sm.launch(program, 0);
+    sm.advance(1000);
+    REQUIRE(asked.accesses.size() == 2);
+    sm.arrived(asked.accesses[1].request, 1200);
+    CHECK(sm.next_issue() == Sm::kNever);
+    sm.arrived(asked.accesses[0].request, 1500);
+    sm.advance(Sm::kNever);
+    CHECK(sm.trace(0).end == 1502);  // the wait, and an instruction behind it
+}
+
 TEST_CASE("A load that is answered later keeps who reads its register") {
     Asked asked;
     Sm sm(warp_mma_sm(), 256, asked.later());

@@ -7,12 +7,21 @@ namespace systole::simt {
 namespace {
 
 /// A tile of nvjet. All have steps of 64 along K and as many stages as shared memory holds beside 16 KiB of
-/// results, 16 at most: 64x64_64x13, 128x160_64x5, 320x128_64x3 and all others seen.
+/// results, 16 at most: 64x64_64x13, 128x160_64x5, 320x128_64x3 and all others seen. Their grids are of as
+/// many CTAs as the chip holds, whatever the product's size: they are persistent.
 CtaTile nvjet_tile(std::int64_t m, std::int64_t n, int groups_m, int groups_n, int cluster_m, int cluster_n) {
     constexpr std::int64_t kStages = 210 * 1024, kOfSixteenBits = 2, kStep = 64;
     const std::int64_t stage = (m + n) * kStep * kOfSixteenBits;
-    return {m,        n,        kStep,     static_cast<int>(std::min<std::int64_t>(16, kStages / stage)),
-            groups_m, groups_n, cluster_m, cluster_n};
+    return {m,
+            n,
+            kStep,
+            static_cast<int>(std::min<std::int64_t>(16, kStages / stage)),
+            groups_m,
+            groups_n,
+            cluster_m,
+            cluster_n,
+            Pipes::Tensor,
+            true};
 }
 
 /// Of Hopper's, those in names of cuBLAS 12's kernels (nvjet_tst_128x256_64x4_2x1_v_bz_coopA_TNT and their

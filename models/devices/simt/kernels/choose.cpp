@@ -65,6 +65,15 @@ double ends_of(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec
            stored_bytes(kernel) / static_cast<double>(kernel.ctas()) / Rates(spec).sm_write;
 }
 
+/// Cycles from the last step of a persistent CTA's tile to the first of its next, whose data are there.
+/// That stores leave while the epilogue goes on is not counted on.
+double between_tiles(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec& spec) {
+    const Rates rates(spec);
+    const double stores = stored_bytes(kernel) / static_cast<double>(kernel.ctas()) /
+                          std::min(rates.sm_write, rates.l2_write / static_cast<double>(spec.sm.count));
+    return static_cast<double>((timing.epilogue + spec.l2.latency).value()) + stores;
+}
+
 /// Cycles of a step of CTAs of which each of `sms` SMs holds `held`.
 double interval_of(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec& spec, double held,
                    double sms) {
@@ -145,7 +154,9 @@ double ctas_of(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec
     const double last_stores = stored_bytes(kernel) / Rates(spec).l2_write * (left > 0 ? left : places) /
                                static_cast<double>(kernel.ctas());
     if (kernel.streams > 0) cycles += shares_of(kernel, timing, spec);
-    return cycles + rounds * ends_of(kernel, timing, spec) + last_stores;
+    const double ends = ends_of(kernel, timing, spec);
+    const double later = kernel.tile.persistent ? between_tiles(kernel, timing, spec) : ends;
+    return cycles + (rounds > 0 ? ends + (rounds - 1) * later : 0) + last_stores;
 }
 
 /// Cycles of a kernel whose CTAs take so long.
@@ -220,7 +231,8 @@ std::vector<TimedKernel> KernelChooser::weigh(const GemmShape& shape) {
     std::vector<TimedKernel> all;
     GemmShape turned = shape;
     std::swap(turned.m, turned.n);
-    for (const CtaTile& tile : catalogue(spec_.sm.tensor.issue)) {
+    for (CtaTile tile : catalogue(spec_.sm.tensor.issue)) {
+        tile.persistent = tile.persistent && spec_.kernels.persistent;
         // wgmma has 64 rows at least: libraries compute a product of fewer as its transpose.
         const bool few = spec_.sm.tensor.issue == TensorIssue::WarpGroup && shape.m < kLeastRows;
         const bool may_turn = shape.shared_b && shape.m < shape.n;

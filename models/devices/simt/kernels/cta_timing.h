@@ -38,6 +38,7 @@ struct CtaTiming {
     double busy = 0;            ///< of them, cycles in which a CTA's step keeps all tensor cores at work
     LostCycles lost_alone, lost_full;  ///< of an SM, in interval_alone and interval_full
     Cycles epilogue;                   ///< from the last step's end until the last store has been issued
+    Cycles stores;                     ///< of it, from the first store on
     double epilogue_vector = 0;        ///< of it, share in which pipelines convert and move results
 };
 

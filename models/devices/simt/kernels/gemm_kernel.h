@@ -39,9 +39,11 @@ struct CtaTile {
     /// CTAs of a cluster along m and n: those along n share A's blocks, those along m share B's, of which
     /// each CTA fetches its part for all (bulk copies only).
     int cluster_m = 1, cluster_n = 1;
+    Pipes pipes = Pipes::Tensor;
+    /// As many CTAs as the chip holds, each with one tile after the other (bulk stores only).
+    bool persistent = false;
     /// CTAs of a cluster.
     std::int64_t cluster() const { return std::int64_t{cluster_m} * cluster_n; }
-    Pipes pipes = Pipes::Tensor;
     friend bool operator==(const CtaTile&, const CtaTile&) = default;
 };
 

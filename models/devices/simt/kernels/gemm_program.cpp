@@ -5,22 +5,14 @@
 
 #include "models/devices/simt/kernels/gemm_epilogue.h"
 #include "models/devices/simt/kernels/gemv_program.h"
+#include "models/devices/simt/kernels/group_mma_program.h"
+#include "models/devices/simt/kernels/mma_shapes.h"
 
 namespace systole::simt {
 namespace {
 
-constexpr std::int64_t kFragmentBytes = 32;  // of K, that one instruction of a tensor core takes
-constexpr std::int64_t kLoadBytes = 512;     // ldmatrix.x4: 16 x 32 bytes
+constexpr std::int64_t kLoadBytes = 512;  // ldmatrix.x4: 16 x 32 bytes
 constexpr std::int64_t kCopyBytes = kWarpThreads * kThreadBytes;
-constexpr int kGroupWarps = 4;
-// Registers of a thread besides sums and fragments: addresses, predicates, loop counters (CUTLASS's kernels
-// of 128 x 128 take 230 with 128 of sums and 64 of fragments).
-constexpr int kCopierRegisters = 40;  // what CUTLASS leaves its warps that copy
-constexpr int kOtherRegisters = 38;
-
-std::int64_t element_bytes(DType dtype) {
-    return std::max<std::int64_t>(1, bits_of(dtype).value() / 8);
-}
 
 /// mma.sync: one role, whose warps all do the same.
 class WarpMmaProgram {
@@ -149,93 +141,6 @@ private:
     const GemmFormats formats_;
 };
 
-/// wgmma: a warp that copies, and groups of four that multiply.
-class GroupMmaProgram {
-public:
-    GroupMmaProgram(const CtaTile& tile, const GemmFormats& formats)
-        : tile_(tile),
-          element_(element_bytes(formats.in)),
-          k_of_mma_(kFragmentBytes / element_),
-          rows_(tile.m / tile.groups_m),
-          cols_(tile.n / tile.groups_n),
-          groups_(tile.groups_m * tile.groups_n),
-          formats_(formats) {}
-
-    CtaProgram program(std::int64_t steps) const {
-        CtaProgram cta;
-        for (int i = 0; i < tile_.stages; ++i) cta.barriers.push_back({1, false});  // full
-        for (int i = 0; i < tile_.stages; ++i)
-            cta.barriers.push_back({kGroupWarps * groups_, true});       // empty
-        if (formats_.epilogue.join) cta.barriers.push_back({1, false});  // the matrix to join is there
-        cta.roles = {{kGroupWarps * groups_, consumer(steps)}, {1, producer(steps)}};
-        cta.registers_of_thread =
-            static_cast<int>(rows_ * cols_ / (kGroupWarps * kWarpThreads)) + kOtherRegisters;
-        cta.registers_of_copier = kCopierRegisters;
-        return cta;
-    }
-
-private:
-    Section set_up(int instructions) const {
-        Section section;
-        for (int i = 0; i < instructions; ++i)
-            section.body.push_back({.op = Op::Integer, .reads = 1, .writes = 1});
-        return section;
-    }
-    WarpProgram producer(std::int64_t steps) const {
-        Section step;
-        step.steps = true;
-        step.trips = steps;
-        step.body = {
-            {.op = Op::Await, .barrier = tile_.stages, .ring = tile_.stages},
-            {.op = Op::BulkCopy, .bytes = (tile_.m + tile_.n) * tile_.k * element_, .ring = tile_.stages},
-            {.op = Op::Integer}};
-        step.body[1].amount = 1;
-        WarpProgram program{set_up(30), std::move(step)};
-        if (formats_.epilogue.join)
-            program.push_back({{{.op = Op::BulkCopy,
-                                 .bytes = tile_.m * tile_.n * element_bytes(formats_.out),
-                                 .barrier = 2 * tile_.stages}}});
-        return program;
-    }
-    /// Every warp gives back the stage of the step before.
-    void release(Section& section) const {
-        section.body.push_back({.op = Op::Arrive, .barrier = tile_.stages, .ring = tile_.stages, .lag = 1});
-    }
-    void multiply(Section& section) const {
-        section.body.push_back({.op = Op::Await, .ring = tile_.stages});
-        for (std::int64_t k = 0; k < tile_.k / k_of_mma_; ++k)
-            for (std::int64_t m = 0; m < rows_ / 64; ++m)
-                section.body.push_back({.op = Op::GroupMma,
-                                        .amount = 16 * cols_ * k_of_mma_,
-                                        .bytes = (16 + cols_ / kGroupWarps) * kFragmentBytes});
-        section.body.push_back({.op = Op::CommitMmas});
-    }
-    WarpProgram consumer(std::int64_t steps) const {
-        Section first, rest;
-        first.steps = rest.steps = true;
-        multiply(first);
-        multiply(rest);
-        rest.body.push_back({.op = Op::WaitMmas, .amount = 1});
-        release(rest);
-        rest.trips = steps - 1;
-        Section drain;
-        drain.body.push_back({.op = Op::WaitMmas});
-        WarpProgram program{set_up(20)};
-        if (steps > 0) program.push_back(std::move(first));
-        if (steps > 1) program.push_back(std::move(rest));
-        program.push_back(std::move(drain));
-        for (Section& section :
-             bulk_epilogue({rows_ / kGroupWarps, cols_, formats_.out, formats_.epilogue}, 2 * tile_.stages))
-            program.push_back(std::move(section));
-        return program;
-    }
-
-    const CtaTile tile_;
-    const std::int64_t element_, k_of_mma_, rows_, cols_;
-    const int groups_;
-    const GemmFormats formats_;
-};
-
 /// What a CTA keeps in shared memory: its stages, and on Hopper the tile on its way out.
 Bytes shared_bytes(const CtaTile& tile, const GemmFormats& formats, TensorIssue issue) {
     const std::int64_t stages = tile.stages * (tile.m + tile.n) * tile.k * element_bytes(formats.in);
@@ -261,8 +166,15 @@ bool divides(const CtaTile& tile, const GemmFormats& formats, TensorIssue issue)
 CtaProgram gemm_program(const CtaTile& tile, const GemmFormats& formats, std::int64_t steps,
                         const SmSpec& sm) {
     if (tile.pipes == Pipes::Fp32) return gemv_program(tile, formats, steps);
-    CtaProgram program = sm.tensor.issue == TensorIssue::Warp ? WarpMmaProgram(tile, formats).program(steps)
-                                                              : GroupMmaProgram(tile, formats).program(steps);
+    if (sm.tensor.issue == TensorIssue::WarpGroup) return persistent_program(tile, formats, {steps}, sm);
+    CtaProgram program = WarpMmaProgram(tile, formats).program(steps);
+    program.shared = shared_bytes(tile, formats, sm.tensor.issue);
+    return program;
+}
+
+CtaProgram persistent_program(const CtaTile& tile, const GemmFormats& formats,
+                              const std::vector<std::int64_t>& steps, const SmSpec& sm) {
+    CtaProgram program = group_mma_program(tile, formats, steps);
     program.shared = shared_bytes(tile, formats, sm.tensor.issue);
     return program;
 }

@@ -10,6 +10,8 @@
 // way; what the epilogue joins it copies behind the last step.
 #pragma once
 
+#include <vector>
+
 #include "models/devices/simt/kernels/epilogue.h"
 #include "models/devices/simt/kernels/gemm_kernel.h"
 #include "models/devices/simt/spec/spec.h"
@@ -32,6 +34,11 @@ bool divides(const CtaTile& tile, const GemmFormats& formats, TensorIssue issue)
 /// `steps` steps along K, which may be none; the tile must divide.
 CtaProgram gemm_program(const CtaTile& tile, const GemmFormats& formats, std::int64_t steps,
                         const SmSpec& sm);
+
+/// wgmma: of a persistent CTA, which does tiles of so many steps one behind the other. The copying warp goes
+/// on with the next tile as stages become free; the others wait until a tile's bulk stores are answered.
+CtaProgram persistent_program(const CtaTile& tile, const GemmFormats& formats,
+                              const std::vector<std::int64_t>& steps, const SmSpec& sm);
 
 /// mma.sync: the share of a step's products behind which its copies have been issued and all warps meet.
 /// Warps of a sub-core take turns, so that each gets there at a time of its own; of the CTA's products this

@@ -102,10 +102,15 @@ std::optional<CtaTiming> time_cta(const CtaTile& tile, const GemmFormats& format
     const std::int64_t macs = sm.tensor.macs[static_cast<std::size_t>(formats.in)].value();
 
     const CtaProgram short_program = gemm_program(tile, formats, timing.ahead + 1, sm);
-    Sm far(sm, macs, memory_of(kFar));
+    std::int64_t first_store = Sm::kNever;
+    Sm far(sm, macs, [&](Op op, std::int64_t bytes, std::int64_t at) {
+        if (op == Op::GlobalStore || op == Op::BulkStore) first_store = std::min(first_store, at);
+        return memory_of(kFar)(op, bytes, at);
+    });
     far.launch(short_program, 0);
     far.run();
     take_ends(far.trace(0), timing);
+    timing.stores = Cycles(std::max<std::int64_t>(0, far.trace(0).end - first_store));
     const Sm::CtaTrace& trace = far.trace(0);
     const auto epilogue = static_cast<double>(sm.sub_cores * (trace.end - trace.last_mma_end));
     timing.epilogue_vector =

@@ -67,6 +67,24 @@ CtaPortions::CtaPortions(const KernelPlan& plan, const CtaWork& work, const CtaP
     }
 }
 
+/// Such instructions of one of the warps for a tile.
+std::int64_t CtaPortions::of_tile(std::int64_t cta, Op op) const {
+    if (op == Op::GlobalLoad) return loads_.of_warp;
+    if (op == Op::GlobalStore || op == Op::BulkStore) return stores_.of_warp;
+    const bool joins = op == Op::BulkCopy && gemm_->kernel.epilogue().join;
+    return copies_.of_warp * work_.steps(cta) + (joins ? 1 : 0);
+}
+
+TileAccess CtaPortions::of(const std::vector<std::int64_t>& tiles, Sm::Access access) const {
+    std::size_t tile = 0;
+    for (; tile + 1 < tiles.size(); ++tile) {
+        const std::int64_t own = of_tile(tiles[tile], access.op);
+        if (access.number < own) break;
+        access.number -= own;
+    }
+    return of(tiles[tile], access);
+}
+
 TileAccess CtaPortions::of(std::int64_t cta, const Sm::Access& access) const {
     if (access.op == Op::GlobalLoad && !into_registers()) return loaded(cta, access, access.number);
     if (access.op == Op::GlobalStore || access.op == Op::BulkStore)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "models/devices/simt/kernels/kernel_plan.h"
 #include "models/devices/simt/machine/cta_work.h"
@@ -17,8 +18,9 @@ public:
     /// `plan` and `work`, which is of it, must outlive it. `program`: of its CTAs, with any number of steps.
     CtaPortions(const KernelPlan& plan, const CtaWork& work, const CtaProgram& program);
 
-    /// What an instruction of CTA number `cta` brings or stores. No blocks: nothing, it is predicated off.
-    TileAccess of(std::int64_t cta, const Sm::Access& access) const;
+    /// What an instruction of a CTA that does the tiles of these CTAs' numbers, one behind the other, brings
+    /// or stores. No blocks: nothing, it is predicated off.
+    TileAccess of(const std::vector<std::int64_t>& tiles, Sm::Access access) const;
 
 private:
     /// Instructions of a CTA that share what they access: of each warp, and how many warps there are.
@@ -27,6 +29,8 @@ private:
         std::int64_t all() const { return of_warp * warps; }
     };
 
+    std::int64_t of_tile(std::int64_t cta, Op op) const;
+    TileAccess of(std::int64_t cta, const Sm::Access& access) const;
     /// What steps load lies in registers.
     bool into_registers() const { return gemm_ != nullptr && !gemm_->kernel.on_tensor_cores(); }
     /// Load `number` of a warp outside of steps.

@@ -50,12 +50,15 @@ struct CtaTimes {
     Fine full_share;                 ///< of the SM's tensor cores, a step with all places taken
     Fine busy;                       ///< of it, time in which they work
     Fine epilogue, epilogue_vector;  ///< all of it, and its part on other pipelines
+    Fine stores;  ///< so long before its end leaves the transaction that stands for all stores
     /// Behind its last step a CTA waits for what its epilogue reads. AtEnd: which it asks for then; Ahead: as
     /// long before as for the data of a step behind the last one.
     enum class Source : std::uint8_t { None, AtEnd, Ahead } source = Source::None;
     /// A CTA keeps its place until its stores are answered: bulk stores read shared memory that the next one
     /// needs. Stores of threads are taken by the load-store unit.
     bool stores_hold = false;
+    /// CTAs go on with another tile, whose data they ask for as soon as stages are free.
+    bool persistent = false;
     LostShares lost_alone, lost_full;
     SlotClass ramp = SlotClass::Ramp;    ///< owner of prologue, fill and epilogue
     SlotClass wait = SlotClass::Memory;  ///< owner of waits for data

@@ -28,12 +28,21 @@ std::int64_t macs_of(const KernelPlan& plan, const SmSpec& sm) {
     return gemm ? sm.tensor.macs[static_cast<std::size_t>(gemm->kernel.shape.dtype)].value() : 1;
 }
 
-CtaProgram program_of(const KernelPlan& plan, std::int64_t steps, const SmSpec& sm) {
+/// As many CTAs as the chip holds, if they are persistent.
+std::int64_t grid_of(const KernelPlan& plan, std::int64_t ctas, std::size_t sms) {
+    const auto* gemm = std::get_if<GemmPlan>(&plan);
+    if (gemm == nullptr || !gemm->kernel.tile.persistent) return ctas;
+    return std::min(ctas, static_cast<std::int64_t>(sms) * gemm->timing.resident);
+}
+
+CtaProgram program_of(const KernelPlan& plan, const std::vector<std::int64_t>& steps, const SmSpec& sm) {
     const auto* gemm = std::get_if<GemmPlan>(&plan);
     if (gemm == nullptr) return stream_program(std::get<StreamPlan>(plan));
     const GemmShape& shape = gemm->kernel.shape;
     const DType out = gemm->kernel.split_k > 1 ? DType::Fp32 : shape.output;
-    return gemm_program(gemm->kernel.tile, {shape.dtype, out, gemm->kernel.epilogue()}, steps, sm);
+    const GemmFormats formats{shape.dtype, out, gemm->kernel.epilogue()};
+    if (steps.size() > 1) return persistent_program(gemm->kernel.tile, formats, steps, sm);
+    return gemm_program(gemm->kernel.tile, formats, steps.front(), sm);
 }
 
 }  // namespace
@@ -45,18 +54,27 @@ KernelInWarps::KernelInWarps(const KernelPlan& plan, const CtaWork& work, const 
       spec_(spec),
       clock_(clock),
       start_(start),
-      portions_(plan, work, program(work.steps(0))),
+      portions_(plan, work, program({0})),
       sms_(spec, static_cast<std::size_t>(spec.sm.for_clusters(work.cluster())), macs_of(plan, spec.sm),
            [this](std::size_t sm, const Sm::Access& access) {
-               return portions_.of(of_sm_[sm].ctas[access.cta].number, access);
+               return portions_.of(of_sm_[sm].ctas[access.cta].tiles, access);
            }),
       of_sm_(static_cast<std::size_t>(spec.sm.for_clusters(work.cluster()))),
       answered_(of_sm_.size(), start),
-      stores_hold_(kind_of(plan) == CtaKind::Tensor && spec.sm.tensor.issue == TensorIssue::WarpGroup) {
+      stores_hold_(kind_of(plan) == CtaKind::Tensor && spec.sm.tensor.issue == TensorIssue::WarpGroup),
+      grid_(grid_of(plan, work.ctas(), of_sm_.size())) {
     for (OfSm& sm : of_sm_) sm.places.resize(static_cast<std::size_t>(places_of(plan)));
 }
 
-const CtaProgram& KernelInWarps::program(std::int64_t steps) {
+std::vector<std::int64_t> KernelInWarps::tiles_of(std::int64_t cta) const {
+    std::vector<std::int64_t> tiles;
+    for (std::int64_t tile = cta; tile < work_.ctas(); tile += grid_) tiles.push_back(tile);
+    return tiles;
+}
+
+const CtaProgram& KernelInWarps::program(const std::vector<std::int64_t>& tiles) {
+    std::vector<std::int64_t> steps;
+    for (const std::int64_t tile : tiles) steps.push_back(work_.steps(tile));
     const auto known = programs_.find(steps);
     if (known != programs_.end()) return known->second;
     return programs_.emplace(steps, program_of(plan_, steps, spec_.sm)).first->second;
@@ -95,8 +113,8 @@ void KernelInWarps::free_places(std::int64_t cycle) {
 // First places of all SMs, in the order of the SMs, then second ones; of a cluster's SMs at once.
 void KernelInWarps::dispatch(std::int64_t cycle) {
     const auto cluster = static_cast<std::size_t>(work_.cluster());
-    for (std::size_t number = 0; next_cta_ < work_.ctas() && number < of_sm_.front().places.size(); ++number)
-        for (std::size_t sm = 0; next_cta_ < work_.ctas() && sm < of_sm_.size(); sm += cluster) {
+    for (std::size_t number = 0; next_cta_ < grid_ && number < of_sm_.front().places.size(); ++number)
+        for (std::size_t sm = 0; next_cta_ < grid_ && sm < of_sm_.size(); sm += cluster) {
             const auto first = of_sm_.begin() + static_cast<std::ptrdiff_t>(sm);
             if (std::any_of(first, first + static_cast<std::ptrdiff_t>(cluster),
                             [&](const OfSm& one) { return one.places[number].cta.has_value(); }))
@@ -106,9 +124,10 @@ void KernelInWarps::dispatch(std::int64_t cycle) {
 }
 
 void KernelInWarps::start(std::size_t sm, Place& place, std::int64_t cycle) {
-    place.cta = sms_.sm(sm).launch(program(work_.steps(next_cta_)), cycle + spec_.launch.cta.value());
-    of_sm_[sm].ctas.push_back({next_cta_, cycle});
-    macs_ += work_.macs({next_cta_, 1});
+    const std::vector<std::int64_t> tiles = tiles_of(next_cta_);
+    place.cta = sms_.sm(sm).launch(program(tiles), cycle + spec_.launch.cta.value());
+    of_sm_[sm].ctas.push_back({tiles, cycle});
+    for (const std::int64_t tile : tiles) macs_ += work_.macs({tile, 1});
     ++next_cta_;
     ++left_;
 }
@@ -137,7 +156,7 @@ void KernelInWarps::answered(std::int64_t number, Ticks now) {
 }
 
 bool KernelInWarps::finished() const {
-    return next_cta_ == work_.ctas() && left_ == 0 && sms_.quiet();
+    return next_cta_ == grid_ && left_ == 0 && sms_.quiet();
 }
 
 KernelAccount KernelInWarps::finish(Ticks end) {
@@ -149,7 +168,7 @@ KernelAccount KernelInWarps::finish(Ticks end) {
         std::int64_t macs = 0;
         for (std::size_t i = 0; i < of_sm_[sm].ctas.size(); ++i) {
             const Sm::CtaTrace& trace = sms_.sm(sm).trace(i);
-            if (kind_of(plan_) == CtaKind::Fp32) macs += work_.macs({of_sm_[sm].ctas[i].number, 1});
+            if (kind_of(plan_) == CtaKind::Fp32) macs += work_.macs({of_sm_[sm].ctas[i].tiles.front(), 1});
             ctas.push_back({of_sm_[sm].ctas[i].begin, of_sm_[sm].ctas[i].begin + spec_.launch.cta.value(),
                             trace.first_mma, trace.last_mma_end, trace.end, of_sm_[sm].ctas[i].left});
         }

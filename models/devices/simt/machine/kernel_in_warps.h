@@ -33,9 +33,9 @@ public:
 private:
     /// What runs on an SM, by the number that the SM gave it.
     struct Cta {
-        std::int64_t number = 0;  // of the kernel
-        std::int64_t begin = 0;   // cycle in which it got its place
-        std::int64_t left = 0;    // and left it, once it has
+        std::vector<std::int64_t> tiles;  // numbers of the CTAs that have one each, one if not persistent
+        std::int64_t begin = 0;           // cycle in which it got its place
+        std::int64_t left = 0;            // and left it, once it has
     };
     /// A place for a CTA; taken until a cycle that is known once the CTA has ended.
     struct Place {
@@ -47,7 +47,8 @@ private:
         std::vector<Place> places;
     };
     std::int64_t cycle_of(Ticks now) const { return clock_.at_or_before(now - start_).value(); }
-    const CtaProgram& program(std::int64_t steps);
+    std::vector<std::int64_t> tiles_of(std::int64_t cta) const;
+    const CtaProgram& program(const std::vector<std::int64_t>& tiles);
     void free_places(std::int64_t cycle);
     void dispatch(std::int64_t cycle);
     void start(std::size_t sm, Place& place, std::int64_t cycle);
@@ -61,7 +62,7 @@ private:
     const SimtSpec& spec_;
     const ClockDomain clock_;
     const Ticks start_;
-    std::map<std::int64_t, CtaProgram> programs_;  // by steps
+    std::map<std::vector<std::int64_t>, CtaProgram> programs_;  // by steps of tiles
     const CtaPortions portions_;
     SmsInWarps sms_;
     std::vector<OfSm> of_sm_;
@@ -69,6 +70,7 @@ private:
     std::vector<Ticks> answered_;                 // by SM: the last answer to a store
     std::map<std::int64_t, std::size_t> stores_;  // under way: of which SM
     const bool stores_hold_;
+    const std::int64_t grid_;  // CTAs that get places; persistent ones do what others would do later
     std::int64_t next_cta_ = 0, left_ = 0, macs_ = 0;
     std::int64_t next_ = 0;  // cycle
 };

@@ -32,7 +32,9 @@ public:
     Ticks next_event() const override;
     void advance(Ticks now, std::vector<Access>& accesses) override;
     void answered(std::int64_t number, Ticks now) override;
-    bool finished() const override { return next_cta_ == work_.ctas() && left_ == 0 && waiting_ == 0; }
+    bool finished() const override {
+        return next_cta_ == work_.ctas() && left_ == 0 && waiting_ == 0 && next_event() == Ticks::max();
+    }
     KernelAccount finish(Ticks end) override;
 
 private:

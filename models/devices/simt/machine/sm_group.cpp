@@ -17,19 +17,20 @@ SmGroup::SmGroup(const CtaTimes& times, std::int64_t first_sm, std::int64_t sms,
       first_sm_(first_sm),
       sms_(sms),
       free_(to_fine(start)),
-      places_(static_cast<std::size_t>(times.resident)),
+      places_(static_cast<std::size_t>(times.resident * (times.persistent ? 2 : 1))),
       stored_(start) {}
 
 std::optional<int> SmGroup::free_place() const {
-    const auto found = std::find_if(places_.begin(), places_.end(),
-                                    [](const Place& place) { return !place.taken && !place.storing; });
-    if (found == places_.end()) return std::nullopt;
-    return static_cast<int>(found - places_.begin());
+    for (int i = 0; i < static_cast<int>(places_.size()); ++i) {
+        const Place& place = places_[static_cast<std::size_t>(i)];
+        if (!place.taken && !place.storing && may_begin(i)) return i;
+    }
+    return std::nullopt;
 }
 
 int SmGroup::taken() const {
-    return static_cast<int>(
-        std::count_if(places_.begin(), places_.end(), [](const Place& place) { return place.taken; }));
+    return static_cast<int>(std::count_if(places_.begin(), places_.end(),
+                                          [](const Place& place) { return place.taken && !place.behind; }));
 }
 
 SmGroup SmGroup::split(std::int64_t sms) {
@@ -59,18 +60,20 @@ void SmGroup::start(int number, RunId run, CtaRange range, std::int64_t steps, T
                   number, sms_);
     used_ = true;
     place.taken = true;
+    place.stored = false;
     place.run = run;
     place.ctas = range;
     place.steps = steps;
     place.step = 0;
     place.between = false;
     place.reads = steps + (cta_->source == CtaTimes::Source::Ahead ? 1 : 0);
+    if (follow(number, now)) return;
     place.data.assign(static_cast<std::size_t>(std::min<std::int64_t>(place.reads, cta_->ahead)), {});
     const Fine begin = to_fine(now), first = begin + cta_->launch, request = first + cta_->prologue;
     mark(place, begin, SlotClass::Launch);
     mark(place, first, cta_->ramp);
     for (std::int64_t step = 0; step < static_cast<std::int64_t>(place.data.size()); ++step)
-        push(request + step * cta_->request, number, What::Request, step);
+        push(place.asked = request + step * cta_->request, number, What::Request, step);
     if (steps == 0) push(request, number, What::StepEnd, -1);
 }
 
@@ -91,7 +94,7 @@ void SmGroup::handle(const Event& event, std::vector<Request>& requests) {
     switch (event.what) {
         case What::Request:
             requests.push_back({place.run, place.ctas, event.step});
-            if (event.step == 0) wait_for_data(event.place, event.time);
+            if (event.step == 0) asked_first(event.place, event.time);
             break;
         case What::StepReady:
             serve(event.place, event.time);
@@ -100,7 +103,10 @@ void SmGroup::handle(const Event& event, std::vector<Request>& requests) {
             end_step(event.place, event.step, event.time);
             break;
         case What::Store:
-            store(event.place, event.time, requests);
+            requests.push_back({place.run, place.ctas, kStore});
+            break;
+        case What::End:
+            end(event.place, event.time);
             break;
     }
 }
@@ -130,8 +136,11 @@ void SmGroup::arrived(RunId run, std::int64_t step, Ticks now) {
         if (place.run != run) continue;
         if (step == kStore) {
             stored_ = std::max(stored_, now);
+            place.stored = true;
+            if (place.taken) continue;  // its epilogue goes on
             place.storing = false;
-            if (!place.taken) mark(place, to_fine(now), SlotClass::Tail);
+            if (!take_over(static_cast<int>(i), to_fine(now)) && !place.taken)
+                mark(place, to_fine(now), SlotClass::Tail);
             continue;
         }
         const auto behind = static_cast<std::size_t>(step - place.step);
@@ -162,10 +171,10 @@ void SmGroup::serve(int number, Fine ready) {
 void SmGroup::request(int number, std::int64_t step, Fine time) {
     Place& place = places_[static_cast<std::size_t>(number)];
     const std::int64_t requested = step + cta_->ahead;
-    if (requested >= place.reads) return;
+    if (requested >= place.reads) return ask_for_next(number, time + cta_->release);
     const Fine free = time + cta_->release;
     place.data.push_back({free, {}});
-    push(free, number, What::Request, requested);
+    push(place.asked = free, number, What::Request, requested);
 }
 
 void SmGroup::end_step(int number, std::int64_t step, Fine now) {
@@ -189,16 +198,17 @@ void SmGroup::begin_epilogue(int number, Fine now) {
     place.data.clear();
     if (cta_->epilogue_vector > Fine()) mark(place, now, SlotClass::Vector);
     mark(place, now + cta_->epilogue_vector, cta_->ramp);
-    push(now + cta_->epilogue, number, What::Store, 0);
+    push(now + (cta_->epilogue - cta_->stores), number, What::Store, 0);
+    push(now + cta_->epilogue, number, What::End, 0);
 }
 
 // Until its place is taken again, or its stores are answered, what the SM waits for is memory.
-void SmGroup::store(int number, Fine now, std::vector<Request>& requests) {
+void SmGroup::end(int number, Fine now) {
     Place& place = places_[static_cast<std::size_t>(number)];
     place.taken = false;
-    place.storing = cta_->stores_hold;
-    mark(place, now, cta_->wait);
-    requests.push_back({place.run, place.ctas, kStore});
+    place.storing = cta_->stores_hold && !place.stored;
+    if (!place.storing && take_over(number, now)) return;
+    mark(place, now, place.stored ? SlotClass::Tail : cta_->wait);
 }
 
 void SmGroup::charge_idle(const Place& place, Fine until) {

@@ -5,8 +5,10 @@
 // A CTA: launch ─ prologue ─► requests of the first steps ─► data of step 0 ─ fill ─► steps ─ epilogue ─►
 // stores leave, its place is free. A step waits for its data and for the step before it, is served by the
 // SM's tensor cores, which all its CTAs share, and requests the data of the step `ahead` of it, at its end or
-// on its way. What an epilogue reads are data of one step more. CTAs of a cluster, which share data, lie in
-// one group and go in step: the stage of a step is free in all of them when the last one's signal is there.
+// on its way. A persistent CTA goes on with another tile: its data are asked for as stages become free, and
+// its first step waits until the stores of the tile before are answered. What an epilogue reads are data of
+// one step more. CTAs of a cluster, which share data, lie in one group and go in step: the stage of a step is
+// free in all of them when the last one's signal is there.
 #pragma once
 
 #include <cstdint>
@@ -57,7 +59,7 @@ public:
     bool used() const { return used_; }
 
 private:
-    enum class What : std::uint8_t { Request, StepEnd, StepReady, Store };
+    enum class What : std::uint8_t { Request, StepEnd, StepReady, Store, End };
     struct Event {
         Fine time;
         int place;
@@ -80,8 +82,12 @@ private:
     };
     struct Place {
         bool taken = false;
-        bool storing = false;  // no CTA may take it yet
-        RunId run = -1;        // the last one, where no CTA is there
+        bool storing = false;      // no CTA may take it yet
+        bool stored = false;       // its stores were answered
+        bool behind = false;       // its first step waits for the tile before it, whose stages it fills
+        bool asked_first = false;  // its first data are asked for
+        Fine asked;                // when its last data so far leave, or left
+        RunId run = -1;            // the last one, where no CTA is there
         CtaRange ctas;
         std::int64_t steps = 0, step = 0;  // done so far
         std::int64_t reads = 0;            // data that are asked for: of steps, and for the epilogue
@@ -97,12 +103,20 @@ private:
     void request(int place, std::int64_t step, Fine time);
     void end_step(int place, std::int64_t step, Fine now);
     void begin_epilogue(int place, Fine now);
-    void store(int place, Fine now, std::vector<Request>& requests);
+    void end(int place, Fine now);
     void mark(Place& place, Fine begin, SlotClass owner, bool chain = false);
     /// Charges [free_, until), in which tensor cores stand still, as `place` saw it.
     void charge_idle(const Place& place, Fine until);
     void charge(SlotClass owner, Fine time) { times_[static_cast<std::size_t>(owner)] += time.value(); }
     int taken() const;
+    // Of persistent CTAs:
+    int other(int number) const;
+    bool may_begin(int number) const;
+    bool follow(int number, Ticks now);
+    void ask(int number, Fine free);
+    void ask_for_next(int number, Fine free);
+    void asked_first(int number, Fine now);
+    bool take_over(int number, Fine now);
 
     const CtaTimes* cta_;
     std::int64_t first_sm_, sms_;

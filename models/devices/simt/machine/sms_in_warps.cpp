@@ -65,7 +65,8 @@ std::int64_t SmsInWarps::new_request(const Request& request) {
 std::int64_t SmsInWarps::leave(std::size_t sm, const Sm::Access& access) {
     const TileAccess tiles = where_(sm, access);
     if (tiles.blocks.empty()) return access.at;
-    const std::int64_t number = new_request({sm, access.request, 0, writes(access.op), access.cta});
+    const std::int64_t number =
+        new_request({sm, access.request, 0, writes(access.op), access.op != Op::GlobalStore, access.cta});
     if (of_whole_blocks(access.op))
         depart_in_pieces(number, access.at, sm, tiles);
     else
@@ -84,7 +85,7 @@ std::int64_t SmsInWarps::leave(std::size_t sm, const std::vector<std::int64_t>& 
             tiles.blocks.push_back({address, kSectorBytes, 1, Operand::Activations, {}});
     }
     tiles.bytes_of_sm = static_cast<std::int64_t>(sectors.size()) * kSectorBytes;
-    depart(new_request({sm, request, 0, false, 0}), at, sm, std::move(tiles));
+    depart(new_request({sm, request, 0, false, true, 0}), at, sm, std::move(tiles));
     return Sm::kLater;
 }
 
@@ -129,7 +130,7 @@ void SmsInWarps::answered(std::int64_t number, std::int64_t cycle) {
         if (const auto of_cta = stored_.find({request.sm, request.cta}); --of_cta->second == 0)
             stored_.erase(of_cta);
     if (--request.pieces > 0) return;
-    if (!request.write) sms_[request.sm].arrived(request.request, cycle);
+    if (request.awaited) sms_[request.sm].arrived(request.request, cycle);
     free_.push_back(number);
 }
 

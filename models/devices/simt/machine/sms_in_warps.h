@@ -52,12 +52,12 @@ public:
     bool quiet() const { return departures_.empty() && under_way_ == 0; }
 
 private:
-    /// A request of an SM, of which so many pieces were not answered. Stores have nobody who waits.
+    /// A request of an SM, of which so many pieces were not answered. Nobody waits for stores of threads.
     struct Request {
         std::size_t sm = 0;
         std::int64_t request = 0;
         std::int64_t pieces = 0;
-        bool write = false;
+        bool write = false, awaited = true;
         std::size_t cta = 0;
     };
     struct Departure {

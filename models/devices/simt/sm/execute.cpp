@@ -53,6 +53,8 @@ void Sm::execute(SubCore& core, Warp& warp, const Instruction& next, std::int64_
             warp.groups_behind +=
                 forget_complete(warp.copies, at, [](const CopyGroup& group) { return group.complete(); });
             return;
+        case Op::WaitStores:
+            return;
         case Op::SharedLoad:
         case Op::SharedStore:
             return touch_shared(warp, next, at);
@@ -110,8 +112,16 @@ void Sm::touch_shared(Warp& warp, const Instruction& next, std::int64_t at) {
 void Sm::store(Warp& warp, const Instruction& next, std::int64_t at) {
     lsu_ = std::max(lsu_, at) + spec_.lsu_interval.value();
     const std::int64_t leaves = next.op == Op::GlobalStore ? lsu_ : through_shared(next.bytes, at);
-    accesses_({next.op, next.bytes, leaves, warp.cta, warp.number, warp.stored++, requests_++});
-    if (next.op == Op::GlobalStore) lsu_ += ceil_div(next.bytes, spec_.l1_bytes_per_cycle.value());
+    const std::int64_t request = requests_++;
+    const std::int64_t done =
+        accesses_({next.op, next.bytes, leaves, warp.cta, warp.number, warp.stored++, request});
+    if (next.op == Op::GlobalStore) {
+        lsu_ += ceil_div(next.bytes, spec_.l1_bytes_per_cycle.value());
+    } else if (done == kLater) {
+        fetch_later(warp, next, request);
+    } else {
+        warp.stores_done = std::max(warp.stores_done, done);
+    }
 }
 
 void Sm::copy(Warp& warp, const Instruction& next, std::int64_t at) {
@@ -144,6 +154,9 @@ void Sm::fetch_later(Warp& warp, const Instruction& next, std::int64_t request) 
     if (next.op == Op::GlobalLoad) {
         fetch.registers = next.writes;
         warp.registers.write(next.writes, kNever, Producer::Memory);
+    } else if (next.op == Op::BulkStore) {
+        fetch.store = true;
+        ++warp.stores_under_way;
     } else if (next.op == Op::BulkCopy) {
         fetch.barrier = static_cast<std::size_t>(barrier_of(warp, next));
     } else {
@@ -157,6 +170,11 @@ void Sm::fetch_later(Warp& warp, const Instruction& next, std::int64_t request) 
 void Sm::fetched(const Fetch& fetch, std::int64_t at) {
     Warp& warp = warps_[fetch.warp];
     --ctas_[warp.cta].awaited;
+    if (fetch.store) {
+        --warp.stores_under_way;
+        warp.stores_done = std::max(warp.stores_done, at);
+        return;
+    }
     if (fetch.barrier) return arrive(warp.cta, *fetch.barrier, at, Loss::Memory);
     if (!fetch.group) return warp.registers.write(fetch.registers, at, Producer::Memory);
     const auto group = static_cast<std::size_t>(*fetch.group - warp.groups_behind);

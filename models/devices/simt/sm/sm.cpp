@@ -175,6 +175,8 @@ void Sm::wait_for_others(const Warp& warp, const Instruction& next, Readiness& r
         ready.wait(
             time_of_wait(warp.copies, next.amount, [](const CopyGroup& group) { return group.complete(); }),
             Loss::Memory);
+    if (next.op == Op::WaitStores)
+        ready.wait(warp.stores_under_way > 0 ? kNever : warp.stores_done, Loss::Memory);
     if (next.op != Op::Await) return;
     const auto index = static_cast<std::size_t>(barrier_of(warp, next));
     const std::vector<Stall>& phases = ctas_[warp.cta].barriers[index].phases;

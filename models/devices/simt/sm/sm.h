@@ -41,7 +41,8 @@ public:
         std::int64_t number = 0;  ///< of the warp's copies, loads or stores, each counted by themselves
         std::int64_t request = 0;
     };
-    /// As Memory, told which access it is. Of one that reads it may answer kLater: arrived(request) tells.
+    /// As Memory, told which access it is. Of one that reads, and of a bulk store, it may answer kLater:
+    /// arrived(request) tells.
     using Accesses = std::function<std::int64_t(const Access& access)>;
 
     /// Asked when sectors that a load misses leave the SM at `at`: when are they there? Answers kLater if
@@ -96,7 +97,7 @@ private:
         std::vector<Mbarrier> barriers;
         std::size_t first_warp = 0;
         int warps_left = 0;
-        int awaited = 0;  // copies and loads on their way
+        int awaited = 0;  // copies, loads and bulk stores on their way
         CtaTrace trace;
     };
     /// Copies that a warp has committed together.
@@ -120,9 +121,10 @@ private:
         std::int64_t groups_behind = 0;  // that were complete before the oldest
         std::vector<std::int64_t> mmas;  // when the groups under way are complete, oldest first
         std::int64_t open_mmas = 0;      // the same of the group not yet committed
-        std::int64_t copied = 0, loaded = 0, stored = 0;  // instructions so far
-        std::vector<std::size_t> waited;                  // phases that it has waited for, by barrier
-        std::vector<Stall> stalls;                        // since its last instruction for the tensor core
+        std::int64_t copied = 0, loaded = 0, stored = 0;     // instructions so far
+        std::int64_t stores_under_way = 0, stores_done = 0;  // bulk stores; the last answer known
+        std::vector<std::size_t> waited;                     // phases that it has waited for, by barrier
+        std::vector<Stall> stalls;                           // since its last instruction for the tensor core
         bool ended = false;
     };
     /// When a warp's next instruction can issue, and what keeps it until then.
@@ -140,9 +142,11 @@ private:
         TensorTime time;
         std::int64_t earliest = 0;  // nothing issues before
     };
-    /// A copy or load without addresses that is on its way: into registers, to a barrier, or of a group.
+    /// A copy or load without addresses that is on its way: into registers, to a barrier, or of a group; or a
+    /// bulk store.
     struct Fetch {
         std::size_t warp = 0;
+        bool store = false;
         RegisterGroups registers = 0;
         std::optional<std::size_t> barrier = {};
         std::optional<std::int64_t> group = {};

@@ -154,6 +154,8 @@ KernelsSpec read_kernels(Section kernels, const SmSpec& sm) {
         {"never", "offered", "always"}, 0));
     if (spec.stream_k != StreamK::Never && sm.engine == SmEngine::Warps)
         kernels.fail("stream_k", "SMs in warps (sm.engine) run no shared tiles, expected never");
+    spec.persistent =
+        kernels.flag("persistent", "whether CTAs with bulk stores go on with another tile", true);
     return spec;
 }
 

@@ -159,6 +159,7 @@ enum class StreamK {
 /// What the library of kernels has, besides its tiles.
 struct KernelsSpec {
     StreamK stream_k = StreamK::Never;
+    bool persistent = true;  ///< Hopper's: CTAs that go on with another tile
 };
 
 struct SimtSpec {

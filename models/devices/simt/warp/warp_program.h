@@ -28,6 +28,7 @@ enum class Op : std::uint8_t {
     BulkCopy,      ///< cp.async.bulk.tensor into shared memory: `bytes`; arrives at `barrier` with its data;
                    ///< `amount` 1: the last one of a step
     BulkStore,     ///< cp.async.bulk.tensor out of shared memory: `bytes`
+    WaitStores,    ///< cp.async.bulk.wait_group: until all of the warp's bulk stores were answered
     GlobalLoad,    ///< `bytes`, into registers
     GlobalStore,   ///< `bytes`, out of registers
     Arrive,        ///< mbarrier.arrive; the first half of bar.sync
