@@ -44,6 +44,14 @@ TEST_CASE("CTAs go down panels: n fastest inside a panel's row, then m, then pan
         CHECK(place_of(two, static_cast<std::int64_t>(i)) == expected[i]);
 }
 
+TEST_CASE("Only matrices smaller than a tile leave part of every tile without results") {
+    GemmKernel one = kernel(1, 1, 1);  // 59 x 1 of 64 x 128
+    CHECK(one.stored_share() == 59.0 / 64 / 128);
+    one.shape.n = 128;
+    CHECK(one.stored_share() == 59.0 / 64);
+    CHECK(kernel(2, 3, 2).stored_share() == 1);  // edge tiles are taken as whole ones
+}
+
 TEST_CASE("The order of CTAs is that of nested loops, whatever the counts") {
     for (const std::int64_t tiles_m : {1, 2, 5})
         for (const std::int64_t tiles_n : {1, 3, 8})

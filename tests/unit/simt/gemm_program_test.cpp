@@ -195,6 +195,49 @@ TEST_CASE("Warps of mma.sync bring out eight rows at a time, and meet around eac
     }
 }
 
+TEST_CASE("Threads store whole sectors of what lies in the matrix, and no other results") {
+    const CtaTile tile{128, 64, 64, 3, 2, 2};
+    const CtaProgram whole = gemm_program(tile, {}, 3, warp_mma_sm());
+    const std::int64_t stores = count_of(whole, Op::GlobalStore);
+    CHECK(stores == 128 * 64 * 2 / 512);
+    const auto stored = [&](double share) {
+        const CtaProgram part = storing(whole, share);
+        CHECK(count_of(part, Op::GlobalStore) == stores);
+        CHECK(sum_of(part, Op::SharedStore, &Instruction::bytes) == 128 * 64 * 4);
+        return sum_of(part, Op::GlobalStore, &Instruction::bytes);
+    };
+    CHECK(stored(1) == 128 * 64 * 2);
+    CHECK(stored(0.5) == 128 * 64);
+    CHECK(stored(0.1) == stores * 64);  // 51 bytes of 512
+    CHECK(stored(0) == stores * 32);
+}
+
+TEST_CASE("An epilogue takes less where fewer results lie in the matrix") {
+    const CtaTile tile{128, 128, 64, 3, 2, 2};
+    const CtaTiming whole = *time_cta(tile, {}, warp_mma_sm());
+    // Eight pieces of 4 KiB at 16 bytes a cycle; what is left meets, and goes through shared memory.
+    CHECK(whole.epilogue.value() > 8 * 256);
+    CHECK(whole.unstored < whole.epilogue);
+    CHECK(storing(whole, 1).epilogue == whole.epilogue);
+    CHECK(storing(whole, 0).epilogue == whole.unstored);
+    CHECK(storing(whole, 0.5).epilogue == whole.epilogue - Cycles(8 * 128));
+    for (const double share : {0.0, 0.25, 0.5, 1.0}) {
+        const CtaTiming part = storing(whole, share);
+        CHECK(part.stores <= part.epilogue);
+        CHECK(part.interval_alone == whole.interval_alone);
+        // Between the ends, warps take what is expected of them, or nearly.
+        const CtaProgram program = storing(gemm_program(tile, {}, 4, warp_mma_sm()), share);
+        Sm sm(warp_mma_sm(), 256, [](Op, std::int64_t, std::int64_t at) { return at; });
+        sm.launch(program, 0);
+        sm.run();
+        const auto took = static_cast<double>(sm.trace(0).end - sm.trace(0).last_mma_end);
+        CHECK(static_cast<double>(part.epilogue.value()) == Approx(took).epsilon(0.03));
+    }
+    // Bulk stores hold nobody up.
+    const CtaTiming bulk = *time_cta({128, 128, 64, 6, 2, 1}, {}, group_mma_sm());
+    CHECK(storing(bulk, 0).epilogue == bulk.epilogue);
+}
+
 TEST_CASE("Results of a thread are scaled one behind the other without waiting for each other") {
     CtaProgram program;
     program.roles = {{1, bulk_epilogue({16, 64, DType::Bf16}, 0)}};

@@ -23,6 +23,7 @@ inline SmSpec warp_mma_sm() {
     sm.barrier_latency = Cycles(20);
     sm.l1_latency = Cycles(36);
     sm.l1_bytes_per_cycle = Bytes(128);
+    sm.store_bytes_per_cycle = Bytes(16);
     return sm;
 }
 

@@ -63,6 +63,23 @@ TEST_CASE("Shared memory gives all its banks a cycle, however many warps ask") {
     CHECK(loads(8, 256) - loads(8, 64) == 8 * 192 * 4);
 }
 
+TEST_CASE("A store keeps the load/store unit until the SM's port has taken it") {
+    const Instruction store{.op = Op::GlobalStore, .bytes = 512};
+    const Instruction load{.op = Op::SharedLoad, .writes = 1, .bytes = 128};
+    // 512 bytes at 16 a cycle: shared memory is asked at cycle 32.
+    CHECK(cycles_of(program_of(1, {store, load, kUse})) == 32 + 29 + 1);
+    // A store of one sector is out of the way before the load issues.
+    const Instruction sector{.op = Op::GlobalStore, .bytes = 32};
+    CHECK(cycles_of(program_of(1, {sector, load, kUse})) == 2 + 29 + 1);
+    // Of many, each warp's last one issues when no more than 32 cycles of them are left.
+    CHECK(cycles_of(program_of(4, {store}, 64)) == (4 * 64 - 1) * 32 - 32 + 1);
+    // Bulk stores leave by themselves.
+    CHECK(cycles_of(program_of(1, {{.op = Op::BulkStore, .bytes = 4096}, load, kUse}), group_mma_sm()) ==
+          32 + 29 + 1);
+    CHECK(cycles_of(program_of(1, {{.op = Op::BulkStore, .bytes = 128}, load, kUse}), group_mma_sm()) ==
+          1 + 29 + 1);
+}
+
 TEST_CASE("A load from memory is there when memory says so") {
     CHECK(cycles_of(program_of(1, {{.op = Op::GlobalLoad, .writes = 1, .bytes = 128}, kUse}), warp_mma_sm(),
                     400) == 1 + 400 + 1);

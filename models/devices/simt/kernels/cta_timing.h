@@ -39,7 +39,12 @@ struct CtaTiming {
     LostCycles lost_alone, lost_full;  ///< of an SM, in interval_alone and interval_full
     Cycles epilogue;                   ///< from the last step's end until the last store has been issued
     Cycles stores;                     ///< of it, from the first store on
+    Cycles unstored;                   ///< the epilogue of a CTA none of whose results lie in the matrix
+    Cycles held;                       ///< load/store unit by stores of threads
     double epilogue_vector = 0;        ///< of it, share in which pipelines convert and move results
 };
+
+/// That of CTAs of whose results a share lies in the matrix: threads store no others.
+CtaTiming storing(CtaTiming timing, double share);
 
 }  // namespace systole::simt

@@ -9,6 +9,13 @@
 
 namespace systole::simt {
 
+double GemmKernel::stored_share() const {
+    const auto share = [](std::int64_t of_tile, std::int64_t of_matrix) {
+        return static_cast<double>(std::min(of_tile, of_matrix)) / static_cast<double>(of_tile);
+    };
+    return share(tile.m, shape.m) * share(tile.n, shape.n);
+}
+
 CtaPlace place_of(const GemmKernel& kernel, std::int64_t index) {
     SYSTOLE_CHECK(index >= 0 && index < kernel.tiles() * kernel.split_k && kernel.raster.panel > 0,
                   "CTA {} of {}", index, kernel.tiles() * kernel.split_k);

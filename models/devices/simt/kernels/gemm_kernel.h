@@ -77,6 +77,8 @@ struct GemmKernel {
     std::int64_t steps_of_part() const { return ceil_div(steps(), split_k); }
     /// What the CTAs that multiply do: of parts of K they store sums, and the second kernel does the rest.
     Epilogue epilogue() const { return split_k > 1 ? Epilogue{} : shape.epilogue; }
+    /// Share of a tile's results that lies in the matrix, where that is smaller than a tile.
+    double stored_share() const;
     /// Of the whole grid, those without data too.
     std::int64_t tiles() const { return grid_m() * grid_n() * shape.batch; }
     std::int64_t ctas() const { return (tiles() - shared_tiles) * split_k + streams; }

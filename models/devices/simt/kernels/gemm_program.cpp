@@ -2,6 +2,7 @@
 #include "models/devices/simt/kernels/gemm_program.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "models/devices/simt/kernels/gemm_epilogue.h"
 #include "models/devices/simt/kernels/gemv_program.h"
@@ -11,6 +12,7 @@
 namespace systole::simt {
 namespace {
 
+constexpr std::int64_t kSectorBytes = 32;
 constexpr std::int64_t kLoadBytes = 512;  // ldmatrix.x4: 16 x 32 bytes
 constexpr std::int64_t kCopyBytes = kWarpThreads * kThreadBytes;
 
@@ -176,6 +178,19 @@ CtaProgram persistent_program(const CtaTile& tile, const GemmFormats& formats,
                               const std::vector<std::int64_t>& steps, const SmSpec& sm) {
     CtaProgram program = group_mma_program(tile, formats, steps);
     program.shared = shared_bytes(tile, formats, sm.tensor.issue);
+    return program;
+}
+
+CtaProgram storing(CtaProgram program, double share) {
+    if (share >= 1) return program;
+    for (Role& role : program.roles)
+        for (Section& section : role.program)
+            for (Instruction& instruction : section.body)
+                if (instruction.op == Op::GlobalStore)
+                    instruction.bytes =
+                        round_up(std::max<std::int64_t>(
+                                     1, std::llround(share * static_cast<double>(instruction.bytes))),
+                                 kSectorBytes);
     return program;
 }
 

@@ -40,6 +40,10 @@ CtaProgram gemm_program(const CtaTile& tile, const GemmFormats& formats, std::in
 CtaProgram persistent_program(const CtaTile& tile, const GemmFormats& formats,
                               const std::vector<std::int64_t>& steps, const SmSpec& sm);
 
+/// Of a program whose results lie only partly in the matrix: its threads' stores are of so much less, in
+/// whole sectors.
+CtaProgram storing(CtaProgram program, double share);
+
 /// mma.sync: the share of a step's products behind which its copies have been issued and all warps meet.
 /// Warps of a sub-core take turns, so that each gets there at a time of its own; of the CTA's products this
 /// many are done.

@@ -89,7 +89,37 @@ void take_ends(const Sm::CtaTrace& trace, CtaTiming& timing) {
     timing.epilogue = Cycles(trace.end - trace.last_mma_end);
 }
 
+/// By stores of threads, of all warps.
+std::int64_t stored_bytes(const CtaProgram& program) {
+    std::int64_t bytes = 0;
+    for (const Role& role : program.roles)
+        for (const Section& section : role.program)
+            for (const Instruction& instruction : section.body)
+                if (instruction.op == Op::GlobalStore)
+                    bytes += role.warps * section.trips * instruction.bytes;
+    return bytes;
+}
+
+/// What threads' stores add to the epilogue.
+void take_held(const CtaProgram& program, const SmSpec& sm, std::int64_t macs, CtaTiming& timing) {
+    timing.held = Cycles(ceil_div(stored_bytes(program), sm.store_bytes_per_cycle.value()));
+    timing.unstored = timing.epilogue;
+    if (timing.held == Cycles(0)) return;
+    const CtaProgram silent_program = storing(program, 0);
+    Sm silent(sm, macs, memory_of(kFar));
+    silent.launch(silent_program, 0);
+    silent.run();
+    timing.unstored = std::min(timing.epilogue, Cycles(silent.trace(0).end - silent.trace(0).last_mma_end));
+}
+
 }  // namespace
+
+CtaTiming storing(CtaTiming timing, double share) {
+    const Cycles saved(std::llround((1 - share) * static_cast<double>(timing.held.value())));
+    timing.epilogue = std::max(timing.unstored, timing.epilogue - saved);
+    timing.stores = std::min(timing.stores, timing.epilogue);
+    return timing;
+}
 
 std::optional<CtaTiming> time_cta(const CtaTile& tile, const GemmFormats& formats, const SmSpec& sm) {
     if (tile.pipes == Pipes::Fp32) return time_gemv(tile, formats, sm);
@@ -111,6 +141,7 @@ std::optional<CtaTiming> time_cta(const CtaTile& tile, const GemmFormats& format
     far.run();
     take_ends(far.trace(0), timing);
     timing.stores = Cycles(std::max<std::int64_t>(0, far.trace(0).end - first_store));
+    take_held(short_program, sm, macs, timing);
     const Sm::CtaTrace& trace = far.trace(0);
     const auto epilogue = static_cast<double>(sm.sub_cores * (trace.end - trace.last_mma_end));
     timing.epilogue_vector =

@@ -69,6 +69,7 @@ std::optional<CtaTiming> time_gemv(const CtaTile& tile, const GemmFormats& forma
     timing.interval_full = full_interval(program, sm, timing.resident);
     timing.lost_alone.vector = timing.interval_alone;
     timing.lost_full.vector = timing.interval_full;
+    timing.unstored = timing.epilogue;  // of a sector or less
     timing.epilogue_vector = 1;
     return timing;
 }

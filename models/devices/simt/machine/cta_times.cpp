@@ -29,11 +29,9 @@ double step_transfer(const GemmKernel& kernel, const SimtSpec& spec) {
 /// Cycles in which an SM's port takes what a CTA stores. Stores leave one by one; the transaction that stands
 /// for them leaves so late that the port is through when the last one leaves, but not before the first.
 double store_transfer(const GemmKernel& kernel, const SimtSpec& spec) {
-    const GemmShape& shape = kernel.shape;
-    const DType out = kernel.split_k > 1 ? DType::Fp32 : shape.output;
-    const std::int64_t results = std::min(kernel.tile.m, shape.m) * std::min(kernel.tile.n, shape.n);
-    return static_cast<double>(results * bits_of(out).value()) / 8 /
-           static_cast<double>(spec.l2.sm_write_per_cycle.value());
+    const DType out = kernel.split_k > 1 ? DType::Fp32 : kernel.shape.output;
+    return kernel.stored_share() * static_cast<double>(kernel.tile.m * kernel.tile.n * bits_of(out).value()) /
+           8 / static_cast<double>(spec.l2.sm_write_per_cycle.value());
 }
 
 }  // namespace
@@ -112,8 +110,8 @@ CtaTimes times_of(const GemmPlan& plan, const SimtSpec& spec, Hertz clock) {
     times.epilogue_vector =
         std::min(times.epilogue, fine(timing.epilogue_vector * static_cast<double>(timing.epilogue.value())));
     times.stores_hold = plan.kernel.on_tensor_cores() && spec.sm.tensor.issue == TensorIssue::WarpGroup;
-    // Bulk stores leave piece by piece, from the first on.
-    if (times.stores_hold && timing.stores > Cycles(0))
+    // Stores leave piece by piece, from the first on.
+    if (plan.kernel.on_tensor_cores() && timing.stores > Cycles(0))
         times.stores = std::min(whole(std::min(timing.stores, timing.epilogue)),
                                 fine(store_transfer(plan.kernel, spec)));
     times.persistent = tile.persistent;

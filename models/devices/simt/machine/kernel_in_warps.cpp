@@ -42,7 +42,7 @@ CtaProgram program_of(const KernelPlan& plan, const std::vector<std::int64_t>& s
     const DType out = gemm->kernel.split_k > 1 ? DType::Fp32 : shape.output;
     const GemmFormats formats{shape.dtype, out, gemm->kernel.epilogue()};
     if (steps.size() > 1) return persistent_program(gemm->kernel.tile, formats, steps, sm);
-    return gemm_program(gemm->kernel.tile, formats, steps.front(), sm);
+    return storing(gemm_program(gemm->kernel.tile, formats, steps.front(), sm), gemm->kernel.stored_share());
 }
 
 }  // namespace

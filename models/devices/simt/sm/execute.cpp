@@ -100,9 +100,10 @@ std::int64_t Sm::through_shared(std::int64_t bytes, std::int64_t at) {
 }
 
 void Sm::touch_shared(Warp& warp, const Instruction& next, std::int64_t at) {
-    lsu_ = std::max(lsu_, at) + spec_.lsu_interval.value();
+    const std::int64_t begin = std::max(lsu_, at);
+    lsu_ = begin + spec_.lsu_interval.value();
     const std::int64_t cycles = ceil_div(next.bytes, spec_.shared.bytes_per_cycle.value());
-    const std::int64_t last = through_shared(next.bytes, at);
+    const std::int64_t last = through_shared(next.bytes, begin);
     if (next.op == Op::SharedLoad)
         warp.registers.write(next.writes,
                              last - std::min<std::int64_t>(cycles, 1) + spec_.shared.latency.value(),
@@ -110,13 +111,15 @@ void Sm::touch_shared(Warp& warp, const Instruction& next, std::int64_t at) {
 }
 
 void Sm::store(Warp& warp, const Instruction& next, std::int64_t at) {
-    lsu_ = std::max(lsu_, at) + spec_.lsu_interval.value();
+    const std::int64_t begin = std::max(lsu_, at);
+    lsu_ = begin + spec_.lsu_interval.value();
     const std::int64_t leaves = next.op == Op::GlobalStore ? lsu_ : through_shared(next.bytes, at);
     const std::int64_t request = requests_++;
     const std::int64_t done =
         accesses_({next.op, next.bytes, leaves, warp.cta, warp.number, warp.stored++, request});
     if (next.op == Op::GlobalStore) {
-        lsu_ += ceil_div(next.bytes, spec_.l1_bytes_per_cycle.value());
+        // The L1 is written through: what is behind a store waits until the SM's port has taken it.
+        lsu_ = std::max(lsu_, begin + ceil_div(next.bytes, spec_.store_bytes_per_cycle.value()));
     } else if (done == kLater) {
         fetch_later(warp, next, request);
     } else {

@@ -169,6 +169,7 @@ SimtSpec read_simt_spec(config::Config& config, const std::string& name) {
     spec.sm = read_sm(root.section("sm"));
     spec.tlb = read_tlb(root.section("tlb"));
     spec.l2 = read_l2(root.section("l2"));
+    spec.sm.store_bytes_per_cycle = spec.l2.sm_write_per_cycle;
     spec.kernels = read_kernels(root.section("kernels"), spec.sm);
     spec.launch = read_launch(root.section("launch"));
     spec.power = read_power(root.section("power"));

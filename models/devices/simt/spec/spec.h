@@ -84,6 +84,7 @@ struct SmSpec {
     Bytes l1_capacity;       ///< of L1 and shared memory together: what CTAs leave of it is L1
     Cycles l1_latency;       ///< of a load that hits
     Bytes l1_bytes_per_cycle;
+    Bytes store_bytes_per_cycle;  ///< of threads' stores: L2Spec::sm_write_per_cycle
     /// SMs of each GPC (graphics processing cluster), `count` together; empty: all are in one. CTAs of a
     /// cluster run on SMs of one GPC.
     std::vector<int> gpcs;
