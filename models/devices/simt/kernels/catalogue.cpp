@@ -51,17 +51,16 @@ std::vector<CtaTile> nvjet() {
 }  // namespace
 
 const std::vector<CtaTile>& catalogue(TensorIssue issue) {
-    // The tiles in the names of cuBLAS's kernels for bf16, as programs that list or replay their calls have
-    // them (ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_64x3, cutlass_80_tensorop_bf16_s16816gemm_
-    // relu_bf16_64x256_32x4, cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_16x16_128x2 and their like);
-    // m x n x k, stages, warps along m and n. Those of s16816 have 64 rows and columns at least.
+    // The tiles in the names of cuBLAS's kernels for 16 bits, as a program that replays an A100's calls lists
+    // them (ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_64x3_tn, cutlass_80_wmma_tensorop_bf16_
+    // s161616gemm_bf16_16x16_128x2_tn and their like); m x n x k, stages, warps along m and n. Those of
+    // s16816 have 64 rows and columns at least. 256x128_32x3, 64x256_32x4 and 128x128_32x4 are what chips
+    // with 100 KiB of shared memory take instead of 64x3, which does not fit there.
     static const std::vector<CtaTile> warp{
-        {256, 128, 32, 3, 4, 2}, {128, 256, 32, 3, 2, 4}, {128, 256, 64, 3, 2, 4}, {256, 128, 64, 3, 4, 2},
-        {256, 64, 32, 4, 4, 1},  {64, 256, 32, 4, 1, 4},  {256, 64, 64, 3, 4, 1},  {128, 128, 32, 4, 2, 2},
-        {128, 128, 32, 5, 2, 2}, {128, 128, 64, 3, 2, 2}, {128, 64, 32, 6, 2, 2},  {64, 128, 32, 6, 2, 2},
-        {128, 64, 64, 3, 2, 2},  {128, 64, 64, 4, 2, 2},  {64, 128, 64, 3, 2, 2},  {64, 128, 64, 4, 2, 2},
-        {64, 64, 32, 6, 2, 2},   {64, 64, 64, 5, 2, 2},   {64, 64, 64, 6, 2, 2},   {32, 32, 64, 6, 2, 2},
-        {32, 32, 128, 2, 2, 2},  {16, 16, 128, 2, 1, 1}};
+        {128, 256, 64, 3, 2, 4}, {256, 128, 64, 3, 4, 2}, {256, 64, 64, 3, 4, 1}, {128, 128, 32, 5, 2, 2},
+        {128, 128, 64, 3, 2, 2}, {128, 64, 32, 6, 2, 2},  {128, 64, 64, 3, 2, 2}, {128, 64, 64, 4, 2, 2},
+        {64, 128, 64, 4, 2, 2},  {64, 64, 64, 5, 2, 2},   {64, 64, 64, 6, 2, 2},  {32, 32, 128, 2, 2, 2},
+        {16, 16, 128, 2, 1, 1}};
     static const std::vector<CtaTile> group = nvjet();
     return issue == TensorIssue::Warp ? warp : group;
 }

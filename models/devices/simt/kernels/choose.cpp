@@ -11,8 +11,9 @@
 namespace systole::simt {
 namespace {
 
-// Parts of K that libraries offer. More never won: their sums cost more to add than they save.
-constexpr std::int64_t kParts[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32};
+// Parts of K that libraries offer: any number. These are so close that those between save little.
+constexpr std::int64_t kParts[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 12, 14, 16,
+                                   18, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 128};
 constexpr std::int64_t kLeastRows = 64;  // of wgmma
 
 double bytes_of(DType dtype, std::int64_t elements) {
@@ -211,9 +212,10 @@ void KernelChooser::add(const GemmShape& shape, bool swapped, const CtaTile& til
     }
 }
 
+// Libraries count whole tiles, as they count whole waves: of a matrix smaller than a tile, too.
 void KernelChooser::weigh(const GemmKernel& kernel, const CtaTiming& timing, std::vector<TimedKernel>& all) {
     const double ctas = ctas_of(kernel, timing, spec_);
-    all.push_back({kernel, timing, bounded(ctas, kernel, timing, spec_),
+    all.push_back({kernel, storing(timing, kernel.stored_share()), bounded(ctas, kernel, timing, spec_),
                    bounded(ctas * preference(kernel.tile, spec_), kernel, timing, spec_)});
 }
 
