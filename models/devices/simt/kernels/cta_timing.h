@@ -40,7 +40,8 @@ struct CtaTiming {
     Cycles epilogue;                   ///< from the last step's end until the last store has been issued
     Cycles stores;                     ///< of it, from the first store on
     Cycles unstored;                   ///< the epilogue of a CTA none of whose results lie in the matrix
-    Cycles held;                       ///< load/store unit by stores of threads
+    Cycles lsu;                        ///< of it, what keeps the load/store unit that CTAs of an SM share
+    Cycles held;                       ///< of that, stores of threads; without any both are 0
     double epilogue_vector = 0;        ///< of it, share in which pipelines convert and move results
 };
 

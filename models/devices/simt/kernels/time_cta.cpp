@@ -89,20 +89,27 @@ void take_ends(const Sm::CtaTrace& trace, CtaTiming& timing) {
     timing.epilogue = Cycles(trace.end - trace.last_mma_end);
 }
 
-/// By stores of threads, of all warps.
-std::int64_t stored_bytes(const CtaProgram& program) {
-    std::int64_t bytes = 0;
-    for (const Role& role : program.roles)
-        for (const Section& section : role.program)
-            for (const Instruction& instruction : section.body)
+/// What keeps the load/store unit behind the last step.
+void take_lsu(const CtaProgram& program, const SmSpec& sm, CtaTiming& timing) {
+    std::int64_t held = 0, shared = 0;
+    for (const Role& role : program.roles) {
+        const auto last = std::find_if(role.program.rbegin(), role.program.rend(),
+                                       [](const Section& section) { return section.steps; });
+        for (auto section = last.base(); section != role.program.end(); ++section)
+            for (const Instruction& instruction : section->body) {
+                const std::int64_t times = role.warps * section->trips;
                 if (instruction.op == Op::GlobalStore)
-                    bytes += role.warps * section.trips * instruction.bytes;
-    return bytes;
+                    held += times * ceil_div(instruction.bytes, sm.store_bytes_per_cycle.value());
+                if (instruction.op == Op::SharedLoad || instruction.op == Op::SharedStore)
+                    shared += times * ceil_div(instruction.bytes, sm.shared.bytes_per_cycle.value());
+            }
+    }
+    timing.held = Cycles(held);
+    timing.lsu = Cycles(held > 0 ? held + shared : 0);
 }
 
-/// What threads' stores add to the epilogue.
-void take_held(const CtaProgram& program, const SmSpec& sm, std::int64_t macs, CtaTiming& timing) {
-    timing.held = Cycles(ceil_div(stored_bytes(program), sm.store_bytes_per_cycle.value()));
+/// How much less the epilogue is where threads store nothing.
+void take_unstored(const CtaProgram& program, const SmSpec& sm, std::int64_t macs, CtaTiming& timing) {
     timing.unstored = timing.epilogue;
     if (timing.held == Cycles(0)) return;
     const CtaProgram silent_program = storing(program, 0);
@@ -118,6 +125,8 @@ CtaTiming storing(CtaTiming timing, double share) {
     const Cycles saved(std::llround((1 - share) * static_cast<double>(timing.held.value())));
     timing.epilogue = std::max(timing.unstored, timing.epilogue - saved);
     timing.stores = std::min(timing.stores, timing.epilogue);
+    timing.lsu = timing.lsu - saved;
+    timing.held = timing.held - saved;
     return timing;
 }
 
@@ -141,7 +150,8 @@ std::optional<CtaTiming> time_cta(const CtaTile& tile, const GemmFormats& format
     far.run();
     take_ends(far.trace(0), timing);
     timing.stores = Cycles(std::max<std::int64_t>(0, far.trace(0).end - first_store));
-    take_held(short_program, sm, macs, timing);
+    take_lsu(short_program, sm, timing);
+    take_unstored(short_program, sm, macs, timing);
     const Sm::CtaTrace& trace = far.trace(0);
     const auto epilogue = static_cast<double>(sm.sub_cores * (trace.end - trace.last_mma_end));
     timing.epilogue_vector =

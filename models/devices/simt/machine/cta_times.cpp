@@ -109,6 +109,7 @@ CtaTimes times_of(const GemmPlan& plan, const SimtSpec& spec, Hertz clock) {
     times.epilogue = whole(timing.epilogue);
     times.epilogue_vector =
         std::min(times.epilogue, fine(timing.epilogue_vector * static_cast<double>(timing.epilogue.value())));
+    times.epilogue_lsu = whole(timing.lsu);
     times.stores_hold = plan.kernel.on_tensor_cores() && spec.sm.tensor.issue == TensorIssue::WarpGroup;
     // Stores leave piece by piece, from the first on.
     if (plan.kernel.on_tensor_cores() && timing.stores > Cycles(0))

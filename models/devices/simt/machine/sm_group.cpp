@@ -198,8 +198,10 @@ void SmGroup::begin_epilogue(int number, Fine now) {
     place.data.clear();
     if (cta_->epilogue_vector > Fine()) mark(place, now, SlotClass::Vector);
     mark(place, now + cta_->epilogue_vector, cta_->ramp);
-    push(now + (cta_->epilogue - cta_->stores), number, What::Store, 0);
-    push(now + cta_->epilogue, number, What::End, 0);
+    lsu_free_ = std::max(lsu_free_, now) + cta_->epilogue_lsu;
+    const Fine end = std::max(now + cta_->epilogue, lsu_free_);
+    push(end - cta_->stores, number, What::Store, 0);
+    push(end, number, What::End, 0);
 }
 
 // Until its place is taken again, or its stores are answered, what the SM waits for is memory.

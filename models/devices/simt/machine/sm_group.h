@@ -120,7 +120,8 @@ private:
 
     const CtaTimes* cta_;
     std::int64_t first_sm_, sms_;
-    Fine free_;  // of the tensor cores; everything before it is charged
+    Fine free_;      // of the tensor cores; everything before it is charged
+    Fine lsu_free_;  // of epilogues
     ClassTimes times_{};
     std::vector<Place> places_;
     std::vector<Event> events_;  // the next one last
