@@ -239,6 +239,35 @@ TEST_CASE("CTAs of an SM hide each other's waits and share its tensor cores", "[
     CHECK(cycles(apart.account, SlotClass::Dependency) == 2 * 8 * 476);
 }
 
+TEST_CASE("Epilogues of CTAs on an SM share its load/store unit, and steps that meet them share it, too",
+          "[simt]") {
+    // Three CTAs of one step on an SM that holds two. The first two steps end at 1,684 and 2,708, when the
+    // third begins, 660 cycles from its first step: 10 + 100 + 500 + 50.
+    GemmPlan plan = plan_of(384, 128, 64);
+    plan.timing.resident = 2;
+    plan.timing.interval_full = 2048;
+    plan.timing.epilogue = Cycles(2000);
+    const auto end = [&](std::int64_t lsu, std::int64_t step) {
+        plan.timing.lsu = Cycles(lsu);
+        plan.timing.step_lsu = Cycles(step);
+        return run(plan, 1, Ticks(500'000)).end;
+    };
+    // Nobody is in another's way: the third's step is from 4,344 to 5,368.
+    CHECK(end(0, 0) == Ticks((5368 + 2000 + 500) * 1000));
+    CHECK(end(500, 0) == Ticks((5368 + 2000 + 500) * 1000));
+    // Epilogues that do nothing but keep the unit follow each other: 3,684, 5,684 and 7,684.
+    CHECK(end(2000, 0) == Ticks((7684 + 500) * 1000));
+    // The third's step, of which the unit has 300 cycles, makes the second epilogue end at 5,984.
+    CHECK(end(2000, 300) == Ticks((7984 + 500) * 1000));
+    // Half of each other's time is too much by 100 of the unit's 1,024 cycles: the step ends at 5,468. The
+    // second epilogue, from 2,708 on, ends at 4,708 and 100 more.
+    CHECK(end(1000, 612) == Ticks((5468 + 2000 + 500) * 1000));
+    // Without a second CTA on the SM there is nobody to share with.
+    plan.timing.resident = 1;
+    const Ticks alone = end(0, 0);
+    CHECK(end(2000, 300) == alone);
+}
+
 TEST_CASE("Fractions of cycles do not drift", "[simt]") {
     GemmPlan plan = plan_of(128, 128, 64 * 30'000);
     plan.timing.interval_alone = plan.timing.interval_full = 1024 + 1.0 / 3;

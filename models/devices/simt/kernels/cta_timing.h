@@ -42,6 +42,7 @@ struct CtaTiming {
     Cycles unstored;                   ///< the epilogue of a CTA none of whose results lie in the matrix
     Cycles lsu;                        ///< of it, what keeps the load/store unit that CTAs of an SM share
     Cycles held;                       ///< of that, stores of threads; without any both are 0
+    Cycles step_lsu;                   ///< what a step keeps the load/store unit
     double epilogue_vector = 0;        ///< of it, share in which pipelines convert and move results
 };
 

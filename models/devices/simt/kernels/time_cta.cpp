@@ -89,23 +89,55 @@ void take_ends(const Sm::CtaTrace& trace, CtaTiming& timing) {
     timing.epilogue = Cycles(trace.end - trace.last_mma_end);
 }
 
-/// What keeps the load/store unit behind the last step.
+/// What an instruction of a warp keeps the load/store unit, or the shared memory behind it.
+std::int64_t lsu_of(const Instruction& instruction, const SmSpec& sm) {
+    switch (instruction.op) {
+        case Op::GlobalStore:
+            return ceil_div(instruction.bytes, sm.store_bytes_per_cycle.value());
+        case Op::AsyncCopy:
+            return ceil_div(instruction.bytes, sm.l1_bytes_per_cycle.value());
+        case Op::SharedLoad:
+        case Op::SharedStore:
+            return ceil_div(instruction.bytes, sm.shared.bytes_per_cycle.value());
+        default:
+            return 0;
+    }
+}
+
+/// What keeps the load/store unit in a step, and behind the last one.
 void take_lsu(const CtaProgram& program, const SmSpec& sm, CtaTiming& timing) {
-    std::int64_t held = 0, shared = 0;
+    std::int64_t held = 0, epilogue = 0, step = 0;
     for (const Role& role : program.roles) {
-        const auto last = std::find_if(role.program.rbegin(), role.program.rend(),
-                                       [](const Section& section) { return section.steps; });
-        for (auto section = last.base(); section != role.program.end(); ++section)
-            for (const Instruction& instruction : section->body) {
-                const std::int64_t times = role.warps * section->trips;
-                if (instruction.op == Op::GlobalStore)
-                    held += times * ceil_div(instruction.bytes, sm.store_bytes_per_cycle.value());
-                if (instruction.op == Op::SharedLoad || instruction.op == Op::SharedStore)
-                    shared += times * ceil_div(instruction.bytes, sm.shared.bytes_per_cycle.value());
+        bool behind = false;
+        for (const Section& section : role.program) {
+            behind = behind || section.steps;
+            for (const Instruction& instruction : section.body) {
+                const std::int64_t cycles = role.warps * lsu_of(instruction, sm);
+                if (section.steps) step += cycles;
+                if (behind && !section.steps) epilogue += cycles * section.trips;
+                if (instruction.op == Op::GlobalStore) held += cycles * section.trips;
             }
+        }
     }
     timing.held = Cycles(held);
-    timing.lsu = Cycles(held > 0 ? held + shared : 0);
+    timing.lsu = Cycles(held > 0 ? epilogue : 0);
+    timing.step_lsu = Cycles(held > 0 ? step : 0);
+}
+
+/// Epilogues of all CTAs that an SM holds, at once: none keeps the load/store unit less than its part of
+/// them.
+void take_crowd(const CtaProgram& program, const SmSpec& sm, std::int64_t macs, CtaTiming& timing) {
+    if (timing.lsu == Cycles(0) || timing.resident == 1) return;
+    Sm crowd(sm, macs, memory_of(kFar));
+    for (int i = 0; i < timing.resident; ++i) crowd.launch(program, 0);
+    crowd.run();
+    std::int64_t begin = Sm::kNever, end = 0;
+    for (int i = 0; i < timing.resident; ++i) {
+        const Sm::CtaTrace& trace = crowd.trace(static_cast<std::size_t>(i));
+        begin = std::min(begin, trace.last_mma_end);
+        end = std::max(end, trace.end);
+    }
+    timing.lsu = std::max(timing.lsu, Cycles((end - begin) / timing.resident));
 }
 
 /// How much less the epilogue is where threads store nothing.
@@ -151,6 +183,7 @@ std::optional<CtaTiming> time_cta(const CtaTile& tile, const GemmFormats& format
     take_ends(far.trace(0), timing);
     timing.stores = Cycles(std::max<std::int64_t>(0, far.trace(0).end - first_store));
     take_lsu(short_program, sm, timing);
+    take_crowd(short_program, sm, macs, timing);
     take_unstored(short_program, sm, macs, timing);
     const Sm::CtaTrace& trace = far.trace(0);
     const auto epilogue = static_cast<double>(sm.sub_cores * (trace.end - trace.last_mma_end));

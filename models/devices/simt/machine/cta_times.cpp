@@ -110,6 +110,12 @@ CtaTimes times_of(const GemmPlan& plan, const SimtSpec& spec, Hertz clock) {
     times.epilogue_vector =
         std::min(times.epilogue, fine(timing.epilogue_vector * static_cast<double>(timing.epilogue.value())));
     times.epilogue_lsu = whole(timing.lsu);
+    if (timing.lsu > Cycles(0)) {
+        const double of_epilogue =
+            static_cast<double>(timing.lsu.value()) / static_cast<double>(timing.epilogue.value());
+        times.crowding = fine(std::max(0.0, timing.interval_alone * (of_epilogue - 1) +
+                                                static_cast<double>(timing.step_lsu.value())));
+    }
     times.stores_hold = plan.kernel.on_tensor_cores() && spec.sm.tensor.issue == TensorIssue::WarpGroup;
     // Stores leave piece by piece, from the first on.
     if (plan.kernel.on_tensor_cores() && timing.stores > Cycles(0))

@@ -51,6 +51,9 @@ struct CtaTimes {
     Fine busy;                       ///< of it, time in which they work
     Fine epilogue, epilogue_vector;  ///< all of it, and its part on other pipelines
     Fine epilogue_lsu;  ///< of it, time of the load/store unit, which all places share
+    /// A step that begins in another CTA's epilogue, and that epilogue, take so much longer: both ask more of
+    /// the load/store unit than it has time.
+    Fine crowding;
     Fine stores;        ///< so long before its end leaves the transaction that stands for all stores
     /// Behind its last step a CTA waits for what its epilogue reads. AtEnd: which it asks for then; Ahead: as
     /// long before as for the data of a step behind the last one.

@@ -66,6 +66,7 @@ void SmGroup::start(int number, RunId run, CtaRange range, std::int64_t steps, T
     place.steps = steps;
     place.step = 0;
     place.between = false;
+    place.end = Fine();
     place.reads = steps + (cta_->source == CtaTimes::Source::Ahead ? 1 : 0);
     if (follow(number, now)) return;
     place.data.assign(static_cast<std::size_t>(std::min<std::int64_t>(place.reads, cta_->ahead)), {});
@@ -102,11 +103,18 @@ void SmGroup::handle(const Event& event, std::vector<Request>& requests) {
         case What::StepEnd:
             end_step(event.place, event.step, event.time);
             break;
+        // Steps of others may have held an epilogue up meanwhile.
         case What::Store:
-            requests.push_back({place.run, place.ctas, kStore});
+            if (const Fine at = place.end - cta_->stores; at > event.time)
+                push(at, event.place, What::Store, 0);
+            else
+                requests.push_back({place.run, place.ctas, kStore});
             break;
         case What::End:
-            end(event.place, event.time);
+            if (place.end > event.time)
+                push(place.end, event.place, What::End, 0);
+            else
+                end(event.place, event.time);
             break;
     }
 }
@@ -164,7 +172,22 @@ void SmGroup::serve(int number, Fine ready) {
     while (place.marks.size() > 1 && place.marks[1].begin <= free_) place.marks.pop_front();
     mark(place, begin, SlotClass::Dependency, true);
     if (cta_->request_in_step) request(number, place.step, begin + *cta_->request_in_step);
-    push(std::max(free_, begin + cta_->alone), number, What::StepEnd, place.step);
+    push(std::max(free_, begin + cta_->alone) + crowded(number, begin), number, What::StepEnd, place.step);
+}
+
+/// How much longer a step takes for others' epilogues, which it holds up as long.
+Fine SmGroup::crowded(int number, Fine begin) {
+    Fine longer;
+    if (cta_->crowding == Fine()) return longer;
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+        Place& other = places_[i];
+        if (static_cast<int>(i) == number || !other.taken || other.end <= begin) continue;
+        const Fine together = std::min(cta_->crowding, other.end - begin);
+        other.end += together;
+        longer += together;
+    }
+    lsu_free_ += longer;
+    return longer;
 }
 
 /// Asks at `time` for the data that step `step` is to ask for.
@@ -199,9 +222,9 @@ void SmGroup::begin_epilogue(int number, Fine now) {
     if (cta_->epilogue_vector > Fine()) mark(place, now, SlotClass::Vector);
     mark(place, now + cta_->epilogue_vector, cta_->ramp);
     lsu_free_ = std::max(lsu_free_, now) + cta_->epilogue_lsu;
-    const Fine end = std::max(now + cta_->epilogue, lsu_free_);
-    push(end - cta_->stores, number, What::Store, 0);
-    push(end, number, What::End, 0);
+    place.end = std::max(now + cta_->epilogue, lsu_free_);
+    push(place.end - cta_->stores, number, What::Store, 0);
+    push(place.end, number, What::End, 0);
 }
 
 // Until its place is taken again, or its stores are answered, what the SM waits for is memory.

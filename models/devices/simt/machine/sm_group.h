@@ -92,6 +92,7 @@ private:
         std::int64_t steps = 0, step = 0;  // done so far
         std::int64_t reads = 0;            // data that are asked for: of steps, and for the epilogue
         bool between = false;              // no step is under way: the next waits for its data
+        Fine end;                          // of its epilogue, as it goes so far
         std::deque<Data> data;             // of step `step` and those behind it
         std::deque<Mark> marks;            // from before the end of the last service on
     };
@@ -102,6 +103,7 @@ private:
     void serve(int place, Fine ready);
     void request(int place, std::int64_t step, Fine time);
     void end_step(int place, std::int64_t step, Fine now);
+    Fine crowded(int place, Fine begin);
     void begin_epilogue(int place, Fine now);
     void end(int place, Fine now);
     void mark(Place& place, Fine begin, SlotClass owner, bool chain = false);
