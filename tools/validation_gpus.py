@@ -50,7 +50,7 @@ NOT_MODELLED = """
 **What is not modelled**, and shows: which kernel the library takes (ours is the best of the catalogue by estimate; the
 library's are sometimes twice as slow: 2048 x 2048 x 128 takes 18.8 us on the A100, 16 x 3584 x 2048 21.1); rows of
 matrices that meet in banks and pages of the memory, of which `memory_share` is what is left; walks through page tables; kernels for
-vectors with fewer than 32 threads a result, or in batches; voltages other than in proportion to the clock.
+vectors in batches; voltages other than in proportion to the clock.
 The clock of a long kernel settles by what the one before drew, not within it. **Long kernels run at a lower clock than modelled**:
 of public rows that keep the tensor cores busy, the median is within 1 % up to 800 us on the H100, -4.2 % to 1.6 ms, -6.9 % to 3.2 ms and
 -12.5 % above 6.4 ms (A100: within 1.2 % up to 1.6 ms, -3.4 % to 3.2 ms, -6.1 % above 6.4 ms). A limit that holds at once and a lower one

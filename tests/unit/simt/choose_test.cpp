@@ -110,8 +110,8 @@ TEST_CASE("A product of one row, or one column, of an Ampere chip is done on FP3
         CHECK_FALSE(best.kernel.on_tensor_cores());
         CHECK(best.kernel.swapped == column);
         CHECK(best.kernel.shape.m == 1);
-        CHECK(best.kernel.ctas() == 1024);  // four columns each
-        CHECK(best.kernel.steps() == 4);    // four loads of 256 elements each
+        CHECK(best.kernel.ctas() == 512);  // eight columns each
+        CHECK(best.kernel.steps() == 8);   // four loads of 128 elements each
         CHECK(best.estimate < 1.3 * floor_of(shape, spec) / spec.l2.memory_share);
     }
     // Few and long: one step behind the other, each of which waits for its data, takes longer than parts do.
@@ -125,7 +125,7 @@ TEST_CASE("Steps of one row wait for their data one after the other") {
     const CtaTile tile = gemv_catalogue(TensorIssue::Warp, DType::Bf16).at(0);
     const CtaTiming timing = *chooser.timing(tile, {});
     const auto cycles = [&](std::int64_t steps) {
-        return estimate({shape_of(1, 4, 1024 * steps), tile, 1, {}, false}, timing, spec);
+        return estimate({shape_of(1, tile.n, tile.k * steps), tile, 1, {}, false}, timing, spec);
     };
     const double step = cycles(11) - cycles(10);
     spec.l2.latency += Cycles(100);

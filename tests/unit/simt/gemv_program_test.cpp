@@ -42,6 +42,25 @@ TEST_CASE("A warp loads its column and the row, converts both, and adds up one p
     CHECK(count_of(program, Op::Integer) == 20 + 3 * (4 + 1));
 }
 
+TEST_CASE(
+    "Threads of a warp that share two results load as much of their columns and half as much of the row") {
+    const CtaTile tile{1, 8, 4 * 128, 4, 1, 4, 1, 1, Pipes::Fp32};
+    const CtaProgram program = gemv_program(tile, {DType::Bf16, DType::Bf16}, 1);
+    CHECK(program.warps() == 4);
+    std::int64_t loaded = 0, stored = 0;
+    for (const Section& section : program.roles.at(0).program)
+        for (const Instruction& instruction : section.body) {
+            if (instruction.op == Op::GlobalLoad) loaded += instruction.bytes;
+            if (instruction.op == Op::GlobalStore) stored += instruction.bytes;
+        }
+    CHECK(loaded == 4 * (512 + 256));  // 2 x 128 elements, and the 128 of the row
+    CHECK(stored == 2 * 2);
+    // 16 lanes' sums are one after four shuffles.
+    CHECK(count_of(program, Op::SharedLoad) == 4);
+    CHECK(count_of(program, Op::Fp32) == 4 * 8 + 3 + 4 + 1);
+    CHECK(count_of(program, Op::GlobalStore) == 1);
+}
+
 TEST_CASE("bf16 becomes fp32 by integer instructions, and fp32 is taken as it is") {
     const CtaProgram halves = gemv_program(kFour, {DType::Bf16, DType::Bf16}, 1);
     CHECK(count_of(halves, Op::Fp32) == 4 * 8 + 3 + 5 + 1);

@@ -65,16 +65,17 @@ const std::vector<CtaTile>& catalogue(TensorIssue issue) {
     return issue == TensorIssue::Warp ? warp : group;
 }
 
-// Of Ampere's, gemv2N_kernel<..., 128, 32, 4, 4, ...>: CTAs of 128 threads, 32 of which add up a result, as
-// grids of public traces have it (a CTA for four results). The last of these numbers is taken for the loads
-// that a thread has under way (assumed). Traces of Hopper's and later libraries that decode one token have
+// Of Ampere's, where weights lie by rows (tn), gemv2T_kernel_val<..., 128, 16, 4, 4, ...>, as a program that
+// replays an A100's calls lists it: CTAs of 128 threads, of which 16 are taken to add up a result (gemv2N's
+// <..., 128, 32, 4, 4, ...> have a CTA for four). The last of these numbers is taken for the loads that a
+// thread has under way (both assumed). Traces of Hopper's and later libraries that decode one token have
 // nvjet's tiles of 8 there.
 std::vector<CtaTile> gemv_catalogue(TensorIssue issue, DType dtype) {
-    constexpr int kWarps = 4, kLoads = 4;
+    constexpr int kWarps = 4, kResults = 2, kLoads = 4;  // results of a warp
     const bool converts = dtype == DType::Fp16 || dtype == DType::Bf16 || dtype == DType::Fp32;
     if (issue != TensorIssue::Warp || !converts) return {};
-    const std::int64_t load = kWarpThreads * kThreadBytes * 8 / bits_of(dtype).value();
-    return {{1, kWarps, load * kLoads, kLoads, 1, kWarps, 1, 1, Pipes::Fp32}};
+    const std::int64_t load = kWarpThreads / kResults * kThreadBytes * 8 / bits_of(dtype).value();
+    return {{1, kWarps * kResults, load * kLoads, kLoads, 1, kWarps, 1, 1, Pipes::Fp32}};
 }
 
 }  // namespace systole::simt

@@ -37,6 +37,11 @@ RegisterGroups convert(Section& section, DType dtype, RegisterGroups from, Regis
     return to;
 }
 
+/// Results of a warp, which share its threads.
+std::int64_t results_of(const CtaTile& tile) {
+    return tile.n / tile.groups_n;
+}
+
 Section set_up() {
     Section section;
     for (int i = 0; i < kSetUp; ++i)
@@ -51,8 +56,10 @@ Section step(const CtaTile& tile, DType dtype) {
         section.body.push_back({.op = Op::Integer, .reads = kAddress, .writes = kAddress});
         section.body.push_back(
             {.op = Op::GlobalLoad, .reads = kAddress, .writes = column(load), .bytes = kLoadBytes});
-        section.body.push_back(
-            {.op = Op::GlobalLoad, .reads = kAddress, .writes = row(load), .bytes = kLoadBytes});
+        section.body.push_back({.op = Op::GlobalLoad,
+                                .reads = kAddress,
+                                .writes = row(load),
+                                .bytes = kLoadBytes / results_of(tile)});
     }
     const std::int64_t elements = kThreadBytes * 8 / bits_of(dtype).value();
     for (int load = 0; load < tile.stages; ++load)
@@ -69,7 +76,7 @@ Section step(const CtaTile& tile, DType dtype) {
 Section reduce(const CtaTile& tile) {
     Section section;
     for (int load = 1; load < tile.stages; ++load) add(section, sum(0), sum(load));
-    for (int lanes = kWarpThreads; lanes > 1; lanes /= 2) {
+    for (std::int64_t lanes = kWarpThreads / results_of(tile); lanes > 1; lanes /= 2) {
         section.body.push_back(
             {.op = Op::SharedLoad, .reads = sum(0), .writes = kOther, .bytes = kWarpThreads * kSumBytes});
         add(section, sum(0), kOther);
@@ -78,15 +85,16 @@ Section reduce(const CtaTile& tile) {
 }
 
 /// Of the column's one result.
-Section finish(const GemmFormats& formats) {
+Section finish(const CtaTile& tile, const GemmFormats& formats) {
     Section section;
     const Epilogue& epilogue = formats.epilogue;
     const auto load = [&](std::int64_t bytes) {
         section.body.push_back({.op = Op::GlobalLoad, .reads = kAddress, .writes = kOther, .bytes = bytes});
         add(section, sum(0), kOther);
     };
-    const std::int64_t result = ceil_div(bits_of(formats.out).value(), 8);
-    if (epilogue.bias) load(kBiasBytes);
+    const std::int64_t results = results_of(tile);
+    const std::int64_t result = ceil_div(results * bits_of(formats.out).value(), 8);
+    if (epilogue.bias) load(results * kBiasBytes);
     if (epilogue.join) load(result);
     const FunctionCost cost = cost_of(epilogue);
     for (int i = 0; i < cost.special; ++i)
@@ -107,8 +115,7 @@ CtaProgram gemv_program(const CtaTile& tile, const GemmFormats& formats, std::in
     CtaProgram cta;
     Section steps_of_k = step(tile, formats.in);
     steps_of_k.trips = steps;
-    cta.roles = {
-        {static_cast<int>(tile.n), {set_up(), std::move(steps_of_k), reduce(tile), finish(formats)}}};
+    cta.roles = {{tile.groups_n, {set_up(), std::move(steps_of_k), reduce(tile), finish(tile, formats)}}};
     // Of each load 16 bytes of both operands, and a sum.
     const std::int64_t of_load = 2 * kThreadBytes / 4 + 1;
     cta.registers_of_thread = static_cast<int>(tile.stages * of_load) + kOtherRegisters;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The warp program of a CTA that multiplies one row by columns of B on FP32 pipes, as libraries do where
-// tensor cores would find too little to do (gemv): a warp has a column. At a step each of its threads loads
-// 16 bytes of the column and of the row, `stages` times; when they are there it converts them, and multiplies
-// and adds in fp32. In the end the lanes' sums are added up, and what the epilogue says is done to the one
-// result.
+// tensor cores would find too little to do (gemv): a warp has a column, or its threads share a few. At a step
+// each of them loads 16 bytes of its column and of the row, `stages` times; when they are there it converts
+// them, and multiplies and adds in fp32. In the end the lanes' sums are added up, and what the epilogue says
+// is done to each result.
 #pragma once
 
 #include <cstdint>
