@@ -43,7 +43,7 @@ their 47 products of one row, beside which the kernel for these was seen while i
 Written by `tools/validation --long` (minutes).
 
 What stands behind the step model is a chip with every SM in warps (`--set sm.engine=warps`): over 62 small products on both chips the
-steps' times are within 17 % of its times, 3.7 % on average (`models/devices/simt/README.md`).
+steps' times are within 17 % of its times, 3.6 % on average (`models/devices/simt/README.md`).
 """
 
 NOT_MODELLED = """

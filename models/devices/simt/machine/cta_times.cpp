@@ -62,6 +62,41 @@ Fine CtaTimes::share(int ctas) const {
     return std::max(full_share, Fine(ceil_div(alone.value(), std::max(ctas, 1))));
 }
 
+namespace {
+
+/// What a CTA does behind its last step.
+void take_epilogue(const GemmPlan& plan, const SimtSpec& spec, Hertz clock, CtaTimes& times) {
+    const CtaTiming& timing = plan.timing;
+    const auto fine = [&](double cycles) { return fine_cycles(cycles, clock); };
+    const auto whole = [&](Cycles cycles) { return fine(static_cast<double>(cycles.value())); };
+    // Where a warp of its own copies, it goes on behind the last step with what is joined; warps load a bias
+    // only when they are through with their products.
+    const Epilogue epilogue = plan.kernel.epilogue();
+    if (epilogue.reads())
+        times.source = timing.meet || !epilogue.join || !plan.kernel.on_tensor_cores()
+                           ? CtaTimes::Source::AtEnd
+                           : CtaTimes::Source::Ahead;
+    // Sums of others are not there before they are asked for.
+    if (plan.kernel.streams > 0) times.source = CtaTimes::Source::AtEnd;
+    times.epilogue = whole(timing.epilogue);
+    times.epilogue_vector =
+        std::min(times.epilogue, fine(timing.epilogue_vector * static_cast<double>(timing.epilogue.value())));
+    times.epilogue_lsu = whole(timing.lsu);
+    if (timing.lsu > Cycles(0)) {
+        const double of_epilogue =
+            static_cast<double>(timing.lsu.value()) / static_cast<double>(timing.epilogue.value());
+        times.crowding = fine(std::max(
+            0.0, timing.interval_alone * (of_epilogue - 1) + static_cast<double>(timing.step_lsu.value())));
+    }
+    times.stores_hold = plan.kernel.on_tensor_cores() && spec.sm.tensor.issue == TensorIssue::WarpGroup;
+    // Stores leave piece by piece, from the first on.
+    if (plan.kernel.on_tensor_cores() && timing.stores > Cycles(0))
+        times.stores = std::min(whole(std::min(timing.stores, timing.epilogue)),
+                                fine(store_transfer(plan.kernel, spec)));
+}
+
+}  // namespace
+
 CtaTimes times_of(const GemmPlan& plan, const SimtSpec& spec, Hertz clock) {
     const CtaTiming& timing = plan.timing;
     SYSTOLE_CHECK(timing.resident > 0 && timing.ahead > 0, "{} CTAs, {} steps ahead", timing.resident,
@@ -97,30 +132,7 @@ CtaTimes times_of(const GemmPlan& plan, const SimtSpec& spec, Hertz clock) {
         times.request_in_step = fine(std::max(0.0, *timing.meet - step_transfer(plan.kernel, spec)));
         times.lead = fine(std::max(0.0, timing.interval_alone - *timing.meet));
     }
-    // Where a warp of its own copies, it goes on behind the last step with what is joined; warps load a bias
-    // only when they are through with their products.
-    const Epilogue epilogue = plan.kernel.epilogue();
-    if (epilogue.reads())
-        times.source = timing.meet || !epilogue.join || !plan.kernel.on_tensor_cores()
-                           ? CtaTimes::Source::AtEnd
-                           : CtaTimes::Source::Ahead;
-    // Sums of others are not there before they are asked for.
-    if (plan.kernel.streams > 0) times.source = CtaTimes::Source::AtEnd;
-    times.epilogue = whole(timing.epilogue);
-    times.epilogue_vector =
-        std::min(times.epilogue, fine(timing.epilogue_vector * static_cast<double>(timing.epilogue.value())));
-    times.epilogue_lsu = whole(timing.lsu);
-    if (timing.lsu > Cycles(0)) {
-        const double of_epilogue =
-            static_cast<double>(timing.lsu.value()) / static_cast<double>(timing.epilogue.value());
-        times.crowding = fine(std::max(0.0, timing.interval_alone * (of_epilogue - 1) +
-                                                static_cast<double>(timing.step_lsu.value())));
-    }
-    times.stores_hold = plan.kernel.on_tensor_cores() && spec.sm.tensor.issue == TensorIssue::WarpGroup;
-    // Stores leave piece by piece, from the first on.
-    if (plan.kernel.on_tensor_cores() && timing.stores > Cycles(0))
-        times.stores = std::min(whole(std::min(timing.stores, timing.epilogue)),
-                                fine(store_transfer(plan.kernel, spec)));
+    take_epilogue(plan, spec, clock, times);
     times.persistent = tile.persistent;
     SYSTOLE_CHECK(!times.persistent || times.stores_hold, "persistent CTAs whose stores nobody waits for");
     times.lost_alone = shares_of(timing.lost_alone);

@@ -50,11 +50,11 @@ struct CtaTimes {
     Fine full_share;                 ///< of the SM's tensor cores, a step with all places taken
     Fine busy;                       ///< of it, time in which they work
     Fine epilogue, epilogue_vector;  ///< all of it, and its part on other pipelines
-    Fine epilogue_lsu;  ///< of it, time of the load/store unit, which all places share
+    Fine epilogue_lsu;               ///< of it, time of the load/store unit, which all places share
     /// A step that begins in another CTA's epilogue, and that epilogue, take so much longer: both ask more of
     /// the load/store unit than it has time.
     Fine crowding;
-    Fine stores;        ///< so long before its end leaves the transaction that stands for all stores
+    Fine stores;  ///< so long before its end leaves the transaction that stands for all stores
     /// Behind its last step a CTA waits for what its epilogue reads. AtEnd: which it asks for then; Ahead: as
     /// long before as for the data of a step behind the last one.
     enum class Source : std::uint8_t { None, AtEnd, Ahead } source = Source::None;
