@@ -167,12 +167,13 @@ std::string weighed(const GemmPlan& gemm, const SimtSpec& spec, KernelChooser& c
                    time_of(one.estimate, spec)});
     }
     const double larger = spec.calibrated.larger_tiles;
-    return fmt::format("Weighed by estimate{}, the best {} of {}:\n\n{}",
-                       larger > 0
-                           ? fmt::format(" (CTAs of half the tile count {} % more: calibrated.larger_tiles)",
-                                         format_percent(larger))
-                           : "",
-                       std::min(kShown, all.size()), all.size(), table.str());
+    return fmt::format(
+        "Weighed by estimate{}, the best {} of {}:\n\n{}",
+        larger > 0
+            ? fmt::format(" (loading twice as much for a result counts {} % more: calibrated.larger_tiles)",
+                          format_percent(larger))
+            : "",
+        std::min(kShown, all.size()), all.size(), table.str());
 }
 
 std::int64_t counter(const DeviceResult& result, const std::string& name) {

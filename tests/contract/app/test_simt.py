@@ -104,7 +104,7 @@ class Simt(ProgramTest):
 
     def test_a_library_that_prefers_larger_tiles_takes_them_though_fewer_sms_work_in_the_last_wave(self):
         shape = "m=1024 n=8192 k=1024"  # 256 tiles of 256 x 128 for 108 SMs
-        own, free = (self.total("a100", shape, f"calibrated.larger_tiles={value}") for value in (0.25, 0))
+        own, free = (self.total("a100", shape, f"calibrated.larger_tiles={value}") for value in (0.6, 0))
         self.assertLess(free["time_ns"], 0.9 * own["time_ns"])
         self.assertGreater(own["classes"]["tail"], free["classes"]["tail"] + 0.1)
 

@@ -4,7 +4,9 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <map>
 #include <random>
+#include <utility>
 
 #include "models/devices/simt/kernels/fit.h"
 #include "tests/unit/simt/gpu_config.h"
@@ -77,6 +79,21 @@ TEST_CASE("A kernel's parts and tiles cover the product, and none is empty") {
         // What an estimate promises no chip can beat.
         CHECK(one.estimate >= floor_of(shape, spec));
     }
+}
+
+TEST_CASE("A library that prefers larger tiles counts what the others load more for a result") {
+    // By hand, beside 256x128 (1/256 + 1/128): 128x128 loads 4/3 of that, 64x64 8/3; 0.6 of what is more counts.
+    SimtSpec spec = shipped_gpu("a100");
+    spec.calibrated.larger_tiles = 0.6;
+    KernelChooser chooser(spec);
+    std::map<std::pair<std::int64_t, std::int64_t>, double> factors;
+    for (const TimedKernel& one : chooser.weigh(shape_of(4096, 4096, 4096)))
+        if (one.kernel.split_k == 1)
+            factors[{one.kernel.tile.m, one.kernel.tile.n}] = one.weight / one.estimate;
+    CHECK(factors.at({256, 128}) == Approx(1.0));
+    CHECK(factors.at({128, 256}) == Approx(1.0));
+    CHECK(factors.at({128, 128}) == Approx(1.2));
+    CHECK(factors.at({64, 64}) == Approx(2.0));
 }
 
 TEST_CASE("Large products are given large tiles, and come near the peak") {

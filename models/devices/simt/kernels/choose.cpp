@@ -109,13 +109,16 @@ double adding_parts(const GemmKernel& kernel, const SimtSpec& spec) {
            results * bytes_of(kernel.shape.output, 1) / rates.l2_write;
 }
 
-/// By which libraries that prefer larger tiles weigh what CTAs take.
+/// By which libraries that prefer larger tiles weigh what CTAs take: by the operands that a tile loads for
+/// each of its results, beside those of the tile that loads fewest.
 double preference(const CtaTile& tile, const SimtSpec& spec) {
     if (tile.pipes == Pipes::Fp32) return 1;
-    const auto area = [](const CtaTile& one) { return static_cast<double>(one.m * one.n); };
-    double largest = 0;
-    for (const CtaTile& one : catalogue(spec.sm.tensor.issue)) largest = std::max(largest, area(one));
-    return 1 + spec.calibrated.larger_tiles * std::log2(largest / area(tile));
+    const auto loaded = [](const CtaTile& one) {
+        return 1 / static_cast<double>(one.m) + 1 / static_cast<double>(one.n);
+    };
+    double least = loaded(tile);
+    for (const CtaTile& one : catalogue(spec.sm.tensor.issue)) least = std::min(least, loaded(one));
+    return 1 + spec.calibrated.larger_tiles * (loaded(tile) / least - 1);
 }
 
 /// Cycles of the shares of a stream-K kernel's last tiles: their steps, and a second piece's ends. Who adds a

@@ -186,9 +186,10 @@ SimtSpec read_simt_spec(config::Config& config, const std::string& name) {
         "memory_share", "share of the memory's bandwidth that reads of tiles' rows reach, where measured",
         0.05, 1.0, 1.0);
     spec.l2.memory_share = spec.calibrated.memory_share;
-    spec.calibrated.larger_tiles = calibrated.number(
-        "larger_tiles", "what a tile of half the size must save before the library takes it, where measured",
-        0.0, 1.0, 0.0);
+    spec.calibrated.larger_tiles = calibrated.number("larger_tiles",
+                                                     "what a tile that loads twice the operands a result "
+                                                     "must save before the library takes it, where measured",
+                                                     0.0, 1.0, 0.0);
     if (spec.copy.payload > spec.memory.max_payload)
         root.section("copy").fail("payload",
                                   fmt::format("{} bytes, more than the memory's largest transaction of {}",
