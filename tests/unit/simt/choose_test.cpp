@@ -82,7 +82,8 @@ TEST_CASE("A kernel's parts and tiles cover the product, and none is empty") {
 }
 
 TEST_CASE("A library that prefers larger tiles counts what the others load more for a result") {
-    // By hand, beside 256x128 (1/256 + 1/128): 128x128 loads 4/3 of that, 64x64 8/3; 0.6 of what is more counts.
+    // By hand, beside 256x128 (1/256 + 1/128): 128x128 loads 4/3 of that, 64x64 8/3; 0.6 of what is more
+    // counts.
     SimtSpec spec = shipped_gpu("a100");
     spec.calibrated.larger_tiles = 0.6;
     KernelChooser chooser(spec);
