@@ -97,6 +97,21 @@ TEST_CASE("A library that prefers larger tiles counts what the others load more 
     CHECK(factors.at({64, 64}) == Approx(2.0));
 }
 
+TEST_CASE("A kernel takes as long as the CTA that loads most, not as long as the average") {
+    // 128 columns by tiles of 112: CTAs of the first bring 64 + 112 columns of 64 x 2 B a step through an
+    // SM's 64 B a cycle (352 cycles, 112 times), those of the second 64 + 16. Tiles of 64 bring 256 cycles'
+    // worth.
+    KernelChooser chooser(shipped_gpu("h100"));
+    std::map<std::int64_t, double> least;
+    for (const TimedKernel& one : chooser.weigh(shape_of(2560, 128, 7168))) {
+        if (one.kernel.swapped || one.kernel.split_k > 1 || one.kernel.tile.m != 64) continue;
+        const auto [at, added] = least.try_emplace(one.kernel.tile.n, one.estimate);
+        if (!added) at->second = std::min(at->second, one.estimate);
+    }
+    CHECK(least.at(112) >= 112 * 352);
+    CHECK(least.at(64) < 112 * 300);
+}
+
 TEST_CASE("Large products are given large tiles, and come near the peak") {
     for (const char* const name : {"a100", "h100"}) {
         const SimtSpec spec = shipped_gpu(name);

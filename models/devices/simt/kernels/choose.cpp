@@ -75,6 +75,13 @@ double between_tiles(const GemmKernel& kernel, const CtaTiming& timing, const Si
     return static_cast<double>((timing.epilogue + spec.l2.latency).value()) + stores;
 }
 
+/// Bytes that a step of the CTA that loads most brings into its SM: who is last decides, not the average.
+double most_into_sm(const GemmKernel& kernel) {
+    const CtaTile& tile = kernel.tile;
+    const std::int64_t extents = std::min(tile.m, kernel.shape.m) + std::min(tile.n, kernel.shape.n);
+    return bytes_of(kernel.shape.dtype, extents * tile.k);
+}
+
 /// Cycles of a step of CTAs of which each of `sms` SMs holds `held`.
 double interval_of(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec& spec, double held,
                    double sms) {
@@ -88,7 +95,7 @@ double interval_of(const GemmKernel& kernel, const CtaTiming& timing, const Simt
     const double waits = kernel.on_tensor_cores() ? latency / timing.ahead
                                                   : timing.interval_alone + latency * (steps - 1) / steps;
     return std::max({held > 1 ? timing.interval_full * held / timing.resident : timing.interval_alone,
-                     timing.interval_alone, held * bytes.into_sm / rates.sm_read,
+                     timing.interval_alone, held * most_into_sm(kernel) / rates.sm_read,
                      held * sms * bytes.from_l2 / rates.l2, waits});
 }
 
