@@ -127,6 +127,7 @@ TEST_CASE("Epilogues read every element to be joined once, and each CTA the bias
         GemmPlan plan = random_plan(random);
         plan.kernel.split_k = 1;
         plan.kernel.swapped = i % 2 == 1;
+        if (i % 3 == 0) plan.timing.meet = 1;  // warps copy for themselves, and ask for both at once
         plan.kernel.shape.epilogue = {true, Function::None, Elementwise::Kind::Add, Function::None};
         plan.other = {kSums, Operand::Activations, Bytes(1000), Bytes(0)};
         plan.bias = {kB, Operand::Weights, Bytes(1000), Bytes(0)};
@@ -134,7 +135,7 @@ TEST_CASE("Epilogues read every element to be joined once, and each CTA the bias
         const GemmShape& s = kernel.shape;
         const GemmBlocks blocks(plan);
         std::map<std::int64_t, std::int64_t> bias;  // address of a value: CTAs that read it
-        std::int64_t busiest = 0;
+        std::int64_t most_joined = 0, most_bias = 0, most_of_both = 0;
         for (std::int64_t cta = 0; cta < kernel.ctas(); ++cta) {
             const CtaPlace p = place_of(kernel, cta);
             const auto [m0, m1] = extent(p.m, kernel.tile.m, s.m);
@@ -142,18 +143,32 @@ TEST_CASE("Epilogues read every element to be joined once, and each CTA the bias
             if (m0 == m1 || n0 == n1) continue;
             for (std::int64_t v = kernel.swapped ? m0 : n0; v < (kernel.swapped ? m1 : n1); ++v)
                 ++bias[kB + 4 * v];
-            busiest = std::max(busiest, (m1 - m0) * (n1 - n0) * 2 + 4 * (kernel.swapped ? m1 - m0 : n1 - n0));
+            const std::int64_t of_join = (m1 - m0) * (n1 - n0) * 2,
+                               of_bias = 4 * (kernel.swapped ? m1 - m0 : n1 - n0);
+            most_joined = std::max(most_joined, of_join);
+            most_bias = std::max(most_bias, of_bias);
+            most_of_both = std::max(most_of_both, of_join + of_bias);
         }
         INFO("case " << i);
-        const TileAccess access = blocks.reads({0, kernel.ctas()}, blocks.steps(0));
-        CHECK(access.bytes_of_sm == busiest);
-        std::set<std::int64_t> joined;
+        TileAccess access = blocks.reads({0, kernel.ctas()}, blocks.steps(0));
+        CHECK(access.bytes_of_sm == (plan.timing.meet ? most_of_both : most_joined));
+        if (!plan.timing.meet) {
+            for (const TileAccess::Block& block : access.blocks) CHECK(block.operand == Operand::Activations);
+            const TileAccess behind = blocks.reads({0, kernel.ctas()}, blocks.steps(0) + 1);
+            CHECK(behind.bytes_of_sm == most_bias);
+            for (const TileAccess::Block& block : behind.blocks) CHECK(block.operand == Operand::Weights);
+            access.blocks.insert(access.blocks.end(), behind.blocks.begin(), behind.blocks.end());
+        }
+        std::set<std::int64_t> joined, values;
         for (const TileAccess::Block& block : access.blocks)
             for (std::int64_t byte = block.address; byte < block.address + block.bytes; ++byte)
-                if (block.operand == Operand::Weights)
+                if (block.operand == Operand::Weights) {
                     CHECK(bias[kB + (byte - kB) / 4 * 4] == block.sms);
-                else
+                    values.insert(byte);
+                } else {
                     CHECK(joined.insert(byte).second);
+                }
+        CHECK(values.size() == 4 * bias.size());
         CHECK(static_cast<std::int64_t>(joined.size()) == s.batch * s.m * s.n * 2);
         CHECK(*joined.begin() == kSums);
         CHECK(*joined.rbegin() == kSums + s.batch * s.m * s.n * 2 - 1);

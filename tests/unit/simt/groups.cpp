@@ -77,16 +77,20 @@ TEST_CASE("Bulk stores leave while the epilogue goes on, as early as the port ne
 
 TEST_CASE("An epilogue that reads waits for its data, if they were not asked for in time", "[simt]") {
     GemmPlan plan = plan_of(128, 128, 256);
-    plan.kernel.shape.epilogue = {true, Function::None, Elementwise::Kind::Add, Function::None};
+    plan.kernel.shape.epilogue = {false, Function::None, Elementwise::Kind::Add, Function::None};
     // Four steps; the last three requests leave at the ends of steps 0, 1 and 2: nobody waits.
-    CHECK(run(plan, 1, Ticks(500'000), 1000).end ==
-          Ticks((10 + 100 + 500 + 50 + 4 * 1024 + 200 + 500) * 1000));
-    // With data 4,000 cycles away, those of the epilogue, asked for at the end of step 1, are there 1,952
-    // cycles behind that of step 3.
-    const IdealRun late = run(plan, 1, Ticks(4'000'000));
-    const std::int64_t first = 10 + 100 + 4000 + 50;
-    // Step 3 is asked for at the end of step 0, and begins when its data are there.
-    CHECK(late.end == Ticks((first + 1024 + 4000 + 1024 + 200 + 4000 - 0) * 1000));
+    const std::int64_t steps = 10 + 100 + 500 + 50 + 4 * 1024;
+    CHECK(run(plan, 1, Ticks(500'000), 1000).end == Ticks((steps + 200 + 500) * 1000));
+    // With data 4,000 cycles away, step 3 is asked for at the end of step 0, and begins when its data are
+    // there. Those of the epilogue, asked for at the end of step 1, are there as it ends, 1,024 cycles later.
+    const std::int64_t first = 10 + 100 + 4000 + 50, last = first + 1024 + 4000 + 1024;
+    CHECK(run(plan, 1, Ticks(4'000'000)).end == Ticks((last + 200 + 4000) * 1000));
+    // A bias besides is asked for when the last step is done, and what is joined is there before it.
+    plan.kernel.shape.epilogue.bias = true;
+    const IdealRun both = run(plan, 1, Ticks(500'000));
+    CHECK(both.end == Ticks((steps + 500 + 200 + 500) * 1000));
+    CHECK(cycles(both.account, SlotClass::Memory) == 3 * 500);
+    CHECK(run(plan, 1, Ticks(4'000'000)).end == Ticks((last + 4000 + 200 + 4000) * 1000));
     // Warps that copy themselves ask when the last step is done.
     plan.timing.meet = 512;
     const IdealRun at_end = run(plan, 1, Ticks(500'000));

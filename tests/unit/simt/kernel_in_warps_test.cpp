@@ -170,6 +170,8 @@ TEST_CASE("Steps wait for what epilogues read as the warps that load it do", "[s
     CHECK(source("h100") == CtaTimes::Source::AtEnd);
     shape.epilogue.join = Elementwise::Kind::Add;
     CHECK(source("a100") == CtaTimes::Source::AtEnd);
+    CHECK(source("h100") == CtaTimes::Source::Both);
+    shape.epilogue.bias = false;
     CHECK(source("h100") == CtaTimes::Source::Ahead);
 }
 

@@ -42,6 +42,12 @@ struct GemmPlan {
     MatrixPlace sums;
     /// What the epilogue reads, where it does: a row of values, and a matrix like C.
     MatrixPlace bias, other;
+
+    /// A warp of its own copies: behind the last step it goes on with what is joined. Warps load a bias only
+    /// when they are through with their products.
+    bool joins_ahead() const {
+        return kernel.epilogue().join && !timing.meet && kernel.on_tensor_cores() && kernel.streams == 0;
+    }
 };
 
 /// A kernel that streams: CTAs read their shares of what lies at `from` and `other`, and write theirs to `to`

@@ -69,15 +69,10 @@ void take_epilogue(const GemmPlan& plan, const SimtSpec& spec, Hertz clock, CtaT
     const CtaTiming& timing = plan.timing;
     const auto fine = [&](double cycles) { return fine_cycles(cycles, clock); };
     const auto whole = [&](Cycles cycles) { return fine(static_cast<double>(cycles.value())); };
-    // Where a warp of its own copies, it goes on behind the last step with what is joined; warps load a bias
-    // only when they are through with their products.
+    // Sums of others (stream-K) are not there before they are asked for.
     const Epilogue epilogue = plan.kernel.epilogue();
-    if (epilogue.reads())
-        times.source = timing.meet || !epilogue.join || !plan.kernel.on_tensor_cores()
-                           ? CtaTimes::Source::AtEnd
-                           : CtaTimes::Source::Ahead;
-    // Sums of others are not there before they are asked for.
-    if (plan.kernel.streams > 0) times.source = CtaTimes::Source::AtEnd;
+    if (epilogue.reads() || plan.kernel.streams > 0) times.source = CtaTimes::Source::AtEnd;
+    if (plan.joins_ahead()) times.source = epilogue.bias ? CtaTimes::Source::Both : CtaTimes::Source::Ahead;
     times.epilogue = whole(timing.epilogue);
     times.epilogue_vector =
         std::min(times.epilogue, fine(timing.epilogue_vector * static_cast<double>(timing.epilogue.value())));

@@ -56,8 +56,11 @@ struct CtaTimes {
     Fine crowding;
     Fine stores;  ///< so long before its end leaves the transaction that stands for all stores
     /// Behind its last step a CTA waits for what its epilogue reads. AtEnd: which it asks for then; Ahead: as
-    /// long before as for the data of a step behind the last one.
-    enum class Source : std::uint8_t { None, AtEnd, Ahead } source = Source::None;
+    /// long before as for the data of a step behind the last one; Both: for what it joins ahead, for its bias
+    /// at the end.
+    enum class Source : std::uint8_t { None, AtEnd, Ahead, Both } source = Source::None;
+    bool reads_ahead() const { return source == Source::Ahead || source == Source::Both; }
+    bool reads_at_end() const { return source == Source::AtEnd || source == Source::Both; }
     /// A CTA keeps its place until its stores are answered: bulk stores read shared memory that the next one
     /// needs. Stores of threads are taken by the load-store unit.
     bool stores_hold = false;

@@ -30,7 +30,7 @@ public:
     /// they are stored.
     virtual std::vector<std::int64_t> waits_for(std::int64_t) const { return {}; }
     /// What the CTAs of a range load together for one of their steps, or, behind the last one, for their
-    /// epilogue, and what they store together.
+    /// epilogue (in up to two requests, as CtaTimes::source says), and what they store together.
     virtual TileAccess reads(CtaRange range, std::int64_t step) const = 0;
     virtual TileAccess writes(CtaRange range) const = 0;
     /// What one CTA asks for by itself: of blocks that its cluster takes together, its part.

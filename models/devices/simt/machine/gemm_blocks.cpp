@@ -165,8 +165,7 @@ const GemmBlocks::Sides& GemmBlocks::sides_of(CtaRange range) const {
 }
 
 // CTAs of a cluster take their bias each for itself.
-TileAccess GemmBlocks::reads_of_epilogue(CtaRange range) const {
-    const Epilogue epilogue = plan_.kernel.epilogue();
+TileAccess GemmBlocks::reads_of_epilogue(CtaRange range, const Epilogue& epilogue) const {
     std::map<std::int64_t, TileAccess::Block> bias;  // by address
     TileAccess access;
     access.sms = range.count;
@@ -199,7 +198,15 @@ TileAccess GemmBlocks::reads_of_epilogue(CtaRange range) const {
 }
 
 TileAccess GemmBlocks::reads(CtaRange range, std::int64_t step) const {
-    if (reads_behind_steps() && step == steps(range.first)) return reads_of_epilogue(range);
+    if (reads_behind_steps() && step >= steps(range.first)) {
+        // What is joined ahead of a bias is asked for by itself.
+        Epilogue epilogue = plan_.kernel.epilogue();
+        if (step > steps(range.first))
+            epilogue.join.reset();
+        else if (plan_.joins_ahead())
+            epilogue.bias = false;
+        return reads_of_epilogue(range, epilogue);
+    }
     // A kernel runs wave after wave: what was asked of those before is not asked again.
     if (sides_.size() > 64) sides_.clear();
     const Sides& sides = sides_of(range);
@@ -224,7 +231,8 @@ TileAccess GemmBlocks::reads(CtaRange range, std::int64_t step) const {
 
 TileAccess GemmBlocks::reads_of_one(std::int64_t cta, std::int64_t step) const {
     const GemmKernel& kernel = plan_.kernel;
-    if (reads_behind_steps() && step == steps(cta)) return reads_of_epilogue({cta, 1});
+    if (reads_behind_steps() && step == steps(cta))
+        return reads_of_epilogue({cta, 1}, plan_.kernel.epilogue());
     const Work place = work(cta);
     const Depth both = depth(place, step);
     TileAccess access;

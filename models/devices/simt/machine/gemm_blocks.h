@@ -63,7 +63,7 @@ private:
                                    DType dtype) const;
     /// Of pieces of shared tiles, whoever adds reads their sums.
     bool reads_behind_steps() const { return plan_.kernel.epilogue().reads() || !pieces_.empty(); }
-    TileAccess reads_of_epilogue(CtaRange range) const;
+    TileAccess reads_of_epilogue(CtaRange range, const Epilogue& epilogue) const;
     std::int64_t rows(std::int64_t m) const;
     std::int64_t columns(std::int64_t n) const;
 

@@ -67,7 +67,7 @@ void SmGroup::start(int number, RunId run, CtaRange range, std::int64_t steps, T
     place.step = 0;
     place.between = false;
     place.end = Fine();
-    place.reads = steps + (cta_->source == CtaTimes::Source::Ahead ? 1 : 0);
+    place.reads = steps + (cta_->reads_ahead() ? 1 : 0);
     if (follow(number, now)) return;
     place.data.assign(static_cast<std::size_t>(std::min<std::int64_t>(place.reads, cta_->ahead)), {});
     const Fine begin = to_fine(now), first = begin + cta_->launch, request = first + cta_->prologue;
@@ -133,7 +133,12 @@ void SmGroup::wait_for_data(int number, Fine now) {
     place.between = false;
     if (*data.there > now) mark(place, now, cta_->wait);
     const Fine there = std::max(now, *data.there);
-    if (place.step == place.steps) return begin_epilogue(number, there);
+    if (place.step >= place.steps) {
+        if (place.step + 1 == place.reads) return begin_epilogue(number, there);
+        ++place.step;
+        place.data.pop_front();
+        return wait_for_data(number, there);
+    }
     if (place.step == 0) mark(place, there, cta_->ramp);
     push(place.step == 0 ? there + cta_->fill : there, number, What::StepReady, place.step);
 }
@@ -155,7 +160,7 @@ void SmGroup::arrived(RunId run, std::int64_t step, Ticks now) {
         SYSTOLE_CHECK(
             place.taken && step >= place.step && behind < place.data.size() && !place.data[behind].there,
             "data of step {} at step {}", step, place.step);
-        place.data[behind].there = to_fine(now) + (step == 0 || step == place.steps ? Fine() : cta_->lead);
+        place.data[behind].there = to_fine(now) + (step == 0 || step >= place.steps ? Fine() : cta_->lead);
         if (place.between && behind == 0) wait_for_data(static_cast<int>(i), to_fine(now));
     }
 }
@@ -207,10 +212,9 @@ void SmGroup::end_step(int number, std::int64_t step, Fine now) {
         place.data.pop_front();
         if (!cta_->request_in_step) request(number, step, now);
     }
-    if (cta_->source == CtaTimes::Source::AtEnd && place.step == place.steps) {
-        place.reads = place.steps + 1;
+    if (cta_->reads_at_end() && place.step == place.steps) {
         place.data.emplace_back();
-        push(now, number, What::Request, place.steps);
+        push(now, number, What::Request, place.reads++);
     }
     if (place.step < place.reads) return wait_for_data(number, now);
     begin_epilogue(number, now);
