@@ -50,7 +50,9 @@ std::optional<AddressField> parse_field(std::string_view word) {
 
 /// How many bits of each field the organisation has, in the order of AddressField::Kind.
 std::array<int, 5> field_bits(const DramSpec& spec) {
-    const auto bits = [](std::int64_t size) { return std::countr_zero(static_cast<std::uint64_t>(size)); };
+    const auto bits = [](std::int64_t size) {
+        return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(size - 1)));
+    };
     return {bits(spec.data_buses()), bits(spec.bank_groups), bits(spec.banks_per_group), bits(spec.rows),
             bits(spec.bursts_per_row())};
 }
@@ -89,6 +91,18 @@ std::string hash_fault(const std::vector<AddressField>& fields, const AddressFie
                 term);
     }
     return "";
+}
+
+/// Addresses below the capacity must name rows that there are: where their number is no power of two, the
+/// highest bits of all count them.
+std::string odd_rows_fault(const std::vector<AddressField>& fields, std::int64_t rows) {
+    if (std::has_single_bit(static_cast<std::uint64_t>(rows))) return "";
+    const AddressField& last = fields.back();
+    int bits = 0;
+    for (const AddressField& field : fields)
+        if (field.kind == Kind::Row) bits += field.bits;
+    if (last.kind == Kind::Row && rows % (std::int64_t{1} << (bits - last.bits)) == 0) return "";
+    return fmt::format("{} rows are no power of two: the map must end in the bits that count them", rows);
 }
 
 }  // namespace
@@ -152,7 +166,7 @@ std::string address_map_fault(const DramSpec& spec) {
         if (std::string fault = hash_fault(*fields, field, at, rows); !fault.empty()) return fault;
         at += field.bits;
     }
-    return "";
+    return odd_rows_fault(*fields, spec.rows);
 }
 
 }  // namespace systole

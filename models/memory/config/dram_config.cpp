@@ -46,7 +46,7 @@ void read_organisation(Section& memory, const ConstraintTable& table, DramSpec& 
                                                    table.standard, spec.pseudo_channels));
     spec.bank_groups = power_of_two(memory, "bank_groups", "bank groups of a pseudo-channel", 16, good);
     spec.banks_per_group = power_of_two(memory, "banks_per_group", "banks of a bank group", 64, good);
-    spec.rows = power_of_two(memory, "rows", "rows of a bank", 1 << 24, good);
+    spec.rows = static_cast<int>(memory.count("rows", "rows of a bank", {1, 1 << 24}));
     spec.row_bytes =
         memory.bytes("row_bytes", "one row of one bank, all devices of the channel together", {8, 1 << 20});
     const std::int64_t data_bits =
