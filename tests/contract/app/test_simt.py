@@ -164,9 +164,9 @@ class Simt(ProgramTest):
         self.assertEqual(ctas, tiles - shared + streams)
         self.assertGreater(streams, shared)
         self.assertIn(f"Stream-K: {streams} CTAs share the steps along K of the last {shared} tiles;", text)
-        # A once for each column of tiles, B for each row, 5,120 bytes a cycle of 1980 MHz.
+        # A once for each column of tiles, B for each row, 5,750 bytes a cycle of 1980 MHz.
         elements = 4096 * (1408 * -(-1280 // columns) + 1280 * -(-1408 // rows))
-        loads = elements * 2 / 5120 / 1980
+        loads = elements * 2 / 5750 / 1980
         said = float(re.search(r"([\d.]+) us for what all CTAs load", text).group(1))
         self.assertAlmostEqual(said, loads, delta=0.01)
         estimate = float(re.search(r"estimate for this kernel: ([\d.]+) us", text).group(1))
