@@ -211,7 +211,8 @@ std::string simulated(const DeviceResult& result) {
     }
     const std::int64_t clock = counter(result, "clock");
     if (clock > 0 && clock < result.clock.value())
-        text += fmt::format("The power cap leaves the SMs {:.0f} MHz.\n", static_cast<double>(clock) / 1e6);
+        text += fmt::format("The power cap leaves the SMs {:.0f} MHz: what MACs take longer is on_chip.\n",
+                            static_cast<double>(clock) / 1e6);
     return text;
 }
 

@@ -123,6 +123,23 @@ class Simt(ProgramTest):
                 time = self.total(device, f"m={m} n={n} k={k}", "run.repeat=8")["time_ns"]
                 self.assertAlmostEqual(2 * m * n * k / time / 1000 / tflops, 1, delta=0.01)
 
+    def test_utilization_is_of_the_peak_whatever_clock_the_power_cap_leaves(self):
+        for device, peak in (("a100", 108 * 1024 * 1.41), ("h100", 132 * 2048 * 1.98)):
+            with self.subTest(device=device):
+                held_up = []
+                for cap in ("700 W", "300 W", "0 W"):
+                    total = self.total(device, "m=4096 n=4096 k=8192", "run.repeat=3", f"power.cap={cap}")
+                    useful = total["utilization"] * total["time_ns"] * peak / (4096 * 4096 * 8192)
+                    self.assertAlmostEqual(useful, 1, delta=1e-6)
+                    self.assertAlmostEqual(total["classes"]["useful"], total["utilization"], delta=1e-9)
+                    held_up.append(total["classes"]["on_chip"])
+                self.assertGreater(held_up[1], held_up[0] + 0.05)
+                self.assertGreaterEqual(held_up[0], held_up[2])
+
+    def test_a_burst_on_an_h100_is_no_faster_than_an_h200_s_was_measured_to_be(self):
+        time = self.total("h100", "m=1536 n=2816 k=40960")["time_ns"]  # 850 TFLOP/s: ml-engineering, 2026
+        self.assertAlmostEqual(2 * 1536 * 2816 * 40960 / time / 1000 / 850, 1, delta=0.05)
+
     def test_persistent_ctas_hide_the_start_of_all_tiles_but_the_first(self):
         shape = "m=4096 n=16384 k=256"
         own, apart = (self.total("h100", shape, f"kernels.persistent={value}") for value in ("true", "false"))

@@ -41,7 +41,9 @@ void LayerTimes::add(const SmArray::Record& kernel) {
     }
     time_ += kernel.end - kernel.begin;
     macs_ += kernel.account.macs;
-    macs_time_ += (Int128{kernel.account.macs} * kTicksPerSecond << kFineBits) / kernel.clock.value();
+    const Int128 macs = Int128{kernel.account.macs} * kTicksPerSecond << kFineBits;
+    macs_time_ += macs / core_clock_.value();
+    taken_ += macs / kernel.clock.value();
 }
 
 void LayerTimes::append(const LayerTimes& other) {
@@ -52,14 +54,17 @@ void LayerTimes::append(const LayerTimes& other) {
     time_ += other.time_;
     macs_ += other.macs_;
     macs_time_ += other.macs_time_;
+    taken_ += other.taken_;
 }
 
 ClassSlots LayerTimes::slots(std::int64_t slots) const {
     std::array<Int128, kSlotClasses> fine = fine_;
     for (Int128& time : fine) time *= slots;
     Int128& working = fine[index(SlotClass::Useful)];
-    SYSTOLE_CHECK(macs_time_ <= working, "{} MACs in less time than tensor cores need", macs_);
-    fine[index(SlotClass::Padding)] += working - macs_time_;
+    SYSTOLE_CHECK(macs_time_ <= taken_ && taken_ <= working, "{} MACs in less time than tensor cores need",
+                  macs_);
+    fine[index(SlotClass::Padding)] += working - taken_;
+    fine[index(SlotClass::OnChip)] += taken_ - macs_time_;
     working = macs_time_;
     return whole(fine);
 }

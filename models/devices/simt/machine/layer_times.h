@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From what kernels took to a layer's account: whole slot-ticks that sum to its capacity, with useful ones
-// from MACs and not from time.
+// from MACs and not from time. Capacity is that of the core clock: what MACs take longer at a lower one
+// (power cap) is the pipe's, on_chip.
 #pragma once
 
 #include <array>
@@ -16,7 +17,7 @@ namespace systole::simt {
 /// Time of a layer, gathered kernel by kernel.
 class LayerTimes {
 public:
-    explicit LayerTimes(std::int64_t sms) : sms_(sms) {}
+    LayerTimes(std::int64_t sms, Hertz core_clock) : sms_(sms), core_clock_(core_clock) {}
 
     /// All SMs did nothing else.
     void add(SlotClass owner, Ticks time);
@@ -32,10 +33,12 @@ public:
 
 private:
     std::int64_t sms_;
+    Hertz core_clock_;
     Ticks time_;
     std::int64_t macs_ = 0;
-    /// Of the time in which tensor cores work, what MACs on real data need at one a cycle and SM.
-    Int128 macs_time_ = 0;
+    /// Of the time in which tensor cores work, what MACs on real data need at one a cycle and SM: at the core
+    /// clock, and at the one that they had.
+    Int128 macs_time_ = 0, taken_ = 0;
     std::array<Int128, kSlotClasses> fine_{};  // of all SMs
     std::array<Int128, kSlotClasses> last_{};
 };

@@ -20,7 +20,7 @@ public:
           spec_(spec),
           plan_(plan),
           first_(first),
-          times_(plan.layers.size(), LayerTimes(spec.sm.count)) {
+          times_(plan.layers.size(), LayerTimes(spec.sm.count, spec.core_clock)) {
         if (times_.empty()) return;
         times_.front().add(SlotClass::Host, chip.copied_in());
         for (const SmArray::Record& kernel : chip.sms.records()) times_[kernel.layer].add(kernel);
@@ -72,7 +72,7 @@ public:
     }
 
     std::vector<CriticalStep> path() const {
-        LayerTimes all(spec_.sm.count);
+        LayerTimes all(spec_.sm.count, spec_.core_clock);
         for (std::size_t i = first_; i < times_.size(); ++i) all.append(times_[i]);
         return all.path();
     }
