@@ -346,6 +346,10 @@ outputs: [residual]
     def test_what_it_does_not_run_is_refused_in_a_line(self):
         self.assertIn("softmax", self.refusal("op", "a100", "softmax", "rows=8", "cols=8"))
         self.assertIn("fp8", self.refusal("op", "a100", "matmul", "m=8", "n=8", "k=8", "dtype=fp8"))
+        for weights in ("sparsity=2:4", "scales=channel"):
+            kind = "sparse" if weights == "sparsity=2:4" else "scaled"
+            self.assertIn(f"matmul with {kind} weights is not run yet",
+                          self.refusal("op", "h100", "matmul", "m=8", "n=8", "k=8", weights))
         self.assertIn("resnet50", self.refusal("run", "a100", "resnet50"))
         self.assertIn("memory", self.refusal("op", "a100", "matmul", "m=200000", "n=200000", "k=200000"))
 

@@ -28,8 +28,8 @@ constexpr std::int64_t kPaddingParts = 256;
     throw UserError(
         layer.where,
         fmt::format("'{}': {}; devices of kind simt run matrix products (matmul) of "
-                    "one format, without transpose_a and scaled weights, and elementwise layers that "
-                    "join one",
+                    "one format, without transpose_a, with weights neither scaled nor sparse, and "
+                    "elementwise layers that join one",
                     layer.name, what));
 }
 
@@ -54,6 +54,7 @@ const MatMul& product_of(const Layer& layer) {
     if (matmul == nullptr) refuse(layer, fmt::format("{} is not run yet", op_name(layer)));
     if (matmul->transposed_a) refuse(layer, "matmul with transpose_a is not run yet");
     if (matmul->experts > 0) refuse(layer, "matmul with experts is not run yet");
+    if (matmul->format.sparse()) refuse(layer, "matmul with sparse weights is not run yet");
     if (layer.scales || matmul->format != WeightFormat{})
         refuse(layer, "matmul with scaled weights is not run yet");
     return *matmul;
