@@ -200,9 +200,9 @@ void KernelChooser::add(const GemmShape& shape, bool swapped, const CtaTile& til
                         std::vector<TimedKernel>& all) {
     for (const std::int64_t parts : kParts) {
         GemmKernel kernel{shape, tile, parts, {}, swapped};
-        // Parts of less than two steps, or of a chip that is full without them, save nothing.
+        // Parts that do not fill the stages, or of a chip that is full without them, save nothing.
         if (parts > 1 &&
-            (kernel.steps() < 2 * parts ||
+            (kernel.steps() < std::max(2, tile.stages) * parts ||
              (parts - 1) * kernel.tiles_m() * kernel.tiles_n() * shape.batch >= 4 * spec_.sm.count))
             break;
         // The last part must not be empty.
