@@ -53,10 +53,10 @@ matrices that meet in banks and pages of the memory, of which `memory_share` is 
 vectors in batches; voltages other than in proportion to the clock.
 The clock of a long kernel settles by what the one before drew, not within it. **Long kernels run at a lower clock than modelled**:
 of public rows that keep the tensor cores busy, the median is within 1 % up to 800 us on the H100, -4.2 % to 1.6 ms, -6.9 % to 3.2 ms and
--12.5 % above 6.4 ms (A100: within 1.2 % up to 1.6 ms, -3.4 % to 3.2 ms, -6.1 % above 6.4 ms). A limit that holds at once and a lower one
-after some ten milliseconds would explain it. Of an H200 (the same SMs and 700 W) both were published (ml-engineering, 2026): 850 TFLOP/s of
-1536 x 2816 x 40960 in bursts, 755 of 1536 x 2816 x 6144 held for two seconds, where `h100` gives 834 once and, repeated, 777: no more than 3 % of the 12.
-The rows' machines throttle more than others did.
+-12.5 % above 6.4 ms (A100: within 1.2 % up to 1.6 ms, -3.4 % to 3.2 ms, -6.1 % above 6.4 ms). Rows whose nine turns take longer than 35 ms
+reach 705 to 775 TFLOP/s, shorter ones up to 830: a burst ends. `h100` has such a limit (`power.burst`) as far as an H200's, with the same SMs and
+700 W, was published (ml-engineering, 2026): 755 TFLOP/s of 1536 x 2816 x 6144 held for two seconds, which explains 3 of the 12 %. The rows'
+machines throttle more than others did; a B200 is known to lose 15 % (flashinfer, pull request 2899).
 """
 
 

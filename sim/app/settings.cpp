@@ -52,6 +52,22 @@ int read_copies(config::Section& run, int fallback) {
     return static_cast<int>(copies.value.value_or(1));
 }
 
+/// Turns that a measurement of a repeated network took.
+void read_turns(config::Section& run, const Protocol& defaults, Protocol& protocol) {
+    const auto turns = [&](std::string_view key, std::string_view meaning, int fallback) {
+        return static_cast<int>(run.count(key, meaning, {0, Protocol::kMostTurns}, fallback));
+    };
+    protocol.timed_turns =
+        turns("timed_turns", "turns that the time is a mean of, as far as limits of power go; 0: for long",
+              protocol.repeat > 1 ? defaults.timed_turns : 0);
+    protocol.warm_turns = turns("warm_turns", "turns before those that are timed",
+                                protocol.timed_turns > 0 ? defaults.warm_turns : 0);
+    if (protocol.timed_turns > 0 && protocol.repeat == 1)
+        run.fail("timed_turns", "the network runs once; expected run.repeat of 2 at least, too");
+    if (protocol.timed_turns == 0 && protocol.warm_turns > 0)
+        run.fail("warm_turns", "turns before none that are timed; expected run.timed_turns, too");
+}
+
 /// What is not set otherwise, of a way of measuring that has a name.
 Protocol named_protocol(config::Section& run, const Protocol& own) {
     Protocol protocol = own;
@@ -59,12 +75,15 @@ Protocol named_protocol(config::Section& run, const Protocol& own) {
     if (run.choice(
             "protocol",
             "a way of measuring: graph_replay, a graph of as many runs as launch=graph weight_copies=auto "
-            "say, replayed (repeat=2)",
+            "say, replayed until caches are warm (repeat=2), timed as a mean of six turns behind three "
+            "(warm_turns=3 timed_turns=6)",
             names, 0) == 0)
         return protocol;
     protocol.launch = Protocol::Launch::Graph;
     protocol.weight_copies = Protocol::kEnoughCopies;
     protocol.repeat = 2;
+    protocol.warm_turns = 3;
+    protocol.timed_turns = 6;
     return protocol;
 }
 
@@ -91,6 +110,7 @@ Protocol read_protocol(config::Config& config, const Protocol& of_command) {
         run.count("repeat", "turns, with caches as the one before left them; the last is reported",
                   {1, Protocol::kMostRuns}, defaults.repeat));
     protocol.weight_copies = read_copies(run, defaults.weight_copies);
+    read_turns(run, defaults, protocol);
     config.finish();
     return protocol;
 }

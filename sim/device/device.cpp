@@ -45,6 +45,10 @@ std::vector<std::pair<std::string, std::string>> describe(const Protocol& protoc
         described.emplace_back("weight_copies", protocol.weight_copies == Protocol::kEnoughCopies
                                                     ? "auto"
                                                     : std::to_string(protocol.weight_copies));
+    if (protocol.timed_turns != 0) {
+        described.emplace_back("warm_turns", std::to_string(protocol.warm_turns));
+        described.emplace_back("timed_turns", std::to_string(protocol.timed_turns));
+    }
     return described;
 }
 

@@ -30,9 +30,14 @@ struct Protocol {
     /// is reported. kEnoughCopies: as many as a cache needs to have lost the first copy when it comes again.
     int weight_copies = 1;
 
+    /// Turns that were timed where a network was repeated, and those before them: what limits of power leave
+    /// depends on how long it went on. None timed: for long.
+    int warm_turns = 0, timed_turns = 0;
+
     static constexpr int kEnoughCopies = 0;
     static constexpr int kMostCopies = 5;   ///< that kEnoughCopies makes
     static constexpr int kMostRuns = 1000;  ///< of `repeat` and of `weight_copies`, each
+    static constexpr int kMostTurns = 1'000'000;
     /// Whether the network runs once, and what is reported is the first run.
     bool runs_once() const { return repeat == 1 && weight_copies == 1; }
 

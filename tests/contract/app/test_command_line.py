@@ -168,7 +168,9 @@ class Settings(ProgramTest):
                     message = self.refusal(*command, "--set", f"{key}={value}")
                     self.assertEqual(message, f"--set {key}: error: {DEVICE} runs every network once, from the start; "
                                               f"expected {key}=1\n")
-        for setting, said in (("run.repeat=0", "the least is 1"), ("run.repeat=1001", "the most is 1000"),
+        for setting, said in (("run.timed_turns=3", "the network runs once; expected run.repeat"),
+                              ("run.warm_turns=3", "turns before none that are timed"),
+                              ("run.repeat=0", "the least is 1"), ("run.repeat=1001", "the most is 1000"),
                               ("run.weight_copies=0", "expected auto or a number"),
                               ("run.weight_copies=1001", "expected auto or a number"),
                               ("run.weight_copies=aut", "expected auto or a number")):

@@ -31,11 +31,12 @@ TEST_CASE("What a chip draws is idle power, and shares of what tensor cores and 
 }
 
 TEST_CASE("SMs keep their clock while the chip draws no more than its cap", "[simt]") {
-    CHECK(settled_clock({0, 1}, spec(), kClock, kClock) == kClock);
-    CHECK(settled_clock({0.7, 0.4}, spec(), kClock, kClock) == kClock);  // 100 + 560 + 40: all of it
+    CHECK(settled_clock({0, 1}, spec(), spec().cap, kClock, kClock) == kClock);
+    CHECK(settled_clock({0.7, 0.4}, spec(), spec().cap, kClock, kClock) ==
+          kClock);  // 100 + 560 + 40: all of it
     PowerSpec none = spec();
     none.cap.reset();
-    CHECK(settled_clock({1, 1}, none, kClock, kClock) == kClock);
+    CHECK(settled_clock({1, 1}, none, none.cap, kClock, kClock) == kClock);
 }
 
 TEST_CASE("SMs go slower by the cube root of what tensor cores drew more than the cap leaves them",
@@ -43,27 +44,58 @@ TEST_CASE("SMs go slower by the cube root of what tensor cores drew more than th
     // 8 times what is left halves the clock: 4,800 of 600 W.
     PowerSpec eight = spec();
     eight.tensor = Milliwatts(4'800'000);
-    CHECK(settled_clock({1, 0}, eight, kClock, kClock) == Hertz(1'000'000'000));
+    CHECK(settled_clock({1, 0}, eight, eight.cap, kClock, kClock) == Hertz(1'000'000'000));
     // The same work at that clock is half of what tensor cores could do, and leaves the clock as it is.
     CHECK(power_of({0.5, 0}, eight, Hertz(1'000'000'000), kClock) == Approx(700'000));
-    CHECK(settled_clock({0.5, 0}, eight, Hertz(1'000'000'000), kClock) == Hertz(1'000'000'000));
+    CHECK(settled_clock({0.5, 0}, eight, eight.cap, Hertz(1'000'000'000), kClock) == Hertz(1'000'000'000));
     // Where the memory works, too, less is left: 800 of 560 W.
-    CHECK(settled_clock({1, 0.4}, spec(), kClock, kClock).value() ==
+    CHECK(settled_clock({1, 0.4}, spec(), spec().cap, kClock, kClock).value() ==
           Approx(2e9 * std::cbrt(0.7)).epsilon(1e-6));
     // Less work lets it rise again, up to where it was: at 1 GHz an eighth of 4,800 W x 0.5 would be 300.
-    CHECK(settled_clock({0.25, 0}, eight, Hertz(1'000'000'000), kClock).value() ==
+    CHECK(settled_clock({0.25, 0}, eight, eight.cap, Hertz(1'000'000'000), kClock).value() ==
           Approx(1e9 * std::cbrt(2.0)).epsilon(1e-6));
-    CHECK(settled_clock({0.05, 0}, eight, Hertz(1'000'000'000), kClock) == kClock);
+    CHECK(settled_clock({0.05, 0}, eight, eight.cap, Hertz(1'000'000'000), kClock) == kClock);
     // No chip stands still for its cap.
     PowerSpec hungry = spec();
     hungry.tensor = Milliwatts(100'000'000'000);
-    CHECK(settled_clock({1, 0}, hungry, kClock, kClock) == Hertz(kClock.value() / 16));
+    CHECK(settled_clock({1, 0}, hungry, hungry.cap, kClock, kClock) == Hertz(kClock.value() / 16));
+}
+
+TEST_CASE("A burst lasts until the average of what was drawn has come to the cap", "[simt]") {
+    // 1,000 W of work at the full clock: a burst leaves it 800 W besides idle power, the cap 100.
+    PowerSpec bursting = spec();
+    bursting.cap = Milliwatts(200'000);
+    bursting.burst = Milliwatts(900'000);
+    bursting.tensor = Milliwatts(1'000'000);
+    bursting.average = Ticks(kTicksPerSecond);
+    const double fast = 2e9 * std::cbrt(0.8), slow = 2e9 * std::cbrt(0.1);
+    const auto clock = [&](double average, double from, double to) {
+        return static_cast<double>(mean_clock({1, 0}, bursting, kClock, kClock, {average, from, to}).value());
+    };
+    // From idle 100 W the average of 900 W comes to 200 W when exp(-t) = 7 / 8.
+    const double ends = std::log(8.0 / 7);
+    CHECK(clock(100'000, 0, ends) == Approx(fast).epsilon(1e-6));
+    CHECK(clock(100'000, ends, 10) == Approx(slow).epsilon(1e-6));
+    CHECK(clock(100'000, 0, 2 * ends) == Approx((fast + slow) / 2).epsilon(1e-6));
+    CHECK(clock(100'000, ends / 2, 2.5 * ends) == Approx((fast + 3 * slow) / 4).epsilon(1e-6));
+    CHECK(clock(200'000, 0, 1) == Approx(slow).epsilon(1e-6));
+    CHECK(average_after(100'000, 900'000, ends, bursting) == Approx(200'000));
+    // Work that draws no more than the cap is never slowed down, however long it goes on.
+    CHECK(mean_clock({0.1, 0}, bursting, kClock, kClock, {100'000, 1000, 2000}) == kClock);
+    // What a slower clock did is as much at a faster one: at 1 GHz half of what tensor cores could do.
+    CHECK(mean_clock({0.5, 0}, bursting, Hertz(1'000'000'000), kClock, {100'000, 0, ends}).value() ==
+          Approx(fast).epsilon(1e-6));
+    bursting.burst.reset();
+    CHECK(clock(100'000, 0, ends) == Approx(slow).epsilon(1e-6));
 }
 
 TEST_CASE("A power cap that leaves nothing for the SMs is refused", "[simt]") {
     const std::string head = "device: Mine\nextends: a100\npower:\n  ";
     CHECK_THROWS_AS(test::gpu_spec(head + "cap: 150 W\n"), UserError);
     CHECK_THROWS_AS(test::gpu_spec(head + "window: 0 ms\n"), UserError);
+    CHECK_THROWS_AS(test::gpu_spec(head + "burst: 399 W\n"), UserError);
+    CHECK_THROWS_AS(test::gpu_spec(head + "burst: 500 W\n  average: 0 ms\n"), UserError);
+    CHECK(test::gpu_spec(head + "burst: 500 W\n").power.burst == Milliwatts(500'000));
     CHECK(test::gpu_spec(head + "cap: 0 W\n").power.cap == std::nullopt);
 }
 

@@ -77,11 +77,18 @@ struct LayerPlan {
     std::vector<KernelPlan> kernels;
 };
 
+/// Of a network that is repeated, turns that were timed and those before them; none timed: so many that no
+/// burst of power is left. Two are simulated all the same: caches are then as they stay.
+struct Turns {
+    int before = 0, timed = 0;
+};
+
 struct ChipPlan {
     std::string trace;
-    std::vector<LayerPlan> layers;   ///< of all runs of the network (Protocol::repeat, weight_copies)
-    std::size_t turn = 0;            ///< layers of a turn (Protocol::repeat): all copies
-    std::int64_t copies = 1;         ///< runs of the network in a turn
+    std::vector<LayerPlan> layers;  ///< of all runs of the network (Protocol::repeat, weight_copies)
+    std::size_t turn = 0;           ///< layers of a turn (Protocol::repeat): all copies
+    std::int64_t copies = 1;        ///< runs of the network in a turn
+    Turns turns;
     std::size_t first_reported = 0;  ///< layer: the first one of the last run
     Bytes compulsory_dram;           ///< weights, inputs and outputs of the network, once
     std::vector<Transfer> inputs,

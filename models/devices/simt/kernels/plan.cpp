@@ -157,6 +157,7 @@ private:
             }
         chip.turn = once.size() * static_cast<std::size_t>(count);
         chip.copies = count;
+        chip.turns = {protocol.warm_turns, protocol.timed_turns};
         chip.first_reported = chip.layers.size() - once.size();
     }
 

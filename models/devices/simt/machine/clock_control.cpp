@@ -18,20 +18,32 @@ double per_second(Hertz clock) {
 
 void ClockControl::begin_kernel(Ticks now, Bytes moved, const Expected& expected) {
     if (now - window_.at >= spec_.power.window) {
-        settle(window_, now, moved);
+        const Done window = done(window_, now, moved);
+        const double drawn = power_of(window.activity, spec_.power, window.clock, spec_.core_clock);
+        if (spec_.power.burst) average_ = average_after(average_, drawn, window.seconds, spec_.power);
+        clock_ = mean_clock(window.activity, spec_.power, window.clock, spec_.core_clock,
+                            {average_, 0, seconds(spec_.power.window)});
         window_ = {now, moved};
     }
     const double time = expected.cycles / per_second(spec_.core_clock);
     if (time <= 0 || time < seconds(spec_.power.window)) return;
     const double memory =
         static_cast<double>(expected.moved.value()) / time / static_cast<double>(spec_.memory.peak().value());
-    clock_ = settled_clock({expected.work / expected.cycles, std::min(1.0, memory)}, spec_.power,
-                           spec_.core_clock, spec_.core_clock);
+    clock_ = mean_clock({expected.work / expected.cycles, std::min(1.0, memory)}, spec_.power,
+                        spec_.core_clock, spec_.core_clock, {average_, 0, time});
 }
 
 void ClockControl::begin_turn(Ticks now, Bytes moved) {
-    settle(turn_, now, moved);
+    const Done turn = done(turn_, now, moved);
     turn_ = {now, moved};
+    if (turn.seconds <= 0) return;
+    if (turns_.timed == 0) {
+        clock_ = settled_clock(turn.activity, spec_.power, spec_.power.cap, turn.clock, spec_.core_clock);
+        return;
+    }
+    clock_ = mean_clock(turn.activity, spec_.power, turn.clock, spec_.core_clock,
+                        {static_cast<double>(spec_.power.idle.value()), turns_.before * turn.seconds,
+                         (turns_.before + turns_.timed) * turn.seconds});
 }
 
 void ClockControl::add(double work) {
@@ -42,15 +54,15 @@ void ClockControl::add(double work) {
 }
 
 // Where the clock changed meanwhile, the work tells which counts how much.
-void ClockControl::settle(const Since& since, Ticks now, Bytes moved) {
+ClockControl::Done ClockControl::done(const Since& since, Ticks now, Bytes moved) const {
     const double time = seconds(now - since.at);
-    if (time <= 0) return;
+    if (time <= 0) return {0, {}, clock_};
     const double memory = static_cast<double>((moved - since.moved).value()) / time /
                           static_cast<double>(spec_.memory.peak().value());
     const Hertz mean =
         since.work > 0 ? Hertz(static_cast<std::int64_t>(since.work_times_clock / since.work)) : clock_;
     const double tensor = since.work / per_second(spec_.core_clock) / time;
-    clock_ = settled_clock({tensor, memory}, spec_.power, mean, spec_.core_clock);
+    return {time, {tensor, memory}, mean};
 }
 
 }  // namespace systole::simt

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which clock the SMs have while kernels follow each other under a power cap. Plain C++ that takes `now`.
 //
-// A network that is repeated stands for one that runs for long: each turn begins with the clock at which the
-// one before would have drawn what it may. Before the first turn has ended, the clock follows what was drawn
-// over the window; a kernel that is longer than it has its own clock from the beginning, as expected.
+// A network that is repeated stands for one that runs for long, or for as many turns as were timed: each turn
+// has the clock at which the one before would have drawn what it may, in the mean of those turns. Before the
+// first turn has ended, the clock follows what was drawn over the window; a kernel that is longer than it has
+// its own clock from the beginning, as expected.
 #pragma once
 
+#include "models/devices/simt/kernels/kernel_plan.h"
 #include "models/devices/simt/machine/power_cap.h"
 #include "models/devices/simt/spec/spec.h"
 #include "sim/base/units.h"
@@ -14,7 +16,12 @@ namespace systole::simt {
 
 class ClockControl {
 public:
-    explicit ClockControl(const SimtSpec& spec) : spec_(spec), clock_(spec.core_clock) {}
+    /// `turns`: of a network that is repeated, how often.
+    ClockControl(const SimtSpec& spec, Turns turns)
+        : spec_(spec),
+          turns_(turns),
+          clock_(spec.core_clock),
+          average_(static_cast<double>(spec.power.idle.value())) {}
 
     Hertz clock() const { return clock_; }
 
@@ -38,10 +45,17 @@ private:
         Bytes moved;
         double work = 0, work_times_clock = 0;
     };
-    void settle(const Since& since, Ticks now, Bytes moved);
+    struct Done {
+        double seconds = 0;
+        Activity activity;
+        Hertz clock;  ///< in the mean
+    };
+    Done done(const Since& since, Ticks now, Bytes moved) const;
 
     const SimtSpec& spec_;
+    const Turns turns_;
     Hertz clock_;
+    double average_;  // of what was drawn until the window began, in milliwatts
     Since turn_, window_;
 };
 

@@ -5,6 +5,8 @@
 // What is drawn while idle and by the memory depends on neither.
 #pragma once
 
+#include <optional>
+
 #include "models/devices/simt/spec/spec.h"
 #include "sim/base/units.h"
 
@@ -19,8 +21,23 @@ struct Activity {
 /// In milliwatts, of SMs that do so at `clock`.
 double power_of(const Activity& activity, const PowerSpec& spec, Hertz clock, Hertz core_clock);
 
-/// The SMs' clock after they did that at `clock`: such that doing it again draws the cap, and at most
-/// `core_clock`, at least a sixteenth of it.
-Hertz settled_clock(const Activity& activity, const PowerSpec& spec, Hertz clock, Hertz core_clock);
+/// The SMs' clock after they did that at `clock`: such that doing it again draws `limit` (none: any amount),
+/// and at most `core_clock`, at least a sixteenth of it.
+Hertz settled_clock(const Activity& activity, const PowerSpec& spec, std::optional<Milliwatts> limit,
+                    Hertz clock, Hertz core_clock);
+
+/// Time in which a chip does the same, and what it drew on average before, in milliwatts and seconds.
+struct Stretch {
+    double average = 0;  ///< at time 0, since when it does that
+    double from = 0, to = 0;
+};
+
+/// The SMs' mean clock in the stretch, of a chip whose power may burst until its average has come to the cap.
+/// The average forgets by an exponential, as a filter of first order does.
+Hertz mean_clock(const Activity& activity, const PowerSpec& spec, Hertz clock, Hertz core_clock,
+                 const Stretch& stretch);
+
+/// What is then the average, after `seconds` of `drawn` milliwatts.
+double average_after(double average, double drawn, double seconds, const PowerSpec& spec);
 
 }  // namespace systole::simt

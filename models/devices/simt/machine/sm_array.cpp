@@ -27,7 +27,12 @@ std::int64_t largest_group(const KernelPlan& plan, const SmSpec& sm) {
 
 SmArray::SmArray(sc_core::sc_module_name name, const SimtSpec& spec, const ChipPlan& plan, Ticks launch,
                  std::function<Bytes()> moved)
-    : sc_module(name), spec_(spec), plan_(plan), launch_(launch), moved_(std::move(moved)), clock_(spec) {
+    : sc_module(name),
+      spec_(spec),
+      plan_(plan),
+      launch_(launch),
+      moved_(std::move(moved)),
+      clock_(spec, plan.turns) {
     for (std::size_t layer = 0; layer < plan.layers.size(); ++layer)
         for (const KernelPlan& kernel : plan.layers[layer].kernels) kernels_.push_back({layer, &kernel});
     out.register_nb_transport_bw(this, &SmArray::nb_transport_bw);

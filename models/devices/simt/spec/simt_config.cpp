@@ -132,18 +132,26 @@ LaunchSpec read_launch(Section launch) {
 PowerSpec read_power(Section power) {
     PowerSpec spec;
     const Milliwatts none(0);
-    const Milliwatts cap = power.power("cap", "what the chip may draw on average; 0: any amount", none);
+    const Milliwatts cap = power.power("cap", "what the chip may draw for long; 0: any amount", none);
+    const Milliwatts burst = power.power(
+        "burst", "what it may draw until its average has come to the cap; 0: no more than the cap", none);
     spec.idle = power.power("idle", "what it draws at any time", none);
     spec.tensor = power.power(
         "tensor", "besides, what tensor cores and what feeds them draw at full rate and core clock", none);
     spec.memory = power.power("memory", "besides, what the memory draws at full bandwidth", none);
-    spec.window =
-        read_wait(power, "window", "over which the average is taken", Ticks(kTicksPerSecond / 1000));
+    spec.window = read_wait(power, "window", "after which the clock follows what was drawn",
+                            Ticks(kTicksPerSecond / 1000));
+    spec.average = read_wait(power, "average", "time constant of the average that ends a burst",
+                             Ticks(kTicksPerSecond / 1000 * 25));
     if (cap == none) return spec;
     spec.cap = cap;
     if (cap <= spec.idle + spec.memory)
         power.fail("cap", "no more than idle and memory draw together: nothing is left for the SMs");
     if (spec.window == Ticks(0)) power.fail("window", "expected more than nothing");
+    if (burst == none) return spec;
+    spec.burst = burst;
+    if (burst < cap) power.fail("burst", "less than the cap, which the chip may draw for long");
+    if (spec.average == Ticks(0)) power.fail("average", "expected more than nothing");
     return spec;
 }
 

@@ -132,11 +132,13 @@ struct LaunchSpec {
 
 /// What the chip draws, as far as it decides on the clock.
 struct PowerSpec {
-    std::optional<Milliwatts> cap;  ///< on average; none: never too much
-    Milliwatts idle;                ///< at any time
+    std::optional<Milliwatts> cap;    ///< for long; none: never too much
+    std::optional<Milliwatts> burst;  ///< until what was drawn on average has come to the cap; none: the cap
+    Milliwatts idle;                  ///< at any time
     Milliwatts tensor;  ///< besides, by tensor cores and what feeds them at full rate and core clock
     Milliwatts memory;  ///< besides, at full bandwidth
-    Ticks window;       ///< of the average
+    Ticks window;       ///< after which the clock follows what is drawn
+    Ticks average;      ///< time constant of that average, where there is a burst
 };
 
 /// Constants that were found by looking at measured times: at most four (a test counts them). What each is
