@@ -10,6 +10,8 @@
 #include "models/devices/simt/kernels/fit.h"
 #include "models/devices/simt/kernels/stream_k.h"
 #include "models/devices/simt/kernels/sum_of_parts.h"
+#include "models/devices/simt/kernels/supported.h"
+#include "models/devices/simt/kernels/vector_plan.h"
 #include "models/memory/addresses/share_patterns.h"
 #include "sim/base/checked.h"
 #include "sim/base/error.h"
@@ -23,15 +25,6 @@ namespace {
 constexpr std::int64_t kPlaceAlignment = 256;
 // Of what a kernel moves, the padding of one operand is at most one part in so many.
 constexpr std::int64_t kPaddingParts = 256;
-
-[[noreturn]] void refuse(const Layer& layer, const std::string& what) {
-    throw UserError(
-        layer.where,
-        fmt::format("'{}': {}; devices of kind simt run matrix products (matmul) of "
-                    "one format, without transpose_a, with weights neither scaled nor sparse, and "
-                    "elementwise layers that join one",
-                    layer.name, what));
-}
 
 /// Where places begin: in all channels alike.
 std::int64_t alignment(const SimtSpec& spec) {
@@ -49,25 +42,18 @@ std::vector<Placement> place_tensors(const Graph& graph, const SimtSpec& spec) {
     return allocate(graph, rules);
 }
 
-const MatMul& product_of(const Layer& layer) {
-    const auto* matmul = std::get_if<MatMul>(&layer.op);
-    if (matmul == nullptr) refuse(layer, fmt::format("{} is not run yet", op_name(layer)));
-    if (matmul->transposed_a) refuse(layer, "matmul with transpose_a is not run yet");
-    if (matmul->experts > 0) refuse(layer, "matmul with experts is not run yet");
-    if (matmul->format.sparse()) refuse(layer, "matmul with sparse weights is not run yet");
-    if (layer.scales || matmul->format != WeightFormat{})
-        refuse(layer, "matmul with scaled weights is not run yet");
-    return *matmul;
-}
-
 /// Where the layer's kernels read weights.
 std::vector<MatrixPlace*> weights_of(LayerPlan& layer) {
     std::vector<MatrixPlace*> all;
     for (KernelPlan& kernel : layer.kernels)
         if (auto* gemm = std::get_if<GemmPlan>(&kernel))
             all.insert(all.end(), {&gemm->a, &gemm->b, &gemm->bias});
-        else
+        else if (auto* vector = std::get_if<VectorPlan>(&kernel)) {
+            for (VectorOperand& operand : vector->in) all.push_back(&operand.place);
+            for (MatrixPlace& column : vector->columns) all.push_back(&column);
+        } else {
             all.push_back(&std::get<StreamPlan>(kernel).bias);
+        }
     std::erase_if(all, [](const MatrixPlace* place) { return place->operand != Operand::Weights; });
     return all;
 }
@@ -79,6 +65,7 @@ public:
           spec_(spec),
           placements_(place_tensors(graph, spec)),
           chooser_(chooser),
+          vectors_(graph, spec, placements_),
           alignment_(alignment(spec)),
           stripe_(even_stripe(spec.memory).value()) {
         for (const Placement& place : placements_)
@@ -169,7 +156,9 @@ private:
     }
 
     LayerPlan layer_plan(const Layer& layer) {
-        const MatMul& matmul = product_of(layer);
+        const MatMul* product = product_of(layer);
+        if (product == nullptr) return vector_layer(layer);
+        const MatMul& matmul = *product;
         const DType dtype = dtype_of(layer);
         LayerPlan plan{layer.name, op_name(layer), "", dtype, macs(layer.op), compulsory(layer), {}};
         GemmPlan gemm;
@@ -191,10 +180,31 @@ private:
         if (layer.joined) gemm.other = place(layer.inputs.back(), Operand::Activations);
         if (gemm.kernel.swapped) std::swap(gemm.a, gemm.b);
         if (gemm.kernel.split_k > 1 || gemm.kernel.streams > 0) gemm.sums = place_of_sums(layer, gemm.kernel);
-        pad(gemm);
+        pad({&gemm.a, &gemm.b, &gemm.c, &gemm.sums, &gemm.other});
         plan.mapping = mapping_of(gemm);
         plan.kernels.emplace_back(gemm);
         if (gemm.kernel.split_k > 1) plan.kernels.emplace_back(sum_of_parts(gemm, spec_.sm));
+        return plan;
+    }
+
+    /// Its slots are those that tensor cores have for its format, or, where they take none such, for the
+    /// first that they do.
+    LayerPlan vector_layer(const Layer& layer) {
+        VectorPlan vector = vectors_.plan(layer);
+        std::vector<MatrixPlace*> matrices{&vector.to};
+        for (VectorOperand& operand : vector.in) matrices.push_back(&operand.place);
+        pad(matrices);
+        std::size_t dtype = static_cast<std::size_t>(vector.kernel.in);
+        if (!spec_.sm.tensor.macs[dtype])
+            for (dtype = 0; dtype + 1 < kDTypes && !spec_.sm.tensor.macs[dtype];) ++dtype;
+        LayerPlan plan{layer.name,
+                       op_name(layer),
+                       simt::mapping_of(vector, spec_),
+                       static_cast<DType>(dtype),
+                       Macs(),
+                       compulsory(layer),
+                       {}};
+        plan.kernels.emplace_back(std::move(vector));
         return plan;
     }
 
@@ -255,10 +265,10 @@ private:
 
     /// Where a matrix ends within a stripe of the memory, channels would get different shares. Where that is
     /// nothing beside what the kernel moves, all of the stripe passes.
-    void pad(GemmPlan& gemm) const {
-        const std::int64_t moved =
-            (gemm.a.bytes + gemm.b.bytes + gemm.c.bytes + gemm.sums.bytes + gemm.other.bytes).value();
-        for (MatrixPlace* matrix : {&gemm.a, &gemm.b, &gemm.c, &gemm.sums, &gemm.other}) {
+    void pad(const std::vector<MatrixPlace*>& matrices) const {
+        std::int64_t moved = 0;
+        for (const MatrixPlace* matrix : matrices) moved += matrix->bytes.value();
+        for (MatrixPlace* matrix : matrices) {
             const std::int64_t end = matrix->address + matrix->bytes.value();
             const std::int64_t padding = stripe_ > 0 ? round_up(end, stripe_) - end : 0;
             if (padding <= moved / kPaddingParts) matrix->padding = Bytes(padding);
@@ -281,6 +291,7 @@ private:
     const SimtSpec& spec_;
     const std::vector<Placement> placements_;
     KernelChooser& chooser_;
+    VectorPlanner vectors_;
     const std::int64_t alignment_, stripe_;
     std::int64_t end_ = 0;   // of all tensors
     std::int64_t sums_ = 0;  // bytes of the largest sums of parts, behind them
