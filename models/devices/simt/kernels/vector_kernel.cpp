@@ -89,7 +89,8 @@ bool rows_stay(const VectorKernel& kernel, int resident, const SmSpec& sm) {
     const std::int64_t row = row_bytes(kernel.in, kernel.cols).value();
     const std::int64_t of_columns =
         kernel.kind == VectorKernel::Kind::BlockSoftmax ? 0 : (kernel.shift ? 2 : 1) * row;
-    return row <= (sm.l1_capacity.value() - of_columns) / std::max(1, resident);
+    const std::int64_t room = sm.l1_capacity.value() - of_columns;
+    return row <= room && row * resident <= room * kernel.passes();
 }
 
 std::string to_string(const VectorKernel& kernel) {

@@ -74,7 +74,8 @@ VectorKernel elementwise_kernel(std::int64_t elements, int operands, const Instr
 VectorKernel softmax_kernel(std::int64_t rows, std::int64_t cols, DType in, DType out);
 VectorKernel norm_kernel(const Norm& norm, DType in, DType out);
 
-/// Whether rows that the CTAs of an SM read again are in its L1 still, beside what they read of columns.
+/// Whether rows that the CTAs of an SM read again are in its L1 still, beside what they read of columns. Each
+/// brings a row while it reads that `passes` times: between two of these times, all bring so much less.
 bool rows_stay(const VectorKernel& kernel, int resident, const SmSpec& sm);
 
 /// "elementwise, 128 threads x 4"; "softmax, a warp a row"; "layer norm, 128 threads a row, 8 rounds".
