@@ -217,8 +217,8 @@ std::string explain_vector(const VectorPlan& plan, const LayerPlan& layer, const
         kernel.steps(), kernel.steps() == 1 ? "" : "s", timing.prologue.value(), timing.interval_alone,
         timing.interval_full / timing.resident);
     return text + fmt::format(
-                      "At the very least: {} for all tensors once at the memory's bandwidth, {} of the SMs' "
-                      "pipes.\n",
+                      "At the very least: {} for all tensors once at the memory's bandwidth,\n"
+                      "{} of the SMs' pipes.\n",
                       time_of(memory, spec), time_of(pipes, spec));
 }
 

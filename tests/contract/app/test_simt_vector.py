@@ -73,12 +73,25 @@ class SimtVector(ProgramTest):
         for name in ("norm", "gate", "out"):
             self.assertIn(name, text)
 
+    def test_elementwise_layers_that_read_each_other_are_one_kernel(self):
+        self.write("chain.yaml", "trace: chain\ninputs: {x: {shape: [64, 256], dtype: fp16}, g: {shape: [256], dtype: fp16}}\nlayers:\n"
+                                 "  - {name: a, op: elementwise, kind: mul, in: [x, g]}\n"
+                                 "  - {name: b, op: activation, function: gelu}\n"
+                                 "  - {name: c, op: elementwise, kind: add, in: [b, x]}\noutputs: [c]\n")
+        layer, = json.loads(self.answer("run", "a100", "chain.yaml", "--format", "json"))["devices"][0]["layers"]
+        self.assertEqual((layer["name"], layer["op"]), ("a", "elementwise + activation + elementwise"))
+        read = sum(cell["bytes"] for cell in layer["bytes"]["moved"]
+                   if (cell["from"], cell["to"]) == ("l2", "shared_memory"))
+        self.assertEqual(read, 2 * 64 * 256 * 2 + 32 * 256 * 2)  # x twice; each of 32 CTAs has two rows, and reads g once
+        self.assertIn("elementwise + activation + elementwise",
+                      self.answer("compare", "chain.yaml", "--device", "tpu_v4", "--device", "a100", "--format", "json"))
+
     def test_kernels_that_fit_no_sm_are_refused_with_the_layer(self):
         error = self.refusal("op", "a100", "softmax", "rows=8", "cols=1024", "--set", "sm.registers_of_thread=16")
         self.assertRegex(error, r"error: 'softmax': no kernel for softmax fits an SM of a100 \(128 threads, \d+ registers each\)")
 
     def test_measured_times_are_met(self):
-        for op, bound in {"softmax": 0.13, "layernorm": 0.18, "gelu": 0.1}.items():
+        for op, bound in {"softmax": 0.14, "layernorm": 0.11, "gelu": 0.065}.items():
             rows = measured.read(op)
             errors = measured.errors(op, rows, measured.ask(PROGRAM, op, rows))
             self.assertLess(sum(map(abs, errors)) / len(errors), bound, op)

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <span>
 
 #include "models/devices/simt/kernels/choose.h"
 #include "models/devices/simt/kernels/fit.h"
@@ -17,6 +18,7 @@
 #include "sim/base/error.h"
 #include "sim/base/text.h"
 #include "sim/workload/allocation.h"
+#include "sim/workload/elementwise_chains.h"
 #include "sim/workload/fused_graph.h"
 
 namespace systole::simt {
@@ -76,7 +78,14 @@ public:
     ChipPlan plan(const Protocol& protocol) {
         ChipPlan chip;
         chip.trace = graph_.name;
-        for (const Layer& layer : graph_.layers) chip.layers.push_back(layer_plan(layer));
+        const std::vector<ElementwiseChain> chains = elementwise_chains(graph_);
+        auto chain = chains.begin();
+        for (std::size_t i = 0; i < graph_.layers.size();) {
+            const bool begins = chain != chains.end() && chain->first == i;
+            const std::size_t count = begins ? (chain++)->layers : 1;
+            chip.layers.push_back(layer_plan({graph_.layers.data() + i, count}));
+            i += count;
+        }
         add_runs(protocol, chip);
         for (const Tensor& tensor : graph_.tensors)
             if (tensor.role != TensorRole::Activation && tensor.role != TensorRole::Input && !tensor.view_of)
@@ -155,9 +164,11 @@ private:
                 inwards ? Operand::Activations : Operand::Outputs};
     }
 
-    LayerPlan layer_plan(const Layer& layer) {
+    /// Of one layer, or of a chain.
+    LayerPlan layer_plan(std::span<const Layer> layers) {
+        const Layer& layer = layers.front();
         const MatMul* product = product_of(layer);
-        if (product == nullptr) return vector_layer(layer);
+        if (product == nullptr) return vector_layer(layers);
         const MatMul& matmul = *product;
         const DType dtype = dtype_of(layer);
         LayerPlan plan{layer.name, op_name(layer), "", dtype, macs(layer.op), compulsory(layer), {}};
@@ -187,24 +198,12 @@ private:
         return plan;
     }
 
-    /// Its slots are those that tensor cores have for its format, or, where they take none such, for the
-    /// first that they do.
-    LayerPlan vector_layer(const Layer& layer) {
-        VectorPlan vector = vectors_.plan(layer);
+    LayerPlan vector_layer(std::span<const Layer> layers) {
+        LayerPlan plan = vectors_.layer_plan(layers);
+        auto& vector = std::get<VectorPlan>(plan.kernels.front());
         std::vector<MatrixPlace*> matrices{&vector.to};
         for (VectorOperand& operand : vector.in) matrices.push_back(&operand.place);
         pad(matrices);
-        std::size_t dtype = static_cast<std::size_t>(vector.kernel.in);
-        if (!spec_.sm.tensor.macs[dtype])
-            for (dtype = 0; dtype + 1 < kDTypes && !spec_.sm.tensor.macs[dtype];) ++dtype;
-        LayerPlan plan{layer.name,
-                       op_name(layer),
-                       simt::mapping_of(vector, spec_),
-                       static_cast<DType>(dtype),
-                       Macs(),
-                       compulsory(layer),
-                       {}};
-        plan.kernels.emplace_back(std::move(vector));
         return plan;
     }
 

@@ -4,7 +4,9 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "models/devices/simt/kernels/kernel_plan.h"
 #include "models/devices/simt/spec/spec.h"
@@ -24,15 +26,18 @@ public:
     VectorPlanner(const Graph& graph, const SimtSpec& spec, const std::vector<Placement>& placements)
         : graph_(graph), spec_(spec), placements_(placements) {}
 
-    /// Of a layer that such a kernel does. Throws UserError at its mark if no kernel for it fits an SM.
-    VectorPlan plan(const Layer& layer);
+    /// Of a layer that such a kernel does, or of a chain (sim/workload/elementwise_chains.h), which one does.
+    /// Throws UserError at the first one's mark if no kernel for it fits an SM.
+    LayerPlan layer_plan(std::span<const Layer> layers);
 
 private:
+    VectorPlan plan(std::span<const Layer> layers);
     MatrixPlace place(TensorId id, Operand operand) const {
         return {placements_[id].address, operand, placements_[id].bytes, Bytes(0)};
     }
-    VectorKernel kernel_of(const Layer& layer) const;
-    void add_operands(const Layer& layer, VectorPlan& plan) const;
+    VectorKernel kernel_of(std::span<const Layer> layers) const;
+    /// Of one layer, but for what the one before has made.
+    void add_operands(const Layer& layer, std::optional<TensorId> made, VectorPlan& plan) const;
 
     struct Timed {
         VectorKernel kernel;
@@ -43,8 +48,5 @@ private:
     const std::vector<Placement>& placements_;
     std::map<VectorKernel, Timed> known_;
 };
-
-/// "elementwise, 128 threads x 4, 2048 CTAs, 108 of 108 SMs, 1.2 waves".
-std::string mapping_of(const VectorPlan& plan, const SimtSpec& spec);
 
 }  // namespace systole::simt
