@@ -73,6 +73,20 @@ class SimtVector(ProgramTest):
         for name in ("norm", "gate", "out"):
             self.assertIn(name, text)
 
+    def test_scales_are_read_by_each_cta_that_meets_them(self):
+        rows, cols = 256, 512  # a CTA has a row
+        for scales, rows_of_scales in (("tensor", 0), ("channel", 1), ("group group=64", 4)):
+            for engine in ("steps", "warps"):
+                with self.subTest(scales=scales, engine=engine):
+                    total = self.total("a100", "dequantize", f"rows={rows} cols={cols} dtype=int8 dtype_out=fp16 scales={scales}",
+                                       f"sm.engine={engine}")
+                    moved = {(cell["from"], cell["to"]): 0 for cell in total["bytes"]["moved"]}
+                    for cell in total["bytes"]["moved"]:
+                        moved[cell["from"], cell["to"]] += cell["bytes"]
+                    of_scales = cols * 2 * rows if rows_of_scales else 0  # in bf16
+                    self.assertEqual(moved["l2", "shared_memory"], rows * cols + of_scales)
+                    self.assertEqual(moved["shared_memory", "l2"], rows * cols * 2)
+
     def test_elementwise_layers_that_read_each_other_are_one_kernel(self):
         self.write("chain.yaml", "trace: chain\ninputs: {x: {shape: [64, 256], dtype: fp16}, g: {shape: [256], dtype: fp16}}\nlayers:\n"
                                  "  - {name: a, op: elementwise, kind: mul, in: [x, g]}\n"

@@ -15,6 +15,10 @@ namespace {
 /// Of each result.
 InstructionMix work_of(const Layer& layer) {
     if (const auto* activation = std::get_if<Activation>(&layer.op)) return mix_of(activation->function);
+    if (const auto* scaling = std::get_if<Scaling>(&layer.op)) {
+        if (scaling->kind == Scaling::Kind::Dequantize) return mix_of(Elementwise::Kind::Mul);
+        return quotient() + mix_of(Function::Round) + mix_of(Function::Clip);
+    }
     const auto& elementwise = std::get<Elementwise>(layer.op);
     return mix_of(elementwise.kind) + mix_of(elementwise.post);
 }
@@ -40,7 +44,8 @@ DType slots_of(DType dtype, const TensorSpec& tensor) {
 
 std::optional<std::string> what_no_vector_kernel_does(const Layer& layer) {
     const std::string name = op_name(layer);
-    if (std::holds_alternative<Activation>(layer.op)) return std::nullopt;
+    if (std::holds_alternative<Activation>(layer.op) || std::holds_alternative<Scaling>(layer.op))
+        return std::nullopt;
     if (const auto* elementwise = std::get_if<Elementwise>(&layer.op)) {
         if (elementwise->slope != Function::None) return name + " with a slope";
         return std::nullopt;
@@ -69,7 +74,7 @@ VectorKernel VectorPlanner::kernel_of(std::span<const Layer> layers) const {
     int operands = 1;
     InstructionMix work;
     for (const Layer& one : layers) {
-        operands += std::holds_alternative<Elementwise>(one.op) ? 1 : 0;
+        operands += std::holds_alternative<Elementwise>(one.op) || one.scales ? 1 : 0;
         work += work_of(one);
     }
     return elementwise_kernel(elements(graph_.tensors[last.output].shape), operands, work, in, out);
@@ -85,6 +90,10 @@ void VectorPlanner::add_operands(const Layer& layer, std::optional<TensorId> mad
         add(layer.weights.value(), Operand::Weights, elementwise->items);
     else if (elementwise)
         add(layer.inputs.at(1), Operand::Activations, elementwise->items);
+    // A row of scales for each group of rows, or for all.
+    if (const auto* scaling = std::get_if<Scaling>(&layer.op); scaling && layer.scales)
+        add(*layer.scales, Operand::Weights,
+            scaling->format.scales == Scales::Group ? scaling->rows / scaling->format.group : 1);
     if (std::holds_alternative<Norm>(layer.op)) {
         if (layer.weights) plan.columns.push_back(place(*layer.weights, Operand::Weights));
         if (layer.bias) plan.columns.push_back(place(*layer.bias, Operand::Weights));
