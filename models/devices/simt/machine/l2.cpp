@@ -256,8 +256,9 @@ void L2::came(Piece& piece) {
     if (piece.is_write()) {
         written_under_way_ -= bytes;
         ledger_.enter(piece.layer, Place::L2, Place::Dram, piece.operand, bytes);
-    } else
+    } else {
         ledger_.enter(piece.layer, Place::Dram, Place::L2, piece.operand, bytes);
+    }
     auto at = on_their_way_.lower_bound(piece.begin());
     while (at->second != &piece) ++at;
     on_their_way_.erase(at);
