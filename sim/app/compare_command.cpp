@@ -19,6 +19,7 @@
 #include "sim/app/terminal.h"
 #include "sim/base/error.h"
 #include "sim/base/text.h"
+#include "sim/workload/elementwise_chains.h"
 #include "sim/workload/fused_graph.h"
 
 namespace systole::app {
@@ -94,11 +95,16 @@ std::vector<Contestant> load_devices(const Library& library,
     return contestants;
 }
 
-/// Elementwise layers that a device may do in the product before them.
+/// Elementwise layers that a device may do in the product before them, or in the first of their chain.
 Joins joins_of(const Graph& graph) {
     Joins joins;
-    for (const Fusion& fusion : possible_fusions(graph))
+    const std::vector<Fusion> fusions = possible_fusions(graph);
+    for (const Fusion& fusion : fusions)
         joins[graph.layers[fusion.elementwise].name] = graph.layers[fusion.producer].name;
+    const Graph fused = fuse(graph, fusions);
+    for (const ElementwiseChain& chain : elementwise_chains(fused))
+        for (std::size_t i = 1; i < chain.layers; ++i)
+            joins[fused.layers[chain.first + i].name] = fused.layers[chain.first].name;
     return joins;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One product on a GPU in words and drawings (`systole explain`).
+// One layer on a GPU in words and drawings (`systole explain`).
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace systole::simt {
 
-/// `plan`: of one layer, a product, perhaps in several runs; `result`: what came of it, and `counters` of all
+/// `plan`: of one layer, perhaps in several runs; `result`: what came of it, and `counters` of all
 /// runs; `chooser`: the one that planned it.
 std::string explain(const ChipPlan& plan, const SimtSpec& spec, const DeviceResult& result,
                     KernelChooser& chooser);

@@ -347,11 +347,15 @@ outputs: [residual]
         text = self.answer("lower", "a100", "mlp.yaml", "--set", "run.weight_copies=2")
         self.assertEqual(len(set(re.findall(r"bias at (\d+)", text))), 4)
 
-    def test_elementwise_work_that_joins_no_product_is_refused_with_its_place(self):
+    def test_elementwise_work_that_joins_no_product_is_a_kernel_of_its_own(self):
         trace = self.MLP.replace("FUNCTION", "relu").replace("outputs: [residual]", "outputs: [residual, down]")
         self.write("mlp.yaml", trace)
-        self.assertRegex(self.refusal("run", "a100", "mlp.yaml"), r"^mlp\.yaml:8:\d+: error: 'residual': elementwise .*"
-                                                                  r"elementwise layers that join one")
+        layers = json.loads(self.answer("run", "a100", "mlp.yaml", "--format", "json"))["devices"][0]["layers"]
+        row = next(row for row in layers if row["name"] == "residual")
+        self.assertEqual(row["op"], "elementwise")
+        self.assertGreater(row["class_slots"]["vector"], 0)
+        self.assertEqual(row["class_slots"]["useful"], 0)
+        self.assertIn("elementwise, 128 threads x 4", self.answer("lower", "a100", "mlp.yaml"))
 
     def test_a_table_of_products_is_answered_row_by_row(self):
         self.write("rows.csv", "op,dtype,m,n,k\nmatmul,bf16,128,128,128\nmatmul,int8,64,64,64\n")
@@ -360,7 +364,8 @@ outputs: [residual]
         self.assertTrue(lines[0].endswith("bound_by,error"))
 
     def test_what_it_does_not_run_is_refused_in_a_line(self):
-        self.assertIn("softmax", self.refusal("op", "a100", "softmax", "rows=8", "cols=8"))
+        self.assertRegex(self.refusal("op", "a100", "pool", "kind=max", *"n=1 h=8 w=8 c=8 r=2 s=2 stride=2".split()),
+                         r"error: 'pool': pool is not run yet")
         self.assertIn("fp8", self.refusal("op", "a100", "matmul", "m=8", "n=8", "k=8", "dtype=fp8"))
         for weights in ("sparsity=2:4", "scales=channel"):
             kind = "sparse" if weights == "sparsity=2:4" else "scaled"

@@ -10,6 +10,7 @@ systole_test(simt_groups SOURCES ${CMAKE_CURRENT_LIST_DIR}/gemm_blocks.cpp ${CMA
                                  ${CMAKE_CURRENT_LIST_DIR}/kernel_in_warps_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/power_cap_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/stream_k_test.cpp
+                                 ${CMAKE_CURRENT_LIST_DIR}/vector_blocks_test.cpp
              DEPENDS systole_simt_chip systole_simt_spec)
 systole_test(simt_l2_sectors SOURCES ${CMAKE_CURRENT_LIST_DIR}/l2_sectors_test.cpp DEPENDS systole_simt_chip)
 systole_test(simt_spec SOURCES ${CMAKE_CURRENT_LIST_DIR}/presets_test.cpp
@@ -19,6 +20,7 @@ systole_test(simt_sm
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/gemm_program_test.cpp ${CMAKE_CURRENT_LIST_DIR}/gemv_program_test.cpp
             ${CMAKE_CURRENT_LIST_DIR}/l1_test.cpp
             ${CMAKE_CURRENT_LIST_DIR}/sm_test.cpp ${CMAKE_CURRENT_LIST_DIR}/stream_program_test.cpp
+            ${CMAKE_CURRENT_LIST_DIR}/vector_program_test.cpp
     DEPENDS systole_simt_kernels)
 systole_test(simt_choose SOURCES ${CMAKE_CURRENT_LIST_DIR}/choose_test.cpp DEPENDS systole_simt_kernels systole_simt_spec)
 

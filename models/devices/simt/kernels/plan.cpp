@@ -5,16 +5,20 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <span>
 
 #include "models/devices/simt/kernels/choose.h"
 #include "models/devices/simt/kernels/fit.h"
 #include "models/devices/simt/kernels/stream_k.h"
 #include "models/devices/simt/kernels/sum_of_parts.h"
+#include "models/devices/simt/kernels/supported.h"
+#include "models/devices/simt/kernels/vector_plan.h"
 #include "models/memory/addresses/share_patterns.h"
 #include "sim/base/checked.h"
 #include "sim/base/error.h"
 #include "sim/base/text.h"
 #include "sim/workload/allocation.h"
+#include "sim/workload/elementwise_chains.h"
 #include "sim/workload/fused_graph.h"
 
 namespace systole::simt {
@@ -23,15 +27,6 @@ namespace {
 constexpr std::int64_t kPlaceAlignment = 256;
 // Of what a kernel moves, the padding of one operand is at most one part in so many.
 constexpr std::int64_t kPaddingParts = 256;
-
-[[noreturn]] void refuse(const Layer& layer, const std::string& what) {
-    throw UserError(
-        layer.where,
-        fmt::format("'{}': {}; devices of kind simt run matrix products (matmul) of "
-                    "one format, without transpose_a, with weights neither scaled nor sparse, and "
-                    "elementwise layers that join one",
-                    layer.name, what));
-}
 
 /// Where places begin: in all channels alike.
 std::int64_t alignment(const SimtSpec& spec) {
@@ -49,25 +44,18 @@ std::vector<Placement> place_tensors(const Graph& graph, const SimtSpec& spec) {
     return allocate(graph, rules);
 }
 
-const MatMul& product_of(const Layer& layer) {
-    const auto* matmul = std::get_if<MatMul>(&layer.op);
-    if (matmul == nullptr) refuse(layer, fmt::format("{} is not run yet", op_name(layer)));
-    if (matmul->transposed_a) refuse(layer, "matmul with transpose_a is not run yet");
-    if (matmul->experts > 0) refuse(layer, "matmul with experts is not run yet");
-    if (matmul->format.sparse()) refuse(layer, "matmul with sparse weights is not run yet");
-    if (layer.scales || matmul->format != WeightFormat{})
-        refuse(layer, "matmul with scaled weights is not run yet");
-    return *matmul;
-}
-
 /// Where the layer's kernels read weights.
 std::vector<MatrixPlace*> weights_of(LayerPlan& layer) {
     std::vector<MatrixPlace*> all;
     for (KernelPlan& kernel : layer.kernels)
         if (auto* gemm = std::get_if<GemmPlan>(&kernel))
             all.insert(all.end(), {&gemm->a, &gemm->b, &gemm->bias});
-        else
+        else if (auto* vector = std::get_if<VectorPlan>(&kernel)) {
+            for (VectorOperand& operand : vector->in) all.push_back(&operand.place);
+            for (MatrixPlace& column : vector->columns) all.push_back(&column);
+        } else {
             all.push_back(&std::get<StreamPlan>(kernel).bias);
+        }
     std::erase_if(all, [](const MatrixPlace* place) { return place->operand != Operand::Weights; });
     return all;
 }
@@ -79,6 +67,7 @@ public:
           spec_(spec),
           placements_(place_tensors(graph, spec)),
           chooser_(chooser),
+          vectors_(graph, spec, placements_),
           alignment_(alignment(spec)),
           stripe_(even_stripe(spec.memory).value()) {
         for (const Placement& place : placements_)
@@ -89,7 +78,14 @@ public:
     ChipPlan plan(const Protocol& protocol) {
         ChipPlan chip;
         chip.trace = graph_.name;
-        for (const Layer& layer : graph_.layers) chip.layers.push_back(layer_plan(layer));
+        const std::vector<ElementwiseChain> chains = elementwise_chains(graph_);
+        auto chain = chains.begin();
+        for (std::size_t i = 0; i < graph_.layers.size();) {
+            const bool begins = chain != chains.end() && chain->first == i;
+            const std::size_t count = begins ? (chain++)->layers : 1;
+            chip.layers.push_back(layer_plan({graph_.layers.data() + i, count}));
+            i += count;
+        }
         add_runs(protocol, chip);
         for (const Tensor& tensor : graph_.tensors)
             if (tensor.role != TensorRole::Activation && tensor.role != TensorRole::Input && !tensor.view_of)
@@ -169,8 +165,12 @@ private:
                 inwards ? Operand::Activations : Operand::Outputs};
     }
 
-    LayerPlan layer_plan(const Layer& layer) {
-        const MatMul& matmul = product_of(layer);
+    /// Of one layer, or of a chain.
+    LayerPlan layer_plan(std::span<const Layer> layers) {
+        const Layer& layer = layers.front();
+        const MatMul* product = product_of(layer);
+        if (product == nullptr) return vector_layer(layers);
+        const MatMul& matmul = *product;
         const DType dtype = dtype_of(layer);
         LayerPlan plan{layer.name, op_name(layer), "", dtype, macs(layer.op), compulsory(layer), {}};
         GemmPlan gemm;
@@ -192,10 +192,19 @@ private:
         if (layer.joined) gemm.other = place(layer.inputs.back(), Operand::Activations);
         if (gemm.kernel.swapped) std::swap(gemm.a, gemm.b);
         if (gemm.kernel.split_k > 1 || gemm.kernel.streams > 0) gemm.sums = place_of_sums(layer, gemm.kernel);
-        pad(gemm);
+        pad({&gemm.a, &gemm.b, &gemm.c, &gemm.sums, &gemm.other});
         plan.mapping = mapping_of(gemm);
         plan.kernels.emplace_back(gemm);
         if (gemm.kernel.split_k > 1) plan.kernels.emplace_back(sum_of_parts(gemm, spec_.sm));
+        return plan;
+    }
+
+    LayerPlan vector_layer(std::span<const Layer> layers) {
+        LayerPlan plan = vectors_.layer_plan(layers);
+        auto& vector = std::get<VectorPlan>(plan.kernels.front());
+        std::vector<MatrixPlace*> matrices{&vector.to};
+        for (VectorOperand& operand : vector.in) matrices.push_back(&operand.place);
+        pad(matrices);
         return plan;
     }
 
@@ -256,10 +265,10 @@ private:
 
     /// Where a matrix ends within a stripe of the memory, channels would get different shares. Where that is
     /// nothing beside what the kernel moves, all of the stripe passes.
-    void pad(GemmPlan& gemm) const {
-        const std::int64_t moved =
-            (gemm.a.bytes + gemm.b.bytes + gemm.c.bytes + gemm.sums.bytes + gemm.other.bytes).value();
-        for (MatrixPlace* matrix : {&gemm.a, &gemm.b, &gemm.c, &gemm.sums, &gemm.other}) {
+    void pad(const std::vector<MatrixPlace*>& matrices) const {
+        std::int64_t moved = 0;
+        for (const MatrixPlace* matrix : matrices) moved += matrix->bytes.value();
+        for (MatrixPlace* matrix : matrices) {
             const std::int64_t end = matrix->address + matrix->bytes.value();
             const std::int64_t padding = stripe_ > 0 ? round_up(end, stripe_) - end : 0;
             if (padding <= moved / kPaddingParts) matrix->padding = Bytes(padding);
@@ -282,6 +291,7 @@ private:
     const SimtSpec& spec_;
     const std::vector<Placement> placements_;
     KernelChooser& chooser_;
+    VectorPlanner vectors_;
     const std::int64_t alignment_, stripe_;
     std::int64_t end_ = 0;   // of all tensors
     std::int64_t sums_ = 0;  // bytes of the largest sums of parts, behind them

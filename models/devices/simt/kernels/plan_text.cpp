@@ -48,6 +48,21 @@ std::string text_of(const StreamPlan& plan, const SimtSpec&) {
                        read_by_epilogue(plan), format_bytes(plan.to.bytes), plan.to.address);
 }
 
+std::string text_of(const VectorPlan& plan, const SimtSpec& spec) {
+    const CtaTiming& timing = plan.timing;
+    const VectorKernel& kernel = plan.kernel;
+    std::string text = fmt::format(
+        "  {}; {} CTAs, {} on an SM, {} waves\n"
+        "    cycles: prologue {}, {} step{} of {:.2f} alone and {:.2f} of {} CTAs\n    ",
+        to_string(kernel), kernel.ctas(), timing.resident,
+        ceil_div(kernel.ctas(), std::int64_t{spec.sm.count} * timing.resident), timing.prologue.value(),
+        kernel.steps(), kernel.steps() == 1 ? "" : "s", timing.interval_alone, timing.interval_full,
+        timing.resident);
+    for (const VectorOperand& operand : plan.in) text += block_text("reads", operand.place) + ", ";
+    for (const MatrixPlace& matrix : plan.columns) text += block_text("columns", matrix) + ", ";
+    return text + block_text("writes", plan.to) + "\n";
+}
+
 }  // namespace
 
 std::string to_text(const ChipPlan& plan, const SimtSpec& spec) {

@@ -6,6 +6,16 @@
 namespace systole::simt {
 namespace {
 
+/// Instructions of one of a role's warps, wherever they are.
+std::int64_t count(const WarpProgram& program, Op op, Op other) {
+    std::int64_t sum = 0;
+    for (const Section& section : program)
+        sum +=
+            section.trips * std::count_if(section.body.begin(), section.body.end(),
+                                          [&](const Instruction& i) { return i.op == op || i.op == other; });
+    return sum;
+}
+
 /// Instructions of one of a role's warps, in one step or outside of all steps.
 std::int64_t count(const WarpProgram& program, bool of_step, Op op, Op other) {
     std::int64_t sum = 0;
@@ -54,7 +64,7 @@ TileAccess only(TileAccess access, MatrixRange matrix, bool of_it) {
 }  // namespace
 
 CtaPortions::CtaPortions(const KernelPlan& plan, const CtaWork& work, const CtaProgram& program)
-    : work_(work), gemm_(std::get_if<GemmPlan>(&plan)) {
+    : work_(work), gemm_(std::get_if<GemmPlan>(&plan)), vector_(std::holds_alternative<VectorPlan>(plan)) {
     for (const Role& role : program.roles) {
         const auto add = [&](bool of_step, Op op, Op other, Sharing& sharing) {
             const std::int64_t own = count(role.program, of_step, op, other);
@@ -63,7 +73,8 @@ CtaPortions::CtaPortions(const KernelPlan& plan, const CtaWork& work, const CtaP
         add(true, Op::AsyncCopy, Op::BulkCopy, copies_);
         add(true, Op::GlobalLoad, Op::GlobalLoad, copies_);
         add(false, Op::GlobalLoad, Op::GlobalLoad, loads_);
-        add(false, Op::GlobalStore, Op::BulkStore, stores_);
+        const std::int64_t stores = count(role.program, Op::GlobalStore, Op::BulkStore);
+        if (stores > 0) stores_ = {stores, role.warps};
     }
 }
 
@@ -102,7 +113,8 @@ TileAccess CtaPortions::of(std::int64_t cta, const Sm::Access& access) const {
 // A warp's first load is of the bias, where there is one, and the others of what is to be joined.
 TileAccess CtaPortions::loaded(std::int64_t cta, const Sm::Access& access, std::int64_t number) const {
     if (gemm_ == nullptr)
-        return portion_of(work_.reads_of_one(cta, 0), number * loads_.warps + access.warp, loads_.all());
+        return portion_of(work_.reads_of_one(cta, vector_ ? work_.steps(cta) : 0),
+                          number * loads_.warps + access.warp, loads_.all());
     const TileAccess all = work_.reads_of_one(cta, work_.steps(cta));
     const std::int64_t of_bias = gemm_->kernel.epilogue().bias ? 1 : 0;
     if (number < of_bias) return portion_of(only(all, gemm_->bias.range(), true), access.warp, loads_.warps);

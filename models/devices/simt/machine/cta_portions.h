@@ -32,12 +32,13 @@ private:
     std::int64_t of_tile(std::int64_t cta, Op op) const;
     TileAccess of(std::int64_t cta, const Sm::Access& access) const;
     /// What steps load lies in registers.
-    bool into_registers() const { return gemm_ != nullptr && !gemm_->kernel.on_tensor_cores(); }
+    bool into_registers() const { return vector_ || (gemm_ != nullptr && !gemm_->kernel.on_tensor_cores()); }
     /// Load `number` of a warp outside of steps.
     TileAccess loaded(std::int64_t cta, const Sm::Access& access, std::int64_t number) const;
 
     const CtaWork& work_;
-    const GemmPlan* gemm_;  ///< null: a kernel that streams
+    const GemmPlan* gemm_;  ///< null: a kernel that streams, or
+    const bool vector_;     ///< one of the others that no tensor core works in
     Sharing copies_;        ///< of a step; loads, if it has those
     Sharing loads_, stores_;
 };

@@ -26,6 +26,13 @@ double step_transfer(const GemmKernel& kernel, const SimtSpec& spec) {
                         static_cast<double>(spec.l2.bytes_per_cycle.value()));
 }
 
+/// The same of so many bytes of each of the kernel's CTAs.
+double transfer(double bytes, std::int64_t ctas, const SimtSpec& spec) {
+    return std::max(bytes / static_cast<double>(spec.l2.sm_read_per_cycle.value()),
+                    bytes * static_cast<double>(std::min<std::int64_t>(spec.sm.count, ctas)) /
+                        static_cast<double>(spec.l2.bytes_per_cycle.value()));
+}
+
 /// Cycles in which an SM's port takes what a CTA stores. Stores leave one by one; the transaction that stands
 /// for them leaves so late that the port is through when the last one leaves, but not before the first.
 double store_transfer(const GemmKernel& kernel, const SimtSpec& spec) {
@@ -144,6 +151,33 @@ CtaTimes times_of(const StreamPlan& plan, const SimtSpec& spec, Hertz clock) {
     times.epilogue = whole(plan.epilogue);
     times.epilogue_vector = times.epilogue;
     times.ramp = times.wait = SlotClass::Vector;
+    return times;
+}
+
+CtaTimes times_of(const VectorPlan& plan, const SimtSpec& spec, Hertz clock) {
+    const CtaTiming& timing = plan.timing;
+    const VectorKernel& kernel = plan.kernel;
+    SYSTOLE_CHECK(timing.resident > 0, "{} CTAs", timing.resident);
+    const auto fine = [&](double cycles) { return fine_cycles(cycles, clock); };
+    const auto whole = [&](Cycles cycles) { return fine(static_cast<double>(cycles.value())); };
+    CtaTimes times;
+    times.resident = timing.resident;
+    times.ahead = timing.ahead;
+    times.launch = whole(spec.launch.cta);
+    // Of loads that leave one by one: as for products of one row.
+    std::int64_t bytes = 0;
+    for (const VectorOperand& operand : plan.in) bytes += operand.place.bytes.value();
+    const double of_step =
+        static_cast<double>(bytes) / static_cast<double>(kernel.ctas()) / static_cast<double>(kernel.trips());
+    const double late =
+        std::max(0.0, static_cast<double>(timing.spread.value()) - transfer(of_step, kernel.ctas(), spec));
+    times.prologue = whole(timing.prologue) + fine(late);
+    times.alone = fine(timing.interval_alone + late);
+    times.full_share = fine(timing.interval_full / timing.resident);
+    if (!plan.columns.empty()) times.source = CtaTimes::Source::AtEnd;
+    times.lost_alone = shares_of(timing.lost_alone);
+    times.lost_full = shares_of(timing.lost_full);
+    times.ramp = SlotClass::Vector;
     return times;
 }
 

@@ -79,5 +79,7 @@ struct CtaTimes {
 CtaTimes times_of(const GemmPlan& plan, const SimtSpec& spec, Hertz clock);
 /// Such kernels have no step on tensor cores: while they are on an SM, its time is vector's.
 CtaTimes times_of(const StreamPlan& plan, const SimtSpec& spec, Hertz clock);
+/// Nor have these: their time is vector's, but for waits for data.
+CtaTimes times_of(const VectorPlan& plan, const SimtSpec& spec, Hertz clock);
 
 }  // namespace systole::simt

@@ -5,6 +5,7 @@
 
 #include "models/devices/simt/kernels/gemm_program.h"
 #include "models/devices/simt/kernels/stream_program.h"
+#include "models/devices/simt/kernels/vector_program.h"
 #include "models/devices/simt/machine/times_in_warps.h"
 #include "sim/base/check.h"
 
@@ -13,16 +14,18 @@ namespace {
 
 int places_of(const KernelPlan& plan) {
     if (const auto* gemm = std::get_if<GemmPlan>(&plan)) return gemm->timing.resident;
+    if (const auto* vector = std::get_if<VectorPlan>(&plan)) return vector->timing.resident;
     return std::get<StreamPlan>(plan).resident;
 }
 
 CtaKind kind_of(const KernelPlan& plan) {
+    if (std::holds_alternative<VectorPlan>(plan)) return CtaKind::Fp32;
     const auto* gemm = std::get_if<GemmPlan>(&plan);
     if (gemm == nullptr) return CtaKind::Stream;
     return gemm->kernel.on_tensor_cores() ? CtaKind::Tensor : CtaKind::Fp32;
 }
 
-/// A stream kernel's tensor cores stand still: any rate will do.
+/// Other kernels' tensor cores stand still: any rate will do.
 std::int64_t macs_of(const KernelPlan& plan, const SmSpec& sm) {
     const auto* gemm = std::get_if<GemmPlan>(&plan);
     return gemm ? sm.tensor.macs[static_cast<std::size_t>(gemm->kernel.shape.dtype)].value() : 1;
@@ -36,6 +39,7 @@ std::int64_t grid_of(const KernelPlan& plan, std::int64_t ctas, std::size_t sms)
 }
 
 CtaProgram program_of(const KernelPlan& plan, const std::vector<std::int64_t>& steps, const SmSpec& sm) {
+    if (const auto* vector = std::get_if<VectorPlan>(&plan)) return vector_program(vector->kernel);
     const auto* gemm = std::get_if<GemmPlan>(&plan);
     if (gemm == nullptr) return stream_program(std::get<StreamPlan>(plan));
     const GemmShape& shape = gemm->kernel.shape;

@@ -21,6 +21,13 @@ std::size_t most_writes(const DramSpec& dram) {
     return static_cast<std::size_t>(std::max(1, dram.door / 2));
 }
 
+/// Or writes of so many bytes: they fill the queues of all pseudo-channels, and half of what may wait before
+/// each, a line at a time.
+Bytes queued_writes(const L2Spec& spec, const DramSpec& dram) {
+    const std::int64_t lines = std::max(1, dram.door / 2);
+    return (dram.burst_bytes * dram.queue + spec.line * lines) * dram.data_buses();
+}
+
 /// At that share of the memory's bandwidth; a whole one is not kept by anybody but the memory.
 double ticks_a_byte(double share, BytesPerSecond peak) {
     if (share >= 1) return 0;
@@ -40,6 +47,7 @@ L2::L2(sc_core::sc_module_name name, const L2Spec& spec, Hertz clock, const Dram
       fabric_(spec, clock_),
       ticks_a_byte_(ticks_a_byte(spec.memory_share, dram.peak())),
       most_writes_(most_writes(dram)),
+      queued_writes_(queued_writes(spec, dram)),
       most_waiting_(spec.usable.value() / kWaitingParts) {
     memory.register_nb_transport_bw(this, &L2::nb_transport_bw);
     SC_HAS_PROCESS(L2);
@@ -74,7 +82,8 @@ bool L2::may_write() {
     if (waiting_bytes_ >= most_waiting_) draining_ = true;
     if (2 * waiting_bytes_ < most_waiting_) draining_ = false;
     const bool reads = reads_under_way_ > 0 || (!reads_.empty() && reads_.front().at <= now());
-    return writes_under_way_ < most_writes_ && (draining_ || !reads);
+    const bool room = writes_under_way_ < most_writes_ || written_under_way_ < queued_writes_;
+    return room && (draining_ || !reads);
 }
 
 Ticks L2::next_departure() {
@@ -218,7 +227,10 @@ bool L2::send_first(std::deque<Departure>& queue) {
     Piece& piece = *queue.front().piece;
     queue.pop_front();
     ++(piece.is_write() ? writes_under_way_ : reads_under_way_);
-    if (piece.is_write()) waiting_bytes_ -= Bytes(piece.get_data_length());
+    if (piece.is_write()) {
+        waiting_bytes_ -= Bytes(piece.get_data_length());
+        written_under_way_ += Bytes(piece.get_data_length());
+    }
     pace(piece);
     piece.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
     tlm::tlm_phase phase = tlm::BEGIN_REQ;
@@ -241,10 +253,12 @@ void L2::came(Piece& piece) {
                   piece.get_response_string());
     const Bytes bytes(piece.get_data_length());
     --(piece.is_write() ? writes_under_way_ : reads_under_way_);
-    if (piece.is_write())
+    if (piece.is_write()) {
+        written_under_way_ -= bytes;
         ledger_.enter(piece.layer, Place::L2, Place::Dram, piece.operand, bytes);
-    else
+    } else {
         ledger_.enter(piece.layer, Place::Dram, Place::L2, piece.operand, bytes);
+    }
     auto at = on_their_way_.lower_bound(piece.begin());
     while (at->second != &piece) ++at;
     on_their_way_.erase(at);

@@ -126,7 +126,9 @@ private:
     const double ticks_a_byte_;             // that lie behind one for short rows; 0: only the memory decides
     Ticks paced_;                           // none may leave before
     const std::size_t most_writes_;         // under way at a time, while nothing is read
+    const Bytes queued_writes_;             // or of so many bytes together
     std::size_t reads_under_way_ = 0, writes_under_way_ = 0;
+    Bytes written_under_way_;
     const Bytes most_waiting_;  // to be written
     Bytes waiting_bytes_;
     bool draining_ = false;                             // more waited, and half of that still does

@@ -18,8 +18,10 @@ namespace {
 /// wait for all SMs, which fall out of step by themselves: there a group is a GPC's SMs at most.
 std::int64_t largest_group(const KernelPlan& plan, const SmSpec& sm) {
     const auto* gemm = std::get_if<GemmPlan>(&plan);
-    const bool ahead = gemm == nullptr || gemm->kernel.on_tensor_cores();
-    if (ahead || sm.gpcs.empty()) return sm.count;
+    const auto* vector = std::get_if<VectorPlan>(&plan);
+    const bool one_by_one = (gemm != nullptr && !gemm->kernel.on_tensor_cores()) ||
+                            (vector != nullptr && vector->kernel.steps() > 1);
+    if (!one_by_one || sm.gpcs.empty()) return sm.count;
     return *std::max_element(sm.gpcs.begin(), sm.gpcs.end());
 }
 

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/simt/kernels/instruction_mix.h"
+
+namespace systole::simt {
+namespace {
+
+constexpr InstructionMix kOne{1, 0, 0};      // add, multiply
+constexpr InstructionMix kCompare{0, 1, 0};  // min, max, select
+// |x| chooses: a comparison, nine selections; x squared, seven multiply-adds, 1 - ex2; the sign.
+constexpr InstructionMix kErf{9, 11, 1};
+// |x| < 0.55 takes a polynomial, others 1 - 2 / (e^2x + 1); a warp has both.
+constexpr InstructionMix kTanh{14, 4, 2};
+// log(1 + x): a polynomial of eight terms behind a normalisation.
+constexpr InstructionMix kLog{11, 5, 0};
+// Sine and cosine: reduced by pi/2 in three pieces, then one of two polynomials of four terms.
+constexpr InstructionMix kSine{9, 7, 0};
+
+}  // namespace
+
+// Six to scale, round and reduce; SHL; ex2.
+InstructionMix exponential() {
+    return {6, 1, 1};
+}
+
+// rcp, and FCHK in the same pipe; two multiply-adds make the reciprocal exact, five the quotient (twice a
+// remainder and what it adds); a branch and where it meets the slow path again.
+InstructionMix quotient() {
+    return {7, 3, 2};
+}
+
+// rcp, two multiply-adds; the test for numbers that are not normal, and a branch.
+InstructionMix reciprocal() {
+    return {2, 3, 1};
+}
+
+InstructionMix mix_of(Function function) {
+    switch (function) {
+        case Function::None:
+            return {};
+        case Function::Relu:
+        case Function::Abs:
+            return kCompare;
+        case Function::Neg:
+            return kOne;
+        case Function::Relu6:
+        case Function::Clip:
+            return kCompare + kCompare;
+        case Function::LeakyRelu:
+            return kOne + kCompare + kCompare;
+        case Function::HardSigmoid:
+            return kOne + kOne + kCompare + kCompare;
+        case Function::HardSwish:
+            return mix_of(Function::HardSigmoid) + kOne;
+        case Function::Round:
+            return {0, 0, 1};  // FRND
+        case Function::Exp:
+            return exponential();
+        case Function::Reciprocal:
+            return reciprocal();
+        case Function::Sqrt:
+        case Function::Rsqrt:
+            return {5, 3, 1};  // rsqrt, two steps of Newton's, the slow path's test
+        case Function::Log:
+            return kLog;
+        case Function::Sin:
+        case Function::Cos:
+            return kSine;
+        case Function::Erf:
+            return kErf;
+        case Function::Gelu:
+            return kErf + InstructionMix{4, 0, 0};  // x / 2 (1 + erf(x / sqrt 2))
+        case Function::Tanh:
+            return kTanh;
+        case Function::Sigmoid:
+            return exponential() + kOne + quotient();  // 1 / (1 + e^-x)
+        case Function::Silu:
+            return exponential() + kOne + quotient();  // x / (1 + e^-x)
+        case Function::Elu:
+            return exponential() + kOne + kOne + kCompare + kCompare;
+        case Function::Softplus:
+            return exponential() + kLog + kCompare + kCompare;
+        case Function::Mish:
+            return mix_of(Function::Softplus) + kTanh + kOne;
+    }
+    return {};
+}
+
+InstructionMix mix_of(Elementwise::Kind kind) {
+    switch (kind) {
+        case Elementwise::Kind::Add:
+        case Elementwise::Kind::Sub:
+        case Elementwise::Kind::Mul:
+            return kOne;
+        case Elementwise::Kind::Max:
+        case Elementwise::Kind::Min:
+        case Elementwise::Kind::Select:
+            return kCompare;
+        case Elementwise::Kind::Compare:
+            return kCompare + kCompare;
+        case Elementwise::Kind::Div:
+            return quotient();
+        case Elementwise::Kind::Pow:
+            return kLog + exponential() + InstructionMix{12, 8, 0};  // two-piece products, special cases
+    }
+    return {};
+}
+
+InstructionMix conversion_from(DType dtype) {
+    switch (dtype) {
+        case DType::Fp32:
+        case DType::Int32:
+            return {};
+        case DType::Fp16:
+            return {1, 0, 0};  // HADD2.F32
+        case DType::Bf16:
+            return {0, 1, 0};  // its bits are moved
+        default:
+            return {0, 1, 1};  // taken out of a register, I2F
+    }
+}
+
+// A pair of 16 bits in one instruction; half of one each, counted as one.
+InstructionMix conversion_to(DType dtype) {
+    switch (dtype) {
+        case DType::Fp32:
+        case DType::Int32:
+            return {};
+        case DType::Fp16:
+        case DType::Bf16:
+            return {0, 1, 0};
+        default:
+            return {0, 1, 1};
+    }
+}
+
+}  // namespace systole::simt

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/simt/kernels/program_writer.h"
+
+#include <bit>
+
+namespace systole::simt {
+namespace {
+
+constexpr std::int64_t kSumBytes = 4;
+
+}  // namespace
+
+void SectionWriter::each(std::int64_t elements, const InstructionMix& mix) {
+    const auto all = [&](Op pipe, int times) {
+        for (int i = 0; i < times; ++i)
+            for (std::int64_t element = 0; element < elements; ++element)
+                op(pipe, value(element), value(element));
+    };
+    all(Op::Fp32, mix.fp32);
+    all(Op::Special, mix.special);
+    all(Op::Integer, mix.integer);
+}
+
+void SectionWriter::convert(std::int64_t elements, std::int64_t first, std::int64_t of_load, DType from) {
+    const InstructionMix mix = conversion_from(from);
+    for (std::int64_t element = 0; element < elements; ++element) {
+        const RegisterGroups source = loaded(first + element / of_load), to = value(element);
+        op(Op::Special, source, to, mix.special);
+        op(Op::Integer, source, to, mix.integer);
+        op(Op::Fp32, source, to, mix.fp32);
+        // What needs none is moved.
+        if (mix == InstructionMix{}) op(Op::Integer, source, to);
+    }
+}
+
+void SectionWriter::collect(std::int64_t elements, const InstructionMix& mix) {
+    for (std::int64_t element = 0; element < elements; ++element) {
+        op(Op::Special, value(element) | kSum, kSum, mix.special);
+        op(Op::Integer, value(element) | kSum, kSum, mix.integer);
+        op(Op::Fp32, value(element) | kSum, kSum, mix.fp32);
+    }
+}
+
+// The difference from the mean, the new mean, the difference from that, and the sum of squares.
+void SectionWriter::welford(std::int64_t element) {
+    const InstructionMix mix = reciprocal();
+    op(Op::Fp32, kCount, kCount);
+    op(Op::Special, kCount, kOther, mix.special);
+    op(Op::Integer, kOther, kOther, mix.integer);
+    op(Op::Fp32, kOther, kOther, mix.fp32);
+    op(Op::Fp32, value(element) | kSum, kSum);
+    op(Op::Fp32, kOther | kSum, kSum);
+    op(Op::Fp32, value(element) | kSum, value(element));
+    op(Op::Fp32, value(element) | kSquares, kSquares);
+}
+
+void SectionWriter::shuffle(std::int64_t lanes, int values, const InstructionMix& mix) {
+    for (; lanes > 1; lanes /= 2) {
+        for (int i = 0; i < values; ++i)
+            section_.body.push_back(
+                {.op = Op::SharedLoad, .reads = kSum, .writes = kOther, .bytes = kWarpThreads * kSumBytes});
+        op(Op::Special, kSum | kOther, kSum, mix.special);
+        op(Op::Integer, kSum | kOther, kSum, mix.integer);
+        op(Op::Fp32, kSum | kOther, kSum, mix.fp32);
+    }
+}
+
+void SectionWriter::meet(const VectorKernel& kernel, int values, const InstructionMix& mix, int barrier) {
+    shuffle(kWarpThreads, values, mix);
+    if (kernel.warps == 1) return;
+    const auto wait = [&] {
+        section_.body.push_back({.op = Op::Arrive, .reads = kSum, .barrier = barrier});
+        section_.body.push_back({.op = Op::Await, .barrier = barrier});
+    };
+    // One thread of each warp; each warp reads what all have left.
+    section_.body.push_back({.op = Op::SharedStore, .reads = kSum, .bytes = values * kSumBytes});
+    wait();
+    section_.body.push_back(
+        {.op = Op::SharedLoad, .writes = kSum, .bytes = kernel.warps * values * kSumBytes});
+    shuffle(std::int64_t{1} << (std::bit_width(static_cast<unsigned>(kernel.warps - 1))), values, mix);
+    wait();
+}
+
+}  // namespace systole::simt

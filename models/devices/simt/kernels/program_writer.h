@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes sections of warp programs for kernels that stream: loads into buffers, instructions for each of a
+// thread's elements side by side, reductions over a warp and a CTA.
+#pragma once
+
+#include <cstdint>
+
+#include "models/devices/simt/kernels/vector_kernel.h"
+#include "models/devices/simt/warp/warp_program.h"
+
+namespace systole::simt {
+
+/// Registers of a thread, in groups: of loads under way, of values, and others.
+constexpr int kLoadGroups = 32, kValueGroups = 24;
+constexpr RegisterGroups loaded(std::int64_t load) {
+    return RegisterGroups{1} << (load % kLoadGroups);
+}
+constexpr RegisterGroups value(std::int64_t element) {
+    return RegisterGroups{1} << (kLoadGroups + element % kValueGroups);
+}
+constexpr RegisterGroups kAddress = RegisterGroups{1} << (kLoadGroups + kValueGroups);
+constexpr RegisterGroups kSum = RegisterGroups{1} << (kLoadGroups + kValueGroups + 1);
+constexpr RegisterGroups kCount = RegisterGroups{1} << (kLoadGroups + kValueGroups + 3);
+constexpr RegisterGroups kSquares = RegisterGroups{1} << (kLoadGroups + kValueGroups + 4);
+constexpr RegisterGroups kOther = RegisterGroups{1} << (kLoadGroups + kValueGroups + 2);
+
+class SectionWriter {
+public:
+    explicit SectionWriter(Section& section) : section_(section) {}
+
+    void op(Op op, RegisterGroups reads, RegisterGroups writes, std::int64_t times = 1) {
+        for (std::int64_t i = 0; i < times; ++i)
+            section_.body.push_back({.op = op, .reads = reads, .writes = writes});
+    }
+    void load(std::int64_t number, std::int64_t bytes) {
+        section_.body.push_back(
+            {.op = Op::GlobalLoad, .reads = kAddress, .writes = loaded(number), .bytes = bytes});
+    }
+    /// What the L1 has.
+    void load_again(std::int64_t number, std::int64_t bytes) {
+        section_.body.push_back(
+            {.op = Op::SharedLoad, .reads = kAddress, .writes = loaded(number), .bytes = bytes});
+    }
+    void store(RegisterGroups what, std::int64_t bytes) {
+        section_.body.push_back({.op = Op::GlobalStore, .reads = what | kAddress, .bytes = bytes});
+    }
+    /// Of `elements` values, one instruction of each behind the other: they do not wait for each other.
+    void each(std::int64_t elements, const InstructionMix& mix);
+    /// Into fp32: values of loads from number `first` on, so many of each.
+    void convert(std::int64_t elements, std::int64_t first, std::int64_t of_load, DType from);
+    /// All of a thread's values into its sum, by an instruction each.
+    void collect(std::int64_t elements, const InstructionMix& mix);
+    /// Welford's sums: a value's count and 1 / count wait for no mean.
+    void welford(std::int64_t element);
+    /// Over `lanes` threads of a warp by halves: `values` numbers are passed, `mix` joins them.
+    void shuffle(std::int64_t lanes, int values, const InstructionMix& mix);
+    /// Over the CTA's warps, through shared memory, `barrier` twice: all have the result.
+    void meet(const VectorKernel& kernel, int values, const InstructionMix& mix, int barrier);
+    void loop() { op(Op::Integer, kAddress, kAddress, 3); }  // address, comparison, branch
+
+private:
+    Section& section_;
+};
+
+}  // namespace systole::simt

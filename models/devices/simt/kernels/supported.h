@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which layers devices of this kind run.
+#pragma once
+
+#include <string>
+
+#include "sim/workload/graph.h"
+
+namespace systole::simt {
+
+/// Throws UserError at the layer's mark: `what` is not run.
+[[noreturn]] void refuse(const Layer& layer, const std::string& what);
+
+/// The layer's product; null where a kernel without tensor cores does it. Throws for layers that no kernel
+/// does.
+const MatMul* product_of(const Layer& layer);
+
+}  // namespace systole::simt

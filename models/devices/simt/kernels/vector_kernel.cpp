@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/simt/kernels/vector_kernel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+namespace systole::simt {
+namespace {
+
+constexpr std::int64_t kElementsOfThread = 4;  // thread_constants.h: thread_work_size
+constexpr int kWarps = 4;                      // 128 threads
+// softmax_warp_forward: rows of as many elements and bytes at most; two of them where they are short.
+constexpr std::int64_t kWarpElements = 1024, kWarpBytes = 4096, kShort = 128;
+constexpr std::int64_t kMostThreads = 1024;  // of a CTA
+
+/// Elements of `dtype` that one load of a thread brings, at most.
+std::int64_t most_loaded(DType dtype) {
+    return kThreadBytes * 8 / bits_of(dtype).value();
+}
+
+/// The widest load of a power of two that rows can be cut into.
+std::int64_t widest(std::int64_t cols, std::int64_t most) {
+    while (most > 1 && cols % most != 0) most /= 2;
+    return most;
+}
+
+/// SoftMax_getBlockSize: a power of two, such that half of the row at least is loaded in whole vectors.
+int softmax_warps(std::int64_t cols, std::int64_t vector) {
+    std::int64_t most = std::min(cols / vector, kMostThreads);
+    if (vector > 1) most /= 2;
+    std::int64_t threads = kWarpThreads;
+    while (threads < most) threads *= 2;
+    return static_cast<int>(threads / kWarpThreads);
+}
+
+}  // namespace
+
+std::int64_t VectorKernel::padded() const {
+    return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(cols)));
+}
+
+VectorKernel elementwise_kernel(std::int64_t elements, int operands, const InstructionMix& work, DType in,
+                                DType out) {
+    VectorKernel kernel;
+    kernel.cols = elements;
+    kernel.in = in;
+    kernel.out = out;
+    kernel.operands = operands;
+    kernel.work = work;
+    kernel.warps = kWarps;
+    kernel.vector = kElementsOfThread;
+    return kernel;
+}
+
+VectorKernel softmax_kernel(std::int64_t rows, std::int64_t cols, DType in, DType out) {
+    VectorKernel kernel;
+    kernel.rows = rows;
+    kernel.cols = cols;
+    kernel.in = in;
+    kernel.out = out;
+    if (cols <= kWarpElements && cols * bits_of(in).value() <= kWarpBytes * 8) {
+        kernel.kind = VectorKernel::Kind::WarpSoftmax;
+        kernel.warps = kWarps;
+        kernel.rows_of_lanes = cols <= kShort ? 2 : 1;
+        return kernel;
+    }
+    kernel.kind = VectorKernel::Kind::BlockSoftmax;
+    kernel.vector = most_loaded(in);
+    kernel.warps = softmax_warps(cols, kernel.vector);
+    return kernel;
+}
+
+VectorKernel norm_kernel(const Norm& norm, DType in, DType out) {
+    VectorKernel kernel;
+    kernel.kind =
+        norm.kind == Norm::Kind::Layer ? VectorKernel::Kind::LayerNorm : VectorKernel::Kind::RmsNorm;
+    kernel.rows = norm.rows;
+    kernel.cols = norm.cols;
+    kernel.in = in;
+    kernel.out = out;
+    kernel.warps = kWarps;
+    kernel.vector = widest(norm.cols, std::min(kElementsOfThread, most_loaded(in)));
+    return kernel;
+}
+
+bool rows_stay(const VectorKernel& kernel, int resident, const SmSpec& sm) {
+    const std::int64_t row = row_bytes(kernel.in, kernel.cols).value();
+    const std::int64_t of_columns =
+        kernel.kind == VectorKernel::Kind::BlockSoftmax ? 0 : (kernel.shift ? 2 : 1) * row;
+    const std::int64_t room = sm.l1_capacity.value() - of_columns;
+    return row <= room && row * resident <= room * kernel.passes();
+}
+
+std::string to_string(const VectorKernel& kernel) {
+    const auto row = [&](std::string_view name) {
+        return fmt::format("{}, {} threads a row, {} round{}", name, kernel.threads(), kernel.trips(),
+                           kernel.trips() == 1 ? "" : "s");
+    };
+    switch (kernel.kind) {
+        case VectorKernel::Kind::Elementwise:
+            return fmt::format("elementwise, {} threads x {}", kernel.threads(), kernel.vector);
+        case VectorKernel::Kind::WarpSoftmax:
+            return fmt::format("softmax, {} row{} of {} threads", kernel.rows_of_lanes,
+                               kernel.rows_of_lanes == 1 ? "" : "s", kernel.lanes());
+        case VectorKernel::Kind::BlockSoftmax:
+            return row("softmax");
+        case VectorKernel::Kind::LayerNorm:
+            return row("layer norm");
+        case VectorKernel::Kind::RmsNorm:
+            return row("rms norm");
+    }
+    return {};
+}
+
+}  // namespace systole::simt

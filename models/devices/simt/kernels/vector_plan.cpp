@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/simt/kernels/vector_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "models/devices/simt/kernels/time_vector.h"
+#include "models/devices/simt/kernels/vector_program.h"
+#include "sim/base/error.h"
+
+namespace systole::simt {
+namespace {
+
+/// Of each result.
+InstructionMix work_of(const Layer& layer) {
+    if (const auto* activation = std::get_if<Activation>(&layer.op)) return mix_of(activation->function);
+    if (const auto* scaling = std::get_if<Scaling>(&layer.op)) {
+        if (scaling->kind == Scaling::Kind::Dequantize) return mix_of(Elementwise::Kind::Mul);
+        return quotient() + mix_of(Function::Round) + mix_of(Function::Clip);
+    }
+    const auto& elementwise = std::get<Elementwise>(layer.op);
+    return mix_of(elementwise.kind) + mix_of(elementwise.post);
+}
+
+/// "elementwise, 128 threads x 4, 108 of 108 SMs, 1.2 waves".
+std::string mapping_of(const VectorPlan& plan, const SimtSpec& spec) {
+    const std::int64_t ctas = plan.kernel.ctas(), places = std::int64_t{spec.sm.count} * plan.timing.resident;
+    return fmt::format("{}, {} of {} SMs, {:.1f} waves", to_string(plan.kernel),
+                       std::min<std::int64_t>(ctas, spec.sm.count), spec.sm.count,
+                       static_cast<double>(ctas) / static_cast<double>(places));
+}
+
+/// Whose slots a layer's time is counted in: those that tensor cores have for its format, or, where they take
+/// none such, for the first that they do.
+DType slots_of(DType dtype, const TensorSpec& tensor) {
+    if (tensor.macs[static_cast<std::size_t>(dtype)]) return dtype;
+    std::size_t first = 0;
+    while (first + 1 < kDTypes && !tensor.macs[first]) ++first;
+    return static_cast<DType>(first);
+}
+
+}  // namespace
+
+std::optional<std::string> what_no_vector_kernel_does(const Layer& layer) {
+    const std::string name = op_name(layer);
+    if (std::holds_alternative<Activation>(layer.op) || std::holds_alternative<Scaling>(layer.op))
+        return std::nullopt;
+    if (const auto* elementwise = std::get_if<Elementwise>(&layer.op)) {
+        if (elementwise->slope != Function::None) return name + " with a slope";
+        return std::nullopt;
+    }
+    if (const auto* softmax = std::get_if<Softmax>(&layer.op)) {
+        if (softmax->gradient) return "the gradient of " + name;
+        return std::nullopt;
+    }
+    if (const auto* norm = std::get_if<Norm>(&layer.op)) {
+        if (norm->gradient) return "the gradient of " + name;
+        return std::nullopt;
+    }
+    return name;
+}
+
+VectorKernel VectorPlanner::kernel_of(std::span<const Layer> layers) const {
+    const Layer &layer = layers.front(), &last = layers.back();
+    const DType in = graph_.tensors[layer.inputs.at(0)].dtype, out = graph_.tensors[last.output].dtype;
+    if (const auto* softmax = std::get_if<Softmax>(&layer.op))
+        return softmax_kernel(softmax->rows, softmax->cols, in, out);
+    if (const auto* norm = std::get_if<Norm>(&layer.op)) {
+        VectorKernel kernel = norm_kernel(*norm, in, out);
+        kernel.shift = layer.bias.has_value();
+        return kernel;
+    }
+    int operands = 1;
+    InstructionMix work;
+    for (const Layer& one : layers) {
+        operands += std::holds_alternative<Elementwise>(one.op) || one.scales ? 1 : 0;
+        work += work_of(one);
+    }
+    return elementwise_kernel(elements(graph_.tensors[last.output].shape), operands, work, in, out);
+}
+
+void VectorPlanner::add_operands(const Layer& layer, std::optional<TensorId> made, VectorPlan& plan) const {
+    const auto* elementwise = std::get_if<Elementwise>(&layer.op);
+    const auto add = [&](TensorId id, Operand operand, std::int64_t items) {
+        if (id != made) plan.in.push_back({place(id, operand), elements(graph_.tensors[id].shape), items});
+    };
+    add(layer.inputs.at(0), Operand::Activations, 1);
+    if (elementwise && elementwise->stored)
+        add(layer.weights.value(), Operand::Weights, elementwise->items);
+    else if (elementwise)
+        add(layer.inputs.at(1), Operand::Activations, elementwise->items);
+    // A row of scales for each group of rows, or for all.
+    if (const auto* scaling = std::get_if<Scaling>(&layer.op); scaling && layer.scales)
+        add(*layer.scales, Operand::Weights,
+            scaling->format.scales == Scales::Group ? scaling->rows / scaling->format.group : 1);
+    if (std::holds_alternative<Norm>(layer.op)) {
+        if (layer.weights) plan.columns.push_back(place(*layer.weights, Operand::Weights));
+        if (layer.bias) plan.columns.push_back(place(*layer.bias, Operand::Weights));
+    }
+}
+
+VectorPlan VectorPlanner::plan(std::span<const Layer> layers) {
+    const Layer& layer = layers.front();
+    const VectorKernel kernel = kernel_of(layers);
+    // Other rows go as these do.
+    VectorKernel of_cta = kernel;
+    of_cta.rows = 1;
+    if (kernel.kind == VectorKernel::Kind::Elementwise) of_cta.cols = kernel.elements_of_cta();
+    auto known = known_.find(of_cta);
+    if (known == known_.end()) {
+        Timed timed{of_cta, {}};
+        timed.timing = time_vector(timed.kernel, spec_.sm);
+        known = known_.emplace(of_cta, timed).first;
+    }
+    if (!known->second.timing)
+        throw UserError(layer.where,
+                        fmt::format("'{}': no kernel for {} fits an SM of {} ({} threads, {} registers each)",
+                                    layer.name, op_name(layer), spec_.name, kernel.threads(),
+                                    vector_program(kernel).registers_of_thread));
+    VectorPlan plan;
+    plan.kernel = kernel;
+    plan.kernel.rereads_l1 = known->second.kernel.rereads_l1;
+    plan.timing = *known->second.timing;
+    plan.sms = spec_.sm.count;
+    for (std::size_t i = 0; i < layers.size(); ++i)
+        add_operands(layers[i], i > 0 ? std::optional(layers[i - 1].output) : std::nullopt, plan);
+    plan.to = place(layers.back().output, Operand::Outputs);
+    return plan;
+}
+
+LayerPlan VectorPlanner::layer_plan(std::span<const Layer> layers) {
+    VectorPlan vector = plan(layers);
+    LayerPlan layer;
+    layer.name = layers.front().name;
+    for (const Layer& one : layers) layer.op += (layer.op.empty() ? "" : " + ") + op_name(one);
+    layer.mapping = mapping_of(vector, spec_);
+    layer.dtype = slots_of(vector.kernel.in, spec_.sm.tensor);
+    layer.compulsory_dram = vector.to.bytes;
+    for (const VectorOperand& operand : vector.in) layer.compulsory_dram += operand.place.bytes;
+    for (const MatrixPlace& matrix : vector.columns) layer.compulsory_dram += matrix.bytes;
+    layer.kernels.emplace_back(std::move(vector));
+    return layer;
+}
+
+}  // namespace systole::simt

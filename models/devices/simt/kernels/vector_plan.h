@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// From layers to kernels that no tensor core works in.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "models/devices/simt/kernels/kernel_plan.h"
+#include "models/devices/simt/spec/spec.h"
+#include "sim/workload/allocation.h"
+#include "sim/workload/graph.h"
+
+namespace systole::simt {
+
+/// Whether such a kernel can do the layer, and if not, what about it is not run yet: "softmax's gradient".
+/// Nothing: it can.
+std::optional<std::string> what_no_vector_kernel_does(const Layer& layer);
+
+/// Keeps how kernels go: layers that are alike are timed once. Not for several threads.
+class VectorPlanner {
+public:
+    /// All must outlive it.
+    VectorPlanner(const Graph& graph, const SimtSpec& spec, const std::vector<Placement>& placements)
+        : graph_(graph), spec_(spec), placements_(placements) {}
+
+    /// Of a layer that such a kernel does, or of a chain (sim/workload/elementwise_chains.h), which one does.
+    /// Throws UserError at the first one's mark if no kernel for it fits an SM.
+    LayerPlan layer_plan(std::span<const Layer> layers);
+
+private:
+    VectorPlan plan(std::span<const Layer> layers);
+    MatrixPlace place(TensorId id, Operand operand) const {
+        return {placements_[id].address, operand, placements_[id].bytes, Bytes(0)};
+    }
+    VectorKernel kernel_of(std::span<const Layer> layers) const;
+    /// Of one layer, but for what the one before has made.
+    void add_operands(const Layer& layer, std::optional<TensorId> made, VectorPlan& plan) const;
+
+    struct Timed {
+        VectorKernel kernel;
+        std::optional<CtaTiming> timing;
+    };
+    const Graph& graph_;
+    const SimtSpec& spec_;
+    const std::vector<Placement>& placements_;
+    std::map<VectorKernel, Timed> known_;
+};
+
+}  // namespace systole::simt

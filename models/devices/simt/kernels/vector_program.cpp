@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/simt/kernels/vector_program.h"
+
+#include "models/devices/simt/kernels/program_writer.h"
+
+namespace systole::simt {
+namespace {
+
+constexpr int kSetUp = 12;  // instructions: indices, pointers, predicates
+constexpr int kOtherRegisters = 20;
+constexpr int kBarrier = 0;
+constexpr InstructionMix kAdd{1, 0, 0}, kMax{0, 1, 0}, kSubtract{1, 0, 0};
+// Of two sets with their means, sums of squares and counts, besides 1 / count.
+constexpr InstructionMix kWelfordOfSets{9, 1, 0};
+
+/// A warp's bytes of so many elements of each thread.
+std::int64_t bytes_of_warp(std::int64_t elements, DType dtype) {
+    return ceil_div(kWarpThreads * elements * bits_of(dtype).value(), 8);
+}
+
+Section set_up() {
+    Section section;
+    SectionWriter(section).op(Op::Integer, kAddress, kAddress, kSetUp);
+    return section;
+}
+
+/// Registers of 32 bits for what is loaded, and for values.
+int registers(const VectorKernel& kernel, std::int64_t values) {
+    const std::int64_t of_loads = ceil_div(values * bits_of(kernel.in).value(), 32);
+    return static_cast<int>(of_loads + values) + kOtherRegisters;
+}
+
+WarpProgram elementwise(const VectorKernel& kernel) {
+    Section step, finish;
+    step.steps = true;
+    SectionWriter loads(step), stores(finish);
+    for (int operand = 0; operand < kernel.operands; ++operand)
+        loads.load(operand, bytes_of_warp(kernel.vector, kernel.in));
+    for (int operand = 0; operand < kernel.operands; ++operand)
+        loads.convert(kernel.vector, operand, kernel.vector, kernel.in);
+    loads.each(kernel.vector, kernel.work + conversion_to(kernel.out));
+    RegisterGroups all = 0;
+    for (std::int64_t element = 0; element < kernel.vector; ++element) all |= value(element);
+    stores.store(all, bytes_of_warp(kernel.vector, kernel.out));
+    return {set_up(), std::move(step), std::move(finish)};
+}
+
+/// Threads have every 32nd element of a row: loads and stores are of one each.
+WarpProgram warp_softmax(const VectorKernel& kernel) {
+    Section step, finish;
+    step.steps = true;
+    SectionWriter writer(step), stores(finish);
+    const std::int64_t held = kernel.held();
+    for (std::int64_t i = 0; i < kernel.loads_of_step(); ++i) writer.load(i, bytes_of_warp(1, kernel.in));
+    for (int row = 0; row < kernel.rows_of_lanes; ++row) {
+        writer.convert(held, row * held, 1, kernel.in);
+        writer.collect(held, kMax);
+        writer.shuffle(kernel.lanes(), 1, kMax);
+        writer.op(Op::Fp32, kSum, value(0));
+        writer.each(held, kSubtract + exponential());
+        writer.collect(held, kAdd);
+        writer.shuffle(kernel.lanes(), 1, kAdd);
+        writer.op(Op::Fp32, kSum, value(0));
+        writer.each(held, quotient() + conversion_to(kernel.out));
+    }
+    for (std::int64_t i = 0; i < kernel.loads_of_step(); ++i)
+        stores.store(value(i), bytes_of_warp(1, kernel.out));
+    return {set_up(), std::move(step), std::move(finish)};
+}
+
+/// Rounds over a CTA's row, in which each thread has one load: out of the memory, or the L1.
+class Rounds {
+public:
+    explicit Rounds(const VectorKernel& kernel) : kernel_(kernel) { section_.trips = kernel.trips(); }
+    SectionWriter read(bool again) {
+        SectionWriter writer(section_);
+        const std::int64_t bytes = bytes_of_warp(kernel_.vector, kernel_.in);
+        section_.steps = !again || !kernel_.rereads_l1;
+        if (section_.steps)
+            writer.load(0, bytes);
+        else
+            writer.load_again(0, bytes);
+        writer.loop();
+        writer.convert(kernel_.vector, 0, kernel_.vector, kernel_.in);
+        return writer;
+    }
+    Section take() { return std::move(section_); }
+
+private:
+    const VectorKernel& kernel_;
+    Section section_;
+};
+
+void store_round(SectionWriter& writer, const VectorKernel& kernel) {
+    RegisterGroups all = 0;
+    for (std::int64_t element = 0; element < kernel.vector; ++element) all |= value(element);
+    writer.store(all, bytes_of_warp(kernel.vector, kernel.out));
+}
+
+Section meeting(const VectorKernel& kernel, int values, const InstructionMix& mix) {
+    Section section;
+    SectionWriter(section).meet(kernel, values, mix, kBarrier);
+    return section;
+}
+
+WarpProgram block_softmax(const VectorKernel& kernel) {
+    Rounds most(kernel), sum(kernel), quotients(kernel);
+    most.read(false).collect(kernel.vector, kMax);
+    SectionWriter sums = sum.read(true);
+    sums.each(kernel.vector, kSubtract + exponential());
+    sums.collect(kernel.vector, kAdd);
+    SectionWriter results = quotients.read(true);
+    results.each(kernel.vector, kSubtract + exponential() + quotient() + conversion_to(kernel.out));
+    store_round(results, kernel);
+    return {set_up(),        most.take(), meeting(kernel, 1, kMax), sum.take(), meeting(kernel, 1, kAdd),
+            quotients.take()};
+}
+
+/// Gains, and what is added, of columns: each thread's, once for each of its columns.
+Section columns(const VectorKernel& kernel) {
+    Section section;
+    SectionWriter writer(section);
+    section.trips = kernel.trips();
+    for (int i = 0; i < (kernel.shift ? 2 : 1); ++i)
+        writer.load(1 + i, bytes_of_warp(kernel.vector, kernel.in));
+    return section;
+}
+
+WarpProgram norm(const VectorKernel& kernel) {
+    const bool layer = kernel.kind == VectorKernel::Kind::LayerNorm;
+    Rounds statistics(kernel), results(kernel);
+    SectionWriter first = statistics.read(false);
+    if (layer) {
+        for (std::int64_t i = 0; i < kernel.vector; ++i) first.welford(i);
+    } else {
+        first.collect(kernel.vector, kAdd);  // a square, added
+    }
+    SectionWriter second = results.read(true);
+    const int of_columns = kernel.shift ? 2 : 1;
+    for (int i = 0; i < of_columns; ++i) second.load_again(1 + i, bytes_of_warp(kernel.vector, kernel.in));
+    // Gains and shifts are converted, too; a multiplication each with the deviation and the gain, which adds.
+    InstructionMix work{layer ? 3 : 2, 0, 0};
+    for (int i = 0; i < of_columns; ++i) work += conversion_from(kernel.in);
+    second.op(Op::Integer, loaded(1) | loaded(of_columns), value(0));
+    second.each(kernel.vector, work + conversion_to(kernel.out));
+    store_round(second, kernel);
+    Section root = layer ? meeting(kernel, 3, kWelfordOfSets + reciprocal()) : meeting(kernel, 1, kAdd);
+    SectionWriter(root).collect(1, quotient() + mix_of(Function::Rsqrt));
+    return {set_up(), statistics.take(), std::move(root), columns(kernel), results.take()};
+}
+
+WarpProgram program_of(const VectorKernel& kernel) {
+    switch (kernel.kind) {
+        case VectorKernel::Kind::Elementwise:
+            return elementwise(kernel);
+        case VectorKernel::Kind::WarpSoftmax:
+            return warp_softmax(kernel);
+        case VectorKernel::Kind::BlockSoftmax:
+            return block_softmax(kernel);
+        case VectorKernel::Kind::LayerNorm:
+        case VectorKernel::Kind::RmsNorm:
+            return norm(kernel);
+    }
+    return {};
+}
+
+}  // namespace
+
+CtaProgram vector_program(const VectorKernel& kernel) {
+    CtaProgram program;
+    program.roles = {{kernel.warps, program_of(kernel)}};
+    std::int64_t values = kernel.vector;
+    if (kernel.kind == VectorKernel::Kind::Elementwise) values *= kernel.operands;
+    if (kernel.kind == VectorKernel::Kind::WarpSoftmax) values = kernel.loads_of_step();
+    program.registers_of_thread = registers(kernel, values);
+    if (kernel.row_of_cta()) {
+        program.barriers = {{.arrivals = kernel.warps}};
+        program.shared = Bytes(kernel.warps * 3 * 4);
+    }
+    return program;
+}
+
+}  // namespace systole::simt

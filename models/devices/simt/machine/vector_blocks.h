@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What CTAs of a kernel that no tensor core works in read and write: elements one behind the other, or rows.
+#pragma once
+
+#include "models/devices/simt/machine/cta_work.h"
+
+namespace systole::simt {
+
+class VectorBlocks final : public CtaWork {
+public:
+    explicit VectorBlocks(const VectorPlan& plan) : plan_(plan), kernel_(plan.kernel) {}
+
+    std::int64_t ctas() const override { return kernel_.ctas(); }
+    std::int64_t steps(std::int64_t) const override { return kernel_.steps(); }
+    TileAccess reads(CtaRange range, std::int64_t step) const override;
+    TileAccess writes(CtaRange range) const override;
+    std::int64_t macs(CtaRange) const override { return 0; }
+
+private:
+    /// Of all results (or rows), those of CTAs before `cta`.
+    std::int64_t before(std::int64_t cta) const;
+    std::int64_t all() const;
+    /// What lies behind each other for CTAs behind each other: one block.
+    void add_shares(const MatrixPlace& matrix, CtaRange range, TileAccess& access) const;
+    /// Of an operand that is met again, each CTA's part.
+    void add_again(const VectorOperand& operand, CtaRange range, TileAccess& access) const;
+    /// Of each CTA's row, what a round reads.
+    void add_round(const MatrixPlace& matrix, CtaRange range, std::int64_t round, TileAccess& access) const;
+    /// What columns have, for SMs that have no CTA before.
+    void add_columns(CtaRange range, TileAccess& access) const;
+
+    const VectorPlan& plan_;
+    const VectorKernel& kernel_;
+};
+
+}  // namespace systole::simt

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that no tensor core works in, by steps against their twin in warps (sm.engine): the same bytes, and
+// times that differ by what groups of SMs wait for each other.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "models/devices/simt/simt_device.h"
+#include "sim/workload/trace.h"
+#include "tests/unit/simt/gpu_config.h"
+
+namespace systole::test {
+namespace {
+
+struct Case {
+    std::string gpu;
+    int sms;             ///< 0: as shipped
+    std::string shape;   ///< of x, and of y where there is one
+    std::string layers;  ///< the last one's name is z
+    std::string dtype = "fp16";
+    int repeat = 1;
+    std::string second = {};  ///< shape of y; empty: that of x
+};
+
+const std::string kGelu = "{name: z, op: activation, function: gelu, in: x}";
+const std::string kAdd = "{name: z, op: elementwise, kind: add, in: [x, y]}";
+const std::string kSoftmax = "{name: z, op: softmax, in: x}";
+const std::string kLayer = "{name: z, op: norm, kind: layer, in: x}";
+const std::string kRms = "{name: z, op: norm, kind: rms, in: x}";
+
+const std::vector<Case> kElementwise{{"a100", 4, "[1000]", kGelu},
+                                     {"a100", 4, "[100000]", kGelu},
+                                     {"a100", 0, "[1000000]", kGelu, "bf16"},
+                                     {"a100", 8, "[300, 777]", kAdd},
+                                     {"a100", 8, "[300, 777]", kAdd, "fp16", 2, "[777]"},
+                                     {"a100", 0, "[4000000]", kAdd, "fp32"},
+                                     {"h100", 4, "[100000]", kGelu},
+                                     {"h100", 0, "[3000000]", kGelu, "fp16", 2},
+                                     {"h100", 8, "[16, 40, 50]", kAdd, "bf16", 1, "[16, 1, 50]"}};
+
+const std::vector<Case> kRows{
+    {"a100", 4, "[300, 200]", kSoftmax},     {"a100", 0, "[4096, 256]", kSoftmax},
+    {"a100", 8, "[500, 1024]", kSoftmax},    {"a100", 8, "[77, 33]", kSoftmax, "fp32"},
+    {"a100", 8, "[60, 3000]", kSoftmax},     {"a100", 0, "[512, 4096]", kSoftmax, "bf16", 2},
+    {"a100", 4, "[9, 50000]", kSoftmax},     {"a100", 4, "[300, 768]", kLayer},
+    {"a100", 0, "[2048, 1024]", kLayer},     {"a100", 8, "[40, 16384]", kRms},
+    {"h100", 8, "[700, 512]", kRms, "bf16"}, {"h100", 0, "[1024, 4096]", kLayer},
+    {"h100", 0, "[2048, 2048]", kSoftmax},   {"h100", 4, "[64, 1000]", kSoftmax}};
+
+ResultRow run(const Case& one, const std::string& engine) {
+    config::Config config = gpu_config("device: Mine\nextends: " + one.gpu + "\n");
+    config.set("sm.engine", engine);
+    if (one.sms > 0) config.set("sm.count", std::to_string(one.sms));
+    const auto device = simt::make_simt_device(config, "mine");
+    config.finish();
+    std::string inputs = fmt::format("  x: {{shape: {}, dtype: {}}}\n", one.shape, one.dtype);
+    if (one.layers.find("y]") != std::string::npos)
+        inputs += fmt::format("  y: {{shape: {}, dtype: {}}}\n", one.second.empty() ? one.shape : one.second,
+                              one.dtype);
+    const std::string trace =
+        fmt::format("trace: one\ninputs:\n{}layers:\n  - {}\noutputs: [z]\n", inputs, one.layers);
+    const Graph graph = build_trace(config::parse_yaml(trace, "one.yaml"), {});
+    Protocol protocol = Protocol::of_op();
+    protocol.launch = Protocol::Launch::Graph;
+    protocol.repeat = one.repeat;
+    const DeviceResult result = device->run(graph, {protocol, false}).result;
+    ResultRow total = result.total;
+    total.mapping = result.layers.front().mapping;
+    return total;
+}
+
+std::int64_t bytes(const ResultRow& row, Place from, Place to) {
+    std::int64_t sum = 0;
+    for (const Movement& movement : row.movements)
+        if (movement.from == from && movement.to == to) sum += movement.bytes.value();
+    return sum;
+}
+
+/// By how much steps take longer.
+double check_case(const Case& one) {
+    const ResultRow steps = run(one, "steps"), warps = run(one, "warps");
+    const double error =
+        static_cast<double>(steps.time().value()) / static_cast<double>(warps.time().value()) - 1;
+    UNSCOPED_INFO(fmt::format("{}, {} SMs, {} {}: {}, {}, {} and {} ps, {:+.1f} %", one.gpu, one.sms,
+                              one.shape, one.dtype, one.layers, steps.mapping, steps.time().value(),
+                              warps.time().value(), 100 * error));
+    for (const auto& [from, to] :
+         {std::pair(Place::SharedMemory, Place::L2), std::pair(Place::L2, Place::SharedMemory)})
+        CHECK(bytes(warps, from, to) == bytes(steps, from, to));
+    CHECK(warps.dram_read == steps.dram_read);
+    CHECK(steps.slots[static_cast<std::size_t>(SlotClass::Useful)] == 0);
+    CHECK(warps.slots[static_cast<std::size_t>(SlotClass::Useful)] == 0);
+    CHECK(steps.slots[static_cast<std::size_t>(SlotClass::Vector)] > 0);
+    CHECK(std::abs(error) < 0.2);
+    return error;
+}
+
+double mean_error(const std::vector<Case>& cases) {
+    double sum = 0;
+    for (const Case& one : cases) sum += std::abs(check_case(one));
+    return sum / static_cast<double>(cases.size());
+}
+
+}  // namespace
+
+TEST_CASE("Elementwise kernels by steps take what they take in warps", "[simt]") {
+    CHECK(mean_error(kElementwise) < 0.05);
+}
+
+TEST_CASE("Softmax and norms by steps take what they take in warps", "[simt]") {
+    CHECK(mean_error(kRows) < 0.08);
+}
+
+}  // namespace systole::test

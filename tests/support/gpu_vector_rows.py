@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measured softmax, layer norm and GELU of an A100 (tests/golden/gpu_vector), asked of the program as they were timed."""
+
+import csv
+import gzip
+import io
+import pathlib
+import subprocess
+import tempfile
+
+GOLDEN = pathlib.Path(__file__).resolve().parent.parent / "golden" / "gpu_vector"
+# What LLMCompass adds to its model's answers for the launch by the host, which these wall clocks have in them.
+HOST_US = {"softmax": 12.0, "layernorm": 45.0, "gelu": 45.0}
+# Run again and again, with caches as the run before left them. All that launching takes is in the constants: what a graph's kernels
+# and replays take for it is not added a second time.
+PROTOCOL = ["run.repeat=2", "run.launch=none", "calibrated.replay_gap=0 ns", "calibrated.kernel_overhead=0 ns"]
+OPS = tuple(HOST_US)
+
+
+def read(op):
+    """(the operator's columns, microseconds) of every row."""
+    with gzip.open(GOLDEN / f"a100_{op}.csv.gz", "rt") as file:
+        return [({k: int(v) for k, v in row.items() if k != "latency_us"}, float(row["latency_us"]))
+                for row in csv.DictReader(file)]
+
+
+def columns(op, shape):
+    """As `systole op --csv` names them."""
+    if op == "gelu":
+        return {"op": "activation", "function": "gelu", **shape}
+    return {"op": "softmax", **shape} if op == "softmax" else {"op": "norm", "kind": "layer", **shape}
+
+
+def ask(program, op, rows, settings=()):
+    """Microseconds that the program answers, row by row, without what the host takes."""
+    asked = [{"dtype": "fp16", **columns(op, shape)} for shape, _ in rows]
+    with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+        writer = csv.DictWriter(file, asked[0])
+        writer.writeheader()
+        writer.writerows(asked)
+        file.flush()
+        words = [program, "op", "a100", "--csv", file.name]
+        for setting in [*PROTOCOL, *settings]:
+            words += ["--set", setting]
+        done = subprocess.run(words, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr or done.stdout)
+    return [float(r["time_ns"]) / 1000 for r in csv.DictReader(io.StringIO(done.stdout))]
+
+
+def errors(op, rows, answers):
+    """Relative error of every row."""
+    return [(answer + HOST_US[op]) / measured - 1 for (_, measured), answer in zip(rows, answers)]

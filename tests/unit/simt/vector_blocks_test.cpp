@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that no tensor core works in: which bytes they take, byte by byte, by steps and in warps, and whose
+// their time is.
+#include "models/devices/simt/machine/vector_blocks.h"
+
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "models/devices/simt/kernels/time_vector.h"
+#include "models/devices/simt/machine/kernel_in_warps.h"
+#include "tests/unit/simt/gpu_config.h"
+#include "tests/unit/simt/kernels_at_hand.h"
+
+using namespace systole;
+using namespace systole::simt;
+using systole::simt::test::IdealRun;
+
+namespace {
+
+constexpr std::int64_t kIn = 0, kSecond = 1 << 22, kOut = 2 << 22, kColumns = 3 << 22;
+constexpr Ticks kLatency(400'000);
+
+SimtSpec gpu(int sms) {
+    SimtSpec spec = systole::test::shipped_gpu("a100");
+    spec.sm.count = sms;
+    spec.sm.gpcs.clear();
+    return spec;
+}
+
+MatrixPlace place(std::int64_t address, std::int64_t bytes) {
+    return {address, Operand::Activations, Bytes(bytes), Bytes(0)};
+}
+
+VectorPlan plan_of(VectorKernel kernel, const SimtSpec& spec) {
+    VectorPlan plan;
+    plan.timing = time_vector(kernel, spec.sm).value();
+    plan.kernel = kernel;
+    const std::int64_t elements = kernel.rows * kernel.cols;
+    plan.in.push_back({place(kIn, kernel.rows * row_bytes(kernel.in, kernel.cols).value()), elements, 1});
+    plan.to = place(kOut, kernel.rows * row_bytes(kernel.out, kernel.cols).value());
+    plan.sms = spec.sm.count;
+    return plan;
+}
+
+/// How often each byte of a matrix passes.
+class Passes {
+public:
+    Passes(const MatrixPlace& matrix, bool write)
+        : matrix_(matrix), write_(write), times_(static_cast<std::size_t>(matrix.bytes.value())) {}
+    void add(bool write, const TileAccess::Block& block) {
+        if (write != write_ || block.matrix != matrix_.range()) return;
+        for (std::int64_t i = 0; i < block.bytes; ++i)
+            times_.at(static_cast<std::size_t>(block.address - matrix_.address + i)) += block.sms;
+    }
+    bool all(std::int64_t times) const {
+        return std::all_of(times_.begin(), times_.end(), [&](std::int64_t own) { return own == times; });
+    }
+    std::int64_t sum() const { return std::accumulate(times_.begin(), times_.end(), std::int64_t{0}); }
+
+private:
+    const MatrixPlace matrix_;
+    const bool write_;
+    std::vector<std::int64_t> times_;
+};
+
+std::int64_t of(const KernelAccount& account, SlotClass owner) {
+    return static_cast<std::int64_t>(account.times[static_cast<std::size_t>(owner)] >> kFineBits);
+}
+
+/// Runs it in either engine, and checks its bytes and that all time has an owner.
+void check(const VectorPlan& vector, const SimtSpec& spec, bool in_warps, bool second_is_whole = true) {
+    const KernelPlan plan(vector);
+    const auto work = work_of(plan);
+    const VectorPlan& own = std::get<VectorPlan>(plan);
+    Passes in(own.in[0].place, false), out(own.to, true);
+    std::vector<Passes> others;
+    for (std::size_t i = 1; i < own.in.size(); ++i) others.emplace_back(own.in[i].place, false);
+    for (const MatrixPlace& column : own.columns) others.emplace_back(column, false);
+    const auto passing = [&](bool write, const TileAccess::Block& block) {
+        in.add(write, block);
+        out.add(write, block);
+        for (Passes& other : others) other.add(write, block);
+    };
+    const CtaTimes times = times_of(own, spec, spec.core_clock);
+    std::unique_ptr<KernelExecution> run;
+    if (in_warps)
+        run = std::make_unique<KernelInWarps>(plan, *work, spec, spec.core_clock, Ticks(0));
+    else
+        run = std::make_unique<KernelRun>(*work, times, spec.sm.count, spec.sm.count, Ticks(0));
+    const IdealRun ideal(*run, kLatency, passing);
+    CHECK(in.all(own.kernel.rereads_l1 ? 1 : own.kernel.passes()));
+    CHECK(out.all(1));
+    if (own.in.size() > 1 && second_is_whole) CHECK(others[0].all(1));
+    for (std::size_t i = 0; i < own.columns.size(); ++i)
+        CHECK(others[i].all(std::min<std::int64_t>(own.kernel.ctas(), spec.sm.count)));
+    std::int64_t sum = 0;
+    for (std::size_t c = 0; c < kSlotClasses; ++c) sum += of(ideal.account, static_cast<SlotClass>(c));
+    CHECK(sum <= ideal.end.value() * spec.sm.count);
+    CHECK(sum >= ideal.end.value() * spec.sm.count - static_cast<std::int64_t>(kSlotClasses));
+    CHECK(of(ideal.account, SlotClass::Useful) == 0);
+    CHECK(of(ideal.account, SlotClass::Vector) > 0);
+    CHECK(of(ideal.account, SlotClass::Memory) >= kLatency.value());
+    CHECK(of(ideal.account, SlotClass::Ramp) == 0);
+}
+
+VectorKernel random_kernel(std::mt19937_64& random) {
+    const auto between = [&](std::int64_t low, std::int64_t high) {
+        return std::uniform_int_distribution<std::int64_t>(low, high)(random);
+    };
+    const DType dtype = std::array{DType::Fp16, DType::Bf16, DType::Fp32, DType::Int8}.at(
+        static_cast<std::size_t>(between(0, 3)));
+    switch (between(0, 3)) {
+        case 0:
+            return elementwise_kernel(between(1, 20'000), 1, mix_of(Function::Gelu), dtype, DType::Fp16);
+        case 1:
+            return softmax_kernel(between(1, 60), between(1, 1100), dtype, dtype);
+        case 2:
+            return softmax_kernel(between(1, 9), between(1025, 9000), dtype, dtype);
+        default:
+            return norm_kernel(
+                {between(0, 1) == 0 ? Norm::Kind::Layer : Norm::Kind::Rms, between(1, 40), between(1, 3000)},
+                dtype, dtype);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("Every byte is read and written once, or as often as rows are read, in either engine") {
+    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+        std::mt19937_64 random(seed);
+        const SimtSpec spec = gpu(static_cast<int>(seed % 5) + 1);
+        VectorPlan plan = plan_of(random_kernel(random), spec);
+        if (plan.kernel.kind == VectorKernel::Kind::LayerNorm ||
+            plan.kernel.kind == VectorKernel::Kind::RmsNorm)
+            plan.columns.push_back(place(kColumns, plan.kernel.cols * 2));
+        INFO(fmt::format("seed {}: {} of {} x {} {}", seed, to_string(plan.kernel), plan.kernel.rows,
+                         plan.kernel.cols, to_string(plan.kernel.in)));
+        check(plan, spec, false);
+        check(plan, spec, true);
+    }
+}
+
+TEST_CASE("Rows that do not stay in the L1 pass again for each time they are read") {
+    SimtSpec spec = gpu(2);
+    spec.sm.l1_capacity = Bytes(32 * 1024);
+    const VectorPlan plan = plan_of(softmax_kernel(5, 20'000, DType::Fp16, DType::Fp16), spec);
+    REQUIRE_FALSE(plan.kernel.rereads_l1);
+    check(plan, spec, false);
+    check(plan, spec, true);
+}
+
+TEST_CASE("A second operand is read element by element, or as often as it is met") {
+    const SimtSpec spec = gpu(3);
+    VectorPlan plan =
+        plan_of(elementwise_kernel(6000, 2, mix_of(Elementwise::Kind::Mul), DType::Fp16, DType::Fp16), spec);
+    plan.in.push_back({place(kSecond, 12'000), 6000, 1});
+    check(plan, spec, false);
+    check(plan, spec, true);
+    // 100 values, met 60 times over by CTAs of 512: each has all of them.
+    plan.in[1] = {place(kSecond, 200), 100, 1};
+    check(plan, spec, false, false);
+    const VectorBlocks blocks(plan);
+    CHECK(blocks.reads({1, 1}, 0).bytes_of_sm == 1024 + 200);
+    // 2,000 values, met three times: a CTA's 512 lie behind each other, or go round at 2,000.
+    plan.in[1] = {place(kSecond, 4000), 2000, 1};
+    Passes second(plan.in[1].place, false);
+    for (std::int64_t cta = 0; cta < blocks.ctas(); ++cta)
+        for (const TileAccess::Block& block : blocks.reads({cta, 1}, 0).blocks) second.add(false, block);
+    CHECK(second.all(3));
+    // 30 items of 200, each with 10 values of its own: a CTA of 512 has 4 items at most, and 10 values each.
+    plan.in[1] = {place(kSecond, 600), 300, 30};
+    for (std::int64_t cta = 0; cta < blocks.ctas(); ++cta)
+        CHECK(blocks.reads({cta, 1}, 0).bytes_of_sm <= 1024 + 4 * 20);
+    check(plan, spec, true, false);
+}
+
+TEST_CASE("Of one CTA alone every picosecond is known") {
+    // A clock of 1 GHz; see vector_program_test for the same kernel's cycles.
+    SimtSpec spec = systole::simt::test::small_gpu(1);
+    VectorPlan plan;
+    plan.kernel = elementwise_kernel(512, 1, mix_of(Function::Relu), DType::Fp32, DType::Fp32);
+    plan.timing.ahead = 1;
+    plan.timing.prologue = Cycles(52);
+    plan.timing.interval_alone = 71;
+    plan.timing.interval_full = 36;
+    plan.timing.lost_alone.vector = plan.timing.lost_full.vector = 1;
+    plan.in.push_back({place(kIn, 2048), 512, 1});
+    plan.to = place(kOut, 2048);
+    spec.l2.sm_read_per_cycle = spec.l2.bytes_per_cycle = Bytes(64);
+    const VectorBlocks work(plan);
+    const IdealRun run(work, times_of(plan, spec, spec.core_clock), 1, Ticks(400'000), 1);
+    // 10 cycles to launch, 52 to the load, 400 until it is there, 71 to the last store, and 400 more.
+    CHECK(run.end == Ticks((10 + 52 + 400 + 71 + 400) * 1000));
+    CHECK(of(run.account, SlotClass::Launch) == 10'000);
+    CHECK(of(run.account, SlotClass::Vector) == (52 + 71) * 1000);
+    CHECK(of(run.account, SlotClass::Memory) == 800'000);
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/simt/kernels/vector_program.h"
+
+#include <catch2/catch.hpp>
+
+#include "models/devices/simt/kernels/time_vector.h"
+#include "tests/unit/simt/sm_specs.h"
+
+using namespace systole;
+using namespace systole::simt;
+using systole::simt::test::warp_mma_sm;
+
+namespace {
+
+/// One warp's instructions.
+std::int64_t count_of(const CtaProgram& program, Op op) {
+    std::int64_t count = 0;
+    for (const Section& section : program.roles.at(0).program)
+        for (const Instruction& instruction : section.body)
+            if (instruction.op == op) count += section.trips;
+    return count;
+}
+
+/// Bytes of a warp's instructions.
+std::int64_t bytes_of(const CtaProgram& program, Op op) {
+    std::int64_t bytes = 0;
+    for (const Section& section : program.roles.at(0).program)
+        for (const Instruction& instruction : section.body)
+            if (instruction.op == op) bytes += section.trips * instruction.bytes;
+    return bytes;
+}
+
+VectorKernel relu(std::int64_t elements, DType dtype) {
+    return elementwise_kernel(elements, 1, mix_of(Function::Relu), dtype, dtype);
+}
+
+}  // namespace
+
+TEST_CASE("An elementwise kernel loads four elements of each operand a thread, and stores four") {
+    const VectorKernel add = elementwise_kernel(
+        5000, 2, mix_of(Elementwise::Kind::Add) + mix_of(Function::Relu), DType::Fp16, DType::Fp16);
+    CHECK(add.ctas() == 10);  // of 512
+    CHECK(add.steps() == 1);
+    const CtaProgram program = vector_program(add);
+    CHECK(program.warps() == 4);
+    CHECK(count_of(program, Op::GlobalLoad) == 2);
+    CHECK(bytes_of(program, Op::GlobalLoad) == 2 * 32 * 4 * 2);
+    CHECK(bytes_of(program, Op::GlobalStore) == 32 * 4 * 2);
+    // Two conversions and a sum; the greater one and a conversion back, and 12 to begin with.
+    CHECK(count_of(program, Op::Fp32) == 4 * 3);
+    CHECK(count_of(program, Op::Integer) == 4 * 2 + 12);
+    CHECK(count_of(program, Op::Special) == 0);
+}
+
+TEST_CASE("Softmax of short rows holds them in registers, a warp a row") {
+    const VectorKernel kernel = softmax_kernel(4096, 1000, DType::Fp16, DType::Fp16);
+    CHECK(kernel.kind == VectorKernel::Kind::WarpSoftmax);
+    CHECK(kernel.ctas() == 1024);
+    CHECK(kernel.steps() == 1);
+    const CtaProgram program = vector_program(kernel);
+    // Elements 1000 … 1023 are computed with, as those of a row of 1024.
+    CHECK(count_of(program, Op::GlobalLoad) == 32);
+    CHECK(count_of(program, Op::GlobalStore) == 32);
+    CHECK(count_of(program, Op::SharedLoad) == 2 * 5);
+    // Of each element an exponential, a reciprocal and its test.
+    CHECK(count_of(program, Op::Special) == 32 * 3);
+    // Conversion, difference, exponential (6), sum, quotient (7); shuffles add 5, and two copies of a sum.
+    CHECK(count_of(program, Op::Fp32) == 32 * 16 + 5 + 2);
+    CHECK(program.barriers.empty());
+}
+
+TEST_CASE("Threads of a warp share rows of few elements") {
+    CHECK(softmax_kernel(100, 128, DType::Fp16, DType::Fp16).rows_of_cta() == 4 * 2);
+    const VectorKernel narrow = softmax_kernel(100, 5, DType::Fp16, DType::Fp16);
+    CHECK(narrow.lanes() == 8);
+    CHECK(narrow.rows_of_cta() == 128 / 8 * 2);
+    CHECK(narrow.ctas() == 4);
+    CHECK(narrow.loads_of_step() == 2);
+}
+
+TEST_CASE("Softmax of long rows reads them three times, and meets twice") {
+    VectorKernel kernel = softmax_kernel(7, 4096, DType::Fp16, DType::Fp16);
+    CHECK(kernel.kind == VectorKernel::Kind::BlockSoftmax);
+    CHECK(kernel.threads() == 256);  // half of the row at least in whole vectors
+    CHECK(kernel.trips() == 2);
+    CHECK(kernel.steps() == 2);
+    CtaProgram program = vector_program(kernel);
+    CHECK(bytes_of(program, Op::GlobalLoad) == 4096 * 2 / 8);
+    CHECK(bytes_of(program, Op::GlobalStore) == 4096 * 2 / 8);
+    // Exponentials twice, a quotient with its test: of 16 elements a thread.
+    CHECK(count_of(program, Op::Special) == 16 * 4);
+    CHECK(count_of(program, Op::Arrive) == 4);
+    CHECK(count_of(program, Op::Await) == 4);
+    kernel.rereads_l1 = false;
+    CHECK(kernel.steps() == 6);
+    program = vector_program(kernel);
+    CHECK(count_of(program, Op::GlobalLoad) == 6);
+}
+
+TEST_CASE("A norm reads its row twice, its columns once, and divides for each element's count") {
+    const VectorKernel kernel = norm_kernel({Norm::Kind::Layer, 10, 1024}, DType::Fp16, DType::Fp16);
+    CHECK(kernel.threads() == 128);
+    CHECK(kernel.vector == 4);
+    CHECK(kernel.ctas() == 10);
+    CHECK(kernel.trips() == 2);
+    const CtaProgram program = vector_program(kernel);
+    CHECK(count_of(program, Op::GlobalLoad) == 2 + 2);  // the row, gains
+    CHECK(count_of(program, Op::GlobalStore) == 2);
+    // 8 elements; 5 joins of a warp's lanes, 2 of four warps; the mean and the root (2 + 1).
+    CHECK(count_of(program, Op::Special) == 8 + 7 + 3);
+    const VectorKernel rms = norm_kernel({Norm::Kind::Rms, 10, 1024}, DType::Fp16, DType::Fp16);
+    CHECK(count_of(vector_program(rms), Op::Special) == 3);
+    CHECK(norm_kernel({Norm::Kind::Rms, 10, 1022}, DType::Fp16, DType::Fp16).vector == 2);
+    CHECK(norm_kernel({Norm::Kind::Rms, 10, 1023}, DType::Fp16, DType::Fp16).vector == 1);
+}
+
+TEST_CASE("Four warps with a load each take the cycles of their chains of instructions") {
+    VectorKernel kernel = relu(512, DType::Fp32);
+    const auto timing = time_vector(kernel, warp_mma_sm());
+    REQUIRE(timing);
+    // 12 dependent integer instructions take 48 cycles; 512 bytes pass the load/store unit in 4.
+    CHECK(timing->prologue == Cycles(48 + 4));
+    CHECK(timing->spread == Cycles(3 * 4));
+    // The first warp's data are there 12 cycles before the last one's; its 8 instructions issue in 14, its
+    // results are there 4 later. Each store keeps the unit for 32, and the last one issues when no more than
+    // that waits: when the third begins, behind two.
+    CHECK(timing->interval_alone == 14 - 12 + 4 + 2 * 32 + 1);
+    CHECK(timing->epilogue == Cycles(0));
+    // 28 registers: 1,024 of a warp in units of 256.
+    CHECK(timing->resident == 16);
+    // 64 warps' loads keep the unit for 4 cycles, stores, which the port takes in 16 bytes a cycle, for 32.
+    CHECK(timing->interval_full >= 64 * (4 + 32));
+    CHECK(timing->interval_full < 1.1 * 64 * (4 + 32));
+}
+
+TEST_CASE("Rows are read again out of the L2 where those of all CTAs do not fit the L1") {
+    SmSpec sm = warp_mma_sm();
+    sm.l1_capacity = Bytes(192 * 1024);
+    VectorKernel kernel = norm_kernel({Norm::Kind::Layer, 1, 2048}, DType::Fp16, DType::Fp16);
+    const auto near = time_vector(kernel, sm);
+    REQUIRE(near);
+    CHECK(kernel.rereads_l1);
+    kernel = norm_kernel({Norm::Kind::Layer, 1, 32768}, DType::Fp16, DType::Fp16);
+    REQUIRE(time_vector(kernel, sm));
+    CHECK_FALSE(kernel.rereads_l1);
+    CHECK(kernel.steps() == 2 * 64);
+}
+
+TEST_CASE("A kernel that fits no SM has no timing") {
+    SmSpec sm = warp_mma_sm();
+    sm.registers_of_thread = 16;
+    VectorKernel kernel = relu(512, DType::Bf16);
+    CHECK_FALSE(time_vector(kernel, sm));
+}
