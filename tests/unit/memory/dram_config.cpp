@@ -63,7 +63,9 @@ TEST_CASE("every shipped memory moves what its pins move") {
     };
     for (const auto& [name, gigabytes] : published) {
         INFO(name);
-        CHECK(static_cast<double>(memory_spec(name).peak().value()) / 1e9 == Approx(gigabytes).epsilon(1e-3));
+        const DramSpec spec = memory_spec(name);
+        CHECK(static_cast<double>(spec.peak().value()) / 1e9 ==
+              Approx(gigabytes * (1 - spec.ecc_share)).epsilon(1e-3));
     }
     CHECK(published.size() + 1 == memory_names().size());  // and the ideal one
 }
@@ -100,6 +102,18 @@ TEST_CASE("every value of a shipped memory says where it comes from") {
             CHECK_FALSE(entry.meaning.empty());
         }
     }
+}
+
+TEST_CASE("check bits among the data take their share of the bandwidth and nothing else") {
+    const DramSpec plain = memory_spec("gddr6_18000"),
+                   spec = memory_spec("gddr6_18000", {{"ecc_share", "0.0625"}});
+    CHECK(plain.ecc_share == 0);
+    CHECK(spec.ecc_share == 0.0625);
+    CHECK(spec.peak().value() * 16 == plain.peak().value() * 15);
+    CHECK(spec.timing == plain.timing);
+    CHECK(spec.capacity() == plain.capacity());
+    CHECK(contains(complaint_about("ecc_share", "0.6"), "ecc_share"));
+    CHECK(contains(complaint_about("ecc_share", "-0.1"), "ecc_share"));
 }
 
 TEST_CASE("an ideal memory needs only its size") {
