@@ -60,6 +60,7 @@ TEST_CASE("every shipped memory moves what its pins move") {
         {"hbm2_tpu_v4_chip", 1228.8}, {"hbm2e_tpu_v5p_chip", 2764.8},
         {"hbm2_onnxim", 614.4},       {"hbm2e_a100", 2039.04},
         {"hbm3_h100", 3352.32},       {"hbm3e_h200", 4916.736},
+        {"hbm2e_a100_pcie", 1935.36},
     };
     for (const auto& [name, gigabytes] : published) {
         INFO(name);
@@ -86,6 +87,7 @@ TEST_CASE("a stack holds what its dies hold") {
     CHECK(gib("hbm2e_a100") == 80);
     CHECK(gib("hbm3_h100") == 80);
     CHECK(gib("hbm3e_h200") == 141);
+    CHECK(gib("hbm2e_a100_pcie") == 80);
     CHECK(gib("ddr4_3200") == 8);
     CHECK(gib("gddr6_14000") == 8);
     CHECK(gib("lpddr5_6400") == 4);

@@ -93,7 +93,7 @@ const std::vector<Family>& families() {
          3'900'000,
          {{"RREFD", 8'000}, {"RFCSB", 160'000}, {"RFC", 260'000}}},
         // … and 8 Gb
-        {{"hbm2e_3200", "hbm2e_3600", "hbm2e_tpu_v5p", "hbm2e_a100"},
+        {{"hbm2e_3200", "hbm2e_3600", "hbm2e_tpu_v5p", "hbm2e_a100", "hbm2e_a100_pcie"},
          3'900'000,
          {{"RREFD", 8'000}, {"RFCSB", 160'000}, {"RFC", 350'000}}},
         // JESD238, 8 Gb a channel and 16 Gb
