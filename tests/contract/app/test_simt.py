@@ -18,7 +18,8 @@ class Simt(ProgramTest):
         return json.loads(self.answer(*words))["devices"][0]["total"]
 
     def test_every_slot_of_the_tensor_cores_has_one_owner(self):
-        for device, macs in (("a100", 108 * 4 * 256), ("h100", 132 * 4 * 512), ("h200", 132 * 4 * 512)):
+        for device, macs in (("a100", 108 * 4 * 256), ("h100", 132 * 4 * 512), ("h200", 132 * 4 * 512),
+                             ("l40s", 142 * 4 * 128)):
             for shape in ("m=4096 n=4096 k=4096", "m=1 n=4096 k=4096", "m=193 n=1000 k=777", "m=64 n=64 k=16384"):
                 with self.subTest(device=device, shape=shape):
                     total = self.total(device, shape)
@@ -35,8 +36,8 @@ class Simt(ProgramTest):
             self.assertGreater(tflops, 0.8 * peak)
 
     def test_a_product_of_few_rows_is_held_up_by_the_memory(self):
-        # 134 MB of weights at 2,039, 3,352 and 4,917 GB/s: so long at the very least.
-        for device, least in (("a100", 65.8), ("h100", 40.0), ("h200", 27.3)):
+        # 134 MB of weights at 2,039, 3,352 and 4,917 and 864 GB/s: so long at the very least.
+        for device, least in (("a100", 65.8), ("h100", 40.0), ("h200", 27.3), ("l40s", 155.3)):
             total = self.total(device, "m=8 n=8192 k=8192")
             self.assertEqual(total["bound_by"], "memory")
             self.assertGreater(total["time_ns"] / 1000, least)

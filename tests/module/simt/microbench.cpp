@@ -188,8 +188,8 @@ double issue(const SimtSpec& spec, std::int64_t macs, int warps, const Instructi
 }
 
 constexpr std::int64_t kKiB = 1024, kMiB = 1024 * 1024;
-const std::vector<std::string> kGpus{"a100", "h100", "h100_pcie"},
-    kWithStreams{"a100", "h100", "h100_pcie", "h200"};
+const std::vector<std::string> kGpus{"a100", "h100", "h100_pcie", "l40s"},
+    kWithStreams{"a100", "h100", "h100_pcie", "h200", "l40s"};
 
 }  // namespace
 

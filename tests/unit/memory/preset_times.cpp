@@ -69,6 +69,8 @@ const std::vector<Family>& families() {
           {"RREFD", 8'000},
           {"RFCSB", 60'000},
           {"RFC", 120'000}}},
+        // … told as fewer, faster channels: refresh alone
+        {{"gddr6_l40s"}, 1'900'000, {{"RREFD", 8'000}, {"RFCSB", 60'000}, {"RFC", 120'000}}},
         // JESD209-5, 6400 in bank-group mode, 8 Gb
         {{"lpddr5_6400"},
          3'906'000,

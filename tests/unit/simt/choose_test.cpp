@@ -115,7 +115,7 @@ TEST_CASE("A kernel takes as long as the CTA that loads most, not as long as the
 }
 
 TEST_CASE("Large products are given large tiles, and come near the peak") {
-    for (const char* const name : {"a100", "h100"}) {
+    for (const char* const name : {"a100", "h100", "l40s"}) {
         const SimtSpec spec = shipped_gpu(name);
         KernelChooser chooser(spec);
         const TimedKernel best = chooser.weigh(shape_of(8192, 8192, 8192)).front();
@@ -150,7 +150,7 @@ TEST_CASE("Chips with 100 KiB of shared memory are offered shorter stages where 
 }
 
 TEST_CASE("A product that leaves most SMs without work is split along K") {
-    for (const char* const name : {"a100", "h100"}) {
+    for (const char* const name : {"a100", "h100", "l40s"}) {
         KernelChooser chooser(shipped_gpu(name));
         const TimedKernel best = chooser.weigh(shape_of(64, 64, 16384)).front();
         INFO(name << ": " << to_string(best.kernel));

@@ -34,6 +34,8 @@ const std::vector<Published> kChips{
     {"h100", 1830, 1980, 989, 1979, 1979, 0, 3352, 80, 132, 64, 228, 50, 63},
     {"h100_pcie", 1620, 1755, 756, 1513, 1513, 0, 2039, 80, 114, 64, 228, 50, 63},
     {"h200", 1830, 1980, 989, 1979, 1979, 0, 4917, 141, 132, 64, 228, 50, 63},
+    // fp16: half of the 733 that are told of sparse weights (of dense ones 362, by 2490 MHz)
+    {"l40s", 2520, 2520, 366.5, 733, 733, 733, 864, 48, 142, 48, 100, 96, 31.5},
 };
 
 }  // namespace
@@ -81,6 +83,7 @@ TEST_CASE("a GPU has the published SMs, shared memory, L2 and host link", "[simt
         CHECK(share > 0.9);
     }
     CHECK(test::shipped_gpu("a100").sm.tensor.issue == TensorIssue::Warp);
+    CHECK(test::shipped_gpu("l40s").sm.tensor.issue == TensorIssue::Warp);
     CHECK(test::shipped_gpu("h100").sm.tensor.issue == TensorIssue::WarpGroup);
     CHECK(test::shipped_gpu("h200").sm.tensor.issue == TensorIssue::WarpGroup);
 }
@@ -119,8 +122,9 @@ TEST_CASE("a load's latency in parts is what pointer chases measure", "[simt]") 
     CHECK(all(a100, 1410) == Approx(533).epsilon(0.01));
     CHECK(all(h100, 1980) == Approx(570.5).epsilon(0.01));
     CHECK(all(test::shipped_gpu("h200"), 1980) == Approx(570.5).epsilon(0.01));
-    // gpu-latency on an H100 (PCIe), without what its TLBs take of large sets.
+    // gpu-latency on an H100 (PCIe) and an L40, without what their TLBs take of large sets.
     CHECK(all(test::shipped_gpu("h100_pcie"), 1755) == Approx(650).epsilon(0.01));
+    CHECK(all(test::shipped_gpu("l40s"), 2490) == Approx(631.9 - 9.7).epsilon(0.01));
     CHECK(a100.sm.l1_latency == Cycles(36));
     CHECK(h100.sm.l1_latency == Cycles(40));
 }
