@@ -352,6 +352,7 @@ outputs: [residual]
             self.assertIn(f"matmul with {kind} weights is not run yet",
                           self.refusal("op", "h100", "matmul", "m=8", "n=8", "k=8", weights))
         self.assertIn("int4", self.refusal("op", "h200", "matmul", "m=8", "n=8", "k=8", "dtype=int4"))
+        self.assertIn("memory", self.refusal("op", "l4", "matmul", "m=70000", "n=70000", "k=70000"))
         self.assertIn("resnet50", self.refusal("run", "a100", "resnet50"))
         self.assertIn("memory", self.refusal("op", "a100", "matmul", "m=200000", "n=200000", "k=200000"))
 

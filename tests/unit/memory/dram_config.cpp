@@ -78,6 +78,7 @@ TEST_CASE("every shipped memory moves what its pins move") {
         {"hbm3e_h200", 4916.736},
         {"hbm2e_a100_pcie", 1935.36},
         {"gddr6_l40s", 864},
+        {"gddr6_l4", 300},
     };
     for (const auto& [name, gigabytes] : published) {
         INFO(name);
@@ -106,6 +107,7 @@ TEST_CASE("a stack holds what its dies hold") {
     CHECK(gib("hbm3e_h200") == 141);
     CHECK(gib("hbm2e_a100_pcie") == 80);
     CHECK(gib("gddr6_l40s") == 48);
+    CHECK(gib("gddr6_l4") == 24);
     CHECK(gib("ddr4_3200") == 8);
     CHECK(gib("gddr6_14000") == 8);
     CHECK(gib("lpddr5_6400") == 4);

@@ -70,7 +70,7 @@ const std::vector<Family>& families() {
           {"RFCSB", 60'000},
           {"RFC", 120'000}}},
         // … told as fewer, faster channels: refresh alone
-        {{"gddr6_l40s"}, 1'900'000, {{"RREFD", 8'000}, {"RFCSB", 60'000}, {"RFC", 120'000}}},
+        {{"gddr6_l40s", "gddr6_l4"}, 1'900'000, {{"RREFD", 8'000}, {"RFCSB", 60'000}, {"RFC", 120'000}}},
         // JESD209-5, 6400 in bank-group mode, 8 Gb
         {{"lpddr5_6400"},
          3'906'000,
