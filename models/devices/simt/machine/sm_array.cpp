@@ -14,11 +14,11 @@
 namespace systole::simt {
 namespace {
 
-/// SMs of a group go on when the last of them has its data. Where nothing is asked for ahead each step would
-/// wait for all SMs, which fall out of step by themselves: there a group is a GPC's SMs at most.
+/// SMs of a group go on when the last of them has its data. Where no more than one step is asked for ahead,
+/// each would wait for all SMs, which fall out of step by themselves: there a group is a GPC's SMs at most.
 std::int64_t largest_group(const KernelPlan& plan, const SmSpec& sm) {
     const auto* gemm = std::get_if<GemmPlan>(&plan);
-    const bool ahead = gemm == nullptr || gemm->kernel.on_tensor_cores();
+    const bool ahead = gemm == nullptr || (gemm->kernel.on_tensor_cores() && gemm->kernel.tile.stages > 2);
     if (ahead || sm.gpcs.empty()) return sm.count;
     return *std::max_element(sm.gpcs.begin(), sm.gpcs.end());
 }
