@@ -91,7 +91,7 @@ class Simt(ProgramTest):
         replay = ["run.launch=graph", "run.weight_copies=auto", "run.repeat=2"]
         off = {"calibrated.kernel_overhead": "0 ns", "calibrated.replay_gap": "0 ns",
                "calibrated.memory_share": "1", "calibrated.larger_tiles": "0"}
-        for device in ("a100", "h100", "h200"):
+        for device in ("a100", "h100", "h200", "l40s"):
             shown = json.loads(self.answer("show", "device", device, "--format", "json"))
             constants = [value["path"] for value in shown["values"] if value["origin"] == "calibrated"]
             self.assertEqual(sorted(constants), sorted(off))
