@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The section on GPUs of docs/validation.md, and its pictures, for tools/validation --long."""
+"""The section on GPUs of docs/validation.md, and its pictures, for tools/validation --long or --gpu CHIP."""
 
 import math
 import pathlib
@@ -10,7 +10,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 import gpu_gemm_rows  # noqa: E402
 
-CHIPS = {"a100": "A100 (SXM, 80 GB)", "h100": "H100 (SXM)"}
+CHIPS = {"a100": "A100 (SXM, 80 GB)", "h100": "H100 (SXM)", "h200": "H200 (SXM)", "l40s": "L40S"}
+L2_MIB = {"a100": 40, "h100": 50, "h200": 50, "l40s": 96}
 PICTURES = ROOT / "docs" / "pictures"
 ABLATION_ROWS = 60  # spread over the public rows
 OFF = {
@@ -25,7 +26,7 @@ OFF = {
     "a CTA for each tile": ["kernels.persistent=false"],
     "ports for stores as wide as for loads": ["l2.sm_write_width=64 B"],
     "an ideal memory": ["memory.preset=ideal"],
-    "the whole L2 for one working set": ["l2.usable=40 MiB"],
+    "the whole L2 for one working set": ["l2.usable={l2} MiB"],
     "an L2 of one set": ["l2.ways=0"],
     "one copy of the weights": ["run.weight_copies=1"],
     "no launch": ["run.launch=none"],
@@ -35,12 +36,12 @@ HEAD = """
 ## GPUs: products of matrices
 
 Measured times of bf16 products (`tests/golden/gpu_gemm`: TensorRT-LLM's rows of ai-dynamo/aiconfigurator) beside those of
-`a100` and `h100`, asked as they were timed: in a graph, with copies of the weights, in turns
+`a100`, `h100` and `h200`, asked as they were timed: in a graph, with copies of the weights, in turns
 (`run.protocol=graph_replay`). Of each chip 1,000 public rows; four constants a chip
 were found with 200 others (`CHIP_calibration`), the last 1,000 (`CHIP_apart`) have not been looked at, but for
 their 47 products of one row, beside which the kernel for these was seen while it was written. Error: mean of
 |simulated / measured - 1|; bias: its mean with sign; by time: weighted by the measured time.
-Written by `tools/validation --long` (minutes).
+Written by `tools/validation --long`, or `--gpu CHIP` for one (minutes).
 
 What stands behind the step model is a chip with every SM in warps (`--set sm.engine=warps`): over 62 small products on both chips the
 steps' times are within 17 % of its times, 3.6 % on average (`models/devices/simt/README.md`).
@@ -108,21 +109,26 @@ def ablation(program, chip, rows):
     text = f"\nWithout one of them, {len(rows)} of the rows, spread over all:\n\n" + line(["", "error %", "bias %", "by time %"])
     text += "|---|" + "---:|" * 3 + "\n"
     for name, settings in OFF.items():
-        if chip == "h100":
-            settings = [setting.replace("l2.usable=40 MiB", "l2.usable=50 MiB") for setting in settings]
+        settings = [setting.format(l2=L2_MIB[chip]) for setting in settings]
         found = gpu_gemm_rows.errors(rows, gpu_gemm_rows.ask(program, chip, rows, settings))
         text += line([name, *cells(found)[1:]])
     return text
 
 
-def section(program, written, long):
-    """What the page says is kept unless `long`."""
-    if not long:
-        kept = re.search(r"\n## GPUs: products of matrices\n.*", written, re.DOTALL)
-        return kept.group(0) if kept else HEAD
+def kept(chip, written):
+    """What the page says of a chip."""
+    found = re.search(rf"\n### {re.escape(CHIPS[chip])}\n.*?(?=\n### |\n\*\*What is not modelled)", written, re.DOTALL)
+    return found.group(0) if found else ""
+
+
+def section(program, written, again):
+    """Of the chips in `again` all rows are simulated; of others the page is kept."""
     text = HEAD
     PICTURES.mkdir(exist_ok=True)
     for chip in CHIPS:
+        if chip not in again:
+            text += kept(chip, written)
+            continue
         rows = gpu_gemm_rows.read(chip, "public")
         found = gpu_gemm_rows.errors(rows, gpu_gemm_rows.ask(program, chip, rows))
         (PICTURES / f"gpu_gemm_{chip}.svg").write_text(scatter(chip, found))

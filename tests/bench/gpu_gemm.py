@@ -25,13 +25,13 @@ def show(name, found):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
-    parser.add_argument("--chip", action="append", choices=["a100", "h100"])
+    parser.add_argument("--chip", action="append", choices=gpu_gemm_rows.CHIPS)
     parser.add_argument("--part", default="public", choices=["calibration", "public", "apart"])
     parser.add_argument("--rows", type=int)
     parser.add_argument("--set", action="append", default=[])
     parser.add_argument("--list", action="store_true")
     asked = parser.parse_args()
-    for chip in asked.chip or ["a100", "h100"]:
+    for chip in asked.chip or gpu_gemm_rows.CHIPS:
         rows = gpu_gemm_rows.read(chip, asked.part)
         random.Random(1).shuffle(rows)
         rows = rows[:asked.rows]

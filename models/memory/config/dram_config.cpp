@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdlib>
 #include <map>
 #include <vector>
@@ -20,6 +21,7 @@ namespace {
 using config::Section;
 
 constexpr int kMaxBanks = 64;  // a channel's banks fit a 64-bit set
+constexpr double kMostEcc = 0.5;
 
 /// In GB/s with as many digits as datasheets give.
 std::string write_bandwidth(std::int64_t bytes_per_second) {
@@ -134,6 +136,10 @@ void read_dram(Section& memory, DramSpec& spec) {
     spec.clock = memory.frequency("clock", "command clock (CK)");
     if (spec.clock > Hertz(kTicksPerSecond)) memory.fail("clock", "at most one edge a picosecond");
     if (spec.clock < Hertz(1'000'000)) memory.fail("clock", "slower than 1 MHz, which no DRAM is");
+    spec.ecc_share = memory.number(
+        "ecc_share", "of the data buses' time, what check bits among the data take (inline ECC)", 0.0,
+        kMostEcc, 0.0);
+    spec.clock = Hertz(std::llround(static_cast<double>(spec.clock.value()) * (1 - spec.ecc_share)));
     bool good = true;
     read_organisation(memory, table, spec, good);
     read_dram_timing(memory, table, spec);

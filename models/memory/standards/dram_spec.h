@@ -55,7 +55,10 @@ struct DramSpec {
     Kind kind = Kind::Dram;
 
     std::string standard;  ///< names the constraint table: "HBM2", "DDR3"
-    Hertz clock;           ///< command clock (CK)
+    Hertz clock;           ///< command clock (CK), without the share of an inline ECC
+    /// Of the data buses' time, what check bits take that lie among the data (inline ECC): `clock` is slower
+    /// by so much, and `peak` is what is left for data.
+    double ecc_share = 0;
 
     int channels = 1;         ///< independent channels, each with command buses of its own
     int pseudo_channels = 1;  ///< of a channel: own banks, data bus and queues; shared command buses

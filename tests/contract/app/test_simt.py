@@ -18,7 +18,8 @@ class Simt(ProgramTest):
         return json.loads(self.answer(*words))["devices"][0]["total"]
 
     def test_every_slot_of_the_tensor_cores_has_one_owner(self):
-        for device, macs in (("a100", 108 * 4 * 256), ("h100", 132 * 4 * 512)):
+        for device, macs in (("a100", 108 * 4 * 256), ("h100", 132 * 4 * 512), ("h200", 132 * 4 * 512),
+                             ("l40s", 142 * 4 * 128)):
             for shape in ("m=4096 n=4096 k=4096", "m=1 n=4096 k=4096", "m=193 n=1000 k=777", "m=64 n=64 k=16384"):
                 with self.subTest(device=device, shape=shape):
                     total = self.total(device, shape)
@@ -28,15 +29,15 @@ class Simt(ProgramTest):
                     self.assertAlmostEqual(sum(slots.values()) / (macs * total["time_ns"] * 1000), 1, delta=1e-9)
 
     def test_large_products_come_near_the_peak_and_never_above_it(self):
-        for device, peak in (("a100", 311.9), ("h100", 989.4)):
+        for device, peak in (("a100", 311.9), ("h100", 989.4), ("h200", 989.4)):
             time = self.total(device, "m=8192 n=8192 k=8192")["time_ns"]
             tflops = 2 * 8192 ** 3 / time / 1000
             self.assertLess(tflops, peak)
             self.assertGreater(tflops, 0.8 * peak)
 
     def test_a_product_of_few_rows_is_held_up_by_the_memory(self):
-        # 134 MB of weights at 2,039 and 3,352 GB/s: 65.8 and 40 us at the very least.
-        for device, least in (("a100", 65.8), ("h100", 40.0)):
+        # 134 MB of weights at 2,039, 3,352 and 4,917 and 864 GB/s: so long at the very least.
+        for device, least in (("a100", 65.8), ("h100", 40.0), ("h200", 27.3), ("l40s", 155.3)):
             total = self.total(device, "m=8 n=8192 k=8192")
             self.assertEqual(total["bound_by"], "memory")
             self.assertGreater(total["time_ns"] / 1000, least)
@@ -91,7 +92,7 @@ class Simt(ProgramTest):
         replay = ["run.launch=graph", "run.weight_copies=auto", "run.repeat=2"]
         off = {"calibrated.kernel_overhead": "0 ns", "calibrated.replay_gap": "0 ns",
                "calibrated.memory_share": "1", "calibrated.larger_tiles": "0"}
-        for device in ("a100", "h100"):
+        for device in ("a100", "h100", "h200", "l40s"):
             shown = json.loads(self.answer("show", "device", device, "--format", "json"))
             constants = [value["path"] for value in shown["values"] if value["origin"] == "calibrated"]
             self.assertEqual(sorted(constants), sorted(off))
@@ -371,6 +372,8 @@ outputs: [residual]
             kind = "sparse" if weights == "sparsity=2:4" else "scaled"
             self.assertIn(f"matmul with {kind} weights is not run yet",
                           self.refusal("op", "h100", "matmul", "m=8", "n=8", "k=8", weights))
+        self.assertIn("int4", self.refusal("op", "h200", "matmul", "m=8", "n=8", "k=8", "dtype=int4"))
+        self.assertIn("memory", self.refusal("op", "l4", "matmul", "m=70000", "n=70000", "k=70000"))
         self.assertIn("resnet50", self.refusal("run", "a100", "resnet50"))
         self.assertIn("memory", self.refusal("op", "a100", "matmul", "m=200000", "n=200000", "k=200000"))
 

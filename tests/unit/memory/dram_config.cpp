@@ -44,26 +44,47 @@ TEST_CASE("the TPU v1 preset is 8 GiB at 34 GB/s") {
 TEST_CASE("every shipped memory moves what its pins move") {
     // data pins x Gb/s a pin / 8: what datasheets give
     const std::vector<std::pair<std::string, double>> published{
-        {"hbm2_2000", 256},           {"hbm2_2400", 307.2},
-        {"hbm2e_3200", 409.6},        {"hbm2e_3600", 460.8},
-        {"hbm3_5200", 665.6},         {"hbm3_6400", 819.2},
-        {"hbm3e_8000", 1024},         {"hbm3e_9600", 1228.8},
-        {"ddr3_2133", 17.07},         {"ddr3_tpu_v1", 34.13},
-        {"ddr4_3200", 25.6},          {"gddr6_14000", 448},
-        {"gddr6_16000", 512},         {"gddr6_18000", 576},
-        {"lpddr5_6400", 51.2},        {"hbm2_tpu_v4", 614.4},
-        {"hbm2_tpu_v2", 358.4},       {"hbm2_tpu_v3", 448},
-        {"hbm2e_tpu_v5e", 819.2},     {"hbm2e_tpu_v5p", 1382.4},
-        {"hbm3e_tpu_v7", 3686.4},     {"teaching", 16},
-        {"hbm2_golden_1pc", 16.0},    {"hbm2_golden_stack", 256},
-        {"hbm2_tpu_v2_chip", 716.8},  {"hbm2_tpu_v3_chip", 896},
-        {"hbm2_tpu_v4_chip", 1228.8}, {"hbm2e_tpu_v5p_chip", 2764.8},
-        {"hbm2_onnxim", 614.4},       {"hbm2e_a100", 2039.04},
+        {"hbm2_2000", 256},
+        {"hbm2_2400", 307.2},
+        {"hbm2e_3200", 409.6},
+        {"hbm2e_3600", 460.8},
+        {"hbm3_5200", 665.6},
+        {"hbm3_6400", 819.2},
+        {"hbm3e_8000", 1024},
+        {"hbm3e_9600", 1228.8},
+        {"ddr3_2133", 17.07},
+        {"ddr3_tpu_v1", 34.13},
+        {"ddr4_3200", 25.6},
+        {"gddr6_14000", 448},
+        {"gddr6_16000", 512},
+        {"gddr6_18000", 576},
+        {"lpddr5_6400", 51.2},
+        {"hbm2_tpu_v4", 614.4},
+        {"hbm2_tpu_v2", 358.4},
+        {"hbm2_tpu_v3", 448},
+        {"hbm2e_tpu_v5e", 819.2},
+        {"hbm2e_tpu_v5p", 1382.4},
+        {"hbm3e_tpu_v7", 3686.4},
+        {"teaching", 16},
+        {"hbm2_golden_1pc", 16.0},
+        {"hbm2_golden_stack", 256},
+        {"hbm2_tpu_v2_chip", 716.8},
+        {"hbm2_tpu_v3_chip", 896},
+        {"hbm2_tpu_v4_chip", 1228.8},
+        {"hbm2e_tpu_v5p_chip", 2764.8},
+        {"hbm2_onnxim", 614.4},
+        {"hbm2e_a100", 2039.04},
         {"hbm3_h100", 3352.32},
+        {"hbm3e_h200", 4916.736},
+        {"hbm2e_a100_pcie", 1935.36},
+        {"gddr6_l40s", 864},
+        {"gddr6_l4", 300},
     };
     for (const auto& [name, gigabytes] : published) {
         INFO(name);
-        CHECK(static_cast<double>(memory_spec(name).peak().value()) / 1e9 == Approx(gigabytes).epsilon(1e-3));
+        const DramSpec spec = memory_spec(name);
+        CHECK(static_cast<double>(spec.peak().value()) / 1e9 ==
+              Approx(gigabytes * (1 - spec.ecc_share)).epsilon(1e-3));
     }
     CHECK(published.size() + 1 == memory_names().size());  // and the ideal one
 }
@@ -83,6 +104,10 @@ TEST_CASE("a stack holds what its dies hold") {
     CHECK(gib("hbm3e_tpu_v7") == 96);
     CHECK(gib("hbm2e_a100") == 80);
     CHECK(gib("hbm3_h100") == 80);
+    CHECK(gib("hbm3e_h200") == 141);
+    CHECK(gib("hbm2e_a100_pcie") == 80);
+    CHECK(gib("gddr6_l40s") == 48);
+    CHECK(gib("gddr6_l4") == 24);
     CHECK(gib("ddr4_3200") == 8);
     CHECK(gib("gddr6_14000") == 8);
     CHECK(gib("lpddr5_6400") == 4);
@@ -100,6 +125,18 @@ TEST_CASE("every value of a shipped memory says where it comes from") {
             CHECK_FALSE(entry.meaning.empty());
         }
     }
+}
+
+TEST_CASE("check bits among the data take their share of the bandwidth and nothing else") {
+    const DramSpec plain = memory_spec("gddr6_18000"),
+                   spec = memory_spec("gddr6_18000", {{"ecc_share", "0.0625"}});
+    CHECK(plain.ecc_share == 0);
+    CHECK(spec.ecc_share == 0.0625);
+    CHECK(spec.peak().value() * 16 == plain.peak().value() * 15);
+    CHECK(spec.timing == plain.timing);
+    CHECK(spec.capacity() == plain.capacity());
+    CHECK(contains(complaint_about("ecc_share", "0.6"), "ecc_share"));
+    CHECK(contains(complaint_about("ecc_share", "-0.1"), "ecc_share"));
 }
 
 TEST_CASE("an ideal memory needs only its size") {

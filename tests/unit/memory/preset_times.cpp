@@ -69,6 +69,8 @@ const std::vector<Family>& families() {
           {"RREFD", 8'000},
           {"RFCSB", 60'000},
           {"RFC", 120'000}}},
+        // … told as fewer, faster channels: refresh alone
+        {{"gddr6_l40s", "gddr6_l4"}, 1'900'000, {{"RREFD", 8'000}, {"RFCSB", 60'000}, {"RFC", 120'000}}},
         // JESD209-5, 6400 in bank-group mode, 8 Gb
         {{"lpddr5_6400"},
          3'906'000,
@@ -93,12 +95,14 @@ const std::vector<Family>& families() {
          3'900'000,
          {{"RREFD", 8'000}, {"RFCSB", 160'000}, {"RFC", 260'000}}},
         // … and 8 Gb
-        {{"hbm2e_3200", "hbm2e_3600", "hbm2e_tpu_v5p", "hbm2e_a100"},
+        {{"hbm2e_3200", "hbm2e_3600", "hbm2e_tpu_v5p", "hbm2e_a100", "hbm2e_a100_pcie"},
          3'900'000,
          {{"RREFD", 8'000}, {"RFCSB", 160'000}, {"RFC", 350'000}}},
         // JESD238, 8 Gb a channel and 16 Gb
         {{"hbm3_5200", "hbm3_6400", "hbm3_h100"}, 3'900'000, {{"RFCSB", 200'000}, {"RFC", 350'000}}},
-        {{"hbm3e_8000", "hbm3e_9600", "hbm3e_tpu_v7"}, 3'900'000, {{"RFCSB", 200'000}, {"RFC", 450'000}}},
+        {{"hbm3e_8000", "hbm3e_9600", "hbm3e_tpu_v7", "hbm3e_h200"},
+         3'900'000,
+         {{"RFCSB", 200'000}, {"RFC", 450'000}}},
     };
     return all;
 }

@@ -47,7 +47,9 @@ TEST_CASE("Every tile of the catalogue divides and fits an SM of the chips that 
             INFO(name << ": " << tile.m << " x " << tile.n << " x " << tile.k << ", " << tile.stages
                       << " stages");
             CHECK(divides(tile, {}, spec.sm.tensor.issue));
-            CHECK(chooser.timing(tile, {}).has_value());
+            const bool offered =
+                tile.shared_below == 0 || spec.sm.shared.most_of_cta < Bytes(tile.shared_below);
+            CHECK(chooser.timing(tile, {}).has_value() == offered);
         }
     }
 }
@@ -113,7 +115,7 @@ TEST_CASE("A kernel takes as long as the CTA that loads most, not as long as the
 }
 
 TEST_CASE("Large products are given large tiles, and come near the peak") {
-    for (const char* const name : {"a100", "h100"}) {
+    for (const char* const name : {"a100", "h100", "l40s"}) {
         const SimtSpec spec = shipped_gpu(name);
         KernelChooser chooser(spec);
         const TimedKernel best = chooser.weigh(shape_of(8192, 8192, 8192)).front();
@@ -124,8 +126,31 @@ TEST_CASE("Large products are given large tiles, and come near the peak") {
     }
 }
 
+TEST_CASE("Chips with 100 KiB of shared memory are offered shorter stages where those of 64 do not fit") {
+    const auto tiles = [](const std::string& shared) {
+        std::vector<CtaTile> all;
+        KernelChooser chooser(gpu_spec("device: Mine\nextends: a100\n" + shared));
+        for (const TimedKernel& one : chooser.weigh(shape_of(4096, 4096, 4096)))
+            all.push_back(one.kernel.tile);
+        return all;
+    };
+    const auto has = [](const std::vector<CtaTile>& all, std::int64_t m, std::int64_t n, std::int64_t k) {
+        return std::any_of(all.begin(), all.end(),
+                           [&](const CtaTile& one) { return one.m == m && one.n == n && one.k == k; });
+    };
+    const std::vector<CtaTile> a100 = tiles(""),
+                               ada = tiles("sm: {shared: {capacity: 100 KiB, most_of_cta: 99 KiB}}\n");
+    CHECK(has(a100, 256, 128, 64));
+    CHECK_FALSE(has(a100, 256, 128, 32));
+    CHECK_FALSE(has(a100, 64, 256, 32));
+    CHECK_FALSE(has(ada, 256, 128, 64));
+    CHECK(has(ada, 256, 128, 32));
+    CHECK(has(ada, 64, 256, 32));
+    CHECK(has(ada, 128, 64, 64));
+}
+
 TEST_CASE("A product that leaves most SMs without work is split along K") {
-    for (const char* const name : {"a100", "h100"}) {
+    for (const char* const name : {"a100", "h100", "l40s"}) {
         KernelChooser chooser(shipped_gpu(name));
         const TimedKernel best = chooser.weigh(shape_of(64, 64, 16384)).front();
         INFO(name << ": " << to_string(best.kernel));

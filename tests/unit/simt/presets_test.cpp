@@ -23,14 +23,20 @@ struct Published {
     double fp16, int8, fp8, int4;  // T operations a second; 0: not supported
     double memory;                 // GB/s
     double memory_size;            // GB as drivers count them, of 2^30 bytes: 81,920 MiB of an A100
-    int sms;
+    int sms, warps;
     std::int64_t shared_kib, l2_mib;
     double link;  // GB/s of the host link, each direction, without what packets take
 };
 
 const std::vector<Published> kChips{
-    {"a100", 1410, 1410, 312, 624, 0, 1248, 2039, 80, 108, 164, 40, 31.5},
-    {"h100", 1830, 1980, 989, 1979, 1979, 0, 3352, 80, 132, 228, 50, 63},
+    {"a100", 1410, 1410, 312, 624, 0, 1248, 2039, 80, 108, 64, 164, 40, 31.5},
+    {"a100_pcie", 1410, 1410, 312, 624, 0, 1248, 1935, 80, 108, 64, 164, 40, 31.5},
+    {"h100", 1830, 1980, 989, 1979, 1979, 0, 3352, 80, 132, 64, 228, 50, 63},
+    {"h100_pcie", 1620, 1755, 756, 1513, 1513, 0, 2039, 80, 114, 64, 228, 50, 63},
+    {"h200", 1830, 1980, 989, 1979, 1979, 0, 4917, 141, 132, 64, 228, 50, 63},
+    // fp16: half of the 733 that are told of sparse weights (of dense ones 362, by 2490 MHz)
+    {"l40s", 2520, 2520, 366.5, 733, 733, 733, 864, 48, 142, 48, 100, 96, 31.5},
+    {"l4", 2040, 2040, 121, 242.3, 242.3, 242.3, 300, 24, 58, 48, 100, 48, 31.5},
 };
 
 }  // namespace
@@ -56,7 +62,8 @@ TEST_CASE("a GPU's memory moves and holds what the data sheet says", "[simt]") {
     for (const Published& chip : kChips) {
         CAPTURE(chip.name);
         const DramSpec memory = test::shipped_gpu(chip.name).memory;
-        CHECK(static_cast<double>(memory.peak().value()) / 1e9 == Approx(chip.memory).epsilon(2e-4));
+        const double of_pins = static_cast<double>(memory.peak().value()) / (1 - memory.ecc_share);
+        CHECK(of_pins / 1e9 == Approx(chip.memory).epsilon(2e-4));
         CHECK(static_cast<double>(memory.capacity().value()) / (std::int64_t{1} << 30) == chip.memory_size);
     }
 }
@@ -67,7 +74,7 @@ TEST_CASE("a GPU has the published SMs, shared memory, L2 and host link", "[simt
         const SimtSpec spec = test::shipped_gpu(chip.name);
         CHECK(spec.sm.count == chip.sms);
         CHECK(spec.sm.sub_cores == 4);
-        CHECK(spec.sm.warps == 64);
+        CHECK(spec.sm.warps == chip.warps);
         CHECK(spec.sm.shared.capacity == Bytes(chip.shared_kib * 1024));
         CHECK(spec.sm.shared.most_of_cta == Bytes((chip.shared_kib - 1) * 1024));
         CHECK(spec.l2.capacity == Bytes(chip.l2_mib << 20));
@@ -77,7 +84,9 @@ TEST_CASE("a GPU has the published SMs, shared memory, L2 and host link", "[simt
         CHECK(share > 0.9);
     }
     CHECK(test::shipped_gpu("a100").sm.tensor.issue == TensorIssue::Warp);
+    CHECK(test::shipped_gpu("l40s").sm.tensor.issue == TensorIssue::Warp);
     CHECK(test::shipped_gpu("h100").sm.tensor.issue == TensorIssue::WarpGroup);
+    CHECK(test::shipped_gpu("h200").sm.tensor.issue == TensorIssue::WarpGroup);
 }
 
 TEST_CASE("clusters find the SMs of a GPC that chips were seen to give them", "[simt]") {
@@ -93,6 +102,10 @@ TEST_CASE("clusters find the SMs of a GPC that chips were seen to give them", "[
     CHECK(a100.gpcs.size() == 7);
     CHECK(std::accumulate(a100.gpcs.begin(), a100.gpcs.end(), 0) == 108);
     for (const int sms : a100.gpcs) CHECK((sms == 14 || sms == 16));
+    for (const Published& chip : kChips) {
+        const std::vector<int> gpcs = test::shipped_gpu(chip.name).sm.gpcs;
+        CHECK(std::accumulate(gpcs.begin(), gpcs.end(), 0) == chip.sms);
+    }
 }
 
 TEST_CASE("a load's latency in parts is what pointer chases measure", "[simt]") {
@@ -109,6 +122,10 @@ TEST_CASE("a load's latency in parts is what pointer chases measure", "[simt]") 
     };
     CHECK(all(a100, 1410) == Approx(533).epsilon(0.01));
     CHECK(all(h100, 1980) == Approx(570.5).epsilon(0.01));
+    CHECK(all(test::shipped_gpu("h200"), 1980) == Approx(570.5).epsilon(0.01));
+    // gpu-latency on an H100 (PCIe) and an L40, without what their TLBs take of large sets.
+    CHECK(all(test::shipped_gpu("h100_pcie"), 1755) == Approx(650).epsilon(0.01));
+    CHECK(all(test::shipped_gpu("l40s"), 2490) == Approx(631.9 - 9.7).epsilon(0.01));
     CHECK(a100.sm.l1_latency == Cycles(36));
     CHECK(h100.sm.l1_latency == Cycles(40));
 }

@@ -55,12 +55,21 @@ const std::vector<CtaTile>& catalogue(TensorIssue issue) {
     // them (ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_64x3_tn, cutlass_80_wmma_tensorop_bf16_
     // s161616gemm_bf16_16x16_128x2_tn and their like); m x n x k, stages, warps along m and n. Those of
     // s16816 have 64 rows and columns at least. 256x128_32x3, 64x256_32x4 and 128x128_32x4 are what chips
-    // with 100 KiB of shared memory take instead of 64x3, which does not fit there.
-    static const std::vector<CtaTile> warp{
-        {128, 256, 64, 3, 2, 4}, {256, 128, 64, 3, 4, 2}, {256, 64, 64, 3, 4, 1}, {128, 128, 32, 5, 2, 2},
-        {128, 128, 64, 3, 2, 2}, {128, 64, 32, 6, 2, 2},  {128, 64, 64, 3, 2, 2}, {128, 64, 64, 4, 2, 2},
-        {64, 128, 64, 4, 2, 2},  {64, 64, 64, 5, 2, 2},   {64, 64, 64, 6, 2, 2},  {32, 32, 128, 2, 2, 2},
-        {16, 16, 128, 2, 1, 1}};
+    // with 100 KiB of shared memory (compute capability 8.6 and 8.9) take instead of 64x3, which does not fit
+    // there; an A100 is not seen to be given them.
+    constexpr std::int64_t kStagesOf64 = std::int64_t{3} * 64 * (256 + 128) * 2;
+    const auto instead = [](CtaTile tile) {
+        tile.shared_below = kStagesOf64;
+        return tile;
+    };
+    static const std::vector<CtaTile> warp{{128, 256, 64, 3, 2, 4},         {256, 128, 64, 3, 4, 2},
+                                           {256, 64, 64, 3, 4, 1},          {128, 128, 32, 5, 2, 2},
+                                           {128, 128, 64, 3, 2, 2},         {128, 64, 32, 6, 2, 2},
+                                           {128, 64, 64, 3, 2, 2},          {128, 64, 64, 4, 2, 2},
+                                           {64, 128, 64, 4, 2, 2},          {64, 64, 64, 5, 2, 2},
+                                           {64, 64, 64, 6, 2, 2},           {32, 32, 128, 2, 2, 2},
+                                           {16, 16, 128, 2, 1, 1},          instead({256, 128, 32, 3, 4, 2}),
+                                           instead({64, 256, 32, 4, 1, 4}), instead({128, 128, 32, 4, 2, 2})};
     static const std::vector<CtaTile> group = nvjet();
     return issue == TensorIssue::Warp ? warp : group;
 }

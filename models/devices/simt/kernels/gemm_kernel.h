@@ -42,6 +42,8 @@ struct CtaTile {
     Pipes pipes = Pipes::Tensor;
     /// As many CTAs as the chip holds, each with one tile after the other (bulk stores only).
     bool persistent = false;
+    /// Only for SMs whose CTAs may have less shared memory than this; 0: for all.
+    std::int64_t shared_below = 0;
     /// CTAs of a cluster.
     std::int64_t cluster() const { return std::int64_t{cluster_m} * cluster_n; }
     friend bool operator==(const CtaTile&, const CtaTile&) = default;

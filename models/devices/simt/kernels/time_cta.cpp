@@ -165,6 +165,7 @@ CtaTiming storing(CtaTiming timing, double share) {
 std::optional<CtaTiming> time_cta(const CtaTile& tile, const GemmFormats& formats, const SmSpec& sm) {
     if (tile.pipes == Pipes::Fp32) return time_gemv(tile, formats, sm);
     if (!divides(tile, formats, sm.tensor.issue)) return std::nullopt;
+    if (tile.shared_below > 0 && sm.shared.most_of_cta.value() >= tile.shared_below) return std::nullopt;
     const CtaProgram program = gemm_program(tile, formats, kSteps, sm);
     CtaTiming timing;
     timing.resident = occupancy(program, sm);

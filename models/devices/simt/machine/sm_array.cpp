@@ -14,13 +14,14 @@
 namespace systole::simt {
 namespace {
 
-/// SMs of a group go on when the last of them has its data. Where nothing is asked for ahead each step would
-/// wait for all SMs, which fall out of step by themselves: there a group is a GPC's SMs at most.
+/// SMs of a group go on when the last of them has its data. Where no more than one step is asked for ahead,
+/// each would wait for all SMs, which fall out of step by themselves: there a group is a GPC's SMs at most.
 std::int64_t largest_group(const KernelPlan& plan, const SmSpec& sm) {
     const auto* gemm = std::get_if<GemmPlan>(&plan);
     const auto* vector = std::get_if<VectorPlan>(&plan);
-    const bool one_by_one = (gemm != nullptr && !gemm->kernel.on_tensor_cores()) ||
-                            (vector != nullptr && vector->kernel.steps() > 1);
+    const bool one_by_one =
+        (gemm != nullptr && (!gemm->kernel.on_tensor_cores() || gemm->kernel.tile.stages <= 2)) ||
+        (vector != nullptr && vector->kernel.steps() > 1);
     if (!one_by_one || sm.gpcs.empty()) return sm.count;
     return *std::max_element(sm.gpcs.begin(), sm.gpcs.end());
 }
