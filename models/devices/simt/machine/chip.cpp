@@ -99,6 +99,7 @@ void Chip::compute() {
 }
 
 void Chip::bring_back() {
+    l2.end();
     computed_ = end_ = now();
     done_ = plan_.outputs.empty();
     give(copy_out, out_);

@@ -60,6 +60,7 @@ void L2::take(Ticks arrival, Payload& payload) {
     const auto* tiles = payload.get_extension<TileAccess>();
     SYSTOLE_CHECK(tiles != nullptr && !tiles->blocks.empty() && arrival == now(),
                   "{} at {} ps: a transaction without blocks, or with a time", name(), now().value());
+    layer_ = static_cast<std::size_t>(tiles->layer);
     jobs_.push_front({&payload, tiles, Bytes(0), Bytes(0), now()});
     const Jobs::iterator job = jobs_.begin();
     if (payload.is_write())
@@ -193,7 +194,7 @@ void L2::finish(Jobs::iterator job) {
 void L2::depart(const std::vector<SectorRange>& ranges, tlm::tlm_command command, const TileAccess& tiles,
                 Parts::iterator part) {
     for (const SectorRange& range : ranges) {
-        (command == tlm::TLM_READ_COMMAND ? counts_.fetched : counts_.written_back) += range.bytes;
+        if (command == tlm::TLM_READ_COMMAND) counts_.fetched += range.bytes;
         const std::int64_t end = range.address + range.bytes;
         for (std::int64_t at = range.address; at < end;) {
             const std::int64_t until = std::min(end, (at / largest_ + 1) * largest_);
@@ -255,13 +256,12 @@ void L2::came(Piece& piece) {
     --(piece.is_write() ? writes_under_way_ : reads_under_way_);
     if (piece.is_write()) {
         written_under_way_ -= bytes;
-        ledger_.enter(piece.layer, Place::L2, Place::Dram, piece.operand, bytes);
+        counts_.written_back += bytes.value();
+        ledger_.enter(layer_, Place::L2, Place::Dram, piece.operand, bytes);
     } else {
         ledger_.enter(piece.layer, Place::Dram, Place::L2, piece.operand, bytes);
     }
-    auto at = on_their_way_.lower_bound(piece.begin());
-    while (at->second != &piece) ++at;
-    on_their_way_.erase(at);
+    arrived(piece);
     for (const Parts::iterator part : piece.waiting)
         if (--part->pieces == 0) part_done(part);
     piece.release();
@@ -275,6 +275,22 @@ tlm::tlm_sync_enum L2::nb_transport_bw(Payload& payload, tlm::tlm_phase& phase, 
     if (response) came(static_cast<Piece&>(payload));
     send();
     return response ? tlm::TLM_COMPLETED : tlm::TLM_ACCEPTED;
+}
+
+void L2::arrived(const Piece& piece) {
+    auto at = on_their_way_.lower_bound(piece.begin());
+    while (at->second != &piece) ++at;
+    on_their_way_.erase(at);
+}
+
+void L2::end() {
+    SYSTOLE_CHECK(jobs_.empty(), "{}: the end, with {} transactions not answered", name(), jobs_.size());
+    for (const Departure& departure : writes_) {
+        arrived(*departure.piece);
+        waiting_bytes_ -= Bytes(departure.piece->get_data_length());
+        departure.piece->release();
+    }
+    writes_.clear();
 }
 
 std::vector<Stat> L2::stats() const {

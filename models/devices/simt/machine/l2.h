@@ -45,6 +45,9 @@ public:
     L2(sc_core::sc_module_name name, const L2Spec& spec, Hertz clock, const DramSpec& dram,
        ByteLedger& ledger);
 
+    /// The last store was answered: what still waits to be written stays, as dirty sectors do.
+    void end();
+
     std::vector<Stat> stats() const;
     /// What passed its ports and what it asked of the memory, counted apart from the ledger.
     std::vector<EndCount> ends() const;
@@ -87,7 +90,7 @@ private:
     struct Counts {
         std::int64_t reads = 0, writes = 0;          // blocks
         std::int64_t read = 0;                       // bytes of blocks, for every SM that takes them
-        std::int64_t fetched = 0, written_back = 0;  // bytes, whole sectors
+        std::int64_t fetched = 0, written_back = 0;  // bytes, whole sectors; the latter when they are written
     };
 
     void take(Ticks arrival, Payload& payload);
@@ -111,6 +114,7 @@ private:
     /// When the first that may leave has to; max() if there is none.
     Ticks next_departure();
     void came(Piece& piece);
+    void arrived(const Piece& piece);  // is no longer on its way
     tlm::tlm_sync_enum nb_transport_bw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
 
     const ClockDomain clock_;
@@ -136,6 +140,7 @@ private:
     Piece* requesting_ = nullptr;                       // has no END_REQ yet
     PayloadPool<Piece> pool_;
     sc_core::sc_event leave_{"leave"};
+    std::size_t layer_ = 0;  // of the last transaction: what is written then is its, whoever stored it
     Counts counts_;
 };
 
