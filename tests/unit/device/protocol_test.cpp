@@ -30,12 +30,12 @@ TEST_CASE("a replay says how often and with how many copies of the weights", "[d
     Protocol protocol = Protocol::of_op();
     protocol.repeat = 6;
     CHECK(says(describe(protocol), "repeat", "6"));
+    CHECK(describe(protocol).size() == 6);
+    CHECK_FALSE(protocol.runs_once());
     protocol.warm_turns = 3;
     protocol.timed_turns = 100;
     CHECK(says(describe(protocol), "warm_turns", "3"));
     CHECK(says(describe(protocol), "timed_turns", "100"));
-    CHECK(describe(protocol).size() == 6);
-    CHECK_FALSE(protocol.runs_once());
     protocol = Protocol::of_op();
     protocol.weight_copies = 5;
     CHECK(says(describe(protocol), "weight_copies", "5"));
