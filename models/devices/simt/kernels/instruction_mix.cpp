@@ -71,10 +71,9 @@ InstructionMix mix_of(Function function) {
             return kErf + InstructionMix{4, 0, 0};  // x / 2 (1 + erf(x / sqrt 2))
         case Function::Tanh:
             return kTanh;
-        case Function::Sigmoid:
-            return exponential() + kOne + quotient();  // 1 / (1 + e^-x)
-        case Function::Silu:
-            return exponential() + kOne + quotient();  // x / (1 + e^-x)
+        case Function::Sigmoid:  // 1 / (1 + e^-x)
+        case Function::Silu:     // x / (1 + e^-x)
+            return exponential() + kOne + quotient();
         case Function::Elu:
             return exponential() + kOne + kOne + kCompare + kCompare;
         case Function::Softplus:
