@@ -159,6 +159,19 @@ TEST_CASE("A product that leaves most SMs without work is split along K") {
     }
 }
 
+TEST_CASE("Parts of K have as many steps as their tile has stages, and no fewer") {
+    KernelChooser chooser(shipped_gpu("h100"));
+    std::int64_t most = 0;  // parts, of 128 steps by tiles with 16 stages
+    for (const TimedKernel& one : chooser.weigh(shape_of(16, 64, 8192))) {
+        const GemmKernel& kernel = one.kernel;
+        if (kernel.split_k == 1) continue;
+        INFO(to_string(kernel));
+        CHECK(kernel.steps() >= kernel.split_k * kernel.tile.stages);
+        if (kernel.tile.stages == 16) most = std::max(most, kernel.split_k);
+    }
+    CHECK(most == 8);
+}
+
 TEST_CASE("A product of one row, or one column, of an Ampere chip is done on FP32 pipes") {
     const SimtSpec spec = shipped_gpu("a100");
     KernelChooser chooser(spec);
