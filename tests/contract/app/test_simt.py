@@ -136,6 +136,28 @@ class Simt(ProgramTest):
         self.assertLess(total["bytes"]["dram_written"], results)
         self.assertGreater(total["bytes"]["dram_written"], results / 2)
 
+    def test_what_is_written_back_belongs_to_the_layer_in_whose_time_it_is(self):
+        two = """trace: two
+inputs:
+  x: {shape: [2817, 256], dtype: bf16}
+layers:
+  - {name: wide, op: matmul, n: 12288}
+  - {name: deep, op: matmul, n: 256}
+outputs: [deep]
+"""
+        one = two.replace("  - {name: deep, op: matmul, n: 256}\n", "").replace("[deep]", "[wide]")
+        written = []
+        for trace in (one, two):
+            self.write("layers.yaml", trace)
+            words = ["run", "l40s", "layers.yaml", "--format", "json", "--set", "run.inputs_at=dram", "--set",
+                     "run.outputs_to=dram", "--set", "l2.dirty=48 MiB"]
+            layers = json.loads(self.answer(*words))["devices"][0]["layers"]
+            written.append([layer["bytes"]["dram_written"] for layer in layers])
+        # Between the layers, until the second asks for something, the memory can write less than a microsecond's bytes.
+        self.assertGreaterEqual(written[1][0], written[0][0])
+        self.assertLess(written[1][0], written[0][0] + 813_200)
+        self.assertGreater(written[1][1], 2817 * 256 * 2)  # more than its own results: what waited
+
     def test_a_burst_of_power_ends_with_the_turns_that_follow_each_other(self):
         shape = "m=4096 n=4096 k=8192"
         times = [self.total("h100", shape, "run.repeat=3", *turns)["time_ns"]
