@@ -23,12 +23,19 @@ def read(chip, part):
 
 def ask(program, chip, rows, settings=()):
     """Microseconds that the program answers, row by row."""
+    table = [{"op": "matmul", "dtype": "bf16", "m": m, "n": n, "k": k} for m, n, k, _ in rows]
+    return ask_table(program, chip, table, [*PROTOCOL, *settings])
+
+
+def ask_table(program, chip, table, settings):
+    """The same of any operators: rows as `systole op --csv` takes them, all with the columns of the first."""
     with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
-        file.write("op,dtype,m,n,k\n")
-        file.writelines(f"matmul,bf16,{m},{n},{k}\n" for m, n, k, _ in rows)
+        writer = csv.DictWriter(file, table[0])
+        writer.writeheader()
+        writer.writerows(table)
         file.flush()
         words = [program, "op", chip, "--csv", file.name]
-        for setting in [*PROTOCOL, *settings]:
+        for setting in settings:
             words += ["--set", setting]
         done = subprocess.run(words, capture_output=True, text=True)
     if done.returncode != 0:

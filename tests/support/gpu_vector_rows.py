@@ -3,10 +3,9 @@
 
 import csv
 import gzip
-import io
 import pathlib
-import subprocess
-import tempfile
+
+import gpu_gemm_rows
 
 GOLDEN = pathlib.Path(__file__).resolve().parent.parent / "golden" / "gpu_vector"
 # What LLMCompass adds to its model's answers for the launch by the host, which these wall clocks have in them.
@@ -34,18 +33,7 @@ def columns(op, shape):
 def ask(program, op, rows, settings=()):
     """Microseconds that the program answers, row by row, without what the host takes."""
     asked = [{"dtype": "fp16", **columns(op, shape)} for shape, _ in rows]
-    with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
-        writer = csv.DictWriter(file, asked[0])
-        writer.writeheader()
-        writer.writerows(asked)
-        file.flush()
-        words = [program, "op", "a100", "--csv", file.name]
-        for setting in [*PROTOCOL, *settings]:
-            words += ["--set", setting]
-        done = subprocess.run(words, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise RuntimeError(done.stderr or done.stdout)
-    return [float(r["time_ns"]) / 1000 for r in csv.DictReader(io.StringIO(done.stdout))]
+    return gpu_gemm_rows.ask_table(program, "a100", asked, [*PROTOCOL, *settings])
 
 
 def errors(op, rows, answers):
