@@ -387,6 +387,35 @@ outputs: [residual]
         self.assertEqual(row["class_slots"]["useful"], 0)
         self.assertIn("elementwise, 128 threads x 4", self.answer("lower", "a100", "mlp.yaml"))
 
+    def op(self, device, *words):
+        return json.loads(self.answer("op", device, *words, "--format", "json"))["devices"][0]["layers"][0]
+
+    def moved(self, row, origin, to):
+        return {cell["operand"]: cell["bytes"] for cell in row["bytes"]["moved"]
+                if cell["from"] == origin and cell["to"] == to}
+
+    def test_of_a_table_only_the_rows_that_are_looked_up_are_read(self):
+        row = self.op("a100", "embedding", "vocabulary=30522", "width=768", "lookups=4096", "dtype=fp16")
+        # Rows of 1,536 bytes, whole sectors; indices of 4 bytes.
+        self.assertEqual(self.moved(row, "dram", "l2"), {"weights": 4096 * 1536, "activations": 4096 * 4})
+        self.assertEqual(row["bytes"]["compulsory_dram"], 4096 * 1536 + 4096 * 4 + 4096 * 1536)
+        for spread in ("even", "random"):
+            again = self.op("a100", "gather", "rows=100", "width=64", "lookups=51200", "dtype=fp32", "spread=" + spread)
+            self.assertEqual(self.moved(again, "l2", "shared_memory")["activations"], 51200 * (256 + 4))
+            self.assertEqual(self.moved(again, "dram", "l2")["activations"], 100 * 256 + 51200 * 4)
+
+    def test_of_a_cache_only_new_rows_are_written(self):
+        self.write("cache.yaml", "trace: cache\ninputs:\n  x: {shape: [2, 1, 1024], dtype: fp16}\nlayers:\n"
+                   "  - {name: cache, op: kv_cache, heads: 8, length: 512, in: x}\noutputs: [cache]\n")
+        result = json.loads(self.answer("run", "h100", "cache.yaml", "--format", "json"))["devices"][0]
+        self.assertEqual(self.moved(result["layers"][0], "shared_memory", "l2"), {"kv_cache": 2 * 1024 * 2})
+
+    def test_networks_of_transformers_run_as_a_whole(self):
+        result = json.loads(self.answer("run", "a100", "bert_base", "--format", "json"))["devices"][0]
+        kinds = {row["op"] for row in result["layers"]}
+        self.assertLessEqual({"embedding", "transpose", "softmax", "norm", "matmul"}, kinds)
+        self.assertEqual(sum(row["cycles"] for row in result["layers"]), result["total"]["cycles"])
+
     def test_a_table_of_products_is_answered_row_by_row(self):
         self.write("rows.csv", "op,dtype,m,n,k\nmatmul,bf16,128,128,128\nmatmul,int8,64,64,64\n")
         lines = self.answer("op", "a100", "--csv", "rows.csv").splitlines()
@@ -396,6 +425,8 @@ outputs: [residual]
     def test_what_it_does_not_run_is_refused_in_a_line(self):
         self.assertRegex(self.refusal("op", "a100", "pool", "kind=max", *"n=1 h=8 w=8 c=8 r=2 s=2 stride=2".split()),
                          r"error: 'pool': pool is not run yet")
+        self.assertIn("transpose that moves the last dimension is not run yet",
+                      self.refusal("op", "a100", "transpose", "rows=8", "cols=8"))
         self.assertIn("fp8", self.refusal("op", "a100", "matmul", "m=8", "n=8", "k=8", "dtype=fp8"))
         for weights in ("sparsity=2:4", "scales=channel"):
             kind = "sparse" if weights == "sparsity=2:4" else "scaled"

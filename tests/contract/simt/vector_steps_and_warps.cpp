@@ -50,6 +50,35 @@ const std::vector<Case> kRows{
     {"h100", 8, "[700, 512]", kRms, "bf16"}, {"h100", 0, "[1024, 4096]", kLayer},
     {"h100", 0, "[2048, 2048]", kSoftmax},   {"h100", 4, "[64, 1000]", kSoftmax}};
 
+const std::string kHead = "{name: z, op: slice, axis: 1, begin: 100, size: 60, in: x}";
+const std::string kJoin = "{name: z, op: concat, axis: 1, in: [x, y]}";
+const std::string kTurn = "{name: z, op: transpose, permutation: [0, 2, 1, 3], in: x}";
+const std::string kRotary = "{name: z, op: rotary, in: x}";
+const std::string kLstm = "{name: z, op: lstm_cell, in: [x, y]}";
+const std::string kWords =
+    "{name: z, op: embedding, dtype: fp16, vocabulary: 20000, width: 320, spread: random, in: x}";
+const std::string kBags =
+    "{name: z, op: embedding, dtype: fp16, vocabulary: 20000, width: 64, bag: 8, spread: random, in: x}";
+const std::string kRowsOf = "{name: z, op: gather, in: [y, x]}";
+
+const std::string kCache = "{name: z, op: kv_cache, heads: 8, length: 600, in: x}";
+
+const std::vector<Case> kMoves{{"a100", 4, "[300, 777]", kHead},
+                               {"h100", 0, "[20000, 200]", kHead, "bf16"},
+                               {"a100", 8, "[100, 300]", kJoin, "fp16", 1, "[100, 77]"},
+                               {"h100", 8, "[200, 64]", kJoin, "fp32", 1, "[200, 640]"},
+                               {"a100", 8, "[2, 100, 12, 64]", kTurn},
+                               {"h100", 0, "[8, 512, 16, 64]", kTurn, "bf16"},
+                               {"a100", 8, "[3, 5, 8, 64]", kCache},
+                               {"a100", 8, "[2, 50, 8, 128]", kRotary},
+                               {"h100", 0, "[4, 512, 32, 128]", kRotary, "bf16"},
+                               {"a100", 4, "[20, 400]", kLstm, "fp16", 1, "[20, 100]"},
+                               {"h100", 0, "[256, 4096]", kLstm, "bf16", 1, "[256, 1024]"},
+                               {"a100", 8, "[700]", kWords, "int32"},
+                               {"h100", 0, "[8192]", kWords, "int32"},
+                               {"a100", 8, "[100, 16]", kBags, "int32"},
+                               {"a100", 0, "[3000]", kRowsOf, "int32", 1, "[5000, 256]"}};
+
 ResultRow run(const Case& one, const std::string& engine) {
     config::Config config = gpu_config("device: Mine\nextends: " + one.gpu + "\n");
     config.set("sm.engine", engine);
@@ -57,9 +86,9 @@ ResultRow run(const Case& one, const std::string& engine) {
     const auto device = simt::make_simt_device(config, "mine");
     config.finish();
     std::string inputs = fmt::format("  x: {{shape: {}, dtype: {}}}\n", one.shape, one.dtype);
-    if (one.layers.find("y]") != std::string::npos)
+    if (one.layers.find("x, y]") != std::string::npos || one.layers.find("[y, x]") != std::string::npos)
         inputs += fmt::format("  y: {{shape: {}, dtype: {}}}\n", one.second.empty() ? one.shape : one.second,
-                              one.dtype);
+                              one.dtype == "int32" ? "fp16" : one.dtype);
     const std::string trace =
         fmt::format("trace: one\ninputs:\n{}layers:\n  - {}\noutputs: [z]\n", inputs, one.layers);
     const Graph graph = build_trace(config::parse_yaml(trace, "one.yaml"), {});
@@ -112,6 +141,10 @@ TEST_CASE("Elementwise kernels by steps take what they take in warps", "[simt]")
 
 TEST_CASE("Softmax and norms by steps take what they take in warps", "[simt]") {
     CHECK(mean_error(kRows) < 0.08);
+}
+
+TEST_CASE("Lookups, copies and cells by steps take what they take in warps", "[simt]") {
+    CHECK(mean_error(kMoves) < 0.08);
 }
 
 }  // namespace systole::test

@@ -18,7 +18,8 @@ systole_test(simt_spec SOURCES ${CMAKE_CURRENT_LIST_DIR}/presets_test.cpp
              DEPENDS systole_simt_spec)
 systole_test(simt_sm
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/gemm_program_test.cpp ${CMAKE_CURRENT_LIST_DIR}/gemv_program_test.cpp
-            ${CMAKE_CURRENT_LIST_DIR}/l1_test.cpp
+            ${CMAKE_CURRENT_LIST_DIR}/l1_test.cpp ${CMAKE_CURRENT_LIST_DIR}/lookup_test.cpp
+            ${CMAKE_CURRENT_LIST_DIR}/operand_map_test.cpp
             ${CMAKE_CURRENT_LIST_DIR}/sm_test.cpp ${CMAKE_CURRENT_LIST_DIR}/stream_program_test.cpp
             ${CMAKE_CURRENT_LIST_DIR}/vector_program_test.cpp
     DEPENDS systole_simt_kernels)

@@ -40,8 +40,8 @@ VectorPlan plan_of(VectorKernel kernel, const SimtSpec& spec) {
     plan.timing = time_vector(kernel, spec.sm).value();
     plan.kernel = kernel;
     const std::int64_t elements = kernel.rows * kernel.cols;
-    plan.in.push_back({place(kIn, kernel.rows * row_bytes(kernel.in, kernel.cols).value()), elements, 1});
-    plan.to = place(kOut, kernel.rows * row_bytes(kernel.out, kernel.cols).value());
+    plan.in.push_back({place(kIn, kernel.rows * row_bytes(kernel.in, kernel.cols).value()), elements});
+    plan.to = {place(kOut, kernel.rows * row_bytes(kernel.out, kernel.cols).value()), elements};
     plan.sms = spec.sm.count;
     return plan;
 }
@@ -76,7 +76,7 @@ void check(const VectorPlan& vector, const SimtSpec& spec, bool in_warps, bool s
     const KernelPlan plan(vector);
     const auto work = work_of(plan);
     const VectorPlan& own = std::get<VectorPlan>(plan);
-    Passes in(own.in[0].place, false), out(own.to, true);
+    Passes in(own.in[0].place, false), out(own.to.place, true);
     std::vector<Passes> others;
     for (std::size_t i = 1; i < own.in.size(); ++i) others.emplace_back(own.in[i].place, false);
     for (const MatrixPlace& column : own.columns) others.emplace_back(column, false);
@@ -157,22 +157,22 @@ TEST_CASE("A second operand is read element by element, or as often as it is met
     const SimtSpec spec = gpu(3);
     VectorPlan plan =
         plan_of(elementwise_kernel(6000, 2, mix_of(Elementwise::Kind::Mul), DType::Fp16, DType::Fp16), spec);
-    plan.in.push_back({place(kSecond, 12'000), 6000, 1});
+    plan.in.push_back({place(kSecond, 12'000), 6000});
     check(plan, spec, false);
     check(plan, spec, true);
     // 100 values, met 60 times over by CTAs of 512: each has all of them.
-    plan.in[1] = {place(kSecond, 200), 100, 1};
+    plan.in[1] = {place(kSecond, 200), 100, met_again(6000, 100, 1)};
     check(plan, spec, false, false);
     const VectorBlocks blocks(plan);
     CHECK(blocks.reads({1, 1}, 0).bytes_of_sm == 1024 + 200);
     // 2,000 values, met three times: a CTA's 512 lie behind each other, or go round at 2,000.
-    plan.in[1] = {place(kSecond, 4000), 2000, 1};
+    plan.in[1] = {place(kSecond, 4000), 2000, met_again(6000, 2000, 1)};
     Passes second(plan.in[1].place, false);
     for (std::int64_t cta = 0; cta < blocks.ctas(); ++cta)
         for (const TileAccess::Block& block : blocks.reads({cta, 1}, 0).blocks) second.add(false, block);
     CHECK(second.all(3));
     // 30 items of 200, each with 10 values of its own: a CTA of 512 has 4 items at most, and 10 values each.
-    plan.in[1] = {place(kSecond, 600), 300, 30};
+    plan.in[1] = {place(kSecond, 600), 300, met_again(6000, 300, 30)};
     for (std::int64_t cta = 0; cta < blocks.ctas(); ++cta)
         CHECK(blocks.reads({cta, 1}, 0).bytes_of_sm <= 1024 + 4 * 20);
     check(plan, spec, true, false);
@@ -188,8 +188,8 @@ TEST_CASE("Of one CTA alone every picosecond is known") {
     plan.timing.interval_alone = 71;
     plan.timing.interval_full = 36;
     plan.timing.lost_alone.vector = plan.timing.lost_full.vector = 1;
-    plan.in.push_back({place(kIn, 2048), 512, 1});
-    plan.to = place(kOut, 2048);
+    plan.in.push_back({place(kIn, 2048), 512});
+    plan.to = {place(kOut, 2048), 512};
     spec.l2.sm_read_per_cycle = spec.l2.bytes_per_cycle = Bytes(64);
     const VectorBlocks work(plan);
     const IdealRun run(work, times_of(plan, spec, spec.core_clock), 1, Ticks(400'000), 1);

@@ -33,6 +33,12 @@ InstructionMix reciprocal() {
     return {2, 3, 1};
 }
 
+// Four dimensions as OffsetCalculator.cuh takes them apart: each a division by multiplication (multiply, add,
+// shift) and a remainder, and a multiply-add for each of two pointers.
+InstructionMix offsets() {
+    return {0, 4 * (4 + 2), 0};
+}
+
 InstructionMix mix_of(Function function) {
     switch (function) {
         case Function::None:

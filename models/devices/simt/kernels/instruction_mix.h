@@ -32,6 +32,8 @@ InstructionMix mix_of(Elementwise::Kind kind);
 InstructionMix exponential();
 InstructionMix quotient();
 InstructionMix reciprocal();
+/// Of an element that is met or goes anywhere in a tensor.
+InstructionMix offsets();
 /// Between what is stored and fp32.
 InstructionMix conversion_from(DType dtype);
 InstructionMix conversion_to(DType dtype);

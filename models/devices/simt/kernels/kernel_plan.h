@@ -9,6 +9,7 @@
 
 #include "models/devices/simt/kernels/cta_timing.h"
 #include "models/devices/simt/kernels/gemm_kernel.h"
+#include "models/devices/simt/kernels/operand_map.h"
 #include "models/devices/simt/kernels/vector_kernel.h"
 #include "models/devices/simt/memory/l2_blocks.h"
 #include "models/link/transfer.h"
@@ -66,21 +67,23 @@ struct StreamPlan {
     Epilogue finish;            ///< what is done to each of them; in `epilogue`, too
 };
 
-/// A tensor of which a kernel needs an element for each result: as many as results, or fewer, which are met
-/// again and again. Of `items` equal parts of the results each has its own part of it.
+/// A tensor of which a kernel needs (or makes) an element for each result, or for some of them.
 struct VectorOperand {
     MatrixPlace place;
-    std::int64_t elements = 1, items = 1;
+    std::int64_t elements = 1;  ///< that it has
+    OperandMap map = {};
+    Bytes touched = place.bytes;  ///< that are read (or written) at all
 };
 
 /// A kernel that no tensor core works in.
 struct VectorPlan {
     VectorKernel kernel;
     CtaTiming timing;
-    std::vector<VectorOperand> in;     ///< elementwise: kernel.operands; of rows: one
+    std::vector<VectorOperand> in;     ///< elementwise: as results need; of rows: one; lookup: indices, table
     std::vector<MatrixPlace> columns;  ///< of norms, a value of each column: read behind the last step
-    MatrixPlace to;
-    std::int64_t sms = 1;  ///< of the chip: their first CTAs bring `columns` into the L1
+    VectorOperand to;
+    std::vector<OperandMap> stores;  ///< where a result's values go; none: one behind the other
+    std::int64_t sms = 1;            ///< of the chip: their first CTAs bring `columns` into the L1
 };
 
 using KernelPlan = std::variant<GemmPlan, StreamPlan, VectorPlan>;

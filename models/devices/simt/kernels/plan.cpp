@@ -87,14 +87,13 @@ public:
             i += count;
         }
         add_runs(protocol, chip);
-        for (const Tensor& tensor : graph_.tensors)
-            if (tensor.role != TensorRole::Activation && tensor.role != TensorRole::Input && !tensor.view_of)
-                chip.compulsory_dram += stored_bytes(tensor);
+        add_stored(chip);
         for (const TensorId id : graph_.inputs) {
             chip.compulsory_dram += placements_[id].bytes;
             if (protocol.inputs_at == Protocol::Where::Host) chip.inputs.push_back(copy(id, true));
         }
         for (const TensorId id : graph_.outputs) {
+            if (graph_.tensors[id].role == TensorRole::KvCache) continue;  // it stays
             chip.compulsory_dram += placements_[id].bytes;
             if (protocol.outputs_to == Protocol::Where::Host) chip.outputs.push_back(copy(id, false));
         }
@@ -105,6 +104,25 @@ public:
     }
 
 private:
+    /// What is stored passes once; of a table that only lookups read, the rows that they meet.
+    void add_stored(ChipPlan& chip) const {
+        std::vector<std::int64_t> met(graph_.tensors.size());
+        for (const Layer& layer : graph_.layers) {
+            std::vector<TensorId> read = layer.inputs;
+            for (const auto& stored : {layer.weights, layer.scales, layer.bias})
+                if (stored) read.push_back(*stored);
+            for (const TensorId id : read) met[id] += touched(graph_, layer, id).value();
+        }
+        for (TensorId id = 0; id < graph_.tensors.size(); ++id) {
+            const Tensor& tensor = graph_.tensors[id];
+            if (tensor.role == TensorRole::Activation || tensor.role == TensorRole::Input || tensor.view_of)
+                continue;
+            const Bytes whole = stored_bytes(tensor);
+            chip.compulsory_dram +=
+                tensor.role == TensorRole::Weights ? std::min(whole, Bytes(met[id])) : whole;
+        }
+    }
+
     std::int64_t weight_bytes() const {
         std::int64_t bytes = 0;
         for (const Tensor& tensor : graph_.tensors)
@@ -202,7 +220,7 @@ private:
     LayerPlan vector_layer(std::span<const Layer> layers) {
         LayerPlan plan = vectors_.layer_plan(layers);
         auto& vector = std::get<VectorPlan>(plan.kernels.front());
-        std::vector<MatrixPlace*> matrices{&vector.to};
+        std::vector<MatrixPlace*> matrices{&vector.to.place};
         for (VectorOperand& operand : vector.in) matrices.push_back(&operand.place);
         pad(matrices);
         return plan;

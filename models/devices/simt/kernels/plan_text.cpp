@@ -60,7 +60,7 @@ std::string text_of(const VectorPlan& plan, const SimtSpec& spec) {
         timing.resident);
     for (const VectorOperand& operand : plan.in) text += block_text("reads", operand.place) + ", ";
     for (const MatrixPlace& matrix : plan.columns) text += block_text("columns", matrix) + ", ";
-    return text + block_text("writes", plan.to) + "\n";
+    return text + block_text("writes", plan.to.place) + "\n";
 }
 
 }  // namespace

@@ -12,7 +12,8 @@ void refuse(const Layer& layer, const std::string& what) {
     throw UserError(layer.where,
                     fmt::format("'{}': {}; devices of kind simt run matrix products (matmul) of one format, "
                                 "without transpose_a, with weights neither scaled nor sparse, elementwise "
-                                "layers, activations, quantize and dequantize, softmax and norms",
+                                "layers, activations, quantize and dequantize, softmax and norms, lookups, "
+                                "copies, rotary embeddings and cells",
                                 layer.name, what));
 }
 

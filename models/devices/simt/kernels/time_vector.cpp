@@ -38,13 +38,13 @@ void take_alone(const VectorKernel& kernel, const CtaProgram& program, const SmS
     std::int64_t spread = 0, work = 0;
     for (std::size_t step = 0; step < steps.size(); ++step) {
         spread += steps[step].last - steps[step].first;
-        const std::int64_t end = step + 1 < steps.size() ? steps[step + 1].first : trace.steps.back();
+        const std::int64_t end = step + 1 < steps.size() ? steps[step + 1].first : trace.end;
         work += std::max<std::int64_t>(0, end - (steps[step].last + kFar));
     }
     const auto count = static_cast<double>(steps.size());
     timing.prologue = Cycles(trace.first_request);
     timing.spread = Cycles(spread / static_cast<std::int64_t>(steps.size()));
-    timing.interval_alone = static_cast<double>(work + trace.end - trace.steps.back()) / count;
+    timing.interval_alone = static_cast<double>(work) / count;
 }
 
 /// From the first request of so many CTAs to their end.

@@ -14,6 +14,8 @@ constexpr int kWarps = 4;                      // 128 threads
 // softmax_warp_forward: rows of as many elements and bytes at most; two of them where they are short.
 constexpr std::int64_t kWarpElements = 1024, kWarpBytes = 4096, kShort = 128;
 constexpr std::int64_t kMostThreads = 1024;  // of a CTA
+// vectorized_gather_kernel, embedding bags: threads of a CTA at most.
+constexpr std::int64_t kLookupThreads = 256;
 
 /// Elements of `dtype` that one load of a thread brings, at most.
 std::int64_t most_loaded(DType dtype) {
@@ -85,6 +87,21 @@ VectorKernel norm_kernel(const Norm& norm, DType in, DType out) {
     return kernel;
 }
 
+VectorKernel lookup_kernel(const LookupRows& lookup, DType in, DType out) {
+    VectorKernel kernel;
+    kernel.kind = VectorKernel::Kind::Lookup;
+    kernel.rows = lookup.lookups / lookup.bag;
+    kernel.cols = lookup.width;
+    kernel.in = in;
+    kernel.out = out;
+    kernel.lookup = lookup;
+    // Bags are summed element by element.
+    kernel.vector = lookup.bag > 1 ? 1 : widest(lookup.width, most_loaded(in));
+    const std::int64_t threads = std::min(ceil_div(lookup.width, kernel.vector), kLookupThreads);
+    kernel.warps = static_cast<int>(ceil_div(threads, kWarpThreads));
+    return kernel;
+}
+
 bool rows_stay(const VectorKernel& kernel, int resident, const SmSpec& sm) {
     const std::int64_t row = row_bytes(kernel.in, kernel.cols).value();
     const std::int64_t of_columns =
@@ -100,7 +117,8 @@ std::string to_string(const VectorKernel& kernel) {
     };
     switch (kernel.kind) {
         case VectorKernel::Kind::Elementwise:
-            return fmt::format("elementwise, {} threads x {}", kernel.threads(), kernel.vector);
+            return fmt::format("{}, {} threads x {}", kernel.scattered ? "element by element" : "elementwise",
+                               kernel.threads(), kernel.vector);
         case VectorKernel::Kind::WarpSoftmax:
             return fmt::format("softmax, {} row{} of {} threads", kernel.rows_of_lanes,
                                kernel.rows_of_lanes == 1 ? "" : "s", kernel.lanes());
@@ -110,6 +128,9 @@ std::string to_string(const VectorKernel& kernel) {
             return row("layer norm");
         case VectorKernel::Kind::RmsNorm:
             return row("rms norm");
+        case VectorKernel::Kind::Lookup:
+            return fmt::format("lookup, {} threads x {}{}", kernel.threads(), kernel.vector,
+                               kernel.lookup.bag > 1 ? fmt::format(", bags of {}", kernel.lookup.bag) : "");
     }
     return {};
 }

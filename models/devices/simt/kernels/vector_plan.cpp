@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "models/devices/simt/kernels/moves.h"
 #include "models/devices/simt/kernels/time_vector.h"
 #include "models/devices/simt/kernels/vector_program.h"
 #include "sim/base/error.h"
@@ -58,6 +59,18 @@ std::optional<std::string> what_no_vector_kernel_does(const Layer& layer) {
         if (norm->gradient) return "the gradient of " + name;
         return std::nullopt;
     }
+    if (const auto* slice = std::get_if<Slice>(&layer.op); slice && slice->gradient)
+        return "the gradient of " + name;
+    if (const auto* transpose = std::get_if<Transpose>(&layer.op)) {
+        if (transpose->permutation.back() + 1 == std::ssize(transpose->shape)) return std::nullopt;
+        return name + " that moves the last dimension";
+    }
+    const bool moves =
+        std::holds_alternative<Concat>(layer.op) || std::holds_alternative<Slice>(layer.op) ||
+        std::holds_alternative<CacheAppend>(layer.op) || std::holds_alternative<Rotary>(layer.op) ||
+        std::holds_alternative<LstmCell>(layer.op) || std::holds_alternative<GruCell>(layer.op) ||
+        std::holds_alternative<Embedding>(layer.op) || std::holds_alternative<Gather>(layer.op);
+    if (moves) return std::nullopt;
     return name;
 }
 
@@ -82,8 +95,13 @@ VectorKernel VectorPlanner::kernel_of(std::span<const Layer> layers) const {
 
 void VectorPlanner::add_operands(const Layer& layer, std::optional<TensorId> made, VectorPlan& plan) const {
     const auto* elementwise = std::get_if<Elementwise>(&layer.op);
+    const bool rows = std::holds_alternative<Softmax>(layer.op) || std::holds_alternative<Norm>(layer.op);
     const auto add = [&](TensorId id, Operand operand, std::int64_t items) {
-        if (id != made) plan.in.push_back({place(id, operand), elements(graph_.tensors[id].shape), items});
+        const std::int64_t own = elements(graph_.tensors[id].shape);
+        const MatrixPlace at = place(id, operand);
+        if (id != made)
+            plan.in.push_back(
+                {at, own, rows ? OperandMap{} : met_again(plan.kernel.cols, own, items), at.bytes});
     };
     add(layer.inputs.at(0), Operand::Activations, 1);
     if (elementwise && elementwise->stored)
@@ -100,12 +118,26 @@ void VectorPlanner::add_operands(const Layer& layer, std::optional<TensorId> mad
     }
 }
 
+void VectorPlanner::add_operands(const Layer& layer, const Move& move, VectorPlan& plan) const {
+    for (const Move::From& from : move.from) {
+        const TensorRole role = graph_.tensors[from.tensor].role;
+        const Operand operand = role == TensorRole::Weights   ? Operand::Weights
+                                : role == TensorRole::KvCache ? Operand::KvCache
+                                                              : Operand::Activations;
+        plan.in.push_back({place(from.tensor, operand), elements(graph_.tensors[from.tensor].shape), from.map,
+                           touched(graph_, layer, from.tensor)});
+    }
+    plan.stores = move.to;
+}
+
 VectorPlan VectorPlanner::plan(std::span<const Layer> layers) {
     const Layer& layer = layers.front();
-    const VectorKernel kernel = kernel_of(layers);
+    const auto move = move_of(graph_, layer);
+    const VectorKernel kernel = move ? move->kernel : kernel_of(layers);
     // Other rows go as these do.
     VectorKernel of_cta = kernel;
     of_cta.rows = 1;
+    of_cta.lookup = {.bag = kernel.lookup.bag};
     if (kernel.kind == VectorKernel::Kind::Elementwise) of_cta.cols = kernel.elements_of_cta();
     auto known = known_.find(of_cta);
     if (known == known_.end()) {
@@ -123,9 +155,15 @@ VectorPlan VectorPlanner::plan(std::span<const Layer> layers) {
     plan.kernel.rereads_l1 = known->second.kernel.rereads_l1;
     plan.timing = *known->second.timing;
     plan.sms = spec_.sm.count;
-    for (std::size_t i = 0; i < layers.size(); ++i)
+    if (move) add_operands(layer, *move, plan);
+    for (std::size_t i = 0; i < layers.size() && !move; ++i)
         add_operands(layers[i], i > 0 ? std::optional(layers[i - 1].output) : std::nullopt, plan);
-    plan.to = place(layers.back().output, Operand::Outputs);
+    const TensorId output = layers.back().output;
+    const bool cache = std::holds_alternative<CacheAppend>(layer.op);
+    plan.to = {place(output, cache ? Operand::KvCache : Operand::Outputs),
+               elements(graph_.tensors[output].shape),
+               {},
+               touched(graph_, layers.back(), output)};
     return plan;
 }
 
@@ -136,8 +174,15 @@ LayerPlan VectorPlanner::layer_plan(std::span<const Layer> layers) {
     for (const Layer& one : layers) layer.op += (layer.op.empty() ? "" : " + ") + op_name(one);
     layer.mapping = mapping_of(vector, spec_);
     layer.dtype = slots_of(vector.kernel.in, spec_.sm.tensor);
-    layer.compulsory_dram = vector.to.bytes;
-    for (const VectorOperand& operand : vector.in) layer.compulsory_dram += operand.place.bytes;
+    layer.compulsory_dram = vector.to.touched;
+    for (std::size_t i = 0; i < vector.in.size(); ++i) {
+        // Of a tensor that several operands are parts of, all of it once.
+        const auto same = [&](const VectorOperand& other) {
+            return other.place.address == vector.in[i].place.address;
+        };
+        if (std::none_of(vector.in.begin(), vector.in.begin() + static_cast<std::ptrdiff_t>(i), same))
+            layer.compulsory_dram += vector.in[i].touched;
+    }
     for (const MatrixPlace& matrix : vector.columns) layer.compulsory_dram += matrix.bytes;
     layer.kernels.emplace_back(std::move(vector));
     return layer;

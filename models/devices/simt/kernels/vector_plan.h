@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/devices/simt/kernels/kernel_plan.h"
+#include "models/devices/simt/kernels/moves.h"
 #include "models/devices/simt/spec/spec.h"
 #include "sim/workload/allocation.h"
 #include "sim/workload/graph.h"
@@ -38,6 +39,7 @@ private:
     VectorKernel kernel_of(std::span<const Layer> layers) const;
     /// Of one layer, but for what the one before has made.
     void add_operands(const Layer& layer, std::optional<TensorId> made, VectorPlan& plan) const;
+    void add_operands(const Layer& layer, const Move& move, VectorPlan& plan) const;
 
     struct Timed {
         VectorKernel kernel;

@@ -30,6 +30,12 @@ int registers(const VectorKernel& kernel, std::int64_t values) {
     return static_cast<int>(of_loads + values) + kOtherRegisters;
 }
 
+RegisterGroups all_values(const VectorKernel& kernel) {
+    RegisterGroups all = 0;
+    for (std::int64_t element = 0; element < kernel.vector; ++element) all |= value(element);
+    return all;
+}
+
 WarpProgram elementwise(const VectorKernel& kernel) {
     Section step, finish;
     step.steps = true;
@@ -39,10 +45,60 @@ WarpProgram elementwise(const VectorKernel& kernel) {
     for (int operand = 0; operand < kernel.operands; ++operand)
         loads.convert(kernel.vector, operand, kernel.vector, kernel.in);
     loads.each(kernel.vector, kernel.work + conversion_to(kernel.out));
-    RegisterGroups all = 0;
-    for (std::int64_t element = 0; element < kernel.vector; ++element) all |= value(element);
-    stores.store(all, bytes_of_warp(kernel.vector, kernel.out));
+    for (int i = 0; i < kernel.stores; ++i)
+        stores.store(all_values(kernel), bytes_of_warp(kernel.vector, kernel.out));
     return {set_up(), std::move(step), std::move(finish)};
+}
+
+/// Values of loads, where they are to be numbers: a copy stores them as they came.
+bool converts(const VectorKernel& kernel) {
+    return kernel.in != kernel.out || kernel.lookup.bag > 1;
+}
+
+/// Each element's place is computed, and it is loaded and stored by itself.
+WarpProgram scattered(const VectorKernel& kernel) {
+    Section step, finish;
+    step.steps = true;
+    SectionWriter loads(step), stores(finish);
+    loads.each(kernel.vector, offsets());
+    for (std::int64_t i = 0; i < kernel.vector; ++i)
+        step.body.push_back({.op = Op::GlobalLoad,
+                             .reads = value(i),
+                             .writes = loaded(i),
+                             .bytes = bytes_of_warp(1, kernel.in)});
+    if (converts(kernel)) {
+        loads.convert(kernel.vector, 0, 1, kernel.in);
+        loads.each(kernel.vector, conversion_to(kernel.out));
+    }
+    for (std::int64_t i = 0; i < kernel.vector; ++i)
+        stores.store(converts(kernel) ? value(i) : loaded(i), bytes_of_warp(1, kernel.out));
+    return {set_up(), std::move(step), std::move(finish)};
+}
+
+/// An index, the row that it names, and those of the bag's other indices, which the first one's load brought.
+WarpProgram lookup(const VectorKernel& kernel) {
+    constexpr std::int64_t kIndexBytes = 4;
+    Section index, row, finish;
+    index.steps = row.steps = true;
+    row.trips = kernel.lookup.bag;
+    SectionWriter first(index), rows(row), stores(finish);
+    first.load(0, kIndexBytes);
+    if (kernel.lookup.bag > 1) {
+        rows.load_again(0, kIndexBytes);
+        rows.loop();
+    }
+    rows.op(Op::Integer, loaded(0) | kAddress, kAddress, 2);
+    rows.load(1, bytes_of_warp(kernel.vector, kernel.in));
+    if (converts(kernel)) {
+        rows.convert(kernel.vector, 1, kernel.vector, kernel.in);
+        if (kernel.lookup.bag > 1) rows.collect(kernel.vector, kAdd);
+        stores.each(kernel.vector, conversion_to(kernel.out));
+    }
+    stores.store(kernel.lookup.bag > 1 ? kSum
+                 : converts(kernel)    ? all_values(kernel)
+                                       : loaded(1),
+                 bytes_of_warp(kernel.vector, kernel.out));
+    return {set_up(), std::move(index), std::move(row), std::move(finish)};
 }
 
 /// Threads have every 32nd element of a row: loads and stores are of one each.
@@ -92,9 +148,7 @@ private:
 };
 
 void store_round(SectionWriter& writer, const VectorKernel& kernel) {
-    RegisterGroups all = 0;
-    for (std::int64_t element = 0; element < kernel.vector; ++element) all |= value(element);
-    writer.store(all, bytes_of_warp(kernel.vector, kernel.out));
+    writer.store(all_values(kernel), bytes_of_warp(kernel.vector, kernel.out));
 }
 
 Section meeting(const VectorKernel& kernel, int values, const InstructionMix& mix) {
@@ -152,7 +206,7 @@ WarpProgram norm(const VectorKernel& kernel) {
 WarpProgram program_of(const VectorKernel& kernel) {
     switch (kernel.kind) {
         case VectorKernel::Kind::Elementwise:
-            return elementwise(kernel);
+            return kernel.scattered ? scattered(kernel) : elementwise(kernel);
         case VectorKernel::Kind::WarpSoftmax:
             return warp_softmax(kernel);
         case VectorKernel::Kind::BlockSoftmax:
@@ -160,6 +214,8 @@ WarpProgram program_of(const VectorKernel& kernel) {
         case VectorKernel::Kind::LayerNorm:
         case VectorKernel::Kind::RmsNorm:
             return norm(kernel);
+        case VectorKernel::Kind::Lookup:
+            return lookup(kernel);
     }
     return {};
 }

@@ -166,7 +166,7 @@ CtaTimes times_of(const VectorPlan& plan, const SimtSpec& spec, Hertz clock) {
     times.launch = whole(spec.launch.cta);
     // Of loads that leave one by one: as for products of one row.
     std::int64_t bytes = 0;
-    for (const VectorOperand& operand : plan.in) bytes += operand.place.bytes.value();
+    for (const VectorOperand& operand : plan.in) bytes += operand.touched.value();
     const double of_step =
         static_cast<double>(bytes) / static_cast<double>(kernel.ctas()) / static_cast<double>(kernel.trips());
     const double late =

@@ -11,19 +11,31 @@ std::int64_t byte_of(const MatrixPlace& matrix, std::int64_t index, std::int64_t
     return static_cast<std::int64_t>(Int128{matrix.bytes.value()} * index / count);
 }
 
+/// Of a matrix that the kernel takes all of, or, with an empty `whole`, some elements: what lies between them
+/// is not asked for with them.
+void add(const MatrixPlace& matrix, std::int64_t begin, std::int64_t end, std::int64_t sms,
+         const MatrixRange& whole, TileAccess& access) {
+    if (end > begin)
+        access.blocks.push_back({matrix.address + begin, end - begin, sms, matrix.operand, whole});
+}
+
 void add(const MatrixPlace& matrix, std::int64_t begin, std::int64_t end, std::int64_t sms,
          TileAccess& access) {
-    if (end > begin)
-        access.blocks.push_back({matrix.address + begin, end - begin, sms, matrix.operand, matrix.range()});
+    add(matrix, begin, end, sms, matrix.range(), access);
 }
 
 }  // namespace
 
 std::int64_t VectorBlocks::all() const {
+    if (kernel_.kind == VectorKernel::Kind::Lookup) return kernel_.rows * kernel_.cols;
     return kernel_.kind == VectorKernel::Kind::Elementwise ? kernel_.cols : kernel_.rows;
 }
 
 std::int64_t VectorBlocks::before(std::int64_t cta) const {
+    if (kernel_.kind == VectorKernel::Kind::Lookup) {
+        const std::int64_t row = cta / kernel_.ctas_of_row(), part = cta % kernel_.ctas_of_row();
+        return row * kernel_.cols + part * kernel_.elements_of_cta();
+    }
     const std::int64_t own =
         kernel_.kind == VectorKernel::Kind::Elementwise ? kernel_.elements_of_cta() : kernel_.rows_of_cta();
     return std::min(cta * own, all());
@@ -38,24 +50,49 @@ void VectorBlocks::add_shares(const MatrixPlace& matrix, CtaRange range, TileAcc
     access.bytes_of_sm += most;
 }
 
-void VectorBlocks::add_again(const VectorOperand& operand, CtaRange range, TileAccess& access) const {
-    const std::int64_t of_item = all() / operand.items, own = operand.elements / operand.items;
+void VectorBlocks::add_mapped(const VectorOperand& operand, std::span<const OperandMap> maps, CtaRange range,
+                              TileAccess& access) const {
+    const MatrixPlace& matrix = operand.place;
+    const MatrixRange whole = operand.touched < matrix.bytes ? MatrixRange{} : matrix.range();
     std::int64_t most = 0;
     for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta) {
         std::int64_t bytes = 0;
-        const auto part = [&](std::int64_t first, std::int64_t end) {
-            const std::int64_t begin = byte_of(operand.place, first, operand.elements);
-            add(operand.place, begin, byte_of(operand.place, end, operand.elements), 1, access);
-            bytes += byte_of(operand.place, end, operand.elements) - begin;
-        };
-        for (std::int64_t at = before(cta), end = before(cta + 1); at < end;) {
-            const std::int64_t item = at / of_item, until = std::min(end, (item + 1) * of_item);
-            const std::int64_t first = at % of_item % own, count = std::min(own, until - at);
-            part(item * own + first, item * own + std::min(own, first + count));
-            if (first + count > own) part(item * own, item * own + first + count - own);
-            at = until;
-        }
+        for (const OperandMap& map : maps)
+            elements_of(map, before(cta), before(cta + 1), [&](std::int64_t first, std::int64_t end) {
+                const std::int64_t from = byte_of(matrix, first, operand.elements);
+                const std::int64_t until = byte_of(matrix, end, operand.elements);
+                add(matrix, from, until, 1, whole, access);
+                bytes += until - from;
+            });
         most = std::max(most, bytes);
+    }
+    access.bytes_of_sm += most;
+}
+
+void VectorBlocks::add_indices(CtaRange range, TileAccess& access) const {
+    const std::int64_t bag = kernel_.lookup.bag, all = kernel_.lookup.lookups;
+    const MatrixPlace& indices = plan_.in.front().place;
+    for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta) {
+        const std::int64_t first = cta / kernel_.ctas_of_row() * bag;
+        add(indices, byte_of(indices, first, all), byte_of(indices, first + bag, all), 1, access);
+    }
+    access.bytes_of_sm += byte_of(indices, bag, all);
+}
+
+void VectorBlocks::add_rows(CtaRange range, std::int64_t number, TileAccess& access) const {
+    const LookupRows& lookup = kernel_.lookup;
+    const MatrixPlace& table = plan_.in.back().place;
+    std::int64_t most = 0;
+    for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta) {
+        const std::int64_t row = row_of(lookup, cta / kernel_.ctas_of_row() * lookup.bag + number);
+        const std::int64_t first = cta % kernel_.ctas_of_row() * kernel_.elements_of_cta();
+        const auto at = [&](std::int64_t column) {
+            return byte_of(table, row * lookup.width + std::min(column, lookup.width),
+                           lookup.rows * lookup.width);
+        };
+        const std::int64_t begin = at(first), end = at(first + kernel_.elements_of_cta());
+        add(table, begin, end, 1, {}, access);
+        most = std::max(most, end - begin);
     }
     access.bytes_of_sm += most;
 }
@@ -84,16 +121,21 @@ void VectorBlocks::add_columns(CtaRange range, TileAccess& access) const {
 TileAccess VectorBlocks::reads(CtaRange range, std::int64_t step) const {
     TileAccess access;
     access.sms = range.count;
-    if (step >= kernel_.steps()) {
+    if (kernel_.kind == VectorKernel::Kind::Lookup) {
+        if (step == 0)
+            add_indices(range, access);
+        else
+            add_rows(range, step - 1, access);
+    } else if (step >= kernel_.steps()) {
         add_columns(range, access);
     } else if (kernel_.row_of_cta()) {
         add_round(plan_.in.front().place, range, step % kernel_.trips(), access);
     } else {
         for (const VectorOperand& operand : plan_.in)
-            if (kernel_.kind == VectorKernel::Kind::Elementwise && operand.elements < all())
-                add_again(operand, range, access);
-            else
+            if (operand.map.plain())
                 add_shares(operand.place, range, access);
+            else
+                add_mapped(operand, {&operand.map, 1}, range, access);
     }
     return access;
 }
@@ -101,7 +143,10 @@ TileAccess VectorBlocks::reads(CtaRange range, std::int64_t step) const {
 TileAccess VectorBlocks::writes(CtaRange range) const {
     TileAccess access;
     access.sms = range.count;
-    add_shares(plan_.to, range, access);
+    if (plan_.stores.empty())
+        add_shares(plan_.to.place, range, access);
+    else
+        add_mapped(plan_.to, plan_.stores, range, access);
     return access;
 }
 

@@ -2,6 +2,8 @@
 // What CTAs of a kernel that no tensor core works in read and write: elements one behind the other, or rows.
 #pragma once
 
+#include <span>
+
 #include "models/devices/simt/machine/cta_work.h"
 
 namespace systole::simt {
@@ -22,8 +24,12 @@ private:
     std::int64_t all() const;
     /// What lies behind each other for CTAs behind each other: one block.
     void add_shares(const MatrixPlace& matrix, CtaRange range, TileAccess& access) const;
-    /// Of an operand that is met again, each CTA's part.
-    void add_again(const VectorOperand& operand, CtaRange range, TileAccess& access) const;
+    /// Of a tensor in which results have elements that lie apart, or that others have, too, each CTA's part.
+    void add_mapped(const VectorOperand& operand, std::span<const OperandMap> maps, CtaRange range,
+                    TileAccess& access) const;
+    /// Of a table, the rows of bags, and of each that part which the CTA has; or their indices.
+    void add_rows(CtaRange range, std::int64_t number, TileAccess& access) const;
+    void add_indices(CtaRange range, TileAccess& access) const;
     /// Of each CTA's row, what a round reads.
     void add_round(const MatrixPlace& matrix, CtaRange range, std::int64_t round, TileAccess& access) const;
     /// What columns have, for SMs that have no CTA before.
