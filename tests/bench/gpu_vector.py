@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measured softmax, layer norm and GELU of an A100 beside what the program answers.
+"""Measured products, softmax, layer norm and GELU of an A100 beside what the program answers.
 
     tests/bench/gpu_vector.py PROGRAM [--op softmax] [--set PATH=VALUE ...] [--list]
 

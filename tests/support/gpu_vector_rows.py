@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measured softmax, layer norm and GELU of an A100 (tests/golden/gpu_vector), asked of the program as they were timed."""
+"""Measured products, softmax, layer norm and GELU of an A100 (tests/golden/gpu_vector), asked of the program as they were timed."""
 
 import csv
 import gzip
@@ -9,7 +9,7 @@ import gpu_gemm_rows
 
 GOLDEN = pathlib.Path(__file__).resolve().parent.parent / "golden" / "gpu_vector"
 # What LLMCompass adds to its model's answers for the launch by the host, which these wall clocks have in them.
-HOST_US = {"softmax": 12.0, "layernorm": 45.0, "gelu": 45.0}
+HOST_US = {"matmul": 21.0, "softmax": 12.0, "layernorm": 45.0, "gelu": 45.0}
 # Run again and again, with caches as the run before left them. All that launching takes is in the constants: what a graph's kernels
 # and replays take for it is not added a second time.
 PROTOCOL = ["run.repeat=2", "run.launch=none", "calibrated.replay_gap=0 ns", "calibrated.kernel_overhead=0 ns"]
@@ -25,6 +25,8 @@ def read(op):
 
 def columns(op, shape):
     """As `systole op --csv` names them."""
+    if op == "matmul":
+        return {"op": "matmul", **shape}
     if op == "gelu":
         return {"op": "activation", "function": "gelu", **shape}
     return {"op": "softmax", **shape} if op == "softmax" else {"op": "norm", "kind": "layer", **shape}
