@@ -23,6 +23,7 @@ struct Case {
     std::string dtype = "fp16";
     int repeat = 1;
     std::string second = {};  ///< shape of y; empty: that of x
+    std::string library = "pytorch";
 };
 
 const std::string kGelu = "{name: z, op: activation, function: gelu, in: x}";
@@ -61,6 +62,9 @@ const std::string kBags =
     "{name: z, op: embedding, dtype: fp16, vocabulary: 20000, width: 64, bag: 8, spread: random, in: x}";
 const std::string kRowsOf = "{name: z, op: gather, in: [y, x]}";
 
+const std::string kGate =
+    "{name: s, op: activation, function: silu, in: x}\n"
+    "  - {name: z, op: elementwise, kind: mul, in: [s, y]}";
 const std::string kCache = "{name: z, op: kv_cache, heads: 8, length: 600, in: x}";
 
 const std::vector<Case> kMoves{{"a100", 4, "[300, 777]", kHead},
@@ -79,14 +83,22 @@ const std::vector<Case> kMoves{{"a100", 4, "[300, 777]", kHead},
                                {"a100", 8, "[100, 16]", kBags, "int32"},
                                {"a100", 0, "[3000]", kRowsOf, "int32", 1, "[5000, 256]"}};
 
+// Of CTAs of 1024 threads that go round: warps that have their data go on while by steps all wait for the
+// last.
+const std::vector<Case> kGates{{"a100", 8, "[60, 3000]", kGate, "fp16", 1, "", "vllm"},
+                               {"h100", 0, "[800, 5000]", kGate, "bf16", 1, "", "vllm"},
+                               {"a100", 8, "[77, 5000]", kRms, "fp16", 1, "", "vllm"}};
+
 ResultRow run(const Case& one, const std::string& engine) {
     config::Config config = gpu_config("device: Mine\nextends: " + one.gpu + "\n");
     config.set("sm.engine", engine);
+    config.set("kernels.layers", one.library);
     if (one.sms > 0) config.set("sm.count", std::to_string(one.sms));
     const auto device = simt::make_simt_device(config, "mine");
     config.finish();
     std::string inputs = fmt::format("  x: {{shape: {}, dtype: {}}}\n", one.shape, one.dtype);
-    if (one.layers.find("x, y]") != std::string::npos || one.layers.find("[y, x]") != std::string::npos)
+    if (one.layers.find("x, y]") != std::string::npos || one.layers.find("[y, x]") != std::string::npos ||
+        one.layers.find("s, y]") != std::string::npos)
         inputs += fmt::format("  y: {{shape: {}, dtype: {}}}\n", one.second.empty() ? one.shape : one.second,
                               one.dtype == "int32" ? "fp16" : one.dtype);
     const std::string trace =
@@ -109,7 +121,7 @@ std::int64_t bytes(const ResultRow& row, Place from, Place to) {
 }
 
 /// By how much steps take longer.
-double check_case(const Case& one) {
+double check_case(const Case& one, double most) {
     const ResultRow steps = run(one, "steps"), warps = run(one, "warps");
     const double error =
         static_cast<double>(steps.time().value()) / static_cast<double>(warps.time().value()) - 1;
@@ -123,13 +135,13 @@ double check_case(const Case& one) {
     CHECK(steps.slots[static_cast<std::size_t>(SlotClass::Useful)] == 0);
     CHECK(warps.slots[static_cast<std::size_t>(SlotClass::Useful)] == 0);
     CHECK(steps.slots[static_cast<std::size_t>(SlotClass::Vector)] > 0);
-    CHECK(std::abs(error) < 0.2);
+    CHECK(std::abs(error) < most);
     return error;
 }
 
-double mean_error(const std::vector<Case>& cases) {
+double mean_error(const std::vector<Case>& cases, double most = 0.2) {
     double sum = 0;
-    for (const Case& one : cases) sum += std::abs(check_case(one));
+    for (const Case& one : cases) sum += std::abs(check_case(one, most));
     return sum / static_cast<double>(cases.size());
 }
 
@@ -145,6 +157,10 @@ TEST_CASE("Softmax and norms by steps take what they take in warps", "[simt]") {
 
 TEST_CASE("Lookups, copies and cells by steps take what they take in warps", "[simt]") {
     CHECK(mean_error(kMoves) < 0.08);
+}
+
+TEST_CASE("Rows of a thread for each element by steps take a quarter more than in warps at most", "[simt]") {
+    CHECK(mean_error(kGates, 0.3) < 0.2);
 }
 
 }  // namespace systole::test

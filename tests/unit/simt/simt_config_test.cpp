@@ -135,6 +135,9 @@ TEST_CASE("constants that were found by measuring are nothing where they are not
         "larger_tiles: 0}\n");
     CHECK(spec.kernels.stream_k == StreamK::Never);
     CHECK(spec.kernels.persistent);
+    CHECK(spec.kernels.layers == Library::PyTorch);
+    CHECK(test::gpu_spec("device: Mine\nextends: h100\nkernels: {layers: vllm}\n").kernels.layers ==
+          Library::Vllm);
     CHECK_FALSE(
         test::gpu_spec("device: Mine\nextends: h100\nkernels: {persistent: false}\n").kernels.persistent);
     CHECK(spec.calibrated.kernel_overhead == Ticks(0));
@@ -255,6 +258,7 @@ TEST_CASE("clocks, launches, copies and constants beyond any machine are refused
         {"core: {clock: 101 GHz}", "faster than 100 GHz"},
         {"core: {clock: 1410}", "unit"},
         {"kernels: {stream_k: sometimes}", "kernels.stream_k"},
+        {"kernels: {layers: tensorflow}", "kernels.layers"},
         {"kernels: {persistent: 7}", "kernels.persistent"},
         {"kernels: {streamk: always}", "streamk"},
         {"launch: {graph: 1001 ms}", "longer than a second"},

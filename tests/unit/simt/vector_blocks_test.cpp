@@ -178,6 +178,62 @@ TEST_CASE("A second operand is read element by element, or as often as it is met
     check(plan, spec, true, false);
 }
 
+TEST_CASE("A gate reads both operands once, and a rotary embedding its table once for each token") {
+    const SimtSpec spec = gpu(3);
+    VectorPlan gate = plan_of(gate_kernel(20, 3000, mix_of(Function::Silu), DType::Fp16, DType::Fp16), spec);
+    gate.in.push_back({place(kSecond, 20 * 6000), 60'000});
+    check(gate, spec, false);
+    check(gate, spec, true);
+    // 12 positions, met by two items of 24 rows.
+    VectorPlan rotary = plan_of(rotary_kernel({2, 12, 5, 64}, DType::Fp16, DType::Fp16), spec);
+    rotary.in.push_back({place(kSecond, 12 * 128), 12 * 64});
+    check(rotary, spec, false, false);
+    check(rotary, spec, true, false);
+    const VectorBlocks blocks(rotary);
+    Passes table(rotary.in[1].place, false);
+    for (std::int64_t cta = 0; cta < blocks.ctas(); ++cta)
+        for (std::int64_t step = 0; step < blocks.steps(cta); ++step)
+            for (const TileAccess::Block& block : blocks.reads({cta, 1}, step).blocks)
+                table.add(false, block);
+    CHECK(table.all(2));
+}
+
+TEST_CASE("A lookup's CTAs read its rows and indices, and write what lies one behind the other") {
+    const SimtSpec spec = gpu(3);
+    for (const std::int64_t bag : {1, 4}) {
+        const LookupRows rows{.rows = 50, .width = 700, .lookups = 40, .bag = bag, .spread = Spread::Random};
+        VectorPlan plan;
+        plan.kernel = lookup_kernel(rows, DType::Fp32, DType::Fp32);
+        plan.timing = time_vector(plan.kernel, spec.sm).value();
+        plan.in = {{place(kSecond, 40 * 4), 40}, {place(kIn, 50 * 2800), 50 * 700}};
+        plan.to = {place(kOut, 40 / bag * 2800), 40 / bag * 700};
+        const VectorBlocks blocks(plan);
+        std::vector<std::int64_t> read(50 * 2800), wanted(50 * 2800),
+            written(static_cast<std::size_t>(plan.to.place.bytes.value()));
+        for (std::int64_t i = 0; i < rows.lookups; ++i)
+            for (std::int64_t b = 0; b < 2800; ++b)
+                ++wanted.at(static_cast<std::size_t>(row_of(rows, i) * 2800 + b));
+        std::int64_t indices = 0;
+        for (std::int64_t cta = 0; cta < blocks.ctas(); ++cta) {
+            for (std::int64_t step = 0; step < blocks.steps(cta); ++step)
+                for (const TileAccess::Block& block : blocks.reads({cta, 1}, step).blocks) {
+                    if (step == 0) indices += block.bytes;
+                    // Neighbours in the table are strangers: no matrix that a miss would fetch more of.
+                    if (step > 0) CHECK(block.matrix.empty());
+                    for (std::int64_t b = 0; step > 0 && b < block.bytes; ++b)
+                        ++read.at(static_cast<std::size_t>(block.address - kIn + b));
+                }
+            for (const TileAccess::Block& block : blocks.writes({cta, 1}).blocks)
+                for (std::int64_t b = 0; b < block.bytes; ++b)
+                    ++written.at(static_cast<std::size_t>(block.address - kOut + b));
+        }
+        INFO("bags of " << bag);
+        CHECK(read == wanted);
+        CHECK(written == std::vector<std::int64_t>(written.size(), 1));
+        CHECK(indices == 40 * 4 * plan.kernel.ctas_of_row());
+    }
+}
+
 TEST_CASE("Of one CTA alone every picosecond is known") {
     // A clock of 1 GHz; see vector_program_test for the same kernel's cycles.
     SimtSpec spec = systole::simt::test::small_gpu(1);

@@ -36,6 +36,37 @@ VectorKernel relu(std::int64_t elements, DType dtype) {
 
 }  // namespace
 
+TEST_CASE("vLLM's norms and gates have a thread for each of up to 1024 elements of a row") {
+    const VectorKernel rms =
+        norm_kernel({Norm::Kind::Rms, 10, 5120}, DType::Fp16, DType::Fp16, Library::Vllm);
+    CHECK(rms.warps == 32);
+    CHECK(rms.vector == 1);
+    CHECK(rms.trips() == 5);
+    CHECK(norm_kernel({Norm::Kind::Rms, 10, 320}, DType::Fp16, DType::Fp16, Library::Vllm).warps == 10);
+    CHECK(norm_kernel({Norm::Kind::Layer, 10, 5120}, DType::Fp16, DType::Fp16, Library::Vllm).warps == 4);
+    const VectorKernel gate = gate_kernel(7, 13'824, mix_of(Function::Silu), DType::Fp16, DType::Fp16);
+    CHECK(gate.ctas() == 7);
+    CHECK(gate.steps() == 14);
+    const CtaProgram program = vector_program(gate);
+    CHECK(count_of(program, Op::GlobalLoad) == 14 * 2);
+    CHECK(bytes_of(program, Op::GlobalLoad) == 14 * 2 * 32 * 2);
+    CHECK(count_of(program, Op::GlobalStore) == 14);
+}
+
+TEST_CASE("A rotary embedding turns a pair of elements a thread and round") {
+    // 40 heads of 128: 2,560 pairs, five rounds of 512 threads.
+    const VectorKernel kernel = rotary_kernel({2, 100, 40, 128}, DType::Fp16, DType::Fp16);
+    CHECK(kernel.ctas() == 200);
+    CHECK(kernel.warps == 16);
+    CHECK(kernel.steps() == 5);
+    const CtaProgram program = vector_program(kernel);
+    CHECK(count_of(program, Op::GlobalLoad) == 5 * 4);
+    CHECK(bytes_of(program, Op::GlobalStore) == 5 * 2 * 32 * 2);
+    CHECK(count_of(program, Op::Fp32) == 5 * 4);
+    // Of few heads there are fewer threads.
+    CHECK(rotary_kernel({1, 1, 1, 64}, DType::Fp16, DType::Fp16).warps == 1);
+}
+
 TEST_CASE("An elementwise kernel loads four elements of each operand a thread, and stores four") {
     const VectorKernel add = elementwise_kernel(
         5000, 2, mix_of(Elementwise::Kind::Add) + mix_of(Function::Relu), DType::Fp16, DType::Fp16);

@@ -85,17 +85,10 @@ Move of(const Graph& graph, const Layer& layer, const CacheAppend& append) {
                        {append.dim, 1}}}}};
 }
 
-/// As vLLM's rotary_embedding: each thread has both elements of a pair, and their sine and cosine.
 Move of(const Graph& graph, const Layer& layer, const Rotary& rotary) {
     const TensorId in = layer.inputs.at(0);
-    // A product, and a product and sum.
-    VectorKernel kernel =
-        elementwise_kernel(rotary.outer * rotary.seq * rotary.heads * rotary.dim, 2, InstructionMix{2, 0, 0},
-                           dtype_of(graph, in), dtype_of(graph, layer.output));
-    return {kernel,
-            {{in},
-             {layer.weights.value(),
-              {.dims = {{rotary.outer, 0}, {rotary.seq, rotary.dim}, {rotary.heads, 0}, {rotary.dim, 1}}}}},
+    return {rotary_kernel(rotary, dtype_of(graph, in), dtype_of(graph, layer.output)),
+            {{in}, {layer.weights.value()}},
             {}};
 }
 

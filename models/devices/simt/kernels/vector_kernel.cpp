@@ -14,6 +14,8 @@ constexpr int kWarps = 4;                      // 128 threads
 // softmax_warp_forward: rows of as many elements and bytes at most; two of them where they are short.
 constexpr std::int64_t kWarpElements = 1024, kWarpBytes = 4096, kShort = 128;
 constexpr std::int64_t kMostThreads = 1024;  // of a CTA
+// vLLM's kernels: threads of a CTA at most, of rotary embeddings and of others.
+constexpr std::int64_t kRotaryThreads = 512;
 // vectorized_gather_kernel, embedding bags: threads of a CTA at most.
 constexpr std::int64_t kLookupThreads = 256;
 
@@ -35,6 +37,10 @@ int softmax_warps(std::int64_t cols, std::int64_t vector) {
     std::int64_t threads = kWarpThreads;
     while (threads < most) threads *= 2;
     return static_cast<int>(threads / kWarpThreads);
+}
+
+int warps_for(std::int64_t threads, std::int64_t most) {
+    return static_cast<int>(ceil_div(std::min(threads, most), kWarpThreads));
 }
 
 }  // namespace
@@ -74,7 +80,7 @@ VectorKernel softmax_kernel(std::int64_t rows, std::int64_t cols, DType in, DTyp
     return kernel;
 }
 
-VectorKernel norm_kernel(const Norm& norm, DType in, DType out) {
+VectorKernel norm_kernel(const Norm& norm, DType in, DType out, Library library) {
     VectorKernel kernel;
     kernel.kind =
         norm.kind == Norm::Kind::Layer ? VectorKernel::Kind::LayerNorm : VectorKernel::Kind::RmsNorm;
@@ -84,6 +90,35 @@ VectorKernel norm_kernel(const Norm& norm, DType in, DType out) {
     kernel.out = out;
     kernel.warps = kWarps;
     kernel.vector = widest(norm.cols, std::min(kElementsOfThread, most_loaded(in)));
+    // layernorm_kernels.cu: rows of up to 1024 threads, element by element.
+    if (library == Library::Vllm && norm.kind == Norm::Kind::Rms) {
+        kernel.warps = warps_for(norm.cols, kMostThreads);
+        kernel.vector = 1;
+    }
+    return kernel;
+}
+
+VectorKernel gate_kernel(std::int64_t rows, std::int64_t cols, const InstructionMix& work, DType in,
+                         DType out) {
+    VectorKernel kernel = elementwise_kernel(cols, 2, work, in, out);
+    kernel.kind = VectorKernel::Kind::Gate;
+    kernel.rows = rows;
+    kernel.warps = warps_for(cols, kMostThreads);
+    kernel.vector = 1;
+    return kernel;
+}
+
+VectorKernel rotary_kernel(const Rotary& rotary, DType in, DType out) {
+    VectorKernel kernel;
+    kernel.kind = VectorKernel::Kind::Rotary;
+    kernel.rows = rotary.outer * rotary.seq;
+    kernel.cols = rotary.heads * rotary.dim;
+    kernel.positions = rotary.seq;
+    kernel.operands = 2;
+    kernel.in = in;
+    kernel.out = out;
+    kernel.warps = warps_for(kernel.cols / 2, kRotaryThreads);
+    kernel.vector = 2;
     return kernel;
 }
 
@@ -97,8 +132,7 @@ VectorKernel lookup_kernel(const LookupRows& lookup, DType in, DType out) {
     kernel.lookup = lookup;
     // Bags are summed element by element.
     kernel.vector = lookup.bag > 1 ? 1 : widest(lookup.width, most_loaded(in));
-    const std::int64_t threads = std::min(ceil_div(lookup.width, kernel.vector), kLookupThreads);
-    kernel.warps = static_cast<int>(ceil_div(threads, kWarpThreads));
+    kernel.warps = warps_for(ceil_div(lookup.width, kernel.vector), kLookupThreads);
     return kernel;
 }
 
@@ -128,6 +162,10 @@ std::string to_string(const VectorKernel& kernel) {
             return row("layer norm");
         case VectorKernel::Kind::RmsNorm:
             return row("rms norm");
+        case VectorKernel::Kind::Gate:
+            return row("gate");
+        case VectorKernel::Kind::Rotary:
+            return row("rotary");
         case VectorKernel::Kind::Lookup:
             return fmt::format("lookup, {} threads x {}{}", kernel.threads(), kernel.vector,
                                kernel.lookup.bag > 1 ? fmt::format(", bags of {}", kernel.lookup.bag) : "");

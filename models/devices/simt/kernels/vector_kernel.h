@@ -9,6 +9,12 @@
 //   copies        where elements lie apart (CUDALoops.cuh, unrolled_elementwise_kernel): as elementwise, but
 //   a
 //                 load and a store for each element
+//   gates         vLLM 0.2's silu_and_mul (activation_kernels.cu): a CTA of up to 1024 threads for each row
+//   of a
+//                 product with an activation, element by element
+//   rotary        vLLM's rotary_embedding (pos_encoding_kernels.cu): a CTA of up to 512 threads a token, a
+//   pair
+//                 of elements in each round
 //   lookups       IndexKernelUtils.cu, vectorized_gather_kernel: a CTA for each row, 16 bytes a thread, of up
 //                 to 256 threads; EmbeddingBag.cu: the rows of a bag one behind the other
 #pragma once
@@ -27,7 +33,16 @@
 namespace systole::simt {
 
 struct VectorKernel {
-    enum class Kind : std::uint8_t { Elementwise, WarpSoftmax, BlockSoftmax, LayerNorm, RmsNorm, Lookup };
+    enum class Kind : std::uint8_t {
+        Elementwise,
+        WarpSoftmax,
+        BlockSoftmax,
+        LayerNorm,
+        RmsNorm,
+        Lookup,
+        Gate,
+        Rotary
+    };
     Kind kind = Kind::Elementwise;
     /// Elementwise: one row of all elements.
     std::int64_t rows = 1, cols = 1;
@@ -38,7 +53,8 @@ struct VectorKernel {
     int stores = 1;       ///< elementwise: values of a result, which lie apart
     /// Elementwise: elements do not lie one behind the other, and are loaded and stored one by one.
     bool scattered = false;
-    LookupRows lookup = {};  ///< Lookup: `cols` is its width, and each row is its bag's sum
+    std::int64_t positions = 1;  ///< Rotary: that the table has; row r has position r % positions
+    LookupRows lookup = {};      ///< Lookup: `cols` is its width, and each row is its bag's sum
 
     int warps = 4;            ///< of a CTA
     std::int64_t vector = 1;  ///< elements of a thread's load
@@ -48,7 +64,8 @@ struct VectorKernel {
 
     std::int64_t threads() const { return std::int64_t{warps} * kWarpThreads; }
     bool row_of_cta() const {
-        return kind == Kind::BlockSoftmax || kind == Kind::LayerNorm || kind == Kind::RmsNorm;
+        return kind == Kind::BlockSoftmax || kind == Kind::LayerNorm || kind == Kind::RmsNorm ||
+               kind == Kind::Gate || kind == Kind::Rotary;
     }
     /// Threads of a warp that share rows: all, but for short ones. WarpSoftmax only, as what follows.
     std::int64_t lanes() const { return std::min<std::int64_t>(kWarpThreads, padded()); }
@@ -73,7 +90,7 @@ struct VectorKernel {
     /// How often a row is read.
     int passes() const {
         if (kind == Kind::BlockSoftmax) return 3;
-        return row_of_cta() ? 2 : 1;
+        return kind == Kind::LayerNorm || kind == Kind::RmsNorm ? 2 : 1;
     }
     /// Rounds whose loads leave the SM, each waited for before the next.
     std::int64_t steps() const {
@@ -83,6 +100,8 @@ struct VectorKernel {
     /// Loads of a warp in a step.
     std::int64_t loads_of_step() const {
         if (kind == Kind::Elementwise) return operands * (scattered ? vector : 1);
+        if (kind == Kind::Rotary) return 4;  // both elements, sine and cosine
+        if (kind == Kind::Gate) return operands;
         return kind == Kind::WarpSoftmax ? rows_of_lanes * held() : 1;
     }
     friend auto operator<=>(const VectorKernel&, const VectorKernel&) = default;
@@ -92,7 +111,11 @@ struct VectorKernel {
 VectorKernel elementwise_kernel(std::int64_t elements, int operands, const InstructionMix& work, DType in,
                                 DType out);
 VectorKernel softmax_kernel(std::int64_t rows, std::int64_t cols, DType in, DType out);
-VectorKernel norm_kernel(const Norm& norm, DType in, DType out);
+VectorKernel norm_kernel(const Norm& norm, DType in, DType out, Library library = Library::PyTorch);
+/// Two operands of rows of `cols` elements, one of which passes through a function.
+VectorKernel gate_kernel(std::int64_t rows, std::int64_t cols, const InstructionMix& work, DType in,
+                         DType out);
+VectorKernel rotary_kernel(const Rotary& rotary, DType in, DType out);
 VectorKernel lookup_kernel(const LookupRows& lookup, DType in, DType out);
 
 /// Whether rows that the CTAs of an SM read again are in its L1 still, beside what they read of columns. Each

@@ -74,13 +74,27 @@ std::optional<std::string> what_no_vector_kernel_does(const Layer& layer) {
     return name;
 }
 
+/// A function of one tensor times another of the same shape, in either order.
+bool VectorPlanner::is_gate(std::span<const Layer> layers, int operands, std::int64_t results) const {
+    bool function = false, product = false;
+    for (const Layer& layer : layers) {
+        const auto* elementwise = std::get_if<Elementwise>(&layer.op);
+        function = function || std::holds_alternative<Activation>(layer.op) ||
+                   (elementwise && elementwise->post != Function::None);
+        if (!elementwise) continue;
+        product = elementwise->kind == Elementwise::Kind::Mul && !elementwise->stored &&
+                  elements(graph_.tensors[layer.inputs.at(1)].shape) == results;
+    }
+    return function && product && operands == 2;
+}
+
 VectorKernel VectorPlanner::kernel_of(std::span<const Layer> layers) const {
     const Layer &layer = layers.front(), &last = layers.back();
     const DType in = graph_.tensors[layer.inputs.at(0)].dtype, out = graph_.tensors[last.output].dtype;
     if (const auto* softmax = std::get_if<Softmax>(&layer.op))
         return softmax_kernel(softmax->rows, softmax->cols, in, out);
     if (const auto* norm = std::get_if<Norm>(&layer.op)) {
-        VectorKernel kernel = norm_kernel(*norm, in, out);
+        VectorKernel kernel = norm_kernel(*norm, in, out, spec_.kernels.layers);
         kernel.shift = layer.bias.has_value();
         return kernel;
     }
@@ -90,7 +104,10 @@ VectorKernel VectorPlanner::kernel_of(std::span<const Layer> layers) const {
         operands += std::holds_alternative<Elementwise>(one.op) || one.scales ? 1 : 0;
         work += work_of(one);
     }
-    return elementwise_kernel(elements(graph_.tensors[last.output].shape), operands, work, in, out);
+    const Shape& shape = graph_.tensors[last.output].shape;
+    if (spec_.kernels.layers == Library::Vllm && is_gate(layers, operands, elements(shape)))
+        return gate_kernel(elements(shape) / shape.back(), shape.back(), work, in, out);
+    return elementwise_kernel(elements(shape), operands, work, in, out);
 }
 
 void VectorPlanner::add_operands(const Layer& layer, std::optional<TensorId> made, VectorPlan& plan) const {
@@ -101,7 +118,8 @@ void VectorPlanner::add_operands(const Layer& layer, std::optional<TensorId> mad
         const MatrixPlace at = place(id, operand);
         if (id != made)
             plan.in.push_back(
-                {at, own, rows ? OperandMap{} : met_again(plan.kernel.cols, own, items), at.bytes});
+                {at, own, rows ? OperandMap{} : met_again(plan.kernel.rows * plan.kernel.cols, own, items),
+                 at.bytes});
     };
     add(layer.inputs.at(0), Operand::Activations, 1);
     if (elementwise && elementwise->stored)

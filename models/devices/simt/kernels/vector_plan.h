@@ -36,6 +36,7 @@ private:
     MatrixPlace place(TensorId id, Operand operand) const {
         return {placements_[id].address, operand, placements_[id].bytes, Bytes(0)};
     }
+    bool is_gate(std::span<const Layer> layers, int operands, std::int64_t results) const;
     VectorKernel kernel_of(std::span<const Layer> layers) const;
     /// Of one layer, but for what the one before has made.
     void add_operands(const Layer& layer, std::optional<TensorId> made, VectorPlan& plan) const;

@@ -101,6 +101,41 @@ WarpProgram lookup(const VectorKernel& kernel) {
     return {set_up(), std::move(index), std::move(row), std::move(finish)};
 }
 
+/// Rounds over a CTA's row: both operands' elements, and the result.
+WarpProgram gate(const VectorKernel& kernel) {
+    Section round;
+    round.trips = kernel.trips();
+    round.steps = true;
+    SectionWriter writer(round);
+    for (int i = 0; i < kernel.operands; ++i) writer.load(i, bytes_of_warp(kernel.vector, kernel.in));
+    writer.loop();
+    for (int i = 0; i < kernel.operands; ++i) writer.convert(kernel.vector, i, kernel.vector, kernel.in);
+    writer.each(kernel.vector, kernel.work + conversion_to(kernel.out));
+    writer.store(all_values(kernel), bytes_of_warp(kernel.vector, kernel.out));
+    return {set_up(), std::move(round)};
+}
+
+/// A pair in each round: which head and angle it has, both elements, cosine and sine; x cos - y sin and
+/// y cos + x sin in the format in which they are stored.
+WarpProgram rotary(const VectorKernel& kernel) {
+    constexpr int kDivision = 20;  // of 32 bits by a number that is not known beforehand
+    constexpr int kPlaces = 8;
+    Section round;
+    round.trips = kernel.trips();
+    round.steps = true;
+    SectionWriter writer(round);
+    writer.op(Op::Integer, kAddress, kAddress, kDivision + kPlaces);
+    for (std::int64_t i = 0; i < kernel.loads_of_step(); ++i) writer.load(i, bytes_of_warp(1, kernel.in));
+    writer.loop();
+    const RegisterGroups angle = loaded(2) | loaded(3);
+    for (int i = 0; i < 2; ++i) {
+        writer.op(Op::Fp32, loaded(0) | loaded(1) | angle, value(i));
+        writer.op(Op::Fp32, value(i) | angle, value(i));
+        writer.store(value(i), bytes_of_warp(1, kernel.out));
+    }
+    return {set_up(), std::move(round)};
+}
+
 /// Threads have every 32nd element of a row: loads and stores are of one each.
 WarpProgram warp_softmax(const VectorKernel& kernel) {
     Section step, finish;
@@ -216,6 +251,10 @@ WarpProgram program_of(const VectorKernel& kernel) {
             return norm(kernel);
         case VectorKernel::Kind::Lookup:
             return lookup(kernel);
+        case VectorKernel::Kind::Gate:
+            return gate(kernel);
+        case VectorKernel::Kind::Rotary:
+            return rotary(kernel);
     }
     return {};
 }

@@ -109,6 +109,16 @@ void VectorBlocks::add_round(const MatrixPlace& matrix, CtaRange range, std::int
     access.bytes_of_sm += at(round + 1) - at(round);
 }
 
+void VectorBlocks::add_angles(CtaRange range, TileAccess& access) const {
+    const MatrixPlace& table = plan_.in.back().place;
+    const auto at = [&](std::int64_t position) { return byte_of(table, position, kernel_.positions); };
+    for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta) {
+        const std::int64_t position = cta % kernel_.positions;
+        add(table, at(position), at(position + 1), 1, access);
+    }
+    access.bytes_of_sm += at(1);
+}
+
 void VectorBlocks::add_columns(CtaRange range, TileAccess& access) const {
     const std::int64_t sms = std::min(range.count, plan_.sms - range.first);
     if (sms <= 0) return;
@@ -129,7 +139,11 @@ TileAccess VectorBlocks::reads(CtaRange range, std::int64_t step) const {
     } else if (step >= kernel_.steps()) {
         add_columns(range, access);
     } else if (kernel_.row_of_cta()) {
-        add_round(plan_.in.front().place, range, step % kernel_.trips(), access);
+        const bool rotary = kernel_.kind == VectorKernel::Kind::Rotary;
+        for (std::size_t i = 0; i < (rotary ? 1 : plan_.in.size()); ++i)
+            add_round(plan_.in[i].place, range, step % kernel_.trips(), access);
+        // Later pairs find them in the L1.
+        if (rotary && step == 0) add_angles(range, access);
     } else {
         for (const VectorOperand& operand : plan_.in)
             if (operand.map.plain())

@@ -32,6 +32,8 @@ private:
     void add_indices(CtaRange range, TileAccess& access) const;
     /// Of each CTA's row, what a round reads.
     void add_round(const MatrixPlace& matrix, CtaRange range, std::int64_t round, TileAccess& access) const;
+    /// Sines and cosines of each CTA's position.
+    void add_angles(CtaRange range, TileAccess& access) const;
     /// What columns have, for SMs that have no CTA before.
     void add_columns(CtaRange range, TileAccess& access) const;
 

@@ -162,6 +162,8 @@ KernelsSpec read_kernels(Section kernels, const SmSpec& sm) {
         {"never", "offered", "always"}, 0));
     if (spec.stream_k != StreamK::Never && sm.engine == SmEngine::Warps)
         kernels.fail("stream_k", "SMs in warps (sm.engine) run no shared tiles, expected never");
+    spec.layers = static_cast<Library>(kernels.choice(
+        "layers", "whose kernels norms and gates of language models get", {"pytorch", "vllm"}, 0));
     spec.persistent =
         kernels.flag("persistent", "whether CTAs with bulk stores go on with another tile", true);
     return spec;

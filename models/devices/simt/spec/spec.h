@@ -159,8 +159,15 @@ enum class StreamK {
     Always    ///< it takes one wherever tiles leave places of a wave empty
 };
 
+/// Whose kernels layers without tensor cores get, where these differ.
+enum class Library {
+    PyTorch,  ///< ATen's of 2.7
+    Vllm      ///< vLLM's of 0.2: norms and gates of language models element by element
+};
+
 /// What the library of kernels has, besides its tiles.
 struct KernelsSpec {
+    Library layers = Library::PyTorch;
     StreamK stream_k = StreamK::Never;
     bool persistent = true;  ///< Hopper's: CTAs that go on with another tile
 };
