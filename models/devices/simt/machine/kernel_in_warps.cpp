@@ -42,9 +42,7 @@ CtaProgram program_of(const KernelPlan& plan, const std::vector<std::int64_t>& s
     if (const auto* vector = std::get_if<VectorPlan>(&plan)) return vector_program(vector->kernel);
     const auto* gemm = std::get_if<GemmPlan>(&plan);
     if (gemm == nullptr) return stream_program(std::get<StreamPlan>(plan));
-    const GemmShape& shape = gemm->kernel.shape;
-    const DType out = gemm->kernel.split_k > 1 ? DType::Fp32 : shape.output;
-    const GemmFormats formats{shape.dtype, out, gemm->kernel.epilogue()};
+    const GemmFormats formats = formats_of(gemm->kernel);
     if (steps.size() > 1) return persistent_program(gemm->kernel.tile, formats, steps, sm);
     return storing(gemm_program(gemm->kernel.tile, formats, steps.front(), sm), gemm->kernel.stored_share());
 }
