@@ -78,7 +78,39 @@ PixelRange ConvGather::pixels(std::int64_t first, std::int64_t count, const Gath
     return range;
 }
 
-std::optional<ConvGather> gather_of(const Conv2d& conv, std::int64_t element_bits) {
+PixelRange ConvGather::window_row(std::int64_t first, std::int64_t count, std::int64_t number) const {
+    PixelRange range;
+    for (std::int64_t at = first; at < first + count;) {
+        const std::int64_t row = at / out_w, end = std::min(first + count, (row + 1) * out_w);
+        PixelRange own;
+        add_row(row, at - row * out_w, end - row * out_w, {number * kernel_w, kernel_w}, own);
+        at = end;
+        if (own.loaded == 0) continue;
+        range.begin = range.loaded == 0 ? own.begin : std::min(range.begin, own.begin);
+        range.end = std::max(range.end, own.end);
+        range.loaded += std::min(own.loaded, own.end - own.begin);
+    }
+    return range;
+}
+
+ConvGather windows_of(const Pool& pool) {
+    ConvGather windows;
+    windows.images = pool.batch;
+    windows.in_h = pool.in_h;
+    windows.in_w = pool.in_w;
+    windows.out_h = pool.out_h();
+    windows.out_w = pool.out_w();
+    windows.kernel_h = pool.window_h;
+    windows.kernel_w = pool.window_w;
+    windows.stride_h = pool.stride;
+    windows.stride_w = pool.stride_w();
+    windows.top = pool.pad;
+    windows.left = pool.left();
+    windows.channels = windows.stored = pool.channels;
+    return windows;
+}
+
+ConvGather windows_of(const Conv2d& conv) {
     ConvGather gather;
     gather.images = conv.batch;
     gather.in_h = conv.in_h;
@@ -94,6 +126,11 @@ std::optional<ConvGather> gather_of(const Conv2d& conv, std::int64_t element_bit
     gather.top = conv.pad;
     gather.left = conv.left();
     gather.channels = gather.stored = conv.in_c / conv.groups;
+    return gather;
+}
+
+std::optional<ConvGather> gather_of(const Conv2d& conv, std::int64_t element_bits) {
+    ConvGather gather = windows_of(conv);
     if (conv.kernel_h == 1) leave_out(gather.out_h, conv.padded_h(), gather.in_h, gather.stride_h);
     if (conv.kernel_w == 1) leave_out(gather.out_w, conv.padded_w(), gather.in_w, gather.stride_w);
     const bool same = gather.in_h == gather.out_h && gather.in_w == gather.out_w && gather.stride_h == 1 &&

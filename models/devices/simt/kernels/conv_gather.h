@@ -6,6 +6,7 @@
 // holds them all (IteratorAlgorithm::kFixedChannels) a step takes several taps.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 
@@ -45,12 +46,20 @@ struct ConvGather {
     std::int64_t k_before(std::int64_t step, std::int64_t tile_k) const;
     /// What rows [first, first + count) of A load for a step.
     PixelRange pixels(std::int64_t first, std::int64_t count, const GatherStep& step) const;
-    friend bool operator==(const ConvGather&, const ConvGather&) = default;
+    /// Of windows of `count` output pixels one behind the other, what their row `row` meets: of each row of the
+    /// map every pixel once.
+    PixelRange window_row(std::int64_t first, std::int64_t count, std::int64_t row) const;
+    friend auto operator<=>(const ConvGather&, const ConvGather&) = default;
 
 private:
     void add_row(std::int64_t row, std::int64_t begin, std::int64_t end, const GatherStep& step,
                  PixelRange& range) const;
 };
+
+/// Windows of a convolution as they are, one group's channels each.
+ConvGather windows_of(const Conv2d& conv);
+/// Those of a pool.
+ConvGather windows_of(const Pool& pool);
 
 /// How a convolution of maps whose elements have so many bits gathers; nothing where it need not: of one group,
 /// windows of one pixel (every stride-th: others are never read) are a matrix as they are.

@@ -283,7 +283,13 @@ private:
 }  // namespace
 
 ChipPlan plan(const Graph& graph, const SimtSpec& spec, const Protocol& protocol, KernelChooser& chooser) {
-    const Graph fused = fuse(graph, possible_fusions(graph));
+    std::vector<Fusion> fusions = possible_fusions(graph);
+    // Kernels without tensor cores join nothing.
+    std::erase_if(fusions, [&](const Fusion& fusion) {
+        const auto* conv = std::get_if<Conv2d>(&graph.layers[fusion.producer].op);
+        return conv != nullptr && conv->depthwise();
+    });
+    const Graph fused = fuse(graph, fusions);
     for (const Layer& layer : fused.layers) on_tensor_cores(layer);
     return Planner(fused, spec, chooser).plan(protocol);
 }

@@ -85,6 +85,46 @@ VectorKernel norm_kernel(const Norm& norm, DType in, DType out) {
     return kernel;
 }
 
+namespace {
+
+VectorKernel window_kernel(const ConvGather& windows, std::int64_t results, DType in, DType out) {
+    VectorKernel kernel;
+    kernel.kind = VectorKernel::Kind::Window;
+    kernel.windows = windows;
+    kernel.cols = results;
+    kernel.in = in;
+    kernel.out = out;
+    kernel.warps = static_cast<int>(kMostThreads / kWarpThreads);
+    return kernel;
+}
+
+}  // namespace
+
+// A greater one is kept, unless what is there is no number: a comparison, a test, a selection.
+VectorKernel pool_kernel(const Pool& pool, DType in, DType out) {
+    const ConvGather windows = windows_of(pool);
+    VectorKernel kernel = window_kernel(
+        windows, pool.batch * pool.out_h() * pool.out_w() * pool.channels, in, out);
+    const bool average = pool.kind == Pool::Kind::Average;
+    kernel.of_tap = average ? mix_of(Elementwise::Kind::Add)
+                            : mix_of(Elementwise::Kind::Compare) + mix_of(Elementwise::Kind::Max);
+    if (average) kernel.work = quotient();
+    return kernel;
+}
+
+VectorKernel depthwise_kernel(const Conv2d& conv, DType in, DType out) {
+    ConvGather windows = windows_of(conv);
+    windows.channels = windows.stored = conv.in_c;
+    VectorKernel kernel = window_kernel(windows, conv.pixels() * conv.out_c, in, out);
+    kernel.of_tap = mix_of(Elementwise::Kind::Mul) + conversion_from(in);
+    kernel.work = mix_of(conv.post);
+    if (conv.bias) kernel.work += mix_of(Elementwise::Kind::Add);
+    kernel.weighted = true;
+    kernel.biased = conv.bias;
+    kernel.results_of_channel = conv.out_c / conv.in_c;
+    return kernel;
+}
+
 bool rows_stay(const VectorKernel& kernel, int resident, const SmSpec& sm) {
     const std::int64_t row = row_bytes(kernel.in, kernel.cols).value();
     const std::int64_t of_columns =
@@ -110,6 +150,9 @@ std::string to_string(const VectorKernel& kernel) {
             return row("layer norm");
         case VectorKernel::Kind::RmsNorm:
             return row("rms norm");
+        case VectorKernel::Kind::Window:
+            return fmt::format("{} {}x{}, {} threads x 1", kernel.weighted ? "depthwise" : "pool",
+                               kernel.windows->kernel_h, kernel.windows->kernel_w, kernel.threads());
     }
     return {};
 }

@@ -6,13 +6,17 @@
 //   softmax       PersistentSoftmax.cuh: rows of up to 1024 elements, a warp a row, all of it in registers;
 //                 SoftMax.cu: longer ones, a CTA a row, which reads it three times
 //   norms         layer_norm_kernel.cu: 128 threads a row, which they read twice
+//   windows       AveragePool2d.cu (channels last), DepthwiseConv2d.cu: a thread a result, 1024 threads, a loop
+//                 over the window's rows and columns
 #pragma once
 
 #include <algorithm>
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "models/devices/simt/kernels/conv_gather.h"
 #include "models/devices/simt/kernels/instruction_mix.h"
 #include "models/devices/simt/spec/spec.h"
 #include "sim/base/units.h"
@@ -21,13 +25,20 @@
 namespace systole::simt {
 
 struct VectorKernel {
-    enum class Kind : std::uint8_t { Elementwise, WarpSoftmax, BlockSoftmax, LayerNorm, RmsNorm };
+    enum class Kind : std::uint8_t { Elementwise, WarpSoftmax, BlockSoftmax, LayerNorm, RmsNorm, Window };
     Kind kind = Kind::Elementwise;
-    /// Elementwise: one row of all elements.
+    /// Elementwise and Window: one row of all results.
     std::int64_t rows = 1, cols = 1;
     DType in = DType::Bf16, out = DType::Bf16;
     int operands = 1;     ///< tensors of `in` of which a result needs one element each
-    InstructionMix work;  ///< elementwise: for each result, besides conversions
+    InstructionMix work;  ///< elementwise, windows: for each result, besides conversions
+    /// Windows: where they lie (with all channels of a pixel), and what a thread does with each element that one
+    /// has.
+    std::optional<ConvGather> windows = {};
+    InstructionMix of_tap;
+    bool weighted = false;         ///< each has a weight: a depthwise convolution
+    bool biased = false;           ///< and each result's channel a value that is added
+    std::int64_t results_of_channel = 1;
     bool shift = false;   ///< norms: a value of each column is added
 
     int warps = 4;            ///< of a CTA
@@ -37,7 +48,9 @@ struct VectorKernel {
     bool rereads_l1 = true;
 
     std::int64_t threads() const { return std::int64_t{warps} * kWarpThreads; }
-    bool row_of_cta() const { return kind != Kind::Elementwise && kind != Kind::WarpSoftmax; }
+    bool row_of_cta() const { return kind != Kind::Elementwise && kind != Kind::WarpSoftmax && kind != Kind::Window; }
+    /// Results one behind the other, in equal parts.
+    bool of_elements() const { return kind == Kind::Elementwise || kind == Kind::Window; }
     /// Threads of a warp that share rows: all, but for short ones. WarpSoftmax only, as what follows.
     std::int64_t lanes() const { return std::min<std::int64_t>(kWarpThreads, padded()); }
     /// Elements of a row, up to a power of two.
@@ -47,12 +60,16 @@ struct VectorKernel {
     std::int64_t rows_of_cta() const {
         return kind == Kind::WarpSoftmax ? threads() / lanes() * rows_of_lanes : 1;
     }
-    std::int64_t elements_of_cta() const { return kind == Kind::Elementwise ? threads() * vector : cols; }
+    std::int64_t elements_of_cta() const { return of_elements() ? threads() * vector : cols; }
     std::int64_t ctas() const {
-        return kind == Kind::Elementwise ? ceil_div(cols, elements_of_cta()) : ceil_div(rows, rows_of_cta());
+        return of_elements() ? ceil_div(cols, elements_of_cta()) : ceil_div(rows, rows_of_cta());
     }
     /// Of a row of a CTA: rounds in which each thread has one load.
-    std::int64_t trips() const { return row_of_cta() ? ceil_div(cols, threads() * vector) : 1; }
+    /// Of windows: their rows.
+    std::int64_t trips() const {
+        if (windows) return windows->kernel_h;
+        return row_of_cta() ? ceil_div(cols, threads() * vector) : 1;
+    }
     /// How often a row is read.
     int passes() const {
         if (kind == Kind::BlockSoftmax) return 3;
@@ -63,7 +80,13 @@ struct VectorKernel {
     /// Loads of a warp in a step.
     std::int64_t loads_of_step() const {
         if (kind == Kind::Elementwise) return operands;
+        if (windows) return new_taps();
         return kind == Kind::WarpSoftmax ? rows_of_lanes * held() : 1;
+    }
+    /// Of a window's row, elements that no neighbour's window in the CTA has brought into the L1 before.
+    std::int64_t new_taps() const {
+        const bool neighbours = threads() > windows->channels * results_of_channel;
+        return neighbours ? std::min(windows->kernel_w, windows->stride_w) : windows->kernel_w;
     }
     friend auto operator<=>(const VectorKernel&, const VectorKernel&) = default;
 };
@@ -73,6 +96,8 @@ VectorKernel elementwise_kernel(std::int64_t elements, int operands, const Instr
                                 DType out);
 VectorKernel softmax_kernel(std::int64_t rows, std::int64_t cols, DType in, DType out);
 VectorKernel norm_kernel(const Norm& norm, DType in, DType out);
+VectorKernel pool_kernel(const Pool& pool, DType in, DType out);
+VectorKernel depthwise_kernel(const Conv2d& conv, DType in, DType out);
 
 /// Whether rows that the CTAs of an SM read again are in its L1 still, beside what they read of columns. Each
 /// brings a row while it reads that `passes` times: between two of these times, all bring so much less.

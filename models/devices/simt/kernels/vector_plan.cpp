@@ -50,6 +50,15 @@ std::optional<std::string> what_no_vector_kernel_does(const Layer& layer) {
         if (elementwise->slope != Function::None) return name + " with a slope";
         return std::nullopt;
     }
+    if (const auto* pool = std::get_if<Pool>(&layer.op)) {
+        if (pool->gradient) return "the gradient of " + name;
+        return std::nullopt;
+    }
+    if (const auto* conv = std::get_if<Conv2d>(&layer.op); conv != nullptr && conv->depthwise()) {
+        if (conv->depth) return name;
+        if (conv->format != WeightFormat{} || layer.scales) return name + " with scaled or sparse weights";
+        return std::nullopt;
+    }
     if (const auto* softmax = std::get_if<Softmax>(&layer.op)) {
         if (softmax->gradient) return "the gradient of " + name;
         return std::nullopt;
@@ -71,6 +80,8 @@ VectorKernel VectorPlanner::kernel_of(std::span<const Layer> layers) const {
         kernel.shift = layer.bias.has_value();
         return kernel;
     }
+    if (const auto* pool = std::get_if<Pool>(&layer.op)) return pool_kernel(*pool, in, out);
+    if (const auto* conv = std::get_if<Conv2d>(&layer.op)) return depthwise_kernel(*conv, in, out);
     int operands = 1;
     InstructionMix work;
     for (const Layer& one : layers) {
@@ -94,7 +105,7 @@ void VectorPlanner::add_operands(const Layer& layer, std::optional<TensorId> mad
     if (const auto* scaling = std::get_if<Scaling>(&layer.op); scaling && layer.scales)
         add(*layer.scales, Operand::Weights,
             scaling->format.scales == Scales::Group ? scaling->rows / scaling->format.group : 1);
-    if (std::holds_alternative<Norm>(layer.op)) {
+    if (std::holds_alternative<Norm>(layer.op) || std::holds_alternative<Conv2d>(layer.op)) {
         if (layer.weights) plan.columns.push_back(place(*layer.weights, Operand::Weights));
         if (layer.bias) plan.columns.push_back(place(*layer.bias, Operand::Weights));
     }
@@ -106,7 +117,8 @@ VectorPlan VectorPlanner::plan(std::span<const Layer> layers) {
     // Other rows go as these do.
     VectorKernel of_cta = kernel;
     of_cta.rows = 1;
-    if (kernel.kind == VectorKernel::Kind::Elementwise) of_cta.cols = kernel.elements_of_cta();
+    if (kernel.of_elements()) of_cta.cols = kernel.elements_of_cta();
+    if (kernel.windows) of_cta.windows->images = 1;
     auto known = known_.find(of_cta);
     if (known == known_.end()) {
         Timed timed{of_cta, {}};
@@ -126,6 +138,8 @@ VectorPlan VectorPlanner::plan(std::span<const Layer> layers) {
     for (std::size_t i = 0; i < layers.size(); ++i)
         add_operands(layers[i], i > 0 ? std::optional(layers[i - 1].output) : std::nullopt, plan);
     plan.to = place(layers.back().output, Operand::Outputs);
+    if (kernel.weighted)
+        plan.macs_per_cycle = spec_.macs_per_cycle(slots_of(kernel.in, spec_.sm.tensor)) / spec_.sm.count;
     return plan;
 }
 
@@ -136,6 +150,7 @@ LayerPlan VectorPlanner::layer_plan(std::span<const Layer> layers) {
     for (const Layer& one : layers) layer.op += (layer.op.empty() ? "" : " + ") + op_name(one);
     layer.mapping = mapping_of(vector, spec_);
     layer.dtype = slots_of(vector.kernel.in, spec_.sm.tensor);
+    layer.macs = macs(layers.front().op);
     layer.compulsory_dram = vector.to.bytes;
     for (const VectorOperand& operand : vector.in) layer.compulsory_dram += operand.place.bytes;
     for (const MatrixPlace& matrix : vector.columns) layer.compulsory_dram += matrix.bytes;

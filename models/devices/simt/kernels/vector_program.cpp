@@ -2,6 +2,7 @@
 #include "models/devices/simt/kernels/vector_program.h"
 
 #include "models/devices/simt/kernels/program_writer.h"
+#include "models/devices/simt/kernels/window_program.h"
 
 namespace systole::simt {
 namespace {
@@ -160,6 +161,8 @@ WarpProgram program_of(const VectorKernel& kernel) {
         case VectorKernel::Kind::LayerNorm:
         case VectorKernel::Kind::RmsNorm:
             return norm(kernel);
+        case VectorKernel::Kind::Window:
+            return window_program(kernel);
     }
     return {};
 }
@@ -171,6 +174,7 @@ CtaProgram vector_program(const VectorKernel& kernel) {
     program.roles = {{kernel.warps, program_of(kernel)}};
     std::int64_t values = kernel.vector;
     if (kernel.kind == VectorKernel::Kind::Elementwise) values *= kernel.operands;
+    if (kernel.windows) values = kernel.windows->kernel_w * (kernel.weighted ? 2 : 1);
     if (kernel.kind == VectorKernel::Kind::WarpSoftmax) values = kernel.loads_of_step();
     program.registers_of_thread = registers(kernel, values);
     if (kernel.row_of_cta()) {

@@ -28,7 +28,9 @@ CtaKind kind_of(const KernelPlan& plan) {
 /// Other kernels' tensor cores stand still: any rate will do.
 std::int64_t macs_of(const KernelPlan& plan, const SmSpec& sm) {
     const auto* gemm = std::get_if<GemmPlan>(&plan);
-    return gemm ? sm.tensor.macs[static_cast<std::size_t>(gemm->kernel.shape.dtype)].value() : 1;
+    if (gemm != nullptr) return sm.tensor.macs[static_cast<std::size_t>(gemm->kernel.shape.dtype)].value();
+    const auto* vector = std::get_if<VectorPlan>(&plan);
+    return vector != nullptr && vector->macs_per_cycle > 0 ? vector->macs_per_cycle / sm.sub_cores : 1;
 }
 
 /// As many CTAs as the chip holds, if they are persistent.

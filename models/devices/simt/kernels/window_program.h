@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a warp of a kernel of windows executes: pools, and depthwise convolutions on FP32 pipes.
+#pragma once
+
+#include "models/devices/simt/kernels/vector_kernel.h"
+#include "models/devices/simt/warp/warp_program.h"
+
+namespace systole::simt {
+
+/// Of a kernel of kind Window. Each row of a window is a step: a load for each of its columns, of which the L1 has
+/// those that neighbours' windows had.
+WarpProgram window_program(const VectorKernel& kernel);
+
+}  // namespace systole::simt
