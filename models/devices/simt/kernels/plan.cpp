@@ -210,6 +210,10 @@ private:
     LayerPlan vector_layer(std::span<const Layer> layers) {
         LayerPlan plan = vectors_.layer_plan(layers);
         auto& vector = std::get<VectorPlan>(plan.kernels.front());
+        room_ = end_;
+        if (vector.kernel.parts > 1)
+            vector.sums = room_for(layers.front(), Bytes(vector.kernel.cols * vector.kernel.parts * kPartialBytes),
+                                   "sums of parts of its maps", Operand::PartialSums);
         std::vector<MatrixPlace*> matrices{&vector.to};
         for (VectorOperand& operand : vector.in) matrices.push_back(&operand.place);
         pad(matrices);

@@ -6,8 +6,10 @@
 //   softmax       PersistentSoftmax.cuh: rows of up to 1024 elements, a warp a row, all of it in registers;
 //                 SoftMax.cu: longer ones, a CTA a row, which reads it three times
 //   norms         layer_norm_kernel.cu: 128 threads a row, which they read twice
-//   windows       AveragePool2d.cu (channels last), DepthwiseConv2d.cu: a thread a result, 1024 threads, a loop
-//                 over the window's rows and columns
+//   windows       AveragePool2d.cu (channels last), DepthwiseConv2d.cu: a thread a result, a loop over the
+//                 window's rows and columns; CTAs of 128 threads stand for those of 1024, of which no thread
+//                 shares or waits for anything but lines in the L1; whole maps: Reduce.cuh, warps of a CTA (and CTAs) that
+//                 share windows, four loads each under way
 #pragma once
 
 #include <algorithm>
@@ -36,9 +38,15 @@ struct VectorKernel {
     /// has.
     std::optional<ConvGather> windows = {};
     InstructionMix of_tap;
+    bool by_place = false;         ///< threads know where their results lie without dividing
     bool weighted = false;         ///< each has a weight: a depthwise convolution
     bool biased = false;           ///< and each result's channel a value that is added
     std::int64_t results_of_channel = 1;
+    std::int64_t pieces = 1;  ///< CTAs one behind the other that stand for one: what one loads others find
+    int sharing = 1;         ///< warps of a CTA that share the windows of its results
+    std::int64_t parts = 1;  ///< CTAs that do
+    /// Elements of a window that each thread has under way, where warps share it.
+    static constexpr std::int64_t kUnderWay = 4;
     bool shift = false;   ///< norms: a value of each column is added
 
     int warps = 4;            ///< of a CTA
@@ -60,13 +68,15 @@ struct VectorKernel {
     std::int64_t rows_of_cta() const {
         return kind == Kind::WarpSoftmax ? threads() / lanes() * rows_of_lanes : 1;
     }
-    std::int64_t elements_of_cta() const { return of_elements() ? threads() * vector : cols; }
+    std::int64_t elements_of_cta() const { return of_elements() ? threads() / sharing * vector : cols; }
     std::int64_t ctas() const {
-        return of_elements() ? ceil_div(cols, elements_of_cta()) : ceil_div(rows, rows_of_cta());
+        return of_elements() ? ceil_div(cols, elements_of_cta()) * parts : ceil_div(rows, rows_of_cta());
     }
     /// Of a row of a CTA: rounds in which each thread has one load.
-    /// Of windows: their rows.
+    std::int64_t taps_of_part() const { return ceil_div(windows->taps(), parts); }
+    /// Of windows: their rows, or rounds of what is under way.
     std::int64_t trips() const {
+        if (sharing > 1) return ceil_div(taps_of_part(), sharing * kUnderWay);
         if (windows) return windows->kernel_h;
         return row_of_cta() ? ceil_div(cols, threads() * vector) : 1;
     }
@@ -80,12 +90,13 @@ struct VectorKernel {
     /// Loads of a warp in a step.
     std::int64_t loads_of_step() const {
         if (kind == Kind::Elementwise) return operands;
+        if (sharing > 1) return kUnderWay;
         if (windows) return new_taps();
         return kind == Kind::WarpSoftmax ? rows_of_lanes * held() : 1;
     }
     /// Of a window's row, elements that no neighbour's window in the CTA has brought into the L1 before.
     std::int64_t new_taps() const {
-        const bool neighbours = threads() > windows->channels * results_of_channel;
+        const bool neighbours = threads() * pieces > windows->channels * results_of_channel;
         return neighbours ? std::min(windows->kernel_w, windows->stride_w) : windows->kernel_w;
     }
     friend auto operator<=>(const VectorKernel&, const VectorKernel&) = default;
@@ -96,7 +107,7 @@ VectorKernel elementwise_kernel(std::int64_t elements, int operands, const Instr
                                 DType out);
 VectorKernel softmax_kernel(std::int64_t rows, std::int64_t cols, DType in, DType out);
 VectorKernel norm_kernel(const Norm& norm, DType in, DType out);
-VectorKernel pool_kernel(const Pool& pool, DType in, DType out);
+VectorKernel pool_kernel(const Pool& pool, DType in, DType out, const SmSpec& sm);
 VectorKernel depthwise_kernel(const Conv2d& conv, DType in, DType out);
 
 /// Whether rows that the CTAs of an SM read again are in its L1 still, beside what they read of columns. Each

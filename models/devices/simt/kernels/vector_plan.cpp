@@ -80,7 +80,7 @@ VectorKernel VectorPlanner::kernel_of(std::span<const Layer> layers) const {
         kernel.shift = layer.bias.has_value();
         return kernel;
     }
-    if (const auto* pool = std::get_if<Pool>(&layer.op)) return pool_kernel(*pool, in, out);
+    if (const auto* pool = std::get_if<Pool>(&layer.op)) return pool_kernel(*pool, in, out, spec_.sm);
     if (const auto* conv = std::get_if<Conv2d>(&layer.op)) return depthwise_kernel(*conv, in, out);
     int operands = 1;
     InstructionMix work;

@@ -4,24 +4,49 @@
 #include <algorithm>
 
 namespace systole::simt {
+namespace {
+
+constexpr std::int64_t kSumBytes = 4;
+
+}  // namespace
 
 std::int64_t WindowBlocks::before(std::int64_t cta) const {
-    return std::min(cta * kernel_.elements_of_cta(), kernel_.cols);
+    return std::min(cta / kernel_.parts * kernel_.elements_of_cta(), kernel_.cols);
 }
 
-// Of the first and the last output pixel a CTA may have some channels only: it takes as large a part of all of its
-// pixels.
+/// Of the first one behind those whose windows it shares.
+std::int64_t WindowBlocks::behind(std::int64_t cta) const {
+    return before((cta / kernel_.parts + 1) * kernel_.parts);
+}
+
+/// Of whole maps, pixels of the round of a CTA's part.
+PixelRange WindowBlocks::round(std::int64_t cta, std::int64_t first, std::int64_t count,
+                               std::int64_t number) const {
+    const std::int64_t taps = windows_.taps(), own = kernel_.taps_of_part();
+    const std::int64_t part = std::min(taps, cta % kernel_.parts * own), end = std::min(taps, part + own);
+    const std::int64_t of_round = kernel_.sharing * VectorKernel::kUnderWay;
+    const std::int64_t from = std::min(end, part + number * of_round);
+    const std::int64_t until = std::min(end, from + of_round);
+    if (from == until) return {};
+    return {first * taps + from, (first + count - 1) * taps + until, count * (until - from)};
+}
+
+// Of what CTAs that stand for one load together, each takes as large a part as it has of their results; and of the
+// first and the last pixel they may have some channels only.
 TileAccess::Block WindowBlocks::pixels(std::int64_t cta, std::int64_t row) const {
     const std::int64_t channels = windows_.channels * kernel_.results_of_channel;
-    const std::int64_t begin = before(cta), end = before(cta + 1);
+    const std::int64_t together = cta / kernel_.pieces * kernel_.pieces;
+    const std::int64_t begin = before(together), own = behind(cta) - before(cta);
+    const std::int64_t end = kernel_.pieces > 1 ? before(together + kernel_.pieces) : behind(cta);
     const std::int64_t first = begin / channels, count = ceil_div(end, channels) - first;
-    const PixelRange range = windows_.window_row(first, count, row);
+    const PixelRange range = kernel_.sharing > 1 ? round(cta, first, count, row)
+                                                 : windows_.window_row(first, count, row);
     const MatrixPlace& map = plan_.in.front().place;
     const std::int64_t of_pixel = map.bytes.value() / windows_.in_pixels();
     TileAccess::Block block{map.address + range.begin * of_pixel, (range.end - range.begin) * of_pixel, 1,
                             map.operand, map.range()};
     block.gathered =
-        static_cast<std::int64_t>(Int128{range.loaded * of_pixel} * (end - begin) / (count * channels));
+        static_cast<std::int64_t>(Int128{range.loaded * of_pixel} * own / (count * channels));
     return block;
 }
 
@@ -43,8 +68,26 @@ void WindowBlocks::add_weights(CtaRange range, std::int64_t row, TileAccess& acc
     }
 }
 
+TileAccess::Block WindowBlocks::sums(std::int64_t cta, std::int64_t first, std::int64_t count) const {
+    const std::int64_t own = (behind(cta) - before(cta)) * kSumBytes;
+    const std::int64_t begin = before(cta) * kSumBytes * kernel_.parts + first * own;
+    return {plan_.sums.address + begin, count * own, 1, plan_.sums.operand, plan_.sums.range()};
+}
+
+TileAccess WindowBlocks::reads_of_sums(CtaRange range) const {
+    TileAccess access;
+    access.sms = range.count;
+    for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta) {
+        if (cta % kernel_.parts != 0) continue;
+        access.blocks.push_back(sums(cta, 0, kernel_.parts));
+        access.bytes_of_sm = std::max(access.bytes_of_sm, access.blocks.back().bytes);
+    }
+    return access;
+}
+
 // Neighbours' blocks are joined where they meet, for they are of one map.
 TileAccess WindowBlocks::reads(CtaRange range, std::int64_t step) const {
+    if (step >= kernel_.steps()) return reads_of_sums(range);
     TileAccess access;
     access.sms = range.count;
     for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta) {
@@ -72,10 +115,19 @@ TileAccess WindowBlocks::writes(CtaRange range) const {
     const auto at = [&](std::int64_t cta) {
         return static_cast<std::int64_t>(Int128{plan_.to.bytes.value()} * before(cta) / kernel_.cols);
     };
-    const std::int64_t begin = at(range.first), end = at(range.first + range.count);
+    // Of CTAs that share windows all store sums, and the first one results.
+    if (kernel_.parts > 1)
+        for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta)
+            access.blocks.push_back(sums(cta, cta % kernel_.parts, 1));
+    access.bytes_of_sm = access.blocks.empty() ? 0 : access.blocks.front().bytes;
+    const auto storing = [&](std::int64_t cta) { return round_up(cta, kernel_.parts); };
+    const std::int64_t begin = at(storing(range.first)), end = at(storing(range.first + range.count));
+    if (end == begin) return access;
     access.blocks.push_back({plan_.to.address + begin, end - begin, 1, plan_.to.operand, plan_.to.range()});
+    std::int64_t most = 0;
     for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta)
-        access.bytes_of_sm = std::max(access.bytes_of_sm, at(cta + 1) - at(cta));
+        most = std::max(most, at(storing(cta + 1)) - at(storing(cta)));
+    access.bytes_of_sm += most;
     return access;
 }
 

@@ -21,7 +21,13 @@ public:
 private:
     /// Results of CTAs before `cta`.
     std::int64_t before(std::int64_t cta) const;
+    std::int64_t behind(std::int64_t cta) const;
+    PixelRange round(std::int64_t cta, std::int64_t first, std::int64_t count, std::int64_t number) const;
     TileAccess::Block pixels(std::int64_t cta, std::int64_t row) const;
+    /// Of CTAs that share windows, sums of parts [first, first + count) of the results of CTA `cta`.
+    TileAccess::Block sums(std::int64_t cta, std::int64_t first, std::int64_t count) const;
+    /// What those that add them up read.
+    TileAccess reads_of_sums(CtaRange range) const;
     /// Weights of a row of the window and, with the first, biases: of SMs that had no CTA before. Others have
     /// them in the L1.
     void add_weights(CtaRange range, std::int64_t row, TileAccess& access) const;
