@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A copy of a feature map whose pixels are padded to whole loads of 16 bytes, as cuDNN makes one for first layers
-// (nhwcAddPaddingKernel in its traces): tensor cores' kernels load no less.
+// A copy of a feature map whose pixels are padded to whole loads of 16 bytes, as cuDNN makes one for first
+// layers (nhwcAddPaddingKernel in its traces): tensor cores' kernels load no less.
 #pragma once
 
 #include "models/devices/simt/kernels/kernel_plan.h"

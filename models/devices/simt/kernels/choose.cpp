@@ -232,7 +232,8 @@ void KernelChooser::weigh(const GemmKernel& kernel, const CtaTiming& timing, std
 void KernelChooser::add_gemv(const GemmShape& shape, const GemmShape& turned, std::vector<TimedKernel>& all) {
     const SmSpec& sm = spec_.sm;
     const std::int64_t macs = sm.tensor.macs[static_cast<std::size_t>(shape.dtype)].value_or(0);
-    if (shape.batch > 1 || shape.gather || (shape.m > 1 && shape.n > 1) || macs * sm.fp32.interval.value() < kWarpThreads)
+    if (shape.batch > 1 || shape.gather || (shape.m > 1 && shape.n > 1) ||
+        macs * sm.fp32.interval.value() < kWarpThreads)
         return;
     for (const CtaTile& tile : gemv_catalogue(sm.tensor.issue, shape.dtype))
         add(shape.m == 1 ? shape : turned, shape.m > 1, tile, all);

@@ -112,8 +112,8 @@ struct CtaPlace {
 CtaPlace place_of(const GemmKernel& kernel, std::int64_t index);
 
 /// Bytes that one step brings into an SM's shared memory, and that it takes from the L2's ports: of a CTA, on
-/// average over the kernel's CTAs, as rows outside the matrix are not loaded. What a convolution's rows lack of
-/// a whole step (the last slice of channels) is not loaded either.
+/// average over the kernel's CTAs, as rows outside the matrix are not loaded. What a convolution's rows lack
+/// of a whole step (the last slice of channels) is not loaded either.
 struct StepBytes {
     double into_sm, from_l2;
 };

@@ -15,10 +15,10 @@ namespace {
 constexpr std::int64_t kSectorBytes = 32;
 constexpr std::int64_t kLoadBytes = 512;  // ldmatrix.x4: 16 x 32 bytes
 constexpr std::int64_t kCopyBytes = kWarpThreads * kThreadBytes;
-// CUTLASS, conv2d_fprop_activation_tile_access_iterator_optimized.h: of each access and step a pointer of 64 bits
-// goes on (IADD3, IADD3.X), and its masks of filter rows and columns are tested (valid(): two LOP3 into
-// predicates). Of all accesses together: column and row of the filter go on, are compared and wrap, their bits
-// and the pointers' increment are selected (advance()).
+// CUTLASS, conv2d_fprop_activation_tile_access_iterator_optimized.h: of each access and step a pointer of 64
+// bits goes on (IADD3, IADD3.X), and its masks of filter rows and columns are tested (valid(): two LOP3 into
+// predicates). Of all accesses together: column and row of the filter go on, are compared and wrap, their
+// bits and the pointers' increment are selected (advance()).
 constexpr int kGatherOfCopy = 4, kGatherOfStep = 8;
 
 /// mma.sync: one role, whose warps all do the same.

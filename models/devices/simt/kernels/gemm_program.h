@@ -5,8 +5,9 @@
 // multiplies: fragments of the next 16 (or 32) of K are loaded from shared memory behind the products of
 // these; all warps meet once a step.
 //
-// A convolution's rows of A are gathered: each copy of an Ampere warp has a pointer and masks of taps of its own,
-// which take instructions at every step; Hopper's copying warp names the tap (im2col mode of tensor copies).
+// A convolution's rows of A are gathered: each copy of an Ampere warp has a pointer and masks of taps of its
+// own, which take instructions at every step; Hopper's copying warp names the tap (im2col mode of tensor
+// copies).
 //
 // wgmma (Hopper): one warp copies whole blocks (cp.async.bulk.tensor) into a ring of stages; groups of four
 // warps multiply straight out of shared memory, and give a stage back once the next one's products are under

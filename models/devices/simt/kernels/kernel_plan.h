@@ -78,10 +78,11 @@ struct VectorPlan {
     VectorKernel kernel;
     CtaTiming timing;
     std::vector<VectorOperand> in;  ///< elementwise: kernel.operands; of rows and windows: one
-    /// Of norms, a value of each column: read behind the last step. Of depthwise convolutions, weights and biases.
+    /// Of norms, a value of each column: read behind the last step. Of depthwise convolutions, weights and
+    /// biases.
     std::vector<MatrixPlace> columns;
     MatrixPlace to;
-    MatrixPlace sums;       ///< where CTAs that share windows leave theirs in fp32, one behind the other
+    MatrixPlace sums;      ///< where CTAs that share windows leave theirs in fp32, one behind the other
     std::int64_t sms = 1;  ///< of the chip: their first CTAs bring `columns` into the L1
     /// Of kernels that multiply: MACs of an SM's tensor cores at the layer's format; 0: it does not.
     std::int64_t macs_per_cycle = 0;

@@ -187,8 +187,8 @@ private:
         gemm.b = place(second_operand(layer), layer.weights ? Operand::Weights : Operand::Activations);
         // Pixels that windows of one pixel pass over are not read (conv_gather.h).
         if (std::holds_alternative<Conv2d>(layer.op) && !shape.gather)
-            gemm.a.bytes = std::min(
-                gemm.a.bytes, Bytes(ceil_div(shape.a_elements() * bits_of(dtype).value(), 8)));
+            gemm.a.bytes =
+                std::min(gemm.a.bytes, Bytes(ceil_div(shape.a_elements() * bits_of(dtype).value(), 8)));
         gemm.c = place(layer.output, Operand::Outputs);
         if (layer.bias) gemm.bias = place(*layer.bias, Operand::Weights);
         if (layer.joined) gemm.other = place(layer.inputs.back(), Operand::Activations);
@@ -212,8 +212,9 @@ private:
         auto& vector = std::get<VectorPlan>(plan.kernels.front());
         room_ = end_;
         if (vector.kernel.parts > 1)
-            vector.sums = room_for(layers.front(), Bytes(vector.kernel.cols * vector.kernel.parts * kPartialBytes),
-                                   "sums of parts of its maps", Operand::PartialSums);
+            vector.sums =
+                room_for(layers.front(), Bytes(vector.kernel.cols * vector.kernel.parts * kPartialBytes),
+                         "sums of parts of its maps", Operand::PartialSums);
         std::vector<MatrixPlace*> matrices{&vector.to};
         for (VectorOperand& operand : vector.in) matrices.push_back(&operand.place);
         pad(matrices);
@@ -287,13 +288,7 @@ private:
 }  // namespace
 
 ChipPlan plan(const Graph& graph, const SimtSpec& spec, const Protocol& protocol, KernelChooser& chooser) {
-    std::vector<Fusion> fusions = possible_fusions(graph);
-    // Kernels without tensor cores join nothing.
-    std::erase_if(fusions, [&](const Fusion& fusion) {
-        const auto* conv = std::get_if<Conv2d>(&graph.layers[fusion.producer].op);
-        return conv != nullptr && conv->depthwise();
-    });
-    const Graph fused = fuse(graph, fusions);
+    const Graph fused = fuse(graph, possible_fusions(graph));
     for (const Layer& layer : fused.layers) on_tensor_cores(layer);
     return Planner(fused, spec, chooser).plan(protocol);
 }

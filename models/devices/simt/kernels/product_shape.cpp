@@ -49,8 +49,9 @@ DType product_dtype(const Graph& graph, const Layer& layer, const SimtSpec& spec
     std::vector<std::string> names;
     for (std::size_t i = 0; i < kDTypes; ++i)
         if (spec.sm.tensor.macs[i]) names.push_back(dtype_names()[i]);
-    throw UserError(layer.where, fmt::format("'{}': no tensor core takes dtype '{}'; the tensor cores have: {}",
-                                             layer.name, to_string(dtype), fmt::join(names, ", ")));
+    throw UserError(layer.where,
+                    fmt::format("'{}': no tensor core takes dtype '{}'; the tensor cores have: {}",
+                                layer.name, to_string(dtype), fmt::join(names, ", ")));
 }
 
 GemmShape product_shape(const Graph& graph, const Layer& layer) {

@@ -9,11 +9,12 @@
 namespace systole::simt {
 
 void refuse(const Layer& layer, const std::string& what) {
-    throw UserError(layer.where,
-                    fmt::format("'{}': {}; devices of kind simt run matrix products (matmul) and convolutions (conv2d) "
-                                "of one format, without transpose_a, with weights neither scaled nor sparse, "
-                                "elementwise layers, activations, quantize and dequantize, softmax and norms",
-                                layer.name, what));
+    throw UserError(
+        layer.where,
+        fmt::format("'{}': {}; devices of kind simt run matrix products (matmul) and convolutions (conv2d) "
+                    "of one format, without transpose_a, with weights neither scaled nor sparse, "
+                    "elementwise layers, activations, quantize and dequantize, softmax and norms",
+                    layer.name, what));
 }
 
 bool on_tensor_cores(const Layer& layer) {

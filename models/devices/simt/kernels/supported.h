@@ -11,8 +11,8 @@ namespace systole::simt {
 /// Throws UserError at the layer's mark: `what` is not run.
 [[noreturn]] void refuse(const Layer& layer, const std::string& what);
 
-/// Whether the layer is a product for tensor cores: matmul, conv2d but for depthwise ones. Others are for kernels
-/// without them. Throws for layers that no kernel does.
+/// Whether the layer is a product for tensor cores: matmul, conv2d but for depthwise ones. Others are for
+/// kernels without them. Throws for layers that no kernel does.
 bool on_tensor_cores(const Layer& layer);
 
 }  // namespace systole::simt

@@ -104,21 +104,20 @@ std::int64_t last_power(std::int64_t value) {
     return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(value)));
 }
 
-// Reduce.cuh: setReduceConfig, ReduceConfig::set_block_dimension. Results lie along lanes; threads, 512 for vectors
-// of one, have 16 values at least and 256 at most where CTAs can share them.
+// Reduce.cuh: setReduceConfig, ReduceConfig::set_block_dimension. Results lie along lanes; threads, 512 for
+// vectors of one, have 16 values at least and 256 at most where CTAs can share them.
 void share_windows(const SmSpec& sm, VectorKernel& kernel) {
     constexpr std::int64_t kReduceThreads = 512, kVector = 4, kLeast = 16, kMost = 256;
     const std::int64_t taps = kernel.windows->taps();
     kernel.pieces = 1;
     kernel.vector = widest(kernel.windows->channels, kVector);
-    kernel.warps = static_cast<int>(
-        std::min(last_power(taps), kReduceThreads / kernel.vector / kWarpThreads));
+    kernel.warps =
+        static_cast<int>(std::min(last_power(taps), kReduceThreads / kernel.vector / kWarpThreads));
     kernel.sharing = kernel.warps;
     const std::int64_t own = ceil_div(taps, std::int64_t{kernel.sharing}), grid = kernel.ctas();
     const std::int64_t places = std::int64_t{sm.count} * sm.warps / kernel.warps;
     if ((own < kernel.sharing * kLeast && own < kMost) || grid > places) return;
-    kernel.parts =
-        std::max(std::min(ceil_div(places, grid), ceil_div(own, kLeast)), ceil_div(own, kMost));
+    kernel.parts = std::max(std::min(ceil_div(places, grid), ceil_div(own, kLeast)), ceil_div(own, kMost));
 }
 
 }  // namespace
@@ -126,8 +125,8 @@ void share_windows(const SmSpec& sm, VectorKernel& kernel) {
 // A greater one is kept, unless what is there is no number: a comparison, a test, a selection.
 VectorKernel pool_kernel(const Pool& pool, DType in, DType out, const SmSpec& sm) {
     const ConvGather windows = windows_of(pool);
-    VectorKernel kernel = window_kernel(
-        windows, pool.batch * pool.out_h() * pool.out_w() * pool.channels, in, out);
+    VectorKernel kernel =
+        window_kernel(windows, pool.batch * pool.out_h() * pool.out_w() * pool.channels, in, out);
     const bool average = pool.kind == Pool::Kind::Average;
     kernel.of_tap = average ? mix_of(Elementwise::Kind::Add)
                             : mix_of(Elementwise::Kind::Compare) + mix_of(Elementwise::Kind::Max);

@@ -8,8 +8,8 @@
 //   norms         layer_norm_kernel.cu: 128 threads a row, which they read twice
 //   windows       AveragePool2d.cu (channels last), DepthwiseConv2d.cu: a thread a result, a loop over the
 //                 window's rows and columns; CTAs of 128 threads stand for those of 1024, of which no thread
-//                 shares or waits for anything but lines in the L1; whole maps: Reduce.cuh, warps of a CTA (and CTAs) that
-//                 share windows, four loads each under way
+//                 shares or waits for anything but lines in the L1; whole maps: Reduce.cuh, warps of a CTA
+//                 (and CTAs) that share windows, four loads each under way
 #pragma once
 
 #include <algorithm>
@@ -34,20 +34,20 @@ struct VectorKernel {
     DType in = DType::Bf16, out = DType::Bf16;
     int operands = 1;     ///< tensors of `in` of which a result needs one element each
     InstructionMix work;  ///< elementwise, windows: for each result, besides conversions
-    /// Windows: where they lie (with all channels of a pixel), and what a thread does with each element that one
-    /// has.
+    /// Windows: where they lie (with all channels of a pixel), and what a thread does with each element that
+    /// one has.
     std::optional<ConvGather> windows = {};
     InstructionMix of_tap;
-    bool by_place = false;         ///< threads know where their results lie without dividing
-    bool weighted = false;         ///< each has a weight: a depthwise convolution
-    bool biased = false;           ///< and each result's channel a value that is added
+    bool by_place = false;  ///< threads know where their results lie without dividing
+    bool weighted = false;  ///< each has a weight: a depthwise convolution
+    bool biased = false;    ///< and each result's channel a value that is added
     std::int64_t results_of_channel = 1;
     std::int64_t pieces = 1;  ///< CTAs one behind the other that stand for one: what one loads others find
-    int sharing = 1;         ///< warps of a CTA that share the windows of its results
-    std::int64_t parts = 1;  ///< CTAs that do
+    int sharing = 1;          ///< warps of a CTA that share the windows of its results
+    std::int64_t parts = 1;   ///< CTAs that do
     /// Elements of a window that each thread has under way, where warps share it.
     static constexpr std::int64_t kUnderWay = 4;
-    bool shift = false;   ///< norms: a value of each column is added
+    bool shift = false;  ///< norms: a value of each column is added
 
     int warps = 4;            ///< of a CTA
     std::int64_t vector = 1;  ///< elements of a thread's load
@@ -56,7 +56,9 @@ struct VectorKernel {
     bool rereads_l1 = true;
 
     std::int64_t threads() const { return std::int64_t{warps} * kWarpThreads; }
-    bool row_of_cta() const { return kind != Kind::Elementwise && kind != Kind::WarpSoftmax && kind != Kind::Window; }
+    bool row_of_cta() const {
+        return kind != Kind::Elementwise && kind != Kind::WarpSoftmax && kind != Kind::Window;
+    }
     /// Results one behind the other, in equal parts.
     bool of_elements() const { return kind == Kind::Elementwise || kind == Kind::Window; }
     /// Threads of a warp that share rows: all, but for short ones. WarpSoftmax only, as what follows.

@@ -179,7 +179,8 @@ CtaProgram vector_program(const VectorKernel& kernel) {
     program.registers_of_thread = registers(kernel, values);
     if (kernel.row_of_cta() || kernel.sharing > 1) {
         program.barriers = {{.arrivals = kernel.warps}};
-        program.shared = Bytes(kernel.sharing > 1 ? kernel.threads() * kernel.vector * 4 : kernel.warps * 3 * 4);
+        program.shared =
+            Bytes(kernel.sharing > 1 ? kernel.threads() * kernel.vector * 4 : kernel.warps * 3 * 4);
     }
     return program;
 }

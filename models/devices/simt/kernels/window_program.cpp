@@ -8,9 +8,9 @@
 namespace systole::simt {
 namespace {
 
-// Image, row, column and channel out of a result's number: three divisions of at most 20 instructions each (CUDA
-// programming guide, arithmetic instructions: integer division), but where a CTA's place and a thread's in it say
-// so (DilatedMaxPool2d.cu: max_pool_forward_nhwc); bounds of the window, pointers.
+// Image, row, column and channel out of a result's number: three divisions of at most 20 instructions each
+// (CUDA programming guide, arithmetic instructions: integer division), but where a CTA's place and a thread's
+// in it say so (DilatedMaxPool2d.cu: max_pool_forward_nhwc); bounds of the window, pointers.
 constexpr int kDivisions = 3, kOfDivision = 20, kBounds = 12;
 // Of a row that is longer, compilers load no more together (assumed).
 constexpr std::int64_t kMostTogether = 16;
@@ -69,8 +69,8 @@ std::int64_t window_values(const VectorKernel& kernel) {
     return std::min(kernel.windows->kernel_w, kMostTogether) * (kernel.weighted ? 2 : 1);
 }
 
-// Loops are written out where they are specialized for kernels of 3 x 3 (DepthwiseConv2d.cu), and a row of any is
-// taken to be: its loads leave together.
+// Loops are written out where they are specialized for kernels of 3 x 3 (DepthwiseConv2d.cu), and a row of
+// any is taken to be: its loads leave together.
 WarpProgram window_program(const VectorKernel& kernel) {
     if (kernel.sharing > 1) return of_maps(kernel);
     const ConvGather& windows = *kernel.windows;

@@ -10,8 +10,8 @@ namespace systole::simt {
 /// Values that a thread of such a kernel loads together, at most.
 std::int64_t window_values(const VectorKernel& kernel);
 
-/// Of a kernel of kind Window. Each row of a window is a step: a load for each of its columns, of which the L1 has
-/// those that neighbours' windows had. Where warps share windows, a step is what all have under way.
+/// Of a kernel of kind Window. Each row of a window is a step: a load for each of its columns, of which the
+/// L1 has those that neighbours' windows had. Where warps share windows, a step is what all have under way.
 WarpProgram window_program(const VectorKernel& kernel);
 
 }  // namespace systole::simt

@@ -181,7 +181,8 @@ CtaTimes times_of(const VectorPlan& plan, const SimtSpec& spec, Hertz clock) {
         times.alone = std::max(times.alone, times.busy);
         times.full_share = std::max(times.full_share, times.busy);
     }
-    if ((!plan.columns.empty() && !kernel.windows) || kernel.parts > 1) times.source = CtaTimes::Source::AtEnd;
+    if ((!plan.columns.empty() && !kernel.windows) || kernel.parts > 1)
+        times.source = CtaTimes::Source::AtEnd;
     times.lost_alone = shares_of(timing.lost_alone);
     times.lost_full = shares_of(timing.lost_full);
     times.ramp = SlotClass::Vector;

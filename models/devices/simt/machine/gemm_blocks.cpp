@@ -8,7 +8,8 @@
 
 namespace systole::simt {
 
-TileAccess::Block elements_of(const MatrixPlace& matrix, std::int64_t begin, std::int64_t count, DType dtype) {
+TileAccess::Block elements_of(const MatrixPlace& matrix, std::int64_t begin, std::int64_t count,
+                              DType dtype) {
     const std::int64_t bits = bits_of(dtype).value();
     const std::int64_t first = ceil_div(begin * bits, 8), end = ceil_div((begin + count) * bits, 8);
     return {matrix.address + first, end - first, 1, matrix.operand, matrix.range()};
@@ -31,8 +32,7 @@ void join_neighbours(std::vector<TileAccess::Block>& blocks, std::int64_t gap = 
         const bool alike = before.sms == block.sms && before.matrix == block.matrix;
         if (alike && before.gathered && block.gathered && behind <= gap) {
             before.gathered = *before.gathered + *block.gathered;
-            before.bytes =
-                std::max(before.bytes, block.address + block.bytes - before.address);
+            before.bytes = std::max(before.bytes, block.address + block.bytes - before.address);
         } else if (alike && !before.gathered && behind == 0) {
             before.bytes += block.bytes;
         } else {
@@ -103,16 +103,16 @@ TileAccess::Block GemmBlocks::a_block(const CtaPlace& place, Depth depth) const 
     const GemmShape& shape = plan_.kernel.shape;
     if (shape.gather) return gathered_block(place, depth);
     const std::int64_t begin = place.batch * shape.m * shape.k + shape.m * depth.begin;
-    return elements_of(plan_.a, begin + place.m * plan_.kernel.tile.m * depth.size, rows(place.m) * depth.size,
-                 shape.dtype);
+    return elements_of(plan_.a, begin + place.m * plan_.kernel.tile.m * depth.size,
+                       rows(place.m) * depth.size, shape.dtype);
 }
 
 TileAccess::Block GemmBlocks::b_block(const CtaPlace& place, Depth depth) const {
     const GemmShape& shape = plan_.kernel.shape;
     const std::int64_t batch = shape.shared_b ? 0 : place.batch;
     const std::int64_t begin = batch * shape.n * shape.k + shape.n * depth.begin;
-    return elements_of(plan_.b, begin + place.n * plan_.kernel.tile.n * depth.size, columns(place.n) * depth.size,
-                 shape.dtype);
+    return elements_of(plan_.b, begin + place.n * plan_.kernel.tile.n * depth.size,
+                       columns(place.n) * depth.size, shape.dtype);
 }
 
 TileAccess::Block GemmBlocks::result_block(const MatrixPlace& matrix, const CtaPlace& place,

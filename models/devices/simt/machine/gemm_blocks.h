@@ -60,8 +60,8 @@ private:
     const Sides& sides_of(CtaRange range) const;
     TileAccess::Block a_block(const CtaPlace& place, Depth depth) const;
     TileAccess::Block gathered_block(const CtaPlace& place, Depth depth) const;
-    /// Bytes between what neighbouring tiles gather in a step: the end of a row of the map, or rows that other
-    /// taps take.
+    /// Bytes between what neighbouring tiles gather in a step: the end of a row of the map, or rows that
+    /// other taps take.
     std::int64_t between_pixels() const;
     TileAccess::Block b_block(const CtaPlace& place, Depth depth) const;
     TileAccess::Block c_block(const Work& place) const;

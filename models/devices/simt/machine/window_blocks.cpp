@@ -31,22 +31,21 @@ PixelRange WindowBlocks::round(std::int64_t cta, std::int64_t first, std::int64_
     return {first * taps + from, (first + count - 1) * taps + until, count * (until - from)};
 }
 
-// Of what CTAs that stand for one load together, each takes as large a part as it has of their results; and of the
-// first and the last pixel they may have some channels only.
+// Of what CTAs that stand for one load together, each takes as large a part as it has of their results; and
+// of the first and the last pixel they may have some channels only.
 TileAccess::Block WindowBlocks::pixels(std::int64_t cta, std::int64_t row) const {
     const std::int64_t channels = windows_.channels * kernel_.results_of_channel;
     const std::int64_t together = cta / kernel_.pieces * kernel_.pieces;
     const std::int64_t begin = before(together), own = behind(cta) - before(cta);
     const std::int64_t end = kernel_.pieces > 1 ? before(together + kernel_.pieces) : behind(cta);
     const std::int64_t first = begin / channels, count = ceil_div(end, channels) - first;
-    const PixelRange range = kernel_.sharing > 1 ? round(cta, first, count, row)
-                                                 : windows_.window_row(first, count, row);
+    const PixelRange range =
+        kernel_.sharing > 1 ? round(cta, first, count, row) : windows_.window_row(first, count, row);
     const MatrixPlace& map = plan_.in.front().place;
     const std::int64_t of_pixel = map.bytes.value() / windows_.in_pixels();
     TileAccess::Block block{map.address + range.begin * of_pixel, (range.end - range.begin) * of_pixel, 1,
                             map.operand, map.range()};
-    block.gathered =
-        static_cast<std::int64_t>(Int128{range.loaded * of_pixel} * own / (count * channels));
+    block.gathered = static_cast<std::int64_t>(Int128{range.loaded * of_pixel} * own / (count * channels));
     return block;
 }
 
@@ -55,7 +54,8 @@ void WindowBlocks::add_weights(CtaRange range, std::int64_t row, TileAccess& acc
     if (sms <= 0) return;
     const auto add = [&](const MatrixPlace& matrix, std::int64_t from, std::int64_t until) {
         if (until > from)
-            access.blocks.push_back({matrix.address + from, until - from, sms, matrix.operand, matrix.range()});
+            access.blocks.push_back(
+                {matrix.address + from, until - from, sms, matrix.operand, matrix.range()});
         access.bytes_of_sm += until - from;
     };
     for (std::size_t i = 0; i < plan_.columns.size(); ++i) {

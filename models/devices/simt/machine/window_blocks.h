@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What CTAs of a kernel of windows read and write: results one behind the other (channel by channel, pixel by pixel),
-// and for each row of their windows the pixels under it.
+// What CTAs of a kernel of windows read and write: results one behind the other (channel by channel, pixel by
+// pixel), and for each row of their windows the pixels under it.
 #pragma once
 
 #include "models/devices/simt/machine/cta_work.h"
