@@ -65,10 +65,34 @@ TEST_CASE("Steps of an implicit GEMM load the pixels under their taps, and no ze
             const PixelRange range = gather->pixels(first, count, step);
             CHECK(range.loaded == loaded);
             if (loaded == 0) continue;
+            CHECK(range.end - range.begin >= static_cast<std::int64_t>(pixels.size()));
+            if (gather->apart()) continue;
             CHECK(range.begin == *pixels.begin());
             CHECK(range.end == *pixels.rbegin() + 1);
         }
     }
+}
+
+TEST_CASE("Pixels that a tap of windows two apart meets lie side by side, and all pixels somewhere") {
+    // 6 x 5 pixels, 3 x 3 windows two apart with a row and a column of zeros: 3 x 3 outputs.
+    Conv2d conv{2, 6, 5, 64, 64, 3, 3, 2, 1};
+    const ConvGather gather = gather_of(conv, 16).value();
+    const auto of = [&](std::int64_t tap) { return gather.pixels(0, 18, gather.step(tap, 64)); };
+    // The middle tap: rows 0, 2, 4, columns 0, 2, 4 of both images. Behind rows and columns that even ones
+    // are not.
+    CHECK(of(4).loaded == 18);
+    CHECK(of(4).end - of(4).begin == 18);
+    CHECK(of(4).end == 60);
+    // The first one: rows 1, 3, columns 1, 3; the last: rows 1, 3, 5.
+    CHECK(of(0).loaded == 8);
+    CHECK(of(8).loaded == 2 * 3 * 2);
+    CHECK(of(8).begin == 0);
+    CHECK(of(8).end == 12);
+    CHECK(of(0).begin == of(8).begin);
+    CHECK(of(0).end <= of(8).end);
+    // Middle row, outer columns: rows 0, 2, 4, columns 1, 3.
+    CHECK(of(5).loaded == 12);
+    CHECK(of(5).end - of(5).begin == 12);
 }
 
 TEST_CASE("Steps take all taps of all channels once, a tap and a slice each") {

@@ -13,6 +13,24 @@ std::int64_t up(std::int64_t a, std::int64_t b) {
     return a >= 0 ? (a + b - 1) / b : -(-a / b);
 }
 
+/// Of rows (or columns) 0 … all - 1 behind `pad` others, every stride-th: those of which `number` is left.
+struct Every {
+    std::int64_t number, pad, stride, all;
+
+    std::int64_t first(std::int64_t of) const { return ((of - pad) % stride + stride) % stride; }
+    std::int64_t count_of(std::int64_t of) const {
+        return first(of) < all ? (all - first(of) - 1) / stride + 1 : 0;
+    }
+    std::int64_t count() const { return count_of(number); }
+    std::int64_t place(std::int64_t at) const { return (at - first(number)) / stride; }
+    /// How many have a smaller number.
+    std::int64_t before() const {
+        std::int64_t sum = 0;
+        for (std::int64_t i = 0; i < number; ++i) sum += count_of(i);
+        return sum;
+    }
+};
+
 /// Windows of one pixel never meet what lies between them: rows (columns) that none meets are left out.
 void leave_out(std::int64_t out, std::int64_t padded, std::int64_t& in, std::int64_t& stride) {
     if (padded != in || stride == 1) return;
@@ -49,9 +67,18 @@ std::int64_t ConvGather::k_before(std::int64_t number, std::int64_t tile_k) cons
     return number >= steps(tile_k) ? taps() * channels : step(number, tile_k).k_begin;
 }
 
+/// Of the pixel at (y, x), where those that a tap of some windows meets lie together, or not.
+std::int64_t ConvGather::number_of(std::int64_t image, std::int64_t y, std::int64_t x, bool apart) const {
+    if (!apart) return (image * in_h + y) * in_w + x;
+    const Every rows{(y + top) % stride_h, top, stride_h, in_h},
+        columns{(x + left) % stride_w, left, stride_w, in_w};
+    const std::int64_t others = rows.before() * in_w + rows.count() * columns.before();
+    return images * others + (image * rows.count() + rows.place(y)) * columns.count() + columns.place(x);
+}
+
 /// Output pixels [begin, end) of row `row` of all images' rows.
 void ConvGather::add_row(std::int64_t row, std::int64_t begin, std::int64_t end, const GatherStep& step,
-                         PixelRange& range) const {
+                         bool apart, PixelRange& range) const {
     for (std::int64_t tap = step.tap; tap < step.tap + step.taps; ++tap) {
         const std::int64_t y = row % out_h * stride_h + tap / kernel_w * dilation_h - top;
         const std::int64_t x = tap % kernel_w * dilation_w - left;  // of output pixel 0
@@ -59,9 +86,8 @@ void ConvGather::add_row(std::int64_t row, std::int64_t begin, std::int64_t end,
         const std::int64_t first = std::max(begin, up(-x, stride_w));
         const std::int64_t behind = std::min(end, up(in_w - x, stride_w));
         if (first >= behind) continue;
-        const std::int64_t row_begin = (row / out_h * in_h + y) * in_w + x;
-        const std::int64_t from = row_begin + first * stride_w;
-        const std::int64_t until = row_begin + (behind - 1) * stride_w + 1;
+        const std::int64_t from = number_of(row / out_h, y, x + first * stride_w, apart);
+        const std::int64_t until = number_of(row / out_h, y, x + (behind - 1) * stride_w, apart) + 1;
         range.begin = range.loaded == 0 ? from : std::min(range.begin, from);
         range.end = std::max(range.end, until);
         range.loaded += behind - first;
@@ -72,7 +98,7 @@ PixelRange ConvGather::pixels(std::int64_t first, std::int64_t count, const Gath
     PixelRange range;
     for (std::int64_t at = first; at < first + count;) {
         const std::int64_t row = at / out_w, end = std::min(first + count, (row + 1) * out_w);
-        add_row(row, at - row * out_w, end - row * out_w, step, range);
+        add_row(row, at - row * out_w, end - row * out_w, step, apart(), range);
         at = end;
     }
     return range;
@@ -83,7 +109,7 @@ PixelRange ConvGather::window_row(std::int64_t first, std::int64_t count, std::i
     for (std::int64_t at = first; at < first + count;) {
         const std::int64_t row = at / out_w, end = std::min(first + count, (row + 1) * out_w);
         PixelRange own;
-        add_row(row, at - row * out_w, end - row * out_w, {number * kernel_w, kernel_w}, own);
+        add_row(row, at - row * out_w, end - row * out_w, {number * kernel_w, kernel_w}, false, own);
         at = end;
         if (own.loaded == 0) continue;
         range.begin = range.loaded == 0 ? own.begin : std::min(range.begin, own.begin);

@@ -22,7 +22,9 @@ struct GatherStep {
     std::int64_t k_begin = 0, k = 1;
 };
 
-/// Pixels of the map, image behind image, row behind row.
+/// Pixels of the map, image behind image, row behind row; where windows move by more than a pixel and steps
+/// take one tap, those that one tap meets lie together: of rows and columns every stride-th, from each of the
+/// first ones on.
 struct PixelRange {
     std::int64_t begin = 0, end = 0;  ///< from the first to behind the last that are loaded
     /// Loaded ones: fewer, where some lie between them that others load; more, where several taps load the
@@ -41,6 +43,8 @@ struct ConvGather {
 
     std::int64_t taps() const { return kernel_h * kernel_w; }
     std::int64_t in_pixels() const { return images * in_h * in_w; }
+    /// Pixels that a tap meets lie together (PixelRange).
+    bool apart() const { return !packed && (stride_h > 1 || stride_w > 1); }
     std::int64_t steps(std::int64_t tile_k) const;
     GatherStep step(std::int64_t number, std::int64_t tile_k) const;
     /// Columns of A in all steps before that one; up to all of them.
@@ -53,8 +57,9 @@ struct ConvGather {
     friend auto operator<=>(const ConvGather&, const ConvGather&) = default;
 
 private:
-    void add_row(std::int64_t row, std::int64_t begin, std::int64_t end, const GatherStep& step,
+    void add_row(std::int64_t row, std::int64_t begin, std::int64_t end, const GatherStep& step, bool apart,
                  PixelRange& range) const;
+    std::int64_t number_of(std::int64_t image, std::int64_t y, std::int64_t x, bool apart) const;
 };
 
 /// Windows of a convolution as they are, one group's channels each.

@@ -25,7 +25,8 @@ TileAccess::Block GemmBlocks::gathered_block(const CtaPlace& place, Depth depth)
 std::int64_t GemmBlocks::between_pixels() const {
     const auto& gather = plan_.kernel.shape.gather;
     if (!gather) return 0;
-    const std::int64_t row = gather->in_w * gather->stride_h * plan_.kernel.tile.k;
+    const std::int64_t rows = gather->apart() ? 1 : gather->stride_h;
+    const std::int64_t row = gather->in_w * rows * plan_.kernel.tile.k;
     return row * bits_of(plan_.kernel.shape.dtype).value() / 8;
 }
 
