@@ -20,9 +20,11 @@ constexpr std::int64_t kWaves = 4;   // drawn at most; the last is one of them
 
 const GemmPlan& product_of(const ChipPlan& plan) {
     SYSTOLE_CHECK(!plan.layers.empty(), "nothing to explain");
-    const auto* gemm = std::get_if<GemmPlan>(&plan.layers.back().kernels.front());
-    SYSTOLE_CHECK(gemm != nullptr, "no product");
-    return *gemm;
+    const std::vector<KernelPlan>& kernels = plan.layers.back().kernels;
+    const auto found = std::ranges::find_if(
+        kernels, [](const KernelPlan& kernel) { return std::holds_alternative<GemmPlan>(kernel); });
+    SYSTOLE_CHECK(found != kernels.end(), "no product");
+    return std::get<GemmPlan>(*found);
 }
 
 std::string cycles(double count) {
@@ -34,6 +36,27 @@ std::string time_of(double count, const SimtSpec& spec) {
                                           static_cast<double>(kTicksPerSecond))));
 }
 
+/// How a convolution is a product.
+std::string gathered(const GemmPlan& gemm) {
+    const ConvGather& gather = *gemm.kernel.shape.gather;
+    const std::int64_t tile_k = gemm.kernel.tile.k;
+    std::string text = fmt::format(
+        "Implicit GEMM: rows of A are {} x {} x {} output pixels, gathered out of {} x {} x {} pixels of {} "
+        "channels;\na step along K takes ",
+        gather.images, gather.out_h, gather.out_w, gather.images, gather.in_h, gather.in_w, gather.channels);
+    if (gather.packed)
+        text += fmt::format("{} of {} x {} taps.\n", gather.step(0, tile_k).taps, gather.kernel_h,
+                            gather.kernel_w);
+    else
+        text += fmt::format("one of {} x {} taps of up to {} channels.\n", gather.kernel_h, gather.kernel_w,
+                            std::min(tile_k, gather.channels));
+    if (gather.stored > gather.channels)
+        text += fmt::format(
+            "A kernel ahead pads pixels to {} channels, so that loads of 16 bytes hold whole ones.\n",
+            gather.stored);
+    return text;
+}
+
 std::string product(const GemmPlan& gemm, const SimtSpec& spec) {
     const GemmShape& s = gemm.kernel.shape;
     std::string text =
@@ -42,6 +65,7 @@ std::string product(const GemmPlan& gemm, const SimtSpec& spec) {
                     with_thousands(s.n), to_string(s.dtype), spec.sm.count,
                     static_cast<double>(spec.core_clock.value()) / 1e6);
     if (s.batch > 1) text += fmt::format("{} of them\n", with_thousands(s.batch));
+    if (s.gather) text += gathered(gemm);
     if (gemm.kernel.swapped) text += "computed as its transpose: rows of A are columns here\n";
     return text;
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""GPUs as a device of the command line: products of matrices, accounts, and what is refused."""
+"""GPUs as a device of the command line: products of matrices, convolutions, accounts, and what is refused."""
 
 import json
 import re
@@ -239,6 +239,56 @@ outputs: [deep]
         self.assertIn("kernels.stream_k: SMs in warps (sm.engine) run no shared tiles, expected never",
                       self.refusal("op", *words, "--set", "sm.engine=warps"))
 
+    def test_convolutions_of_one_pixel_are_the_products_that_they_look_like(self):
+        for device in ("a100", "h100"):
+            product = self.total(device, "m=784 n=256 k=1024")
+            words = "n=4 h=14 w=14 c=1024 k=256 r=1 s=1".split()
+            row = json.loads(self.answer("op", device, "conv2d", *words, "--format", "json"))["devices"][0]["total"]
+            for key in ("time_ns", "macs", "bytes", "class_slots"):
+                self.assertEqual(row[key], product[key], (device, key))
+            # Of every other pixel and row a quarter is read, and nothing else is different but where tensors lie.
+            words = "n=4 h=28 w=28 c=1024 k=256 r=1 s=1 stride=2".split()
+            row = json.loads(self.answer("op", device, "conv2d", *words, "--format", "json"))["devices"][0]["total"]
+            self.assertAlmostEqual(row["time_ns"] / product["time_ns"], 1, delta=0.01)
+            self.assertAlmostEqual(row["bytes"]["dram_read"] / product["bytes"]["dram_read"], 1, delta=0.01)
+
+    def test_a_convolution_is_explained_as_the_product_that_it_becomes(self):
+        text = self.answer("explain", "h100", "conv2d", *"n=8 h=56 w=56 c=64 k=64 r=3 s=3 pad=1".split())
+        self.assertIn("C[25,088 x 64] = A[25,088 x 576] B[576 x 64]", text)
+        self.assertIn("rows of A are 8 x 56 x 56 output pixels", text)
+        self.assertIn("one of 3 x 3 taps of up to 64 channels", text)
+        self.assertIn("9 steps of 64 along K", text)
+        self.assertIn("Weighed by estimate", text)
+        first = self.answer("explain", "a100", "conv2d", *"n=1 h=224 w=224 c=3 k=64 r=7 s=7 stride=2 pad=3".split())
+        self.assertRegex(first, r"a step along K takes \d+ of 7 x 7 taps\.\nA kernel ahead pads pixels to 8 channels")
+        depthwise = self.answer("explain", "a100", "conv2d", *"n=1 h=56 w=56 c=96 k=96 r=3 s=3 pad=1 groups=96".split())
+        self.assertIn("Kernel: depthwise 3x3, 128 threads x 1", depthwise)
+        self.assertIn("Kernel: pool 3x3", self.answer("explain", "h100", "pool", "kind=max",
+                                                      *"n=1 h=112 w=112 c=64 r=3 s=3 stride=2 pad=1".split()))
+
+    def test_taps_find_each_others_lines_in_the_l2(self):
+        # The map of 6.4 MB once, and weights; nine taps ask for it.
+        words = "n=16 h=56 w=56 c=64 k=64 r=3 s=3 pad=1".split()
+        row = json.loads(self.answer("op", "a100", "conv2d", *words, "--format", "json"))["devices"][0]["total"]
+        self.assertEqual(row["macs"], 16 * 56 * 56 * 64 * 64 * 9)
+        self.assertEqual(row["bytes"]["dram_read"], 2 * (16 * 56 * 56 * 64 + 64 * 64 * 9))
+        # Of 56 x 56 output pixels 56 x 55 meet a row (column) of zeros with their first and last taps.
+        inside = (56 + 2 * 55) ** 2 * 16 * 64
+        moved = sum(move["bytes"] for move in row["bytes"]["moved"] if (move["from"], move["operand"]) == ("l2", "activations"))
+        self.assertEqual(moved, 2 * inside)
+
+    def test_networks_of_convolutions_run_from_end_to_end(self):
+        for device, network, macs in (("h100", "resnet50", 4_089_184_256), ("a100", "mobilenet_v2", 300_774_272)):
+            row = json.loads(self.answer("run", device, network, "--format", "json"))["devices"][0]
+            self.assertEqual(row["total"]["macs"], macs)
+            self.assertAlmostEqual(sum(row["total"]["classes"].values()), 1, delta=1e-9)
+        # In int8 with larger batches MLPerf has 40,000 (A100) and 90,000 (H100) images a second: half of that at most.
+        rows = [json.loads(self.answer("run", device, "resnet50", "--set", "workload.batch=32", "--set", "run.inputs_at=dram",
+                                       "--format", "json"))["devices"][0]["total"] for device in ("a100", "h100")]
+        for row, most in zip(rows, (20_000, 45_000)):
+            images = 1e9 * 32 / row["time_ns"]
+            self.assertTrue(0.4 * most < images < most, images)
+
     def test_a_product_of_one_row_is_explained_as_what_fp32_pipes_do(self):
         for words in (["m=1", "n=4096"], ["m=4096", "n=1"]):
             text = self.answer("explain", "a100", "matmul", *words, "k=4096")
@@ -423,10 +473,13 @@ outputs: [residual]
         self.assertTrue(lines[0].endswith("bound_by,error"))
 
     def test_what_it_does_not_run_is_refused_in_a_line(self):
-        self.assertRegex(self.refusal("op", "a100", "pool", "kind=max", *"n=1 h=8 w=8 c=8 r=2 s=2 stride=2".split()),
-                         r"error: 'pool': pool is not run yet")
         self.assertIn("transpose that moves the last dimension is not run yet",
                       self.refusal("op", "a100", "transpose", "rows=8", "cols=8"))
+        self.write("volume.yaml", "trace: volume\ninputs:\n  x: {shape: [1, 4, 8, 8, 16], dtype: bf16}\nlayers:\n"
+                   "  - {name: y, op: conv3d, in: x, filters: 8, kernel: 3, pad: 1}\noutputs: [y]\n")
+        self.assertIn("'y': conv3d is not run yet", self.refusal("run", "a100", "volume.yaml"))
+        self.assertIn("conv2d with scaled weights is not run yet",
+                      self.refusal("op", "h100", "conv2d", *"n=1 h=8 w=8 c=8 k=8 r=3 s=3 scales=channel".split()))
         self.assertIn("fp8", self.refusal("op", "a100", "matmul", "m=8", "n=8", "k=8", "dtype=fp8"))
         for weights in ("sparsity=2:4", "scales=channel"):
             kind = "sparse" if weights == "sparsity=2:4" else "scaled"
@@ -434,7 +487,6 @@ outputs: [residual]
                           self.refusal("op", "h100", "matmul", "m=8", "n=8", "k=8", weights))
         self.assertIn("int4", self.refusal("op", "h200", "matmul", "m=8", "n=8", "k=8", "dtype=int4"))
         self.assertIn("memory", self.refusal("op", "l4", "matmul", "m=70000", "n=70000", "k=70000"))
-        self.assertIn("resnet50", self.refusal("run", "a100", "resnet50"))
         self.assertIn("memory", self.refusal("op", "a100", "matmul", "m=200000", "n=200000", "k=200000"))
 
     def test_impossible_machines_are_refused_with_the_key(self):

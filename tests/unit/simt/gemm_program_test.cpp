@@ -64,6 +64,22 @@ TEST_CASE("A CTA multiplies all of its tile, and copies each operand once a step
     }
 }
 
+TEST_CASE("Rows that are gathered cost instructions of each copy, or of the warp that copies") {
+    constexpr std::int64_t kSteps = 7;
+    const auto more = [](const CtaTile& tile, const SmSpec& sm) {
+        const GemmFormats gathers{DType::Bf16, DType::Bf16, {}, true};
+        const CtaProgram plain = gemm_program(tile, {}, kSteps, sm),
+                         own = gemm_program(tile, gathers, kSteps, sm);
+        CHECK(count_of(own, Op::AsyncCopy) == count_of(plain, Op::AsyncCopy));
+        CHECK(count_of(own, Op::Mma) == count_of(plain, Op::Mma));
+        return count_of(own, Op::Integer) - count_of(plain, Op::Integer);
+    };
+    // Four of a warp's eight copies are A's, three instructions more each, and eight a step; three steps
+    // ahead.
+    CHECK(more({128, 128, 32, 4, 2, 2}, warp_mma_sm()) == (kSteps + 3) * 4 * (4 * 3 + 8));
+    CHECK(more({128, 256, 64, 4, 2, 1}, group_mma_sm()) == kSteps * 8);
+}
+
 TEST_CASE("A persistent CTA does tile after tile, and its stages and barriers go round") {
     const std::vector<std::int64_t> tiles{3, 9, 0, 1, 14};
     constexpr std::int64_t kSteps = 3 + 9 + 1 + 14;

@@ -51,7 +51,7 @@ struct Layout {
 Layout layout_of(const GemmShape& s, std::int64_t split_k) {
     const auto behind = [](std::int64_t at, std::int64_t bytes) { return round_up(at + bytes, kAlign); };
     Layout layout{};
-    layout.b = behind(layout.a, 2 * s.batch * s.m * s.k);
+    layout.b = behind(layout.a, 2 * s.a_elements());
     layout.c = behind(layout.b, 2 * (s.shared_b ? 1 : s.batch) * s.n * s.k);
     layout.sums = behind(layout.c, 2 * s.batch * s.m * s.n);
     if (split_k == 1) layout.sums = layout.c;
@@ -98,7 +98,29 @@ private:
         written_ += bytes;
         l2_.write(address, bytes);
     }
+    /// NHWC: of every output pixel of the tile the channels under the step's tap, if it is one of the map.
+    void gather(const CtaPlace& p, std::int64_t number) {
+        const GemmShape& s = case_.shape;
+        const ConvGather& g = *s.gather;
+        const std::int64_t slice = number / (g.kernel_h * g.kernel_w),
+                           tap = number % (g.kernel_h * g.kernel_w);
+        const std::int64_t c0 = slice * case_.tile.k, c1 = std::min(g.channels, c0 + case_.tile.k);
+        for (std::int64_t m = p.m * case_.tile.m; m < std::min(s.m, (p.m + 1) * case_.tile.m); ++m) {
+            const std::int64_t row = m / g.out_w, image = row / g.out_h;
+            const std::int64_t y = row % g.out_h * g.stride_h + tap / g.kernel_w - g.top;
+            const std::int64_t x = m % g.out_w * g.stride_w + tap % g.kernel_w - g.left;
+            if (y < 0 || y >= g.in_h || x < 0 || x >= g.in_w) continue;
+            const std::int64_t pixel = (image * g.in_h + y) * g.in_w + x;
+            read(at_.a + 2 * (pixel * g.channels + c0), 2 * (c1 - c0));
+        }
+        const std::int64_t k = c1 - c0, k0 = c0 * g.kernel_h * g.kernel_w + tap * k;
+        for (std::int64_t n = p.n * case_.tile.n; n < std::min(s.n, (p.n + 1) * case_.tile.n); ++n)
+            read(at_.b + 2 * (n * s.k + k0), 2 * k);
+    }
     void load(const CtaPlace& p, std::int64_t step) {
+        const std::int64_t of_part = p.part * kernel_.steps_of_part() + step;
+        if (case_.shape.gather && of_part >= kernel_.steps()) return;
+        if (case_.shape.gather) return gather(p, of_part);
         const GemmShape& s = case_.shape;
         const CtaTile& t = case_.tile;
         const std::int64_t number = p.part * kernel_.steps_of_part() + step;
@@ -148,7 +170,7 @@ public:
         gemm_.kernel.tile = c.tile;
         gemm_.kernel.split_k = c.split_k;
         gemm_.kernel.raster.panel = c.panel;
-        gemm_.a = {at.a, Operand::Activations, Bytes(2 * s.batch * s.m * s.k), Bytes(0)};
+        gemm_.a = {at.a, Operand::Activations, Bytes(2 * s.a_elements()), Bytes(0)};
         gemm_.b = {at.b, Operand::Weights, Bytes(2 * (s.shared_b ? 1 : s.batch) * s.n * s.k), Bytes(0)};
         gemm_.c = {at.c, Operand::Outputs, Bytes(2 * s.batch * s.m * s.n), Bytes(0)};
         gemm_.sums = {at.sums, Operand::PartialSums, Bytes(4 * c.split_k * s.batch * s.m * s.n), Bytes(0)};
@@ -196,7 +218,7 @@ private:
     }
     void touch(const TileAccess& access, bool write) {
         for (const TileAccess::Block& block : access.blocks) {
-            (write ? written_ : read_) += block.bytes * block.sms;
+            (write ? written_ : read_) += block.taken() * block.sms;
             L2Blocks::Traffic traffic;
             if (write)
                 l2_.write(block.address, block.bytes, block.operand, traffic, block.matrix);
@@ -225,6 +247,12 @@ CtaTile tile(std::int64_t m, std::int64_t n, std::int64_t k) {
     tile.n = n;
     tile.k = k;
     return tile;
+}
+
+Case conv(const Conv2d& conv, const CtaTile& tile, std::int64_t capacity, std::int64_t split_k = 1) {
+    GemmShape s = shape(conv.pixels(), conv.out_c, conv.taps() * conv.in_c);
+    s.gather = gather_of(conv, 16);
+    return {s, tile, capacity, 8, split_k, 8, 1};
 }
 
 std::vector<Case> cases() {
@@ -277,6 +305,20 @@ TEST_CASE("The memory serves as much of products behind blocks of the L2 as behi
           "[simt]") {
     CHECK(cases().size() >= 30);
     for (const Case& c : cases()) compare(c);
+}
+
+// Maps from half of the L2 to eight times as much: taps find each other's lines, tiles their neighbours'
+// rows.
+TEST_CASE("The memory serves as much of convolutions behind blocks as behind sectors in sets", "[simt]") {
+    const CtaTile square = tile(128, 128, 64), tall = tile(256, 64, 64), narrow = tile(128, 64, 32);
+    for (const std::int64_t capacity : {512 * kKiB, 1024 * kKiB, 4096 * kKiB}) {
+        compare(conv({2, 56, 56, 64, 64, 3, 3, 1, 1}, tall, capacity));
+        compare(conv({2, 28, 28, 128, 128, 3, 3, 1, 1}, square, capacity));
+        compare(conv({2, 56, 56, 64, 128, 3, 3, 2, 1}, square, capacity));
+        compare(conv({4, 14, 14, 256, 256, 3, 3, 1, 1}, square, capacity, 2));
+        compare(conv({1, 37, 41, 96, 70, 5, 3, 1, 2}, narrow, capacity));
+        compare(conv({8, 7, 7, 512, 256, 3, 3, 1, 1}, narrow, capacity, 4));
+    }
 }
 
 // A set of 19 MB, most of it read once a run: what is left of it for the next run is a matter of sets that

@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-systole_test(simt_kernels SOURCES ${CMAKE_CURRENT_LIST_DIR}/gemm_kernel_test.cpp DEPENDS systole_simt_kernels)
+systole_test(simt_kernels SOURCES ${CMAKE_CURRENT_LIST_DIR}/conv_gather_test.cpp
+                                  ${CMAKE_CURRENT_LIST_DIR}/gemm_kernel_test.cpp
+             DEPENDS systole_simt_kernels)
 systole_test(simt_memory SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/dirty_pages_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/fabric_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/l2_blocks_test.cpp
     DEPENDS systole_simt_memory)
 systole_test(simt_tlb SOURCES ${CMAKE_CURRENT_LIST_DIR}/tlb_test.cpp DEPENDS systole_simt_memory systole_simt_spec)
-systole_test(simt_groups SOURCES ${CMAKE_CURRENT_LIST_DIR}/gemm_blocks.cpp ${CMAKE_CURRENT_LIST_DIR}/groups.cpp
+systole_test(simt_groups SOURCES ${CMAKE_CURRENT_LIST_DIR}/gathered_blocks_test.cpp
+                                 ${CMAKE_CURRENT_LIST_DIR}/gemm_blocks.cpp ${CMAKE_CURRENT_LIST_DIR}/groups.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/kernel_in_warps_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/power_cap_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/stream_k_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/vector_blocks_test.cpp
+                                 ${CMAKE_CURRENT_LIST_DIR}/window_blocks_test.cpp
              DEPENDS systole_simt_chip systole_simt_spec)
 systole_test(simt_l2_sectors SOURCES ${CMAKE_CURRENT_LIST_DIR}/l2_sectors_test.cpp DEPENDS systole_simt_chip)
 systole_test(simt_spec SOURCES ${CMAKE_CURRENT_LIST_DIR}/presets_test.cpp
@@ -23,5 +27,7 @@ systole_test(simt_sm
             ${CMAKE_CURRENT_LIST_DIR}/sm_test.cpp ${CMAKE_CURRENT_LIST_DIR}/stream_program_test.cpp
             ${CMAKE_CURRENT_LIST_DIR}/vector_program_test.cpp
     DEPENDS systole_simt_kernels)
-systole_test(simt_choose SOURCES ${CMAKE_CURRENT_LIST_DIR}/choose_test.cpp DEPENDS systole_simt_kernels systole_simt_spec)
+systole_test(simt_choose SOURCES ${CMAKE_CURRENT_LIST_DIR}/choose_test.cpp
+                                 ${CMAKE_CURRENT_LIST_DIR}/conv_plan_test.cpp
+             DEPENDS systole_simt_kernels systole_simt_spec systole_workload systole_config)
 

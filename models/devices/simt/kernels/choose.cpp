@@ -176,7 +176,7 @@ double bounded(double ctas, const GemmKernel& kernel, const CtaTiming& timing, c
     const GemmShape& shape = kernel.shape;
     const double joined =
         kernel.epilogue().join ? bytes_of(shape.output, shape.batch * shape.m * shape.n) : 0;
-    const double compulsory = joined + bytes_of(shape.dtype, shape.batch * shape.m * shape.k) +
+    const double compulsory = joined + bytes_of(shape.dtype, shape.a_elements()) +
                               bytes_of(shape.dtype, (shape.shared_b ? 1 : shape.batch) * shape.n * shape.k);
     const double moved = std::max(compulsory / rates.dram, stored_bytes(kernel) / rates.l2_write);
     return std::max(ctas, moved + ends_of(kernel, timing, spec)) + adding_parts(kernel, spec);
@@ -209,12 +209,11 @@ void KernelChooser::add(const GemmShape& shape, bool swapped, const CtaTile& til
         if (kernel.steps_of_part() * (parts - 1) >= kernel.steps()) continue;
         if (kernel.tiles_m() < tile.cluster_m || kernel.tiles_n() < tile.cluster_n) continue;
         if (spec_.sm.for_clusters(tile.cluster()) == 0) continue;
-        const auto& timed =
-            timing(tile, {shape.dtype, parts > 1 ? DType::Fp32 : shape.output, kernel.epilogue()});
+        const auto& timed = timing(tile, formats_of(kernel));
         if (!timed) return;
         weigh(kernel, *timed, all);
-        // CTAs of a cluster go in step, those of stream-K do not.
-        const bool clusters = tile.cluster_m * tile.cluster_n > 1;
+        // CTAs of a cluster go in step, those of stream-K do not. No library has it for convolutions.
+        const bool clusters = tile.cluster_m * tile.cluster_n > 1 || shape.gather;
         if (parts > 1 || clusters || !kernel.on_tensor_cores() || spec_.kernels.stream_k == StreamK::Never)
             continue;
         if (const auto shared = with_shared_tiles(kernel, std::int64_t{spec_.sm.count} * timed->resident))
@@ -233,7 +232,8 @@ void KernelChooser::weigh(const GemmKernel& kernel, const CtaTiming& timing, std
 void KernelChooser::add_gemv(const GemmShape& shape, const GemmShape& turned, std::vector<TimedKernel>& all) {
     const SmSpec& sm = spec_.sm;
     const std::int64_t macs = sm.tensor.macs[static_cast<std::size_t>(shape.dtype)].value_or(0);
-    if (shape.batch > 1 || (shape.m > 1 && shape.n > 1) || macs * sm.fp32.interval.value() < kWarpThreads)
+    if (shape.batch > 1 || shape.gather || (shape.m > 1 && shape.n > 1) ||
+        macs * sm.fp32.interval.value() < kWarpThreads)
         return;
     for (const CtaTile& tile : gemv_catalogue(sm.tensor.issue, shape.dtype))
         add(shape.m == 1 ? shape : turned, shape.m > 1, tile, all);
@@ -247,7 +247,8 @@ std::vector<TimedKernel> KernelChooser::weigh(const GemmShape& shape) {
         tile.persistent = tile.persistent && spec_.kernels.persistent;
         // wgmma has 64 rows at least: libraries compute a product of fewer as its transpose.
         const bool few = spec_.sm.tensor.issue == TensorIssue::WarpGroup && shape.m < kLeastRows;
-        const bool may_turn = shape.shared_b && shape.m < shape.n;
+        // Rows that are gathered stay rows.
+        const bool may_turn = shape.shared_b && shape.m < shape.n && !shape.gather;
         if (!few || !may_turn) add(shape, false, tile, all);
         if (may_turn) add(turned, true, tile, all);
     }

@@ -42,9 +42,11 @@ CtaPlace place_of(const GemmKernel& kernel, std::int64_t index) {
 StepBytes step_bytes(const GemmKernel& kernel) {
     const CtaTile& tile = kernel.tile;
     const double element = static_cast<double>(bits_of(kernel.shape.dtype).value()) / 8;
+    const double loaded_k = kernel.shape.gather
+                                ? static_cast<double>(kernel.shape.k) / static_cast<double>(kernel.steps())
+                                : static_cast<double>(tile.k);
     const auto part = [&](std::int64_t extent, std::int64_t ctas) {
-        return element * static_cast<double>(extent) / static_cast<double>(ctas) *
-               static_cast<double>(tile.k);
+        return element * static_cast<double>(extent) / static_cast<double>(ctas) * loaded_k;
     };
     const double a = part(kernel.shape.m, kernel.grid_m());
     const double b = part(kernel.shape.n, kernel.grid_n());

@@ -4,9 +4,12 @@
 //   C[m,n] = A[m,k] * B[k,n], `batch` times. A CTA makes one tile of C, of a `split` part of K.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "models/devices/simt/kernels/conv_gather.h"
 #include "models/devices/simt/kernels/epilogue.h"
 #include "sim/base/units.h"
 #include "sim/workload/dtype.h"
@@ -14,13 +17,19 @@
 namespace systole::simt {
 
 /// A product as kernels see it. `shared_b`: one B for the whole batch. Operands may be swapped, C = (B' A')',
-/// so that the wider side of a tile lies along the wider side of C; a bias then lies along its rows.
+/// so that the wider side of a tile lies along the wider side of C; a bias then lies along its rows. With a
+/// `gather` it is a convolution, a product for each group: m pixels of all images, k = taps x channels.
 struct GemmShape {
     std::int64_t batch = 1, m = 1, n = 1, k = 1;
     DType dtype = DType::Bf16;   ///< of A and B
     DType output = DType::Bf16;  ///< of C
     bool shared_b = true;
     Epilogue epilogue = {};
+    std::optional<ConvGather> gather = {};
+    /// Elements of A in memory.
+    std::int64_t a_elements() const {
+        return batch * (gather ? gather->in_pixels() * gather->stored : m * k);
+    }
     friend bool operator==(const GemmShape&, const GemmShape&) = default;
 };
 
@@ -75,7 +84,13 @@ struct GemmKernel {
     std::int64_t grid_m() const { return round_up(tiles_m(), tile.cluster_m); }
     std::int64_t grid_n() const { return round_up(tiles_n(), tile.cluster_n); }
     /// Steps along K of the whole product, and of the longest part.
-    std::int64_t steps() const { return ceil_div(shape.k, tile.k); }
+    std::int64_t steps() const {
+        return shape.gather ? shape.gather->steps(tile.k) : ceil_div(shape.k, tile.k);
+    }
+    /// Of K, what all steps before that one take; of any behind the last, all of it.
+    std::int64_t k_before(std::int64_t step) const {
+        return shape.gather ? shape.gather->k_before(step, tile.k) : std::min(step * tile.k, shape.k);
+    }
     std::int64_t steps_of_part() const { return ceil_div(steps(), split_k); }
     /// What the CTAs that multiply do: of parts of K they store sums, and the second kernel does the rest.
     Epilogue epilogue() const { return split_k > 1 ? Epilogue{} : shape.epilogue; }
@@ -97,7 +112,8 @@ struct CtaPlace {
 CtaPlace place_of(const GemmKernel& kernel, std::int64_t index);
 
 /// Bytes that one step brings into an SM's shared memory, and that it takes from the L2's ports: of a CTA, on
-/// average over the kernel's CTAs, as rows outside the matrix are not loaded.
+/// average over the kernel's CTAs, as rows outside the matrix are not loaded. What a convolution's rows lack
+/// of a whole step (the last slice of channels) is not loaded either.
 struct StepBytes {
     double into_sm, from_l2;
 };

@@ -15,6 +15,11 @@ namespace {
 constexpr std::int64_t kSectorBytes = 32;
 constexpr std::int64_t kLoadBytes = 512;  // ldmatrix.x4: 16 x 32 bytes
 constexpr std::int64_t kCopyBytes = kWarpThreads * kThreadBytes;
+// CUTLASS, conv2d_fprop_activation_tile_access_iterator_optimized.h: of each access and step a pointer of 64
+// bits goes on (IADD3, IADD3.X), and its masks of filter rows and columns are tested (valid(): two LOP3 into
+// predicates). Of all accesses together: column and row of the filter go on, are compared and wrap, their
+// bits and the pointers' increment are selected (advance()).
+constexpr int kGatherOfCopy = 4, kGatherOfStep = 8;
 
 /// mma.sync: one role, whose warps all do the same.
 class WarpMmaProgram {
@@ -56,15 +61,21 @@ private:
     }
     Section first_copies() const {
         Section section;
-        copy(section, copies_);
+        copy(section, 0, copies_);
         section.body.push_back({.op = Op::CommitCopies});
         return section;
     }
-    void copy(Section& section, std::int64_t count) const {
-        for (std::int64_t i = 0; i < count; ++i) {
-            section.body.push_back({.op = Op::Integer});
+    /// Copies `from` to `until` of a step: A's come first.
+    void copy(Section& section, std::int64_t from, std::int64_t until) const {
+        for (std::int64_t i = from; i < until; ++i) {
+            const bool gathered = formats_.gathers && i * (tile_.m + tile_.n) < copies_ * tile_.m;
+            integer(section, gathered ? kGatherOfCopy : 1);
             section.body.push_back({.op = Op::AsyncCopy, .bytes = kCopyBytes});
         }
+        if (formats_.gathers && until == copies_ && from < until) integer(section, kGatherOfStep);
+    }
+    static void integer(Section& section, int count) {
+        for (int i = 0; i < count; ++i) section.body.push_back({.op = Op::Integer});
     }
     /// Data of the next stage are in shared memory, for all warps to see.
     void meet(Section& section) const {
@@ -129,7 +140,7 @@ private:
             std::vector<Instruction> others = loads((part + 1) % 2);
             const std::int64_t until = copies_ * (part + 1) / (parts - 1);
             Section copies;
-            if (part + 1 < parts) copy(copies, until - copied), copied = until;
+            if (part + 1 < parts) copy(copies, copied, until), copied = until;
             others.insert(others.end(), copies.body.begin(), copies.body.end());
             interleave(section, products(part % 2), others);
         }
@@ -151,6 +162,12 @@ Bytes shared_bytes(const CtaTile& tile, const GemmFormats& formats, TensorIssue 
 }
 
 }  // namespace
+
+GemmFormats formats_of(const GemmKernel& kernel) {
+    const GemmShape& shape = kernel.shape;
+    return {shape.dtype, kernel.split_k > 1 ? DType::Fp32 : shape.output, kernel.epilogue(),
+            shape.gather.has_value()};
+}
 
 bool divides(const CtaTile& tile, const GemmFormats& formats, TensorIssue issue) {
     const std::int64_t element = element_bytes(formats.in);

@@ -5,6 +5,10 @@
 // multiplies: fragments of the next 16 (or 32) of K are loaded from shared memory behind the products of
 // these; all warps meet once a step.
 //
+// A convolution's rows of A are gathered: each copy of an Ampere warp has a pointer and masks of taps of its
+// own, which take instructions at every step; Hopper's copying warp names the tap (im2col mode of tensor
+// copies).
+//
 // wgmma (Hopper): one warp copies whole blocks (cp.async.bulk.tensor) into a ring of stages; groups of four
 // warps multiply straight out of shared memory, and give a stage back once the next one's products are under
 // way; what the epilogue joins it copies behind the last step.
@@ -24,8 +28,12 @@ namespace systole::simt {
 struct GemmFormats {
     DType in = DType::Bf16, out = DType::Bf16;
     Epilogue epilogue = {};
+    bool gathers = false;  ///< rows of A, out of a map (conv_gather.h)
     friend auto operator<=>(const GemmFormats&, const GemmFormats&) = default;
 };
+
+/// Of the CTAs that multiply.
+GemmFormats formats_of(const GemmKernel& kernel);
 
 /// Whether the tile can be cut among its warps at all: every warp has whole instructions of the tensor core,
 /// and every copy is of whole instructions.

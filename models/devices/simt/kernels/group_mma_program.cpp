@@ -10,6 +10,9 @@ namespace systole::simt {
 namespace {
 
 constexpr int kGroupWarps = 4;
+// The next tap's column and row: they go on, are compared and wrap, and make the copy's offsets, as the last
+// slice's channels do.
+constexpr int kGatherOfStep = 8;
 constexpr int kCopierRegisters = 40;  // what CUTLASS leaves its warps that copy
 
 /// wgmma: a warp that copies, and groups of four that multiply.
@@ -58,6 +61,8 @@ private:
             {.op = Op::BulkCopy, .bytes = (tile_.m + tile_.n) * tile_.k * element_, .ring = tile_.stages},
             {.op = Op::Integer}};
         step.body[1].amount = 1;
+        if (formats_.gathers)
+            for (int i = 0; i < kGatherOfStep; ++i) step.body.push_back({.op = Op::Integer});
         return step;
     }
     WarpProgram producer(const std::vector<std::int64_t>& tiles) const {

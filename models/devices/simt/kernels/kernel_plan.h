@@ -79,11 +79,17 @@ struct VectorOperand {
 struct VectorPlan {
     VectorKernel kernel;
     CtaTiming timing;
-    std::vector<VectorOperand> in;     ///< elementwise: as results need; of rows: one; lookup: indices, table
-    std::vector<MatrixPlace> columns;  ///< of norms, a value of each column: read behind the last step
+    /// Elementwise: as results need; of rows and windows: one; lookup: indices, table.
+    std::vector<VectorOperand> in;
+    /// Of norms, a value of each column: read behind the last step. Of depthwise convolutions, weights and
+    /// biases.
+    std::vector<MatrixPlace> columns;
     VectorOperand to;
     std::vector<OperandMap> stores;  ///< where a result's values go; none: one behind the other
-    std::int64_t sms = 1;            ///< of the chip: their first CTAs bring `columns` into the L1
+    MatrixPlace sums;      ///< where CTAs that share windows leave theirs in fp32, one behind the other
+    std::int64_t sms = 1;  ///< of the chip: their first CTAs bring `columns` into the L1
+    /// Of kernels that multiply: MACs of an SM's tensor cores at the layer's format; 0: it does not.
+    std::int64_t macs_per_cycle = 0;
 };
 
 using KernelPlan = std::variant<GemmPlan, StreamPlan, VectorPlan>;

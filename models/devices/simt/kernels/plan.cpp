@@ -2,13 +2,14 @@
 #include "models/devices/simt/kernels/plan.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <span>
 
+#include "models/devices/simt/kernels/channel_padding.h"
 #include "models/devices/simt/kernels/choose.h"
 #include "models/devices/simt/kernels/fit.h"
+#include "models/devices/simt/kernels/product_shape.h"
 #include "models/devices/simt/kernels/stream_k.h"
 #include "models/devices/simt/kernels/sum_of_parts.h"
 #include "models/devices/simt/kernels/supported.h"
@@ -186,13 +187,11 @@ private:
     /// Of one layer, or of a chain.
     LayerPlan layer_plan(std::span<const Layer> layers) {
         const Layer& layer = layers.front();
-        const MatMul* product = product_of(layer);
-        if (product == nullptr) return vector_layer(layers);
-        const MatMul& matmul = *product;
-        const DType dtype = dtype_of(layer);
+        if (!on_tensor_cores(layer)) return vector_layer(layers);
+        const DType dtype = product_dtype(graph_, layer, spec_);
         LayerPlan plan{layer.name, op_name(layer), "", dtype, macs(layer.op), compulsory(layer), {}};
         GemmPlan gemm;
-        const GemmShape shape = shape_of(layer, matmul, dtype);
+        const GemmShape shape = product_shape(graph_, layer);
         const std::vector<TimedKernel> kernels = chooser_.weigh(shape);
         if (kernels.empty())
             throw UserError(
@@ -202,14 +201,23 @@ private:
         gemm.kernel = kernels.front().kernel;
         gemm.timing = kernels.front().timing;
         gemm.estimate = kernels.front().estimate;
-        const TensorId second = matmul.shared_weights ? layer.weights.value() : layer.inputs.at(1);
         gemm.a = place(layer.inputs.at(0), Operand::Activations);
-        gemm.b = place(second, matmul.shared_weights ? Operand::Weights : Operand::Activations);
+        gemm.b = place(second_operand(layer), layer.weights ? Operand::Weights : Operand::Activations);
+        // Pixels that windows of one pixel pass over are not read (conv_gather.h).
+        if (std::holds_alternative<Conv2d>(layer.op) && !shape.gather)
+            gemm.a.bytes =
+                std::min(gemm.a.bytes, Bytes(ceil_div(shape.a_elements() * bits_of(dtype).value(), 8)));
         gemm.c = place(layer.output, Operand::Outputs);
         if (layer.bias) gemm.bias = place(*layer.bias, Operand::Weights);
         if (layer.joined) gemm.other = place(layer.inputs.back(), Operand::Activations);
         if (gemm.kernel.swapped) std::swap(gemm.a, gemm.b);
+        room_ = end_;
         if (gemm.kernel.split_k > 1 || gemm.kernel.streams > 0) gemm.sums = place_of_sums(layer, gemm.kernel);
+        if (const Bytes padded = padded_bytes(shape); padded > Bytes(0)) {
+            const MatrixPlace map = gemm.a;
+            gemm.a = room_for(layer, padded, "its input with padded channels", Operand::Activations);
+            plan.kernels.emplace_back(pad_channels(shape, map, gemm.a, spec_.sm));
+        }
         pad({&gemm.a, &gemm.b, &gemm.c, &gemm.sums, &gemm.other});
         plan.mapping = mapping_of(gemm);
         plan.kernels.emplace_back(gemm);
@@ -220,44 +228,15 @@ private:
     LayerPlan vector_layer(std::span<const Layer> layers) {
         LayerPlan plan = vectors_.layer_plan(layers);
         auto& vector = std::get<VectorPlan>(plan.kernels.front());
+        room_ = end_;
+        if (vector.kernel.parts > 1)
+            vector.sums =
+                room_for(layers.front(), Bytes(vector.kernel.cols * vector.kernel.parts * kPartialBytes),
+                         "sums of parts of its maps", Operand::PartialSums);
         std::vector<MatrixPlace*> matrices{&vector.to.place};
         for (VectorOperand& operand : vector.in) matrices.push_back(&operand.place);
         pad(matrices);
         return plan;
-    }
-
-    DType dtype_of(const Layer& layer) const {
-        const DType dtype = graph_.tensors[layer.inputs.at(0)].dtype;
-        const TensorId second = layer.weights ? *layer.weights : layer.inputs.at(1);
-        if (const auto other = other_than(dtype, graph_.tensors[second].dtype))
-            refuse(layer, fmt::format("operands of {} and {}", to_string(dtype), to_string(*other)));
-        if (spec_.macs_per_cycle(dtype) == 0) {
-            std::vector<std::string> names;
-            for (std::size_t i = 0; i < kDTypes; ++i)
-                if (spec_.sm.tensor.macs[i]) names.push_back(dtype_names()[i]);
-            throw UserError(layer.where,
-                            fmt::format("'{}': no tensor core takes dtype '{}'; the tensor cores have: {}",
-                                        layer.name, to_string(dtype), fmt::join(names, ", ")));
-        }
-        return dtype;
-    }
-
-    // One B for the whole batch makes rows of all its items one matrix.
-    GemmShape shape_of(const Layer& layer, const MatMul& matmul, DType dtype) const {
-        GemmShape shape;
-        shape.batch = matmul.shared_weights ? 1 : matmul.batch;
-        shape.m = matmul.shared_weights ? matmul.batch * matmul.m : matmul.m;
-        shape.n = matmul.n;
-        shape.k = matmul.k;
-        shape.dtype = dtype;
-        shape.output = graph_.tensors[layer.output].dtype;
-        shape.shared_b = matmul.shared_weights;
-        shape.epilogue = {layer.bias.has_value(), matmul.post, {}, Function::None};
-        if (layer.joined) {
-            shape.epilogue.join = layer.joined->kind;
-            shape.epilogue.then = layer.joined->post;
-        }
-        return shape;
     }
 
     Bytes compulsory(const Layer& layer) const {
@@ -293,16 +272,24 @@ private:
         }
     }
 
-    // Sums of parts lie behind all tensors; every layer that has some uses the same room.
+    // What kernels of a layer leave for each other lies behind all tensors; every layer uses the same room.
+    MatrixPlace room_for(const Layer& layer, std::optional<Bytes> bytes, const std::string& what,
+                         Operand operand) {
+        if (!bytes || bytes->value() > spec_.memory.capacity().value() - room_)
+            throw UserError(layer.where,
+                            fmt::format("'{}': the memory has no room for {}", layer.name, what));
+        const std::int64_t at = room_;
+        room_ = round_up(room_ + bytes->value(), alignment_);
+        sums_ = std::max(sums_, room_ - end_);
+        return {at, operand, *bytes, Bytes(0)};
+    }
+
     MatrixPlace place_of_sums(const Layer& layer, const GemmKernel& kernel) {
         const auto bytes = kernel.streams > 0 ? workspace(kernel) : sums_of_parts(kernel);
-        if (!bytes || bytes->value() > spec_.memory.capacity().value() - end_)
-            throw UserError(layer.where,
-                            fmt::format("'{}': the memory has no room for the sums of {} of K", layer.name,
-                                        kernel.streams > 0 ? std::string("shares")
-                                                           : fmt::format("{} parts", kernel.split_k)));
-        sums_ = std::max(sums_, bytes->value());
-        return {end_, Operand::PartialSums, *bytes, Bytes(0)};
+        return room_for(layer, bytes,
+                        kernel.streams > 0 ? "the sums of shares of K"
+                                           : fmt::format("the sums of {} parts of K", kernel.split_k),
+                        Operand::PartialSums);
     }
 
     const Graph& graph_;
@@ -312,14 +299,15 @@ private:
     VectorPlanner vectors_;
     const std::int64_t alignment_, stripe_;
     std::int64_t end_ = 0;   // of all tensors
-    std::int64_t sums_ = 0;  // bytes of the largest sums of parts, behind them
+    std::int64_t sums_ = 0;  // bytes behind them that some layer's kernels need most
+    std::int64_t room_ = 0;  // free from here on, for the layer that is planned
 };
 
 }  // namespace
 
 ChipPlan plan(const Graph& graph, const SimtSpec& spec, const Protocol& protocol, KernelChooser& chooser) {
     const Graph fused = fuse(graph, possible_fusions(graph));
-    for (const Layer& layer : fused.layers) product_of(layer);
+    for (const Layer& layer : fused.layers) on_tensor_cores(layer);
     return Planner(fused, spec, chooser).plan(protocol);
 }
 

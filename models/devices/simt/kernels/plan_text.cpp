@@ -26,16 +26,16 @@ std::string text_of(const GemmPlan& plan, const SimtSpec& spec) {
     const CtaTiming& timing = plan.timing;
     const std::int64_t sms = spec.sm.for_clusters(kernel.tile.cluster());
     return fmt::format(
-        "  gemm {}x{}x{} batch {} {} -> {}{}\n"
+        "  {}gemm {}x{}x{} batch {} {} -> {}{}\n"
         "    tile {}; {} CTAs in panels of {}, {} on an SM, {} waves of {} SMs, {} steps\n"
         "    cycles: prologue {}, fill {}, step {:.2f} alone and {:.2f} of {} CTAs, of which {:.2f} busy, "
         "epilogue {}\n"
         "    {}, {}, {}{}{}\n",
-        shape.m, shape.n, shape.k, shape.batch, to_string(shape.dtype), to_string(shape.output),
-        kernel.swapped ? ", transposed" : "", to_string(kernel), kernel.ctas(), kernel.raster.panel,
-        timing.resident, ceil_div(kernel.ctas(), sms * timing.resident), sms, kernel.steps_of_part(),
-        timing.prologue.value(), timing.fill.value(), timing.interval_alone, timing.interval_full,
-        timing.resident, timing.busy, timing.epilogue.value(), block_text("a", plan.a),
+        shape.gather ? "implicit " : "", shape.m, shape.n, shape.k, shape.batch, to_string(shape.dtype),
+        to_string(shape.output), kernel.swapped ? ", transposed" : "", to_string(kernel), kernel.ctas(),
+        kernel.raster.panel, timing.resident, ceil_div(kernel.ctas(), sms * timing.resident), sms,
+        kernel.steps_of_part(), timing.prologue.value(), timing.fill.value(), timing.interval_alone,
+        timing.interval_full, timing.resident, timing.busy, timing.epilogue.value(), block_text("a", plan.a),
         block_text("b", plan.b),
         kernel.split_k > 1 ? fmt::format("sums of parts at {}", plan.sums.address) : block_text("c", plan.c),
         kernel.streams > 0 ? fmt::format(", sums of shares at {}", plan.sums.address) : "",

@@ -9,26 +9,30 @@
 namespace systole::simt {
 
 void refuse(const Layer& layer, const std::string& what) {
-    throw UserError(layer.where,
-                    fmt::format("'{}': {}; devices of kind simt run matrix products (matmul) of one format, "
-                                "without transpose_a, with weights neither scaled nor sparse, elementwise "
-                                "layers, activations, quantize and dequantize, softmax and norms, lookups, "
-                                "copies, rotary embeddings and cells",
-                                layer.name, what));
+    throw UserError(
+        layer.where,
+        fmt::format("'{}': {}; devices of kind simt run matrix products (matmul) and convolutions (conv2d) "
+                    "of one format, without transpose_a, with weights neither scaled nor sparse, "
+                    "elementwise layers, activations, quantize and dequantize, softmax and norms, pools, "
+                    "lookups, copies, rotary embeddings and cells",
+                    layer.name, what));
 }
 
-const MatMul* product_of(const Layer& layer) {
+bool on_tensor_cores(const Layer& layer) {
     const auto* matmul = std::get_if<MatMul>(&layer.op);
-    if (matmul == nullptr) {
+    const auto* conv = std::get_if<Conv2d>(&layer.op);
+    if (matmul == nullptr && (conv == nullptr || conv->depthwise())) {
         if (const auto what = what_no_vector_kernel_does(layer)) refuse(layer, *what + " is not run yet");
-        return nullptr;
+        return false;
     }
-    if (matmul->transposed_a) refuse(layer, "matmul with transpose_a is not run yet");
-    if (matmul->experts > 0) refuse(layer, "matmul with experts is not run yet");
-    if (matmul->format.sparse()) refuse(layer, "matmul with sparse weights is not run yet");
-    if (layer.scales || matmul->format != WeightFormat{})
-        refuse(layer, "matmul with scaled weights is not run yet");
-    return matmul;
+    const std::string name = op_name(layer);
+    if (conv != nullptr && conv->depth) refuse(layer, name + " is not run yet");
+    if (matmul != nullptr && matmul->transposed_a) refuse(layer, "matmul with transpose_a is not run yet");
+    if (matmul != nullptr && matmul->experts > 0) refuse(layer, "matmul with experts is not run yet");
+    const WeightFormat& format = matmul != nullptr ? matmul->format : conv->format;
+    if (format.sparse()) refuse(layer, name + " with sparse weights is not run yet");
+    if (layer.scales || format != WeightFormat{}) refuse(layer, name + " with scaled weights is not run yet");
+    return true;
 }
 
 }  // namespace systole::simt

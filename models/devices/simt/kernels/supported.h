@@ -11,8 +11,8 @@ namespace systole::simt {
 /// Throws UserError at the layer's mark: `what` is not run.
 [[noreturn]] void refuse(const Layer& layer, const std::string& what);
 
-/// The layer's product; null where a kernel without tensor cores does it. Throws for layers that no kernel
-/// does.
-const MatMul* product_of(const Layer& layer);
+/// Whether the layer is a product for tensor cores: matmul, conv2d but for depthwise ones. Others are for
+/// kernels without them. Throws for layers that no kernel does.
+bool on_tensor_cores(const Layer& layer);
 
 }  // namespace systole::simt

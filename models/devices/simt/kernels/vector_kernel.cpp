@@ -136,6 +136,70 @@ VectorKernel lookup_kernel(const LookupRows& lookup, DType in, DType out) {
     return kernel;
 }
 
+namespace {
+
+VectorKernel window_kernel(const ConvGather& windows, std::int64_t results, DType in, DType out) {
+    VectorKernel kernel;
+    kernel.kind = VectorKernel::Kind::Window;
+    kernel.windows = windows;
+    kernel.cols = results;
+    kernel.in = in;
+    kernel.out = out;
+    kernel.warps = kWarps;
+    kernel.pieces = kMostThreads / kernel.threads();
+    return kernel;
+}
+
+/// The greatest power of two up to `value`.
+std::int64_t last_power(std::int64_t value) {
+    return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(value)));
+}
+
+// Reduce.cuh: setReduceConfig, ReduceConfig::set_block_dimension. Results lie along lanes; threads, 512 for
+// vectors of one, have 16 values at least and 256 at most where CTAs can share them.
+void share_windows(const SmSpec& sm, VectorKernel& kernel) {
+    constexpr std::int64_t kReduceThreads = 512, kVector = 4, kLeast = 16, kMost = 256;
+    const std::int64_t taps = kernel.windows->taps();
+    kernel.pieces = 1;
+    kernel.vector = widest(kernel.windows->channels, kVector);
+    kernel.warps =
+        static_cast<int>(std::min(last_power(taps), kReduceThreads / kernel.vector / kWarpThreads));
+    kernel.sharing = kernel.warps;
+    const std::int64_t own = ceil_div(taps, std::int64_t{kernel.sharing}), grid = kernel.ctas();
+    const std::int64_t places = std::int64_t{sm.count} * sm.warps / kernel.warps;
+    if ((own < kernel.sharing * kLeast && own < kMost) || grid > places) return;
+    kernel.parts = std::max(std::min(ceil_div(places, grid), ceil_div(own, kLeast)), ceil_div(own, kMost));
+}
+
+}  // namespace
+
+// A greater one is kept, unless what is there is no number: a comparison, a test, a selection.
+VectorKernel pool_kernel(const Pool& pool, DType in, DType out, const SmSpec& sm) {
+    const ConvGather windows = windows_of(pool);
+    VectorKernel kernel =
+        window_kernel(windows, pool.batch * pool.out_h() * pool.out_w() * pool.channels, in, out);
+    const bool average = pool.kind == Pool::Kind::Average;
+    kernel.of_tap = average ? mix_of(Elementwise::Kind::Add)
+                            : mix_of(Elementwise::Kind::Compare) + mix_of(Elementwise::Kind::Max);
+    if (average) kernel.work = quotient();
+    kernel.by_place = !average;
+    if (pool.global() && windows.taps() > 1) share_windows(sm, kernel);
+    return kernel;
+}
+
+VectorKernel depthwise_kernel(const Conv2d& conv, DType in, DType out) {
+    ConvGather windows = windows_of(conv);
+    windows.channels = windows.stored = conv.in_c;
+    VectorKernel kernel = window_kernel(windows, conv.pixels() * conv.out_c, in, out);
+    kernel.of_tap = mix_of(Elementwise::Kind::Mul) + conversion_from(in);
+    kernel.work = mix_of(conv.post);
+    if (conv.bias) kernel.work += mix_of(Elementwise::Kind::Add);
+    kernel.weighted = true;
+    kernel.biased = conv.bias;
+    kernel.results_of_channel = conv.out_c / conv.in_c;
+    return kernel;
+}
+
 bool rows_stay(const VectorKernel& kernel, int resident, const SmSpec& sm) {
     const std::int64_t row = row_bytes(kernel.in, kernel.cols).value();
     const std::int64_t of_columns =
@@ -169,6 +233,13 @@ std::string to_string(const VectorKernel& kernel) {
         case VectorKernel::Kind::Lookup:
             return fmt::format("lookup, {} threads x {}{}", kernel.threads(), kernel.vector,
                                kernel.lookup.bag > 1 ? fmt::format(", bags of {}", kernel.lookup.bag) : "");
+        case VectorKernel::Kind::Window:
+            if (kernel.sharing > 1)
+                return fmt::format("pool of maps {}x{}, {} warps a map{}", kernel.windows->kernel_h,
+                                   kernel.windows->kernel_w, kernel.sharing,
+                                   kernel.parts > 1 ? fmt::format(" of {} CTAs", kernel.parts) : "");
+            return fmt::format("{} {}x{}, {} threads x 1", kernel.weighted ? "depthwise" : "pool",
+                               kernel.windows->kernel_h, kernel.windows->kernel_w, kernel.threads());
     }
     return {};
 }

@@ -7,23 +7,26 @@
 //                 SoftMax.cu: longer ones, a CTA a row, which reads it three times
 //   norms         layer_norm_kernel.cu: 128 threads a row, which they read twice
 //   copies        where elements lie apart (CUDALoops.cuh, unrolled_elementwise_kernel): as elementwise, but
-//   a
-//                 load and a store for each element
+//                 a load and a store for each element
 //   gates         vLLM 0.2's silu_and_mul (activation_kernels.cu): a CTA of up to 1024 threads for each row
-//   of a
-//                 product with an activation, element by element
+//                 of a product with an activation, element by element
 //   rotary        vLLM's rotary_embedding (pos_encoding_kernels.cu): a CTA of up to 512 threads a token, a
-//   pair
-//                 of elements in each round
+//                 pair of elements in each round
 //   lookups       IndexKernelUtils.cu, vectorized_gather_kernel: a CTA for each row, 16 bytes a thread, of up
 //                 to 256 threads; EmbeddingBag.cu: the rows of a bag one behind the other
+//   windows       AveragePool2d.cu (channels last), DepthwiseConv2d.cu: a thread a result, a loop over the
+//                 window's rows and columns; CTAs of 128 threads stand for those of 1024, of which no thread
+//                 shares or waits for anything but lines in the L1; whole maps: Reduce.cuh, warps of a CTA
+//                 (and CTAs) that share windows, four loads each under way
 #pragma once
 
 #include <algorithm>
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "models/devices/simt/kernels/conv_gather.h"
 #include "models/devices/simt/kernels/instruction_mix.h"
 #include "models/devices/simt/kernels/lookup.h"
 #include "models/devices/simt/spec/spec.h"
@@ -39,22 +42,36 @@ struct VectorKernel {
         BlockSoftmax,
         LayerNorm,
         RmsNorm,
+        Window,
         Lookup,
         Gate,
         Rotary
     };
     Kind kind = Kind::Elementwise;
-    /// Elementwise: one row of all elements.
+    /// Elementwise and Window: one row of all results.
     std::int64_t rows = 1, cols = 1;
     DType in = DType::Bf16, out = DType::Bf16;
     int operands = 1;     ///< tensors of `in` of which a result needs one element each
-    InstructionMix work;  ///< elementwise: for each result, besides conversions
-    bool shift = false;   ///< norms: a value of each column is added
+    InstructionMix work;  ///< elementwise, windows: for each result, besides conversions
     int stores = 1;       ///< elementwise: values of a result, which lie apart
     /// Elementwise: elements do not lie one behind the other, and are loaded and stored one by one.
     bool scattered = false;
     std::int64_t positions = 1;  ///< Rotary: that the table has; row r has position r % positions
     LookupRows lookup = {};      ///< Lookup: `cols` is its width, and each row is its bag's sum
+    /// Windows: where they lie (with all channels of a pixel), and what a thread does with each element that
+    /// one has.
+    std::optional<ConvGather> windows = {};
+    InstructionMix of_tap;
+    bool by_place = false;  ///< threads know where their results lie without dividing
+    bool weighted = false;  ///< each has a weight: a depthwise convolution
+    bool biased = false;    ///< and each result's channel a value that is added
+    std::int64_t results_of_channel = 1;
+    std::int64_t pieces = 1;  ///< CTAs one behind the other that stand for one: what one loads others find
+    int sharing = 1;          ///< warps of a CTA that share the windows of its results
+    std::int64_t parts = 1;   ///< CTAs that do
+    /// Elements of a window that each thread has under way, where warps share it.
+    static constexpr std::int64_t kUnderWay = 4;
+    bool shift = false;  ///< norms: a value of each column is added
 
     int warps = 4;            ///< of a CTA
     std::int64_t vector = 1;  ///< elements of a thread's load
@@ -67,6 +84,8 @@ struct VectorKernel {
         return kind == Kind::BlockSoftmax || kind == Kind::LayerNorm || kind == Kind::RmsNorm ||
                kind == Kind::Gate || kind == Kind::Rotary;
     }
+    /// Results one behind the other, in equal parts.
+    bool of_elements() const { return kind == Kind::Elementwise || kind == Kind::Window; }
     /// Threads of a warp that share rows: all, but for short ones. WarpSoftmax only, as what follows.
     std::int64_t lanes() const { return std::min<std::int64_t>(kWarpThreads, padded()); }
     /// Elements of a row, up to a power of two.
@@ -77,16 +96,23 @@ struct VectorKernel {
         return kind == Kind::WarpSoftmax ? threads() / lanes() * rows_of_lanes : 1;
     }
     std::int64_t elements_of_cta() const {
-        return kind == Kind::Elementwise || kind == Kind::Lookup ? threads() * vector : cols;
+        if (kind == Kind::Lookup) return threads() * vector;
+        return of_elements() ? threads() / sharing * vector : cols;
     }
     /// Lookup: CTAs that have a row's elements.
     std::int64_t ctas_of_row() const { return ceil_div(cols, elements_of_cta()); }
     std::int64_t ctas() const {
-        if (kind == Kind::Elementwise) return ceil_div(cols, elements_of_cta());
-        return kind == Kind::Lookup ? rows * ctas_of_row() : ceil_div(rows, rows_of_cta());
+        if (kind == Kind::Lookup) return rows * ctas_of_row();
+        return of_elements() ? ceil_div(cols, elements_of_cta()) * parts : ceil_div(rows, rows_of_cta());
     }
     /// Of a row of a CTA: rounds in which each thread has one load.
-    std::int64_t trips() const { return row_of_cta() ? ceil_div(cols, threads() * vector) : 1; }
+    std::int64_t taps_of_part() const { return ceil_div(windows->taps(), parts); }
+    /// Of windows: their rows, or rounds of what is under way.
+    std::int64_t trips() const {
+        if (sharing > 1) return ceil_div(taps_of_part(), sharing * kUnderWay);
+        if (windows) return windows->kernel_h;
+        return row_of_cta() ? ceil_div(cols, threads() * vector) : 1;
+    }
     /// How often a row is read.
     int passes() const {
         if (kind == Kind::BlockSoftmax) return 3;
@@ -102,7 +128,14 @@ struct VectorKernel {
         if (kind == Kind::Elementwise) return operands * (scattered ? vector : 1);
         if (kind == Kind::Rotary) return 4;  // both elements, sine and cosine
         if (kind == Kind::Gate) return operands;
+        if (sharing > 1) return kUnderWay;
+        if (windows) return new_taps();
         return kind == Kind::WarpSoftmax ? rows_of_lanes * held() : 1;
+    }
+    /// Of a window's row, elements that no neighbour's window in the CTA has brought into the L1 before.
+    std::int64_t new_taps() const {
+        const bool neighbours = threads() * pieces > windows->channels * results_of_channel;
+        return neighbours ? std::min(windows->kernel_w, windows->stride_w) : windows->kernel_w;
     }
     friend auto operator<=>(const VectorKernel&, const VectorKernel&) = default;
 };
@@ -117,6 +150,8 @@ VectorKernel gate_kernel(std::int64_t rows, std::int64_t cols, const Instruction
                          DType out);
 VectorKernel rotary_kernel(const Rotary& rotary, DType in, DType out);
 VectorKernel lookup_kernel(const LookupRows& lookup, DType in, DType out);
+VectorKernel pool_kernel(const Pool& pool, DType in, DType out, const SmSpec& sm);
+VectorKernel depthwise_kernel(const Conv2d& conv, DType in, DType out);
 
 /// Whether rows that the CTAs of an SM read again are in its L1 still, beside what they read of columns. Each
 /// brings a row while it reads that `passes` times: between two of these times, all bring so much less.

@@ -51,6 +51,15 @@ std::optional<std::string> what_no_vector_kernel_does(const Layer& layer) {
         if (elementwise->slope != Function::None) return name + " with a slope";
         return std::nullopt;
     }
+    if (const auto* pool = std::get_if<Pool>(&layer.op)) {
+        if (pool->gradient) return "the gradient of " + name;
+        return std::nullopt;
+    }
+    if (const auto* conv = std::get_if<Conv2d>(&layer.op); conv != nullptr && conv->depthwise()) {
+        if (conv->depth) return name;
+        if (conv->format != WeightFormat{} || layer.scales) return name + " with scaled or sparse weights";
+        return std::nullopt;
+    }
     if (const auto* softmax = std::get_if<Softmax>(&layer.op)) {
         if (softmax->gradient) return "the gradient of " + name;
         return std::nullopt;
@@ -98,6 +107,8 @@ VectorKernel VectorPlanner::kernel_of(std::span<const Layer> layers) const {
         kernel.shift = layer.bias.has_value();
         return kernel;
     }
+    if (const auto* pool = std::get_if<Pool>(&layer.op)) return pool_kernel(*pool, in, out, spec_.sm);
+    if (const auto* conv = std::get_if<Conv2d>(&layer.op)) return depthwise_kernel(*conv, in, out);
     int operands = 1;
     InstructionMix work;
     for (const Layer& one : layers) {
@@ -112,14 +123,13 @@ VectorKernel VectorPlanner::kernel_of(std::span<const Layer> layers) const {
 
 void VectorPlanner::add_operands(const Layer& layer, std::optional<TensorId> made, VectorPlan& plan) const {
     const auto* elementwise = std::get_if<Elementwise>(&layer.op);
-    const bool rows = std::holds_alternative<Softmax>(layer.op) || std::holds_alternative<Norm>(layer.op);
+    const bool by_element = plan.kernel.kind == VectorKernel::Kind::Elementwise;
     const auto add = [&](TensorId id, Operand operand, std::int64_t items) {
         const std::int64_t own = elements(graph_.tensors[id].shape);
         const MatrixPlace at = place(id, operand);
         if (id != made)
             plan.in.push_back(
-                {at, own, rows ? OperandMap{} : met_again(plan.kernel.rows * plan.kernel.cols, own, items),
-                 at.bytes});
+                {at, own, by_element ? met_again(plan.kernel.cols, own, items) : OperandMap{}, at.bytes});
     };
     add(layer.inputs.at(0), Operand::Activations, 1);
     if (elementwise && elementwise->stored)
@@ -130,7 +140,7 @@ void VectorPlanner::add_operands(const Layer& layer, std::optional<TensorId> mad
     if (const auto* scaling = std::get_if<Scaling>(&layer.op); scaling && layer.scales)
         add(*layer.scales, Operand::Weights,
             scaling->format.scales == Scales::Group ? scaling->rows / scaling->format.group : 1);
-    if (std::holds_alternative<Norm>(layer.op)) {
+    if (std::holds_alternative<Norm>(layer.op) || std::holds_alternative<Conv2d>(layer.op)) {
         if (layer.weights) plan.columns.push_back(place(*layer.weights, Operand::Weights));
         if (layer.bias) plan.columns.push_back(place(*layer.bias, Operand::Weights));
     }
@@ -156,7 +166,8 @@ VectorPlan VectorPlanner::plan(std::span<const Layer> layers) {
     VectorKernel of_cta = kernel;
     of_cta.rows = 1;
     of_cta.lookup = {.bag = kernel.lookup.bag};
-    if (kernel.kind == VectorKernel::Kind::Elementwise) of_cta.cols = kernel.elements_of_cta();
+    if (kernel.of_elements()) of_cta.cols = kernel.elements_of_cta();
+    if (kernel.windows) of_cta.windows->images = 1;
     auto known = known_.find(of_cta);
     if (known == known_.end()) {
         Timed timed{of_cta, {}};
@@ -182,6 +193,8 @@ VectorPlan VectorPlanner::plan(std::span<const Layer> layers) {
                elements(graph_.tensors[output].shape),
                {},
                touched(graph_, layers.back(), output)};
+    if (kernel.weighted)
+        plan.macs_per_cycle = spec_.macs_per_cycle(slots_of(kernel.in, spec_.sm.tensor)) / spec_.sm.count;
     return plan;
 }
 
@@ -192,6 +205,7 @@ LayerPlan VectorPlanner::layer_plan(std::span<const Layer> layers) {
     for (const Layer& one : layers) layer.op += (layer.op.empty() ? "" : " + ") + op_name(one);
     layer.mapping = mapping_of(vector, spec_);
     layer.dtype = slots_of(vector.kernel.in, spec_.sm.tensor);
+    layer.macs = macs(layers.front().op);
     layer.compulsory_dram = vector.to.touched;
     for (std::size_t i = 0; i < vector.in.size(); ++i) {
         // Of a tensor that several operands are parts of, all of it once.

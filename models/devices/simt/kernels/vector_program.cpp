@@ -2,6 +2,7 @@
 #include "models/devices/simt/kernels/vector_program.h"
 
 #include "models/devices/simt/kernels/program_writer.h"
+#include "models/devices/simt/kernels/window_program.h"
 
 namespace systole::simt {
 namespace {
@@ -255,6 +256,8 @@ WarpProgram program_of(const VectorKernel& kernel) {
             return gate(kernel);
         case VectorKernel::Kind::Rotary:
             return rotary(kernel);
+        case VectorKernel::Kind::Window:
+            return window_program(kernel);
     }
     return {};
 }
@@ -266,11 +269,13 @@ CtaProgram vector_program(const VectorKernel& kernel) {
     program.roles = {{kernel.warps, program_of(kernel)}};
     std::int64_t values = kernel.vector;
     if (kernel.kind == VectorKernel::Kind::Elementwise) values *= kernel.operands;
+    if (kernel.windows) values = window_values(kernel);
     if (kernel.kind == VectorKernel::Kind::WarpSoftmax) values = kernel.loads_of_step();
     program.registers_of_thread = registers(kernel, values);
-    if (kernel.row_of_cta()) {
+    if (kernel.row_of_cta() || kernel.sharing > 1) {
         program.barriers = {{.arrivals = kernel.warps}};
-        program.shared = Bytes(kernel.warps * 3 * 4);
+        program.shared =
+            Bytes(kernel.sharing > 1 ? kernel.threads() * kernel.vector * 4 : kernel.warps * 3 * 4);
     }
     return program;
 }

@@ -38,13 +38,12 @@ TileAccess portion_of(const TileAccess& whole, std::int64_t index, std::int64_t 
     TileAccess portion;
     portion.short_rows = whole.short_rows;
     std::int64_t at = 0;
-    for (TileAccess::Block block : whole.blocks) {
+    for (const TileAccess::Block& block : whole.blocks) {
         const std::int64_t begin = std::max(from, at), end = std::min(until, at + block.bytes);
         at += block.bytes;
         if (begin >= end) continue;
-        block.address += begin - (at - block.bytes);
-        block.bytes = end - begin;
-        portion.blocks.push_back(block);
+        const std::int64_t first = at - block.bytes;
+        portion.blocks.push_back(block.part(begin - first, end - first));
     }
     if (bytes > 0)
         portion.bytes_of_sm = static_cast<std::int64_t>(Int128{whole.bytes_of_sm} * until / bytes -
@@ -57,7 +56,7 @@ TileAccess only(TileAccess access, MatrixRange matrix, bool of_it) {
     std::erase_if(access.blocks,
                   [&](const TileAccess::Block& block) { return (block.matrix == matrix) != of_it; });
     access.bytes_of_sm = 0;
-    for (const TileAccess::Block& block : access.blocks) access.bytes_of_sm += block.bytes;
+    for (const TileAccess::Block& block : access.blocks) access.bytes_of_sm += block.taken();
     return access;
 }
 

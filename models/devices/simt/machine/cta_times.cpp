@@ -174,7 +174,15 @@ CtaTimes times_of(const VectorPlan& plan, const SimtSpec& spec, Hertz clock) {
     times.prologue = whole(timing.prologue) + fine(late);
     times.alone = fine(timing.interval_alone + late);
     times.full_share = fine(timing.interval_full / timing.resident);
-    if (!plan.columns.empty()) times.source = CtaTimes::Source::AtEnd;
+    // What pipes multiply is useful by what tensor cores would take for it.
+    if (plan.macs_per_cycle > 0) {
+        times.busy = fine(static_cast<double>(kernel.elements_of_cta() * kernel.windows->kernel_w) /
+                          static_cast<double>(plan.macs_per_cycle));
+        times.alone = std::max(times.alone, times.busy);
+        times.full_share = std::max(times.full_share, times.busy);
+    }
+    if ((!plan.columns.empty() && !kernel.windows) || kernel.parts > 1)
+        times.source = CtaTimes::Source::AtEnd;
     times.lost_alone = shares_of(timing.lost_alone);
     times.lost_full = shares_of(timing.lost_full);
     times.ramp = SlotClass::Vector;

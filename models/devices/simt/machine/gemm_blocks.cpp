@@ -7,29 +7,37 @@
 #include <utility>
 
 namespace systole::simt {
-namespace {
 
-/// Elements [begin, begin + count) of a matrix, in whole bytes: neighbours never share one, nor leave one
-/// out.
-TileAccess::Block block(const MatrixPlace& matrix, std::int64_t begin, std::int64_t count, DType dtype) {
+TileAccess::Block elements_of(const MatrixPlace& matrix, std::int64_t begin, std::int64_t count,
+                              DType dtype) {
     const std::int64_t bits = bits_of(dtype).value();
     const std::int64_t first = ceil_div(begin * bits, 8), end = ceil_div((begin + count) * bits, 8);
     return {matrix.address + first, end - first, 1, matrix.operand, matrix.range()};
 }
 
-/// Blocks that lie one behind the other and that as many SMs take become one; empty ones are none.
-void join_neighbours(std::vector<TileAccess::Block>& blocks) {
+namespace {
+
+/// Blocks that lie one behind the other and that as many SMs take become one; empty ones are none. Of those
+/// that are gathered, also such as overlap or that less than `gap` bytes lie between: others of the kernel
+/// take these.
+void join_neighbours(std::vector<TileAccess::Block>& blocks, std::int64_t gap = 0) {
     std::erase_if(blocks, [](const TileAccess::Block& block) { return block.bytes == 0; });
     std::sort(blocks.begin(), blocks.end(),
               [](const auto& a, const auto& b) { return a.address < b.address; });
     std::size_t last = 0;
     for (std::size_t i = 1; i < blocks.size(); ++i) {
         TileAccess::Block& before = blocks[last];
-        if (before.address + before.bytes == blocks[i].address && before.sms == blocks[i].sms &&
-            before.matrix == blocks[i].matrix)
-            before.bytes += blocks[i].bytes;
-        else
-            blocks[++last] = blocks[i];
+        const TileAccess::Block& block = blocks[i];
+        const std::int64_t behind = block.address - (before.address + before.bytes);
+        const bool alike = before.sms == block.sms && before.matrix == block.matrix;
+        if (alike && before.gathered && block.gathered && behind <= gap) {
+            before.gathered = *before.gathered + *block.gathered;
+            before.bytes = std::max(before.bytes, block.address + block.bytes - before.address);
+        } else if (alike && !before.gathered && behind == 0) {
+            before.bytes += block.bytes;
+        } else {
+            blocks[++last] = block;
+        }
     }
     if (!blocks.empty()) blocks.resize(last + 1);
 }
@@ -87,24 +95,24 @@ std::int64_t GemmBlocks::first_step(const Work& work) const {
 }
 
 GemmBlocks::Depth GemmBlocks::depth(const Work& work, std::int64_t step) const {
-    const GemmKernel& kernel = plan_.kernel;
-    const std::int64_t begin = (first_step(work) + step) * kernel.tile.k;
-    return {begin, std::clamp(kernel.shape.k - begin, std::int64_t{0}, kernel.tile.k)};
+    const std::int64_t number = first_step(work) + step, begin = plan_.kernel.k_before(number);
+    return {begin, plan_.kernel.k_before(number + 1) - begin, number};
 }
 
 TileAccess::Block GemmBlocks::a_block(const CtaPlace& place, Depth depth) const {
     const GemmShape& shape = plan_.kernel.shape;
+    if (shape.gather) return gathered_block(place, depth);
     const std::int64_t begin = place.batch * shape.m * shape.k + shape.m * depth.begin;
-    return block(plan_.a, begin + place.m * plan_.kernel.tile.m * depth.size, rows(place.m) * depth.size,
-                 shape.dtype);
+    return elements_of(plan_.a, begin + place.m * plan_.kernel.tile.m * depth.size,
+                       rows(place.m) * depth.size, shape.dtype);
 }
 
 TileAccess::Block GemmBlocks::b_block(const CtaPlace& place, Depth depth) const {
     const GemmShape& shape = plan_.kernel.shape;
     const std::int64_t batch = shape.shared_b ? 0 : place.batch;
     const std::int64_t begin = batch * shape.n * shape.k + shape.n * depth.begin;
-    return block(plan_.b, begin + place.n * plan_.kernel.tile.n * depth.size, columns(place.n) * depth.size,
-                 shape.dtype);
+    return elements_of(plan_.b, begin + place.n * plan_.kernel.tile.n * depth.size,
+                       columns(place.n) * depth.size, shape.dtype);
 }
 
 TileAccess::Block GemmBlocks::result_block(const MatrixPlace& matrix, const CtaPlace& place,
@@ -112,13 +120,13 @@ TileAccess::Block GemmBlocks::result_block(const MatrixPlace& matrix, const CtaP
     const GemmKernel& kernel = plan_.kernel;
     const std::int64_t height = rows(place.m);
     const std::int64_t begin = (item * kernel.shape.m + place.m * kernel.tile.m) * kernel.shape.n;
-    return block(matrix, begin + height * place.n * kernel.tile.n, height * columns(place.n), dtype);
+    return elements_of(matrix, begin + height * place.n * kernel.tile.n, height * columns(place.n), dtype);
 }
 
 TileAccess::Block GemmBlocks::workspace_block(const Work& work) const {
     const CtaTile& tile = plan_.kernel.tile;
     const std::int64_t begin = work.piece->slot.value() * tile.m * tile.n;
-    return block(plan_.sums, begin, rows(work.m) * columns(work.n), DType::Fp32);
+    return elements_of(plan_.sums, begin, rows(work.m) * columns(work.n), DType::Fp32);
 }
 
 TileAccess::Block GemmBlocks::c_block(const Work& place) const {
@@ -130,7 +138,9 @@ TileAccess::Block GemmBlocks::c_block(const Work& place) const {
 
 TileAccess::Block GemmBlocks::bias_block(const CtaPlace& place) const {
     const CtaTile& tile = plan_.kernel.tile;
-    const std::int64_t begin = plan_.kernel.swapped ? place.m * tile.m : place.n * tile.n;
+    // Groups of a convolution have their own columns each.
+    const std::int64_t group = plan_.kernel.shape.gather ? place.batch * plan_.kernel.shape.n : 0;
+    const std::int64_t begin = group + (plan_.kernel.swapped ? place.m * tile.m : place.n * tile.n);
     const std::int64_t count = plan_.kernel.swapped ? rows(place.m) : columns(place.n);
     return {plan_.bias.address + begin * kBiasBytes, count * kBiasBytes, 1, plan_.bias.operand,
             plan_.bias.range()};
@@ -223,9 +233,9 @@ TileAccess GemmBlocks::reads(CtaRange range, std::int64_t step) const {
     for (const Work& place : sides.sizes) {
         const Depth both = depth(place, step);
         access.bytes_of_sm =
-            std::max(access.bytes_of_sm, a_block(place, both).bytes + b_block(place, both).bytes);
+            std::max(access.bytes_of_sm, a_block(place, both).taken() + b_block(place, both).bytes);
     }
-    join_neighbours(access.blocks);
+    join_neighbours(access.blocks, between_pixels());
     return access;
 }
 
@@ -238,13 +248,11 @@ TileAccess GemmBlocks::reads_of_one(std::int64_t cta, std::int64_t step) const {
     TileAccess access;
     access.short_rows = true;
     // Of CTAs of the cluster along one side, each its part: those without a tile, too.
-    const auto add = [&](TileAccess::Block block, std::int64_t at, std::int64_t ctas) {
-        access.bytes_of_sm += block.bytes;
+    const auto add = [&](const TileAccess::Block& block, std::int64_t at, std::int64_t ctas) {
+        access.bytes_of_sm += block.taken();
         const std::int64_t own = at % ctas;
         const std::int64_t from = block.bytes * own / ctas, until = block.bytes * (own + 1) / ctas;
-        block.address += from;
-        block.bytes = until - from;
-        if (block.bytes > 0) access.blocks.push_back(block);
+        if (until > from) access.blocks.push_back(block.part(from, until));
     };
     add(a_block(place, both), place.n, kernel.tile.cluster_n);
     add(b_block(place, both), place.m, kernel.tile.cluster_m);
@@ -267,9 +275,9 @@ std::int64_t GemmBlocks::macs(CtaRange range) const {
     std::int64_t sum = 0;
     for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta) {
         const Work place = work(cta);
-        const std::int64_t begin = first_step(place) * plan_.kernel.tile.k, k = plan_.kernel.shape.k;
-        const std::int64_t end = begin + steps(cta) * plan_.kernel.tile.k;
-        sum += rows(place.m) * columns(place.n) * (std::min(end, k) - std::min(begin, k));
+        const std::int64_t begin = first_step(place);
+        sum += rows(place.m) * columns(place.n) *
+               (plan_.kernel.k_before(begin + steps(cta)) - plan_.kernel.k_before(begin));
     }
     return sum;
 }

@@ -14,6 +14,10 @@
 
 namespace systole::simt {
 
+/// Elements [begin, begin + count) of a matrix, in whole bytes: neighbours never share one, nor leave one
+/// out.
+TileAccess::Block elements_of(const MatrixPlace& matrix, std::int64_t begin, std::int64_t count, DType dtype);
+
 class GemmBlocks final : public CtaWork {
 public:
     explicit GemmBlocks(const GemmPlan& plan);
@@ -30,9 +34,9 @@ public:
     std::int64_t macs(CtaRange range) const override;
 
 private:
-    /// Columns of A that a part of K takes in one of its steps.
+    /// Columns of A that a part of K takes in one of its steps; `step`: of all of K.
     struct Depth {
-        std::int64_t begin = 0, size = 0;
+        std::int64_t begin = 0, size = 0, step = 0;
     };
     /// Where a CTA works, and with which piece of a shared tile.
     struct Work : CtaPlace {
@@ -55,6 +59,10 @@ private:
     };
     const Sides& sides_of(CtaRange range) const;
     TileAccess::Block a_block(const CtaPlace& place, Depth depth) const;
+    TileAccess::Block gathered_block(const CtaPlace& place, Depth depth) const;
+    /// Bytes between what neighbouring tiles gather in a step: the end of a row of the map, or rows that
+    /// other taps take.
+    std::int64_t between_pixels() const;
     TileAccess::Block b_block(const CtaPlace& place, Depth depth) const;
     TileAccess::Block c_block(const Work& place) const;
     TileAccess::Block workspace_block(const Work& work) const;

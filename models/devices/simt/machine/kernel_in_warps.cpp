@@ -28,7 +28,9 @@ CtaKind kind_of(const KernelPlan& plan) {
 /// Other kernels' tensor cores stand still: any rate will do.
 std::int64_t macs_of(const KernelPlan& plan, const SmSpec& sm) {
     const auto* gemm = std::get_if<GemmPlan>(&plan);
-    return gemm ? sm.tensor.macs[static_cast<std::size_t>(gemm->kernel.shape.dtype)].value() : 1;
+    if (gemm != nullptr) return sm.tensor.macs[static_cast<std::size_t>(gemm->kernel.shape.dtype)].value();
+    const auto* vector = std::get_if<VectorPlan>(&plan);
+    return vector != nullptr && vector->macs_per_cycle > 0 ? vector->macs_per_cycle / sm.sub_cores : 1;
 }
 
 /// As many CTAs as the chip holds, if they are persistent.
@@ -42,9 +44,7 @@ CtaProgram program_of(const KernelPlan& plan, const std::vector<std::int64_t>& s
     if (const auto* vector = std::get_if<VectorPlan>(&plan)) return vector_program(vector->kernel);
     const auto* gemm = std::get_if<GemmPlan>(&plan);
     if (gemm == nullptr) return stream_program(std::get<StreamPlan>(plan));
-    const GemmShape& shape = gemm->kernel.shape;
-    const DType out = gemm->kernel.split_k > 1 ? DType::Fp32 : shape.output;
-    const GemmFormats formats{shape.dtype, out, gemm->kernel.epilogue()};
+    const GemmFormats formats = formats_of(gemm->kernel);
     if (steps.size() > 1) return persistent_program(gemm->kernel.tile, formats, steps, sm);
     return storing(gemm_program(gemm->kernel.tile, formats, steps.front(), sm), gemm->kernel.stored_share());
 }

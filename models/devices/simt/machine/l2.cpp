@@ -99,7 +99,7 @@ void L2::read(Jobs::iterator job) {
     for (const TileAccess::Block& block : job->tiles->blocks) {
         blocks_.read(block.address, block.bytes, block.operand, traffic_, block.matrix);
         ++counts_.reads;
-        counts_.read += block.bytes * block.sms;
+        counts_.read += block.taken() * block.sms;
         depart(traffic_.evicted, tlm::TLM_WRITE_COMMAND, *job->tiles, parts_.end());
         depart(traffic_.fetched, tlm::TLM_READ_COMMAND, *job->tiles, parts_.end());
         traffic_.evicted.clear();
@@ -148,8 +148,11 @@ Bytes L2::wait_for_pieces(Jobs::iterator job, const TileAccess::Block& block) {
     }
     // A sector that made room while it was on its way may be on its way twice.
     awaited = std::min(awaited, Bytes(block.bytes));
+    // Of what is taken, as large a part.
+    if (block.gathered)
+        awaited = Bytes(static_cast<std::int64_t>(Int128{awaited.value()} * block.taken() / block.bytes));
     if (part != parts_.end()) part->bytes = awaited * block.sms;
-    return Bytes(block.bytes) - awaited;
+    return Bytes(block.taken()) - awaited;
 }
 
 void L2::wait(Parts::iterator part, Piece& piece) {
@@ -161,7 +164,7 @@ void L2::wait(Parts::iterator part, Piece& piece) {
 void L2::pass(Jobs::iterator job, Bytes bytes) {
     const TileAccess& tiles = *job->tiles;
     std::int64_t all = 0;
-    for (const TileAccess::Block& block : tiles.blocks) all += block.bytes * block.sms;
+    for (const TileAccess::Block& block : tiles.blocks) all += block.taken() * block.sms;
     job->bytes += bytes;
     const Int128 share = Int128{tiles.bytes_of_sm} * job->bytes.value() / all;
     const Bytes of_sm = Bytes(static_cast<std::int64_t>(share));
@@ -185,7 +188,7 @@ void L2::finish(Jobs::iterator job) {
             ledger_.enter(layer, Place::SharedMemory, Place::L2, block.operand, Bytes(block.bytes));
         else
             ledger_.enter(layer, Place::L2, Place::SharedMemory, block.operand,
-                          Bytes(block.bytes * block.sms));
+                          Bytes(block.taken() * block.sms));
     }
     answer(*job->payload, job->earliest);
     jobs_.erase(job);

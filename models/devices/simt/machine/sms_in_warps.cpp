@@ -110,9 +110,7 @@ void SmsInWarps::depart_in_pieces(std::int64_t number, std::int64_t at, std::siz
         for (std::int64_t done = 0; done < block.bytes; done += kPieceBytes) {
             TileAccess piece;
             piece.short_rows = tiles.short_rows;
-            piece.blocks = {block};
-            piece.blocks.front().address += done;
-            piece.blocks.front().bytes = std::min(kPieceBytes, block.bytes - done);
+            piece.blocks = {block.part(done, std::min(block.bytes, done + kPieceBytes))};
             passed += piece.blocks.front().bytes;
             const std::int64_t until = static_cast<std::int64_t>(Int128{tiles.bytes_of_sm} * passed / all);
             piece.bytes_of_sm = until - own;

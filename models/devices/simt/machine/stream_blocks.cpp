@@ -5,6 +5,7 @@
 
 #include "models/devices/simt/machine/gemm_blocks.h"
 #include "models/devices/simt/machine/vector_blocks.h"
+#include "models/devices/simt/machine/window_blocks.h"
 
 namespace systole::simt {
 
@@ -66,7 +67,10 @@ TileAccess StreamBlocks::writes(CtaRange range) const {
 
 std::unique_ptr<CtaWork> work_of(const KernelPlan& plan) {
     if (const auto* gemm = std::get_if<GemmPlan>(&plan)) return std::make_unique<GemmBlocks>(*gemm);
-    if (const auto* vector = std::get_if<VectorPlan>(&plan)) return std::make_unique<VectorBlocks>(*vector);
+    if (const auto* vector = std::get_if<VectorPlan>(&plan)) {
+        if (vector->kernel.windows) return std::make_unique<WindowBlocks>(*vector);
+        return std::make_unique<VectorBlocks>(*vector);
+    }
     return std::make_unique<StreamBlocks>(std::get<StreamPlan>(plan));
 }
 

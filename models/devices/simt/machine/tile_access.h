@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <tlm>
 #include <vector>
 
@@ -20,6 +21,21 @@ struct TileAccess : tlm::tlm_extension<TileAccess> {
         std::int64_t sms = 1;
         Operand operand = Operand::Activations;
         MatrixRange matrix = {};  ///< that it is a part of
+        /// Bytes of it that each of the SMs takes, where not just all: fewer, if it has some between that
+        /// others take; more, if some are taken again (rows of a convolution).
+        std::optional<std::int64_t> gathered = {};
+        std::int64_t taken() const { return gathered.value_or(bytes); }
+        /// Its bytes [from, until), and of what is gathered as large a part: parts sum to the whole.
+        Block part(std::int64_t from, std::int64_t until) const {
+            Block own = *this;
+            own.address += from;
+            own.bytes = until - from;
+            const auto before = [&](std::int64_t byte) {
+                return static_cast<std::int64_t>(Int128{*gathered} * byte / bytes);
+            };
+            if (gathered) own.gathered = before(until) - before(from);
+            return own;
+        }
     };
     std::vector<Block> blocks;
     std::int64_t sm = 0;           ///< the first of those that ask

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/simt/kernels/product_shape.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string>
+#include <vector>
+
+#include "models/devices/simt/kernels/supported.h"
+#include "sim/base/error.h"
+#include "sim/workload/layer_dtypes.h"
+
+namespace systole::simt {
+namespace {
+
+// One B for the whole batch makes rows of all its items one matrix.
+void take(const MatMul& matmul, GemmShape& shape) {
+    shape.batch = matmul.shared_weights ? 1 : matmul.batch;
+    shape.m = matmul.shared_weights ? matmul.batch * matmul.m : matmul.m;
+    shape.n = matmul.n;
+    shape.k = matmul.k;
+    shape.shared_b = matmul.shared_weights;
+    shape.epilogue.post = matmul.post;
+}
+
+// A product for each group, with weights of its own.
+void take(const Conv2d& conv, GemmShape& shape) {
+    shape.batch = conv.groups;
+    shape.m = conv.pixels();
+    shape.n = conv.out_c / conv.groups;
+    shape.k = conv.taps() * (conv.in_c / conv.groups);
+    shape.shared_b = conv.groups == 1;
+    shape.gather = gather_of(conv, bits_of(shape.dtype).value());
+    shape.epilogue.post = conv.post;
+}
+
+}  // namespace
+
+TensorId second_operand(const Layer& layer) {
+    return layer.weights ? *layer.weights : layer.inputs.at(1);
+}
+
+DType product_dtype(const Graph& graph, const Layer& layer, const SimtSpec& spec) {
+    const DType dtype = graph.tensors[layer.inputs.at(0)].dtype;
+    if (const auto other = other_than(dtype, graph.tensors[second_operand(layer)].dtype))
+        refuse(layer, fmt::format("operands of {} and {}", to_string(dtype), to_string(*other)));
+    if (spec.macs_per_cycle(dtype) > 0) return dtype;
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < kDTypes; ++i)
+        if (spec.sm.tensor.macs[i]) names.push_back(dtype_names()[i]);
+    throw UserError(layer.where,
+                    fmt::format("'{}': no tensor core takes dtype '{}'; the tensor cores have: {}",
+                                layer.name, to_string(dtype), fmt::join(names, ", ")));
+}
+
+GemmShape product_shape(const Graph& graph, const Layer& layer) {
+    GemmShape shape;
+    shape.dtype = graph.tensors[layer.inputs.at(0)].dtype;
+    shape.output = graph.tensors[layer.output].dtype;
+    if (const auto* conv = std::get_if<Conv2d>(&layer.op))
+        take(*conv, shape);
+    else
+        take(std::get<MatMul>(layer.op), shape);
+    shape.epilogue.bias = layer.bias.has_value();
+    if (layer.joined) {
+        shape.epilogue.join = layer.joined->kind;
+        shape.epilogue.then = layer.joined->post;
+    }
+    return shape;
+}
+
+}  // namespace systole::simt
