@@ -24,6 +24,18 @@ layers:
 outputs: [sum]
 )";
 
+// Every way of a window: gathered with a padded copy, on FP32 pipes, pooled, and a map's mean.
+constexpr const char* kMaps = R"(trace: maps
+params: {dtype: bf16}
+inputs: {x: {shape: [2, 9, 11, 5], dtype: dtype}}
+layers:
+  - {name: dense, op: conv2d, in: x, filters: 40, kernel: 3, stride: 2, pad: 1, bias: true, activation: relu}
+  - {name: depthwise, op: conv2d, filters: 40, kernel: 3, pad: 1, groups: 40}
+  - {name: greatest, op: pool, kind: max, window: 2}
+  - {name: mean, op: pool, kind: average, global: true}
+outputs: [mean]
+)";
+
 /// A format that the tensor cores take; every device that is taken has one.
 DType format_of(const Device& device) {
     for (std::size_t i = 0; i < kDTypes; ++i)
@@ -40,6 +52,8 @@ void run_on(const Device& device) {
     replay.repeat = 2;
     replay.weight_copies = Protocol::kEnoughCopies;
     device.run(network, {replay, true});
+    const Graph maps = build_trace(config::parse_yaml(kMaps, "t.yaml"), {{"dtype", dtype, {"dtype", 1, 1}}});
+    device.run(maps, {Protocol::of_run(), true});
     device.lower(network, {replay});
     device.explain(single_operator("matmul", {{"m", "3"}, {"n", "65"}, {"k", "1030"}, {"dtype", dtype}}, {}),
                    Protocol::of_op());

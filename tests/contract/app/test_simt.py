@@ -289,6 +289,14 @@ outputs: [deep]
             images = 1e9 * 32 / row["time_ns"]
             self.assertTrue(0.4 * most < images < most, images)
 
+    def test_networks_take_about_what_tensorrt_was_measured_to_take(self):
+        # NVIDIA, TensorFlow-Quantization toolkit, model zoo results: an A100, TensorRT 8.4, int8, batch 1, in ms.
+        for network, measured in (("resnet50_v1", 0.46), ("mobilenet_v2", 0.30), ("efficientnet", 0.67)):
+            settings = [word for setting in ("workload.dtype=int8", "run.inputs_at=dram", "run.outputs_to=dram",
+                                             "run.launch=stream", "run.repeat=3") for word in ("--set", setting)]
+            row = json.loads(self.answer("run", "a100", network, *settings, "--format", "json"))["devices"][0]["total"]
+            self.assertAlmostEqual(row["time_ns"] / 1e6 / measured, 1, delta=0.15, msg=network)
+
     def test_a_product_of_one_row_is_explained_as_what_fp32_pipes_do(self):
         for words in (["m=1", "n=4096"], ["m=4096", "n=1"]):
             text = self.answer("explain", "a100", "matmul", *words, "k=4096")

@@ -13,7 +13,7 @@ void refuse(const Layer& layer, const std::string& what) {
         layer.where,
         fmt::format("'{}': {}; devices of kind simt run matrix products (matmul) and convolutions (conv2d) "
                     "of one format, without transpose_a, with weights neither scaled nor sparse, "
-                    "elementwise layers, activations, quantize and dequantize, softmax and norms, pools, "
+                    "elementwise layers, activations, quantize and dequantize, softmax, norms and pools, "
                     "lookups, copies, rotary embeddings and cells",
                     layer.name, what));
 }
