@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "models/devices/simt/kernels/attention_kernel.h"
 #include "models/devices/simt/kernels/cta_timing.h"
 #include "models/devices/simt/kernels/gemm_kernel.h"
 #include "models/devices/simt/kernels/vector_kernel.h"
@@ -83,7 +84,19 @@ struct VectorPlan {
     std::int64_t sms = 1;  ///< of the chip: their first CTAs bring `columns` into the L1
 };
 
-using KernelPlan = std::variant<GemmPlan, StreamPlan, VectorPlan>;
+/// Attention whose scores never leave the SMs.
+struct AttentionPlan {
+    AttentionKernel kernel;
+    CtaTiming timing;     ///< masks of the longest CTA's steps are in `fill`
+    double estimate = 0;  ///< core cycles
+    /// Head by head: rows of a head one behind the other. No bytes of `v`: rows of keys have them.
+    MatrixPlace q, k, v, out;
+    /// Of parts of the keys, in fp32: results [part][item][row][dim], and of each row its largest score and
+    /// sum, as one number.
+    MatrixPlace sums;
+};
+
+using KernelPlan = std::variant<GemmPlan, StreamPlan, VectorPlan, AttentionPlan>;
 
 /// A layer of the network.
 struct LayerPlan {

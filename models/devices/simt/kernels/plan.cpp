@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <span>
 
+#include "models/devices/simt/kernels/attention_plan.h"
 #include "models/devices/simt/kernels/choose.h"
 #include "models/devices/simt/kernels/fit.h"
 #include "models/devices/simt/kernels/stream_k.h"
@@ -53,8 +54,8 @@ std::vector<MatrixPlace*> weights_of(LayerPlan& layer) {
         else if (auto* vector = std::get_if<VectorPlan>(&kernel)) {
             for (VectorOperand& operand : vector->in) all.push_back(&operand.place);
             for (MatrixPlace& column : vector->columns) all.push_back(&column);
-        } else {
-            all.push_back(&std::get<StreamPlan>(kernel).bias);
+        } else if (auto* stream = std::get_if<StreamPlan>(&kernel)) {
+            all.push_back(&stream->bias);
         }
     std::erase_if(all, [](const MatrixPlace* place) { return place->operand != Operand::Weights; });
     return all;
@@ -68,6 +69,7 @@ public:
           placements_(place_tensors(graph, spec)),
           chooser_(chooser),
           vectors_(graph, spec, placements_),
+          attentions_(spec),
           alignment_(alignment(spec)),
           stripe_(even_stripe(spec.memory).value()) {
         for (const Placement& place : placements_)
@@ -168,13 +170,19 @@ private:
     /// Of one layer, or of a chain.
     LayerPlan layer_plan(std::span<const Layer> layers) {
         const Layer& layer = layers.front();
+        if (const Attention* attention = attention_of(layer))
+            return attention->part == Attention::Part::Whole ? attention_layer(layer)
+                                                             : part_of_attention(layer, *attention);
         const MatMul* product = product_of(layer);
         if (product == nullptr) return vector_layer(layers);
-        const MatMul& matmul = *product;
         const DType dtype = dtype_of(layer);
+        return product_layer(layer, shape_of(layer, *product, dtype), product->shared_weights);
+    }
+
+    LayerPlan product_layer(const Layer& layer, const GemmShape& shape, bool shared_weights) {
+        const DType dtype = shape.dtype;
         LayerPlan plan{layer.name, op_name(layer), "", dtype, macs(layer.op), compulsory(layer), {}};
         GemmPlan gemm;
-        const GemmShape shape = shape_of(layer, matmul, dtype);
         const std::vector<TimedKernel> kernels = chooser_.weigh(shape);
         if (kernels.empty())
             throw UserError(
@@ -184,9 +192,9 @@ private:
         gemm.kernel = kernels.front().kernel;
         gemm.timing = kernels.front().timing;
         gemm.estimate = kernels.front().estimate;
-        const TensorId second = matmul.shared_weights ? layer.weights.value() : layer.inputs.at(1);
+        const TensorId second = shared_weights ? layer.weights.value() : layer.inputs.at(1);
         gemm.a = place(layer.inputs.at(0), Operand::Activations);
-        gemm.b = place(second, matmul.shared_weights ? Operand::Weights : Operand::Activations);
+        gemm.b = place(second, shared_weights ? Operand::Weights : operand_of(second));
         gemm.c = place(layer.output, Operand::Outputs);
         if (layer.bias) gemm.bias = place(*layer.bias, Operand::Weights);
         if (layer.joined) gemm.other = place(layer.inputs.back(), Operand::Activations);
@@ -197,6 +205,48 @@ private:
         plan.kernels.emplace_back(gemm);
         if (gemm.kernel.split_k > 1) plan.kernels.emplace_back(sum_of_parts(gemm, spec_.sm));
         return plan;
+    }
+
+    /// Scores, or results of shares: a product for each head of keys and values.
+    LayerPlan part_of_attention(const Layer& layer, const Attention& attention) {
+        GemmShape shape;
+        const bool scores = attention.part == Attention::Part::Scores;
+        shape.batch = attention.items();
+        shape.m = attention.q_len * attention.group();
+        shape.n = scores ? attention.kv_len : attention.row_dim();
+        shape.k = scores ? attention.row_dim() : attention.kv_len;
+        shape.dtype = dtype_of(layer);
+        shape.output = graph_.tensors[layer.output].dtype;
+        shape.shared_b = false;
+        return product_layer(layer, shape, false);
+    }
+
+    LayerPlan attention_layer(const Layer& layer) {
+        if (spec_.sm.engine == SmEngine::Warps)
+            refuse(layer, "attention with every SM in warps (sm.engine=warps) is not run yet");
+        const DType dtype = dtype_of(layer);
+        AttentionPlan attention = attentions_.plan(layer, dtype, graph_.tensors[layer.output].dtype);
+        LayerPlan plan{layer.name, op_name(layer), "", dtype, macs(layer.op), compulsory(layer), {}};
+        attention.q = place(layer.inputs.at(0), Operand::Activations);
+        attention.k = place(layer.inputs.at(1), operand_of(layer.inputs.at(1)));
+        if (!attention.kernel.shape.shared)
+            attention.v = place(layer.inputs.at(2), operand_of(layer.inputs.at(2)));
+        else
+            plan.compulsory_dram = plan.compulsory_dram - stored_bytes(graph_.tensors[layer.inputs.at(2)]);
+        attention.out = place(layer.output, Operand::Outputs);
+        if (attention.kernel.splits > 1)
+            attention.sums = sums_at(layer, sums_of_attention(attention.kernel),
+                                     fmt::format("{} parts of the keys", attention.kernel.splits));
+        pad({&attention.q, &attention.k, &attention.v, &attention.out, &attention.sums});
+        plan.mapping = mapping_of(attention);
+        const bool joins = attention.kernel.splits > 1;
+        plan.kernels.emplace_back(attention);
+        if (joins) plan.kernels.emplace_back(join_of_parts(attention, spec_.sm));
+        return plan;
+    }
+
+    Operand operand_of(TensorId id) const {
+        return graph_.tensors[id].role == TensorRole::KvCache ? Operand::KvCache : Operand::Activations;
     }
 
     LayerPlan vector_layer(std::span<const Layer> layers) {
@@ -259,6 +309,14 @@ private:
                            static_cast<double>(ctas) / static_cast<double>(places));
     }
 
+    std::string mapping_of(const AttentionPlan& plan) const {
+        const std::int64_t ctas = plan.kernel.ctas(),
+                           places = std::int64_t{spec_.sm.count} * plan.timing.resident;
+        return fmt::format("{}, {} of {} SMs, {:.1f} waves", to_string(plan.kernel),
+                           std::min<std::int64_t>(ctas, spec_.sm.count), spec_.sm.count,
+                           static_cast<double>(ctas) / static_cast<double>(places));
+    }
+
     MatrixPlace place(TensorId id, Operand operand) const {
         return {placements_[id].address, operand, placements_[id].bytes, Bytes(0)};
     }
@@ -275,14 +333,16 @@ private:
         }
     }
 
-    // Sums of parts lie behind all tensors; every layer that has some uses the same room.
     MatrixPlace place_of_sums(const Layer& layer, const GemmKernel& kernel) {
-        const auto bytes = kernel.streams > 0 ? workspace(kernel) : sums_of_parts(kernel);
+        if (kernel.streams > 0) return sums_at(layer, workspace(kernel), "shares of K");
+        return sums_at(layer, sums_of_parts(kernel), fmt::format("{} parts of K", kernel.split_k));
+    }
+
+    // Sums of parts lie behind all tensors; every layer that has some uses the same room.
+    MatrixPlace sums_at(const Layer& layer, std::optional<Bytes> bytes, const std::string& what) {
         if (!bytes || bytes->value() > spec_.memory.capacity().value() - end_)
             throw UserError(layer.where,
-                            fmt::format("'{}': the memory has no room for the sums of {} of K", layer.name,
-                                        kernel.streams > 0 ? std::string("shares")
-                                                           : fmt::format("{} parts", kernel.split_k)));
+                            fmt::format("'{}': the memory has no room for the sums of {}", layer.name, what));
         sums_ = std::max(sums_, bytes->value());
         return {end_, Operand::PartialSums, *bytes, Bytes(0)};
     }
@@ -292,6 +352,7 @@ private:
     const std::vector<Placement> placements_;
     KernelChooser& chooser_;
     VectorPlanner vectors_;
+    AttentionPlanner attentions_;
     const std::int64_t alignment_, stripe_;
     std::int64_t end_ = 0;   // of all tensors
     std::int64_t sums_ = 0;  // bytes of the largest sums of parts, behind them

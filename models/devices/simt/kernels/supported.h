@@ -11,6 +11,10 @@ namespace systole::simt {
 /// Throws UserError at the layer's mark: `what` is not run.
 [[noreturn]] void refuse(const Layer& layer, const std::string& what);
 
+/// The layer's attention, or the product of it that the layer is; null where it is none. Throws for what no
+/// kernel does.
+const Attention* attention_of(const Layer& layer);
+
 /// The layer's product; null where a kernel without tensor cores does it. Throws for layers that no kernel
 /// does.
 const MatMul* product_of(const Layer& layer);

@@ -84,10 +84,14 @@ double SmArray::tensor_cycles(std::size_t layer, std::int64_t macs) const {
 }
 
 ClockControl::Expected SmArray::expected_of(const Kernel& kernel) const {
-    const auto* gemm = std::get_if<GemmPlan>(kernel.plan);
-    if (gemm == nullptr) return {};
     const LayerPlan& layer = plan_.layers[kernel.layer];
-    return {gemm->estimate, tensor_cycles(kernel.layer, layer.macs.value()), layer.compulsory_dram};
+    const auto expected = [&](double estimate) {
+        return ClockControl::Expected{estimate, tensor_cycles(kernel.layer, layer.macs.value()),
+                                      layer.compulsory_dram};
+    };
+    if (const auto* gemm = std::get_if<GemmPlan>(kernel.plan)) return expected(gemm->estimate);
+    if (const auto* attention = std::get_if<AttentionPlan>(kernel.plan)) return expected(attention->estimate);
+    return {};
 }
 
 void SmArray::step() {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "models/devices/simt/machine/attention_blocks.h"
 #include "models/devices/simt/machine/gemm_blocks.h"
 #include "models/devices/simt/machine/vector_blocks.h"
 
@@ -67,6 +68,8 @@ TileAccess StreamBlocks::writes(CtaRange range) const {
 std::unique_ptr<CtaWork> work_of(const KernelPlan& plan) {
     if (const auto* gemm = std::get_if<GemmPlan>(&plan)) return std::make_unique<GemmBlocks>(*gemm);
     if (const auto* vector = std::get_if<VectorPlan>(&plan)) return std::make_unique<VectorBlocks>(*vector);
+    if (const auto* attention = std::get_if<AttentionPlan>(&plan))
+        return std::make_unique<AttentionBlocks>(*attention);
     return std::make_unique<StreamBlocks>(std::get<StreamPlan>(plan));
 }
 

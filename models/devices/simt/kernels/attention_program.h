@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The warp program of a CTA of an attention kernel.
+//
+// mma.sync, as FlashAttention-2 lays it out: all warps copy (cp.async) and compute. Values of a block are
+// copied while its keys are multiplied, keys of the next block behind that. Each warp has 16 rows or a
+// multiple; where the tile has fewer rows, warps share the keys of a block and join their results in the end.
+//
+// wgmma, as fmha_v2's warp-specialized kernels: one warp copies whole blocks of keys and values into rings of
+// stages; two groups of four warps have 64 rows each and go on without waiting for each other, so that the
+// softmax of one overlaps products of the other (kernels for bf16 have no mutex between them: setup.py,
+// enable_mutex).
+#pragma once
+
+#include "models/devices/simt/kernels/attention_kernel.h"
+#include "models/devices/simt/spec/spec.h"
+#include "models/devices/simt/warp/warp_program.h"
+
+namespace systole::simt {
+
+/// What a CTA of an attention kernel does: so many blocks of keys, of which the masked ones have rows that do
+/// not see all of them. `split`: it leaves its sums in fp32.
+struct AttentionWork {
+    std::int64_t steps = 1, masked = 0;
+    friend auto operator<=>(const AttentionWork&, const AttentionWork&) = default;
+};
+
+/// Number formats of queries, keys and values, and of what is written (fp32 for parts of the keys).
+struct AttentionFormats {
+    DType in = DType::Bf16, out = DType::Bf16;
+    friend auto operator<=>(const AttentionFormats&, const AttentionFormats&) = default;
+};
+
+CtaProgram attention_program(const AttentionTile& tile, const AttentionFormats& formats,
+                             const AttentionWork& work, const SmSpec& sm);
+
+/// Whether its CTAs multiply with wgmma.
+bool by_groups(const AttentionTile& tile, const SmSpec& sm);
+
+}  // namespace systole::simt
