@@ -15,18 +15,25 @@ struct Sized {
     AttentionTile tile;
 };
 
-// run_mha_fwd_hdim32 … hdim256, without dropout, on compute capability 8.0.
-constexpr std::array<Sized, 7> kWarpTiles{{{32, {128, 128, 32, 4, 1}},
-                                           {64, {128, 128, 64, 4, 1}},
-                                           {96, {128, 64, 96, 4, 1}},
-                                           {128, {128, 64, 128, 4, 1}},
-                                           {160, {128, 32, 160, 4, 1}},
-                                           {192, {128, 64, 192, 8, 1}},
-                                           {256, {128, 64, 256, 8, 1}}}};
+// Named in the library's kernels for compute capability 8.0 ("…_64_128_S_qkv_128_sm80", "…_nl_tiled"), where
+// heads are padded to powers of two (setup.py). That they cut heads in 64 elements is assumed: rows of 128
+// bytes of shared memory.
+constexpr std::int64_t kSlice = 64;
+constexpr std::array<Sized, 4> kWarpTiles{{{32, {128, 128, 32, 4, 1, 0}},
+                                           {64, {128, 128, 64, 4, 1, kSlice}},
+                                           {128, {64, 128, 128, 4, 1, kSlice}},
+                                           {256, {64, 128, 256, 4, 1, kSlice}}}};
+// For as few keys the tiles that are cut along the head, too, have none (fmhaRunner.cpp, setupLaunchParams).
+constexpr std::int64_t kShortKeys = 64;
+constexpr AttentionTile short_tile(std::int64_t dim) {
+    return {64, dim > 128 ? 16 : 32, dim, 4, 1};
+}
 // run_mha_fwd_splitkv_dispatch: rows of queries at most, and keys by the elements of a head. Fewer rows are
 // as many as the products' instructions need (TensorRT-LLM, cpp/kernels/xqa/mha.cu: rows of a group are
 // padded to 16 of them, and the warps share the keys).
 constexpr std::int64_t kFewRows = 64, kRowsOfMma = 16;
+// Heads that share keys beyond which each reads them by itself (decoderXQAImplJIT, supportConfigHMMA).
+constexpr std::int64_t kMostPacked = 32;
 constexpr std::int64_t few_keys(std::int64_t dim) {
     return dim <= 64 ? 256 : dim <= 128 ? 128 : 64;
 }
@@ -121,7 +128,8 @@ std::optional<AttentionKernel> attention_kernel(const Attention& shape, DType dt
     const std::optional<AttentionTile> tile = groups ? take(kGroupTiles) : take(kWarpTiles);
     if (!tile) return std::nullopt;
     AttentionKernel kernel{shape, dtype, output, *tile};
-    kernel.packed = few && shape.group() > 1;
+    if (!groups && shape.kv_len <= kShortKeys) kernel.tile = short_tile(tile->dim);
+    kernel.packed = few && shape.group() > 1 && shape.group() <= kMostPacked;
     if (few)
         kernel.tile = {std::min(kFewRows, round_up(kernel.rows(), kRowsOfMma)), few_keys(dim), tile->dim, 4,
                        1};
@@ -129,26 +137,14 @@ std::optional<AttentionKernel> attention_kernel(const Attention& shape, DType dt
 }
 
 std::int64_t splits_of(const AttentionKernel& kernel, const SmSpec& sm) {
-    constexpr std::int64_t kMostSplits = 128;
-    const double places = 2.0 * sm.count;
-    const auto ctas = static_cast<double>(kernel.items() * kernel.tiles());
-    if (ctas >= 0.8 * places) return 1;
-    const std::int64_t blocks = kernel.blocks();
-    const std::int64_t most = std::min({kMostSplits, std::int64_t{2} * sm.count, blocks});
-    // Of numbers of parts whose longest has as many blocks, the least.
-    const auto eligible = [&](std::int64_t splits) {
-        return splits == 1 || ceil_div(blocks, splits) != ceil_div(blocks, splits - 1);
-    };
-    const auto share = [&](std::int64_t splits) {
-        const double waves = ctas * static_cast<double>(splits) / places;
-        return waves / std::ceil(waves);
-    };
-    double best = 0;
-    for (std::int64_t splits = 1; splits <= most; ++splits)
-        if (eligible(splits)) best = std::max(best, share(splits));
-    for (std::int64_t splits = 1; splits <= most; ++splits)
-        if (eligible(splits) && share(splits) >= 0.85 * best) return splits;
-    return 1;
+    constexpr std::int64_t kLeastKeys = 128;
+    constexpr double kMostWaves = 8;
+    auto parts = static_cast<double>(kernel.shape.kv_len / kLeastKeys);
+    parts = std::max(1.0, std::min(parts, std::round(std::sqrt(parts * 8))));
+    const double waves =
+        static_cast<double>(kernel.items() * kernel.tiles()) * parts / static_cast<double>(sm.count);
+    if (waves > kMostWaves) parts = std::max(1.0, std::floor(parts / (waves / kMostWaves)));
+    return std::min(static_cast<std::int64_t>(parts), kernel.blocks());
 }
 
 std::string to_string(const AttentionKernel& kernel) {

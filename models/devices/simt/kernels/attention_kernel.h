@@ -6,11 +6,11 @@
 //
 // Rows are queries of one head or, packed, those of all heads that share keys, query by query. Where rows are
 // too few for the chip, each CTA takes a part of the keys and leaves its sums in fp32, which a second kernel
-// joins (split-KV). Tiles are those of public libraries:
+// joins (split-KV). Tiles are TensorRT-LLM's (cpp/kernels/fmha_v2):
 //
-//   mma.sync   FlashAttention-2 (Dao-AILab/flash-attention, csrc/flash_attn/src/flash_fwd_launch_template.h)
-//   wgmma      TensorRT-LLM (cpp/kernels/fmha_v2/setup.py, warp-specialized): two groups of 64 rows each, and
-//              blocks of 256, 128 and 64 keys for heads of up to 64, 128 and 256 elements
+//   mma.sync   64 rows and blocks of 128 keys, for heads of up to 64 elements 128 rows
+//   wgmma      two groups of 64 rows each, and blocks of 256, 128 and 64 keys for heads of up to 64, 128 and
+//              256 elements
 #pragma once
 
 #include <compare>
@@ -30,6 +30,9 @@ struct AttentionTile {
     std::int64_t dim = 128;        ///< of a row of queries and of one of values: heads are padded to it
     int warps = 4;                 ///< that compute; of wgmma, in groups of four
     int stages = 1;                ///< blocks of keys and of values, each, that lie in shared memory
+    /// Elements of a head, and then keys of a block's values, that are copied at a time, the next while these
+    /// are multiplied, queries anew for each block; 0: whole blocks.
+    std::int64_t slice = 0;
     friend auto operator<=>(const AttentionTile&, const AttentionTile&) = default;
 };
 
@@ -87,8 +90,9 @@ constexpr std::int64_t kFewQueries = 16;
 std::optional<AttentionKernel> attention_kernel(const Attention& shape, DType dtype, DType output,
                                                 const SmSpec& sm);
 
-/// In how many parts FlashAttention-2 cuts the keys (flash_api.cpp, num_splits_heuristic): as few as leave 85
-/// % of the best share of whole waves, of two CTAs an SM; one where CTAs fill 80 % of a wave without.
+/// In how many parts TensorRT-LLM cuts the keys (decoderXQAImplCommon.h and decoderXQAImplJIT.cpp,
+/// computeMultiBlockCount): of 128 keys at least, no more than the root of eight times as many, and not
+/// beyond eight CTAs for each SM.
 std::int64_t splits_of(const AttentionKernel& kernel, const SmSpec& sm);
 
 /// "flash attention 128x64, heads of 128, 4 warps"; "…, 4 heads packed, 9 parts of the keys".

@@ -11,8 +11,9 @@
 namespace systole::simt {
 namespace {
 
-constexpr std::int64_t kThreads = 256;            // of a CTA that joins parts
-constexpr std::int64_t kSums = kThreadBytes / 4;  // of a thread, of each part
+// Of a CTA that joins parts, and of each of its threads (flash_fwd_splitkv_combine_kernel: as few rows as
+// threads have loads of 16 bytes for).
+constexpr std::int64_t kThreads = 128, kSums = kThreadBytes / 4;
 
 /// Heads of a causal kernel whose tiles are taken together, those that see most keys first: as many as fill a
 /// wave, or whose keys and values take half of what the L2 keeps, whichever are more. (FlashAttention-3 takes

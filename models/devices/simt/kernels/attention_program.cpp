@@ -41,14 +41,16 @@ public:
         CtaProgram cta;
         cta.barriers = {{tile_.warps, false}};
         WarpProgram program{begin()};
-        const auto add_steps = [&](std::int64_t trips, bool masked) {
-            if (trips == 0) return;
-            program.push_back(step(masked));
+        const auto add_steps = [&](std::int64_t trips, bool masked, bool last) {
+            if (trips <= 0) return;
+            program.push_back(step(masked, last));
             program.back().trips = trips;
         };
-        // From the last block backwards: those that are masked come first.
-        add_steps(work.masked, true);
-        add_steps(work.steps - work.masked, false);
+        // From the last block backwards: those that are masked come first. Behind the last, none is copied.
+        const bool all_masked = work.masked >= work.steps;
+        add_steps(work.masked - (all_masked ? 1 : 0), true, false);
+        add_steps(work.steps - work.masked - 1, false, false);
+        add_steps(work.steps > 0 ? 1 : 0, all_masked, true);
         add_epilogue(program);
         cta.roles = {{tile_.warps, std::move(program)}};
         // Scores, results, and two fragments of an operand and one of the other.
@@ -56,43 +58,76 @@ public:
             (2 * std::max(keys_, tile_.dim) + 2 * rows_) * kFragmentBytes / (4 * kWarpThreads);
         cta.registers_of_thread = static_cast<int>(std::min<std::int64_t>(
             255, (rows_ * (keys_ + tile_.dim)) / kWarpThreads + fragments / 2 + kOtherRegisters));
-        cta.shared = Bytes((tile_.m + 2 * tile_.stages * tile_.n) * tile_.dim * element_);
+        const std::int64_t elements = tile_.slice > 0 ? 2 * (tile_.m + tile_.n + tile_.dim) * tile_.slice
+                                                      : (tile_.m + 2 * tile_.stages * tile_.n) * tile_.dim;
+        cta.shared = Bytes(elements * element_);
         return cta;
     }
 
 private:
-    void copy(Section& section, std::int64_t rows) const {
-        const std::int64_t bytes = rows * tile_.dim * element_;
-        for (std::int64_t i = 0; i < ceil_div(bytes, kCopyBytes * tile_.warps); ++i) {
+    void copy(Section& section, std::int64_t elements) const {
+        for (std::int64_t i = 0; i < ceil_div(elements * element_, kCopyBytes * tile_.warps); ++i) {
             section.body.push_back({.op = Op::Integer});
             section.body.push_back({.op = Op::AsyncCopy, .bytes = kCopyBytes});
         }
         section.body.push_back({.op = Op::CommitCopies});
     }
-    /// All that was copied is there, for all warps to see; what was read before may be written over.
+    /// All have read what may be written over now.
     static void meet(Section& section) {
-        section.body.push_back({.op = Op::WaitCopies});
         section.body.push_back({.op = Op::Arrive});
         section.body.push_back({.op = Op::Await});
+    }
+    /// All that was copied but for so many groups is there, for all warps to see.
+    static void meet(Section& section, std::int64_t under_way) {
+        section.body.push_back({.op = Op::WaitCopies, .amount = under_way});
+        meet(section);
     }
     Section begin() const {
         Section section;
         for (int i = 0; i < kSetUp; ++i) section.body.push_back({.op = Op::Integer, .reads = 1, .writes = 1});
-        copy(section, tile_.m);
-        copy(section, tile_.n);
+        if (tile_.slice > 0) {
+            copy(section, (tile_.m + tile_.n) * tile_.slice);
+        } else {
+            copy(section, tile_.m * tile_.dim);
+            copy(section, tile_.n * tile_.dim);
+        }
         return section;
     }
-    Section step(bool masked) const {
+    Section step(bool masked, bool last) const {
         Section section;
         section.steps = true;
-        meet(section);
-        copy(section, tile_.n);  // values of this block
+        if (tile_.slice > 0) {
+            sliced_step(masked, last, section);
+            return section;
+        }
+        meet(section, 0);
+        copy(section, tile_.n * tile_.dim);  // values of this block
         multiply({keys_, tile_.dim / k_of_mma_, true, true}, section);
-        meet(section);
-        copy(section, tile_.n);  // keys of the next one
+        meet(section, 0);
+        if (!last) copy(section, tile_.n * tile_.dim);  // keys of the next one
         add_online_softmax({rows_, keys_, tile_.dim, masked}, section);
         multiply({tile_.dim, keys_ / k_of_mma_, false, false}, section);
         return section;
+    }
+    /// Each slice is copied while the one before is multiplied; its place is free when all have done that.
+    void sliced_step(bool masked, bool last, Section& section) const {
+        const std::int64_t of_head = tile_.dim / tile_.slice, of_block = tile_.n / tile_.slice;
+        for (std::int64_t i = 0; i < of_head; ++i) {
+            const bool values = i + 1 == of_head;
+            copy(section, values ? tile_.slice * tile_.dim : (tile_.m + tile_.n) * tile_.slice);
+            meet(section, 1);
+            multiply({keys_, tile_.slice / k_of_mma_, true, true}, section);
+            if (!values) meet(section);
+        }
+        add_online_softmax({rows_, keys_, tile_.dim, masked}, section);
+        for (std::int64_t i = 0; i < of_block; ++i) {
+            const bool next = i + 1 == of_block;
+            if (!next || !last)
+                copy(section, next ? (tile_.m + tile_.n) * tile_.slice : tile_.slice * tile_.dim);
+            meet(section, next && last ? 0 : 1);
+            multiply({tile_.dim, tile_.slice / k_of_mma_, false, false}, section);
+            meet(section);
+        }
     }
 
     static RegisterGroups fragment(std::int64_t part, std::int64_t number) {

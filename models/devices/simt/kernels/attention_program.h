@@ -6,9 +6,11 @@
 // multiple; where the tile has fewer rows, warps share the keys of a block and join their results in the end.
 //
 // wgmma, as fmha_v2's warp-specialized kernels: one warp copies whole blocks of keys and values into rings of
-// stages; two groups of four warps have 64 rows each and go on without waiting for each other, so that the
-// softmax of one overlaps products of the other (kernels for bf16 have no mutex between them: setup.py,
-// enable_mutex).
+// stages; two groups of four warps have 64 rows each. Kernels for bf16 have no mutex that would let one
+// multiply while the other does its softmax (setup.py, enable_mutex). Assumed: the tensor cores take
+// instructions of both by turns, so that their products of a block end together, and with them the groups
+// stay in step. Here they begin each block together, for the SM takes all instructions of one group before
+// those of the other.
 #pragma once
 
 #include "models/devices/simt/kernels/attention_kernel.h"

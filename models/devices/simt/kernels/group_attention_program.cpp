@@ -30,11 +30,12 @@ public:
         const auto ring = [&](int arrivals, bool open) {
             for (int i = 0; i < tile_.stages; ++i) cta.barriers.push_back({arrivals, open});
         };
-        ring(1, false);                      // keys are there
-        ring(tile_.warps, true);             // their place is free
-        ring(1, false);                      // values are there
-        ring(tile_.warps, true);             // their place is free
-        cta.barriers.push_back({1, false});  // queries are there
+        ring(1, false);                                // keys are there
+        ring(tile_.warps, true);                       // their place is free
+        ring(1, false);                                // values are there
+        ring(tile_.warps, true);                       // their place is free
+        cta.barriers.push_back({1, false});            // queries are there
+        cta.barriers.push_back({tile_.warps, false});  // both groups have got to a block
         cta.roles = {{tile_.warps, consumer(work)}, {1, producer(work)}};
         cta.registers_of_thread = kComputeRegisters;
         cta.registers_of_copier = kCopierRegisters;
@@ -48,6 +49,7 @@ private:
     int values_there() const { return 2 * tile_.stages; }
     int values_free() const { return 3 * tile_.stages; }
     int queries_there() const { return 4 * tile_.stages; }
+    int in_step() const { return 4 * tile_.stages + 1; }
 
     static Section set_up() {
         Section section;
@@ -88,6 +90,8 @@ private:
         Section section;
         section.steps = true;
         section.body.push_back(in_ring(Op::Await, keys_there()));
+        section.body.push_back({.op = Op::Arrive, .barrier = in_step()});
+        section.body.push_back({.op = Op::Await, .barrier = in_step()});
         multiply(tile_.n, tile_.dim / k_of_mma_, true, 0, 0, section);
         section.body.push_back(in_ring(Op::Arrive, keys_free()));
         add_online_softmax({kRowsOfWarp, tile_.n, tile_.dim, masked}, section);

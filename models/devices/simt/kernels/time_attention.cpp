@@ -39,13 +39,14 @@ void take_ends(const CtaProgram& program, const SmSpec& sm, std::int64_t macs, C
                              std::max(1.0, static_cast<double>(sm.sub_cores * timing.epilogue.value()));
 }
 
-/// Of warps that copy and compute: from a step's begin until the keys of the next block are asked for, which
-/// are its second copies.
-double asks_in_step(const Sm::CtaTrace& trace) {
-    const auto of_step = [&](std::int64_t step) { return static_cast<std::size_t>(2 + 2 * step + 1); };
-    SYSTOLE_CHECK(trace.requests.size() > of_step(kSteadyWarmUp), "{} groups of copies",
-                  trace.requests.size());
-    return static_cast<double>(trace.requests[of_step(kSteadyWarmUp)] -
+/// Of warps that copy and compute: from a step's begin until the last copies of data of the next block are
+/// asked for.
+double asks_in_step(const AttentionTile& tile, const Sm::CtaTrace& trace) {
+    const std::int64_t at_first = tile.slice > 0 ? 1 : 2;
+    const std::int64_t of_step = tile.slice > 0 ? (tile.dim + tile.n) / tile.slice : 2;
+    const auto last = static_cast<std::size_t>(at_first + of_step * (kSteadyWarmUp + 1) - 1);
+    SYSTOLE_CHECK(trace.requests.size() > last, "{} groups of copies", trace.requests.size());
+    return static_cast<double>(trace.requests[last] -
                                trace.steps[static_cast<std::size_t>(kSteadyWarmUp - 1)]);
 }
 
@@ -71,7 +72,7 @@ std::optional<AttentionTiming> time_attention(const AttentionTile& tile, const A
     alone.launch(program, 0);
     alone.run();
     take_alone(alone, sm.sub_cores, cta);
-    if (!groups) cta.meet = asks_in_step(alone.trace(0));
+    if (!groups) cta.meet = asks_in_step(tile, alone.trace(0));
 
     Sm full(sm, macs, memory_of(0));
     for (int i = 0; i < cta.resident; ++i) full.launch(program, 0);
