@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-systole_test(simt_kernels SOURCES ${CMAKE_CURRENT_LIST_DIR}/gemm_kernel_test.cpp DEPENDS systole_simt_kernels)
+systole_test(simt_kernels SOURCES ${CMAKE_CURRENT_LIST_DIR}/attention_kernel_test.cpp
+                                  ${CMAKE_CURRENT_LIST_DIR}/gemm_kernel_test.cpp
+             DEPENDS systole_simt_kernels)
 systole_test(simt_memory SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/dirty_pages_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/fabric_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/l2_blocks_test.cpp
     DEPENDS systole_simt_memory)
 systole_test(simt_tlb SOURCES ${CMAKE_CURRENT_LIST_DIR}/tlb_test.cpp DEPENDS systole_simt_memory systole_simt_spec)
-systole_test(simt_groups SOURCES ${CMAKE_CURRENT_LIST_DIR}/gemm_blocks.cpp ${CMAKE_CURRENT_LIST_DIR}/groups.cpp
+systole_test(simt_groups SOURCES ${CMAKE_CURRENT_LIST_DIR}/attention_blocks_test.cpp
+                                 ${CMAKE_CURRENT_LIST_DIR}/gemm_blocks.cpp ${CMAKE_CURRENT_LIST_DIR}/groups.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/kernel_in_warps_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/power_cap_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/stream_k_test.cpp
@@ -17,7 +20,7 @@ systole_test(simt_spec SOURCES ${CMAKE_CURRENT_LIST_DIR}/presets_test.cpp
                                ${CMAKE_CURRENT_LIST_DIR}/simt_config_test.cpp
              DEPENDS systole_simt_spec)
 systole_test(simt_sm
-    SOURCES ${CMAKE_CURRENT_LIST_DIR}/gemm_program_test.cpp ${CMAKE_CURRENT_LIST_DIR}/gemv_program_test.cpp
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/attention_program_test.cpp ${CMAKE_CURRENT_LIST_DIR}/gemm_program_test.cpp ${CMAKE_CURRENT_LIST_DIR}/gemv_program_test.cpp
             ${CMAKE_CURRENT_LIST_DIR}/l1_test.cpp
             ${CMAKE_CURRENT_LIST_DIR}/sm_test.cpp ${CMAKE_CURRENT_LIST_DIR}/stream_program_test.cpp
             ${CMAKE_CURRENT_LIST_DIR}/vector_program_test.cpp

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 namespace systole::simt {
 
@@ -39,11 +40,11 @@ TileAccess::Block AttentionBlocks::keys(const MatrixPlace& matrix, const Attenti
 TileAccess AttentionBlocks::reads(CtaRange range, std::int64_t step) const {
     TileAccess access;
     access.sms = range.count;
-    // By address: CTAs behind each other take the same keys, or neighbours.
-    std::map<std::int64_t, TileAccess::Block> shared;
+    // By address and bytes: CTAs behind each other take the same keys; causal ones may see fewer of a block.
+    std::map<std::pair<std::int64_t, std::int64_t>, TileAccess::Block> shared;
     const auto share = [&](const TileAccess::Block& own) {
         if (own.bytes == 0) return;
-        const auto [known, added] = shared.try_emplace(own.address, own);
+        const auto [known, added] = shared.try_emplace({own.address, own.bytes}, own);
         if (!added) ++known->second.sms;
     };
     for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta) {
@@ -62,7 +63,7 @@ TileAccess AttentionBlocks::reads(CtaRange range, std::int64_t step) const {
         }
         access.bytes_of_sm = std::max(access.bytes_of_sm, bytes);
     }
-    for (const auto& [address, block] : shared) access.blocks.push_back(block);
+    for (const auto& [where, block] : shared) access.blocks.push_back(block);
     return access;
 }
 
