@@ -31,7 +31,7 @@ struct AttentionTile {
     int warps = 4;                 ///< that compute; of wgmma, in groups of four
     int stages = 1;                ///< blocks of keys and of values, each, that lie in shared memory
     /// Elements of a head, and then keys of a block's values, that are copied at a time, the next while these
-    /// are multiplied, queries anew for each block; 0: whole blocks.
+    /// are multiplied; 0: whole blocks.
     std::int64_t slice = 0;
     friend auto operator<=>(const AttentionTile&, const AttentionTile&) = default;
 };
@@ -52,6 +52,12 @@ struct AttentionKernel {
     std::int64_t tiles() const { return ceil_div(rows(), tile.m); }
     /// Independent of each other: heads (or sets of them) of all items.
     std::int64_t items() const { return shape.batch * heads(); }
+    /// What CTAs write, and the share of a tile's results that are rows of it.
+    DType stored() const { return splits > 1 ? DType::Fp32 : output; }
+    double stored_share() const {
+        return static_cast<double>(rows() * shape.value_dim()) /
+               static_cast<double>(tiles() * tile.m * tile.dim);
+    }
     std::int64_t ctas() const { return items() * tiles() * splits; }
     /// Blocks of all keys, and of a part of them.
     std::int64_t blocks() const { return ceil_div(shape.kv_len, tile.n); }

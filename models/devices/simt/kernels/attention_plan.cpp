@@ -31,11 +31,9 @@ std::int64_t panel_of(const AttentionKernel& kernel, int resident, const SimtSpe
 }  // namespace
 
 const AttentionTiming* AttentionPlanner::timing_of(const AttentionKernel& kernel) {
-    const AttentionFormats formats{kernel.dtype, kernel.splits > 1 ? DType::Fp32 : kernel.output};
-    const double stored = static_cast<double>(kernel.rows() * kernel.shape.value_dim()) /
-                          static_cast<double>(kernel.tiles() * kernel.tile.m * kernel.tile.dim);
-    const auto [known, added] = known_.try_emplace({kernel.tile, formats, stored});
-    if (added) known->second = time_attention(kernel.tile, formats, stored, spec_.sm);
+    const AttentionFormats formats{kernel.dtype, kernel.stored()};
+    const auto [known, added] = known_.try_emplace({kernel.tile, formats, kernel.stored_share()});
+    if (added) known->second = time_attention(kernel.tile, formats, kernel.stored_share(), spec_.sm);
     return known->second ? &*known->second : nullptr;
 }
 
@@ -75,7 +73,7 @@ double AttentionPlanner::estimate_of(const AttentionPlan& plan) const {
     const double mean = steps / static_cast<double>(kernel.tiles() * kernel.splits);
     const CtaTiming& timing = plan.timing;
     const auto ends = static_cast<double>((timing.prologue + timing.fill + timing.epilogue).value());
-    const double of_cta = std::max(timing.interval_alone, timing.interval_full / timing.resident);
+    const double of_cta = std::max(timing.interval_alone, timing.interval_full) / timing.resident;
     const double waves = static_cast<double>(kernel.ctas()) / static_cast<double>(spec_.sm.count);
     return std::max(1.0, waves) * (mean * of_cta + ends / timing.resident);
 }
@@ -91,6 +89,7 @@ StreamPlan join_of_parts(const AttentionPlan& plan, const SmSpec& sm) {
     StreamPlan join;
     join.elements = kernel.items() * kernel.rows() * kernel.shape.value_dim();
     join.ctas = ceil_div(join.elements, kThreads * kSums);
+    join.warps = kThreads / kWarpThreads;
     join.resident = static_cast<int>(
         std::max<std::int64_t>(1, std::min<std::int64_t>(sm.ctas, sm.warps * kWarpThreads / kThreads)));
     join.prologue = sm.integer.latency * 8;

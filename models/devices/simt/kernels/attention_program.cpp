@@ -9,6 +9,7 @@
 #include "models/devices/simt/kernels/group_attention_program.h"
 #include "models/devices/simt/kernels/mma_shapes.h"
 #include "models/devices/simt/kernels/online_softmax.h"
+#include "sim/base/check.h"
 
 namespace systole::simt {
 namespace {
@@ -58,9 +59,9 @@ public:
             (2 * std::max(keys_, tile_.dim) + 2 * rows_) * kFragmentBytes / (4 * kWarpThreads);
         cta.registers_of_thread = static_cast<int>(std::min<std::int64_t>(
             255, (rows_ * (keys_ + tile_.dim)) / kWarpThreads + fragments / 2 + kOtherRegisters));
-        const std::int64_t elements = tile_.slice > 0 ? 2 * (tile_.m + tile_.n + tile_.dim) * tile_.slice
-                                                      : (tile_.m + 2 * tile_.stages * tile_.n) * tile_.dim;
-        cta.shared = Bytes(elements * element_);
+        const std::int64_t blocks = tile_.slice > 0 ? 2 * (tile_.n + tile_.dim) * tile_.slice
+                                                    : 2 * tile_.stages * tile_.n * tile_.dim;
+        cta.shared = Bytes((tile_.m * tile_.dim + blocks) * element_);
         return cta;
     }
 
@@ -85,12 +86,8 @@ private:
     Section begin() const {
         Section section;
         for (int i = 0; i < kSetUp; ++i) section.body.push_back({.op = Op::Integer, .reads = 1, .writes = 1});
-        if (tile_.slice > 0) {
-            copy(section, (tile_.m + tile_.n) * tile_.slice);
-        } else {
-            copy(section, tile_.m * tile_.dim);
-            copy(section, tile_.n * tile_.dim);
-        }
+        copy(section, tile_.m * tile_.dim);
+        copy(section, tile_.n * (tile_.slice > 0 ? tile_.slice : tile_.dim));
         return section;
     }
     Section step(bool masked, bool last) const {
@@ -114,7 +111,7 @@ private:
         const std::int64_t of_head = tile_.dim / tile_.slice, of_block = tile_.n / tile_.slice;
         for (std::int64_t i = 0; i < of_head; ++i) {
             const bool values = i + 1 == of_head;
-            copy(section, values ? tile_.slice * tile_.dim : (tile_.m + tile_.n) * tile_.slice);
+            copy(section, values ? tile_.slice * tile_.dim : tile_.n * tile_.slice);
             meet(section, 1);
             multiply({keys_, tile_.slice / k_of_mma_, true, true}, section);
             if (!values) meet(section);
@@ -122,8 +119,7 @@ private:
         add_online_softmax({rows_, keys_, tile_.dim, masked}, section);
         for (std::int64_t i = 0; i < of_block; ++i) {
             const bool next = i + 1 == of_block;
-            if (!next || !last)
-                copy(section, next ? (tile_.m + tile_.n) * tile_.slice : tile_.slice * tile_.dim);
+            if (!next || !last) copy(section, next ? tile_.n * tile_.slice : tile_.slice * tile_.dim);
             meet(section, next && last ? 0 : 1);
             multiply({tile_.dim, tile_.slice / k_of_mma_, false, false}, section);
             meet(section);
@@ -211,8 +207,15 @@ bool by_groups(const AttentionTile& tile, const SmSpec& sm) {
 
 CtaProgram attention_program(const AttentionTile& tile, const AttentionFormats& formats,
                              const AttentionWork& work, const SmSpec& sm) {
-    if (by_groups(tile, sm)) return group_attention_program(tile, formats, work);
+    if (by_groups(tile, sm)) return group_attention_program(tile, formats, {work});
     return WarpAttentionProgram(tile, formats).program(work);
+}
+
+CtaProgram attention_program(const AttentionTile& tile, const AttentionFormats& formats,
+                             const std::vector<AttentionWork>& tiles, const SmSpec& sm) {
+    if (by_groups(tile, sm)) return group_attention_program(tile, formats, tiles);
+    SYSTOLE_CHECK(tiles.size() == 1, "{} tiles of a CTA that is not persistent", tiles.size());
+    return WarpAttentionProgram(tile, formats).program(tiles.front());
 }
 
 }  // namespace systole::simt

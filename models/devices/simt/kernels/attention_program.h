@@ -13,6 +13,8 @@
 // those of the other.
 #pragma once
 
+#include <vector>
+
 #include "models/devices/simt/kernels/attention_kernel.h"
 #include "models/devices/simt/spec/spec.h"
 #include "models/devices/simt/warp/warp_program.h"
@@ -20,7 +22,7 @@
 namespace systole::simt {
 
 /// What a CTA of an attention kernel does: so many blocks of keys, of which the masked ones have rows that do
-/// not see all of them. `split`: it leaves its sums in fp32.
+/// not see all of them.
 struct AttentionWork {
     std::int64_t steps = 1, masked = 0;
     friend auto operator<=>(const AttentionWork&, const AttentionWork&) = default;
@@ -34,6 +36,10 @@ struct AttentionFormats {
 
 CtaProgram attention_program(const AttentionTile& tile, const AttentionFormats& formats,
                              const AttentionWork& work, const SmSpec& sm);
+/// wgmma: of a persistent CTA, which does such tiles one behind the other: its copying warp goes on with the
+/// next one's as places become free.
+CtaProgram attention_program(const AttentionTile& tile, const AttentionFormats& formats,
+                             const std::vector<AttentionWork>& tiles, const SmSpec& sm);
 
 /// Whether its CTAs multiply with wgmma.
 bool by_groups(const AttentionTile& tile, const SmSpec& sm);

@@ -25,7 +25,7 @@ public:
           k_of_mma_(kFragmentBytes / element_),
           formats_(formats) {}
 
-    CtaProgram program(const AttentionWork& work) const {
+    CtaProgram program(const std::vector<AttentionWork>& tiles) const {
         CtaProgram cta;
         const auto ring = [&](int arrivals, bool open) {
             for (int i = 0; i < tile_.stages; ++i) cta.barriers.push_back({arrivals, open});
@@ -35,8 +35,9 @@ public:
         ring(1, false);                                // values are there
         ring(tile_.warps, true);                       // their place is free
         cta.barriers.push_back({1, false});            // queries are there
+        cta.barriers.push_back({tile_.warps, true});   // their place is free
         cta.barriers.push_back({tile_.warps, false});  // both groups have got to a block
-        cta.roles = {{tile_.warps, consumer(work)}, {1, producer(work)}};
+        cta.roles = {{tile_.warps, consumer(tiles)}, {1, producer(tiles)}};
         cta.registers_of_thread = kComputeRegisters;
         cta.registers_of_copier = kCopierRegisters;
         cta.shared = Bytes((tile_.m + 2 * tile_.stages * tile_.n) * tile_.dim * element_);
@@ -49,7 +50,8 @@ private:
     int values_there() const { return 2 * tile_.stages; }
     int values_free() const { return 3 * tile_.stages; }
     int queries_there() const { return 4 * tile_.stages; }
-    int in_step() const { return 4 * tile_.stages + 1; }
+    int queries_free() const { return 4 * tile_.stages + 1; }
+    int in_step() const { return 4 * tile_.stages + 2; }
 
     static Section set_up() {
         Section section;
@@ -57,20 +59,26 @@ private:
         return section;
     }
     Instruction in_ring(Op op, int first) const { return {.op = op, .barrier = first, .ring = tile_.stages}; }
-    WarpProgram producer(const AttentionWork& work) const {
-        Section queries = set_up();
-        queries.body.push_back(
-            {.op = Op::BulkCopy, .bytes = tile_.m * tile_.dim * element_, .barrier = queries_there()});
-        Section step;
-        step.steps = true;
-        step.trips = work.steps;
-        Instruction keys = in_ring(Op::BulkCopy, keys_there()),
-                    values = in_ring(Op::BulkCopy, values_there());
-        keys.bytes = values.bytes = tile_.n * tile_.dim * element_;
-        values.amount = 1;
-        step.body = {in_ring(Op::Await, keys_free()),   keys,   {.op = Op::Integer},
-                     in_ring(Op::Await, values_free()), values, {.op = Op::Integer}};
-        return {std::move(queries), std::move(step)};
+    WarpProgram producer(const std::vector<AttentionWork>& tiles) const {
+        WarpProgram program{set_up()};
+        for (const AttentionWork& tile : tiles) {
+            Section queries;
+            queries.body = {
+                {.op = Op::Await, .barrier = queries_free()},
+                {.op = Op::BulkCopy, .bytes = tile_.m * tile_.dim * element_, .barrier = queries_there()}};
+            program.push_back(std::move(queries));
+            Section step;
+            step.steps = true;
+            step.trips = tile.steps;
+            Instruction keys = in_ring(Op::BulkCopy, keys_there()),
+                        values = in_ring(Op::BulkCopy, values_there());
+            keys.bytes = values.bytes = tile_.n * tile_.dim * element_;
+            values.amount = 1;
+            step.body = {in_ring(Op::Await, keys_free()),   keys,   {.op = Op::Integer},
+                         in_ring(Op::Await, values_free()), values, {.op = Op::Integer}};
+            program.push_back(std::move(step));
+        }
+        return program;
     }
     /// Rows of the first operand come out of shared memory (queries) or are in registers (shares).
     void multiply(std::int64_t columns, std::int64_t parts, bool rows_in_shared, RegisterGroups reads,
@@ -100,22 +108,27 @@ private:
         section.body.push_back(in_ring(Op::Arrive, values_free()));
         return section;
     }
-    WarpProgram consumer(const AttentionWork& work) const {
+    WarpProgram consumer(const std::vector<AttentionWork>& tiles) const {
         WarpProgram program{set_up()};
-        program.back().body.push_back({.op = Op::Await, .barrier = queries_there()});
         const auto add_steps = [&](std::int64_t trips, bool masked) {
             if (trips == 0) return;
             program.push_back(step(masked));
             program.back().trips = trips;
         };
-        // From the first block on: those that are masked come last.
-        add_steps(work.steps - work.masked, false);
-        add_steps(work.masked, true);
-        Section last;
-        add_normalization({kRowsOfWarp, tile_.n, tile_.dim, false}, last);
-        program.push_back(std::move(last));
-        for (Section& section : bulk_epilogue({kRowsOfWarp, tile_.dim, formats_.out, {}}, 0))
-            program.push_back(std::move(section));
+        for (const AttentionWork& tile : tiles) {
+            program.push_back({{{.op = Op::Await, .barrier = queries_there()}}});
+            // From the first block on: those that are masked come last.
+            add_steps(tile.steps - tile.masked, false);
+            add_steps(tile.masked, true);
+            Section last;
+            last.body.push_back({.op = Op::Arrive, .barrier = queries_free()});
+            add_normalization({kRowsOfWarp, tile_.n, tile_.dim, false}, last);
+            program.push_back(std::move(last));
+            for (Section& section : bulk_epilogue({kRowsOfWarp, tile_.dim, formats_.out, {}}, 0))
+                program.push_back(std::move(section));
+            // Results leave through shared memory, whose place the next ones need.
+            if (&tile != &tiles.back()) program.push_back({{{.op = Op::WaitStores}}});
+        }
         return program;
     }
 
@@ -127,8 +140,8 @@ private:
 }  // namespace
 
 CtaProgram group_attention_program(const AttentionTile& tile, const AttentionFormats& formats,
-                                   const AttentionWork& work) {
-    return GroupAttentionProgram(tile, formats).program(work);
+                                   const std::vector<AttentionWork>& tiles) {
+    return GroupAttentionProgram(tile, formats).program(tiles);
 }
 
 }  // namespace systole::simt

@@ -6,8 +6,8 @@
 
 namespace systole::simt {
 
-/// The tile has 64 rows for each group of four warps.
+/// Of such tiles one behind the other; a tile has 64 rows for each group of four warps.
 CtaProgram group_attention_program(const AttentionTile& tile, const AttentionFormats& formats,
-                                   const AttentionWork& work);
+                                   const std::vector<AttentionWork>& tiles);
 
 }  // namespace systole::simt

@@ -222,8 +222,6 @@ private:
     }
 
     LayerPlan attention_layer(const Layer& layer) {
-        if (spec_.sm.engine == SmEngine::Warps)
-            refuse(layer, "attention with every SM in warps (sm.engine=warps) is not run yet");
         const DType dtype = dtype_of(layer);
         AttentionPlan attention = attentions_.plan(layer, dtype, graph_.tensors[layer.output].dtype);
         LayerPlan plan{layer.name, op_name(layer), "", dtype, macs(layer.op), compulsory(layer), {}};
@@ -237,6 +235,10 @@ private:
         if (attention.kernel.splits > 1)
             attention.sums = sums_at(layer, sums_of_attention(attention.kernel),
                                      fmt::format("{} parts of the keys", attention.kernel.splits));
+        attention.estimate =
+            std::max(attention.estimate, static_cast<double>(plan.compulsory_dram.value()) /
+                                             static_cast<double>(spec_.memory.peak().value()) *
+                                             static_cast<double>(spec_.core_clock.value()));
         pad({&attention.q, &attention.k, &attention.v, &attention.out, &attention.sums});
         plan.mapping = mapping_of(attention);
         const bool joins = attention.kernel.splits > 1;

@@ -42,9 +42,8 @@ void take_ends(const CtaProgram& program, const SmSpec& sm, std::int64_t macs, C
 /// Of warps that copy and compute: from a step's begin until the last copies of data of the next block are
 /// asked for.
 double asks_in_step(const AttentionTile& tile, const Sm::CtaTrace& trace) {
-    const std::int64_t at_first = tile.slice > 0 ? 1 : 2;
     const std::int64_t of_step = tile.slice > 0 ? (tile.dim + tile.n) / tile.slice : 2;
-    const auto last = static_cast<std::size_t>(at_first + of_step * (kSteadyWarmUp + 1) - 1);
+    const auto last = static_cast<std::size_t>(2 + of_step * (kSteadyWarmUp + 1) - 1);
     SYSTOLE_CHECK(trace.requests.size() > last, "{} groups of copies", trace.requests.size());
     return static_cast<double>(trace.requests[last] -
                                trace.steps[static_cast<std::size_t>(kSteadyWarmUp - 1)]);

@@ -90,4 +90,19 @@ std::int64_t AttentionBlocks::macs(CtaRange range) const {
     return pairs * (kernel_.shape.head_dim + kernel_.shape.value_dim());
 }
 
+TileAccess AttentionBlocks::queries_of(std::int64_t cta) const {
+    TileAccess access;
+    access.blocks.push_back(queries(place_of(kernel_, cta)));
+    access.bytes_of_sm = access.blocks.back().bytes;
+    return access;
+}
+
+TileAccess AttentionBlocks::of_step(std::int64_t cta, std::int64_t step, bool values) const {
+    TileAccess access;
+    if (values && plan_.v.bytes == Bytes(0)) return access;
+    access.blocks.push_back(keys(values ? plan_.v : plan_.k, place_of(kernel_, cta), step));
+    access.bytes_of_sm = access.blocks.back().bytes;
+    return access;
+}
+
 }  // namespace systole::simt

@@ -17,6 +17,9 @@ public:
     TileAccess reads(CtaRange range, std::int64_t step) const override;
     TileAccess writes(CtaRange range) const override;
     std::int64_t macs(CtaRange range) const override;
+    /// Of one CTA: its queries; keys of a step, or values.
+    TileAccess queries_of(std::int64_t cta) const;
+    TileAccess of_step(std::int64_t cta, std::int64_t step, bool values) const;
 
 private:
     /// First byte of row `row` of `rows` in a matrix of rows.
