@@ -93,7 +93,7 @@ public:
             if (tensor.role != TensorRole::Activation && tensor.role != TensorRole::Input && !tensor.view_of)
                 chip.compulsory_dram += stored_bytes(tensor);
         for (const TensorId id : graph_.inputs) {
-            chip.compulsory_dram += placements_[id].bytes;
+            if (graph_.tensors[id].role == TensorRole::Input) chip.compulsory_dram += placements_[id].bytes;
             if (protocol.inputs_at == Protocol::Where::Host) chip.inputs.push_back(copy(id, true));
         }
         for (const TensorId id : graph_.outputs) {

@@ -108,9 +108,15 @@ KernelInWarps::KernelInWarps(const KernelPlan& plan, const CtaWork& work, const 
     for (OfSm& sm : of_sm_) sm.places.resize(static_cast<std::size_t>(places_of(plan)));
 }
 
+// Attention's CTAs take the next tile of all when they are through with one: those whose first tile was the
+// shortest come first. Turns to and fro stand for that.
 std::vector<std::int64_t> KernelInWarps::tiles_of(std::int64_t cta) const {
     std::vector<std::int64_t> tiles;
-    for (std::int64_t tile = cta; tile < work_.ctas(); tile += grid_) tiles.push_back(tile);
+    for (std::int64_t turn = 0; turn * grid_ < work_.ctas(); ++turn) {
+        const bool back = attention_ && turn % 2 == 1;
+        const std::int64_t tile = turn * grid_ + (back ? grid_ - 1 - cta : cta);
+        if (tile < work_.ctas()) tiles.push_back(tile);
+    }
     return tiles;
 }
 
