@@ -44,7 +44,8 @@ AttentionPlan plan_of(const Attention& shape, const SimtSpec& spec) {
     plan.v = place(kV, keys * shape.value_dim(), Operand::KvCache, 2);
     plan.out = place(kOut, rows * shape.value_dim(), Operand::Outputs, 2);
     if (plan.kernel.splits > 1)
-        plan.sums = place(kSums, plan.kernel.splits * rows * (shape.value_dim() + 1), Operand::PartialSums, 4);
+        plan.sums =
+            place(kSums, plan.kernel.splits * rows * (shape.value_dim() + 1), Operand::PartialSums, 4);
     return plan;
 }
 
@@ -80,7 +81,8 @@ Attention random_attention(std::mt19937_64& random) {
 
 }  // namespace
 
-TEST_CASE("CTAs of attention read queries once a part, keys and values for each tile that sees them, write once") {
+TEST_CASE(
+    "CTAs of attention read queries once a part, keys and values for each tile that sees them, write once") {
     const auto seed = std::random_device{}();
     INFO("seed " << seed);
     std::mt19937_64 random(seed);
@@ -115,8 +117,8 @@ TEST_CASE("CTAs of attention read queries once a part, keys and values for each 
         }
         const std::vector<std::int64_t> of_sums = passes(written, plan.sums);
         CHECK((plan.kernel.splits > 1 ? all(of_sums, 1) : all(passes(written, plan.out), 1)));
-        CHECK(ideal.account.macs == shape.batch * shape.heads * shape.pairs() *
-                                        (shape.head_dim + shape.value_dim()));
+        CHECK(ideal.account.macs ==
+              shape.batch * shape.heads * shape.pairs() * (shape.head_dim + shape.value_dim()));
         Int128 sum = 0;
         for (const Int128 time : ideal.account.times) sum += time;
         CHECK(sum == Int128{to_fine(ideal.end).value()} * spec.sm.count);

@@ -63,6 +63,15 @@ TEST_CASE("Each score takes an exponential, and each row one for what its larges
     CHECK(sum_of(program, Op::Special, What::Count) == 3 * (64 * 128 / 32 + 4 * 2) + 4 * 2);
 }
 
+TEST_CASE("Exponentials of e take two more instructions of each score than those of 2") {
+    AttentionTile natural = kWhole;
+    natural.base_e = true;
+    const auto fp32 = [](const AttentionTile& tile) {
+        return sum_of(attention_program(tile, kBf16, {3, 0}, warp_mma_sm()), Op::Fp32, What::Count);
+    };
+    CHECK(fp32(natural) - fp32(kWhole) == 3 * 2 * 64 * 128 / 32);
+}
+
 TEST_CASE("A mask is a comparison and a selection of each score") {
     for (const AttentionTile& tile : {kWarps, kGroups}) {
         const SmSpec sm = tile.stages > 1 ? group_mma_sm() : warp_mma_sm();

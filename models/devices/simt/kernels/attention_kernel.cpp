@@ -17,16 +17,17 @@ struct Sized {
 
 // Named in the library's kernels for compute capability 8.0 ("…_64_128_S_qkv_128_sm80", "…_nl_tiled"), where
 // heads are padded to powers of two (setup.py). That they cut heads in 64 elements is assumed: rows of 128
-// bytes of shared memory.
+// bytes of shared memory. Exponentials of 2 in the place of those of e have kernels of wgmma only
+// (fmhaRunner.cpp, useBase2ExpTrick).
 constexpr std::int64_t kSlice = 64;
-constexpr std::array<Sized, 4> kWarpTiles{{{32, {128, 128, 32, 4, 1, 0}},
-                                           {64, {128, 128, 64, 4, 1, kSlice}},
-                                           {128, {64, 128, 128, 4, 1, kSlice}},
-                                           {256, {64, 128, 256, 4, 1, kSlice}}}};
+constexpr std::array<Sized, 4> kWarpTiles{{{32, {128, 128, 32, 4, 1, 0, true}},
+                                           {64, {128, 128, 64, 4, 1, kSlice, true}},
+                                           {128, {64, 128, 128, 4, 1, kSlice, true}},
+                                           {256, {64, 128, 256, 4, 1, kSlice, true}}}};
 // For as few keys the tiles that are cut along the head, too, have none (fmhaRunner.cpp, setupLaunchParams).
 constexpr std::int64_t kShortKeys = 64;
 constexpr AttentionTile short_tile(std::int64_t dim) {
-    return {64, dim > 128 ? 16 : 32, dim, 4, 1};
+    return {64, dim > 128 ? 16 : 32, dim, 4, 1, 0, true};
 }
 // run_mha_fwd_splitkv_dispatch: rows of queries at most, and keys by the elements of a head. Fewer rows are
 // as many as the products' instructions need (TensorRT-LLM, cpp/kernels/xqa/mha.cu: rows of a group are

@@ -33,6 +33,9 @@ struct AttentionTile {
     /// Elements of a head, and then keys of a block's values, that are copied at a time, the next while these
     /// are multiplied; 0: whole blocks.
     std::int64_t slice = 0;
+    /// Scores are scaled and lessened by the largest before the exponential, which is one of e: three
+    /// instructions in the place of a multiply-add.
+    bool base_e = false;
     friend auto operator<=>(const AttentionTile&, const AttentionTile&) = default;
 };
 

@@ -102,7 +102,7 @@ private:
         multiply({keys_, tile_.dim / k_of_mma_, true, true}, section);
         meet(section, 0);
         if (!last) copy(section, tile_.n * tile_.dim);  // keys of the next one
-        add_online_softmax({rows_, keys_, tile_.dim, masked}, section);
+        add_online_softmax({rows_, keys_, tile_.dim, masked, tile_.base_e}, section);
         multiply({tile_.dim, keys_ / k_of_mma_, false, false}, section);
         return section;
     }
@@ -116,7 +116,7 @@ private:
             multiply({keys_, tile_.slice / k_of_mma_, true, true}, section);
             if (!values) meet(section);
         }
-        add_online_softmax({rows_, keys_, tile_.dim, masked}, section);
+        add_online_softmax({rows_, keys_, tile_.dim, masked, tile_.base_e}, section);
         for (std::int64_t i = 0; i < of_block; ++i) {
             const bool next = i + 1 == of_block;
             if (!next || !last) copy(section, next ? tile_.n * tile_.slice : tile_.slice * tile_.dim);
@@ -172,7 +172,7 @@ private:
     void add_epilogue(WarpProgram& program) const {
         Section last;
         last.body.push_back({.op = Op::WaitCopies});
-        add_normalization({rows_, keys_, tile_.dim, false}, last);
+        add_normalization({rows_, keys_, tile_.dim}, last);
         if (warps_n_ > 1) join_warps(last);
         program.push_back(std::move(last));
         const std::int64_t columns = tile_.dim / warps_n_;

@@ -102,7 +102,7 @@ private:
         section.body.push_back({.op = Op::Await, .barrier = in_step()});
         multiply(tile_.n, tile_.dim / k_of_mma_, true, 0, 0, section);
         section.body.push_back(in_ring(Op::Arrive, keys_free()));
-        add_online_softmax({kRowsOfWarp, tile_.n, tile_.dim, masked}, section);
+        add_online_softmax({kRowsOfWarp, tile_.n, tile_.dim, masked, tile_.base_e}, section);
         section.body.push_back(in_ring(Op::Await, values_there()));
         multiply(tile_.dim, tile_.n / k_of_mma_, false, kAllScores | kAllResults, 0, section);
         section.body.push_back(in_ring(Op::Arrive, values_free()));
@@ -122,7 +122,7 @@ private:
             add_steps(tile.masked, true);
             Section last;
             last.body.push_back({.op = Op::Arrive, .barrier = queries_free()});
-            add_normalization({kRowsOfWarp, tile_.n, tile_.dim, false}, last);
+            add_normalization({kRowsOfWarp, tile_.n, tile_.dim}, last);
             program.push_back(std::move(last));
             for (Section& section : bulk_epilogue({kRowsOfWarp, tile_.dim, formats_.out, {}}, 0))
                 program.push_back(std::move(section));

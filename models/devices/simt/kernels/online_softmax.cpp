@@ -78,12 +78,14 @@ void add_online_softmax(const ScoreBlock& block, Section& section) {
         writer.each_score(Op::Integer);
         writer.each_score(Op::Integer);
     }
+    if (block.base_e) writer.each_score(Op::Fp32);
     writer.collect(Op::Integer);
     writer.shuffle(Op::Integer);
     writer.each_row(Op::Fp32);
     writer.each_row(Op::Special);
     writer.each_row(Op::Fp32);
     writer.rescale();
+    if (block.base_e) writer.each_score(Op::Fp32);
     writer.exponentials();
     writer.collect(Op::Fp32);
     writer.convert();
