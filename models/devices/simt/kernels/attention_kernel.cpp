@@ -140,7 +140,8 @@ std::optional<AttentionKernel> attention_kernel(const Attention& shape, DType dt
 std::int64_t splits_of(const AttentionKernel& kernel, const SmSpec& sm) {
     constexpr std::int64_t kLeastKeys = 128;
     constexpr double kMostWaves = 8;
-    auto parts = static_cast<double>(kernel.shape.kv_len / kLeastKeys);
+    const std::int64_t most = kernel.shape.kv_len / kLeastKeys;
+    auto parts = static_cast<double>(most);
     parts = std::max(1.0, std::min(parts, std::round(std::sqrt(parts * 8))));
     const double waves =
         static_cast<double>(kernel.items() * kernel.tiles()) * parts / static_cast<double>(sm.count);
