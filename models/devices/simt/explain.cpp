@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/devices/simt/explain_attention.h"
 #include "models/devices/simt/kernels/choose.h"
 #include "models/devices/simt/kernels/stream_k.h"
 #include "sim/base/check.h"
@@ -279,6 +280,8 @@ std::string explain(const ChipPlan& plan, const SimtSpec& spec, const DeviceResu
     SYSTOLE_CHECK(!plan.layers.empty(), "nothing to explain");
     if (const auto* vector = std::get_if<VectorPlan>(&plan.layers.back().kernels.front()))
         return explain_vector(*vector, plan.layers.back(), spec) + '\n' + simulated(result);
+    if (const auto* attention = std::get_if<AttentionPlan>(&plan.layers.back().kernels.front()))
+        return explain_attention(*attention, plan.layers.back(), spec) + '\n' + simulated(result);
     const GemmPlan& gemm = product_of(plan);
     return product(gemm, spec) + '\n' +
            fmt::format("Kernel: {}{}\n", to_string(gemm.kernel), to_string(gemm.kernel.shape.epilogue)) +

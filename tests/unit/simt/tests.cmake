@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-systole_test(simt_kernels SOURCES ${CMAKE_CURRENT_LIST_DIR}/conv_gather_test.cpp
+systole_test(simt_kernels SOURCES ${CMAKE_CURRENT_LIST_DIR}/attention_kernel_test.cpp
+                                  ${CMAKE_CURRENT_LIST_DIR}/conv_gather_test.cpp
                                   ${CMAKE_CURRENT_LIST_DIR}/gemm_kernel_test.cpp
              DEPENDS systole_simt_kernels)
 systole_test(simt_memory SOURCES
@@ -8,7 +9,8 @@ systole_test(simt_memory SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/l2_blocks_test.cpp
     DEPENDS systole_simt_memory)
 systole_test(simt_tlb SOURCES ${CMAKE_CURRENT_LIST_DIR}/tlb_test.cpp DEPENDS systole_simt_memory systole_simt_spec)
-systole_test(simt_groups SOURCES ${CMAKE_CURRENT_LIST_DIR}/gathered_blocks_test.cpp
+systole_test(simt_groups SOURCES ${CMAKE_CURRENT_LIST_DIR}/attention_blocks_test.cpp
+                                 ${CMAKE_CURRENT_LIST_DIR}/gathered_blocks_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/gemm_blocks.cpp ${CMAKE_CURRENT_LIST_DIR}/groups.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/kernel_in_warps_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/power_cap_test.cpp
@@ -21,7 +23,8 @@ systole_test(simt_spec SOURCES ${CMAKE_CURRENT_LIST_DIR}/presets_test.cpp
                                ${CMAKE_CURRENT_LIST_DIR}/simt_config_test.cpp
              DEPENDS systole_simt_spec)
 systole_test(simt_sm
-    SOURCES ${CMAKE_CURRENT_LIST_DIR}/gemm_program_test.cpp ${CMAKE_CURRENT_LIST_DIR}/gemv_program_test.cpp
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/attention_program_test.cpp ${CMAKE_CURRENT_LIST_DIR}/gemm_program_test.cpp
+            ${CMAKE_CURRENT_LIST_DIR}/gemv_program_test.cpp
             ${CMAKE_CURRENT_LIST_DIR}/l1_test.cpp ${CMAKE_CURRENT_LIST_DIR}/lookup_test.cpp
             ${CMAKE_CURRENT_LIST_DIR}/operand_map_test.cpp
             ${CMAKE_CURRENT_LIST_DIR}/sm_test.cpp ${CMAKE_CURRENT_LIST_DIR}/stream_program_test.cpp

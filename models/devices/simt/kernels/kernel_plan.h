@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "models/devices/simt/kernels/attention_kernel.h"
 #include "models/devices/simt/kernels/cta_timing.h"
 #include "models/devices/simt/kernels/gemm_kernel.h"
 #include "models/devices/simt/kernels/operand_map.h"
@@ -56,6 +57,7 @@ struct GemmPlan {
 /// (the sums of a split product's parts).
 struct StreamPlan {
     std::int64_t ctas = 1;
+    int warps = 8;     ///< of a CTA
     int resident = 1;  ///< CTAs that an SM holds at a time
     Cycles prologue,
         epilogue;  ///< before a CTA's first load leaves, and from its last data to its last store
@@ -92,7 +94,19 @@ struct VectorPlan {
     std::int64_t macs_per_cycle = 0;
 };
 
-using KernelPlan = std::variant<GemmPlan, StreamPlan, VectorPlan>;
+/// Attention whose scores never leave the SMs.
+struct AttentionPlan {
+    AttentionKernel kernel;
+    CtaTiming timing;     ///< masks of the longest CTA's steps are in `fill`
+    double estimate = 0;  ///< core cycles
+    /// Head by head: rows of a head one behind the other. No bytes of `v`: rows of keys have them.
+    MatrixPlace q, k, v, out;
+    /// Of parts of the keys, in fp32: results [part][item][row][dim], and of each row its largest score and
+    /// sum, as one number.
+    MatrixPlace sums;
+};
+
+using KernelPlan = std::variant<GemmPlan, StreamPlan, VectorPlan, AttentionPlan>;
 
 /// A layer of the network.
 struct LayerPlan {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <span>
 
+#include "models/devices/simt/kernels/attention_plan.h"
 #include "models/devices/simt/kernels/channel_padding.h"
 #include "models/devices/simt/kernels/choose.h"
 #include "models/devices/simt/kernels/fit.h"
@@ -54,8 +55,8 @@ std::vector<MatrixPlace*> weights_of(LayerPlan& layer) {
         else if (auto* vector = std::get_if<VectorPlan>(&kernel)) {
             for (VectorOperand& operand : vector->in) all.push_back(&operand.place);
             for (MatrixPlace& column : vector->columns) all.push_back(&column);
-        } else {
-            all.push_back(&std::get<StreamPlan>(kernel).bias);
+        } else if (auto* stream = std::get_if<StreamPlan>(&kernel)) {
+            all.push_back(&stream->bias);
         }
     std::erase_if(all, [](const MatrixPlace* place) { return place->operand != Operand::Weights; });
     return all;
@@ -69,6 +70,7 @@ public:
           placements_(place_tensors(graph, spec)),
           chooser_(chooser),
           vectors_(graph, spec, placements_),
+          attentions_(spec),
           alignment_(alignment(spec)),
           stripe_(even_stripe(spec.memory).value()) {
         for (const Placement& place : placements_)
@@ -90,7 +92,7 @@ public:
         add_runs(protocol, chip);
         add_stored(chip);
         for (const TensorId id : graph_.inputs) {
-            chip.compulsory_dram += placements_[id].bytes;
+            if (graph_.tensors[id].role == TensorRole::Input) chip.compulsory_dram += placements_[id].bytes;
             if (protocol.inputs_at == Protocol::Where::Host) chip.inputs.push_back(copy(id, true));
         }
         for (const TensorId id : graph_.outputs) {
@@ -187,11 +189,17 @@ private:
     /// Of one layer, or of a chain.
     LayerPlan layer_plan(std::span<const Layer> layers) {
         const Layer& layer = layers.front();
+        if (const Attention* attention = attention_of(layer))
+            return attention->part == Attention::Part::Whole ? attention_layer(layer)
+                                                             : part_of_attention(layer, *attention);
         if (!on_tensor_cores(layer)) return vector_layer(layers);
+        return product_layer(layer, product_shape(graph_, layer));
+    }
+
+    LayerPlan product_layer(const Layer& layer, const GemmShape& shape) {
         const DType dtype = product_dtype(graph_, layer, spec_);
         LayerPlan plan{layer.name, op_name(layer), "", dtype, macs(layer.op), compulsory(layer), {}};
         GemmPlan gemm;
-        const GemmShape shape = product_shape(graph_, layer);
         const std::vector<TimedKernel> kernels = chooser_.weigh(shape);
         if (kernels.empty())
             throw UserError(
@@ -202,7 +210,8 @@ private:
         gemm.timing = kernels.front().timing;
         gemm.estimate = kernels.front().estimate;
         gemm.a = place(layer.inputs.at(0), Operand::Activations);
-        gemm.b = place(second_operand(layer), layer.weights ? Operand::Weights : Operand::Activations);
+        gemm.b = place(second_operand(layer),
+                       layer.weights ? Operand::Weights : operand_of(second_operand(layer)));
         // Pixels that windows of one pixel pass over are not read (conv_gather.h).
         if (std::holds_alternative<Conv2d>(layer.op) && !shape.gather)
             gemm.a.bytes =
@@ -223,6 +232,53 @@ private:
         plan.kernels.emplace_back(gemm);
         if (gemm.kernel.split_k > 1) plan.kernels.emplace_back(sum_of_parts(gemm, spec_.sm));
         return plan;
+    }
+
+    /// Scores, or results of shares: a product for each head of keys and values.
+    LayerPlan part_of_attention(const Layer& layer, const Attention& attention) {
+        GemmShape shape;
+        const bool scores = attention.part == Attention::Part::Scores;
+        shape.batch = attention.items();
+        shape.m = attention.q_len * attention.group();
+        shape.n = scores ? attention.kv_len : attention.row_dim();
+        shape.k = scores ? attention.row_dim() : attention.kv_len;
+        shape.dtype = product_dtype(graph_, layer, spec_);
+        shape.output = graph_.tensors[layer.output].dtype;
+        shape.shared_b = false;
+        return product_layer(layer, shape);
+    }
+
+    LayerPlan attention_layer(const Layer& layer) {
+        const DType dtype = product_dtype(graph_, layer, spec_);
+        AttentionPlan attention = attentions_.plan(layer, dtype, graph_.tensors[layer.output].dtype);
+        LayerPlan plan{layer.name, op_name(layer), "", dtype, macs(layer.op), compulsory(layer), {}};
+        attention.q = place(layer.inputs.at(0), Operand::Activations);
+        attention.k = place(layer.inputs.at(1), operand_of(layer.inputs.at(1)));
+        if (!attention.kernel.shape.shared)
+            attention.v = place(layer.inputs.at(2), operand_of(layer.inputs.at(2)));
+        else
+            plan.compulsory_dram = plan.compulsory_dram - stored_bytes(graph_.tensors[layer.inputs.at(2)]);
+        attention.out = place(layer.output, Operand::Outputs);
+        room_ = end_;
+        if (attention.kernel.splits > 1)
+            attention.sums =
+                room_for(layer, sums_of_attention(attention.kernel),
+                         fmt::format("the sums of {} parts of the keys", attention.kernel.splits),
+                         Operand::PartialSums);
+        attention.estimate =
+            std::max(attention.estimate, static_cast<double>(plan.compulsory_dram.value()) /
+                                             static_cast<double>(spec_.memory.peak().value()) *
+                                             static_cast<double>(spec_.core_clock.value()));
+        pad({&attention.q, &attention.k, &attention.v, &attention.out, &attention.sums});
+        plan.mapping = mapping_of(attention);
+        const bool joins = attention.kernel.splits > 1;
+        plan.kernels.emplace_back(attention);
+        if (joins) plan.kernels.emplace_back(join_of_parts(attention, spec_.sm));
+        return plan;
+    }
+
+    Operand operand_of(TensorId id) const {
+        return graph_.tensors[id].role == TensorRole::KvCache ? Operand::KvCache : Operand::Activations;
     }
 
     LayerPlan vector_layer(std::span<const Layer> layers) {
@@ -253,6 +309,14 @@ private:
         const std::int64_t places = sms * gemm.timing.resident;
         return fmt::format("{}{}, {} of {} SMs, {:.1f} waves", to_string(gemm.kernel),
                            to_string(gemm.kernel.shape.epilogue), std::min(ctas, sms), spec_.sm.count,
+                           static_cast<double>(ctas) / static_cast<double>(places));
+    }
+
+    std::string mapping_of(const AttentionPlan& plan) const {
+        const std::int64_t ctas = plan.kernel.ctas(),
+                           places = std::int64_t{spec_.sm.count} * plan.timing.resident;
+        return fmt::format("{}, {} of {} SMs, {:.1f} waves", to_string(plan.kernel),
+                           std::min<std::int64_t>(ctas, spec_.sm.count), spec_.sm.count,
                            static_cast<double>(ctas) / static_cast<double>(places));
     }
 
@@ -297,6 +361,7 @@ private:
     const std::vector<Placement> placements_;
     KernelChooser& chooser_;
     VectorPlanner vectors_;
+    AttentionPlanner attentions_;
     const std::int64_t alignment_, stripe_;
     std::int64_t end_ = 0;   // of all tensors
     std::int64_t sums_ = 0;  // bytes behind them that some layer's kernels need most

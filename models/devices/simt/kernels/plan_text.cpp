@@ -48,6 +48,24 @@ std::string text_of(const StreamPlan& plan, const SimtSpec&) {
                        read_by_epilogue(plan), format_bytes(plan.to.bytes), plan.to.address);
 }
 
+std::string text_of(const AttentionPlan& plan, const SimtSpec& spec) {
+    const AttentionKernel& kernel = plan.kernel;
+    const CtaTiming& timing = plan.timing;
+    const std::int64_t places = std::int64_t{spec.sm.count} * timing.resident;
+    return fmt::format(
+        "  {}; {} CTAs, {} on an SM, {} waves, {} steps at most{}\n"
+        "    cycles: prologue {}, fill {}, step {:.2f} alone and {:.2f} of {} CTAs, of which {:.2f} busy, "
+        "epilogue {}\n"
+        "    {}, {}, {}, {}\n",
+        to_string(kernel), kernel.ctas(), timing.resident, ceil_div(kernel.ctas(), places),
+        kernel.blocks_of_part(), kernel.panel > 0 ? fmt::format(", panels of {} heads", kernel.panel) : "",
+        timing.prologue.value(), timing.fill.value(), timing.interval_alone, timing.interval_full,
+        timing.resident, timing.busy, timing.epilogue.value(), block_text("q", plan.q),
+        block_text("k", plan.k), plan.v.bytes > Bytes(0) ? block_text("v", plan.v) : "v as k",
+        kernel.splits > 1 ? fmt::format("sums of parts at {}", plan.sums.address)
+                          : block_text("out", plan.out));
+}
+
 std::string text_of(const VectorPlan& plan, const SimtSpec& spec) {
     const CtaTiming& timing = plan.timing;
     const VectorKernel& kernel = plan.kernel;

@@ -8,7 +8,6 @@
 namespace systole::simt {
 namespace {
 
-constexpr int kWarps = 8;                                            // of a CTA
 constexpr std::int64_t kRowBytes = kWarpThreads * kThreadBytes;      // of a warp's load
 constexpr std::int64_t kSums = kThreadBytes / 4;                     // of a thread
 constexpr std::int64_t kAddresses = 8;                               // instructions behind each other
@@ -18,7 +17,7 @@ constexpr RegisterGroups kAddress = RegisterGroups{1} << (kBuffers + kSums);
 
 /// Of each warp: what lies there, shared out among CTAs and their warps.
 std::int64_t rows_of(std::int64_t bytes, const StreamPlan& plan) {
-    return ceil_div(ceil_div(bytes, plan.ctas), kWarps * kRowBytes);
+    return ceil_div(ceil_div(bytes, plan.ctas), plan.warps * kRowBytes);
 }
 
 /// A bias is met again and again: of each CTA, as often as its results do.
@@ -72,7 +71,7 @@ CtaProgram stream_program(const StreamPlan& plan) {
     for (std::int64_t i = 0; i < rows_of(plan.to.bytes.value(), plan); ++i)
         section.body.push_back({.op = Op::GlobalStore, .reads = sums, .bytes = kRowBytes});
     CtaProgram program;
-    program.roles = {{kWarps, {std::move(section)}}};
+    program.roles = {{plan.warps, {std::move(section)}}};
     return program;
 }
 

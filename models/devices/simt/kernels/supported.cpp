@@ -12,13 +12,23 @@ void refuse(const Layer& layer, const std::string& what) {
     throw UserError(
         layer.where,
         fmt::format("'{}': {}; devices of kind simt run matrix products (matmul) and convolutions (conv2d) "
-                    "of one format, without transpose_a, with weights neither scaled nor sparse, "
+                    "of one format, without transpose_a, with weights neither scaled nor sparse, attention, "
                     "elementwise layers, activations, quantize and dequantize, softmax, norms and pools, "
                     "lookups, copies, rotary embeddings and cells",
                     layer.name, what));
 }
 
+const Attention* attention_of(const Layer& layer) {
+    const auto* attention = std::get_if<Attention>(&layer.op);
+    if (attention == nullptr) return nullptr;
+    if (attention->part == Attention::Part::Keys) refuse(layer, "the gradient of attention is not run yet");
+    if (attention->part != Attention::Part::Whole && attention->causal)
+        refuse(layer, "causal attention with its scores as a tensor (fused: false) is not run yet");
+    return attention;
+}
+
 bool on_tensor_cores(const Layer& layer) {
+    if (attention_of(layer) != nullptr) return true;
     const auto* matmul = std::get_if<MatMul>(&layer.op);
     const auto* conv = std::get_if<Conv2d>(&layer.op);
     if (matmul == nullptr && (conv == nullptr || conv->depthwise())) {

@@ -11,7 +11,11 @@ namespace systole::simt {
 /// Throws UserError at the layer's mark: `what` is not run.
 [[noreturn]] void refuse(const Layer& layer, const std::string& what);
 
-/// Whether the layer is a product for tensor cores: matmul, conv2d but for depthwise ones. Others are for
+/// The layer's attention, or the product of it that the layer is; null where it is none. Throws for what no
+/// kernel does.
+const Attention* attention_of(const Layer& layer);
+
+/// Whether the layer is for tensor cores: attention, matmul, conv2d but for depthwise ones. Others are for
 /// kernels without them. Throws for layers that no kernel does.
 bool on_tensor_cores(const Layer& layer);
 

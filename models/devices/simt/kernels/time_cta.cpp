@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "models/devices/simt/kernels/gemm_program.h"
+#include "models/devices/simt/kernels/steady_steps.h"
 #include "models/devices/simt/kernels/time_gemv.h"
 #include "models/devices/simt/sm/sm.h"
 #include "sim/base/check.h"
@@ -12,8 +13,6 @@
 namespace systole::simt {
 namespace {
 
-// Steps of a run: enough that its middle does not know its ends any more (tests/unit/simt).
-constexpr std::int64_t kSteps = 24, kWarmUp = 8;
 // Data that come so late let a CTA ask for all it may before it starts.
 constexpr std::int64_t kFar = 20'000;
 
@@ -21,61 +20,6 @@ constexpr std::int64_t kFar = 20'000;
 Sm::Memory memory_of(std::int64_t latency) {
     return
         [latency](Op op, std::int64_t, std::int64_t at) { return op == Op::GlobalLoad ? at : at + latency; };
-}
-
-/// Of a run, from when all CTAs are in their main loops until the first one leaves it.
-struct Window {
-    std::int64_t from = 0, until = Cycles::max().value();
-};
-
-Window steady_window(const Sm& sm, int ctas) {
-    Window window;
-    for (int cta = 0; cta < ctas; ++cta) {
-        const auto& steps = sm.trace(static_cast<std::size_t>(cta)).steps;
-        window.from = std::max(window.from, steps[kWarmUp]);
-        window.until = std::min(window.until, steps[kSteps - 2]);
-    }
-    // Where the greedy scheduler lets a CTA run through before another begins there is none.
-    if (window.from >= window.until) window.from = 0;
-    return window;
-}
-
-/// How time in a window goes by: shares of it.
-struct Shares {
-    double busy = 0;
-    LostCycles lost;
-};
-
-Shares shares_of(const Sm& sm, const Window& window, int sub_cores) {
-    const auto slots = static_cast<double>(sub_cores * (window.until - window.from));
-    const LostTime lost = sm.lost(window.from, window.until);
-    const auto of = [&](Loss loss) {
-        return static_cast<double>(lost[static_cast<std::size_t>(loss)]) / slots;
-    };
-    return {static_cast<double>(sm.busy(window.from, window.until)) / slots,
-            {of(Loss::OnChip), of(Loss::Dependency) + of(Loss::Memory), of(Loss::Vector)}};
-}
-
-LostCycles times(double cycles, const LostCycles& share) {
-    return {cycles * share.on_chip, cycles * share.dependency, cycles * share.vector};
-}
-
-/// A step of a CTA that has the SM for itself.
-void take_alone(const Sm& sm, int sub_cores, CtaTiming& timing) {
-    const Window window = steady_window(sm, 1);
-    const Shares shares = shares_of(sm, window, sub_cores);
-    timing.interval_alone =
-        static_cast<double>(window.until - window.from) / static_cast<double>(kSteps - 2 - kWarmUp);
-    timing.busy = timing.interval_alone * shares.busy;
-    timing.lost_alone = times(timing.interval_alone, shares.lost);
-}
-
-/// A step of each of the CTAs that an SM holds: the tensor cores' share at work tells how many were done, as
-/// each keeps them as long as alone.
-void take_full(const Sm& sm, int sub_cores, CtaTiming& timing) {
-    const Shares shares = shares_of(sm, steady_window(sm, timing.resident), sub_cores);
-    timing.interval_full = timing.resident * timing.busy / shares.busy;
-    timing.lost_full = times(timing.interval_full, shares.lost);
 }
 
 /// What a CTA does before its first step and behind its last one.
@@ -166,7 +110,7 @@ std::optional<CtaTiming> time_cta(const CtaTile& tile, const GemmFormats& format
     if (tile.pipes == Pipes::Fp32) return time_gemv(tile, formats, sm);
     if (!divides(tile, formats, sm.tensor.issue)) return std::nullopt;
     if (tile.shared_below > 0 && sm.shared.most_of_cta.value() >= tile.shared_below) return std::nullopt;
-    const CtaProgram program = gemm_program(tile, formats, kSteps, sm);
+    const CtaProgram program = gemm_program(tile, formats, kSteadySteps, sm);
     CtaTiming timing;
     timing.resident = occupancy(program, sm);
     if (timing.resident == 0) return std::nullopt;

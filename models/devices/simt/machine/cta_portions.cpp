@@ -4,10 +4,8 @@
 #include <algorithm>
 
 namespace systole::simt {
-namespace {
 
-/// Instructions of one of a role's warps, wherever they are.
-std::int64_t count(const WarpProgram& program, Op op, Op other) {
+std::int64_t instructions_of(const WarpProgram& program, Op op, Op other) {
     std::int64_t sum = 0;
     for (const Section& section : program)
         sum +=
@@ -15,6 +13,8 @@ std::int64_t count(const WarpProgram& program, Op op, Op other) {
                                           [&](const Instruction& i) { return i.op == op || i.op == other; });
     return sum;
 }
+
+namespace {
 
 /// Instructions of one of a role's warps, in one step or outside of all steps.
 std::int64_t count(const WarpProgram& program, bool of_step, Op op, Op other) {
@@ -28,7 +28,8 @@ std::int64_t count(const WarpProgram& program, bool of_step, Op op, Op other) {
     return sum;
 }
 
-/// Portion `index` of `count`, in whole sectors from the blocks' begin.
+}  // namespace
+
 TileAccess portion_of(const TileAccess& whole, std::int64_t index, std::int64_t count) {
     std::int64_t bytes = 0;
     for (const TileAccess::Block& block : whole.blocks) bytes += block.bytes;
@@ -51,6 +52,8 @@ TileAccess portion_of(const TileAccess& whole, std::int64_t index, std::int64_t 
     return portion;
 }
 
+namespace {
+
 /// Of what an epilogue reads: the part that is of `matrix`, or all else.
 TileAccess only(TileAccess access, MatrixRange matrix, bool of_it) {
     std::erase_if(access.blocks,
@@ -72,7 +75,7 @@ CtaPortions::CtaPortions(const KernelPlan& plan, const CtaWork& work, const CtaP
         add(true, Op::AsyncCopy, Op::BulkCopy, copies_);
         add(true, Op::GlobalLoad, Op::GlobalLoad, copies_);
         add(false, Op::GlobalLoad, Op::GlobalLoad, loads_);
-        const std::int64_t stores = count(role.program, Op::GlobalStore, Op::BulkStore);
+        const std::int64_t stores = instructions_of(role.program, Op::GlobalStore, Op::BulkStore);
         if (stores > 0) stores_ = {stores, role.warps};
     }
 }

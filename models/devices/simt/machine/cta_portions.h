@@ -13,6 +13,11 @@
 
 namespace systole::simt {
 
+/// Portion `index` of `count` of what is accessed, in whole sectors from the blocks' begin.
+TileAccess portion_of(const TileAccess& whole, std::int64_t index, std::int64_t count);
+/// Such instructions of one of a role's warps, wherever they are.
+std::int64_t instructions_of(const WarpProgram& program, Op op, Op other);
+
 class CtaPortions {
 public:
     /// `plan` and `work`, which is of it, must outlive it. `program`: of its CTAs, with any number of steps.

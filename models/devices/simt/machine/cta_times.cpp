@@ -189,4 +189,43 @@ CtaTimes times_of(const VectorPlan& plan, const SimtSpec& spec, Hertz clock) {
     return times;
 }
 
+CtaTimes times_of(const AttentionPlan& plan, const SimtSpec& spec, Hertz clock) {
+    const CtaTiming& timing = plan.timing;
+    const AttentionKernel& kernel = plan.kernel;
+    SYSTOLE_CHECK(timing.resident > 0 && timing.ahead > 0, "{} CTAs, {} steps ahead", timing.resident,
+                  timing.ahead);
+    const auto fine = [&](double cycles) { return fine_cycles(cycles, clock); };
+    const auto whole = [&](Cycles cycles) { return fine(static_cast<double>(cycles.value())); };
+    CtaTimes times;
+    times.resident = timing.resident;
+    times.ahead = timing.ahead;
+    times.launch = whole(spec.launch.cta);
+    times.prologue = whole(timing.prologue);
+    times.request = whole(timing.request);
+    times.fill = whole(timing.fill);
+    const std::int64_t rate = spec.macs_per_cycle(kernel.dtype) / spec.sm.count;
+    SYSTOLE_CHECK(rate > 0, "no tensor core takes {}", to_string(kernel.dtype));
+    const AttentionTile& tile = kernel.tile;
+    times.busy = fine(static_cast<double>(2 * tile.m * tile.n * tile.dim) / static_cast<double>(rate));
+    times.alone = std::max(times.busy, fine(timing.interval_alone));
+    times.full_share = std::max(times.busy, fine(timing.interval_full / timing.resident));
+    // Keys of the next block are asked for within a step and its values at its begin, each as long before
+    // they are needed as the other product and the softmax take: together, as if all were asked for with the
+    // keys.
+    if (timing.meet) times.request_in_step = fine(*timing.meet);
+    times.epilogue = whole(timing.epilogue);
+    times.epilogue_vector =
+        std::min(times.epilogue, fine(timing.epilogue_vector * static_cast<double>(timing.epilogue.value())));
+    // One warp copies for all: its next tile's data are asked for in time, and stores are bulk stores.
+    times.stores_hold = times.persistent = !timing.meet;
+    const std::int64_t out_bits = kernel.splits > 1 ? 32 : bits_of(kernel.output).value();
+    const double bytes =
+        static_cast<double>(std::min(tile.m, kernel.rows()) * kernel.shape.value_dim() * out_bits) / 8;
+    times.stores = std::min(whole(std::min(timing.stores, timing.epilogue)),
+                            fine(bytes / static_cast<double>(spec.l2.sm_write_per_cycle.value())));
+    times.lost_alone = shares_of(timing.lost_alone);
+    times.lost_full = shares_of(timing.lost_full);
+    return times;
+}
+
 }  // namespace systole::simt

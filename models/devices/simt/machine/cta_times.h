@@ -81,5 +81,6 @@ CtaTimes times_of(const GemmPlan& plan, const SimtSpec& spec, Hertz clock);
 CtaTimes times_of(const StreamPlan& plan, const SimtSpec& spec, Hertz clock);
 /// Nor have these: their time is vector's, but for waits for data.
 CtaTimes times_of(const VectorPlan& plan, const SimtSpec& spec, Hertz clock);
+CtaTimes times_of(const AttentionPlan& plan, const SimtSpec& spec, Hertz clock);
 
 }  // namespace systole::simt

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "models/devices/simt/kernels/attention_program.h"
 #include "models/devices/simt/kernels/gemm_program.h"
 #include "models/devices/simt/kernels/stream_program.h"
 #include "models/devices/simt/kernels/vector_program.h"
@@ -15,11 +16,13 @@ namespace {
 int places_of(const KernelPlan& plan) {
     if (const auto* gemm = std::get_if<GemmPlan>(&plan)) return gemm->timing.resident;
     if (const auto* vector = std::get_if<VectorPlan>(&plan)) return vector->timing.resident;
+    if (const auto* attention = std::get_if<AttentionPlan>(&plan)) return attention->timing.resident;
     return std::get<StreamPlan>(plan).resident;
 }
 
 CtaKind kind_of(const KernelPlan& plan) {
     if (std::holds_alternative<VectorPlan>(plan)) return CtaKind::Fp32;
+    if (std::holds_alternative<AttentionPlan>(plan)) return CtaKind::Tensor;
     const auto* gemm = std::get_if<GemmPlan>(&plan);
     if (gemm == nullptr) return CtaKind::Stream;
     return gemm->kernel.on_tensor_cores() ? CtaKind::Tensor : CtaKind::Fp32;
@@ -28,25 +31,58 @@ CtaKind kind_of(const KernelPlan& plan) {
 /// Other kernels' tensor cores stand still: any rate will do.
 std::int64_t macs_of(const KernelPlan& plan, const SmSpec& sm) {
     const auto* gemm = std::get_if<GemmPlan>(&plan);
+    if (const auto* attention = std::get_if<AttentionPlan>(&plan))
+        return sm.tensor.macs[static_cast<std::size_t>(attention->kernel.dtype)].value();
     if (gemm != nullptr) return sm.tensor.macs[static_cast<std::size_t>(gemm->kernel.shape.dtype)].value();
     const auto* vector = std::get_if<VectorPlan>(&plan);
     return vector != nullptr && vector->macs_per_cycle > 0 ? vector->macs_per_cycle / sm.sub_cores : 1;
 }
 
-/// As many CTAs as the chip holds, if they are persistent.
-std::int64_t grid_of(const KernelPlan& plan, std::int64_t ctas, std::size_t sms) {
-    const auto* gemm = std::get_if<GemmPlan>(&plan);
-    if (gemm == nullptr || !gemm->kernel.tile.persistent) return ctas;
-    return std::min(ctas, static_cast<std::int64_t>(sms) * gemm->timing.resident);
+/// Whether CTAs multiply in groups of warps that leave their results to bulk stores.
+bool stores_hold(const KernelPlan& plan, const SmSpec& sm) {
+    if (const auto* attention = std::get_if<AttentionPlan>(&plan))
+        return by_groups(attention->kernel.tile, sm);
+    return kind_of(plan) == CtaKind::Tensor && sm.tensor.issue == TensorIssue::WarpGroup;
 }
 
-CtaProgram program_of(const KernelPlan& plan, const std::vector<std::int64_t>& steps, const SmSpec& sm) {
+/// As many CTAs as the chip holds, if they are persistent.
+std::int64_t grid_of(const KernelPlan& plan, std::int64_t ctas, const SmSpec& sm, std::size_t sms) {
+    const auto* gemm = std::get_if<GemmPlan>(&plan);
+    const bool persistent = gemm != nullptr
+                                ? gemm->kernel.tile.persistent
+                                : std::holds_alternative<AttentionPlan>(plan) && stores_hold(plan, sm);
+    return persistent ? std::min(ctas, static_cast<std::int64_t>(sms) * places_of(plan)) : ctas;
+}
+
+/// Of tiles with so many steps each, those with a mask among them.
+CtaProgram program_of(const KernelPlan& plan, const std::vector<std::array<std::int64_t, 2>>& tiles,
+                      const SmSpec& sm) {
     if (const auto* vector = std::get_if<VectorPlan>(&plan)) return vector_program(vector->kernel);
+    if (const auto* attention = std::get_if<AttentionPlan>(&plan)) {
+        const AttentionKernel& kernel = attention->kernel;
+        std::vector<AttentionWork> work;
+        for (const auto& [steps, masked] : tiles) work.push_back({steps, masked});
+        return storing(attention_program(kernel.tile, {kernel.dtype, kernel.stored()}, work, sm),
+                       kernel.stored_share());
+    }
     const auto* gemm = std::get_if<GemmPlan>(&plan);
     if (gemm == nullptr) return stream_program(std::get<StreamPlan>(plan));
     const GemmFormats formats = formats_of(gemm->kernel);
+    std::vector<std::int64_t> steps;
+    for (const auto& tile : tiles) steps.push_back(tile[0]);
     if (steps.size() > 1) return persistent_program(gemm->kernel.tile, formats, steps, sm);
     return storing(gemm_program(gemm->kernel.tile, formats, steps.front(), sm), gemm->kernel.stored_share());
+}
+
+std::optional<AttentionPortions> attention_portions(const KernelPlan& plan, const SmSpec& sm) {
+    const auto* attention = std::get_if<AttentionPlan>(&plan);
+    if (attention == nullptr) return std::nullopt;
+    return AttentionPortions(*attention, program_of(plan, {{1, 0}}, sm));
+}
+
+std::optional<CtaPortions> other_portions(const KernelPlan& plan, const CtaWork& work, const SmSpec& sm) {
+    if (std::holds_alternative<AttentionPlan>(plan)) return std::nullopt;
+    return CtaPortions(plan, work, program_of(plan, {{0, 0}}, sm));
 }
 
 }  // namespace
@@ -58,27 +94,39 @@ KernelInWarps::KernelInWarps(const KernelPlan& plan, const CtaWork& work, const 
       spec_(spec),
       clock_(clock),
       start_(start),
-      portions_(plan, work, program({0})),
+      attention_(attention_portions(plan, spec.sm)),
+      portions_(other_portions(plan, work, spec.sm)),
       sms_(spec, static_cast<std::size_t>(spec.sm.for_clusters(work.cluster())), macs_of(plan, spec.sm),
            [this](std::size_t sm, const Sm::Access& access) {
-               return portions_.of(of_sm_[sm].ctas[access.cta].tiles, access);
+               const std::vector<std::int64_t>& tiles = of_sm_[sm].ctas[access.cta].tiles;
+               return attention_ ? attention_->of(tiles, access) : portions_->of(tiles, access);
            }),
       of_sm_(static_cast<std::size_t>(spec.sm.for_clusters(work.cluster()))),
       answered_(of_sm_.size(), start),
-      stores_hold_(kind_of(plan) == CtaKind::Tensor && spec.sm.tensor.issue == TensorIssue::WarpGroup),
-      grid_(grid_of(plan, work.ctas(), of_sm_.size())) {
+      stores_hold_(stores_hold(plan, spec.sm)),
+      grid_(grid_of(plan, work.ctas(), spec.sm, of_sm_.size())) {
     for (OfSm& sm : of_sm_) sm.places.resize(static_cast<std::size_t>(places_of(plan)));
 }
 
+// Attention's CTAs take the next tile of all when they are through with one: those whose first tile was the
+// shortest come first. Turns to and fro stand for that.
 std::vector<std::int64_t> KernelInWarps::tiles_of(std::int64_t cta) const {
     std::vector<std::int64_t> tiles;
-    for (std::int64_t tile = cta; tile < work_.ctas(); tile += grid_) tiles.push_back(tile);
+    for (std::int64_t turn = 0; turn * grid_ < work_.ctas(); ++turn) {
+        const bool back = attention_ && turn % 2 == 1;
+        const std::int64_t tile = turn * grid_ + (back ? grid_ - 1 - cta : cta);
+        if (tile < work_.ctas()) tiles.push_back(tile);
+    }
     return tiles;
 }
 
 const CtaProgram& KernelInWarps::program(const std::vector<std::int64_t>& tiles) {
-    std::vector<std::int64_t> steps;
-    for (const std::int64_t tile : tiles) steps.push_back(work_.steps(tile));
+    const auto* attention = std::get_if<AttentionPlan>(&plan_);
+    const auto masked = [&](std::int64_t tile) {
+        return attention ? masked_steps_of(attention->kernel, place_of(attention->kernel, tile)) : 0;
+    };
+    std::vector<std::array<std::int64_t, 2>> steps;
+    for (const std::int64_t tile : tiles) steps.push_back({work_.steps(tile), masked(tile)});
     const auto known = programs_.find(steps);
     if (known != programs_.end()) return known->second;
     return programs_.emplace(steps, program_of(plan_, steps, spec_.sm)).first->second;

@@ -4,12 +4,14 @@
 // blocks in portions. Plain C++ that takes `now`.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <vector>
 
 #include "models/devices/simt/kernels/kernel_plan.h"
+#include "models/devices/simt/machine/attention_portions.h"
 #include "models/devices/simt/machine/cta_portions.h"
 #include "models/devices/simt/machine/cta_work.h"
 #include "models/devices/simt/machine/kernel_execution.h"
@@ -62,8 +64,10 @@ private:
     const SimtSpec& spec_;
     const ClockDomain clock_;
     const Ticks start_;
-    std::map<std::vector<std::int64_t>, CtaProgram> programs_;  // by steps of tiles
-    const CtaPortions portions_;
+    /// By steps of tiles, those with a mask behind them.
+    std::map<std::vector<std::array<std::int64_t, 2>>, CtaProgram> programs_;
+    const std::optional<AttentionPortions> attention_;  ///< of attention; others have
+    const std::optional<CtaPortions> portions_;
     SmsInWarps sms_;
     std::vector<OfSm> of_sm_;
     std::vector<SmsInWarps::Leaving> leaving_;    // scratch

@@ -19,9 +19,11 @@ namespace {
 std::int64_t largest_group(const KernelPlan& plan, const SmSpec& sm) {
     const auto* gemm = std::get_if<GemmPlan>(&plan);
     const auto* vector = std::get_if<VectorPlan>(&plan);
+    const auto* attention = std::get_if<AttentionPlan>(&plan);
     const bool one_by_one =
         (gemm != nullptr && (!gemm->kernel.on_tensor_cores() || gemm->kernel.tile.stages <= 2)) ||
-        (vector != nullptr && vector->kernel.steps() > 1);
+        (vector != nullptr && vector->kernel.steps() > 1) ||
+        (attention != nullptr && attention->timing.ahead == 1);
     if (!one_by_one || sm.gpcs.empty()) return sm.count;
     return *std::max_element(sm.gpcs.begin(), sm.gpcs.end());
 }
@@ -84,10 +86,14 @@ double SmArray::tensor_cycles(std::size_t layer, std::int64_t macs) const {
 }
 
 ClockControl::Expected SmArray::expected_of(const Kernel& kernel) const {
-    const auto* gemm = std::get_if<GemmPlan>(kernel.plan);
-    if (gemm == nullptr) return {};
     const LayerPlan& layer = plan_.layers[kernel.layer];
-    return {gemm->estimate, tensor_cycles(kernel.layer, layer.macs.value()), layer.compulsory_dram};
+    const auto expected = [&](double estimate) {
+        return ClockControl::Expected{estimate, tensor_cycles(kernel.layer, layer.macs.value()),
+                                      layer.compulsory_dram};
+    };
+    if (const auto* gemm = std::get_if<GemmPlan>(kernel.plan)) return expected(gemm->estimate);
+    if (const auto* attention = std::get_if<AttentionPlan>(kernel.plan)) return expected(attention->estimate);
+    return {};
 }
 
 void SmArray::step() {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "models/devices/simt/machine/attention_blocks.h"
 #include "models/devices/simt/machine/gemm_blocks.h"
 #include "models/devices/simt/machine/vector_blocks.h"
 #include "models/devices/simt/machine/window_blocks.h"
@@ -71,6 +72,8 @@ std::unique_ptr<CtaWork> work_of(const KernelPlan& plan) {
         if (vector->kernel.windows) return std::make_unique<WindowBlocks>(*vector);
         return std::make_unique<VectorBlocks>(*vector);
     }
+    if (const auto* attention = std::get_if<AttentionPlan>(&plan))
+        return std::make_unique<AttentionBlocks>(*attention);
     return std::make_unique<StreamBlocks>(std::get<StreamPlan>(plan));
 }
 

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/simt/kernels/attention_kernel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace systole::simt {
+namespace {
+
+struct Sized {
+    std::int64_t dim;
+    AttentionTile tile;
+};
+
+// Named in the library's kernels for compute capability 8.0 ("…_64_128_S_qkv_128_sm80", "…_nl_tiled"), where
+// heads are padded to powers of two (setup.py). That they cut heads in 64 elements is assumed: rows of 128
+// bytes of shared memory. Exponentials of 2 in the place of those of e have kernels of wgmma only
+// (fmhaRunner.cpp, useBase2ExpTrick).
+constexpr std::int64_t kSlice = 64;
+constexpr std::array<Sized, 4> kWarpTiles{{{32, {128, 128, 32, 4, 1, 0, true}},
+                                           {64, {128, 128, 64, 4, 1, kSlice, true}},
+                                           {128, {64, 128, 128, 4, 1, kSlice, true}},
+                                           {256, {64, 128, 256, 4, 1, kSlice, true}}}};
+// For as few keys the tiles that are cut along the head, too, have none (fmhaRunner.cpp, setupLaunchParams).
+constexpr std::int64_t kShortKeys = 64;
+constexpr AttentionTile short_tile(std::int64_t dim) {
+    return {64, dim > 128 ? 16 : 32, dim, 4, 1, 0, true};
+}
+// run_mha_fwd_splitkv_dispatch: rows of queries at most, and keys by the elements of a head. Fewer rows are
+// as many as the products' instructions need (TensorRT-LLM, cpp/kernels/xqa/mha.cu: rows of a group are
+// padded to 16 of them, and the warps share the keys).
+constexpr std::int64_t kFewRows = 64, kRowsOfMma = 16;
+// Heads that share keys beyond which each reads them by itself (decoderXQAImplJIT, supportConfigHMMA).
+constexpr std::int64_t kMostPacked = 32;
+constexpr std::int64_t few_keys(std::int64_t dim) {
+    return dim <= 64 ? 256 : dim <= 128 ? 128 : 64;
+}
+// select_kv_loop_step; kernels are there for 32, 64, 128 and 256 (setup.py: powers of two, to which heads are
+// padded).
+constexpr std::array<Sized, 4> kGroupTiles{{{32, {128, 256, 32, 8, 2}},
+                                            {64, {128, 256, 64, 8, 2}},
+                                            {128, {128, 128, 128, 8, 2}},
+                                            {256, {128, 64, 256, 8, 2}}}};
+
+/// Of causal kernels: items of a panel (the last one has fewer), all of their tiles in each.
+AttentionPlace place_in_panels(const AttentionKernel& kernel, std::int64_t index) {
+    const std::int64_t tiles = kernel.tiles(), panel = index / (kernel.panel * tiles);
+    const std::int64_t first = panel * kernel.panel;
+    const std::int64_t items = std::min(kernel.panel, kernel.items() - first);
+    const std::int64_t within = index - first * tiles;
+    return {first + within % items, tiles - 1 - within / items, 0};
+}
+
+/// The last query of the tile, and its first one.
+std::int64_t last_query(const AttentionKernel& kernel, const AttentionPlace& place) {
+    return (std::min(kernel.rows(), (place.tile + 1) * kernel.tile.m) - 1) / kernel.together();
+}
+std::int64_t first_query(const AttentionKernel& kernel, const AttentionPlace& place) {
+    return place.tile * kernel.tile.m / kernel.together();
+}
+
+/// Of the CTA's part of the keys, whether anybody sees them or not.
+KeyRange part_of(const AttentionKernel& kernel, const AttentionPlace& place) {
+    const std::int64_t own = kernel.blocks_of_part() * kernel.tile.n;
+    return {place.part * own, std::min(kernel.shape.kv_len, (place.part + 1) * own)};
+}
+
+}  // namespace
+
+AttentionPlace place_of(const AttentionKernel& kernel, std::int64_t index) {
+    const std::int64_t of_part = kernel.items() * kernel.tiles();
+    const std::int64_t part = index / of_part, within = index % of_part;
+    AttentionPlace place;
+    if (kernel.panel > 0)
+        place = place_in_panels(kernel, within);
+    else
+        place = {within / kernel.tiles(), within % kernel.tiles(), 0};
+    place.part = part;
+    return place;
+}
+
+KeyRange keys_of(const AttentionKernel& kernel, const AttentionPlace& place) {
+    const KeyRange part = part_of(kernel, place);
+    return {part.begin, std::min(part.end, kernel.shape.visible(last_query(kernel, place)))};
+}
+
+std::int64_t steps_of(const AttentionKernel& kernel, const AttentionPlace& place) {
+    return ceil_div(keys_of(kernel, place).size(), kernel.tile.n);
+}
+
+// The first query sees all keys of a block without a mask, and the block is whole.
+std::int64_t masked_steps_of(const AttentionKernel& kernel, const AttentionPlace& place) {
+    const KeyRange keys = keys_of(kernel, place);
+    const std::int64_t seen = std::min(keys.end, kernel.shape.visible(first_query(kernel, place)));
+    const std::int64_t whole = seen > keys.begin ? (seen - keys.begin) / kernel.tile.n : 0;
+    return steps_of(kernel, place) - whole;
+}
+
+std::int64_t rows_of(const AttentionKernel& kernel, const AttentionPlace& place) {
+    return std::clamp(kernel.rows() - place.tile * kernel.tile.m, std::int64_t{0}, kernel.tile.m);
+}
+
+std::int64_t pairs_of(const AttentionKernel& kernel, const AttentionPlace& place) {
+    const KeyRange part = part_of(kernel, place);
+    const std::int64_t begin = place.tile * kernel.tile.m, end = begin + rows_of(kernel, place);
+    const auto seen = [&](std::int64_t query) {
+        return std::clamp(kernel.shape.visible(query) - part.begin, std::int64_t{0},
+                          std::max<std::int64_t>(0, part.end - part.begin));
+    };
+    if (!kernel.shape.causal) return (end - begin) * seen(0);
+    std::int64_t sum = 0;
+    for (std::int64_t row = begin; row < end; ++row) sum += seen(row / kernel.together());
+    return sum;
+}
+
+std::optional<AttentionKernel> attention_kernel(const Attention& shape, DType dtype, DType output,
+                                                const SmSpec& sm) {
+    const std::int64_t dim = std::max(shape.head_dim, shape.value_dim());
+    const bool few = shape.q_len <= kFewQueries;
+    const auto take = [&](const auto& tiles) -> std::optional<AttentionTile> {
+        for (const Sized& sized : tiles)
+            if (dim <= sized.dim) return sized.tile;
+        return std::nullopt;
+    };
+    const bool groups = sm.tensor.issue == TensorIssue::WarpGroup && !few;
+    const std::optional<AttentionTile> tile = groups ? take(kGroupTiles) : take(kWarpTiles);
+    if (!tile) return std::nullopt;
+    AttentionKernel kernel{shape, dtype, output, *tile};
+    if (!groups && shape.kv_len <= kShortKeys) kernel.tile = short_tile(tile->dim);
+    kernel.packed = few && shape.group() > 1 && shape.group() <= kMostPacked;
+    if (few)
+        kernel.tile = {std::min(kFewRows, round_up(kernel.rows(), kRowsOfMma)), few_keys(dim), tile->dim, 4,
+                       1};
+    return kernel;
+}
+
+std::int64_t splits_of(const AttentionKernel& kernel, const SmSpec& sm) {
+    constexpr std::int64_t kLeastKeys = 128;
+    constexpr double kMostWaves = 8;
+    const std::int64_t most = kernel.shape.kv_len / kLeastKeys;
+    auto parts = static_cast<double>(most);
+    parts = std::max(1.0, std::min(parts, std::round(std::sqrt(parts * 8))));
+    const double waves =
+        static_cast<double>(kernel.items() * kernel.tiles()) * parts / static_cast<double>(sm.count);
+    if (waves > kMostWaves) parts = std::max(1.0, std::floor(parts / (waves / kMostWaves)));
+    return std::min(static_cast<std::int64_t>(parts), kernel.blocks());
+}
+
+std::string to_string(const AttentionKernel& kernel) {
+    const AttentionTile& tile = kernel.tile;
+    std::string text =
+        fmt::format("flash attention {}x{}, heads of {}, {} warps", tile.m, tile.n, tile.dim, tile.warps);
+    if (kernel.together() > 1) text += fmt::format(", {} heads packed", kernel.together());
+    if (kernel.splits > 1) text += fmt::format(", {} parts of the keys", kernel.splits);
+    return text;
+}
+
+}  // namespace systole::simt

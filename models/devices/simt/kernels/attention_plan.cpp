@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/simt/kernels/attention_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/base/checked.h"
+#include "sim/base/error.h"
+
+namespace systole::simt {
+namespace {
+
+// Of a CTA that joins parts, and of each of its threads (flash_fwd_splitkv_combine_kernel: as few rows as
+// threads have loads of 16 bytes for).
+constexpr std::int64_t kThreads = 128, kSums = kThreadBytes / 4;
+
+/// Heads of a causal kernel whose tiles are taken together, those that see most keys first: as many as fill a
+/// wave, or whose keys and values take half of what the L2 keeps, whichever are more. (FlashAttention-3 takes
+/// as many as fit its L2: hopper/tile_scheduler.hpp.)
+std::int64_t panel_of(const AttentionKernel& kernel, int resident, const SimtSpec& spec) {
+    const Attention& shape = kernel.shape;
+    const std::int64_t of_wave = ceil_div(std::int64_t{spec.sm.count} * resident, kernel.tiles());
+    const std::int64_t head =
+        shape.kv_len * (shape.head_dim + shape.value_dim()) * bits_of(kernel.dtype).value() / 8;
+    const std::int64_t shared = kernel.heads() / shape.kv_heads;
+    const std::int64_t in_l2 = spec.l2.usable.value() / 2 / std::max<std::int64_t>(1, head) * shared;
+    return std::min(kernel.items(), std::max(of_wave, in_l2));
+}
+
+}  // namespace
+
+const AttentionTiming* AttentionPlanner::timing_of(const AttentionKernel& kernel) {
+    const AttentionFormats formats{kernel.dtype, kernel.stored()};
+    const auto [known, added] = known_.try_emplace({kernel.tile, formats, kernel.stored_share()});
+    if (added) known->second = time_attention(kernel.tile, formats, kernel.stored_share(), spec_.sm);
+    return known->second ? &*known->second : nullptr;
+}
+
+AttentionPlan AttentionPlanner::plan(const Layer& layer, DType dtype, DType output) {
+    const auto& shape = std::get<Attention>(layer.op);
+    std::optional<AttentionKernel> kernel = attention_kernel(shape, dtype, output, spec_.sm);
+    if (!kernel)
+        throw UserError(layer.where,
+                        fmt::format("'{}': no attention kernel has heads of {} elements; the longest "
+                                    "are of 256",
+                                    layer.name, std::max(shape.head_dim, shape.value_dim())));
+    if (shape.q_len <= kFewQueries) kernel->splits = splits_of(*kernel, spec_.sm);
+    // The last parts have blocks, too.
+    kernel->splits = ceil_div(kernel->blocks(), kernel->blocks_of_part());
+    const AttentionTiming* timing = timing_of(*kernel);
+    if (timing == nullptr)
+        throw UserError(layer.where,
+                        fmt::format("'{}': no attention kernel for {} fits an SM of {} ({})", layer.name,
+                                    to_string(dtype), spec_.name, to_string(*kernel)));
+    AttentionPlan plan;
+    plan.timing = timing->cta;
+    if (shape.causal && kernel->tiles() > 1) kernel->panel = panel_of(*kernel, plan.timing.resident, spec_);
+    plan.kernel = *kernel;
+    const std::int64_t masked = masked_steps_of(*kernel, {0, kernel->tiles() - 1, kernel->splits - 1});
+    plan.timing.fill = plan.timing.fill + Cycles(static_cast<std::int64_t>(timing->masked) * masked);
+    plan.estimate = estimate_of(plan);
+    return plan;
+}
+
+/// Whole waves of the mean CTA.
+double AttentionPlanner::estimate_of(const AttentionPlan& plan) const {
+    const AttentionKernel& kernel = plan.kernel;
+    double steps = 0;
+    for (std::int64_t part = 0; part < kernel.splits; ++part)
+        for (std::int64_t tile = 0; tile < kernel.tiles(); ++tile)
+            steps += static_cast<double>(steps_of(kernel, {0, tile, part}));
+    const double mean = steps / static_cast<double>(kernel.tiles() * kernel.splits);
+    const CtaTiming& timing = plan.timing;
+    const auto ends = static_cast<double>((timing.prologue + timing.fill + timing.epilogue).value());
+    const double of_cta = std::max(timing.interval_alone, timing.interval_full) / timing.resident;
+    const double waves = static_cast<double>(kernel.ctas()) / static_cast<double>(spec_.sm.count);
+    return std::max(1.0, waves) * (mean * of_cta + ends / timing.resident);
+}
+
+std::optional<Bytes> sums_of_attention(const AttentionKernel& kernel) {
+    const auto rows = checked_mul(kernel.items() * kernel.rows(), kernel.splits);
+    const auto bytes = rows ? checked_mul(*rows, (kernel.shape.value_dim() + 1) * std::int64_t{4}) : rows;
+    return bytes ? std::optional(Bytes(*bytes)) : std::nullopt;
+}
+
+StreamPlan join_of_parts(const AttentionPlan& plan, const SmSpec& sm) {
+    const AttentionKernel& kernel = plan.kernel;
+    StreamPlan join;
+    join.elements = kernel.items() * kernel.rows() * kernel.shape.value_dim();
+    join.ctas = ceil_div(join.elements, kThreads * kSums);
+    join.warps = kThreads / kWarpThreads;
+    join.resident = static_cast<int>(
+        std::max<std::int64_t>(1, std::min<std::int64_t>(sm.ctas, sm.warps * kWarpThreads / kThreads)));
+    join.prologue = sm.integer.latency * 8;
+    // Of each part, what its largest score is less than that of all (ex2), and a multiply-add.
+    join.epilogue = (sm.fp32.latency * 2 + sm.special.interval) * kernel.splits + sm.special.latency;
+    join.from = plan.sums;
+    join.to = plan.out;
+    return join;
+}
+
+}  // namespace systole::simt

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/simt/kernels/time_attention.h"
+
+#include <algorithm>
+
+#include "models/devices/simt/kernels/gemm_program.h"
+#include "models/devices/simt/kernels/steady_steps.h"
+#include "models/devices/simt/sm/sm.h"
+#include "sim/base/check.h"
+
+namespace systole::simt {
+namespace {
+
+// Data that come so late let a CTA ask for all it may before it starts.
+constexpr std::int64_t kFar = 20'000;
+
+Sm::Memory memory_of(std::int64_t latency) {
+    return [latency](Op, std::int64_t, std::int64_t at) { return at + latency; };
+}
+
+/// What a CTA does before its first step and behind its last one, of three.
+void take_ends(const CtaProgram& program, const SmSpec& sm, std::int64_t macs, CtaTiming& timing) {
+    std::int64_t first_store = Sm::kNever;
+    Sm far(sm, macs, [&](Op op, std::int64_t, std::int64_t at) {
+        const bool stores = op == Op::GlobalStore || op == Op::BulkStore;
+        if (stores) first_store = std::min(first_store, at);
+        return stores ? at : at + kFar;
+    });
+    far.launch(program, 0);
+    far.run();
+    const Sm::CtaTrace& trace = far.trace(0);
+    timing.prologue = Cycles(trace.first_request);
+    if (timing.ahead > 1) timing.request = Cycles(trace.requests[1] - trace.requests[0]);
+    timing.fill = Cycles(std::max<std::int64_t>(0, trace.first_mma - trace.first_data));
+    timing.epilogue = Cycles(trace.end - trace.last_mma_end);
+    timing.stores = Cycles(std::max<std::int64_t>(0, trace.end - first_store));
+    const LostTime lost = far.lost(trace.last_mma_end, trace.end);
+    timing.epilogue_vector = static_cast<double>(lost[static_cast<std::size_t>(Loss::Vector)]) /
+                             std::max(1.0, static_cast<double>(sm.sub_cores * timing.epilogue.value()));
+}
+
+/// Of warps that copy and compute: from a step's begin until the last copies of data of the next block are
+/// asked for.
+double asks_in_step(const AttentionTile& tile, const Sm::CtaTrace& trace) {
+    const std::int64_t of_step = tile.slice > 0 ? (tile.dim + tile.n) / tile.slice : 2;
+    const auto last = static_cast<std::size_t>(2 + of_step * (kSteadyWarmUp + 1) - 1);
+    SYSTOLE_CHECK(trace.requests.size() > last, "{} groups of copies", trace.requests.size());
+    return static_cast<double>(trace.requests[last] -
+                               trace.steps[static_cast<std::size_t>(kSteadyWarmUp - 1)]);
+}
+
+}  // namespace
+
+std::optional<AttentionTiming> time_attention(const AttentionTile& tile, const AttentionFormats& formats,
+                                              double stored, const SmSpec& sm) {
+    const bool groups = by_groups(tile, sm);
+    const auto program_of = [&](AttentionWork work) {
+        return storing(attention_program(tile, formats, work, sm), stored);
+    };
+    const CtaProgram program = program_of({kSteadySteps, 0});
+    AttentionTiming timing;
+    CtaTiming& cta = timing.cta;
+    cta.resident = occupancy(program, sm);
+    if (cta.resident == 0) return std::nullopt;
+    cta.ahead = groups ? tile.stages : 1;
+    const std::int64_t macs = sm.tensor.macs[static_cast<std::size_t>(formats.in)].value();
+    const CtaProgram shorter = program_of({cta.ahead + 1, 0});
+    take_ends(shorter, sm, macs, cta);
+
+    Sm alone(sm, macs, memory_of(0));
+    alone.launch(program, 0);
+    alone.run();
+    take_alone(alone, sm.sub_cores, cta);
+    if (!groups) cta.meet = asks_in_step(tile, alone.trace(0));
+
+    Sm full(sm, macs, memory_of(0));
+    for (int i = 0; i < cta.resident; ++i) full.launch(program, 0);
+    full.run();
+    take_full(full, sm.sub_cores, cta);
+
+    CtaTiming of_masked = cta;
+    const CtaProgram masked_program = program_of({kSteadySteps, kSteadySteps});
+    Sm masked(sm, macs, memory_of(0));
+    masked.launch(masked_program, 0);
+    masked.run();
+    take_alone(masked, sm.sub_cores, of_masked);
+    timing.masked = std::max(0.0, of_masked.interval_alone - cta.interval_alone);
+    return timing;
+}
+
+}  // namespace systole::simt

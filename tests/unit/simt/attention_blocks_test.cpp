@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention kernels on SMs: which bytes their CTAs take, byte by byte, and whose their time is.
+#include "models/devices/simt/machine/attention_blocks.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "models/devices/simt/kernels/attention_plan.h"
+#include "tests/unit/simt/gpu_config.h"
+#include "tests/unit/simt/kernels_at_hand.h"
+
+using namespace systole;
+using namespace systole::simt;
+using systole::simt::test::IdealRun;
+
+namespace {
+
+constexpr std::int64_t kQ = 0, kK = 1 << 24, kV = 2 << 24, kOut = 3 << 24, kSums = 4 << 24;
+constexpr Ticks kLatency(400'000);
+
+SimtSpec gpu(const std::string& name, int sms) {
+    SimtSpec spec = systole::test::shipped_gpu(name);
+    spec.sm.count = sms;
+    spec.sm.gpcs.clear();
+    return spec;
+}
+
+AttentionPlan plan_of(const Attention& shape, const SimtSpec& spec) {
+    AttentionPlanner planner(spec);
+    Layer layer;
+    layer.name = "a";
+    layer.op = shape;
+    AttentionPlan plan = planner.plan(layer, DType::Bf16, DType::Bf16);
+    const auto place = [](std::int64_t address, std::int64_t elements, Operand operand, std::int64_t bytes) {
+        return MatrixPlace{address, operand, Bytes(elements * bytes), Bytes(0)};
+    };
+    const std::int64_t rows = shape.batch * shape.heads * shape.q_len;
+    const std::int64_t keys = shape.batch * shape.kv_heads * shape.kv_len;
+    plan.q = place(kQ, rows * shape.head_dim, Operand::Activations, 2);
+    plan.k = place(kK, keys * shape.head_dim, Operand::KvCache, 2);
+    plan.v = place(kV, keys * shape.value_dim(), Operand::KvCache, 2);
+    plan.out = place(kOut, rows * shape.value_dim(), Operand::Outputs, 2);
+    if (plan.kernel.splits > 1)
+        plan.sums =
+            place(kSums, plan.kernel.splits * rows * (shape.value_dim() + 1), Operand::PartialSums, 4);
+    return plan;
+}
+
+/// How often each byte of a matrix passes.
+std::vector<std::int64_t> passes(const std::vector<TileAccess::Block>& blocks, const MatrixPlace& matrix) {
+    std::vector<std::int64_t> times(static_cast<std::size_t>(matrix.bytes.value()));
+    for (const TileAccess::Block& block : blocks)
+        if (block.matrix == matrix.range())
+            for (std::int64_t i = 0; i < block.bytes; ++i)
+                times.at(static_cast<std::size_t>(block.address - matrix.address + i)) += block.sms;
+    return times;
+}
+
+bool all(const std::vector<std::int64_t>& times, std::int64_t count) {
+    return std::all_of(times.begin(), times.end(), [&](std::int64_t own) { return own == count; });
+}
+
+Attention random_attention(std::mt19937_64& random) {
+    const auto between = [&](std::int64_t low, std::int64_t high) {
+        return std::uniform_int_distribution<std::int64_t>(low, high)(random);
+    };
+    Attention shape;
+    shape.batch = between(1, 3);
+    shape.kv_heads = between(1, 2);
+    shape.heads = shape.kv_heads * between(1, 4);
+    shape.q_len = between(0, 1) == 0 ? between(1, 16) : between(17, 300);
+    shape.kv_len = shape.q_len + between(0, 900);
+    shape.head_dim = between(1, 128);
+    shape.value_width = between(0, 1) == 0 ? 0 : between(1, 128);
+    shape.causal = between(0, 1) == 1;
+    return shape;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "CTAs of attention read queries once a part, keys and values for each tile that sees them, write once") {
+    const auto seed = std::random_device{}();
+    INFO("seed " << seed);
+    std::mt19937_64 random(seed);
+    for (int i = 0; i < 12; ++i) {
+        const Attention shape = random_attention(random);
+        const SimtSpec spec = gpu(i % 2 == 0 ? "a100" : "h100", 1 + i % 5);
+        const AttentionPlan plan = plan_of(shape, spec);
+        INFO(to_string(plan.kernel) << ", q " << shape.q_len << ", kv " << shape.kv_len << ", heads "
+                                    << shape.heads << "/" << shape.kv_heads << ", batch " << shape.batch
+                                    << (shape.causal ? ", causal" : ""));
+        const AttentionBlocks work(plan);
+        const CtaTimes times = times_of(plan, spec, spec.core_clock);
+        KernelRun run(work, times, spec.sm.count, spec.sm.count, Ticks(0));
+        std::vector<TileAccess::Block> read, written;
+        const IdealRun ideal(run, kLatency, [&](bool write, const TileAccess::Block& block) {
+            (write ? written : read).push_back(block);
+        });
+        // Each part of the keys that a row sees reads its queries.
+        const std::vector<std::int64_t> queries = passes(read, plan.q);
+        if (shape.causal) CHECK(*std::min_element(queries.begin(), queries.end()) >= 1);
+        CHECK((shape.causal ? *std::max_element(queries.begin(), queries.end()) <= plan.kernel.splits
+                            : all(queries, plan.kernel.splits)));
+        const std::int64_t tiles = plan.kernel.tiles() * plan.kernel.heads() / shape.kv_heads;
+        if (!shape.causal) {
+            CHECK(all(passes(read, plan.k), tiles));
+            CHECK(all(passes(read, plan.v), tiles));
+        } else {
+            // The first key is seen by all tiles, the last one by the last of each head.
+            const std::vector<std::int64_t> keys = passes(read, plan.k);
+            CHECK(keys.front() == tiles);
+            CHECK(keys.back() == plan.kernel.heads() / shape.kv_heads);
+        }
+        const std::vector<std::int64_t> of_sums = passes(written, plan.sums);
+        CHECK((plan.kernel.splits > 1 ? all(of_sums, 1) : all(passes(written, plan.out), 1)));
+        CHECK(ideal.account.macs ==
+              shape.batch * shape.heads * shape.pairs() * (shape.head_dim + shape.value_dim()));
+        Int128 sum = 0;
+        for (const Int128 time : ideal.account.times) sum += time;
+        CHECK(sum == Int128{to_fine(ideal.end).value()} * spec.sm.count);
+    }
+}
+
+TEST_CASE("Tiles of a head that run at the same time ask for its keys once") {
+    const SimtSpec spec = gpu("a100", 4);
+    Attention shape;
+    shape.q_len = 256;
+    shape.kv_len = 256;
+    shape.heads = shape.kv_heads = 1;
+    shape.head_dim = 128;
+    const AttentionPlan plan = plan_of(shape, spec);
+    REQUIRE(plan.kernel.tiles() == 4);
+    const AttentionBlocks work(plan);
+    const TileAccess access = work.reads({0, 4}, 1);  // no queries
+    REQUIRE(access.blocks.size() == 2);
+    CHECK(access.blocks[0].sms == 4);
+    CHECK(access.blocks[0].bytes == 128 * 128 * 2);
+    CHECK(access.blocks[0].operand == Operand::KvCache);
+    CHECK(access.bytes_of_sm == 2 * 128 * 128 * 2);
+    CHECK(work.reads({0, 4}, 0).blocks.size() == 6);
+}
+
+TEST_CASE("A second kernel joins parts of the keys: their results and sums, once each") {
+    const SimtSpec spec = gpu("a100", 8);
+    Attention shape;
+    shape.q_len = 1;
+    shape.kv_len = 2000;
+    shape.heads = 4;
+    shape.kv_heads = 1;
+    shape.head_dim = 128;
+    const AttentionPlan plan = plan_of(shape, spec);
+    REQUIRE(plan.kernel.splits == 8);  // sixteen blocks: sqrt(8 * 15) parts of two, rounded up
+    const StreamPlan join = join_of_parts(plan, spec.sm);
+    CHECK(sums_of_attention(plan.kernel) == Bytes(8 * 4 * 129 * 4));
+    CHECK(join.elements == 4 * 128);
+    CHECK(join.ctas == 1);
+    CHECK(join.from.bytes == Bytes(8 * 4 * 129 * 4));
+    CHECK(join.to.bytes == Bytes(4 * 128 * 2));
+}

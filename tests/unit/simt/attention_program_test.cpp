@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// What warps of attention kernels execute, and how a CTA goes.
+#include "models/devices/simt/kernels/attention_program.h"
+
+#include <catch2/catch.hpp>
+
+#include "models/devices/simt/kernels/gemm_program.h"
+#include "models/devices/simt/kernels/time_attention.h"
+#include "tests/unit/simt/sm_specs.h"
+
+using namespace systole;
+using namespace systole::simt;
+using systole::simt::test::group_mma_sm;
+using systole::simt::test::warp_mma_sm;
+
+namespace {
+
+constexpr AttentionFormats kBf16;
+const AttentionTile kWarps{64, 128, 128, 4, 1, 64}, kWhole{64, 128, 128, 4, 1, 0},
+    kFew{16, 128, 128, 4, 1, 0};
+const AttentionTile kGroups{128, 128, 128, 8, 2, 0};
+
+/// Over all warps, `amount` or `bytes` of such instructions, or how many there are.
+enum class What { Count, Amount, Bytes };
+std::int64_t sum_of(const CtaProgram& program, Op op, What what) {
+    std::int64_t sum = 0;
+    for (const Role& role : program.roles)
+        for (const Section& section : role.program)
+            for (const Instruction& instruction : section.body)
+                if (instruction.op == op)
+                    sum += role.warps * section.trips *
+                           (what == What::Amount  ? instruction.amount
+                            : what == What::Bytes ? instruction.bytes
+                                                  : 1);
+    return sum;
+}
+
+}  // namespace
+
+TEST_CASE("A step of attention multiplies queries by keys and shares by values, all of them") {
+    for (const AttentionTile& tile : {kWarps, kWhole, kFew}) {
+        const CtaProgram program = attention_program(tile, kBf16, {3, 1}, warp_mma_sm());
+        CHECK(sum_of(program, Op::Mma, What::Amount) == 3 * 2 * tile.m * tile.n * tile.dim);
+    }
+    const CtaProgram program = attention_program(kGroups, kBf16, {3, 1}, group_mma_sm());
+    CHECK(sum_of(program, Op::GroupMma, What::Amount) == 3 * 2 * 128 * 128 * 128);
+}
+
+TEST_CASE("Queries are copied once, and keys and values of each block once, whole or in slices") {
+    const std::int64_t block = 128 * 128 * 2;
+    const auto copied = [](const AttentionTile& tile, std::int64_t steps) {
+        return sum_of(attention_program(tile, kBf16, {steps, 0}, warp_mma_sm()), Op::AsyncCopy, What::Bytes);
+    };
+    CHECK(copied(kWhole, 3) == 64 * 128 * 2 + 3 * 2 * block);
+    CHECK(copied(kWarps, 3) == copied(kWhole, 3));
+    const CtaProgram program = attention_program(kGroups, kBf16, {5, 0}, group_mma_sm());
+    CHECK(sum_of(program, Op::BulkCopy, What::Bytes) == 128 * 128 * 2 + 5 * 2 * block);
+}
+
+TEST_CASE("Each score takes an exponential, and each row one for what its largest has grown by") {
+    // 64 x 128 scores of 32 threads; two rows a thread of each warp's 16, whose sums take a reciprocal.
+    const CtaProgram program = attention_program(kWhole, kBf16, {3, 0}, warp_mma_sm());
+    CHECK(sum_of(program, Op::Special, What::Count) == 3 * (64 * 128 / 32 + 4 * 2) + 4 * 2);
+}
+
+TEST_CASE("Exponentials of e take two more instructions of each score than those of 2") {
+    AttentionTile natural = kWhole;
+    natural.base_e = true;
+    const auto fp32 = [](const AttentionTile& tile) {
+        return sum_of(attention_program(tile, kBf16, {3, 0}, warp_mma_sm()), Op::Fp32, What::Count);
+    };
+    CHECK(fp32(natural) - fp32(kWhole) == 3 * 2 * 64 * 128 / 32);
+}
+
+TEST_CASE("A mask is a comparison and a selection of each score") {
+    for (const AttentionTile& tile : {kWarps, kGroups}) {
+        const SmSpec sm = tile.stages > 1 ? group_mma_sm() : warp_mma_sm();
+        const auto integers = [&](std::int64_t masked) {
+            return sum_of(attention_program(tile, kBf16, {4, masked}, sm), Op::Integer, What::Count);
+        };
+        CHECK(integers(2) - integers(0) == 2 * 2 * tile.m * tile.n / 32);
+        CHECK(integers(4) - integers(0) == 4 * 2 * tile.m * tile.n / 32);
+    }
+}
+
+TEST_CASE("A part of the keys leaves twice the bytes") {
+    const auto stored = [](DType out) {
+        return sum_of(attention_program(kFew, {DType::Bf16, out}, {2, 0}, warp_mma_sm()), Op::GlobalStore,
+                      What::Bytes);
+    };
+    CHECK(stored(DType::Bf16) == 16 * 128 * 2);
+    CHECK(stored(DType::Fp32) == 16 * 128 * 4);
+}
+
+TEST_CASE("A step of attention is no shorter than its products, nor than what passes through shared memory") {
+    const AttentionTiming warps = time_attention(kWarps, kBf16, 1, warp_mma_sm()).value();
+    CHECK(warps.cta.resident == 2);  // 80 KiB of 164
+    CHECK(warps.cta.busy == Approx(2 * 64 * 128 * 128 / 1024));
+    // Four warps of 16 rows: each reads all keys and values, and its queries; what is copied, too.
+    const double read = 4 * (2 * 128 * 256 + 16 * 256), written = 2 * 128 * 256;
+    CHECK(warps.cta.interval_full / 2 >= (read + written) / 128);
+    CHECK(warps.cta.interval_alone > warps.cta.interval_full / 2);
+    CHECK(warps.masked > 0);
+    CHECK(warps.cta.ahead == 1);
+    REQUIRE(warps.cta.meet);
+    CHECK(*warps.cta.meet > 0);
+    CHECK(*warps.cta.meet < warps.cta.interval_alone);
+
+    const AttentionTiming groups = time_attention(kGroups, kBf16, 1, group_mma_sm()).value();
+    CHECK(groups.cta.resident == 1);
+    CHECK(groups.cta.ahead == 2);
+    CHECK(groups.cta.interval_alone >= 2 * 128 * 128 * 128 / 2048);
+    // Softmax of one group overlaps products of the other: shorter than both of them one behind the other.
+    const double softmax = 128 * 128 / 16;  // exponentials, 16 a cycle
+    CHECK(groups.cta.interval_alone < 2 * 128 * 128 * 128 / 2048 + softmax);
+    CHECK_FALSE(groups.cta.meet);
+}
+
+TEST_CASE("An SM without room for a block takes no attention kernel") {
+    SmSpec sm = warp_mma_sm();
+    sm.shared.most_of_cta = Bytes(48 * 1024);
+    CHECK_FALSE(time_attention(kWarps, kBf16, 1, sm));
+}
