@@ -109,10 +109,10 @@ TEST_CASE("A step of attention is no shorter than its products, nor than what pa
     const AttentionTiming groups = time_attention(kGroups, kBf16, 1, group_mma_sm()).value();
     CHECK(groups.cta.resident == 1);
     CHECK(groups.cta.ahead == 2);
-    CHECK(groups.cta.interval_alone >= 2 * 128 * 128 * 128 / 2048);
+    CHECK(groups.cta.interval_alone >= 2.0 * 128 * 128 * 128 / 2048);
     // Softmax of one group overlaps products of the other: shorter than both of them one behind the other.
-    const double softmax = 128 * 128 / 16;  // exponentials, 16 a cycle
-    CHECK(groups.cta.interval_alone < 2 * 128 * 128 * 128 / 2048 + softmax);
+    const double softmax = 128.0 * 128 / 16;  // exponentials, 16 a cycle
+    CHECK(groups.cta.interval_alone < 2.0 * 128 * 128 * 128 / 2048 + softmax);
     CHECK_FALSE(groups.cta.meet);
 }
 
