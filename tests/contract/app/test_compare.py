@@ -112,13 +112,15 @@ class Compare(ProgramTest):
         self.assertEqual((self.directory / "out" / "comparison.csv").read_text(), self.answer(*words, "--format", "csv"))
 
     def test_a_device_that_cannot_is_named_or_left_out(self):
-        words = ["compare", "unet", "--device", "tpu_v4", "--device", "h100"]
+        self.write("volume.yaml", "trace: volume\ninputs:\n  x: {shape: [1, 4, 8, 8, 16], dtype: bf16}\nlayers:\n"
+                   "  - {name: y, op: conv3d, in: x, filters: 8, kernel: 3, pad: 1}\noutputs: [y]\n")
+        words = ["compare", "volume.yaml", "--device", "tpu_v4", "--device", "h100"]
         message = self.refusal(*words)
         self.assertIn("on h100: ", message)
-        self.assertIn("transpose", message)
+        self.assertIn("conv3d", message)
         found = json.loads(self.answer(*words, "--skip-unable", "--format", "json"))
         self.assertEqual([device["device"] for device in found["devices"]], ["tpu_v4"])
-        self.refusal("compare", "unet", "--device", "a100", "--device", "h100", "--skip-unable")
+        self.refusal("compare", "volume.yaml", "--device", "a100", "--device", "h100", "--skip-unable")
 
     def test_wrong_use_is_refused_in_a_line(self):
         self.assertIn("two devices", self.refusal("compare", "three_layers"))

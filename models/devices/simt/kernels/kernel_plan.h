@@ -108,6 +108,9 @@ struct AttentionPlan {
 
 using KernelPlan = std::variant<GemmPlan, StreamPlan, VectorPlan, AttentionPlan>;
 
+/// "108 of 108 SMs, 1.2 waves": of so many CTAs on SMs, `sms` of which can take some, that hold `resident`.
+std::string waves_text(std::int64_t ctas, std::int64_t sms, int resident, const SmSpec& sm);
+
 /// A layer of the network.
 struct LayerPlan {
     std::string name, op;

@@ -189,9 +189,8 @@ private:
     /// Of one layer, or of a chain.
     LayerPlan layer_plan(std::span<const Layer> layers) {
         const Layer& layer = layers.front();
-        if (const Attention* attention = attention_of(layer))
-            return attention->part == Attention::Part::Whole ? attention_layer(layer)
-                                                             : part_of_attention(layer, *attention);
+        const Attention* attention = attention_of(layer);
+        if (attention != nullptr && attention->part == Attention::Part::Whole) return attention_layer(layer);
         if (!on_tensor_cores(layer)) return vector_layer(layers);
         return product_layer(layer, product_shape(graph_, layer));
     }
@@ -232,20 +231,6 @@ private:
         plan.kernels.emplace_back(gemm);
         if (gemm.kernel.split_k > 1) plan.kernels.emplace_back(sum_of_parts(gemm, spec_.sm));
         return plan;
-    }
-
-    /// Scores, or results of shares: a product for each head of keys and values.
-    LayerPlan part_of_attention(const Layer& layer, const Attention& attention) {
-        GemmShape shape;
-        const bool scores = attention.part == Attention::Part::Scores;
-        shape.batch = attention.items();
-        shape.m = attention.q_len * attention.group();
-        shape.n = scores ? attention.kv_len : attention.row_dim();
-        shape.k = scores ? attention.row_dim() : attention.kv_len;
-        shape.dtype = product_dtype(graph_, layer, spec_);
-        shape.output = graph_.tensors[layer.output].dtype;
-        shape.shared_b = false;
-        return product_layer(layer, shape);
     }
 
     LayerPlan attention_layer(const Layer& layer) {
@@ -304,20 +289,15 @@ private:
     }
 
     std::string mapping_of(const GemmPlan& gemm) const {
-        const std::int64_t ctas = gemm.kernel.ctas();
-        const std::int64_t sms = spec_.sm.for_clusters(gemm.kernel.tile.cluster());
-        const std::int64_t places = sms * gemm.timing.resident;
-        return fmt::format("{}{}, {} of {} SMs, {:.1f} waves", to_string(gemm.kernel),
-                           to_string(gemm.kernel.shape.epilogue), std::min(ctas, sms), spec_.sm.count,
-                           static_cast<double>(ctas) / static_cast<double>(places));
+        return fmt::format("{}{}, {}", to_string(gemm.kernel), to_string(gemm.kernel.shape.epilogue),
+                           waves_text(gemm.kernel.ctas(), spec_.sm.for_clusters(gemm.kernel.tile.cluster()),
+                                      gemm.timing.resident, spec_.sm));
     }
 
-    std::string mapping_of(const AttentionPlan& plan) const {
-        const std::int64_t ctas = plan.kernel.ctas(),
-                           places = std::int64_t{spec_.sm.count} * plan.timing.resident;
-        return fmt::format("{}, {} of {} SMs, {:.1f} waves", to_string(plan.kernel),
-                           std::min<std::int64_t>(ctas, spec_.sm.count), spec_.sm.count,
-                           static_cast<double>(ctas) / static_cast<double>(places));
+    std::string mapping_of(const AttentionPlan& attention) const {
+        return fmt::format(
+            "{}, {}", to_string(attention.kernel),
+            waves_text(attention.kernel.ctas(), spec_.sm.count, attention.timing.resident, spec_.sm));
     }
 
     MatrixPlace place(TensorId id, Operand operand) const {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "models/devices/simt/kernels/plan.h"
 #include "sim/base/text.h"
 
@@ -82,6 +84,11 @@ std::string text_of(const VectorPlan& plan, const SimtSpec& spec) {
 }
 
 }  // namespace
+
+std::string waves_text(std::int64_t ctas, std::int64_t sms, int resident, const SmSpec& sm) {
+    return fmt::format("{} of {} SMs, {:.1f} waves", std::min(ctas, sms), sm.count,
+                       static_cast<double>(ctas) / static_cast<double>(sms * resident));
+}
 
 std::string to_text(const ChipPlan& plan, const SimtSpec& spec) {
     std::string text = fmt::format("# kernels of {} on {}\n", plan.trace, spec.name);

@@ -35,6 +35,16 @@ void take(const Conv2d& conv, GemmShape& shape) {
     shape.epilogue.post = conv.post;
 }
 
+// A product for each head of keys and values of a batch item: scores, or what shares of values sum up to.
+void take(const Attention& attention, GemmShape& shape) {
+    const bool scores = attention.part == Attention::Part::Scores;
+    shape.batch = attention.items();
+    shape.m = attention.q_len * attention.group();
+    shape.n = scores ? attention.kv_len : attention.row_dim();
+    shape.k = scores ? attention.row_dim() : attention.kv_len;
+    shape.shared_b = false;
+}
+
 }  // namespace
 
 TensorId second_operand(const Layer& layer) {
@@ -60,6 +70,8 @@ GemmShape product_shape(const Graph& graph, const Layer& layer) {
     shape.output = graph.tensors[layer.output].dtype;
     if (const auto* conv = std::get_if<Conv2d>(&layer.op))
         take(*conv, shape);
+    else if (const auto* attention = std::get_if<Attention>(&layer.op))
+        take(*attention, shape);
     else
         take(std::get<MatMul>(layer.op), shape);
     shape.epilogue.bias = layer.bias.has_value();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers that tensor cores do as the products that kernels see: matmul, and convolutions as implicit GEMM.
+// Layers that tensor cores do as the products that kernels see: matmul, convolutions as implicit GEMM, and
+// the two products of attention whose scores are a tensor.
 #pragma once
 
 #include "models/devices/simt/kernels/gemm_kernel.h"
@@ -11,7 +12,7 @@ namespace systole::simt {
 /// Of both operands. Throws UserError at the layer's mark where they differ, or if no tensor core takes it.
 DType product_dtype(const Graph& graph, const Layer& layer, const SimtSpec& spec);
 
-/// Of a layer for which on_tensor_cores() holds (supported.h).
+/// Of a layer for which on_tensor_cores() holds (supported.h), but for attention as a whole.
 GemmShape product_shape(const Graph& graph, const Layer& layer);
 
 /// Its second operand.

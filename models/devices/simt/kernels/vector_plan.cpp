@@ -24,14 +24,6 @@ InstructionMix work_of(const Layer& layer) {
     return mix_of(elementwise.kind) + mix_of(elementwise.post);
 }
 
-/// "elementwise, 128 threads x 4, 108 of 108 SMs, 1.2 waves".
-std::string mapping_of(const VectorPlan& plan, const SimtSpec& spec) {
-    const std::int64_t ctas = plan.kernel.ctas(), places = std::int64_t{spec.sm.count} * plan.timing.resident;
-    return fmt::format("{}, {} of {} SMs, {:.1f} waves", to_string(plan.kernel),
-                       std::min<std::int64_t>(ctas, spec.sm.count), spec.sm.count,
-                       static_cast<double>(ctas) / static_cast<double>(places));
-}
-
 /// Whose slots a layer's time is counted in: those that tensor cores have for its format, or, where they take
 /// none such, for the first that they do.
 DType slots_of(DType dtype, const TensorSpec& tensor) {
@@ -203,7 +195,9 @@ LayerPlan VectorPlanner::layer_plan(std::span<const Layer> layers) {
     LayerPlan layer;
     layer.name = layers.front().name;
     for (const Layer& one : layers) layer.op += (layer.op.empty() ? "" : " + ") + op_name(one);
-    layer.mapping = mapping_of(vector, spec_);
+    layer.mapping =
+        fmt::format("{}, {}", to_string(vector.kernel),
+                    waves_text(vector.kernel.ctas(), spec_.sm.count, vector.timing.resident, spec_.sm));
     layer.dtype = slots_of(vector.kernel.in, spec_.sm.tensor);
     layer.macs = macs(layers.front().op);
     layer.compulsory_dram = vector.to.touched;
