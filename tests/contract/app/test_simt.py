@@ -462,6 +462,9 @@ outputs: [residual]
             self.assertEqual(self.moved(again, "l2", "shared_memory")["activations"], 51200 * (256 + 4))
             self.assertEqual(self.moved(again, "dram", "l2")["activations"], 100 * 256 + 51200 * 4)
 
+        self.assertIn("at most 134217728 are simulated",
+                      self.refusal("op", "a100", "gather", "rows=100", "width=8", "lookups=1000000000", "dtype=fp16"))
+
     def test_of_a_cache_only_new_rows_are_written(self):
         self.write("cache.yaml", "trace: cache\ninputs:\n  x: {shape: [2, 1, 1024], dtype: fp16}\nlayers:\n"
                    "  - {name: cache, op: kv_cache, heads: 8, length: 512, in: x}\noutputs: [cache]\n")

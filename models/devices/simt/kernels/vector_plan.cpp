@@ -13,6 +13,9 @@
 namespace systole::simt {
 namespace {
 
+// Of a kernel: two minutes or so, and more bytes than a memory holds but for rows of a few bytes.
+constexpr std::int64_t kMostCtas = std::int64_t{1} << 27;
+
 /// Of each result.
 InstructionMix work_of(const Layer& layer) {
     if (const auto* activation = std::get_if<Activation>(&layer.op)) return mix_of(activation->function);
@@ -154,6 +157,10 @@ VectorPlan VectorPlanner::plan(std::span<const Layer> layers) {
     const Layer& layer = layers.front();
     const auto move = move_of(graph_, layer);
     const VectorKernel kernel = move ? move->kernel : kernel_of(layers);
+    if (kernel.ctas() > kMostCtas)
+        throw UserError(layer.where,
+                        fmt::format("'{}': {} takes {} CTAs ({}); at most {} are simulated", layer.name,
+                                    op_name(layer), kernel.ctas(), to_string(kernel), kMostCtas));
     // Other rows go as these do.
     VectorKernel of_cta = kernel;
     of_cta.rows = 1;
