@@ -8,9 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "models/devices/simt/simt_device.h"
-#include "sim/workload/trace.h"
-#include "tests/unit/simt/gpu_config.h"
+#include "tests/contract/simt/both_engines.h"
 
 namespace systole::test {
 namespace {
@@ -45,11 +43,6 @@ const std::vector<Case> kDecode{
     {"h100", 0, 1, 3, 5000, 16, 2, 128}, {"h100", 0, 40, 1, 513, 8, 8, 200, true, 2}};
 
 ResultRow run(const Case& one, const std::string& engine) {
-    config::Config config = gpu_config("device: Mine\nextends: " + one.gpu + "\n");
-    config.set("sm.engine", engine);
-    if (one.sms > 0) config.set("sm.count", std::to_string(one.sms));
-    const auto device = simt::make_simt_device(config, "mine");
-    config.finish();
     const auto input = [&](const std::string& name, std::int64_t rows, std::int64_t heads) {
         return fmt::format("  {}: {{shape: [{}, {}, {}], dtype: bf16}}\n", name, one.batch, rows,
                            heads * one.dim);
@@ -59,28 +52,13 @@ ResultRow run(const Case& one, const std::string& engine) {
         "kv_heads: {}, causal: {}}}\noutputs: [z]\n",
         input("q", one.q_len, one.heads), input("k", one.kv_len, one.kv_heads),
         input("v", one.kv_len, one.kv_heads), one.heads, one.kv_heads, one.causal);
-    const Graph graph = build_trace(config::parse_yaml(trace, "one.yaml"), {});
-    Protocol protocol = Protocol::of_op();
-    protocol.launch = Protocol::Launch::Graph;
-    protocol.repeat = one.repeat;
-    const DeviceResult result = device->run(graph, {protocol, false}).result;
-    ResultRow total = result.total;
-    total.mapping = result.layers.front().mapping;
-    return total;
-}
-
-std::int64_t bytes(const ResultRow& row, Place from, Place to) {
-    std::int64_t sum = 0;
-    for (const Movement& movement : row.movements)
-        if (movement.from == from && movement.to == to) sum += movement.bytes.value();
-    return sum;
+    return run_on({one.gpu, one.sms}, engine, trace, one.repeat);
 }
 
 /// By how much steps take longer.
 double check_case(const Case& one) {
     const ResultRow steps = run(one, "steps"), warps = run(one, "warps");
-    const double error =
-        static_cast<double>(steps.time().value()) / static_cast<double>(warps.time().value()) - 1;
+    const double error = excess(steps, warps);
     UNSCOPED_INFO(fmt::format("{}, {} SMs, {}: {} x {}, {} and {} ps, {:+.1f} %", one.gpu, one.sms,
                               steps.mapping, one.q_len, one.kv_len, steps.time().value(),
                               warps.time().value(), 100 * error));

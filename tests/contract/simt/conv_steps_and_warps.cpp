@@ -8,9 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "models/devices/simt/simt_device.h"
-#include "sim/workload/trace.h"
-#include "tests/unit/simt/gpu_config.h"
+#include "tests/contract/simt/both_engines.h"
 
 namespace systole::test {
 namespace {
@@ -74,34 +72,17 @@ std::string trace_of(const Case& one) {
     return trace + fmt::format("outputs: [{}]\n", joins ? "z" : "y");
 }
 
-DeviceResult run(const Case& one, const std::string& engine) {
-    config::Config config = gpu_config("device: Mine\nextends: " + one.gpu + "\n");
-    config.set("sm.engine", engine);
-    if (one.sms > 0) config.set("sm.count", std::to_string(one.sms));
-    const auto device = simt::make_simt_device(config, "mine");
-    config.finish();
-    const Graph graph = build_trace(config::parse_yaml(trace_of(one), "one.yaml"), {});
-    Protocol protocol = Protocol::of_op();
-    protocol.launch = Protocol::Launch::Graph;
-    return device->run(graph, {protocol, false}).result;
-}
-
-std::int64_t bytes(const ResultRow& row, Place from, Place to) {
-    std::int64_t sum = 0;
-    for (const Movement& movement : row.movements)
-        if (movement.from == from && movement.to == to) sum += movement.bytes.value();
-    return sum;
+ResultRow run(const Case& one, const std::string& engine) {
+    return run_on({one.gpu, one.sms}, engine, trace_of(one), 1);
 }
 
 /// By how much steps take longer.
 double check_case(const Case& one, double most) {
-    const DeviceResult both[] = {run(one, "steps"), run(one, "warps")};
-    const ResultRow &steps = both[0].total, &warps = both[1].total;
-    const double error =
-        static_cast<double>(steps.time().value()) / static_cast<double>(warps.time().value()) - 1;
+    const ResultRow steps = run(one, "steps"), warps = run(one, "warps");
+    const double error = excess(steps, warps);
     UNSCOPED_INFO(fmt::format("{}, {} SMs, {} {}: {}, {}, {} and {} ps, {:+.1f} %", one.gpu, one.sms,
-                              one.shape, one.dtype, one.layer, both[0].layers.front().mapping,
-                              steps.time().value(), warps.time().value(), 100 * error));
+                              one.shape, one.dtype, one.layer, steps.mapping, steps.time().value(),
+                              warps.time().value(), 100 * error));
     CHECK(warps.matrix_macs == steps.matrix_macs);
     CHECK(bytes(warps, Place::SharedMemory, Place::L2) == bytes(steps, Place::SharedMemory, Place::L2));
     // A cluster's blocks pass once for all of it; by steps once for each group that has some of it.

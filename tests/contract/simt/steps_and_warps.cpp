@@ -8,9 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "models/devices/simt/simt_device.h"
-#include "sim/workload/trace.h"
-#include "tests/unit/simt/gpu_config.h"
+#include "tests/contract/simt/both_engines.h"
 
 namespace systole::test {
 namespace {
@@ -96,33 +94,13 @@ std::string trace_of(const Product& product) {
 }
 
 ResultRow run(const Product& product, const std::string& engine) {
-    config::Config config = gpu_config("device: Mine\nextends: " + product.gpu + "\n");
-    config.set("sm.engine", engine);
-    if (product.sms > 0) config.set("sm.count", std::to_string(product.sms));
-    const auto device = simt::make_simt_device(config, "mine");
-    config.finish();
-    const Graph graph = build_trace(config::parse_yaml(trace_of(product), "product.yaml"), {});
-    Protocol protocol = Protocol::of_op();
-    protocol.launch = Protocol::Launch::Graph;
-    protocol.repeat = product.repeat;
-    const DeviceResult result = device->run(graph, {protocol, false}).result;
-    ResultRow total = result.total;
-    total.mapping = result.layers.front().mapping;
-    return total;
-}
-
-std::int64_t bytes(const ResultRow& row, Place from, Place to) {
-    std::int64_t sum = 0;
-    for (const Movement& movement : row.movements)
-        if (movement.from == from && movement.to == to) sum += movement.bytes.value();
-    return sum;
+    return run_on({product.gpu, product.sms}, engine, trace_of(product), product.repeat);
 }
 
 /// Checks one product; answers by how much steps take longer.
 double check_product(const Product& product) {
     const ResultRow steps = run(product, "steps"), warps = run(product, "warps");
-    const double error =
-        static_cast<double>(steps.time().value()) / static_cast<double>(warps.time().value()) - 1;
+    const double error = excess(steps, warps);
     UNSCOPED_INFO(fmt::format("{}: {}, {} and {} ps, {:+.1f} %", to_string(product), steps.mapping,
                               steps.time().value(), warps.time().value(), 100 * error));
     CHECK(warps.matrix_macs == steps.matrix_macs);

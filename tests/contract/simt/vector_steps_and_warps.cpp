@@ -8,9 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "models/devices/simt/simt_device.h"
-#include "sim/workload/trace.h"
-#include "tests/unit/simt/gpu_config.h"
+#include "tests/contract/simt/both_engines.h"
 
 namespace systole::test {
 namespace {
@@ -90,12 +88,6 @@ const std::vector<Case> kGates{{"a100", 8, "[60, 3000]", kGate, "fp16", 1, "", "
                                {"a100", 8, "[77, 5000]", kRms, "fp16", 1, "", "vllm"}};
 
 ResultRow run(const Case& one, const std::string& engine) {
-    config::Config config = gpu_config("device: Mine\nextends: " + one.gpu + "\n");
-    config.set("sm.engine", engine);
-    config.set("kernels.layers", one.library);
-    if (one.sms > 0) config.set("sm.count", std::to_string(one.sms));
-    const auto device = simt::make_simt_device(config, "mine");
-    config.finish();
     std::string inputs = fmt::format("  x: {{shape: {}, dtype: {}}}\n", one.shape, one.dtype);
     if (one.layers.find("x, y]") != std::string::npos || one.layers.find("[y, x]") != std::string::npos ||
         one.layers.find("s, y]") != std::string::npos)
@@ -103,28 +95,13 @@ ResultRow run(const Case& one, const std::string& engine) {
                               one.dtype == "int32" ? "fp16" : one.dtype);
     const std::string trace =
         fmt::format("trace: one\ninputs:\n{}layers:\n  - {}\noutputs: [z]\n", inputs, one.layers);
-    const Graph graph = build_trace(config::parse_yaml(trace, "one.yaml"), {});
-    Protocol protocol = Protocol::of_op();
-    protocol.launch = Protocol::Launch::Graph;
-    protocol.repeat = one.repeat;
-    const DeviceResult result = device->run(graph, {protocol, false}).result;
-    ResultRow total = result.total;
-    total.mapping = result.layers.front().mapping;
-    return total;
-}
-
-std::int64_t bytes(const ResultRow& row, Place from, Place to) {
-    std::int64_t sum = 0;
-    for (const Movement& movement : row.movements)
-        if (movement.from == from && movement.to == to) sum += movement.bytes.value();
-    return sum;
+    return run_on({one.gpu, one.sms, one.library}, engine, trace, one.repeat);
 }
 
 /// By how much steps take longer.
 double check_case(const Case& one, double most) {
     const ResultRow steps = run(one, "steps"), warps = run(one, "warps");
-    const double error =
-        static_cast<double>(steps.time().value()) / static_cast<double>(warps.time().value()) - 1;
+    const double error = excess(steps, warps);
     UNSCOPED_INFO(fmt::format("{}, {} SMs, {} {}: {}, {}, {} and {} ps, {:+.1f} %", one.gpu, one.sms,
                               one.shape, one.dtype, one.layers, steps.mapping, steps.time().value(),
                               warps.time().value(), 100 * error));
