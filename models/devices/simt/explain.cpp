@@ -168,10 +168,9 @@ std::string bounds(const GemmPlan& gemm, const LayerPlan& layer, const SimtSpec&
     const double l2 = step_bytes(kernel).from_l2 * static_cast<double>(steps) /
                       static_cast<double>(spec.l2.bytes_per_cycle.value());
     return fmt::format(
-        "At the very least: {} for the MACs at the tensor cores' peak, {} for A, B and C once at the "
-        "memory's\n"
-        "bandwidth, {} for what all CTAs load at the L2's ports. The estimate for this kernel: {} ({} "
-        "cycles).\n",
+        "At peak rates: {} for the MACs, {} for A, B and C once by the memory (what is written\n"
+        "may stay in the L2), {} for what all CTAs load at the L2's ports.\n"
+        "The estimate for this kernel: {} ({} cycles).\n",
         time_of(macs, spec), time_of(memory, spec), time_of(l2, spec), time_of(gemm.estimate, spec),
         cycles(gemm.estimate));
 }
@@ -241,10 +240,11 @@ std::string explain_vector(const VectorPlan& plan, const LayerPlan& layer, const
         "  and {:.1f} of the SM's pipes\n\n",
         kernel.steps(), kernel.steps() == 1 ? "" : "s", timing.prologue.value(), timing.interval_alone,
         timing.interval_full / timing.resident);
-    return text + fmt::format(
-                      "At the very least: {} for all tensors once at the memory's bandwidth,\n"
-                      "{} of the SMs' pipes.\n",
-                      time_of(memory, spec), time_of(pipes, spec));
+    return text +
+           fmt::format(
+               "At peak rates: {} for all tensors once by the memory (what is written may stay in the L2),\n"
+               "{} of the SMs' pipes.\n",
+               time_of(memory, spec), time_of(pipes, spec));
 }
 
 std::string simulated(const DeviceResult& result) {

@@ -107,11 +107,9 @@ std::string bounds(const AttentionPlan& plan, const LayerPlan& layer, const Tota
     const double sms = static_cast<double>(totals.steps) * plan.timing.interval_full / plan.timing.resident /
                        static_cast<double>(spec.sm.count);
     return fmt::format(
-        "At the very least: {} for the MACs at the tensor cores' peak, {} for Q, K, V and the result once at "
-        "the\n"
-        "memory's bandwidth, {} for the blocks that all CTAs load at the L2's ports, {} for all blocks on "
-        "full "
-        "SMs.\nThe estimate for this kernel: {}.\n",
+        "At peak rates: {} for the MACs, {} for Q, K, V and the result once by the memory,\n"
+        "{} for the blocks that all CTAs load at the L2's ports, {} for all blocks on full SMs.\n"
+        "The estimate for this kernel: {}.\n",
         time_of(macs, spec), time_of(memory, spec), time_of(l2, spec), time_of(sms, spec),
         time_of(plan.estimate, spec));
 }
