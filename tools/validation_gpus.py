@@ -61,8 +61,8 @@ machines throttle more than others did; a B200 is known to lose 15 % (flashinfer
 """
 
 
-def scatter(chip, found):
-    """Simulated against measured time, both logarithmic, as SVG."""
+def scatter(title, series):
+    """Simulated against measured time, both logarithmic, as SVG; of each of `series` a name, a colour and its errors."""
     low, high, size, margin = 0.3, 5.0, 480, 46  # decades of a microsecond
     place = lambda us: margin + (math.log10(us) - low) / (high - low) * size  # noqa: E731
     lines = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size + 2 * margin} {size + 2 * margin}" '
@@ -79,11 +79,15 @@ def scatter(chip, found):
         begin, end = 10 ** low * max(1, 1 / factor), 10 ** high / max(1, factor)
         lines.append(f'<path d="M{place(begin):.1f} {flip - place(begin * factor):.1f}L{place(end):.1f} '
                      f'{flip - place(end * factor):.1f}" stroke="#444" fill="none"{dash}/>')
-    for measured, error in found:
-        lines.append(f'<circle cx="{place(measured):.1f}" cy="{flip - place(measured * (1 + error)):.1f}" r="2" '
-                     'fill="#1f6fb4" fill-opacity="0.5"/>')
-    lines.append(f'<text x="{flip / 2}" y="{margin - 14}" text-anchor="middle">{CHIPS[chip]}: {len(found):,} bf16 products; '
-                 f'dashed: 20 % off</text><text x="{flip / 2}" y="{flip - 10}" text-anchor="middle">measured, us</text>'
+    for number, (name, colour, found) in enumerate(series):
+        for measured, error in found:
+            lines.append(f'<circle cx="{place(measured):.1f}" cy="{flip - place(measured * (1 + error)):.1f}" r="2" '
+                         f'fill="{colour}" fill-opacity="0.5"/>')
+        if len(series) > 1:
+            at = margin + 16 + 16 * number
+            lines.append(f'<circle cx="{margin + 12}" cy="{at - 4}" r="4" fill="{colour}"/>'
+                         f'<text x="{margin + 22}" y="{at}">{name} ({len(found):,})</text>')
+    lines.append(f'<text x="{flip / 2}" y="{margin - 14}" text-anchor="middle">{title}; dashed: 20 % off</text><text x="{flip / 2}" y="{flip - 10}" text-anchor="middle">measured, us</text>'
                  f'<text transform="translate(14 {flip / 2}) rotate(-90)" text-anchor="middle">simulated, us</text></svg>')
     return "\n".join(lines) + "\n"
 
@@ -131,6 +135,7 @@ def section(program, written, again):
             continue
         rows = gpu_gemm_rows.read(chip, "public")
         found = gpu_gemm_rows.errors(rows, gpu_gemm_rows.ask(program, chip, rows))
-        (PICTURES / f"gpu_gemm_{chip}.svg").write_text(scatter(chip, found))
+        (PICTURES / f"gpu_gemm_{chip}.svg").write_text(
+            scatter(f"{CHIPS[chip]}: {len(found):,} bf16 products", [("products", "#1f6fb4", found)]))
         text += regimes(chip, found) + ablation(program, chip, rows[:: len(rows) // ABLATION_ROWS])
     return text + NOT_MODELLED
