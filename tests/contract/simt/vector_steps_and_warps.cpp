@@ -66,25 +66,25 @@ const std::string kGate =
 const std::string kCache = "{name: z, op: kv_cache, heads: 8, length: 600, in: x}";
 
 const std::vector<Case> kMoves{{"a100", 4, "[300, 777]", kHead},
-                               {"h100", 0, "[20000, 200]", kHead, "bf16"},
+                               {"h100", 0, "[6000, 200]", kHead, "bf16"},
                                {"a100", 8, "[100, 300]", kJoin, "fp16", 1, "[100, 77]"},
                                {"h100", 8, "[200, 64]", kJoin, "fp32", 1, "[200, 640]"},
                                {"a100", 8, "[2, 100, 12, 64]", kTurn},
-                               {"h100", 0, "[8, 512, 16, 64]", kTurn, "bf16"},
+                               {"h100", 0, "[2, 512, 16, 64]", kTurn, "bf16"},
                                {"a100", 8, "[3, 5, 8, 64]", kCache},
                                {"a100", 8, "[2, 50, 8, 128]", kRotary},
-                               {"h100", 0, "[4, 512, 32, 128]", kRotary, "bf16"},
+                               {"h100", 0, "[1, 512, 32, 128]", kRotary, "bf16"},
                                {"a100", 4, "[20, 400]", kLstm, "fp16", 1, "[20, 100]"},
                                {"h100", 0, "[256, 4096]", kLstm, "bf16", 1, "[256, 1024]"},
                                {"a100", 8, "[700]", kWords, "int32"},
-                               {"h100", 0, "[8192]", kWords, "int32"},
+                               {"h100", 0, "[3000]", kWords, "int32"},
                                {"a100", 8, "[100, 16]", kBags, "int32"},
                                {"a100", 0, "[3000]", kRowsOf, "int32", 1, "[5000, 256]"}};
 
 // Of CTAs of 1024 threads that go round: warps that have their data go on while by steps all wait for the
 // last.
 const std::vector<Case> kGates{{"a100", 8, "[60, 3000]", kGate, "fp16", 1, "", "vllm"},
-                               {"h100", 0, "[800, 5000]", kGate, "bf16", 1, "", "vllm"},
+                               {"h100", 0, "[300, 5000]", kGate, "bf16", 1, "", "vllm"},
                                {"a100", 8, "[77, 5000]", kRms, "fp16", 1, "", "vllm"}};
 
 ResultRow run(const Case& one, const std::string& engine) {
