@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""GPUs as a device of the command line: products of matrices, convolutions, attention, accounts, and what is refused."""
+"""GPUs as a device of the command line: products of matrices, accounts, and what is refused."""
 
 import json
 import re
@@ -110,25 +110,6 @@ class Simt(ProgramTest):
         self.assertLess(free["time_ns"], 0.9 * own["time_ns"])
         self.assertGreater(own["classes"]["tail"], free["classes"]["tail"] + 0.1)
 
-    def test_a_long_product_is_slowed_down_by_the_power_cap_and_a_short_one_is_not(self):
-        for device in ("a100", "h100"):
-            with self.subTest(device=device):
-                for shape, faster in (("m=8192 n=8192 k=8192", True), ("m=256 n=256 k=256", False)):
-                    capped = self.total(device, shape)["time_ns"]
-                    free = self.total(device, shape, "power.cap=0 W")["time_ns"]
-                    self.assertEqual(free < capped, faster)
-
-    def test_long_products_reach_what_the_best_of_many_were_measured_to_reach(self):
-        # ml-engineering's maximum achievable matmul TFLOP/s in bf16, a mean of 100 behind 50, and what an H200 held
-        # for two seconds; power.tensor and power.burst are derived from them.
-        short = ["run.warm_turns=50", "run.timed_turns=100"]
-        for device, (m, n, k), turns, tflops in (("a100", (1024, 10240, 5120), short, 271.2),
-                                                 ("h100", (2048, 2048, 13312), short, 794.5),
-                                                 ("h100", (1536, 2816, 6144), [], 755)):
-            with self.subTest(device=device, turns=turns):
-                time = self.total(device, f"m={m} n={n} k={k}", "run.repeat=8", *turns)["time_ns"]
-                self.assertAlmostEqual(2 * m * n * k / time / 1000 / tflops, 1, delta=0.01)
-
     def test_what_still_waits_to_be_written_at_the_end_is_not_of_the_run(self):
         # Its 69 MB of results, and room for 48: a quarter waits when the last store is answered.
         total = self.total("l40s", "m=2817 n=12288 k=256", "run.protocol=graph_replay", "l2.dirty=48 MiB")
@@ -157,34 +138,6 @@ outputs: [deep]
         self.assertGreaterEqual(written[1][0], written[0][0])
         self.assertLess(written[1][0], written[0][0] + 813_200)
         self.assertGreater(written[1][1], 2817 * 256 * 2)  # more than its own results: what waited
-
-    def test_a_burst_of_power_ends_with_the_turns_that_follow_each_other(self):
-        shape = "m=4096 n=4096 k=8192"
-        times = [self.total("h100", shape, "run.repeat=3", *turns)["time_ns"]
-                 for turns in (["run.timed_turns=10"], ["run.timed_turns=300"], ["run.timed_turns=100000"], [])]
-        self.assertLess(times[0] * 1.02, times[2])
-        self.assertTrue(times[0] < times[1] < times[2] <= times[3], times)
-        self.assertAlmostEqual(times[2] / times[3], 1, delta=0.002)
-        # Without a burst it makes no difference.
-        self.assertEqual(self.total("a100", shape, "run.repeat=3", "run.timed_turns=10")["time_ns"],
-                         self.total("a100", shape, "run.repeat=3")["time_ns"])
-
-    def test_utilization_is_of_the_peak_whatever_clock_the_power_cap_leaves(self):
-        for device, peak in (("a100", 108 * 1024 * 1.41), ("h100", 132 * 2048 * 1.98)):
-            with self.subTest(device=device):
-                held_up = []
-                for cap in ("700 W", "300 W", "0 W"):
-                    total = self.total(device, "m=4096 n=4096 k=8192", "run.repeat=3", f"power.cap={cap}")
-                    useful = total["utilization"] * total["time_ns"] * peak / (4096 * 4096 * 8192)
-                    self.assertAlmostEqual(useful, 1, delta=1e-6)
-                    self.assertAlmostEqual(total["classes"]["useful"], total["utilization"], delta=1e-9)
-                    held_up.append(total["classes"]["on_chip"])
-                self.assertGreater(held_up[1], held_up[0] + 0.05)
-                self.assertGreaterEqual(held_up[0], held_up[2])
-
-    def test_a_burst_on_an_h100_is_no_faster_than_an_h200_s_was_measured_to_be(self):
-        time = self.total("h100", "m=1536 n=2816 k=40960")["time_ns"]  # 850 TFLOP/s: ml-engineering, 2026
-        self.assertAlmostEqual(2 * 1536 * 2816 * 40960 / time / 1000 / 850, 1, delta=0.05)
 
     def test_persistent_ctas_hide_the_start_of_all_tiles_but_the_first(self):
         shape = "m=4096 n=16384 k=256"
@@ -238,64 +191,6 @@ outputs: [deep]
         self.assertLess(total["time_ns"], 1100 * estimate)
         self.assertIn("kernels.stream_k: SMs in warps (sm.engine) run no shared tiles, expected never",
                       self.refusal("op", *words, "--set", "sm.engine=warps"))
-
-    def test_convolutions_of_one_pixel_are_the_products_that_they_look_like(self):
-        for device in ("a100", "h100"):
-            product = self.total(device, "m=784 n=256 k=1024")
-            words = "n=4 h=14 w=14 c=1024 k=256 r=1 s=1".split()
-            row = json.loads(self.answer("op", device, "conv2d", *words, "--format", "json"))["devices"][0]["total"]
-            for key in ("time_ns", "macs", "bytes", "class_slots"):
-                self.assertEqual(row[key], product[key], (device, key))
-            # Of every other pixel and row a quarter is read, and nothing else is different but where tensors lie.
-            words = "n=4 h=28 w=28 c=1024 k=256 r=1 s=1 stride=2".split()
-            row = json.loads(self.answer("op", device, "conv2d", *words, "--format", "json"))["devices"][0]["total"]
-            self.assertAlmostEqual(row["time_ns"] / product["time_ns"], 1, delta=0.01)
-            self.assertAlmostEqual(row["bytes"]["dram_read"] / product["bytes"]["dram_read"], 1, delta=0.01)
-
-    def test_a_convolution_is_explained_as_the_product_that_it_becomes(self):
-        text = self.answer("explain", "h100", "conv2d", *"n=8 h=56 w=56 c=64 k=64 r=3 s=3 pad=1".split())
-        self.assertIn("C[25,088 x 64] = A[25,088 x 576] B[576 x 64]", text)
-        self.assertIn("rows of A are 8 x 56 x 56 output pixels", text)
-        self.assertIn("one of 3 x 3 taps of up to 64 channels", text)
-        self.assertIn("9 steps of 64 along K", text)
-        self.assertIn("Weighed by estimate", text)
-        first = self.answer("explain", "a100", "conv2d", *"n=1 h=224 w=224 c=3 k=64 r=7 s=7 stride=2 pad=3".split())
-        self.assertRegex(first, r"a step along K takes \d+ of 7 x 7 taps\.\nA kernel ahead pads pixels to 8 channels")
-        depthwise = self.answer("explain", "a100", "conv2d", *"n=1 h=56 w=56 c=96 k=96 r=3 s=3 pad=1 groups=96".split())
-        self.assertIn("Kernel: depthwise 3x3, 128 threads x 1", depthwise)
-        self.assertIn("Kernel: pool 3x3", self.answer("explain", "h100", "pool", "kind=max",
-                                                      *"n=1 h=112 w=112 c=64 r=3 s=3 stride=2 pad=1".split()))
-
-    def test_taps_find_each_others_lines_in_the_l2(self):
-        # The map of 6.4 MB once, and weights; nine taps ask for it.
-        words = "n=16 h=56 w=56 c=64 k=64 r=3 s=3 pad=1".split()
-        row = json.loads(self.answer("op", "a100", "conv2d", *words, "--format", "json"))["devices"][0]["total"]
-        self.assertEqual(row["macs"], 16 * 56 * 56 * 64 * 64 * 9)
-        self.assertEqual(row["bytes"]["dram_read"], 2 * (16 * 56 * 56 * 64 + 64 * 64 * 9))
-        # Of 56 x 56 output pixels 56 x 55 meet a row (column) of zeros with their first and last taps.
-        inside = (56 + 2 * 55) ** 2 * 16 * 64
-        moved = sum(move["bytes"] for move in row["bytes"]["moved"] if (move["from"], move["operand"]) == ("l2", "activations"))
-        self.assertEqual(moved, 2 * inside)
-
-    def test_networks_of_convolutions_run_from_end_to_end(self):
-        for device, network, macs in (("h100", "resnet50", 4_089_184_256), ("a100", "mobilenet_v2", 300_774_272)):
-            row = json.loads(self.answer("run", device, network, "--format", "json"))["devices"][0]
-            self.assertEqual(row["total"]["macs"], macs)
-            self.assertAlmostEqual(sum(row["total"]["classes"].values()), 1, delta=1e-9)
-        # In int8 with larger batches MLPerf has 40,000 (A100) and 90,000 (H100) images a second: half of that at most.
-        rows = [json.loads(self.answer("run", device, "resnet50", "--set", "workload.batch=32", "--set", "run.inputs_at=dram",
-                                       "--format", "json"))["devices"][0]["total"] for device in ("a100", "h100")]
-        for row, most in zip(rows, (20_000, 45_000)):
-            images = 1e9 * 32 / row["time_ns"]
-            self.assertTrue(0.4 * most < images < most, images)
-
-    def test_networks_take_about_what_tensorrt_was_measured_to_take(self):
-        # NVIDIA, TensorFlow-Quantization toolkit, model zoo results: an A100, TensorRT 8.4, int8, batch 1, in ms.
-        for network, measured in (("resnet50_v1", 0.46), ("mobilenet_v2", 0.30), ("efficientnet", 0.67)):
-            settings = [word for setting in ("workload.dtype=int8", "run.inputs_at=dram", "run.outputs_to=dram",
-                                             "run.launch=stream", "run.repeat=3") for word in ("--set", setting)]
-            row = json.loads(self.answer("run", "a100", network, *settings, "--format", "json"))["devices"][0]["total"]
-            self.assertAlmostEqual(row["time_ns"] / 1e6 / measured, 1, delta=0.15, msg=network)
 
     def test_a_product_of_one_row_is_explained_as_what_fp32_pipes_do(self):
         for words in (["m=1", "n=4096"], ["m=4096", "n=1"]):
@@ -445,130 +340,11 @@ outputs: [residual]
         self.assertEqual(row["class_slots"]["useful"], 0)
         self.assertIn("elementwise, 128 threads x 4", self.answer("lower", "a100", "mlp.yaml"))
 
-    def op(self, device, *words):
-        return json.loads(self.answer("op", device, *words, "--format", "json"))["devices"][0]["layers"][0]
-
-    def moved(self, row, origin, to):
-        return {cell["operand"]: cell["bytes"] for cell in row["bytes"]["moved"]
-                if cell["from"] == origin and cell["to"] == to}
-
-    def test_of_a_table_only_the_rows_that_are_looked_up_are_read(self):
-        row = self.op("a100", "embedding", "vocabulary=30522", "width=768", "lookups=4096", "dtype=fp16")
-        # Rows of 1,536 bytes, whole sectors; indices of 4 bytes.
-        self.assertEqual(self.moved(row, "dram", "l2"), {"weights": 4096 * 1536, "activations": 4096 * 4})
-        self.assertEqual(row["bytes"]["compulsory_dram"], 4096 * 1536 + 4096 * 4 + 4096 * 1536)
-        for spread in ("even", "random"):
-            again = self.op("a100", "gather", "rows=100", "width=64", "lookups=51200", "dtype=fp32", "spread=" + spread)
-            self.assertEqual(self.moved(again, "l2", "shared_memory")["activations"], 51200 * (256 + 4))
-            self.assertEqual(self.moved(again, "dram", "l2")["activations"], 100 * 256 + 51200 * 4)
-
-        self.assertIn("at most 134217728 are simulated",
-                      self.refusal("op", "a100", "gather", "rows=100", "width=8", "lookups=1000000000", "dtype=fp16"))
-
-    def test_of_a_cache_only_new_rows_are_written(self):
-        self.write("cache.yaml", "trace: cache\ninputs:\n  x: {shape: [2, 1, 1024], dtype: fp16}\nlayers:\n"
-                   "  - {name: cache, op: kv_cache, heads: 8, length: 512, in: x}\noutputs: [cache]\n")
-        result = json.loads(self.answer("run", "h100", "cache.yaml", "--format", "json"))["devices"][0]
-        self.assertEqual(self.moved(result["layers"][0], "shared_memory", "l2"), {"kv_cache": 2 * 1024 * 2})
-
-    def test_networks_of_transformers_run_as_a_whole(self):
-        result = json.loads(self.answer("run", "a100", "bert_base", "--format", "json"))["devices"][0]
-        kinds = {row["op"] for row in result["layers"]}
-        self.assertLessEqual({"embedding", "transpose", "softmax", "norm", "matmul"}, kinds)
-        self.assertEqual(sum(row["cycles"] for row in result["layers"]), result["total"]["cycles"])
-
     def test_a_table_of_products_is_answered_row_by_row(self):
         self.write("rows.csv", "op,dtype,m,n,k\nmatmul,bf16,128,128,128\nmatmul,int8,64,64,64\n")
         lines = self.answer("op", "a100", "--csv", "rows.csv").splitlines()
         self.assertEqual(len(lines), 3)
         self.assertTrue(lines[0].endswith("bound_by,error"))
-
-    def attention(self, device, shape, *settings):
-        words = ["op", device, "attention", *shape.split(), "--format", "json"]
-        for setting in settings:
-            words += ["--set", setting]
-        return json.loads(self.answer(*words))["devices"][0]
-
-    def test_attention_runs_by_steps_and_in_warps_with_all_its_pairs(self):
-        for device in ("a100", "h100"):
-            for shape, pairs in (("batch=2 q_len=300 kv_len=300 heads=4 kv_heads=2 head_dim=64 causal=true", 300 * 301 // 2),
-                                 ("batch=2 q_len=33 kv_len=200 heads=4 kv_heads=2 head_dim=80", 33 * 200),
-                                 ("batch=2 q_len=1 kv_len=900 heads=4 kv_heads=2 head_dim=128 causal=true", 900)):
-                for engine in ("steps", "warps"):
-                    with self.subTest(device=device, shape=shape, engine=engine):
-                        row = self.attention(device, shape + " dtype=bf16", f"sm.engine={engine}")["layers"][0]
-                        dim = int(re.search(r"head_dim=(\d+)", shape).group(1))
-                        self.assertEqual(row["macs"], 2 * 4 * pairs * 2 * dim)
-                        self.assertIn("flash attention", row["mapping"])
-                        self.assertTrue(all(count >= 0 for count in row["class_slots"].values()))
-
-    def test_causal_attention_takes_about_half_of_all(self):
-        for device in ("a100", "h100"):
-            shape = "batch=4 q_len=4096 kv_len=4096 heads=32 head_dim=128 dtype=bf16"
-            whole = self.attention(device, shape)["total"]["time_ns"]
-            causal = self.attention(device, shape + " causal=true")["total"]["time_ns"]
-            self.assertGreater(causal / whole, 0.5)
-            self.assertLess(causal / whole, 0.6)
-
-    def test_decoding_reads_the_cache_once_and_is_held_up_by_the_memory(self):
-        # 16 x 4096 rows of 8 heads of 128, keys and values: 268 MB, at 2,039 and 3,352 GB/s.
-        for device, least in (("a100", 131.6), ("h100", 80.1)):
-            result = self.attention(device, "batch=16 q_len=1 kv_len=4096 heads=64 kv_heads=8 head_dim=128 dtype=bf16 "
-                                            "cache=true causal=true")
-            total = result["total"]
-            self.assertEqual(total["bound_by"], "memory")
-            self.assertGreater(total["time_ns"] / 1000, least)
-            self.assertLess(total["time_ns"] / 1000, 1.7 * least)
-            cache = sum(moved["bytes"] for moved in total["bytes"]["moved"]
-                        if moved["operand"] == "kv_cache" and moved["from"] == "dram")
-            self.assertGreaterEqual(cache, 2 * 16 * 4096 * 8 * 128 * 2)
-            self.assertLess(cache, 1.02 * 2 * 16 * 4096 * 8 * 128 * 2)
-            # Besides the cache, queries and results of 16 x 64 heads.
-            self.assertEqual(total["bytes"]["compulsory_dram"], 2 * (2 * 16 * 4096 * 8 * 128 + 2 * 16 * 64 * 128))
-
-    def test_heads_that_share_keys_read_them_once(self):
-        shape = "batch=4 q_len=1 kv_len=4096 heads=32 head_dim=128 dtype=bf16 cache=true causal=true"
-        alone = self.attention("a100", shape)["total"]
-        shared = self.attention("a100", shape + " kv_heads=8")["total"]
-        self.assertEqual(alone["macs"], shared["macs"])
-        self.assertLess(shared["bytes"]["dram_read"], 0.27 * alone["bytes"]["dram_read"])
-
-    def test_attention_with_scores_as_tensors_is_products_and_a_softmax(self):
-        layers = self.attention("a100", "batch=2 q_len=64 kv_len=128 heads=4 head_dim=64 dtype=fp16 fused=false")["layers"]
-        self.assertEqual([layer["op"] for layer in layers], ["attention_scores", "softmax", "attention_context"])
-        self.assertEqual([layer["macs"] for layer in layers], [2 * 4 * 64 * 128 * 64, 0, 2 * 4 * 64 * 128 * 64])
-
-    def test_attention_is_explained_with_its_kernel_its_grid_and_its_bounds(self):
-        text = self.answer("explain", "a100", "attention",
-                           *"batch=8 q_len=2048 kv_len=2048 heads=24 head_dim=128 dtype=bf16 causal=true".split())
-        self.assertIn("Kernel: flash attention 64x128, heads of 128, 4 warps\n", text)
-        self.assertIn("Grid: 32 tiles of rows x 24 heads x 8 items = 6,144 CTAs; an SM holds 2, so 28.44 waves.", text)
-        self.assertIn("1 to 16 blocks of 128 keys", text)  # 64 queries see a block, 2,048 sixteen
-        # 8 x 24 x 2048 x 2049 / 2 pairs of 256 MACs at 108 x 1024 a cycle of 1410 MHz.
-        self.assertIn("661.4 us for the MACs", text)
-        self.assertRegex(text, r"Bound by (compute|on_chip)")
-        text = self.answer("explain", "h100", "attention",
-                           *"batch=8 q_len=1 kv_len=8192 heads=64 kv_heads=8 head_dim=128 dtype=bf16 cache=true".split())
-        self.assertIn("8 heads packed, 16 parts of the keys", text)
-        self.assertIn("a second kernel joins them", text)
-
-    def test_attention_that_no_kernel_does_is_refused_in_a_line(self):
-        words = "q_len=8 kv_len=8 heads=2 dtype=bf16".split()
-        self.assertIn("no attention kernel has heads of 300 elements; the longest are of 256",
-                      self.refusal("op", "a100", "attention", *words, "head_dim=300"))
-        self.assertIn("causal attention with its scores as a tensor (fused: false) is not run yet",
-                      self.refusal("op", "a100", "attention", *words, "head_dim=64", "fused=false", "causal=true"))
-        self.assertIn("no tensor core takes dtype 'fp32'",
-                      self.refusal("op", "a100", "attention", *"q_len=8 kv_len=8 head_dim=64 dtype=fp32".split()))
-        self.assertIn("no attention kernel for bf16 fits an SM of a100",
-                      self.refusal("op", "a100", "attention", *words, "head_dim=128", "--set",
-                                   "sm.shared.most_of_cta=32 KiB"))
-
-    def test_a_cache_beyond_the_memory_is_refused_with_its_bytes(self):
-        error = self.refusal("op", "a100", "attention", *"batch=256 q_len=1 kv_len=131072 heads=64 kv_heads=8 head_dim=128 "
-                                                         "dtype=bf16 cache=true".split())
-        self.assertIn("a100's HBM2E has 80 GiB", error)
-        self.assertIn("137.4 GB KV cache", error)
 
     def test_what_it_does_not_run_is_refused_in_a_line(self):
         self.assertIn("transpose that moves the last dimension is not run yet",

@@ -11,11 +11,11 @@
 
 namespace systole::test {
 
-/// `sms`: 0: as many as shipped. `library`: kernels.layers.
+/// `sms`: 0: as many as shipped. `kernels`: whose (kernels.layers).
 struct Machine {
     std::string gpu;
     int sms = 0;
-    std::string library = "pytorch";
+    std::string kernels = "pytorch";
 };
 
 /// All layers together, with the mapping of the first one. `repeat`: how often it runs; the last one counts.
@@ -23,7 +23,7 @@ inline ResultRow run_on(const Machine& machine, const std::string& engine, const
                         int repeat) {
     config::Config config = gpu_config("device: Mine\nextends: " + machine.gpu + "\n");
     config.set("sm.engine", engine);
-    config.set("kernels.layers", machine.library);
+    config.set("kernels.layers", machine.kernels);
     if (machine.sms > 0) config.set("sm.count", std::to_string(machine.sms));
     const auto device = simt::make_simt_device(config, "mine");
     config.finish();

@@ -21,7 +21,7 @@ struct Case {
     std::string dtype = "fp16";
     int repeat = 1;
     std::string second = {};  ///< shape of y; empty: that of x
-    std::string library = "pytorch";
+    std::string kernels = "pytorch";
 };
 
 const std::string kGelu = "{name: z, op: activation, function: gelu, in: x}";
@@ -95,7 +95,7 @@ ResultRow run(const Case& one, const std::string& engine) {
                               one.dtype == "int32" ? "fp16" : one.dtype);
     const std::string trace =
         fmt::format("trace: one\ninputs:\n{}layers:\n  - {}\noutputs: [z]\n", inputs, one.layers);
-    return run_on({one.gpu, one.sms, one.library}, engine, trace, one.repeat);
+    return run_on({one.gpu, one.sms, one.kernels}, engine, trace, one.repeat);
 }
 
 /// By how much steps take longer.

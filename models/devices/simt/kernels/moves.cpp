@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/devices/simt/kernels/moves.h"
 
-#include <algorithm>
-#include <array>
-
-#include "sim/base/check.h"
-#include "sim/base/checked.h"
+#include <type_traits>
 
 namespace systole::simt {
 namespace {
@@ -36,10 +32,11 @@ Move of(const Graph& graph, const Layer& layer, const Concat& concat) {
                    dtype_of(graph, layer.output)),
               {},
               {}};
-    for (std::size_t i = 0, first = 0; i < concat.sizes.size(); ++i) {
-        const auto from = static_cast<std::int64_t>(first), own = concat.sizes[i] * inner;
-        move.from.push_back({layer.inputs.at(i), {.row = columns, .first = from, .until = from + own}});
-        first += static_cast<std::size_t>(own);
+    std::int64_t first = 0;
+    for (std::size_t i = 0; i < concat.sizes.size(); ++i) {
+        const std::int64_t until = first + concat.sizes[i] * inner;
+        move.from.push_back({layer.inputs.at(i), {.row = columns, .first = first, .until = until}});
+        first = until;
     }
     return move;
 }
@@ -151,12 +148,21 @@ Move of(const Graph& graph, const Layer& layer, const Gather& lookups) {
             {}};
 }
 
+template <class Op>
+constexpr bool kMoves = requires(const Graph& graph, const Layer& layer, const Op& op) {
+    of(graph, layer, op);
+};
+
 }  // namespace
+
+bool is_move(const Operator& op) {
+    return std::visit([](const auto& own) { return kMoves<std::remove_cvref_t<decltype(own)>>; }, op);
+}
 
 std::optional<Move> move_of(const Graph& graph, const Layer& layer) {
     return std::visit(
         [&](const auto& op) -> std::optional<Move> {
-            if constexpr (requires { of(graph, layer, op); })
+            if constexpr (kMoves<std::remove_cvref_t<decltype(op)>>)
                 return of(graph, layer, op);
             else
                 return std::nullopt;
@@ -169,7 +175,7 @@ Bytes touched(const Graph& graph, const Layer& layer, TensorId tensor) {
     if (const auto* append = std::get_if<CacheAppend>(&layer.op); append && tensor == layer.output)
         return Bytes(whole.value() / append->length * append->rows);
     if (const auto* slice = std::get_if<Slice>(&layer.op); slice && tensor == layer.inputs.at(0))
-        return stored_bytes(graph.tensors[layer.output]);
+        return Bytes(static_cast<std::int64_t>(Int128{whole.value()} * slice->size / slice->in));
     const auto move = move_of(graph, layer);
     if (!move || move->kernel.kind != VectorKernel::Kind::Lookup || tensor != move->from.back().tensor)
         return whole;

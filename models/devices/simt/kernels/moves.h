@@ -24,6 +24,9 @@ struct Move {
     std::vector<OperandMap> to;  ///< where a result's values go; none: one behind the other
 };
 
+/// Whether layers of the kind are among these.
+bool is_move(const Operator& op);
+
 /// Nothing for other layers.
 std::optional<Move> move_of(const Graph& graph, const Layer& layer);
 

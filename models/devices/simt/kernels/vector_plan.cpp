@@ -69,12 +69,7 @@ std::optional<std::string> what_no_vector_kernel_does(const Layer& layer) {
         if (transpose->permutation.back() + 1 == std::ssize(transpose->shape)) return std::nullopt;
         return name + " that moves the last dimension";
     }
-    const bool moves =
-        std::holds_alternative<Concat>(layer.op) || std::holds_alternative<Slice>(layer.op) ||
-        std::holds_alternative<CacheAppend>(layer.op) || std::holds_alternative<Rotary>(layer.op) ||
-        std::holds_alternative<LstmCell>(layer.op) || std::holds_alternative<GruCell>(layer.op) ||
-        std::holds_alternative<Embedding>(layer.op) || std::holds_alternative<Gather>(layer.op);
-    if (moves) return std::nullopt;
+    if (is_move(layer.op)) return std::nullopt;
     return name;
 }
 

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Convolutions, lookups and copies on GPUs, and networks as a whole."""
+
+import json
+import unittest
+
+from program import ProgramTest
+
+
+class SimtNetworks(ProgramTest):
+    def total(self, device, shape, *settings):
+        words = ["op", device, "matmul", *shape.split(), "--format", "json"]
+        for setting in settings:
+            words += ["--set", setting]
+        return json.loads(self.answer(*words))["devices"][0]["total"]
+
+    def test_convolutions_of_one_pixel_are_the_products_that_they_look_like(self):
+        for device in ("a100", "h100"):
+            product = self.total(device, "m=784 n=256 k=1024")
+            words = "n=4 h=14 w=14 c=1024 k=256 r=1 s=1".split()
+            row = json.loads(self.answer("op", device, "conv2d", *words, "--format", "json"))["devices"][0]["total"]
+            for key in ("time_ns", "macs", "bytes", "class_slots"):
+                self.assertEqual(row[key], product[key], (device, key))
+            # Of every other pixel and row a quarter is read, and nothing else is different but where tensors lie.
+            words = "n=4 h=28 w=28 c=1024 k=256 r=1 s=1 stride=2".split()
+            row = json.loads(self.answer("op", device, "conv2d", *words, "--format", "json"))["devices"][0]["total"]
+            self.assertAlmostEqual(row["time_ns"] / product["time_ns"], 1, delta=0.01)
+            self.assertAlmostEqual(row["bytes"]["dram_read"] / product["bytes"]["dram_read"], 1, delta=0.01)
+
+    def test_a_convolution_is_explained_as_the_product_that_it_becomes(self):
+        text = self.answer("explain", "h100", "conv2d", *"n=8 h=56 w=56 c=64 k=64 r=3 s=3 pad=1".split())
+        self.assertIn("C[25,088 x 64] = A[25,088 x 576] B[576 x 64]", text)
+        self.assertIn("rows of A are 8 x 56 x 56 output pixels", text)
+        self.assertIn("one of 3 x 3 taps of up to 64 channels", text)
+        self.assertIn("9 steps of 64 along K", text)
+        self.assertIn("Weighed by estimate", text)
+        first = self.answer("explain", "a100", "conv2d", *"n=1 h=224 w=224 c=3 k=64 r=7 s=7 stride=2 pad=3".split())
+        self.assertRegex(first, r"a step along K takes \d+ of 7 x 7 taps\.\nA kernel ahead pads pixels to 8 channels")
+        depthwise = self.answer("explain", "a100", "conv2d", *"n=1 h=56 w=56 c=96 k=96 r=3 s=3 pad=1 groups=96".split())
+        self.assertIn("Kernel: depthwise 3x3, 128 threads x 1", depthwise)
+        self.assertIn("Kernel: pool 3x3", self.answer("explain", "h100", "pool", "kind=max",
+                                                      *"n=1 h=112 w=112 c=64 r=3 s=3 stride=2 pad=1".split()))
+
+    def test_taps_find_each_others_lines_in_the_l2(self):
+        # The map of 6.4 MB once, and weights; nine taps ask for it.
+        words = "n=16 h=56 w=56 c=64 k=64 r=3 s=3 pad=1".split()
+        row = json.loads(self.answer("op", "a100", "conv2d", *words, "--format", "json"))["devices"][0]["total"]
+        self.assertEqual(row["macs"], 16 * 56 * 56 * 64 * 64 * 9)
+        self.assertEqual(row["bytes"]["dram_read"], 2 * (16 * 56 * 56 * 64 + 64 * 64 * 9))
+        # Of 56 x 56 output pixels 56 x 55 meet a row (column) of zeros with their first and last taps.
+        inside = (56 + 2 * 55) ** 2 * 16 * 64
+        moved = sum(move["bytes"] for move in row["bytes"]["moved"] if (move["from"], move["operand"]) == ("l2", "activations"))
+        self.assertEqual(moved, 2 * inside)
+
+    def test_networks_of_convolutions_run_from_end_to_end(self):
+        for device, network, macs in (("h100", "resnet50", 4_089_184_256), ("a100", "mobilenet_v2", 300_774_272)):
+            row = json.loads(self.answer("run", device, network, "--format", "json"))["devices"][0]
+            self.assertEqual(row["total"]["macs"], macs)
+            self.assertAlmostEqual(sum(row["total"]["classes"].values()), 1, delta=1e-9)
+        # In int8 with larger batches MLPerf has 40,000 (A100) and 90,000 (H100) images a second: half of that at most.
+        rows = [json.loads(self.answer("run", device, "resnet50", "--set", "workload.batch=32", "--set", "run.inputs_at=dram",
+                                       "--format", "json"))["devices"][0]["total"] for device in ("a100", "h100")]
+        for row, most in zip(rows, (20_000, 45_000)):
+            images = 1e9 * 32 / row["time_ns"]
+            self.assertTrue(0.4 * most < images < most, images)
+
+    def test_networks_take_about_what_tensorrt_was_measured_to_take(self):
+        # NVIDIA, TensorFlow-Quantization toolkit, model zoo results: an A100, TensorRT 8.4, int8, batch 1, in ms.
+        for network, measured in (("resnet50_v1", 0.46), ("mobilenet_v2", 0.30), ("efficientnet", 0.67)):
+            settings = [word for setting in ("workload.dtype=int8", "run.inputs_at=dram", "run.outputs_to=dram",
+                                             "run.launch=stream", "run.repeat=3") for word in ("--set", setting)]
+            row = json.loads(self.answer("run", "a100", network, *settings, "--format", "json"))["devices"][0]["total"]
+            self.assertAlmostEqual(row["time_ns"] / 1e6 / measured, 1, delta=0.15, msg=network)
+
+    def op(self, device, *words):
+        return json.loads(self.answer("op", device, *words, "--format", "json"))["devices"][0]["layers"][0]
+
+    def moved(self, row, origin, to):
+        return {cell["operand"]: cell["bytes"] for cell in row["bytes"]["moved"]
+                if cell["from"] == origin and cell["to"] == to}
+
+    def test_of_a_table_only_the_rows_that_are_looked_up_are_read(self):
+        row = self.op("a100", "embedding", "vocabulary=30522", "width=768", "lookups=4096", "dtype=fp16")
+        # Rows of 1,536 bytes, whole sectors; indices of 4 bytes.
+        self.assertEqual(self.moved(row, "dram", "l2"), {"weights": 4096 * 1536, "activations": 4096 * 4})
+        self.assertEqual(row["bytes"]["compulsory_dram"], 4096 * 1536 + 4096 * 4 + 4096 * 1536)
+        total = self.answer("op", "a100", "embedding", "vocabulary=30522", "width=768", "lookups=4096", "dtype=fp16", "--format", "json")
+        self.assertEqual(json.loads(total)["devices"][0]["total"]["bytes"]["compulsory_dram"], row["bytes"]["compulsory_dram"])
+        for spread in ("even", "random"):
+            again = self.op("a100", "gather", "rows=100", "width=64", "lookups=51200", "dtype=fp32", "spread=" + spread)
+            self.assertEqual(self.moved(again, "l2", "shared_memory")["activations"], 51200 * (256 + 4))
+            self.assertEqual(self.moved(again, "dram", "l2")["activations"], 100 * 256 + 51200 * 4)
+
+        self.assertIn("at most 134217728 are simulated",
+                      self.refusal("op", "a100", "gather", "rows=100", "width=8", "lookups=1000000000", "dtype=fp16"))
+
+    def test_of_a_cache_only_new_rows_are_written(self):
+        self.write("cache.yaml", "trace: cache\ninputs:\n  x: {shape: [2, 1, 1024], dtype: fp16}\nlayers:\n"
+                   "  - {name: cache, op: kv_cache, heads: 8, length: 512, in: x}\noutputs: [cache]\n")
+        result = json.loads(self.answer("run", "h100", "cache.yaml", "--format", "json"))["devices"][0]
+        self.assertEqual(self.moved(result["layers"][0], "shared_memory", "l2"), {"kv_cache": 2 * 1024 * 2})
+        # Two items of one row; the cache stays where it is.
+        self.assertEqual(result["layers"][0]["bytes"]["compulsory_dram"], 2 * 2 * 1024 * 2)
+        self.assertEqual(self.moved(result["layers"][0], "dram", "host"), {})
+
+    def test_copies_and_cells_move_what_their_shapes_say(self):
+        sizes = {"slice rows=100 cols=300 begin=10 size=20": (100 * 20, 100 * 20),
+                 "lstm_cell batch=20 hidden=96": (20 * 5 * 96, 20 * 2 * 96), "gru_cell batch=20 hidden=96": (20 * 7 * 96, 20 * 96)}
+        for words, (read, written) in sizes.items():
+            row = self.op("h100", *words.split(), "dtype=fp32")
+            self.assertEqual(sum(self.moved(row, "l2", "shared_memory").values()), 4 * read, words)
+            self.assertEqual(sum(self.moved(row, "shared_memory", "l2").values()), 4 * written, words)
+            self.assertEqual(row["bytes"]["compulsory_dram"], 4 * (read + written), words)
+        # What is converted is as long as it is on either side.
+        row = self.op("h100", *"slice rows=100 cols=300 begin=10 size=20 dtype=fp16 dtype_out=fp32".split())
+        self.assertEqual(row["bytes"]["compulsory_dram"], 100 * 20 * (2 + 4))
+
+    def test_networks_of_transformers_run_as_a_whole(self):
+        result = json.loads(self.answer("run", "a100", "bert_base", "--format", "json"))["devices"][0]
+        kinds = {row["op"] for row in result["layers"]}
+        self.assertLessEqual({"embedding", "transpose", "softmax", "norm", "matmul"}, kinds)
+        self.assertEqual(sum(row["cycles"] for row in result["layers"]), result["total"]["cycles"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What power does to the clock of GPUs."""
+
+import json
+import unittest
+
+from program import ProgramTest
+
+
+class SimtPower(ProgramTest):
+    def total(self, device, shape, *settings):
+        words = ["op", device, "matmul", *shape.split(), "--format", "json"]
+        for setting in settings:
+            words += ["--set", setting]
+        return json.loads(self.answer(*words))["devices"][0]["total"]
+
+    def test_a_long_product_is_slowed_down_by_the_power_cap_and_a_short_one_is_not(self):
+        for device in ("a100", "h100"):
+            with self.subTest(device=device):
+                for shape, faster in (("m=8192 n=8192 k=8192", True), ("m=256 n=256 k=256", False)):
+                    capped = self.total(device, shape)["time_ns"]
+                    free = self.total(device, shape, "power.cap=0 W")["time_ns"]
+                    self.assertEqual(free < capped, faster)
+
+    def test_long_products_reach_what_the_best_of_many_were_measured_to_reach(self):
+        # ml-engineering's maximum achievable matmul TFLOP/s in bf16, a mean of 100 behind 50, and what an H200 held
+        # for two seconds; power.tensor and power.burst are derived from them.
+        short = ["run.warm_turns=50", "run.timed_turns=100"]
+        for device, (m, n, k), turns, tflops in (("a100", (1024, 10240, 5120), short, 271.2),
+                                                 ("h100", (2048, 2048, 13312), short, 794.5),
+                                                 ("h100", (1536, 2816, 6144), [], 755)):
+            with self.subTest(device=device, turns=turns):
+                time = self.total(device, f"m={m} n={n} k={k}", "run.repeat=8", *turns)["time_ns"]
+                self.assertAlmostEqual(2 * m * n * k / time / 1000 / tflops, 1, delta=0.01)
+
+    def test_a_burst_of_power_ends_with_the_turns_that_follow_each_other(self):
+        shape = "m=4096 n=4096 k=8192"
+        times = [self.total("h100", shape, "run.repeat=3", *turns)["time_ns"]
+                 for turns in (["run.timed_turns=10"], ["run.timed_turns=300"], ["run.timed_turns=100000"], [])]
+        self.assertLess(times[0] * 1.02, times[2])
+        self.assertTrue(times[0] < times[1] < times[2] <= times[3], times)
+        self.assertAlmostEqual(times[2] / times[3], 1, delta=0.002)
+        # Without a burst it makes no difference.
+        self.assertEqual(self.total("a100", shape, "run.repeat=3", "run.timed_turns=10")["time_ns"],
+                         self.total("a100", shape, "run.repeat=3")["time_ns"])
+
+    def test_utilization_is_of_the_peak_whatever_clock_the_power_cap_leaves(self):
+        for device, peak in (("a100", 108 * 1024 * 1.41), ("h100", 132 * 2048 * 1.98)):
+            with self.subTest(device=device):
+                held_up = []
+                for cap in ("700 W", "300 W", "0 W"):
+                    total = self.total(device, "m=4096 n=4096 k=8192", "run.repeat=3", f"power.cap={cap}")
+                    useful = total["utilization"] * total["time_ns"] * peak / (4096 * 4096 * 8192)
+                    self.assertAlmostEqual(useful, 1, delta=1e-6)
+                    self.assertAlmostEqual(total["classes"]["useful"], total["utilization"], delta=1e-9)
+                    held_up.append(total["classes"]["on_chip"])
+                self.assertGreater(held_up[1], held_up[0] + 0.05)
+                self.assertGreaterEqual(held_up[0], held_up[2])
+
+    def test_a_burst_on_an_h100_is_no_faster_than_an_h200_s_was_measured_to_be(self):
+        time = self.total("h100", "m=1536 n=2816 k=40960")["time_ns"]  # 850 TFLOP/s: ml-engineering, 2026
+        self.assertAlmostEqual(2 * 1536 * 2816 * 40960 / time / 1000 / 850, 1, delta=0.05)
+
+
+if __name__ == "__main__":
+    unittest.main()
