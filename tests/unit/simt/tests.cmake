@@ -25,7 +25,7 @@ systole_test(simt_spec SOURCES ${CMAKE_CURRENT_LIST_DIR}/presets_test.cpp
 systole_test(simt_sm
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/attention_program_test.cpp ${CMAKE_CURRENT_LIST_DIR}/gemm_program_test.cpp
             ${CMAKE_CURRENT_LIST_DIR}/gemv_program_test.cpp
-            ${CMAKE_CURRENT_LIST_DIR}/l1_test.cpp ${CMAKE_CURRENT_LIST_DIR}/lookup_test.cpp
+            ${CMAKE_CURRENT_LIST_DIR}/l1_test.cpp ${CMAKE_CURRENT_LIST_DIR}/lookup_test.cpp ${CMAKE_CURRENT_LIST_DIR}/moves_test.cpp
             ${CMAKE_CURRENT_LIST_DIR}/operand_map_test.cpp
             ${CMAKE_CURRENT_LIST_DIR}/sm_test.cpp ${CMAKE_CURRENT_LIST_DIR}/stream_program_test.cpp
             ${CMAKE_CURRENT_LIST_DIR}/vector_program_test.cpp
