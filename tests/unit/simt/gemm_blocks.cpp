@@ -182,19 +182,22 @@ TEST_CASE("The kernel that adds parts reads the values of the bias that its elem
     };
     for (int i = 0; i < 200; ++i) {
         const std::int64_t rows = pick(1, 20), columns = pick(1, 20), run = pick(0, 1) == 0 ? 1 : columns;
-        const std::int64_t values = run == 1 ? columns : rows;
+        const std::int64_t values = run == 1 ? columns : rows, items = pick(1, 3);
         StreamPlan plan;
         plan.ctas = pick(1, 30);
-        plan.elements = rows * columns;
-        plan.bias = {kB, Operand::Weights, Bytes(4 * values), Bytes(0)};
+        plan.elements = items * rows * columns;
+        plan.bias = {kB, Operand::Weights, Bytes(4 * values * items), Bytes(0)};
         plan.bias_run = run;
+        plan.bias_items = items;
         const StreamBlocks blocks(plan);
-        INFO("case " << i << ": " << rows << " x " << columns << ", run " << run);
+        INFO("case " << i << ": " << items << " x " << rows << " x " << columns << ", run " << run);
         for (std::int64_t cta = 0; cta < plan.ctas; ++cta) {
             std::set<std::int64_t> wanted, read;
             for (std::int64_t e = plan.elements * cta / plan.ctas; e < plan.elements * (cta + 1) / plan.ctas;
-                 ++e)
-                wanted.insert(run == 1 ? e % columns : e / columns);
+                 ++e) {
+                const std::int64_t item = e / (rows * columns), own = e % (rows * columns);
+                wanted.insert(item * values + (run == 1 ? own % columns : own / columns));
+            }
             const TileAccess access = blocks.reads({cta, 1}, 0);
             for (const TileAccess::Block& block : access.blocks)
                 for (std::int64_t byte = block.address; byte < block.address + block.bytes; byte += 4)

@@ -248,7 +248,7 @@ std::vector<TimedKernel> KernelChooser::weigh(const GemmShape& shape) {
         // wgmma has 64 rows at least: libraries compute a product of fewer as its transpose.
         const bool few = spec_.sm.tensor.issue == TensorIssue::WarpGroup && shape.m < kLeastRows;
         // Rows that are gathered stay rows.
-        const bool may_turn = shape.shared_b && shape.m < shape.n && !shape.gather;
+        const bool may_turn = shape.m < shape.n && !shape.gather;
         if (!few || !may_turn) add(shape, false, tile, all);
         if (may_turn) add(turned, true, tile, all);
     }

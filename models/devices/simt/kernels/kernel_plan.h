@@ -65,6 +65,7 @@ struct StreamPlan {
     MatrixPlace other;          ///< of the same shape as what is written; no bytes: none
     MatrixPlace bias;           ///< met again and again; no bytes: none
     std::int64_t bias_run = 1;  ///< elements behind each other that have one of its values in common
+    std::int64_t bias_items = 1;  ///< equal parts of the elements, each with its own part of its values
     std::int64_t elements = 0;  ///< that are written
     Epilogue finish;            ///< what is done to each of them; in `epilogue`, too
 };

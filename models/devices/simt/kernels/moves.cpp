@@ -174,6 +174,11 @@ Bytes touched(const Graph& graph, const Layer& layer, TensorId tensor) {
     const Bytes whole = stored_bytes(graph.tensors[tensor]);
     if (const auto* append = std::get_if<CacheAppend>(&layer.op); append && tensor == layer.output)
         return Bytes(whole.value() / append->length * append->rows);
+    // Of experts, those that are met.
+    if (const auto* matmul = std::get_if<MatMul>(&layer.op); matmul && matmul->experts > 0)
+        return tensor == layer.weights || tensor == layer.bias
+                   ? Bytes(whole.value() / matmul->experts * matmul->batch)
+                   : whole;
     if (const auto* slice = std::get_if<Slice>(&layer.op); slice && tensor == layer.inputs.at(0))
         return Bytes(static_cast<std::int64_t>(Int128{whole.value()} * slice->size / slice->in));
     const auto move = move_of(graph, layer);

@@ -215,8 +215,12 @@ private:
         if (std::holds_alternative<Conv2d>(layer.op) && !shape.gather)
             gemm.a.bytes =
                 std::min(gemm.a.bytes, Bytes(ceil_div(shape.a_elements() * bits_of(dtype).value(), 8)));
+        gemm.b.bytes = touched(graph_, layer, second_operand(layer));
         gemm.c = place(layer.output, Operand::Outputs);
-        if (layer.bias) gemm.bias = place(*layer.bias, Operand::Weights);
+        if (layer.bias) {
+            gemm.bias = place(*layer.bias, Operand::Weights);
+            gemm.bias.bytes = touched(graph_, layer, *layer.bias);
+        }
         if (layer.joined) gemm.other = place(layer.inputs.back(), Operand::Activations);
         if (gemm.kernel.swapped) std::swap(gemm.a, gemm.b);
         room_ = end_;
@@ -281,10 +285,10 @@ private:
     }
 
     Bytes compulsory(const Layer& layer) const {
-        Bytes bytes = stored_bytes(graph_.tensors[layer.output]);
-        for (const TensorId id : layer.inputs) bytes += stored_bytes(graph_.tensors[id]);
-        if (layer.weights) bytes += stored_bytes(graph_.tensors[*layer.weights]);
-        if (layer.bias) bytes += stored_bytes(graph_.tensors[*layer.bias]);
+        Bytes bytes = touched(graph_, layer, layer.output);
+        for (const TensorId id : layer.inputs) bytes += touched(graph_, layer, id);
+        if (layer.weights) bytes += touched(graph_, layer, *layer.weights);
+        if (layer.bias) bytes += touched(graph_, layer, *layer.bias);
         return bytes;
     }
 

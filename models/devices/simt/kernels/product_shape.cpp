@@ -14,13 +14,15 @@
 namespace systole::simt {
 namespace {
 
-// One B for the whole batch makes rows of all its items one matrix.
+// One B for the whole batch makes rows of all its items one matrix. Experts that are met are a batch with
+// weights of their own each: one grid for all of them, as grouped GEMM has it.
 void take(const MatMul& matmul, GemmShape& shape) {
-    shape.batch = matmul.shared_weights ? 1 : matmul.batch;
-    shape.m = matmul.shared_weights ? matmul.batch * matmul.m : matmul.m;
+    const bool one = matmul.shared_weights && matmul.experts == 0;
+    shape.batch = one ? 1 : matmul.batch;
+    shape.m = one ? matmul.batch * matmul.m : matmul.m;
     shape.n = matmul.n;
     shape.k = matmul.k;
-    shape.shared_b = matmul.shared_weights;
+    shape.shared_b = one;
     shape.epilogue.post = matmul.post;
 }
 

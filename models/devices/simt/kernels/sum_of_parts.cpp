@@ -41,6 +41,7 @@ StreamPlan sum_of_parts(const GemmPlan& gemm, const SmSpec& sm) {
     sum.other = gemm.other;
     sum.bias = gemm.bias;
     sum.bias_run = kernel.swapped ? kernel.shape.n : 1;
+    sum.bias_items = kernel.shape.shared_b ? 1 : kernel.shape.batch;
     return sum;
 }
 

@@ -38,7 +38,6 @@ bool on_tensor_cores(const Layer& layer) {
     const std::string name = op_name(layer);
     if (conv != nullptr && conv->depth) refuse(layer, name + " is not run yet");
     if (matmul != nullptr && matmul->transposed_a) refuse(layer, "matmul with transpose_a is not run yet");
-    if (matmul != nullptr && matmul->experts > 0) refuse(layer, "matmul with experts is not run yet");
     const WeightFormat& format = matmul != nullptr ? matmul->format : conv->format;
     if (format.sparse()) refuse(layer, name + " with sparse weights is not run yet");
     if (layer.scales || format != WeightFormat{}) refuse(layer, name + " with scaled weights is not run yet");

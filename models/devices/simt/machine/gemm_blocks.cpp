@@ -138,9 +138,11 @@ TileAccess::Block GemmBlocks::c_block(const Work& place) const {
 
 TileAccess::Block GemmBlocks::bias_block(const CtaPlace& place) const {
     const CtaTile& tile = plan_.kernel.tile;
-    // Groups of a convolution have their own columns each.
-    const std::int64_t group = plan_.kernel.shape.gather ? place.batch * plan_.kernel.shape.n : 0;
-    const std::int64_t begin = group + (plan_.kernel.swapped ? place.m * tile.m : place.n * tile.n);
+    // Groups of a convolution and experts have a row of their own each.
+    const GemmShape& shape = plan_.kernel.shape;
+    const std::int64_t row = plan_.kernel.swapped ? shape.m : shape.n;
+    const std::int64_t own = shape.shared_b ? 0 : place.batch * row;
+    const std::int64_t begin = own + (plan_.kernel.swapped ? place.m * tile.m : place.n * tile.n);
     const std::int64_t count = plan_.kernel.swapped ? rows(place.m) : columns(place.n);
     return {plan_.bias.address + begin * kBiasBytes, count * kBiasBytes, 1, plan_.bias.operand,
             plan_.bias.range()};

@@ -19,6 +19,8 @@ public:
 private:
     void add_shares(const MatrixPlace& matrix, CtaRange range, TileAccess& access) const;
     void add_bias(CtaRange range, TileAccess& access) const;
+    /// Of the bias, what elements `begin` … `end` - 1 meet; its bytes.
+    std::int64_t add_values(std::int64_t begin, std::int64_t end, TileAccess& access) const;
 
     const StreamPlan& plan_;
 };
