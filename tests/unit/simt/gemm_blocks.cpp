@@ -125,6 +125,7 @@ TEST_CASE("Epilogues read every element to be joined once, and each CTA the bias
     std::mt19937 random(11);
     for (int i = 0; i < 60; ++i) {
         GemmPlan plan = random_plan(random);
+        // Where items have weights of their own, they have a bias each.
         plan.kernel.split_k = 1;
         plan.kernel.swapped = i % 2 == 1;
         if (i % 3 == 0) plan.timing.meet = 1;  // warps copy for themselves, and ask for both at once
@@ -142,7 +143,7 @@ TEST_CASE("Epilogues read every element to be joined once, and each CTA the bias
             const auto [n0, n1] = extent(p.n, kernel.tile.n, s.n);
             if (m0 == m1 || n0 == n1) continue;
             for (std::int64_t v = kernel.swapped ? m0 : n0; v < (kernel.swapped ? m1 : n1); ++v)
-                ++bias[kB + 4 * v];
+                ++bias[kB + 4 * ((s.shared_b ? 0 : p.batch) * (kernel.swapped ? s.m : s.n) + v)];
             const std::int64_t of_join = (m1 - m0) * (n1 - n0) * 2,
                                of_bias = 4 * (kernel.swapped ? m1 - m0 : n1 - n0);
             most_joined = std::max(most_joined, of_join);
