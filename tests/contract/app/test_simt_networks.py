@@ -52,8 +52,21 @@ class SimtNetworks(ProgramTest):
         moved = sum(move["bytes"] for move in row["bytes"]["moved"] if (move["from"], move["operand"]) == ("l2", "activations"))
         self.assertEqual(moved, 2 * inside)
 
+    def test_an_mi210_runs_networks_and_refuses_formats_that_it_lacks(self):
+        for network in ("bert_base", "gpt2"):
+            row = json.loads(self.answer("run", "mi210", network, "--format", "json"))["devices"][0]["total"]
+            self.assertAlmostEqual(sum(row["classes"].values()), 1, delta=1e-9)
+            self.assertEqual(row["macs"], json.loads(
+                self.answer("run", "a100", network, "--format", "json"))["devices"][0]["total"]["macs"])
+        for dtype in ("fp8", "int4"):
+            refusal = self.refusal("op", "mi210", "matmul", "m=256", "n=256", "k=256", f"dtype={dtype}")
+            self.assertIn(f"no tensor core takes dtype '{dtype}'; the tensor cores have: int8, bf16, fp16", refusal)
+        text = self.answer("explain", "mi210", "matmul", "m=1280", "n=2048", "k=6144")
+        self.assertIn("Weighed by estimate", text)
+
     def test_networks_of_convolutions_run_from_end_to_end(self):
-        for device, network, macs in (("h100", "resnet50", 4_089_184_256), ("a100", "mobilenet_v2", 300_774_272)):
+        for device, network, macs in (("h100", "resnet50", 4_089_184_256), ("a100", "mobilenet_v2", 300_774_272),
+                                      ("mi210", "resnet50", 4_089_184_256)):
             row = json.loads(self.answer("run", device, network, "--format", "json"))["devices"][0]
             self.assertEqual(row["total"]["macs"], macs)
             self.assertAlmostEqual(sum(row["total"]["classes"].values()), 1, delta=1e-9)

@@ -47,6 +47,17 @@ const std::vector<Product> kAda{
     {"l40s", 0, 1024, 1024, 512}, {"l40s", 0, 16, 2048, 2048},      {"l40s", 0, 3, 1000, 3000},
     {"l40s", 0, 32, 1024, 6000},  {"l40s", 0, 128, 4096, 1024},     {"l40s", 0, 1, 2048, 2048}};
 
+/// CDNA: operands through registers, wavefronts of 64 threads.
+const std::vector<Product> kWaves{{"mi210", 4, 333, 517, 301},
+                                  {"mi210", 8, 500, 250, 128, 1, 2},
+                                  {"mi210", 4, 96, 160, 640, 3},
+                                  {"mi210", 16, 64, 64, 4096},
+                                  {"mi210", 0, 512, 512, 512},
+                                  {"mi210", 0, 1024, 1024, 512},
+                                  {"mi210", 0, 16, 2048, 2048},
+                                  {"mi210", 4, 256, 256, 128, 1, 1, "gelu"},
+                                  {"mi210", 8, 500, 250, 128, 1, 2, "mish", true}};
+
 /// What is done to sums before they are stored, which may read, too.
 const std::vector<Product> kEpilogues{
     {"a100", 4, 256, 256, 128, 1, 1, "gelu"},         {"a100", 4, 333, 517, 301, 1, 1, "none", true},
@@ -131,6 +142,10 @@ TEST_CASE("Steps take what the same kernels take warp instruction by warp instru
 
 TEST_CASE("Steps of an Ada chip take what its warps take, with GDDR6 behind them", "[simt]") {
     CHECK(mean_error(kAda) < 0.05);
+}
+
+TEST_CASE("Steps of a CDNA chip take what its wavefronts take", "[simt]") {
+    CHECK(mean_error(kWaves) < 0.03);
 }
 
 TEST_CASE("Epilogues by steps take what they take in warps, and read the same", "[simt]") {

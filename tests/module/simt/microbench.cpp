@@ -109,7 +109,7 @@ struct Streams {
     std::int64_t sms, set, rounds;
     bool in_turn = false;
 
-    static constexpr std::int64_t kWarps = 32, kUnroll = 2, kOfWarp = simt::kWarpThreads * simt::kThreadBytes;
+    static constexpr std::int64_t kWarps = 32, kUnroll = 2, kOfWarp = 32 * simt::kThreadBytes;
     static constexpr std::int64_t kOfTrip = kWarps * kOfWarp * kUnroll;
 
     /// SMs are out of step: the first warps of each begin elsewhere in its first 16 KiB, so that their first

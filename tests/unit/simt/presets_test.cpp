@@ -36,6 +36,7 @@ const std::vector<Published> kChips{
     {"h200", 1830, 1980, 989, 1979, 1979, 0, 4917, 141, 132, 64, 228, 50, 63},
     // fp16: half of the 733 that are told of sparse weights (of dense ones 362, by 2490 MHz)
     {"l40s", 2520, 2520, 366.5, 733, 733, 733, 864, 48, 142, 48, 100, 96, 31.5},
+    {"mi210", 1700, 1700, 181, 181, 0, 0, 1638.4, 64, 104, 32, 64, 8, 31.5},
     {"l4", 2040, 2040, 121, 242.3, 242.3, 242.3, 300, 24, 58, 48, 100, 48, 31.5},
 };
 
@@ -76,7 +77,8 @@ TEST_CASE("a GPU has the published SMs, shared memory, L2 and host link", "[simt
         CHECK(spec.sm.sub_cores == 4);
         CHECK(spec.sm.warps == chip.warps);
         CHECK(spec.sm.shared.capacity == Bytes(chip.shared_kib * 1024));
-        CHECK(spec.sm.shared.most_of_cta == Bytes((chip.shared_kib - 1) * 1024));
+        CHECK(spec.sm.shared.most_of_cta + spec.sm.shared.reserved_of_cta == spec.sm.shared.capacity);
+        CHECK(spec.sm.shared.reserved_of_cta == Bytes(chip.name == "mi210" ? 0 : 1024));
         CHECK(spec.l2.capacity == Bytes(chip.l2_mib << 20));
         CHECK(spec.host.kind == HostLinkSpec::Kind::Pcie);
         const double share = static_cast<double>(spec.host.peak().value()) / 1e9 / chip.link;
@@ -87,6 +89,14 @@ TEST_CASE("a GPU has the published SMs, shared memory, L2 and host link", "[simt
     CHECK(test::shipped_gpu("l40s").sm.tensor.issue == TensorIssue::Warp);
     CHECK(test::shipped_gpu("h100").sm.tensor.issue == TensorIssue::WarpGroup);
     CHECK(test::shipped_gpu("h200").sm.tensor.issue == TensorIssue::WarpGroup);
+    // Four SIMDs of 16 lanes take a wavefront of 64 threads in four cycles: 22.6 TFLOP/s in fp32.
+    const SmSpec mi210 = test::shipped_gpu("mi210").sm;
+    CHECK(mi210.tensor.issue == TensorIssue::Wave);
+    CHECK(mi210.warp_threads == 64);
+    CHECK(2.0 * mi210.count * mi210.sub_cores * mi210.warp_threads /
+              static_cast<double>(mi210.fp32.interval.value()) * 1.7e-3 ==
+          Approx(22.6).epsilon(0.002));
+    CHECK(mi210.registers * 4 == 512 * 1024);
 }
 
 TEST_CASE("clusters find the SMs of a GPC that chips were seen to give them", "[simt]") {

@@ -158,6 +158,10 @@ TEST_CASE("an SM that could hold no warp, or not divide itself, is refused", "[s
         {"sm: {registers_of_thread: 513}",
          "a warp of 32 threads with 513 registers takes 16640 in units of 256, a sub-core has 16384"},
         {"sm: {scheduling: oldest}", "gto"},
+        {"sm: {warp_threads: 16}", "sm.warp_threads"},
+        {"sm: {issue_interval: 0}", "sm.issue_interval"},
+        {"sm: {one_pipe: 4}", "sm.one_pipe"},
+        {"sm: {l1: {apart: 16 KiB}}", "sm.l1.apart"},
         {"sm: {engine: grid}", "warps"},
         {"sm: {register_unit: 0}", "sm.register_unit"},
         {"sm: {lsu_interval: 0}", "sm.lsu_interval"},
@@ -166,6 +170,12 @@ TEST_CASE("an SM that could hold no warp, or not divide itself, is refused", "[s
         {"sm: {bulk_copy_issue: 100001}", "sm.bulk_copy_issue"},
     });
     CHECK(complaint_about("sm: {registers_of_thread: 512}").empty());
+    CHECK(complaint_about("sm: {warp_threads: 64, registers_of_thread: 128, tensor: {issue: wave}}").empty());
+    CHECK(complaint_about("sm: {l1: {capacity: 16 KiB, apart: true}}").empty());
+    CHECK_THAT(complaint_about("sm: {warp_threads: 48}"),
+               Catch::Matchers::Contains("48 threads, expected 32 or 64"));
+    CHECK_THAT(complaint_about("sm: {tensor: {issue: wave}}"),
+               Catch::Matchers::Contains("expected sm.warp_threads: 64"));
     // The value that is now too large is the preset's own.
     CHECK_THAT(complaint_about("sm: {register_unit: 32768}"),
                Catch::Matchers::StartsWith("configs/devices/a100.yaml:") &&

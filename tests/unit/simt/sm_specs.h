@@ -40,4 +40,33 @@ inline SmSpec group_mma_sm() {
     return sm;
 }
 
+/// Near an MI210's CU: 16 lanes of one pipeline, wavefronts of 64, an instruction of each every fourth cycle.
+inline SmSpec wave_mma_sm() {
+    SmSpec sm = warp_mma_sm();
+    sm.count = 104;
+    sm.warp_threads = 64;
+    sm.warps = 32;
+    sm.ctas = 16;
+    sm.registers = 131072;
+    sm.register_unit = 512;
+    sm.registers_of_thread = 512;
+    sm.issue_interval = Cycles(4);
+    sm.one_pipe = true;
+    sm.fp32 = sm.integer = {Cycles(4), Cycles(4)};
+    sm.special = {Cycles(16), Cycles(16)};
+    sm.tensor.issue = TensorIssue::Wave;
+    sm.tensor.macs = {};
+    sm.tensor.macs[static_cast<std::size_t>(DType::Bf16)] = 128;
+    sm.tensor.macs[static_cast<std::size_t>(DType::Int8)] = 128;
+    sm.tensor.latency = Cycles(8);
+    sm.shared = {Bytes(64 * 1024), Bytes(64 * 1024), Bytes(0), Bytes(128), Cycles(64)};
+    sm.lsu_interval = Cycles(4);
+    sm.lsu_queue = Cycles(64);
+    sm.l1_capacity = Bytes(16 * 1024);
+    sm.l1_apart = true;
+    sm.l1_bytes_per_cycle = Bytes(64);
+    sm.store_bytes_per_cycle = Bytes(64);
+    return sm;
+}
+
 }  // namespace systole::simt::test

@@ -45,6 +45,14 @@ constexpr std::array<Sized, 4> kGroupTiles{{{32, {128, 256, 32, 8, 2}},
                                             {128, {128, 128, 128, 8, 2}},
                                             {256, {128, 64, 256, 8, 2}}}};
 
+// MFMA: ck_tile's fmha_fwd (example/ck_tile/01_fmha, codegen/ops/fmha_fwd.py): 128 rows, blocks of 64 or 128
+// keys, 32 elements of a head (keys of a block's values) at a time.
+constexpr std::int64_t kWaveSlice = 32;
+constexpr std::array<Sized, 4> kWaveTiles{{{32, {128, 64, 32, 4, 1, kWaveSlice, true}},
+                                           {64, {128, 64, 64, 4, 1, kWaveSlice, true}},
+                                           {128, {128, 128, 128, 4, 1, kWaveSlice, true}},
+                                           {256, {128, 128, 256, 4, 1, kWaveSlice, true}}}};
+
 /// Of causal kernels: items of a panel (the last one has fewer), all of their tiles in each.
 AttentionPlace place_in_panels(const AttentionKernel& kernel, std::int64_t index) {
     const std::int64_t tiles = kernel.tiles(), panel = index / (kernel.panel * tiles);
@@ -126,10 +134,13 @@ std::optional<AttentionKernel> attention_kernel(const Attention& shape, DType dt
         return std::nullopt;
     };
     const bool groups = sm.tensor.issue == TensorIssue::WarpGroup && !few;
-    const std::optional<AttentionTile> tile = groups ? take(kGroupTiles) : take(kWarpTiles);
+    const bool waves = sm.tensor.issue == TensorIssue::Wave;
+    const std::optional<AttentionTile> tile = groups  ? take(kGroupTiles)
+                                              : waves ? take(kWaveTiles)
+                                                      : take(kWarpTiles);
     if (!tile) return std::nullopt;
     AttentionKernel kernel{shape, dtype, output, *tile};
-    if (!groups && shape.kv_len <= kShortKeys) kernel.tile = short_tile(tile->dim);
+    if (!groups && !waves && shape.kv_len <= kShortKeys) kernel.tile = short_tile(tile->dim);
     kernel.packed = few && shape.group() > 1 && shape.group() <= kMostPacked;
     if (few)
         kernel.tile = {std::min(kFewRows, round_up(kernel.rows(), kRowsOfMma)), few_keys(dim), tile->dim, 4,

@@ -11,6 +11,7 @@
 //   mma.sync   64 rows and blocks of 128 keys, for heads of up to 64 elements 128 rows
 //   wgmma      two groups of 64 rows each, and blocks of 256, 128 and 64 keys for heads of up to 64, 128 and
 //              256 elements
+//   MFMA       ck_tile's: 128 rows, blocks of 64 keys for heads of up to 64 elements, else of 128
 #pragma once
 
 #include <compare>

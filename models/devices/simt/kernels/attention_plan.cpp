@@ -89,9 +89,10 @@ StreamPlan join_of_parts(const AttentionPlan& plan, const SmSpec& sm) {
     StreamPlan join;
     join.elements = kernel.items() * kernel.rows() * kernel.shape.value_dim();
     join.ctas = ceil_div(join.elements, kThreads * kSums);
-    join.warps = kThreads / kWarpThreads;
+    join.warps = static_cast<int>(kThreads / sm.warp_threads);
+    join.warp_threads = sm.warp_threads;
     join.resident = static_cast<int>(
-        std::max<std::int64_t>(1, std::min<std::int64_t>(sm.ctas, sm.warps * kWarpThreads / kThreads)));
+        std::max<std::int64_t>(1, std::min<std::int64_t>(sm.ctas, sm.warps * sm.warp_threads / kThreads)));
     join.prologue = sm.integer.latency * 8;
     // Of each part, what its largest score is less than that of all (ex2), and a multiply-add.
     join.epilogue = (sm.fp32.latency * 2 + sm.special.interval) * kernel.splits + sm.special.latency;

@@ -14,9 +14,9 @@
 namespace systole::simt {
 namespace {
 
-constexpr std::int64_t kLoadBytes = 512;  // ldmatrix.x4: 16 x 32 bytes
-constexpr std::int64_t kCopyBytes = kWarpThreads * kThreadBytes;
 constexpr std::int64_t kRowsOfMma = 16, kColumnsOfMma = 8;
+// buffer_load_dword … lds: what a thread copies straight into shared memory, where operands are MFMA's.
+constexpr std::int64_t kWaveCopyBytes = 4;
 constexpr int kSetUp = 60;  // instructions: coordinates, pointers and predicates of four matrices
 
 /// One of the two products of a warp with a block: `parts` along what is summed over.
@@ -28,14 +28,20 @@ struct Product {
 
 class WarpAttentionProgram {
 public:
-    WarpAttentionProgram(const AttentionTile& tile, const AttentionFormats& formats)
+    WarpAttentionProgram(const AttentionTile& tile, const AttentionFormats& formats, const SmSpec& sm)
         : tile_(tile),
+          wave_(sm.tensor.issue == TensorIssue::Wave),
+          threads_(sm.warp_threads),
+          most_registers_(wave_ ? sm.registers_of_thread : 255),
+          load_bytes_(threads_ * kThreadBytes),
+          copy_bytes_(threads_ * (wave_ ? kWaveCopyBytes : kThreadBytes)),
           element_(element_bytes(formats.in)),
           k_of_mma_(kFragmentBytes / element_),
           warps_m_(std::min<std::int64_t>(tile.warps, tile.m / kRowsOfMma)),
           warps_n_(tile.warps / warps_m_),
           rows_(tile.m / warps_m_),
           keys_(tile.n / warps_n_),
+          side_(rows_ % 32 == 0 && keys_ % 32 == 0 ? 32 : 16),
           formats_(formats) {}
 
     CtaProgram program(const AttentionWork& work) const {
@@ -56,20 +62,23 @@ public:
         cta.roles = {{tile_.warps, std::move(program)}};
         // Scores, results, and two fragments of an operand and one of the other.
         const std::int64_t fragments =
-            (2 * std::max(keys_, tile_.dim) + 2 * rows_) * kFragmentBytes / (4 * kWarpThreads);
+            (2 * std::max(keys_, tile_.dim) + 2 * rows_) * kFragmentBytes / (4 * threads_);
+        const std::int64_t queries = wave_ ? rows_ * tile_.dim * element_ / (4 * threads_) : 0;
         cta.registers_of_thread = static_cast<int>(std::min<std::int64_t>(
-            255, (rows_ * (keys_ + tile_.dim)) / kWarpThreads + fragments / 2 + kOtherRegisters));
+            most_registers_,
+            (rows_ * (keys_ + tile_.dim)) / threads_ + queries + fragments / 2 + kOtherRegisters));
         const std::int64_t blocks = tile_.slice > 0 ? 2 * (tile_.n + tile_.dim) * tile_.slice
                                                     : 2 * tile_.stages * tile_.n * tile_.dim;
-        cta.shared = Bytes((tile_.m * tile_.dim + blocks) * element_);
+        // MFMA's kernels keep queries in registers (ck_tile, block_fmha_pipeline_qr_ks_vs_async.hpp).
+        cta.shared = Bytes(((wave_ ? 0 : tile_.m * tile_.dim) + blocks) * element_);
         return cta;
     }
 
 private:
     void copy(Section& section, std::int64_t elements) const {
-        for (std::int64_t i = 0; i < ceil_div(elements * element_, kCopyBytes * tile_.warps); ++i) {
+        for (std::int64_t i = 0; i < ceil_div(elements * element_, copy_bytes_ * tile_.warps); ++i) {
             section.body.push_back({.op = Op::Integer});
-            section.body.push_back({.op = Op::AsyncCopy, .bytes = kCopyBytes});
+            section.body.push_back({.op = Op::AsyncCopy, .bytes = copy_bytes_});
         }
         section.body.push_back({.op = Op::CommitCopies});
     }
@@ -99,10 +108,10 @@ private:
         }
         meet(section, 0);
         copy(section, tile_.n * tile_.dim);  // values of this block
-        multiply({keys_, tile_.dim / k_of_mma_, true, true}, section);
+        multiply({keys_, tile_.dim / k_of_mma_, !wave_, true}, section);
         meet(section, 0);
         if (!last) copy(section, tile_.n * tile_.dim);  // keys of the next one
-        add_online_softmax({rows_, keys_, tile_.dim, masked, tile_.base_e}, section);
+        add_online_softmax(block(masked), section);
         multiply({tile_.dim, keys_ / k_of_mma_, false, false}, section);
         return section;
     }
@@ -113,10 +122,10 @@ private:
             const bool values = i + 1 == of_head;
             copy(section, values ? tile_.slice * tile_.dim : tile_.n * tile_.slice);
             meet(section, 1);
-            multiply({keys_, tile_.slice / k_of_mma_, true, true}, section);
+            multiply({keys_, tile_.slice / k_of_mma_, !wave_, true}, section);
             if (!values) meet(section);
         }
-        add_online_softmax({rows_, keys_, tile_.dim, masked, tile_.base_e}, section);
+        add_online_softmax(block(masked), section);
         for (std::int64_t i = 0; i < of_block; ++i) {
             const bool next = i + 1 == of_block;
             if (!next || !last) copy(section, next ? tile_.n * tile_.slice : tile_.slice * tile_.dim);
@@ -126,6 +135,10 @@ private:
         }
     }
 
+    ScoreBlock block(bool masked) const {
+        if (wave_) return {rows_, keys_, tile_.dim, masked, tile_.base_e, threads_, threads_ / side_};
+        return {rows_, keys_, tile_.dim, masked, tile_.base_e};
+    }
     static RegisterGroups fragment(std::int64_t part, std::int64_t number) {
         return RegisterGroups{1} << (part % 2 * 7 + number % 7);
     }
@@ -134,23 +147,26 @@ private:
     std::vector<Instruction> loads(const Product& product, std::int64_t part) const {
         std::vector<Instruction> all;
         if (product.loads_rows)
-            for (std::int64_t i = 0; i < rows_ / kRowsOfMma; ++i)
-                all.push_back({.op = Op::SharedLoad, .writes = row_fragment(part), .bytes = kLoadBytes});
-        for (std::int64_t i = 0; i < ceil_div(product.columns * kFragmentBytes, kLoadBytes); ++i)
-            all.push_back({.op = Op::SharedLoad, .writes = fragment(part, i), .bytes = kLoadBytes});
+            for (std::int64_t i = 0; i < ceil_div(rows_ * kFragmentBytes, load_bytes_); ++i)
+                all.push_back({.op = Op::SharedLoad, .writes = row_fragment(part), .bytes = load_bytes_});
+        for (std::int64_t i = 0; i < ceil_div(product.columns * kFragmentBytes, load_bytes_); ++i)
+            all.push_back({.op = Op::SharedLoad, .writes = fragment(part, i), .bytes = load_bytes_});
         return all;
     }
     std::vector<Instruction> products(const Product& product, std::int64_t part) const {
         std::vector<Instruction> all;
-        for (std::int64_t m = 0; m < rows_ / kRowsOfMma; ++m)
-            for (std::int64_t n = 0; n < product.columns / kColumnsOfMma; ++n) {
+        const std::int64_t rows = wave_ ? side_ : kRowsOfMma, columns = wave_ ? side_ : kColumnsOfMma;
+        for (std::int64_t m = 0; m < rows_ / rows; ++m)
+            for (std::int64_t n = 0; n < product.columns / columns; ++n) {
                 const auto number = static_cast<std::int64_t>(all.size());
                 const RegisterGroups sums = product.into_scores ? score_group(number) : result_group(number);
-                const RegisterGroups rows = product.loads_rows ? row_fragment(part) : score_group(part);
-                all.push_back({.op = Op::Mma,
-                               .reads = rows | fragment(part, n / 2) | sums,
-                               .writes = sums,
-                               .amount = kRowsOfMma * kColumnsOfMma * k_of_mma_});
+                const bool in_scores = !product.loads_rows && !product.into_scores;
+                const RegisterGroups first = in_scores ? score_group(part) : row_fragment(part);
+                all.push_back(
+                    {.op = Op::Mma,
+                     .reads = first | fragment(part, n * columns * kFragmentBytes / load_bytes_) | sums,
+                     .writes = sums,
+                     .amount = rows * columns * k_of_mma_});
             }
         return all;
     }
@@ -172,22 +188,23 @@ private:
     void add_epilogue(WarpProgram& program) const {
         Section last;
         last.body.push_back({.op = Op::WaitCopies});
-        add_normalization({rows_, keys_, tile_.dim}, last);
+        add_normalization(block(false), last);
         if (warps_n_ > 1) join_warps(last);
         program.push_back(std::move(last));
         const std::int64_t columns = tile_.dim / warps_n_;
-        for (Section& section : warp_epilogue({rows_, columns, formats_.out, {}}))
+        const WarpResults results{rows_, columns, formats_.out, {}, threads_};
+        for (Section& section : wave_ ? wave_epilogue(results) : warp_epilogue(results))
             program.push_back(std::move(section));
     }
     /// Warps with parts of the keys leave their results, and each adds all others' of its columns.
     void join_warps(Section& section) const {
         const std::int64_t bytes = rows_ * tile_.dim * 4;
-        for (std::int64_t i = 0; i < bytes / kLoadBytes; ++i)
-            section.body.push_back({.op = Op::SharedStore, .reads = kAllResults, .bytes = kLoadBytes});
+        for (std::int64_t i = 0; i < bytes / load_bytes_; ++i)
+            section.body.push_back({.op = Op::SharedStore, .reads = kAllResults, .bytes = load_bytes_});
         section.body.push_back({.op = Op::Arrive});
         section.body.push_back({.op = Op::Await});
-        for (std::int64_t i = 0; i < bytes / kLoadBytes; ++i) {
-            section.body.push_back({.op = Op::SharedLoad, .writes = fragment(0, i), .bytes = kLoadBytes});
+        for (std::int64_t i = 0; i < bytes / load_bytes_; ++i) {
+            section.body.push_back({.op = Op::SharedLoad, .writes = fragment(0, i), .bytes = load_bytes_});
             for (int sum = 0; sum < 4; ++sum)
                 section.body.push_back(
                     {.op = Op::Fp32, .reads = fragment(0, i) | result_group(i), .writes = result_group(i)});
@@ -195,7 +212,10 @@ private:
     }
 
     const AttentionTile tile_;
+    const bool wave_;
+    const std::int64_t threads_, most_registers_, load_bytes_, copy_bytes_;
     const std::int64_t element_, k_of_mma_, warps_m_, warps_n_, rows_, keys_;
+    const std::int64_t side_;  // of what an MFMA instruction leaves
     const AttentionFormats formats_;
 };
 
@@ -208,14 +228,14 @@ bool by_groups(const AttentionTile& tile, const SmSpec& sm) {
 CtaProgram attention_program(const AttentionTile& tile, const AttentionFormats& formats,
                              const AttentionWork& work, const SmSpec& sm) {
     if (by_groups(tile, sm)) return group_attention_program(tile, formats, {work});
-    return WarpAttentionProgram(tile, formats).program(work);
+    return WarpAttentionProgram(tile, formats, sm).program(work);
 }
 
 CtaProgram attention_program(const AttentionTile& tile, const AttentionFormats& formats,
                              const std::vector<AttentionWork>& tiles, const SmSpec& sm) {
     if (by_groups(tile, sm)) return group_attention_program(tile, formats, tiles);
     SYSTOLE_CHECK(tiles.size() == 1, "{} tiles of a CTA that is not persistent", tiles.size());
-    return WarpAttentionProgram(tile, formats).program(tiles.front());
+    return WarpAttentionProgram(tile, formats, sm).program(tiles.front());
 }
 
 }  // namespace systole::simt

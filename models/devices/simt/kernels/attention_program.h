@@ -11,6 +11,10 @@
 // instructions of both by turns, so that their products of a block end together, and with them the groups
 // stay in step. Here they begin each block together, for the SM takes all instructions of one group before
 // those of the other.
+//
+// MFMA, as ck_tile's (block_fmha_pipeline_qr_ks_vs_async.hpp): the same with four warps of 32 rows, slices of
+// 32 elements that threads copy by 4 bytes each, queries in registers. That values are copied so, too (there
+// they pass through registers), is assumed.
 #pragma once
 
 #include <vector>

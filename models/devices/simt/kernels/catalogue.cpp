@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "models/devices/simt/kernels/choose.h"
+#include "models/devices/simt/kernels/mma_shapes.h"
 
 namespace systole::simt {
 namespace {
@@ -48,6 +49,20 @@ std::vector<CtaTile> nvjet() {
     return all;
 }
 
+// Of MFMA, those in names of Tensile's kernels for gfx90a and gfx942 (Cijk_Ailk_Bljk_HHS_BH_MT128x128x32_
+// MI32x32x8x1_SN_1LDSB0, …_MT256x256x32_MI32x32x8x1_…_WG128_2_1, …_MT128x64x64_MI16x16x16x1_SE_1LDSB0,
+// …_MT128x256x32_MI32x32x8x1, …_MT256x256x64_MI16x16x1_SN_1LDSB1 and their like): m x n x k, buffers of
+// shared memory, warps along m and n, four in all. Those in between are assumed.
+std::vector<CtaTile> tensile() {
+    return {
+        {256, 256, 64, 1, 2, 2}, {256, 256, 32, 1, 2, 2}, {256, 192, 64, 1, 2, 2}, {192, 256, 64, 1, 2, 2},
+        {256, 128, 32, 2, 2, 2}, {128, 256, 32, 2, 2, 2}, {256, 128, 64, 1, 2, 2}, {128, 256, 64, 1, 2, 2},
+        {256, 64, 32, 2, 4, 1},  {64, 256, 32, 2, 1, 4},  {128, 128, 32, 2, 2, 2}, {128, 128, 64, 1, 2, 2},
+        {128, 64, 32, 2, 2, 2},  {64, 128, 32, 2, 2, 2},  {128, 64, 64, 2, 2, 2},  {64, 128, 64, 2, 2, 2},
+        {64, 64, 64, 2, 2, 2},   {128, 32, 64, 2, 4, 1},  {32, 128, 64, 2, 1, 4},  {64, 32, 64, 2, 2, 2},
+        {32, 64, 64, 2, 2, 2},   {32, 32, 128, 2, 2, 2},  {16, 64, 128, 2, 1, 4},  {64, 16, 128, 2, 4, 1}};
+}
+
 }  // namespace
 
 const std::vector<CtaTile>& catalogue(TensorIssue issue) {
@@ -70,7 +85,8 @@ const std::vector<CtaTile>& catalogue(TensorIssue issue) {
                                            {64, 64, 64, 6, 2, 2},           {32, 32, 128, 2, 2, 2},
                                            {16, 16, 128, 2, 1, 1},          instead({256, 128, 32, 3, 4, 2}),
                                            instead({64, 256, 32, 4, 1, 4}), instead({128, 128, 32, 4, 2, 2})};
-    static const std::vector<CtaTile> group = nvjet();
+    static const std::vector<CtaTile> group = nvjet(), wave = tensile();
+    if (issue == TensorIssue::Wave) return wave;
     return issue == TensorIssue::Warp ? warp : group;
 }
 

@@ -20,8 +20,10 @@ StreamPlan pad_channels(const GemmShape& shape, const MatrixPlace& from, const M
                         const SmSpec& sm) {
     StreamPlan copy;
     copy.ctas = ceil_div(to.bytes.value(), kThreads * kThreadBytes);
+    copy.warps = static_cast<int>(kThreads / sm.warp_threads);
+    copy.warp_threads = sm.warp_threads;
     copy.resident = static_cast<int>(
-        std::max<std::int64_t>(1, std::min<std::int64_t>(sm.ctas, sm.warps * kWarpThreads / kThreads)));
+        std::max<std::int64_t>(1, std::min<std::int64_t>(sm.ctas, sm.warps * sm.warp_threads / kThreads)));
     copy.prologue = sm.integer.latency * 8;
     copy.epilogue = sm.integer.latency;
     copy.from = from;

@@ -54,8 +54,8 @@ double stored_bytes(const GemmKernel& kernel) {
 /// Cycles of a CTA besides its steps: nobody on its SM computes for it then.
 double ends_of(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec& spec) {
     const Epilogue epilogue = kernel.epilogue();
-    const bool waits = epilogue.reads() && (spec.sm.tensor.issue == TensorIssue::Warp || !epilogue.join ||
-                                            !kernel.on_tensor_cores());
+    const bool waits = epilogue.reads() && (spec.sm.tensor.issue != TensorIssue::WarpGroup ||
+                                            !epilogue.join || !kernel.on_tensor_cores());
     return (waits ? idle_latency(spec) + static_cast<double>(epilogue_bytes(kernel)) /
                                              static_cast<double>(kernel.ctas()) / Rates(spec).sm_read
                   : 0) +
@@ -82,6 +82,12 @@ double most_into_sm(const GemmKernel& kernel) {
     return bytes_of(kernel.shape.dtype, extents * tile.k);
 }
 
+/// For how many steps data may be under way before they are needed.
+double steps_under_way(const CtaTiming& timing) {
+    if (!timing.loaded) return timing.ahead;
+    return timing.ahead - 1 + std::max(0.1, (*timing.meet - *timing.loaded) / timing.interval_alone);
+}
+
 /// Cycles of a step of CTAs of which each of `sms` SMs holds `held`.
 double interval_of(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec& spec, double held,
                    double sms) {
@@ -92,7 +98,7 @@ double interval_of(const GemmKernel& kernel, const CtaTiming& timing, const Simt
         idle_latency(spec) + static_cast<double>(spec.sm.signal_latency(kernel.tile.cluster()).value());
     // Data are asked for so many steps ahead, and no more; into registers, when they are free (for the first
     // step: `ends_of`).
-    const double waits = kernel.on_tensor_cores() ? latency / timing.ahead
+    const double waits = kernel.on_tensor_cores() ? latency / steps_under_way(timing)
                                                   : timing.interval_alone + latency * (steps - 1) / steps;
     return std::max({held > 1 ? timing.interval_full * held / timing.resident : timing.interval_alone,
                      timing.interval_alone, held * most_into_sm(kernel) / rates.sm_read,
@@ -233,7 +239,7 @@ void KernelChooser::add_gemv(const GemmShape& shape, const GemmShape& turned, st
     const SmSpec& sm = spec_.sm;
     const std::int64_t macs = sm.tensor.macs[static_cast<std::size_t>(shape.dtype)].value_or(0);
     if (shape.batch > 1 || shape.gather || (shape.m > 1 && shape.n > 1) ||
-        macs * sm.fp32.interval.value() < kWarpThreads)
+        macs * sm.fp32.interval.value() < sm.warp_threads)
         return;
     for (const CtaTile& tile : gemv_catalogue(sm.tensor.issue, shape.dtype))
         add(shape.m == 1 ? shape : turned, shape.m > 1, tile, all);

@@ -29,6 +29,8 @@ struct CtaTiming {
     /// has left, and until the next step's data must be there. None: a step's data are asked for when a
     /// stage is free.
     std::optional<double> meet;
+    /// Where these are not the same time: until the last load of the step `ahead` of it has left.
+    std::optional<double> loaded;
     /// Loads into registers: cycles from a step's first load to its last. `interval_alone` then begins when
     /// all its data are there.
     Cycles spread;

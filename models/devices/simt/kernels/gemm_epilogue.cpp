@@ -12,7 +12,6 @@ namespace {
 constexpr std::int64_t kPieceSums = 1024;  // of a warp, that a bulk copy takes at a time: 16 x 64
 constexpr std::int64_t kPieceRows = 8;  // of a warp's sums, that an instruction of mma leaves in one register
 constexpr std::int64_t kSumBytes = 4;
-constexpr std::int64_t kRowBytes = kWarpThreads * kThreadBytes;
 constexpr RegisterGroups kBias = RegisterGroups{1} << 15;  // the last result of a piece follows it there
 constexpr RegisterGroups kSums = RegisterGroups{0xffffffff} << 32;  // of a warp's products
 
@@ -26,7 +25,8 @@ std::int64_t bytes_of(DType dtype) {
 class Piece {
 public:
     Piece(std::int64_t sums, const WarpResults& results)
-        : of_thread_(ceil_div(sums, kWarpThreads)),
+        : threads_(results.threads),
+          of_thread_(ceil_div(sums, results.threads)),
           element_(bytes_of(results.out)),
           epilogue_(results.epilogue) {}
 
@@ -38,23 +38,26 @@ public:
     /// Sums as they are, two neighbours of each thread at a time. The first wait for the last product.
     void leave_sums() {
         for (std::int64_t i = 0; i < ceil_div(of_thread_, 2); ++i)
-            add({.op = Op::SharedStore, .reads = kSums, .bytes = kWarpThreads * 2 * kSumBytes});
+            add({.op = Op::SharedStore, .reads = kSums, .bytes = threads_ * 2 * kSumBytes});
     }
     void load_sums() {
         for (std::int64_t i = 0; i < ceil_div(of_thread_ * kSumBytes, kThreadBytes); ++i)
-            add({.op = Op::SharedLoad, .writes = loaded(i), .bytes = kRowBytes});
+            add({.op = Op::SharedLoad, .writes = loaded(i), .bytes = row_bytes()});
     }
     /// The matrix to join, by loads from memory, or out of shared memory.
     void load_other(Op op) {
         if (!epilogue_.join) return;
         for (std::int64_t row = 0; row < rows(); ++row)
-            add({.op = op, .writes = other(row), .bytes = kRowBytes});
+            add({.op = op, .writes = other(row), .bytes = row_bytes()});
     }
-    /// From sums to results. Where there is a bias, the multiplication with alpha adds it.
-    void finish() {
+    /// From sums to results. Where there is a bias, the multiplication with alpha adds it. `from_shared`: the
+    /// sums were loaded; otherwise they are where products left them.
+    void finish(bool from_shared = true) {
         const RegisterGroups bias = epilogue_.bias ? kBias : 0;
         for (std::int64_t i = 0; i < of_thread_; ++i)
-            add({.op = Op::Fp32, .reads = loaded(i * kSumBytes / kThreadBytes) | bias, .writes = scaled(i)});
+            add({.op = Op::Fp32,
+                 .reads = (from_shared ? loaded(i * kSumBytes / kThreadBytes) : kSums) | bias,
+                 .writes = scaled(i)});
         if (epilogue_.join && element_ < kSumBytes)
             for (std::int64_t i = 0; i < of_thread_; ++i)  // to 32 bits
                 add({.op = Op::Integer, .reads = other(i * element_ / kThreadBytes)});
@@ -65,6 +68,8 @@ public:
                  .reads = scaled(i) | scaled(i + 1),
                  .writes = packed(i * element_ / kSumBytes)});
     }
+    /// Of an instruction that loads or stores 16 bytes for each thread.
+    std::int64_t row_bytes() const { return threads_ * kThreadBytes; }
     std::int64_t rows() const { return ceil_div(of_thread_ * element_, kThreadBytes); }
     /// What a thread stores as the piece's row `row`: 16 bytes.
     RegisterGroups results(std::int64_t row) const {
@@ -100,7 +105,7 @@ private:
         }
     }
 
-    const std::int64_t of_thread_, element_;
+    const std::int64_t threads_, of_thread_, element_;
     const Epilogue epilogue_;
     Section section_;
 };
@@ -108,7 +113,7 @@ private:
 /// Bias of a warp's columns: each thread keeps that of its own.
 void load_bias(const WarpResults& results, WarpProgram& program) {
     if (!results.epilogue.bias) return;
-    const std::int64_t bytes = std::min(results.columns * kBiasBytes, kRowBytes);
+    const std::int64_t bytes = std::min(results.columns * kBiasBytes, results.threads * kThreadBytes);
     program.push_back({{{.op = Op::GlobalLoad, .writes = kBias, .bytes = bytes}}});
 }
 
@@ -123,7 +128,7 @@ WarpProgram bulk_epilogue(const WarpResults& results, int barrier) {
     piece.load_other(Op::SharedLoad);
     piece.finish();
     for (std::int64_t row = 0; row < piece.rows(); ++row)
-        piece.add({.op = Op::SharedStore, .reads = piece.results(row), .bytes = kRowBytes});
+        piece.add({.op = Op::SharedStore, .reads = piece.results(row), .bytes = piece.row_bytes()});
     piece.add({.op = Op::BulkStore, .bytes = piece_sums * bytes_of(results.out)});
     program.push_back(piece.section(ceil_div(sums, kPieceSums)));
     return program;
@@ -142,9 +147,30 @@ WarpProgram warp_epilogue(const WarpResults& results) {
     piece.finish();
     for (std::int64_t row = 0; row < piece.rows(); ++row) {
         piece.add({.op = Op::Integer});
-        piece.add({.op = Op::GlobalStore, .reads = piece.results(row), .bytes = kRowBytes});
+        piece.add({.op = Op::GlobalStore, .reads = piece.results(row), .bytes = piece.row_bytes()});
     }
     program.push_back(piece.section(results.rows / kPieceRows));
+    return program;
+}
+
+WarpProgram wave_epilogue(const WarpResults& results) {
+    constexpr std::int64_t kSumsOfThread = 16, kNeighbours = 4;
+    const std::int64_t sums = results.rows * results.columns;
+    const std::int64_t piece_sums = std::min(sums, kSumsOfThread * results.threads);
+    WarpProgram program;
+    load_bias(results, program);
+    Piece piece(piece_sums, results);
+    piece.load_other(Op::GlobalLoad);
+    piece.add({.op = Op::Integer});
+    piece.finish(false);
+    const std::int64_t stores = ceil_div(piece_sums, results.threads * kNeighbours);
+    for (std::int64_t i = 0; i < stores; ++i) {
+        piece.add({.op = Op::Integer});
+        piece.add({.op = Op::GlobalStore,
+                   .reads = piece.results(i * piece.rows() / stores),
+                   .bytes = results.threads * kNeighbours * bytes_of(results.out)});
+    }
+    program.push_back(piece.section(ceil_div(sums, piece_sums)));
     return program;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a warp brings its sums into memory: it scales them, does to them what the epilogue says, converts them,
-// and passes them through shared memory, so that each instruction writes whole rows.
+// and passes them through shared memory, so that each instruction writes whole rows (but for MFMA's).
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,7 @@ struct WarpResults {
     std::int64_t rows = 0, columns = 0;
     DType out = DType::Bf16;
     Epilogue epilogue = {};
+    std::int64_t threads = 32;  ///< of the warp
 };
 
 /// Results leave shared memory by tensor copies. The matrix to join is copied into it, too, by who arrives at
@@ -25,5 +26,8 @@ WarpProgram bulk_epilogue(const WarpResults& results, int barrier);
 /// rows by stores of the threads (as CUTLASS's epilogue for mma.sync, epilogue/threadblock/epilogue.h), which
 /// also load what is to be joined. `rows` is a multiple of eight.
 WarpProgram warp_epilogue(const WarpResults& results);
+/// MFMA: what an instruction leaves in a thread's registers, 16 sums at most at a time, is stored as it lies,
+/// four neighbours of a column by each thread (Tensile, StoreVectorWidth 4).
+WarpProgram wave_epilogue(const WarpResults& results);
 
 }  // namespace systole::simt

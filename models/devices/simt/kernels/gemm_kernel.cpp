@@ -66,7 +66,8 @@ std::int64_t epilogue_bytes(const GemmKernel& kernel) {
 
 std::string to_string(const GemmKernel& kernel) {
     const CtaTile& tile = kernel.tile;
-    std::string text = fmt::format("{}x{}x{}, {} stages", tile.m, tile.n, tile.k, tile.stages);
+    std::string text =
+        fmt::format("{}x{}x{}, {} stage{}", tile.m, tile.n, tile.k, tile.stages, tile.stages == 1 ? "" : "s");
     if (!kernel.on_tensor_cores()) text = fmt::format("gemv {}x{}, {} loads", tile.n, tile.k, tile.stages);
     if (tile.cluster_m > 1 || tile.cluster_n > 1)
         text += fmt::format(", cluster {}x{}", tile.cluster_m, tile.cluster_n);

@@ -8,13 +8,14 @@
 #include "models/devices/simt/kernels/gemv_program.h"
 #include "models/devices/simt/kernels/group_mma_program.h"
 #include "models/devices/simt/kernels/mma_shapes.h"
+#include "models/devices/simt/kernels/wave_mma_program.h"
 
 namespace systole::simt {
 namespace {
 
 constexpr std::int64_t kSectorBytes = 32;
-constexpr std::int64_t kLoadBytes = 512;  // ldmatrix.x4: 16 x 32 bytes
-constexpr std::int64_t kCopyBytes = kWarpThreads * kThreadBytes;
+constexpr std::int64_t kLoadBytes = 512;                          // ldmatrix.x4: 16 x 32 bytes
+constexpr std::int64_t kCopyBytes = kWarpThreads * kThreadBytes;  // of mma.sync's
 // CUTLASS, conv2d_fprop_activation_tile_access_iterator_optimized.h: of each access and step a pointer of 64
 // bits goes on (IADD3, IADD3.X), and its masks of filter rows and columns are tested (valid(): two LOP3 into
 // predicates). Of all accesses together: column and row of the filter go on, are compared and wrap, their
@@ -158,7 +159,8 @@ private:
 Bytes shared_bytes(const CtaTile& tile, const GemmFormats& formats, TensorIssue issue) {
     const std::int64_t stages = tile.stages * (tile.m + tile.n) * tile.k * element_bytes(formats.in);
     const std::int64_t result = tile.m * tile.n * element_bytes(formats.out);
-    return Bytes(issue == TensorIssue::Warp ? stages : stages + std::min<std::int64_t>(result, 16 * 1024));
+    const bool results = issue == TensorIssue::WarpGroup;
+    return Bytes(results ? stages + std::min<std::int64_t>(result, 16 * 1024) : stages);
 }
 
 }  // namespace
@@ -170,6 +172,7 @@ GemmFormats formats_of(const GemmKernel& kernel) {
 }
 
 bool divides(const CtaTile& tile, const GemmFormats& formats, TensorIssue issue) {
+    if (issue == TensorIssue::Wave) return wave_mma_divides(tile, formats);
     const std::int64_t element = element_bytes(formats.in);
     const auto whole = [](std::int64_t a, std::int64_t b) { return b > 0 && a > 0 && a % b == 0; };
     if (tile.groups_m < 1 || tile.groups_n < 1 || tile.stages < 2 || !whole(tile.m, tile.groups_m) ||
@@ -186,7 +189,8 @@ CtaProgram gemm_program(const CtaTile& tile, const GemmFormats& formats, std::in
                         const SmSpec& sm) {
     if (tile.pipes == Pipes::Fp32) return gemv_program(tile, formats, steps);
     if (sm.tensor.issue == TensorIssue::WarpGroup) return persistent_program(tile, formats, {steps}, sm);
-    CtaProgram program = WarpMmaProgram(tile, formats).program(steps);
+    CtaProgram program = sm.tensor.issue == TensorIssue::Wave ? wave_mma_program(tile, formats, steps)
+                                                              : WarpMmaProgram(tile, formats).program(steps);
     program.shared = shared_bytes(tile, formats, sm.tensor.issue);
     return program;
 }
@@ -216,6 +220,7 @@ double before_last_part(const CtaTile& tile, const GemmFormats& formats) {
 }
 
 int steps_ahead(const CtaTile& tile, TensorIssue issue) {
+    if (issue == TensorIssue::Wave) return 1;
     return issue == TensorIssue::Warp ? tile.stages - 1 : tile.stages;
 }
 
@@ -225,14 +230,14 @@ int occupancy(const CtaProgram& program, const SmSpec& sm) {
     // A group that copies is as wide as the others, though one warp of it works.
     const std::int64_t warps = round_up(program.warps(), sm.sub_cores);
     const auto registers_of = [&](std::int64_t number, int of_thread) {
-        return number * round_up(std::int64_t{of_thread} * kWarpThreads, sm.register_unit);
+        return number * round_up(std::int64_t{of_thread} * sm.warp_threads, sm.register_unit);
     };
     const std::int64_t copiers = program.registers_of_copier > 0 ? sm.sub_cores : 0;
     const std::int64_t registers = registers_of(warps - copiers, program.registers_of_thread) +
                                    registers_of(copiers, program.registers_of_copier);
     const std::int64_t shared = program.shared.value() + sm.shared.reserved_of_cta.value();
-    return static_cast<int>(std::min({std::int64_t{sm.ctas}, sm.warps / warps, sm.registers / registers,
-                                      sm.shared.capacity.value() / shared}));
+    const std::int64_t fit = std::min({std::int64_t{sm.ctas}, sm.warps / warps, sm.registers / registers});
+    return static_cast<int>(shared > 0 ? std::min(fit, sm.shared.capacity.value() / shared) : fit);
 }
 
 }  // namespace systole::simt

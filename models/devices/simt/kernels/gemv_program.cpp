@@ -4,7 +4,8 @@
 namespace systole::simt {
 namespace {
 
-constexpr std::int64_t kLoadBytes = kWarpThreads * kThreadBytes;
+constexpr std::int64_t kLanes = 32;  // of a warp of the chips whose libraries have such kernels
+constexpr std::int64_t kLoadBytes = kLanes * kThreadBytes;
 constexpr std::int64_t kSumBytes = 4;
 constexpr int kSetUp = 20;           // instructions: the column, pointers and predicates
 constexpr int kOtherRegisters = 24;  // pointers, predicates, counters, what was converted
@@ -76,9 +77,9 @@ Section step(const CtaTile& tile, DType dtype) {
 Section reduce(const CtaTile& tile) {
     Section section;
     for (int load = 1; load < tile.stages; ++load) add(section, sum(0), sum(load));
-    for (std::int64_t lanes = kWarpThreads / results_of(tile); lanes > 1; lanes /= 2) {
+    for (std::int64_t lanes = kLanes / results_of(tile); lanes > 1; lanes /= 2) {
         section.body.push_back(
-            {.op = Op::SharedLoad, .reads = sum(0), .writes = kOther, .bytes = kWarpThreads * kSumBytes});
+            {.op = Op::SharedLoad, .reads = sum(0), .writes = kOther, .bytes = kLanes * kSumBytes});
         add(section, sum(0), kOther);
     }
     return section;

@@ -57,7 +57,8 @@ struct GemmPlan {
 /// (the sums of a split product's parts).
 struct StreamPlan {
     std::int64_t ctas = 1;
-    int warps = 8;     ///< of a CTA
+    int warps = 8;  ///< of a CTA
+    int warp_threads = 32;
     int resident = 1;  ///< CTAs that an SM holds at a time
     Cycles prologue,
         epilogue;  ///< before a CTA's first load leaves, and from its last data to its last store

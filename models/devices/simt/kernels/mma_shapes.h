@@ -9,6 +9,7 @@
 
 namespace systole::simt {
 
+constexpr std::int64_t kWarpThreads = 32;    ///< of those two's chips
 constexpr std::int64_t kFragmentBytes = 32;  ///< of K, that one instruction of a tensor core takes
 /// Registers of a thread besides sums and fragments: addresses, predicates, loop counters (CUTLASS's kernels
 /// of 128 x 128 take 230 with 128 of sums and 64 of fragments).

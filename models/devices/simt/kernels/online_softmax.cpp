@@ -3,20 +3,19 @@
 
 #include <algorithm>
 
-#include "models/devices/simt/spec/spec.h"
-
 namespace systole::simt {
 namespace {
 
-constexpr std::int64_t kRowThreads = 4;  // that share a row of what mma and wgmma leave
 constexpr std::int64_t kSumBytes = 4;
 
 class Writer {
 public:
     Writer(const ScoreBlock& block, Section& section)
-        : scores_(block.rows * block.keys / kWarpThreads),
-          results_(block.rows * block.dim / kWarpThreads),
-          rows_(std::max<std::int64_t>(1, block.rows * kRowThreads / kWarpThreads)),
+        : threads_(block.threads),
+          row_threads_(block.row_threads),
+          scores_(block.rows * block.keys / block.threads),
+          results_(block.rows * block.dim / block.threads),
+          rows_(std::max<std::int64_t>(1, block.rows * block.row_threads / block.threads)),
           section_(section) {}
 
     void op(Op op, RegisterGroups reads, RegisterGroups writes) {
@@ -33,12 +32,12 @@ public:
         for (std::int64_t i = 0; i < rows_; ++i) op(pipe, row(i), row(i));
     }
     void shuffle(Op joins) {
-        for (std::int64_t threads = kRowThreads; threads > 1; threads /= 2)
+        for (std::int64_t threads = row_threads_; threads > 1; threads /= 2)
             for (std::int64_t i = 0; i < rows_; ++i) {
                 section_.body.push_back({.op = Op::SharedLoad,
                                          .reads = row(i),
                                          .writes = other(i),
-                                         .bytes = kWarpThreads * kSumBytes});
+                                         .bytes = threads_ * kSumBytes});
                 op(joins, row(i) | other(i), row(i));
             }
     }
@@ -66,6 +65,7 @@ private:
     }
     static RegisterGroups other(std::int64_t i) { return kOfRows << (kRowGroups + i % 4); }
 
+    const std::int64_t threads_, row_threads_;
     const std::int64_t scores_, results_, rows_;  // of a thread
     Section& section_;
 };

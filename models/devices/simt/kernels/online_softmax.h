@@ -14,7 +14,9 @@ namespace systole::simt {
 struct ScoreBlock {
     std::int64_t rows = 16, keys = 64, dim = 128;
     bool masked = false;
-    bool base_e = false;  ///< AttentionTile::base_e
+    bool base_e = false;           ///< AttentionTile::base_e
+    std::int64_t threads = 32;     ///< of the warp
+    std::int64_t row_threads = 4;  ///< that share a row of what the tensor cores leave
 };
 
 /// Registers of a warp, in groups: scores and then shares, results, and what rows have (largest score, sum).

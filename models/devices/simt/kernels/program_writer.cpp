@@ -54,11 +54,14 @@ void SectionWriter::welford(std::int64_t element) {
     op(Op::Fp32, value(element) | kSquares, kSquares);
 }
 
-void SectionWriter::shuffle(std::int64_t lanes, int values, const InstructionMix& mix) {
+void SectionWriter::shuffle(const VectorKernel& kernel, std::int64_t lanes, int values,
+                            const InstructionMix& mix) {
     for (; lanes > 1; lanes /= 2) {
         for (int i = 0; i < values; ++i)
-            section_.body.push_back(
-                {.op = Op::SharedLoad, .reads = kSum, .writes = kOther, .bytes = kWarpThreads * kSumBytes});
+            section_.body.push_back({.op = Op::SharedLoad,
+                                     .reads = kSum,
+                                     .writes = kOther,
+                                     .bytes = kernel.warp_threads * kSumBytes});
         op(Op::Special, kSum | kOther, kSum, mix.special);
         op(Op::Integer, kSum | kOther, kSum, mix.integer);
         op(Op::Fp32, kSum | kOther, kSum, mix.fp32);
@@ -66,7 +69,7 @@ void SectionWriter::shuffle(std::int64_t lanes, int values, const InstructionMix
 }
 
 void SectionWriter::meet(const VectorKernel& kernel, int values, const InstructionMix& mix, int barrier) {
-    shuffle(kWarpThreads, values, mix);
+    shuffle(kernel, kernel.warp_threads, values, mix);
     if (kernel.warps == 1) return;
     const auto wait = [&] {
         section_.body.push_back({.op = Op::Arrive, .reads = kSum, .barrier = barrier});
@@ -77,7 +80,8 @@ void SectionWriter::meet(const VectorKernel& kernel, int values, const Instructi
     wait();
     section_.body.push_back(
         {.op = Op::SharedLoad, .writes = kSum, .bytes = kernel.warps * values * kSumBytes});
-    shuffle(std::int64_t{1} << (std::bit_width(static_cast<unsigned>(kernel.warps - 1))), values, mix);
+    shuffle(kernel, std::int64_t{1} << (std::bit_width(static_cast<unsigned>(kernel.warps - 1))), values,
+            mix);
     wait();
 }
 

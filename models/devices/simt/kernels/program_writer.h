@@ -53,7 +53,7 @@ public:
     /// Welford's sums: a value's count and 1 / count wait for no mean.
     void welford(std::int64_t element);
     /// Over `lanes` threads of a warp by halves: `values` numbers are passed, `mix` joins them.
-    void shuffle(std::int64_t lanes, int values, const InstructionMix& mix);
+    void shuffle(const VectorKernel& kernel, std::int64_t lanes, int values, const InstructionMix& mix);
     /// Over the CTA's warps, through shared memory, `barrier` twice: all have the result.
     void meet(const VectorKernel& kernel, int values, const InstructionMix& mix, int barrier);
     void loop() { op(Op::Integer, kAddress, kAddress, 3); }  // address, comparison, branch

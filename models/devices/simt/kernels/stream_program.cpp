@@ -8,16 +8,20 @@
 namespace systole::simt {
 namespace {
 
-constexpr std::int64_t kRowBytes = kWarpThreads * kThreadBytes;      // of a warp's load
 constexpr std::int64_t kSums = kThreadBytes / 4;                     // of a thread
 constexpr std::int64_t kAddresses = 8;                               // instructions behind each other
 constexpr std::int64_t kBuffers = 32;                                // registers of loads under way
 constexpr RegisterGroups kFirstSum = RegisterGroups{1} << kBuffers;  // as many as kSums
 constexpr RegisterGroups kAddress = RegisterGroups{1} << (kBuffers + kSums);
 
+/// Of a warp's load.
+std::int64_t row_bytes(const StreamPlan& plan) {
+    return plan.warp_threads * kThreadBytes;
+}
+
 /// Of each warp: what lies there, shared out among CTAs and their warps.
 std::int64_t rows_of(std::int64_t bytes, const StreamPlan& plan) {
-    return ceil_div(ceil_div(bytes, plan.ctas), plan.warps * kRowBytes);
+    return ceil_div(ceil_div(bytes, plan.ctas), plan.warps * row_bytes(plan));
 }
 
 /// A bias is met again and again: of each CTA, as often as its results do.
@@ -30,7 +34,7 @@ RegisterGroups buffer(std::int64_t load) {
 }
 
 /// All of them, as many at a time as there are buffers; each is added to the sums when its buffer is needed.
-void add_up(std::int64_t loads, Section& section) {
+void add_up(std::int64_t loads, std::int64_t bytes, Section& section) {
     const auto add = [&](std::int64_t load) {
         for (std::int64_t i = 0; i < kSums; ++i)
             section.body.push_back(
@@ -39,7 +43,7 @@ void add_up(std::int64_t loads, Section& section) {
     for (std::int64_t i = 0; i < loads; ++i) {
         if (i >= kBuffers) add(i - kBuffers);
         section.body.push_back(
-            {.op = Op::GlobalLoad, .reads = kAddress, .writes = buffer(i), .bytes = kRowBytes});
+            {.op = Op::GlobalLoad, .reads = kAddress, .writes = buffer(i), .bytes = bytes});
     }
     for (std::int64_t i = std::max<std::int64_t>(0, loads - kBuffers); i < loads; ++i) add(i);
 }
@@ -64,12 +68,12 @@ CtaProgram stream_program(const StreamPlan& plan) {
         section.body.push_back({.op = Op::Integer, .reads = kAddress, .writes = kAddress});
     add_up(rows_of(plan.from.bytes.value(), plan) + rows_of(plan.other.bytes.value(), plan) +
                rows_of(bias_bytes(plan), plan),
-           section);
+           row_bytes(plan), section);
     finish(plan.finish, section);
     RegisterGroups sums = 0;
     for (std::int64_t i = 0; i < kSums; ++i) sums |= kFirstSum << i;
     for (std::int64_t i = 0; i < rows_of(plan.to.bytes.value(), plan); ++i)
-        section.body.push_back({.op = Op::GlobalStore, .reads = sums, .bytes = kRowBytes});
+        section.body.push_back({.op = Op::GlobalStore, .reads = sums, .bytes = row_bytes(plan)});
     CtaProgram program;
     program.roles = {{plan.warps, {std::move(section)}}};
     return program;

@@ -14,7 +14,7 @@ constexpr std::int64_t kSums = kThreadBytes / 4;  // of a thread, of each part
 /// What its warps, on their sub-cores, take for functions.
 Cycles functions(const Epilogue& epilogue, const SmSpec& sm) {
     const FunctionCost cost = cost_of(epilogue);
-    const std::int64_t warps = ceil_div(kThreads / kWarpThreads, std::int64_t{sm.sub_cores});
+    const std::int64_t warps = ceil_div(kThreads / sm.warp_threads, std::int64_t{sm.sub_cores});
     return (sm.fp32.interval * cost.fp32 + sm.special.interval * cost.special) * (warps * kSums);
 }
 
@@ -31,8 +31,10 @@ StreamPlan sum_of_parts(const GemmPlan& gemm, const SmSpec& sm) {
     StreamPlan sum;
     sum.elements = kernel.shape.batch * kernel.shape.m * kernel.shape.n;
     sum.ctas = ceil_div(sum.elements, kThreads * kSums);
+    sum.warps = static_cast<int>(kThreads / sm.warp_threads);
+    sum.warp_threads = sm.warp_threads;
     sum.resident = static_cast<int>(
-        std::max<std::int64_t>(1, std::min<std::int64_t>(sm.ctas, sm.warps * kWarpThreads / kThreads)));
+        std::max<std::int64_t>(1, std::min<std::int64_t>(sm.ctas, sm.warps * sm.warp_threads / kThreads)));
     sum.prologue = sm.integer.latency * 8;
     sum.epilogue = sm.fp32.latency * kernel.split_k + functions(kernel.shape.epilogue, sm);
     sum.finish = kernel.shape.epilogue;

@@ -7,6 +7,7 @@
 #include "models/devices/simt/kernels/gemm_program.h"
 #include "models/devices/simt/kernels/steady_steps.h"
 #include "models/devices/simt/kernels/time_gemv.h"
+#include "models/devices/simt/kernels/wave_mma_program.h"
 #include "models/devices/simt/sm/sm.h"
 #include "sim/base/check.h"
 
@@ -39,6 +40,7 @@ std::int64_t lsu_of(const Instruction& instruction, const SmSpec& sm) {
         case Op::GlobalStore:
             return ceil_div(instruction.bytes, sm.store_bytes_per_cycle.value());
         case Op::AsyncCopy:
+        case Op::StepLoad:
             return ceil_div(instruction.bytes, sm.l1_bytes_per_cycle.value());
         case Op::SharedLoad:
         case Op::SharedStore:
@@ -142,6 +144,11 @@ std::optional<CtaTiming> time_cta(const CtaTile& tile, const GemmFormats& format
     take_alone(alone, sm.sub_cores, timing);
     if (sm.tensor.issue == TensorIssue::Warp)
         timing.meet = timing.interval_alone * before_last_part(tile, formats);
+    if (sm.tensor.issue == TensorIssue::Wave) {
+        const StepShares shares = wave_step_shares(tile, formats);
+        timing.meet = timing.interval_alone * shares.stored;
+        timing.loaded = timing.interval_alone * shares.loaded;
+    }
 
     Sm full(sm, macs, memory_of(0));
     for (int i = 0; i < timing.resident; ++i) full.launch(program, 0);

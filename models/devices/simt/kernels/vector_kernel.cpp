@@ -14,6 +14,7 @@ constexpr int kWarps = 4;                      // 128 threads
 // softmax_warp_forward: rows of as many elements and bytes at most; two of them where they are short.
 constexpr std::int64_t kWarpElements = 1024, kWarpBytes = 4096, kShort = 128;
 constexpr std::int64_t kMostThreads = 1024;  // of a CTA
+constexpr std::int64_t kWarpThreads = 32;    // as kernels are laid out, before with_warps_of()
 // vLLM's kernels: threads of a CTA at most, of rotary embeddings and of others.
 constexpr std::int64_t kRotaryThreads = 512;
 // vectorized_gather_kernel, embedding bags: threads of a CTA at most.
@@ -162,8 +163,9 @@ void share_windows(const SmSpec& sm, VectorKernel& kernel) {
     const std::int64_t taps = kernel.windows->taps();
     kernel.pieces = 1;
     kernel.vector = widest(kernel.windows->channels, kVector);
+    kernel.warp_threads = sm.warp_threads;
     kernel.warps =
-        static_cast<int>(std::min(last_power(taps), kReduceThreads / kernel.vector / kWarpThreads));
+        static_cast<int>(std::min(last_power(taps), kReduceThreads / kernel.vector / sm.warp_threads));
     kernel.sharing = kernel.warps;
     const std::int64_t own = ceil_div(taps, std::int64_t{kernel.sharing}), grid = kernel.ctas();
     const std::int64_t places = std::int64_t{sm.count} * sm.warps / kernel.warps;
@@ -197,6 +199,14 @@ VectorKernel depthwise_kernel(const Conv2d& conv, DType in, DType out) {
     kernel.weighted = true;
     kernel.biased = conv.bias;
     kernel.results_of_channel = conv.out_c / conv.in_c;
+    return kernel;
+}
+
+VectorKernel with_warps_of(VectorKernel kernel, int threads) {
+    if (kernel.warp_threads == threads) return kernel;
+    if (kernel.kind != VectorKernel::Kind::Elementwise || kernel.warps != kWarps)
+        kernel.warps = static_cast<int>(ceil_div(kernel.threads(), std::int64_t{threads}));
+    kernel.warp_threads = threads;
     return kernel;
 }
 

@@ -73,13 +73,14 @@ struct VectorKernel {
     static constexpr std::int64_t kUnderWay = 4;
     bool shift = false;  ///< norms: a value of each column is added
 
-    int warps = 4;            ///< of a CTA
+    int warps = 4;  ///< of a CTA
+    int warp_threads = 32;
     std::int64_t vector = 1;  ///< elements of a thread's load
     int rows_of_lanes = 1;    ///< WarpSoftmax: that the threads who share rows have
     /// Rows that CTAs read again are in the L1 by then; otherwise in the L2.
     bool rereads_l1 = true;
 
-    std::int64_t threads() const { return std::int64_t{warps} * kWarpThreads; }
+    std::int64_t threads() const { return std::int64_t{warps} * warp_threads; }
     bool row_of_cta() const {
         return kind == Kind::BlockSoftmax || kind == Kind::LayerNorm || kind == Kind::RmsNorm ||
                kind == Kind::Gate || kind == Kind::Rotary;
@@ -87,7 +88,7 @@ struct VectorKernel {
     /// Results one behind the other, in equal parts.
     bool of_elements() const { return kind == Kind::Elementwise || kind == Kind::Window; }
     /// Threads of a warp that share rows: all, but for short ones. WarpSoftmax only, as what follows.
-    std::int64_t lanes() const { return std::min<std::int64_t>(kWarpThreads, padded()); }
+    std::int64_t lanes() const { return std::min<std::int64_t>(warp_threads, padded()); }
     /// Elements of a row, up to a power of two.
     std::int64_t padded() const;
     /// Of a row, that a thread holds.
@@ -152,6 +153,10 @@ VectorKernel rotary_kernel(const Rotary& rotary, DType in, DType out);
 VectorKernel lookup_kernel(const LookupRows& lookup, DType in, DType out);
 VectorKernel pool_kernel(const Pool& pool, DType in, DType out, const SmSpec& sm);
 VectorKernel depthwise_kernel(const Conv2d& conv, DType in, DType out);
+
+/// The same kernel with warps of so many threads: elementwise ones keep their warps (c10::warp_size decides
+/// on ATen's threads), others their threads.
+VectorKernel with_warps_of(VectorKernel kernel, int threads);
 
 /// Whether rows that the CTAs of an SM read again are in its L1 still, beside what they read of columns. Each
 /// brings a row while it reads that `passes` times: between two of these times, all bring so much less.

@@ -151,7 +151,7 @@ void VectorPlanner::add_operands(const Layer& layer, const Move& move, VectorPla
 VectorPlan VectorPlanner::plan(std::span<const Layer> layers) {
     const Layer& layer = layers.front();
     const auto move = move_of(graph_, layer);
-    const VectorKernel kernel = move ? move->kernel : kernel_of(layers);
+    const VectorKernel kernel = with_warps_of(move ? move->kernel : kernel_of(layers), spec_.sm.warp_threads);
     if (kernel.ctas() > kMostCtas)
         throw UserError(layer.where,
                         fmt::format("'{}': {} takes {} CTAs ({}); at most {} are simulated", layer.name,

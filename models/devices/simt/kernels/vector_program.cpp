@@ -15,8 +15,8 @@ constexpr InstructionMix kAdd{1, 0, 0}, kMax{0, 1, 0}, kSubtract{1, 0, 0};
 constexpr InstructionMix kWelfordOfSets{9, 1, 0};
 
 /// A warp's bytes of so many elements of each thread.
-std::int64_t bytes_of_warp(std::int64_t elements, DType dtype) {
-    return ceil_div(kWarpThreads * elements * bits_of(dtype).value(), 8);
+std::int64_t bytes_of_warp(const VectorKernel& kernel, std::int64_t elements, DType dtype) {
+    return ceil_div(kernel.warp_threads * elements * bits_of(dtype).value(), 8);
 }
 
 Section set_up() {
@@ -42,12 +42,12 @@ WarpProgram elementwise(const VectorKernel& kernel) {
     step.steps = true;
     SectionWriter loads(step), stores(finish);
     for (int operand = 0; operand < kernel.operands; ++operand)
-        loads.load(operand, bytes_of_warp(kernel.vector, kernel.in));
+        loads.load(operand, bytes_of_warp(kernel, kernel.vector, kernel.in));
     for (int operand = 0; operand < kernel.operands; ++operand)
         loads.convert(kernel.vector, operand, kernel.vector, kernel.in);
     loads.each(kernel.vector, kernel.work + conversion_to(kernel.out));
     for (int i = 0; i < kernel.stores; ++i)
-        stores.store(all_values(kernel), bytes_of_warp(kernel.vector, kernel.out));
+        stores.store(all_values(kernel), bytes_of_warp(kernel, kernel.vector, kernel.out));
     return {set_up(), std::move(step), std::move(finish)};
 }
 
@@ -66,13 +66,13 @@ WarpProgram scattered(const VectorKernel& kernel) {
         step.body.push_back({.op = Op::GlobalLoad,
                              .reads = value(i),
                              .writes = loaded(i),
-                             .bytes = bytes_of_warp(1, kernel.in)});
+                             .bytes = bytes_of_warp(kernel, 1, kernel.in)});
     if (converts(kernel)) {
         loads.convert(kernel.vector, 0, 1, kernel.in);
         loads.each(kernel.vector, conversion_to(kernel.out));
     }
     for (std::int64_t i = 0; i < kernel.vector; ++i)
-        stores.store(converts(kernel) ? value(i) : loaded(i), bytes_of_warp(1, kernel.out));
+        stores.store(converts(kernel) ? value(i) : loaded(i), bytes_of_warp(kernel, 1, kernel.out));
     return {set_up(), std::move(step), std::move(finish)};
 }
 
@@ -89,7 +89,7 @@ WarpProgram lookup(const VectorKernel& kernel) {
         rows.loop();
     }
     rows.op(Op::Integer, loaded(0) | kAddress, kAddress, 2);
-    rows.load(1, bytes_of_warp(kernel.vector, kernel.in));
+    rows.load(1, bytes_of_warp(kernel, kernel.vector, kernel.in));
     if (converts(kernel)) {
         rows.convert(kernel.vector, 1, kernel.vector, kernel.in);
         if (kernel.lookup.bag > 1) rows.collect(kernel.vector, kAdd);
@@ -98,7 +98,7 @@ WarpProgram lookup(const VectorKernel& kernel) {
     stores.store(kernel.lookup.bag > 1 ? kSum
                  : converts(kernel)    ? all_values(kernel)
                                        : loaded(1),
-                 bytes_of_warp(kernel.vector, kernel.out));
+                 bytes_of_warp(kernel, kernel.vector, kernel.out));
     return {set_up(), std::move(index), std::move(row), std::move(finish)};
 }
 
@@ -108,11 +108,11 @@ WarpProgram gate(const VectorKernel& kernel) {
     round.trips = kernel.trips();
     round.steps = true;
     SectionWriter writer(round);
-    for (int i = 0; i < kernel.operands; ++i) writer.load(i, bytes_of_warp(kernel.vector, kernel.in));
+    for (int i = 0; i < kernel.operands; ++i) writer.load(i, bytes_of_warp(kernel, kernel.vector, kernel.in));
     writer.loop();
     for (int i = 0; i < kernel.operands; ++i) writer.convert(kernel.vector, i, kernel.vector, kernel.in);
     writer.each(kernel.vector, kernel.work + conversion_to(kernel.out));
-    writer.store(all_values(kernel), bytes_of_warp(kernel.vector, kernel.out));
+    writer.store(all_values(kernel), bytes_of_warp(kernel, kernel.vector, kernel.out));
     return {set_up(), std::move(round)};
 }
 
@@ -126,13 +126,14 @@ WarpProgram rotary(const VectorKernel& kernel) {
     round.steps = true;
     SectionWriter writer(round);
     writer.op(Op::Integer, kAddress, kAddress, kDivision + kPlaces);
-    for (std::int64_t i = 0; i < kernel.loads_of_step(); ++i) writer.load(i, bytes_of_warp(1, kernel.in));
+    for (std::int64_t i = 0; i < kernel.loads_of_step(); ++i)
+        writer.load(i, bytes_of_warp(kernel, 1, kernel.in));
     writer.loop();
     const RegisterGroups angle = loaded(2) | loaded(3);
     for (int i = 0; i < 2; ++i) {
         writer.op(Op::Fp32, loaded(0) | loaded(1) | angle, value(i));
         writer.op(Op::Fp32, value(i) | angle, value(i));
-        writer.store(value(i), bytes_of_warp(1, kernel.out));
+        writer.store(value(i), bytes_of_warp(kernel, 1, kernel.out));
     }
     return {set_up(), std::move(round)};
 }
@@ -143,20 +144,21 @@ WarpProgram warp_softmax(const VectorKernel& kernel) {
     step.steps = true;
     SectionWriter writer(step), stores(finish);
     const std::int64_t held = kernel.held();
-    for (std::int64_t i = 0; i < kernel.loads_of_step(); ++i) writer.load(i, bytes_of_warp(1, kernel.in));
+    for (std::int64_t i = 0; i < kernel.loads_of_step(); ++i)
+        writer.load(i, bytes_of_warp(kernel, 1, kernel.in));
     for (int row = 0; row < kernel.rows_of_lanes; ++row) {
         writer.convert(held, row * held, 1, kernel.in);
         writer.collect(held, kMax);
-        writer.shuffle(kernel.lanes(), 1, kMax);
+        writer.shuffle(kernel, kernel.lanes(), 1, kMax);
         writer.op(Op::Fp32, kSum, value(0));
         writer.each(held, kSubtract + exponential());
         writer.collect(held, kAdd);
-        writer.shuffle(kernel.lanes(), 1, kAdd);
+        writer.shuffle(kernel, kernel.lanes(), 1, kAdd);
         writer.op(Op::Fp32, kSum, value(0));
         writer.each(held, quotient() + conversion_to(kernel.out));
     }
     for (std::int64_t i = 0; i < kernel.loads_of_step(); ++i)
-        stores.store(value(i), bytes_of_warp(1, kernel.out));
+        stores.store(value(i), bytes_of_warp(kernel, 1, kernel.out));
     return {set_up(), std::move(step), std::move(finish)};
 }
 
@@ -166,7 +168,7 @@ public:
     explicit Rounds(const VectorKernel& kernel) : kernel_(kernel) { section_.trips = kernel.trips(); }
     SectionWriter read(bool again) {
         SectionWriter writer(section_);
-        const std::int64_t bytes = bytes_of_warp(kernel_.vector, kernel_.in);
+        const std::int64_t bytes = bytes_of_warp(kernel_, kernel_.vector, kernel_.in);
         section_.steps = !again || !kernel_.rereads_l1;
         if (section_.steps)
             writer.load(0, bytes);
@@ -184,7 +186,7 @@ private:
 };
 
 void store_round(SectionWriter& writer, const VectorKernel& kernel) {
-    writer.store(all_values(kernel), bytes_of_warp(kernel.vector, kernel.out));
+    writer.store(all_values(kernel), bytes_of_warp(kernel, kernel.vector, kernel.out));
 }
 
 Section meeting(const VectorKernel& kernel, int values, const InstructionMix& mix) {
@@ -212,7 +214,7 @@ Section columns(const VectorKernel& kernel) {
     SectionWriter writer(section);
     section.trips = kernel.trips();
     for (int i = 0; i < (kernel.shift ? 2 : 1); ++i)
-        writer.load(1 + i, bytes_of_warp(kernel.vector, kernel.in));
+        writer.load(1 + i, bytes_of_warp(kernel, kernel.vector, kernel.in));
     return section;
 }
 
@@ -227,7 +229,8 @@ WarpProgram norm(const VectorKernel& kernel) {
     }
     SectionWriter second = results.read(true);
     const int of_columns = kernel.shift ? 2 : 1;
-    for (int i = 0; i < of_columns; ++i) second.load_again(1 + i, bytes_of_warp(kernel.vector, kernel.in));
+    for (int i = 0; i < of_columns; ++i)
+        second.load_again(1 + i, bytes_of_warp(kernel, kernel.vector, kernel.in));
     // Gains and shifts are converted, too; a multiplication each with the deviation and the gain, which adds.
     InstructionMix work{layer ? 3 : 2, 0, 0};
     for (int i = 0; i < of_columns; ++i) work += conversion_from(kernel.in);

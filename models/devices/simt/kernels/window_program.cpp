@@ -16,13 +16,13 @@ constexpr int kDivisions = 3, kOfDivision = 20, kBounds = 12;
 constexpr std::int64_t kMostTogether = 16;
 constexpr std::int64_t kSumBytes = 4;
 
-std::int64_t bytes_of_warp(std::int64_t elements, DType dtype) {
-    return ceil_div(kWarpThreads * elements * bits_of(dtype).value(), 8);
+std::int64_t bytes_of_warp(const VectorKernel& kernel, std::int64_t elements, DType dtype) {
+    return ceil_div(kernel.warp_threads * elements * bits_of(dtype).value(), 8);
 }
 
 /// Results are left in shared memory, and added by halves of the warps (Reduce.cuh, block_y_reduce).
 void meet(const VectorKernel& kernel, SectionWriter& writer, Section& section) {
-    const std::int64_t bytes = kWarpThreads * kernel.vector * kSumBytes;
+    const std::int64_t bytes = kernel.warp_threads * kernel.vector * kSumBytes;
     for (int warps = kernel.sharing; warps > 1; warps /= 2) {
         section.body.push_back({.op = Op::SharedStore, .reads = kSum, .bytes = bytes});
         section.body.push_back({.op = Op::Arrive, .reads = kSum});
@@ -41,7 +41,7 @@ WarpProgram of_maps(const VectorKernel& kernel) {
     SectionWriter taps(round), results(finish);
     for (std::int64_t tap = 0; tap < VectorKernel::kUnderWay; ++tap) {
         taps.op(Op::Integer, kAddress, kAddress, 2);
-        taps.load(tap, bytes_of_warp(kernel.vector, kernel.in));
+        taps.load(tap, bytes_of_warp(kernel, kernel.vector, kernel.in));
     }
     taps.loop();
     for (std::int64_t tap = 0; tap < VectorKernel::kUnderWay; ++tap) {
@@ -51,14 +51,14 @@ WarpProgram of_maps(const VectorKernel& kernel) {
     meet(kernel, results, finish);
     // Each CTA leaves its sums; the last one adds those of all.
     if (kernel.parts > 1) {
-        results.store(kSum, bytes_of_warp(kernel.vector, DType::Fp32));
-        results.load(0, bytes_of_warp(kernel.vector, DType::Fp32));
+        results.store(kSum, bytes_of_warp(kernel, kernel.vector, DType::Fp32));
+        results.load(0, bytes_of_warp(kernel, kernel.vector, DType::Fp32));
         results.convert(kernel.vector, 0, kernel.vector, DType::Fp32);
         results.collect(kernel.vector, kernel.of_tap);
     }
     results.op(Op::Integer, kSum, value(0));
     results.each(kernel.vector, kernel.work + conversion_to(kernel.out));
-    results.store(value(0), bytes_of_warp(kernel.vector, kernel.out));
+    results.store(value(0), bytes_of_warp(kernel, kernel.vector, kernel.out));
     return {std::move(set_up), std::move(round), std::move(finish)};
 }
 
@@ -80,7 +80,7 @@ WarpProgram window_program(const VectorKernel& kernel) {
     row.steps = true;
     row.trips = windows.kernel_h;
     SectionWriter taps(row), results(finish);
-    const std::int64_t bytes = bytes_of_warp(1, kernel.in);
+    const std::int64_t bytes = bytes_of_warp(kernel, 1, kernel.in);
     for (std::int64_t tap = 0; tap < windows.kernel_w; ++tap) {
         taps.op(Op::Integer, kAddress, kAddress, 2);  // within the map, and where
         if (tap < kernel.new_taps())
@@ -98,7 +98,7 @@ WarpProgram window_program(const VectorKernel& kernel) {
     if (kernel.biased) results.load_again(0, bytes);
     results.op(Op::Integer, kSum, value(0));
     results.each(1, kernel.work + conversion_to(kernel.out));
-    results.store(value(0), bytes_of_warp(1, kernel.out));
+    results.store(value(0), bytes_of_warp(kernel, 1, kernel.out));
     return {std::move(set_up), std::move(row), std::move(finish)};
 }
 

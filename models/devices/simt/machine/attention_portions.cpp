@@ -5,6 +5,18 @@
 
 namespace systole::simt {
 
+namespace {
+
+/// Of a warp's copy: all are alike.
+std::int64_t copy_bytes(const WarpProgram& program) {
+    for (const Section& section : program)
+        for (const Instruction& instruction : section.body)
+            if (instruction.op == Op::AsyncCopy) return instruction.bytes;
+    return 1;
+}
+
+}  // namespace
+
 AttentionPortions::AttentionPortions(const AttentionPlan& plan, const CtaProgram& program)
     : blocks_(plan), of_queries_(1), of_block_(1) {
     for (const Role& role : program.roles) {
@@ -12,7 +24,7 @@ AttentionPortions::AttentionPortions(const AttentionPlan& plan, const CtaProgram
         if (stores > 0) stores_ = stores, storers_ = role.warps;
         if (instructions_of(role.program, Op::AsyncCopy, Op::AsyncCopy) == 0) continue;
         const AttentionTile& tile = plan.kernel.tile;
-        const std::int64_t of_copy = kWarpThreads * kThreadBytes * role.warps;
+        const std::int64_t of_copy = copy_bytes(role.program) * role.warps;
         const std::int64_t row = tile.dim * element_bytes(plan.kernel.dtype);
         copiers_ = role.warps;
         of_queries_ = ceil_div(tile.m * row, of_copy);

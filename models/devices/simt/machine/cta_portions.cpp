@@ -73,6 +73,7 @@ CtaPortions::CtaPortions(const KernelPlan& plan, const CtaWork& work, const CtaP
             if (own > 0) sharing = {own, role.warps};
         };
         add(true, Op::AsyncCopy, Op::BulkCopy, copies_);
+        add(true, Op::StepLoad, Op::StepLoad, copies_);
         add(true, Op::GlobalLoad, Op::GlobalLoad, copies_);
         add(false, Op::GlobalLoad, Op::GlobalLoad, loads_);
         const std::int64_t stores = instructions_of(role.program, Op::GlobalStore, Op::BulkStore);

@@ -131,7 +131,8 @@ CtaTimes times_of(const GemmPlan& plan, const SimtSpec& spec, Hertz clock) {
     if (timing.meet) {
         // Copies leave one by one until the warps meet. The one transaction that stands for them leaves so
         // late that ports which serve it at full rate are through then, but not before the first copy.
-        times.request_in_step = fine(std::max(0.0, *timing.meet - step_transfer(plan.kernel, spec)));
+        const double left = timing.loaded.value_or(*timing.meet);
+        times.request_in_step = fine(std::max(0.0, left - step_transfer(plan.kernel, spec)));
         times.lead = fine(std::max(0.0, timing.interval_alone - *timing.meet));
     }
     take_epilogue(plan, spec, clock, times);

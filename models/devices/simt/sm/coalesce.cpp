@@ -3,15 +3,15 @@
 
 #include <algorithm>
 
-#include "models/devices/simt/spec/spec.h"
 #include "sim/base/check.h"
 
 namespace systole::simt {
 
-std::vector<std::int64_t> coalesce(const ThreadAddresses& addresses, std::int64_t warp, std::int64_t trip) {
+std::vector<std::int64_t> coalesce(const ThreadAddresses& addresses, std::int64_t warp, std::int64_t trip,
+                                   std::int64_t threads) {
     SYSTOLE_CHECK(addresses.bytes > 0, "threads that load {} B each", addresses.bytes);
     std::vector<std::int64_t> sectors;
-    for (std::int64_t thread = 0; thread < kWarpThreads; ++thread) {
+    for (std::int64_t thread = 0; thread < threads; ++thread) {
         std::int64_t offset =
             thread * addresses.thread_stride + warp * addresses.warp_stride + trip * addresses.trip_stride;
         if (addresses.set > 0) offset %= addresses.set;

@@ -13,8 +13,10 @@ namespace systole::simt {
 constexpr std::int64_t kSectorBytes = 32;
 constexpr std::int64_t kLineSectors = 4;
 
-/// Numbers of sectors (addresses / 32), ascending, of warp `warp` of its role in its `trip`-th round.
-std::vector<std::int64_t> coalesce(const ThreadAddresses& addresses, std::int64_t warp, std::int64_t trip);
+/// Numbers of sectors (addresses / 32), ascending, of warp `warp` of its role in its `trip`-th round;
+/// of so many threads.
+std::vector<std::int64_t> coalesce(const ThreadAddresses& addresses, std::int64_t warp, std::int64_t trip,
+                                   std::int64_t threads = 32);
 
 /// How many lines hold these sectors.
 std::int64_t lines_of(const std::vector<std::int64_t>& sectors);

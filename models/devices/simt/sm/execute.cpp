@@ -24,13 +24,13 @@ void Sm::execute(SubCore& core, Warp& warp, const Instruction& next, std::int64_
     Cta& cta = ctas_[warp.cta];
     switch (next.op) {
         case Op::Integer:
-            core.integer = at + spec_.integer.interval.value();
+            (spec_.one_pipe ? core.fp32 : core.integer) = at + spec_.integer.interval.value();
             return warp.registers.write(next.writes, at + spec_.integer.latency.value(), Producer::Pipe);
         case Op::Fp32:
             core.fp32 = at + spec_.fp32.interval.value();
             return warp.registers.write(next.writes, at + spec_.fp32.latency.value(), Producer::Pipe);
         case Op::Special:
-            core.special = at + spec_.special.interval.value();
+            (spec_.one_pipe ? core.fp32 : core.special) = at + spec_.special.interval.value();
             return warp.registers.write(next.writes, at + spec_.special.latency.value(), Producer::Pipe);
         case Op::Mma:
         case Op::GroupMma:
@@ -63,6 +63,7 @@ void Sm::execute(SubCore& core, Warp& warp, const Instruction& next, std::int64_
             return store(warp, next, at);
         case Op::GlobalLoad:
             return next.addresses ? load(warp, next, at) : copy(warp, next, at);
+        case Op::StepLoad:
         case Op::AsyncCopy:
         case Op::BulkCopy:
             return copy(warp, next, at);
@@ -145,6 +146,11 @@ void Sm::copy(Warp& warp, const Instruction& next, std::int64_t at) {
     if (data == kLater) return fetch_later(warp, next, request);
     SYSTOLE_CHECK(data >= leaves, "data of a request at {} are there at {}", leaves, data);
     if (next.op == Op::GlobalLoad) return warp.registers.write(next.writes, data, Producer::Memory);
+    if (next.op == Op::StepLoad) {
+        // Those of the first step; others leave when products have begun.
+        if (trace.first_mma < 0) trace.first_data = std::max(trace.first_data, data);
+        return warp.registers.write(next.writes, data, Producer::Memory);
+    }
     warp.open_copies.ready = std::max(warp.open_copies.ready, data);
     if (next.op != Op::BulkCopy) return;
     arrive(warp.cta, static_cast<std::size_t>(barrier_of(warp, next)), data, Loss::Memory);
@@ -154,7 +160,7 @@ void Sm::copy(Warp& warp, const Instruction& next, std::int64_t at) {
 void Sm::fetch_later(Warp& warp, const Instruction& next, std::int64_t request) {
     Fetch fetch;
     fetch.warp = static_cast<std::size_t>(&warp - warps_.data());
-    if (next.op == Op::GlobalLoad) {
+    if (next.op == Op::GlobalLoad || next.op == Op::StepLoad) {
         fetch.registers = next.writes;
         warp.registers.write(next.writes, kNever, Producer::Memory);
     } else if (next.op == Op::BulkStore) {

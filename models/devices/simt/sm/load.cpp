@@ -9,7 +9,8 @@ namespace systole::simt {
 
 // A line of tags a cycle, and the width of the data.
 void Sm::load(Warp& warp, const Instruction& next, std::int64_t at) {
-    const std::vector<std::int64_t> sectors = coalesce(*next.addresses, warp.number, warp.trip);
+    const std::vector<std::int64_t> sectors =
+        coalesce(*next.addresses, warp.number, warp.trip, spec_.warp_threads);
     const auto bytes = static_cast<std::int64_t>(sectors.size()) * kSectorBytes;
     const std::int64_t cycles = std::max(
         {spec_.lsu_interval.value(), lines_of(sectors), ceil_div(bytes, spec_.l1_bytes_per_cycle.value())});

@@ -77,7 +77,7 @@ std::size_t Sm::launch(const CtaProgram& program, std::int64_t at) {
             warp.waited.resize(program.barriers.size());
         }
     left_ += static_cast<std::size_t>(program.warps());
-    l1_.give(program.shared);
+    if (!spec_.l1_apart) l1_.give(program.shared);
     released_ = true;
     return ctas_.size() - 1;
 }
@@ -190,11 +190,11 @@ void Sm::wait_for_others(const Warp& warp, const Instruction& next, Readiness& r
 void Sm::wait_for_pipe(const Instruction& next, const SubCore& core, Readiness& ready) const {
     switch (next.op) {
         case Op::Integer:
-            return ready.wait(core.integer, Loss::Vector);
+            return ready.wait(spec_.one_pipe ? core.fp32 : core.integer, Loss::Vector);
         case Op::Fp32:
             return ready.wait(core.fp32, Loss::Vector);
         case Op::Special:
-            return ready.wait(core.special, Loss::Vector);
+            return ready.wait(spec_.one_pipe ? core.fp32 : core.special, Loss::Vector);
         case Op::Mma:
             return ready.wait(core.tensor, Loss::OnChip);
         case Op::SharedLoad:
@@ -202,6 +202,7 @@ void Sm::wait_for_pipe(const Instruction& next, const SubCore& core, Readiness& 
         case Op::AsyncCopy:
         case Op::BulkStore:
         case Op::GlobalLoad:
+        case Op::StepLoad:
         case Op::GlobalStore:
             return ready.wait(std::max(lsu_, shared_) - spec_.lsu_queue.value(), Loss::OnChip);
         default:
@@ -238,7 +239,7 @@ void Sm::issue(SubCore& core, std::size_t place, std::int64_t at) {
     remember(warp.stalls, at, Loss::OnChip);  // another warp issued
     core.last = place;
     core.issue = at + 1;
-    warp.next = at + 1;
+    warp.next = at + spec_.issue_interval.value();
     ++issued_;
     execute(core, warp, next, at);
     remember(warp.stalls, at + 1, loss_of(next.op));

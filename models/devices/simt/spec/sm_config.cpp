@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace systole::simt {
 namespace {
@@ -18,10 +19,12 @@ constexpr std::int64_t kMostRegisters = 1 << 24, kMostRegistersOfThread = 4096;
 constexpr std::int64_t kMostMacs = 1 << 16;
 constexpr std::int64_t kMostShared = 1 << 30, kWidestPort = 1 << 16;
 constexpr std::int64_t kLongestInterval = 1024, kLongestLatency = 100'000;
+constexpr int kLeastWarpThreads = 32, kMostWarpThreads = 64;
 constexpr int kGroupWarps = 4;  // of a warp group: CUDA's wgmma takes no other number
 
-int small(Section& section, std::string_view key, std::string_view meaning, Limits limits) {
-    return static_cast<int>(section.count(key, meaning, limits));
+int small(Section& section, std::string_view key, std::string_view meaning, Limits limits,
+          std::optional<std::int64_t> fallback = {}) {
+    return static_cast<int>(section.count(key, meaning, limits, fallback));
 }
 
 Cycles latency(Section& section, std::string_view key, std::string_view meaning, std::int64_t least = 0) {
@@ -31,7 +34,8 @@ Cycles latency(Section& section, std::string_view key, std::string_view meaning,
 PipeSpec read_pipe(Section pipe) {
     PipeSpec spec;
     spec.interval = Cycles(pipe.count(
-        "interval", "cycles that a warp's instruction keeps the pipeline: 32 over its lanes of a sub-core",
+        "interval",
+        "cycles that a warp's instruction keeps the pipeline: its threads over the lanes of a sub-core",
         {1, kLongestInterval}));
     spec.latency = latency(pipe, "latency", "cycles from an instruction's issue to its result", 1);
     if (spec.latency < spec.interval)
@@ -70,8 +74,9 @@ TensorSpec read_tensor(Section tensor) {
     spec.issue = static_cast<TensorIssue>(
         tensor.choice("issue",
                       "how warps reach tensor cores: warp = one warp, operands in registers (mma.sync); "
-                      "warp_group = four, operands in shared memory, asynchronous (wgmma)",
-                      {"warp", "warp_group"}));
+                      "warp_group = four, operands in shared memory, asynchronous (wgmma); "
+                      "wave = one warp of 64 threads, operands in registers (MFMA)",
+                      {"warp", "warp_group", "wave"}));
     spec.latency =
         latency(tensor, "latency", "cycles from when an instruction leaves a tensor core free to its sums");
     read_macs(tensor, spec);
@@ -104,13 +109,20 @@ void check_residence(Section& sm, const SmSpec& spec) {
     divides("warps", spec.warps);
     divides("registers", spec.registers);
     const std::int64_t of_warp =
-        round_up(std::int64_t{kWarpThreads} * spec.registers_of_thread, spec.register_unit);
+        round_up(std::int64_t{spec.warp_threads} * spec.registers_of_thread, spec.register_unit);
     if (of_warp > spec.registers / spec.sub_cores)
-        sm.fail("registers_of_thread",
-                fmt::format(
-                    "a warp of 32 threads with {} registers takes {} in units of {}, a sub-core has {}: "
-                    "it could never be resident",
-                    spec.registers_of_thread, of_warp, spec.register_unit, spec.registers / spec.sub_cores));
+        sm.fail(
+            "registers_of_thread",
+            fmt::format("a warp of {} threads with {} registers takes {} in units of {}, a sub-core has {}: "
+                        "it could never be resident",
+                        spec.warp_threads, spec.registers_of_thread, of_warp, spec.register_unit,
+                        spec.registers / spec.sub_cores));
+    const int issuing = spec.tensor.issue == TensorIssue::Wave ? kMostWarpThreads : kLeastWarpThreads;
+    if (spec.warp_threads != issuing)
+        sm.section("tensor").fail(
+            "issue", fmt::format("tensor cores that take operands from warps of {} threads, and those of the "
+                                 "SM have {}: expected sm.warp_threads: {}",
+                                 issuing, spec.warp_threads, issuing));
     if (spec.tensor.issue == TensorIssue::WarpGroup && spec.sub_cores != kGroupWarps)
         sm.section("tensor").fail(
             "issue",
@@ -145,9 +157,13 @@ void read_residence(Section& sm, SmSpec& spec) {
     spec.sub_cores =
         small(sm, "sub_cores", "of an SM, each with a warp scheduler, pipelines and a tensor core",
               {1, kMostSubCores});
+    spec.warp_threads = small(sm, "warp_threads", "threads of a warp: 32, or 64 (CDNA's wavefronts)",
+                              {kLeastWarpThreads, kMostWarpThreads}, kLeastWarpThreads);
+    if (spec.warp_threads != kLeastWarpThreads && spec.warp_threads != kMostWarpThreads)
+        sm.fail("warp_threads", fmt::format("{} threads, expected 32 or 64", spec.warp_threads));
     spec.warps = small(sm, "warps", "that may be resident on an SM", {1, kMostWarps});
     spec.ctas = small(sm, "ctas", "that may be resident on an SM", {1, kMostCtas});
-    spec.registers = small(sm, "registers", "of 32 bits, of an SM", {kWarpThreads, kMostRegisters});
+    spec.registers = small(sm, "registers", "of 32 bits, of an SM", {spec.warp_threads, kMostRegisters});
     spec.register_unit = small(sm, "register_unit", "registers are given to warps in multiples of so many",
                                {1, kMostRegisters});
     spec.registers_of_thread =
@@ -157,6 +173,9 @@ void read_residence(Section& sm, SmSpec& spec) {
                   "which ready warp issues: gto = the one that issued last, otherwise the oldest; lrr = the "
                   "next one after it",
                   {"gto", "lrr"}));
+    spec.issue_interval =
+        Cycles(sm.count("issue_interval", "cycles from an instruction of a warp to its next, at least",
+                        {1, kLongestInterval}, 1));
     spec.engine = static_cast<SmEngine>(sm.choice(
         "engine",
         "how SMs are simulated: steps = CTAs step by step, SMs that do the same as one; warps = every "
@@ -172,6 +191,10 @@ SmSpec read_sm(Section sm) {
     spec.fp32 = read_pipe(sm.section("fp32"));
     spec.integer = read_pipe(sm.section("integer"));
     spec.special = read_pipe(sm.section("special"));
+    spec.one_pipe = sm.flag("one_pipe",
+                            "whether fp32, integer and special instructions keep one pipeline of a sub-core, "
+                            "each for its own interval",
+                            false);
     spec.tensor = read_tensor(sm.section("tensor"));
     spec.shared = read_shared(sm.section("shared"));
     spec.lsu_interval =
@@ -188,7 +211,8 @@ SmSpec read_sm(Section sm) {
     Section l1 = sm.section("l1");
     spec.l1_capacity =
         l1.bytes("capacity", "of an SM, for L1 and the shared memory of CTAs together", {1, kMostShared});
-    if (spec.l1_capacity < spec.shared.capacity)
+    spec.l1_apart = l1.flag("apart", "whether the capacity is the L1's alone, beside shared memory", false);
+    if (!spec.l1_apart && spec.l1_capacity < spec.shared.capacity)
         l1.fail("capacity",
                 fmt::format("{} bytes for L1 and shared memory, of which sm.shared.capacity is {}",
                             spec.l1_capacity.value(), spec.shared.capacity.value()));

@@ -17,7 +17,6 @@
 
 namespace systole::simt {
 
-constexpr int kWarpThreads = 32;
 /// What one instruction of a thread copies from memory into shared memory, or loads of it, at most.
 constexpr std::int64_t kThreadBytes = 16;
 
@@ -26,8 +25,9 @@ constexpr int kL2PageSectors = 64;
 
 /// How warps reach the tensor cores.
 enum class TensorIssue {
-    Warp,      ///< mma.sync (Volta to Ada): operands in registers, one warp
-    WarpGroup  ///< wgmma (Hopper): operands in shared memory, four warps, asynchronous
+    Warp,       ///< mma.sync (Volta to Ada): operands in registers, one warp
+    WarpGroup,  ///< wgmma (Hopper): operands in shared memory, four warps, asynchronous
+    Wave        ///< MFMA (CDNA): operands in registers, one warp of 64 threads
 };
 
 /// Which of a sub-core's ready warps issues.
@@ -66,6 +66,7 @@ struct SharedMemorySpec {
 
 struct SmSpec {
     int count = 1;                  ///< SMs of the chip
+    int warp_threads = 32;          ///< threads of a warp, which issue together: 64 on CDNA (a wavefront)
     int sub_cores = 4;              ///< each with a warp scheduler, pipelines and a tensor core
     int warps = 64;                 ///< that may be resident on an SM
     int ctas = 32;                  ///< likewise
@@ -73,16 +74,21 @@ struct SmSpec {
     int register_unit = 256;        ///< registers are given to warps in multiples of so many
     int registers_of_thread = 255;  ///< at most
     WarpScheduling scheduling = WarpScheduling::GreedyThenOldest;
+    Cycles issue_interval = Cycles(1);  ///< from an instruction of a warp to its next, at least
     SmEngine engine = SmEngine::Steps;
     PipeSpec fp32, integer, special;
+    /// These three are one pipeline, which an instruction of any keeps for its own interval (CDNA's VALU).
+    bool one_pipe = false;
     TensorSpec tensor;
     SharedMemorySpec shared;
     Cycles lsu_interval;     ///< of one memory instruction of a warp in the load/store unit that an SM shares
     Cycles lsu_queue;        ///< work of shared memory that may wait before warps that add to it stall
     Cycles barrier_latency;  ///< from the last arrival at a barrier until those who wait go on
     Cycles bulk_copy_issue;  ///< from a bulk tensor copy's instruction until its requests leave the SM
-    Bytes l1_capacity;       ///< of L1 and shared memory together: what CTAs leave of it is L1
-    Cycles l1_latency;       ///< of a load that hits
+    /// Of L1 and shared memory together: what CTAs leave of it is L1. Apart: of the L1 alone.
+    Bytes l1_capacity;
+    bool l1_apart = false;
+    Cycles l1_latency;  ///< of a load that hits
     Bytes l1_bytes_per_cycle;
     Bytes store_bytes_per_cycle;  ///< of threads' stores: L2Spec::sm_write_per_cycle
     /// SMs of each GPC (graphics processing cluster), `count` together; empty: all are in one. CTAs of a

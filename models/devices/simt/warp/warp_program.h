@@ -30,6 +30,7 @@ enum class Op : std::uint8_t {
     BulkStore,     ///< cp.async.bulk.tensor out of shared memory: `bytes`
     WaitStores,    ///< cp.async.bulk.wait_group: until all of the warp's bulk stores were answered
     GlobalLoad,    ///< `bytes`, into registers
+    StepLoad,      ///< the same, of a step's operands, which a SharedStore passes on; committed as copies are
     GlobalStore,   ///< `bytes`, out of registers
     Arrive,        ///< mbarrier.arrive; the first half of bar.sync
     Await          ///< mbarrier.try_wait, until the next phase that the warp has not seen is complete
