@@ -238,10 +238,13 @@ TEST_CASE("Few rows are weighed as columns, too, where the tensor core has 64 ro
     REQUIRE(swapped != all.end());
     // Nothing of 64 x 8 is computed in vain.
     CHECK(swapped->kernel.tile.n == 8);
-    // With a second operand of each item there is nothing to turn: it is read as it lies.
+    // Items with a second operand each are turned as one is: rows of experts are few.
     GemmShape items = few;
     items.batch = 4;
     items.shared_b = false;
+    CHECK(chooser.weigh(items).front().kernel.swapped);
+    // Rows that fill tiles stay what they are, and gathered ones, too.
+    items.m = items.n;
     for (const TimedKernel& one : chooser.weigh(items)) CHECK_FALSE(one.kernel.swapped);
 }
 

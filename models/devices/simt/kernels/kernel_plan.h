@@ -63,12 +63,12 @@ struct StreamPlan {
     Cycles prologue,
         epilogue;  ///< before a CTA's first load leaves, and from its last data to its last store
     MatrixPlace from, to;
-    MatrixPlace other;          ///< of the same shape as what is written; no bytes: none
-    MatrixPlace bias;           ///< met again and again; no bytes: none
-    std::int64_t bias_run = 1;  ///< elements behind each other that have one of its values in common
+    MatrixPlace other;            ///< of the same shape as what is written; no bytes: none
+    MatrixPlace bias;             ///< met again and again; no bytes: none
+    std::int64_t bias_run = 1;    ///< elements behind each other that have one of its values in common
     std::int64_t bias_items = 1;  ///< equal parts of the elements, each with its own part of its values
-    std::int64_t elements = 0;  ///< that are written
-    Epilogue finish;            ///< what is done to each of them; in `epilogue`, too
+    std::int64_t elements = 0;    ///< that are written
+    Epilogue finish;              ///< what is done to each of them; in `epilogue`, too
 };
 
 /// A tensor of which a kernel needs (or makes) an element for each result, or for some of them.
