@@ -13,8 +13,8 @@ namespace {
 
 using Kind = Collective::Kind;
 
-// Shares of bandwidth that data have, as tuning.cc counts them on one node: a flag in every second word, 120 of
-// 128 bytes and something for it; and what trees reach of a ring's, by protocol.
+// Shares of bandwidth that data have, as tuning.cc counts them on one node: a flag in every second word, 120
+// of 128 bytes and something for it; and what trees reach of a ring's, by protocol.
 constexpr double kLlShare = 0.5, kLl128Share = 0.92, kTreeShare = 0.92;
 constexpr double kTreeLlShare = 1 / 3.8, kTreeLl128Share = 7.0 / 9.0;
 
@@ -109,8 +109,7 @@ private:
             bus = std::min(bus * kTreeLl128Share, real(spec_.ll128_channel) * spec_.channels);
         const Ticks base = spec_.tree.base[p];
         // Each byte passes twice: up and down.
-        add(CollectiveAlgorithm::Tree, protocol, base,
-            base + spec_.tree.step[p] * (2 * (kernel_.chips - 1)),
+        add(CollectiveAlgorithm::Tree, protocol, base, base + spec_.tree.step[p] * (2 * (kernel_.chips - 1)),
             bus / 2 * tree_correction(protocol, kernel_.message));
     }
 

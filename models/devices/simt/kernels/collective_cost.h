@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long a collective takes on an idle chip, and how the library does it. NCCL chooses algorithm and
 // protocol by a model of its own (src/graph/tuning.cc): a latency, that of a collective without data and of
-// its steps, and the message over a bandwidth. That choice is taken here, and so is that time; where bandwidths
-// were measured, it is corrected by what they differ.
+// its steps, and the message over a bandwidth. That choice is taken here, and so is that time; where
+// bandwidths were measured, it is corrected by what they differ.
 #pragma once
 
 #include <vector>
@@ -13,8 +13,8 @@ namespace systole::simt {
 
 struct CollectiveTime {
     CollectiveKernel kernel;
-    Ticks launch;      ///< of a collective without data
-    Ticks latency;     ///< until the last step's first byte could be there: launch and steps
+    Ticks launch;   ///< of a collective without data
+    Ticks latency;  ///< until the last step's first byte could be there: launch and steps
     Ticks total;
     Ticks by_library;  ///< the total that the library expects: without anything measured
     bool corrected = false;

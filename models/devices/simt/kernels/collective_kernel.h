@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A collective as a kernel of the library (NCCL): a few CTAs that read this chip's tensor, send parts of it to
-// other chips, add or keep what comes from them, and write the result.
+// A collective as a kernel of the library (NCCL): a few CTAs that read this chip's tensor, send parts of it
+// to other chips, add or keep what comes from them, and write the result.
 #pragma once
 
 #include <cstdint>

@@ -15,8 +15,7 @@ constexpr std::int64_t kCtasOfChannel = 2;
 
 /// What the library counts as the message: of gathers and scatters, the tensor that has all chips' parts.
 Bytes message_of(const Collective& op, Bits element) {
-    const std::int64_t elements =
-        op.outer * op.row * (op.kind == Collective::Kind::AllGather ? op.chips : 1);
+    const std::int64_t elements = op.outer * op.row * (op.kind == Collective::Kind::AllGather ? op.chips : 1);
     return to_bytes(Bits(elements * element.value()));
 }
 
@@ -25,11 +24,12 @@ Bytes message_of(const Collective& op, Bits element) {
 CollectivePlan plan_collective(const Layer& layer, Bits element, const SimtSpec& spec) {
     const auto& op = std::get<Collective>(layer.op);
     if (!spec.chip_link)
-        throw UserError(layer.where,
-                        fmt::format("'{}': collective needs chip_link: {} has no link to other chips; give it "
-                                    "one, such as chip_link: {{network: switch, bandwidth: 300 GB/s, latency: "
-                                    "500 ns}}, and collectives, as a100 has",
-                                    layer.name, spec.name));
+        throw UserError(
+            layer.where,
+            fmt::format("'{}': collective needs chip_link: {} has no link to other chips; give it "
+                        "one, such as chip_link: {{network: switch, bandwidth: 300 GB/s, latency: "
+                        "500 ns}}, and collectives, as a100 has",
+                        layer.name, spec.name));
     if (op.chips > spec.collectives.most_chips)
         throw UserError(layer.where,
                         fmt::format("'{}': {} chips, but {} are joined by {}'s links "

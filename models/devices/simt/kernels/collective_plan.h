@@ -10,8 +10,8 @@
 
 namespace systole::simt {
 
-/// Without places. `element`: of its tensors. Throws UserError at the layer's mark where the device has no link
-/// to other chips, or not to so many.
+/// Without places. `element`: of its tensors. Throws UserError at the layer's mark where the device has no
+/// link to other chips, or not to so many.
 CollectivePlan plan_collective(const Layer& layer, Bits element, const SimtSpec& spec);
 
 /// "ring, Simple, 24 CTAs, 197.1 GB/s on the bus".

@@ -285,8 +285,8 @@ private:
     LayerPlan collective_layer(const Layer& layer) const {
         const DType dtype = graph_.tensors[layer.inputs.at(0)].dtype;
         CollectivePlan collective = plan_collective(layer, bits_of(dtype), spec_);
-        LayerPlan plan{
-            layer.name, op_name(layer), "", slots_of(dtype, spec_.sm.tensor), Macs(0), compulsory(layer), {}};
+        LayerPlan plan{layer.name, op_name(layer),    "", slots_of(dtype, spec_.sm.tensor),
+                       Macs(0),    compulsory(layer), {}};
         collective.from = place(layer.inputs.at(0), Operand::Activations);
         collective.to = place(layer.output, Operand::Outputs);
         pad({&collective.from, &collective.to});

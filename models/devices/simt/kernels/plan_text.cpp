@@ -86,11 +86,12 @@ std::string text_of(const VectorPlan& plan, const SimtSpec& spec) {
 
 std::string text_of(const CollectivePlan& plan, const SimtSpec&) {
     const CollectiveTime& time = plan.time;
-    return fmt::format("  {}; {} CTAs, sends {} and receives {}\n"
-                       "    launch {}, first data {}, all {}; {}, {}\n",
-                       to_string(time.kernel), plan.ctas, format_bytes(time.kernel.out()),
-                       format_bytes(time.kernel.in()), format_time(time.launch), format_time(time.latency),
-                       format_time(time.total), block_text("reads", plan.from), block_text("writes", plan.to));
+    return fmt::format(
+        "  {}; {} CTAs, sends {} and receives {}\n"
+        "    launch {}, first data {}, all {}; {}, {}\n",
+        to_string(time.kernel), plan.ctas, format_bytes(time.kernel.out()), format_bytes(time.kernel.in()),
+        format_time(time.launch), format_time(time.latency), format_time(time.total),
+        block_text("reads", plan.from), block_text("writes", plan.to));
 }
 
 }  // namespace

@@ -38,7 +38,8 @@ Chip::Chip(sc_core::sc_module_name name, const SimtSpec& spec, const ChipPlan& p
       mmu("mmu", spec.tlb, spec.sm, spec.core_clock),
       chip_link(spec.chip_link ? std::make_unique<ChipLink>("chip_link", *spec.chip_link) : nullptr),
       to_chips(spec.chip_link ? std::make_unique<ChipPort>("to_chips", ledger) : nullptr),
-      sms("sms", spec, plan, launch_of(spec, options.protocol.launch),
+      sms(
+          "sms", spec, plan, launch_of(spec, options.protocol.launch),
           [this] { return dram.bytes_read() + dram.bytes_written(); }, to_chips.get()),
       host_link("host_link", spec.host),
       copy_in("copy_in", spec.copy, clock, listener_in()),

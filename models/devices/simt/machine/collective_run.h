@@ -48,15 +48,15 @@ private:
     const SimtSpec& spec_;
     const Ticks start_, hop_;
     const std::int64_t pieces_;
-    std::vector<bool> there_;         // pieces that are read
-    std::int64_t asked_ = 0;          // pieces
-    std::int64_t left_ = 0;           // exchanges begun
-    std::int64_t stored_ = 0;         // stores begun
-    std::int64_t waiting_ = 0;        // accesses without an answer
-    Ticks due_;                       // the next piece may leave
-    std::vector<Ticks> store_due_;    // of those that have left
-    Ticks end_;                       // as far as the library's pace goes
-    Ticks late_;                      // all that pieces were read too late
+    std::vector<bool> there_;       // pieces that are read
+    std::int64_t asked_ = 0;        // pieces
+    std::int64_t left_ = 0;         // exchanges begun
+    std::int64_t stored_ = 0;       // stores begun
+    std::int64_t waiting_ = 0;      // accesses without an answer
+    Ticks due_;                     // the next piece may leave
+    std::vector<Ticks> store_due_;  // of those that have left
+    Ticks end_;                     // as far as the library's pace goes
+    Ticks late_;                    // all that pieces were read too late
     bool done_ = false;
 };
 

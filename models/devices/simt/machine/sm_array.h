@@ -42,8 +42,8 @@ public:
         KernelAccount account;
     };
 
-    /// `launch`: of every kernel but collectives. `moved`: bytes to and from the memory until now. `to_chips`:
-    /// null where there are none. `plan` must outlive it.
+    /// `launch`: of every kernel but collectives. `moved`: bytes to and from the memory until now.
+    /// `to_chips`: null where there are none. `plan` must outlive it.
     SmArray(sc_core::sc_module_name name, const SimtSpec& spec, const ChipPlan& plan, Ticks launch,
             std::function<Bytes()> moved, ChipPort* to_chips = nullptr);
 

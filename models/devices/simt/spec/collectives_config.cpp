@@ -79,8 +79,8 @@ MeasuredCollective read_row(Section& kind, const std::string& chips, const std::
 }
 
 std::vector<MeasuredCollective> read_measured(Section table) {
-    const bool used = table.flag(
-        "use", "whether measured bandwidths correct what the library expects of itself", true);
+    const bool used =
+        table.flag("use", "whether measured bandwidths correct what the library expects of itself", true);
     const std::vector<Bytes> sizes = read_sizes(table);
     std::vector<MeasuredCollective> measured;
     for (std::size_t k = 0; k < kKinds.size(); ++k) {
@@ -100,8 +100,8 @@ CollectivesSpec read_collectives(Section collectives) {
     CollectivesSpec spec;
     spec.most_chips = static_cast<int>(collectives.count(
         "most_chips", "that are joined without a network between nodes", {2, kMostOfSwitch}));
-    spec.channels = static_cast<int>(collectives.count(
-        "channels", "rings or trees side by side, each with a CTA", {1, kMostChannels}));
+    spec.channels = static_cast<int>(
+        collectives.count("channels", "rings or trees side by side, each with a CTA", {1, kMostChannels}));
     spec.channel_bandwidth =
         read_rate(collectives, "channel_bandwidth", "of one channel, as the library plans it");
     spec.ll_bandwidth =
@@ -112,9 +112,10 @@ CollectivesSpec read_collectives(Section collectives) {
     spec.ring = read_steps(collectives.section("ring"));
     spec.tree = read_steps(collectives.section("tree"));
     spec.in_switch = collectives.flag("in_switch", "whether the switch adds (NVLink SHARP)");
-    spec.in_switch_bandwidth = read_rate(collectives, "in_switch_bandwidth", "of all chips' parts together, as the library plans it");
-    spec.in_switch_efficiency = collectives.number(
-        "in_switch_efficiency", "of that bandwidth, what the library expects", 0.01, 1.0);
+    spec.in_switch_bandwidth = read_rate(collectives, "in_switch_bandwidth",
+                                         "of all chips' parts together, as the library plans it");
+    spec.in_switch_efficiency =
+        collectives.number("in_switch_efficiency", "of that bandwidth, what the library expects", 0.01, 1.0);
     spec.in_switch_latency =
         read_step(collectives, "in_switch_latency", "of a collective that the switch adds");
     spec.measured = read_measured(collectives.section("measured"));

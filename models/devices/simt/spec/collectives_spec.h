@@ -34,13 +34,13 @@ struct MeasuredCollective {
 };
 
 struct CollectivesSpec {
-    int most_chips = 1;                  ///< that share a switch
-    int channels = 1;                    ///< rings (or trees) side by side, a CTA each
-    BytesPerSecond channel_bandwidth;    ///< of one channel, as the library plans it
-    BytesPerSecond ll_bandwidth;         ///< of all channels together in protocol LL, at most
-    bool ll128 = false;                  ///< links keep 128 bytes together, so that LL128 is safe
-    BytesPerSecond ll128_channel;        ///< of one channel in LL128, at most
-    BytesPerSecond tree_channel;         ///< of one channel of a tree, at most
+    int most_chips = 1;                ///< that share a switch
+    int channels = 1;                  ///< rings (or trees) side by side, a CTA each
+    BytesPerSecond channel_bandwidth;  ///< of one channel, as the library plans it
+    BytesPerSecond ll_bandwidth;       ///< of all channels together in protocol LL, at most
+    bool ll128 = false;                ///< links keep 128 bytes together, so that LL128 is safe
+    BytesPerSecond ll128_channel;      ///< of one channel in LL128, at most
+    BytesPerSecond tree_channel;       ///< of one channel of a tree, at most
     StepTimes ring, tree;
     bool in_switch = false;              ///< the switch adds (NVLink SHARP)
     BytesPerSecond in_switch_bandwidth;  ///< of all chips' parts together, as the library plans it
