@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The links to the two neighbours on a ring of chips as two TLM-2.0 targets, one for each engine: writes
-// leave for the neighbours, reads bring what these have sent. A ring runs both ways round, half of the data
-// each, so both links count as one of twice the bandwidth. All chips run the same program in step: what comes
-// in is served at the rate at which a neighbour sends it. What only passes through a chip comes in and goes
-// out.
+// The links to other chips as two TLM-2.0 targets, one for each engine: writes leave for other chips, reads
+// bring what these have sent. A ring runs both ways round, half of the data each, so the links to both
+// neighbours count as one of twice the bandwidth. All chips run the same program in step: what comes in is
+// served at the rate at which another sends it. What only passes through a chip comes in and goes out.
 #pragma once
 
 #include <systemc>

@@ -47,13 +47,20 @@ struct HostLinkSpec {
     BytesPerSecond peak() const;
 };
 
-/// Links to the two neighbours on a ring of chips, full duplex.
+/// Links to other chips, full duplex.
 struct ChipLinkSpec {
-    BytesPerSecond bandwidth;  ///< of the link to one neighbour, each direction
-    Ticks latency;             ///< from the last byte sent to its arrival at the neighbour
+    enum class Network : std::uint8_t {
+        Ring,   ///< a link to each of two neighbours
+        Switch  ///< one way into a network that carries all of it to any chip
+    };
+    BytesPerSecond bandwidth;  ///< each direction: of the link to one neighbour, or into the switch
+    Ticks latency;             ///< from the last byte sent to its arrival at the other chip
+    Network network = Network::Ring;
 
-    /// A ring that runs both ways round has this in each direction of data: out, and in.
-    BytesPerSecond peak() const { return BytesPerSecond(2 * bandwidth.value()); }
+    /// Of each direction of data, out and in: a ring runs both ways round, over both links.
+    BytesPerSecond peak() const {
+        return BytesPerSecond((network == Network::Ring ? 2 : 1) * bandwidth.value());
+    }
     /// What is on its way when a ring is busy.
     Bytes in_flight() const;
 };

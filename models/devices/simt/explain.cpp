@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "models/devices/simt/explain_attention.h"
+#include "models/devices/simt/explain_collective.h"
 #include "models/devices/simt/kernels/choose.h"
 #include "models/devices/simt/kernels/stream_k.h"
 #include "sim/base/check.h"
@@ -282,6 +283,8 @@ std::string explain(const ChipPlan& plan, const SimtSpec& spec, const DeviceResu
         return explain_vector(*vector, plan.layers.back(), spec) + '\n' + simulated(result);
     if (const auto* attention = std::get_if<AttentionPlan>(&plan.layers.back().kernels.front()))
         return explain_attention(*attention, plan.layers.back(), spec) + '\n' + simulated(result);
+    if (const auto* collective = std::get_if<CollectivePlan>(&plan.layers.back().kernels.front()))
+        return explain_collective(*collective, plan.layers.back(), spec) + '\n' + simulated(result);
     const GemmPlan& gemm = product_of(plan);
     return product(gemm, spec) + '\n' +
            fmt::format("Kernel: {}{}\n", to_string(gemm.kernel), to_string(gemm.kernel.shape.epilogue)) +

@@ -34,6 +34,15 @@ std::string complaint_about(const std::string& text) {
 
 }  // namespace
 
+TEST_CASE("a switch carries all of the bandwidth to any chip", "[link]") {
+    const auto spec = read("{chip_link: {network: switch, bandwidth: 300 GB/s, latency: 500 ns}}");
+    REQUIRE(spec);
+    CHECK(spec->peak() == BytesPerSecond(300'000'000'000));
+    CHECK(spec->in_flight() == Bytes(150'000));
+    CHECK(complaint_about("{chip_link: {network: star, bandwidth: 1 GB/s, latency: 1 us}}").find("ring") !=
+          std::string::npos);
+}
+
 TEST_CASE("a ring has the links to both neighbours in each direction of data", "[link]") {
     const auto spec = read("{chip_link: {bandwidth: 45 GB/s, latency: 1 us}}");
     REQUIRE(spec);

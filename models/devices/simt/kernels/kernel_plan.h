@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/devices/simt/kernels/attention_kernel.h"
+#include "models/devices/simt/kernels/collective_cost.h"
 #include "models/devices/simt/kernels/cta_timing.h"
 #include "models/devices/simt/kernels/gemm_kernel.h"
 #include "models/devices/simt/kernels/operand_map.h"
@@ -108,7 +109,14 @@ struct AttentionPlan {
     MatrixPlace sums;
 };
 
-using KernelPlan = std::variant<GemmPlan, StreamPlan, VectorPlan, AttentionPlan>;
+/// What chips do together, by their links. The library's own time has the launch in it.
+struct CollectivePlan {
+    CollectiveTime time;
+    std::int64_t ctas = 1;
+    MatrixPlace from, to;  ///< this chip's
+};
+
+using KernelPlan = std::variant<GemmPlan, StreamPlan, VectorPlan, AttentionPlan, CollectivePlan>;
 
 /// "108 of 108 SMs, 1.2 waves": of so many CTAs on SMs, `sms` of which can take some, that hold `resident`.
 std::string waves_text(std::int64_t ctas, std::int64_t sms, int resident, const SmSpec& sm);

@@ -9,6 +9,7 @@
 #include "models/devices/simt/kernels/attention_plan.h"
 #include "models/devices/simt/kernels/channel_padding.h"
 #include "models/devices/simt/kernels/choose.h"
+#include "models/devices/simt/kernels/collective_plan.h"
 #include "models/devices/simt/kernels/fit.h"
 #include "models/devices/simt/kernels/product_shape.h"
 #include "models/devices/simt/kernels/stream_k.h"
@@ -191,6 +192,7 @@ private:
         const Layer& layer = layers.front();
         const Attention* attention = attention_of(layer);
         if (attention != nullptr && attention->part == Attention::Part::Whole) return attention_layer(layer);
+        if (std::holds_alternative<Collective>(layer.op)) return collective_layer(layer);
         if (!on_tensor_cores(layer)) return vector_layer(layers);
         return product_layer(layer, product_shape(graph_, layer));
     }
@@ -281,6 +283,19 @@ private:
         std::vector<MatrixPlace*> matrices{&vector.to.place};
         for (VectorOperand& operand : vector.in) matrices.push_back(&operand.place);
         pad(matrices);
+        return plan;
+    }
+
+    LayerPlan collective_layer(const Layer& layer) const {
+        const DType dtype = graph_.tensors[layer.inputs.at(0)].dtype;
+        CollectivePlan collective = plan_collective(layer, bits_of(dtype), spec_);
+        LayerPlan plan{layer.name, op_name(layer),    "", slots_of(dtype, spec_.sm.tensor),
+                       Macs(0),    compulsory(layer), {}};
+        collective.from = place(layer.inputs.at(0), Operand::Activations);
+        collective.to = place(layer.output, Operand::Outputs);
+        pad({&collective.from, &collective.to});
+        plan.mapping = to_string(collective);
+        plan.kernels.emplace_back(collective);
         return plan;
     }
 

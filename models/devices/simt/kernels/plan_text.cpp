@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "models/devices/simt/kernels/collective_plan.h"
 #include "models/devices/simt/kernels/plan.h"
 #include "sim/base/text.h"
 
@@ -81,6 +82,16 @@ std::string text_of(const VectorPlan& plan, const SimtSpec& spec) {
     for (const VectorOperand& operand : plan.in) text += block_text("reads", operand.place) + ", ";
     for (const MatrixPlace& matrix : plan.columns) text += block_text("columns", matrix) + ", ";
     return text + block_text("writes", plan.to.place) + "\n";
+}
+
+std::string text_of(const CollectivePlan& plan, const SimtSpec&) {
+    const CollectiveTime& time = plan.time;
+    return fmt::format(
+        "  {}; {} CTAs, sends {} and receives {}\n"
+        "    launch {}, first data {}, all {}; {}, {}\n",
+        to_string(time.kernel), plan.ctas, format_bytes(time.kernel.out()), format_bytes(time.kernel.in()),
+        format_time(time.launch), format_time(time.latency), format_time(time.total),
+        block_text("reads", plan.from), block_text("writes", plan.to));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ void refuse(const Layer& layer, const std::string& what) {
         fmt::format("'{}': {}; devices of kind simt run matrix products (matmul) and convolutions (conv2d) "
                     "of one format, without transpose_a, with weights neither scaled nor sparse, attention, "
                     "elementwise layers, activations, quantize and dequantize, softmax, norms and pools, "
-                    "lookups, copies, rotary embeddings and cells",
+                    "lookups, copies, rotary embeddings, cells and collectives",
                     layer.name, what));
 }
 
@@ -29,6 +29,7 @@ const Attention* attention_of(const Layer& layer) {
 
 bool on_tensor_cores(const Layer& layer) {
     if (attention_of(layer) != nullptr) return true;
+    if (std::holds_alternative<Collective>(layer.op)) return false;
     const auto* matmul = std::get_if<MatMul>(&layer.op);
     const auto* conv = std::get_if<Conv2d>(&layer.op);
     if (matmul == nullptr && (conv == nullptr || conv->depthwise())) {

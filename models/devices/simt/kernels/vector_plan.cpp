@@ -27,16 +27,14 @@ InstructionMix work_of(const Layer& layer) {
     return mix_of(elementwise.kind) + mix_of(elementwise.post);
 }
 
-/// Whose slots a layer's time is counted in: those that tensor cores have for its format, or, where they take
-/// none such, for the first that they do.
+}  // namespace
+
 DType slots_of(DType dtype, const TensorSpec& tensor) {
     if (tensor.macs[static_cast<std::size_t>(dtype)]) return dtype;
     std::size_t first = 0;
     while (first + 1 < kDTypes && !tensor.macs[first]) ++first;
     return static_cast<DType>(first);
 }
-
-}  // namespace
 
 std::optional<std::string> what_no_vector_kernel_does(const Layer& layer) {
     const std::string name = op_name(layer);

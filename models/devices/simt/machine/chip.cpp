@@ -36,8 +36,11 @@ Chip::Chip(sc_core::sc_module_name name, const SimtSpec& spec, const ChipPlan& p
       dram("dram", memory_of(spec, options.protocol)),
       l2("l2", spec.l2, spec.core_clock, spec.memory, ledger),
       mmu("mmu", spec.tlb, spec.sm, spec.core_clock),
-      sms("sms", spec, plan, launch_of(spec, options.protocol.launch),
-          [this] { return dram.bytes_read() + dram.bytes_written(); }),
+      chip_link(spec.chip_link ? std::make_unique<ChipLink>("chip_link", *spec.chip_link) : nullptr),
+      to_chips(spec.chip_link ? std::make_unique<ChipPort>("to_chips", ledger) : nullptr),
+      sms(
+          "sms", spec, plan, launch_of(spec, options.protocol.launch),
+          [this] { return dram.bytes_read() + dram.bytes_written(); }, to_chips.get()),
       host_link("host_link", spec.host),
       copy_in("copy_in", spec.copy, clock, listener_in()),
       copy_out("copy_out", spec.copy, clock, listener_out()),
@@ -48,6 +51,10 @@ Chip::Chip(sc_core::sc_module_name name, const SimtSpec& spec, const ChipPlan& p
     sms.out.bind(mmu.in);
     mmu.out.bind(l2.in);
     l2.memory.bind(dram.in);
+    if (to_chips) {
+        to_chips->out.bind(chip_link->out.in);
+        to_chips->in.bind(chip_link->in.in);
+    }
     copy_in.dram.bind(dram.in);
     copy_out.dram.bind(dram.in);
     copy_in.host.bind(host_link.port(0).down.in);
@@ -123,6 +130,7 @@ std::vector<Stat> Chip::stats() {
     add(mmu.stats());
     add(l2.stats());
     add(host_link.stats());
+    if (chip_link) add(chip_link->stats());
     add(dram.stats());
     return all;
 }
@@ -131,6 +139,7 @@ std::vector<EndCount> Chip::ends() const {
     std::vector<EndCount> all{{Place::Dram, dram.bytes_read(), dram.bytes_written()},
                               {Place::Host, host_link.bytes_down(), host_link.bytes_up()}};
     for (const EndCount& end : l2.ends()) all.push_back(end);
+    if (chip_link) all.push_back({Place::ChipLink, chip_link->bytes_in(), chip_link->bytes_out()});
     return all;
 }
 

@@ -3,18 +3,22 @@
 // through TLM-2.0 sockets, with one plan to run. Lives for one run on one fresh kernel.
 //
 //   sms ─► mmu ─► l2 ─► dram ◄─ copy_in, copy_out ─► host_link
+//    └──► to_chips ─► chip_link, if there is one
 //
 // Inputs at the host are copied before the first kernel is launched, outputs after the last one is complete.
 #pragma once
 
 #include <deque>
+#include <memory>
 #include <systemc>
 #include <vector>
 
+#include "models/devices/simt/machine/chip_port.h"
 #include "models/devices/simt/machine/l2.h"
 #include "models/devices/simt/machine/mmu.h"
 #include "models/devices/simt/machine/sm_array.h"
 #include "models/devices/simt/spec/spec.h"
+#include "models/link/chip_link.h"
 #include "models/link/dma_engine.h"
 #include "models/link/host_link.h"
 #include "models/memory/dram.h"
@@ -35,6 +39,8 @@ public:
     Dram dram;
     L2 l2;
     Mmu mmu;
+    std::unique_ptr<ChipLink> chip_link;  ///< nothing on a device without
+    std::unique_ptr<ChipPort> to_chips;
     SmArray sms;
     HostLink host_link;
     DmaEngine copy_in, copy_out;

@@ -229,4 +229,11 @@ CtaTimes times_of(const AttentionPlan& plan, const SimtSpec& spec, Hertz clock) 
     return times;
 }
 
+CtaTimes times_of(const KernelPlan& plan, const SimtSpec& spec, Hertz clock) {
+    if (const auto* gemm = std::get_if<GemmPlan>(&plan)) return times_of(*gemm, spec, clock);
+    if (const auto* vector = std::get_if<VectorPlan>(&plan)) return times_of(*vector, spec, clock);
+    if (const auto* attention = std::get_if<AttentionPlan>(&plan)) return times_of(*attention, spec, clock);
+    return times_of(std::get<StreamPlan>(plan), spec, clock);
+}
+
 }  // namespace systole::simt

@@ -82,5 +82,7 @@ CtaTimes times_of(const StreamPlan& plan, const SimtSpec& spec, Hertz clock);
 /// Nor have these: their time is vector's, but for waits for data.
 CtaTimes times_of(const VectorPlan& plan, const SimtSpec& spec, Hertz clock);
 CtaTimes times_of(const AttentionPlan& plan, const SimtSpec& spec, Hertz clock);
+/// Of any of these.
+CtaTimes times_of(const KernelPlan& plan, const SimtSpec& spec, Hertz clock);
 
 }  // namespace systole::simt

@@ -41,7 +41,7 @@ public:
     virtual std::int64_t macs(CtaRange range) const = 0;
 };
 
-/// Throws nothing; `plan` must outlive it.
+/// Of every kernel but collectives, which have no CTAs to hand out. `plan` must outlive it.
 std::unique_ptr<CtaWork> work_of(const KernelPlan& plan);
 
 }  // namespace systole::simt

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "models/devices/simt/machine/cta_times.h"
@@ -32,6 +33,11 @@ public:
         std::int64_t number = 0;
         bool write = false;
         TileAccess tiles;
+        /// With other chips, instead of tiles.
+        struct Exchange {
+            Bytes sent, received;
+        };
+        std::optional<Exchange> exchange = {};
     };
 
     virtual ~KernelExecution() = default;

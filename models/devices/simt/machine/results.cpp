@@ -91,7 +91,8 @@ public:
                 {},
                 spec_.memory.peak(),
                 spec_.host.peak(),
-                spec_.core_clock};
+                spec_.core_clock,
+                spec_.chip_link ? spec_.chip_link->peak() : BytesPerSecond()};
     }
 
     /// The format of the layer that has the most MACs a cycle.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "models/devices/simt/machine/collective_run.h"
 #include "models/devices/simt/machine/kernel_in_warps.h"
 #include "models/devices/simt/machine/kernel_run.h"
 #include "sim/base/check.h"
@@ -31,12 +32,13 @@ std::int64_t largest_group(const KernelPlan& plan, const SmSpec& sm) {
 }  // namespace
 
 SmArray::SmArray(sc_core::sc_module_name name, const SimtSpec& spec, const ChipPlan& plan, Ticks launch,
-                 std::function<Bytes()> moved)
+                 std::function<Bytes()> moved, ChipPort* to_chips)
     : sc_module(name),
       spec_(spec),
       plan_(plan),
       launch_(launch),
       moved_(std::move(moved)),
+      to_chips_(to_chips),
       clock_(spec, plan.turns) {
     for (std::size_t layer = 0; layer < plan.layers.size(); ++layer)
         for (const KernelPlan& kernel : plan.layers[layer].kernels) kernels_.push_back({layer, &kernel});
@@ -64,7 +66,8 @@ void SmArray::launch() {
                         ? spec_.calibrated.replay_gap.value() / plan_.copies
                         : 0);
     launched_ = now();
-    begin_ = launched_ + launch_ + gap;
+    const bool collective = std::holds_alternative<CollectivePlan>(*next.plan);
+    begin_ = launched_ + (collective ? Ticks(0) : launch_) + gap;
     wake_.notify(to_sc_time(begin_ - launched_));
 }
 
@@ -107,20 +110,26 @@ void SmArray::step() {
 }
 
 void SmArray::begin_kernel() {
-    const KernelPlan& plan = *kernels_[records_.size()].plan;
+    run_ = execution_of(*kernels_[records_.size()].plan);
+}
+
+std::unique_ptr<KernelExecution> SmArray::execution_of(const KernelPlan& plan) {
+    if (const auto* collective = std::get_if<CollectivePlan>(&plan))
+        return std::make_unique<CollectiveRun>(*collective, spec_, now());
     work_ = work_of(plan);
-    if (spec_.sm.engine == SmEngine::Warps) {
-        run_ = std::make_unique<KernelInWarps>(plan, *work_, spec_, clock_.clock(), now());
-        return;
-    }
-    const CtaTimes times =
-        std::visit([this](const auto& kernel) { return times_of(kernel, spec_, clock_.clock()); }, plan);
-    run_ = std::make_unique<KernelRun>(*work_, times, spec_.sm.for_clusters(work_->cluster()), spec_.sm.count,
-                                       now(), largest_group(plan, spec_.sm));
+    if (spec_.sm.engine == SmEngine::Warps)
+        return std::make_unique<KernelInWarps>(plan, *work_, spec_, clock_.clock(), now());
+    return std::make_unique<KernelRun>(*work_, times_of(plan, spec_, clock_.clock()),
+                                       spec_.sm.for_clusters(work_->cluster()), spec_.sm.count, now(),
+                                       largest_group(plan, spec_.sm));
 }
 
 void SmArray::send_accesses() {
     for (KernelExecution::Access& access : accesses_) {
+        if (access.exchange) {
+            exchange(access);
+            continue;
+        }
         if (access.tiles.blocks.empty()) {
             run_->answered(access.number, now());
             continue;
@@ -135,6 +144,15 @@ void SmArray::send_accesses() {
     }
     accesses_.clear();
     pump();
+}
+
+void SmArray::exchange(const KernelExecution::Access& access) {
+    SYSTOLE_CHECK(to_chips_ != nullptr, "{}: no link to other chips", name());
+    to_chips_->exchange(kernels_[records_.size()].layer, access.exchange->sent, access.exchange->received,
+                        [this, number = access.number] {
+                            run_->answered(number, now());
+                            wake_.notify(sc_core::SC_ZERO_TIME);
+                        });
 }
 
 void SmArray::finish_kernel() {
@@ -190,7 +208,7 @@ std::string SmArray::wait() const {
     if (finished()) return fmt::format("{}: all kernels are complete", name());
     const Kernel& kernel = kernels_[records_.size()];
     return fmt::format("{}: kernel {} (of '{}') {}", name(), records_.size(), plan_.layers[kernel.layer].name,
-                       run_ ? "waits for the L2" : "waits for its launch");
+                       run_ ? "waits for the L2 or for other chips" : "waits for its launch");
 }
 
 std::vector<Stat> SmArray::stats() const {

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "models/devices/simt/kernels/kernel_plan.h"
+#include "models/devices/simt/machine/chip_port.h"
 #include "models/devices/simt/machine/clock_control.h"
 #include "models/devices/simt/machine/cta_work.h"
 #include "models/devices/simt/machine/kernel_execution.h"
@@ -41,9 +42,10 @@ public:
         KernelAccount account;
     };
 
-    /// `launch`: of every kernel. `moved`: bytes to and from the memory until now. `plan` must outlive it.
+    /// `launch`: of every kernel but collectives. `moved`: bytes to and from the memory until now.
+    /// `to_chips`: null where there are none. `plan` must outlive it.
     SmArray(sc_core::sc_module_name name, const SimtSpec& spec, const ChipPlan& plan, Ticks launch,
-            std::function<Bytes()> moved);
+            std::function<Bytes()> moved, ChipPort* to_chips = nullptr);
 
     /// Launches the first kernel now; `done` is told when the last one is complete.
     void start(std::function<void()> done);
@@ -72,7 +74,9 @@ private:
     double tensor_cycles(std::size_t layer, std::int64_t macs) const;
     ClockControl::Expected expected_of(const Kernel& kernel) const;
     void begin_kernel();
+    std::unique_ptr<KernelExecution> execution_of(const KernelPlan& plan);
     void send_accesses();
+    void exchange(const KernelExecution::Access& access);
     void finish_kernel();
     void pump();
     void answered(Payload& payload);
@@ -83,6 +87,7 @@ private:
     const ChipPlan& plan_;
     const Ticks launch_;
     const std::function<Bytes()> moved_;
+    ChipPort* const to_chips_;
     std::function<void()> done_;
     std::vector<Kernel> kernels_;
     std::vector<Record> records_;

@@ -7,7 +7,9 @@
 #include <bit>
 #include <cmath>
 
+#include "models/devices/simt/spec/collectives_config.h"
 #include "models/devices/simt/spec/sm_config.h"
+#include "models/link/chip_link_config.h"
 #include "models/link/dma_config.h"
 #include "models/link/host_link_config.h"
 #include "models/memory/config/dram_config.h"
@@ -185,6 +187,8 @@ SimtSpec read_simt_spec(config::Config& config, const std::string& name) {
     spec.power = read_power(root.section("power"));
     spec.copy = read_dma_spec(root.section("copy"));
     spec.host = read_host_link_spec(root.section("host"));
+    spec.chip_link = read_chip_link_spec(root);
+    if (spec.chip_link) spec.collectives = read_collectives(root.section("collectives"));
     spec.memory = read_dram_spec(root.section("memory"));
     Section calibrated = root.section("calibrated");
     spec.calibrated.kernel_overhead = read_wait(

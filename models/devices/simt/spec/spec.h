@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "models/devices/simt/spec/collectives_spec.h"
 #include "models/link/link_spec.h"
 #include "models/memory/standards/dram_spec.h"
 #include "sim/base/units.h"
@@ -188,7 +189,9 @@ struct SimtSpec {
     LaunchSpec launch;
     PowerSpec power;
     HostLinkSpec host;
-    DmaSpec copy;  ///< the engine that copies between host and memory
+    DmaSpec copy;                           ///< the engine that copies between host and memory
+    std::optional<ChipLinkSpec> chip_link;  ///< to other chips
+    CollectivesSpec collectives;            ///< of chips with such a link
     DramSpec memory;
     CalibratedSpec calibrated;
 

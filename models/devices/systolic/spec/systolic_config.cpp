@@ -256,6 +256,8 @@ SystolicSpec read_systolic_spec(config::Config& config, const std::string& name)
     spec.dma = read_dma_spec(root.section("dma"));
     spec.host = read_host_link_spec(root.section("host"));
     spec.chip_link = read_chip_link_spec(root);
+    if (spec.chip_link && spec.chip_link->network == ChipLinkSpec::Network::Switch)
+        root.section("chip_link").fail("network", "collectives of this kind go round a ring, expected ring");
     spec.memory = read_dram_spec(root.section("memory"));
     spec.faults = read_faults(root.section("faults"));
     read_calibrated(root, spec);

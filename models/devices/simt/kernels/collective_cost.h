@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long a collective takes on an idle chip, and how the library does it. NCCL chooses algorithm and
+// protocol by a model of its own (src/graph/tuning.cc): a latency, that of a collective without data and of
+// its steps, and the message over a bandwidth. That choice is taken here, and so is that time; where
+// bandwidths were measured, it is corrected by what they differ.
+#pragma once
+
+#include <vector>
+
+#include "models/devices/simt/kernels/collective_kernel.h"
+
+namespace systole::simt {
+
+struct CollectiveTime {
+    CollectiveKernel kernel;
+    Ticks launch;   ///< of a collective without data
+    Ticks latency;  ///< until the last step's first byte could be there: launch and steps
+    Ticks total;
+    Ticks by_library;  ///< the total that the library expects: without anything measured
+    bool corrected = false;
+
+    BytesPerSecond bus() const;
+};
+
+/// What the library weighs for a collective, the one that it takes first.
+std::vector<CollectiveTime> weigh_collective(const CollectivesSpec& spec, Collective::Kind kind,
+                                             std::int64_t chips, Bytes message);
+
+/// The one that it takes, with the time that was measured. Between two measured sizes the share by which the
+/// library errs goes evenly with the logarithm of the size; beyond them it stays.
+CollectiveTime time_collective(const CollectivesSpec& spec, Collective::Kind kind, std::int64_t chips,
+                               Bytes message);
+
+}  // namespace systole::simt
