@@ -47,8 +47,7 @@ std::vector<Bytes> read_sizes(Section& table) {
             table.fail("sizes", size.problem);
         else if (!sizes.empty() && Bytes(*size.value) <= sizes.back())
             table.fail("sizes", fmt::format("{} is no larger than the size before it", text));
-        else
-            sizes.emplace_back(*size.value);
+        sizes.emplace_back(size.value.value_or(1));  // rows are as long, whatever is wrong with it
     }
     return sizes;
 }
