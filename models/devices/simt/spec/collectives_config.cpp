@@ -34,7 +34,7 @@ std::array<Ticks, kWireProtocols> read_by_protocol(Section section, const char* 
             read_step(section, "simple", meaning)};
 }
 
-StepTimes read_steps(Section section) {
+StepTimes read_steps(const Section& section) {
     return {read_by_protocol(section.section("base"), "of a collective without data, its launch included"),
             read_by_protocol(section.section("step"), "from chip to chip")};
 }
