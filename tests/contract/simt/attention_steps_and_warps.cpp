@@ -42,6 +42,12 @@ const std::vector<Case> kDecode{
     {"h100", 0, 16, 1, 777, 32, 4, 128}, {"h100", 8, 5, 1, 300, 4, 4, 64},
     {"h100", 0, 1, 3, 5000, 16, 2, 128}, {"h100", 0, 40, 1, 513, 8, 8, 200, true, 2}};
 
+/// Wavefronts of 64, both ways.
+const std::vector<Case> kWaves{
+    {"mi210", 4, 1, 300, 300, 2, 2, 128}, {"mi210", 8, 2, 200, 700, 6, 2, 128},
+    {"mi210", 0, 2, 777, 777, 12, 4, 64}, {"mi210", 8, 1, 500, 500, 3, 3, 80, false},
+    {"mi210", 4, 2, 1, 1000, 8, 2, 128},  {"mi210", 0, 16, 1, 777, 32, 4, 128}};
+
 ResultRow run(const Case& one, const std::string& engine) {
     const auto input = [&](const std::string& name, std::int64_t rows, std::int64_t heads) {
         return fmt::format("  {}: {{shape: [{}, {}, {}], dtype: bf16}}\n", name, one.batch, rows,
@@ -84,6 +90,10 @@ double mean_error(const std::vector<Case>& cases) {
 
 TEST_CASE("Prefills by steps take what they take in warps", "[simt]") {
     CHECK(mean_error(kPrefill) < 0.08);
+}
+
+TEST_CASE("Attention of a CDNA chip by steps takes what it takes in wavefronts", "[simt]") {
+    CHECK(mean_error(kWaves) < 0.08);
 }
 
 TEST_CASE("Steps of decoding by steps take what they take in warps", "[simt]") {

@@ -20,6 +20,7 @@ struct Product {
     int repeat = 1;
     std::string function = {};  ///< behind a bias; empty: no bias either
     bool residual = false;      ///< a matrix like the result is added
+    int experts = 0;            ///< of which the first `batch` are met; 0: one matrix for all
 };
 
 // On few SMs products take several waves, with the ports and the memory of a whole chip.
@@ -70,6 +71,13 @@ const std::vector<Product> kEpilogues{
     {"h100", 4, 96, 160, 640, 3, 1, "", true},        {"h100", 0, 512, 512, 512, 1, 1, "gelu"},
     {"h100", 0, 1024, 1024, 512, 1, 1, "none", true}, {"h100", 0, 16, 2048, 2048, 1, 1, "silu", true}};
 
+/// Weights, and biases, of their own.
+const std::vector<Product> kExperts{{"a100", 8, 96, 160, 640, 3, 1, "", false, 5},
+                                    {"a100", 0, 16, 1024, 1024, 8, 1, "silu", false, 8},
+                                    {"a100", 0, 7, 512, 4096, 2, 2, "none", false, 4},
+                                    {"h100", 8, 200, 300, 256, 4, 1, "", false, 6},
+                                    {"h100", 0, 16, 1024, 1024, 8, 1, "silu", false, 8}};
+
 /// On FP32 pipes.
 const std::vector<Product> kOneRow{{"a100", 0, 1, 64, 64},
                                    {"a100", 0, 1, 1536, 1024},
@@ -93,6 +101,7 @@ std::string trace_of(const Product& product) {
     std::string inputs =
         fmt::format("  x: {{shape: [{}, {}, {}], dtype: bf16}}\n", product.batch, product.m, product.k);
     std::string layers = fmt::format("  - {{name: y, op: matmul, in: x, n: {}", product.n);
+    if (product.experts > 0) layers += fmt::format(", experts: {}", product.experts);
     if (!product.function.empty()) layers += ", bias: true, activation: " + product.function;
     layers += "}\n";
     if (product.residual) {
@@ -150,6 +159,10 @@ TEST_CASE("Steps of a CDNA chip take what its wavefronts take", "[simt]") {
 
 TEST_CASE("Epilogues by steps take what they take in warps, and read the same", "[simt]") {
     CHECK(mean_error(kEpilogues) < 0.055);
+}
+
+TEST_CASE("Products of experts by steps take what they take in warps", "[simt]") {
+    CHECK(mean_error(kExperts) < 0.045);
 }
 
 TEST_CASE("Products of one row by steps take what they take in warps", "[simt]") {

@@ -81,6 +81,14 @@ const std::vector<Case> kMoves{{"a100", 4, "[300, 777]", kHead},
                                {"a100", 8, "[100, 16]", kBags, "int32"},
                                {"a100", 0, "[3000]", kRowsOf, "int32", 1, "[5000, 256]"}};
 
+/// Wavefronts of 64. What sets of an L2 of 8 MiB keep of more than half of that depends on the order of
+/// blocks.
+const std::vector<Case> kWaves{
+    {"mi210", 0, "[1000000]", kGelu},        {"mi210", 8, "[300, 777]", kAdd, "fp16", 2, "[777]"},
+    {"mi210", 8, "[77, 33]", kSoftmax},      {"mi210", 0, "[500, 2048]", kSoftmax},
+    {"mi210", 0, "[1000, 1024]", kLayer},    {"mi210", 8, "[40, 16384]", kRms, "bf16"},
+    {"mi210", 8, "[2, 100, 12, 64]", kTurn}, {"mi210", 8, "[700]", kWords, "int32"}};
+
 // Of CTAs of 1024 threads that go round: warps that have their data go on while by steps all wait for the
 // last.
 const std::vector<Case> kGates{{"a100", 8, "[60, 3000]", kGate, "fp16", 1, "", "vllm"},
@@ -130,6 +138,11 @@ TEST_CASE("Elementwise kernels by steps take what they take in warps", "[simt]")
 
 TEST_CASE("Softmax and norms by steps take what they take in warps", "[simt]") {
     CHECK(mean_error(kRows) < 0.08);
+}
+
+TEST_CASE("Kernels without tensor cores of a CDNA chip by steps take what they take in wavefronts",
+          "[simt]") {
+    CHECK(mean_error(kWaves) < 0.08);
 }
 
 TEST_CASE("Lookups, copies and cells by steps take what they take in warps", "[simt]") {

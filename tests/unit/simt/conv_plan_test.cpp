@@ -3,25 +3,11 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "models/devices/simt/kernels/plan.h"
-#include "sim/workload/trace.h"
-#include "tests/unit/simt/gpu_config.h"
+#include "tests/unit/simt/planned.h"
 
 using namespace systole;
 using namespace systole::simt;
-
-namespace {
-
-ChipPlan planned(const std::string& gpu, const std::string& shape, const std::string& layers,
-                 const std::string& output) {
-    const std::string trace = "trace: one\ninputs:\n  x: {shape: " + shape + ", dtype: fp16}\nlayers:\n" +
-                              layers + "outputs: [" + output + "]\n";
-    const SimtSpec spec = systole::test::shipped_gpu(gpu);
-    KernelChooser chooser(spec);
-    return plan(build_trace(config::parse_yaml(trace, "one.yaml"), {}), spec, Protocol::of_op(), chooser);
-}
-
-}  // namespace
+using systole::simt::test::planned;
 
 TEST_CASE("A first layer's map is copied with padded channels to where nothing else lies") {
     const ChipPlan chip =

@@ -6,38 +6,21 @@
 
 #include <numeric>
 #include <random>
-#include <vector>
 
+#include "tests/unit/simt/sm_programs.h"
 #include "tests/unit/simt/sm_specs.h"
 
 using namespace systole;
 using namespace systole::simt;
+using systole::simt::test::after;
+using systole::simt::test::cycles_of;
 using systole::simt::test::group_mma_sm;
+using systole::simt::test::program_of;
 using systole::simt::test::warp_mma_sm;
-using systole::simt::test::wave_mma_sm;
 
 namespace {
 
 constexpr std::int64_t kMac = 2048;  // of an mma.m16n8k16: 8 cycles of an A100's tensor core
-
-Sm::Memory after(std::int64_t latency) {
-    return [latency](Op, std::int64_t, std::int64_t at) { return at + latency; };
-}
-
-CtaProgram program_of(int warps, std::vector<Instruction> body, std::int64_t trips = 1) {
-    CtaProgram program;
-    program.roles = {{warps, {{std::move(body), trips, true}}}};
-    return program;
-}
-
-/// Cycles of one CTA by itself.
-std::int64_t cycles_of(const CtaProgram& program, const SmSpec& spec = warp_mma_sm(),
-                       std::int64_t latency = 0) {
-    Sm sm(spec, *spec.tensor.macs[static_cast<std::size_t>(DType::Bf16)], after(latency));
-    sm.launch(program, 0);
-    sm.run();
-    return sm.trace(0).end;
-}
 
 /// A use of what group 0 of registers holds, which ends the program a cycle after it is there.
 const Instruction kUse{.op = Op::Integer, .reads = 1};
@@ -399,43 +382,4 @@ TEST_CASE("A CTA that follows another on its places goes as on an SM of its own"
     sm.advance(Sm::kNever);
     CHECK(sm.trace(2).end == two + 100 + sm.trace(0).end);
     CHECK(sm.trace(3).end == two + 100 + two);
-}
-
-TEST_CASE("A vector ALU of 16 lanes takes a wavefront's instructions of all kinds one behind the other") {
-    const Instruction add{.op = Op::Fp32}, address{.op = Op::Integer}, sine{.op = Op::Special};
-    // The last of each program issues when the one before has left the lanes, and ends a cycle later.
-    CHECK(cycles_of(program_of(1, {add, add, add}), wave_mma_sm()) == 2 * 4 + 1);
-    CHECK(cycles_of(program_of(1, {add, address, sine, add}), wave_mma_sm()) == 4 + 4 + 16 + 1);
-    // Two wavefronts of a SIMD (the fifth is on the first's) share its lanes; four have one each.
-    CHECK(cycles_of(program_of(4, {add, address}), wave_mma_sm()) == 4 + 1);
-    CHECK(cycles_of(program_of(8, {add, address}), wave_mma_sm()) == 3 * 4 + 1);
-    // With pipelines apart an instruction of each goes every cycle.
-    SmSpec apart = wave_mma_sm();
-    apart.one_pipe = false;
-    apart.issue_interval = Cycles(1);
-    CHECK(cycles_of(program_of(1, {add, address, sine}), apart) == 2 + 1);
-}
-
-TEST_CASE("A wavefront issues every fourth cycle, others of its SIMD between") {
-    const Instruction store{.op = Op::SharedStore, .bytes = 4};
-    SmSpec sm = wave_mma_sm();
-    sm.lsu_interval = Cycles(1);
-    CHECK(cycles_of(program_of(1, {store, store, store}), sm) == 2 * 4 + 1);
-    CHECK(cycles_of(program_of(8, {store, store, store}), sm) == 2 * 4 + 2);
-}
-
-TEST_CASE("What is loaded for the next step waits in registers until it is stored") {
-    // Committed as copies are; the store reads what the load wrote.
-    const CtaProgram program = program_of(1, {{.op = Op::StepLoad, .writes = 1, .bytes = 1024},
-                                              {.op = Op::CommitCopies},
-                                              {.op = Op::WaitCopies},
-                                              {.op = Op::SharedStore, .reads = 1, .bytes = 1024}});
-    // 16 cycles of 64 bytes, and the memory's 500; the store issues then.
-    CHECK(cycles_of(program, wave_mma_sm(), 500) == 16 + 500 + 1);
-    Sm sm(wave_mma_sm(), 128, after(500));
-    sm.launch(program, 0);
-    sm.run();
-    CHECK(sm.trace(0).first_request == 16);
-    CHECK(sm.trace(0).first_data == 16 + 500);
-    CHECK(sm.trace(0).requests == std::vector<std::int64_t>{4});
 }

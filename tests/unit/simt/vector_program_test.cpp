@@ -53,6 +53,23 @@ TEST_CASE("vLLM's norms and gates have a thread for each of up to 1024 elements 
     CHECK(count_of(program, Op::GlobalStore) == 14);
 }
 
+TEST_CASE("In warps of 64 threads elementwise kernels keep their warps, and others their threads") {
+    // ATen: four warps of whatever width, four elements a thread.
+    const VectorKernel wide = with_warps_of(relu(5000, DType::Fp16), 64);
+    CHECK(wide.warps == 4);
+    CHECK(wide.threads() == 256);
+    CHECK(wide.ctas() == 5);
+    CHECK(bytes_of(vector_program(wide), Op::GlobalLoad) == 64 * 4 * 2);
+    const VectorKernel norm =
+        with_warps_of(norm_kernel({Norm::Kind::Layer, 10, 1024}, DType::Fp16, DType::Fp16), 64);
+    CHECK(norm.warps == 2);
+    CHECK(norm.threads() == 128);
+    CHECK(norm.trips() == 2);
+    // A row of 40 elements has 64 lanes, one of 20 as many as it is padded to.
+    CHECK(with_warps_of(softmax_kernel(9, 40, DType::Fp16, DType::Fp16), 64).lanes() == 64);
+    CHECK(with_warps_of(softmax_kernel(9, 20, DType::Fp16, DType::Fp16), 64).lanes() == 32);
+}
+
 TEST_CASE("A rotary embedding turns a pair of elements a thread and round") {
     // 40 heads of 128: 2,560 pairs, five rounds of 512 threads.
     const VectorKernel kernel = rotary_kernel({2, 100, 40, 128}, DType::Fp16, DType::Fp16);

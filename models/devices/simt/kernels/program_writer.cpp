@@ -10,6 +10,10 @@ constexpr std::int64_t kSumBytes = 4;
 
 }  // namespace
 
+std::int64_t bytes_of_warp(const VectorKernel& kernel, std::int64_t elements, DType dtype) {
+    return ceil_div(kernel.warp_threads * elements * bits_of(dtype).value(), 8);
+}
+
 void SectionWriter::each(std::int64_t elements, const InstructionMix& mix) {
     const auto all = [&](Op pipe, int times) {
         for (int i = 0; i < times; ++i)

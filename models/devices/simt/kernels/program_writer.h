@@ -24,6 +24,9 @@ constexpr RegisterGroups kCount = RegisterGroups{1} << (kLoadGroups + kValueGrou
 constexpr RegisterGroups kSquares = RegisterGroups{1} << (kLoadGroups + kValueGroups + 4);
 constexpr RegisterGroups kOther = RegisterGroups{1} << (kLoadGroups + kValueGroups + 2);
 
+/// A warp's bytes of so many elements of each thread.
+std::int64_t bytes_of_warp(const VectorKernel& kernel, std::int64_t elements, DType dtype);
+
 class SectionWriter {
 public:
     explicit SectionWriter(Section& section) : section_(section) {}

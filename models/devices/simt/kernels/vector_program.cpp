@@ -14,11 +14,6 @@ constexpr InstructionMix kAdd{1, 0, 0}, kMax{0, 1, 0}, kSubtract{1, 0, 0};
 // Of two sets with their means, sums of squares and counts, besides 1 / count.
 constexpr InstructionMix kWelfordOfSets{9, 1, 0};
 
-/// A warp's bytes of so many elements of each thread.
-std::int64_t bytes_of_warp(const VectorKernel& kernel, std::int64_t elements, DType dtype) {
-    return ceil_div(kernel.warp_threads * elements * bits_of(dtype).value(), 8);
-}
-
 Section set_up() {
     Section section;
     SectionWriter(section).op(Op::Integer, kAddress, kAddress, kSetUp);

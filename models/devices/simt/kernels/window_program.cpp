@@ -16,10 +16,6 @@ constexpr int kDivisions = 3, kOfDivision = 20, kBounds = 12;
 constexpr std::int64_t kMostTogether = 16;
 constexpr std::int64_t kSumBytes = 4;
 
-std::int64_t bytes_of_warp(const VectorKernel& kernel, std::int64_t elements, DType dtype) {
-    return ceil_div(kernel.warp_threads * elements * bits_of(dtype).value(), 8);
-}
-
 /// Results are left in shared memory, and added by halves of the warps (Reduce.cuh, block_y_reduce).
 void meet(const VectorKernel& kernel, SectionWriter& writer, Section& section) {
     const std::int64_t bytes = kernel.warp_threads * kernel.vector * kSumBytes;

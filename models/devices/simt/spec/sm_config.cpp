@@ -118,7 +118,8 @@ void check_residence(Section& sm, const SmSpec& spec) {
                         spec.warp_threads, spec.registers_of_thread, of_warp, spec.register_unit,
                         spec.registers / spec.sub_cores));
     const int issuing = spec.tensor.issue == TensorIssue::Wave ? kMostWarpThreads : kLeastWarpThreads;
-    if (spec.warp_threads != issuing)
+    const bool known = spec.warp_threads == kLeastWarpThreads || spec.warp_threads == kMostWarpThreads;
+    if (known && spec.warp_threads != issuing)
         sm.section("tensor").fail(
             "issue", fmt::format("tensor cores that take operands from warps of {} threads, and those of the "
                                  "SM have {}: expected sm.warp_threads: {}",
