@@ -8,80 +8,12 @@
 namespace systole {
 namespace {
 
-/// Of the time that turns left out are given at most one in so many may be wrong: half of what is promised.
-constexpr std::int64_t kFineness = 2000;
-/// Of the time of turns at most one in so many may be the refreshes by which any such turns may differ.
-constexpr std::int64_t kRefreshFineness = 1000;
-/// A layer's end moves, as what is fetched ahead and stored behind does: by at most one in so many of a turn,
-/// which is how far shares of classes may be off.
-constexpr std::int64_t kLayerFineness = 200;
-
-Ticks distance(Ticks a, Ticks b) {
-    return a < b ? b - a : a - b;
-}
-
-bool same_bytes(const std::vector<Movement>& a, const std::vector<Movement>& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Movement& one, const Movement& other) {
-        return one.from == other.from && one.to == other.to && one.operand == other.operand &&
-               one.bytes == other.bytes;
-    });
-}
-
-bool rows_agree(const ResultRow& a, const ResultRow& b, Ticks most) {
-    return a.op == b.op && a.macs == b.macs && a.matrix_macs == b.matrix_macs &&
-           a.lane_cycles == b.lane_cycles && same_bytes(a.movements, b.movements) &&
-           distance(a.time(), b.time()) <= most;
-}
-
-/// Of several turns the time of the shortest, of the longest, and of all.
-struct TurnTimes {
-    Ticks least = Ticks::max(), most, sum;
-    std::int64_t turns = 0;
-
-    void add(Ticks turn) {
-        least = std::min(least, turn);
-        most = std::max(most, turn);
-        sum += turn;
-        ++turns;
-    }
-    /// How many turns would be enough, where one may have a refresh, of `jitter`, more than the next.
-    std::size_t wanted(Ticks jitter) const {
-        if (sum == Ticks(0)) return 2;
-        const Int128 seen = Int128{(most - least).value()} * kFineness * turns;
-        const Int128 unseen = Int128{jitter.value()} * kRefreshFineness * turns;
-        const Int128 differing = std::max(seen, unseen);
-        return static_cast<std::size_t>(std::max<Int128>(2, (differing + sum.value() - 1) / sum.value()));
-    }
-};
-
 std::size_t turns_of(const TurnMarks& marks) {
     return marks.size() - 1;
 }
 
 Ticks time_of(const TurnMarks& marks, std::size_t turn) {
     return marks[turn + 1].time - marks[turn].time;
-}
-
-/// Of the last `count` marked turns.
-TurnTimes times_of(const TurnMarks& marks, std::size_t count) {
-    TurnTimes times;
-    for (std::size_t n = 1; n <= count; ++n) times.add(time_of(marks, turns_of(marks) - n));
-    return times;
-}
-
-/// Of the last `agreed` turns those at the end, at least half, whose mean is known best: spread over their
-/// number. The first ones may still settle, and would stand for turns that have.
-std::size_t settled(const TurnMarks& marks, std::size_t agreed) {
-    std::size_t best = agreed;
-    TurnTimes known = times_of(marks, agreed);
-    for (std::size_t n = agreed; n-- > std::max<std::size_t>(2, (agreed + 1) / 2);) {
-        const TurnTimes fewer = times_of(marks, n);
-        const auto spread = [](const TurnTimes& t) { return Int128{(t.most - t.least).value()}; };
-        if (spread(fewer) * known.turns >= spread(known) * fewer.turns) continue;
-        best = n;
-        known = fewer;
-    }
-    return best;
 }
 
 /// What `times` turns take of something that grows along a run: `until(n)` is its sum over the first n marked
@@ -188,38 +120,6 @@ void expect_row(Expectations& expected, const ResultRow& row) {
 }
 
 }  // namespace
-
-std::size_t turns_that_agree(const DeviceResult& result, const TurnMarks& marks, Ticks jitter) {
-    const std::size_t all = turns_of(marks), count = marks[1].layers - marks[0].layers;
-    const std::size_t last = marks[all - 1].layers;
-    const Ticks most = 2 * jitter + Ticks(time_of(marks, all - 1).value() / kLayerFineness);
-    TurnTimes times;
-    std::size_t agreed = 0;
-    for (std::size_t n = 1; n <= all; ++n) {
-        const Mark &begin = marks[all - n], &end = marks[all - n + 1];
-        SYSTOLE_CHECK(end.layers == begin.layers + count, "turns of {} and {} layers", count,
-                      end.layers - begin.layers);
-        bool alike = true;
-        for (std::size_t i = 0; i < count && alike; ++i)
-            alike = rows_agree(result.layers[begin.layers + i], result.layers[last + i], most);
-        if (!alike) break;
-        times.add(end.time - begin.time);
-        if (n > 1 && times.wanted(jitter) <= n) agreed = n;
-    }
-    return settled(marks, agreed);
-}
-
-Ticks uncertainty(const TurnMarks& marks, std::size_t agreed, std::size_t times) {
-    const TurnTimes turns = times_of(marks, agreed);
-    const Int128 all = Int128{(turns.most - turns.least).value()} * static_cast<std::int64_t>(times);
-    return Ticks(static_cast<std::int64_t>(all / turns.turns));
-}
-
-std::size_t turns_wanted(const TurnMarks& marks, Ticks jitter) {
-    TurnTimes times;
-    for (std::size_t turn = 0; turn < turns_of(marks); ++turn) times.add(time_of(marks, turn));
-    return times.wanted(jitter);
-}
 
 void repeat_turns(CheckedResult& run, const TurnMarks& marks, std::size_t times,
                   const std::vector<std::string>& names) {

@@ -16,11 +16,10 @@ namespace {
 /// two.
 constexpr std::size_t kAround = 1 + kLastTurns;
 constexpr std::size_t kAtFirst = kAround + 2;
+/// Where turns differ by chance, as many as mostly tell their mean.
+constexpr std::size_t kSample = kAround + 8;
 /// If those have not agreed, at least so many.
 constexpr std::size_t kThen = kAround + 6;
-
-/// At most one part in so many of a run's time may be wrong.
-constexpr std::int64_t kPromise = 1000;
 
 /// Where turns of a block begin and end that may stand for others: layers before each, and behind the last.
 std::vector<std::size_t> marks_of(const RepeatedBlock& block) {
@@ -62,8 +61,8 @@ struct Attempt {
 
 class Reuse {
 public:
-    Reuse(const Graph& graph, const RunShorter& run, std::size_t most_layers)
-        : graph_(graph), run_(run), most_layers_(most_layers) {
+    Reuse(const Graph& graph, const RunShorter& run, const ReuseRules& rules)
+        : graph_(graph), run_(run), rules_(rules) {
         for (const RepeatedBlock& block : graph.blocks)
             worth_it_.push_back(block.turns >= kTurnsWorthReuse && turns_alike(graph, block));
     }
@@ -82,9 +81,10 @@ public:
 
 private:
     std::vector<std::size_t> turns_at_first() const {
+        const std::size_t at_first = rules_.differ == TurnsDiffer::ByChance ? kSample : kAtFirst;
         std::vector<std::size_t> turns;
         for (std::size_t b = 0; b < worth_it_.size(); ++b)
-            turns.push_back(worth_it_[b] ? kAtFirst : graph_.blocks[b].turns);
+            turns.push_back(worth_it_[b] ? at_first : graph_.blocks[b].turns);
         return turns;
     }
 
@@ -95,7 +95,8 @@ private:
         std::vector<std::size_t> turns = last.turns;
         for (std::size_t b = 0; b < turns.size(); ++b) {
             if (!worth_it_[b]) continue;
-            const std::size_t wanted = kAround + turns_wanted(last.marks[b], last.run.jitter);
+            const std::size_t wanted = kAround + turns_wanted(last.run.checked.result, last.marks[b],
+                                                              last.run.jitter, rules_.differ);
             const bool cheap = wanted + spent[b] < graph_.blocks[b].turns;
             if (last.turns[b] < kThen)
                 turns[b] = cheap ? std::max(wanted, kThen) : kThen;
@@ -104,7 +105,7 @@ private:
             else if (last.agreed[b] == 0)
                 return std::nullopt;
         }
-        if (turns == last.turns || layers_left(turns) > most_layers_) return std::nullopt;
+        if (turns == last.turns || layers_left(turns) > rules_.most_layers) return std::nullopt;
         return turns;
     }
 
@@ -127,9 +128,10 @@ private:
             const auto count = static_cast<std::ptrdiff_t>(worth_it_[b] ? attempt.turns[b] - kLastTurns : 0);
             attempt.marks.emplace_back(mark, mark + count);
             mark += count;
-            attempt.agreed.push_back(worth_it_[b] ? turns_that_agree(attempt.run.checked.result,
-                                                                     attempt.marks[b], attempt.run.jitter)
-                                                  : 0);
+            attempt.agreed.push_back(worth_it_[b]
+                                         ? turns_that_agree(attempt.run.checked.result, attempt.marks[b],
+                                                            attempt.run.jitter, rules_.differ)
+                                         : 0);
         }
         return attempt;
     }
@@ -149,11 +151,12 @@ private:
             const TurnMarks& marks = attempt.marks[b];
             const std::size_t times = graph_.blocks[b].turns - attempt.turns[b];
             if (times == 0) continue;
-            doubt += uncertainty(marks, attempt.agreed[b], times).value() + 2 * attempt.run.jitter.value();
+            doubt += uncertainty(marks, attempt.agreed[b], times, rules_.differ).value() +
+                     2 * attempt.run.jitter.value();
             all += Int128{(marks.back().time - marks.front().time).value()} *
                    static_cast<std::int64_t>(times) / static_cast<std::int64_t>(marks.size() - 1);
         }
-        return doubt * kPromise <= all;
+        return doubt * promise(rules_.differ) <= all;
     }
 
     /// The result made as long as the whole network's.
@@ -173,14 +176,14 @@ private:
 
     const Graph& graph_;
     const RunShorter& run_;
-    const std::size_t most_layers_;
+    const ReuseRules rules_;
     std::vector<bool> worth_it_;  // by block: some of its turns can be left out
 };
 
 }  // namespace
 
-std::optional<DeviceResult> run_reusing(const Graph& graph, const RunShorter& run, std::size_t most_layers) {
-    return Reuse(graph, run, most_layers).result();
+std::optional<DeviceResult> run_reusing(const Graph& graph, const RunShorter& run, const ReuseRules& rules) {
+    return Reuse(graph, run, rules).result();
 }
 
 }  // namespace systole

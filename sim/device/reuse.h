@@ -13,6 +13,7 @@
 #include "sim/account/invariants.h"
 #include "sim/account/repeated_turn.h"
 #include "sim/account/run_result.h"
+#include "sim/account/turn_agreement.h"
 #include "sim/base/units.h"
 #include "sim/workload/graph.h"
 #include "sim/workload/shorter_graph.h"
@@ -34,10 +35,15 @@ struct MarkedRun {
 using RunShorter =
     std::function<MarkedRun(const ShorterGraph& shorter, const std::vector<std::size_t>& marks)>;
 
-/// The result of `graph` by runs of shorter ones, of which all but the first have at most `most_layers`
-/// layers. Nothing if it has no block with many equal turns, or if they do not come to agree. Throws
-/// UserError for a run that is too long to be accounted for.
+/// How far reuse may go.
+struct ReuseRules {
+    std::size_t most_layers = std::numeric_limits<std::size_t>::max();  ///< of all runs but the first
+    TurnsDiffer differ = TurnsDiffer::InRounds;
+};
+
+/// The result of `graph` by runs of shorter ones. Nothing if it has no block with many equal turns, or if
+/// they do not come to agree. Throws UserError for a run that is too long to be accounted for.
 std::optional<DeviceResult> run_reusing(const Graph& graph, const RunShorter& run,
-                                        std::size_t most_layers = std::numeric_limits<std::size_t>::max());
+                                        const ReuseRules& rules = {});
 
 }  // namespace systole

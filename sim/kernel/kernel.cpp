@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/kernel/kernel.h"
 
+#include <cctype>
+
 #include "sim/base/check.h"
 
 namespace systole {
@@ -11,6 +13,12 @@ bool begun() {
 }
 
 }  // namespace
+
+std::string instance_name(std::string name) {
+    for (char& c : name)
+        if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_') c = '_';
+    return name;
+}
 
 FreshKernel::FreshKernel()
     : outer_current_(sc_core::sc_curr_simcontext),

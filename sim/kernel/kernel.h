@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <systemc>
 
 #include "sim/base/units.h"
@@ -19,6 +20,9 @@ inline Ticks now() {
 inline sc_core::sc_time to_sc_time(Ticks ticks) {
     return sc_core::sc_time::from_value(static_cast<sc_core::sc_time::value_type>(ticks.value()));
 }
+
+/// `name` as one that SystemC takes: its names may not hold what file names may.
+std::string instance_name(std::string name);
 
 /// Replaces SystemC's simulation context by a new one for its own lifetime. Modules built meanwhile belong to
 /// it and must be gone before it is. Nestable; not for several threads.

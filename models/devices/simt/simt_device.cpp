@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/devices/simt/simt_device.h"
 
-#include <cctype>
 #include <utility>
 
 #include "models/devices/simt/explain.h"
+#include "models/devices/simt/few_turns.h"
 #include "models/devices/simt/kernels/plan.h"
 #include "models/devices/simt/machine/chip.h"
 #include "models/devices/simt/machine/results.h"
@@ -14,13 +14,6 @@
 
 namespace systole::simt {
 namespace {
-
-/// The preset's name as one that SystemC takes.
-std::string instance_name(std::string name) {
-    for (char& c : name)
-        if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_') c = '_';
-    return name;
-}
 
 class SimtDevice final : public Device {
 public:
@@ -35,12 +28,15 @@ public:
     }
 
     RunOutcome run(const Graph& graph, const RunOptions& options) const override {
-        const ChipPlan plan = planned(graph, options);
-        const FreshKernel kernel;
-        Chip chip(instance_name(spec_.name).c_str(), spec_, plan, options);
-        chip.run();
-        RunOutcome outcome{result_of(chip, spec_, plan, options.protocol), {}};
-        if (options.timeline) outcome.spans = spans_of(chip, plan);
+        check(options);
+        const Graph fused = fused_network(graph);
+        const PlacedTensors placed = place_tensors(fused, spec_);
+        RunOutcome outcome;
+        if (auto result = run_few_turns(fused, placed, spec_, options, chooser_)) {
+            outcome.result = std::move(*result);
+        } else {
+            outcome = run_whole(plan_at(placed, fused, spec_, options.protocol, chooser_), options);
+        }
         outcome.result.serving = graph.serving;
         return outcome;
     }
@@ -57,12 +53,22 @@ public:
     void trace(const Graph&, const RunOptions&, WaveRecorder&) const override { refuse_waveforms(); }
 
 private:
+    RunOutcome run_whole(const ChipPlan& plan, const RunOptions& options) const {
+        const FreshKernel kernel;
+        Chip chip(instance_name(spec_.name).c_str(), spec_, plan, options);
+        chip.run();
+        RunOutcome outcome{result_of(chip, spec_, plan, options.protocol), {}};
+        if (options.timeline) outcome.spans = spans_of(chip, plan);
+        return outcome;
+    }
+
     [[noreturn]] static void refuse_waveforms() {
         throw UserError(
             "devices of kind simt have no waveforms yet; 'systole run' has a timeline (--timeline)");
     }
 
-    ChipPlan planned(const Graph& graph, const RunOptions& options) const {
+    /// Throws UserError for what this kind does not do.
+    static void check(const RunOptions& options) {
         if (options.mapping)
             throw UserError("devices of kind simt take no mapping yet; their kernels are chosen by shape");
         const Protocol& protocol = options.protocol;
@@ -71,7 +77,11 @@ private:
                 "devices of kind simt keep inputs and outputs in memory: run.inputs_at and run.outputs_to "
                 "are "
                 "host or dram");
-        return plan(graph, spec_, protocol, chooser_);
+    }
+
+    ChipPlan planned(const Graph& graph, const RunOptions& options) const {
+        check(options);
+        return plan(graph, spec_, options.protocol, chooser_);
     }
 
     const SimtSpec spec_;

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <limits>
 #include <numeric>
 
@@ -81,7 +80,7 @@ std::optional<NetworkRun> run_few_turns(const PlacedNetwork& network, const RunO
         layers = std::max(layers, shorter.graph.layers.size());
         return run_shorter(shorter, network, options, how, marks, run);
     };
-    std::optional<DeviceResult> result = run_reusing(graph, run_one, most_layers);
+    std::optional<DeviceResult> result = run_reusing(graph, run_one, {.most_layers = most_layers});
     if (!result) return std::nullopt;
     run.outcome.result = std::move(*result);
     run.few_layers = layers;
@@ -130,12 +129,6 @@ std::string said_of(const Trials& trials, const std::vector<LikeLayers>& layers)
 }
 
 }  // namespace
-
-std::string instance_name(std::string name) {
-    for (char& c : name)
-        if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_') c = '_';
-    return name;
-}
 
 RunOutcome execute(const Program& program, const SystolicSpec& spec, const RunOptions& options,
                    std::optional<std::string>& fault) {

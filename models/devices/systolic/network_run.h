@@ -18,9 +18,6 @@
 
 namespace systole::systolic {
 
-/// SystemC names may not hold what file names may.
-std::string instance_name(std::string name);
-
 /// Runs a program. `fault`: the first wrong sum, on machines that compute values.
 RunOutcome execute(const Program& program, const SystolicSpec& spec, const RunOptions& options,
                    std::optional<std::string>& fault);

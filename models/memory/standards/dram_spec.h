@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "sim/base/clock.h"
 #include "sim/base/units.h"
 
 namespace systole {
@@ -103,6 +104,12 @@ struct DramSpec {
     Ticks longest_run() const {
         const std::int64_t power = energy ? std::max<std::int64_t>(energy->background.value(), 1) : 1;
         return Ticks(Ticks::max().value() / 4 / data_buses() / power);
+    }
+    /// For how long a refresh keeps a bank from work.
+    Ticks longest_refresh() const {
+        if (kind == Kind::Ideal || refresh == RefreshPolicy::Off) return Ticks(0);
+        const char* const time = refresh == RefreshPolicy::PerBank ? "RFCSB" : "RFC";
+        return ClockDomain(clock).after(Ticks(0), Cycles(timing.at(time)));
     }
     /// What all data buses together move; max() for an ideal memory. Rounded down to a whole byte a second.
     BytesPerSecond peak() const {

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "models/devices/simt/machine/clock_control.h"
 #include "tests/unit/simt/gpu_config.h"
 
 namespace systole::simt {
@@ -87,6 +88,33 @@ TEST_CASE("A burst lasts until the average of what was drawn has come to the cap
           Approx(fast).epsilon(1e-6));
     bursting.burst.reset();
     CHECK(clock(100'000, 0, ends) == Approx(slow).epsilon(1e-6));
+}
+
+TEST_CASE("A chip is at ease until it has drawn more than its cap for a window, whether that slows it or not",
+          "[simt]") {
+    SimtSpec chip;
+    chip.core_clock = kClock;
+    chip.power = spec();
+    chip.power.burst = Milliwatts(2'000'000);  // which nothing here draws
+    chip.power.average = Ticks(kTicksPerSecond);
+    chip.power.window = Ticks(1000);
+    // In 1000 ticks, two cycles.
+    const auto at_ease_after = [&](double work) {
+        ClockControl control(chip, {});
+        control.begin_kernel(Ticks(0), Bytes(0), {});
+        control.add(work);
+        control.begin_kernel(Ticks(1000), Bytes(0), {});
+        CHECK(control.clock() == kClock);
+        return control.at_ease();
+    };
+    CHECK(at_ease_after(1.4));        // 100 + 560 W
+    CHECK_FALSE(at_ease_after(1.6));  // 100 + 640 W
+    // A kernel longer than a window is judged by what it is expected to draw.
+    ClockControl control(chip, {});
+    control.begin_kernel(Ticks(0), Bytes(0), {10, 7, Bytes(0)});
+    CHECK(control.at_ease());
+    control.begin_kernel(Ticks(10), Bytes(0), {10, 8, Bytes(0)});
+    CHECK_FALSE(control.at_ease());
 }
 
 TEST_CASE("A power cap that leaves nothing for the SMs is refused", "[simt]") {

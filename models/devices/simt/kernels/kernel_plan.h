@@ -129,6 +129,7 @@ struct LayerPlan {
     Macs macs;
     Bytes compulsory_dram;  ///< its tensors in DRAM, each once
     std::vector<KernelPlan> kernels;
+    Bytes stored = {};  ///< of what stays in the memory (weights, caches), what no layer before it has met
 };
 
 /// Of a network that is repeated, turns that were timed and those before them; none timed: so many that no

@@ -36,17 +36,6 @@ std::int64_t alignment(const SimtSpec& spec) {
     return std::max(kPlaceAlignment, spec.memory.row_bytes.value() * spec.memory.data_buses());
 }
 
-/// Operands of kernels lie as MatrixPlace says: there is nothing to tile here.
-std::vector<Placement> place_tensors(const Graph& graph, const SimtSpec& spec) {
-    AllocationRules rules;
-    rules.dram_capacity = spec.memory.capacity();
-    rules.memory = fmt::format("{}'s {}", spec.name,
-                               spec.memory.standard.empty() ? std::string("memory") : spec.memory.standard);
-    rules.dram_alignment = Bytes(alignment(spec));
-    rules.weights = Layout::ColumnMajor;
-    return allocate(graph, rules);
-}
-
 /// Where the layer's kernels read weights.
 std::vector<MatrixPlace*> weights_of(LayerPlan& layer) {
     std::vector<MatrixPlace*> all;
@@ -65,19 +54,16 @@ std::vector<MatrixPlace*> weights_of(LayerPlan& layer) {
 
 class Planner {
 public:
-    Planner(const Graph& graph, const SimtSpec& spec, KernelChooser& chooser)
+    Planner(const Graph& graph, const PlacedTensors& placed, const SimtSpec& spec, KernelChooser& chooser)
         : graph_(graph),
           spec_(spec),
-          placements_(place_tensors(graph, spec)),
+          placements_(placed.placements),
           chooser_(chooser),
           vectors_(graph, spec, placements_),
           attentions_(spec),
           alignment_(alignment(spec)),
-          stripe_(even_stripe(spec.memory).value()) {
-        for (const Placement& place : placements_)
-            if (place.space == Space::Dram) end_ = std::max(end_, place.address + place.bytes.value());
-        end_ = round_up(end_, alignment_);
-    }
+          stripe_(even_stripe(spec.memory).value()),
+          end_(placed.end) {}
 
     ChipPlan plan(const Protocol& protocol) {
         ChipPlan chip;
@@ -88,10 +74,11 @@ public:
             const bool begins = chain != chains.end() && chain->first == i;
             const std::size_t count = begins ? (chain++)->layers : 1;
             chip.layers.push_back(layer_plan({graph_.layers.data() + i, count}));
+            rows_.insert(rows_.end(), count, chip.layers.size() - 1);
             i += count;
         }
-        add_runs(protocol, chip);
         add_stored(chip);
+        add_runs(protocol, chip);
         for (const TensorId id : graph_.inputs) {
             if (graph_.tensors[id].role == TensorRole::Input) chip.compulsory_dram += placements_[id].bytes;
             if (protocol.inputs_at == Protocol::Where::Host) chip.inputs.push_back(copy(id, true));
@@ -101,9 +88,7 @@ public:
             chip.compulsory_dram += placements_[id].bytes;
             if (protocol.outputs_to == Protocol::Where::Host) chip.outputs.push_back(copy(id, false));
         }
-        for (TensorId id = 0; id < placements_.size(); ++id)
-            chip.tensors.push_back({graph_.tensors[id].name, std::string(to_string(Space::Dram)), "row-major",
-                                    placements_[id].address, placements_[id].bytes});
+        chip.tensors = places(graph_, placements_);
         return chip;
     }
 
@@ -111,19 +96,25 @@ private:
     /// What is stored passes once; of a table that only lookups read, the rows that they meet.
     void add_stored(ChipPlan& chip) const {
         std::vector<std::int64_t> met(graph_.tensors.size());
-        for (const Layer& layer : graph_.layers) {
+        std::vector<std::optional<std::size_t>> first(graph_.tensors.size());  // layer that meets it
+        for (std::size_t i = 0; i < graph_.layers.size(); ++i) {
+            const Layer& layer = graph_.layers[i];
             std::vector<TensorId> read = layer.inputs;
             for (const auto& stored : {layer.weights, layer.scales, layer.bias})
                 if (stored) read.push_back(*stored);
             for (const TensorId id : read) met[id] += touched(graph_, layer, id).value();
+            read.push_back(layer.output);
+            for (const TensorId id : read)
+                if (!first[id]) first[id] = rows_[i];
         }
         for (TensorId id = 0; id < graph_.tensors.size(); ++id) {
             const Tensor& tensor = graph_.tensors[id];
             if (tensor.role == TensorRole::Activation || tensor.role == TensorRole::Input || tensor.view_of)
                 continue;
             const Bytes whole = stored_bytes(tensor);
-            chip.compulsory_dram +=
-                tensor.role == TensorRole::Weights ? std::min(whole, Bytes(met[id])) : whole;
+            const Bytes passes = tensor.role == TensorRole::Weights ? std::min(whole, Bytes(met[id])) : whole;
+            chip.compulsory_dram += passes;
+            if (first[id]) chip.layers[*first[id]].stored += passes;
         }
     }
 
@@ -357,22 +348,57 @@ private:
 
     const Graph& graph_;
     const SimtSpec& spec_;
-    const std::vector<Placement> placements_;
+    const std::vector<Placement>& placements_;
     KernelChooser& chooser_;
     VectorPlanner vectors_;
     AttentionPlanner attentions_;
     const std::int64_t alignment_, stripe_;
-    std::int64_t end_ = 0;   // of all tensors
-    std::int64_t sums_ = 0;  // bytes behind them that some layer's kernels need most
-    std::int64_t room_ = 0;  // free from here on, for the layer that is planned
+    const std::int64_t end_;         // of all tensors
+    std::int64_t sums_ = 0;          // bytes behind them that some layer's kernels need most
+    std::int64_t room_ = 0;          // free from here on, for the layer that is planned
+    std::vector<std::size_t> rows_;  // by layer of the graph: its number in the plan
 };
 
 }  // namespace
 
-ChipPlan plan(const Graph& graph, const SimtSpec& spec, const Protocol& protocol, KernelChooser& chooser) {
-    const Graph fused = fuse(graph, possible_fusions(graph));
+Graph fused_network(const Graph& graph) {
+    Graph fused = fuse(graph, possible_fusions(graph));
     for (const Layer& layer : fused.layers) on_tensor_cores(layer);
-    return Planner(fused, spec, chooser).plan(protocol);
+    return fused;
+}
+
+// Operands of kernels lie as MatrixPlace says: there is nothing to tile here.
+PlacedTensors place_tensors(const Graph& fused, const SimtSpec& spec) {
+    AllocationRules rules;
+    rules.dram_capacity = spec.memory.capacity();
+    rules.memory = fmt::format("{}'s {}", spec.name,
+                               spec.memory.standard.empty() ? std::string("memory") : spec.memory.standard);
+    rules.dram_alignment = Bytes(alignment(spec));
+    rules.weights = Layout::ColumnMajor;
+    PlacedTensors placed{allocate(fused, rules), 0};
+    for (const Placement& place : placed.placements)
+        if (place.space == Space::Dram)
+            placed.end = std::max(placed.end, place.address + place.bytes.value());
+    placed.end = round_up(placed.end, alignment(spec));
+    return placed;
+}
+
+std::vector<TensorPlace> places(const Graph& graph, const std::vector<Placement>& placements) {
+    std::vector<TensorPlace> all;
+    for (TensorId id = 0; id < placements.size(); ++id)
+        all.push_back({graph.tensors[id].name, std::string(to_string(Space::Dram)), "row-major",
+                       placements[id].address, placements[id].bytes});
+    return all;
+}
+
+ChipPlan plan_at(const PlacedTensors& placed, const Graph& fused, const SimtSpec& spec,
+                 const Protocol& protocol, KernelChooser& chooser) {
+    return Planner(fused, placed, spec, chooser).plan(protocol);
+}
+
+ChipPlan plan(const Graph& graph, const SimtSpec& spec, const Protocol& protocol, KernelChooser& chooser) {
+    const Graph fused = fused_network(graph);
+    return plan_at(place_tensors(fused, spec), fused, spec, protocol, chooser);
 }
 
 }  // namespace systole::simt

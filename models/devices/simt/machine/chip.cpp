@@ -64,6 +64,18 @@ Chip::Chip(sc_core::sc_module_name name, const SimtSpec& spec, const ChipPlan& p
     SC_METHOD(begin);
 }
 
+void Chip::mark_after(std::vector<std::size_t> layers) {
+    to_mark_ = std::move(layers);
+    sms.on_layers([this](std::size_t complete) {
+        for (; marks_.size() < to_mark_.size() && to_mark_[marks_.size()] <= complete;) {
+            Mark& mark = marks_.emplace_back();
+            mark.time = now();
+            mark.memory_bus = memory_bus();
+            for (const Stat& stat : stats()) mark.counts.push_back(stat.value);
+        }
+    });
+}
+
 void Chip::begin() {
     if (plan_.inputs.empty()) return compute();
     give(copy_in, in_);

@@ -23,6 +23,7 @@
 #include "models/link/host_link.h"
 #include "models/memory/dram.h"
 #include "sim/account/invariants.h"
+#include "sim/account/repeated_turn.h"
 #include "sim/device/device.h"
 
 namespace systole::simt {
@@ -30,6 +31,11 @@ namespace systole::simt {
 class Chip : public sc_core::sc_module {
 public:
     Chip(sc_core::sc_module_name name, const SimtSpec& spec, const ChipPlan& plan, const RunOptions& options);
+
+    /// Has what was counted until then kept when so many layers each, ascending, are complete.
+    void mark_after(std::vector<std::size_t> layers);
+    /// Without what only rows of layers know (layers, critical path, compulsory bytes).
+    const std::vector<Mark>& marks() const { return marks_; }
 
     /// Runs the plan to its end; throws Stuck if it stands still before.
     void run();
@@ -76,6 +82,8 @@ private:
     const ChipPlan& plan_;
     Copies in_, out_;
     Ticks copied_in_, computed_, end_;
+    std::vector<std::size_t> to_mark_;
+    std::vector<Mark> marks_;
     bool done_ = false;
 };
 

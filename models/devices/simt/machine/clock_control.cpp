@@ -20,6 +20,7 @@ void ClockControl::begin_kernel(Ticks now, Bytes moved, const Expected& expected
     if (now - window_.at >= spec_.power.window) {
         const Done window = done(window_, now, moved);
         const double drawn = power_of(window.activity, spec_.power, window.clock, spec_.core_clock);
+        note(drawn);
         if (spec_.power.burst) average_ = average_after(average_, drawn, window.seconds, spec_.power);
         clock_ = mean_clock(window.activity, spec_.power, window.clock, spec_.core_clock,
                             {average_, 0, seconds(spec_.power.window)});
@@ -29,8 +30,13 @@ void ClockControl::begin_kernel(Ticks now, Bytes moved, const Expected& expected
     if (time <= 0 || time < seconds(spec_.power.window)) return;
     const double memory =
         static_cast<double>(expected.moved.value()) / time / static_cast<double>(spec_.memory.peak().value());
-    clock_ = mean_clock({expected.work / expected.cycles, std::min(1.0, memory)}, spec_.power,
-                        spec_.core_clock, spec_.core_clock, {average_, 0, time});
+    const Activity activity{expected.work / expected.cycles, std::min(1.0, memory)};
+    note(power_of(activity, spec_.power, spec_.core_clock, spec_.core_clock));
+    clock_ = mean_clock(activity, spec_.power, spec_.core_clock, spec_.core_clock, {average_, 0, time});
+}
+
+void ClockControl::note(double drawn) {
+    if (spec_.power.cap && drawn > static_cast<double>(spec_.power.cap->value())) at_ease_ = false;
 }
 
 void ClockControl::begin_turn(Ticks now, Bytes moved) {

@@ -24,6 +24,8 @@ public:
           average_(static_cast<double>(spec.power.idle.value())) {}
 
     Hertz clock() const { return clock_; }
+    /// No window so far drew more than the chip may for long: going on like that, the clock stays.
+    bool at_ease() const { return at_ease_; }
 
     /// What a kernel is expected to be.
     struct Expected {
@@ -50,11 +52,14 @@ private:
         Activity activity;
         Hertz clock;  ///< in the mean
     };
+    /// Milliwatts, on average of a while.
+    void note(double drawn);
     Done done(const Since& since, Ticks now, Bytes moved) const;
 
     const SimtSpec& spec_;
     const Turns turns_;
     Hertz clock_;
+    bool at_ease_ = true;
     double average_;  // of what was drawn until the window began, in milliwatts
     Since turn_, window_;
 };

@@ -71,9 +71,11 @@ public:
         return row;
     }
 
-    std::vector<CriticalStep> path() const {
+    std::vector<CriticalStep> path() const { return path(times_.size()); }
+    /// Of the layers before `end`.
+    std::vector<CriticalStep> path(std::size_t end) const {
         LayerTimes all(spec_.sm.count, spec_.core_clock);
-        for (std::size_t i = first_; i < times_.size(); ++i) all.append(times_[i]);
+        for (std::size_t i = first_; i < end; ++i) all.append(times_[i]);
         return all.path();
     }
 
@@ -119,9 +121,10 @@ private:
 };
 
 /// Of the layers from `first` on: what the last run of the network is reported with, or all runs together.
-DeviceResult result_from(Chip& chip, const SimtSpec& spec, const ChipPlan& plan, std::size_t first) {
+CheckedResult result_from(Chip& chip, const SimtSpec& spec, const ChipPlan& plan, std::size_t first) {
     const Rows rows(chip, spec, plan, first);
-    DeviceResult result;
+    CheckedResult checked;
+    DeviceResult& result = checked.result;
     result.device = spec.name;
     result.trace = plan.trace;
     result.clock = spec.core_clock;
@@ -136,7 +139,7 @@ DeviceResult result_from(Chip& chip, const SimtSpec& spec, const ChipPlan& plan,
     result.stats = chip.stats();
     result.tensors = plan.tensors;
 
-    Expectations expected;
+    Expectations& expected = checked.expected;
     expected.capacity = rows.capacity(result.layers);
     for (std::size_t i = first; i < plan.layers.size(); ++i) expected.macs += plan.layers[i].macs;
     expected.peaks = result.peaks;
@@ -149,14 +152,37 @@ DeviceResult result_from(Chip& chip, const SimtSpec& spec, const ChipPlan& plan,
     check_invariants(result, expected);
     SYSTOLE_CHECK(result.total.matrix_macs == expected.macs, "tensor cores did {} MACs of the operators' {}",
                   result.total.matrix_macs.value(), expected.macs.value());
-    return result;
+    return checked;
+}
+
+/// What only rows know of a mark after so many layers.
+void finish(Mark& mark, std::size_t layers, const DeviceResult& result, const Rows& rows,
+            const ChipPlan& plan) {
+    mark.layers = layers;
+    SYSTOLE_CHECK(mark.time == result.layers[layers - 1].end, "a mark was met at {} ps, '{}' ended at {}",
+                  mark.time.value(), result.layers[layers - 1].name, result.layers[layers - 1].end.value());
+    mark.critical_path = rows.path(layers);
+    for (std::size_t i = 0; i < layers; ++i) mark.compulsory_dram += plan.layers[i].stored;
 }
 
 }  // namespace
 
+MarkedRun marked_run(Chip& chip, const SimtSpec& spec, const ChipPlan& plan, const Protocol& protocol,
+                     const std::vector<std::size_t>& marks) {
+    MarkedRun run{result_from(chip, spec, plan, 0), chip.marks(), spec.memory.longest_refresh(),
+                  spec.longest_run()};
+    run.checked.result.protocol = describe(protocol);
+    SYSTOLE_CHECK(run.marks.size() == marks.size(), "{} of {} marks were met", run.marks.size(),
+                  marks.size());
+    const Rows rows(chip, spec, plan, 0);
+    for (std::size_t i = 0; i < marks.size(); ++i)
+        finish(run.marks[i], marks[i], run.checked.result, rows, plan);
+    return run;
+}
+
 DeviceResult result_of(Chip& chip, const SimtSpec& spec, const ChipPlan& plan, const Protocol& protocol) {
-    DeviceResult result = result_from(chip, spec, plan, 0);
-    if (plan.first_reported > 0) result = result_from(chip, spec, plan, plan.first_reported);
+    DeviceResult result = result_from(chip, spec, plan, 0).result;
+    if (plan.first_reported > 0) result = result_from(chip, spec, plan, plan.first_reported).result;
     result.protocol = describe(protocol);
     return result;
 }

@@ -4,8 +4,13 @@
 
 #include "models/devices/simt/machine/chip.h"
 #include "sim/account/run_result.h"
+#include "sim/device/reuse.h"
 
 namespace systole::simt {
+
+/// Of a network that runs once, with the marks that the chip was asked for.
+MarkedRun marked_run(Chip& chip, const SimtSpec& spec, const ChipPlan& plan, const Protocol& protocol,
+                     const std::vector<std::size_t>& marks);
 
 DeviceResult result_of(Chip& chip, const SimtSpec& spec, const ChipPlan& plan, const Protocol& protocol);
 

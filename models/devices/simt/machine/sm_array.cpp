@@ -160,6 +160,8 @@ void SmArray::finish_kernel() {
     records_.push_back({layer, launched_, begin_, now(), clock_.clock(), run_->finish(now())});
     clock_.add(tensor_cycles(layer, records_.back().account.macs));
     run_.reset();
+    const std::size_t next = finished() ? plan_.layers.size() : kernels_[records_.size()].layer;
+    if (layers_done_ && next > layer) layers_done_(next);
     if (finished()) return done_();
     launch();
 }

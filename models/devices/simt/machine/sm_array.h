@@ -50,6 +50,10 @@ public:
     /// Launches the first kernel now; `done` is told when the last one is complete.
     void start(std::function<void()> done);
     const std::vector<Record>& records() const { return records_; }
+    /// Tells when the kernels of so many layers, from the first on, are complete.
+    void on_layers(std::function<void(std::size_t layers)> listener) { layers_done_ = std::move(listener); }
+    /// See ClockControl.
+    bool at_ease() const { return clock_.at_ease(); }
     /// Every kernel is complete.
     bool finished() const { return records_.size() == kernels_.size(); }
     /// What it stands at: "sms: kernel 0 of 'fc1', 12 of 1,024 CTAs given".
@@ -89,6 +93,7 @@ private:
     const std::function<Bytes()> moved_;
     ChipPort* const to_chips_;
     std::function<void()> done_;
+    std::function<void(std::size_t)> layers_done_;
     std::vector<Kernel> kernels_;
     std::vector<Record> records_;
     ClockControl clock_;

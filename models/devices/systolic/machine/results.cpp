@@ -54,13 +54,6 @@ std::vector<CausalLog::Piece> owned_path(const RunRecord& record, CausalLog::Eve
     return pieces;
 }
 
-/// For how long a refresh keeps a bank from work.
-Ticks longest_refresh(const DramSpec& memory) {
-    if (memory.kind == DramSpec::Kind::Ideal || memory.refresh == RefreshPolicy::Off) return Ticks(0);
-    const char* const timing = memory.refresh == RefreshPolicy::PerBank ? "RFCSB" : "RFC";
-    return ClockDomain(memory.clock).after(Ticks(0), Cycles(memory.timing.at(timing)));
-}
-
 /// What the banks give, where clients meet in them. Edges that read into buffers (all but those of ws) take a
 /// line once for windows that overlap in it: arrays get more bytes than banks give; only lines have a peak.
 std::optional<OnChipPeak> on_chip_peak(const SystolicSpec& spec, const Program& program) {
@@ -292,7 +285,7 @@ MarkedRun marked_run(Machine& machine, const SystolicSpec& spec, const Protocol&
     check_layers(machine, result.layers, expected.peaks.dram);
     ProgramCounts(program, spec, protocol.launch, program.layers.size()).hold(result.stats, machine.name());
     run.marks = finish_marks(machine, spec, protocol, marks, result.stats);
-    run.jitter = longest_refresh(spec.memory);
+    run.jitter = spec.memory.longest_refresh();
     run.longest = spec.longest_run();
     return run;
 }

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/simt/few_turns.h"
+
+#include <algorithm>
+
+#include "models/devices/simt/machine/chip.h"
+#include "models/devices/simt/machine/results.h"
+#include "sim/device/reuse.h"
+#include "sim/kernel/kernel.h"
+#include "sim/workload/elementwise_chains.h"
+
+namespace systole::simt {
+namespace {
+
+/// A layer of the network is a layer of the plan, whose rows turns are counted in.
+bool layer_by_layer(const Graph& fused) {
+    return std::ranges::all_of(elementwise_chains(fused),
+                               [](const ElementwiseChain& chain) { return chain.layers == 1; });
+}
+
+/// The turns that are left lie where they do in the whole network.
+PlacedTensors placed_as(const PlacedTensors& whole, const ShorterGraph& shorter) {
+    PlacedTensors placed{{}, whole.end};
+    for (const TensorId tensor : shorter.whole) placed.placements.push_back(whole.placements[tensor]);
+    return placed;
+}
+
+}  // namespace
+
+std::optional<DeviceResult> run_few_turns(const Graph& fused, const PlacedTensors& placed,
+                                          const SimtSpec& spec, const RunOptions& options,
+                                          KernelChooser& chooser) {
+    const Protocol& protocol = options.protocol;
+    if (!protocol.reuse || !protocol.runs_once() || options.timeline || !layer_by_layer(fused))
+        return std::nullopt;
+    bool at_ease = true;
+    const auto run_one = [&](const ShorterGraph& shorter, const std::vector<std::size_t>& marks) {
+        const ChipPlan plan = plan_at(placed_as(placed, shorter), shorter.graph, spec, protocol, chooser);
+        const FreshKernel kernel;
+        Chip chip(instance_name(spec.name).c_str(), spec, plan, options);
+        chip.mark_after(marks);
+        chip.run();
+        at_ease = at_ease && chip.sms.at_ease();
+        return marked_run(chip, spec, plan, protocol, marks);
+    };
+    std::optional<DeviceResult> result = run_reusing(fused, run_one, {.differ = TurnsDiffer::ByChance});
+    if (!result || !at_ease) return std::nullopt;
+    result->tensors = places(fused, placed.placements);
+    return result;
+}
+
+}  // namespace systole::simt

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/account/turn_agreement.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "sim/base/check.h"
+
+namespace systole {
+namespace {
+
+/// Of the time that turns left out are given at most one in so many may be wrong: half of what is promised.
+constexpr std::int64_t kFineness = 2000;
+/// Of the time of turns at most one in so many may be the refreshes by which any such turns may differ.
+constexpr std::int64_t kRefreshFineness = 1000;
+/// A layer's end moves, as what is fetched ahead and stored behind does: by at most one in so many of a turn,
+/// which is how far shares of classes may be off.
+constexpr std::int64_t kLayerFineness = 200;
+/// Of fewer turns nobody knows how much turns differ.
+constexpr std::size_t kLeastSample = 6;
+
+Ticks distance(Ticks a, Ticks b) {
+    return a < b ? b - a : a - b;
+}
+
+/// Where chance decides on what passes the memory, of all else.
+bool same_bytes(std::vector<Movement> a, std::vector<Movement> b, TurnsDiffer how) {
+    const auto of_memory = [](const Movement& m) { return m.from == Place::Dram || m.to == Place::Dram; };
+    if (how == TurnsDiffer::ByChance) {
+        std::erase_if(a, of_memory);
+        std::erase_if(b, of_memory);
+    }
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Movement& one, const Movement& other) {
+        return one.from == other.from && one.to == other.to && one.operand == other.operand &&
+               one.bytes == other.bytes;
+    });
+}
+
+bool rows_agree(const ResultRow& a, const ResultRow& b, Ticks most, TurnsDiffer how) {
+    return a.op == b.op && a.macs == b.macs && a.matrix_macs == b.matrix_macs &&
+           a.lane_cycles == b.lane_cycles && same_bytes(a.movements, b.movements, how) &&
+           distance(a.time(), b.time()) <= most;
+}
+
+std::size_t turns_of(const TurnMarks& marks) {
+    return marks.size() - 1;
+}
+
+Ticks time_of(const TurnMarks& marks, std::size_t turn) {
+    return marks[turn + 1].time - marks[turn].time;
+}
+
+/// That the memory moved in a turn.
+Bytes memory_bytes(const DeviceResult& result, const TurnMarks& marks, std::size_t turn) {
+    Bytes bytes;
+    for (std::size_t i = marks[turn].layers; i < marks[turn + 1].layers; ++i)
+        bytes += result.layers[i].dram_read + result.layers[i].dram_written;
+    return bytes;
+}
+
+/// Of several turns the time of the shortest, of the longest, and of all.
+struct TurnTimes {
+    Ticks least = Ticks::max(), most, sum;
+    std::int64_t turns = 0;
+
+    void add(Ticks turn) {
+        least = std::min(least, turn);
+        most = std::max(most, turn);
+        sum += turn;
+        ++turns;
+    }
+    /// How many turns would be enough, where one may have a refresh, of `jitter`, more than the next.
+    std::size_t wanted(Ticks jitter) const {
+        if (sum == Ticks(0)) return 2;
+        const Int128 seen = Int128{(most - least).value()} * kFineness * turns;
+        const Int128 unseen = Int128{jitter.value()} * kRefreshFineness * turns;
+        const Int128 differing = std::max(seen, unseen);
+        return static_cast<std::size_t>(std::max<Int128>(2, (differing + sum.value() - 1) / sum.value()));
+    }
+};
+
+/// Of the last `count` marked turns.
+TurnTimes times_of(const TurnMarks& marks, std::size_t count) {
+    TurnTimes times;
+    for (std::size_t n = 1; n <= count; ++n) times.add(time_of(marks, turns_of(marks) - n));
+    return times;
+}
+
+/// Turns as a sample of all.
+class Sample {
+public:
+    void add(std::int64_t value) {
+        ++count_;
+        const double off = static_cast<double>(value) - mean_;
+        mean_ += off / static_cast<double>(count_);
+        squares_ += off * (static_cast<double>(value) - mean_);
+    }
+    double deviation() const {
+        return count_ < 2 ? 0 : std::sqrt(squares_ / static_cast<double>(count_ - 1));
+    }
+    /// How many would tell the mean as well as is promised.
+    std::size_t wanted() const {
+        if (mean_ == 0) return kLeastSample;
+        const double share = 2 * deviation() / mean_ * static_cast<double>(promise(TurnsDiffer::ByChance));
+        return std::max(kLeastSample, static_cast<std::size_t>(std::ceil(share * share)));
+    }
+
+private:
+    std::int64_t count_ = 0;
+    double mean_ = 0, squares_ = 0;
+};
+
+/// Of the last `agreed` turns those at the end, at least half, whose mean is known best: spread over their
+/// number. The first ones may still settle, and would stand for turns that have.
+std::size_t settled(const TurnMarks& marks, std::size_t agreed) {
+    std::size_t best = agreed;
+    TurnTimes known = times_of(marks, agreed);
+    for (std::size_t n = agreed; n-- > std::max<std::size_t>(2, (agreed + 1) / 2);) {
+        const TurnTimes fewer = times_of(marks, n);
+        const auto spread = [](const TurnTimes& t) { return Int128{(t.most - t.least).value()}; };
+        if (spread(fewer) * known.turns >= spread(known) * fewer.turns) continue;
+        best = n;
+        known = fewer;
+    }
+    return best;
+}
+
+/// Turns one after the other, from either end, and how many are wanted of what differs like those so far.
+class Wanted {
+public:
+    Wanted(const DeviceResult& result, const TurnMarks& marks, Ticks jitter, TurnsDiffer how)
+        : result_(result), marks_(marks), jitter_(jitter), how_(how) {}
+
+    std::size_t with(std::size_t turn) {
+        const Ticks time = time_of(marks_, turn);
+        if (how_ == TurnsDiffer::InRounds) {
+            times_.add(time);
+            return times_.wanted(jitter_);
+        }
+        sample_.add(time.value());
+        bytes_.add(memory_bytes(result_, marks_, turn).value());
+        return std::max(sample_.wanted(), bytes_.wanted());
+    }
+
+private:
+    const DeviceResult& result_;
+    const TurnMarks& marks_;
+    const Ticks jitter_;
+    const TurnsDiffer how_;
+    TurnTimes times_;
+    Sample sample_, bytes_;
+};
+
+}  // namespace
+
+std::size_t turns_that_agree(const DeviceResult& result, const TurnMarks& marks, Ticks jitter,
+                             TurnsDiffer how) {
+    const std::size_t all = turns_of(marks), count = marks[1].layers - marks[0].layers;
+    const std::size_t last = marks[all - 1].layers;
+    const Ticks most = 2 * jitter + Ticks(time_of(marks, all - 1).value() / kLayerFineness);
+    Wanted wanted(result, marks, jitter, how);
+    std::size_t agreed = 0;
+    for (std::size_t n = 1; n <= all; ++n) {
+        const Mark &begin = marks[all - n], &end = marks[all - n + 1];
+        SYSTOLE_CHECK(end.layers == begin.layers + count, "turns of {} and {} layers", count,
+                      end.layers - begin.layers);
+        bool alike = true;
+        for (std::size_t i = 0; i < count && alike; ++i)
+            alike = rows_agree(result.layers[begin.layers + i], result.layers[last + i], most, how);
+        if (!alike) break;
+        const std::size_t enough = wanted.with(all - n);
+        if (n > 1 && enough <= n) agreed = n;
+    }
+    return how == TurnsDiffer::InRounds ? settled(marks, agreed) : agreed;
+}
+
+Ticks uncertainty(const TurnMarks& marks, std::size_t agreed, std::size_t times, TurnsDiffer how) {
+    if (how == TurnsDiffer::ByChance) {
+        Sample sample;
+        for (std::size_t n = 1; n <= agreed; ++n) sample.add(time_of(marks, turns_of(marks) - n).value());
+        // What the sample does not tell of the mean, and what those left out differ from it.
+        const auto left_out = static_cast<double>(times);
+        const double turns = std::sqrt(left_out * left_out / static_cast<double>(agreed) + left_out);
+        return Ticks(static_cast<std::int64_t>(2 * turns * sample.deviation()));
+    }
+    const TurnTimes turns = times_of(marks, agreed);
+    const Int128 all = Int128{(turns.most - turns.least).value()} * static_cast<std::int64_t>(times);
+    return Ticks(static_cast<std::int64_t>(all / turns.turns));
+}
+
+std::size_t turns_wanted(const DeviceResult& result, const TurnMarks& marks, Ticks jitter, TurnsDiffer how) {
+    Wanted wanted(result, marks, jitter, how);
+    std::size_t enough = 0;
+    for (std::size_t turn = 0; turn < turns_of(marks); ++turn) enough = wanted.with(turn);
+    return enough;
+}
+
+}  // namespace systole

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether turns of a block that were simulated may stand for those that were not, and how well these are
+// known then.
+#pragma once
+
+#include <cstddef>
+
+#include "sim/account/repeated_turn.h"
+#include "sim/account/run_result.h"
+#include "sim/base/units.h"
+
+namespace systole {
+
+/// By what turns that do the same differ.
+enum class TurnsDiffer {
+    InRounds,  ///< where refreshes fall, which goes round: n turns differ from n times the mean by no more
+               ///< than one does
+    ByChance,  ///< what their addresses meet in a cache and in banks besides: each by itself
+};
+
+/// One part in so many of a run's time, and of the memory's bytes, may be wrong where turns stand for others.
+constexpr std::int64_t promise(TurnsDiffer how) {
+    return how == TurnsDiffer::InRounds ? 1000 : 500;
+}
+
+/// How many of the turns, from the last one back, may stand for those that are left out; 0 if they may not.
+/// In all of them every layer has the MACs that it has in the last, and a time that differs by at most twice
+/// `jitter`, what one refresh takes at its begin and one at its end, and 1/200 of a turn: what ends a layer
+/// may come before or behind what the next begins with, so that neighbours trade time.
+///
+/// InRounds: first, the most, at least two, of which
+/// - every layer has the bytes that it has in the last;
+/// - the times of whole turns differ by at most 1/2000 of their mean for each of the turns: the sum of those
+/// left out, each
+///   n of which are like these n, is then at most as much off;
+/// - `jitter` is at most 1/1000 of all of them together: two short turns in a row may agree, and yet both
+///   have a refresh more than most.
+/// Of these the last ones, at least half, that tell most surely what a turn takes: the first ones may not
+/// have settled.
+///
+/// ByChance: the most, at least six, whose times and whose bytes of the memory, taken for a sample, tell the
+/// mean of all turns within what is promised in 19 of 20 cases (twice the standard error). Which layer finds
+/// a line in a cache, or writes one back, need not agree; all other bytes do.
+std::size_t turns_that_agree(const DeviceResult& result, const TurnMarks& marks, Ticks jitter,
+                             TurnsDiffer how = TurnsDiffer::InRounds);
+
+/// By how much `times` turns may differ from what the last `agreed` marked ones say of them.
+Ticks uncertainty(const TurnMarks& marks, std::size_t agreed, std::size_t times,
+                  TurnsDiffer how = TurnsDiffer::InRounds);
+
+/// So many turns would have to differ as those between the marks do, to be taken; at least as many as ever
+/// are.
+std::size_t turns_wanted(const DeviceResult& result, const TurnMarks& marks, Ticks jitter,
+                         TurnsDiffer how = TurnsDiffer::InRounds);
+
+}  // namespace systole
