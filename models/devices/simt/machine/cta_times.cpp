@@ -155,6 +155,25 @@ CtaTimes times_of(const StreamPlan& plan, const SimtSpec& spec, Hertz clock) {
     return times;
 }
 
+namespace {
+
+/// Of the SM's pipes, what a CTA's step takes when others are there, in the mean over all CTAs of an SM. What
+/// the first ones do before their data are there costs the pipes nothing, but lets them come to their steps
+/// one by one.
+double share_of_pipes(const VectorPlan& plan, const SimtSpec& spec) {
+    const CtaTiming& timing = plan.timing;
+    const auto steps = static_cast<double>(plan.kernel.steps());
+    const double all = timing.interval_full / timing.resident;
+    const auto ctas = static_cast<double>(ceil_div(plan.kernel.ctas(), std::int64_t{spec.sm.count}));
+    const double first = std::min<double>(ctas, timing.resident);
+    const double before = std::min(timing.before_data, all * steps);
+    const double behind = (all * steps - before) / steps;
+    const double one_by_one = std::max(0.0, before - behind) * (first - 1);
+    return behind + ((ctas - first) * before + one_by_one) / (ctas * steps);
+}
+
+}  // namespace
+
 CtaTimes times_of(const VectorPlan& plan, const SimtSpec& spec, Hertz clock) {
     const CtaTiming& timing = plan.timing;
     const VectorKernel& kernel = plan.kernel;
@@ -172,9 +191,11 @@ CtaTimes times_of(const VectorPlan& plan, const SimtSpec& spec, Hertz clock) {
         static_cast<double>(bytes) / static_cast<double>(kernel.ctas()) / static_cast<double>(kernel.trips());
     const double late =
         std::max(0.0, static_cast<double>(timing.spread.value()) - transfer(of_step, kernel.ctas(), spec));
+    // Behind the last step there is nothing to be asked for.
+    const auto steps = static_cast<double>(kernel.steps());
     times.prologue = whole(timing.prologue) + fine(late);
-    times.alone = fine(timing.interval_alone + late);
-    times.full_share = fine(timing.interval_full / timing.resident);
+    times.alone = fine(timing.interval_alone + late * (steps - 1) / steps);
+    times.full_share = fine(share_of_pipes(plan, spec));
     // What pipes multiply is useful by what tensor cores would take for it.
     if (plan.macs_per_cycle > 0) {
         times.busy = fine(static_cast<double>(kernel.elements_of_cta() * kernel.windows->kernel_w) /

@@ -43,11 +43,11 @@ TileAccess RowSumBlocks::reads(CtaRange range, std::int64_t step) const {
     const std::int64_t row_bytes = matrix.bytes.value() / kernel_.rows;
     const auto at = [&](std::int64_t column) { return row_bytes * column / kernel_.cols; };
     for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta) {
-        const std::int64_t from = at(column(cta, step)), until = at(column(cta, step + 1));
-        const std::int64_t end = before((cta / kernel_.parts + 1) * kernel_.parts);
-        for (std::int64_t row = before(cta); row < end; ++row)
-            add(matrix, row * row_bytes + from, row * row_bytes + until, access);
-        access.bytes_of_sm = std::max(access.bytes_of_sm, (end - before(cta)) * (until - from));
+        const std::int64_t first = before(cta);
+        const std::int64_t rows = before((cta / kernel_.parts + 1) * kernel_.parts) - first;
+        const std::int64_t from = rows * at(column(cta, step)), until = rows * at(column(cta, step + 1));
+        add(matrix, first * row_bytes + from, first * row_bytes + until, access);
+        access.bytes_of_sm = std::max(access.bytes_of_sm, until - from);
     }
     return access;
 }

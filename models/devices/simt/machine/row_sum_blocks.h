@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What CTAs of a reduction read and write: of their rows, or parts of one, round by round; a result of each
-// row, and where CTAs share rows, sums, which the first of them adds up.
+// row, and where CTAs share rows, sums, which the first of them adds up. Of rows side by side, rounds lie one
+// behind the other, as steps of a product do (MatrixPlace): of each row a round has 256 bytes or so, and
+// stripes of the memory that bring what lies behind them would be gone before the next rounds.
 #pragma once
 
 #include "models/devices/simt/machine/cta_work.h"
