@@ -264,7 +264,7 @@ std::int64_t values_of(const VectorKernel& kernel) {
         case VectorKernel::Kind::Turn:
             return kernel.loads_of_step() * kernel.turn.word;
         case VectorKernel::Kind::RowSum:
-            return 2 * VectorKernel::kUnderWay;  // and their sums
+            return VectorKernel::kUnderWay;
         default:
             return kernel.vector;
     }

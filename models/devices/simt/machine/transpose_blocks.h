@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What CTAs of a transpose read and write: of each tile, its part of rows as they are read, and of columns as
-// they are written. Parts of neighbours that lie one behind the other are one block.
+// What CTAs of a transpose read and write. Tiles lie one behind the other, as blocks of products do
+// (MatrixPlace): as it is read, those of the same rows, as it is written, those of the same columns. Of rows
+// that are cut into tiles a real kernel reads a few lines each, which reach less of the memory's bandwidth
+// (TileAccess::short_rows).
 #pragma once
 
 #include "models/devices/simt/machine/cta_work.h"
@@ -18,10 +20,6 @@ public:
     std::int64_t macs(CtaRange) const override { return 0; }
 
 private:
-    /// Of a tile, or of several beside each other.
-    void add_rows(const TurnTile& tile, TileAccess& access) const;
-    void add_columns(const TurnTile& tile, TileAccess& access) const;
-
     const VectorPlan& plan_;
     const Turn& turn_;
 };
