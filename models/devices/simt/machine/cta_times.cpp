@@ -158,18 +158,20 @@ CtaTimes times_of(const StreamPlan& plan, const SimtSpec& spec, Hertz clock) {
 namespace {
 
 /// Of the SM's pipes, what a CTA's step takes when others are there, in the mean over all CTAs of an SM. What
-/// the first ones do before their data are there costs the pipes nothing, but lets them come to their steps
-/// one by one.
+/// the first ones do before their data are there, pipes do while these are awaited, as far as that lasts; but
+/// it lets CTAs come to their steps one by one. Of several steps, CTAs that begin together wait together for
+/// the next ones' data, which takes back what was gained.
 double share_of_pipes(const VectorPlan& plan, const SimtSpec& spec) {
     const CtaTiming& timing = plan.timing;
-    const auto steps = static_cast<double>(plan.kernel.steps());
     const double all = timing.interval_full / timing.resident;
+    if (plan.kernel.steps() > 1) return all;
     const auto ctas = static_cast<double>(ceil_div(plan.kernel.ctas(), std::int64_t{spec.sm.count}));
     const double first = std::min<double>(ctas, timing.resident);
-    const double before = std::min(timing.before_data, all * steps);
-    const double behind = (all * steps - before) / steps;
-    const double one_by_one = std::max(0.0, before - behind) * (first - 1);
-    return behind + ((ctas - first) * before + one_by_one) / (ctas * steps);
+    const double before = std::min(timing.before_data, all), behind = all - before;
+    const auto awaited = static_cast<double>((spec.l2.latency + spec.l2.memory_latency).value());
+    const double of_first =
+        std::max({first * behind, first * all - before - awaited, (first - 1) * before + behind});
+    return (of_first + (ctas - first) * all) / ctas;
 }
 
 }  // namespace
