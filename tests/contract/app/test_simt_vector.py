@@ -149,7 +149,7 @@ class SimtVector(ProgramTest):
         self.assertRegex(error, r"error: 'softmax': no kernel for softmax fits an SM of a100 \(128 threads, \d+ registers each\)")
 
     def test_measured_times_are_met(self):
-        for op, bound in {"softmax": 0.14, "layernorm": 0.11, "gelu": 0.065}.items():
+        for op, bound in {"softmax": 0.15, "layernorm": 0.11, "gelu": 0.065}.items():
             rows = measured.read(op)
             errors = measured.errors(op, rows, measured.ask(PROGRAM, op, rows))
             self.assertLess(sum(map(abs, errors)) / len(errors), bound, op)

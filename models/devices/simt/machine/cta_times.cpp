@@ -157,21 +157,19 @@ CtaTimes times_of(const StreamPlan& plan, const SimtSpec& spec, Hertz clock) {
 
 namespace {
 
-/// Of the SM's pipes, what a CTA's step takes when others are there, in the mean over all CTAs of an SM. What
-/// the first ones do before their data are there, pipes do while these are awaited, as far as that lasts; but
-/// it lets CTAs come to their steps one by one. Of several steps, CTAs that begin together wait together for
-/// the next ones' data, which takes back what was gained.
+/// Of the SM's pipes, what a CTA's step takes when others are there. Where all CTAs of an SM are there at
+/// once, pipes do what comes before their data while these are awaited, as far as that lasts; but it lets
+/// CTAs come to their steps one by one. Where others follow, or steps do, CTAs that began together wait
+/// together again, which takes back what was gained.
 double share_of_pipes(const VectorPlan& plan, const SimtSpec& spec) {
     const CtaTiming& timing = plan.timing;
     const double all = timing.interval_full / timing.resident;
-    if (plan.kernel.steps() > 1) return all;
-    const auto ctas = static_cast<double>(ceil_div(plan.kernel.ctas(), std::int64_t{spec.sm.count}));
-    const double first = std::min<double>(ctas, timing.resident);
+    const std::int64_t ctas = ceil_div(plan.kernel.ctas(), std::int64_t{spec.sm.count});
+    if (plan.kernel.steps() > 1 || ctas > timing.resident) return all;
+    const auto count = static_cast<double>(ctas);
     const double before = std::min(timing.before_data, all), behind = all - before;
     const auto awaited = static_cast<double>((spec.l2.latency + spec.l2.memory_latency).value());
-    const double of_first =
-        std::max({first * behind, first * all - before - awaited, (first - 1) * before + behind});
-    return (of_first + (ctas - first) * all) / ctas;
+    return std::max({count * behind, count * all - before - awaited, (count - 1) * before + behind}) / count;
 }
 
 }  // namespace
