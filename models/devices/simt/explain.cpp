@@ -8,6 +8,7 @@
 
 #include "models/devices/simt/explain_attention.h"
 #include "models/devices/simt/explain_collective.h"
+#include "models/devices/simt/explain_vector.h"
 #include "models/devices/simt/kernels/choose.h"
 #include "models/devices/simt/kernels/stream_k.h"
 #include "sim/base/check.h"
@@ -213,39 +214,6 @@ double moved(const ResultRow& row, Place from, Place to) {
     for (const Movement& movement : row.movements)
         if (movement.from == from && movement.to == to) bytes += movement.bytes.value();
     return static_cast<double>(bytes);
-}
-
-/// Of a layer that no tensor core works in.
-std::string explain_vector(const VectorPlan& plan, const LayerPlan& layer, const SimtSpec& spec) {
-    const VectorKernel& kernel = plan.kernel;
-    const CtaTiming& timing = plan.timing;
-    const std::int64_t places = std::int64_t{spec.sm.count} * timing.resident, ctas = kernel.ctas();
-    const double memory = static_cast<double>(layer.compulsory_dram.value()) /
-                          static_cast<double>(spec.memory.peak().value()) *
-                          static_cast<double>(spec.core_clock.value());
-    const double pipes = timing.interval_full / timing.resident * static_cast<double>(kernel.steps()) *
-                         static_cast<double>(ceil_div(ctas, std::int64_t{spec.sm.count}));
-    std::string text =
-        fmt::format("{} in {}, {} SMs at up to {} MHz; no tensor core works here\n\nKernel: {}\n", layer.op,
-                    to_string(kernel.in), spec.sm.count, static_cast<double>(spec.core_clock.value()) / 1e6,
-                    to_string(kernel));
-    text += fmt::format("Grid: {} CTAs of {} threads; an SM holds {}, so {:.2f} waves.\n",
-                        with_thousands(ctas), kernel.threads(), timing.resident,
-                        static_cast<double>(ctas) / static_cast<double>(places));
-    if (kernel.passes() > 1)
-        text += fmt::format("Rows are read {} times; again out of the {}.\n", kernel.passes(),
-                            kernel.rereads_l1 ? "L1" : "L2, for they do not stay in the L1");
-    text += fmt::format(
-        "\nA CTA on its SM, warp instruction by warp instruction, but for waits for data:\n"
-        "  {} step{}; start to first load {} cycles; a step, with its part of what follows, {:.1f} alone\n"
-        "  and {:.1f} of the SM's pipes\n\n",
-        kernel.steps(), kernel.steps() == 1 ? "" : "s", timing.prologue.value(), timing.interval_alone,
-        timing.interval_full / timing.resident);
-    return text +
-           fmt::format(
-               "At peak rates: {} for all tensors once by the memory (what is written may stay in the L2),\n"
-               "{} of the SMs' pipes.\n",
-               time_of(memory, spec), time_of(pipes, spec));
 }
 
 std::string simulated(const DeviceResult& result) {

@@ -347,8 +347,8 @@ outputs: [residual]
         self.assertTrue(lines[0].endswith("bound_by,error"))
 
     def test_what_it_does_not_run_is_refused_in_a_line(self):
-        self.assertIn("transpose that moves the last dimension is not run yet",
-                      self.refusal("op", "a100", "transpose", "rows=8", "cols=8"))
+        self.assertIn("resize is not run yet",
+                      self.refusal("op", "a100", "resize", *"kind=nearest n=1 h=8 w=8 c=8 out_h=16 out_w=16".split()))
         self.write("volume.yaml", "trace: volume\ninputs:\n  x: {shape: [1, 4, 8, 8, 16], dtype: bf16}\nlayers:\n"
                    "  - {name: y, op: conv3d, in: x, filters: 8, kernel: 3, pad: 1}\noutputs: [y]\n")
         self.assertIn("'y': conv3d is not run yet", self.refusal("run", "a100", "volume.yaml"))

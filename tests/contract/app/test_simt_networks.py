@@ -85,6 +85,18 @@ class SimtNetworks(ProgramTest):
             row = json.loads(self.answer("run", "a100", network, *settings, "--format", "json"))["devices"][0]["total"]
             self.assertAlmostEqual(row["time_ns"] / 1e6 / measured, 1, delta=0.15, msg=network)
 
+    def test_networks_of_experts_run_from_end_to_end(self):
+        for device, words in (("h100", "mixtral_8x7b --tensor-parallel 2 --batch 4 --context 512"),
+                              ("a100", "qwen3_30b_a3b --tensor-parallel 4 --batch 4 --context 512"),
+                              ("h100", "deepseek_v2_lite --phase prefill --context 128")):
+            self.answer("trace", "llm", *words.split(), "-o", "experts.yaml")
+            result = json.loads(self.answer("run", device, "experts.yaml", "--format", "json"))["devices"][0]
+            self.assertAlmostEqual(sum(result["total"]["classes"].values()), 1, delta=1e-9)
+            ops = {layer["op"] for layer in result["layers"]}
+            # The scores of the best and who they are, in one; who chose an expert; and the scores by expert.
+            for op in ("top_k + top_k", "top_k", "transpose"):
+                self.assertIn(op, ops, (device, words))
+
     def op(self, device, *words):
         return json.loads(self.answer("op", device, *words, "--format", "json"))["devices"][0]["layers"][0]
 

@@ -95,6 +95,35 @@ const std::vector<Case> kGates{{"a100", 8, "[60, 3000]", kGate, "fp16", 1, "", "
                                {"h100", 0, "[300, 5000]", kGate, "bf16", 1, "", "vllm"},
                                {"a100", 8, "[77, 5000]", kRms, "fp16", 1, "", "vllm"}};
 
+const std::string kMatrix = "{name: z, op: transpose, permutation: [1, 0], in: x}";
+const std::string kMatrices = "{name: z, op: transpose, permutation: [0, 2, 1], in: x}";
+
+std::string reduced(const std::string& kind) {
+    return fmt::format("{{name: z, op: reduce, kind: {}, in: x}}", kind);
+}
+
+std::string greatest(int k) {
+    return fmt::format("{{name: z, op: top_k, k: {}, in: x}}", k);
+}
+
+/// Transposes of the last dimension, top-k and reductions, on each of three chips. Of the MI210 as many SMs
+/// as shipped only where its L2 holds all: what its sets keep of more depends on the order of blocks.
+std::vector<Case> rows_and_columns(const std::string& gpu) {
+    return {{gpu, 8, "[300, 200]", kMatrix},
+            {gpu, 0, "[1024, 2048]", kMatrix, "bf16"},
+            {gpu, 0, "[1000, 77]", kMatrix, "fp32"},
+            {gpu, 8, "[20, 50, 3]", kMatrices, "int8"},
+            {gpu, 8, "[300, 64]", greatest(8), "bf16"},
+            {gpu, 0, "[4096, 64]", greatest(6), "fp32"},
+            {gpu, 0, "[64, 4096]", greatest(512), "bf16"},
+            {gpu, 8, "[20, 40000]", greatest(100), "fp32"},
+            {gpu, 8, "[300, 777]", reduced("sum")},
+            {gpu, 0, "[1500, 1024]", reduced("sum"), "bf16"},
+            {gpu, 0, "[4, 500000]", reduced("max")},
+            {gpu, 0, "[10000, 8]", reduced("mean")},
+            {gpu, 8, "[60, 10000]", reduced("mean"), "fp32"}};
+}
+
 ResultRow run(const Case& one, const std::string& engine) {
     std::string inputs = fmt::format("  x: {{shape: {}, dtype: {}}}\n", one.shape, one.dtype);
     if (one.layers.find("x, y]") != std::string::npos || one.layers.find("[y, x]") != std::string::npos ||
@@ -104,6 +133,16 @@ ResultRow run(const Case& one, const std::string& engine) {
     const std::string trace =
         fmt::format("trace: one\ninputs:\n{}layers:\n  - {}\noutputs: [z]\n", inputs, one.layers);
     return run_on({one.gpu, one.sms, one.kernels}, engine, trace, one.repeat);
+}
+
+/// But for sums that CTAs leave for each other: by steps, some are read before they are stored.
+std::int64_t fetched(const ResultRow& row) {
+    std::int64_t sum = 0;
+    for (const Movement& movement : row.movements)
+        if (movement.from == Place::Dram && movement.to == Place::L2 &&
+            movement.operand != Operand::PartialSums)
+            sum += movement.bytes.value();
+    return sum;
 }
 
 /// By how much steps take longer.
@@ -116,7 +155,7 @@ double check_case(const Case& one, double most) {
     for (const auto& [from, to] :
          {std::pair(Place::SharedMemory, Place::L2), std::pair(Place::L2, Place::SharedMemory)})
         CHECK(bytes(warps, from, to) == bytes(steps, from, to));
-    CHECK(warps.dram_read == steps.dram_read);
+    CHECK(fetched(warps) == fetched(steps));
     CHECK(steps.slots[static_cast<std::size_t>(SlotClass::Useful)] == 0);
     CHECK(warps.slots[static_cast<std::size_t>(SlotClass::Useful)] == 0);
     CHECK(steps.slots[static_cast<std::size_t>(SlotClass::Vector)] > 0);
@@ -147,6 +186,10 @@ TEST_CASE("Kernels without tensor cores of a CDNA chip by steps take what they t
 
 TEST_CASE("Lookups, copies and cells by steps take what they take in warps", "[simt]") {
     CHECK(mean_error(kMoves) < 0.08);
+}
+
+TEST_CASE("Transposes, top-k and reductions by steps take what they take in warps", "[simt]") {
+    for (const char* gpu : {"h100", "a100", "mi210"}) CHECK(mean_error(rows_and_columns(gpu)) < 0.08);
 }
 
 TEST_CASE("Rows of a thread for each element by steps take a quarter more than in warps at most", "[simt]") {

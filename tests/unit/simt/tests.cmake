@@ -14,6 +14,7 @@ systole_test(simt_groups SOURCES ${CMAKE_CURRENT_LIST_DIR}/attention_blocks_test
                                  ${CMAKE_CURRENT_LIST_DIR}/gemm_blocks.cpp ${CMAKE_CURRENT_LIST_DIR}/groups.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/kernel_in_warps_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/power_cap_test.cpp
+                                 ${CMAKE_CURRENT_LIST_DIR}/row_blocks_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/stream_k_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/vector_blocks_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/window_blocks_test.cpp
@@ -26,9 +27,9 @@ systole_test(simt_sm
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/attention_program_test.cpp ${CMAKE_CURRENT_LIST_DIR}/gemm_program_test.cpp
             ${CMAKE_CURRENT_LIST_DIR}/gemv_program_test.cpp
             ${CMAKE_CURRENT_LIST_DIR}/l1_test.cpp ${CMAKE_CURRENT_LIST_DIR}/lookup_test.cpp ${CMAKE_CURRENT_LIST_DIR}/moves_test.cpp
-            ${CMAKE_CURRENT_LIST_DIR}/operand_map_test.cpp
+            ${CMAKE_CURRENT_LIST_DIR}/operand_map_test.cpp ${CMAKE_CURRENT_LIST_DIR}/row_kernels_test.cpp
             ${CMAKE_CURRENT_LIST_DIR}/sm_test.cpp ${CMAKE_CURRENT_LIST_DIR}/sm_waves_test.cpp ${CMAKE_CURRENT_LIST_DIR}/stream_program_test.cpp
-            ${CMAKE_CURRENT_LIST_DIR}/vector_program_test.cpp ${CMAKE_CURRENT_LIST_DIR}/wave_mma_program_test.cpp
+            ${CMAKE_CURRENT_LIST_DIR}/turn_test.cpp ${CMAKE_CURRENT_LIST_DIR}/vector_program_test.cpp ${CMAKE_CURRENT_LIST_DIR}/wave_mma_program_test.cpp
     DEPENDS systole_simt_kernels)
 systole_test(simt_collectives SOURCES ${CMAKE_CURRENT_LIST_DIR}/collective_cost_test.cpp
                                       ${CMAKE_CURRENT_LIST_DIR}/collective_run_test.cpp
@@ -37,5 +38,6 @@ systole_test(simt_collectives SOURCES ${CMAKE_CURRENT_LIST_DIR}/collective_cost_
 systole_test(simt_choose SOURCES ${CMAKE_CURRENT_LIST_DIR}/choose_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/conv_plan_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/experts_plan_test.cpp
+                                 ${CMAKE_CURRENT_LIST_DIR}/top_k_plan_test.cpp
              DEPENDS systole_simt_chip systole_simt_spec systole_workload systole_config)
 

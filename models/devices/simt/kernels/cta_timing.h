@@ -37,7 +37,10 @@ struct CtaTiming {
     Cycles fill;                ///< from the data of the first step until tensor cores work
     double interval_alone = 0;  ///< cycles of a step, of a CTA that has the SM for itself
     double interval_full = 0;   ///< cycles in which each of `resident` CTAs does a step
-    double busy = 0;            ///< of them, cycles in which a CTA's step keeps all tensor cores at work
+    /// Kernels without tensor cores: of interval_full, of one CTA, what its instructions take until its first
+    /// loads have left. Of the first CTAs of an SM that is done while data are awaited.
+    double before_data = 0;
+    double busy = 0;  ///< of them, cycles in which a CTA's step keeps all tensor cores at work
     LostCycles lost_alone, lost_full;  ///< of an SM, in interval_alone and interval_full
     Cycles epilogue;                   ///< from the last step's end until the last store has been issued
     Cycles stores;                     ///< of it, from the first store on

@@ -51,8 +51,12 @@ Move of(const Graph& graph, const Layer& layer, const Slice& slice) {
         {}};
 }
 
-/// Rows go to other places as a whole.
+/// Rows go to other places as a whole, or, through tiles, become columns.
 Move of(const Graph& graph, const Layer& layer, const Transpose& transpose) {
+    const TensorId in = layer.inputs.at(0);
+    if (auto turn = turn_of(transpose, dtype_of(graph, in)))
+        return {
+            turn_kernel(*std::move(turn), dtype_of(graph, in), dtype_of(graph, layer.output)), {{in}}, {}};
     std::vector<std::int64_t> strides(transpose.shape.size(), 1);
     for (std::size_t dim = strides.size() - 1; dim > 0; --dim)
         strides[dim - 1] = strides[dim] * transpose.shape[dim];
@@ -62,7 +66,6 @@ Move of(const Graph& graph, const Layer& layer, const Transpose& transpose) {
         map.dims.push_back({transpose.shape[from], strides[from]});
     }
     join_dims(map);
-    const TensorId in = layer.inputs.at(0);
     return {copy(elements(transpose.shape), map.dims.size() > 1, dtype_of(graph, in),
                  dtype_of(graph, layer.output)),
             {{in, map}},

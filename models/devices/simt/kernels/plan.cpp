@@ -15,6 +15,7 @@
 #include "models/devices/simt/kernels/stream_k.h"
 #include "models/devices/simt/kernels/sum_of_parts.h"
 #include "models/devices/simt/kernels/supported.h"
+#include "models/devices/simt/kernels/top_k.h"
 #include "models/devices/simt/kernels/vector_plan.h"
 #include "models/memory/addresses/share_patterns.h"
 #include "sim/base/checked.h"
@@ -72,7 +73,7 @@ public:
         auto chain = chains.begin();
         for (std::size_t i = 0; i < graph_.layers.size();) {
             const bool begins = chain != chains.end() && chain->first == i;
-            const std::size_t count = begins ? (chain++)->layers : 1;
+            const std::size_t count = begins ? (chain++)->layers : top_k_of_both(graph_, i) ? 2 : 1;
             chip.layers.push_back(layer_plan({graph_.layers.data() + i, count}));
             rows_.insert(rows_.end(), count, chip.layers.size() - 1);
             i += count;
@@ -264,14 +265,14 @@ private:
     }
 
     LayerPlan vector_layer(std::span<const Layer> layers) {
-        LayerPlan plan = vectors_.layer_plan(layers);
-        auto& vector = std::get<VectorPlan>(plan.kernels.front());
         room_ = end_;
-        if (vector.kernel.parts > 1)
-            vector.sums =
-                room_for(layers.front(), Bytes(vector.kernel.cols * vector.kernel.parts * kPartialBytes),
-                         "sums of parts of its maps", Operand::PartialSums);
-        std::vector<MatrixPlace*> matrices{&vector.to.place};
+        LayerPlan plan = vectors_.layer_plan(layers, [&](Bytes bytes, const std::string& what) {
+            return room_for(layers.front(), bytes, what, Operand::PartialSums);
+        });
+        auto& vector = std::get<VectorPlan>(plan.kernels.front());
+        // What a second kernel goes on with stays as it is.
+        std::vector<MatrixPlace*> matrices;
+        if (plan.kernels.size() == 1) matrices.push_back(&vector.to.place);
         for (VectorOperand& operand : vector.in) matrices.push_back(&operand.place);
         pad(matrices);
         return plan;

@@ -38,11 +38,13 @@ void SectionWriter::convert(std::int64_t elements, std::int64_t first, std::int6
 }
 
 void SectionWriter::collect(std::int64_t elements, const InstructionMix& mix) {
-    for (std::int64_t element = 0; element < elements; ++element) {
-        op(Op::Special, value(element) | kSum, kSum, mix.special);
-        op(Op::Integer, value(element) | kSum, kSum, mix.integer);
-        op(Op::Fp32, value(element) | kSum, kSum, mix.fp32);
-    }
+    for (std::int64_t element = 0; element < elements; ++element) join(value(element), kSum, mix);
+}
+
+void SectionWriter::join(RegisterGroups what, RegisterGroups sum, const InstructionMix& mix) {
+    op(Op::Special, what | sum, sum, mix.special);
+    op(Op::Integer, what | sum, sum, mix.integer);
+    op(Op::Fp32, what | sum, sum, mix.fp32);
 }
 
 // The difference from the mean, the new mean, the difference from that, and the sum of squares.
@@ -75,18 +77,26 @@ void SectionWriter::shuffle(const VectorKernel& kernel, std::int64_t lanes, int 
 void SectionWriter::meet(const VectorKernel& kernel, int values, const InstructionMix& mix, int barrier) {
     shuffle(kernel, kernel.warp_threads, values, mix);
     if (kernel.warps == 1) return;
-    const auto wait = [&] {
-        section_.body.push_back({.op = Op::Arrive, .reads = kSum, .barrier = barrier});
-        section_.body.push_back({.op = Op::Await, .barrier = barrier});
-    };
     // One thread of each warp; each warp reads what all have left.
-    section_.body.push_back({.op = Op::SharedStore, .reads = kSum, .bytes = values * kSumBytes});
-    wait();
+    leave(kSum, values * kSumBytes);
+    wait(barrier, kSum);
     section_.body.push_back(
         {.op = Op::SharedLoad, .writes = kSum, .bytes = kernel.warps * values * kSumBytes});
     shuffle(kernel, std::int64_t{1} << (std::bit_width(static_cast<unsigned>(kernel.warps - 1))), values,
             mix);
-    wait();
+    wait(barrier, kSum);
+}
+
+void SectionWriter::halve(const VectorKernel& kernel, std::int64_t warps, std::int64_t elements,
+                          const InstructionMix& mix, int barrier) {
+    const std::int64_t bytes = kernel.warp_threads * elements * kSumBytes;
+    for (; warps > 1; warps /= 2) {
+        leave(kSum, bytes);
+        wait(barrier, kSum);
+        load_again(0, bytes);
+        op(Op::Integer, loaded(0), value(0));
+        collect(elements, mix);
+    }
 }
 
 }  // namespace systole::simt

@@ -44,6 +44,15 @@ public:
         section_.body.push_back(
             {.op = Op::SharedLoad, .reads = kAddress, .writes = loaded(number), .bytes = bytes});
     }
+    /// Into shared memory.
+    void leave(RegisterGroups what, std::int64_t bytes) {
+        section_.body.push_back({.op = Op::SharedStore, .reads = what | kAddress, .bytes = bytes});
+    }
+    /// Until all of the CTA's warps are here.
+    void wait(int barrier, RegisterGroups what = 0) {
+        section_.body.push_back({.op = Op::Arrive, .reads = what, .barrier = barrier});
+        section_.body.push_back({.op = Op::Await, .barrier = barrier});
+    }
     void store(RegisterGroups what, std::int64_t bytes) {
         section_.body.push_back({.op = Op::GlobalStore, .reads = what | kAddress, .bytes = bytes});
     }
@@ -53,12 +62,18 @@ public:
     void convert(std::int64_t elements, std::int64_t first, std::int64_t of_load, DType from);
     /// All of a thread's values into its sum, by an instruction each.
     void collect(std::int64_t elements, const InstructionMix& mix);
+    /// One value into a sum.
+    void join(RegisterGroups what, RegisterGroups sum, const InstructionMix& mix);
     /// Welford's sums: a value's count and 1 / count wait for no mean.
     void welford(std::int64_t element);
     /// Over `lanes` threads of a warp by halves: `values` numbers are passed, `mix` joins them.
     void shuffle(const VectorKernel& kernel, std::int64_t lanes, int values, const InstructionMix& mix);
     /// Over the CTA's warps, through shared memory, `barrier` twice: all have the result.
     void meet(const VectorKernel& kernel, int values, const InstructionMix& mix, int barrier);
+    /// Over so many warps of the CTA, a power of two, by halves through shared memory: sums of `elements`
+    /// values of each thread (Reduce.cuh, block_x_reduce and block_y_reduce). The first warp has the result.
+    void halve(const VectorKernel& kernel, std::int64_t warps, std::int64_t elements,
+               const InstructionMix& mix, int barrier);
     void loop() { op(Op::Integer, kAddress, kAddress, 3); }  // address, comparison, branch
 
 private:

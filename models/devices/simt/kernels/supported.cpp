@@ -11,11 +11,12 @@ namespace systole::simt {
 void refuse(const Layer& layer, const std::string& what) {
     throw UserError(
         layer.where,
-        fmt::format("'{}': {}; devices of kind simt run matrix products (matmul) and convolutions (conv2d) "
-                    "of one format, without transpose_a, with weights neither scaled nor sparse, attention, "
-                    "elementwise layers, activations, quantize and dequantize, softmax, norms and pools, "
-                    "lookups, copies, rotary embeddings, cells and collectives",
-                    layer.name, what));
+        fmt::format(
+            "'{}': {}; devices of kind simt run matrix products (matmul) and convolutions (conv2d) "
+            "of one format, without transpose_a, with weights neither scaled nor sparse, attention, "
+            "elementwise layers, activations, quantize and dequantize, softmax, norms and pools, "
+            "reductions, top-k, lookups, copies, transposes, rotary embeddings, cells and collectives",
+            layer.name, what));
 }
 
 const Attention* attention_of(const Layer& layer) {

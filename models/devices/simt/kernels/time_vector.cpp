@@ -61,6 +61,26 @@ std::int64_t together(const CtaProgram& program, const SmSpec& sm, int ctas) {
     return end - begin;
 }
 
+/// What its warps do until the loads of the first step have left.
+CtaProgram until_data(const CtaProgram& program) {
+    CtaProgram beginning = program;
+    WarpProgram& sections = beginning.roles.front().program;
+    const auto first =
+        std::find_if(sections.begin(), sections.end(), [](const Section& section) { return section.steps; });
+    first->trips = 1;
+    const auto last = std::find_if(first->body.rbegin(), first->body.rend(),
+                                   [](const Instruction& one) { return one.op == Op::GlobalLoad; });
+    first->body.erase(last.base(), first->body.end());
+    sections.erase(first + 1, sections.end());
+    return beginning;
+}
+
+/// By how much longer twice as many CTAs as an SM holds take than these.
+double each_more(const CtaProgram& program, const SmSpec& sm, int resident) {
+    return static_cast<double>(together(program, sm, 2 * resident) - together(program, sm, resident)) /
+           resident;
+}
+
 }  // namespace
 
 std::optional<CtaTiming> time_vector(VectorKernel& kernel, const SmSpec& sm) {
@@ -74,9 +94,9 @@ std::optional<CtaTiming> time_vector(VectorKernel& kernel, const SmSpec& sm) {
     const CtaProgram program = vector_program(shorter);
     timing.ahead = 1;
     take_alone(shorter, program, sm, timing);
-    timing.interval_full = static_cast<double>(together(program, sm, 2 * timing.resident) -
-                                               together(program, sm, timing.resident)) /
-                           static_cast<double>(shorter.steps());
+    timing.interval_full =
+        each_more(program, sm, timing.resident) * timing.resident / static_cast<double>(shorter.steps());
+    timing.before_data = each_more(until_data(program), sm, timing.resident);
     timing.lost_alone.vector = timing.interval_alone;
     timing.lost_full.vector = timing.interval_full;
     return timing;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace systole::simt {
 namespace {
@@ -137,6 +138,16 @@ VectorKernel lookup_kernel(const LookupRows& lookup, DType in, DType out) {
     return kernel;
 }
 
+VectorKernel turn_kernel(Turn turn, DType in, DType out) {
+    VectorKernel kernel;
+    kernel.kind = VectorKernel::Kind::Turn;
+    kernel.turn = std::move(turn);
+    kernel.in = in;
+    kernel.out = out;
+    kernel.warps = warps_for(Turn::kThreads, Turn::kThreads);
+    return kernel;
+}
+
 namespace {
 
 VectorKernel window_kernel(const ConvGather& windows, std::int64_t results, DType in, DType out) {
@@ -212,14 +223,15 @@ VectorKernel with_warps_of(VectorKernel kernel, int threads) {
 
 bool rows_stay(const VectorKernel& kernel, int resident, const SmSpec& sm) {
     const std::int64_t row = row_bytes(kernel.in, kernel.cols).value();
-    const std::int64_t of_columns =
-        kernel.kind == VectorKernel::Kind::BlockSoftmax ? 0 : (kernel.shift ? 2 : 1) * row;
+    const bool norm =
+        kernel.kind == VectorKernel::Kind::LayerNorm || kernel.kind == VectorKernel::Kind::RmsNorm;
+    const std::int64_t of_columns = norm ? (kernel.shift ? 2 : 1) * row : 0;
     const std::int64_t room = sm.l1_capacity.value() - of_columns;
     return row <= room && row * resident <= room * kernel.passes();
 }
 
 std::string to_string(const VectorKernel& kernel) {
-    const auto row = [&](std::string_view name) {
+    const auto row = [&](const std::string& name) {
         return fmt::format("{}, {} threads a row, {} round{}", name, kernel.threads(), kernel.trips(),
                            kernel.trips() == 1 ? "" : "s");
     };
@@ -243,6 +255,19 @@ std::string to_string(const VectorKernel& kernel) {
         case VectorKernel::Kind::Lookup:
             return fmt::format("lookup, {} threads x {}{}", kernel.threads(), kernel.vector,
                                kernel.lookup.bag > 1 ? fmt::format(", bags of {}", kernel.lookup.bag) : "");
+        case VectorKernel::Kind::Turn:
+            return fmt::format("transpose, tiles of {} x {}, {} threads x {}", kernel.turn.tile_rows,
+                               kernel.turn.tile_cols, kernel.threads(), kernel.turn.word);
+        case VectorKernel::Kind::RowSum:
+            return fmt::format("reduction, {} row{} of {} threads x {}{}, {} round{}", kernel.rows_of_cta(),
+                               kernel.rows_of_cta() == 1 ? "" : "s", kernel.row_threads, kernel.vector,
+                               kernel.parts > 1 ? fmt::format(" of {} CTAs", kernel.parts) : "",
+                               kernel.trips(), kernel.trips() == 1 ? "" : "s");
+        case VectorKernel::Kind::TopK:
+            return row(fmt::format("top {} by {} digits", kernel.k, kernel.digits));
+        case VectorKernel::Kind::Sort:
+            return fmt::format("sort of {}, {} row{} of {} threads", kernel.cols, kernel.rows_of_cta(),
+                               kernel.rows_of_cta() == 1 ? "" : "s", kernel.row_threads);
         case VectorKernel::Kind::Window:
             if (kernel.sharing > 1)
                 return fmt::format("pool of maps {}x{}, {} warps a map{}", kernel.windows->kernel_h,

@@ -14,6 +14,10 @@
 //                 pair of elements in each round
 //   lookups       IndexKernelUtils.cu, vectorized_gather_kernel: a CTA for each row, 16 bytes a thread, of up
 //                 to 256 threads; EmbeddingBag.cu: the rows of a bag one behind the other
+//   transposes    of the last dimension: tiles through shared memory (turn.h)
+//   reductions    Reduce.cuh: a row for 32 threads, or for all of a CTA (or of several), of up to 512
+//   top-k         TensorTopK.cu: a CTA a row looks for the k-th greatest digit by digit, and gathers what is
+//                 greater; SortUtils.cuh: a second kernel sorts these, in shared memory
 //   windows       AveragePool2d.cu (channels last), DepthwiseConv2d.cu: a thread a result, a loop over the
 //                 window's rows and columns; CTAs of 128 threads stand for those of 1024, of which no thread
 //                 shares or waits for anything but lines in the L1; whole maps: Reduce.cuh, warps of a CTA
@@ -29,6 +33,7 @@
 #include "models/devices/simt/kernels/conv_gather.h"
 #include "models/devices/simt/kernels/instruction_mix.h"
 #include "models/devices/simt/kernels/lookup.h"
+#include "models/devices/simt/kernels/turn.h"
 #include "models/devices/simt/spec/spec.h"
 #include "sim/base/units.h"
 #include "sim/workload/dtype.h"
@@ -45,7 +50,11 @@ struct VectorKernel {
         Window,
         Lookup,
         Gate,
-        Rotary
+        Rotary,
+        Turn,
+        RowSum,
+        TopK,
+        Sort
     };
     Kind kind = Kind::Elementwise;
     /// Elementwise and Window: one row of all results.
@@ -69,9 +78,16 @@ struct VectorKernel {
     std::int64_t pieces = 1;  ///< CTAs one behind the other that stand for one: what one loads others find
     int sharing = 1;          ///< warps of a CTA that share the windows of its results
     std::int64_t parts = 1;   ///< CTAs that do
-    /// Elements of a window that each thread has under way, where warps share it.
+    /// Elements of a window that each thread has under way, where warps share it; of a row that is summed.
     static constexpr std::int64_t kUnderWay = 4;
-    bool shift = false;  ///< norms: a value of each column is added
+    bool shift = false;    ///< norms: a value of each column is added
+    simt::Turn turn = {};  ///< Turn: what changes places, in which tiles
+    std::int64_t row_threads =
+        1;               ///< RowSum, Sort: threads that share a row; `of_tap` and `work` are RowSum's, too
+    std::int64_t k = 1;  ///< TopK: the greatest of a row that are looked for
+    std::int64_t digits = 1;  ///< TopK: of two bits, that are counted
+    /// TopK: what is sought is the only one with these digits, and is looked for.
+    bool unique = false;
 
     int warps = 4;  ///< of a CTA
     int warp_threads = 32;
@@ -83,7 +99,7 @@ struct VectorKernel {
     std::int64_t threads() const { return std::int64_t{warps} * warp_threads; }
     bool row_of_cta() const {
         return kind == Kind::BlockSoftmax || kind == Kind::LayerNorm || kind == Kind::RmsNorm ||
-               kind == Kind::Gate || kind == Kind::Rotary;
+               kind == Kind::Gate || kind == Kind::Rotary || kind == Kind::TopK;
     }
     /// Results one behind the other, in equal parts.
     bool of_elements() const { return kind == Kind::Elementwise || kind == Kind::Window; }
@@ -94,6 +110,8 @@ struct VectorKernel {
     /// Of a row, that a thread holds.
     std::int64_t held() const { return padded() / lanes(); }
     std::int64_t rows_of_cta() const {
+        if (kind == Kind::RowSum || kind == Kind::Sort)
+            return std::max<std::int64_t>(1, threads() / row_threads);
         return kind == Kind::WarpSoftmax ? threads() / lanes() * rows_of_lanes : 1;
     }
     std::int64_t elements_of_cta() const {
@@ -104,12 +122,15 @@ struct VectorKernel {
     std::int64_t ctas_of_row() const { return ceil_div(cols, elements_of_cta()); }
     std::int64_t ctas() const {
         if (kind == Kind::Lookup) return rows * ctas_of_row();
-        return of_elements() ? ceil_div(cols, elements_of_cta()) * parts : ceil_div(rows, rows_of_cta());
+        if (kind == Kind::Turn) return turn.ctas();
+        return (of_elements() ? ceil_div(cols, elements_of_cta()) : ceil_div(rows, rows_of_cta())) * parts;
     }
-    /// Of a row of a CTA: rounds in which each thread has one load.
-    std::int64_t taps_of_part() const { return ceil_div(windows->taps(), parts); }
-    /// Of windows: their rows, or rounds of what is under way.
+    /// Of what CTAs share: a window, or a row that is summed.
+    std::int64_t taps_of_part() const { return ceil_div(windows ? windows->taps() : cols, parts); }
+    /// Of a row of a CTA: rounds in which each thread has one load. Of windows: their rows, or rounds of what
+    /// is under way.
     std::int64_t trips() const {
+        if (kind == Kind::RowSum) return ceil_div(taps_of_part(), row_threads * kUnderWay);
         if (sharing > 1) return ceil_div(taps_of_part(), sharing * kUnderWay);
         if (windows) return windows->kernel_h;
         return row_of_cta() ? ceil_div(cols, threads() * vector) : 1;
@@ -117,6 +138,7 @@ struct VectorKernel {
     /// How often a row is read.
     int passes() const {
         if (kind == Kind::BlockSoftmax) return 3;
+        if (kind == Kind::TopK) return static_cast<int>(digits) + (unique ? 1 : 0) + 2;  // both gathers
         return kind == Kind::LayerNorm || kind == Kind::RmsNorm ? 2 : 1;
     }
     /// Rounds whose loads leave the SM, each waited for before the next.
@@ -129,6 +151,9 @@ struct VectorKernel {
         if (kind == Kind::Elementwise) return operands * (scattered ? vector : 1);
         if (kind == Kind::Rotary) return 4;  // both elements, sine and cosine
         if (kind == Kind::Gate) return operands;
+        if (kind == Kind::Turn) return turn.words_of_thread();
+        if (kind == Kind::RowSum) return kUnderWay / vector;
+        if (kind == Kind::Sort) return 4;  // two elements, and where they stood
         if (sharing > 1) return kUnderWay;
         if (windows) return new_taps();
         return kind == Kind::WarpSoftmax ? rows_of_lanes * held() : 1;
@@ -151,6 +176,7 @@ VectorKernel gate_kernel(std::int64_t rows, std::int64_t cols, const Instruction
                          DType out);
 VectorKernel rotary_kernel(const Rotary& rotary, DType in, DType out);
 VectorKernel lookup_kernel(const LookupRows& lookup, DType in, DType out);
+VectorKernel turn_kernel(Turn turn, DType in, DType out);
 VectorKernel pool_kernel(const Pool& pool, DType in, DType out, const SmSpec& sm);
 VectorKernel depthwise_kernel(const Conv2d& conv, DType in, DType out);
 

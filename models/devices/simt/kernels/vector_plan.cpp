@@ -6,9 +6,12 @@
 #include <algorithm>
 
 #include "models/devices/simt/kernels/moves.h"
+#include "models/devices/simt/kernels/reduce_kernel.h"
 #include "models/devices/simt/kernels/time_vector.h"
+#include "models/devices/simt/kernels/top_k.h"
 #include "models/devices/simt/kernels/vector_program.h"
 #include "sim/base/error.h"
+#include "sim/base/text.h"
 
 namespace systole::simt {
 namespace {
@@ -25,6 +28,27 @@ InstructionMix work_of(const Layer& layer) {
     }
     const auto& elementwise = std::get<Elementwise>(layer.op);
     return mix_of(elementwise.kind) + mix_of(elementwise.post);
+}
+
+constexpr std::int64_t kIndexBytes = 4;
+
+/// What it asks for of an SM's shared memory, if anything.
+std::string with_shared(const CtaProgram& program) {
+    return program.shared > Bytes(0) ? fmt::format(", {} of shared memory", format_bytes(program.shared))
+                                     : "";
+}
+
+/// Of a layer or a chain, what is kept: the last one's; of a top-k, values and indices.
+std::vector<TensorId> outputs_of(std::span<const Layer> layers) {
+    std::vector<TensorId> outputs{layers.back().output};
+    if (std::holds_alternative<TopK>(layers.front().op) && layers.size() > 1)
+        outputs.push_back(layers.front().output);
+    return outputs;
+}
+
+/// Each of which several CTAs have a part of.
+std::int64_t results_of(const VectorKernel& kernel) {
+    return kernel.windows ? kernel.cols : kernel.rows;
 }
 
 }  // namespace
@@ -63,9 +87,13 @@ std::optional<std::string> what_no_vector_kernel_does(const Layer& layer) {
     }
     if (const auto* slice = std::get_if<Slice>(&layer.op); slice && slice->gradient)
         return "the gradient of " + name;
-    if (const auto* transpose = std::get_if<Transpose>(&layer.op)) {
-        if (transpose->permutation.back() + 1 == std::ssize(transpose->shape)) return std::nullopt;
-        return name + " that moves the last dimension";
+    if (const auto* top = std::get_if<TopK>(&layer.op)) {
+        if (top->gradient) return "the gradient of " + name;
+        return std::nullopt;
+    }
+    if (const auto* reduce = std::get_if<Reduce>(&layer.op)) {
+        if (reduce->columns && layer.inputs.size() > 1) return name + " of products";
+        return std::nullopt;
     }
     if (is_move(layer.op)) return std::nullopt;
     return name;
@@ -96,6 +124,10 @@ VectorKernel VectorPlanner::kernel_of(std::span<const Layer> layers) const {
         return kernel;
     }
     if (const auto* pool = std::get_if<Pool>(&layer.op)) return pool_kernel(*pool, in, out, spec_.sm);
+    if (const auto* reduce = std::get_if<Reduce>(&layer.op))
+        return reduce->columns ? column_sum_kernel(*reduce, in, out, spec_.sm)
+                               : row_sum_kernel(*reduce, in, out, spec_.sm);
+    if (const auto* top = std::get_if<TopK>(&layer.op)) return top_k_kernel(*top, in);
     if (const auto* conv = std::get_if<Conv2d>(&layer.op)) return depthwise_kernel(*conv, in, out);
     int operands = 1;
     InstructionMix work;
@@ -146,10 +178,7 @@ void VectorPlanner::add_operands(const Layer& layer, const Move& move, VectorPla
     plan.stores = move.to;
 }
 
-VectorPlan VectorPlanner::plan(std::span<const Layer> layers) {
-    const Layer& layer = layers.front();
-    const auto move = move_of(graph_, layer);
-    const VectorKernel kernel = with_warps_of(move ? move->kernel : kernel_of(layers), spec_.sm.warp_threads);
+VectorPlan VectorPlanner::timed(const Layer& layer, const VectorKernel& kernel) {
     if (kernel.ctas() > kMostCtas)
         throw UserError(layer.where,
                         fmt::format("'{}': {} takes {} CTAs ({}); at most {} are simulated", layer.name,
@@ -158,6 +187,7 @@ VectorPlan VectorPlanner::plan(std::span<const Layer> layers) {
     VectorKernel of_cta = kernel;
     of_cta.rows = 1;
     of_cta.lookup = {.bag = kernel.lookup.bag};
+    of_cta.turn = kernel.turn.of_tile();
     if (kernel.of_elements()) of_cta.cols = kernel.elements_of_cta();
     if (kernel.windows) of_cta.windows->images = 1;
     auto known = known_.find(of_cta);
@@ -166,18 +196,31 @@ VectorPlan VectorPlanner::plan(std::span<const Layer> layers) {
         timed.timing = time_vector(timed.kernel, spec_.sm);
         known = known_.emplace(of_cta, timed).first;
     }
-    if (!known->second.timing)
-        throw UserError(layer.where,
-                        fmt::format("'{}': no kernel for {} fits an SM of {} ({} threads, {} registers each)",
-                                    layer.name, op_name(layer), spec_.name, kernel.threads(),
-                                    vector_program(kernel).registers_of_thread));
+    if (!known->second.timing) {
+        const CtaProgram program = vector_program(kernel);
+        throw UserError(
+            layer.where,
+            fmt::format("'{}': no kernel for {} fits an SM of {} ({} threads, {} registers each{})",
+                        layer.name, op_name(layer), spec_.name, kernel.threads(), program.registers_of_thread,
+                        with_shared(program)));
+    }
     VectorPlan plan;
     plan.kernel = kernel;
     plan.kernel.rereads_l1 = known->second.kernel.rereads_l1;
     plan.timing = *known->second.timing;
     plan.sms = spec_.sm.count;
+    return plan;
+}
+
+VectorPlan VectorPlanner::plan(std::span<const Layer> layers) {
+    const Layer& layer = layers.front();
+    const auto move = move_of(graph_, layer);
+    const VectorKernel kernel = with_warps_of(move ? move->kernel : kernel_of(layers), spec_.sm.warp_threads);
+    VectorPlan plan = timed(layer, kernel);
+    // Values and indices of a top-k are of one operand.
+    const std::size_t reading = kernel.kind == VectorKernel::Kind::TopK ? 1 : layers.size();
     if (move) add_operands(layer, *move, plan);
-    for (std::size_t i = 0; i < layers.size() && !move; ++i)
+    for (std::size_t i = 0; i < reading && !move; ++i)
         add_operands(layers[i], i > 0 ? std::optional(layers[i - 1].output) : std::nullopt, plan);
     const TensorId output = layers.back().output;
     const bool cache = std::holds_alternative<CacheAppend>(layer.op);
@@ -190,7 +233,33 @@ VectorPlan VectorPlanner::plan(std::span<const Layer> layers) {
     return plan;
 }
 
-LayerPlan VectorPlanner::layer_plan(std::span<const Layer> layers) {
+// What nobody asked for is left all the same.
+void VectorPlanner::add_top_k(std::span<const Layer> layers, const Room& room, VectorPlan& plan) const {
+    const auto& top = std::get<TopK>(layers.front().op);
+    std::optional<MatrixPlace> values, indices;
+    for (const Layer& layer : layers)
+        (std::get<TopK>(layer.op).indices ? indices : values) = place(layer.output, Operand::Outputs);
+    const std::int64_t results = top.rows * top.k;
+    if (!values)
+        values =
+            room(Bytes(ceil_div(results * bits_of(plan.kernel.in).value(), 8)), "the values of its top-k");
+    if (!indices) indices = room(Bytes(results * kIndexBytes), "where the values of its top-k stood");
+    plan.to = {*values, results, {}, values->bytes};
+    plan.beside = *indices;
+}
+
+/// Of what lies there in any order.
+VectorPlan VectorPlanner::sort_plan(const Layer& layer, const VectorPlan& found) {
+    const VectorKernel kernel = sort_kernel(std::get<TopK>(layer.op), found.kernel.in, spec_.sm);
+    VectorPlan plan = timed(layer, with_warps_of(kernel, spec_.sm.warp_threads));
+    const std::int64_t results = kernel.rows * kernel.cols;
+    plan.in = {found.to, {found.beside, results, {}, found.beside.bytes}};
+    plan.to = found.to;
+    plan.beside = found.beside;
+    return plan;
+}
+
+LayerPlan VectorPlanner::layer_plan(std::span<const Layer> layers, const Room& room) {
     VectorPlan vector = plan(layers);
     LayerPlan layer;
     layer.name = layers.front().name;
@@ -200,7 +269,7 @@ LayerPlan VectorPlanner::layer_plan(std::span<const Layer> layers) {
                     waves_text(vector.kernel.ctas(), spec_.sm.count, vector.timing.resident, spec_.sm));
     layer.dtype = slots_of(vector.kernel.in, spec_.sm.tensor);
     layer.macs = macs(layers.front().op);
-    layer.compulsory_dram = vector.to.touched;
+    for (const TensorId id : outputs_of(layers)) layer.compulsory_dram += touched(graph_, layers.back(), id);
     for (std::size_t i = 0; i < vector.in.size(); ++i) {
         // Of a tensor that several operands are parts of, all of it once.
         const auto same = [&](const VectorOperand& other) {
@@ -210,6 +279,18 @@ LayerPlan VectorPlanner::layer_plan(std::span<const Layer> layers) {
             layer.compulsory_dram += vector.in[i].touched;
     }
     for (const MatrixPlace& matrix : vector.columns) layer.compulsory_dram += matrix.bytes;
+    if (vector.kernel.parts > 1)
+        vector.sums = room(Bytes(results_of(vector.kernel) * vector.kernel.parts * kPartialBytes),
+                           "sums of parts of what it adds up");
+    if (vector.kernel.kind == VectorKernel::Kind::TopK) {
+        add_top_k(layers, room, vector);
+        layer.kernels.emplace_back(vector);
+        if (vector.kernel.k > 1) {
+            layer.kernels.emplace_back(sort_plan(layers.front(), vector));
+            layer.mapping += ", then a sort";
+        }
+        return layer;
+    }
     layer.kernels.emplace_back(std::move(vector));
     return layer;
 }

@@ -2,6 +2,7 @@
 // From layers to kernels that no tensor core works in.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -33,10 +34,17 @@ public:
 
     /// Of a layer that such a kernel does, or of a chain (sim/workload/elementwise_chains.h), which one does.
     /// Throws UserError at the first one's mark if no kernel for it fits an SM.
-    LayerPlan layer_plan(std::span<const Layer> layers);
+    /// Values and indices of one top-k are one kernel's, too. What kernels leave for each other lies in
+    /// `room`.
+    using Room = std::function<MatrixPlace(Bytes bytes, const std::string& what)>;
+    LayerPlan layer_plan(std::span<const Layer> layers, const Room& room);
 
 private:
     VectorPlan plan(std::span<const Layer> layers);
+    /// Without operands.
+    VectorPlan timed(const Layer& layer, const VectorKernel& kernel);
+    void add_top_k(std::span<const Layer> layers, const Room& room, VectorPlan& plan) const;
+    VectorPlan sort_plan(const Layer& layer, const VectorPlan& found);
     MatrixPlace place(TensorId id, Operand operand) const {
         return {placements_[id].address, operand, placements_[id].bytes, Bytes(0)};
     }

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/devices/simt/kernels/vector_program.h"
 
+#include <optional>
+
 #include "models/devices/simt/kernels/program_writer.h"
+#include "models/devices/simt/kernels/row_rounds.h"
+#include "models/devices/simt/kernels/row_sum_program.h"
+#include "models/devices/simt/kernels/top_k_program.h"
+#include "models/devices/simt/kernels/transpose_program.h"
 #include "models/devices/simt/kernels/window_program.h"
 
 namespace systole::simt {
@@ -157,29 +163,6 @@ WarpProgram warp_softmax(const VectorKernel& kernel) {
     return {set_up(), std::move(step), std::move(finish)};
 }
 
-/// Rounds over a CTA's row, in which each thread has one load: out of the memory, or the L1.
-class Rounds {
-public:
-    explicit Rounds(const VectorKernel& kernel) : kernel_(kernel) { section_.trips = kernel.trips(); }
-    SectionWriter read(bool again) {
-        SectionWriter writer(section_);
-        const std::int64_t bytes = bytes_of_warp(kernel_, kernel_.vector, kernel_.in);
-        section_.steps = !again || !kernel_.rereads_l1;
-        if (section_.steps)
-            writer.load(0, bytes);
-        else
-            writer.load_again(0, bytes);
-        writer.loop();
-        writer.convert(kernel_.vector, 0, kernel_.vector, kernel_.in);
-        return writer;
-    }
-    Section take() { return std::move(section_); }
-
-private:
-    const VectorKernel& kernel_;
-    Section section_;
-};
-
 void store_round(SectionWriter& writer, const VectorKernel& kernel) {
     writer.store(all_values(kernel), bytes_of_warp(kernel, kernel.vector, kernel.out));
 }
@@ -191,7 +174,7 @@ Section meeting(const VectorKernel& kernel, int values, const InstructionMix& mi
 }
 
 WarpProgram block_softmax(const VectorKernel& kernel) {
-    Rounds most(kernel), sum(kernel), quotients(kernel);
+    RowRounds most(kernel), sum(kernel), quotients(kernel);
     most.read(false).collect(kernel.vector, kMax);
     SectionWriter sums = sum.read(true);
     sums.each(kernel.vector, kSubtract + exponential());
@@ -215,7 +198,7 @@ Section columns(const VectorKernel& kernel) {
 
 WarpProgram norm(const VectorKernel& kernel) {
     const bool layer = kernel.kind == VectorKernel::Kind::LayerNorm;
-    Rounds statistics(kernel), results(kernel);
+    RowRounds statistics(kernel), results(kernel);
     SectionWriter first = statistics.read(false);
     if (layer) {
         for (std::int64_t i = 0; i < kernel.vector; ++i) first.welford(i);
@@ -256,8 +239,54 @@ WarpProgram program_of(const VectorKernel& kernel) {
             return rotary(kernel);
         case VectorKernel::Kind::Window:
             return window_program(kernel);
+        case VectorKernel::Kind::Turn:
+            return transpose_program(kernel);
+        case VectorKernel::Kind::RowSum:
+            return row_sum_program(kernel);
+        case VectorKernel::Kind::TopK:
+            return top_k_program(kernel);
+        case VectorKernel::Kind::Sort:
+            return sort_program(kernel);
     }
     return {};
+}
+
+/// What a thread loads together.
+std::int64_t values_of(const VectorKernel& kernel) {
+    switch (kernel.kind) {
+        case VectorKernel::Kind::Elementwise:
+            return kernel.vector * kernel.operands;
+        case VectorKernel::Kind::Window:
+            return window_values(kernel);
+        case VectorKernel::Kind::WarpSoftmax:
+        case VectorKernel::Kind::Sort:
+            return kernel.loads_of_step();
+        case VectorKernel::Kind::Turn:
+            return kernel.loads_of_step() * kernel.turn.word;
+        case VectorKernel::Kind::RowSum:
+            return VectorKernel::kUnderWay;
+        default:
+            return kernel.vector;
+    }
+}
+
+/// Shared memory; nothing where the warps of a CTA need none of each other.
+std::optional<Bytes> shared_by(const VectorKernel& kernel) {
+    switch (kernel.kind) {
+        case VectorKernel::Kind::Turn:
+            return shared_by_tile(kernel);
+        case VectorKernel::Kind::RowSum:
+            return shared_by_sums(kernel);
+        case VectorKernel::Kind::TopK:
+            return shared_by_counts(kernel);
+        case VectorKernel::Kind::Sort:
+            return shared_by_sorted(kernel);
+        default:
+            break;
+    }
+    if (kernel.sharing > 1) return Bytes(kernel.threads() * kernel.vector * 4);
+    if (kernel.row_of_cta()) return Bytes(kernel.warps * 3 * 4);
+    return std::nullopt;
 }
 
 }  // namespace
@@ -265,15 +294,10 @@ WarpProgram program_of(const VectorKernel& kernel) {
 CtaProgram vector_program(const VectorKernel& kernel) {
     CtaProgram program;
     program.roles = {{kernel.warps, program_of(kernel)}};
-    std::int64_t values = kernel.vector;
-    if (kernel.kind == VectorKernel::Kind::Elementwise) values *= kernel.operands;
-    if (kernel.windows) values = window_values(kernel);
-    if (kernel.kind == VectorKernel::Kind::WarpSoftmax) values = kernel.loads_of_step();
-    program.registers_of_thread = registers(kernel, values);
-    if (kernel.row_of_cta() || kernel.sharing > 1) {
+    program.registers_of_thread = registers(kernel, values_of(kernel));
+    if (const auto shared = shared_by(kernel)) {
         program.barriers = {{.arrivals = kernel.warps}};
-        program.shared =
-            Bytes(kernel.sharing > 1 ? kernel.threads() * kernel.vector * 4 : kernel.warps * 3 * 4);
+        program.shared = *shared;
     }
     return program;
 }

@@ -14,20 +14,7 @@ namespace {
 constexpr int kDivisions = 3, kOfDivision = 20, kBounds = 12;
 // Of a row that is longer, compilers load no more together (assumed).
 constexpr std::int64_t kMostTogether = 16;
-constexpr std::int64_t kSumBytes = 4;
-
-/// Results are left in shared memory, and added by halves of the warps (Reduce.cuh, block_y_reduce).
-void meet(const VectorKernel& kernel, SectionWriter& writer, Section& section) {
-    const std::int64_t bytes = kernel.warp_threads * kernel.vector * kSumBytes;
-    for (int warps = kernel.sharing; warps > 1; warps /= 2) {
-        section.body.push_back({.op = Op::SharedStore, .reads = kSum, .bytes = bytes});
-        section.body.push_back({.op = Op::Arrive, .reads = kSum});
-        section.body.push_back({.op = Op::Await});
-        writer.load_again(0, bytes);
-        writer.op(Op::Integer, loaded(0), value(0));
-        writer.collect(kernel.vector, kernel.of_tap);
-    }
-}
+constexpr int kBarrier = 0;
 
 WarpProgram of_maps(const VectorKernel& kernel) {
     Section set_up, round, finish;
@@ -44,7 +31,7 @@ WarpProgram of_maps(const VectorKernel& kernel) {
         taps.convert(kernel.vector, tap, kernel.vector, kernel.in);
         taps.collect(kernel.vector, kernel.of_tap);
     }
-    meet(kernel, results, finish);
+    results.halve(kernel, kernel.sharing, kernel.vector, kernel.of_tap, kBarrier);
     // Each CTA leaves its sums; the last one adds those of all.
     if (kernel.parts > 1) {
         results.store(kSum, bytes_of_warp(kernel, kernel.vector, DType::Fp32));

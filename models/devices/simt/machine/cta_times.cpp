@@ -155,6 +155,25 @@ CtaTimes times_of(const StreamPlan& plan, const SimtSpec& spec, Hertz clock) {
     return times;
 }
 
+namespace {
+
+/// Of the SM's pipes, what a CTA's step takes when others are there. Where all CTAs of an SM are there at
+/// once, pipes do what comes before their data while these are awaited, as far as that lasts; but it lets
+/// CTAs come to their steps one by one. Where others follow, or steps do, CTAs that began together wait
+/// together again, which takes back what was gained.
+double share_of_pipes(const VectorPlan& plan, const SimtSpec& spec) {
+    const CtaTiming& timing = plan.timing;
+    const double all = timing.interval_full / timing.resident;
+    const std::int64_t ctas = ceil_div(plan.kernel.ctas(), std::int64_t{spec.sm.count});
+    if (plan.kernel.steps() > 1 || ctas > timing.resident) return all;
+    const auto count = static_cast<double>(ctas);
+    const double before = std::min(timing.before_data, all), behind = all - before;
+    const auto awaited = static_cast<double>((spec.l2.latency + spec.l2.memory_latency).value());
+    return std::max({count * behind, count * all - before - awaited, (count - 1) * before + behind}) / count;
+}
+
+}  // namespace
+
 CtaTimes times_of(const VectorPlan& plan, const SimtSpec& spec, Hertz clock) {
     const CtaTiming& timing = plan.timing;
     const VectorKernel& kernel = plan.kernel;
@@ -172,9 +191,11 @@ CtaTimes times_of(const VectorPlan& plan, const SimtSpec& spec, Hertz clock) {
         static_cast<double>(bytes) / static_cast<double>(kernel.ctas()) / static_cast<double>(kernel.trips());
     const double late =
         std::max(0.0, static_cast<double>(timing.spread.value()) - transfer(of_step, kernel.ctas(), spec));
+    // Behind the last step there is nothing to be asked for.
+    const auto steps = static_cast<double>(kernel.steps());
     times.prologue = whole(timing.prologue) + fine(late);
-    times.alone = fine(timing.interval_alone + late);
-    times.full_share = fine(timing.interval_full / timing.resident);
+    times.alone = fine(timing.interval_alone + late * (steps - 1) / steps);
+    times.full_share = fine(share_of_pipes(plan, spec));
     // What pipes multiply is useful by what tensor cores would take for it.
     if (plan.macs_per_cycle > 0) {
         times.busy = fine(static_cast<double>(kernel.elements_of_cta() * kernel.windows->kernel_w) /

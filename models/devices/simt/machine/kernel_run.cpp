@@ -26,6 +26,7 @@ Ticks KernelRun::next_event() const {
 }
 
 void KernelRun::advance(Ticks now, std::vector<Access>& accesses) {
+    const auto first = static_cast<std::ptrdiff_t>(accesses.size());
     std::erase_if(held_, [&](const auto& held) {
         if (must_wait(held.first)) return false;
         accesses.push_back(access_for(held.first, held.second));
@@ -42,6 +43,11 @@ void KernelRun::advance(Ticks now, std::vector<Access>& accesses) {
                     accesses.push_back(access_for(request, group.first_sm()));
         }
     } while (dispatch(now) || next_event() <= now);
+    // Of groups that ask at once, first CTAs of all come before second ones of any.
+    std::stable_sort(accesses.begin() + first, accesses.end(), [&](const Access& a, const Access& b) {
+        return sent_[static_cast<std::size_t>(a.number)].first_cta <
+               sent_[static_cast<std::size_t>(b.number)].first_cta;
+    });
 }
 
 bool KernelRun::must_wait(const SmGroup::Request& request) const {

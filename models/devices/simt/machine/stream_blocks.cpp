@@ -5,6 +5,8 @@
 
 #include "models/devices/simt/machine/attention_blocks.h"
 #include "models/devices/simt/machine/gemm_blocks.h"
+#include "models/devices/simt/machine/row_sum_blocks.h"
+#include "models/devices/simt/machine/transpose_blocks.h"
 #include "models/devices/simt/machine/vector_blocks.h"
 #include "models/devices/simt/machine/window_blocks.h"
 
@@ -81,6 +83,9 @@ std::unique_ptr<CtaWork> work_of(const KernelPlan& plan) {
     if (const auto* gemm = std::get_if<GemmPlan>(&plan)) return std::make_unique<GemmBlocks>(*gemm);
     if (const auto* vector = std::get_if<VectorPlan>(&plan)) {
         if (vector->kernel.windows) return std::make_unique<WindowBlocks>(*vector);
+        if (vector->kernel.kind == VectorKernel::Kind::Turn)
+            return std::make_unique<TransposeBlocks>(*vector);
+        if (vector->kernel.kind == VectorKernel::Kind::RowSum) return std::make_unique<RowSumBlocks>(*vector);
         return std::make_unique<VectorBlocks>(*vector);
     }
     if (const auto* attention = std::get_if<AttentionPlan>(&plan))

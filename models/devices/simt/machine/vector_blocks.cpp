@@ -161,6 +161,7 @@ TileAccess VectorBlocks::writes(CtaRange range) const {
         add_shares(plan_.to.place, range, access);
     else
         add_mapped(plan_.to, plan_.stores, range, access);
+    if (plan_.beside.bytes > Bytes(0)) add_shares(plan_.beside, range, access);
     return access;
 }
 
