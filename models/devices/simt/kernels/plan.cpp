@@ -15,6 +15,7 @@
 #include "models/devices/simt/kernels/stream_k.h"
 #include "models/devices/simt/kernels/sum_of_parts.h"
 #include "models/devices/simt/kernels/supported.h"
+#include "models/devices/simt/kernels/unfused_attention.h"
 #include "models/devices/simt/kernels/vector_plan.h"
 #include "models/memory/addresses/share_patterns.h"
 #include "sim/base/checked.h"
@@ -289,7 +290,7 @@ private:
     LayerPlan collective_layer(const Layer& layer) const {
         const DType dtype = graph_.tensors[layer.inputs.at(0)].dtype;
         CollectivePlan collective = plan_collective(layer, bits_of(dtype), spec_);
-        LayerPlan plan{layer.name, op_name(layer),    "", slots_of(dtype, spec_.sm.tensor),
+        LayerPlan plan{layer.name, op_name(layer),    "", slots_of(dtype, spec_.sm),
                        Macs(0),    compulsory(layer), {}};
         collective.from = place(layer.inputs.at(0), Operand::Activations);
         collective.to = place(layer.output, Operand::Outputs);
@@ -370,7 +371,7 @@ private:
 }  // namespace
 
 ChipPlan plan(const Graph& graph, const SimtSpec& spec, const Protocol& protocol, KernelChooser& chooser) {
-    const Graph fused = fuse(graph, possible_fusions(graph));
+    const Graph fused = unfuse_attention(fuse(graph, possible_fusions(graph)), spec.sm);
     for (const Layer& layer : fused.layers) on_tensor_cores(layer);
     return Planner(fused, spec, chooser).plan(protocol);
 }

@@ -62,8 +62,9 @@ DType product_dtype(const Graph& graph, const Layer& layer, const SimtSpec& spec
     for (std::size_t i = 0; i < kDTypes; ++i)
         if (spec.sm.tensor.macs[i]) names.push_back(dtype_names()[i]);
     throw UserError(layer.where,
-                    fmt::format("'{}': no tensor core takes dtype '{}'; the tensor cores have: {}",
-                                layer.name, to_string(dtype), fmt::join(names, ", ")));
+                    fmt::format("'{}': no tensor core takes dtype '{}'; the tensor cores have: {}{}",
+                                layer.name, to_string(dtype), fmt::join(names, ", "),
+                                spec.macs_per_cycle(DType::Fp32) > 0 ? "; FP32 pipelines: fp32" : ""));
 }
 
 GemmShape product_shape(const Graph& graph, const Layer& layer) {

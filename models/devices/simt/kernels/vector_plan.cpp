@@ -29,10 +29,10 @@ InstructionMix work_of(const Layer& layer) {
 
 }  // namespace
 
-DType slots_of(DType dtype, const TensorSpec& tensor) {
-    if (tensor.macs[static_cast<std::size_t>(dtype)]) return dtype;
+DType slots_of(DType dtype, const SmSpec& sm) {
+    if (sm.macs(dtype) > 0) return dtype;
     std::size_t first = 0;
-    while (first + 1 < kDTypes && !tensor.macs[first]) ++first;
+    while (first + 1 < kDTypes && !sm.tensor.macs[first]) ++first;
     return static_cast<DType>(first);
 }
 
@@ -186,7 +186,7 @@ VectorPlan VectorPlanner::plan(std::span<const Layer> layers) {
                {},
                touched(graph_, layers.back(), output)};
     if (kernel.weighted)
-        plan.macs_per_cycle = spec_.macs_per_cycle(slots_of(kernel.in, spec_.sm.tensor)) / spec_.sm.count;
+        plan.macs_per_cycle = spec_.macs_per_cycle(slots_of(kernel.in, spec_.sm)) / spec_.sm.count;
     return plan;
 }
 
@@ -198,7 +198,7 @@ LayerPlan VectorPlanner::layer_plan(std::span<const Layer> layers) {
     layer.mapping =
         fmt::format("{}, {}", to_string(vector.kernel),
                     waves_text(vector.kernel.ctas(), spec_.sm.count, vector.timing.resident, spec_.sm));
-    layer.dtype = slots_of(vector.kernel.in, spec_.sm.tensor);
+    layer.dtype = slots_of(vector.kernel.in, spec_.sm);
     layer.macs = macs(layers.front().op);
     layer.compulsory_dram = vector.to.touched;
     for (std::size_t i = 0; i < vector.in.size(); ++i) {
