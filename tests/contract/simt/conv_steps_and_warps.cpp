@@ -49,6 +49,8 @@ const std::vector<Case> kImplicit{
      "[4, 28, 28, 128]"},
     {"v100", 0, "[1, 64, 64, 3]",
      "op: conv2d, filters: 64, kernel: 7, stride: 2, pad: 3, bias: true, activation: relu", "fp32"},
+    {"v100", 0, "[4, 28, 30, 96]", "op: conv2d, filters: 64, kernel: 3, pad: 1, bias: true, activation: relu",
+     "fp32"},
     {"v100", 8, "[2, 17, 19, 100]", "op: conv2d, filters: 70, kernel: 3, dilation: 2, bias: true", "fp32"}};
 
 const std::vector<Case> kWindows{

@@ -37,5 +37,6 @@ systole_test(simt_collectives SOURCES ${CMAKE_CURRENT_LIST_DIR}/collective_cost_
 systole_test(simt_choose SOURCES ${CMAKE_CURRENT_LIST_DIR}/choose_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/conv_plan_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/experts_plan_test.cpp
+                                 ${CMAKE_CURRENT_LIST_DIR}/winograd_plan_test.cpp
              DEPENDS systole_simt_chip systole_simt_spec systole_workload systole_config)
 

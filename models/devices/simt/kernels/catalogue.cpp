@@ -104,9 +104,22 @@ std::vector<CtaTile> sgemm() {
             sliced({32, 32, 32, 2, 1, 1}, 4)};
 }
 
+// Of Volta's convolutions, cuDNN's names:
+// volta_fp16_s884cudnn_fp16_256x128_ldg8_relu_f2f_exp_small_nhwc2nchw_tn_v1,
+// trt_volta_h884cudnn_256x64_ldg8_relu_exp_medium_nhwc_tn_v1, ..._128x128_...; otherwise as s884gemm.
+std::vector<CtaTile> s884cudnn() {
+    return {{256, 128, 32, 2, 4, 2}, {256, 64, 32, 2, 4, 1}, {128, 128, 32, 2, 2, 2}};
+}
+
+// On FP32 pipes, likewise: volta_scudnn_128x128_relu_interior_nn_v1, _128x64_relu_small_nn_v1,
+// _128x32_relu_...
+std::vector<CtaTile> scudnn() {
+    return {{128, 128, 8, 2, 2, 4}, {128, 64, 8, 2, 2, 2}, {128, 32, 8, 2, 2, 1}};
+}
+
 }  // namespace
 
-const std::vector<CtaTile>& catalogue(TensorIssue issue) {
+const std::vector<CtaTile>& catalogue(TensorIssue issue, bool convolution) {
     // The tiles in the names of cuBLAS's kernels for 16 bits, as a program that replays an A100's calls lists
     // them (ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_64x3_tn, cutlass_80_wmma_tensorop_bf16_
     // s161616gemm_bf16_16x16_128x2_tn and their like); m x n x k, stages, warps along m and n. Those of
@@ -127,15 +140,16 @@ const std::vector<CtaTile>& catalogue(TensorIssue issue) {
                                            {16, 16, 128, 2, 1, 1},          instead({256, 128, 32, 3, 4, 2}),
                                            instead({64, 256, 32, 4, 1, 4}), instead({128, 128, 32, 4, 2, 2})};
     static const std::vector<CtaTile> group = nvjet(), wave = tensile(), quads = s884gemm(), lanes = sgemm();
+    static const std::vector<CtaTile> conv_quads = s884cudnn(), conv_lanes = scudnn();
     switch (issue) {
         case TensorIssue::Warp:
             return warp;
         case TensorIssue::Wave:
             return wave;
         case TensorIssue::QuadPair:
-            return quads;
+            return convolution ? conv_quads : quads;
         case TensorIssue::Lanes:
-            return lanes;
+            return convolution ? conv_lanes : lanes;
         case TensorIssue::WarpGroup:
             break;
     }

@@ -26,6 +26,7 @@ struct GemmShape {
     bool shared_b = true;
     Epilogue epilogue = {};
     std::optional<ConvGather> gather = {};
+    bool convolution = false;  ///< of one, though there may be nothing to gather
     /// Elements of A in memory.
     std::int64_t a_elements() const {
         return batch * (gather ? gather->in_pixels() * gather->stored : m * k);

@@ -112,7 +112,8 @@ struct SmSpec {
     std::int64_t macs(DType dtype) const {
         if (const auto rate = tensor.macs[static_cast<std::size_t>(dtype)]) return *rate;
         const bool lanes = dtype == DType::Fp32 && tensor.issue != TensorIssue::Wave;
-        return lanes ? std::max<std::int64_t>(1, warp_threads / fp32.interval.value()) : 0;
+        const std::int64_t interval = std::max<std::int64_t>(1, fp32.interval.value());
+        return lanes ? std::max<std::int64_t>(1, warp_threads / interval) : 0;
     }
     /// How warps reach what multiplies operands of the format.
     TensorIssue issue_of(DType dtype) const {
@@ -180,6 +181,13 @@ enum class StreamK {
     Always    ///< it takes one wherever tiles leave places of a wave empty
 };
 
+/// Which kernels take K in parts, by CTAs of their own, whose sums a second kernel adds.
+enum class SplitK {
+    Never,
+    Cudnn7,  ///< of convolutions on Volta's tensor cores, those of 128 x 128
+    Offered  ///< all, where that is expected to take the least time
+};
+
 /// Whose kernels layers without tensor cores get, where these differ.
 enum class Library {
     PyTorch,  ///< ATen's of 2.7
@@ -190,6 +198,8 @@ enum class Library {
 struct KernelsSpec {
     Library layers = Library::PyTorch;
     StreamK stream_k = StreamK::Never;
+    SplitK split_k = SplitK::Offered;
+    bool winograd = true;    ///< convolutions in fp32 by fewer multiplications (kernels/winograd.h)
     bool persistent = true;  ///< Hopper's: CTAs that go on with another tile
 };
 
