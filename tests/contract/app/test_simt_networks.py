@@ -79,6 +79,9 @@ class SimtNetworks(ProgramTest):
                                          "json"))["devices"][0]["total"]
             self.assertEqual(row["macs"], part * 16 * 56 * 56 * 64 * 64 * 9)
             self.assertLessEqual(row["utilization"], 1)
+        text = self.answer("explain", "v100", "conv2d", *words)
+        self.assertIn("Winograd F(4x4, 3x3): 36 products, behind transforms", text)
+        self.assertRegex(text, r"FP32 pipes need [0-9.]+\n")
 
     def test_networks_of_convolutions_run_from_end_to_end(self):
         for device, network, macs in (("h100", "resnet50", 4_089_184_256), ("a100", "mobilenet_v2", 300_774_272),
