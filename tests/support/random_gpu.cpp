@@ -137,7 +137,7 @@ std::string RandomGpu::network() {
         last = "joined";
     }
     if (batched) layers += "  - {name: batched, op: batched_matmul, in: [x, y]}\n";
-    const std::string dtype = one_of("bf16", "bf16", "fp16", "int8", "int4", "fp8");
+    const std::string dtype = one_of("bf16", "bf16", "fp16", "fp32", "int8", "int4", "fp8");
     const auto input = [&](const char* name, std::int64_t rows, std::int64_t columns) {
         return fmt::format("  {}: {{shape: [{}, {}, {}], dtype: {}}}\n", name, batch, rows, columns, dtype);
     };

@@ -140,7 +140,12 @@ std::string waves(const GemmPlan& gemm, const SimtSpec& spec) {
     return text;
 }
 
-std::string cta(const GemmPlan& gemm) {
+/// What multiplies operands of the format.
+std::string_view who_multiplies(DType dtype, const SimtSpec& spec) {
+    return spec.sm.issue_of(dtype) == TensorIssue::Lanes ? "FP32 pipes" : "tensor cores";
+}
+
+std::string cta(const GemmPlan& gemm, const SimtSpec& spec) {
     const CtaTiming& timing = gemm.timing;
     const GemmKernel& kernel = gemm.kernel;
     const double alone = timing.interval_alone, shared = timing.interval_full / timing.resident;
@@ -154,7 +159,7 @@ std::string cta(const GemmPlan& gemm) {
     if (timing.resident > 1)
         text += fmt::format(", {:.1f} of the SM's with {} CTAs on it", shared, timing.resident);
     if (!kernel.on_tensor_cores()) return text + ", on FP32 pipes\n";
-    return text + fmt::format("; tensor cores need {:.1f}\n", timing.busy);
+    return text + fmt::format("; {} need {:.1f}\n", who_multiplies(kernel.shape.dtype, spec), timing.busy);
 }
 
 /// What the product must take, each by itself.
@@ -216,10 +221,10 @@ double moved(const ResultRow& row, Place from, Place to) {
     return static_cast<double>(bytes);
 }
 
-std::string simulated(const DeviceResult& result) {
+std::string simulated(const DeviceResult& result, std::string_view whose = "tensor cores") {
     const ResultRow& total = result.total;
-    std::string text = fmt::format("Simulated: {}, {} % of the tensor cores' capacity useful",
-                                   format_time(total.time()), format_percent(total.utilization()));
+    std::string text = fmt::format("Simulated: {}, {} % of the {}' capacity useful",
+                                   format_time(total.time()), format_percent(total.utilization()), whose);
     for (std::size_t c = 1; c < kSlotClasses; ++c) {
         const auto slot_class = static_cast<SlotClass>(c);
         if (total.fraction(slot_class) >= 0.005)
@@ -242,6 +247,14 @@ std::string simulated(const DeviceResult& result) {
     return text;
 }
 
+/// Of a convolution that goes another way than by its own MACs.
+std::string winograd(const LayerPlan& layer) {
+    const std::size_t products = layer.mapping.find(" products");
+    if (!layer.mapping.starts_with("Winograd") || products == std::string::npos) return "";
+    return layer.mapping.substr(0, products) +
+           " products, behind transforms of weights and map, before one of theirs:\n";
+}
+
 }  // namespace
 
 std::string explain(const ChipPlan& plan, const SimtSpec& spec, const DeviceResult& result,
@@ -254,10 +267,11 @@ std::string explain(const ChipPlan& plan, const SimtSpec& spec, const DeviceResu
     if (const auto* collective = std::get_if<CollectivePlan>(&plan.layers.back().kernels.front()))
         return explain_collective(*collective, plan.layers.back(), spec) + '\n' + simulated(result);
     const GemmPlan& gemm = product_of(plan);
-    return product(gemm, spec) + '\n' +
+    return winograd(plan.layers.back()) + product(gemm, spec) + '\n' +
            fmt::format("Kernel: {}{}\n", to_string(gemm.kernel), to_string(gemm.kernel.shape.epilogue)) +
-           waves(gemm, spec) + '\n' + cta(gemm) + '\n' + bounds(gemm, plan.layers.back(), spec) + '\n' +
-           weighed(gemm, spec, chooser) + '\n' + simulated(result);
+           waves(gemm, spec) + '\n' + cta(gemm, spec) + '\n' + bounds(gemm, plan.layers.back(), spec) + '\n' +
+           weighed(gemm, spec, chooser) + '\n' +
+           simulated(result, who_multiplies(gemm.kernel.shape.dtype, spec));
 }
 
 }  // namespace systole::simt

@@ -29,7 +29,7 @@ public:
 
     RunOutcome run(const Graph& graph, const RunOptions& options) const override {
         check(options);
-        const Graph fused = fused_network(graph);
+        const Graph fused = fused_network(graph, spec_);
         const PlacedTensors placed = place_tensors(fused, spec_);
         RunOutcome outcome;
         if (auto result = run_few_turns(fused, placed, spec_, options, chooser_)) {

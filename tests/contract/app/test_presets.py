@@ -37,6 +37,8 @@ LINKS |= {device: LINKS[device.removesuffix("_chip")] for device in CHIPS if dev
 SMALL = [f"workload.{what}" for what in ("layers=1", "kv_len=512", "hidden=512", "heads=4", "kv_heads=2", "ffn=1024",
                                          "vocabulary=1024")]
 SMALLER = tuple(word for setting in SMALL for word in ("--set", setting))
+# The one that a device has, where no trace has it without being told.
+FORMAT = {"v100": ("--set", "workload.dtype=fp16")}
 LESS = {"tpu_v1_cnn1": ("--set", "workload.batch=2"), "llama3_8b": SMALLER, "llama3_70b": SMALLER,
         "unet": ("--set", "workload.bottom=4"), "dlrm": ("--set", "workload.batch=16")}
 TRANSFERS_A_CLOCK = {"DDR3": 2, "HBM2": 2, "HBM2E": 2, "HBM3": 4, "HBM3E": 4}
@@ -138,7 +140,7 @@ class Presets(ProgramTest):
 
     def runs(self, device, trace):
         with self.subTest(device=device, trace=trace):
-            less = LESS.get(trace, ())
+            less = (*LESS.get(trace, ()), *FORMAT.get(device, ()))
             done = self.run_systole("run", device, trace, "--format", "json", *less, timeout=TIMEOUT)
             self.assertIn(done.returncode, (0, 2), done.stderr)
             if done.returncode == 2:

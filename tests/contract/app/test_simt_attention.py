@@ -84,11 +84,23 @@ class SimtAttention(ProgramTest):
                       self.refusal("op", "a100", "attention", *words, "head_dim=300"))
         self.assertIn("causal attention with its scores as a tensor (fused: false) is not run yet",
                       self.refusal("op", "a100", "attention", *words, "head_dim=64", "fused=false", "causal=true"))
-        self.assertIn("no tensor core takes dtype 'fp32'",
-                      self.refusal("op", "a100", "attention", *"q_len=8 kv_len=8 head_dim=64 dtype=fp32".split()))
+        self.assertIn("no tensor core takes dtype 'fp8'; the tensor cores have: int4, int8, bf16, fp16; FP32 pipelines: fp32",
+                      self.refusal("op", "a100", "attention", *"q_len=8 kv_len=8 head_dim=64 dtype=fp8".split()))
+        self.assertIn("causal attention with its scores as a tensor, as there is no kernel of one piece for fp32, is not run yet",
+                      self.refusal("op", "a100", "attention", *"q_len=8 kv_len=8 head_dim=64 dtype=fp32 causal=true".split()))
         self.assertIn("no attention kernel for bf16 fits an SM of a100",
                       self.refusal("op", "a100", "attention", *words, "head_dim=128", "--set",
                                    "sm.shared.most_of_cta=32 KiB"))
+
+    def test_formats_without_a_kernel_of_one_piece_have_products_and_a_softmax(self):
+        words = "batch=2 q_len=100 kv_len=300 heads=12 kv_heads=4 head_dim=64".split()
+        for device, dtype in (("v100", "fp16"), ("a100", "fp32")):
+            fused, apart = (json.loads(self.answer("op", device, "attention", *words, f"dtype={dtype}", *more, "--format",
+                                                   "json"))["devices"][0] for more in ((), ("fused=false",)))
+            self.assertEqual([layer["name"] for layer in fused["layers"]],
+                             ["attention.scores", "attention.softmax", "attention"])
+            self.assertEqual(fused["total"]["macs"], apart["total"]["macs"])
+            self.assertEqual(fused["total"]["cycles"], apart["total"]["cycles"])
 
     def test_a_cache_beyond_the_memory_is_refused_with_its_bytes(self):
         error = self.refusal("op", "a100", "attention", *"batch=256 q_len=1 kv_len=131072 heads=64 kv_heads=8 head_dim=128 "

@@ -64,6 +64,25 @@ class SimtNetworks(ProgramTest):
         text = self.answer("explain", "mi210", "matmul", "m=1280", "n=2048", "k=6144")
         self.assertIn("Weighed by estimate", text)
 
+    def test_a_v100_runs_networks_in_fp16_and_fp32_and_refuses_formats_that_it_lacks(self):
+        for network, macs in (("resnet50", 4_089_184_256), ("bert_base", None)):
+            row = json.loads(self.answer("run", "v100", network, "--set", "workload.dtype=fp16", "--format", "json"))["devices"][0]["total"]
+            self.assertAlmostEqual(sum(row["classes"].values()), 1, delta=1e-9)
+            if macs is not None:
+                self.assertEqual(row["macs"], macs)
+        refusal = self.refusal("op", "v100", "matmul", "m=256", "n=256", "k=256", "dtype=bf16")
+        self.assertIn("no tensor core takes dtype 'bf16'; the tensor cores have: fp16; FP32 pipelines: fp32", refusal)
+        # Winograd's MACs are the multiplications of its products: 36 for the 144 of 4 x 4 results.
+        words = "n=16 h=56 w=56 c=64 k=64 r=3 s=3 pad=1 dtype=fp32".split()
+        for offered, part in (("true", 0.25), ("false", 1)):
+            row = json.loads(self.answer("op", "v100", "conv2d", *words, "--set", f"kernels.winograd={offered}", "--format",
+                                         "json"))["devices"][0]["total"]
+            self.assertEqual(row["macs"], part * 16 * 56 * 56 * 64 * 64 * 9)
+            self.assertLessEqual(row["utilization"], 1)
+        text = self.answer("explain", "v100", "conv2d", *words)
+        self.assertIn("Winograd F(4x4, 3x3): 36 products, behind transforms", text)
+        self.assertRegex(text, r"FP32 pipes need [0-9.]+\n")
+
     def test_networks_of_convolutions_run_from_end_to_end(self):
         for device, network, macs in (("h100", "resnet50", 4_089_184_256), ("a100", "mobilenet_v2", 300_774_272),
                                       ("mi210", "resnet50", 4_089_184_256)):

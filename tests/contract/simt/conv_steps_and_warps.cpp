@@ -43,7 +43,15 @@ const std::vector<Case> kImplicit{
     {"a100", 0, "[4, 28, 28, 128]", "op: conv2d, filters: 128, kernel: 3, pad: 1", "bf16",
      "[4, 28, 28, 128]"},
     {"a100", 16, "[2, 17, 19, 100]", "op: conv2d, filters: 70, kernel: 3, dilation: 2, bias: true"},
-    {"a100", 8, "[2, 14, 14, 128]", "op: conv2d, filters: 128, kernel: 3, pad: 1, groups: 4"}};
+    {"a100", 8, "[2, 14, 14, 128]", "op: conv2d, filters: 128, kernel: 3, pad: 1, groups: 4"},
+    {"v100", 8, "[2, 29, 31, 24]", "op: conv2d, filters: 40, kernel: [3, 5], stride: 2, pad: 1", "fp16"},
+    {"v100", 0, "[4, 28, 28, 128]", "op: conv2d, filters: 128, kernel: 3, pad: 1", "fp16",
+     "[4, 28, 28, 128]"},
+    {"v100", 0, "[1, 64, 64, 3]",
+     "op: conv2d, filters: 64, kernel: 7, stride: 2, pad: 3, bias: true, activation: relu", "fp32"},
+    {"v100", 0, "[4, 28, 30, 96]", "op: conv2d, filters: 64, kernel: 3, pad: 1, bias: true, activation: relu",
+     "fp32"},
+    {"v100", 8, "[2, 17, 19, 100]", "op: conv2d, filters: 70, kernel: 3, dilation: 2, bias: true", "fp32"}};
 
 const std::vector<Case> kWindows{
     {"h100", 0, "[2, 56, 56, 64]", "op: pool, kind: max, window: 3, stride: 2, pad: 1"},

@@ -21,6 +21,7 @@ struct Product {
     std::string function = {};  ///< behind a bias; empty: no bias either
     bool residual = false;      ///< a matrix like the result is added
     int experts = 0;            ///< of which the first `batch` are met; 0: one matrix for all
+    std::string dtype = "bf16";
 };
 
 // On few SMs products take several waves, with the ports and the memory of a whole chip.
@@ -59,6 +60,33 @@ const std::vector<Product> kWaves{{"mi210", 4, 333, 517, 301},
                                   {"mi210", 4, 256, 256, 128, 1, 1, "gelu"},
                                   {"mi210", 8, 500, 250, 128, 1, 2, "mish", true}};
 
+Product of(Product product, const std::string& dtype) {
+    product.dtype = dtype;
+    return product;
+}
+
+/// Volta: operands through registers, quad-pairs.
+const std::vector<Product> kQuadPairs{of({"v100", 4, 333, 517, 301}, "fp16"),
+                                      of({"v100", 8, 500, 250, 128, 1, 2}, "fp16"),
+                                      of({"v100", 4, 96, 160, 640, 3}, "fp16"),
+                                      of({"v100", 16, 64, 64, 4096}, "fp16"),
+                                      of({"v100", 0, 512, 512, 512}, "fp16"),
+                                      of({"v100", 0, 16, 2048, 2048}, "fp16"),
+                                      of({"v100", 0, 1024, 1024, 512}, "fp16"),
+                                      of({"v100", 0, 1, 2048, 2048}, "fp16"),
+                                      of({"v100", 8, 500, 250, 128, 1, 2, "mish", true}, "fp16")};
+
+/// On FP32 pipes, in tiles.
+const std::vector<Product> kLanes{of({"v100", 4, 333, 517, 301}, "fp32"),
+                                  of({"v100", 16, 64, 64, 4096}, "fp32"),
+                                  of({"v100", 0, 512, 512, 512}, "fp32"),
+                                  of({"v100", 0, 32, 1760, 1760, 1, 2}, "fp32"),
+                                  of({"v100", 4, 96, 160, 640, 3, 1, "gelu"}, "fp32"),
+                                  of({"a100", 8, 500, 250, 128, 1, 2}, "fp32"),
+                                  of({"a100", 0, 512, 512, 512}, "fp32"),
+                                  of({"h100", 8, 500, 250, 128, 1, 1, "mish", true}, "fp32"),
+                                  of({"h100", 0, 16, 2048, 2048}, "fp32")};
+
 /// What is done to sums before they are stored, which may read, too.
 const std::vector<Product> kEpilogues{
     {"a100", 4, 256, 256, 128, 1, 1, "gelu"},         {"a100", 4, 333, 517, 301, 1, 1, "none", true},
@@ -92,21 +120,21 @@ const std::vector<Product> kOneRow{{"a100", 0, 1, 64, 64},
                                    {"a100", 4, 77, 1, 1500, 1, 1, "relu"}};
 
 std::string to_string(const Product& product) {
-    return fmt::format("{}, {} SMs: {}x{}x{} batch {} repeat {} {}{}", product.gpu, product.sms, product.m,
-                       product.n, product.k, product.batch, product.repeat, product.function,
+    return fmt::format("{}, {} SMs: {}x{}x{} {} batch {} repeat {} {}{}", product.gpu, product.sms, product.m,
+                       product.n, product.k, product.dtype, product.batch, product.repeat, product.function,
                        product.residual ? " + residual" : "");
 }
 
 std::string trace_of(const Product& product) {
-    std::string inputs =
-        fmt::format("  x: {{shape: [{}, {}, {}], dtype: bf16}}\n", product.batch, product.m, product.k);
+    std::string inputs = fmt::format("  x: {{shape: [{}, {}, {}], dtype: {}}}\n", product.batch, product.m,
+                                     product.k, product.dtype);
     std::string layers = fmt::format("  - {{name: y, op: matmul, in: x, n: {}", product.n);
     if (product.experts > 0) layers += fmt::format(", experts: {}", product.experts);
     if (!product.function.empty()) layers += ", bias: true, activation: " + product.function;
     layers += "}\n";
     if (product.residual) {
-        inputs +=
-            fmt::format("  r: {{shape: [{}, {}, {}], dtype: bf16}}\n", product.batch, product.m, product.n);
+        inputs += fmt::format("  r: {{shape: [{}, {}, {}], dtype: {}}}\n", product.batch, product.m,
+                              product.n, product.dtype);
         layers += "  - {name: z, op: elementwise, kind: add, in: [y, r]}\n";
     }
     return fmt::format("trace: product\ninputs:\n{}layers:\n{}outputs: [{}]\n", inputs, layers,
@@ -155,6 +183,14 @@ TEST_CASE("Steps of an Ada chip take what its warps take, with GDDR6 behind them
 
 TEST_CASE("Steps of a CDNA chip take what its wavefronts take", "[simt]") {
     CHECK(mean_error(kWaves) < 0.03);
+}
+
+TEST_CASE("Steps of a Volta chip take what its warps take", "[simt]") {
+    CHECK(mean_error(kQuadPairs) < 0.05);
+}
+
+TEST_CASE("Products in fp32 by steps take what they take in warps", "[simt]") {
+    CHECK(mean_error(kLanes) < 0.05);
 }
 
 TEST_CASE("Epilogues by steps take what they take in warps, and read the same", "[simt]") {

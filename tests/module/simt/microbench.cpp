@@ -188,8 +188,8 @@ double issue(const SimtSpec& spec, std::int64_t macs, int warps, const Instructi
 }
 
 constexpr std::int64_t kKiB = 1024, kMiB = 1024 * 1024;
-const std::vector<std::string> kGpus{"a100", "h100", "h100_pcie", "l40s"},
-    kWithStreams{"a100", "h100", "h100_pcie", "h200", "l40s"};
+const std::vector<std::string> kGpus{"v100", "a100", "h100", "h100_pcie", "l40s"},
+    kWithStreams{"v100", "a100", "h100", "h100_pcie", "h200", "l40s"};
 
 }  // namespace
 
@@ -266,6 +266,11 @@ TEST_CASE("Arithmetic issues as often, and depends as long, as measured", "[simt
         chain{.op = Op::Mma, .reads = 1, .writes = 1, .amount = 16 * 8 * 16};
     expect("a100", "mma_interval", issue(a100, fp16(a100), 4, mma));
     expect("a100", "mma_latency", issue(a100, fp16(a100), 4, chain));
+    // A V100's set of four steps (HMMA.884): 1024 MACs of a warp.
+    const SimtSpec v100 = shipped_gpu("v100");
+    expect("v100", "fma_dependent", issue(v100, 1, 1, {.op = Op::Fp32, .reads = 1, .writes = 1}));
+    expect("v100", "fma_independent", issue(v100, 1, 1, {.op = Op::Fp32}));
+    expect("v100", "mma_interval", 4 * issue(v100, fp16(v100), 8, {.op = Op::Mma, .amount = 256}) / 2);
     // wgmma.m64n256k16, of four warps: each does its quarter, and reads a quarter of both operands.
     const Instruction wgmma{.op = Op::GroupMma, .amount = 16 * 256 * 16, .bytes = (16 + 256 / 4) * 32};
     expect("h100", "wgmma_interval", issue(h100, fp16(h100), 4, wgmma));

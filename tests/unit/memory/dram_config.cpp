@@ -44,24 +44,43 @@ TEST_CASE("the TPU v1 preset is 8 GiB at 34 GB/s") {
 TEST_CASE("every shipped memory moves what its pins move") {
     // data pins x Gb/s a pin / 8: what datasheets give
     const std::vector<std::pair<std::string, double>> published{
-        {"hbm2_2000", 256},           {"hbm2_2400", 307.2},
-        {"hbm2e_3200", 409.6},        {"hbm2e_3600", 460.8},
-        {"hbm3_5200", 665.6},         {"hbm3_6400", 819.2},
-        {"hbm3e_8000", 1024},         {"hbm3e_9600", 1228.8},
-        {"ddr3_2133", 17.07},         {"ddr3_tpu_v1", 34.13},
-        {"ddr4_3200", 25.6},          {"gddr6_14000", 448},
-        {"gddr6_16000", 512},         {"gddr6_18000", 576},
-        {"lpddr5_6400", 51.2},        {"hbm2_tpu_v4", 614.4},
-        {"hbm2_tpu_v2", 358.4},       {"hbm2_tpu_v3", 448},
-        {"hbm2e_tpu_v5e", 819.2},     {"hbm2e_tpu_v5p", 1382.4},
-        {"hbm3e_tpu_v7", 3686.4},     {"teaching", 16},
-        {"hbm2_golden_1pc", 16.0},    {"hbm2_golden_stack", 256},
-        {"hbm2_tpu_v2_chip", 716.8},  {"hbm2_tpu_v3_chip", 896},
-        {"hbm2_tpu_v4_chip", 1228.8}, {"hbm2e_tpu_v5p_chip", 2764.8},
-        {"hbm2_onnxim", 614.4},       {"hbm2e_a100", 2039.04},
-        {"hbm3_h100", 3352.32},       {"hbm3e_h200", 4916.736},
-        {"hbm2e_a100_pcie", 1935.36}, {"hbm2e_mi210", 1638.4},
-        {"gddr6_l40s", 864},          {"gddr6_l4", 300},
+        {"hbm2_2000", 256},
+        {"hbm2_2400", 307.2},
+        {"hbm2e_3200", 409.6},
+        {"hbm2e_3600", 460.8},
+        {"hbm3_5200", 665.6},
+        {"hbm3_6400", 819.2},
+        {"hbm3e_8000", 1024},
+        {"hbm3e_9600", 1228.8},
+        {"ddr3_2133", 17.07},
+        {"ddr3_tpu_v1", 34.13},
+        {"ddr4_3200", 25.6},
+        {"gddr6_14000", 448},
+        {"gddr6_16000", 512},
+        {"gddr6_18000", 576},
+        {"lpddr5_6400", 51.2},
+        {"hbm2_tpu_v4", 614.4},
+        {"hbm2_tpu_v2", 358.4},
+        {"hbm2_tpu_v3", 448},
+        {"hbm2e_tpu_v5e", 819.2},
+        {"hbm2e_tpu_v5p", 1382.4},
+        {"hbm3e_tpu_v7", 3686.4},
+        {"teaching", 16},
+        {"hbm2_golden_1pc", 16.0},
+        {"hbm2_golden_stack", 256},
+        {"hbm2_tpu_v2_chip", 716.8},
+        {"hbm2_tpu_v3_chip", 896},
+        {"hbm2_tpu_v4_chip", 1228.8},
+        {"hbm2e_tpu_v5p_chip", 2764.8},
+        {"hbm2_onnxim", 614.4},
+        {"hbm2e_a100", 2039.04},
+        {"hbm3_h100", 3352.32},
+        {"hbm3e_h200", 4916.736},
+        {"hbm2e_a100_pcie", 1935.36},
+        {"hbm2e_mi210", 1638.4},
+        {"hbm2_v100", 898.048},
+        {"gddr6_l40s", 864},
+        {"gddr6_l4", 300},
     };
     for (const auto& [name, gigabytes] : published) {
         INFO(name);
@@ -90,6 +109,7 @@ TEST_CASE("a stack holds what its dies hold") {
     CHECK(gib("hbm3e_h200") == 141);
     CHECK(gib("hbm2e_a100_pcie") == 80);
     CHECK(gib("hbm2e_mi210") == 64);
+    CHECK(gib("hbm2_v100") == 32);
     CHECK(gib("gddr6_l40s") == 48);
     CHECK(gib("gddr6_l4") == 24);
     CHECK(gib("ddr4_3200") == 8);

@@ -49,7 +49,7 @@ TEST_CASE("Steps of an implicit GEMM load the pixels under their taps, and no ze
     std::mt19937_64 random(seed);
     for (int i = 0; i < 200; ++i) {
         const Conv2d conv = random_conv(random);
-        const auto gather = gather_of(conv, 16);
+        const auto gather = gather_of(conv, loads_of(16));
         if (!gather) continue;
         const std::int64_t rows = gather->images * gather->out_h * gather->out_w, tile_k = 32;
         const std::int64_t first = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(rows));
@@ -76,7 +76,7 @@ TEST_CASE("Steps of an implicit GEMM load the pixels under their taps, and no ze
 TEST_CASE("Pixels that a tap of windows two apart meets lie side by side, and all pixels somewhere") {
     // 6 x 5 pixels, 3 x 3 windows two apart with a row and a column of zeros: 3 x 3 outputs.
     Conv2d conv{2, 6, 5, 64, 64, 3, 3, 2, 1};
-    const ConvGather gather = gather_of(conv, 16).value();
+    const ConvGather gather = gather_of(conv, loads_of(16)).value();
     const auto of = [&](std::int64_t tap) { return gather.pixels(0, 18, gather.step(tap, 64)); };
     // The middle tap: rows 0, 2, 4, columns 0, 2, 4 of both images. Behind rows and columns that even ones
     // are not.
@@ -97,7 +97,7 @@ TEST_CASE("Pixels that a tap of windows two apart meets lie side by side, and al
 
 TEST_CASE("Steps take all taps of all channels once, a tap and a slice each") {
     Conv2d conv{1, 14, 14, 100, 64, 3, 3, 1, 1};
-    const ConvGather gather = gather_of(conv, 16).value();
+    const ConvGather gather = gather_of(conv, loads_of(16)).value();
     CHECK(gather.stored == 104);  // whole loads of eight
     CHECK(gather.steps(64) == 9 * 2);
     CHECK(gather.steps(32) == 9 * 4);
@@ -119,28 +119,28 @@ TEST_CASE("Steps take all taps of all channels once, a tap and a slice each") {
 
 TEST_CASE("A step of a first layer takes as many taps as loads of eight channels fill it") {
     Conv2d conv{1, 224, 224, 3, 64, 7, 7, 2, 3};
-    const ConvGather gather = gather_of(conv, 16).value();
+    const ConvGather gather = gather_of(conv, loads_of(16)).value();
     CHECK(gather.packed);
     CHECK(gather.stored == 8);
     CHECK(gather.steps(64) == 7);  // 49 taps, eight at a time
     CHECK(gather.step(6, 64).taps == 1);
     CHECK(gather.step(6, 64).k == 3);
     CHECK(gather.k_before(6, 64) == 48 * 3);
-    CHECK(gather_of(conv, 8).value().stored == 16);
+    CHECK(gather_of(conv, loads_of(8)).value().stored == 16);
     // Groups are loaded as they are.
     Conv2d grouped{1, 14, 14, 128, 128, 3, 3, 1, 1, 1, 32};
-    CHECK(gather_of(grouped, 16).value().stored == 4);
-    CHECK(gather_of(grouped, 16).value().steps(64) == 1);
+    CHECK(gather_of(grouped, loads_of(16)).value().stored == 4);
+    CHECK(gather_of(grouped, loads_of(16)).value().steps(64) == 1);
 }
 
 TEST_CASE("Windows of one pixel are a matrix, of the pixels that they meet") {
-    CHECK(!gather_of({1, 14, 14, 64, 64, 1, 1}, 16));
-    CHECK(!gather_of({1, 14, 14, 64, 64, 1, 1, 2}, 16));
-    CHECK(gather_of({1, 14, 14, 64, 64, 1, 1, 1, 1}, 16));        // with zeros around
-    CHECK(gather_of({1, 14, 14, 64, 64, 1, 1, 1, 0, 1, 2}, 16));  // of two groups
+    CHECK(!gather_of({1, 14, 14, 64, 64, 1, 1}, loads_of(16)));
+    CHECK(!gather_of({1, 14, 14, 64, 64, 1, 1, 2}, loads_of(16)));
+    CHECK(gather_of({1, 14, 14, 64, 64, 1, 1, 1, 1}, loads_of(16)));        // with zeros around
+    CHECK(gather_of({1, 14, 14, 64, 64, 1, 1, 1, 0, 1, 2}, loads_of(16)));  // of two groups
     // Of windows of one row, rows that none meets are left out.
     Conv2d flat{1, 9, 9, 64, 64, 1, 3, 2, 0};
-    const ConvGather gather = gather_of(flat, 16).value();
+    const ConvGather gather = gather_of(flat, loads_of(16)).value();
     CHECK(gather.in_h == 5);
     CHECK(gather.stride_h == 1);
     CHECK(gather.in_w == 9);

@@ -21,7 +21,7 @@ GemmPlan plan_of(const Conv2d& conv, std::int64_t m, std::int64_t n, std::int64_
     shape.n = conv.out_c / conv.groups;
     shape.k = conv.taps() * conv.in_c / conv.groups;
     shape.shared_b = conv.groups == 1;
-    shape.gather = gather_of(conv, 16);
+    shape.gather = gather_of(conv, loads_of(16));
     plan.kernel.tile = {m, n, k, 3, 1, 1};
     plan.a = {kA, Operand::Activations, Bytes(2 * shape.a_elements()), Bytes(0)};
     plan.b = {kB, Operand::Weights, Bytes(2 * shape.batch * shape.n * shape.k), Bytes(0)};

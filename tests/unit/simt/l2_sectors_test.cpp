@@ -251,7 +251,7 @@ CtaTile tile(std::int64_t m, std::int64_t n, std::int64_t k) {
 
 Case conv(const Conv2d& conv, const CtaTile& tile, std::int64_t capacity, std::int64_t split_k = 1) {
     GemmShape s = shape(conv.pixels(), conv.out_c, conv.taps() * conv.in_c);
-    s.gather = gather_of(conv, 16);
+    s.gather = gather_of(conv, loads_of(16));
     return {s, tile, capacity, 8, split_k, 8, 1};
 }
 

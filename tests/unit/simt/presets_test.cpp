@@ -37,6 +37,8 @@ const std::vector<Published> kChips{
     // fp16: half of the 733 that are told of sparse weights (of dense ones 362, by 2490 MHz)
     {"l40s", 2520, 2520, 366.5, 733, 733, 733, 864, 48, 142, 48, 100, 96, 31.5},
     {"mi210", 1700, 1700, 181, 181, 0, 0, 1638.4, 64, 104, 32, 64, 8, 31.5},
+    // fp16 only: no other format has tensor cores (peaks of fp16 are told without bf16's).
+    {"v100", 1530, 1530, 125.3, 0, 0, 0, 898, 32, 80, 64, 96, 6, 15.75},
     {"l4", 2040, 2040, 121, 242.3, 242.3, 242.3, 300, 24, 58, 48, 100, 48, 31.5},
 };
 
@@ -48,7 +50,8 @@ TEST_CASE("a GPU's tensor cores reach the published peak in the formats they hav
         CAPTURE(chip.name);
         const SimtSpec spec = test::shipped_gpu(chip.name);
         CHECK(peak(spec, DType::Fp16, chip.peak_mhz) == Approx(chip.fp16).epsilon(0.002));
-        CHECK(peak(spec, DType::Bf16, chip.peak_mhz) == Approx(chip.fp16).epsilon(0.002));
+        CHECK(peak(spec, DType::Bf16, chip.peak_mhz) ==
+              Approx(chip.name == "v100" ? 0 : chip.fp16).epsilon(0.002));
         CHECK(peak(spec, DType::Int8, chip.peak_mhz) == Approx(chip.int8).epsilon(0.002));
         CHECK(peak(spec, DType::Fp8, chip.peak_mhz) == Approx(chip.fp8).epsilon(0.002));
         CHECK(peak(spec, DType::Int4, chip.peak_mhz) == Approx(chip.int4).epsilon(0.002));
@@ -57,6 +60,20 @@ TEST_CASE("a GPU's tensor cores reach the published peak in the formats they hav
             CHECK_FALSE(spec.sm.tensor.macs[static_cast<std::size_t>(none)].has_value());
     }
     CHECK_FALSE(test::shipped_gpu("h100").sm.tensor.macs[static_cast<std::size_t>(DType::Int4)].has_value());
+}
+
+TEST_CASE("products in fp32 that no tensor core takes reach the published peak of FP32 pipes", "[simt]") {
+    const auto fp32 = [](const std::string& chip, double mhz) {
+        const SimtSpec spec = test::shipped_gpu(chip);
+        CHECK(spec.sm.issue_of(DType::Fp32) == TensorIssue::Lanes);
+        return peak(spec, DType::Fp32, mhz);
+    };
+    CHECK(fp32("v100", 1530) == Approx(15.7).epsilon(0.005));
+    CHECK(fp32("a100", 1410) == Approx(19.5).epsilon(0.005));
+    CHECK(fp32("h100", 1980) == Approx(66.9).epsilon(0.005));
+    CHECK(fp32("l40s", 2520) == Approx(91.6).epsilon(0.005));
+    // Matrix cores of CDNA take fp32, which is not modelled.
+    CHECK(test::shipped_gpu("mi210").macs_per_cycle(DType::Fp32) == 0);
 }
 
 TEST_CASE("a GPU's memory moves and holds what the data sheet says", "[simt]") {
@@ -78,7 +95,8 @@ TEST_CASE("a GPU has the published SMs, shared memory, L2 and host link", "[simt
         CHECK(spec.sm.warps == chip.warps);
         CHECK(spec.sm.shared.capacity == Bytes(chip.shared_kib * 1024));
         CHECK(spec.sm.shared.most_of_cta + spec.sm.shared.reserved_of_cta == spec.sm.shared.capacity);
-        CHECK(spec.sm.shared.reserved_of_cta == Bytes(chip.name == "mi210" ? 0 : 1024));
+        const bool reserves = chip.name != "mi210" && chip.name != "v100";
+        CHECK(spec.sm.shared.reserved_of_cta == Bytes(reserves ? 1024 : 0));
         CHECK(spec.l2.capacity == Bytes(chip.l2_mib << 20));
         CHECK(spec.host.kind == HostLinkSpec::Kind::Pcie);
         const double share = static_cast<double>(spec.host.peak().value()) / 1e9 / chip.link;
@@ -89,6 +107,7 @@ TEST_CASE("a GPU has the published SMs, shared memory, L2 and host link", "[simt
     CHECK(test::shipped_gpu("l40s").sm.tensor.issue == TensorIssue::Warp);
     CHECK(test::shipped_gpu("h100").sm.tensor.issue == TensorIssue::WarpGroup);
     CHECK(test::shipped_gpu("h200").sm.tensor.issue == TensorIssue::WarpGroup);
+    CHECK(test::shipped_gpu("v100").sm.tensor.issue == TensorIssue::QuadPair);
     // Four SIMDs of 16 lanes take a wavefront of 64 threads in four cycles: 22.6 TFLOP/s in fp32.
     const SmSpec mi210 = test::shipped_gpu("mi210").sm;
     CHECK(mi210.tensor.issue == TensorIssue::Wave);
@@ -136,6 +155,7 @@ TEST_CASE("a load's latency in parts is what pointer chases measure", "[simt]") 
     // gpu-latency on an H100 (PCIe) and an L40, without what their TLBs take of large sets.
     CHECK(all(test::shipped_gpu("h100_pcie"), 1755) == Approx(650).epsilon(0.01));
     CHECK(all(test::shipped_gpu("l40s"), 2490) == Approx(631.9 - 9.7).epsilon(0.01));
+    CHECK(all(test::shipped_gpu("v100"), 1380) == Approx(428).epsilon(0.01));
     CHECK(a100.sm.l1_latency == Cycles(36));
     CHECK(h100.sm.l1_latency == Cycles(40));
 }

@@ -85,7 +85,8 @@ TEST_CASE("a GPU is read as it is written", "[simt]") {
     CHECK(spec.sm.tensor.latency == Cycles(13));
     CHECK(spec.macs_per_cycle(DType::Int16) == 7 * 4 * 8);
     CHECK(spec.macs_per_cycle(DType::Bf16) == 7 * 4 * 256);
-    CHECK(spec.macs_per_cycle(DType::Fp32) == 0);
+    CHECK(spec.macs_per_cycle(DType::Fp8) == 0);
+    CHECK(spec.macs_per_cycle(DType::Fp32) == 7 * 4 * 10);  // a warp every third cycle
     CHECK(spec.sm.l1_capacity == Bytes(120 * 1024));
     CHECK(spec.sm.l1_latency == Cycles(14));
     CHECK(spec.sm.l1_bytes_per_cycle == Bytes(64));
@@ -116,6 +117,15 @@ TEST_CASE("a GPU is read as it is written", "[simt]") {
     CHECK(spec.calibrated.kernel_overhead == Ticks(3'000'000));
     CHECK(spec.l2.memory_share == 0.5);
     CHECK(spec.calibrated.larger_tiles == 0.125);
+}
+
+TEST_CASE("a library's kernels with parts of K and Winograd's are as the configuration says", "[simt]") {
+    CHECK(test::gpu_spec(with("")).kernels.split_k == SplitK::Offered);
+    CHECK(test::gpu_spec(with("kernels: {split_k: never}")).kernels.split_k == SplitK::Never);
+    CHECK(test::gpu_spec(with("kernels: {split_k: cudnn7}")).kernels.split_k == SplitK::Cudnn7);
+    CHECK(test::gpu_spec(with("")).kernels.winograd);
+    CHECK_FALSE(test::gpu_spec(with("kernels: {winograd: false}")).kernels.winograd);
+    CHECK(test::gpu_spec(with("sm: {tensor: {issue: quad_pair}}")).sm.tensor.issue == TensorIssue::QuadPair);
 }
 
 TEST_CASE("a library's stream-K kernels are never, offered or always taken, and not in warps", "[simt]") {

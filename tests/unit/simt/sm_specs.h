@@ -69,4 +69,18 @@ inline SmSpec wave_mma_sm() {
     return sm;
 }
 
+/// Near a V100's SM: 16 FP32 lanes of a sub-core, tensor cores for fp16 only.
+inline SmSpec quad_pair_sm() {
+    SmSpec sm = warp_mma_sm();
+    sm.count = 80;
+    sm.fp32 = sm.integer = {Cycles(2), Cycles(4)};
+    sm.tensor.issue = TensorIssue::QuadPair;
+    sm.tensor.macs = {};
+    sm.tensor.macs[static_cast<std::size_t>(DType::Fp16)] = 128;
+    sm.tensor.latency = Cycles(8);
+    sm.shared = {Bytes(96 * 1024), Bytes(96 * 1024), Bytes(0), Bytes(128), Cycles(19)};
+    sm.l1_capacity = Bytes(128 * 1024);
+    return sm;
+}
+
 }  // namespace systole::simt::test

@@ -50,3 +50,23 @@ TEST_CASE("What is loaded for the next step waits in registers until it is store
     CHECK(sm.trace(0).first_data == 16 + 500);
     CHECK(sm.trace(0).requests == std::vector<std::int64_t>{4});
 }
+
+TEST_CASE("fma of products keeps the FP32 pipeline, which other instructions share", "[simt]") {
+    const SmSpec sm = test::quad_pair_sm();
+    const Instruction fma{.op = Op::Fma, .writes = 1, .amount = 32};
+    const Instruction chain{.op = Op::Fma, .reads = 1, .writes = 1, .amount = 32};
+    const auto take = [&](const std::vector<Instruction>& body) {
+        const CtaProgram program = program_of(1, body);
+        Sm one(sm, sm.macs(DType::Fp32), after(0));
+        one.launch(program, 0);
+        one.run();
+        return std::pair(one.trace(0).last_mma_end, one.busy(0, one.trace(0).last_mma_end));
+    };
+    // 32 MACs at 16 a cycle; a dependent one waits for the latency.
+    CHECK(take({{.op = Op::Fma, .writes = 1, .amount = 32}, {.op = Op::Fma, .writes = 2, .amount = 32}}) ==
+          std::pair<std::int64_t, std::int64_t>(4, 4));
+    CHECK(take({chain, chain, chain}) == std::pair<std::int64_t, std::int64_t>(4 + 4 + 2, 6));
+    // A conversion between two of them takes its turn.
+    CHECK(take({fma, {.op = Op::Fp32, .writes = 2}, {.op = Op::Fma, .writes = 4, .amount = 32}}) ==
+          std::pair<std::int64_t, std::int64_t>(6, 4));
+}

@@ -25,6 +25,11 @@ CtaTile nvjet_tile(std::int64_t m, std::int64_t n, int groups_m, int groups_n, i
             true};
 }
 
+CtaTile sliced(CtaTile tile, int slices) {
+    tile.slices = slices;
+    return tile;
+}
+
 /// Of Hopper's, those in names of cuBLAS 12's kernels (nvjet_tst_128x256_64x4_2x1_v_bz_coopA_TNT and their
 /// like; coopB: two groups side by side), a selection of the widths, which go in steps of 8.
 std::vector<CtaTile> nvjet() {
@@ -63,9 +68,58 @@ std::vector<CtaTile> tensile() {
         {32, 64, 64, 2, 2, 2},   {32, 32, 128, 2, 2, 2},  {16, 64, 128, 2, 1, 4},  {64, 16, 128, 2, 4, 1}};
 }
 
+// Of mma.sync.m8n8k4, those in names of cuBLAS's kernels for Volta
+// (volta_fp16_s884gemm_fp16_128x128_ldg8_f2f_tn, volta_h884gemm_256x64_ldg8_tn,
+// ..._64x64_sliced1x2_ldg8_f2f_nn and their like): m x n. Steps of 32 along K, two buffers and warps of 64 x
+// 64 at most are CUTLASS's for Volta (default_gemm_configuration.h, Sm70).
+std::vector<CtaTile> s884gemm() {
+    return {{256, 128, 32, 2, 4, 2},
+            {128, 256, 32, 2, 2, 4},
+            {128, 128, 32, 2, 2, 2},
+            {256, 64, 32, 2, 4, 1},
+            {64, 256, 32, 2, 1, 4},
+            {128, 64, 32, 2, 2, 2},
+            {64, 128, 32, 2, 2, 2},
+            {64, 64, 32, 2, 2, 2},
+            sliced({128, 64, 32, 2, 2, 1}, 2),
+            sliced({64, 128, 32, 2, 1, 2}, 2),
+            sliced({64, 64, 32, 2, 1, 2}, 2)};
+}
+
+// On FP32 pipes, those in names of cuBLAS's kernels from Maxwell to Ampere (volta_sgemm_128x128_nn,
+// _128x64_tn, _64x64, _32x128_nn, _32x32_sliced1x4_tn, _64x32_sliced1x4_nn, _128x32_sliced1x4 and their
+// like). Steps of eight along K and 8 x 8 results a thread are S. Gray's (maxas, SGEMM); eight for each slice
+// is assumed.
+std::vector<CtaTile> sgemm() {
+    return {{128, 128, 8, 2, 2, 4},
+            {128, 64, 8, 2, 2, 2},
+            {64, 128, 8, 2, 2, 2},
+            {64, 64, 8, 2, 1, 2},
+            {128, 32, 8, 2, 2, 1},
+            {32, 128, 8, 2, 1, 2},
+            sliced({128, 32, 32, 2, 2, 1}, 4),
+            sliced({32, 128, 32, 2, 1, 2}, 4),
+            sliced({64, 32, 32, 2, 1, 1}, 4),
+            sliced({32, 64, 32, 2, 1, 1}, 4),
+            sliced({32, 32, 32, 2, 1, 1}, 4)};
+}
+
+// Of Volta's convolutions, cuDNN's names:
+// volta_fp16_s884cudnn_fp16_256x128_ldg8_relu_f2f_exp_small_nhwc2nchw_tn_v1,
+// trt_volta_h884cudnn_256x64_ldg8_relu_exp_medium_nhwc_tn_v1, ..._128x128_...; otherwise as s884gemm.
+std::vector<CtaTile> s884cudnn() {
+    return {{256, 128, 32, 2, 4, 2}, {256, 64, 32, 2, 4, 1}, {128, 128, 32, 2, 2, 2}};
+}
+
+// On FP32 pipes, likewise: volta_scudnn_128x128_relu_interior_nn_v1, _128x64_relu_small_nn_v1,
+// _128x32_relu_...
+std::vector<CtaTile> scudnn() {
+    return {{128, 128, 8, 2, 2, 4}, {128, 64, 8, 2, 2, 2}, {128, 32, 8, 2, 2, 1}};
+}
+
 }  // namespace
 
-const std::vector<CtaTile>& catalogue(TensorIssue issue) {
+const std::vector<CtaTile>& catalogue(TensorIssue issue, bool convolution) {
     // The tiles in the names of cuBLAS's kernels for 16 bits, as a program that replays an A100's calls lists
     // them (ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_64x3_tn, cutlass_80_wmma_tensorop_bf16_
     // s161616gemm_bf16_16x16_128x2_tn and their like); m x n x k, stages, warps along m and n. Those of
@@ -85,9 +139,21 @@ const std::vector<CtaTile>& catalogue(TensorIssue issue) {
                                            {64, 64, 64, 6, 2, 2},           {32, 32, 128, 2, 2, 2},
                                            {16, 16, 128, 2, 1, 1},          instead({256, 128, 32, 3, 4, 2}),
                                            instead({64, 256, 32, 4, 1, 4}), instead({128, 128, 32, 4, 2, 2})};
-    static const std::vector<CtaTile> group = nvjet(), wave = tensile();
-    if (issue == TensorIssue::Wave) return wave;
-    return issue == TensorIssue::Warp ? warp : group;
+    static const std::vector<CtaTile> group = nvjet(), wave = tensile(), quads = s884gemm(), lanes = sgemm();
+    static const std::vector<CtaTile> conv_quads = s884cudnn(), conv_lanes = scudnn();
+    switch (issue) {
+        case TensorIssue::Warp:
+            return warp;
+        case TensorIssue::Wave:
+            return wave;
+        case TensorIssue::QuadPair:
+            return convolution ? conv_quads : quads;
+        case TensorIssue::Lanes:
+            return convolution ? conv_lanes : lanes;
+        case TensorIssue::WarpGroup:
+            break;
+    }
+    return group;
 }
 
 // Of Ampere's, where weights lie by rows (tn), gemv2T_kernel_val<..., 128, 16, 4, 4, ...>, as a program that
@@ -98,7 +164,8 @@ const std::vector<CtaTile>& catalogue(TensorIssue issue) {
 std::vector<CtaTile> gemv_catalogue(TensorIssue issue, DType dtype) {
     constexpr int kWarps = 4, kResults = 2, kLoads = 4;  // results of a warp
     const bool converts = dtype == DType::Fp16 || dtype == DType::Bf16 || dtype == DType::Fp32;
-    if (issue != TensorIssue::Warp || !converts) return {};
+    const bool had = issue == TensorIssue::Warp || issue == TensorIssue::QuadPair;
+    if (!had || !converts) return {};
     const std::int64_t load = kWarpThreads / kResults * kThreadBytes * 8 / bits_of(dtype).value();
     return {{1, kWarps * kResults, load * kLoads, kLoads, 1, kWarps, 1, 1, Pipes::Fp32}};
 }

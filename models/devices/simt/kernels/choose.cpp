@@ -54,7 +54,7 @@ double stored_bytes(const GemmKernel& kernel) {
 /// Cycles of a CTA besides its steps: nobody on its SM computes for it then.
 double ends_of(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec& spec) {
     const Epilogue epilogue = kernel.epilogue();
-    const bool waits = epilogue.reads() && (spec.sm.tensor.issue != TensorIssue::WarpGroup ||
+    const bool waits = epilogue.reads() && (spec.sm.issue_of(kernel.shape.dtype) != TensorIssue::WarpGroup ||
                                             !epilogue.join || !kernel.on_tensor_cores());
     return (waits ? idle_latency(spec) + static_cast<double>(epilogue_bytes(kernel)) /
                                              static_cast<double>(kernel.ctas()) / Rates(spec).sm_read
@@ -124,13 +124,13 @@ double adding_parts(const GemmKernel& kernel, const SimtSpec& spec) {
 
 /// By which libraries that prefer larger tiles weigh what CTAs take: by the operands that a tile loads for
 /// each of its results, beside those of the tile that loads fewest.
-double preference(const CtaTile& tile, const SimtSpec& spec) {
+double preference(const CtaTile& tile, const std::vector<CtaTile>& all, const SimtSpec& spec) {
     if (tile.pipes == Pipes::Fp32) return 1;
     const auto loaded = [](const CtaTile& one) {
         return 1 / static_cast<double>(one.m) + 1 / static_cast<double>(one.n);
     };
     double least = loaded(tile);
-    for (const CtaTile& one : catalogue(spec.sm.tensor.issue)) least = std::min(least, loaded(one));
+    for (const CtaTile& one : all) least = std::min(least, loaded(one));
     return 1 + spec.calibrated.larger_tiles * (loaded(tile) / least - 1);
 }
 
@@ -188,6 +188,14 @@ double bounded(double ctas, const GemmKernel& kernel, const CtaTiming& timing, c
     return std::max(ctas, moved + ends_of(kernel, timing, spec)) + adding_parts(kernel, spec);
 }
 
+/// Whether the library has such a kernel for parts of K. cuDNN 7:
+/// volta_fp16_s884cudnn_fp16_128x128_ldg8_splitK_...
+bool offers_parts(const GemmShape& shape, const CtaTile& tile, const SimtSpec& spec) {
+    if (spec.kernels.split_k != SplitK::Cudnn7) return spec.kernels.split_k == SplitK::Offered;
+    return shape.convolution && spec.sm.issue_of(shape.dtype) == TensorIssue::QuadPair && tile.m == 128 &&
+           tile.n == 128;
+}
+
 }  // namespace
 
 double estimate(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec& spec) {
@@ -195,8 +203,8 @@ double estimate(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpe
 }
 
 const std::optional<CtaTiming>& KernelChooser::timing(const CtaTile& tile, const GemmFormats& formats) {
-    const auto key =
-        std::make_tuple(tile.m, tile.n, tile.k, tile.stages, tile.groups_m, tile.groups_n, formats);
+    const auto key = std::make_tuple(tile.m, tile.n, tile.k, tile.stages, tile.groups_m, tile.groups_n,
+                                     tile.slices, formats);
     const auto [known, added] = known_.try_emplace(key);
     if (added) known->second = time_cta(tile, formats, spec_.sm);
     return known->second;
@@ -205,6 +213,7 @@ const std::optional<CtaTiming>& KernelChooser::timing(const CtaTile& tile, const
 void KernelChooser::add(const GemmShape& shape, bool swapped, const CtaTile& tile,
                         std::vector<TimedKernel>& all) {
     for (const std::int64_t parts : kParts) {
+        if (parts > 1 && !offers_parts(shape, tile, spec_)) break;
         GemmKernel kernel{shape, tile, parts, {}, swapped};
         // Parts that do not fill the stages, or of a chip that is full without them, save nothing.
         if (parts > 1 &&
@@ -230,14 +239,16 @@ void KernelChooser::add(const GemmShape& shape, bool swapped, const CtaTile& til
 // Libraries count whole tiles, as they count whole waves: of a matrix smaller than a tile, too.
 void KernelChooser::weigh(const GemmKernel& kernel, const CtaTiming& timing, std::vector<TimedKernel>& all) {
     const double ctas = ctas_of(kernel, timing, spec_);
+    const GemmShape& shape = kernel.shape;
+    const auto& all_tiles = catalogue(spec_.sm.issue_of(shape.dtype), shape.convolution);
     all.push_back({kernel, storing(timing, kernel.stored_share()), bounded(ctas, kernel, timing, spec_),
-                   bounded(ctas * preference(kernel.tile, spec_), kernel, timing, spec_)});
+                   bounded(ctas * preference(kernel.tile, all_tiles, spec_), kernel, timing, spec_)});
 }
 
 // What such a kernel multiplies counts by what tensor cores could do meanwhile: these must not be slower.
 void KernelChooser::add_gemv(const GemmShape& shape, const GemmShape& turned, std::vector<TimedKernel>& all) {
     const SmSpec& sm = spec_.sm;
-    const std::int64_t macs = sm.tensor.macs[static_cast<std::size_t>(shape.dtype)].value_or(0);
+    const std::int64_t macs = sm.macs(shape.dtype);
     if (shape.batch > 1 || shape.gather || (shape.m > 1 && shape.n > 1) ||
         macs * sm.fp32.interval.value() < sm.warp_threads)
         return;
@@ -249,10 +260,11 @@ std::vector<TimedKernel> KernelChooser::weigh(const GemmShape& shape) {
     std::vector<TimedKernel> all;
     GemmShape turned = shape;
     std::swap(turned.m, turned.n);
-    for (CtaTile tile : catalogue(spec_.sm.tensor.issue)) {
+    const TensorIssue issue = spec_.sm.issue_of(shape.dtype);
+    for (CtaTile tile : catalogue(issue, shape.convolution)) {
         tile.persistent = tile.persistent && spec_.kernels.persistent;
         // wgmma has 64 rows at least: libraries compute a product of fewer as its transpose.
-        const bool few = spec_.sm.tensor.issue == TensorIssue::WarpGroup && shape.m < kLeastRows;
+        const bool few = issue == TensorIssue::WarpGroup && shape.m < kLeastRows;
         // Rows that are gathered stay rows.
         const bool may_turn = shape.m < shape.n && !shape.gather;
         if (!few || !may_turn) add(shape, false, tile, all);

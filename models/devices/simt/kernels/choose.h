@@ -16,8 +16,8 @@
 namespace systole::simt {
 
 /// The tiles that libraries have for this way to the tensor cores; those that do not divide for a format are
-/// left out by the chooser.
-const std::vector<CtaTile>& catalogue(TensorIssue issue);
+/// left out by the chooser. Libraries of convolutions have some of their own.
+const std::vector<CtaTile>& catalogue(TensorIssue issue, bool convolution = false);
 
 /// Those of products of one row, on FP32 pipes, likewise; none for a format that these do not convert.
 std::vector<CtaTile> gemv_catalogue(TensorIssue issue, DType dtype);
@@ -47,7 +47,7 @@ private:
     void add_gemv(const GemmShape& shape, const GemmShape& turned, std::vector<TimedKernel>& all);
 
     const SimtSpec spec_;
-    std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, int, int, int, GemmFormats>,
+    std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, int, int, int, int, GemmFormats>,
              std::optional<CtaTiming>>
         known_;
 };

@@ -155,16 +155,20 @@ ConvGather windows_of(const Conv2d& conv) {
     return gather;
 }
 
-std::optional<ConvGather> gather_of(const Conv2d& conv, std::int64_t element_bits) {
+GatherLoads loads_of(std::int64_t element_bits) {
+    const std::int64_t elements = std::max<std::int64_t>(1, kLoadBits / element_bits);
+    return {elements, elements};
+}
+
+std::optional<ConvGather> gather_of(const Conv2d& conv, const GatherLoads& loads) {
     ConvGather gather = windows_of(conv);
     if (conv.kernel_h == 1) leave_out(gather.out_h, conv.padded_h(), gather.in_h, gather.stride_h);
     if (conv.kernel_w == 1) leave_out(gather.out_w, conv.padded_w(), gather.in_w, gather.stride_w);
     const bool same = gather.in_h == gather.out_h && gather.in_w == gather.out_w && gather.stride_h == 1 &&
                       gather.stride_w == 1;
     if (gather.taps() == 1 && same && conv.most_pad() == 0 && conv.groups == 1) return std::nullopt;
-    const std::int64_t of_load = std::max<std::int64_t>(1, kLoadBits / element_bits);
-    if (conv.groups == 1) gather.stored = round_up(gather.channels, of_load);
-    gather.packed = gather.stored <= of_load;
+    if (conv.groups == 1) gather.stored = round_up(gather.channels, loads.elements);
+    gather.packed = gather.stored <= loads.most_packed;
     return gather;
 }
 

@@ -67,8 +67,17 @@ ConvGather windows_of(const Conv2d& conv);
 /// Those of a pool.
 ConvGather windows_of(const Pool& pool);
 
-/// How a convolution of maps whose elements have so many bits gathers; nothing where it need not: of one
+/// Which elements of a map a library's kernels load at a time.
+struct GatherLoads {
+    std::int64_t elements = 1;     ///< channels of a pixel in one load: pixels are padded to whole ones
+    std::int64_t most_packed = 0;  ///< channels of a pixel of which a step takes several taps, at most
+};
+
+/// A load of 16 bytes, which may hold a whole pixel.
+GatherLoads loads_of(std::int64_t element_bits);
+
+/// How a convolution gathers; nothing where it need not: of one
 /// group, windows of one pixel (every stride-th: others are never read) are a matrix as they are.
-std::optional<ConvGather> gather_of(const Conv2d& conv, std::int64_t element_bits);
+std::optional<ConvGather> gather_of(const Conv2d& conv, const GatherLoads& loads);
 
 }  // namespace systole::simt

@@ -35,8 +35,9 @@ std::vector<Size> sizes_of(const SmSpec& sm) {
 
 std::vector<CtaProgram> programs(const SmSpec& sm, const GemmFormats& formats) {
     std::vector<CtaProgram> all;
-    for (const CtaTile& tile : catalogue(sm.tensor.issue))
-        if (divides(tile, formats, sm.tensor.issue)) all.push_back(gemm_program(tile, formats, 2, sm));
+    for (const CtaTile& tile : catalogue(sm.issue_of(formats.in)))
+        if (divides(tile, formats, sm.issue_of(formats.in)))
+            all.push_back(gemm_program(tile, formats, 2, sm));
     return all;
 }
 

@@ -68,6 +68,7 @@ std::string to_string(const GemmKernel& kernel) {
     const CtaTile& tile = kernel.tile;
     std::string text =
         fmt::format("{}x{}x{}, {} stage{}", tile.m, tile.n, tile.k, tile.stages, tile.stages == 1 ? "" : "s");
+    if (tile.slices > 1) text += fmt::format(", sliced 1x{}", tile.slices);
     if (!kernel.on_tensor_cores()) text = fmt::format("gemv {}x{}, {} loads", tile.n, tile.k, tile.stages);
     if (tile.cluster_m > 1 || tile.cluster_n > 1)
         text += fmt::format(", cluster {}x{}", tile.cluster_m, tile.cluster_n);

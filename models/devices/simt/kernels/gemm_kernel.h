@@ -26,6 +26,7 @@ struct GemmShape {
     bool shared_b = true;
     Epilogue epilogue = {};
     std::optional<ConvGather> gather = {};
+    bool convolution = false;  ///< of one, though there may be nothing to gather
     /// Elements of A in memory.
     std::int64_t a_elements() const {
         return batch * (gather ? gather->in_pixels() * gather->stored : m * k);
@@ -51,6 +52,9 @@ struct CtaTile {
     Pipes pipes = Pipes::Tensor;
     /// As many CTAs as the chip holds, each with one tile after the other (bulk stores only).
     bool persistent = false;
+    /// Parts of a step's K, each of which has warps of its own that multiply it for the whole tile; behind
+    /// the last step their sums are added (operands through registers, threads of 32 a warp only).
+    int slices = 1;
     /// Only for SMs whose CTAs may have less shared memory than this; 0: for all.
     std::int64_t shared_below = 0;
     /// CTAs of a cluster.

@@ -8,7 +8,7 @@
 #include "models/devices/simt/kernels/gemv_program.h"
 #include "models/devices/simt/kernels/group_mma_program.h"
 #include "models/devices/simt/kernels/mma_shapes.h"
-#include "models/devices/simt/kernels/wave_mma_program.h"
+#include "models/devices/simt/kernels/staged_program.h"
 
 namespace systole::simt {
 namespace {
@@ -172,7 +172,8 @@ GemmFormats formats_of(const GemmKernel& kernel) {
 }
 
 bool divides(const CtaTile& tile, const GemmFormats& formats, TensorIssue issue) {
-    if (issue == TensorIssue::Wave) return wave_mma_divides(tile, formats);
+    if (is_staged(issue)) return staged_divides(tile, formats, issue);
+    if (tile.slices != 1) return false;
     const std::int64_t element = element_bytes(formats.in);
     const auto whole = [](std::int64_t a, std::int64_t b) { return b > 0 && a > 0 && a % b == 0; };
     if (tile.groups_m < 1 || tile.groups_n < 1 || tile.stages < 2 || !whole(tile.m, tile.groups_m) ||
@@ -188,10 +189,11 @@ bool divides(const CtaTile& tile, const GemmFormats& formats, TensorIssue issue)
 CtaProgram gemm_program(const CtaTile& tile, const GemmFormats& formats, std::int64_t steps,
                         const SmSpec& sm) {
     if (tile.pipes == Pipes::Fp32) return gemv_program(tile, formats, steps);
-    if (sm.tensor.issue == TensorIssue::WarpGroup) return persistent_program(tile, formats, {steps}, sm);
-    CtaProgram program = sm.tensor.issue == TensorIssue::Wave ? wave_mma_program(tile, formats, steps)
-                                                              : WarpMmaProgram(tile, formats).program(steps);
-    program.shared = shared_bytes(tile, formats, sm.tensor.issue);
+    const TensorIssue issue = sm.issue_of(formats.in);
+    if (issue == TensorIssue::WarpGroup) return persistent_program(tile, formats, {steps}, sm);
+    CtaProgram program = is_staged(issue) ? staged_program(tile, formats, steps, issue)
+                                          : WarpMmaProgram(tile, formats).program(steps);
+    program.shared = shared_bytes(tile, formats, issue);
     return program;
 }
 
@@ -220,7 +222,7 @@ double before_last_part(const CtaTile& tile, const GemmFormats& formats) {
 }
 
 int steps_ahead(const CtaTile& tile, TensorIssue issue) {
-    if (issue == TensorIssue::Wave) return 1;
+    if (is_staged(issue)) return 1;
     return issue == TensorIssue::Warp ? tile.stages - 1 : tile.stages;
 }
 

@@ -5,7 +5,7 @@
 // multiplies: fragments of the next 16 (or 32) of K are loaded from shared memory behind the products of
 // these; all warps meet once a step.
 //
-// MFMA (CDNA): see wave_mma_program.h.
+// MFMA (CDNA), mma.sync.m8n8k4 (Volta), fp32 without tensor cores: see staged_program.h.
 //
 // A convolution's rows of A are gathered: each copy of an Ampere warp has a pointer and masks of taps of its
 // own, which take instructions at every step; Hopper's copying warp names the tap (im2col mode of tensor

@@ -11,12 +11,15 @@
 #include "models/devices/simt/kernels/choose.h"
 #include "models/devices/simt/kernels/collective_plan.h"
 #include "models/devices/simt/kernels/fit.h"
+#include "models/devices/simt/kernels/plan_places.h"
 #include "models/devices/simt/kernels/product_shape.h"
 #include "models/devices/simt/kernels/stream_k.h"
 #include "models/devices/simt/kernels/sum_of_parts.h"
 #include "models/devices/simt/kernels/supported.h"
 #include "models/devices/simt/kernels/top_k.h"
+#include "models/devices/simt/kernels/unfused_attention.h"
 #include "models/devices/simt/kernels/vector_plan.h"
+#include "models/devices/simt/kernels/winograd.h"
 #include "models/memory/addresses/share_patterns.h"
 #include "sim/base/checked.h"
 #include "sim/base/error.h"
@@ -28,30 +31,8 @@
 namespace systole::simt {
 namespace {
 
-constexpr std::int64_t kPlaceAlignment = 256;
 // Of what a kernel moves, the padding of one operand is at most one part in so many.
 constexpr std::int64_t kPaddingParts = 256;
-
-/// Where places begin: in all channels alike.
-std::int64_t alignment(const SimtSpec& spec) {
-    return std::max(kPlaceAlignment, spec.memory.row_bytes.value() * spec.memory.data_buses());
-}
-
-/// Where the layer's kernels read weights.
-std::vector<MatrixPlace*> weights_of(LayerPlan& layer) {
-    std::vector<MatrixPlace*> all;
-    for (KernelPlan& kernel : layer.kernels)
-        if (auto* gemm = std::get_if<GemmPlan>(&kernel))
-            all.insert(all.end(), {&gemm->a, &gemm->b, &gemm->bias});
-        else if (auto* vector = std::get_if<VectorPlan>(&kernel)) {
-            for (VectorOperand& operand : vector->in) all.push_back(&operand.place);
-            for (MatrixPlace& column : vector->columns) all.push_back(&column);
-        } else if (auto* stream = std::get_if<StreamPlan>(&kernel)) {
-            all.push_back(&stream->bias);
-        }
-    std::erase_if(all, [](const MatrixPlace* place) { return place->operand != Operand::Weights; });
-    return all;
-}
 
 class Planner {
 public:
@@ -186,7 +167,7 @@ private:
         if (attention != nullptr && attention->part == Attention::Part::Whole) return attention_layer(layer);
         if (std::holds_alternative<Collective>(layer.op)) return collective_layer(layer);
         if (!on_tensor_cores(layer)) return vector_layer(layers);
-        return product_layer(layer, product_shape(graph_, layer));
+        return product_layer(layer, product_shape(graph_, layer, spec_.sm));
     }
 
     LayerPlan product_layer(const Layer& layer, const GemmShape& shape) {
@@ -199,9 +180,15 @@ private:
                 layer.where,
                 fmt::format("'{}': no kernel for {} fits an SM of {}: {}", layer.name, to_string(dtype),
                             spec_.name, what_is_too_small(spec_.sm, {dtype, shape.output, shape.epilogue})));
-        gemm.kernel = kernels.front().kernel;
-        gemm.timing = kernels.front().timing;
-        gemm.estimate = kernels.front().estimate;
+        const auto* conv = std::get_if<Conv2d>(&layer.op);
+        const Bytes room(spec_.memory.capacity().value() - end_ - 3 * alignment_);
+        if (const auto winograd = conv != nullptr ? winograd_of(*conv, dtype, spec_, room) : std::nullopt) {
+            const std::vector<TimedKernel> products = chooser_.weigh(product_of(*winograd));
+            const double transforms = transforms_estimate(*winograd, plan.compulsory_dram, spec_);
+            if (!products.empty() && products.front().estimate + transforms < kernels.front().estimate)
+                return winograd_layer(layer, shape.epilogue, *winograd, products.front(), std::move(plan));
+        }
+        take(kernels.front(), gemm);
         gemm.a = place(layer.inputs.at(0), Operand::Activations);
         gemm.b = place(second_operand(layer),
                        layer.weights ? Operand::Weights : operand_of(second_operand(layer)));
@@ -211,10 +198,7 @@ private:
                 std::min(gemm.a.bytes, Bytes(ceil_div(shape.a_elements() * bits_of(dtype).value(), 8)));
         gemm.b.bytes = touched(graph_, layer, second_operand(layer));
         gemm.c = place(layer.output, Operand::Outputs);
-        if (layer.bias) {
-            gemm.bias = place(*layer.bias, Operand::Weights);
-            gemm.bias.bytes = touched(graph_, layer, *layer.bias);
-        }
+        if (layer.bias) gemm.bias = bias_of(layer);
         if (layer.joined) gemm.other = place(layer.inputs.back(), Operand::Activations);
         if (gemm.kernel.swapped) std::swap(gemm.a, gemm.b);
         room_ = end_;
@@ -229,6 +213,43 @@ private:
         plan.kernels.emplace_back(gemm);
         if (gemm.kernel.split_k > 1) plan.kernels.emplace_back(sum_of_parts(gemm, spec_.sm));
         return plan;
+    }
+
+    static void take(const TimedKernel& timed, GemmPlan& gemm) {
+        gemm.kernel = timed.kernel;
+        gemm.timing = timed.timing;
+        gemm.estimate = timed.estimate;
+    }
+
+    LayerPlan winograd_layer(const Layer& layer, const Epilogue& epilogue, const Winograd& winograd,
+                             const TimedKernel& product, LayerPlan plan) {
+        const WinogradBytes bytes = bytes_of(winograd);
+        room_ = end_;
+        const auto room = [&](Bytes size, const std::string& what) {
+            return room_for(layer, size, what, Operand::PartialSums);
+        };
+        WinogradPlaces at;
+        at.weights = place(*layer.weights, Operand::Weights);
+        at.map = place(layer.inputs.at(0), Operand::Activations);
+        at.out = place(layer.output, Operand::Outputs);
+        if (layer.bias) at.bias = bias_of(layer);
+        if (layer.joined) at.other = place(layer.inputs.back(), Operand::Activations);
+        at.filters = room(bytes.filters, "its transformed weights");
+        at.data = room(bytes.data, "its transformed input");
+        at.products = room(bytes.products, "its products");
+        if (product.kernel.split_k > 1 || product.kernel.streams > 0)
+            at.sums = place_of_sums(layer, product.kernel);
+        plan.macs = winograd.macs();
+        plan.kernels = winograd_kernels(winograd, product, at, epilogue, spec_.sm);
+        plan.mapping = fmt::format("Winograd F(4x4, {0}x{0}): {1} products, {2}", winograd.taps,
+                                   winograd.points(), to_string(product.kernel));
+        return plan;
+    }
+
+    MatrixPlace bias_of(const Layer& layer) const {
+        MatrixPlace bias = place(*layer.bias, Operand::Weights);
+        bias.bytes = touched(graph_, layer, *layer.bias);
+        return bias;
     }
 
     LayerPlan attention_layer(const Layer& layer) {
@@ -281,7 +302,7 @@ private:
     LayerPlan collective_layer(const Layer& layer) const {
         const DType dtype = graph_.tensors[layer.inputs.at(0)].dtype;
         CollectivePlan collective = plan_collective(layer, bits_of(dtype), spec_);
-        LayerPlan plan{layer.name, op_name(layer),    "", slots_of(dtype, spec_.sm.tensor),
+        LayerPlan plan{layer.name, op_name(layer),    "", slots_of(dtype, spec_.sm),
                        Macs(0),    compulsory(layer), {}};
         collective.from = place(layer.inputs.at(0), Operand::Activations);
         collective.to = place(layer.output, Operand::Outputs);
@@ -362,34 +383,10 @@ private:
 
 }  // namespace
 
-Graph fused_network(const Graph& graph) {
-    Graph fused = fuse(graph, possible_fusions(graph));
+Graph fused_network(const Graph& graph, const SimtSpec& spec) {
+    Graph fused = unfuse_attention(fuse(graph, possible_fusions(graph)), spec.sm);
     for (const Layer& layer : fused.layers) on_tensor_cores(layer);
     return fused;
-}
-
-// Operands of kernels lie as MatrixPlace says: there is nothing to tile here.
-PlacedTensors place_tensors(const Graph& fused, const SimtSpec& spec) {
-    AllocationRules rules;
-    rules.dram_capacity = spec.memory.capacity();
-    rules.memory = fmt::format("{}'s {}", spec.name,
-                               spec.memory.standard.empty() ? std::string("memory") : spec.memory.standard);
-    rules.dram_alignment = Bytes(alignment(spec));
-    rules.weights = Layout::ColumnMajor;
-    PlacedTensors placed{allocate(fused, rules), 0};
-    for (const Placement& place : placed.placements)
-        if (place.space == Space::Dram)
-            placed.end = std::max(placed.end, place.address + place.bytes.value());
-    placed.end = round_up(placed.end, alignment(spec));
-    return placed;
-}
-
-std::vector<TensorPlace> places(const Graph& graph, const std::vector<Placement>& placements) {
-    std::vector<TensorPlace> all;
-    for (TensorId id = 0; id < placements.size(); ++id)
-        all.push_back({graph.tensors[id].name, std::string(to_string(Space::Dram)), "row-major",
-                       placements[id].address, placements[id].bytes});
-    return all;
 }
 
 ChipPlan plan_at(const PlacedTensors& placed, const Graph& fused, const SimtSpec& spec,
@@ -398,7 +395,7 @@ ChipPlan plan_at(const PlacedTensors& placed, const Graph& fused, const SimtSpec
 }
 
 ChipPlan plan(const Graph& graph, const SimtSpec& spec, const Protocol& protocol, KernelChooser& chooser) {
-    const Graph fused = fused_network(graph);
+    const Graph fused = fused_network(graph, spec);
     return plan_at(place_tensors(fused, spec), fused, spec, protocol, chooser);
 }
 

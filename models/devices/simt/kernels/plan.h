@@ -2,34 +2,20 @@
 // From a network to kernels: what each layer becomes, and where its operands lie.
 #pragma once
 
-#include <cstdint>
 #include <string>
-#include <vector>
 
 #include "models/devices/simt/kernels/choose.h"
 #include "models/devices/simt/kernels/kernel_plan.h"
+#include "models/devices/simt/kernels/plan_places.h"
 #include "models/devices/simt/spec/spec.h"
 #include "sim/device/device.h"
-#include "sim/workload/allocation.h"
 #include "sim/workload/graph.h"
 
 namespace systole::simt {
 
 /// The network with what joins products as their epilogues. Throws UserError at its mark for a layer that
 /// this kind does not run yet.
-Graph fused_network(const Graph& graph);
-
-/// Where a network's tensors lie: by tensor, and where what kernels leave for each other begins, in bytes.
-struct PlacedTensors {
-    std::vector<Placement> placements;
-    std::int64_t end = 0;
-};
-
-/// Throws UserError for a network that does not fit into the memory.
-PlacedTensors place_tensors(const Graph& fused, const SimtSpec& spec);
-
-/// As results have them.
-std::vector<TensorPlace> places(const Graph& graph, const std::vector<Placement>& placements);
+Graph fused_network(const Graph& graph, const SimtSpec& spec);
 
 /// Of a fused network whose tensors lie there.
 ChipPlan plan_at(const PlacedTensors& placed, const Graph& fused, const SimtSpec& spec,

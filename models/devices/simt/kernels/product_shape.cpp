@@ -26,14 +26,27 @@ void take(const MatMul& matmul, GemmShape& shape) {
     shape.epilogue.post = matmul.post;
 }
 
+// cuDNN's kernels on FP32 pipes take maps as NCHW, element by element; a step of eight takes taps of up to
+// four channels together (there K goes on from tap to tap whatever the channels: so nearly no step lacks
+// any). Those of Volta's tensor cores take a tap a step, whatever it has of channels: DeepBench's first
+// layers take as long (tests/golden/gpu_deepbench).
+GatherLoads gather_loads(DType dtype, const SmSpec& sm) {
+    const TensorIssue issue = sm.issue_of(dtype);
+    if (issue == TensorIssue::Lanes) return {1, 4};
+    GatherLoads loads = loads_of(bits_of(dtype).value());
+    if (issue == TensorIssue::QuadPair) loads.most_packed = 0;
+    return loads;
+}
+
 // A product for each group, with weights of its own.
-void take(const Conv2d& conv, GemmShape& shape) {
+void take(const Conv2d& conv, const SmSpec& sm, GemmShape& shape) {
     shape.batch = conv.groups;
     shape.m = conv.pixels();
     shape.n = conv.out_c / conv.groups;
     shape.k = conv.taps() * (conv.in_c / conv.groups);
     shape.shared_b = conv.groups == 1;
-    shape.gather = gather_of(conv, bits_of(shape.dtype).value());
+    shape.gather = gather_of(conv, gather_loads(shape.dtype, sm));
+    shape.convolution = true;
     shape.epilogue.post = conv.post;
 }
 
@@ -62,16 +75,17 @@ DType product_dtype(const Graph& graph, const Layer& layer, const SimtSpec& spec
     for (std::size_t i = 0; i < kDTypes; ++i)
         if (spec.sm.tensor.macs[i]) names.push_back(dtype_names()[i]);
     throw UserError(layer.where,
-                    fmt::format("'{}': no tensor core takes dtype '{}'; the tensor cores have: {}",
-                                layer.name, to_string(dtype), fmt::join(names, ", ")));
+                    fmt::format("'{}': no tensor core takes dtype '{}'; the tensor cores have: {}{}",
+                                layer.name, to_string(dtype), fmt::join(names, ", "),
+                                spec.macs_per_cycle(DType::Fp32) > 0 ? "; FP32 pipelines: fp32" : ""));
 }
 
-GemmShape product_shape(const Graph& graph, const Layer& layer) {
+GemmShape product_shape(const Graph& graph, const Layer& layer, const SmSpec& sm) {
     GemmShape shape;
     shape.dtype = graph.tensors[layer.inputs.at(0)].dtype;
     shape.output = graph.tensors[layer.output].dtype;
     if (const auto* conv = std::get_if<Conv2d>(&layer.op))
-        take(*conv, shape);
+        take(*conv, sm, shape);
     else if (const auto* attention = std::get_if<Attention>(&layer.op))
         take(*attention, shape);
     else

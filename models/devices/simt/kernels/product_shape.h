@@ -13,7 +13,7 @@ namespace systole::simt {
 DType product_dtype(const Graph& graph, const Layer& layer, const SimtSpec& spec);
 
 /// Of a layer for which on_tensor_cores() holds (supported.h), but for attention as a whole.
-GemmShape product_shape(const Graph& graph, const Layer& layer);
+GemmShape product_shape(const Graph& graph, const Layer& layer, const SmSpec& sm);
 
 /// Its second operand.
 TensorId second_operand(const Layer& layer);

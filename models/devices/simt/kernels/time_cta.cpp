@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "models/devices/simt/kernels/gemm_program.h"
+#include "models/devices/simt/kernels/staged_program.h"
 #include "models/devices/simt/kernels/steady_steps.h"
 #include "models/devices/simt/kernels/time_gemv.h"
-#include "models/devices/simt/kernels/wave_mma_program.h"
 #include "models/devices/simt/sm/sm.h"
 #include "sim/base/check.h"
 
@@ -110,14 +110,15 @@ CtaTiming storing(CtaTiming timing, double share) {
 
 std::optional<CtaTiming> time_cta(const CtaTile& tile, const GemmFormats& formats, const SmSpec& sm) {
     if (tile.pipes == Pipes::Fp32) return time_gemv(tile, formats, sm);
-    if (!divides(tile, formats, sm.tensor.issue)) return std::nullopt;
+    const TensorIssue issue = sm.issue_of(formats.in);
+    if (!divides(tile, formats, issue)) return std::nullopt;
     if (tile.shared_below > 0 && sm.shared.most_of_cta.value() >= tile.shared_below) return std::nullopt;
     const CtaProgram program = gemm_program(tile, formats, kSteadySteps, sm);
     CtaTiming timing;
     timing.resident = occupancy(program, sm);
     if (timing.resident == 0) return std::nullopt;
-    timing.ahead = steps_ahead(tile, sm.tensor.issue);
-    const std::int64_t macs = sm.tensor.macs[static_cast<std::size_t>(formats.in)].value();
+    timing.ahead = steps_ahead(tile, issue);
+    const std::int64_t macs = sm.macs(formats.in);
 
     const CtaProgram short_program = gemm_program(tile, formats, timing.ahead + 1, sm);
     std::int64_t first_store = Sm::kNever;
@@ -142,10 +143,9 @@ std::optional<CtaTiming> time_cta(const CtaTile& tile, const GemmFormats& format
     alone.launch(program, 0);
     alone.run();
     take_alone(alone, sm.sub_cores, timing);
-    if (sm.tensor.issue == TensorIssue::Warp)
-        timing.meet = timing.interval_alone * before_last_part(tile, formats);
-    if (sm.tensor.issue == TensorIssue::Wave) {
-        const StepShares shares = wave_step_shares(tile, formats);
+    if (issue == TensorIssue::Warp) timing.meet = timing.interval_alone * before_last_part(tile, formats);
+    if (is_staged(issue)) {
+        const StepShares shares = staged_step_shares(tile, formats, issue);
         timing.meet = timing.interval_alone * shares.stored;
         timing.loaded = timing.interval_alone * shares.loaded;
     }

@@ -53,10 +53,10 @@ std::int64_t results_of(const VectorKernel& kernel) {
 
 }  // namespace
 
-DType slots_of(DType dtype, const TensorSpec& tensor) {
-    if (tensor.macs[static_cast<std::size_t>(dtype)]) return dtype;
+DType slots_of(DType dtype, const SmSpec& sm) {
+    if (sm.macs(dtype) > 0) return dtype;
     std::size_t first = 0;
-    while (first + 1 < kDTypes && !tensor.macs[first]) ++first;
+    while (first + 1 < kDTypes && !sm.tensor.macs[first]) ++first;
     return static_cast<DType>(first);
 }
 
@@ -229,7 +229,7 @@ VectorPlan VectorPlanner::plan(std::span<const Layer> layers) {
                {},
                touched(graph_, layers.back(), output)};
     if (kernel.weighted)
-        plan.macs_per_cycle = spec_.macs_per_cycle(slots_of(kernel.in, spec_.sm.tensor)) / spec_.sm.count;
+        plan.macs_per_cycle = spec_.macs_per_cycle(slots_of(kernel.in, spec_.sm)) / spec_.sm.count;
     return plan;
 }
 
@@ -267,7 +267,7 @@ LayerPlan VectorPlanner::layer_plan(std::span<const Layer> layers, const Room& r
     layer.mapping =
         fmt::format("{}, {}", to_string(vector.kernel),
                     waves_text(vector.kernel.ctas(), spec_.sm.count, vector.timing.resident, spec_.sm));
-    layer.dtype = slots_of(vector.kernel.in, spec_.sm.tensor);
+    layer.dtype = slots_of(vector.kernel.in, spec_.sm);
     layer.macs = macs(layers.front().op);
     for (const TensorId id : outputs_of(layers)) layer.compulsory_dram += touched(graph_, layers.back(), id);
     for (std::size_t i = 0; i < vector.in.size(); ++i) {

@@ -23,7 +23,7 @@ std::optional<std::string> what_no_vector_kernel_does(const Layer& layer);
 
 /// Whose slots a layer's time is counted in where no tensor core works: those that these have for its format,
 /// or, where they take none such, for the first that they do.
-DType slots_of(DType dtype, const TensorSpec& tensor);
+DType slots_of(DType dtype, const SmSpec& sm);
 
 /// Keeps how kernels go: layers that are alike are timed once. Not for several threads.
 class VectorPlanner {

@@ -90,7 +90,8 @@ void take_epilogue(const GemmPlan& plan, const SimtSpec& spec, Hertz clock, CtaT
         times.crowding = fine(std::max(
             0.0, timing.interval_alone * (of_epilogue - 1) + static_cast<double>(timing.step_lsu.value())));
     }
-    times.stores_hold = plan.kernel.on_tensor_cores() && spec.sm.tensor.issue == TensorIssue::WarpGroup;
+    times.stores_hold =
+        plan.kernel.on_tensor_cores() && spec.sm.issue_of(plan.kernel.shape.dtype) == TensorIssue::WarpGroup;
     // Stores leave piece by piece, from the first on.
     if (plan.kernel.on_tensor_cores() && timing.stores > Cycles(0))
         times.stores = std::min(whole(std::min(timing.stores, timing.epilogue)),

@@ -33,7 +33,7 @@ std::int64_t macs_of(const KernelPlan& plan, const SmSpec& sm) {
     const auto* gemm = std::get_if<GemmPlan>(&plan);
     if (const auto* attention = std::get_if<AttentionPlan>(&plan))
         return sm.tensor.macs[static_cast<std::size_t>(attention->kernel.dtype)].value();
-    if (gemm != nullptr) return sm.tensor.macs[static_cast<std::size_t>(gemm->kernel.shape.dtype)].value();
+    if (gemm != nullptr) return sm.macs(gemm->kernel.shape.dtype);
     const auto* vector = std::get_if<VectorPlan>(&plan);
     return vector != nullptr && vector->macs_per_cycle > 0 ? vector->macs_per_cycle / sm.sub_cores : 1;
 }
@@ -42,7 +42,9 @@ std::int64_t macs_of(const KernelPlan& plan, const SmSpec& sm) {
 bool stores_hold(const KernelPlan& plan, const SmSpec& sm) {
     if (const auto* attention = std::get_if<AttentionPlan>(&plan))
         return by_groups(attention->kernel.tile, sm);
-    return kind_of(plan) == CtaKind::Tensor && sm.tensor.issue == TensorIssue::WarpGroup;
+    const auto* gemm = std::get_if<GemmPlan>(&plan);
+    return gemm != nullptr && gemm->kernel.on_tensor_cores() &&
+           sm.issue_of(gemm->kernel.shape.dtype) == TensorIssue::WarpGroup;
 }
 
 /// As many CTAs as the chip holds, if they are persistent.

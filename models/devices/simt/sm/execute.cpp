@@ -33,6 +33,7 @@ void Sm::execute(SubCore& core, Warp& warp, const Instruction& next, std::int64_
             (spec_.one_pipe ? core.fp32 : core.special) = at + spec_.special.interval.value();
             return warp.registers.write(next.writes, at + spec_.special.latency.value(), Producer::Pipe);
         case Op::Mma:
+        case Op::Fma:
         case Op::GroupMma:
             if (cta.trace.first_mma < 0) cta.trace.first_mma = at;
             return multiply(core, warp, next, at);
@@ -91,6 +92,10 @@ void Sm::multiply(SubCore& core, Warp& warp, const Instruction& next, std::int64
     const std::int64_t sums = core.tensor + spec_.tensor.latency.value();
     if (next.op == Op::GroupMma)
         warp.open_mmas = sums;
+    else if (next.op == Op::Fma)
+        core.fp32 = core.tensor,
+        warp.registers.write(next.writes, std::max(core.tensor, at + spec_.fp32.latency.value()),
+                             Producer::Pipe);
     else
         warp.registers.write(next.writes, sums, Producer::Pipe);
 }

@@ -193,6 +193,8 @@ void Sm::wait_for_pipe(const Instruction& next, const SubCore& core, Readiness& 
             return ready.wait(spec_.one_pipe ? core.fp32 : core.integer, Loss::Vector);
         case Op::Fp32:
             return ready.wait(core.fp32, Loss::Vector);
+        case Op::Fma:
+            return ready.wait(core.fp32, Loss::OnChip);
         case Op::Special:
             return ready.wait(spec_.one_pipe ? core.fp32 : core.special, Loss::Vector);
         case Op::Mma:

@@ -164,6 +164,13 @@ KernelsSpec read_kernels(Section kernels, const SmSpec& sm) {
         {"never", "offered", "always"}, 0));
     if (spec.stream_k != StreamK::Never && sm.engine == SmEngine::Warps)
         kernels.fail("stream_k", "SMs in warps (sm.engine) run no shared tiles, expected never");
+    spec.split_k = static_cast<SplitK>(kernels.choice("split_k",
+                                                      "which kernels are offered with parts of K: never = "
+                                                      "none, cudnn7 = those of 128 x 128 of convolutions "
+                                                      "on Volta's tensor cores, offered = all",
+                                                      {"never", "cudnn7", "offered"}, 2));
+    spec.winograd =
+        kernels.flag("winograd", "whether Winograd's kernels are offered for convolutions in fp32", true);
     spec.layers = static_cast<Library>(kernels.choice(
         "layers", "whose kernels norms and gates of language models get", {"pytorch", "vllm"}, 0));
     spec.persistent =

@@ -71,12 +71,13 @@ void read_macs(Section& tensor, TensorSpec& spec) {
 
 TensorSpec read_tensor(Section tensor) {
     TensorSpec spec;
-    spec.issue = static_cast<TensorIssue>(
-        tensor.choice("issue",
-                      "how warps reach tensor cores: warp = one warp, operands in registers (mma.sync); "
-                      "warp_group = four, operands in shared memory, asynchronous (wgmma); "
-                      "wave = one warp of 64 threads, operands in registers (MFMA)",
-                      {"warp", "warp_group", "wave"}));
+    spec.issue = static_cast<TensorIssue>(tensor.choice(
+        "issue",
+        "how warps reach tensor cores: warp = one warp, operands in registers (mma.sync); "
+        "warp_group = four, operands in shared memory, asynchronous (wgmma); "
+        "wave = one warp of 64 threads, operands in registers (MFMA); quad_pair = eight threads "
+        "of a warp, operands in registers that no asynchronous copy fills (mma.sync.m8n8k4)",
+        {"warp", "warp_group", "wave", "quad_pair"}));
     spec.latency =
         latency(tensor, "latency", "cycles from when an instruction leaves a tensor core free to its sums");
     read_macs(tensor, spec);

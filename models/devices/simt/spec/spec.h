@@ -24,11 +24,13 @@ constexpr std::int64_t kThreadBytes = 16;
 /// Sectors of a page of the L2, of which it keeps which was used last; a line has at most as many.
 constexpr int kL2PageSectors = 64;
 
-/// How warps reach the tensor cores.
+/// How warps reach what multiplies for them.
 enum class TensorIssue {
-    Warp,       ///< mma.sync (Volta to Ada): operands in registers, one warp
+    Warp,       ///< mma.sync (Turing to Ada): operands in registers, one warp
     WarpGroup,  ///< wgmma (Hopper): operands in shared memory, four warps, asynchronous
-    Wave        ///< MFMA (CDNA): operands in registers, one warp of 64 threads
+    Wave,       ///< MFMA (CDNA): operands in registers, one warp of 64 threads
+    QuadPair,   ///< mma.sync.m8n8k4 (Volta): operands in registers, eight threads a product, four in a warp
+    Lanes       ///< fma: no tensor core takes the format, FP32 pipelines multiply, each thread its own
 };
 
 /// Which of a sub-core's ready warps issues.
@@ -104,6 +106,19 @@ struct SmSpec {
         for (const int gpc : gpcs) sms += gpc / ctas * ctas;
         return sms;
     }
+    /// Multiply-accumulates a cycle of one sub-core at the format of the operands: of its tensor core, or of
+    /// its FP32 pipeline where that takes the format and no tensor core does. 0: nothing takes it. CDNA's
+    /// matrix cores take fp32, which is not modelled.
+    std::int64_t macs(DType dtype) const {
+        if (const auto rate = tensor.macs[static_cast<std::size_t>(dtype)]) return *rate;
+        const bool lanes = dtype == DType::Fp32 && tensor.issue != TensorIssue::Wave;
+        const std::int64_t interval = std::max<std::int64_t>(1, fp32.interval.value());
+        return lanes ? std::max<std::int64_t>(1, warp_threads / interval) : 0;
+    }
+    /// How warps reach what multiplies operands of the format.
+    TensorIssue issue_of(DType dtype) const {
+        return tensor.macs[static_cast<std::size_t>(dtype)] ? tensor.issue : TensorIssue::Lanes;
+    }
     /// What CTAs of such a cluster wait for each other's signals.
     Cycles signal_latency(std::int64_t ctas) const { return ctas > 1 ? cluster_latency : Cycles(0); }
 };
@@ -166,6 +181,13 @@ enum class StreamK {
     Always    ///< it takes one wherever tiles leave places of a wave empty
 };
 
+/// Which kernels take K in parts, by CTAs of their own, whose sums a second kernel adds.
+enum class SplitK {
+    Never,
+    Cudnn7,  ///< of convolutions on Volta's tensor cores, those of 128 x 128
+    Offered  ///< all, where that is expected to take the least time
+};
+
 /// Whose kernels layers without tensor cores get, where these differ.
 enum class Library {
     PyTorch,  ///< ATen's of 2.7
@@ -176,6 +198,8 @@ enum class Library {
 struct KernelsSpec {
     Library layers = Library::PyTorch;
     StreamK stream_k = StreamK::Never;
+    SplitK split_k = SplitK::Offered;
+    bool winograd = true;    ///< convolutions in fp32 by fewer multiplications (kernels/winograd.h)
     bool persistent = true;  ///< Hopper's: CTAs that go on with another tile
 };
 
@@ -195,16 +219,15 @@ struct SimtSpec {
     DramSpec memory;
     CalibratedSpec calibrated;
 
-    /// MACs a cycle of all tensor cores; 0 for a format that they do not take.
+    /// MACs a cycle of all SMs; 0 for a format that nothing takes.
     std::int64_t macs_per_cycle(DType dtype) const {
-        return std::int64_t{sm.count} * sm.sub_cores *
-               sm.tensor.macs[static_cast<std::size_t>(dtype)].value_or(0);
+        return std::int64_t{sm.count} * sm.sub_cores * sm.macs(dtype);
     }
     /// The longest run that can be accounted for: the slot-ticks of all tensor cores must fit 64 bits, and so
     /// must the memory's energy.
     Ticks longest_run() const {
         std::int64_t most = 1;
-        for (const auto& macs : sm.tensor.macs) most = std::max(most, macs.value_or(0));
+        for (std::size_t i = 0; i < kDTypes; ++i) most = std::max(most, sm.macs(static_cast<DType>(i)));
         return std::min(Ticks(Ticks::max().value() / (std::int64_t{sm.count} * sm.sub_cores * most)),
                         memory.longest_run());
     }

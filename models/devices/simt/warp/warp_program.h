@@ -17,6 +17,7 @@ enum class Op : std::uint8_t {
     Fp32,          ///< arithmetic on accumulators, conversions
     Special,       ///< of the special function units: ex2, rcp, tanh
     Mma,           ///< mma.sync: `amount` MACs
+    Fma,           ///< a product's fma on FP32 pipes, in the tensor cores' place: `amount` MACs
     GroupMma,      ///< the warp's quarter of a wgmma: `amount` MACs, and `bytes` read out of shared memory
     CommitMmas,    ///< wgmma.commit_group
     WaitMmas,      ///< wgmma.wait_group: until at most `amount` groups are under way

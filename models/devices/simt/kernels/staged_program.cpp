@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/devices/simt/kernels/wave_mma_program.h"
+#include "models/devices/simt/kernels/staged_program.h"
 
 #include <algorithm>
 #include <utility>
@@ -7,54 +7,52 @@
 
 #include "models/devices/simt/kernels/gemm_epilogue.h"
 #include "models/devices/simt/kernels/mma_shapes.h"
+#include "models/devices/simt/kernels/staged_shape.h"
 
 namespace systole::simt {
 namespace {
 
-constexpr std::int64_t kWaveThreads = 64;
-constexpr std::int64_t kLoadBytes = kWaveThreads * kThreadBytes;  // buffer_load_dwordx4, ds_read_b128
-constexpr int kSetUp = 40;                                        // instructions: tile coordinates, pointers
-// Registers of a thread besides sums, fragments and loads: addresses, offsets of loads (assumed).
-constexpr int kOthers = 30;
+constexpr int kSetUp = 40;  // instructions: tile coordinates, pointers
 // Of gathered rows, integer instructions for each load and for all of a step's: as of mma.sync's programs
 // (gemm_program.cpp): a pointer goes on, masks are tested.
 constexpr int kGatherOfLoad = 4, kGatherOfStep = 8;
 
-class WaveMmaProgram {
+class StagedProgram {
 public:
-    WaveMmaProgram(const CtaTile& tile, const GemmFormats& formats)
+    StagedProgram(const CtaTile& tile, const GemmFormats& formats, TensorIssue issue)
         : tile_(tile),
           formats_(formats),
-          element_(element_bytes(formats.in)),
-          rows_(tile.m / tile.groups_m),
-          cols_(tile.n / tile.groups_n),
-          side_(rows_ % 32 == 0 && cols_ % 32 == 0 ? 32 : 16),
-          warps_(tile.groups_m * tile.groups_n),
-          loads_((tile.m + tile.n) * tile.k * element_ / (kLoadBytes * warps_)),
-          parts_(tile.k * element_ / kFragmentBytes) {}
+          issue_(issue),
+          shape_(*staged_shape(tile, formats.in, issue)),
+          warps_(tile.groups_m * tile.groups_n * tile.slices),
+          loads_((tile.m + tile.n) * tile.k * element_bytes(formats.in) / (shape_.load_bytes() * warps_)),
+          parts_(tile.k * element_bytes(formats.in) / shape_.part_bytes / tile.slices) {}
 
     CtaProgram program(std::int64_t steps) const {
         CtaProgram cta;
         cta.barriers = {{warps_, false}};
         WarpProgram program{begin(), step()};
         program.back().trips = steps;
-        for (Section& section : wave_epilogue({rows_, cols_, formats_.out, formats_.epilogue, kWaveThreads}))
+        if (tile_.slices > 1) program.push_back(add_slices());
+        const WarpResults results{shape_.rows / tile_.slices, shape_.cols, formats_.out, formats_.epilogue,
+                                  shape_.threads};
+        for (Section& section : issue_ == TensorIssue::Wave ? wave_epilogue(results) : warp_epilogue(results))
             program.push_back(std::move(section));
         cta.roles = {{warps_, std::move(program)}};
-        const std::int64_t fragments = 2 * (rows_ + cols_) * kFragmentBytes / (4 * kWaveThreads);
-        const std::int64_t loaded = loads_ * kThreadBytes / 4;
+        const std::int64_t fragments = 2 * (shape_.a.registers + shape_.b.registers);
         cta.registers_of_thread =
-            static_cast<int>(rows_ * cols_ / kWaveThreads + fragments + loaded) + kOthers;
+            static_cast<int>(sums() + fragments + loads_ * kThreadBytes / 4) + shape_.other_registers;
         return cta;
     }
-    /// An instruction of 32 x 32 takes 16 bytes of K, of 16 x 16 32.
-    std::int64_t products_of_part() const {
-        return rows_ / side_ * (cols_ / side_) * (side_ == 32 ? kFragmentBytes / 16 : 1);
-    }
+    std::int64_t products_of_part() const { return shape_.products(); }
     std::int64_t products_of_step() const { return products_of_part() * parts_; }
     /// Behind so many of the last part's products the next step's data have been stored.
     std::int64_t storing_products() const { return ceil_div(products_of_part(), 2); }
-    std::int64_t loads() const { return loads_; }
+    /// Behind so many of the first part's products the last load has left.
+    std::int64_t loading_products() const {
+        const auto behind = static_cast<std::int64_t>(others_behind_product());
+        return std::min(products_of_part(), ceil_div(2 * loads_, std::min<std::int64_t>(2, behind)));
+    }
 
 private:
     static constexpr int kBufferBits = 8, kLoadBits = 16, kSumBits = 32;
@@ -65,8 +63,8 @@ private:
     static RegisterGroups loaded(std::int64_t load) {
         return RegisterGroups{1} << (2 * kBufferBits + load % kLoadBits);
     }
-    std::int64_t reads_a() const { return ceil_div(rows_ * kFragmentBytes, kLoadBytes); }
-    std::int64_t reads_b() const { return ceil_div(cols_ * kFragmentBytes, kLoadBytes); }
+    /// Of a thread.
+    std::int64_t sums() const { return shape_.rows * shape_.cols / shape_.threads; }
 
     using Instructions = std::vector<Instruction>;
     static void append(Instructions& to, const Instructions& what) {
@@ -83,7 +81,7 @@ private:
             const bool gathered = formats_.gathers && i * (tile_.m + tile_.n) < loads_ * tile_.m;
             for (int count = gathered ? kGatherOfLoad : 1; count > 0; --count)
                 all.push_back({.op = Op::Integer});
-            all.push_back({.op = Op::StepLoad, .writes = loaded(i), .bytes = kLoadBytes});
+            all.push_back({.op = Op::StepLoad, .writes = loaded(i), .bytes = shape_.load_bytes()});
         }
         for (int i = 0; formats_.gathers && i < kGatherOfStep; ++i) all.push_back({.op = Op::Integer});
         all.push_back({.op = Op::CommitCopies});
@@ -92,33 +90,31 @@ private:
     Instructions stores() const {
         Instructions all;
         for (std::int64_t i = 0; i < loads_; ++i)
-            all.push_back({.op = Op::SharedStore, .reads = loaded(i), .bytes = kLoadBytes});
+            all.push_back({.op = Op::SharedStore, .reads = loaded(i), .bytes = shape_.load_bytes()});
         return all;
     }
     Instructions reads(std::int64_t buffer) const {
         Instructions all;
-        for (std::int64_t i = 0; i < reads_a() + reads_b(); ++i)
+        for (std::int64_t i = 0; i < shape_.a.count + shape_.b.count; ++i)
             all.push_back({.op = Op::SharedLoad,
                            .writes = fragment(buffer, i),
-                           .bytes = std::min(kLoadBytes, (i < reads_a() ? rows_ : cols_) * kFragmentBytes)});
+                           .bytes = i < shape_.a.count ? shape_.a.bytes : shape_.b.bytes});
         return all;
     }
     Instructions products(std::int64_t buffer) const {
         Instructions all;
-        const std::int64_t k_halves = side_ == 32 ? kFragmentBytes / 16 : 1;
-        const std::int64_t macs = side_ * side_ * kFragmentBytes / k_halves / element_;
         std::int64_t number = 0;
-        for (std::int64_t m = 0; m < rows_ / side_; ++m)
-            for (std::int64_t n = 0; n < cols_ / side_; ++n, ++number)
-                for (std::int64_t half = 0; half < k_halves; ++half) {
-                    const RegisterGroups sums = RegisterGroups{1} << (kSumBits + number % kSumBits);
-                    all.push_back(
-                        {.op = Op::Mma,
-                         .reads = fragment(buffer, m * side_ * kFragmentBytes / kLoadBytes) |
-                                  fragment(buffer, reads_a() + n * side_ * kFragmentBytes / kLoadBytes) |
-                                  sums,
-                         .writes = sums,
-                         .amount = macs});
+        for (std::int64_t row = 0; row < shape_.rows / shape_.m; ++row)
+            for (std::int64_t col = 0; col < shape_.cols / shape_.n; ++col, ++number)
+                for (std::int64_t i = 0; i < shape_.instructions; ++i) {
+                    const ProductReads reads = shape_.reads_of(row, col);
+                    const std::int64_t own = shape_.sums_apart ? number * shape_.instructions + i : number;
+                    const RegisterGroups sums = RegisterGroups{1} << (kSumBits + own % kSumBits);
+                    all.push_back({.op = shape_.op,
+                                   .reads = fragment(buffer, reads.a) |
+                                            fragment(buffer, shape_.a.count + reads.b) | sums,
+                                   .writes = sums,
+                                   .amount = shape_.macs});
                 }
         return all;
     }
@@ -177,7 +173,8 @@ private:
     }
     /// Of a load, its integer instructions and itself.
     std::size_t others_behind_product() const {
-        return formats_.gathers ? static_cast<std::size_t>(kGatherOfLoad + 1) : 2;
+        const bool load = shape_.behind_product > 1;
+        return formats_.gathers && load ? static_cast<std::size_t>(kGatherOfLoad + 1) : shape_.behind_product;
     }
     /// Reads evenly among what stands there already.
     static void merge_reads(Instructions& body, const Instructions& reads) {
@@ -191,37 +188,65 @@ private:
         body = std::move(merged);
     }
 
+    /// Each of the warps that share K keeps the sums of a part of the rows: it leaves the others' in shared
+    /// memory, and adds what they left for it.
+    Section add_slices() const {
+        Section section;
+        const std::int64_t passed = sums() * (tile_.slices - 1) / tile_.slices;
+        const std::int64_t moves = ceil_div(passed * 4, kThreadBytes);
+        const RegisterGroups all = RegisterGroups{0xffffffff} << kSumBits;
+        meet(section.body);
+        for (std::int64_t i = 0; i < moves; ++i)
+            section.body.push_back({.op = Op::SharedStore, .reads = all, .bytes = shape_.load_bytes()});
+        meet(section.body);
+        for (std::int64_t i = 0; i < moves; ++i)
+            section.body.push_back(
+                {.op = Op::SharedLoad, .writes = fragment(0, i), .bytes = shape_.load_bytes()});
+        for (std::int64_t i = 0; i < passed; ++i) {
+            const RegisterGroups sum = RegisterGroups{1} << (kSumBits + i % kSumBits);
+            section.body.push_back(
+                {.op = Op::Fp32, .reads = sum | fragment(0, i * 4 / kThreadBytes), .writes = sum});
+        }
+        return section;
+    }
+
     const CtaTile tile_;
     const GemmFormats formats_;
-    const std::int64_t element_, rows_, cols_, side_;
+    const TensorIssue issue_;
+    const StagedShape shape_;
     const int warps_;
     const std::int64_t loads_;  // instructions of a warp for a step
-    const std::int64_t parts_;  // of a step, along K
+    const std::int64_t parts_;  // of a step, along K, that a warp multiplies
 };
 
 }  // namespace
 
-bool wave_mma_divides(const CtaTile& tile, const GemmFormats& formats) {
-    const std::int64_t element = element_bytes(formats.in);
+bool is_staged(TensorIssue issue) {
+    return issue == TensorIssue::Wave || issue == TensorIssue::QuadPair || issue == TensorIssue::Lanes;
+}
+
+bool staged_divides(const CtaTile& tile, const GemmFormats& formats, TensorIssue issue) {
     const auto whole = [](std::int64_t a, std::int64_t b) { return b > 0 && a > 0 && a % b == 0; };
-    if (tile.groups_m < 1 || tile.groups_n < 1 || tile.stages < 1 || !whole(tile.m, tile.groups_m) ||
-        !whole(tile.n, tile.groups_n) || !whole(tile.k * element, kFragmentBytes))
-        return false;
-    const std::int64_t rows = tile.m / tile.groups_m, cols = tile.n / tile.groups_n;
-    const std::int64_t loaded = (tile.m + tile.n) * tile.k * element;
-    return whole(rows, 16) && whole(cols, 16) && tile.k * element >= 2 * kFragmentBytes &&
-           whole(loaded, kLoadBytes * tile.groups_m * tile.groups_n);
+    const auto shape = staged_shape(tile, formats.in, issue);
+    if (!shape || tile.stages < 1 || tile.stages > 2) return false;
+    const std::int64_t k_bytes = tile.k * element_bytes(formats.in);
+    const std::int64_t warps = std::int64_t{tile.groups_m} * tile.groups_n * tile.slices;
+    const bool rows = tile.slices == 1 || whole(shape->rows, std::int64_t{8} * tile.slices);
+    return rows && whole(k_bytes, shape->part_bytes * tile.slices) &&
+           k_bytes >= 2 * shape->part_bytes * tile.slices &&
+           whole((tile.m + tile.n) * k_bytes, shape->load_bytes() * warps);
 }
 
-CtaProgram wave_mma_program(const CtaTile& tile, const GemmFormats& formats, std::int64_t steps) {
-    return WaveMmaProgram(tile, formats).program(steps);
+CtaProgram staged_program(const CtaTile& tile, const GemmFormats& formats, std::int64_t steps,
+                          TensorIssue issue) {
+    return StagedProgram(tile, formats, issue).program(steps);
 }
 
-StepShares wave_step_shares(const CtaTile& tile, const GemmFormats& formats) {
-    const WaveMmaProgram program(tile, formats);
+StepShares staged_step_shares(const CtaTile& tile, const GemmFormats& formats, TensorIssue issue) {
+    const StagedProgram program(tile, formats, issue);
     const auto all = static_cast<double>(program.products_of_step());
     const auto left = static_cast<double>(program.products_of_part() - program.storing_products());
-    return {static_cast<double>(std::min(program.loads(), program.products_of_part())) / all, 1 - left / all};
+    return {static_cast<double>(program.loading_products()) / all, 1 - left / all};
 }
 
 }  // namespace systole::simt

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/simt/kernels/plan_places.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+namespace systole::simt {
+
+constexpr std::int64_t kPlaceAlignment = 256;
+
+std::int64_t alignment(const SimtSpec& spec) {
+    return std::max(kPlaceAlignment, spec.memory.row_bytes.value() * spec.memory.data_buses());
+}
+
+PlacedTensors place_tensors(const Graph& graph, const SimtSpec& spec) {
+    AllocationRules rules;
+    rules.dram_capacity = spec.memory.capacity();
+    rules.memory = fmt::format("{}'s {}", spec.name,
+                               spec.memory.standard.empty() ? std::string("memory") : spec.memory.standard);
+    rules.dram_alignment = Bytes(alignment(spec));
+    rules.weights = Layout::ColumnMajor;
+    PlacedTensors placed{allocate(graph, rules), 0};
+    for (const Placement& place : placed.placements)
+        if (place.space == Space::Dram)
+            placed.end = std::max(placed.end, place.address + place.bytes.value());
+    placed.end = round_up(placed.end, alignment(spec));
+    return placed;
+}
+
+std::vector<TensorPlace> places(const Graph& graph, const std::vector<Placement>& placements) {
+    std::vector<TensorPlace> all;
+    for (TensorId id = 0; id < placements.size(); ++id)
+        all.push_back({graph.tensors[id].name, std::string(to_string(Space::Dram)), "row-major",
+                       placements[id].address, placements[id].bytes});
+    return all;
+}
+
+std::vector<MatrixPlace*> weights_of(LayerPlan& layer) {
+    std::vector<MatrixPlace*> all;
+    for (KernelPlan& kernel : layer.kernels)
+        if (auto* gemm = std::get_if<GemmPlan>(&kernel))
+            all.insert(all.end(), {&gemm->a, &gemm->b, &gemm->bias});
+        else if (auto* vector = std::get_if<VectorPlan>(&kernel)) {
+            for (VectorOperand& operand : vector->in) all.push_back(&operand.place);
+            for (MatrixPlace& column : vector->columns) all.push_back(&column);
+        } else if (auto* stream = std::get_if<StreamPlan>(&kernel)) {
+            all.insert(all.end(), {&stream->from, &stream->bias});
+        }
+    std::erase_if(all, [](const MatrixPlace* place) { return place->operand != Operand::Weights; });
+    return all;
+}
+
+}  // namespace systole::simt

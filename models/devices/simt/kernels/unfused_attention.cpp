@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/simt/kernels/unfused_attention.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "models/devices/simt/kernels/supported.h"
+
+namespace systole::simt {
+namespace {
+
+Layer part_of(const Layer& whole, Attention::Part part, std::vector<TensorId> inputs, TensorId output) {
+    Layer layer = whole;
+    std::get<Attention>(layer.op).part = part;
+    layer.inputs = std::move(inputs);
+    layer.output = output;
+    return layer;
+}
+
+/// The layers that stand for it; tensors between them are added to the graph.
+std::vector<Layer> parts_of(const Layer& whole, Graph& graph) {
+    const auto& shape = std::get<Attention>(whole.op);
+    if (shape.causal)
+        refuse(whole,
+               fmt::format(
+                   "causal attention with its scores as a tensor, as there is no kernel of one piece for "
+                   "{}, is not run yet",
+                   to_string(graph.tensors[whole.inputs[0]].dtype)));
+    const Shape scores{shape.batch, shape.kv_heads, shape.q_len, shape.group(), shape.kv_len};
+    const auto add = [&](const std::string& name) {
+        graph.tensors.push_back({name, scores, graph.tensors[whole.inputs[0]].dtype});
+        return graph.tensors.size() - 1;
+    };
+    const TensorId products = add(whole.name + ".scores"), shares = add(whole.name + ".softmax");
+    Layer first = part_of(whole, Attention::Part::Scores, {whole.inputs[0], whole.inputs[1]}, products);
+    first.name += ".scores";
+    Layer softmax = part_of(whole, Attention::Part::Scores, {products}, shares);
+    softmax.name += ".softmax";
+    softmax.op = Softmax{elements(scores) / shape.kv_len, shape.kv_len};
+    return {first, softmax,
+            part_of(whole, Attention::Part::Context, {shares, whole.inputs[2]}, whole.output)};
+}
+
+}  // namespace
+
+bool has_attention_kernel(DType dtype, const SmSpec& sm) {
+    return sm.tensor.macs[static_cast<std::size_t>(dtype)].has_value() &&
+           sm.tensor.issue != TensorIssue::QuadPair;
+}
+
+Graph unfuse_attention(Graph graph, const SmSpec& sm) {
+    std::vector<Layer> layers;
+    for (const Layer& layer : std::exchange(graph.layers, {})) {
+        const auto* attention = std::get_if<Attention>(&layer.op);
+        const DType dtype = graph.tensors[layer.inputs.empty() ? layer.output : layer.inputs[0]].dtype;
+        if (attention == nullptr || attention->part != Attention::Part::Whole || sm.macs(dtype) == 0 ||
+            has_attention_kernel(dtype, sm)) {
+            layers.push_back(layer);
+            continue;
+        }
+        for (Layer& part : parts_of(layer, graph)) layers.push_back(std::move(part));
+    }
+    graph.layers = std::move(layers);
+    graph.blocks.clear();
+    return graph;
+}
+
+}  // namespace systole::simt

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention for whose format no kernel keeps scores on the SMs: two products and a softmax, as of a trace
+// with `fused: false` (and as PyTorch's and TensorRT's libraries run it there).
+#pragma once
+
+#include "models/devices/simt/spec/spec.h"
+#include "sim/workload/graph.h"
+
+namespace systole::simt {
+
+/// Whether there is a kernel for attention as a whole: programs of mma.sync with asynchronous copies, wgmma
+/// and MFMA. Not for quad-pairs, nor for formats that no tensor core takes.
+bool has_attention_kernel(DType dtype, const SmSpec& sm);
+
+/// The graph with layers NAME.scores, NAME.softmax and NAME in the place of each other attention; its blocks
+/// are not told. What is causal is refused.
+Graph unfuse_attention(Graph graph, const SmSpec& sm);
+
+}  // namespace systole::simt
