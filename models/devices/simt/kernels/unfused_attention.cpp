@@ -52,6 +52,7 @@ bool has_attention_kernel(DType dtype, const SmSpec& sm) {
 }
 
 Graph unfuse_attention(Graph graph, const SmSpec& sm) {
+    const std::size_t count = graph.layers.size();
     std::vector<Layer> layers;
     for (const Layer& layer : std::exchange(graph.layers, {})) {
         const auto* attention = std::get_if<Attention>(&layer.op);
@@ -63,8 +64,8 @@ Graph unfuse_attention(Graph graph, const SmSpec& sm) {
         }
         for (Layer& part : parts_of(layer, graph)) layers.push_back(std::move(part));
     }
+    if (layers.size() > count) graph.blocks.clear();
     graph.layers = std::move(layers);
-    graph.blocks.clear();
     return graph;
 }
 

@@ -12,8 +12,8 @@ namespace systole::simt {
 /// and MFMA. Not for quad-pairs, nor for formats that no tensor core takes.
 bool has_attention_kernel(DType dtype, const SmSpec& sm);
 
-/// The graph with layers NAME.scores, NAME.softmax and NAME in the place of each other attention; its blocks
-/// are not told. What is causal is refused.
+/// The graph with layers NAME.scores, NAME.softmax and NAME in the place of each other attention; with
+/// any, its blocks are not told. What is causal is refused.
 Graph unfuse_attention(Graph graph, const SmSpec& sm);
 
 }  // namespace systole::simt
