@@ -50,7 +50,7 @@ StepBytes step_bytes(const GemmKernel& kernel) {
     };
     const double a = part(kernel.shape.m, kernel.grid_m());
     const double b = part(kernel.shape.n, kernel.grid_n());
-    return {a + b, a / tile.cluster_n + b / tile.cluster_m};
+    return {a + (tile.pair ? b / 2 : b), a / tile.cluster_n + b / tile.cluster_m};
 }
 
 std::int64_t epilogue_bytes(const GemmKernel& kernel) {
@@ -71,6 +71,7 @@ std::string to_string(const GemmKernel& kernel) {
     if (!kernel.on_tensor_cores()) text = fmt::format("gemv {}x{}, {} loads", tile.n, tile.k, tile.stages);
     if (tile.cluster_m > 1 || tile.cluster_n > 1)
         text += fmt::format(", cluster {}x{}", tile.cluster_m, tile.cluster_n);
+    if (tile.pair) text += ", CTA pairs";
     if (kernel.split_k > 1) text += fmt::format(", split {}", kernel.split_k);
     if (kernel.streams > 0) text += ", stream-K";
     return text;

@@ -42,8 +42,8 @@ enum class Pipes : std::uint8_t { Tensor, Fp32 };
 struct CtaTile {
     std::int64_t m = 128, n = 128, k = 32;
     int stages = 4;
-    /// Ampere: warps along m and n. Hopper: groups of four warps that compute, along m and n. On FP32 pipes:
-    /// a warp for each column.
+    /// Ampere: warps along m and n. Hopper: groups of four warps that compute, along m and n. Blackwell: one
+    /// and one. On FP32 pipes: a warp for each column.
     int groups_m = 2, groups_n = 2;
     /// CTAs of a cluster along m and n: those along n share A's blocks, those along m share B's, of which
     /// each CTA fetches its part for all (bulk copies only).
@@ -53,6 +53,9 @@ struct CtaTile {
     bool persistent = false;
     /// Only for SMs whose CTAs may have less shared memory than this; 0: for all.
     std::int64_t shared_below = 0;
+    /// tcgen05.mma: two CTAs of the cluster, one below the other, multiply together (cta_group::2): B's
+    /// columns of both lie half in each one's shared memory.
+    bool pair = false;
     /// CTAs of a cluster.
     std::int64_t cluster() const { return std::int64_t{cluster_m} * cluster_n; }
     friend bool operator==(const CtaTile&, const CtaTile&) = default;

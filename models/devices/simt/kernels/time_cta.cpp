@@ -6,6 +6,7 @@
 
 #include "models/devices/simt/kernels/gemm_program.h"
 #include "models/devices/simt/kernels/steady_steps.h"
+#include "models/devices/simt/kernels/thread_mma_program.h"
 #include "models/devices/simt/kernels/time_gemv.h"
 #include "models/devices/simt/kernels/wave_mma_program.h"
 #include "models/devices/simt/sm/sm.h"
@@ -117,6 +118,7 @@ std::optional<CtaTiming> time_cta(const CtaTile& tile, const GemmFormats& format
     timing.resident = occupancy(program, sm);
     if (timing.resident == 0) return std::nullopt;
     timing.ahead = steps_ahead(tile, sm.tensor.issue);
+    if (sm.tensor.issue == TensorIssue::Thread) timing.accumulators = accumulators_of(tile);
     const std::int64_t macs = sm.tensor.macs[static_cast<std::size_t>(formats.in)].value();
 
     const CtaProgram short_program = gemm_program(tile, formats, timing.ahead + 1, sm);

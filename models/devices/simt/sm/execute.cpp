@@ -36,6 +36,14 @@ void Sm::execute(SubCore& core, Warp& warp, const Instruction& next, std::int64_
         case Op::GroupMma:
             if (cta.trace.first_mma < 0) cta.trace.first_mma = at;
             return multiply(core, warp, next, at);
+        case Op::TensorMma:
+            if (cta.trace.first_mma < 0) cta.trace.first_mma = at;
+            return multiply_on_all(warp, next, at);
+        case Op::CommitTensor:
+            return arrive(warp.cta, static_cast<std::size_t>(barrier_of(warp, next)),
+                          std::max(at, warp.open_mmas) + spec_.barrier_latency.value(), Loss::Dependency);
+        case Op::TensorLoad:
+            return load_sums(core, warp, next, at);
         case Op::CommitMmas:
             warp.mmas.push_back(warp.open_mmas);
             return;
@@ -54,6 +62,10 @@ void Sm::execute(SubCore& core, Warp& warp, const Instruction& next, std::int64_
                 forget_complete(warp.copies, at, [](const CopyGroup& group) { return group.complete(); });
             return;
         case Op::WaitStores:
+            warp.reads.clear();
+            return;
+        case Op::WaitReads:
+            forget_complete(warp.reads, at, [](std::int64_t end) { return end; });
             return;
         case Op::SharedLoad:
         case Op::SharedStore:
@@ -95,6 +107,29 @@ void Sm::multiply(SubCore& core, Warp& warp, const Instruction& next, std::int64
         warp.registers.write(next.writes, sums, Producer::Pipe);
 }
 
+// All tensor cores work on its rows; instructions wait for each other in a queue of their own.
+void Sm::multiply_on_all(Warp& warp, const Instruction& next, std::int64_t at) {
+    std::int64_t begin = at;
+    for (const SubCore& core : cores_) begin = std::max(begin, core.tensor);
+    const std::int64_t interval = std::max(ceil_div(next.amount, macs_ * spec_.sub_cores),
+                                           ceil_div(next.bytes, spec_.shared.bytes_per_cycle.value()));
+    for (SubCore& core : cores_) {
+        core.time.charge(warp.stalls, begin);
+        core.tensor = begin + interval;
+        core.time.work(core.tensor);
+    }
+    warp.stalls.clear();
+    warp.open_mmas = begin + interval + spec_.tensor.latency.value();
+    CtaTrace& trace = ctas_[warp.cta].trace;
+    trace.last_mma_end = std::max(trace.last_mma_end, begin + interval);
+}
+
+void Sm::load_sums(SubCore& core, Warp& warp, const Instruction& next, std::int64_t at) {
+    core.tensor_read = at + ceil_div(next.bytes, spec_.tensor.memory.bytes_per_cycle.value());
+    warp.registers.write(next.writes, core.tensor_read - 1 + spec_.tensor.memory.latency.value(),
+                         Producer::Shared);
+}
+
 std::int64_t Sm::through_shared(std::int64_t bytes, std::int64_t at) {
     shared_ = std::max(shared_, at) + ceil_div(bytes, spec_.shared.bytes_per_cycle.value());
     return shared_;
@@ -115,6 +150,11 @@ void Sm::store(Warp& warp, const Instruction& next, std::int64_t at) {
     const std::int64_t begin = std::max(lsu_, at);
     lsu_ = begin + spec_.lsu_interval.value();
     const std::int64_t leaves = next.op == Op::GlobalStore ? lsu_ : through_shared(next.bytes, at);
+    if (next.op == Op::BulkStore) {
+        stores_out_ =
+            std::max(stores_out_, leaves) + ceil_div(next.bytes, spec_.store_bytes_per_cycle.value());
+        warp.reads.push_back(stores_out_);
+    }
     const std::int64_t request = requests_++;
     const std::int64_t done =
         accesses_({next.op, next.bytes, leaves, warp.cta, warp.number, warp.stored++, request});

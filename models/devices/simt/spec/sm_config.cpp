@@ -69,17 +69,33 @@ void read_macs(Section& tensor, TensorSpec& spec) {
             "the tensor cores need a rate for at least one number format, such as 'macs: {bf16: 256}'");
 }
 
+TensorMemorySpec read_tensor_memory(Section memory) {
+    TensorMemorySpec spec;
+    spec.capacity = memory.bytes("capacity", "tensor memory of an SM, which CTAs get by columns of 512 bytes",
+                                 {kTensorColumnBytes, kMostShared});
+    if (spec.capacity.value() % kTensorColumnBytes != 0)
+        memory.fail("capacity", fmt::format("{} bytes, expected whole columns of {}", spec.capacity.value(),
+                                            kTensorColumnBytes));
+    spec.bytes_per_cycle =
+        memory.bytes("width", "bytes per cycle out of it into a sub-core's registers", {1, kWidestPort});
+    spec.latency = latency(memory, "latency", "cycles from a load's issue to its first register", 1);
+    return spec;
+}
+
 TensorSpec read_tensor(Section tensor) {
     TensorSpec spec;
     spec.issue = static_cast<TensorIssue>(
         tensor.choice("issue",
                       "how warps reach tensor cores: warp = one warp, operands in registers (mma.sync); "
                       "warp_group = four, operands in shared memory, asynchronous (wgmma); "
-                      "wave = one warp of 64 threads, operands in registers (MFMA)",
-                      {"warp", "warp_group", "wave"}));
+                      "wave = one warp of 64 threads, operands in registers (MFMA); thread = one thread, "
+                      "operands in shared memory, sums in tensor memory, asynchronous (tcgen05.mma)",
+                      {"warp", "warp_group", "wave", "thread"}));
     spec.latency =
         latency(tensor, "latency", "cycles from when an instruction leaves a tensor core free to its sums");
     read_macs(tensor, spec);
+    if (spec.issue == TensorIssue::Thread || tensor.has("memory"))
+        spec.memory = read_tensor_memory(tensor.section("memory"));
     return spec;
 }
 
@@ -124,12 +140,13 @@ void check_residence(Section& sm, const SmSpec& spec) {
             "issue", fmt::format("tensor cores that take operands from warps of {} threads, and those of the "
                                  "SM have {}: expected sm.warp_threads: {}",
                                  issuing, spec.warp_threads, issuing));
-    if (spec.tensor.issue == TensorIssue::WarpGroup && spec.sub_cores != kGroupWarps)
+    const bool thread = spec.tensor.issue == TensorIssue::Thread;
+    if ((spec.tensor.issue == TensorIssue::WarpGroup || thread) && spec.sub_cores != kGroupWarps)
         sm.section("tensor").fail(
-            "issue",
-            fmt::format("the four warps of a group lie on four sub-cores, and the SM has {}: expected "
-                        "sub_cores: 4, or issue: warp",
-                        spec.sub_cores));
+            "issue", fmt::format("the four warps {} lie on four sub-cores, and the SM has {}: expected "
+                                 "sub_cores: 4, or issue: warp",
+                                 thread ? "that tensor memory's lanes are shared out among" : "of a group",
+                                 spec.sub_cores));
 }
 
 /// GPCs that all SMs are in: their sizes are taken in turn, and what is too much of the last is cut off.

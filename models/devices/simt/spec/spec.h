@@ -28,7 +28,9 @@ constexpr int kL2PageSectors = 64;
 enum class TensorIssue {
     Warp,       ///< mma.sync (Volta to Ada): operands in registers, one warp
     WarpGroup,  ///< wgmma (Hopper): operands in shared memory, four warps, asynchronous
-    Wave        ///< MFMA (CDNA): operands in registers, one warp of 64 threads
+    Wave,       ///< MFMA (CDNA): operands in registers, one warp of 64 threads
+    /// tcgen05.mma (Blackwell): operands in shared memory, sums in tensor memory; one thread, asynchronous
+    Thread
 };
 
 /// Which of a sub-core's ready warps issues.
@@ -49,12 +51,23 @@ struct PipeSpec {
     Cycles interval, latency;
 };
 
+/// Memory of an SM in which tensor cores leave sums (TensorIssue::Thread): kTensorLanes rows of columns of 32
+/// bits, given to CTAs by columns. Warps move what they need into registers.
+struct TensorMemorySpec {
+    Bytes capacity;         ///< 0: sums lie in registers
+    Bytes bytes_per_cycle;  ///< into a sub-core's registers
+    Cycles latency;         ///< of a load, from issue to its first register
+};
+constexpr std::int64_t kTensorLanes = 128;
+constexpr std::int64_t kTensorColumnBytes = 4 * kTensorLanes;
+
 struct TensorSpec {
     TensorIssue issue = TensorIssue::Warp;
     /// Multiply-accumulates a cycle of one tensor core, by format of the operands; nothing: not supported.
     std::array<std::optional<std::int64_t>, kDTypes> macs;
     /// From the end of an instruction's interval to its sums: those of a dependent instruction's operands.
     Cycles latency;
+    TensorMemorySpec memory;
 };
 
 struct SharedMemorySpec {
