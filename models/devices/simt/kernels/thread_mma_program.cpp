@@ -65,7 +65,7 @@ private:
     int sums_are_read(std::size_t tile) const { return sums_are_there(tile) + buffers_; }
     int join_is_there() const { return 2 * (tile_.stages + buffers_); }
     int place_of_join() const { return join_is_there() + 1; }
-    /// Columns of B that this CTA loads: of a pair, half.
+    /// Columns of B that lie in this CTA's shared memory: of a pair, half.
     std::int64_t columns() const { return tile_.pair ? tile_.n / 2 : tile_.n; }
 
     WarpProgram copier(const std::vector<std::int64_t>& tiles) const {

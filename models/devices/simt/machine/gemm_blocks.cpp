@@ -115,9 +115,9 @@ TileAccess::Block GemmBlocks::b_block(const CtaPlace& place, Depth depth) const 
                        columns(place.n) * depth.size, shape.dtype);
 }
 
-// Of a pair of CTAs each holds half.
-std::int64_t GemmBlocks::into_sm(const TileAccess::Block& b) const {
-    return plan_.kernel.tile.pair ? ceil_div(b.bytes, 2) : b.bytes;
+// Of a pair of CTAs each holds half of B.
+std::int64_t GemmBlocks::into_sm(const TileAccess::Block& a, const TileAccess::Block& b) const {
+    return a.taken() + (plan_.kernel.tile.pair ? ceil_div(b.bytes, 2) : b.bytes);
 }
 
 TileAccess::Block GemmBlocks::result_block(const MatrixPlace& matrix, const CtaPlace& place,
@@ -240,7 +240,7 @@ TileAccess GemmBlocks::reads(CtaRange range, std::int64_t step) const {
     for (const Work& place : sides.sizes) {
         const Depth both = depth(place, step);
         access.bytes_of_sm =
-            std::max(access.bytes_of_sm, a_block(place, both).taken() + into_sm(b_block(place, both)));
+            std::max(access.bytes_of_sm, into_sm(a_block(place, both), b_block(place, both)));
     }
     join_neighbours(access.blocks, between_pixels());
     return access;
@@ -255,16 +255,15 @@ TileAccess GemmBlocks::reads_of_one(std::int64_t cta, std::int64_t step) const {
     TileAccess access;
     access.short_rows = true;
     // Of CTAs of the cluster along one side, each its part: those without a tile, too.
-    const auto add = [&](const TileAccess::Block& block, std::int64_t into, std::int64_t at,
-                         std::int64_t ctas) {
-        access.bytes_of_sm += into;
+    const auto add = [&](const TileAccess::Block& block, std::int64_t at, std::int64_t ctas) {
         const std::int64_t own = at % ctas;
         const std::int64_t from = block.bytes * own / ctas, until = block.bytes * (own + 1) / ctas;
         if (until > from) access.blocks.push_back(block.part(from, until));
     };
     const TileAccess::Block a = a_block(place, both), b = b_block(place, both);
-    add(a, a.taken(), place.n, kernel.tile.cluster_n);
-    add(b, into_sm(b), place.m, kernel.tile.cluster_m);
+    access.bytes_of_sm = into_sm(a, b);
+    add(a, place.n, kernel.tile.cluster_n);
+    add(b, place.m, kernel.tile.cluster_m);
     return access;
 }
 

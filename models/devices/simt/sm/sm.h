@@ -152,6 +152,7 @@ private:
         RegisterGroups registers = 0;
         std::optional<std::size_t> barrier = {};
         std::optional<std::int64_t> group = {};
+        std::int64_t least = 0;  ///< not before
     };
     /// A load that waits for `missing` requests; what it has of others is there at `ready`.
     struct Load {
@@ -176,7 +177,8 @@ private:
     void load_sums(SubCore& core, Warp& warp, const Instruction& instruction, std::int64_t at);
     void touch_shared(Warp& warp, const Instruction& instruction, std::int64_t at);
     void copy(Warp& warp, const Instruction& instruction, std::int64_t at);
-    void fetch_later(Warp& warp, const Instruction& instruction, std::int64_t request);
+    void fetch_later(Warp& warp, const Instruction& instruction, std::int64_t request,
+                     std::int64_t least = 0);
     void fetched(const Fetch& fetch, std::int64_t at);
     void store(Warp& warp, const Instruction& instruction, std::int64_t at);
     void load(Warp& warp, const Instruction& instruction, std::int64_t at);
@@ -199,6 +201,7 @@ private:
     std::vector<SubCore> cores_;
     std::int64_t lsu_ = 0, shared_ = 0;  // free from here on
     std::int64_t stores_out_ = 0;        // the SM's port, of bulk stores
+    std::int64_t bulk_copies_ = 0;       // the unit that makes bulk copies' requests, likewise
     std::int64_t issued_ = 0;
     std::size_t left_ = 0;   // warps that have not ended
     bool released_ = false;  // something has come for which warps may wait

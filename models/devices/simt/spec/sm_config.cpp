@@ -94,8 +94,17 @@ TensorSpec read_tensor(Section tensor) {
     spec.latency =
         latency(tensor, "latency", "cycles from when an instruction leaves a tensor core free to its sums");
     read_macs(tensor, spec);
-    if (spec.issue == TensorIssue::Thread || tensor.has("memory"))
-        spec.memory = read_tensor_memory(tensor.section("memory"));
+    spec.sync_slower =
+        tensor.count("sync_slower",
+                     "mma.sync takes so many times as long as by these rates, where tensor cores are made "
+                     "for other instructions",
+                     {1, kLongestInterval}, 1);
+    if (spec.issue == TensorIssue::Thread && !tensor.has("memory"))
+        tensor.fail(
+            "issue",
+            "a thread's products leave their sums in tensor memory: expected sm.tensor.memory, such as "
+            "{capacity: 256 KiB, width: 64 B, latency: 30}");
+    if (tensor.has("memory")) spec.memory = read_tensor_memory(tensor.section("memory"));
     return spec;
 }
 
@@ -226,6 +235,11 @@ SmSpec read_sm(Section sm) {
     spec.bulk_copy_issue =
         latency(sm, "bulk_copy_issue",
                 "cycles from a bulk tensor copy's instruction until its requests leave the SM");
+    spec.bulk_copy_bytes_per_cycle = sm.bytes("bulk_copy_width",
+                                              "bytes per cycle into shared memory by bulk tensor copies: "
+                                              "whole boxes, zeros outside the tensor too; 0: as fast as "
+                                              "they come",
+                                              {0, kWidestPort}, Bytes(0));
     Section l1 = sm.section("l1");
     spec.l1_capacity =
         l1.bytes("capacity", "of an SM, for L1 and the shared memory of CTAs together", {1, kMostShared});

@@ -68,6 +68,7 @@ struct TensorSpec {
     /// From the end of an instruction's interval to its sums: those of a dependent instruction's operands.
     Cycles latency;
     TensorMemorySpec memory;
+    std::int64_t sync_slower = 1;  ///< mma.sync takes so many times as long as by these rates
 };
 
 struct SharedMemorySpec {
@@ -99,6 +100,9 @@ struct SmSpec {
     Cycles lsu_queue;        ///< work of shared memory that may wait before warps that add to it stall
     Cycles barrier_latency;  ///< from the last arrival at a barrier until those who wait go on
     Cycles bulk_copy_issue;  ///< from a bulk tensor copy's instruction until its requests leave the SM
+    /// What the unit that makes bulk copies' requests gets through: whole boxes, zeros outside the tensor,
+    /// too. 0: any.
+    Bytes bulk_copy_bytes_per_cycle;
     /// Of L1 and shared memory together: what CTAs leave of it is L1. Apart: of the L1 alone.
     Bytes l1_capacity;
     bool l1_apart = false;
