@@ -52,21 +52,17 @@ TEST_CASE("Only matrices smaller than a tile leave part of every tile without re
     CHECK(kernel(2, 3, 2).stored_share() == 1);  // edge tiles are taken as whole ones
 }
 
-TEST_CASE("Of a pair of CTAs each brings its rows of A and half of B into its shared memory") {
+TEST_CASE("What others of a cluster copy passes an SM's port, or comes beside") {
     GemmKernel one;
     one.tile = {.m = 128, .n = 256, .k = 64, .stages = 6, .groups_m = 1, .groups_n = 1, .cluster_m = 2};
     one.shape = {1, 1024, 1024, 1024};
-    const StepBytes alone = step_bytes(one);
-    one.tile.pair = true;
-    const StepBytes pair = step_bytes(one);
-    CHECK(alone.into_sm == (128 + 256) * 64 * 2);
-    CHECK(pair.into_sm == (128 + 128) * 64 * 2);
-    // Of the L2 a cluster asks for each block once, either way.
-    CHECK(alone.from_l2 == (128 + 128) * 64 * 2);
-    CHECK(pair.from_l2 == alone.from_l2);
+    CHECK(step_bytes(one).into_sm == (128 + 256) * 64 * 2);
+    CHECK(step_bytes(one).from_l2 == (128 + 128) * 64 * 2);
+    one.tile.multicast = one.tile.pair = true;
+    CHECK(step_bytes(one).into_sm == (128 + 128) * 64 * 2);
+    CHECK(step_bytes(one).from_l2 == (128 + 128) * 64 * 2);
     one.tile.cluster_m = 4;
-    CHECK(step_bytes(one).into_sm == pair.into_sm);
-    CHECK(step_bytes(one).from_l2 == (128 + 64) * 64 * 2);
+    CHECK(step_bytes(one).into_sm == (128 + 64) * 64 * 2);
     CHECK(to_string(one) == "128x256x64, 6 stages, cluster 4x1, CTA pairs");
 }
 

@@ -61,6 +61,7 @@ CtaTile sm100_tile(std::int64_t m, std::int64_t n, int cluster_m, int cluster_n,
                  1, 1, cluster_m, cluster_n};
     tile.persistent = true;
     tile.pair = pair;
+    tile.multicast = true;
     return tile;
 }
 

@@ -83,9 +83,10 @@ double between_tiles(const GemmKernel& kernel, const CtaTiming& timing, const Si
 /// Bytes that a step of the CTA that loads most brings into its SM: who is last decides, not the average.
 double most_into_sm(const GemmKernel& kernel) {
     const CtaTile& tile = kernel.tile;
-    const std::int64_t columns = std::min(tile.n, kernel.shape.n);
-    const std::int64_t extents =
-        std::min(tile.m, kernel.shape.m) + (tile.pair ? ceil_div(columns, 2) : columns);
+    const std::int64_t rows = std::min(tile.m, kernel.shape.m), columns = std::min(tile.n, kernel.shape.n);
+    const std::int64_t extents = tile.multicast ? ceil_div(rows, std::int64_t{tile.cluster_n}) +
+                                                      ceil_div(columns, std::int64_t{tile.cluster_m})
+                                                : rows + columns;
     return bytes_of(kernel.shape.dtype, extents * tile.k);
 }
 
@@ -206,8 +207,11 @@ double estimate(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpe
 }
 
 const std::optional<CtaTiming>& KernelChooser::timing(const CtaTile& tile, const GemmFormats& formats) {
-    const auto key = std::make_tuple(tile.m, tile.n, tile.k, tile.stages, tile.groups_m, tile.groups_n,
-                                     tile.pair, formats);
+    // CTAs go alike in clusters of any size, but where each has less to copy of its own.
+    const auto of_cluster = [&](int ctas) { return tile.multicast ? ctas : 1; };
+    const auto key =
+        std::make_tuple(tile.m, tile.n, tile.k, tile.stages, tile.groups_m, tile.groups_n,
+                        of_cluster(tile.cluster_m), of_cluster(tile.cluster_n), tile.pair, formats);
     const auto [known, added] = known_.try_emplace(key);
     if (added) known->second = time_cta(tile, formats, spec_.sm);
     return known->second;

@@ -50,7 +50,8 @@ StepBytes step_bytes(const GemmKernel& kernel) {
     };
     const double a = part(kernel.shape.m, kernel.grid_m());
     const double b = part(kernel.shape.n, kernel.grid_n());
-    return {a + (tile.pair ? b / 2 : b), a / tile.cluster_n + b / tile.cluster_m};
+    const double own = a / tile.cluster_n + b / tile.cluster_m;
+    return {tile.multicast ? own : a + b, own};
 }
 
 std::int64_t epilogue_bytes(const GemmKernel& kernel) {

@@ -65,8 +65,9 @@ private:
     int sums_are_read(std::size_t tile) const { return sums_are_there(tile) + buffers_; }
     int join_is_there() const { return 2 * (tile_.stages + buffers_); }
     int place_of_join() const { return join_is_there() + 1; }
-    /// Columns of B that lie in this CTA's shared memory: of a pair, half.
-    std::int64_t columns() const { return tile_.pair ? tile_.n / 2 : tile_.n; }
+    /// Of what a cluster shares, a CTA copies its part for all.
+    std::int64_t own_rows() const { return ceil_div(tile_.m, std::int64_t{tile_.cluster_n}); }
+    std::int64_t own_columns() const { return ceil_div(tile_.n, std::int64_t{tile_.cluster_m}); }
 
     WarpProgram copier(const std::vector<std::int64_t>& tiles) const {
         WarpProgram program{set_up(30)};
@@ -75,10 +76,11 @@ private:
             step.steps = true;
             step.trips = tiles[tile];
             const std::int64_t depth = tile_.k * element_;
-            step.body = {{.op = Op::Await, .barrier = empty(), .ring = tile_.stages},
-                         {.op = Op::BulkCopy, .bytes = tile_.m * depth, .ring = tile_.stages},
-                         {.op = Op::BulkCopy, .amount = 1, .bytes = columns() * depth, .ring = tile_.stages},
-                         {.op = Op::Integer}};
+            step.body = {
+                {.op = Op::Await, .barrier = empty(), .ring = tile_.stages},
+                {.op = Op::BulkCopy, .bytes = own_rows() * depth, .ring = tile_.stages},
+                {.op = Op::BulkCopy, .amount = 1, .bytes = own_columns() * depth, .ring = tile_.stages},
+                {.op = Op::Integer}};
             if (formats_.gathers)
                 for (int i = 0; i < kGatherOfStep; ++i) step.body.push_back({.op = Op::Integer});
             program.push_back(std::move(step));
@@ -96,12 +98,13 @@ private:
             for (std::int64_t column = 0; column < tile_.n; column += kColumnsOfMma) {
                 const std::int64_t rows = std::min(kRowsOfMma, tile_.m - row);
                 const std::int64_t width = std::min(kColumnsOfMma, tile_.n - column);
-                // 64 rows of one SM leave half of the lanes idle; those of a pair take all (PTX ISA, data
-                // path layouts B, E and F).
+                // 64 rows of one SM leave half of the lanes idle, and take as long as 128; those of a pair
+                // take all (PTX ISA, data path layouts B, E and F).
                 const std::int64_t lanes = tile_.pair ? rows : kRowsOfMma;
-                section.body.push_back({.op = Op::TensorMma,
-                                        .amount = lanes * width * k_of_mma_,
-                                        .bytes = (rows + (tile_.pair ? width / 2 : width)) * kFragmentBytes});
+                section.body.push_back(
+                    {.op = Op::TensorMma,
+                     .amount = lanes * width * k_of_mma_,
+                     .bytes = (lanes + (tile_.pair ? width / 2 : width)) * kFragmentBytes});
             }
     }
     WarpProgram multiplier(const std::vector<std::int64_t>& tiles) const {

@@ -115,9 +115,12 @@ TileAccess::Block GemmBlocks::b_block(const CtaPlace& place, Depth depth) const 
                        columns(place.n) * depth.size, shape.dtype);
 }
 
-// Of a pair of CTAs each holds half of B.
+// Of what a cluster shares a CTA asks for its part, which is the largest where it is not even.
 std::int64_t GemmBlocks::into_sm(const TileAccess::Block& a, const TileAccess::Block& b) const {
-    return a.taken() + (plan_.kernel.tile.pair ? ceil_div(b.bytes, 2) : b.bytes);
+    const CtaTile& tile = plan_.kernel.tile;
+    if (!tile.multicast) return a.taken() + b.bytes;
+    return ceil_div(a.taken(), std::int64_t{tile.cluster_n}) +
+           ceil_div(b.bytes, std::int64_t{tile.cluster_m});
 }
 
 TileAccess::Block GemmBlocks::result_block(const MatrixPlace& matrix, const CtaPlace& place,
