@@ -71,10 +71,10 @@ private:
 
     WarpProgram copier(const std::vector<std::int64_t>& tiles) const {
         WarpProgram program{set_up(30)};
-        for (std::size_t tile = 0; tile < tiles.size(); ++tile) {
+        for (const std::int64_t steps : tiles) {
             Section step;
             step.steps = true;
-            step.trips = tiles[tile];
+            step.trips = steps;
             const std::int64_t depth = tile_.k * element_;
             step.body = {
                 {.op = Op::Await, .barrier = empty(), .ring = tile_.stages},
