@@ -195,7 +195,6 @@ TEST_CASE("Where sums have places of their own, the next tile's steps begin behi
         return IdealRun(work, times_of(plan, gpu, gpu.core_clock), 1, Ticks(500'000), 1000);
     };
     const std::int64_t start = 10 + 100 + 500;
-    // Three tiles without a pause between their steps; the last one's epilogue, and the answer to its stores.
     const IdealRun three = of_tiles(3, 256, 200);
     CHECK(three.end == Ticks((start + 3 * 4 * 1024 + 200 + 500) * 1000));
     CHECK(cycles(three.account, SlotClass::Useful) == 3 * 4 * 1024);
