@@ -10,8 +10,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 import gpu_gemm_rows  # noqa: E402
 
-CHIPS = {"a100": "A100 (SXM, 80 GB)", "h100": "H100 (SXM)", "h200": "H200 (SXM)", "l40s": "L40S"}
-L2_MIB = {"a100": 40, "h100": 50, "h200": 50, "l40s": 96}
+CHIPS = {"a100": "A100 (SXM, 80 GB)", "h100": "H100 (SXM)", "h200": "H200 (SXM)", "l40s": "L40S", "b200": "B200", "gb200": "GB200"}
+L2_MIB = {"a100": 40, "h100": 50, "h200": 50, "l40s": 96, "b200": 126, "gb200": 126}
 PICTURES = ROOT / "docs" / "pictures"
 ABLATION_ROWS = 60  # spread over the public rows
 OFF = {

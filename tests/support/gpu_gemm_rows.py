@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 
 GOLDEN = pathlib.Path(__file__).resolve().parent.parent / "golden" / "gpu_gemm"
-CHIPS = ["a100", "h100", "h200", "l40s"]
+CHIPS = ["a100", "h100", "h200", "l40s", "b200", "gb200"]
 PROTOCOL = ["run.protocol=graph_replay"]
 # Regimes by measured time in microseconds, as errors are reported.
 REGIMES = [(0, 5), (5, 20), (20, 200), (200, float("inf"))]

@@ -11,6 +11,7 @@
 #include "models/devices/simt/explain_vector.h"
 #include "models/devices/simt/kernels/choose.h"
 #include "models/devices/simt/kernels/stream_k.h"
+#include "models/devices/simt/kernels/thread_mma_program.h"
 #include "sim/base/check.h"
 #include "sim/base/text.h"
 
@@ -94,6 +95,23 @@ std::string clusters(const GemmKernel& kernel, const SimtSpec& spec) {
     return text;
 }
 
+/// Of tcgen05.mma: who multiplies together, and where sums lie.
+std::string tensor_memory(const GemmKernel& kernel, const SimtSpec& spec) {
+    if (spec.sm.issue_of(kernel.shape.dtype) != TensorIssue::Thread || !kernel.on_tensor_cores()) return "";
+    std::string text;
+    if (kernel.tile.pair)
+        text += fmt::format(
+            "CTAs multiply in pairs, {} rows together: each has its own rows of A and half of B in "
+            "shared memory.\n",
+            2 * kernel.tile.m);
+    text +=
+        fmt::format("A tile's sums take {} of {} columns of an SM's tensor memory; ",
+                    tensor_columns(kernel.tile), spec.sm.tensor.memory.capacity.value() / kTensorColumnBytes);
+    return text + (accumulators_of(kernel.tile) > 1
+                       ? "two have a place, one of which is brought out while the next is made.\n"
+                       : "two have no place, so the next is made when they are brought out.\n");
+}
+
 std::string shared_tiles(const GemmKernel& kernel) {
     if (kernel.streams == 0) return "";
     return fmt::format(
@@ -132,6 +150,7 @@ std::string waves(const GemmPlan& gemm, const SimtSpec& spec) {
     }
     text += shared_tiles(kernel);
     text += clusters(kernel, spec);
+    text += tensor_memory(kernel, spec);
     if (kernel.tile.persistent && all > places)
         text +=
             "CTAs of later waves are tiles of the first ones (persistent): their data are asked for in "

@@ -19,7 +19,7 @@ class Simt(ProgramTest):
 
     def test_every_slot_of_the_tensor_cores_has_one_owner(self):
         for device, macs in (("a100", 108 * 4 * 256), ("h100", 132 * 4 * 512), ("h200", 132 * 4 * 512),
-                             ("l40s", 142 * 4 * 128)):
+                             ("l40s", 142 * 4 * 128), ("b200", 148 * 4 * 1024)):
             for shape in ("m=4096 n=4096 k=4096", "m=1 n=4096 k=4096", "m=193 n=1000 k=777", "m=64 n=64 k=16384"):
                 with self.subTest(device=device, shape=shape):
                     total = self.total(device, shape)
@@ -42,6 +42,21 @@ class Simt(ProgramTest):
             self.assertEqual(total["bound_by"], "memory")
             self.assertGreater(total["time_ns"] / 1000, least)
             self.assertLess(total["time_ns"] / 1000, 1.6 * least)
+
+    def test_blackwell_multiplies_in_pairs_of_ctas_and_leaves_sums_in_tensor_memory(self):
+        text = self.answer("explain", "b200", "matmul", "m=4096", "n=4096", "k=4096")
+        self.assertIn("CTA pairs", text)
+        self.assertIn("256 rows together", text)
+        self.assertIn("A tile's sums take 256 of 512 columns", text)
+        self.assertIn("brought out while the next is made", text)
+        alone = self.answer("explain", "b200", "matmul", "m=8", "n=4096", "k=512")
+        self.assertNotIn("CTA pairs", alone.split("Weighed")[0])
+        fp8, bf16 = (json.loads(self.answer("op", "b200", "matmul", "m=8192", "n=8192", "k=8192", f"dtype={dtype}",
+                                            "--format", "json"))["devices"][0]["total"]["time_ns"]
+                     for dtype in ("fp8", "bf16"))
+        self.assertGreater(bf16 / fp8, 1.5)
+        self.assertLess(2 * 8192 ** 3 / bf16 / 1000, 2383)
+        self.assertIn("int4", self.refusal("op", "b200", "matmul", "m=8", "n=8", "k=8", "dtype=int4"))
 
     def test_half_the_bits_take_about_half_the_time(self):
         bf16 = self.total("a100", "m=8192 n=8192 k=8192")["time_ns"]

@@ -49,6 +49,25 @@ const std::vector<Product> kAda{
     {"l40s", 0, 1024, 1024, 512}, {"l40s", 0, 16, 2048, 2048},      {"l40s", 0, 3, 1000, 3000},
     {"l40s", 0, 32, 1024, 6000},  {"l40s", 0, 128, 4096, 1024},     {"l40s", 0, 1, 2048, 2048}};
 
+/// Blackwell: pairs of CTAs, sums in tensor memory, epilogues beside the next tile's products.
+const std::vector<Product> kThreads{
+    {"b200", 4, 256, 256, 128},        {"b200", 4, 333, 517, 301},       {"b200", 8, 1000, 520, 264},
+    {"b200", 8, 1, 1024, 512},         {"b200", 16, 64, 64, 4096},       {"b200", 16, 640, 640, 200},
+    {"b200", 4, 96, 160, 640, 3},      {"b200", 8, 500, 250, 128, 1, 2}, {"b200", 2, 129, 257, 65},
+    {"b200", 4, 2048, 2048, 64},       {"b200", 4, 2048, 1024, 1024},    {"b200", 0, 512, 512, 512},
+    {"b200", 0, 128, 4096, 1024},      {"b200", 0, 33, 1000, 777},       {"b200", 0, 16, 2048, 2048},
+    {"b200", 0, 1024, 1024, 512},      {"b200", 0, 256, 256, 4096},      {"b200", 0, 7, 5, 9},
+    {"b200", 0, 384, 3000, 1500, 1, 2}};
+
+/// The same with what is done to sums, and with weights of their own.
+const std::vector<Product> kThreadEpilogues{
+    {"b200", 4, 256, 256, 128, 1, 1, "gelu"},           {"b200", 4, 333, 517, 301, 1, 1, "none", true},
+    {"b200", 8, 1000, 520, 264, 1, 1, "relu"},          {"b200", 16, 64, 64, 4096, 1, 1, "gelu", true},
+    {"b200", 8, 500, 250, 128, 1, 2, "mish", true},     {"b200", 4, 96, 160, 640, 3, 1, "", true},
+    {"b200", 0, 512, 512, 512, 1, 1, "gelu"},           {"b200", 0, 1024, 1024, 512, 1, 1, "none", true},
+    {"b200", 0, 16, 2048, 2048, 1, 1, "silu", true},    {"b200", 8, 200, 300, 256, 4, 1, "", false, 6},
+    {"b200", 0, 16, 1024, 1024, 8, 1, "silu", false, 8}};
+
 /// CDNA: operands through registers, wavefronts of 64 threads.
 const std::vector<Product> kWaves{{"mi210", 4, 333, 517, 301},
                                   {"mi210", 8, 500, 250, 128, 1, 2},
@@ -156,7 +175,7 @@ double check_product(const Product& product) {
     CHECK(warps.dram_read == steps.dram_read);
     CHECK(warps.dram_written == steps.dram_written);
     // A cluster's blocks pass once for all of it; by steps once for each group that has some of it.
-    if (product.gpu != "h100")
+    if (product.gpu != "h100" && product.gpu != "b200")
         CHECK(bytes(warps, Place::L2, Place::SharedMemory) == bytes(steps, Place::L2, Place::SharedMemory));
     else
         CHECK(bytes(warps, Place::L2, Place::SharedMemory) <= bytes(steps, Place::L2, Place::SharedMemory));
@@ -179,6 +198,14 @@ TEST_CASE("Steps take what the same kernels take warp instruction by warp instru
 
 TEST_CASE("Steps of an Ada chip take what its warps take, with GDDR6 behind them", "[simt]") {
     CHECK(mean_error(kAda) < 0.05);
+}
+
+TEST_CASE("Steps of a Blackwell chip take what its warps take", "[simt]") {
+    CHECK(mean_error(kThreads) < 0.045);
+}
+
+TEST_CASE("Epilogues beside products by steps take what they take in warps", "[simt]") {
+    CHECK(mean_error(kThreadEpilogues) < 0.055);
 }
 
 TEST_CASE("Steps of a CDNA chip take what its wavefronts take", "[simt]") {

@@ -79,6 +79,8 @@ TEST_CASE("every shipped memory moves what its pins move") {
         {"hbm2e_a100_pcie", 1935.36},
         {"hbm2e_mi210", 1638.4},
         {"hbm2_v100", 898.048},
+        {"hbm3e_b200", 7672.32},
+        {"hbm3e_gb200", 7672.32},
         {"gddr6_l40s", 864},
         {"gddr6_l4", 300},
     };
@@ -107,6 +109,8 @@ TEST_CASE("a stack holds what its dies hold") {
     CHECK(gib("hbm2e_a100") == 80);
     CHECK(gib("hbm3_h100") == 80);
     CHECK(gib("hbm3e_h200") == 141);
+    CHECK(gib("hbm3e_b200") == 180);
+    CHECK(gib("hbm3e_gb200") == 186);
     CHECK(gib("hbm2e_a100_pcie") == 80);
     CHECK(gib("hbm2e_mi210") == 64);
     CHECK(gib("hbm2_v100") == 32);

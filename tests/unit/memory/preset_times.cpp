@@ -100,7 +100,7 @@ const std::vector<Family>& families() {
          {{"RREFD", 8'000}, {"RFCSB", 160'000}, {"RFC", 350'000}}},
         // JESD238, 8 Gb a channel and 16 Gb
         {{"hbm3_5200", "hbm3_6400", "hbm3_h100"}, 3'900'000, {{"RFCSB", 200'000}, {"RFC", 350'000}}},
-        {{"hbm3e_8000", "hbm3e_9600", "hbm3e_tpu_v7", "hbm3e_h200"},
+        {{"hbm3e_8000", "hbm3e_9600", "hbm3e_tpu_v7", "hbm3e_h200", "hbm3e_b200", "hbm3e_gb200"},
          3'900'000,
          {{"RFCSB", 200'000}, {"RFC", 450'000}}},
     };

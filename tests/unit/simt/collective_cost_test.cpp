@@ -142,7 +142,8 @@ TEST_CASE("each algorithm sends and receives what it has to", "[simt]") {
 }
 
 TEST_CASE("no time is shorter than the links need", "[simt]") {
-    for (const char* gpu : {"a100", "h100", "h200", "a100_pcie", "h100_pcie", "l4", "l40s"}) {
+    for (const char* gpu :
+         {"a100", "h100", "h200", "a100_pcie", "h100_pcie", "l4", "l40s", "b200", "gb200"}) {
         const SimtSpec spec = test::shipped_gpu(gpu);
         for (const Kind kind : {Kind::AllReduce, Kind::AllGather, Kind::ReduceScatter, Kind::AllToAll})
             for (const std::int64_t chips : {2, 4, 8})

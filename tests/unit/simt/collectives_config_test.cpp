@@ -48,10 +48,12 @@ TEST_CASE("a table of measured bandwidths is read by kind and chips", "[simt]") 
 }
 
 TEST_CASE("each shipped GPU says how it is joined to others", "[simt]") {
-    // NVLink 3 and 4: 600 and 900 GB/s both ways together; PCIe 4.0 and 5.0 x16.
+    // NVLink 3, 4 and 5: 600, 900 and 1800 GB/s both ways together; PCIe 4.0 and 5.0 x16.
     for (const auto& [name, rate] : {std::pair<const char*, double>{"a100", 300},
                                      {"h100", 450},
                                      {"h200", 450},
+                                     {"b200", 900},
+                                     {"gb200", 900},
                                      {"a100_pcie", 31.5},
                                      {"l40s", 31.5},
                                      {"l4", 31.5},
@@ -60,7 +62,7 @@ TEST_CASE("each shipped GPU says how it is joined to others", "[simt]") {
         const SimtSpec spec = test::shipped_gpu(name);
         REQUIRE(spec.chip_link);
         CHECK(static_cast<double>(spec.chip_link->peak().value()) / 1e9 == Approx(rate));
-        CHECK(spec.collectives.measured.empty() == (rate < 100));
+        CHECK(spec.collectives.measured.empty() == (rate < 100 || rate > 500));
     }
 }
 

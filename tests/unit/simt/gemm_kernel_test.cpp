@@ -52,6 +52,20 @@ TEST_CASE("Only matrices smaller than a tile leave part of every tile without re
     CHECK(kernel(2, 3, 2).stored_share() == 1);  // edge tiles are taken as whole ones
 }
 
+TEST_CASE("What others of a cluster copy passes an SM's port, or comes beside") {
+    GemmKernel one;
+    one.tile = {.m = 128, .n = 256, .k = 64, .stages = 6, .groups_m = 1, .groups_n = 1, .cluster_m = 2};
+    one.shape = {1, 1024, 1024, 1024};
+    CHECK(step_bytes(one).into_sm == (128 + 256) * 64 * 2);
+    CHECK(step_bytes(one).from_l2 == (128 + 128) * 64 * 2);
+    one.tile.multicast = one.tile.pair = true;
+    CHECK(step_bytes(one).into_sm == (128 + 128) * 64 * 2);
+    CHECK(step_bytes(one).from_l2 == (128 + 128) * 64 * 2);
+    one.tile.cluster_m = 4;
+    CHECK(step_bytes(one).into_sm == (128 + 64) * 64 * 2);
+    CHECK(to_string(one) == "128x256x64, 6 stages, cluster 4x1, CTA pairs");
+}
+
 TEST_CASE("The order of CTAs is that of nested loops, whatever the counts") {
     for (const std::int64_t tiles_m : {1, 2, 5})
         for (const std::int64_t tiles_n : {1, 3, 8})

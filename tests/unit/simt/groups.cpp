@@ -181,6 +181,70 @@ TEST_CASE("A persistent CTA asks for the next tile's data while it works on the 
           Ticks((10 + 100 + 4000 + 50 + 1024 + 200 + 4000 + 50 + 1024 + 200 + 4000) * 1000));
 }
 
+TEST_CASE("Where sums have places of their own, the next tile's steps begin behind this one's", "[simt]") {
+    SimtSpec gpu = small_gpu(1);
+    gpu.sm.tensor.issue = TensorIssue::Thread;
+    const auto of_tiles = [&](std::int64_t tiles, std::int64_t k, std::int64_t epilogue,
+                              int accumulators = 2) {
+        GemmPlan plan = plan_of(128, 128 * tiles, k);
+        plan.kernel.tile.persistent = true;
+        plan.timing.accumulators = accumulators;
+        plan.timing.fill = Cycles(0);
+        plan.timing.epilogue = Cycles(epilogue);
+        const GemmBlocks work(plan);
+        return IdealRun(work, times_of(plan, gpu, gpu.core_clock), 1, Ticks(500'000), 1000);
+    };
+    const std::int64_t start = 10 + 100 + 500;
+    const IdealRun three = of_tiles(3, 256, 200);
+    CHECK(three.end == Ticks((start + 3 * 4 * 1024 + 200 + 500) * 1000));
+    CHECK(cycles(three.account, SlotClass::Useful) == 3 * 4 * 1024);
+    CHECK(cycles(three.account, SlotClass::Ramp) == 100 + 200);
+    CHECK(cycles(three.account, SlotClass::Memory) == 500 + 500);
+    // Epilogues longer than steps follow each other: tiles wait for a place.
+    CHECK(of_tiles(5, 256, 6000).end == Ticks((start + 4 * 1024 + 5 * 6000 + 500) * 1000));
+    // One place: as if the epilogue were the CTA's own, but for the answers to its stores.
+    CHECK(of_tiles(3, 256, 200, 1).end == Ticks((start + 3 * (4 * 1024 + 200) + 500) * 1000));
+}
+
+TEST_CASE("Groups that overlap epilogues do exactly what SMs by themselves do", "[simt]") {
+    std::mt19937 random(11);
+    const auto pick = [&](std::int64_t low, std::int64_t high) {
+        return std::uniform_int_distribution<std::int64_t>(low, high)(random);
+    };
+    for (int i = 0; i < 100; ++i) {
+        GemmPlan plan = plan_of(pick(1, 1500), pick(1, 1500), pick(1, 900));
+        plan.kernel.split_k = pick(1, 3);
+        while ((plan.kernel.split_k - 1) * plan.kernel.steps_of_part() >= plan.kernel.steps())
+            --plan.kernel.split_k;
+        plan.kernel.tile.persistent = true;
+        plan.kernel.tile.cluster_m = static_cast<int>(pick(1, 2));
+        plan.timing.accumulators = static_cast<int>(pick(1, 2));
+        plan.timing.resident = static_cast<int>(pick(1, 2));
+        plan.timing.interval_full = plan.timing.resident * 1024.0;
+        plan.timing.ahead = static_cast<int>(pick(1, 4));
+        plan.timing.fill = Cycles(pick(0, 100));
+        plan.timing.epilogue = Cycles(pick(0, 8000));
+        plan.kernel.shape.epilogue.bias = pick(0, 1) == 0;
+        if (pick(0, 1) == 0) plan.kernel.shape.epilogue.join = Elementwise::Kind::Add;
+        SimtSpec gpu = small_gpu(static_cast<int>(2 * pick(1, 6)));
+        gpu.sm.tensor.issue = TensorIssue::Thread;
+        const Ticks latency(pick(0, 3'000'000));
+        const GemmBlocks work(plan);
+        const auto of_groups = [&](std::int64_t largest) {
+            return IdealRun(work, times_of(plan, gpu, gpu.core_clock), gpu.sm.count, latency, largest);
+        };
+        INFO("case " << i);
+        const IdealRun together = of_groups(1000), apart = of_groups(1);
+        CHECK(together.end == apart.end);
+        CHECK(together.account.macs == plan.kernel.shape.m * plan.kernel.shape.n * plan.kernel.shape.k);
+        CHECK(together.written == apart.written);
+        CHECK((together.account.times == apart.account.times));
+        const Int128 sum =
+            std::accumulate(together.account.times.begin(), together.account.times.end(), Int128{0});
+        CHECK((sum == Int128{together.end.value()} * gpu.sm.count << kFineBits));
+    }
+}
+
 TEST_CASE("Clusters lie in one GPC each: SMs that are left over in it stand still", "[simt]") {
     // 10 SMs, of which clusters of 2 can use 2 + 4 + 2, clusters of 4 4, and clusters of 3 3 + 3.
     const std::vector<int> gpcs{3, 5, 2};

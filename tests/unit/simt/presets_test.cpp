@@ -24,7 +24,8 @@ struct Published {
     double memory;                 // GB/s
     double memory_size;            // GB as drivers count them, of 2^30 bytes: 81,920 MiB of an A100
     int sms, warps;
-    std::int64_t shared_kib, l2_mib;
+    std::int64_t shared_kib;
+    double l2_mib;
     double link;  // GB/s of the host link, each direction, without what packets take
 };
 
@@ -39,6 +40,8 @@ const std::vector<Published> kChips{
     {"mi210", 1700, 1700, 181, 181, 0, 0, 1638.4, 64, 104, 32, 64, 8, 31.5},
     // fp16 only: no other format has tensor cores (peaks of fp16 are told without bf16's).
     {"v100", 1530, 1530, 125.3, 0, 0, 0, 898, 32, 80, 64, 96, 6, 15.75},
+    {"b200", 1856, 1965, 2250, 4500, 4500, 0, 7672.32, 180, 148, 64, 228, 126.5, 63},
+    {"gb200", 2008, 2062, 2500, 5000, 5000, 0, 7672.32, 186, 152, 64, 228, 126.5, 225},
     {"l4", 2040, 2040, 121, 242.3, 242.3, 242.3, 300, 24, 58, 48, 100, 48, 31.5},
 };
 
@@ -97,9 +100,14 @@ TEST_CASE("a GPU has the published SMs, shared memory, L2 and host link", "[simt
         CHECK(spec.sm.shared.most_of_cta + spec.sm.shared.reserved_of_cta == spec.sm.shared.capacity);
         const bool reserves = chip.name != "mi210" && chip.name != "v100";
         CHECK(spec.sm.shared.reserved_of_cta == Bytes(reserves ? 1024 : 0));
-        CHECK(spec.l2.capacity == Bytes(chip.l2_mib << 20));
-        CHECK(spec.host.kind == HostLinkSpec::Kind::Pcie);
+        CHECK(spec.l2.capacity == Bytes(static_cast<std::int64_t>(chip.l2_mib * (1 << 20))));
         const double share = static_cast<double>(spec.host.peak().value()) / 1e9 / chip.link;
+        if (chip.name == "gb200") {
+            CHECK(spec.host.kind == HostLinkSpec::Kind::Fixed);
+            CHECK(share == 1);
+            continue;
+        }
+        CHECK(spec.host.kind == HostLinkSpec::Kind::Pcie);
         CHECK(share < 1);
         CHECK(share > 0.9);
     }
@@ -108,6 +116,11 @@ TEST_CASE("a GPU has the published SMs, shared memory, L2 and host link", "[simt
     CHECK(test::shipped_gpu("h100").sm.tensor.issue == TensorIssue::WarpGroup);
     CHECK(test::shipped_gpu("h200").sm.tensor.issue == TensorIssue::WarpGroup);
     CHECK(test::shipped_gpu("v100").sm.tensor.issue == TensorIssue::QuadPair);
+    for (const char* blackwell : {"b200", "gb200"}) {
+        const TensorSpec tensor = test::shipped_gpu(blackwell).sm.tensor;
+        CHECK(tensor.issue == TensorIssue::Thread);
+        CHECK(tensor.memory.capacity == Bytes(128 * 512 * 4));
+    }
     // Four SIMDs of 16 lanes take a wavefront of 64 threads in four cycles: 22.6 TFLOP/s in fp32.
     const SmSpec mi210 = test::shipped_gpu("mi210").sm;
     CHECK(mi210.tensor.issue == TensorIssue::Wave);
@@ -131,6 +144,9 @@ TEST_CASE("clusters find the SMs of a GPC that chips were seen to give them", "[
     CHECK(a100.gpcs.size() == 7);
     CHECK(std::accumulate(a100.gpcs.begin(), a100.gpcs.end(), 0) == 108);
     for (const int sms : a100.gpcs) CHECK((sms == 14 || sms == 16));
+    // Pairs of CTAs reach all SMs of a B200, as two share a TPC.
+    CHECK(test::shipped_gpu("b200").sm.for_clusters(2) == 148);
+    CHECK(test::shipped_gpu("gb200").sm.for_clusters(2) == 152);
     for (const Published& chip : kChips) {
         const std::vector<int> gpcs = test::shipped_gpu(chip.name).sm.gpcs;
         CHECK(std::accumulate(gpcs.begin(), gpcs.end(), 0) == chip.sms);
@@ -152,6 +168,7 @@ TEST_CASE("a load's latency in parts is what pointer chases measure", "[simt]") 
     CHECK(all(a100, 1410) == Approx(533).epsilon(0.01));
     CHECK(all(h100, 1980) == Approx(570.5).epsilon(0.01));
     CHECK(all(test::shipped_gpu("h200"), 1980) == Approx(570.5).epsilon(0.01));
+    CHECK(all(test::shipped_gpu("b200"), 1965) == Approx(707).epsilon(0.01));
     // gpu-latency on an H100 (PCIe) and an L40, without what their TLBs take of large sets.
     CHECK(all(test::shipped_gpu("h100_pcie"), 1755) == Approx(650).epsilon(0.01));
     CHECK(all(test::shipped_gpu("l40s"), 2490) == Approx(631.9 - 9.7).epsilon(0.01));

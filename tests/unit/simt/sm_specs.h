@@ -40,6 +40,18 @@ inline SmSpec group_mma_sm() {
     return sm;
 }
 
+/// Near a B200's: one thread issues products for all four tensor cores, whose sums lie in tensor memory.
+inline SmSpec thread_mma_sm() {
+    SmSpec sm = group_mma_sm();
+    sm.count = 148;
+    sm.tensor.issue = TensorIssue::Thread;
+    sm.tensor.macs[static_cast<std::size_t>(DType::Bf16)] = 1024;
+    sm.tensor.macs[static_cast<std::size_t>(DType::Fp8)] = 2048;
+    sm.tensor.memory = {Bytes(256 * 1024), Bytes(64), Cycles(30)};
+    sm.store_bytes_per_cycle = Bytes(32);
+    return sm;
+}
+
 /// Near an MI210's CU: 16 lanes of one pipeline, wavefronts of 64, an instruction of each every fourth cycle.
 inline SmSpec wave_mma_sm() {
     SmSpec sm = warp_mma_sm();

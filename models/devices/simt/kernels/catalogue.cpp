@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <initializer_list>
+#include <utility>
 
 #include "models/devices/simt/kernels/choose.h"
 #include "models/devices/simt/kernels/mma_shapes.h"
@@ -51,6 +53,47 @@ std::vector<CtaTile> nvjet() {
     for (const std::int64_t n : {8, 16, 32, 64}) add(384, n, 2, 1);
     for (const std::int64_t n : {240, 208, 176, 160, 128, 112, 96, 80, 64, 56, 48, 40, 32, 24, 16, 8})
         add(64, n, 1, 1);
+    return all;
+}
+
+/// A tile of nvjet for tcgen05.mma. Names tell stages: 128x256_64x6 and 128x192_64x7 of CTA pairs,
+/// 128x256_64x4, 32x256_64x6, 256x8_64x6, 128x8_64x12, 80x64_64x12 and 512x24_64x3 of CTAs by themselves are
+/// what fits 216 to 220 KiB; 16 at most.
+CtaTile sm100_tile(std::int64_t m, std::int64_t n, int cluster_m, int cluster_n, bool pair) {
+    constexpr std::int64_t kStages = 217 * 1024, kOfSixteenBits = 2, kStep = 64;
+    const std::int64_t stage = (m + (pair ? n / 2 : n)) * kStep * kOfSixteenBits;
+    CtaTile tile{m, n, kStep,     static_cast<int>(std::min<std::int64_t>(16, kStages / stage)),
+                 1, 1, cluster_m, cluster_n};
+    tile.persistent = true;
+    tile.pair = pair;
+    tile.multicast = true;
+    return tile;
+}
+
+/// Of Blackwell's, those in names of cuBLAS 12.9's and 13's kernels
+/// (nvjet_sm100_tst_128x256_64x6_2x1_2cta_v_bz_TNT and their like, in profiles of language models on B200
+/// that are public); widths between are assumed to be there, too, as Hopper's are. Rows are those of the
+/// instruction: TNN's names have them second (32x64_64x16_4x1: 64 rows, 32 columns, four CTAs side by side).
+std::vector<CtaTile> nvjet_sm100() {
+    std::vector<CtaTile> all;
+    const auto add = [&all](std::int64_t m, std::int64_t n, bool pair,
+                            std::initializer_list<std::pair<int, int>> clusters) {
+        for (const auto& [cluster_m, cluster_n] : clusters)
+            all.push_back(sm100_tile(m, n, cluster_m, cluster_n, pair));
+    };
+    for (const std::int64_t n : {256, 224, 192, 176, 160, 128, 96, 64})
+        add(128, n, true, {{2, 1}, {2, 2}, {4, 1}});
+    for (const std::int64_t n : {256, 240, 224}) add(256, n, true, {{2, 1}, {2, 2}});
+    for (const std::int64_t n : {192, 160, 128, 96, 64}) add(256, n, true, {{2, 1}, {2, 2}, {2, 4}});
+    for (const std::int64_t n : {64, 32, 16}) add(64, n, true, {{2, 1}, {2, 2}, {2, 4}});
+    add(128, 256, false, {{1, 1}, {1, 2}});
+    for (const std::int64_t n : {128, 96, 64}) add(128, n, false, {{1, 1}, {2, 1}});
+    for (const std::int64_t n : {8, 16, 24, 32, 48}) add(128, n, false, {{1, 1}, {2, 1}, {4, 2}});
+    for (const std::int64_t n : {8, 16}) add(192, n, false, {{2, 1}});
+    for (const std::int64_t n : {8, 16, 32, 64, 104}) add(256, n, false, {{2, 1}, {4, 1}});
+    for (const std::int64_t n : {8, 24}) add(512, n, false, {{4, 1}});
+    for (const std::int64_t n : {8, 16, 24, 32, 40, 64, 80})
+        add(64, n, false, {{1, 1}, {1, 2}, {2, 1}, {4, 1}, {1, 4}, {2, 4}, {4, 2}});
     return all;
 }
 
@@ -139,7 +182,8 @@ const std::vector<CtaTile>& catalogue(TensorIssue issue, bool convolution) {
                                            {64, 64, 64, 6, 2, 2},           {32, 32, 128, 2, 2, 2},
                                            {16, 16, 128, 2, 1, 1},          instead({256, 128, 32, 3, 4, 2}),
                                            instead({64, 256, 32, 4, 1, 4}), instead({128, 128, 32, 4, 2, 2})};
-    static const std::vector<CtaTile> group = nvjet(), wave = tensile(), quads = s884gemm(), lanes = sgemm();
+    static const std::vector<CtaTile> group = nvjet(), wave = tensile(), quads = s884gemm(), lanes = sgemm(),
+                                      thread = nvjet_sm100();
     static const std::vector<CtaTile> conv_quads = s884cudnn(), conv_lanes = scudnn();
     switch (issue) {
         case TensorIssue::Warp:
@@ -150,6 +194,8 @@ const std::vector<CtaTile>& catalogue(TensorIssue issue, bool convolution) {
             return convolution ? conv_quads : quads;
         case TensorIssue::Lanes:
             return convolution ? conv_lanes : lanes;
+        case TensorIssue::Thread:
+            return thread;
         case TensorIssue::WarpGroup:
             break;
     }

@@ -51,11 +51,17 @@ double stored_bytes(const GemmKernel& kernel) {
                               : bytes_of(kernel.shape.output, results);
 }
 
+/// One warp copies for all.
+bool copies_whole_blocks(const GemmKernel& kernel, const SimtSpec& spec) {
+    const TensorIssue issue = spec.sm.issue_of(kernel.shape.dtype);
+    return issue == TensorIssue::WarpGroup || issue == TensorIssue::Thread;
+}
+
 /// Cycles of a CTA besides its steps: nobody on its SM computes for it then.
 double ends_of(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec& spec) {
     const Epilogue epilogue = kernel.epilogue();
-    const bool waits = epilogue.reads() && (spec.sm.issue_of(kernel.shape.dtype) != TensorIssue::WarpGroup ||
-                                            !epilogue.join || !kernel.on_tensor_cores());
+    const bool waits = epilogue.reads() &&
+                       (!copies_whole_blocks(kernel, spec) || !epilogue.join || !kernel.on_tensor_cores());
     return (waits ? idle_latency(spec) + static_cast<double>(epilogue_bytes(kernel)) /
                                              static_cast<double>(kernel.ctas()) / Rates(spec).sm_read
                   : 0) +
@@ -78,7 +84,10 @@ double between_tiles(const GemmKernel& kernel, const CtaTiming& timing, const Si
 /// Bytes that a step of the CTA that loads most brings into its SM: who is last decides, not the average.
 double most_into_sm(const GemmKernel& kernel) {
     const CtaTile& tile = kernel.tile;
-    const std::int64_t extents = std::min(tile.m, kernel.shape.m) + std::min(tile.n, kernel.shape.n);
+    const std::int64_t rows = std::min(tile.m, kernel.shape.m), columns = std::min(tile.n, kernel.shape.n);
+    const std::int64_t extents = tile.multicast ? ceil_div(rows, std::int64_t{tile.cluster_n}) +
+                                                      ceil_div(columns, std::int64_t{tile.cluster_m})
+                                                : rows + columns;
     return bytes_of(kernel.shape.dtype, extents * tile.k);
 }
 
@@ -161,6 +170,8 @@ double ctas_of(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec
     const double left = ctas - full_rounds * places;
     const auto steps = static_cast<double>(kernel.steps_of_part());
     double cycles = full_rounds * steps * interval_of(kernel, timing, spec, timing.resident, sms);
+    // Tiles that are brought out beside the next one's steps: none of these is through before.
+    if (timing.accumulators > 1) cycles = std::max(cycles, full_rounds * between_tiles(kernel, timing, spec));
     // Libraries count whole waves: of a round that leaves places empty, too, and one behind the other.
     if (left > 0)
         cycles += steps * interval_of(kernel, timing, spec,
@@ -172,7 +183,9 @@ double ctas_of(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec
                                static_cast<double>(kernel.ctas());
     if (kernel.streams > 0) cycles += shares_of(kernel, timing, spec);
     const double ends = ends_of(kernel, timing, spec);
-    const double later = kernel.tile.persistent ? between_tiles(kernel, timing, spec) : ends;
+    const double later = timing.accumulators > 1  ? 0
+                         : kernel.tile.persistent ? between_tiles(kernel, timing, spec)
+                                                  : ends;
     return cycles + (rounds > 0 ? ends + (rounds - 1) * later : 0) + last_stores;
 }
 
@@ -203,8 +216,11 @@ double estimate(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpe
 }
 
 const std::optional<CtaTiming>& KernelChooser::timing(const CtaTile& tile, const GemmFormats& formats) {
-    const auto key = std::make_tuple(tile.m, tile.n, tile.k, tile.stages, tile.groups_m, tile.groups_n,
-                                     tile.slices, formats);
+    // CTAs go alike in clusters of any size, but where each has less to copy of its own.
+    const auto of_cluster = [&](int ctas) { return tile.multicast ? ctas : 1; };
+    const auto key =
+        std::make_tuple(tile.m, tile.n, tile.k, tile.stages, tile.groups_m, tile.groups_n, tile.slices,
+                        of_cluster(tile.cluster_m), of_cluster(tile.cluster_n), tile.pair, formats);
     const auto [known, added] = known_.try_emplace(key);
     if (added) known->second = time_cta(tile, formats, spec_.sm);
     return known->second;

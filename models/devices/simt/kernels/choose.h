@@ -47,8 +47,9 @@ private:
     void add_gemv(const GemmShape& shape, const GemmShape& turned, std::vector<TimedKernel>& all);
 
     const SimtSpec spec_;
-    std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, int, int, int, int, GemmFormats>,
-             std::optional<CtaTiming>>
+    std::map<
+        std::tuple<std::int64_t, std::int64_t, std::int64_t, int, int, int, int, int, int, bool, GemmFormats>,
+        std::optional<CtaTiming>>
         known_;
 };
 

@@ -48,7 +48,10 @@ struct CtaTiming {
     Cycles lsu;                        ///< of it, what keeps the load/store unit that CTAs of an SM share
     Cycles held;                       ///< of that, stores of threads; without any both are 0
     Cycles step_lsu;                   ///< what a step keeps the load/store unit
-    double epilogue_vector = 0;        ///< of it, share in which pipelines convert and move results
+    /// Sums of so many tiles have a place outside the warps' registers: while one's are brought out,
+    /// persistent CTAs go on with the next. 0: none, the epilogue is the CTA's own.
+    int accumulators = 0;
+    double epilogue_vector = 0;  ///< of it, share in which pipelines convert and move results
 };
 
 /// That of CTAs of whose results a share lies in the matrix: threads store no others.

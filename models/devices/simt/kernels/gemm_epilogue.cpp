@@ -9,7 +9,8 @@
 namespace systole::simt {
 namespace {
 
-constexpr std::int64_t kPieceSums = 1024;  // of a warp, that a bulk copy takes at a time: 16 x 64
+constexpr std::int64_t kPieceSums = 1024;   // of a warp, that a bulk copy takes at a time: 16 x 64
+constexpr std::int64_t kPieceBytes = 2048;  // of a warp's results, out of tensor memory, likewise
 constexpr std::int64_t kPieceRows = 8;  // of a warp's sums, that an instruction of mma leaves in one register
 constexpr std::int64_t kSumBytes = 4;
 constexpr RegisterGroups kBias = RegisterGroups{1} << 15;  // the last result of a piece follows it there
@@ -131,6 +132,24 @@ WarpProgram bulk_epilogue(const WarpResults& results, int barrier) {
         piece.add({.op = Op::SharedStore, .reads = piece.results(row), .bytes = piece.row_bytes()});
     piece.add({.op = Op::BulkStore, .bytes = piece_sums * bytes_of(results.out)});
     program.push_back(piece.section(ceil_div(sums, kPieceSums)));
+    return program;
+}
+
+WarpProgram tensor_epilogue(const WarpResults& results, int barrier) {
+    const std::int64_t sums = results.rows * results.columns;
+    const std::int64_t piece_sums = std::min(sums, kPieceBytes / bytes_of(results.out));
+    WarpProgram program;
+    load_bias(results, program);
+    if (results.epilogue.join) program.push_back({{{.op = Op::Await, .barrier = barrier}}});
+    Piece piece(piece_sums, results);
+    piece.add({.op = Op::TensorLoad, .writes = kSums, .bytes = piece_sums * kSumBytes});
+    piece.load_other(Op::SharedLoad);
+    piece.finish(false);
+    piece.add({.op = Op::WaitReads});
+    for (std::int64_t row = 0; row < piece.rows(); ++row)
+        piece.add({.op = Op::SharedStore, .reads = piece.results(row), .bytes = piece.row_bytes()});
+    piece.add({.op = Op::BulkStore, .bytes = piece_sums * bytes_of(results.out)});
+    program.push_back(piece.section(ceil_div(sums, piece_sums)));
     return program;
 }
 

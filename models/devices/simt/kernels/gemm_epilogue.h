@@ -22,6 +22,10 @@ struct WarpResults {
 /// Results leave shared memory by tensor copies. The matrix to join is copied into it, too, by who arrives at
 /// `barrier` with it.
 WarpProgram bulk_epilogue(const WarpResults& results, int barrier);
+/// Sums lie in tensor memory: a piece of them is loaded, and leaves through the warp's 2 KiB of shared memory
+/// when the piece before has left them. nvjet has no more: 176x128_64x8_..._2cta and 32x256_64x6_... leave 11
+/// KiB of an SM's 227 beside their stages, which hold 8 KiB of results once.
+WarpProgram tensor_epilogue(const WarpResults& results, int barrier);
 /// Eight rows at a time: fp32 into shared memory, where all warps of the CTA meet, and out of it as whole
 /// rows by stores of the threads (as CUTLASS's epilogue for mma.sync, epilogue/threadblock/epilogue.h), which
 /// also load what is to be joined. `rows` is a multiple of eight.

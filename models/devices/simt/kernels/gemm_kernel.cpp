@@ -50,7 +50,8 @@ StepBytes step_bytes(const GemmKernel& kernel) {
     };
     const double a = part(kernel.shape.m, kernel.grid_m());
     const double b = part(kernel.shape.n, kernel.grid_n());
-    return {a + b, a / tile.cluster_n + b / tile.cluster_m};
+    const double own = a / tile.cluster_n + b / tile.cluster_m;
+    return {tile.multicast ? own : a + b, own};
 }
 
 std::int64_t epilogue_bytes(const GemmKernel& kernel) {
@@ -72,6 +73,7 @@ std::string to_string(const GemmKernel& kernel) {
     if (!kernel.on_tensor_cores()) text = fmt::format("gemv {}x{}, {} loads", tile.n, tile.k, tile.stages);
     if (tile.cluster_m > 1 || tile.cluster_n > 1)
         text += fmt::format(", cluster {}x{}", tile.cluster_m, tile.cluster_n);
+    if (tile.pair) text += ", CTA pairs";
     if (kernel.split_k > 1) text += fmt::format(", split {}", kernel.split_k);
     if (kernel.streams > 0) text += ", stream-K";
     return text;

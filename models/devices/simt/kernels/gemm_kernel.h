@@ -43,8 +43,8 @@ enum class Pipes : std::uint8_t { Tensor, Fp32 };
 struct CtaTile {
     std::int64_t m = 128, n = 128, k = 32;
     int stages = 4;
-    /// Ampere: warps along m and n. Hopper: groups of four warps that compute, along m and n. On FP32 pipes:
-    /// a warp for each column.
+    /// Ampere: warps along m and n. Hopper: groups of four warps that compute, along m and n. Blackwell: one
+    /// and one. On FP32 pipes: a warp for each column.
     int groups_m = 2, groups_n = 2;
     /// CTAs of a cluster along m and n: those along n share A's blocks, those along m share B's, of which
     /// each CTA fetches its part for all (bulk copies only).
@@ -57,6 +57,12 @@ struct CtaTile {
     int slices = 1;
     /// Only for SMs whose CTAs may have less shared memory than this; 0: for all.
     std::int64_t shared_below = 0;
+    /// tcgen05.mma: two CTAs of the cluster, one below the other, multiply together (cta_group::2): B's
+    /// columns of both lie half in each one's shared memory.
+    bool pair = false;
+    /// What others of the cluster copy for it comes into its SM beside what it asks for itself, and takes no
+    /// time of the SM's port.
+    bool multicast = false;
     /// CTAs of a cluster.
     std::int64_t cluster() const { return std::int64_t{cluster_m} * cluster_n; }
     friend bool operator==(const CtaTile&, const CtaTile&) = default;
@@ -115,7 +121,7 @@ struct CtaPlace {
 /// Of CTA number `index`, in the order in which they are dispatched; of stream-K, of tile number `index`.
 CtaPlace place_of(const GemmKernel& kernel, std::int64_t index);
 
-/// Bytes that one step brings into an SM's shared memory, and that it takes from the L2's ports: of a CTA, on
+/// Bytes that pass an SM's port in one step, and that it takes from the L2's ports: of a CTA, on
 /// average over the kernel's CTAs, as rows outside the matrix are not loaded. What a convolution's rows lack
 /// of a whole step (the last slice of channels) is not loaded either.
 struct StepBytes {

@@ -9,6 +9,7 @@
 #include "models/devices/simt/kernels/group_mma_program.h"
 #include "models/devices/simt/kernels/mma_shapes.h"
 #include "models/devices/simt/kernels/staged_program.h"
+#include "models/devices/simt/kernels/thread_mma_program.h"
 
 namespace systole::simt {
 namespace {
@@ -155,12 +156,14 @@ private:
     const GemmFormats formats_;
 };
 
-/// What a CTA keeps in shared memory: its stages, and on Hopper the tile on its way out.
+/// What a CTA keeps in shared memory: its stages, and from Hopper on results on their way out.
 Bytes shared_bytes(const CtaTile& tile, const GemmFormats& formats, TensorIssue issue) {
-    const std::int64_t stages = tile.stages * (tile.m + tile.n) * tile.k * element_bytes(formats.in);
+    const std::int64_t columns = tile.pair ? tile.n / 2 : tile.n;
+    const std::int64_t stages = tile.stages * (tile.m + columns) * tile.k * element_bytes(formats.in);
     const std::int64_t result = tile.m * tile.n * element_bytes(formats.out);
-    const bool results = issue == TensorIssue::WarpGroup;
-    return Bytes(results ? stages + std::min<std::int64_t>(result, 16 * 1024) : stages);
+    if (issue == TensorIssue::WarpGroup) return Bytes(stages + std::min<std::int64_t>(result, 16 * 1024));
+    if (issue == TensorIssue::Thread) return Bytes(stages + std::min<std::int64_t>(result, 8 * 1024));
+    return Bytes(stages);
 }
 
 }  // namespace
@@ -173,6 +176,7 @@ GemmFormats formats_of(const GemmKernel& kernel) {
 
 bool divides(const CtaTile& tile, const GemmFormats& formats, TensorIssue issue) {
     if (is_staged(issue)) return staged_divides(tile, formats, issue);
+    if (issue == TensorIssue::Thread) return tile.slices == 1 && thread_mma_divides(tile, formats);
     if (tile.slices != 1) return false;
     const std::int64_t element = element_bytes(formats.in);
     const auto whole = [](std::int64_t a, std::int64_t b) { return b > 0 && a > 0 && a % b == 0; };
@@ -190,7 +194,8 @@ CtaProgram gemm_program(const CtaTile& tile, const GemmFormats& formats, std::in
                         const SmSpec& sm) {
     if (tile.pipes == Pipes::Fp32) return gemv_program(tile, formats, steps);
     const TensorIssue issue = sm.issue_of(formats.in);
-    if (issue == TensorIssue::WarpGroup) return persistent_program(tile, formats, {steps}, sm);
+    if (issue == TensorIssue::WarpGroup || issue == TensorIssue::Thread)
+        return persistent_program(tile, formats, {steps}, sm);
     CtaProgram program = is_staged(issue) ? staged_program(tile, formats, steps, issue)
                                           : WarpMmaProgram(tile, formats).program(steps);
     program.shared = shared_bytes(tile, formats, issue);
@@ -199,8 +204,10 @@ CtaProgram gemm_program(const CtaTile& tile, const GemmFormats& formats, std::in
 
 CtaProgram persistent_program(const CtaTile& tile, const GemmFormats& formats,
                               const std::vector<std::int64_t>& steps, const SmSpec& sm) {
-    CtaProgram program = group_mma_program(tile, formats, steps);
-    program.shared = shared_bytes(tile, formats, sm.tensor.issue);
+    const TensorIssue issue = sm.issue_of(formats.in);
+    CtaProgram program = issue == TensorIssue::Thread ? thread_mma_program(tile, formats, steps)
+                                                      : group_mma_program(tile, formats, steps);
+    program.shared = shared_bytes(tile, formats, issue);
     return program;
 }
 
@@ -209,7 +216,8 @@ CtaProgram storing(CtaProgram program, double share) {
     for (Role& role : program.roles)
         for (Section& section : role.program)
             for (Instruction& instruction : section.body)
-                if (instruction.op == Op::GlobalStore)
+                if (instruction.op == Op::GlobalStore ||
+                    (instruction.op == Op::BulkStore && program.tensor > Bytes(0)))
                     instruction.bytes =
                         round_up(std::max<std::int64_t>(
                                      1, std::llround(share * static_cast<double>(instruction.bytes))),
@@ -238,7 +246,8 @@ int occupancy(const CtaProgram& program, const SmSpec& sm) {
     const std::int64_t registers = registers_of(warps - copiers, program.registers_of_thread) +
                                    registers_of(copiers, program.registers_of_copier);
     const std::int64_t shared = program.shared.value() + sm.shared.reserved_of_cta.value();
-    const std::int64_t fit = std::min({std::int64_t{sm.ctas}, sm.warps / warps, sm.registers / registers});
+    std::int64_t fit = std::min({std::int64_t{sm.ctas}, sm.warps / warps, sm.registers / registers});
+    if (program.tensor > Bytes(0)) fit = std::min(fit, sm.tensor.memory.capacity / program.tensor);
     return static_cast<int>(shared > 0 ? std::min(fit, sm.shared.capacity.value() / shared) : fit);
 }
 

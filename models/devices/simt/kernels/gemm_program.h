@@ -11,6 +11,8 @@
 // own, which take instructions at every step; Hopper's copying warp names the tap (im2col mode of tensor
 // copies).
 //
+// tcgen05.mma (Blackwell): see thread_mma_program.h.
+//
 // wgmma (Hopper): one warp copies whole blocks (cp.async.bulk.tensor) into a ring of stages; groups of four
 // warps multiply straight out of shared memory, and give a stage back once the next one's products are under
 // way; what the epilogue joins it copies behind the last step.
@@ -45,13 +47,14 @@ bool divides(const CtaTile& tile, const GemmFormats& formats, TensorIssue issue)
 CtaProgram gemm_program(const CtaTile& tile, const GemmFormats& formats, std::int64_t steps,
                         const SmSpec& sm);
 
-/// wgmma: of a persistent CTA, which does tiles of so many steps one behind the other. The copying warp goes
-/// on with the next tile as stages become free; the others wait until a tile's bulk stores are answered.
+/// wgmma and tcgen05.mma: of a persistent CTA, which does tiles of so many steps one behind the other. The
+/// copying warp goes on with the next tile as stages become free; with wgmma the others wait until a tile's
+/// bulk stores are answered.
 CtaProgram persistent_program(const CtaTile& tile, const GemmFormats& formats,
                               const std::vector<std::int64_t>& steps, const SmSpec& sm);
 
 /// Of a program whose results lie only partly in the matrix: its threads' stores are of so much less, in
-/// whole sectors.
+/// whole sectors; and so are bulk stores of sums in tensor memory, which wait for each other's.
 CtaProgram storing(CtaProgram program, double share);
 
 /// mma.sync: the share of a step's products behind which its copies have been issued and all warps meet.

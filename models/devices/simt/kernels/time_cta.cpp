@@ -7,6 +7,7 @@
 #include "models/devices/simt/kernels/gemm_program.h"
 #include "models/devices/simt/kernels/staged_program.h"
 #include "models/devices/simt/kernels/steady_steps.h"
+#include "models/devices/simt/kernels/thread_mma_program.h"
 #include "models/devices/simt/kernels/time_gemv.h"
 #include "models/devices/simt/sm/sm.h"
 #include "sim/base/check.h"
@@ -118,6 +119,7 @@ std::optional<CtaTiming> time_cta(const CtaTile& tile, const GemmFormats& format
     timing.resident = occupancy(program, sm);
     if (timing.resident == 0) return std::nullopt;
     timing.ahead = steps_ahead(tile, issue);
+    if (issue == TensorIssue::Thread) timing.accumulators = accumulators_of(tile);
     const std::int64_t macs = sm.macs(formats.in);
 
     const CtaProgram short_program = gemm_program(tile, formats, timing.ahead + 1, sm);

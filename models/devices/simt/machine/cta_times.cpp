@@ -90,8 +90,9 @@ void take_epilogue(const GemmPlan& plan, const SimtSpec& spec, Hertz clock, CtaT
         times.crowding = fine(std::max(
             0.0, timing.interval_alone * (of_epilogue - 1) + static_cast<double>(timing.step_lsu.value())));
     }
+    const TensorIssue issue = spec.sm.issue_of(plan.kernel.shape.dtype);
     times.stores_hold =
-        plan.kernel.on_tensor_cores() && spec.sm.issue_of(plan.kernel.shape.dtype) == TensorIssue::WarpGroup;
+        plan.kernel.on_tensor_cores() && (issue == TensorIssue::WarpGroup || issue == TensorIssue::Thread);
     // Stores leave piece by piece, from the first on.
     if (plan.kernel.on_tensor_cores() && timing.stores > Cycles(0))
         times.stores = std::min(whole(std::min(timing.stores, timing.epilogue)),
@@ -138,6 +139,7 @@ CtaTimes times_of(const GemmPlan& plan, const SimtSpec& spec, Hertz clock) {
     }
     take_epilogue(plan, spec, clock, times);
     times.persistent = tile.persistent;
+    times.accumulators = timing.accumulators;
     SYSTOLE_CHECK(!times.persistent || times.stores_hold, "persistent CTAs whose stores nobody waits for");
     times.lost_alone = shares_of(timing.lost_alone);
     times.lost_full = shares_of(timing.lost_full);

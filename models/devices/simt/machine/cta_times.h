@@ -3,6 +3,7 @@
 // cycles neither drift nor depend on the order in which they are added up.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -66,6 +67,12 @@ struct CtaTimes {
     bool stores_hold = false;
     /// CTAs go on with another tile, whose data they ask for as soon as stages are free.
     bool persistent = false;
+    /// Tiles whose sums have a place of their own (CtaTiming::accumulators): the next tile's steps begin when
+    /// this one's are through, and its epilogue goes on beside them. 0: the epilogue is the CTA's own.
+    int accumulators = 0;
+    /// Tiles that a CTA has at a time: persistent ones that at work, and the next; and one in its epilogue,
+    /// where another's sums have a place.
+    int tiles_of_cta() const { return !persistent ? 1 : std::max(2, accumulators + 1); }
     LostShares lost_alone, lost_full;
     SlotClass ramp = SlotClass::Ramp;    ///< owner of prologue, fill and epilogue
     SlotClass wait = SlotClass::Memory;  ///< owner of waits for data

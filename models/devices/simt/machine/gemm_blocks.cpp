@@ -115,6 +115,14 @@ TileAccess::Block GemmBlocks::b_block(const CtaPlace& place, Depth depth) const 
                        columns(place.n) * depth.size, shape.dtype);
 }
 
+// Of what a cluster shares a CTA asks for its part, which is the largest where it is not even.
+std::int64_t GemmBlocks::into_sm(const TileAccess::Block& a, const TileAccess::Block& b) const {
+    const CtaTile& tile = plan_.kernel.tile;
+    if (!tile.multicast) return a.taken() + b.bytes;
+    return ceil_div(a.taken(), std::int64_t{tile.cluster_n}) +
+           ceil_div(b.bytes, std::int64_t{tile.cluster_m});
+}
+
 TileAccess::Block GemmBlocks::result_block(const MatrixPlace& matrix, const CtaPlace& place,
                                            std::int64_t item, DType dtype) const {
     const GemmKernel& kernel = plan_.kernel;
@@ -235,7 +243,7 @@ TileAccess GemmBlocks::reads(CtaRange range, std::int64_t step) const {
     for (const Work& place : sides.sizes) {
         const Depth both = depth(place, step);
         access.bytes_of_sm =
-            std::max(access.bytes_of_sm, a_block(place, both).taken() + b_block(place, both).bytes);
+            std::max(access.bytes_of_sm, into_sm(a_block(place, both), b_block(place, both)));
     }
     join_neighbours(access.blocks, between_pixels());
     return access;
@@ -251,13 +259,14 @@ TileAccess GemmBlocks::reads_of_one(std::int64_t cta, std::int64_t step) const {
     access.short_rows = true;
     // Of CTAs of the cluster along one side, each its part: those without a tile, too.
     const auto add = [&](const TileAccess::Block& block, std::int64_t at, std::int64_t ctas) {
-        access.bytes_of_sm += block.taken();
         const std::int64_t own = at % ctas;
         const std::int64_t from = block.bytes * own / ctas, until = block.bytes * (own + 1) / ctas;
         if (until > from) access.blocks.push_back(block.part(from, until));
     };
-    add(a_block(place, both), place.n, kernel.tile.cluster_n);
-    add(b_block(place, both), place.m, kernel.tile.cluster_m);
+    const TileAccess::Block a = a_block(place, both), b = b_block(place, both);
+    access.bytes_of_sm = into_sm(a, b);
+    add(a, place.n, kernel.tile.cluster_n);
+    add(b, place.m, kernel.tile.cluster_m);
     return access;
 }
 

@@ -64,6 +64,8 @@ private:
     /// other taps take.
     std::int64_t between_pixels() const;
     TileAccess::Block b_block(const CtaPlace& place, Depth depth) const;
+    /// Bytes of such blocks that pass the port of an SM whose CTA takes them.
+    std::int64_t into_sm(const TileAccess::Block& a, const TileAccess::Block& b) const;
     TileAccess::Block c_block(const Work& place) const;
     TileAccess::Block workspace_block(const Work& work) const;
     TileAccess::Block bias_block(const CtaPlace& place) const;

@@ -43,8 +43,9 @@ bool stores_hold(const KernelPlan& plan, const SmSpec& sm) {
     if (const auto* attention = std::get_if<AttentionPlan>(&plan))
         return by_groups(attention->kernel.tile, sm);
     const auto* gemm = std::get_if<GemmPlan>(&plan);
-    return gemm != nullptr && gemm->kernel.on_tensor_cores() &&
-           sm.issue_of(gemm->kernel.shape.dtype) == TensorIssue::WarpGroup;
+    if (gemm == nullptr || !gemm->kernel.on_tensor_cores()) return false;
+    const TensorIssue issue = sm.issue_of(gemm->kernel.shape.dtype);
+    return issue == TensorIssue::WarpGroup || issue == TensorIssue::Thread;
 }
 
 /// As many CTAs as the chip holds, if they are persistent.
@@ -72,7 +73,9 @@ CtaProgram program_of(const KernelPlan& plan, const std::vector<std::array<std::
     const GemmFormats formats = formats_of(gemm->kernel);
     std::vector<std::int64_t> steps;
     for (const auto& tile : tiles) steps.push_back(tile[0]);
-    if (steps.size() > 1) return persistent_program(gemm->kernel.tile, formats, steps, sm);
+    if (steps.size() > 1)
+        return storing(persistent_program(gemm->kernel.tile, formats, steps, sm),
+                       gemm->kernel.stored_share());
     return storing(gemm_program(gemm->kernel.tile, formats, steps.front(), sm), gemm->kernel.stored_share());
 }
 

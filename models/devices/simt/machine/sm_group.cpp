@@ -2,6 +2,7 @@
 #include "models/devices/simt/machine/sm_group.h"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 
 #include "sim/base/check.h"
@@ -17,8 +18,12 @@ SmGroup::SmGroup(const CtaTimes& times, std::int64_t first_sm, std::int64_t sms,
       first_sm_(first_sm),
       sms_(sms),
       free_(to_fine(start)),
-      places_(static_cast<std::size_t>(times.resident * (times.persistent ? 2 : 1))),
-      stored_(start) {}
+      next_place_(static_cast<std::size_t>(times.resident)),
+      epilogue_free_(next_place_.size()),
+      places_(static_cast<std::size_t>(times.resident * times.tiles_of_cta())),
+      stored_(start) {
+    std::iota(next_place_.begin(), next_place_.end(), 0);
+}
 
 std::optional<int> SmGroup::free_place() const {
     for (int i = 0; i < static_cast<int>(places_.size()); ++i) {
@@ -29,8 +34,9 @@ std::optional<int> SmGroup::free_place() const {
 }
 
 int SmGroup::taken() const {
-    return static_cast<int>(std::count_if(places_.begin(), places_.end(),
-                                          [](const Place& place) { return place.taken && !place.behind; }));
+    return static_cast<int>(std::count_if(places_.begin(), places_.end(), [](const Place& place) {
+        return place.taken && !place.behind && !place.summed;
+    }));
 }
 
 SmGroup SmGroup::split(std::int64_t sms) {
@@ -60,7 +66,7 @@ void SmGroup::start(int number, RunId run, CtaRange range, std::int64_t steps, T
                   number, sms_);
     used_ = true;
     place.taken = true;
-    place.stored = false;
+    place.stored = place.multiplied = place.summed = false;
     place.run = run;
     place.ctas = range;
     place.steps = steps;
@@ -212,6 +218,7 @@ void SmGroup::end_step(int number, std::int64_t step, Fine now) {
         place.data.pop_front();
         if (!cta_->request_in_step) request(number, step, now);
     }
+    if (place.step == place.steps) steps_are_through(number, now);
     if (cta_->reads_at_end() && place.step == place.steps) {
         place.data.emplace_back();
         push(now, number, What::Request, place.reads++);
@@ -227,6 +234,11 @@ void SmGroup::begin_epilogue(int number, Fine now) {
     mark(place, now + cta_->epilogue_vector, cta_->ramp);
     lsu_free_ = std::max(lsu_free_, now) + cta_->epilogue_lsu;
     place.end = std::max(now + cta_->epilogue, lsu_free_);
+    if (cta_->accumulators > 0) {
+        Fine& free = epilogue_free_[static_cast<std::size_t>(number % cta_->resident)];
+        place.end = std::max(place.end, free + cta_->epilogue);
+        free = place.end;
+    }
     push(place.end - cta_->stores, number, What::Store, 0);
     push(place.end, number, What::End, 0);
 }
@@ -234,9 +246,11 @@ void SmGroup::begin_epilogue(int number, Fine now) {
 // Until its place is taken again, or its stores are answered, what the SM waits for is memory.
 void SmGroup::end(int number, Fine now) {
     Place& place = places_[static_cast<std::size_t>(number)];
-    place.taken = false;
+    place.taken = place.summed = false;
     place.storing = cta_->stores_hold && !place.stored;
-    if (!place.storing && take_over(number, now)) return;
+    // Others may wait for its accumulator.
+    if (cta_->accumulators > 0 || !place.storing)
+        if (take_over(number, now)) return;
     mark(place, now, place.stored ? SlotClass::Tail : cta_->wait);
 }
 

@@ -6,9 +6,10 @@
 // stores leave, its place is free. A step waits for its data and for the step before it, is served by the
 // SM's tensor cores, which all its CTAs share, and requests the data of the step `ahead` of it, at its end or
 // on its way. A persistent CTA goes on with another tile: its data are asked for as stages become free, and
-// its first step waits until the stores of the tile before are answered. What an epilogue reads are data of
-// one step more. CTAs of a cluster, which share data, lie in one group and go in step: the stage of a step is
-// free in all of them when the last one's signal is there.
+// its first step waits until the stores of the tile before are answered, or, where sums have a place of their
+// own (CtaTimes::accumulators), until its steps are through and such a place is free. What an epilogue reads
+// are data of one step more. CTAs of a cluster, which share data, lie in one group and go in step: the stage
+// of a step is free in all of them when the last one's signal is there.
 #pragma once
 
 #include <cstdint>
@@ -86,6 +87,8 @@ private:
         bool stored = false;       // its stores were answered
         bool behind = false;       // its first step waits for the tile before it, whose stages it fills
         bool asked_first = false;  // its first data are asked for
+        bool multiplied = false;   // its steps are through
+        bool summed = false;       // its sums lie in an accumulator, until they are brought out
         Fine asked;                // when its last data so far leave, or left
         RunId run = -1;            // the last one, where no CTA is there
         CtaRange ctas;
@@ -112,7 +115,12 @@ private:
     void charge(SlotClass owner, Fine time) { times_[static_cast<std::size_t>(owner)] += time.value(); }
     int taken() const;
     // Of persistent CTAs:
-    int other(int number) const;
+    int before(int number) const;
+    int behind(int number) const;
+    bool has_accumulator(int number) const;
+    bool may_multiply(int number) const;
+    bool begun(int number) const;
+    void steps_are_through(int number, Fine now);
     bool may_begin(int number) const;
     bool follow(int number, Ticks now);
     void ask(int number, Fine free);
@@ -122,8 +130,10 @@ private:
 
     const CtaTimes* cta_;
     std::int64_t first_sm_, sms_;
-    Fine free_;      // of the tensor cores; everything before it is charged
-    Fine lsu_free_;  // of epilogues
+    Fine free_;                        // of the tensor cores; everything before it is charged
+    Fine lsu_free_;                    // of epilogues
+    std::vector<int> next_place_;      // of each CTA: that of its next tile
+    std::vector<Fine> epilogue_free_;  // likewise: its last epilogue's end, where tiles have accumulators
     ClassTimes times_{};
     std::vector<Place> places_;
     std::vector<Event> events_;  // the next one last

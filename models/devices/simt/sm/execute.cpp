@@ -37,6 +37,14 @@ void Sm::execute(SubCore& core, Warp& warp, const Instruction& next, std::int64_
         case Op::GroupMma:
             if (cta.trace.first_mma < 0) cta.trace.first_mma = at;
             return multiply(core, warp, next, at);
+        case Op::TensorMma:
+            if (cta.trace.first_mma < 0) cta.trace.first_mma = at;
+            return multiply_on_all(warp, next, at);
+        case Op::CommitTensor:
+            return arrive(warp.cta, static_cast<std::size_t>(barrier_of(warp, next)),
+                          std::max(at, warp.open_mmas) + spec_.barrier_latency.value(), Loss::Dependency);
+        case Op::TensorLoad:
+            return load_sums(core, warp, next, at);
         case Op::CommitMmas:
             warp.mmas.push_back(warp.open_mmas);
             return;
@@ -55,6 +63,10 @@ void Sm::execute(SubCore& core, Warp& warp, const Instruction& next, std::int64_
                 forget_complete(warp.copies, at, [](const CopyGroup& group) { return group.complete(); });
             return;
         case Op::WaitStores:
+            warp.reads.clear();
+            return;
+        case Op::WaitReads:
+            forget_complete(warp.reads, at, [](std::int64_t end) { return end; });
             return;
         case Op::SharedLoad:
         case Op::SharedStore:
@@ -79,7 +91,8 @@ void Sm::execute(SubCore& core, Warp& warp, const Instruction& next, std::int64_
 
 void Sm::multiply(SubCore& core, Warp& warp, const Instruction& next, std::int64_t at) {
     const std::int64_t begin = std::max(at, core.tensor);
-    std::int64_t interval = ceil_div(next.amount, macs_);
+    std::int64_t interval =
+        ceil_div(next.op == Op::Mma ? next.amount * spec_.tensor.sync_slower : next.amount, macs_);
     // The sub-cores that a group of warps is on read its operands at the same time.
     if (next.op == Op::GroupMma)
         interval =
@@ -98,6 +111,29 @@ void Sm::multiply(SubCore& core, Warp& warp, const Instruction& next, std::int64
                              Producer::Pipe);
     else
         warp.registers.write(next.writes, sums, Producer::Pipe);
+}
+
+// All tensor cores work on its rows; instructions wait for each other in a queue of their own.
+void Sm::multiply_on_all(Warp& warp, const Instruction& next, std::int64_t at) {
+    std::int64_t begin = at;
+    for (const SubCore& core : cores_) begin = std::max(begin, core.tensor);
+    const std::int64_t interval = std::max(ceil_div(next.amount, macs_ * spec_.sub_cores),
+                                           ceil_div(next.bytes, spec_.shared.bytes_per_cycle.value()));
+    for (SubCore& core : cores_) {
+        core.time.charge(warp.stalls, begin);
+        core.tensor = begin + interval;
+        core.time.work(core.tensor);
+    }
+    warp.stalls.clear();
+    warp.open_mmas = begin + interval + spec_.tensor.latency.value();
+    CtaTrace& trace = ctas_[warp.cta].trace;
+    trace.last_mma_end = std::max(trace.last_mma_end, begin + interval);
+}
+
+void Sm::load_sums(SubCore& core, Warp& warp, const Instruction& next, std::int64_t at) {
+    core.tensor_read = at + ceil_div(next.bytes, spec_.tensor.memory.bytes_per_cycle.value());
+    warp.registers.write(next.writes, core.tensor_read - 1 + spec_.tensor.memory.latency.value(),
+                         Producer::Shared);
 }
 
 std::int64_t Sm::through_shared(std::int64_t bytes, std::int64_t at) {
@@ -120,6 +156,11 @@ void Sm::store(Warp& warp, const Instruction& next, std::int64_t at) {
     const std::int64_t begin = std::max(lsu_, at);
     lsu_ = begin + spec_.lsu_interval.value();
     const std::int64_t leaves = next.op == Op::GlobalStore ? lsu_ : through_shared(next.bytes, at);
+    if (next.op == Op::BulkStore) {
+        stores_out_ =
+            std::max(stores_out_, leaves) + ceil_div(next.bytes, spec_.store_bytes_per_cycle.value());
+        warp.reads.push_back(stores_out_);
+    }
     const std::int64_t request = requests_++;
     const std::int64_t done =
         accesses_({next.op, next.bytes, leaves, warp.cta, warp.number, warp.stored++, request});
@@ -142,13 +183,19 @@ void Sm::copy(Warp& warp, const Instruction& next, std::int64_t at) {
         leaves = lsu_;
         if (next.op == Op::AsyncCopy) through_shared(next.bytes, at);
     }
+    // Its rows leave one by one; those outside the tensor are made up there.
+    std::int64_t least = 0;
+    if (next.op == Op::BulkCopy && spec_.bulk_copy_bytes_per_cycle > Bytes(0)) {
+        leaves = std::max(leaves, bulk_copies_);
+        least = bulk_copies_ = leaves + ceil_div(next.bytes, spec_.bulk_copy_bytes_per_cycle.value());
+    }
     if (trace.first_request < 0) trace.first_request = leaves;
     const std::int64_t request = requests_++;
     const std::int64_t number = next.op == Op::GlobalLoad ? warp.loaded++ : warp.copied++;
-    const std::int64_t data =
-        accesses_({next.op, next.bytes, leaves, warp.cta, warp.number, number, request});
-    if (next.op == Op::BulkCopy && next.amount != 0) trace.requests.push_back(at);
-    if (data == kLater) return fetch_later(warp, next, request);
+    std::int64_t data = accesses_({next.op, next.bytes, leaves, warp.cta, warp.number, number, request});
+    if (next.op == Op::BulkCopy && next.amount != 0) trace.requests.push_back(leaves);
+    if (data == kLater) return fetch_later(warp, next, request, least);
+    data = std::max(data, least);
     SYSTOLE_CHECK(data >= leaves, "data of a request at {} are there at {}", leaves, data);
     if (next.op == Op::GlobalLoad) return warp.registers.write(next.writes, data, Producer::Memory);
     if (next.op == Op::StepLoad) {
@@ -162,8 +209,9 @@ void Sm::copy(Warp& warp, const Instruction& next, std::int64_t at) {
     if (next.amount != 0 && trace.first_data < 0) trace.first_data = warp.open_copies.ready;
 }
 
-void Sm::fetch_later(Warp& warp, const Instruction& next, std::int64_t request) {
+void Sm::fetch_later(Warp& warp, const Instruction& next, std::int64_t request, std::int64_t least) {
     Fetch fetch;
+    fetch.least = least;
     fetch.warp = static_cast<std::size_t>(&warp - warps_.data());
     if (next.op == Op::GlobalLoad || next.op == Op::StepLoad) {
         fetch.registers = next.writes;
@@ -189,7 +237,7 @@ void Sm::fetched(const Fetch& fetch, std::int64_t at) {
         warp.stores_done = std::max(warp.stores_done, at);
         return;
     }
-    if (fetch.barrier) return arrive(warp.cta, *fetch.barrier, at, Loss::Memory);
+    if (fetch.barrier) return arrive(warp.cta, *fetch.barrier, std::max(at, fetch.least), Loss::Memory);
     if (!fetch.group) return warp.registers.write(fetch.registers, at, Producer::Memory);
     const auto group = static_cast<std::size_t>(*fetch.group - warp.groups_behind);
     CopyGroup& copies = group < warp.copies.size() ? warp.copies[group] : warp.open_copies;
@@ -211,7 +259,10 @@ void Sm::end_of_body(SubCore& core, Warp& warp, std::int64_t at) {
     warp.index = 0;
     if (section.steps) {
         ++warp.step;
-        if (warp.counts_steps) ctas_[warp.cta].trace.steps.push_back(at);
+        // Products in tensor memory are issued far ahead of their turn.
+        CtaTrace& trace = ctas_[warp.cta].trace;
+        const bool ahead = ctas_[warp.cta].program->tensor > Bytes(0);
+        if (warp.counts_steps) trace.steps.push_back(ahead ? std::max(at, trace.last_mma_end) : at);
     }
     if (++warp.trip < section.trips) return;
     warp.trip = 0;

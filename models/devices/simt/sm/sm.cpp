@@ -175,6 +175,8 @@ void Sm::wait_for_others(const Warp& warp, const Instruction& next, Readiness& r
         ready.wait(
             time_of_wait(warp.copies, next.amount, [](const CopyGroup& group) { return group.complete(); }),
             Loss::Memory);
+    if (next.op == Op::WaitReads)
+        ready.wait(time_of_wait(warp.reads, next.amount, [](std::int64_t end) { return end; }), Loss::OnChip);
     if (next.op == Op::WaitStores)
         ready.wait(warp.stores_under_way > 0 ? kNever : warp.stores_done, Loss::Memory);
     if (next.op != Op::Await) return;
@@ -199,6 +201,8 @@ void Sm::wait_for_pipe(const Instruction& next, const SubCore& core, Readiness& 
             return ready.wait(spec_.one_pipe ? core.fp32 : core.special, Loss::Vector);
         case Op::Mma:
             return ready.wait(core.tensor, Loss::OnChip);
+        case Op::TensorLoad:
+            return ready.wait(core.tensor_read, Loss::OnChip);
         case Op::SharedLoad:
         case Op::SharedStore:
         case Op::AsyncCopy:

@@ -116,11 +116,12 @@ private:
         std::int64_t trip = 0, step = 0;
         std::int64_t next = 0;  // it may issue from here on, whatever its next instruction needs
         Scoreboard registers;
-        std::vector<CopyGroup> copies;   // groups under way, oldest first
-        CopyGroup open_copies;           // the group not yet committed
-        std::int64_t groups_behind = 0;  // that were complete before the oldest
-        std::vector<std::int64_t> mmas;  // when the groups under way are complete, oldest first
-        std::int64_t open_mmas = 0;      // the same of the group not yet committed
+        std::vector<CopyGroup> copies;    // groups under way, oldest first
+        CopyGroup open_copies;            // the group not yet committed
+        std::int64_t groups_behind = 0;   // that were complete before the oldest
+        std::vector<std::int64_t> mmas;   // when the groups under way are complete, oldest first
+        std::int64_t open_mmas = 0;       // the same of the group not yet committed, or of all TensorMmas
+        std::vector<std::int64_t> reads;  // when bulk stores have left shared memory, oldest first
         std::int64_t copied = 0, loaded = 0, stored = 0;     // instructions so far
         std::int64_t stores_under_way = 0, stores_done = 0;  // bulk stores; the last answer known
         std::vector<std::size_t> waited;                     // phases that it has waited for, by barrier
@@ -137,7 +138,8 @@ private:
     };
     struct SubCore {
         std::vector<std::size_t> warps;
-        std::int64_t issue = 0, fp32 = 0, integer = 0, special = 0, tensor = 0;  // free from here on
+        // Free from here on; `tensor_read`: the way out of tensor memory.
+        std::int64_t issue = 0, fp32 = 0, integer = 0, special = 0, tensor = 0, tensor_read = 0;
         std::size_t last = ~std::size_t{0};  // place in `warps` that issued last; none at first
         TensorTime time;
         std::int64_t earliest = 0;  // nothing issues before
@@ -150,6 +152,7 @@ private:
         RegisterGroups registers = 0;
         std::optional<std::size_t> barrier = {};
         std::optional<std::int64_t> group = {};
+        std::int64_t least = 0;  ///< not before
     };
     /// A load that waits for `missing` requests; what it has of others is there at `ready`.
     struct Load {
@@ -170,9 +173,12 @@ private:
     void issue(SubCore& core, std::size_t place, std::int64_t at);
     void execute(SubCore& core, Warp& warp, const Instruction& instruction, std::int64_t at);
     void multiply(SubCore& core, Warp& warp, const Instruction& instruction, std::int64_t at);
+    void multiply_on_all(Warp& warp, const Instruction& instruction, std::int64_t at);
+    void load_sums(SubCore& core, Warp& warp, const Instruction& instruction, std::int64_t at);
     void touch_shared(Warp& warp, const Instruction& instruction, std::int64_t at);
     void copy(Warp& warp, const Instruction& instruction, std::int64_t at);
-    void fetch_later(Warp& warp, const Instruction& instruction, std::int64_t request);
+    void fetch_later(Warp& warp, const Instruction& instruction, std::int64_t request,
+                     std::int64_t least = 0);
     void fetched(const Fetch& fetch, std::int64_t at);
     void store(Warp& warp, const Instruction& instruction, std::int64_t at);
     void load(Warp& warp, const Instruction& instruction, std::int64_t at);
@@ -194,6 +200,8 @@ private:
     std::vector<Warp> warps_;
     std::vector<SubCore> cores_;
     std::int64_t lsu_ = 0, shared_ = 0;  // free from here on
+    std::int64_t stores_out_ = 0;        // the SM's port, of bulk stores
+    std::int64_t bulk_copies_ = 0;       // the unit that makes bulk copies' requests, likewise
     std::int64_t issued_ = 0;
     std::size_t left_ = 0;   // warps that have not ended
     bool released_ = false;  // something has come for which warps may wait

@@ -69,6 +69,19 @@ void read_macs(Section& tensor, TensorSpec& spec) {
             "the tensor cores need a rate for at least one number format, such as 'macs: {bf16: 256}'");
 }
 
+TensorMemorySpec read_tensor_memory(Section memory) {
+    TensorMemorySpec spec;
+    spec.capacity = memory.bytes("capacity", "tensor memory of an SM, which CTAs get by columns of 512 bytes",
+                                 {kTensorColumnBytes, kMostShared});
+    if (spec.capacity.value() % kTensorColumnBytes != 0)
+        memory.fail("capacity", fmt::format("{} bytes, expected whole columns of {}", spec.capacity.value(),
+                                            kTensorColumnBytes));
+    spec.bytes_per_cycle =
+        memory.bytes("width", "bytes per cycle out of it into a sub-core's registers", {1, kWidestPort});
+    spec.latency = latency(memory, "latency", "cycles from a load's issue to its first register", 1);
+    return spec;
+}
+
 TensorSpec read_tensor(Section tensor) {
     TensorSpec spec;
     spec.issue = static_cast<TensorIssue>(tensor.choice(
@@ -76,11 +89,23 @@ TensorSpec read_tensor(Section tensor) {
         "how warps reach tensor cores: warp = one warp, operands in registers (mma.sync); "
         "warp_group = four, operands in shared memory, asynchronous (wgmma); "
         "wave = one warp of 64 threads, operands in registers (MFMA); quad_pair = eight threads "
-        "of a warp, operands in registers that no asynchronous copy fills (mma.sync.m8n8k4)",
-        {"warp", "warp_group", "wave", "quad_pair"}));
+        "of a warp, operands in registers that no asynchronous copy fills (mma.sync.m8n8k4); "
+        "thread = one thread, operands in shared memory, sums in tensor memory, asynchronous (tcgen05.mma)",
+        {"warp", "warp_group", "wave", "quad_pair", "thread"}));
     spec.latency =
         latency(tensor, "latency", "cycles from when an instruction leaves a tensor core free to its sums");
     read_macs(tensor, spec);
+    spec.sync_slower =
+        tensor.count("sync_slower",
+                     "mma.sync takes so many times as long as by these rates, where tensor cores are made "
+                     "for other instructions",
+                     {1, kLongestInterval}, 1);
+    if (spec.issue == TensorIssue::Thread && !tensor.has("memory"))
+        tensor.fail(
+            "issue",
+            "a thread's products leave their sums in tensor memory: expected sm.tensor.memory, such as "
+            "{capacity: 256 KiB, width: 64 B, latency: 30}");
+    if (tensor.has("memory")) spec.memory = read_tensor_memory(tensor.section("memory"));
     return spec;
 }
 
@@ -125,12 +150,13 @@ void check_residence(Section& sm, const SmSpec& spec) {
             "issue", fmt::format("tensor cores that take operands from warps of {} threads, and those of the "
                                  "SM have {}: expected sm.warp_threads: {}",
                                  issuing, spec.warp_threads, issuing));
-    if (spec.tensor.issue == TensorIssue::WarpGroup && spec.sub_cores != kGroupWarps)
+    const bool thread = spec.tensor.issue == TensorIssue::Thread;
+    if ((spec.tensor.issue == TensorIssue::WarpGroup || thread) && spec.sub_cores != kGroupWarps)
         sm.section("tensor").fail(
-            "issue",
-            fmt::format("the four warps of a group lie on four sub-cores, and the SM has {}: expected "
-                        "sub_cores: 4, or issue: warp",
-                        spec.sub_cores));
+            "issue", fmt::format("the four warps {} lie on four sub-cores, and the SM has {}: expected "
+                                 "sub_cores: 4, or issue: warp",
+                                 thread ? "that tensor memory's lanes are shared out among" : "of a group",
+                                 spec.sub_cores));
 }
 
 /// GPCs that all SMs are in: their sizes are taken in turn, and what is too much of the last is cut off.
@@ -210,6 +236,11 @@ SmSpec read_sm(Section sm) {
     spec.bulk_copy_issue =
         latency(sm, "bulk_copy_issue",
                 "cycles from a bulk tensor copy's instruction until its requests leave the SM");
+    spec.bulk_copy_bytes_per_cycle = sm.bytes("bulk_copy_width",
+                                              "bytes per cycle into shared memory by bulk tensor copies: "
+                                              "whole boxes, zeros outside the tensor too; 0: as fast as "
+                                              "they come",
+                                              {0, kWidestPort}, Bytes(0));
     Section l1 = sm.section("l1");
     spec.l1_capacity =
         l1.bytes("capacity", "of an SM, for L1 and the shared memory of CTAs together", {1, kMostShared});

@@ -30,7 +30,9 @@ enum class TensorIssue {
     WarpGroup,  ///< wgmma (Hopper): operands in shared memory, four warps, asynchronous
     Wave,       ///< MFMA (CDNA): operands in registers, one warp of 64 threads
     QuadPair,   ///< mma.sync.m8n8k4 (Volta): operands in registers, eight threads a product, four in a warp
-    Lanes       ///< fma: no tensor core takes the format, FP32 pipelines multiply, each thread its own
+    /// tcgen05.mma (Blackwell): operands in shared memory, sums in tensor memory; one thread, asynchronous
+    Thread,
+    Lanes  ///< fma: no tensor core takes the format, FP32 pipelines multiply, each thread its own
 };
 
 /// Which of a sub-core's ready warps issues.
@@ -51,12 +53,24 @@ struct PipeSpec {
     Cycles interval, latency;
 };
 
+/// Memory of an SM in which tensor cores leave sums (TensorIssue::Thread): kTensorLanes rows of columns of 32
+/// bits, given to CTAs by columns. Warps move what they need into registers.
+struct TensorMemorySpec {
+    Bytes capacity;         ///< 0: sums lie in registers
+    Bytes bytes_per_cycle;  ///< into a sub-core's registers
+    Cycles latency;         ///< of a load, from issue to its first register
+};
+constexpr std::int64_t kTensorLanes = 128;
+constexpr std::int64_t kTensorColumnBytes = 4 * kTensorLanes;
+
 struct TensorSpec {
     TensorIssue issue = TensorIssue::Warp;
     /// Multiply-accumulates a cycle of one tensor core, by format of the operands; nothing: not supported.
     std::array<std::optional<std::int64_t>, kDTypes> macs;
     /// From the end of an instruction's interval to its sums: those of a dependent instruction's operands.
     Cycles latency;
+    TensorMemorySpec memory;
+    std::int64_t sync_slower = 1;  ///< mma.sync takes so many times as long as by these rates
 };
 
 struct SharedMemorySpec {
@@ -88,6 +102,9 @@ struct SmSpec {
     Cycles lsu_queue;        ///< work of shared memory that may wait before warps that add to it stall
     Cycles barrier_latency;  ///< from the last arrival at a barrier until those who wait go on
     Cycles bulk_copy_issue;  ///< from a bulk tensor copy's instruction until its requests leave the SM
+    /// What the unit that makes bulk copies' requests gets through: whole boxes, zeros outside the tensor,
+    /// too. 0: any.
+    Bytes bulk_copy_bytes_per_cycle;
     /// Of L1 and shared memory together: what CTAs leave of it is L1. Apart: of the L1 alone.
     Bytes l1_capacity;
     bool l1_apart = false;

@@ -19,6 +19,10 @@ enum class Op : std::uint8_t {
     Mma,           ///< mma.sync: `amount` MACs
     Fma,           ///< a product's fma on FP32 pipes, in the tensor cores' place: `amount` MACs
     GroupMma,      ///< the warp's quarter of a wgmma: `amount` MACs, and `bytes` read out of shared memory
+    TensorMma,     ///< tcgen05.mma, on all sub-cores' tensor cores: `amount` MACs, and `bytes` read out of
+                   ///< shared memory
+    CommitTensor,  ///< tcgen05.commit: arrives at `barrier` when the warp's TensorMmas so far are complete
+    TensorLoad,    ///< tcgen05.ld: `bytes` out of tensor memory into registers
     CommitMmas,    ///< wgmma.commit_group
     WaitMmas,      ///< wgmma.wait_group: until at most `amount` groups are under way
     SharedLoad,    ///< ldmatrix, ld.shared: `bytes`
@@ -30,6 +34,8 @@ enum class Op : std::uint8_t {
                    ///< `amount` 1: the last one of a step
     BulkStore,     ///< cp.async.bulk.tensor out of shared memory: `bytes`
     WaitStores,    ///< cp.async.bulk.wait_group: until all of the warp's bulk stores were answered
+    WaitReads,     ///< cp.async.bulk.wait_group.read: until at most `amount` of the warp's bulk stores have
+                   ///< not left shared memory
     GlobalLoad,    ///< `bytes`, into registers
     StepLoad,      ///< the same, of a step's operands, which a SharedStore passes on; committed as copies are
     GlobalStore,   ///< `bytes`, out of registers
@@ -93,6 +99,7 @@ struct CtaProgram {
     /// all.
     int registers_of_copier = 0;
     Bytes shared;       ///< shared memory that it takes
+    Bytes tensor;       ///< tensor memory that it takes
     int step_role = 0;  ///< whose first warp's trips are the CTA's steps
 
     int warps() const {
