@@ -52,14 +52,15 @@ public:
         chip.trace = graph_.name;
         const std::vector<ElementwiseChain> chains = elementwise_chains(graph_);
         auto chain = chains.begin();
+        std::vector<std::size_t> rows;  // by layer of the graph: its number in the plan
         for (std::size_t i = 0; i < graph_.layers.size();) {
             const bool begins = chain != chains.end() && chain->first == i;
             const std::size_t count = begins ? (chain++)->layers : top_k_of_both(graph_, i) ? 2 : 1;
             chip.layers.push_back(layer_plan({graph_.layers.data() + i, count}));
-            rows_.insert(rows_.end(), count, chip.layers.size() - 1);
+            rows.insert(rows.end(), count, chip.layers.size() - 1);
             i += count;
         }
-        add_stored(chip);
+        add_stored(graph_, rows, chip);
         add_runs(protocol, chip);
         for (const TensorId id : graph_.inputs) {
             if (graph_.tensors[id].role == TensorRole::Input) chip.compulsory_dram += placements_[id].bytes;
@@ -75,31 +76,6 @@ public:
     }
 
 private:
-    /// What is stored passes once; of a table that only lookups read, the rows that they meet.
-    void add_stored(ChipPlan& chip) const {
-        std::vector<std::int64_t> met(graph_.tensors.size());
-        std::vector<std::optional<std::size_t>> first(graph_.tensors.size());  // layer that meets it
-        for (std::size_t i = 0; i < graph_.layers.size(); ++i) {
-            const Layer& layer = graph_.layers[i];
-            std::vector<TensorId> read = layer.inputs;
-            for (const auto& stored : {layer.weights, layer.scales, layer.bias})
-                if (stored) read.push_back(*stored);
-            for (const TensorId id : read) met[id] += touched(graph_, layer, id).value();
-            read.push_back(layer.output);
-            for (const TensorId id : read)
-                if (!first[id]) first[id] = rows_[i];
-        }
-        for (TensorId id = 0; id < graph_.tensors.size(); ++id) {
-            const Tensor& tensor = graph_.tensors[id];
-            if (tensor.role == TensorRole::Activation || tensor.role == TensorRole::Input || tensor.view_of)
-                continue;
-            const Bytes whole = stored_bytes(tensor);
-            const Bytes passes = tensor.role == TensorRole::Weights ? std::min(whole, Bytes(met[id])) : whole;
-            chip.compulsory_dram += passes;
-            if (first[id]) chip.layers[*first[id]].stored += passes;
-        }
-    }
-
     std::int64_t weight_bytes() const {
         std::int64_t bytes = 0;
         for (const Tensor& tensor : graph_.tensors)
@@ -375,10 +351,9 @@ private:
     VectorPlanner vectors_;
     AttentionPlanner attentions_;
     const std::int64_t alignment_, stripe_;
-    const std::int64_t end_;         // of all tensors
-    std::int64_t sums_ = 0;          // bytes behind them that some layer's kernels need most
-    std::int64_t room_ = 0;          // free from here on, for the layer that is planned
-    std::vector<std::size_t> rows_;  // by layer of the graph: its number in the plan
+    const std::int64_t end_;  // of all tensors
+    std::int64_t sums_ = 0;   // bytes behind them that some layer's kernels need most
+    std::int64_t room_ = 0;   // free from here on, for the layer that is planned
 };
 
 }  // namespace

@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
+
+#include "models/devices/simt/kernels/moves.h"
 
 namespace systole::simt {
 
@@ -35,6 +38,30 @@ std::vector<TensorPlace> places(const Graph& graph, const std::vector<Placement>
         all.push_back({graph.tensors[id].name, std::string(to_string(Space::Dram)), "row-major",
                        placements[id].address, placements[id].bytes});
     return all;
+}
+
+void add_stored(const Graph& graph, const std::vector<std::size_t>& rows, ChipPlan& chip) {
+    std::vector<std::int64_t> met(graph.tensors.size());
+    std::vector<std::optional<std::size_t>> first(graph.tensors.size());  // layer that meets it
+    for (std::size_t i = 0; i < graph.layers.size(); ++i) {
+        const Layer& layer = graph.layers[i];
+        std::vector<TensorId> read = layer.inputs;
+        for (const auto& stored : {layer.weights, layer.scales, layer.bias})
+            if (stored) read.push_back(*stored);
+        for (const TensorId id : read) met[id] += touched(graph, layer, id).value();
+        read.push_back(layer.output);
+        for (const TensorId id : read)
+            if (!first[id]) first[id] = rows[i];
+    }
+    for (TensorId id = 0; id < graph.tensors.size(); ++id) {
+        const Tensor& tensor = graph.tensors[id];
+        if (tensor.role == TensorRole::Activation || tensor.role == TensorRole::Input || tensor.view_of)
+            continue;
+        const Bytes whole = stored_bytes(tensor);
+        const Bytes passes = tensor.role == TensorRole::Weights ? std::min(whole, Bytes(met[id])) : whole;
+        chip.compulsory_dram += passes;
+        if (first[id]) chip.layers[*first[id]].stored += passes;
+    }
 }
 
 std::vector<MatrixPlace*> weights_of(LayerPlan& layer) {

@@ -27,6 +27,10 @@ PlacedTensors place_tensors(const Graph& graph, const SimtSpec& spec);
 /// As results have them.
 std::vector<TensorPlace> places(const Graph& graph, const std::vector<Placement>& placements);
 
+/// Adds to the plan and to its layers what is stored in the memory and passes once; of a table that only
+/// lookups read, the rows that they meet. `rows`: by layer of the graph, its number in the plan.
+void add_stored(const Graph& graph, const std::vector<std::size_t>& rows, ChipPlan& chip);
+
 /// Where the layer's kernels read weights.
 std::vector<MatrixPlace*> weights_of(LayerPlan& layer);
 
