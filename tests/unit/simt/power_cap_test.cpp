@@ -93,6 +93,7 @@ TEST_CASE("A burst lasts until the average of what was drawn has come to the cap
 TEST_CASE("A chip is at ease until it has drawn more than its cap for a window, whether that slows it or not",
           "[simt]") {
     SimtSpec chip;
+    chip.memory.kind = DramSpec::Kind::Ideal;  // of any bandwidth
     chip.core_clock = kClock;
     chip.power = spec();
     chip.power.burst = Milliwatts(2'000'000);  // which nothing here draws
