@@ -6,24 +6,16 @@
 #include "models/devices/simt/kernels/gemm_epilogue.h"
 #include "models/devices/simt/kernels/time_cta.h"
 #include "models/devices/simt/sm/sm.h"
+#include "tests/unit/simt/instruction_counts.h"
 #include "tests/unit/simt/sm_specs.h"
 
 using namespace systole;
 using namespace systole::simt;
 using systole::simt::test::group_mma_sm;
+using systole::simt::test::sum_of;
 using systole::simt::test::warp_mma_sm;
 
 namespace {
-
-/// Of all warps of a CTA.
-std::int64_t sum_of(const CtaProgram& program, Op op, std::int64_t Instruction::*what) {
-    std::int64_t sum = 0;
-    for (const Role& role : program.roles)
-        for (const Section& section : role.program)
-            for (const Instruction& instruction : section.body)
-                if (instruction.op == op) sum += role.warps * section.trips * (instruction.*what);
-    return sum;
-}
 
 std::int64_t count_of(const CtaProgram& program, Op op) {
     std::int64_t count = 0;

@@ -4,10 +4,12 @@
 #include <catch2/catch.hpp>
 
 #include "models/devices/simt/kernels/time_cta.h"
+#include "tests/unit/simt/instruction_counts.h"
 #include "tests/unit/simt/sm_specs.h"
 
 using namespace systole;
 using namespace systole::simt;
+using systole::simt::test::count_of;
 using systole::simt::test::warp_mma_sm;
 
 namespace {
@@ -16,15 +18,6 @@ namespace {
 const CtaTile kFour{1, 4, 4 * 256, 4, 1, 4, 1, 1, Pipes::Fp32};
 /// One column of fp32, one load.
 const CtaTile kOne{1, 1, 128, 1, 1, 1, 1, 1, Pipes::Fp32};
-
-/// One warp's instructions.
-std::int64_t count_of(const CtaProgram& program, Op op) {
-    std::int64_t count = 0;
-    for (const Section& section : program.roles.at(0).program)
-        for (const Instruction& instruction : section.body)
-            if (instruction.op == op) count += section.trips;
-    return count;
-}
 
 }  // namespace
 

@@ -6,21 +6,15 @@
 #include "models/devices/simt/kernels/time_vector.h"
 #include "models/devices/simt/kernels/top_k.h"
 #include "models/devices/simt/kernels/vector_program.h"
+#include "tests/unit/simt/instruction_counts.h"
 #include "tests/unit/simt/sm_specs.h"
 
 using namespace systole;
 using namespace systole::simt;
+using systole::simt::test::count_of;
 using systole::simt::test::warp_mma_sm;
 
 namespace {
-
-std::int64_t count_of(const CtaProgram& program, Op op) {
-    std::int64_t count = 0;
-    for (const Section& section : program.roles.at(0).program)
-        for (const Instruction& instruction : section.body)
-            if (instruction.op == op) count += section.trips;
-    return count;
-}
 
 /// Of 108 SMs with 64 warps each.
 SmSpec sm(int warp_threads = 32) {

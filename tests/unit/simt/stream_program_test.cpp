@@ -3,19 +3,13 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/unit/simt/instruction_counts.h"
+
 using namespace systole;
 using namespace systole::simt;
+using systole::simt::test::count_of;
 
 namespace {
-
-/// One warp's instructions.
-std::int64_t count_of(const CtaProgram& program, Op op) {
-    std::int64_t count = 0;
-    for (const Section& section : program.roles.at(0).program)
-        for (const Instruction& instruction : section.body)
-            if (instruction.op == op) count += section.trips;
-    return count;
-}
 
 /// A CTA of 1,024 results, four of each thread: two parts in fp32, stored as bf16.
 StreamPlan two_parts() {

@@ -7,6 +7,7 @@
 
 #include "models/devices/simt/kernels/time_cta.h"
 #include "models/devices/simt/sm/sm.h"
+#include "tests/unit/simt/instruction_counts.h"
 #include "tests/unit/simt/sm_programs.h"
 #include "tests/unit/simt/sm_specs.h"
 
@@ -14,18 +15,10 @@ using namespace systole;
 using namespace systole::simt;
 using systole::simt::test::cycles_of;
 using systole::simt::test::program_of;
+using systole::simt::test::sum_of;
 using systole::simt::test::thread_mma_sm;
 
 namespace {
-
-std::int64_t sum_of(const CtaProgram& program, Op op, std::int64_t Instruction::*what) {
-    std::int64_t sum = 0;
-    for (const Role& role : program.roles)
-        for (const Section& section : role.program)
-            for (const Instruction& instruction : section.body)
-                if (instruction.op == op) sum += role.warps * section.trips * (instruction.*what);
-    return sum;
-}
 
 CtaTile tile_of(std::int64_t m, std::int64_t n, int stages, bool pair) {
     CtaTile tile{m, n, 64, stages, 1, 1, pair ? 2 : 1, 1};

@@ -14,28 +14,15 @@
 #include "models/devices/simt/kernels/time_vector.h"
 #include "models/devices/simt/kernels/vector_program.h"
 #include "sim/workload/graph.h"
+#include "tests/unit/simt/instruction_counts.h"
 #include "tests/unit/simt/sm_specs.h"
 
 using namespace systole;
 using namespace systole::simt;
+using systole::simt::test::bytes_of;
+using systole::simt::test::count_of;
 
 namespace {
-
-std::int64_t count_of(const CtaProgram& program, Op op) {
-    std::int64_t count = 0;
-    for (const Section& section : program.roles.at(0).program)
-        for (const Instruction& instruction : section.body)
-            if (instruction.op == op) count += section.trips;
-    return count;
-}
-
-std::int64_t bytes_of(const CtaProgram& program, Op op) {
-    std::int64_t bytes = 0;
-    for (const Section& section : program.roles.at(0).program)
-        for (const Instruction& instruction : section.body)
-            if (instruction.op == op) bytes += section.trips * instruction.bytes;
-    return bytes;
-}
 
 /// Where each element of the output was, index by index.
 std::vector<std::int64_t> sources(const Transpose& transpose) {

@@ -4,31 +4,16 @@
 #include <catch2/catch.hpp>
 
 #include "models/devices/simt/kernels/time_vector.h"
+#include "tests/unit/simt/instruction_counts.h"
 #include "tests/unit/simt/sm_specs.h"
 
 using namespace systole;
 using namespace systole::simt;
+using systole::simt::test::bytes_of;
+using systole::simt::test::count_of;
 using systole::simt::test::warp_mma_sm;
 
 namespace {
-
-/// One warp's instructions.
-std::int64_t count_of(const CtaProgram& program, Op op) {
-    std::int64_t count = 0;
-    for (const Section& section : program.roles.at(0).program)
-        for (const Instruction& instruction : section.body)
-            if (instruction.op == op) count += section.trips;
-    return count;
-}
-
-/// Bytes of a warp's instructions.
-std::int64_t bytes_of(const CtaProgram& program, Op op) {
-    std::int64_t bytes = 0;
-    for (const Section& section : program.roles.at(0).program)
-        for (const Instruction& instruction : section.body)
-            if (instruction.op == op) bytes += section.trips * instruction.bytes;
-    return bytes;
-}
 
 VectorKernel relu(std::int64_t elements, DType dtype) {
     return elementwise_kernel(elements, 1, mix_of(Function::Relu), dtype, dtype);

@@ -67,7 +67,7 @@ Chip::Chip(sc_core::sc_module_name name, const SimtSpec& spec, const ChipPlan& p
 void Chip::mark_after(std::vector<std::size_t> layers) {
     to_mark_ = std::move(layers);
     sms.on_layers([this](std::size_t complete) {
-        for (; marks_.size() < to_mark_.size() && to_mark_[marks_.size()] <= complete;) {
+        while (marks_.size() < to_mark_.size() && to_mark_[marks_.size()] <= complete) {
             Mark& mark = marks_.emplace_back();
             mark.time = now();
             mark.memory_bus = memory_bus();
