@@ -17,11 +17,11 @@ ABLATION_ROWS = 60  # spread over the public rows
 OFF = {
     "as shipped": [],
     "nothing calibrated": ["calibrated.kernel_overhead=0 ns", "calibrated.replay_gap=0 ns", "calibrated.memory_share=1",
-                           "calibrated.larger_tiles=0"],
+                           "calibrated.larger_tiles=0", "calibrated.l2_loads=0"],
     "no overhead of a kernel": ["calibrated.kernel_overhead=0 ns"],
     "no gap between replays": ["calibrated.replay_gap=0 ns"],
     "all of the memory's bandwidth": ["calibrated.memory_share=1"],
-    "tiles as estimated": ["calibrated.larger_tiles=0"],
+    "tiles as estimated": ["calibrated.larger_tiles=0", "calibrated.l2_loads=0"],
     "no power cap": ["power.cap=0 W"],
     "a CTA for each tile": ["kernels.persistent=false"],
     "ports for stores as wide as for loads": ["l2.sm_write_width=64 B"],

@@ -56,7 +56,7 @@ std::int64_t cycles_of(const Graph& graph, const SystolicSpec& spec, const Mappi
 /// As the device runs it.
 NetworkRun run_by_mapper(const Graph& graph, const SystolicSpec& spec) {
     const Protocol protocol = Protocol::of_op();
-    return try_network(place_network(graph, spec, protocol, nullptr), {protocol}).fastest;
+    return try_network(place_network(graph, spec, protocol, nullptr, nullptr), {protocol}).fastest;
 }
 
 struct Question {

@@ -216,13 +216,16 @@ std::string weighed(const GemmPlan& gemm, const SimtSpec& spec, KernelChooser& c
                    fmt::format("{:.2f}", static_cast<double>(one.kernel.ctas()) / places),
                    time_of(one.estimate, spec)});
     }
-    const double larger = spec.calibrated.larger_tiles;
+    const double larger = spec.calibrated.larger_tiles, loads = spec.calibrated.l2_loads;
     return fmt::format(
-        "Weighed by estimate{}, the best {} of {}:\n\n{}",
+        "Weighed by estimate{}{}, the best {} of {}:\n\n{}",
         larger > 0
             ? fmt::format(" (loading twice as much for a result counts {} % more: calibrated.larger_tiles)",
                           format_percent(larger))
             : "",
+        loads > 0 ? fmt::format(" (and {} % of what loads take at the L2's ports: calibrated.l2_loads)",
+                                format_percent(loads))
+                  : "",
         std::min(kShown, all.size()), all.size(), table.str());
 }
 

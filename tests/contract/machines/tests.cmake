@@ -4,8 +4,8 @@ systole_test(machines SOURCES ${CMAKE_CURRENT_LIST_DIR}/random_machines.cpp ${CM
                               ${CMAKE_SOURCE_DIR}/tests/support/random_machine.cpp
              DEPENDS systole_systolic systole_workload systole_account systole_config)
 
-# The mapper against every mapping; built on request (--target bench_mapper_quality), run from the project's folder.
-add_executable(bench_mapper_quality EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/../../bench/mapper_quality.cpp)
+# The mapper against every mapping (bench_mapper_quality), run from the project's folder.
+add_executable(bench_mapper_quality ${CMAKE_CURRENT_LIST_DIR}/../../bench/mapper_quality.cpp)
 target_link_libraries(bench_mapper_quality PRIVATE systole_systolic systole_workload systole_config)
 
 systole_test(random_gpus SOURCES ${CMAKE_CURRENT_LIST_DIR}/random_gpus.cpp ${CMAKE_SOURCE_DIR}/tests/support/random_gpu.cpp

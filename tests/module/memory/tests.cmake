@@ -3,6 +3,6 @@ systole_test(memory_module SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/dram.cpp
     ${CMAKE_CURRENT_LIST_DIR}/splitter.cpp
     DEPENDS systole_memory)
-# Prints what a TLM chunk costs; built on request (--target bench_tlm_chunk), no test.
-add_executable(bench_tlm_chunk EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/../../bench/tlm_chunk.cpp)
+# Prints what a TLM chunk costs (bench_tlm_chunk); no test.
+add_executable(bench_tlm_chunk ${CMAKE_CURRENT_LIST_DIR}/../../bench/tlm_chunk.cpp)
 target_link_libraries(bench_tlm_chunk PRIVATE systole_memory)

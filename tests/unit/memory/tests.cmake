@@ -22,11 +22,11 @@ systole_test(memory SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/wishes.cpp
     DEPENDS systole_memory)
 
-# Prints what a request costs; built on request (--target bench_dram_speed), no test.
-add_executable(bench_dram_speed EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/../../bench/dram_speed.cpp)
+# Prints what a request costs (bench_dram_speed); no test.
+add_executable(bench_dram_speed ${CMAKE_CURRENT_LIST_DIR}/../../bench/dram_speed.cpp)
 target_link_libraries(bench_dram_speed PRIVATE systole_memory)
 
-# Forward progress at length; built on request (--target bench_dram_progress), run from the project's folder.
-add_executable(bench_dram_progress EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/../../bench/dram_progress.cpp
+# Forward progress at length (bench_dram_progress), run from the project's folder.
+add_executable(bench_dram_progress ${CMAKE_CURRENT_LIST_DIR}/../../bench/dram_progress.cpp
     ${CMAKE_CURRENT_LIST_DIR}/dram_progress.cpp ${CMAKE_CURRENT_LIST_DIR}/memory_presets.cpp)
 target_link_libraries(bench_dram_progress PRIVATE systole_memory)

@@ -99,6 +99,35 @@ TEST_CASE("A library that prefers larger tiles counts what the others load more 
     CHECK(factors.at({64, 64}) == Approx(2.0));
 }
 
+TEST_CASE("A library that counts loads from the L2 holds a share of their time against every kernel") {
+    // By hand: each CTA of a tile of m x n loads (m + n) x K numbers of 2 bytes, at 6816 B a cycle.
+    SimtSpec spec = shipped_gpu("b200");
+    spec.calibrated.l2_loads = 0.5;
+    KernelChooser chooser(spec);
+    int met = 0;
+    for (const TimedKernel& one : chooser.weigh(shape_of(4096, 4096, 4096))) {
+        const CtaTile& tile = one.kernel.tile;
+        if (one.kernel.split_k > 1 || tile.cluster() > 1 || 4096 % tile.m != 0 || 4096 % tile.n != 0)
+            continue;
+        const double bytes = 4096.0 * 4096.0 / static_cast<double>(tile.m * tile.n) *
+                             static_cast<double>(tile.m + tile.n) * 4096.0 * 2.0;
+        CHECK(one.weight - one.estimate == Approx(0.5 * bytes / 6816));
+        ++met;
+    }
+    CHECK(met > 4);
+}
+
+TEST_CASE("Narrow pairs of Blackwell are taken for parts of K only") {
+    KernelChooser chooser(shipped_gpu("b200"));
+    int parts = 0;
+    for (const TimedKernel& one : chooser.weigh(shape_of(64, 1024, 16384))) {
+        if (!one.kernel.tile.pair || one.kernel.tile.m != 64 || one.kernel.tile.n > 32) continue;
+        CHECK(one.kernel.split_k > 1);
+        ++parts;
+    }
+    CHECK(parts > 0);
+}
+
 TEST_CASE("A kernel takes as long as the CTA that loads most, not as long as the average") {
     // 128 columns by tiles of 112: CTAs of the first bring 64 + 112 columns of 64 x 2 B a step through an
     // SM's 64 B a cycle (352 cycles, 112 times), those of the second 64 + 16. Tiles of 64 bring 256 cycles'

@@ -64,7 +64,8 @@ TEST_CASE("a GPU is read as it is written", "[simt]") {
              "launch: {graph: 1 us, stream: 2 us, cta: 33}\n"
              "calibrated: {kernel_overhead: {value: 3 us, calibrated: some rows, range: 1..4 us}, "
              "memory_share: {value: 0.5, calibrated: some rows, range: 0.4..1}, larger_tiles: {value: 0.125, "
-             "calibrated: some rows, range: 0..1}}"));
+             "calibrated: some rows, range: 0..1}, l2_loads: {value: 0.25, calibrated: some rows, range: "
+             "0..1}}"));
     CHECK(spec.name == "mine");
     CHECK(spec.sm.count == 7);
     CHECK(spec.sm.gpcs == std::vector<int>{4, 2, 1});  // in turn, and the last is cut off
@@ -117,6 +118,7 @@ TEST_CASE("a GPU is read as it is written", "[simt]") {
     CHECK(spec.calibrated.kernel_overhead == Ticks(3'000'000));
     CHECK(spec.l2.memory_share == 0.5);
     CHECK(spec.calibrated.larger_tiles == 0.125);
+    CHECK(spec.calibrated.l2_loads == 0.25);
 }
 
 TEST_CASE("a library's kernels with parts of K and Winograd's are as the configuration says", "[simt]") {
@@ -154,6 +156,7 @@ TEST_CASE("constants that were found by measuring are nothing where they are not
     CHECK(spec.calibrated.replay_gap == Ticks(0));
     CHECK(spec.l2.memory_share == 1);
     CHECK(spec.calibrated.larger_tiles == 0);
+    CHECK(spec.calibrated.l2_loads == 0);
 }
 
 TEST_CASE("an SM that could hold no warp, or not divide itself, is refused", "[simt]") {

@@ -201,6 +201,12 @@ double bounded(double ctas, const GemmKernel& kernel, const CtaTiming& timing, c
     return std::max(ctas, moved + ends_of(kernel, timing, spec)) + adding_parts(kernel, spec);
 }
 
+/// Cycles that what CTAs load takes at the L2's ports.
+double l2_loads_of(const GemmKernel& kernel, const SimtSpec& spec) {
+    return static_cast<double>(kernel.ctas() * kernel.steps_of_part()) * step_bytes(kernel).from_l2 /
+           Rates(spec).l2;
+}
+
 /// Whether the library has such a kernel for parts of K. cuDNN 7:
 /// volta_fp16_s884cudnn_fp16_128x128_ldg8_splitK_...
 bool offers_parts(const GemmShape& shape, const CtaTile& tile, const SimtSpec& spec) {
@@ -230,6 +236,7 @@ void KernelChooser::add(const GemmShape& shape, bool swapped, const CtaTile& til
                         std::vector<TimedKernel>& all) {
     for (const std::int64_t parts : kParts) {
         if (parts > 1 && !offers_parts(shape, tile, spec_)) break;
+        if (parts == 1 && tile.parts_only) continue;
         GemmKernel kernel{shape, tile, parts, {}, swapped};
         // Parts that do not fill the stages, or of a chip that is full without them, save nothing.
         if (parts > 1 &&
@@ -258,7 +265,8 @@ void KernelChooser::weigh(const GemmKernel& kernel, const CtaTiming& timing, std
     const GemmShape& shape = kernel.shape;
     const auto& all_tiles = catalogue(spec_.sm.issue_of(shape.dtype), shape.convolution);
     all.push_back({kernel, storing(timing, kernel.stored_share()), bounded(ctas, kernel, timing, spec_),
-                   bounded(ctas * preference(kernel.tile, all_tiles, spec_), kernel, timing, spec_)});
+                   bounded(ctas * preference(kernel.tile, all_tiles, spec_), kernel, timing, spec_) +
+                       spec_.calibrated.l2_loads * l2_loads_of(kernel, spec_)});
 }
 
 // What such a kernel multiplies counts by what tensor cores could do meanwhile: these must not be slower.

@@ -63,6 +63,8 @@ struct CtaTile {
     /// What others of the cluster copy for it comes into its SM beside what it asks for itself, and takes no
     /// time of the SM's port.
     bool multicast = false;
+    /// The library has it for parts of K only.
+    bool parts_only = false;
     /// CTAs of a cluster.
     std::int64_t cluster() const { return std::int64_t{cluster_m} * cluster_n; }
     friend bool operator==(const CtaTile&, const CtaTile&) = default;

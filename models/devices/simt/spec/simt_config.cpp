@@ -211,6 +211,11 @@ SimtSpec read_simt_spec(config::Config& config, const std::string& name) {
                                                      "what a tile that loads twice the operands a result "
                                                      "must save before the library takes it, where measured",
                                                      0.0, 1.0, 0.0);
+    spec.calibrated.l2_loads =
+        calibrated.number("l2_loads",
+                          "share of the time of a kernel's loads at the L2's ports that "
+                          "the library holds against it, where measured",
+                          0.0, 1.0, 0.0);
     if (spec.copy.payload > spec.memory.max_payload)
         root.section("copy").fail("payload",
                                   fmt::format("{} bytes, more than the memory's largest transaction of {}",

@@ -189,6 +189,9 @@ struct CalibratedSpec {
     /// A library takes a tile that loads twice as many operands for a result as the catalogue's largest if
     /// what CTAs take is expected to be less by more than this share: 0 for one that goes by its expectation.
     double larger_tiles = 0;
+    /// A library holds a kernel to be longer than its estimate by this share of the time that its loads take
+    /// at the L2's ports, also where these are not what bounds it: 0 for one that goes by its expectation.
+    double l2_loads = 0;
 };
 
 /// Whether kernels share the last tiles along K (stream-K).
