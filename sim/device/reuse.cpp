@@ -69,14 +69,14 @@ public:
 
     std::optional<DeviceResult> result() {
         if (std::ranges::find(worth_it_, true) == worth_it_.end()) return std::nullopt;
-        Attempt last = attempt(turns_at_first());
-        for (std::vector<std::size_t> spent = last.turns; !agree(last);) {
-            const auto turns = turns_then(last, spent);
-            if (!turns) return std::nullopt;
-            last = attempt(*turns);
-            for (std::size_t b = 0; b < spent.size(); ++b) spent[b] += last.turns[b];
+        std::optional<Attempt> last = attempt(turns_at_first());
+        if (!last) return std::nullopt;
+        for (std::vector<std::size_t> spent = last->turns; !agree(*last);) {
+            const auto turns = turns_then(*last, spent);
+            if (!turns || !(last = attempt(*turns))) return std::nullopt;
+            for (std::size_t b = 0; b < spent.size(); ++b) spent[b] += last->turns[b];
         }
-        return lengthen(last);
+        return lengthen(*last);
     }
 
 private:
@@ -117,12 +117,14 @@ private:
         return layers;
     }
 
-    Attempt attempt(std::vector<std::size_t> turns) const {
+    std::optional<Attempt> attempt(std::vector<std::size_t> turns) const {
         const ShorterGraph shorter = shorten(graph_, turns);
         std::vector<std::size_t> marks;
         for (std::size_t b = 0; b < turns.size(); ++b)
             if (worth_it_[b]) std::ranges::copy(marks_of(shorter.graph.blocks[b]), std::back_inserter(marks));
-        Attempt attempt{std::move(turns), run_(shorter, marks), {}, {}};
+        std::optional<MarkedRun> run = run_(shorter, marks);
+        if (!run) return std::nullopt;
+        Attempt attempt{std::move(turns), std::move(*run), {}, {}};
         auto mark = attempt.run.marks.begin();
         for (std::size_t b = 0; b < attempt.turns.size(); ++b) {
             const auto count = static_cast<std::ptrdiff_t>(worth_it_[b] ? attempt.turns[b] - kLastTurns : 0);

@@ -31,9 +31,10 @@ struct MarkedRun {
     Ticks longest;            ///< time that can be accounted for
 };
 
-/// Runs a shorter network; marks are wanted after so many layers each, ascending.
-using RunShorter =
-    std::function<MarkedRun(const ShorterGraph& shorter, const std::vector<std::size_t>& marks)>;
+/// Runs a shorter network; marks are wanted after so many layers each, ascending. Nothing where turns of such
+/// a run may stand for no others: it is the last then.
+using RunShorter = std::function<std::optional<MarkedRun>(const ShorterGraph& shorter,
+                                                          const std::vector<std::size_t>& marks)>;
 
 /// How far reuse may go.
 struct ReuseRules {
@@ -41,8 +42,9 @@ struct ReuseRules {
     TurnsDiffer differ = TurnsDiffer::InRounds;
 };
 
-/// The result of `graph` by runs of shorter ones. Nothing if it has no block with many equal turns, or if
-/// they do not come to agree. Throws UserError for a run that is too long to be accounted for.
+/// The result of `graph` by runs of shorter ones. Nothing if it has no block with many equal turns, if
+/// they do not come to agree, or if `run` gives nothing. Throws UserError for a run that is too long to be
+/// accounted for.
 std::optional<DeviceResult> run_reusing(const Graph& graph, const RunShorter& run,
                                         const ReuseRules& rules = {});
 

@@ -33,19 +33,18 @@ std::optional<DeviceResult> run_few_turns(const Graph& fused, const PlacedTensor
     const Protocol& protocol = options.protocol;
     if (!protocol.reuse || !protocol.runs_once() || options.timeline || !layer_by_layer(fused))
         return std::nullopt;
-    bool at_ease = true;
-    const auto run_one = [&](const ShorterGraph& shorter, const std::vector<std::size_t>& marks) {
+    const auto run_one = [&](const ShorterGraph& shorter,
+                             const std::vector<std::size_t>& marks) -> std::optional<MarkedRun> {
         const ChipPlan plan = plan_at(placed_as(placed, shorter), shorter.graph, spec, protocol, chooser);
         const FreshKernel kernel;
         Chip chip(instance_name(spec.name).c_str(), spec, plan, options);
         chip.mark_after(marks);
         chip.run();
-        at_ease = at_ease && chip.sms.at_ease();
+        if (!chip.sms.at_ease()) return std::nullopt;
         return marked_run(chip, spec, plan, protocol, marks);
     };
     std::optional<DeviceResult> result = run_reusing(fused, run_one, {.differ = TurnsDiffer::ByChance});
-    if (!result || !at_ease) return std::nullopt;
-    result->tensors = places(fused, placed.placements);
+    if (result) result->tensors = places(fused, placed.placements);
     return result;
 }
 

@@ -157,6 +157,18 @@ TEST_CASE("turns that never agree are not reused") {
     CHECK(device.layers_run == std::vector<std::size_t>{12, 20});
 }
 
+TEST_CASE("a run that may stand for no others is the last") {
+    const Pretence device{[](const std::string&) { return 1000; }};
+    int runs = 0;
+    const auto refuses = [&](const ShorterGraph& shorter,
+                             const std::vector<std::size_t>& marks) -> std::optional<MarkedRun> {
+        if (++runs > 1) return device(shorter, marks);
+        return std::nullopt;
+    };
+    CHECK_FALSE(run_reusing(network(40), refuses));
+    CHECK(runs == 1);
+}
+
 TEST_CASE("no further run has more layers than are allowed") {
     const Pretence device{[](const std::string& layer) {
         for (const std::string early : {"block.1.", "block.2.", "block.3."})
