@@ -9,6 +9,8 @@
 #include "models/devices/simt/kernels/group_attention_program.h"
 #include "models/devices/simt/kernels/mma_shapes.h"
 #include "models/devices/simt/kernels/online_softmax.h"
+#include "models/devices/simt/kernels/specialized_attention_program.h"
+#include "models/devices/simt/kernels/thread_attention_program.h"
 #include "sim/base/check.h"
 
 namespace systole::simt {
@@ -227,6 +229,9 @@ bool by_groups(const AttentionTile& tile, const SmSpec& sm) {
 
 CtaProgram attention_program(const AttentionTile& tile, const AttentionFormats& formats,
                              const AttentionWork& work, const SmSpec& sm) {
+    if (tile.design == AttentionDesign::Specialized)
+        return specialized_attention_program(tile, formats, work, sm);
+    if (tile.design == AttentionDesign::Threads) return thread_attention_program(tile, formats, work, sm);
     if (by_groups(tile, sm)) return group_attention_program(tile, formats, {work});
     return WarpAttentionProgram(tile, formats, sm).program(work);
 }
@@ -235,7 +240,7 @@ CtaProgram attention_program(const AttentionTile& tile, const AttentionFormats& 
                              const std::vector<AttentionWork>& tiles, const SmSpec& sm) {
     if (by_groups(tile, sm)) return group_attention_program(tile, formats, tiles);
     SYSTOLE_CHECK(tiles.size() == 1, "{} tiles of a CTA that is not persistent", tiles.size());
-    return WarpAttentionProgram(tile, formats, sm).program(tiles.front());
+    return attention_program(tile, formats, tiles.front(), sm);
 }
 
 }  // namespace systole::simt

@@ -37,6 +37,13 @@ TileAccess::Block AttentionBlocks::keys(const MatrixPlace& matrix, const Attenti
     return block(matrix, head + begin, head + end, kernel_.shape.batch * kernel_.shape.kv_heads * length);
 }
 
+// Rows of keys may have values, too: they are read twice then.
+TileAccess::Block AttentionBlocks::of_pass(const AttentionPlace& place, std::int64_t step) const {
+    const std::int64_t blocks = steps_of(kernel_, place);
+    const bool values = step >= blocks && plan_.v.bytes > Bytes(0);
+    return keys(values ? plan_.v : plan_.k, place, step % blocks);
+}
+
 TileAccess AttentionBlocks::reads(CtaRange range, std::int64_t step) const {
     TileAccess access;
     access.sms = range.count;
@@ -49,13 +56,16 @@ TileAccess AttentionBlocks::reads(CtaRange range, std::int64_t step) const {
     };
     for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta) {
         const AttentionPlace place = place_of(kernel_, cta);
-        const TileAccess::Block keys_of_step = keys(plan_.k, place, step);
-        std::int64_t bytes = keys_of_step.bytes;
-        share(keys_of_step);
-        if (plan_.v.bytes > Bytes(0)) {
-            const TileAccess::Block values = keys(plan_.v, place, step);
-            bytes += values.bytes;
-            share(values);
+        std::int64_t bytes = 0;
+        const auto take = [&](const TileAccess::Block& own) {
+            bytes += own.bytes;
+            share(own);
+        };
+        if (kernel_.in_two_passes()) {
+            take(of_pass(place, step));
+        } else {
+            take(keys(plan_.k, place, step));
+            if (plan_.v.bytes > Bytes(0)) take(keys(plan_.v, place, step));
         }
         if (step == 0) {
             access.blocks.push_back(queries(place));
@@ -101,6 +111,13 @@ TileAccess AttentionBlocks::of_step(std::int64_t cta, std::int64_t step, bool va
     TileAccess access;
     if (values && plan_.v.bytes == Bytes(0)) return access;
     access.blocks.push_back(keys(values ? plan_.v : plan_.k, place_of(kernel_, cta), step));
+    access.bytes_of_sm = access.blocks.back().bytes;
+    return access;
+}
+
+TileAccess AttentionBlocks::of_pass(std::int64_t cta, std::int64_t step) const {
+    TileAccess access;
+    access.blocks.push_back(of_pass(place_of(kernel_, cta), step));
     access.bytes_of_sm = access.blocks.back().bytes;
     return access;
 }
