@@ -126,7 +126,7 @@ std::int64_t pairs_of(const AttentionKernel& kernel, const AttentionPlace& place
 std::optional<AttentionKernel> attention_kernel(const Attention& shape, DType dtype, DType output,
                                                 const SmSpec& sm) {
     const std::int64_t dim = std::max(shape.head_dim, shape.value_dim());
-    const bool few = shape.q_len <= kFewQueries;
+    const bool few = is_step_of_decoding(shape);
     const auto take = [&](const auto& tiles) -> std::optional<AttentionTile> {
         for (const Sized& sized : tiles)
             if (dim <= sized.dim) return sized.tile;

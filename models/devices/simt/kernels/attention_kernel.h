@@ -47,7 +47,8 @@ struct AttentionTile {
     /// Scores are scaled and lessened by the largest before the exponential, which is one of e: three
     /// instructions in the place of a multiply-add.
     bool base_e = false;
-    /// Steps of decoding: cycles until the length of a sequence, or a number of its table of pages, is there.
+    /// Cycles until the length of a sequence, the number of one of its pages, or the next tile's is there; 0:
+    /// they are known.
     std::int64_t table = 0;
     /// On FP32 pipes: of `n`, keys that the sequence has; warps without any wait for the others.
     std::int64_t keys = 0;
@@ -110,9 +111,12 @@ std::int64_t masked_steps_of(const AttentionKernel& kernel, const AttentionPlace
 std::int64_t rows_of(const AttentionKernel& kernel, const AttentionPlace& place);
 std::int64_t pairs_of(const AttentionKernel& kernel, const AttentionPlace& place);
 
-/// Queries of an item that are so few are a step of decoding: rows of all heads that share keys are packed,
-/// and keys are split where CTAs are few.
+/// Queries of an item that are so few, with keys before them, are a step of decoding: rows of all heads that
+/// share keys are packed, and keys are split where CTAs are few.
 constexpr std::int64_t kFewQueries = 16;
+inline bool is_step_of_decoding(const Attention& shape) {
+    return shape.q_len <= kFewQueries && shape.q_len < shape.kv_len;
+}
 
 /// The kernel that a library takes for it, all keys in one part. Nothing: heads are longer than any has.
 std::optional<AttentionKernel> attention_kernel(const Attention& shape, DType dtype, DType output,

@@ -48,7 +48,7 @@ AttentionPlan AttentionPlanner::plan(const Layer& layer, DType dtype, DType outp
                         fmt::format("'{}': no attention kernel has heads of {} elements; the longest "
                                     "are of 256",
                                     layer.name, std::max(shape.head_dim, shape.value_dim())));
-    if (kernel->tile.design != AttentionDesign::Tiled) kernel->tile.table = spec_.l2.latency.value();
+    if (spec_.sm.tensor.issue != TensorIssue::Wave) kernel->tile.table = spec_.l2.latency.value();
     // The last parts have blocks, too.
     kernel->splits = ceil_div(kernel->blocks(), kernel->blocks_of_part());
     if (kernel->in_two_passes()) kernel->tile.keys = std::min(kernel->tile.n, shape.kv_len);

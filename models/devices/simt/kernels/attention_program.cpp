@@ -19,6 +19,7 @@ namespace {
 constexpr std::int64_t kRowsOfMma = 16, kColumnsOfMma = 8;
 // buffer_load_dword … lds: what a thread copies straight into shared memory, where operands are MFMA's.
 constexpr std::int64_t kWaveCopyBytes = 4;
+constexpr RegisterGroups kTable = RegisterGroups{1} << 63;
 constexpr int kSetUp = 60;  // instructions: coordinates, pointers and predicates of four matrices
 
 /// One of the two products of a warp with a block: `parts` along what is summed over.
@@ -80,7 +81,7 @@ private:
     void copy(Section& section, std::int64_t elements) const {
         for (std::int64_t i = 0; i < ceil_div(elements * element_, copy_bytes_ * tile_.warps); ++i) {
             section.body.push_back({.op = Op::Integer});
-            section.body.push_back({.op = Op::AsyncCopy, .bytes = copy_bytes_});
+            section.body.push_back({.op = Op::AsyncCopy, .reads = kTable, .bytes = copy_bytes_});
         }
         section.body.push_back({.op = Op::CommitCopies});
     }
@@ -97,7 +98,16 @@ private:
     Section begin() const {
         Section section;
         for (int i = 0; i < kSetUp; ++i) section.body.push_back({.op = Op::Integer, .reads = 1, .writes = 1});
+        // Where its sequence begins, and then the page of its keys.
+        const auto look_up = [&] {
+            if (tile_.table > 0)
+                section.body.push_back(
+                    {.op = Op::TableLoad, .reads = kTable, .writes = kTable, .amount = tile_.table});
+            section.body.push_back({.op = Op::Integer, .reads = kTable, .writes = kTable});
+        };
+        look_up();
         copy(section, tile_.m * tile_.dim);
+        look_up();
         copy(section, tile_.n * (tile_.slice > 0 ? tile_.slice : tile_.dim));
         return section;
     }

@@ -30,6 +30,9 @@ private:
     static std::int64_t at(const MatrixPlace& matrix, std::int64_t row, std::int64_t rows);
     static TileAccess::Block block(const MatrixPlace& matrix, std::int64_t begin, std::int64_t end,
                                    std::int64_t rows);
+    /// Tensor copies bring whole boxes: rows of a tile that are others' queries, and keys of a page that
+    /// nobody has written yet, come along.
+    void take_whole(TileAccess::Block& own, std::int64_t rows, std::int64_t of_box) const;
     /// Of all heads, the one whose keys and values an item reads.
     std::int64_t head_of_keys(std::int64_t item) const;
     TileAccess::Block queries(const AttentionPlace& place) const;
