@@ -60,8 +60,7 @@ private:
 
     std::vector<Part> parts() const {
         const WarpsOfRows rows = warps_of_rows(tile_, formats_.in, static_cast<int>(lanes_));
-        const auto scores = static_cast<int>(
-            std::min<std::int64_t>(tile_.warps, ceil_div(blocks_ > 1 ? tile_.n : tile_.keys + 1, lanes_)));
+        const auto scores = static_cast<int>(score_warps());
         std::vector<Part> parts{{1, true, true, true, true}};
         for (int warp = 1; warp < tile_.warps; ++warp) {
             const Part own{1, false, warp < rows.keys, warp < rows.values, warp < scores};
@@ -196,8 +195,12 @@ private:
         writer.op(Op::Integer, kAddress, kAddress, 8);  // where the new key goes
         return section;
     }
+    /// As many as a block has keys for: all parts of the keys have the same roles.
+    std::int64_t score_warps() const {
+        return std::min<std::int64_t>(tile_.warps, ceil_div(tile_.keys + 1, lanes_));
+    }
     std::int64_t rounds() const {
-        return std::max<std::int64_t>(1, ceil_div(blocks_ * tile_.keys, tile_.warps * lanes_));
+        return std::max<std::int64_t>(1, ceil_div(blocks_ * tile_.keys, score_warps() * lanes_));
     }
     Section scores() const {
         Section section;

@@ -115,15 +115,18 @@ std::optional<AttentionTiming> time_in_threads(const AttentionTile& tile, const 
     return timing;
 }
 
-/// Keys are asked for when the number of their page is there. What a CTA takes besides its steps' intervals:
-/// warps of values are a step behind those of scores.
-void take_rest(const Sm& alone, CtaTiming& timing) {
-    const Sm::CtaTrace& trace = alone.trace(0);
+/// Keys are asked for when the number of their page is there. What a CTA takes besides its steps' intervals,
+/// as one of a single step does: warps of values are a step behind those of scores.
+void take_rest(const CtaProgram& of_one, const SmSpec& sm, std::int64_t macs, CtaTiming& timing) {
+    Sm far(sm, macs,
+           [](Op op, std::int64_t, std::int64_t at) { return op == Op::AsyncCopy ? at + kFar : at; });
+    far.launch(of_one, 0);
+    far.run();
+    const Sm::CtaTrace& trace = far.trace(0);
     timing.prologue = Cycles(trace.requests.front());
-    const double steps = static_cast<double>(kSteadySteps) * timing.interval_alone;
-    timing.epilogue =
-        std::max(timing.epilogue,
-                 Cycles(static_cast<std::int64_t>(static_cast<double>(trace.end - trace.first_mma) - steps)));
+    timing.epilogue = Cycles(std::max<std::int64_t>(
+        timing.stores.value(),
+        trace.end - trace.first_mma - static_cast<std::int64_t>(timing.interval_alone)));
 }
 
 }  // namespace
@@ -150,7 +153,7 @@ std::optional<AttentionTiming> time_attention(const AttentionTile& tile, const A
     alone.run();
     take_alone(alone, sm.sub_cores, cta);
     if (!groups) cta.meet = asks_in_step(tile, alone.trace(0));
-    if (tile.design == AttentionDesign::Specialized) take_rest(alone, cta);
+    if (tile.design == AttentionDesign::Specialized) take_rest(program_of({1, 0}), sm, macs, cta);
 
     Sm full(sm, macs, memory_of(0));
     for (int i = 0; i < cta.resident; ++i) full.launch(program, 0);
