@@ -116,13 +116,14 @@ std::optional<AttentionTiming> time_in_threads(const AttentionTile& tile, const 
 }
 
 /// Keys are asked for when the number of their page is there. What a CTA takes besides its steps' intervals,
-/// as one of a single step does: warps of values are a step behind those of scores.
-void take_rest(const CtaProgram& of_one, const SmSpec& sm, std::int64_t macs, CtaTiming& timing) {
-    Sm far(sm, macs,
-           [](Op op, std::int64_t, std::int64_t at) { return op == Op::AsyncCopy ? at + kFar : at; });
-    far.launch(of_one, 0);
-    far.run();
-    const Sm::CtaTrace& trace = far.trace(0);
+/// as one of a single step does whose data the L2 has: warps of values are a step behind those of scores, and
+/// parts of long heads are asked for one by one.
+void take_rest(const CtaProgram& of_one, std::int64_t latency, const SmSpec& sm, std::int64_t macs,
+               CtaTiming& timing) {
+    Sm one(sm, macs, memory_of(latency));
+    one.launch(of_one, 0);
+    one.run();
+    const Sm::CtaTrace& trace = one.trace(0);
     timing.prologue = Cycles(trace.requests.front());
     timing.epilogue = Cycles(std::max<std::int64_t>(
         timing.stores.value(),
@@ -153,7 +154,8 @@ std::optional<AttentionTiming> time_attention(const AttentionTile& tile, const A
     alone.run();
     take_alone(alone, sm.sub_cores, cta);
     if (!groups) cta.meet = asks_in_step(tile, alone.trace(0));
-    if (tile.design == AttentionDesign::Specialized) take_rest(program_of({1, 0}), sm, macs, cta);
+    if (tile.design == AttentionDesign::Specialized)
+        take_rest(program_of({1, 0}), tile.dim > 2 * kWarpColumns ? tile.table : kFar, sm, macs, cta);
 
     Sm full(sm, macs, memory_of(0));
     for (int i = 0; i < cta.resident; ++i) full.launch(program, 0);
