@@ -16,7 +16,10 @@ namespace {
 constexpr int kAll = 0;  // the barrier
 constexpr std::int64_t kSetUp = 60;
 constexpr int kWordBytes = 4;
-constexpr std::int64_t kPlaces = 14;  // integer instructions for where a row lies
+// Integer instructions for where a row lies (kvCacheUtils.h, getKBlockPtr and getKVLocalIdx): its number cut
+// to the last one, its page's place in the table in 64 bits (5); the page's pool and begin in 64 bits (7);
+// its row, head and element in the page, and the address (6).
+constexpr std::int64_t kPlaces = 18;
 // cos and sin in fp32: a range reduction, two polynomials, a choice.
 constexpr InstructionMix kSineAndCosine{28, 10, 0};
 constexpr std::int64_t kFastExponential = 1;  // __expf: a multiplication beside ex2
@@ -169,8 +172,12 @@ private:
             const RegisterGroups score = value(8 + row);
             multiply(section, row, score);
             shuffle(section, score, row_threads_, Op::Fp32);
-            writer.op(Op::Fp32, score, score);         // the scale
-            writer.op(Op::Integer, score, kCount, 4);  // whether it is one, the largest so far
+            for (std::int64_t i = 1; i < elements_; ++i) writer.op(Op::Fp32, score, score);
+            // The scale, and a slope for where it stands, which is 0: a number becomes one in fp32.
+            writer.op(Op::Special, score, value(16));
+            writer.op(Op::Fp32, score | value(16), score, 3);
+            writer.op(Op::Integer, score, kCount,
+                      5);  // whether it is one, and of this part; the largest so far
             shared(section, Op::SharedStore, score,
                    std::max<std::int64_t>(kWordBytes, lanes_ * kWordBytes / row_threads_));
         }
