@@ -78,6 +78,24 @@ class SimtAttention(ProgramTest):
         self.assertIn("8 heads packed, 16 parts of the keys", text)
         self.assertIn("the last CTA of a sequence joins them", text)
 
+    def test_attention_of_several_kernels_is_explained_with_all_of_them(self):
+        text = self.answer("explain", "v100", "attention", *"q_len=256 kv_len=256 heads=8 head_dim=64 dtype=fp16 causal=true".split())
+        for head in ("attention.scores, attention_scores:\nC[256 x 256] = A[256 x 64] B[64 x 256] in fp16",
+                     "attention.softmax, softmax:\nsoftmax in fp16", "attention, attention_context:\nC[256 x 64] = "):
+            self.assertIn(head, text)
+        self.assertEqual(text.count("Simulated: "), 1)
+
+    def test_one_head_for_each_head_of_keys_decodes_on_fp32_pipes(self):
+        for engine in ("steps", "warps"):
+            row = self.attention("h100", "batch=80 q_len=1 kv_len=40 heads=8 head_dim=64 dtype=bf16 causal=true",
+                                 f"sm.engine={engine}")["layers"][0]
+            self.assertIn("masked attention of 256 keys at a time, heads of 64, 8 warps", row["mapping"])
+            self.assertEqual(row["macs"], 80 * 8 * 40 * 2 * 64)
+            self.assertGreater(row["classes"]["vector"], 0.3)
+        # As few heads as leave SMs empty have CTAs of more threads, and parts of the keys.
+        row = self.attention("h100", "batch=1 q_len=1 kv_len=4096 heads=8 head_dim=128 dtype=bf16 cache=true")["layers"][0]
+        self.assertIn("32 warps, 8 parts of the keys", row["mapping"])
+
     def test_attention_that_no_kernel_does_is_refused_in_a_line(self):
         words = "q_len=8 kv_len=8 heads=2 dtype=bf16".split()
         self.assertIn("no attention kernel has heads of 300 elements; the longest are of 256",
