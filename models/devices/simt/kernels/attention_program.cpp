@@ -24,7 +24,6 @@ constexpr RegisterGroups kTable = RegisterGroups{1} << 63;
 // instructions: the row, its page's place in the table, in 64 bits; and its page's begin and its place there
 // in 64 bits, and whether there is such a row and column.
 constexpr int kPlaceInTable = 4, kPlaceInPage = 11;
-constexpr int kPages = 3;   // groups of registers for numbers of pages
 constexpr int kSetUp = 60;  // instructions: coordinates, pointers and predicates of four matrices
 
 /// One of the two products of a warp with a block: `parts` along what is summed over.

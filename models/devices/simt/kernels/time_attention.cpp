@@ -101,13 +101,13 @@ std::optional<AttentionTiming> time_in_threads(const AttentionTile& tile, const 
     cta.resident = occupancy(program_of(blocks), sm);
     if (cta.resident == 0) return std::nullopt;
     cta.ahead = 1;
-    const std::int64_t few = std::min(blocks, kFewBlocks);
+    const std::int64_t few = std::min(blocks, kFewBlocks), fewer = few / 2;
     take_alone_in_threads(program_of(few), tile, 2 * few, sm, cta);
     const double of_few = each_more(program_of(few), cta.resident, sm);
     double of_cta = of_few;
     if (blocks > few)
-        of_cta += (of_few - each_more(program_of(few / 2), cta.resident, sm)) /
-                  static_cast<double>(few - few / 2) * static_cast<double>(blocks - few);
+        of_cta += (of_few - each_more(program_of(fewer), cta.resident, sm)) /
+                  static_cast<double>(few - fewer) * static_cast<double>(blocks - few);
     cta.interval_full = of_cta * cta.resident / static_cast<double>(2 * blocks);
     cta.lost_alone.vector = cta.interval_alone;
     cta.lost_full.vector = cta.interval_full;
