@@ -11,6 +11,7 @@ import tempfile
 GOLDEN = pathlib.Path(__file__).resolve().parent.parent / "golden" / "gpu_attention"
 CHIPS = ["a100", "h100", "h200"]
 PHASES = ["prefill", "decode"]
+SMS = {"a100": 108, "h100": 132, "h200": 132}
 # A graph with one call of the layer, replayed six times after ten.
 PROTOCOL = ["run.launch=graph", "run.weight_copies=1", "run.repeat=2", "run.warm_turns=10", "run.timed_turns=6",
             "run.inputs_at=dram", "run.outputs_to=dram"]
@@ -40,6 +41,16 @@ def read(chip, phase, part):
     return [tuple(int(value) for value in row[:6]) + (float(row[6]),) for row in rows]
 
 
+def rotates_by_itself(chip, row):
+    """Whether the library's kernel for a step of decoding is the one that turns queries and keys, too, and writes
+    into the cache (MMHA: one head for each head of keys, more than 32, or fewer CTAs than a quarter of the SMs:
+    kernelUtils.cpp, decoderXQAImplJIT.cpp): then there is no kernel before it."""
+    batch, q_len, kv_len, heads, kv_heads = row[:5]
+    group = heads // kv_heads
+    few = kv_heads * batch * max(1, kv_len // 128) * 4 < SMS[chip]
+    return q_len == 1 and q_len != kv_len and (group == 1 or group > 32 or few)
+
+
 def trace_of(chip, row):
     batch, q_len, kv_len, heads, kv_heads, dim = row[:6]
     # The A100's rows were measured with a cache in which the values of a block lie where the keys of the next
@@ -51,7 +62,11 @@ def trace_of(chip, row):
                         offsets=OFFSETS.replace("{{", "{").replace("}}", "}") if prefill else "",
                         first="offsets, " if prefill else "", values="values" if shared else "v_cache",
                         view=VIEW.format(batch=batch, kv_len=kv_len, kv_heads=kv_heads, dim=dim) if shared else "")
-    unused = ["" if prefill else "lengths", "v_cache" if shared else ""]
+    alone = rotates_by_itself(chip, row)
+    unused = ["" if prefill else "lengths", "v_cache" if shared else "", "qkv" if alone else ""]
+    if alone:
+        text = text.replace("  - {name: rotate, op: activation, function: relu, in: qkv}\n", "")
+        text = text.replace("rotate, ", "")
     return "".join(line for line in text.splitlines(keepends=True)
                    if not any(name and line.startswith(f"  {name}:") for name in unused))
 

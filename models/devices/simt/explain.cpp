@@ -22,12 +22,10 @@ constexpr std::size_t kShown = 6;    // kernels that were weighed
 constexpr std::int64_t kDrawn = 66;  // marks of a line of SMs
 constexpr std::int64_t kWaves = 4;   // drawn at most; the last is one of them
 
-const GemmPlan& product_of(const ChipPlan& plan) {
-    SYSTOLE_CHECK(!plan.layers.empty(), "nothing to explain");
-    const std::vector<KernelPlan>& kernels = plan.layers.back().kernels;
+const GemmPlan& product_of(const LayerPlan& layer) {
     const auto found = std::ranges::find_if(
-        kernels, [](const KernelPlan& kernel) { return std::holds_alternative<GemmPlan>(kernel); });
-    SYSTOLE_CHECK(found != kernels.end(), "no product");
+        layer.kernels, [](const KernelPlan& kernel) { return std::holds_alternative<GemmPlan>(kernel); });
+    SYSTOLE_CHECK(found != layer.kernels.end(), "no product");
     return std::get<GemmPlan>(*found);
 }
 
@@ -277,23 +275,45 @@ std::string winograd(const LayerPlan& layer) {
            " products, behind transforms of weights and map, before one of theirs:\n";
 }
 
+/// All but what was simulated.
+std::string of_layer(const LayerPlan& layer, const SimtSpec& spec, KernelChooser& chooser) {
+    const KernelPlan& first = layer.kernels.front();
+    if (const auto* vector = std::get_if<VectorPlan>(&first)) return explain_vector(*vector, layer, spec);
+    if (const auto* attention = std::get_if<AttentionPlan>(&first))
+        return explain_attention(*attention, layer, spec);
+    if (const auto* collective = std::get_if<CollectivePlan>(&first))
+        return explain_collective(*collective, layer, spec);
+    const GemmPlan& gemm = product_of(layer);
+    return winograd(layer) + product(gemm, spec) + '\n' +
+           fmt::format("Kernel: {}{}\n", to_string(gemm.kernel), to_string(gemm.kernel.shape.epilogue)) +
+           waves(gemm, spec) + '\n' + cta(gemm, spec) + '\n' + bounds(gemm, layer, spec) + '\n' +
+           weighed(gemm, spec, chooser);
+}
+
+/// Attention whose scores are a tensor: scores, their softmax, and the product with values.
+std::size_t first_to_tell(const ChipPlan& plan) {
+    const std::size_t last = plan.layers.size() - 1;
+    return plan.layers[last].op == "attention_context" && last >= 2 ? last - 2 : last;
+}
+
 }  // namespace
 
 std::string explain(const ChipPlan& plan, const SimtSpec& spec, const DeviceResult& result,
                     KernelChooser& chooser) {
     SYSTOLE_CHECK(!plan.layers.empty(), "nothing to explain");
-    if (const auto* vector = std::get_if<VectorPlan>(&plan.layers.back().kernels.front()))
-        return explain_vector(*vector, plan.layers.back(), spec) + '\n' + simulated(result);
-    if (const auto* attention = std::get_if<AttentionPlan>(&plan.layers.back().kernels.front()))
-        return explain_attention(*attention, plan.layers.back(), spec) + '\n' + simulated(result);
-    if (const auto* collective = std::get_if<CollectivePlan>(&plan.layers.back().kernels.front()))
-        return explain_collective(*collective, plan.layers.back(), spec) + '\n' + simulated(result);
-    const GemmPlan& gemm = product_of(plan);
-    return winograd(plan.layers.back()) + product(gemm, spec) + '\n' +
-           fmt::format("Kernel: {}{}\n", to_string(gemm.kernel), to_string(gemm.kernel.shape.epilogue)) +
-           waves(gemm, spec) + '\n' + cta(gemm, spec) + '\n' + bounds(gemm, plan.layers.back(), spec) + '\n' +
-           weighed(gemm, spec, chooser) + '\n' +
-           simulated(result, who_multiplies(gemm.kernel.shape.dtype, spec));
+    std::string text;
+    const std::size_t first = first_to_tell(plan), last = plan.layers.size() - 1;
+    for (std::size_t i = first; i <= last; ++i) {
+        const LayerPlan& layer = plan.layers[i];
+        if (first < last) text += fmt::format("{}, {}:\n", layer.name, layer.op);
+        text += of_layer(layer, spec, chooser) + '\n';
+    }
+    const KernelPlan& kernel = plan.layers.back().kernels.front();
+    const bool multiplies = !std::holds_alternative<VectorPlan>(kernel) &&
+                            !std::holds_alternative<AttentionPlan>(kernel) &&
+                            !std::holds_alternative<CollectivePlan>(kernel);
+    if (!multiplies) return text + simulated(result);
+    return text + simulated(result, who_multiplies(product_of(plan.layers.back()).kernel.shape.dtype, spec));
 }
 
 }  // namespace systole::simt

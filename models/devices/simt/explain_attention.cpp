@@ -61,7 +61,10 @@ std::string grid(const AttentionPlan& plan, const SimtSpec& spec) {
                     plan.timing.resident, static_cast<double>(kernel.ctas()) / static_cast<double>(places));
     if (kernel.panel > 0)
         text += fmt::format("{} heads at a time, the tiles that see most keys first.\n", kernel.panel);
-    if (kernel.splits > 1) text += "Results of the parts go to memory in fp32; a second kernel joins them.\n";
+    if (kernel.splits > 1)
+        text += kernel.tile.design == AttentionDesign::Tiled
+                    ? "Results of the parts go to memory in fp32; a second kernel joins them.\n"
+                    : "Results of the parts go to memory; the last CTA of a sequence joins them.\n";
     return text;
 }
 
@@ -72,12 +75,13 @@ std::string cta(const AttentionPlan& plan, const Totals& totals) {
                                   : fmt::format("{} to {}", totals.least, with_thousands(totals.most));
     std::string text = fmt::format(
         "A CTA on its SM, warp instruction by warp instruction, when its data are there in time:\n"
-        "  {} blocks of {} keys, {} asked for ahead; {} % of all have a mask\n"
+        "  {} blocks of {} keys{}, {} asked for ahead; {} % of all have a mask\n"
         "  start to first request {} cycles, first data to first product, with masks, {}, last product to "
         "last "
         "store {}\n"
         "  a block takes {:.1f} cycles alone",
-        count, plan.kernel.tile.n, timing.ahead,
+        count, plan.kernel.tile.n,
+        plan.kernel.in_two_passes() ? " and then as many of values, each a step" : "", timing.ahead,
         format_percent(static_cast<double>(totals.masked) /
                        static_cast<double>(std::max<std::int64_t>(1, totals.steps))),
         timing.prologue.value(), timing.fill.value(), timing.epilogue.value(), timing.interval_alone);

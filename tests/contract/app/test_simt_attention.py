@@ -25,7 +25,7 @@ class SimtAttention(ProgramTest):
                         row = self.attention(device, shape + " dtype=bf16", f"sm.engine={engine}")["layers"][0]
                         dim = int(re.search(r"head_dim=(\d+)", shape).group(1))
                         self.assertEqual(row["macs"], 2 * 4 * pairs * 2 * dim)
-                        self.assertIn("flash attention", row["mapping"])
+                        self.assertRegex(row["mapping"], "(flash|masked) attention")
                         self.assertTrue(all(count >= 0 for count in row["class_slots"].values()))
 
     def test_causal_attention_takes_about_half_of_all(self):
@@ -76,21 +76,35 @@ class SimtAttention(ProgramTest):
         text = self.answer("explain", "h100", "attention",
                            *"batch=8 q_len=1 kv_len=8192 heads=64 kv_heads=8 head_dim=128 dtype=bf16 cache=true".split())
         self.assertIn("8 heads packed, 16 parts of the keys", text)
-        self.assertIn("a second kernel joins them", text)
+        self.assertIn("the last CTA of a sequence joins them", text)
+
+    def test_attention_of_several_kernels_is_explained_with_all_of_them(self):
+        text = self.answer("explain", "v100", "attention", *"q_len=256 kv_len=256 heads=8 head_dim=64 dtype=fp16 causal=true".split())
+        for head in ("attention.scores, attention_scores:\nC[256 x 256] = A[256 x 64] B[64 x 256] in fp16",
+                     "attention.softmax, softmax:\nsoftmax in fp16", "attention, attention_context:\nC[256 x 64] = "):
+            self.assertIn(head, text)
+        self.assertEqual(text.count("Simulated: "), 1)
+
+    def test_one_head_for_each_head_of_keys_decodes_on_fp32_pipes(self):
+        for engine in ("steps", "warps"):
+            row = self.attention("h100", "batch=80 q_len=1 kv_len=40 heads=8 head_dim=64 dtype=bf16 causal=true",
+                                 f"sm.engine={engine}")["layers"][0]
+            self.assertIn("masked attention of 256 keys at a time, heads of 64, 8 warps", row["mapping"])
+            self.assertEqual(row["macs"], 80 * 8 * 40 * 2 * 64)
+            self.assertGreater(row["classes"]["vector"], 0.3)
+        # As few heads as leave SMs empty have CTAs of more threads, and parts of the keys.
+        row = self.attention("h100", "batch=1 q_len=1 kv_len=4096 heads=8 head_dim=128 dtype=bf16 cache=true")["layers"][0]
+        self.assertIn("32 warps, 8 parts of the keys", row["mapping"])
 
     def test_attention_that_no_kernel_does_is_refused_in_a_line(self):
         words = "q_len=8 kv_len=8 heads=2 dtype=bf16".split()
         self.assertIn("no attention kernel has heads of 300 elements; the longest are of 256",
                       self.refusal("op", "a100", "attention", *words, "head_dim=300"))
-        self.assertIn("causal attention with its scores as a tensor (fused: false) is not run yet",
-                      self.refusal("op", "a100", "attention", *words, "head_dim=64", "fused=false", "causal=true"))
         self.assertIn("no tensor core takes dtype 'fp8'; the tensor cores have: int4, int8, bf16, fp16; FP32 pipelines: fp32",
                       self.refusal("op", "a100", "attention", *"q_len=8 kv_len=8 head_dim=64 dtype=fp8".split()))
-        self.assertIn("causal attention with its scores as a tensor, as there is no kernel of one piece for fp32, is not run yet",
-                      self.refusal("op", "a100", "attention", *"q_len=8 kv_len=8 head_dim=64 dtype=fp32 causal=true".split()))
         self.assertIn("no attention kernel for bf16 fits an SM of a100",
-                      self.refusal("op", "a100", "attention", *words, "head_dim=128", "--set",
-                                   "sm.shared.most_of_cta=32 KiB"))
+                      self.refusal("op", "a100", "attention", *"q_len=100 kv_len=200 heads=2 dtype=bf16 head_dim=128".split(),
+                                   "--set", "sm.shared.most_of_cta=32 KiB"))
 
     def test_formats_without_a_kernel_of_one_piece_have_products_and_a_softmax(self):
         words = "batch=2 q_len=100 kv_len=300 heads=12 kv_heads=4 head_dim=64".split()
@@ -101,6 +115,13 @@ class SimtAttention(ProgramTest):
                              ["attention.scores", "attention.softmax", "attention"])
             self.assertEqual(fused["total"]["macs"], apart["total"]["macs"])
             self.assertEqual(fused["total"]["cycles"], apart["total"]["cycles"])
+
+    def test_causal_attention_with_scores_as_tensors_multiplies_whole_matrices(self):
+        for device, words in (("a100", "dtype=fp16 fused=false"), ("v100", "dtype=fp16"), ("a100", "dtype=fp32")):
+            shape = f"batch=2 q_len=64 kv_len=128 heads=4 head_dim=64 {words}"
+            causal, whole = (self.attention(device, f"{shape} causal={causal}") for causal in ("true", "false"))
+            self.assertEqual(causal["total"]["macs"], 2 * 2 * 4 * 64 * 128 * 64)
+            self.assertEqual(causal["total"]["cycles"], whole["total"]["cycles"])
 
     def test_a_cache_beyond_the_memory_is_refused_with_its_bytes(self):
         error = self.refusal("op", "a100", "attention", *"batch=256 q_len=1 kv_len=131072 heads=64 kv_heads=8 head_dim=128 "

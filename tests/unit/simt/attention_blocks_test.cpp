@@ -44,8 +44,7 @@ AttentionPlan plan_of(const Attention& shape, const SimtSpec& spec) {
     plan.v = place(kV, keys * shape.value_dim(), Operand::KvCache, 2);
     plan.out = place(kOut, rows * shape.value_dim(), Operand::Outputs, 2);
     if (plan.kernel.splits > 1)
-        plan.sums =
-            place(kSums, plan.kernel.splits * rows * (shape.value_dim() + 1), Operand::PartialSums, 4);
+        plan.sums = place(kSums, sums_of_attention(plan.kernel)->value(), Operand::PartialSums, 1);
     return plan;
 }
 
@@ -144,7 +143,7 @@ TEST_CASE("Tiles of a head that run at the same time ask for its keys once") {
     CHECK(work.reads({0, 4}, 0).blocks.size() == 6);
 }
 
-TEST_CASE("A second kernel joins parts of the keys: their results and sums, once each") {
+TEST_CASE("The last CTA of a sequence's joins parts of the keys: their results and two sums, once each") {
     const SimtSpec spec = gpu("a100", 8);
     Attention shape;
     shape.q_len = 1;
@@ -153,11 +152,45 @@ TEST_CASE("A second kernel joins parts of the keys: their results and sums, once
     shape.kv_heads = 1;
     shape.head_dim = 128;
     const AttentionPlan plan = plan_of(shape, spec);
-    REQUIRE(plan.kernel.splits == 8);  // sixteen blocks: sqrt(8 * 15) parts of two, rounded up
-    const StreamPlan join = join_of_parts(plan, spec.sm);
-    CHECK(sums_of_attention(plan.kernel) == Bytes(8 * 4 * 129 * 4));
+    REQUIRE(plan.kernel.splits == 8);  // as many as blocks of 256 keys
+    const StreamPlan join = join_of_parts(plan, spec);
+    CHECK(join.of_last_ctas);
+    CHECK(sums_of_attention(plan.kernel) == Bytes(8 * 4 * (128 * 2 + 8)));
     CHECK(join.elements == 4 * 128);
     CHECK(join.ctas == 1);
-    CHECK(join.from.bytes == Bytes(8 * 4 * 129 * 4));
+    CHECK(join.from.bytes == Bytes(8 * 4 * (128 * 2 + 8)));
     CHECK(join.to.bytes == Bytes(4 * 128 * 2));
+}
+
+TEST_CASE("On FP32 pipes all keys come before all values, and with the first ones the query") {
+    const SimtSpec spec = gpu("h100", 4);
+    Attention shape;
+    shape.q_len = 1;
+    shape.kv_len = 300;
+    shape.heads = shape.kv_heads = 8;
+    shape.head_dim = 128;
+    shape.batch = 4;
+    const AttentionPlan plan = plan_of(shape, spec);
+    REQUIRE(plan.kernel.in_two_passes());
+    REQUIRE(plan.kernel.tile.n == 128);
+    const AttentionBlocks work(plan);
+    CHECK(work.steps(0) == 6);
+    CHECK(work.reads({0, 1}, 0).bytes_of_sm == (1 + 44) * 128 * 2);  // from the last block on
+    CHECK(work.reads({0, 1}, 1).bytes_of_sm == 128 * 128 * 2);
+    CHECK(work.reads({0, 1}, 1).blocks.front().matrix == plan.k.range());
+    CHECK(work.reads({0, 1}, 3).blocks.front().matrix == plan.v.range());
+}
+
+TEST_CASE("Tensor copies bring whole boxes of queries, and whole pages of keys") {
+    const SimtSpec spec = gpu("h100", 4);
+    Attention shape;
+    shape.q_len = shape.kv_len = 20;
+    shape.heads = shape.kv_heads = 2;
+    shape.head_dim = 128;
+    shape.causal = true;
+    const AttentionPlan plan = plan_of(shape, spec);
+    const AttentionBlocks work(plan);
+    const TileAccess access = work.reads({0, 1}, 0);
+    CHECK(access.bytes_of_sm == (128 + 2 * 64) * 128 * 2);
+    for (const TileAccess::Block& block : access.blocks) CHECK(block.bytes == 20 * 128 * 2);
 }

@@ -2,6 +2,8 @@
 // Attention kernels as plain values: which rows and keys a CTA has, and what the library takes.
 #include "models/devices/simt/kernels/attention_kernel.h"
 
+#include "models/devices/simt/kernels/decode_kernel.h"
+
 #include <catch2/catch.hpp>
 #include <random>
 #include <set>
@@ -142,20 +144,50 @@ TEST_CASE("Tiles are the libraries': by the length of heads, of the keys, and by
     CHECK_FALSE(attention_kernel(shape, DType::Bf16, DType::Bf16, warp_mma_sm()));
 }
 
-TEST_CASE("Steps of decoding pack up to 32 heads into as many rows as instructions have") {
+TEST_CASE("Steps of decoding pack 2 to 32 heads into as many rows as instructions have") {
     const auto taken = [](std::int64_t heads, std::int64_t kv_heads, std::int64_t q_len) {
-        return attention_kernel(attention(q_len, 500, true, heads, kv_heads), DType::Bf16, DType::Bf16,
-                                group_mma_sm())
-            .value();
+        Attention shape = attention(q_len, 500, true, heads, kv_heads);
+        shape.batch = 40;
+        return attention_kernel(shape, DType::Bf16, DType::Bf16, group_mma_sm()).value();
     };
     CHECK(taken(8, 1, 1).tile.m == 16);
+    CHECK(taken(8, 1, 1).tile.n == 256);
     CHECK(taken(8, 1, 1).packed);
+    CHECK(taken(8, 1, 1).tile.design == AttentionDesign::Specialized);
     CHECK(taken(32, 1, 1).tile.m == 32);
-    CHECK(taken(32, 1, 7).tile.m == 64);
-    CHECK(taken(32, 1, 7).tiles() == 4);  // of 224 rows
-    CHECK_FALSE(taken(33, 1, 1).packed);
-    CHECK_FALSE(taken(8, 8, 1).packed);
+    CHECK(taken(32, 1, 7).tiles() == 7);   // of 224 rows
     CHECK(taken(8, 1, 17).tile.m == 128);  // a prefill
+    for (const std::int64_t heads : {33, 1}) {
+        CHECK_FALSE(taken(heads, 1, 1).packed);
+        CHECK(taken(heads, 1, 1).tile.design == AttentionDesign::Threads);
+    }
+    CHECK(attention_kernel(attention(16, 16, true), DType::Bf16, DType::Bf16, group_mma_sm())->tile.m == 128);
+}
+
+TEST_CASE("Heads that fill less than a quarter of the SMs have CTAs of many threads, and parts of the keys") {
+    SmSpec sm = group_mma_sm();
+    sm.count = 132;
+    sm.registers = 65536;
+    sm.shared.most_of_cta = Bytes(227 * 1024);
+    const auto taken = [&](std::int64_t batch, std::int64_t kv_len, std::int64_t kv_heads) {
+        Attention shape = attention(1, kv_len, true, 4 * kv_heads, kv_heads);
+        shape.batch = batch;
+        return attention_kernel(shape, DType::Bf16, DType::Bf16, sm).value();
+    };
+    // 32 CTAs of 132 SMs are less than a quarter of them, 33 are not.
+    CHECK(taken(32, 100, 1).tile.design == AttentionDesign::Threads);
+    CHECK(taken(33, 100, 1).tile.design == AttentionDesign::Specialized);
+    // 128 heads: all threads of an SM each. 512 keys of 128 elements at a time, for which no part is too
+    // short.
+    CHECK(taken(1, 100, 32).tile.warps == 32);
+    CHECK(taken(1, 100, 32).tile.n == 512);
+    CHECK(taken(1, 2047, 1).splits == 4);  // 15 parts of 128: still a CTA for no quarter
+    CHECK(taken(1, 4096, 2).tile.design == AttentionDesign::Specialized);
+    Attention all = attention(1, 100, true, 8, 8);
+    all.batch = 1000;
+    const AttentionKernel many = attention_kernel(all, DType::Bf16, DType::Bf16, sm).value();
+    CHECK(many.tile.warps == 8);
+    CHECK(many.splits == 1);
 }
 
 TEST_CASE("Keys are cut in parts of 128 at least, as few as their sums allow, for eight waves at most") {

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "models/devices/simt/kernels/gemm_program.h"
+#include "models/devices/simt/kernels/thread_attention_program.h"
 #include "models/devices/simt/kernels/time_attention.h"
 #include "tests/unit/simt/sm_specs.h"
 
@@ -16,9 +17,10 @@ using systole::simt::test::warp_mma_sm;
 namespace {
 
 constexpr AttentionFormats kBf16;
-const AttentionTile kWarps{64, 128, 128, 4, 1, 64}, kWhole{64, 128, 128, 4, 1, 0},
-    kFew{16, 128, 128, 4, 1, 0};
-const AttentionTile kGroups{128, 128, 128, 8, 2, 0};
+constexpr AttentionDesign kTiled = AttentionDesign::Tiled;
+const AttentionTile kWarps{kTiled, 64, 128, 128, 4, 1, 64}, kWhole{kTiled, 64, 128, 128, 4, 1, 0},
+    kFew{kTiled, 16, 128, 128, 4, 1, 0};
+const AttentionTile kGroups{kTiled, 128, 128, 128, 8, 2, 0};
 
 /// Over all warps, `amount` or `bytes` of such instructions, or how many there are.
 enum class What { Count, Amount, Bytes };
@@ -57,6 +59,31 @@ TEST_CASE("Queries are copied once, and keys and values of each block once, whol
     CHECK(sum_of(program, Op::BulkCopy, What::Bytes) == 128 * 128 * 2 + 5 * 2 * block);
 }
 
+TEST_CASE("Specialized warps multiply all scores and values, and add up rows by products with ones") {
+    AttentionTile tile{AttentionDesign::Specialized, 16, 256, 128, 8};
+    const CtaProgram program = attention_program(tile, kBf16, {3, 1}, warp_mma_sm());
+    CHECK(sum_of(program, Op::Mma, What::Amount) == 3 * (2 * 16 * 256 * 128 + 16 * 256 * 8));
+    // Queries; keys and values of each block; and what is asked for behind the last one: a part of the heads
+    // of 256 keys, and a tile of each of four warps of values.
+    const std::int64_t tiles = 4 * 64 * 64 * 2;
+    CHECK(sum_of(program, Op::AsyncCopy, What::Bytes) == 16 * 128 * 2 + 3 * 2 * 256 * 128 * 2 + 2 * tiles);
+    CHECK(sum_of(program, Op::GlobalStore, What::Bytes) == 16 * 128 * 2);
+    tile.n = 64;                                                               // a sequence that is no longer
+    CHECK(attention_program(tile, kBf16, {1, 0}, warp_mma_sm()).warps() == 1 + 2);
+}
+
+TEST_CASE("Of a short sequence, warps without a row of keys or values only wait") {
+    AttentionTile tile{AttentionDesign::Threads, 1, 128, 128, 8};
+    tile.keys = 4;  // 16 threads share a row, so a warp has two rows, and eight of each under way
+    CHECK(warps_of_rows(tile, DType::Bf16, 32).keys == 8);
+    CHECK(warps_of_rows(tile, DType::Bf16, 32).values == 2);
+    tile.keys = 128;
+    CHECK(warps_of_rows(tile, DType::Bf16, 32).values == 8);
+    const CtaProgram program = attention_program(tile, kBf16, {6, 0}, warp_mma_sm());
+    CHECK(sum_of(program, Op::GlobalLoad, What::Bytes) == 128 * 2 + 6 * 128 * 128 * 2);
+    CHECK(sum_of(program, Op::GlobalStore, What::Bytes) == 128 * 2);
+}
+
 TEST_CASE("Each score takes an exponential, and each row one for what its largest has grown by") {
     // 64 x 128 scores of 32 threads; two rows a thread of each warp's 16, whose sums take a reciprocal.
     const CtaProgram program = attention_program(kWhole, kBf16, {3, 0}, warp_mma_sm());
@@ -93,7 +120,7 @@ TEST_CASE("A part of the keys leaves twice the bytes") {
 }
 
 TEST_CASE("A step of attention is no shorter than its products, nor than what passes through shared memory") {
-    const AttentionTiming warps = time_attention(kWarps, kBf16, 1, warp_mma_sm()).value();
+    const AttentionTiming warps = time_attention(kWarps, kBf16, 1, 1, warp_mma_sm()).value();
     CHECK(warps.cta.resident == 2);  // 80 KiB of 164
     CHECK(warps.cta.busy == Approx(2 * 64 * 128 * 128 / 1024));
     // Four warps of 16 rows: each reads all keys and values, and its queries; what is copied, too.
@@ -106,7 +133,7 @@ TEST_CASE("A step of attention is no shorter than its products, nor than what pa
     CHECK(*warps.cta.meet > 0);
     CHECK(*warps.cta.meet < warps.cta.interval_alone);
 
-    const AttentionTiming groups = time_attention(kGroups, kBf16, 1, group_mma_sm()).value();
+    const AttentionTiming groups = time_attention(kGroups, kBf16, 1, 1, group_mma_sm()).value();
     CHECK(groups.cta.resident == 1);
     CHECK(groups.cta.ahead == 2);
     CHECK(groups.cta.interval_alone >= 2.0 * 128 * 128 * 128 / 2048);
@@ -119,5 +146,5 @@ TEST_CASE("A step of attention is no shorter than its products, nor than what pa
 TEST_CASE("An SM without room for a block takes no attention kernel") {
     SmSpec sm = warp_mma_sm();
     sm.shared.most_of_cta = Bytes(48 * 1024);
-    CHECK_FALSE(time_attention(kWarps, kBf16, 1, sm));
+    CHECK_FALSE(time_attention(kWarps, kBf16, 1, 1, sm));
 }

@@ -70,6 +70,11 @@ TEST_CASE("A load from memory is there when memory says so") {
                     400) == 1 + 400 + 1);
 }
 
+TEST_CASE("A word of a table is there after its own latency, and is asked of nobody") {
+    const Instruction word{.op = Op::TableLoad, .writes = 1, .amount = 260};
+    CHECK(cycles_of(program_of(1, {word, kUse}), warp_mma_sm(), 400) == 1 + 260 + 1);
+}
+
 TEST_CASE("Each tensor core takes an mma every eight cycles, and its sums take the latency more") {
     const Instruction independent{.op = Op::Mma, .amount = kMac};
     const auto cycles = [&](const Instruction& mma, int warps, std::int64_t trips) {

@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+
+#include "models/devices/simt/kernels/decode_kernel.h"
 
 namespace systole::simt {
 namespace {
+
+constexpr AttentionDesign kTiled = AttentionDesign::Tiled;
 
 struct Sized {
     std::int64_t dim;
@@ -20,38 +23,34 @@ struct Sized {
 // bytes of shared memory. Exponentials of 2 in the place of those of e have kernels of wgmma only
 // (fmhaRunner.cpp, useBase2ExpTrick).
 constexpr std::int64_t kSlice = 64;
-constexpr std::array<Sized, 4> kWarpTiles{{{32, {128, 128, 32, 4, 1, 0, true}},
-                                           {64, {128, 128, 64, 4, 1, kSlice, true}},
-                                           {128, {64, 128, 128, 4, 1, kSlice, true}},
-                                           {256, {64, 128, 256, 4, 1, kSlice, true}}}};
+constexpr std::array<Sized, 4> kWarpTiles{{{32, {kTiled, 128, 128, 32, 4, 1, 0, true}},
+                                           {64, {kTiled, 128, 128, 64, 4, 1, kSlice, true}},
+                                           {128, {kTiled, 64, 128, 128, 4, 1, kSlice, true}},
+                                           {256, {kTiled, 64, 128, 256, 4, 1, kSlice, true}}}};
 // For as few keys the tiles that are cut along the head, too, have none (fmhaRunner.cpp, setupLaunchParams).
 constexpr std::int64_t kShortKeys = 64;
 constexpr AttentionTile short_tile(std::int64_t dim) {
-    return {64, dim > 128 ? 16 : 32, dim, 4, 1, 0, true};
+    return {kTiled, 64, dim > 128 ? 16 : 32, dim, 4, 1, 0, true};
 }
-// run_mha_fwd_splitkv_dispatch: rows of queries at most, and keys by the elements of a head. Fewer rows are
-// as many as the products' instructions need (TensorRT-LLM, cpp/kernels/xqa/mha.cu: rows of a group are
-// padded to 16 of them, and the warps share the keys).
+// MFMA: rows of queries at most, and keys by the elements of a head (ck_tile's split-KV kernels).
 constexpr std::int64_t kFewRows = 64, kRowsOfMma = 16;
-// Heads that share keys beyond which each reads them by itself (decoderXQAImplJIT, supportConfigHMMA).
-constexpr std::int64_t kMostPacked = 32;
 constexpr std::int64_t few_keys(std::int64_t dim) {
     return dim <= 64 ? 256 : dim <= 128 ? 128 : 64;
 }
 // select_kv_loop_step; kernels are there for 32, 64, 128 and 256 (setup.py: powers of two, to which heads are
 // padded).
-constexpr std::array<Sized, 4> kGroupTiles{{{32, {128, 256, 32, 8, 2}},
-                                            {64, {128, 256, 64, 8, 2}},
-                                            {128, {128, 128, 128, 8, 2}},
-                                            {256, {128, 64, 256, 8, 2}}}};
+constexpr std::array<Sized, 4> kGroupTiles{{{32, {kTiled, 128, 256, 32, 8, 2}},
+                                            {64, {kTiled, 128, 256, 64, 8, 2}},
+                                            {128, {kTiled, 128, 128, 128, 8, 2}},
+                                            {256, {kTiled, 128, 64, 256, 8, 2}}}};
 
 // MFMA: ck_tile's fmha_fwd (example/ck_tile/01_fmha, codegen/ops/fmha_fwd.py): 128 rows, blocks of 64 or 128
 // keys, 32 elements of a head (keys of a block's values) at a time.
 constexpr std::int64_t kWaveSlice = 32;
-constexpr std::array<Sized, 4> kWaveTiles{{{32, {128, 64, 32, 4, 1, kWaveSlice, true}},
-                                           {64, {128, 64, 64, 4, 1, kWaveSlice, true}},
-                                           {128, {128, 128, 128, 4, 1, kWaveSlice, true}},
-                                           {256, {128, 128, 256, 4, 1, kWaveSlice, true}}}};
+constexpr std::array<Sized, 4> kWaveTiles{{{32, {kTiled, 128, 64, 32, 4, 1, kWaveSlice, true}},
+                                           {64, {kTiled, 128, 64, 64, 4, 1, kWaveSlice, true}},
+                                           {128, {kTiled, 128, 128, 128, 4, 1, kWaveSlice, true}},
+                                           {256, {kTiled, 128, 128, 256, 4, 1, kWaveSlice, true}}}};
 
 /// Of causal kernels: items of a panel (the last one has fewer), all of their tiles in each.
 AttentionPlace place_in_panels(const AttentionKernel& kernel, std::int64_t index) {
@@ -127,43 +126,40 @@ std::int64_t pairs_of(const AttentionKernel& kernel, const AttentionPlace& place
 std::optional<AttentionKernel> attention_kernel(const Attention& shape, DType dtype, DType output,
                                                 const SmSpec& sm) {
     const std::int64_t dim = std::max(shape.head_dim, shape.value_dim());
-    const bool few = shape.q_len <= kFewQueries;
+    const bool few = is_step_of_decoding(shape);
     const auto take = [&](const auto& tiles) -> std::optional<AttentionTile> {
         for (const Sized& sized : tiles)
             if (dim <= sized.dim) return sized.tile;
         return std::nullopt;
     };
-    const bool groups = sm.tensor.issue == TensorIssue::WarpGroup && !few;
+    const bool groups = sm.tensor.issue == TensorIssue::WarpGroup;
     const bool waves = sm.tensor.issue == TensorIssue::Wave;
+    if (few && !waves) return decode_kernel(shape, dtype, output, sm);
     const std::optional<AttentionTile> tile = groups  ? take(kGroupTiles)
                                               : waves ? take(kWaveTiles)
                                                       : take(kWarpTiles);
     if (!tile) return std::nullopt;
     AttentionKernel kernel{shape, dtype, output, *tile};
     if (!groups && !waves && shape.kv_len <= kShortKeys) kernel.tile = short_tile(tile->dim);
-    kernel.packed = few && shape.group() > 1 && shape.group() <= kMostPacked;
-    if (few)
-        kernel.tile = {std::min(kFewRows, round_up(kernel.rows(), kRowsOfMma)), few_keys(dim), tile->dim, 4,
-                       1};
+    if (!few) return kernel;
+    kernel.packed = shape.group() > 1 && shape.group() <= kMostPacked;
+    kernel.tile = {};
+    kernel.tile.m = std::min(kFewRows, round_up(kernel.rows(), kRowsOfMma));
+    kernel.tile.n = few_keys(dim);
+    kernel.tile.dim = tile->dim;
+    kernel.splits = splits_of(kernel, sm);
     return kernel;
-}
-
-std::int64_t splits_of(const AttentionKernel& kernel, const SmSpec& sm) {
-    constexpr std::int64_t kLeastKeys = 128;
-    constexpr double kMostWaves = 8;
-    const std::int64_t most = kernel.shape.kv_len / kLeastKeys;
-    auto parts = static_cast<double>(most);
-    parts = std::max(1.0, std::min(parts, std::round(std::sqrt(parts * 8))));
-    const double waves =
-        static_cast<double>(kernel.items() * kernel.tiles()) * parts / static_cast<double>(sm.count);
-    if (waves > kMostWaves) parts = std::max(1.0, std::floor(parts / (waves / kMostWaves)));
-    return std::min(static_cast<std::int64_t>(parts), kernel.blocks());
 }
 
 std::string to_string(const AttentionKernel& kernel) {
     const AttentionTile& tile = kernel.tile;
-    std::string text =
-        fmt::format("flash attention {}x{}, heads of {}, {} warps", tile.m, tile.n, tile.dim, tile.warps);
+    std::string text;
+    if (tile.design == AttentionDesign::Threads)
+        text = fmt::format("masked attention of {} keys at a time, heads of {}, {} warps", tile.n, tile.dim,
+                           tile.warps);
+    else
+        text =
+            fmt::format("flash attention {}x{}, heads of {}, {} warps", tile.m, tile.n, tile.dim, tile.warps);
     if (kernel.together() > 1) text += fmt::format(", {} heads packed", kernel.together());
     if (kernel.splits > 1) text += fmt::format(", {} parts of the keys", kernel.splits);
     return text;

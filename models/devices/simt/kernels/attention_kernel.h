@@ -12,6 +12,8 @@
 //   wgmma      two groups of 64 rows each, and blocks of 256, 128 and 64 keys for heads of up to 64, 128 and
 //              256 elements
 //   MFMA       ck_tile's: 128 rows, blocks of 64 keys for heads of up to 64 elements, else of 128
+//
+// Steps of decoding have kernels of their own (decode_kernel.h).
 #pragma once
 
 #include <compare>
@@ -26,7 +28,15 @@
 
 namespace systole::simt {
 
+/// How a CTA's warps share the work.
+enum class AttentionDesign : std::uint8_t {
+    Tiled,        ///< fmha_v2, ck_tile: each has rows of queries (or keys) and does both products
+    Specialized,  ///< XQA (cpp/kernels/xqa/mha.cu): warps of scores, and warps of values
+    Threads       ///< MMHA (masked_multihead_attention_kernel): one query, on FP32 pipes
+};
+
 struct AttentionTile {
+    AttentionDesign design = AttentionDesign::Tiled;
     std::int64_t m = 128, n = 64;  ///< rows of queries, keys of a block
     std::int64_t dim = 128;        ///< of a row of queries and of one of values: heads are padded to it
     int warps = 4;                 ///< that compute; of wgmma, in groups of four
@@ -37,6 +47,11 @@ struct AttentionTile {
     /// Scores are scaled and lessened by the largest before the exponential, which is one of e: three
     /// instructions in the place of a multiply-add.
     bool base_e = false;
+    /// Cycles until the length of a sequence, the number of one of its pages, or the next tile's is there; 0:
+    /// they are known.
+    std::int64_t table = 0;
+    /// On FP32 pipes: of `n`, keys that the sequence has; warps without any wait for the others.
+    std::int64_t keys = 0;
     friend auto operator<=>(const AttentionTile&, const AttentionTile&) = default;
 };
 
@@ -57,12 +72,16 @@ struct AttentionKernel {
     /// Independent of each other: heads (or sets of them) of all items.
     std::int64_t items() const { return shape.batch * heads(); }
     /// What CTAs write, and the share of a tile's results that are rows of it.
-    DType stored() const { return splits > 1 ? DType::Fp32 : output; }
+    DType stored() const {
+        return splits > 1 && tile.design == AttentionDesign::Tiled ? DType::Fp32 : output;
+    }
     double stored_share() const {
         return static_cast<double>(rows() * shape.value_dim()) /
                static_cast<double>(tiles() * tile.m * tile.dim);
     }
     std::int64_t ctas() const { return items() * tiles() * splits; }
+    /// Keys and values of a block are a step each: all keys come before all values.
+    bool in_two_passes() const { return tile.design == AttentionDesign::Threads; }
     /// Blocks of all keys, and of a part of them.
     std::int64_t blocks() const { return ceil_div(shape.kv_len, tile.n); }
     std::int64_t blocks_of_part() const { return ceil_div(blocks(), splits); }
@@ -92,18 +111,16 @@ std::int64_t masked_steps_of(const AttentionKernel& kernel, const AttentionPlace
 std::int64_t rows_of(const AttentionKernel& kernel, const AttentionPlace& place);
 std::int64_t pairs_of(const AttentionKernel& kernel, const AttentionPlace& place);
 
-/// Queries of an item that are so few are a step of decoding: rows of all heads that share keys are packed,
-/// and keys are split where CTAs are few.
+/// Queries of an item that are so few, with keys before them, are a step of decoding: rows of all heads that
+/// share keys are packed, and keys are split where CTAs are few.
 constexpr std::int64_t kFewQueries = 16;
+inline bool is_step_of_decoding(const Attention& shape) {
+    return shape.q_len <= kFewQueries && shape.q_len < shape.kv_len;
+}
 
 /// The kernel that a library takes for it, all keys in one part. Nothing: heads are longer than any has.
 std::optional<AttentionKernel> attention_kernel(const Attention& shape, DType dtype, DType output,
                                                 const SmSpec& sm);
-
-/// In how many parts TensorRT-LLM cuts the keys (decoderXQAImplCommon.h and decoderXQAImplJIT.cpp,
-/// computeMultiBlockCount): of 128 keys at least, no more than the root of eight times as many, and not
-/// beyond eight CTAs for each SM.
-std::int64_t splits_of(const AttentionKernel& kernel, const SmSpec& sm);
 
 /// "flash attention 128x64, heads of 128, 4 warps"; "…, 4 heads packed, 9 parts of the keys".
 std::string to_string(const AttentionKernel& kernel);

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "models/devices/simt/kernels/decode_kernel.h"
+#include "models/devices/simt/kernels/specialized_attention_program.h"
 #include "sim/base/checked.h"
 #include "sim/base/error.h"
 
@@ -32,8 +34,9 @@ std::int64_t panel_of(const AttentionKernel& kernel, int resident, const SimtSpe
 
 const AttentionTiming* AttentionPlanner::timing_of(const AttentionKernel& kernel) {
     const AttentionFormats formats{kernel.dtype, kernel.stored()};
-    const auto [known, added] = known_.try_emplace({kernel.tile, formats, kernel.stored_share()});
-    if (added) known->second = time_attention(kernel.tile, formats, kernel.stored_share(), spec_.sm);
+    const std::int64_t blocks = kernel.in_two_passes() ? kernel.blocks_of_part() : 1;
+    const auto [known, added] = known_.try_emplace({kernel.tile, formats, kernel.stored_share(), blocks});
+    if (added) known->second = time_attention(kernel.tile, formats, kernel.stored_share(), blocks, spec_.sm);
     return known->second ? &*known->second : nullptr;
 }
 
@@ -45,9 +48,10 @@ AttentionPlan AttentionPlanner::plan(const Layer& layer, DType dtype, DType outp
                         fmt::format("'{}': no attention kernel has heads of {} elements; the longest "
                                     "are of 256",
                                     layer.name, std::max(shape.head_dim, shape.value_dim())));
-    if (shape.q_len <= kFewQueries) kernel->splits = splits_of(*kernel, spec_.sm);
+    if (spec_.sm.tensor.issue != TensorIssue::Wave) kernel->tile.table = spec_.l2.latency.value();
     // The last parts have blocks, too.
     kernel->splits = ceil_div(kernel->blocks(), kernel->blocks_of_part());
+    if (kernel->in_two_passes()) kernel->tile.keys = std::min(kernel->tile.n, shape.kv_len);
     const AttentionTiming* timing = timing_of(*kernel);
     if (timing == nullptr)
         throw UserError(layer.where,
@@ -70,6 +74,7 @@ double AttentionPlanner::estimate_of(const AttentionPlan& plan) const {
     for (std::int64_t part = 0; part < kernel.splits; ++part)
         for (std::int64_t tile = 0; tile < kernel.tiles(); ++tile)
             steps += static_cast<double>(steps_of(kernel, {0, tile, part}));
+    if (kernel.in_two_passes()) steps *= 2;
     const double mean = steps / static_cast<double>(kernel.tiles() * kernel.splits);
     const CtaTiming& timing = plan.timing;
     const auto ends = static_cast<double>((timing.prologue + timing.fill + timing.epilogue).value());
@@ -80,12 +85,52 @@ double AttentionPlanner::estimate_of(const AttentionPlan& plan) const {
 
 std::optional<Bytes> sums_of_attention(const AttentionKernel& kernel) {
     const auto rows = checked_mul(kernel.items() * kernel.rows(), kernel.splits);
-    const auto bytes = rows ? checked_mul(*rows, (kernel.shape.value_dim() + 1) * std::int64_t{4}) : rows;
+    // Of each row its largest score and its sum, as one number; where results have 16 bits, as two.
+    const bool tiled = kernel.tile.design == AttentionDesign::Tiled;
+    const std::int64_t of_row =
+        kernel.shape.value_dim() * bits_of(kernel.stored()).value() / 8 + (tiled ? 4 : 8);
+    const auto bytes = rows ? checked_mul(*rows, of_row) : rows;
     return bytes ? std::optional(Bytes(*bytes)) : std::nullopt;
 }
 
-StreamPlan join_of_parts(const AttentionPlan& plan, const SmSpec& sm) {
+namespace {
+
+/// The last CTA of a sequence's (of a head's) joins what all of them left: it looks for the largest of all,
+/// eight at a time, and then reads the parts one behind the other, groups of its warps side by side, each
+/// while the one before is added (mha.cu, mergeRowMax and loadBufAsync).
+StreamPlan join_by_last_cta(const AttentionPlan& plan, const SimtSpec& spec) {
+    constexpr std::int64_t kAtATime = 8, kMeetings = 4;
     const AttentionKernel& kernel = plan.kernel;
+    const SmSpec& sm = spec.sm;
+    StreamPlan join;
+    join.of_last_ctas = true;
+    join.elements = kernel.items() * kernel.rows() * kernel.shape.value_dim();
+    join.ctas = kernel.items() * kernel.tiles();
+    join.warps = kernel.tile.warps;
+    join.warp_threads = sm.warp_threads;
+    join.resident = plan.timing.resident;
+    const bool threads = kernel.in_two_passes();
+    // MMHA: as many parts at a time as threads have rows.
+    const std::int64_t side_by_side =
+        threads ? std::max<std::int64_t>(1, kernel.tile.n / kThreadKeys)
+                : value_warps(kernel.tile) / std::max<std::int64_t>(1, kernel.tile.dim / kWarpColumns);
+    const std::int64_t rounds =
+        ceil_div(kernel.splits, side_by_side) - 1 + (threads ? 1 : ceil_div(kernel.splits, kAtATime));
+    const Cycles meeting = sm.barrier_latency + sm.shared.latency;
+    join.prologue = spec.l2.latency + meeting;  // the counter
+    join.epilogue = spec.l2.latency * rounds + meeting * kMeetings +
+                    (sm.fp32.latency * 2 + sm.special.interval) * kernel.splits;
+    join.from = plan.sums;
+    join.to = plan.out;
+    return join;
+}
+
+}  // namespace
+
+StreamPlan join_of_parts(const AttentionPlan& plan, const SimtSpec& spec) {
+    const AttentionKernel& kernel = plan.kernel;
+    if (kernel.tile.design != AttentionDesign::Tiled) return join_by_last_cta(plan, spec);
+    const SmSpec& sm = spec.sm;
     StreamPlan join;
     join.elements = kernel.items() * kernel.rows() * kernel.shape.value_dim();
     join.ctas = ceil_div(join.elements, kThreads * kSums);

@@ -29,12 +29,14 @@ private:
     double estimate_of(const AttentionPlan& plan) const;
 
     const SimtSpec& spec_;
-    std::map<std::tuple<AttentionTile, AttentionFormats, double>, std::optional<AttentionTiming>> known_;
+    std::map<std::tuple<AttentionTile, AttentionFormats, double, std::int64_t>,
+             std::optional<AttentionTiming>>
+        known_;
 };
 
 /// What the sums of all parts of the keys take, if they can be counted.
 std::optional<Bytes> sums_of_attention(const AttentionKernel& kernel);
-/// The kernel that joins them.
-StreamPlan join_of_parts(const AttentionPlan& plan, const SmSpec& sm);
+/// The kernel that joins them, or what the last CTAs of the same kernel do to join them.
+StreamPlan join_of_parts(const AttentionPlan& plan, const SimtSpec& spec);
 
 }  // namespace systole::simt

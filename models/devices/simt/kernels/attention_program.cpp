@@ -9,6 +9,8 @@
 #include "models/devices/simt/kernels/group_attention_program.h"
 #include "models/devices/simt/kernels/mma_shapes.h"
 #include "models/devices/simt/kernels/online_softmax.h"
+#include "models/devices/simt/kernels/specialized_attention_program.h"
+#include "models/devices/simt/kernels/thread_attention_program.h"
 #include "sim/base/check.h"
 
 namespace systole::simt {
@@ -17,6 +19,11 @@ namespace {
 constexpr std::int64_t kRowsOfMma = 16, kColumnsOfMma = 8;
 // buffer_load_dword … lds: what a thread copies straight into shared memory, where operands are MFMA's.
 constexpr std::int64_t kWaveCopyBytes = 4;
+constexpr RegisterGroups kTable = RegisterGroups{1} << 63;
+// Of each copy of rows in pages (fmha_v2, gmem_tile_qkv_packed.h, Gmem_tile_paged_kv::load), integer
+// instructions: the row, its page's place in the table, in 64 bits; and its page's begin and its place there
+// in 64 bits, and whether there is such a row and column.
+constexpr int kPlaceInTable = 4, kPlaceInPage = 11;
 constexpr int kSetUp = 60;  // instructions: coordinates, pointers and predicates of four matrices
 
 /// One of the two products of a warp with a block: `parts` along what is summed over.
@@ -42,6 +49,7 @@ public:
           rows_(tile.m / warps_m_),
           keys_(tile.n / warps_n_),
           side_(rows_ % 32 == 0 && keys_ % 32 == 0 ? 32 : 16),
+          l1_latency_(sm.l1_latency.value()),
           formats_(formats) {}
 
     CtaProgram program(const AttentionWork& work) const {
@@ -76,11 +84,29 @@ public:
 
 private:
     void copy(Section& section, std::int64_t elements) const {
-        for (std::int64_t i = 0; i < ceil_div(elements * element_, copy_bytes_ * tile_.warps); ++i) {
-            section.body.push_back({.op = Op::Integer});
-            section.body.push_back({.op = Op::AsyncCopy, .bytes = copy_bytes_});
-        }
+        for (std::int64_t i = 0; i < copies_of(elements); ++i) copy_one(section, 1);
         section.body.push_back({.op = Op::CommitCopies});
+    }
+    /// Of keys or values, which lie in pages: the number of each row's page comes out of the L1.
+    void copy_rows(Section& section, std::int64_t elements) const {
+        if (tile_.table == 0) return copy(section, elements);
+        const std::int64_t copies = copies_of(elements);
+        // Each has registers of its own; the last number is there when all are.
+        for (std::int64_t i = 0; i < copies; ++i) {
+            for (int count = 0; count < kPlaceInTable; ++count) section.body.push_back({.op = Op::Integer});
+            section.body.push_back(
+                {.op = Op::TableLoad, .writes = i + 1 == copies ? kTable : 0, .amount = l1_latency_});
+        }
+        for (std::int64_t i = 0; i < copies; ++i) copy_one(section, kPlaceInPage);
+        section.body.push_back({.op = Op::CommitCopies});
+    }
+    std::int64_t copies_of(std::int64_t elements) const {
+        return ceil_div(elements * element_, copy_bytes_ * tile_.warps);
+    }
+    void copy_one(Section& section, int integers) const {
+        for (int count = 0; count < integers; ++count)
+            section.body.push_back({.op = Op::Integer, .reads = kTable});
+        section.body.push_back({.op = Op::AsyncCopy, .reads = kTable, .bytes = copy_bytes_});
     }
     /// All have read what may be written over now.
     static void meet(Section& section) {
@@ -95,8 +121,17 @@ private:
     Section begin() const {
         Section section;
         for (int i = 0; i < kSetUp; ++i) section.body.push_back({.op = Op::Integer, .reads = 1, .writes = 1});
+        // Where its sequence begins, and then the page of its keys.
+        const auto look_up = [&] {
+            if (tile_.table > 0)
+                section.body.push_back(
+                    {.op = Op::TableLoad, .reads = kTable, .writes = kTable, .amount = tile_.table});
+            section.body.push_back({.op = Op::Integer, .reads = kTable, .writes = kTable});
+        };
+        look_up();
         copy(section, tile_.m * tile_.dim);
-        copy(section, tile_.n * (tile_.slice > 0 ? tile_.slice : tile_.dim));
+        look_up();
+        copy_rows(section, tile_.n * (tile_.slice > 0 ? tile_.slice : tile_.dim));
         return section;
     }
     Section step(bool masked, bool last) const {
@@ -107,10 +142,10 @@ private:
             return section;
         }
         meet(section, 0);
-        copy(section, tile_.n * tile_.dim);  // values of this block
+        copy_rows(section, tile_.n * tile_.dim);  // values of this block
         multiply({keys_, tile_.dim / k_of_mma_, !wave_, true}, section);
         meet(section, 0);
-        if (!last) copy(section, tile_.n * tile_.dim);  // keys of the next one
+        if (!last) copy_rows(section, tile_.n * tile_.dim);  // keys of the next one
         add_online_softmax(block(masked), section);
         multiply({tile_.dim, keys_ / k_of_mma_, false, false}, section);
         return section;
@@ -120,7 +155,7 @@ private:
         const std::int64_t of_head = tile_.dim / tile_.slice, of_block = tile_.n / tile_.slice;
         for (std::int64_t i = 0; i < of_head; ++i) {
             const bool values = i + 1 == of_head;
-            copy(section, values ? tile_.slice * tile_.dim : tile_.n * tile_.slice);
+            copy_rows(section, values ? tile_.slice * tile_.dim : tile_.n * tile_.slice);
             meet(section, 1);
             multiply({keys_, tile_.slice / k_of_mma_, !wave_, true}, section);
             if (!values) meet(section);
@@ -128,7 +163,7 @@ private:
         add_online_softmax(block(masked), section);
         for (std::int64_t i = 0; i < of_block; ++i) {
             const bool next = i + 1 == of_block;
-            if (!next || !last) copy(section, next ? tile_.n * tile_.slice : tile_.slice * tile_.dim);
+            if (!next || !last) copy_rows(section, next ? tile_.n * tile_.slice : tile_.slice * tile_.dim);
             meet(section, next && last ? 0 : 1);
             multiply({tile_.dim, tile_.slice / k_of_mma_, false, false}, section);
             meet(section);
@@ -216,6 +251,7 @@ private:
     const std::int64_t threads_, most_registers_, load_bytes_, copy_bytes_;
     const std::int64_t element_, k_of_mma_, warps_m_, warps_n_, rows_, keys_;
     const std::int64_t side_;  // of what an MFMA instruction leaves
+    const std::int64_t l1_latency_;
     const AttentionFormats formats_;
 };
 
@@ -227,6 +263,9 @@ bool by_groups(const AttentionTile& tile, const SmSpec& sm) {
 
 CtaProgram attention_program(const AttentionTile& tile, const AttentionFormats& formats,
                              const AttentionWork& work, const SmSpec& sm) {
+    if (tile.design == AttentionDesign::Specialized)
+        return specialized_attention_program(tile, formats, work, sm);
+    if (tile.design == AttentionDesign::Threads) return thread_attention_program(tile, formats, work, sm);
     if (by_groups(tile, sm)) return group_attention_program(tile, formats, {work});
     return WarpAttentionProgram(tile, formats, sm).program(work);
 }
@@ -235,7 +274,7 @@ CtaProgram attention_program(const AttentionTile& tile, const AttentionFormats& 
                              const std::vector<AttentionWork>& tiles, const SmSpec& sm) {
     if (by_groups(tile, sm)) return group_attention_program(tile, formats, tiles);
     SYSTOLE_CHECK(tiles.size() == 1, "{} tiles of a CTA that is not persistent", tiles.size());
-    return WarpAttentionProgram(tile, formats, sm).program(tiles.front());
+    return attention_program(tile, formats, tiles.front(), sm);
 }
 
 }  // namespace systole::simt

@@ -16,6 +16,8 @@ constexpr std::int64_t kRowsOfWarp = 16;  // of the 64 of an instruction
 // Registers of threads that copy and that compute, of keys and values in pages (setup.py, get_reg_count).
 constexpr int kCopierRegisters = 56, kComputeRegisters = 224;
 constexpr int kSetUp = 30;
+constexpr int kTablesOfTile = 3;
+constexpr RegisterGroups kTable = RegisterGroups{1} << 1;
 
 class GroupAttentionProgram {
 public:
@@ -63,9 +65,15 @@ private:
         WarpProgram program{set_up()};
         for (const AttentionWork& tile : tiles) {
             Section queries;
-            queries.body = {
-                {.op = Op::Await, .barrier = queries_free()},
+            // Its number is that of a counter in memory (dma.h, get_next_tile_id); where its sequence begins,
+            // and the page of its first keys.
+            for (int i = 0; tile_.table > 0 && i < kTablesOfTile; ++i)
+                queries.body.push_back(
+                    {.op = Op::TableLoad, .reads = kTable, .writes = kTable, .amount = tile_.table});
+            const std::vector<Instruction> copies{
+                {.op = Op::Await, .reads = kTable, .barrier = queries_free()},
                 {.op = Op::BulkCopy, .bytes = tile_.m * tile_.dim * element_, .barrier = queries_there()}};
+            queries.body.insert(queries.body.end(), copies.begin(), copies.end());
             program.push_back(std::move(queries));
             Section step;
             step.steps = true;

@@ -70,6 +70,9 @@ struct StreamPlan {
     std::int64_t bias_items = 1;  ///< equal parts of the elements, each with its own part of its values
     std::int64_t elements = 0;    ///< that are written
     Epilogue finish;              ///< what is done to each of them; in `epilogue`, too
+    /// No kernel by itself: what the last CTAs of the one before do when they have counted all others. It has
+    /// no launch.
+    bool of_last_ctas = false;
 };
 
 /// A tensor of which a kernel needs (or makes) an element for each result, or for some of them.

@@ -253,7 +253,7 @@ private:
         plan.mapping = mapping_of(attention);
         const bool joins = attention.kernel.splits > 1;
         plan.kernels.emplace_back(attention);
-        if (joins) plan.kernels.emplace_back(join_of_parts(attention, spec_.sm));
+        if (joins) plan.kernels.emplace_back(join_of_parts(attention, spec_));
         return plan;
     }
 

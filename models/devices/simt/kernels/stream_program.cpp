@@ -66,12 +66,20 @@ CtaProgram stream_program(const StreamPlan& plan) {
     Section section;
     for (std::int64_t i = 0; i < kAddresses; ++i)
         section.body.push_back({.op = Op::Integer, .reads = kAddress, .writes = kAddress});
+    RegisterGroups sums = 0;
+    for (std::int64_t i = 0; i < kSums; ++i) sums |= kFirstSum << i;
+    // What last CTAs wait for on the L2: the count of the others, and their parts one behind the other.
+    const auto wait = [&](Cycles cycles, RegisterGroups reads, RegisterGroups writes) {
+        if (plan.of_last_ctas)
+            section.body.push_back(
+                {.op = Op::TableLoad, .reads = reads, .writes = writes, .amount = cycles.value()});
+    };
+    wait(plan.prologue, kAddress, kAddress);
     add_up(rows_of(plan.from.bytes.value(), plan) + rows_of(plan.other.bytes.value(), plan) +
                rows_of(bias_bytes(plan), plan),
            row_bytes(plan), section);
+    wait(plan.epilogue, sums, sums);
     finish(plan.finish, section);
-    RegisterGroups sums = 0;
-    for (std::int64_t i = 0; i < kSums; ++i) sums |= kFirstSum << i;
     for (std::int64_t i = 0; i < rows_of(plan.to.bytes.value(), plan); ++i)
         section.body.push_back({.op = Op::GlobalStore, .reads = sums, .bytes = row_bytes(plan)});
     CtaProgram program;

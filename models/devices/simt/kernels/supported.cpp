@@ -23,8 +23,6 @@ const Attention* attention_of(const Layer& layer) {
     const auto* attention = std::get_if<Attention>(&layer.op);
     if (attention == nullptr) return nullptr;
     if (attention->part == Attention::Part::Keys) refuse(layer, "the gradient of attention is not run yet");
-    if (attention->part != Attention::Part::Whole && attention->causal)
-        refuse(layer, "causal attention with its scores as a tensor (fused: false) is not run yet");
     return attention;
 }
 

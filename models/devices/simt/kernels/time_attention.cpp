@@ -3,8 +3,10 @@
 
 #include <algorithm>
 
+#include "models/devices/simt/kernels/decode_kernel.h"
 #include "models/devices/simt/kernels/gemm_program.h"
 #include "models/devices/simt/kernels/steady_steps.h"
+#include "models/devices/simt/kernels/thread_attention_program.h"
 #include "models/devices/simt/sm/sm.h"
 #include "sim/base/check.h"
 
@@ -42,17 +44,97 @@ void take_ends(const CtaProgram& program, const SmSpec& sm, std::int64_t macs, C
 /// Of warps that copy and compute: from a step's begin until the last copies of data of the next block are
 /// asked for.
 double asks_in_step(const AttentionTile& tile, const Sm::CtaTrace& trace) {
-    const std::int64_t of_step = tile.slice > 0 ? (tile.dim + tile.n) / tile.slice : 2;
-    const auto last = static_cast<std::size_t>(2 + of_step * (kSteadyWarmUp + 1) - 1);
+    const bool specialized = tile.design == AttentionDesign::Specialized;
+    const std::int64_t of_step = specialized      ? tile.dim / kWarpColumns
+                                 : tile.slice > 0 ? (tile.dim + tile.n) / tile.slice
+                                                  : 2;
+    const auto last = static_cast<std::size_t>((specialized ? 1 : 2) + of_step * (kSteadyWarmUp + 1) - 1);
     SYSTOLE_CHECK(trace.requests.size() > last, "{} groups of copies", trace.requests.size());
     return static_cast<double>(trace.requests[last] -
                                trace.steps[static_cast<std::size_t>(kSteadyWarmUp - 1)]);
 }
 
+// Later than all loads of a step have left, and of how many blocks more would tell no more of one.
+constexpr std::int64_t kLate = 100'000, kFewBlocks = 4;
+
+/// A CTA on FP32 pipes, with data that come late: what it does besides waiting, shared out among its steps.
+void take_alone_in_threads(const CtaProgram& program, const AttentionTile& tile, std::int64_t steps,
+                           const SmSpec& sm, CtaTiming& timing) {
+    std::int64_t first = Sm::kNever, waits = 0;
+    Sm alone(sm, 1, [&](const Sm::Access& access) {
+        if (access.op != Op::GlobalLoad) return access.at;
+        const std::int64_t load = load_of_steps(access.role, access.number);
+        if (load < 0) return access.at + tile.table;
+        first = std::min(first, access.at);
+        waits = std::max(waits, load / kThreadKeys + 1);
+        return access.at + kLate;
+    });
+    alone.launch(program, 0);
+    alone.run();
+    const Sm::CtaTrace& trace = alone.trace(0);
+    timing.prologue = Cycles(first);
+    timing.epilogue = Cycles(std::max<std::int64_t>(0, trace.end - trace.steps.back()));
+    const std::int64_t work = trace.steps.back() - first - waits * kLate;
+    timing.interval_alone = static_cast<double>(std::max<std::int64_t>(0, work)) / static_cast<double>(steps);
+}
+
+/// Cycles of an SM's pipes for one CTA more than as many as it holds.
+double each_more(const CtaProgram& program, int resident, const SmSpec& sm) {
+    const auto together = [&](int ctas) {
+        Sm full(sm, 1, memory_of(0));
+        for (int i = 0; i < ctas; ++i) full.launch(program, 0);
+        full.run();
+        std::int64_t end = 0;
+        for (int i = 0; i < ctas; ++i) end = std::max(end, full.trace(static_cast<std::size_t>(i)).end);
+        return end;
+    };
+    return static_cast<double>(together(2 * resident) - together(resident)) / resident;
+}
+
+std::optional<AttentionTiming> time_in_threads(const AttentionTile& tile, const AttentionFormats& formats,
+                                               std::int64_t blocks, const SmSpec& sm) {
+    const auto program_of = [&](std::int64_t number) {
+        return attention_program(tile, formats, {2 * number, 0}, sm);
+    };
+    AttentionTiming timing;
+    CtaTiming& cta = timing.cta;
+    cta.resident = occupancy(program_of(blocks), sm);
+    if (cta.resident == 0) return std::nullopt;
+    cta.ahead = 1;
+    const std::int64_t few = std::min(blocks, kFewBlocks), fewer = few / 2;
+    take_alone_in_threads(program_of(few), tile, 2 * few, sm, cta);
+    const double of_few = each_more(program_of(few), cta.resident, sm);
+    double of_cta = of_few;
+    if (blocks > few)
+        of_cta += (of_few - each_more(program_of(fewer), cta.resident, sm)) /
+                  static_cast<double>(few - fewer) * static_cast<double>(blocks - few);
+    cta.interval_full = of_cta * cta.resident / static_cast<double>(2 * blocks);
+    cta.lost_alone.vector = cta.interval_alone;
+    cta.lost_full.vector = cta.interval_full;
+    cta.epilogue_vector = 1;
+    return timing;
+}
+
+/// Keys are asked for when the number of their page is there. What a CTA takes besides its steps' intervals,
+/// as one of a single step does whose data the L2 has: warps of values are a step behind those of scores, and
+/// parts of long heads are asked for one by one.
+void take_rest(const CtaProgram& of_one, std::int64_t latency, const SmSpec& sm, std::int64_t macs,
+               CtaTiming& timing) {
+    Sm one(sm, macs, memory_of(latency));
+    one.launch(of_one, 0);
+    one.run();
+    const Sm::CtaTrace& trace = one.trace(0);
+    timing.prologue = Cycles(trace.requests.front());
+    timing.epilogue = Cycles(std::max<std::int64_t>(
+        timing.stores.value(),
+        trace.end - trace.first_mma - static_cast<std::int64_t>(timing.interval_alone)));
+}
+
 }  // namespace
 
 std::optional<AttentionTiming> time_attention(const AttentionTile& tile, const AttentionFormats& formats,
-                                              double stored, const SmSpec& sm) {
+                                              double stored, std::int64_t blocks, const SmSpec& sm) {
+    if (tile.design == AttentionDesign::Threads) return time_in_threads(tile, formats, blocks, sm);
     const bool groups = by_groups(tile, sm);
     const auto program_of = [&](AttentionWork work) {
         return storing(attention_program(tile, formats, work, sm), stored);
@@ -72,6 +154,8 @@ std::optional<AttentionTiming> time_attention(const AttentionTile& tile, const A
     alone.run();
     take_alone(alone, sm.sub_cores, cta);
     if (!groups) cta.meet = asks_in_step(tile, alone.trace(0));
+    if (tile.design == AttentionDesign::Specialized)
+        take_rest(program_of({1, 0}), tile.dim > 2 * kWarpColumns ? tile.table : kFar, sm, macs, cta);
 
     Sm full(sm, macs, memory_of(0));
     for (int i = 0; i < cta.resident; ++i) full.launch(program, 0);

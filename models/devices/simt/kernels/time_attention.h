@@ -16,8 +16,9 @@ struct AttentionTiming {
 };
 
 /// With data that are there at once: one CTA alone, and as many as an SM holds. `stored`: share of the tile's
-/// rows that are queries. Nothing if none fits. The tensor cores must take `formats.in`.
+/// rows that are queries; `blocks`: of the keys, of which only kernels on FP32 pipes want to know. Nothing if
+/// none fits. The tensor cores must take `formats.in`.
 std::optional<AttentionTiming> time_attention(const AttentionTile& tile, const AttentionFormats& formats,
-                                              double stored, const SmSpec& sm);
+                                              double stored, std::int64_t blocks, const SmSpec& sm);
 
 }  // namespace systole::simt

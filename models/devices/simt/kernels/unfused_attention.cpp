@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/devices/simt/kernels/unfused_attention.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 #include <vector>
-
-#include "models/devices/simt/kernels/supported.h"
 
 namespace systole::simt {
 namespace {
@@ -15,6 +11,7 @@ namespace {
 Layer part_of(const Layer& whole, Attention::Part part, std::vector<TensorId> inputs, TensorId output) {
     Layer layer = whole;
     std::get<Attention>(layer.op).part = part;
+    std::get<Attention>(layer.op).causal = false;
     layer.inputs = std::move(inputs);
     layer.output = output;
     return layer;
@@ -23,12 +20,6 @@ Layer part_of(const Layer& whole, Attention::Part part, std::vector<TensorId> in
 /// The layers that stand for it; tensors between them are added to the graph.
 std::vector<Layer> parts_of(const Layer& whole, Graph& graph) {
     const auto& shape = std::get<Attention>(whole.op);
-    if (shape.causal)
-        refuse(whole,
-               fmt::format(
-                   "causal attention with its scores as a tensor, as there is no kernel of one piece for "
-                   "{}, is not run yet",
-                   to_string(graph.tensors[whole.inputs[0]].dtype)));
     const Shape scores{shape.batch, shape.kv_heads, shape.q_len, shape.group(), shape.kv_len};
     const auto add = [&](const std::string& name) {
         graph.tensors.push_back({name, scores, graph.tensors[whole.inputs[0]].dtype});
@@ -54,12 +45,13 @@ bool has_attention_kernel(DType dtype, const SmSpec& sm) {
 Graph unfuse_attention(Graph graph, const SmSpec& sm) {
     const std::size_t count = graph.layers.size();
     std::vector<Layer> layers;
-    for (const Layer& layer : std::exchange(graph.layers, {})) {
-        const auto* attention = std::get_if<Attention>(&layer.op);
+    for (Layer& layer : std::exchange(graph.layers, {})) {
+        auto* attention = std::get_if<Attention>(&layer.op);
+        if (attention != nullptr && attention->part != Attention::Part::Whole) attention->causal = false;
         const DType dtype = graph.tensors[layer.inputs.empty() ? layer.output : layer.inputs[0]].dtype;
         if (attention == nullptr || attention->part != Attention::Part::Whole || sm.macs(dtype) == 0 ||
             has_attention_kernel(dtype, sm)) {
-            layers.push_back(layer);
+            layers.push_back(std::move(layer));
             continue;
         }
         for (Layer& part : parts_of(layer, graph)) layers.push_back(std::move(part));

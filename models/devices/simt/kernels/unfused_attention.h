@@ -13,7 +13,8 @@ namespace systole::simt {
 bool has_attention_kernel(DType dtype, const SmSpec& sm);
 
 /// The graph with layers NAME.scores, NAME.softmax and NAME in the place of each other attention; with
-/// any, its blocks are not told. What is causal is refused.
+/// any, its blocks are not told. What is causal is computed whole, as batched products know no mask (the one
+/// that the softmax applies is not counted): its MACs are those of whole matrices.
 Graph unfuse_attention(Graph graph, const SmSpec& sm);
 
 }  // namespace systole::simt

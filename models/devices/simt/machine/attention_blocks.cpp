@@ -6,6 +6,12 @@
 #include <utility>
 
 namespace systole::simt {
+namespace {
+
+// Of a cache (TensorRT-LLM's tokens_per_block, as aiconfigurator sets it).
+constexpr std::int64_t kPageKeys = 64;
+
+}  // namespace
 
 std::int64_t AttentionBlocks::at(const MatrixPlace& matrix, std::int64_t row, std::int64_t rows) {
     return matrix.address + static_cast<std::int64_t>(Int128{matrix.bytes.value()} * row / rows);
@@ -23,7 +29,14 @@ std::int64_t AttentionBlocks::head_of_keys(std::int64_t item) const {
 
 TileAccess::Block AttentionBlocks::queries(const AttentionPlace& place) const {
     const std::int64_t first = place.item * kernel_.rows() + place.tile * kernel_.tile.m;
-    return block(plan_.q, first, first + rows_of(kernel_, place), kernel_.items() * kernel_.rows());
+    TileAccess::Block own =
+        block(plan_.q, first, first + rows_of(kernel_, place), kernel_.items() * kernel_.rows());
+    take_whole(own, rows_of(kernel_, place), kernel_.tile.m);
+    return own;
+}
+
+void AttentionBlocks::take_whole(TileAccess::Block& own, std::int64_t rows, std::int64_t of_box) const {
+    if (kernel_.tile.stages > 1 && rows > 0 && rows < of_box) own.gathered = own.bytes * of_box / rows;
 }
 
 // Of wgmma's kernels the first step has the first keys, of others the last ones.
@@ -34,7 +47,17 @@ TileAccess::Block AttentionBlocks::keys(const MatrixPlace& matrix, const Attenti
     const std::int64_t begin = range.begin + number * kernel_.tile.n;
     const std::int64_t end = std::min(range.end, begin + kernel_.tile.n);
     const std::int64_t length = kernel_.shape.kv_len, head = head_of_keys(place.item) * length;
-    return block(matrix, head + begin, head + end, kernel_.shape.batch * kernel_.shape.kv_heads * length);
+    TileAccess::Block own =
+        block(matrix, head + begin, head + end, kernel_.shape.batch * kernel_.shape.kv_heads * length);
+    take_whole(own, end - begin, std::min(kernel_.tile.n, round_up(end - begin, kPageKeys)));
+    return own;
+}
+
+// Rows of keys may have values, too: they are read twice then.
+TileAccess::Block AttentionBlocks::of_pass(const AttentionPlace& place, std::int64_t step) const {
+    const std::int64_t blocks = steps_of(kernel_, place);
+    const bool values = step >= blocks && plan_.v.bytes > Bytes(0);
+    return keys(values ? plan_.v : plan_.k, place, step % blocks);
 }
 
 TileAccess AttentionBlocks::reads(CtaRange range, std::int64_t step) const {
@@ -49,17 +72,20 @@ TileAccess AttentionBlocks::reads(CtaRange range, std::int64_t step) const {
     };
     for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta) {
         const AttentionPlace place = place_of(kernel_, cta);
-        const TileAccess::Block keys_of_step = keys(plan_.k, place, step);
-        std::int64_t bytes = keys_of_step.bytes;
-        share(keys_of_step);
-        if (plan_.v.bytes > Bytes(0)) {
-            const TileAccess::Block values = keys(plan_.v, place, step);
-            bytes += values.bytes;
-            share(values);
+        std::int64_t bytes = 0;
+        const auto take = [&](const TileAccess::Block& own) {
+            bytes += own.taken();
+            share(own);
+        };
+        if (kernel_.in_two_passes()) {
+            take(of_pass(place, step));
+        } else {
+            take(keys(plan_.k, place, step));
+            if (plan_.v.bytes > Bytes(0)) take(keys(plan_.v, place, step));
         }
         if (step == 0) {
             access.blocks.push_back(queries(place));
-            bytes += access.blocks.back().bytes;
+            bytes += access.blocks.back().taken();
         }
         access.bytes_of_sm = std::max(access.bytes_of_sm, bytes);
     }
@@ -93,7 +119,7 @@ std::int64_t AttentionBlocks::macs(CtaRange range) const {
 TileAccess AttentionBlocks::queries_of(std::int64_t cta) const {
     TileAccess access;
     access.blocks.push_back(queries(place_of(kernel_, cta)));
-    access.bytes_of_sm = access.blocks.back().bytes;
+    access.bytes_of_sm = access.blocks.back().taken();
     return access;
 }
 
@@ -101,7 +127,14 @@ TileAccess AttentionBlocks::of_step(std::int64_t cta, std::int64_t step, bool va
     TileAccess access;
     if (values && plan_.v.bytes == Bytes(0)) return access;
     access.blocks.push_back(keys(values ? plan_.v : plan_.k, place_of(kernel_, cta), step));
-    access.bytes_of_sm = access.blocks.back().bytes;
+    access.bytes_of_sm = access.blocks.back().taken();
+    return access;
+}
+
+TileAccess AttentionBlocks::of_pass(std::int64_t cta, std::int64_t step) const {
+    TileAccess access;
+    access.blocks.push_back(of_pass(place_of(kernel_, cta), step));
+    access.bytes_of_sm = access.blocks.back().taken();
     return access;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/devices/simt/kernels/attention_program.h"
 #include "sim/base/check.h"
 
 namespace systole::simt {
@@ -231,7 +232,8 @@ CtaTimes times_of(const AttentionPlan& plan, const SimtSpec& spec, Hertz clock) 
     const std::int64_t rate = spec.macs_per_cycle(kernel.dtype) / spec.sm.count;
     SYSTOLE_CHECK(rate > 0, "no tensor core takes {}", to_string(kernel.dtype));
     const AttentionTile& tile = kernel.tile;
-    times.busy = fine(static_cast<double>(2 * tile.m * tile.n * tile.dim) / static_cast<double>(rate));
+    times.busy = fine(static_cast<double>((kernel.in_two_passes() ? 1 : 2) * tile.m * tile.n * tile.dim) /
+                      static_cast<double>(rate));
     times.alone = std::max(times.busy, fine(timing.interval_alone));
     times.full_share = std::max(times.busy, fine(timing.interval_full / timing.resident));
     // Keys of the next block are asked for within a step and its values at its begin, each as long before
@@ -242,10 +244,10 @@ CtaTimes times_of(const AttentionPlan& plan, const SimtSpec& spec, Hertz clock) 
     times.epilogue_vector =
         std::min(times.epilogue, fine(timing.epilogue_vector * static_cast<double>(timing.epilogue.value())));
     // One warp copies for all: its next tile's data are asked for in time, and stores are bulk stores.
-    times.stores_hold = times.persistent = !timing.meet;
-    const std::int64_t out_bits = kernel.splits > 1 ? 32 : bits_of(kernel.output).value();
-    const double bytes =
-        static_cast<double>(std::min(tile.m, kernel.rows()) * kernel.shape.value_dim() * out_bits) / 8;
+    times.stores_hold = times.persistent = by_groups(tile, spec.sm);
+    const double bytes = static_cast<double>(std::min(tile.m, kernel.rows()) * kernel.shape.value_dim() *
+                                             bits_of(kernel.stored()).value()) /
+                         8;
     times.stores = std::min(whole(std::min(timing.stores, timing.epilogue)),
                             fine(bytes / static_cast<double>(spec.l2.sm_write_per_cycle.value())));
     times.lost_alone = shares_of(timing.lost_alone);

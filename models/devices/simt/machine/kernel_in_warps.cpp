@@ -22,7 +22,8 @@ int places_of(const KernelPlan& plan) {
 
 CtaKind kind_of(const KernelPlan& plan) {
     if (std::holds_alternative<VectorPlan>(plan)) return CtaKind::Fp32;
-    if (std::holds_alternative<AttentionPlan>(plan)) return CtaKind::Tensor;
+    if (const auto* attention = std::get_if<AttentionPlan>(&plan))
+        return attention->kernel.tile.design == AttentionDesign::Threads ? CtaKind::Fp32 : CtaKind::Tensor;
     const auto* gemm = std::get_if<GemmPlan>(&plan);
     if (gemm == nullptr) return CtaKind::Stream;
     return gemm->kernel.on_tensor_cores() ? CtaKind::Tensor : CtaKind::Fp32;
@@ -82,7 +83,8 @@ CtaProgram program_of(const KernelPlan& plan, const std::vector<std::array<std::
 std::optional<AttentionPortions> attention_portions(const KernelPlan& plan, const SmSpec& sm) {
     const auto* attention = std::get_if<AttentionPlan>(&plan);
     if (attention == nullptr) return std::nullopt;
-    return AttentionPortions(*attention, program_of(plan, {{1, 0}}, sm));
+    return AttentionPortions(*attention, program_of(plan, {{2, 0}}, sm),
+                             warps_of_rows(attention->kernel.tile, attention->kernel.dtype, sm.warp_threads));
 }
 
 std::optional<CtaPortions> other_portions(const KernelPlan& plan, const CtaWork& work, const SmSpec& sm) {

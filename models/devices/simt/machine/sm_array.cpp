@@ -72,8 +72,10 @@ void SmArray::launch() {
                         ? spec_.calibrated.replay_gap.value() / plan_.copies
                         : 0);
     launched_ = now();
-    const bool collective = std::holds_alternative<CollectivePlan>(*next.plan);
-    begin_ = launched_ + (collective ? Ticks(0) : launch_) + gap;
+    const auto* stream = std::get_if<StreamPlan>(next.plan);
+    const bool launches =
+        !std::holds_alternative<CollectivePlan>(*next.plan) && (stream == nullptr || !stream->of_last_ctas);
+    begin_ = launched_ + (launches ? launch_ : Ticks(0)) + gap;
     wake_.notify(to_sc_time(begin_ - launched_));
 }
 

@@ -76,6 +76,9 @@ void Sm::execute(SubCore& core, Warp& warp, const Instruction& next, std::int64_
             return store(warp, next, at);
         case Op::GlobalLoad:
             return next.addresses ? load(warp, next, at) : copy(warp, next, at);
+        case Op::TableLoad:
+            lsu_ = std::max(lsu_, at) + spec_.lsu_interval.value();
+            return warp.registers.write(next.writes, lsu_ + next.amount, Producer::Memory);
         case Op::StepLoad:
         case Op::AsyncCopy:
         case Op::BulkCopy:
@@ -163,7 +166,7 @@ void Sm::store(Warp& warp, const Instruction& next, std::int64_t at) {
     }
     const std::int64_t request = requests_++;
     const std::int64_t done =
-        accesses_({next.op, next.bytes, leaves, warp.cta, warp.number, warp.stored++, request});
+        accesses_({next.op, next.bytes, leaves, warp.cta, warp.number, warp.stored++, request, warp.role});
     if (next.op == Op::GlobalStore) {
         // The L1 is written through: what is behind a store waits until the SM's port has taken it.
         lsu_ = std::max(lsu_, begin + ceil_div(next.bytes, spec_.store_bytes_per_cycle.value()));
@@ -192,7 +195,8 @@ void Sm::copy(Warp& warp, const Instruction& next, std::int64_t at) {
     if (trace.first_request < 0) trace.first_request = leaves;
     const std::int64_t request = requests_++;
     const std::int64_t number = next.op == Op::GlobalLoad ? warp.loaded++ : warp.copied++;
-    std::int64_t data = accesses_({next.op, next.bytes, leaves, warp.cta, warp.number, number, request});
+    std::int64_t data =
+        accesses_({next.op, next.bytes, leaves, warp.cta, warp.number, number, request, warp.role});
     if (next.op == Op::BulkCopy && next.amount != 0) trace.requests.push_back(leaves);
     if (data == kLater) return fetch_later(warp, next, request, least);
     data = std::max(data, least);

@@ -71,6 +71,7 @@ std::size_t Sm::launch(const CtaProgram& program, std::int64_t at) {
             warp.core = core;
             warp.cta = ctas_.size() - 1;
             warp.number = i;
+            warp.role = static_cast<int>(role);
             warp.program = &program.roles[role].program;
             warp.counts_steps = i == 0 && static_cast<int>(role) == program.step_role;
             warp.next = at;
@@ -208,6 +209,7 @@ void Sm::wait_for_pipe(const Instruction& next, const SubCore& core, Readiness& 
         case Op::AsyncCopy:
         case Op::BulkStore:
         case Op::GlobalLoad:
+        case Op::TableLoad:
         case Op::StepLoad:
         case Op::GlobalStore:
             return ready.wait(std::max(lsu_, shared_) - spec_.lsu_queue.value(), Loss::OnChip);

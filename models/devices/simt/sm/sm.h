@@ -40,6 +40,7 @@ public:
         int warp = 0;             ///< in its role
         std::int64_t number = 0;  ///< of the warp's copies, loads or stores, each counted by themselves
         std::int64_t request = 0;
+        int role = 0;  ///< the warp's, in its program
     };
     /// As Memory, told which access it is. Of one that reads, and of a bulk store, it may answer kLater:
     /// arrived(request) tells.
@@ -110,6 +111,7 @@ private:
         std::size_t cta = 0;
         std::size_t core = 0;
         int number = 0;  // in its role
+        int role = 0;
         const WarpProgram* program = nullptr;
         bool counts_steps = false;
         std::size_t section = 0, index = 0;

@@ -37,6 +37,8 @@ enum class Op : std::uint8_t {
     WaitReads,     ///< cp.async.bulk.wait_group.read: until at most `amount` of the warp's bulk stores have
                    ///< not left shared memory
     GlobalLoad,    ///< `bytes`, into registers
+    TableLoad,     ///< a word of a table that the L2 has (lengths, numbers of pages): there `amount` cycles
+                   ///< later
     StepLoad,      ///< the same, of a step's operands, which a SharedStore passes on; committed as copies are
     GlobalStore,   ///< `bytes`, out of registers
     Arrive,        ///< mbarrier.arrive; the first half of bar.sync
