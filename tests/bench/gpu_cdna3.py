@@ -5,7 +5,7 @@
     tests/bench/gpu_cdna3.py PROGRAM [--set PATH=VALUE ...]
 
 PROGRAM is for example build/systole. What was run for long is asked with weights that the caches have lost, and a clock that
-power has settled (run.repeat=3); short runs likewise.
+power has settled (run.repeat=3), kernel behind kernel in a stream (run.launch=stream); short runs likewise.
 """
 
 import argparse
@@ -17,7 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support
 import gpu_gemm_rows  # noqa: E402
 
 GOLDEN = pathlib.Path(__file__).resolve().parent.parent / "golden" / "gpu_cdna3"
-PROTOCOL = ["run.repeat=3"]
+PROTOCOL = ["run.repeat=3", "run.launch=stream"]
 # AMD's typical attained TFLOP/s of an MI325X.
 TYPICAL = {"fp16": 606, "bf16": 616, "fp8": 1143}
 
