@@ -3,13 +3,14 @@
 // what the same programs measured on chips.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "models/devices/simt/machine/l2.h"
+#include "models/devices/simt/machine/caches.h"
 #include "models/devices/simt/machine/mmu.h"
 #include "models/memory/dram.h"
 #include "sim/base/csv.h"
@@ -61,16 +62,15 @@ CtaProgram program_of(int warps, std::vector<Instruction> body, std::int64_t tri
     return program;
 }
 
-/// SMs, the L2 and the memory of a chip.
+/// SMs, caches and the memory of a chip.
 struct Run {
     Run(const SimtSpec& spec, const std::vector<CtaProgram>& programs)
         : dram("dram", spec.memory),
-          l2("l2", spec.l2, spec.core_clock, spec.memory, ledger),
+          caches(spec, ledger),
           mmu("mmu", spec.tlb, spec.sm, spec.core_clock),
           sms("sms", spec, programs) {
         sms.out.bind(mmu.in);
-        mmu.out.bind(l2.in);
-        l2.memory.bind(dram.in);
+        caches.bind(mmu, dram);
         run_to_the_end();
         REQUIRE(sms.finished());
         for (std::size_t i = 0; i < programs.size(); ++i)
@@ -79,7 +79,7 @@ struct Run {
     FreshKernel kernel;
     ByteLedger ledger{1};
     Dram dram;
-    simt::L2 l2;
+    simt::Caches caches;
     simt::Mmu mmu;
     SmsInWarps sms;
     std::int64_t cycles = 0;
@@ -147,24 +147,30 @@ struct Streams {
 /// way.
 double stream_of_steps(const SimtSpec& spec) {
     constexpr std::int64_t kOfSm = 16 * 1024, kSteps = 32;
-    const std::int64_t bytes = spec.sm.count * kOfSm;
+    const std::int64_t sms_of_die = spec.sms_of_chiplet(), bytes = sms_of_die * kOfSm;
     std::vector<GroupsOfSms::Request> requests;
-    for (std::int64_t step = 0; step < kSteps; ++step) {
-        GroupsOfSms::Request request;
-        request.tiles.blocks = {{step * bytes, bytes, 1, Operand::Activations, {}}};
-        request.tiles.sms = spec.sm.count;
-        request.tiles.bytes_of_sm = kOfSm;
-        requests.push_back(request);
-    }
+    for (std::int64_t step = 0; step < kSteps; ++step)
+        for (std::int64_t die = 0; die < spec.chiplets.count; ++die) {
+            GroupsOfSms::Request request;
+            const std::int64_t number = step * spec.chiplets.count + die;
+            request.tiles.blocks = {{number * bytes, bytes, 1, Operand::Activations, {}}};
+            request.tiles.sm = die * sms_of_die;
+            request.tiles.sms = sms_of_die;
+            request.tiles.bytes_of_sm = kOfSm;
+            requests.push_back(request);
+        }
     FreshKernel kernel;
     ByteLedger ledger{1};
     Dram dram("dram", spec.memory);
-    simt::L2 l2("l2", spec.l2, spec.core_clock, spec.memory, ledger);
+    simt::Caches caches(spec, ledger);
+    simt::Mmu mmu("mmu", {}, spec.sm, spec.core_clock);
     GroupsOfSms sms("sms", requests);
-    sms.out.bind(l2.in);
-    l2.memory.bind(dram.in);
+    sms.out.bind(mmu.in);
+    caches.bind(mmu, dram);
     run_to_the_end();
-    return static_cast<double>(kSteps * bytes) * 1e3 / static_cast<double>(sms.answered().back().value());
+    const Ticks last = *std::max_element(sms.answered().begin(), sms.answered().end());
+    return static_cast<double>(kSteps * spec.chiplets.count * bytes) * 1e3 /
+           static_cast<double>(last.value());
 }
 
 /// Bytes a cycle of all SMs together, in the second half of the rounds: those who were the last to have their
@@ -188,8 +194,9 @@ double issue(const SimtSpec& spec, std::int64_t macs, int warps, const Instructi
 }
 
 constexpr std::int64_t kKiB = 1024, kMiB = 1024 * 1024;
-const std::vector<std::string> kGpus{"v100", "a100", "h100", "h100_pcie", "l40s"},
-    kWithStreams{"v100", "a100", "h100", "h100_pcie", "h200", "l40s"};
+const std::vector<std::string> kGpus{"v100", "a100", "h100", "h100_pcie", "l40s", "mi300x"},
+    kWithTlbs{"v100", "a100", "h100", "h100_pcie", "l40s"},
+    kWithStreams{"v100", "a100", "h100", "h100_pcie", "h200", "l40s", "mi300x"};
 
 }  // namespace
 
@@ -206,11 +213,16 @@ TEST_CASE("A chain of loads takes the latency of the level that holds its set", 
         // A set that the L2 does not hold, but the H100's TLB: strides of an odd number of lines, so that
         // each is new.
         expect("dram", chase(spec, 128 * kMiB, 128 * 40961, 1000));
+        if (!spec.memory_side_cache) continue;
+        // A set that is found behind an L2 that does not hold it.
+        SimtSpec small = spec;
+        small.l2.usable = Bytes(64 * kKiB);
+        expect("memory_side_cache", chase(small, 512 * kKiB, 128, 4096));
     }
 }
 
 TEST_CASE("A chain through more pages than the TLB knows takes the latency of a miss a link", "[simt]") {
-    for (const std::string& gpu : kGpus) {
+    for (const std::string& gpu : kWithTlbs) {
         SimtSpec spec = shipped_gpu(gpu);
         spec.memory.refresh = RefreshPolicy::Off;
         const std::int64_t page = spec.tlb.page.value(), reach = spec.tlb.reach.value();
