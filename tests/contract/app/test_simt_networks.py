@@ -70,7 +70,8 @@ class SimtNetworks(ProgramTest):
 
         for device in ("mi300x", "mi325x"):
             for network in ("resnet50", "bert_base"):
-                total = json.loads(self.answer("run", device, network, "--format", "json"))["devices"][0]["total"]
+                total = json.loads(self.answer("run", device, network, "--set", "run.inputs_at=dram", "--set",
+                                               "run.outputs_to=dram", "--format", "json"))["devices"][0]["total"]
                 self.assertAlmostEqual(sum(total["classes"].values()), 1, delta=1e-9)
                 self.assertEqual(moved(total, "dram", "l2"), 0)
                 self.assertEqual(moved(total, "memory_side_cache", "dram"), total["bytes"]["dram_written"])
