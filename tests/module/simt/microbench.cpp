@@ -103,33 +103,36 @@ double chase(const SimtSpec& spec, std::int64_t set, std::int64_t stride, std::i
     return static_cast<double>(of(before + links) - of(before)) / static_cast<double>(links);
 }
 
-/// What SMs read, each with 32 warps of 16 B a thread: `rounds` rounds through sets of `set` bytes, that each
+/// What SMs read, each with 1024 threads of 16 B each: `rounds` rounds through sets of `set` bytes, that each
 /// SM has by itself, or that all share and take in turn.
 struct Streams {
     std::int64_t sms, set, rounds;
     bool in_turn = false;
 
-    static constexpr std::int64_t kWarps = 32, kUnroll = 2, kOfWarp = 32 * simt::kThreadBytes;
-    static constexpr std::int64_t kOfTrip = kWarps * kOfWarp * kUnroll;
+    std::int64_t warps = 32;  // of an SM
+
+    static constexpr std::int64_t kThreads = 1024, kUnroll = 2;
+    static constexpr std::int64_t kOfTrip = kThreads * simt::kThreadBytes * kUnroll;
+    std::int64_t of_warp() const { return kThreads / warps * simt::kThreadBytes; }
 
     /// SMs are out of step: the first warps of each begin elsewhere in its first 16 KiB, so that their first
     /// requests do not all go to the same channels.
     CtaProgram program(std::int64_t sm) const {
-        const auto turned = static_cast<int>(sm % kWarps);
+        const auto turned = static_cast<int>(sm % warps);
         CtaProgram program;
-        program.roles = {{static_cast<int>(kWarps) - turned, warps(sm, turned)}};
-        if (turned > 0) program.roles.push_back({turned, warps(sm, 0)});
+        program.roles = {{static_cast<int>(warps) - turned, warps_from(sm, turned)}};
+        if (turned > 0) program.roles.push_back({turned, warps_from(sm, 0)});
         return program;
     }
-    simt::WarpProgram warps(std::int64_t sm, int first) const {
+    simt::WarpProgram warps_from(std::int64_t sm, int first) const {
         ThreadAddresses addresses;
         addresses.bytes = addresses.thread_stride = simt::kThreadBytes;
-        addresses.warp_stride = kOfWarp;
+        addresses.warp_stride = of_warp();
         addresses.trip_stride = in_turn ? sms * kOfTrip : kOfTrip;
         addresses.set = in_turn ? sms * set : set;
         std::vector<Instruction> body;
         for (std::int64_t i = 0; i < kUnroll; ++i) {
-            addresses.base = sm * (in_turn ? kOfTrip : set) + (i * kWarps + first) * kOfWarp;
+            addresses.base = sm * (in_turn ? kOfTrip : set) + (i * warps + first) * of_warp();
             const auto group = simt::RegisterGroups{1} << i;
             body.push_back({.op = Op::GlobalLoad, .reads = group, .writes = group, .addresses = addresses});
         }
@@ -248,14 +251,17 @@ TEST_CASE("Streams of all SMs reach the bandwidth of the level that holds their 
             within_10_percent(gpu + ", " + level + ", B a cycle and SM", bytes_per_cycle / sms,
                               measured(gpu, level + "_bandwidth").bytes_per_cycle_and_sm());
         };
-        if (known(gpu, "l1_bandwidth")) expect("l1", sms * bandwidth_again(spec, {1, 64 * kKiB, 12}));
+        const std::int64_t warps = Streams::kThreads / spec.sm.warp_threads;
+        const std::int64_t in_l1 = std::min(64 * kKiB, spec.sm.l1_capacity.value());
+        if (known(gpu, "l1_bandwidth"))
+            expect("l1", sms * bandwidth_again(spec, {1, in_l1, 12 * 64 * kKiB / in_l1, false, warps}));
         spec.sm.l1_capacity = Bytes(0);  // as ld.global.cg: past the L1
-        expect("l2", bandwidth_again(spec, {spec.sm.count, 32 * kKiB, 20}));
+        expect("l2", bandwidth_again(spec, {spec.sm.count, 32 * kKiB, 20, false, warps}));
         const double dram = measured(gpu, "dram_bandwidth").value;
         within_10_percent(gpu + ", dram, GB/s", stream_of_steps(spec), dram);
         // Loads of 512 B of all warps meet in more rows at a time than a short queue of the controller puts
         // in order: with 32 places 1554 GB/s of 1769 on the A100, with its 64 1763.
-        const Streams once{spec.sm.count, 256 * kKiB, 1, true};
+        const Streams once{spec.sm.count, 256 * kKiB, 1, true, warps};
         const double loads =
             static_cast<double>(once.sms * once.set) / static_cast<double>(once.cycles(spec));
         CAPTURE(gpu, loads * ghz);

@@ -316,7 +316,6 @@ TEST_CASE("dies that SMs or kernels cannot be dealt to, and caches that do not f
         {"kernels: {stream_k: always}\nchiplets: {count: 4}", "share no tiles, expected never"},
         {"chiplets: {count: 4}\nsm: {tensor: {issue: warp_group}}", "CTAs of a cluster share an L2"},
         {"kernels: {neighbours_on_die: 3}", "kernels.neighbours_on_die"},
-        {"memory_side_cache: {capacity: 64}", "unit"},
     });
     const auto cache = [](const std::string& change) {
         return "memory_side_cache: {capacity: 64 MiB, usable: 64 MiB, dirty: 1 MiB, ways: 8, line: 128 B, "
@@ -327,6 +326,7 @@ TEST_CASE("dies that SMs or kernels cannot be dealt to, and caches that do not f
                change + "}";
     };
     CHECK(complaint_about(cache("")).empty());
+    CHECK(complaint_about("memory_side_cache: {capacity: 64}").find("has no unit") != std::string::npos);
     CHECK(complaint_about(cache(", sm_read_width: 64 B")).find("sm_read_width") != std::string::npos);
     CHECK(complaint_about("memory_side_cache: {capacity: 64 MiB}").find("usable") != std::string::npos);
 }
