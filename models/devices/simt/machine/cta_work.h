@@ -21,7 +21,7 @@ struct CtaRange {
     std::int64_t end() const { return first + count * stride; }
     /// Those of them that have a smaller number.
     std::int64_t below(std::int64_t cta) const {
-        return std::clamp<std::int64_t>(ceil_div(cta - first, stride), 0, count);
+        return cta <= first ? 0 : std::min(ceil_div(cta - first, stride), count);
     }
 };
 
