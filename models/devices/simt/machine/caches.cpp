@@ -69,7 +69,7 @@ void Caches::bind(Mmu& mmu, Dram& dram) {
     memory_side_->memory.bind(dram.in);
 }
 
-void Caches::clean(std::function<void()> done) {
+void Caches::clean(const std::function<void()>& done) {
     SYSTOLE_CHECK(apart() && dirty_ == 0, "{} L2s, {} of which are being cleaned", l2s_.size(), dirty_);
     dirty_ = l2s_.size();
     for (const auto& l2 : l2s_)

@@ -34,7 +34,7 @@ public:
     bool apart() const { return l2s_.size() > 1; }
     /// What is dirty in the dies' L2s is written back; `done` is told when all of it is. Only where they are
     /// apart.
-    void clean(std::function<void()> done);
+    void clean(const std::function<void()>& done);
     /// The last store was answered.
     void end();
 
