@@ -51,7 +51,7 @@ Chip::Chip(sc_core::sc_module_name name, const SimtSpec& spec, const ChipPlan& p
     sms.out.bind(mmu.in);
     caches.bind(mmu, dram);
     if (caches.apart())
-        sms.on_kernel_stored([this](std::function<void()> done) { caches.clean(std::move(done)); });
+        sms.on_kernel_stored([this](const std::function<void()>& done) { caches.clean(done); });
     if (to_chips) {
         to_chips->out.bind(chip_link->out.in);
         to_chips->in.bind(chip_link->in.in);
