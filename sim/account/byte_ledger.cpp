@@ -51,8 +51,8 @@ std::vector<Movement> non_zero(const Cells& row) {
 
 std::string_view to_string(Place place) {
     static constexpr std::array<std::string_view, kPlaces> kNames{
-        "host",        "dram",   "scratchpad", "weight_fifo", "array",
-        "accumulator", "vector", "chip_link",  "l2",          "shared_memory"};
+        "host",      "dram", "scratchpad",    "weight_fifo",      "array", "accumulator", "vector",
+        "chip_link", "l2",   "shared_memory", "memory_side_cache"};
     const auto index = static_cast<std::size_t>(place);
     SYSTOLE_CHECK(index < kPlaces, "place {}", index);
     return kNames[index];

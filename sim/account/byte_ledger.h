@@ -23,9 +23,10 @@ enum class Place : std::uint8_t {
     Vector,
     ChipLink,
     L2,
-    SharedMemory
+    SharedMemory,
+    MemorySideCache
 };
-constexpr std::size_t kPlaces = 10;
+constexpr std::size_t kPlaces = 11;
 std::string_view to_string(Place place);
 
 enum class Operand : std::uint8_t { Weights, Activations, PartialSums, Outputs, KvCache, OptimizerState };

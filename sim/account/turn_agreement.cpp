@@ -26,7 +26,9 @@ Ticks distance(Ticks a, Ticks b) {
 
 /// Where chance decides on what passes the memory, of all else.
 bool same_bytes(std::vector<Movement> a, std::vector<Movement> b, TurnsDiffer how) {
-    const auto of_memory = [](const Movement& m) { return m.from == Place::Dram || m.to == Place::Dram; };
+    // What a cache in front of the memory gave tells what those before it have found, too.
+    const auto below = [](Place place) { return place == Place::Dram || place == Place::MemorySideCache; };
+    const auto of_memory = [&](const Movement& m) { return below(m.from) || below(m.to); };
     if (how == TurnsDiffer::ByChance) {
         std::erase_if(a, of_memory);
         std::erase_if(b, of_memory);

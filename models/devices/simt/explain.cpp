@@ -190,7 +190,7 @@ std::string bounds(const GemmPlan& gemm, const LayerPlan& layer, const SimtSpec&
     const std::int64_t steps =
         kernel.streams > 0 ? kernel.tiles() * kernel.steps() : kernel.ctas() * kernel.steps_of_part();
     const double l2 = step_bytes(kernel).from_l2 * static_cast<double>(steps) /
-                      static_cast<double>(spec.l2.bytes_per_cycle.value());
+                      static_cast<double>(spec.l2_bytes_per_cycle().value());
     return fmt::format(
         "At peak rates: {} for the MACs, {} for A, B and C once by the memory (what is written\n"
         "may stay in the L2), {} for what all CTAs load at the L2's ports.\n"
@@ -253,12 +253,19 @@ std::string simulated(const DeviceResult& result, std::string_view whose = "tens
     }
     text += fmt::format(". Bound by {}.\n{}\n", total.bound_by, critical_path_sentence(result));
     if (const double given = moved(total, Place::L2, Place::SharedMemory); given > 0) {
-        const double fetched = moved(total, Place::Dram, Place::L2);
-        text += fmt::format("The L2 gave {}, {} % without the memory; {} read from it, {} written.\n",
-                            format_bytes(Bytes(std::llround(given))),
-                            format_percent(std::max(0.0, 1 - fetched / given)),
+        const double of_cache = moved(total, Place::MemorySideCache, Place::L2);
+        if (of_cache > 0)
+            text += fmt::format("The L2s gave {}, {} % without the memory-side cache; {} read from it.\n",
+                                format_bytes(Bytes(std::llround(given))),
+                                format_percent(std::max(0.0, 1 - of_cache / given)),
+                                format_bytes(Bytes(std::llround(of_cache))));
+        const Place last = of_cache > 0 ? Place::MemorySideCache : Place::L2;
+        const double asked = of_cache > 0 ? of_cache : given, fetched = moved(total, Place::Dram, last);
+        text += fmt::format("{} gave {}, {} % without the memory; {} read from it, {} written.\n",
+                            of_cache > 0 ? "That cache" : "The L2", format_bytes(Bytes(std::llround(asked))),
+                            format_percent(std::max(0.0, 1 - fetched / asked)),
                             format_bytes(Bytes(std::llround(fetched))),
-                            format_bytes(Bytes(std::llround(moved(total, Place::L2, Place::Dram)))));
+                            format_bytes(Bytes(std::llround(moved(total, last, Place::Dram)))));
     }
     const std::int64_t clock = counter(result, "clock");
     if (clock > 0 && clock < result.clock.value())

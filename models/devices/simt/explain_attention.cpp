@@ -107,7 +107,7 @@ std::string bounds(const AttentionPlan& plan, const LayerPlan& layer, const Tota
     const double of_block = static_cast<double>(kernel.tile.n * bits_of(kernel.dtype).value()) / 8 *
                             static_cast<double>(kernel.shape.head_dim + kernel.shape.value_dim());
     const double l2 =
-        of_block * static_cast<double>(totals.steps) / static_cast<double>(spec.l2.bytes_per_cycle.value());
+        of_block * static_cast<double>(totals.steps) / static_cast<double>(spec.l2_bytes_per_cycle().value());
     const double sms = static_cast<double>(totals.steps) * plan.timing.interval_full / plan.timing.resident /
                        static_cast<double>(spec.sm.count);
     return fmt::format(

@@ -64,6 +64,35 @@ class SimtNetworks(ProgramTest):
         text = self.answer("explain", "mi210", "matmul", "m=1280", "n=2048", "k=6144")
         self.assertIn("Weighed by estimate", text)
 
+    def test_chips_of_several_dies_run_networks_and_tell_what_their_caches_gave(self):
+        def moved(total, source, target):
+            return sum(cell["bytes"] for cell in total["bytes"]["moved"] if (cell["from"], cell["to"]) == (source, target))
+
+        for device in ("mi300x", "mi325x"):
+            for network in ("resnet50", "bert_base"):
+                total = json.loads(self.answer("run", device, network, "--set", "run.inputs_at=dram", "--set",
+                                               "run.outputs_to=dram", "--format", "json"))["devices"][0]["total"]
+                self.assertAlmostEqual(sum(total["classes"].values()), 1, delta=1e-9)
+                self.assertEqual(moved(total, "dram", "l2"), 0)
+                self.assertEqual(moved(total, "memory_side_cache", "dram"), total["bytes"]["dram_written"])
+                self.assertGreater(moved(total, "memory_side_cache", "l2"), moved(total, "dram", "memory_side_cache"))
+        # Rows of A and columns of B go to the dies whose tiles need them: to fewer with neighbours on a die.
+        fetched = {}
+        for neighbours in ("true", "false"):
+            total = self.total("mi300x", "m=4096 n=4096 k=1024 dtype=bf16", f"kernels.neighbours_on_die={neighbours}")
+            fetched[neighbours] = moved(total, "memory_side_cache", "l2")
+            self.assertEqual(moved(total, "dram", "memory_side_cache"), 2 * 2 * 4096 * 1024)
+        self.assertLess(fetched["true"], 0.8 * fetched["false"])
+        text = self.answer("explain", "mi300x", "matmul", "m=2048", "n=2048", "k=2048", "dtype=fp8")
+        self.assertIn("without the memory-side cache", text)
+        self.assertIn("That cache gave", text)
+        refusal = self.refusal("op", "mi300x", "matmul", "m=64", "n=64", "k=64", "--set", "chiplets.count=3")
+        self.assertIn("3 dies, among which 304 SMs (sm.count) cannot be shared evenly", refusal)
+        words = "kind=all_reduce elements=8388608 chips=8 dtype=fp16".split()
+        total = json.loads(self.answer("op", "mi300x", "collective", *words, "--format", "json"))["devices"][0]["total"]
+        self.assertEqual(moved(total, "shared_memory", "chip_link"), moved(total, "chip_link", "shared_memory"))
+        self.assertIn("mi210 has no link to other chips", self.refusal("op", "mi210", "collective", *words))
+
     def test_a_v100_runs_networks_in_fp16_and_fp32_and_refuses_formats_that_it_lacks(self):
         for network, macs in (("resnet50", 4_089_184_256), ("bert_base", None)):
             row = json.loads(self.answer("run", "v100", network, "--set", "workload.dtype=fp16", "--format", "json"))["devices"][0]["total"]

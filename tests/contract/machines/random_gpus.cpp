@@ -48,14 +48,14 @@ std::string text_of(const Settings& settings) {
 }  // namespace
 
 TEST_CASE("random GPUs keep every invariant, or are refused", "[machines][simt]") {
-    const std::string presets[] = {"a100", "h100", "l40s", "h200", "v100"};
+    const std::string presets[] = {"a100", "h100", "l40s", "h200", "v100", "mi300x"};
     std::vector<std::vector<config::Entry>> entries;
     for (const std::string& preset : presets) entries.push_back(entries_of(preset));
     int ran = 0;
-    for (std::uint64_t seed = 1; seed <= 190; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 228; ++seed) {
         test::RandomGpu random(seed);
-        const std::string& preset = presets[seed % 5];
-        const Settings settings = random.settings(entries[seed % 5]);
+        const std::string& preset = presets[seed % 6];
+        const Settings settings = random.settings(entries[seed % 6]);
         const std::string network = random.network();
         const Protocol protocol = random.protocol();
         INFO(fmt::format("seed {}: {} {}\n{}", seed, preset, text_of(settings), network));

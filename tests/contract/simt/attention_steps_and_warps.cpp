@@ -48,6 +48,12 @@ const std::vector<Case> kWaves{
     {"mi210", 0, 2, 777, 777, 12, 4, 64}, {"mi210", 8, 1, 500, 500, 3, 3, 80, false},
     {"mi210", 4, 2, 1, 1000, 8, 2, 128},  {"mi210", 0, 16, 1, 777, 32, 4, 128}};
 
+/// The same on eight dies.
+const std::vector<Case> kDies{
+    {"mi300x", 8, 1, 300, 300, 2, 2, 128}, {"mi300x", 16, 2, 200, 700, 6, 2, 128},
+    {"mi300x", 0, 2, 777, 777, 12, 4, 64}, {"mi300x", 8, 1, 500, 500, 3, 3, 80, false},
+    {"mi300x", 8, 2, 1, 1000, 8, 2, 128},  {"mi300x", 0, 16, 1, 777, 32, 4, 128}};
+
 ResultRow run(const Case& one, const std::string& engine) {
     const auto input = [&](const std::string& name, std::int64_t rows, std::int64_t heads) {
         return fmt::format("  {}: {{shape: [{}, {}, {}], dtype: bf16}}\n", name, one.batch, rows,
@@ -94,6 +100,10 @@ TEST_CASE("Prefills by steps take what they take in warps", "[simt]") {
 
 TEST_CASE("Attention of a CDNA chip by steps takes what it takes in wavefronts", "[simt]") {
     CHECK(mean_error(kWaves) < 0.08);
+}
+
+TEST_CASE("Attention of a chip of several dies by steps takes what it takes in wavefronts", "[simt]") {
+    CHECK(mean_error(kDies) < 0.08);
 }
 
 // A step waits for all of its data, keys and values; warps begin with the first part of the keys: of CTAs

@@ -84,6 +84,17 @@ Product of(Product product, const std::string& dtype) {
     return product;
 }
 
+/// CDNA 3: eight dies, each with an L2 of its own.
+const std::vector<Product> kDies{of({"mi300x", 8, 333, 517, 301}, "bf16"),
+                                 of({"mi300x", 8, 500, 250, 128, 1, 2}, "fp16"),
+                                 of({"mi300x", 16, 640, 640, 200}, "fp8"),
+                                 of({"mi300x", 24, 96, 160, 640, 3}, "bf16"),
+                                 of({"mi300x", 0, 512, 512, 512}, "bf16"),
+                                 of({"mi300x", 0, 1024, 1024, 512}, "fp8"),
+                                 of({"mi300x", 0, 16, 2048, 2048}, "bf16"),
+                                 of({"mi300x", 16, 256, 256, 128, 1, 1, "gelu"}, "bf16"),
+                                 of({"mi300x", 8, 500, 250, 128, 1, 2, "mish", true}, "bf16")};
+
 /// Volta: operands through registers, quad-pairs.
 const std::vector<Product> kQuadPairs{of({"v100", 4, 333, 517, 301}, "fp16"),
                                       of({"v100", 8, 500, 250, 128, 1, 2}, "fp16"),
@@ -172,6 +183,8 @@ double check_product(const Product& product) {
                               steps.time().value(), warps.time().value(), 100 * error));
     CHECK(warps.matrix_macs == steps.matrix_macs);
     CHECK(bytes(warps, Place::SharedMemory, Place::L2) == bytes(steps, Place::SharedMemory, Place::L2));
+    CHECK(bytes(warps, Place::MemorySideCache, Place::L2) == bytes(steps, Place::MemorySideCache, Place::L2));
+    CHECK(bytes(warps, Place::L2, Place::MemorySideCache) == bytes(steps, Place::L2, Place::MemorySideCache));
     CHECK(warps.dram_read == steps.dram_read);
     CHECK(warps.dram_written == steps.dram_written);
     // A cluster's blocks pass once for all of it; by steps once for each group that has some of it.
@@ -210,6 +223,11 @@ TEST_CASE("Epilogues beside products by steps take what they take in warps", "[s
 
 TEST_CASE("Steps of a CDNA chip take what its wavefronts take", "[simt]") {
     CHECK(mean_error(kWaves) < 0.03);
+}
+
+TEST_CASE("Steps of a chip of several dies take what its wavefronts take, byte by byte of each cache",
+          "[simt]") {
+    CHECK(mean_error(kDies) < 0.05);
 }
 
 TEST_CASE("Steps of a Volta chip take what its warps take", "[simt]") {

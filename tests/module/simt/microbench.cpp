@@ -3,13 +3,14 @@
 // what the same programs measured on chips.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "models/devices/simt/machine/l2.h"
+#include "models/devices/simt/machine/caches.h"
 #include "models/devices/simt/machine/mmu.h"
 #include "models/memory/dram.h"
 #include "sim/base/csv.h"
@@ -61,16 +62,15 @@ CtaProgram program_of(int warps, std::vector<Instruction> body, std::int64_t tri
     return program;
 }
 
-/// SMs, the L2 and the memory of a chip.
+/// SMs, caches and the memory of a chip.
 struct Run {
     Run(const SimtSpec& spec, const std::vector<CtaProgram>& programs)
         : dram("dram", spec.memory),
-          l2("l2", spec.l2, spec.core_clock, spec.memory, ledger),
+          caches(spec, ledger),
           mmu("mmu", spec.tlb, spec.sm, spec.core_clock),
           sms("sms", spec, programs) {
         sms.out.bind(mmu.in);
-        mmu.out.bind(l2.in);
-        l2.memory.bind(dram.in);
+        caches.bind(mmu, dram);
         run_to_the_end();
         REQUIRE(sms.finished());
         for (std::size_t i = 0; i < programs.size(); ++i)
@@ -79,7 +79,7 @@ struct Run {
     FreshKernel kernel;
     ByteLedger ledger{1};
     Dram dram;
-    simt::L2 l2;
+    simt::Caches caches;
     simt::Mmu mmu;
     SmsInWarps sms;
     std::int64_t cycles = 0;
@@ -103,33 +103,36 @@ double chase(const SimtSpec& spec, std::int64_t set, std::int64_t stride, std::i
     return static_cast<double>(of(before + links) - of(before)) / static_cast<double>(links);
 }
 
-/// What SMs read, each with 32 warps of 16 B a thread: `rounds` rounds through sets of `set` bytes, that each
+/// What SMs read, each with 1024 threads of 16 B each: `rounds` rounds through sets of `set` bytes, that each
 /// SM has by itself, or that all share and take in turn.
 struct Streams {
     std::int64_t sms, set, rounds;
     bool in_turn = false;
 
-    static constexpr std::int64_t kWarps = 32, kUnroll = 2, kOfWarp = 32 * simt::kThreadBytes;
-    static constexpr std::int64_t kOfTrip = kWarps * kOfWarp * kUnroll;
+    std::int64_t warps = 32;  // of an SM
+
+    static constexpr std::int64_t kThreads = 1024, kUnroll = 2;
+    static constexpr std::int64_t kOfTrip = kThreads * simt::kThreadBytes * kUnroll;
+    std::int64_t of_warp() const { return kThreads / warps * simt::kThreadBytes; }
 
     /// SMs are out of step: the first warps of each begin elsewhere in its first 16 KiB, so that their first
     /// requests do not all go to the same channels.
     CtaProgram program(std::int64_t sm) const {
-        const auto turned = static_cast<int>(sm % kWarps);
+        const auto turned = static_cast<int>(sm % warps);
         CtaProgram program;
-        program.roles = {{static_cast<int>(kWarps) - turned, warps(sm, turned)}};
-        if (turned > 0) program.roles.push_back({turned, warps(sm, 0)});
+        program.roles = {{static_cast<int>(warps) - turned, warps_from(sm, turned)}};
+        if (turned > 0) program.roles.push_back({turned, warps_from(sm, 0)});
         return program;
     }
-    simt::WarpProgram warps(std::int64_t sm, int first) const {
+    simt::WarpProgram warps_from(std::int64_t sm, int first) const {
         ThreadAddresses addresses;
         addresses.bytes = addresses.thread_stride = simt::kThreadBytes;
-        addresses.warp_stride = kOfWarp;
+        addresses.warp_stride = of_warp();
         addresses.trip_stride = in_turn ? sms * kOfTrip : kOfTrip;
         addresses.set = in_turn ? sms * set : set;
         std::vector<Instruction> body;
         for (std::int64_t i = 0; i < kUnroll; ++i) {
-            addresses.base = sm * (in_turn ? kOfTrip : set) + (i * kWarps + first) * kOfWarp;
+            addresses.base = sm * (in_turn ? kOfTrip : set) + (i * warps + first) * of_warp();
             const auto group = simt::RegisterGroups{1} << i;
             body.push_back({.op = Op::GlobalLoad, .reads = group, .writes = group, .addresses = addresses});
         }
@@ -147,24 +150,30 @@ struct Streams {
 /// way.
 double stream_of_steps(const SimtSpec& spec) {
     constexpr std::int64_t kOfSm = 16 * 1024, kSteps = 32;
-    const std::int64_t bytes = spec.sm.count * kOfSm;
+    const std::int64_t sms_of_die = spec.sms_of_chiplet(), bytes = sms_of_die * kOfSm;
     std::vector<GroupsOfSms::Request> requests;
-    for (std::int64_t step = 0; step < kSteps; ++step) {
-        GroupsOfSms::Request request;
-        request.tiles.blocks = {{step * bytes, bytes, 1, Operand::Activations, {}}};
-        request.tiles.sms = spec.sm.count;
-        request.tiles.bytes_of_sm = kOfSm;
-        requests.push_back(request);
-    }
+    for (std::int64_t step = 0; step < kSteps; ++step)
+        for (std::int64_t die = 0; die < spec.chiplets.count; ++die) {
+            GroupsOfSms::Request request;
+            const std::int64_t number = step * spec.chiplets.count + die;
+            request.tiles.blocks = {{number * bytes, bytes, 1, Operand::Activations, {}}};
+            request.tiles.sm = die * sms_of_die;
+            request.tiles.sms = sms_of_die;
+            request.tiles.bytes_of_sm = kOfSm;
+            requests.push_back(request);
+        }
     FreshKernel kernel;
     ByteLedger ledger{1};
     Dram dram("dram", spec.memory);
-    simt::L2 l2("l2", spec.l2, spec.core_clock, spec.memory, ledger);
+    simt::Caches caches(spec, ledger);
+    simt::Mmu mmu("mmu", {}, spec.sm, spec.core_clock);
     GroupsOfSms sms("sms", requests);
-    sms.out.bind(l2.in);
-    l2.memory.bind(dram.in);
+    sms.out.bind(mmu.in);
+    caches.bind(mmu, dram);
     run_to_the_end();
-    return static_cast<double>(kSteps * bytes) * 1e3 / static_cast<double>(sms.answered().back().value());
+    const Ticks last = *std::max_element(sms.answered().begin(), sms.answered().end());
+    return static_cast<double>(kSteps * spec.chiplets.count * bytes) * 1e3 /
+           static_cast<double>(last.value());
 }
 
 /// Bytes a cycle of all SMs together, in the second half of the rounds: those who were the last to have their
@@ -188,8 +197,9 @@ double issue(const SimtSpec& spec, std::int64_t macs, int warps, const Instructi
 }
 
 constexpr std::int64_t kKiB = 1024, kMiB = 1024 * 1024;
-const std::vector<std::string> kGpus{"v100", "a100", "h100", "h100_pcie", "l40s"},
-    kWithStreams{"v100", "a100", "h100", "h100_pcie", "h200", "l40s"};
+const std::vector<std::string> kGpus{"v100", "a100", "h100", "h100_pcie", "l40s", "mi300x"},
+    kWithTlbs{"v100", "a100", "h100", "h100_pcie", "l40s"},
+    kWithStreams{"v100", "a100", "h100", "h100_pcie", "h200", "l40s", "mi300x"};
 
 }  // namespace
 
@@ -206,11 +216,16 @@ TEST_CASE("A chain of loads takes the latency of the level that holds its set", 
         // A set that the L2 does not hold, but the H100's TLB: strides of an odd number of lines, so that
         // each is new.
         expect("dram", chase(spec, 128 * kMiB, 128 * 40961, 1000));
+        if (!spec.memory_side_cache) continue;
+        // A set that is found behind an L2 that does not hold it.
+        SimtSpec small = spec;
+        small.l2.usable = Bytes(64 * kKiB);
+        expect("memory_side_cache", chase(small, 512 * kKiB, 128, 4096));
     }
 }
 
 TEST_CASE("A chain through more pages than the TLB knows takes the latency of a miss a link", "[simt]") {
-    for (const std::string& gpu : kGpus) {
+    for (const std::string& gpu : kWithTlbs) {
         SimtSpec spec = shipped_gpu(gpu);
         spec.memory.refresh = RefreshPolicy::Off;
         const std::int64_t page = spec.tlb.page.value(), reach = spec.tlb.reach.value();
@@ -236,14 +251,17 @@ TEST_CASE("Streams of all SMs reach the bandwidth of the level that holds their 
             within_10_percent(gpu + ", " + level + ", B a cycle and SM", bytes_per_cycle / sms,
                               measured(gpu, level + "_bandwidth").bytes_per_cycle_and_sm());
         };
-        if (known(gpu, "l1_bandwidth")) expect("l1", sms * bandwidth_again(spec, {1, 64 * kKiB, 12}));
+        const std::int64_t warps = Streams::kThreads / spec.sm.warp_threads;
+        const std::int64_t in_l1 = std::min(64 * kKiB, spec.sm.l1_capacity.value());
+        if (known(gpu, "l1_bandwidth"))
+            expect("l1", sms * bandwidth_again(spec, {1, in_l1, 12 * 64 * kKiB / in_l1, false, warps}));
         spec.sm.l1_capacity = Bytes(0);  // as ld.global.cg: past the L1
-        expect("l2", bandwidth_again(spec, {spec.sm.count, 32 * kKiB, 20}));
+        expect("l2", bandwidth_again(spec, {spec.sm.count, 32 * kKiB, 20, false, warps}));
         const double dram = measured(gpu, "dram_bandwidth").value;
         within_10_percent(gpu + ", dram, GB/s", stream_of_steps(spec), dram);
         // Loads of 512 B of all warps meet in more rows at a time than a short queue of the controller puts
         // in order: with 32 places 1554 GB/s of 1769 on the A100, with its 64 1763.
-        const Streams once{spec.sm.count, 256 * kKiB, 1, true};
+        const Streams once{spec.sm.count, 256 * kKiB, 1, true, warps};
         const double loads =
             static_cast<double>(once.sms * once.set) / static_cast<double>(once.cycles(spec));
         CAPTURE(gpu, loads * ghz);

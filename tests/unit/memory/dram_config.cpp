@@ -78,6 +78,8 @@ TEST_CASE("every shipped memory moves what its pins move") {
         {"hbm3e_h200", 4916.736},
         {"hbm2e_a100_pcie", 1935.36},
         {"hbm2e_mi210", 1638.4},
+        {"hbm3_mi300x", 5324.8},
+        {"hbm3e_mi325x", 6144},
         {"hbm2_v100", 898.048},
         {"hbm3e_b200", 7672.32},
         {"hbm3e_gb200", 7672.32},
@@ -113,6 +115,8 @@ TEST_CASE("a stack holds what its dies hold") {
     CHECK(gib("hbm3e_gb200") == 186);
     CHECK(gib("hbm2e_a100_pcie") == 80);
     CHECK(gib("hbm2e_mi210") == 64);
+    CHECK(gib("hbm3_mi300x") == 192);
+    CHECK(gib("hbm3e_mi325x") == 256);
     CHECK(gib("hbm2_v100") == 32);
     CHECK(gib("gddr6_l40s") == 48);
     CHECK(gib("gddr6_l4") == 24);

@@ -242,4 +242,28 @@ TEST_CASE("A block that is read again is there, and one written whole is fetched
     CHECK(blocks.dirty() == Bytes(8192));
 }
 
+TEST_CASE("what is dropped is no longer there, but for what is dirty; what is cleaned stays", "[simt]") {
+    L2Blocks l2(spec(64 * 1024));
+    L2Blocks::Traffic traffic;
+    l2.read(0, 8192, Operand::Weights, traffic);
+    l2.write(256, 128, Operand::Outputs, traffic);
+    traffic = {};
+    l2.drop(0, 4096);
+    CHECK(l2.used() == Bytes(4096 + 128));
+    CHECK(l2.read(0, 4096, Operand::Weights, traffic) == 128);
+    CHECK(traffic.fetched ==
+          std::vector<SectorRange>{{0, 256, Operand::Weights}, {384, 3712, Operand::Weights}});
+    CHECK(l2.read(4096, 4096, Operand::Weights, traffic) == 4096);
+    traffic = {};
+    l2.clean(traffic);
+    CHECK(traffic.evicted == std::vector<SectorRange>{{256, 128, Operand::Outputs}});
+    CHECK(l2.dirty() == Bytes(0));
+    CHECK(l2.read(256, 128, Operand::Outputs, traffic) == 128);
+    l2.drop(0, 1 << 20);
+    CHECK(l2.used() == Bytes(0));
+    // Pages without a line make room as others do.
+    for (std::int64_t at = 0; at < 256 * 1024; at += 2048) l2.read(at, 2048, Operand::Weights, traffic);
+    CHECK(l2.used() == Bytes(64 * 1024));
+}
+
 }  // namespace systole::simt

@@ -25,8 +25,8 @@ struct Published {
     double memory_size;            // GB as drivers count them, of 2^30 bytes: 81,920 MiB of an A100
     int sms, warps;
     std::int64_t shared_kib;
-    double l2_mib;
-    double link;  // GB/s of the host link, each direction, without what packets take
+    double l2_mib;  // of each die
+    double link;    // GB/s of the host link, each direction, without what packets take
 };
 
 const std::vector<Published> kChips{
@@ -38,6 +38,8 @@ const std::vector<Published> kChips{
     // fp16: half of the 733 that are told of sparse weights (of dense ones 362, by 2490 MHz)
     {"l40s", 2520, 2520, 366.5, 733, 733, 733, 864, 48, 142, 48, 100, 96, 31.5},
     {"mi210", 1700, 1700, 181, 181, 0, 0, 1638.4, 64, 104, 32, 64, 8, 31.5},
+    {"mi300x", 2100, 2100, 1307.4, 2614.9, 2614.9, 0, 5324.8, 192, 304, 32, 64, 4, 63},
+    {"mi325x", 2100, 2100, 1307.4, 2614.9, 2614.9, 0, 6144, 256, 304, 32, 64, 4, 63},
     // fp16 only: no other format has tensor cores (peaks of fp16 are told without bf16's).
     {"v100", 1530, 1530, 125.3, 0, 0, 0, 898, 32, 80, 64, 96, 6, 15.75},
     {"b200", 1856, 1965, 2250, 4500, 4500, 0, 7672.32, 180, 148, 64, 228, 126.5, 63},
@@ -98,7 +100,7 @@ TEST_CASE("a GPU has the published SMs, shared memory, L2 and host link", "[simt
         CHECK(spec.sm.warps == chip.warps);
         CHECK(spec.sm.shared.capacity == Bytes(chip.shared_kib * 1024));
         CHECK(spec.sm.shared.most_of_cta + spec.sm.shared.reserved_of_cta == spec.sm.shared.capacity);
-        const bool reserves = chip.name != "mi210" && chip.name != "v100";
+        const bool reserves = !chip.name.starts_with("mi") && chip.name != "v100";
         CHECK(spec.sm.shared.reserved_of_cta == Bytes(reserves ? 1024 : 0));
         CHECK(spec.l2.capacity == Bytes(static_cast<std::int64_t>(chip.l2_mib * (1 << 20))));
         const double share = static_cast<double>(spec.host.peak().value()) / 1e9 / chip.link;
@@ -129,6 +131,16 @@ TEST_CASE("a GPU has the published SMs, shared memory, L2 and host link", "[simt
               static_cast<double>(mi210.fp32.interval.value()) * 1.7e-3 ==
           Approx(22.6).epsilon(0.002));
     CHECK(mi210.registers * 4 == 512 * 1024);
+    // Eight dies, each with 128 B a cycle of 16 channels at most, before 128 channels of 64 B.
+    for (const char* cdna3 : {"mi300x", "mi325x"}) {
+        const SimtSpec spec = test::shipped_gpu(cdna3);
+        CHECK(spec.chiplets.count == 8);
+        CHECK(spec.sms_of_chiplet() == 38);
+        CHECK(spec.l2.bytes_per_cycle <= Bytes(16 * 128));
+        REQUIRE(spec.memory_side_cache);
+        CHECK(spec.memory_side_cache->capacity == Bytes(std::int64_t{256} << 20));
+        CHECK(spec.memory_side_cache->bytes_per_cycle <= Bytes(128 * 64));
+    }
 }
 
 TEST_CASE("clusters find the SMs of a GPC that chips were seen to give them", "[simt]") {
@@ -162,8 +174,7 @@ TEST_CASE("a load's latency in parts is what pointer chases measure", "[simt]") 
         return clocks * 1e6 * megahertz / static_cast<double>(spec.memory.clock.value());
     };
     const auto all = [&](const SimtSpec& spec, double megahertz) {
-        return static_cast<double>((spec.l2.latency + spec.l2.memory_latency).value()) +
-               dram(spec, megahertz);
+        return static_cast<double>((spec.l2.latency + spec.miss_latency()).value()) + dram(spec, megahertz);
     };
     CHECK(all(a100, 1410) == Approx(533).epsilon(0.01));
     CHECK(all(h100, 1980) == Approx(570.5).epsilon(0.01));
@@ -173,6 +184,8 @@ TEST_CASE("a load's latency in parts is what pointer chases measure", "[simt]") 
     CHECK(all(test::shipped_gpu("h100_pcie"), 1755) == Approx(650).epsilon(0.01));
     CHECK(all(test::shipped_gpu("l40s"), 2490) == Approx(631.9 - 9.7).epsilon(0.01));
     CHECK(all(test::shipped_gpu("v100"), 1380) == Approx(428).epsilon(0.01));
+    CHECK(all(test::shipped_gpu("mi300x"), 2051) == Approx(856).epsilon(0.01));
+    CHECK(all(test::shipped_gpu("mi325x"), 2061) == Approx(839).epsilon(0.01));
     CHECK(a100.sm.l1_latency == Cycles(36));
     CHECK(h100.sm.l1_latency == Cycles(40));
 }

@@ -282,6 +282,58 @@ TEST_CASE("an L2 whose parts do not fit together is refused", "[simt]") {
     });
 }
 
+TEST_CASE("a chip of several dies, and the cache behind their L2s, are read as they are written", "[simt]") {
+    CHECK(test::gpu_spec(with("")).chiplets.count == 1);
+    CHECK_FALSE(test::gpu_spec(with("")).memory_side_cache);
+    const SimtSpec spec = test::gpu_spec(
+        with("chiplets: {count: 4}\nkernels: {neighbours_on_die: true}\nl2: {read_width: 100 B, write_width: "
+             "50 B, "
+             "memory_latency: 5}\n"
+             "memory_side_cache: {capacity: 64 MiB, usable: 60 MiB, dirty: 1 MiB, ways: 8, line: 256 B, "
+             "sector: 64 B, "
+             "read_width: 1 KiB, write_width: 512 B, chiplet_read_width: 96 B, chiplet_write_width: 48 B, "
+             "latency: 70, "
+             "memory_latency: 30}\n"
+             "calibrated: {memory_share: {value: 0.5, calibrated: some rows, range: 0.4..1}}"));
+    CHECK(spec.chiplets.count == 4);
+    CHECK(spec.sms_of_chiplet() == 27);
+    CHECK(spec.kernels.neighbours_on_die);
+    CHECK(spec.l2_bytes_per_cycle() == Bytes(400));
+    CHECK(spec.l2_write_bytes_per_cycle() == Bytes(200));
+    REQUIRE(spec.memory_side_cache);
+    CHECK(spec.memory_side_cache->usable == Bytes(60 << 20));
+    CHECK(spec.memory_side_cache->sm_read_per_cycle == Bytes(96));
+    CHECK(spec.memory_side_cache->sm_write_per_cycle == Bytes(48));
+    CHECK(spec.miss_latency() == Cycles(5 + 70 + 30));
+    // Who reads the memory does so at its share.
+    CHECK(spec.memory_side_cache->memory_share == 0.5);
+    CHECK(spec.l2.memory_share == 1);
+}
+
+TEST_CASE("dies that SMs or kernels cannot be dealt to, and caches that do not fit, are refused", "[simt]") {
+    refuse({
+        {"chiplets: {count: 0}", "chiplets.count"},
+        {"chiplets: {count: 65}", "the most is 64"},
+        {"chiplets: {count: 5}", "5 dies, among which 108 SMs (sm.count) cannot be shared evenly"},
+        {"chiplets: {cuont: 4}", "did you mean"},
+        {"kernels: {stream_k: always}\nchiplets: {count: 4}", "share no tiles, expected never"},
+        {"chiplets: {count: 4}\nsm: {tensor: {issue: warp_group}}", "CTAs of a cluster share an L2"},
+        {"kernels: {neighbours_on_die: 3}", "kernels.neighbours_on_die"},
+    });
+    const auto cache = [](const std::string& change) {
+        return "memory_side_cache: {capacity: 64 MiB, usable: 64 MiB, dirty: 1 MiB, ways: 8, line: 128 B, "
+               "sector: 64 "
+               "B, read_width: 1 KiB, write_width: 512 B, chiplet_read_width: 96 B, chiplet_write_width: 48 "
+               "B, "
+               "latency: 70, memory_latency: 30" +
+               change + "}";
+    };
+    CHECK(complaint_about(cache("")).empty());
+    CHECK(complaint_about("memory_side_cache: {capacity: 64}").find("has no unit") != std::string::npos);
+    CHECK(complaint_about(cache(", sm_read_width: 64 B")).find("sm_read_width") != std::string::npos);
+    CHECK(complaint_about("memory_side_cache: {capacity: 64 MiB}").find("usable") != std::string::npos);
+}
+
 TEST_CASE("clocks, launches, copies and constants beyond any machine are refused", "[simt]") {
     refuse({
         {"core: {clock: 999 kHz}", "slower than 1 MHz"},

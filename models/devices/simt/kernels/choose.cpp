@@ -24,10 +24,10 @@ double bytes_of(DType dtype, std::int64_t elements) {
 struct Rates {
     double dram, l2, l2_write, sm_read, sm_write;
     explicit Rates(const SimtSpec& spec)
-        : dram(spec.l2.memory_share * static_cast<double>(spec.memory.peak().value()) /
+        : dram(spec.shared_cache().memory_share * static_cast<double>(spec.memory.peak().value()) /
                static_cast<double>(spec.core_clock.value())),
-          l2(static_cast<double>(spec.l2.bytes_per_cycle.value())),
-          l2_write(static_cast<double>(spec.l2.write_bytes_per_cycle.value())),
+          l2(static_cast<double>(spec.l2_bytes_per_cycle().value())),
+          l2_write(static_cast<double>(spec.l2_write_bytes_per_cycle().value())),
           sm_read(static_cast<double>(spec.l2.sm_read_per_cycle.value())),
           sm_write(static_cast<double>(spec.l2.sm_write_per_cycle.value())) {}
 };
@@ -36,7 +36,7 @@ struct Rates {
 double idle_latency(const SimtSpec& spec) {
     const ClockDomain clock(spec.core_clock);
     const double dram = spec.memory.kind == DramSpec::Kind::Ideal ? 0 : 60e-9;
-    return static_cast<double>(spec.l2.latency.value() + spec.l2.memory_latency.value()) +
+    return static_cast<double>((spec.l2.latency + spec.miss_latency()).value()) +
            dram * static_cast<double>(clock.frequency().value());
 }
 
@@ -123,7 +123,7 @@ double adding_parts(const GemmKernel& kernel, const SimtSpec& spec) {
     const double sums = stored_bytes(kernel);
     const double results = sums / static_cast<double>(kernel.split_k * kPartialBytes);
     // What the L2 could not keep comes from the memory.
-    const double missing = std::max(0.0, sums - static_cast<double>(spec.l2.usable.value()));
+    const double missing = std::max(0.0, sums - static_cast<double>(spec.shared_cache().usable.value()));
     return launch + static_cast<double>(spec.launch.cta.value()) +
            2.0 * static_cast<double>(spec.l2.latency.value()) +
            std::max(sums / rates.l2, 2 * missing / rates.dram) +
@@ -153,7 +153,7 @@ double shares_of(const GemmKernel& kernel, const CtaTiming& timing, const SimtSp
     const double sums = static_cast<double>(kernel.tile.m * kernel.tile.n * kPartialBytes);
     const double adds = std::ceil(streams / static_cast<double>(kernel.shared_tiles));
     const SharedOperands operands = shared_operands(kernel);
-    const double again = operands.once > static_cast<double>(spec.l2.usable.value())
+    const double again = operands.once > static_cast<double>(spec.shared_cache().usable.value())
                              ? operands.by_depth / Rates(spec).dram
                              : 0;
     return std::max(steps * interval_of(kernel, timing, spec, held, std::min(streams, sms)), again) +

@@ -97,7 +97,7 @@ private:
     std::int64_t copies(const Protocol& protocol) const {
         if (protocol.weight_copies != Protocol::kEnoughCopies) return protocol.weight_copies;
         const std::int64_t weights = std::max<std::int64_t>(1, weight_bytes());
-        return std::clamp<std::int64_t>(ceil_div(spec_.l2.capacity.value(), weights), 1,
+        return std::clamp<std::int64_t>(ceil_div(spec_.shared_cache().capacity.value(), weights), 1,
                                         Protocol::kMostCopies);
     }
 

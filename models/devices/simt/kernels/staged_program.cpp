@@ -101,21 +101,27 @@ private:
                            .bytes = i < shape_.a.count ? shape_.a.bytes : shape_.b.bytes});
         return all;
     }
+    /// Instruction `i` of the product at `row`, `col`.
+    Instruction product(std::int64_t buffer, std::int64_t row, std::int64_t col, std::int64_t i) const {
+        const ProductReads reads = shape_.reads_of(row, col);
+        const std::int64_t number = row * (shape_.cols / shape_.n) + col;
+        const std::int64_t own = shape_.sums_apart ? number * shape_.instructions + i : number;
+        const RegisterGroups sums = RegisterGroups{1} << (kSumBits + own % kSumBits);
+        return {.op = shape_.op,
+                .reads = fragment(buffer, reads.a) | fragment(buffer, shape_.a.count + reads.b) | sums,
+                .writes = sums,
+                .amount = shape_.macs};
+    }
+    /// Those that add to the same sums stand as far apart as they can: as Tensile's kernels go over a warp's
+    /// tiles for one slice of K after the other. Steps of HMMA, each with sums of its own, follow each other.
     Instructions products(std::int64_t buffer) const {
         Instructions all;
-        std::int64_t number = 0;
-        for (std::int64_t row = 0; row < shape_.rows / shape_.m; ++row)
-            for (std::int64_t col = 0; col < shape_.cols / shape_.n; ++col, ++number)
-                for (std::int64_t i = 0; i < shape_.instructions; ++i) {
-                    const ProductReads reads = shape_.reads_of(row, col);
-                    const std::int64_t own = shape_.sums_apart ? number * shape_.instructions + i : number;
-                    const RegisterGroups sums = RegisterGroups{1} << (kSumBits + own % kSumBits);
-                    all.push_back({.op = shape_.op,
-                                   .reads = fragment(buffer, reads.a) |
-                                            fragment(buffer, shape_.a.count + reads.b) | sums,
-                                   .writes = sums,
-                                   .amount = shape_.macs});
-                }
+        const std::int64_t turns = shape_.sums_apart ? 1 : shape_.instructions;
+        for (std::int64_t turn = 0; turn < turns; ++turn)
+            for (std::int64_t row = 0; row < shape_.rows / shape_.m; ++row)
+                for (std::int64_t col = 0; col < shape_.cols / shape_.n; ++col)
+                    for (std::int64_t i = 0; i < shape_.instructions / turns; ++i)
+                        all.push_back(product(buffer, row, col, turns > 1 ? turn : i));
         return all;
     }
     /// `others` between products [from, until), evenly, or `at_once` behind each.

@@ -121,13 +121,13 @@ double transforms_estimate(const Winograd& winograd, Bytes layer, const SimtSpec
     const WinogradBytes bytes = bytes_of(winograd);
     const auto moved = static_cast<double>((bytes.filters + bytes.data + bytes.products + layer).value());
     // What the L2 could not keep is written and read again.
-    const double missing = std::max(0.0, moved - static_cast<double>(spec.l2.usable.value()));
+    const double missing = std::max(0.0, moved - static_cast<double>(spec.shared_cache().usable.value()));
     const double launch = static_cast<double>((spec.launch.graph + spec.calibrated.kernel_overhead).value()) *
                           clock / static_cast<double>(kTicksPerSecond);
     const double latency = static_cast<double>(
-        (spec.launch.cta + spec.l2.latency + spec.l2.latency + spec.l2.memory_latency).value());
+        (spec.launch.cta + spec.l2.latency + spec.l2.latency + spec.miss_latency()).value());
     return kTransforms * (launch + latency) +
-           std::max(moved / static_cast<double>(spec.l2.bytes_per_cycle.value()), missing / dram);
+           std::max(moved / static_cast<double>(spec.l2_bytes_per_cycle().value()), missing / dram);
 }
 
 }  // namespace systole::simt

@@ -70,7 +70,7 @@ TileAccess AttentionBlocks::reads(CtaRange range, std::int64_t step) const {
         const auto [known, added] = shared.try_emplace({own.address, own.bytes}, own);
         if (!added) ++known->second.sms;
     };
-    for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta) {
+    for (std::int64_t cta = range.first; cta < range.end(); cta += range.stride) {
         const AttentionPlace place = place_of(kernel_, cta);
         std::int64_t bytes = 0;
         const auto take = [&](const TileAccess::Block& own) {
@@ -98,7 +98,7 @@ TileAccess AttentionBlocks::writes(CtaRange range) const {
     access.sms = range.count;
     const bool parts = kernel_.splits > 1;
     const std::int64_t all = kernel_.items() * kernel_.rows();
-    for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta) {
+    for (std::int64_t cta = range.first; cta < range.end(); cta += range.stride) {
         const AttentionPlace place = place_of(kernel_, cta);
         const std::int64_t first = place.item * kernel_.rows() + place.tile * kernel_.tile.m;
         const std::int64_t begin = (parts ? place.part * all : 0) + first;
@@ -111,7 +111,7 @@ TileAccess AttentionBlocks::writes(CtaRange range) const {
 
 std::int64_t AttentionBlocks::macs(CtaRange range) const {
     std::int64_t pairs = 0;
-    for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta)
+    for (std::int64_t cta = range.first; cta < range.end(); cta += range.stride)
         pairs += pairs_of(kernel_, place_of(kernel_, cta));
     return pairs * (kernel_.shape.head_dim + kernel_.shape.value_dim());
 }

@@ -34,7 +34,7 @@ Chip::Chip(sc_core::sc_module_name name, const SimtSpec& spec, const ChipPlan& p
       clock(spec.core_clock),
       ledger(plan.layers.size()),
       dram("dram", memory_of(spec, options.protocol)),
-      l2("l2", spec.l2, spec.core_clock, spec.memory, ledger),
+      caches(spec, ledger),
       mmu("mmu", spec.tlb, spec.sm, spec.core_clock),
       chip_link(spec.chip_link ? std::make_unique<ChipLink>("chip_link", *spec.chip_link) : nullptr),
       to_chips(spec.chip_link ? std::make_unique<ChipPort>("to_chips", ledger) : nullptr),
@@ -49,8 +49,9 @@ Chip::Chip(sc_core::sc_module_name name, const SimtSpec& spec, const ChipPlan& p
       in_{{plan.inputs.begin(), plan.inputs.end()}},
       out_{{plan.outputs.begin(), plan.outputs.end()}, plan.layers.empty() ? 0 : plan.layers.size() - 1} {
     sms.out.bind(mmu.in);
-    mmu.out.bind(l2.in);
-    l2.memory.bind(dram.in);
+    caches.bind(mmu, dram);
+    if (caches.apart())
+        sms.on_kernel_stored([this](const std::function<void()>& done) { caches.clean(done); });
     if (to_chips) {
         to_chips->out.bind(chip_link->out.in);
         to_chips->in.bind(chip_link->in.in);
@@ -118,7 +119,7 @@ void Chip::compute() {
 }
 
 void Chip::bring_back() {
-    l2.end();
+    caches.end();
     computed_ = end_ = now();
     done_ = plan_.outputs.empty();
     give(copy_out, out_);
@@ -140,7 +141,7 @@ std::vector<Stat> Chip::stats() {
         all.insert(all.end(), stats.begin(), stats.end());
     };
     add(mmu.stats());
-    add(l2.stats());
+    add(caches.stats());
     add(host_link.stats());
     if (chip_link) add(chip_link->stats());
     add(dram.stats());
@@ -150,7 +151,7 @@ std::vector<Stat> Chip::stats() {
 std::vector<EndCount> Chip::ends() const {
     std::vector<EndCount> all{{Place::Dram, dram.bytes_read(), dram.bytes_written()},
                               {Place::Host, host_link.bytes_down(), host_link.bytes_up()}};
-    for (const EndCount& end : l2.ends()) all.push_back(end);
+    for (const EndCount& end : caches.ends()) all.push_back(end);
     if (chip_link) all.push_back({Place::ChipLink, chip_link->bytes_in(), chip_link->bytes_out()});
     return all;
 }

@@ -2,7 +2,7 @@
 // The GPU, assembled: SMs, L2, memory, host link and the engine that copies between the latter two, bound
 // through TLM-2.0 sockets, with one plan to run. Lives for one run on one fresh kernel.
 //
-//   sms ─► mmu ─► l2 ─► dram ◄─ copy_in, copy_out ─► host_link
+//   sms ─► mmu ─► caches ─► dram ◄─ copy_in, copy_out ─► host_link
 //    └──► to_chips ─► chip_link, if there is one
 //
 // Inputs at the host are copied before the first kernel is launched, outputs after the last one is complete.
@@ -13,8 +13,8 @@
 #include <systemc>
 #include <vector>
 
+#include "models/devices/simt/machine/caches.h"
 #include "models/devices/simt/machine/chip_port.h"
-#include "models/devices/simt/machine/l2.h"
 #include "models/devices/simt/machine/mmu.h"
 #include "models/devices/simt/machine/sm_array.h"
 #include "models/devices/simt/spec/spec.h"
@@ -43,7 +43,7 @@ public:
     const ClockDomain clock;
     ByteLedger ledger;
     Dram dram;
-    L2 l2;
+    Caches caches;
     Mmu mmu;
     std::unique_ptr<ChipLink> chip_link;  ///< nothing on a device without
     std::unique_ptr<ChipPort> to_chips;

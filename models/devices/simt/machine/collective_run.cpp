@@ -67,8 +67,11 @@ KernelExecution::Access CollectiveRun::of_l2(std::int64_t piece, Step step, cons
     if (bytes > Bytes(0))
         access.tiles.blocks.push_back({matrix.address + before(piece, matrix.bytes.value()), bytes.value(), 1,
                                        matrix.operand, matrix.range()});
-    access.tiles.sms = plan_.ctas;
-    access.tiles.bytes_of_sm = ceil_div(bytes.value(), plan_.ctas);
+    // Dies take pieces by turns, each with its share of the CTAs.
+    const std::int64_t dies = spec_.chiplets.count;
+    access.tiles.sm = piece % dies * spec_.sms_of_chiplet();
+    access.tiles.sms = std::min(ceil_div(plan_.ctas, dies), spec_.sms_of_chiplet());
+    access.tiles.bytes_of_sm = ceil_div(bytes.value(), access.tiles.sms);
     return access;
 }
 

@@ -24,14 +24,14 @@ double step_transfer(const GemmKernel& kernel, const SimtSpec& spec) {
     return std::max(bytes.into_sm / static_cast<double>(spec.l2.sm_read_per_cycle.value()),
                     bytes.from_l2 *
                         static_cast<double>(std::min<std::int64_t>(spec.sm.count, kernel.ctas())) /
-                        static_cast<double>(spec.l2.bytes_per_cycle.value()));
+                        static_cast<double>(spec.l2_bytes_per_cycle().value()));
 }
 
 /// The same of so many bytes of each of the kernel's CTAs.
 double transfer(double bytes, std::int64_t ctas, const SimtSpec& spec) {
     return std::max(bytes / static_cast<double>(spec.l2.sm_read_per_cycle.value()),
                     bytes * static_cast<double>(std::min<std::int64_t>(spec.sm.count, ctas)) /
-                        static_cast<double>(spec.l2.bytes_per_cycle.value()));
+                        static_cast<double>(spec.l2_bytes_per_cycle().value()));
 }
 
 /// Cycles in which an SM's port takes what a CTA stores. Stores leave one by one; the transaction that stands
@@ -172,7 +172,7 @@ double share_of_pipes(const VectorPlan& plan, const SimtSpec& spec) {
     if (plan.kernel.steps() > 1 || ctas > timing.resident) return all;
     const auto count = static_cast<double>(ctas);
     const double before = std::min(timing.before_data, all), behind = all - before;
-    const auto awaited = static_cast<double>((spec.l2.latency + spec.l2.memory_latency).value());
+    const auto awaited = static_cast<double>((spec.l2.latency + spec.miss_latency()).value());
     return std::max({count * behind, count * all - before - awaited, (count - 1) * before + behind}) / count;
 }
 

@@ -2,18 +2,27 @@
 // What CTAs of a kernel read, compute and write, by their numbers: which bytes, not when.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "models/devices/simt/kernels/kernel_plan.h"
 #include "models/devices/simt/machine/tile_access.h"
+#include "sim/base/units.h"
 
 namespace systole::simt {
 
-/// CTAs first … first + count - 1, one on each of as many SMs.
+/// CTAs first, first + stride …, `count` of them, one on each of as many SMs.
 struct CtaRange {
     std::int64_t first = 0, count = 1;
+    std::int64_t stride = 1;  ///< of several dies, among which CTAs are dealt one by one
+    /// Behind the last one.
+    std::int64_t end() const { return first + count * stride; }
+    /// Those of them that have a smaller number.
+    std::int64_t below(std::int64_t cta) const {
+        return cta <= first ? 0 : std::min(ceil_div(cta - first, stride), count);
+    }
 };
 
 class CtaWork {

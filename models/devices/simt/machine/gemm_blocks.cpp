@@ -164,7 +164,7 @@ const GemmBlocks::Sides& GemmBlocks::sides_of(CtaRange range) const {
     using Key = std::array<std::int64_t, 3>;
     std::map<Key, std::pair<Work, std::set<Key>>> a, b;
     std::map<Key, Work> sizes;
-    for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta) {
+    for (std::int64_t cta = range.first; cta < range.end(); cta += range.stride) {
         const Work place = work(cta);
         const auto take = [&](auto& side, const Key& block, const Key& cluster) {
             side.try_emplace(block, place, std::set<Key>{}).first->second.second.insert(cluster);
@@ -190,7 +190,7 @@ TileAccess GemmBlocks::reads_of_epilogue(CtaRange range, const Epilogue& epilogu
     TileAccess access;
     access.sms = range.count;
     access.short_rows = true;
-    for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta) {
+    for (std::int64_t cta = range.first; cta < range.end(); cta += range.stride) {
         const Work place = work(cta);
         if (rows(place.m) == 0 || columns(place.n) == 0) continue;
         // Of a shared tile, the rest is for the one that adds the others' sums.
@@ -274,7 +274,7 @@ TileAccess GemmBlocks::writes(CtaRange range) const {
     TileAccess access;
     access.sms = range.count;
     access.short_rows = true;
-    for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta) {
+    for (std::int64_t cta = range.first; cta < range.end(); cta += range.stride) {
         access.blocks.push_back(c_block(work(cta)));
         access.bytes_of_sm = std::max(access.bytes_of_sm, access.blocks.back().bytes);
     }
@@ -284,7 +284,7 @@ TileAccess GemmBlocks::writes(CtaRange range) const {
 
 std::int64_t GemmBlocks::macs(CtaRange range) const {
     std::int64_t sum = 0;
-    for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta) {
+    for (std::int64_t cta = range.first; cta < range.end(); cta += range.stride) {
         const Work place = work(cta);
         const std::int64_t begin = first_step(place);
         sum += rows(place.m) * columns(place.n) *

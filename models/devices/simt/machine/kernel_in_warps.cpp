@@ -111,7 +111,8 @@ KernelInWarps::KernelInWarps(const KernelPlan& plan, const CtaWork& work, const 
       of_sm_(static_cast<std::size_t>(spec.sm.for_clusters(work.cluster()))),
       answered_(of_sm_.size(), start),
       stores_hold_(stores_hold(plan, spec.sm)),
-      grid_(grid_of(plan, work.ctas(), spec.sm, of_sm_.size())) {
+      grid_(grid_of(plan, work.ctas(), spec.sm, of_sm_.size())),
+      deal_(grid_, spec.chiplets.count, neighbours_on_die(plan, spec.kernels)) {
     for (OfSm& sm : of_sm_) sm.places.resize(static_cast<std::size_t>(places_of(plan)));
 }
 
@@ -169,11 +170,16 @@ void KernelInWarps::free_places(std::int64_t cycle) {
         }
 }
 
+std::int64_t KernelInWarps::die_of(std::size_t sm) const {
+    return static_cast<std::int64_t>(sm) * spec_.chiplets.count / static_cast<std::int64_t>(of_sm_.size());
+}
+
 // First places of all SMs, in the order of the SMs, then second ones; of a cluster's SMs at once.
 void KernelInWarps::dispatch(std::int64_t cycle) {
     const auto cluster = static_cast<std::size_t>(work_.cluster());
-    for (std::size_t number = 0; next_cta_ < grid_ && number < of_sm_.front().places.size(); ++number)
-        for (std::size_t sm = 0; next_cta_ < grid_ && sm < of_sm_.size(); sm += cluster) {
+    for (std::size_t number = 0; deal_.left() > 0 && number < of_sm_.front().places.size(); ++number)
+        for (std::size_t sm = 0; deal_.left() > 0 && sm < of_sm_.size(); sm += cluster) {
+            if (deal_.left(die_of(sm)) == 0) continue;
             const auto first = of_sm_.begin() + static_cast<std::ptrdiff_t>(sm);
             if (std::any_of(first, first + static_cast<std::ptrdiff_t>(cluster),
                             [&](const OfSm& one) { return one.places[number].cta.has_value(); }))
@@ -183,11 +189,11 @@ void KernelInWarps::dispatch(std::int64_t cycle) {
 }
 
 void KernelInWarps::start(std::size_t sm, Place& place, std::int64_t cycle) {
-    const std::vector<std::int64_t> tiles = tiles_of(next_cta_);
+    const std::vector<std::int64_t> tiles = tiles_of(deal_.next(die_of(sm)).first);
     place.cta = sms_.sm(sm).launch(program(tiles), cycle + spec_.launch.cta.value());
     of_sm_[sm].ctas.push_back({tiles, cycle});
     for (const std::int64_t tile : tiles) macs_ += work_.macs({tile, 1});
-    ++next_cta_;
+    deal_.take(die_of(sm), 1);
     ++left_;
 }
 
@@ -215,7 +221,7 @@ void KernelInWarps::answered(std::int64_t number, Ticks now) {
 }
 
 bool KernelInWarps::finished() const {
-    return next_cta_ == grid_ && left_ == 0 && sms_.quiet();
+    return deal_.left() == 0 && left_ == 0 && sms_.quiet();
 }
 
 KernelAccount KernelInWarps::finish(Ticks end) {

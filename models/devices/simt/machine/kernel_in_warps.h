@@ -12,6 +12,7 @@
 
 #include "models/devices/simt/kernels/kernel_plan.h"
 #include "models/devices/simt/machine/attention_portions.h"
+#include "models/devices/simt/machine/cta_deal.h"
 #include "models/devices/simt/machine/cta_portions.h"
 #include "models/devices/simt/machine/cta_work.h"
 #include "models/devices/simt/machine/kernel_execution.h"
@@ -53,6 +54,7 @@ private:
     const CtaProgram& program(const std::vector<std::int64_t>& tiles);
     void free_places(std::int64_t cycle);
     void dispatch(std::int64_t cycle);
+    std::int64_t die_of(std::size_t sm) const;
     void start(std::size_t sm, Place& place, std::int64_t cycle);
     /// It waits for stores that read its shared memory.
     bool holds(std::size_t sm, const Place& place) const;
@@ -75,7 +77,8 @@ private:
     std::map<std::int64_t, std::size_t> stores_;  // under way: of which SM
     const bool stores_hold_;
     const std::int64_t grid_;  // CTAs that get places; persistent ones do what others would do later
-    std::int64_t next_cta_ = 0, left_ = 0, macs_ = 0;
+    CtaDeal deal_;             // of those
+    std::int64_t left_ = 0, macs_ = 0;
     std::int64_t next_ = 0;  // cycle
 };
 

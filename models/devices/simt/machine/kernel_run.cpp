@@ -8,15 +8,25 @@
 namespace systole::simt {
 
 KernelRun::KernelRun(const CtaWork& work, const CtaTimes& times, std::int64_t sms, std::int64_t all,
-                     Ticks start, std::int64_t largest_group)
-    : work_(work), times_(times), cluster_(work.cluster()), left_over_(all - sms), start_(start) {
+                     Ticks start, std::int64_t largest_group, const Dies& dies)
+    : work_(work),
+      times_(times),
+      cluster_(work.cluster()),
+      left_over_(all - sms),
+      start_(start),
+      deal_(work.ctas(), dies.count, dies.neighbours),
+      sms_of_die_(sms / dies.count) {
     SYSTOLE_CHECK(0 < sms && sms <= all && sms % cluster_ == 0, "{} of {} SMs for clusters of {}", sms, all,
                   cluster_);
+    SYSTOLE_CHECK(dies.count == 1 || (cluster_ == 1 && sms % dies.count == 0), "{} SMs on {} dies", sms,
+                  dies.count);
     const std::int64_t largest = std::max(cluster_, largest_group / cluster_ * cluster_);
-    for (std::int64_t first = 0; first < sms; first += largest) {
-        groups_.emplace_back(times_, first, std::min(largest, sms - first), start);
-        if (largest >= sms - first) break;
-    }
+    for (std::int64_t die = 0; die < dies.count; ++die)
+        for (std::int64_t first = 0; first < sms_of_die_; first += largest) {
+            const std::int64_t left = sms_of_die_ - first;
+            groups_.emplace_back(times_, die * sms_of_die_ + first, std::min(largest, left), start);
+            if (largest >= left) break;
+        }
 }
 
 Ticks KernelRun::next_event() const {
@@ -85,15 +95,16 @@ void KernelRun::answered(std::int64_t number, Ticks now) {
             group.arrived(sent.run, sent.step, now);
 }
 
-// First places of all SMs, in the order of the SMs, then second ones. True if a CTA was given a place.
+// First places of all SMs (of a die), in the order of the SMs, then second ones. True if a CTA was given a
+// place.
 bool KernelRun::dispatch(Ticks now) {
     bool any = false;
-    while (next_cta_ < work_.ctas()) {
+    while (deal_.left() > 0) {
         std::optional<std::size_t> group;
         int place = 0;
         for (std::size_t i = 0; i < groups_.size(); ++i) {
             const std::optional<int> free = groups_[i].free_place();
-            if (!free || (group && place <= *free)) continue;
+            if (!free || (group && place <= *free) || deal_.left(die_of(groups_[i])) == 0) continue;
             group = i;
             place = *free;
         }
@@ -105,19 +116,22 @@ bool KernelRun::dispatch(Ticks now) {
 }
 
 void KernelRun::start(std::size_t index, int place, Ticks now) {
-    const std::int64_t steps = work_.steps(next_cta_);
-    const std::int64_t most = std::min(groups_[index].sms(), work_.ctas() - next_cta_);
+    const std::int64_t die = die_of(groups_[index]);
+    const CtaRange next = deal_.next(die);
+    const std::int64_t steps = work_.steps(next.first);
+    const std::int64_t most = std::min(groups_[index].sms(), next.count);
+    const auto other = [&](std::int64_t number) { return next.first + number * next.stride; };
     std::int64_t alike = cluster_;
-    while (alike < most && !work_.alone(next_cta_) && !work_.alone(next_cta_ + alike) &&
-           work_.steps(next_cta_ + alike) == steps)
+    while (alike < most && !work_.alone(next.first) && !work_.alone(other(alike)) &&
+           work_.steps(other(alike)) == steps)
         alike += cluster_;
     if (alike < groups_[index].sms()) {
         SmGroup rest = groups_[index].split(alike);
         groups_.insert(groups_.begin() + static_cast<std::ptrdiff_t>(index) + 1, std::move(rest));
     }
-    const CtaRange range{next_cta_, alike};
+    const CtaRange range{next.first, alike, next.stride};
     groups_[index].start(place, next_run_++, range, steps, now);
-    next_cta_ += alike;
+    deal_.take(die, alike);
     left_ += alike;
     macs_ += work_.macs(range);
 }

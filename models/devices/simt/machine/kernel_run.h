@@ -3,7 +3,8 @@
 // At first every SM gets a CTA, then every second place, and so on; a free place takes the next CTA. When
 // fewer alike CTAs are left than a group has SMs, it is split. CTAs of a cluster get places on SMs of one GPC
 // at once: SMs have numbers GPC by GPC, without those that are left over when each GPC has taken as many
-// clusters as it can; groups are of whole clusters. Plain C++ that takes `now`.
+// clusters as it can; groups are of whole clusters. Of several dies each has CTAs of its own, and groups that
+// are all of its SMs. Plain C++ that takes `now`.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/devices/simt/machine/cta_deal.h"
 #include "models/devices/simt/machine/cta_times.h"
 #include "models/devices/simt/machine/cta_work.h"
 #include "models/devices/simt/machine/kernel_execution.h"
@@ -22,10 +24,16 @@ namespace systole::simt {
 
 class KernelRun final : public KernelExecution {
 public:
+    /// Dies with as many SMs each, and how CTAs are dealt to them. Several have no clusters.
+    struct Dies {
+        std::int64_t count = 1;
+        bool neighbours = false;
+    };
     /// `work` must outlive it. `sms`: those of `all` that can take its clusters. `largest_group`: SMs that
     /// are simulated as one, at most, and at least a cluster's.
     KernelRun(const CtaWork& work, const CtaTimes& times, std::int64_t sms, std::int64_t all, Ticks start,
-              std::int64_t largest_group = std::numeric_limits<std::int64_t>::max());
+              std::int64_t largest_group = std::numeric_limits<std::int64_t>::max(),
+              const Dies& dies = {1, false});
     KernelRun(const KernelRun&) = delete;  // its groups point to its times
     KernelRun& operator=(const KernelRun&) = delete;
 
@@ -33,7 +41,7 @@ public:
     void advance(Ticks now, std::vector<Access>& accesses) override;
     void answered(std::int64_t number, Ticks now) override;
     bool finished() const override {
-        return next_cta_ == work_.ctas() && left_ == 0 && waiting_ == 0 && next_event() == Ticks::max();
+        return deal_.left() == 0 && left_ == 0 && waiting_ == 0 && next_event() == Ticks::max();
     }
     KernelAccount finish(Ticks end) override;
 
@@ -45,6 +53,7 @@ private:
         std::int64_t first_cta = 0;
     };
 
+    std::int64_t die_of(const SmGroup& group) const { return group.first_sm() / sms_of_die_; }
     bool dispatch(Ticks now);
     void start(std::size_t group, int place, Ticks now);
     bool must_wait(const SmGroup::Request& request) const;
@@ -55,7 +64,8 @@ private:
     const std::int64_t cluster_, left_over_;  // CTAs; SMs that no cluster can use
     const Ticks start_;
     std::vector<SmGroup> groups_;  // in the order of their SMs
-    std::int64_t next_cta_ = 0;
+    CtaDeal deal_;
+    const std::int64_t sms_of_die_;
     std::int64_t left_ = 0;     // CTAs on SMs
     std::int64_t waiting_ = 0;  // accesses without an answer
     SmGroup::RunId next_run_ = 0;

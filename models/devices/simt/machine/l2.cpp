@@ -34,16 +34,22 @@ double ticks_a_byte(double share, BytesPerSecond peak) {
     return static_cast<double>(kTicksPerSecond) / (share * static_cast<double>(peak.value()));
 }
 
+/// Which pages are fetched as a whole; 0 B: the smallest.
+Bytes stripe_of(const DramSpec& dram, const CacheRole& role) {
+    return role.one_of_several ? Bytes(0) : even_stripe(dram);
+}
+
 }  // namespace
 
 L2::L2(sc_core::sc_module_name name, const L2Spec& spec, Hertz clock, const DramSpec& dram,
-       ByteLedger& ledger)
+       ByteLedger& ledger, const CacheRole& role)
     : ServedTarget(name, Taker{[this](Ticks arrival, Payload& payload) { take(arrival, payload); }}),
       clock_(clock),
+      role_(role),
       memory_latency_(spec.memory_latency),
       largest_(dram.max_payload.value()),
       ledger_(ledger),
-      blocks_(spec, even_stripe(dram)),
+      blocks_(spec, stripe_of(dram, role)),
       fabric_(spec, clock_),
       ticks_a_byte_(ticks_a_byte(spec.memory_share, dram.peak())),
       most_writes_(most_writes(dram)),
@@ -80,10 +86,11 @@ void L2::wake() {
 // A memory that is given reads and writes together turns its bus late (row hits first): so it is given writes
 // while it reads nothing. When too many wait, they go until half of them are gone.
 bool L2::may_write() {
+    const bool room = writes_under_way_ < most_writes_ || written_under_way_ < queued_writes_;
+    if (role_.die) return room;  // a cache below takes both at once
     if (waiting_bytes_ >= most_waiting_) draining_ = true;
     if (2 * waiting_bytes_ < most_waiting_) draining_ = false;
     const bool reads = reads_under_way_ > 0 || (!reads_.empty() && reads_.front().at <= now());
-    const bool room = writes_under_way_ < most_writes_ || written_under_way_ < queued_writes_;
     return room && (draining_ || !reads);
 }
 
@@ -97,11 +104,12 @@ Ticks L2::next_departure() {
 void L2::read(Jobs::iterator job) {
     Bytes there;
     for (const TileAccess::Block& block : job->tiles->blocks) {
-        blocks_.read(block.address, block.bytes, block.operand, traffic_, block.matrix);
+        const MatrixRange neighbours = role_.one_of_several ? MatrixRange{} : block.matrix;
+        blocks_.read(block.address, block.bytes, block.operand, traffic_, neighbours);
         ++counts_.reads;
         counts_.read += block.taken() * block.sms;
         depart(traffic_.evicted, tlm::TLM_WRITE_COMMAND, *job->tiles, parts_.end());
-        depart(traffic_.fetched, tlm::TLM_READ_COMMAND, *job->tiles, parts_.end());
+        depart(traffic_.fetched, tlm::TLM_READ_COMMAND, *job->tiles, parts_.end(), block.matrix);
         traffic_.evicted.clear();
         traffic_.fetched.clear();
         there += wait_for_pieces(job, block) * block.sms;
@@ -112,7 +120,8 @@ void L2::read(Jobs::iterator job) {
 void L2::write(Jobs::iterator job) {
     Bytes bytes;
     for (const TileAccess::Block& block : job->tiles->blocks) {
-        blocks_.write(block.address, block.bytes, block.operand, traffic_, block.matrix);
+        const MatrixRange rest = role_.one_of_several ? MatrixRange{} : block.matrix;
+        blocks_.write(block.address, block.bytes, block.operand, traffic_, rest);
         ++counts_.writes;
         bytes += Bytes(block.bytes);
     }
@@ -185,19 +194,21 @@ void L2::finish(Jobs::iterator job) {
     const auto layer = static_cast<std::size_t>(job->tiles->layer);
     for (const TileAccess::Block& block : job->tiles->blocks) {
         if (job->payload->is_write())
-            ledger_.enter(layer, Place::SharedMemory, Place::L2, block.operand, Bytes(block.bytes));
+            ledger_.enter(layer, role_.above, role_.own, block.operand, Bytes(block.bytes));
         else
-            ledger_.enter(layer, Place::L2, Place::SharedMemory, block.operand,
-                          Bytes(block.taken() * block.sms));
+            ledger_.enter(layer, role_.own, role_.above, block.operand, Bytes(block.taken() * block.sms));
     }
     answer(*job->payload, job->earliest);
     jobs_.erase(job);
 }
 
 void L2::depart(const std::vector<SectorRange>& ranges, tlm::tlm_command command, const TileAccess& tiles,
-                Parts::iterator part) {
+                Parts::iterator part, const MatrixRange& matrix) {
     for (const SectorRange& range : ranges) {
-        if (command == tlm::TLM_READ_COMMAND) counts_.fetched += range.bytes;
+        if (command == tlm::TLM_READ_COMMAND)
+            counts_.fetched += range.bytes;
+        else if (writing_back_)
+            writing_back_(range.address, range.bytes);
         const std::int64_t end = range.address + range.bytes;
         for (std::int64_t at = range.address; at < end;) {
             const std::int64_t until = std::min(end, (at / largest_ + 1) * largest_);
@@ -210,6 +221,7 @@ void L2::depart(const std::vector<SectorRange>& ranges, tlm::tlm_command command
             piece->set_address(static_cast<std::uint64_t>(at));
             piece->set_data_length(static_cast<unsigned>(until - at));
             piece->set_streaming_width(piece->get_data_length());
+            if (role_.die) address_below(*piece, matrix);
             if (part != parts_.end()) wait(part, *piece);
             on_their_way_.emplace(at, piece);
             if (piece->is_write()) waiting_bytes_ += Bytes(until - at);
@@ -217,6 +229,38 @@ void L2::depart(const std::vector<SectorRange>& ranges, tlm::tlm_command command
             at = until;
         }
     }
+}
+
+/// As the die's request for a block.
+void L2::address_below(Piece& piece, const MatrixRange& matrix) const {
+    TileAccess& tiles = piece.tiles;
+    const auto bytes = static_cast<std::int64_t>(piece.get_data_length());
+    tiles.blocks.assign(1, {piece.begin(), bytes, 1, piece.operand, matrix, {}});
+    tiles.sm = *role_.die;
+    tiles.sms = 1;
+    tiles.bytes_of_sm = bytes;
+    tiles.layer = static_cast<std::int32_t>(piece.is_write() ? layer_ : piece.layer);
+    tiles.short_rows = piece.of_rows;
+    piece.set_extension(&tiles);
+}
+
+void L2::clean(std::function<void()> done) {
+    SYSTOLE_CHECK(!cleaned_ && jobs_.empty(), "{}: cleaned while it is asked", name());
+    cleaned_ = std::move(done);
+    TileAccess all;
+    all.layer = static_cast<std::int32_t>(layer_);
+    blocks_.clean(traffic_);
+    depart(traffic_.evicted, tlm::TLM_WRITE_COMMAND, all, parts_.end());
+    traffic_.evicted.clear();
+    wake();
+    tell_when_clean();
+}
+
+void L2::tell_when_clean() {
+    if (!cleaned_ || !writes_.empty() || writes_under_way_ > 0) return;
+    const std::function<void()> done = std::move(cleaned_);
+    cleaned_ = nullptr;
+    done();
 }
 
 void L2::send() {
@@ -260,14 +304,15 @@ void L2::came(Piece& piece) {
     if (piece.is_write()) {
         written_under_way_ -= bytes;
         counts_.written_back += bytes.value();
-        ledger_.enter(layer_, Place::L2, Place::Dram, piece.operand, bytes);
-    } else {
-        ledger_.enter(piece.layer, Place::Dram, Place::L2, piece.operand, bytes);
+        if (!role_.die) ledger_.enter(layer_, role_.own, role_.below, piece.operand, bytes);
+    } else if (!role_.die) {
+        ledger_.enter(piece.layer, role_.below, role_.own, piece.operand, bytes);
     }
     arrived(piece);
     for (const Parts::iterator part : piece.waiting)
         if (--part->pieces == 0) part_done(part);
     piece.release();
+    tell_when_clean();
 }
 
 tlm::tlm_sync_enum L2::nb_transport_bw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
@@ -311,7 +356,7 @@ std::vector<Stat> L2::stats() const {
 }
 
 std::vector<EndCount> L2::ends() const {
-    return {{Place::L2, fabric_.bytes_read() + Bytes(counts_.written_back),
+    return {{role_.own, fabric_.bytes_read() + Bytes(counts_.written_back),
              fabric_.bytes_written() + Bytes(counts_.fetched)}};
 }
 

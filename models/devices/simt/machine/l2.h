@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The L2 with its way to the SMs and to the memory. A block is read from the memory once, whoever asks while
+// The L2 with its way to the SMs and to the memory; or one of several dies' L2s, or the cache between these
+// and the memory (CacheRole). A block is read from the memory once, whoever asks while
 // it is on its way; what was written stays here until it makes room. It accepts every request at once and
 // pushes back by answering late: its ports serve in order. Reads of the memory go ahead of what has made
 // room, which waits in a queue of its own: a few writes are under way at a time.
@@ -7,13 +8,19 @@
 //   SmArray ─► in: reads and writes of blocks ─► L2Blocks ─► Fabric ─► answers
 //                                                    └─► queues ─► memory: reads of what is missing,
 //                                                                  writes of what made room
+//
+// Of several dies, each L2 asks the memory-side cache for its own copy of a line, and what one of them writes
+// back the others no longer hold (`dropped_by_others`). When a kernel ends, all that is dirty in them is
+// written back, for the next one's CTAs lie on other dies.
 #pragma once
 
 #include <tlm_utils/simple_initiator_socket.h>
 
 #include <deque>
+#include <functional>
 #include <list>
 #include <map>
+#include <optional>
 #include <systemc>
 #include <tlm>
 #include <vector>
@@ -32,6 +39,17 @@
 
 namespace systole::simt {
 
+/// What a cache stands between.
+struct CacheRole {
+    Place above = Place::SharedMemory, own = Place::L2, below = Place::Dram;
+    /// Of an L2 in front of another cache: the number of its die, as whose its requests go on. That cache
+    /// enters the transfers between them.
+    std::optional<std::int64_t> die = {};
+    /// Of one of several L2s: a miss brings what was asked for and no more, as neighbours are asked for by
+    /// other dies.
+    bool one_of_several = false;
+};
+
 /// Its target socket `in` takes transactions with a TileAccess, without time annotation. A read is answered
 /// when all blocks are at all SMs that take them; a write when the L2 has it, and the memory has what had to
 /// make room for it. Dirty sectors that stay to the end of a run are not written.
@@ -43,7 +61,16 @@ public:
 
     /// `clock`: that of SMs, fabric and L2. Of `dram`, the largest payload counts.
     L2(sc_core::sc_module_name name, const L2Spec& spec, Hertz clock, const DramSpec& dram,
-       ByteLedger& ledger);
+       ByteLedger& ledger, const CacheRole& role = {});
+
+    /// Tells of what is about to be written back.
+    void on_write_back(std::function<void(std::int64_t address, std::int64_t bytes)> listener) {
+        writing_back_ = std::move(listener);
+    }
+    /// Another die's L2 writes this range back.
+    void drop(std::int64_t address, std::int64_t bytes) { blocks_.drop(address, bytes); }
+    /// Writes all that is dirty back; it stays here. `done` is told when the cache below has it.
+    void clean(std::function<void()> done);
 
     /// The last store was answered: what still waits to be written stays, as dirty sectors do.
     void end();
@@ -76,6 +103,8 @@ private:
     using Parts = std::list<Part>;
     /// A request to the memory.
     struct Piece : Payload {
+        TileAccess tiles;  // for a cache below
+        ~Piece() override { clear_extension(&tiles); }
         Operand operand = Operand::Activations;
         std::size_t layer = 0;
         bool of_rows = false;  // for blocks whose rows are short
@@ -105,7 +134,9 @@ private:
 
     /// Requests for these ranges leave towards the memory; `part` waits for them, if there is one.
     void depart(const std::vector<SectorRange>& ranges, tlm::tlm_command command, const TileAccess& tiles,
-                Parts::iterator part);
+                Parts::iterator part, const MatrixRange& matrix = {});
+    void address_below(Piece& piece, const MatrixRange& matrix) const;
+    void tell_when_clean();
     void wake();
     void send();                    // SC_METHOD: what has to leave by now, and may
     void pace(const Piece& piece);  // that has just left
@@ -118,6 +149,7 @@ private:
     tlm::tlm_sync_enum nb_transport_bw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
 
     const ClockDomain clock_;
+    const CacheRole role_;
     const Cycles memory_latency_;
     const std::int64_t largest_;  // payload
     ByteLedger& ledger_;
@@ -140,6 +172,8 @@ private:
     Piece* requesting_ = nullptr;                       // has no END_REQ yet
     PayloadPool<Piece> pool_;
     sc_core::sc_event leave_{"leave"};
+    std::function<void(std::int64_t, std::int64_t)> writing_back_;
+    std::function<void()> cleaned_;  // to be told, while all that is dirty is written
     std::size_t layer_ = 0;  // of the last transaction: what is written then is its, whoever stored it
     Counts counts_;
 };

@@ -42,7 +42,7 @@ TileAccess RowSumBlocks::reads(CtaRange range, std::int64_t step) const {
     const MatrixPlace& matrix = plan_.in.front().place;
     const std::int64_t row_bytes = matrix.bytes.value() / kernel_.rows;
     const auto at = [&](std::int64_t column) { return row_bytes * column / kernel_.cols; };
-    for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta) {
+    for (std::int64_t cta = range.first; cta < range.end(); cta += range.stride) {
         const std::int64_t first = before(cta);
         const std::int64_t rows = before((cta / kernel_.parts + 1) * kernel_.parts) - first;
         const std::int64_t from = rows * at(column(cta, step)), until = rows * at(column(cta, step + 1));
@@ -60,7 +60,7 @@ TileAccess::Block RowSumBlocks::sums(std::int64_t cta, std::int64_t first, std::
 TileAccess RowSumBlocks::reads_of_sums(CtaRange range) const {
     TileAccess access;
     access.sms = range.count;
-    for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta) {
+    for (std::int64_t cta = range.first; cta < range.end(); cta += range.stride) {
         if (cta % kernel_.parts != 0) continue;
         access.blocks.push_back(sums(cta, 0, kernel_.parts));
         access.bytes_of_sm = access.blocks.back().bytes;
@@ -76,7 +76,7 @@ TileAccess RowSumBlocks::writes(CtaRange range) const {
     const auto at = [&](std::int64_t row) {
         return static_cast<std::int64_t>(Int128{to.bytes.value()} * row / kernel_.rows);
     };
-    for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta) {
+    for (std::int64_t cta = range.first; cta < range.end(); cta += range.stride) {
         const bool first = cta % kernel_.parts == 0;
         const std::int64_t begin = at(before(cta)), end = first ? at(before(cta + kernel_.parts)) : begin;
         if (kernel_.parts > 1) access.blocks.push_back(sums(cta, cta % kernel_.parts, 1));

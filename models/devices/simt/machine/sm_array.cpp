@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "models/devices/simt/machine/collective_run.h"
+#include "models/devices/simt/machine/cta_deal.h"
 #include "models/devices/simt/machine/kernel_in_warps.h"
 #include "models/devices/simt/machine/kernel_run.h"
 #include "sim/base/check.h"
@@ -108,12 +109,14 @@ ClockControl::Expected SmArray::expected_of(const Kernel& kernel) const {
 }
 
 void SmArray::step() {
+    if (behind_ == Behind::Waits) return;
+    if (behind_ == Behind::Done) return finish_kernel();
     if (!run_) begin_kernel();
     do {
         run_->advance(now(), accesses_);
         send_accesses();
     } while (run_->next_event() <= now());
-    if (run_->finished()) return finish_kernel();
+    if (run_->finished()) return stored();
     if (const Ticks next = run_->next_event(); next < Ticks::max()) wake_.notify(to_sc_time(next - now()));
 }
 
@@ -127,9 +130,10 @@ std::unique_ptr<KernelExecution> SmArray::execution_of(const KernelPlan& plan) {
     work_ = work_of(plan);
     if (spec_.sm.engine == SmEngine::Warps)
         return std::make_unique<KernelInWarps>(plan, *work_, spec_, clock_.clock(), now());
-    return std::make_unique<KernelRun>(*work_, times_of(plan, spec_, clock_.clock()),
-                                       spec_.sm.for_clusters(work_->cluster()), spec_.sm.count, now(),
-                                       largest_group(plan, spec_.sm));
+    return std::make_unique<KernelRun>(
+        *work_, times_of(plan, spec_, clock_.clock()), spec_.sm.for_clusters(work_->cluster()),
+        spec_.sm.count, now(), largest_group(plan, spec_.sm),
+        KernelRun::Dies{spec_.chiplets.count, neighbours_on_die(plan, spec_.kernels)});
 }
 
 void SmArray::send_accesses() {
@@ -163,7 +167,18 @@ void SmArray::exchange(const KernelExecution::Access& access) {
                         });
 }
 
+/// Dies' caches pass on what they hold dirty before the next kernel, whose CTAs lie on other dies.
+void SmArray::stored() {
+    if (!behind_stores_) return finish_kernel();
+    behind_ = Behind::Waits;
+    behind_stores_([this] {
+        behind_ = Behind::Done;
+        wake_.notify(sc_core::SC_ZERO_TIME);
+    });
+}
+
 void SmArray::finish_kernel() {
+    behind_ = Behind::Not;
     const std::size_t layer = kernels_[records_.size()].layer;
     records_.push_back({layer, launched_, begin_, now(), clock_.clock(), run_->finish(now())});
     clock_.add(tensor_cycles(layer, records_.back().account.macs));

@@ -9,6 +9,7 @@
 
 #include <tlm_utils/simple_initiator_socket.h>
 
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -52,6 +53,10 @@ public:
     const std::vector<Record>& records() const { return records_; }
     /// Tells when the kernels of so many layers, from the first on, are complete.
     void on_layers(std::function<void(std::size_t layers)> listener) { layers_done_ = std::move(listener); }
+    /// What else is to be done when a kernel's stores are answered, before it is complete: `done` goes on.
+    void on_kernel_stored(std::function<void(std::function<void()> done)> what) {
+        behind_stores_ = std::move(what);
+    }
     /// See ClockControl.
     bool at_ease() const { return clock_.at_ease(); }
     /// Every kernel is complete.
@@ -81,6 +86,7 @@ private:
     std::unique_ptr<KernelExecution> execution_of(const KernelPlan& plan);
     void send_accesses();
     void exchange(const KernelExecution::Access& access);
+    void stored();
     void finish_kernel();
     void pump();
     void answered(Payload& payload);
@@ -94,6 +100,8 @@ private:
     ChipPort* const to_chips_;
     std::function<void()> done_;
     std::function<void(std::size_t)> layers_done_;
+    std::function<void(std::function<void()>)> behind_stores_;
+    enum class Behind : std::uint8_t { Not, Waits, Done } behind_ = Behind::Not;
     std::vector<Kernel> kernels_;
     std::vector<Record> records_;
     ClockControl clock_;

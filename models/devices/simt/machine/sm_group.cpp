@@ -46,7 +46,10 @@ SmGroup SmGroup::split(std::int64_t sms) {
     rest.sms_ -= sms;
     sms_ = sms;
     for (Place& place : places_) place.ctas.count = sms_;
-    for (Place& place : rest.places_) place.ctas = {place.ctas.first + sms, rest.sms_};
+    for (Place& place : rest.places_) {
+        place.ctas.first += sms * place.ctas.stride;
+        place.ctas.count = rest.sms_;
+    }
     return rest;
 }
 

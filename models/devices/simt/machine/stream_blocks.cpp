@@ -18,7 +18,7 @@ void StreamBlocks::add_shares(const MatrixPlace& matrix, CtaRange range, TileAcc
         return static_cast<std::int64_t>(Int128{all.value()} * cta / plan_.ctas);
     };
     std::int64_t most = 0;
-    for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta) {
+    for (std::int64_t cta = range.first; cta < range.end(); cta += range.stride) {
         const std::int64_t begin = begin_of(cta), bytes = begin_of(cta + 1) - begin;
         if (bytes > 0)
             access.blocks.push_back({matrix.address + begin, bytes, 1, matrix.operand, matrix.range()});
@@ -58,7 +58,7 @@ void StreamBlocks::add_bias(CtaRange range, TileAccess& access) const {
         return static_cast<std::int64_t>(Int128{plan_.elements} * cta / plan_.ctas);
     };
     std::int64_t most = 0;
-    for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta)
+    for (std::int64_t cta = range.first; cta < range.end(); cta += range.stride)
         most = std::max(most, add_values(begin_of(cta), begin_of(cta + 1), access));
     access.bytes_of_sm += most;
 }

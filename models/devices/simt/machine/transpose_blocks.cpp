@@ -36,7 +36,7 @@ TileAccess TransposeBlocks::reads(CtaRange range, std::int64_t) const {
     TileAccess access;
     access.sms = range.count;
     access.short_rows = turn_.tiles_across() > 1 || turn_.row_stride != turn_.cols;
-    for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta) {
+    for (std::int64_t cta = range.first; cta < range.end(); cta += range.stride) {
         const TurnTile tile = tile_of(turn_, cta);
         const std::int64_t rows_before = tile.row * turn_.cols;
         add(plan_.in.front(), matrices_before(turn_, cta) + rows_before + tile.rows * tile.col,
@@ -49,7 +49,7 @@ TileAccess TransposeBlocks::writes(CtaRange range) const {
     TileAccess access;
     access.sms = range.count;
     access.short_rows = turn_.tiles_down() > 1 || turn_.col_stride != turn_.rows;
-    for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta) {
+    for (std::int64_t cta = range.first; cta < range.end(); cta += range.stride) {
         const TurnTile tile = tile_of(turn_, cta);
         const std::int64_t columns_before = tile.col * turn_.rows;
         add(plan_.to, matrices_before(turn_, cta) + columns_before + tile.cols * tile.row,

@@ -43,10 +43,12 @@ std::int64_t VectorBlocks::before(std::int64_t cta) const {
 
 void VectorBlocks::add_shares(const MatrixPlace& matrix, CtaRange range, TileAccess& access) const {
     const auto at = [&](std::int64_t cta) { return byte_of(matrix, before(cta), all()); };
-    add(matrix, at(range.first), at(range.first + range.count), 1, access);
+    if (range.stride == 1) add(matrix, at(range.first), at(range.end()), 1, access);
     std::int64_t most = 0;
-    for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta)
+    for (std::int64_t cta = range.first; cta < range.end(); cta += range.stride) {
+        if (range.stride > 1) add(matrix, at(cta), at(cta + 1), 1, access);
         most = std::max(most, at(cta + 1) - at(cta));
+    }
     access.bytes_of_sm += most;
 }
 
@@ -55,7 +57,7 @@ void VectorBlocks::add_mapped(const VectorOperand& operand, std::span<const Oper
     const MatrixPlace& matrix = operand.place;
     const MatrixRange whole = operand.touched < matrix.bytes ? MatrixRange{} : matrix.range();
     std::int64_t most = 0;
-    for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta) {
+    for (std::int64_t cta = range.first; cta < range.end(); cta += range.stride) {
         std::int64_t bytes = 0;
         for (const OperandMap& map : maps)
             elements_of(map, before(cta), before(cta + 1), [&](std::int64_t first, std::int64_t end) {
@@ -72,7 +74,7 @@ void VectorBlocks::add_mapped(const VectorOperand& operand, std::span<const Oper
 void VectorBlocks::add_indices(CtaRange range, TileAccess& access) const {
     const std::int64_t bag = kernel_.lookup.bag, all = kernel_.lookup.lookups;
     const MatrixPlace& indices = plan_.in.front().place;
-    for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta) {
+    for (std::int64_t cta = range.first; cta < range.end(); cta += range.stride) {
         const std::int64_t first = cta / kernel_.ctas_of_row() * bag;
         add(indices, byte_of(indices, first, all), byte_of(indices, first + bag, all), 1, access);
     }
@@ -83,7 +85,7 @@ void VectorBlocks::add_rows(CtaRange range, std::int64_t number, TileAccess& acc
     const LookupRows& lookup = kernel_.lookup;
     const MatrixPlace& table = plan_.in.back().place;
     std::int64_t most = 0;
-    for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta) {
+    for (std::int64_t cta = range.first; cta < range.end(); cta += range.stride) {
         const std::int64_t row = row_of(lookup, cta / kernel_.ctas_of_row() * lookup.bag + number);
         const std::int64_t first = cta % kernel_.ctas_of_row() * kernel_.elements_of_cta();
         const auto at = [&](std::int64_t column) {
@@ -104,7 +106,7 @@ void VectorBlocks::add_round(const MatrixPlace& matrix, CtaRange range, std::int
         const std::int64_t element = std::min(kernel_.cols, number * kernel_.threads() * kernel_.vector);
         return element * row / kernel_.cols;
     };
-    for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta)
+    for (std::int64_t cta = range.first; cta < range.end(); cta += range.stride)
         add(matrix, cta * row + at(round), cta * row + at(round + 1), 1, access);
     access.bytes_of_sm += at(round + 1) - at(round);
 }
@@ -112,7 +114,7 @@ void VectorBlocks::add_round(const MatrixPlace& matrix, CtaRange range, std::int
 void VectorBlocks::add_angles(CtaRange range, TileAccess& access) const {
     const MatrixPlace& table = plan_.in.back().place;
     const auto at = [&](std::int64_t position) { return byte_of(table, position, kernel_.positions); };
-    for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta) {
+    for (std::int64_t cta = range.first; cta < range.end(); cta += range.stride) {
         const std::int64_t position = cta % kernel_.positions;
         add(table, at(position), at(position + 1), 1, access);
     }
@@ -120,7 +122,7 @@ void VectorBlocks::add_angles(CtaRange range, TileAccess& access) const {
 }
 
 void VectorBlocks::add_columns(CtaRange range, TileAccess& access) const {
-    const std::int64_t sms = std::min(range.count, plan_.sms - range.first);
+    const std::int64_t sms = range.below(plan_.sms);
     if (sms <= 0) return;
     for (const MatrixPlace& matrix : plan_.columns) {
         add(matrix, 0, matrix.bytes.value(), sms, access);

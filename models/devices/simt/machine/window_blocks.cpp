@@ -50,7 +50,7 @@ TileAccess::Block WindowBlocks::pixels(std::int64_t cta, std::int64_t row) const
 }
 
 void WindowBlocks::add_weights(CtaRange range, std::int64_t row, TileAccess& access) const {
-    const std::int64_t sms = std::min(range.count, plan_.sms - range.first);
+    const std::int64_t sms = range.below(plan_.sms);
     if (sms <= 0) return;
     const auto add = [&](const MatrixPlace& matrix, std::int64_t from, std::int64_t until) {
         if (until > from)
@@ -77,7 +77,7 @@ TileAccess::Block WindowBlocks::sums(std::int64_t cta, std::int64_t first, std::
 TileAccess WindowBlocks::reads_of_sums(CtaRange range) const {
     TileAccess access;
     access.sms = range.count;
-    for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta) {
+    for (std::int64_t cta = range.first; cta < range.end(); cta += range.stride) {
         if (cta % kernel_.parts != 0) continue;
         access.blocks.push_back(sums(cta, 0, kernel_.parts));
         access.bytes_of_sm = std::max(access.bytes_of_sm, access.blocks.back().bytes);
@@ -90,7 +90,7 @@ TileAccess WindowBlocks::reads(CtaRange range, std::int64_t step) const {
     if (step >= kernel_.steps()) return reads_of_sums(range);
     TileAccess access;
     access.sms = range.count;
-    for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta) {
+    for (std::int64_t cta = range.first; cta < range.end(); cta += range.stride) {
         const TileAccess::Block own = pixels(cta, step);
         access.bytes_of_sm = std::max(access.bytes_of_sm, own.taken());
         if (own.bytes == 0) continue;
@@ -117,24 +117,32 @@ TileAccess WindowBlocks::writes(CtaRange range) const {
     };
     // Of CTAs that share windows all store sums, and the first one results.
     if (kernel_.parts > 1)
-        for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta)
+        for (std::int64_t cta = range.first; cta < range.end(); cta += range.stride)
             access.blocks.push_back(sums(cta, cta % kernel_.parts, 1));
     access.bytes_of_sm = access.blocks.empty() ? 0 : access.blocks.front().bytes;
     const auto storing = [&](std::int64_t cta) { return round_up(cta, kernel_.parts); };
-    const std::int64_t begin = at(storing(range.first)), end = at(storing(range.first + range.count));
-    if (end == begin) return access;
-    access.blocks.push_back(
-        {plan_.to.place.address + begin, end - begin, 1, plan_.to.place.operand, plan_.to.place.range()});
+    const auto add = [&](std::int64_t begin, std::int64_t end) {
+        if (end > begin)
+            access.blocks.push_back({plan_.to.place.address + begin, end - begin, 1, plan_.to.place.operand,
+                                     plan_.to.place.range()});
+    };
+    if (range.stride == 1) add(at(storing(range.first)), at(storing(range.end())));
     std::int64_t most = 0;
-    for (std::int64_t cta = range.first; cta < range.first + range.count; ++cta)
-        most = std::max(most, at(storing(cta + 1)) - at(storing(cta)));
+    for (std::int64_t cta = range.first; cta < range.end(); cta += range.stride) {
+        const std::int64_t begin = at(storing(cta)), end = at(storing(cta + 1));
+        if (range.stride > 1) add(begin, end);
+        most = std::max(most, end - begin);
+    }
     access.bytes_of_sm += most;
     return access;
 }
 
 std::int64_t WindowBlocks::macs(CtaRange range) const {
     if (!kernel_.weighted) return 0;
-    return (before(range.first + range.count) - before(range.first)) * windows_.taps();
+    std::int64_t results = 0;
+    for (std::int64_t cta = range.first; cta < range.end(); cta += range.stride)
+        results += before(cta + 1) - before(cta);
+    return results * windows_.taps();
 }
 
 }  // namespace systole::simt

@@ -179,6 +179,28 @@ std::uint32_t L2Blocks::use(std::int64_t number) {
     return place;
 }
 
+/// Where the page is; kNone if it is not there.
+std::uint32_t L2Blocks::find(std::int64_t number) const {
+    const auto leaf = static_cast<std::size_t>(number / Leaf::kPages);
+    if (leaf >= leaves_.size() || !leaves_[leaf]) return kNone;
+    return leaves_[leaf]->places[static_cast<std::size_t>(number % Leaf::kPages)];
+}
+
+void L2Blocks::drop(std::int64_t address, std::int64_t bytes) {
+    each_page({address, address + bytes}, [&](std::int64_t number, Range range) {
+        const std::uint32_t place = find(number);
+        if (place == kNone) return;
+        each_word(range, [&](std::size_t word, Mask wanted) {
+            Masks& own = masks(place)[word];
+            const std::int64_t before = lines_of(own.valid);
+            own.valid &= ~wanted | own.dirty;
+            const std::int64_t dropped = before - lines_of(own.valid);
+            sets_[pages_[place].set].lines -= dropped;
+            lines_ -= dropped;
+        });
+    });
+}
+
 std::uint32_t L2Blocks::set_of(std::int64_t number) const {
     return static_cast<std::uint32_t>(mixed(static_cast<std::uint64_t>(number)) % sets_.size());
 }
@@ -263,6 +285,15 @@ void L2Blocks::clean_oldest(Traffic& traffic) {
     Page& page = pages_[place];
     const auto held = static_cast<std::int64_t>(pages_.size() - free_.size());
     if (page.partial && partial_ * kLeastPages <= held) return dirty_.wrote(place, 0);
+    clean(place, traffic);
+}
+
+void L2Blocks::clean(Traffic& traffic) {
+    while (dirty_.oldest() != kNone) clean(dirty_.oldest(), traffic);
+}
+
+void L2Blocks::clean(std::uint32_t place, Traffic& traffic) {
+    Page& page = pages_[place];
     partial_ -= static_cast<int>(page.partial);
     page.partial = false;
     for (int word = 0; word < words_; ++word) {

@@ -59,6 +59,11 @@ public:
     std::int64_t write(std::int64_t address, std::int64_t bytes, Operand operand, Traffic& traffic,
                        const MatrixRange& matrix = {});
 
+    /// Sectors of the range that are not dirty are no longer there.
+    void drop(std::int64_t address, std::int64_t bytes);
+    /// All dirty sectors stay, clean; `evicted` has them in the order in which they were written.
+    void clean(Traffic& traffic);
+
     Bytes used() const { return Bytes(lines_ * line_); }               ///< lines that hold something
     Bytes dirty() const { return Bytes(dirty_.sectors() * sector_); }  ///< sectors whose only copy is here
     std::int64_t page_bytes() const { return page_; }
@@ -105,6 +110,7 @@ private:
     }
     std::int64_t held_of(Range range, std::uint32_t place) const;
     std::uint32_t use(std::int64_t number);
+    std::uint32_t find(std::int64_t number) const;
     std::uint32_t set_of(std::int64_t number) const;
     void add(std::uint32_t place, std::size_t word, Mask sectors, Traffic& traffic);
     std::int64_t lines_of(Mask sectors) const;
@@ -114,6 +120,7 @@ private:
     bool wait_for_rest(const Set& set);
     void evict_oldest(Set& set, Traffic& traffic);
     void clean_oldest(Traffic& traffic);
+    void clean(std::uint32_t place, Traffic& traffic);
     void append(std::vector<SectorRange>& ranges, std::int64_t begin, Mask sectors, Operand operand) const;
 
     const std::int64_t sector_, line_, word_, page_;  // bytes; a word is 64 sectors

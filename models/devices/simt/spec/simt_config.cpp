@@ -22,7 +22,7 @@ using config::Section;
 // Slower or longer than anything built: values beyond these are slips of the pen, and would simulate for
 // ages. Faster ones would leave 64 bits: the widest port at the fastest clock moves less than 2^63 bytes a
 // second.
-constexpr std::int64_t kMostWays = 1024;
+constexpr std::int64_t kMostWays = 1024, kMostChiplets = 64;
 constexpr Hertz kSlowestClock(1'000'000), kFastestClock(100'000'000'000);
 constexpr std::int64_t kLargestL2 = std::int64_t{1} << 40;
 constexpr std::int64_t kLargestLine = 1 << 16, kWidestPort = 1 << 24;
@@ -56,6 +56,22 @@ TlbSpec read_tlb(Section tlb) {
     return spec;
 }
 
+ChipletsSpec read_chiplets(Section chiplets, const SmSpec& sm) {
+    ChipletsSpec spec;
+    spec.count = static_cast<int>(
+        chiplets.count("count", "dies among which SMs are shared out evenly, each with an L2 of its own",
+                       {1, kMostChiplets}, 1));
+    if (sm.count % spec.count != 0)
+        chiplets.fail("count", fmt::format("{} dies, among which {} SMs (sm.count) cannot be shared evenly",
+                                           spec.count, sm.count));
+    const TensorIssue issue = sm.tensor.issue;
+    if (spec.count > 1 && (issue == TensorIssue::WarpGroup || issue == TensorIssue::Thread))
+        chiplets.fail("count",
+                      "CTAs of a cluster share an L2, and are not dealt to several dies: expected 1, or "
+                      "another sm.tensor.issue");
+    return spec;
+}
+
 void read_lines(Section& l2, L2Spec& spec) {
     spec.line = l2.bytes("line", "bytes that share a tag", {1, kLargestLine});
     spec.sector = l2.bytes("sector", "bytes of a transfer: the parts of a line", {1, kLargestLine});
@@ -79,10 +95,19 @@ void read_lines(Section& l2, L2Spec& spec) {
                 fmt::format("{} bytes do not hold a line of {}", spec.usable.value(), spec.line.value()));
 }
 
-L2Spec read_l2(Section l2) {
+/// How the ports of who asks a cache are called.
+struct PortKeys {
+    const char *read, *read_meaning, *write, *write_meaning;
+};
+constexpr PortKeys kPortsOfSms{"sm_read_width", "bytes per cycle into one SM", "sm_write_width",
+                               "bytes per cycle out of one SM"};
+constexpr PortKeys kPortsOfDies{"chiplet_read_width", "bytes per cycle into the L2 of one die",
+                                "chiplet_write_width", "bytes per cycle out of the L2 of one die"};
+
+L2Spec read_cache(Section l2, const PortKeys& ports) {
     L2Spec spec;
-    spec.capacity =
-        l2.bytes("capacity", "of the L2, all slices", {kL2PageSectors * kLargestLine, kLargestL2});
+    spec.capacity = l2.bytes("capacity", "of the cache, all slices (of an L2: those of one die)",
+                             {kL2PageSectors * kLargestLine, kLargestL2});
     spec.usable =
         l2.bytes("usable", "what one working set can occupy: two partitions may hold the same line twice",
                  {1, kLargestL2});
@@ -101,10 +126,10 @@ L2Spec read_l2(Section l2) {
     };
     spec.bytes_per_cycle = width("read_width", "bytes per cycle of all slices together, reads");
     spec.write_bytes_per_cycle = width("write_width", "bytes per cycle of all slices together, writes");
-    spec.sm_read_per_cycle = width("sm_read_width", "bytes per cycle into one SM");
-    spec.sm_write_per_cycle = width("sm_write_width", "bytes per cycle out of one SM");
-    spec.latency = Cycles(
-        l2.count("latency", "cycles of a hit, from an SM's request to its data, idle", {1, kLongestLatency}));
+    spec.sm_read_per_cycle = width(ports.read, ports.read_meaning);
+    spec.sm_write_per_cycle = width(ports.write, ports.write_meaning);
+    spec.latency =
+        Cycles(l2.count("latency", "cycles of a hit, from who asks to its data, idle", {1, kLongestLatency}));
     spec.memory_latency =
         Cycles(l2.count("memory_latency", "cycles that a miss takes besides, without the DRAM's own time",
                         {0, kLongestLatency}));
@@ -175,6 +200,11 @@ KernelsSpec read_kernels(Section kernels, const SmSpec& sm) {
         "layers", "whose kernels norms and gates of language models get", {"pytorch", "vllm"}, 0));
     spec.persistent =
         kernels.flag("persistent", "whether CTAs with bulk stores go on with another tile", true);
+    spec.neighbours_on_die =
+        kernels.flag("neighbours_on_die",
+                     "whether products give neighbouring tiles to one of several dies (hipBLASLt's "
+                     "WorkGroupMappingXCC), where CTAs are dealt one by one",
+                     false);
     return spec;
 }
 
@@ -187,9 +217,15 @@ SimtSpec read_simt_spec(config::Config& config, const std::string& name) {
     spec.core_clock = read_clock(root.section("core"));
     spec.sm = read_sm(root.section("sm"));
     spec.tlb = read_tlb(root.section("tlb"));
-    spec.l2 = read_l2(root.section("l2"));
+    spec.chiplets = read_chiplets(root.section("chiplets"), spec.sm);
+    spec.l2 = read_cache(root.section("l2"), kPortsOfSms);
+    if (root.has("memory_side_cache"))
+        spec.memory_side_cache = read_cache(root.section("memory_side_cache"), kPortsOfDies);
     spec.sm.store_bytes_per_cycle = spec.l2.sm_write_per_cycle;
     spec.kernels = read_kernels(root.section("kernels"), spec.sm);
+    if (spec.kernels.stream_k != StreamK::Never && spec.chiplets.count > 1)
+        root.section("kernels").fail("stream_k",
+                                     "CTAs of several dies (chiplets.count) share no tiles, expected never");
     spec.launch = read_launch(root.section("launch"));
     spec.power = read_power(root.section("power"));
     spec.copy = read_dma_spec(root.section("copy"));
@@ -206,7 +242,7 @@ SimtSpec read_simt_spec(config::Config& config, const std::string& name) {
     spec.calibrated.memory_share = calibrated.number(
         "memory_share", "share of the memory's bandwidth that reads of tiles' rows reach, where measured",
         0.05, 1.0, 1.0);
-    spec.l2.memory_share = spec.calibrated.memory_share;
+    (spec.memory_side_cache ? *spec.memory_side_cache : spec.l2).memory_share = spec.calibrated.memory_share;
     spec.calibrated.larger_tiles = calibrated.number("larger_tiles",
                                                      "what a tile that loads twice the operands a result "
                                                      "must save before the library takes it, where measured",

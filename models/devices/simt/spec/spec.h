@@ -163,6 +163,16 @@ struct L2Spec {
     Cycles memory_latency;        ///< what a miss takes besides the DRAM's own time: fabric and controllers
 };
 
+/// Dies of SMs side by side (CDNA's XCDs). Each has as many SMs as the others, and an L2 of its own, as
+/// SimtSpec::l2 says; lines that one of them writes back are dropped by the others.
+struct ChipletsSpec {
+    int count = 1;
+};
+
+/// Between the L2s and the memory, if there is one (AMD's Infinity Cache): the same values as of an L2, whose
+/// SMs are the chip's dies.
+using MemorySideCacheSpec = std::optional<L2Spec>;
+
 struct LaunchSpec {
     Ticks graph;   ///< from the end of a kernel of a graph to the first CTA of the next that depends on it
     Ticks stream;  ///< the same between kernels of a stream
@@ -221,6 +231,9 @@ struct KernelsSpec {
     SplitK split_k = SplitK::Offered;
     bool winograd = true;    ///< convolutions in fp32 by fewer multiplications (kernels/winograd.h)
     bool persistent = true;  ///< Hopper's: CTAs that go on with another tile
+    /// Of chips of several dies, among which CTAs are dealt one by one: products number theirs anew, so that
+    /// each die has neighbouring tiles (hipBLASLt's WorkGroupMappingXCC).
+    bool neighbours_on_die = false;
 };
 
 struct SimtSpec {
@@ -228,7 +241,9 @@ struct SimtSpec {
     Hertz core_clock;  ///< of SMs, fabric and L2, where power allows it
     SmSpec sm;
     TlbSpec tlb;
-    L2Spec l2;
+    ChipletsSpec chiplets;
+    L2Spec l2;  ///< of each die
+    MemorySideCacheSpec memory_side_cache;
     KernelsSpec kernels;
     LaunchSpec launch;
     PowerSpec power;
@@ -238,6 +253,19 @@ struct SimtSpec {
     CollectivesSpec collectives;            ///< of chips with such a link
     DramSpec memory;
     CalibratedSpec calibrated;
+
+    /// SMs of a die; those of die n have the numbers from n times as many on.
+    std::int64_t sms_of_chiplet() const { return sm.count / chiplets.count; }
+    /// Bytes a cycle of the L2s of all dies together.
+    Bytes l2_bytes_per_cycle() const { return l2.bytes_per_cycle * chiplets.count; }
+    Bytes l2_write_bytes_per_cycle() const { return l2.write_bytes_per_cycle * chiplets.count; }
+    /// From a hit of the L2 to data that come from the memory, without the DRAM's own time.
+    Cycles miss_latency() const {
+        if (!memory_side_cache) return l2.memory_latency;
+        return l2.memory_latency + memory_side_cache->latency + memory_side_cache->memory_latency;
+    }
+    /// The cache that all SMs share: what one kernel leaves there, the next one finds.
+    const L2Spec& shared_cache() const { return memory_side_cache ? *memory_side_cache : l2; }
 
     /// MACs a cycle of all SMs; 0 for a format that nothing takes.
     std::int64_t macs_per_cycle(DType dtype) const {
