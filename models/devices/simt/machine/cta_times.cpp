@@ -175,6 +175,13 @@ double share_of_pipes(const VectorPlan& plan, const SimtSpec& spec) {
     return std::max({count * behind, count * all - before - awaited, (count - 1) * before + behind}) / count;
 }
 
+/// Cycles in which an SM's port takes what a CTA stores.
+double store_transfer(const VectorPlan& plan, const SimtSpec& spec) {
+    const std::int64_t bytes = plan.to.touched.value() + plan.beside.bytes.value();
+    return static_cast<double>(bytes) / static_cast<double>(plan.kernel.ctas()) /
+           static_cast<double>(spec.l2.sm_write_per_cycle.value());
+}
+
 }  // namespace
 
 CtaTimes times_of(const VectorPlan& plan, const SimtSpec& spec, Hertz clock) {
@@ -197,7 +204,12 @@ CtaTimes times_of(const VectorPlan& plan, const SimtSpec& spec, Hertz clock) {
     // Behind the last step there is nothing to be asked for.
     const auto steps = static_cast<double>(kernel.steps());
     times.prologue = whole(timing.prologue) + fine(late);
-    times.alone = fine(timing.interval_alone + late * (steps - 1) / steps);
+    // What the SM's port takes for stores holds the load/store unit, and is in the last step's time already.
+    const double storing = std::min(store_transfer(plan, spec), static_cast<double>(timing.stores.value()));
+    times.epilogue = times.epilogue_vector = times.stores = fine(storing);
+    times.alone =
+        fine(std::max(0.0, timing.interval_alone + (late * (steps - 1) - storing) / steps));
+    times.warps_go_on = true;
     times.full_share = fine(share_of_pipes(plan, spec));
     // What pipes multiply is useful by what tensor cores would take for it.
     if (plan.macs_per_cycle > 0) {

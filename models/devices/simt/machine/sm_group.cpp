@@ -183,7 +183,12 @@ void SmGroup::serve(int number, Fine ready) {
     while (place.marks.size() > 1 && place.marks[1].begin <= free_) place.marks.pop_front();
     mark(place, begin, SlotClass::Dependency, true);
     if (cta_->request_in_step) request(number, place.step, begin + *cta_->request_in_step);
-    push(std::max(free_, begin + cta_->alone) + crowded(number, begin), number, What::StepEnd, place.step);
+    Fine through = std::max(free_, begin + cta_->alone);
+    // Its warps go on one by one; the last of them ends with its stores, which are the epilogue.
+    if (cta_->warps_go_on)
+        through = std::max(begin + cta_->alone,
+                           place.step + 1 == place.steps ? free_ - cta_->epilogue : Fine());
+    push(through + crowded(number, begin), number, What::StepEnd, place.step);
 }
 
 /// How much longer a step takes for others' epilogues, which it holds up as long.
