@@ -91,6 +91,7 @@ struct VectorKernel {
 
     int warps = 4;  ///< of a CTA
     int warp_threads = 32;
+    MathLibrary math = MathLibrary::Cuda;
     std::int64_t vector = 1;  ///< elements of a thread's load
     int rows_of_lanes = 1;    ///< WarpSoftmax: that the threads who share rows have
     /// Rows that CTAs read again are in the L1 by then; otherwise in the L2.
