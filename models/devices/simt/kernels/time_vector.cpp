@@ -39,11 +39,12 @@ void take_alone(const VectorKernel& kernel, const CtaProgram& program, const SmS
     for (std::size_t step = 0; step < steps.size(); ++step) {
         const std::int64_t end = step + 1 < steps.size() ? steps[step + 1].first : trace.end;
         const std::int64_t all = end - (steps[step].first + kFar);
+        std::int64_t leaving = steps[step].last - steps[step].first;
         // A warp that has its data goes on while others' loads leave: that is no time of a step.
-        const std::int64_t leaving = std::min(steps[step].last - steps[step].first, all);
+        if (kernel.warps_go_on()) leaving = std::min(leaving, all);
         spread += leaving;
-        work += all - leaving;
-        timing.stores = Cycles(all - leaving);
+        work += std::max<std::int64_t>(0, all - leaving);
+        timing.stores = Cycles(std::max<std::int64_t>(0, all - leaving));
     }
     const auto count = static_cast<double>(steps.size());
     timing.prologue = Cycles(trace.first_request);

@@ -98,6 +98,8 @@ struct VectorKernel {
     bool rereads_l1 = true;
 
     std::int64_t threads() const { return std::int64_t{warps} * warp_threads; }
+    /// Few steps' work of warps that wait for nobody between two of them.
+    bool warps_go_on() const { return kind == Kind::RowSum || kind == Kind::Lookup; }
     bool row_of_cta() const {
         return kind == Kind::BlockSoftmax || kind == Kind::LayerNorm || kind == Kind::RmsNorm ||
                kind == Kind::Gate || kind == Kind::Rotary || kind == Kind::TopK;

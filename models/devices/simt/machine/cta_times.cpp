@@ -213,8 +213,12 @@ CtaTimes times_of(const VectorPlan& plan, const SimtSpec& spec, Hertz clock) {
     // Behind the last step there is nothing to be asked for.
     const auto steps = static_cast<double>(kernel.steps());
     times.prologue = whole(timing.prologue) + fine(late);
+    // Where the warps of a CTA meet in rounds, or are many, the last of them decides when it goes on.
+    times.warps_go_on = kernel.warps_go_on();
     // What the SM's port takes for stores holds the load/store unit, and is in the last step's time already.
-    const double storing = std::min(store_transfer(plan, spec), static_cast<double>(timing.stores.value()));
+    const double storing =
+        times.warps_go_on ? std::min(store_transfer(plan, spec), static_cast<double>(timing.stores.value()))
+                          : 0;
     times.stores = fine(storing);
     times.epilogue = times.epilogue_vector = fine(storing + waits_for_columns(plan, spec));
     // Of a lookup's steps the first one's part is the others'.
@@ -222,7 +226,6 @@ CtaTimes times_of(const VectorPlan& plan, const SimtSpec& spec, Hertz clock) {
     const double of_others = times.indices_first ? steps / (steps - 1) : 1;
     times.alone =
         fine(std::max(0.0, of_others * (timing.interval_alone + (late * (steps - 1) - storing) / steps)));
-    times.warps_go_on = true;
     times.full_share = fine(of_others * share_of_pipes(plan, spec));
     // What pipes multiply is useful by what tensor cores would take for it.
     if (plan.macs_per_cycle > 0) {
