@@ -43,6 +43,24 @@ class SimtVector(ProgramTest):
             self.assertGreater(total["time_ns"], 0.9 * least)
             self.assertLess(total["time_ns"], 1.6 * least)
 
+    def test_rows_that_the_l2_does_not_hold_are_fetched_once(self):
+        # 2,048 CTAs have a row of 16 KiB each under way, and read it 1 KiB (or 256 B) at a time.
+        for device, op, columns, read in (("h100", "norm", "kind=rms rows=2048 cols=8192", 2048 * 8192 * 2),
+                                          ("h100", "norm", "kind=rms rows=5841 cols=8097", 5841 * 8097 * 2),
+                                          ("b200", "norm", "kind=rms rows=4096 cols=12288", 4096 * 12288 * 2),
+                                          ("h100", "reduce", "kind=sum rows=1 cols=50000000", 100_000_000)):
+            with self.subTest(device=device, columns=columns):
+                total = self.total(device, op, columns + " dtype=bf16")
+                self.assertAlmostEqual(total["bytes"]["dram_read"] / read, 1, delta=0.01)
+
+    def test_copies_get_of_the_memory_what_chips_were_measured_to_get(self):
+        # gpu-benches, gpu-stream: triads of an A100 (80 GB) 1759, of a V100 814 GB/s.
+        for device, dtype, measured_rate in (("a100", "fp32", 1759), ("v100", "fp32", 814)):
+            with self.subTest(device=device):
+                total = self.total(device, "elementwise", f"kind=add elements=60000000 dtype={dtype}")
+                moved = total["bytes"]["dram_read"] + total["bytes"]["dram_written"]
+                self.assertAlmostEqual(moved / total["time_ns"] / measured_rate, 1, delta=0.1)
+
     def test_both_engines_move_the_same_bytes(self):
         for op, columns in OPERATORS.items():
             with self.subTest(op=op):

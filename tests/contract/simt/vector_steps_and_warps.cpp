@@ -49,6 +49,13 @@ const std::vector<Case> kRows{
     {"h100", 8, "[700, 512]", kRms, "bf16"}, {"h100", 0, "[1024, 4096]", kLayer},
     {"h100", 0, "[2048, 2048]", kSoftmax},   {"h100", 4, "[64, 1000]", kSoftmax}};
 
+/// Few long rows, or rows that are no multiple of a load: of these, rounds wait for latencies one after the
+/// other.
+const std::vector<Case> kFewRows{
+    {"h100", 0, "[8, 1219]", kRms, "bf16"},   {"a100", 0, "[200, 8097]", kRms, "bf16"},
+    {"h100", 0, "[100, 4096]", kRms, "bf16"}, {"a100", 0, "[300, 1024]", kLayer},
+    {"h100", 0, "[200, 8097]", kRms, "bf16"}, {"a100", 0, "[100, 4096]", kSoftmax}};
+
 const std::string kHead = "{name: z, op: slice, axis: 1, begin: 100, size: 60, in: x}";
 const std::string kJoin = "{name: z, op: concat, axis: 1, in: [x, y]}";
 const std::string kTurn = "{name: z, op: transpose, permutation: [0, 2, 1, 3], in: x}";
@@ -56,6 +63,8 @@ const std::string kRotary = "{name: z, op: rotary, in: x}";
 const std::string kLstm = "{name: z, op: lstm_cell, in: [x, y]}";
 const std::string kWords =
     "{name: z, op: embedding, dtype: fp16, vocabulary: 20000, width: 320, spread: random, in: x}";
+const std::string kWideWords =
+    "{name: z, op: embedding, dtype: fp16, vocabulary: 20000, width: 1024, spread: random, in: x}";
 const std::string kBags =
     "{name: z, op: embedding, dtype: fp16, vocabulary: 20000, width: 64, bag: 8, spread: random, in: x}";
 const std::string kRowsOf = "{name: z, op: gather, in: [y, x]}";
@@ -78,6 +87,7 @@ const std::vector<Case> kMoves{{"a100", 4, "[300, 777]", kHead},
                                {"h100", 0, "[256, 4096]", kLstm, "bf16", 1, "[256, 1024]"},
                                {"a100", 8, "[700]", kWords, "int32"},
                                {"h100", 0, "[3000]", kWords, "int32"},
+                               {"h100", 0, "[255]", kWideWords, "int32"},
                                {"a100", 8, "[100, 16]", kBags, "int32"},
                                {"a100", 0, "[3000]", kRowsOf, "int32", 1, "[5000, 256]"}};
 
@@ -129,6 +139,9 @@ std::vector<Case> rows_and_columns(const std::string& gpu) {
             {gpu, 0, "[1500, 1024]", reduced("sum"), "bf16"},
             {gpu, 0, "[4, 500000]", reduced("max")},
             {gpu, 0, "[10000, 8]", reduced("mean")},
+            {gpu, 0, "[300, 1000]", greatest(4), "bf16"},
+            {gpu, 0, "[16, 32160]", reduced("sum"), "bf16"},
+            {gpu, 0, "[100, 32160]", reduced("sum"), "bf16"},
             {gpu, 8, "[60, 10000]", reduced("mean"), "fp32"}};
 }
 
@@ -164,7 +177,9 @@ double check_case(const Case& one, double most) {
     for (const auto& [from, to] :
          {std::pair(Place::SharedMemory, Place::L2), std::pair(Place::L2, Place::SharedMemory)})
         CHECK(bytes(warps, from, to) == bytes(steps, from, to));
-    CHECK(fetched(warps) == fetched(steps));
+    // A sector that two rows share may be met again when it has made room; where results lie in their
+    // operand's place, the row before has written a part of it.
+    CHECK(fetched(warps) == Approx(fetched(steps)).epsilon(5e-5));
     CHECK(steps.slots[static_cast<std::size_t>(SlotClass::Useful)] == 0);
     CHECK(warps.slots[static_cast<std::size_t>(SlotClass::Useful)] == 0);
     CHECK(steps.slots[static_cast<std::size_t>(SlotClass::Vector)] > 0);
@@ -186,6 +201,10 @@ TEST_CASE("Elementwise kernels by steps take what they take in warps", "[simt]")
 
 TEST_CASE("Softmax and norms by steps take what they take in warps", "[simt]") {
     CHECK(mean_error(kRows) < 0.08);
+}
+
+TEST_CASE("Norms and softmax of few long rows by steps take what they take in warps", "[simt]") {
+    CHECK(mean_error(kFewRows, 0.1) < 0.06);
 }
 
 TEST_CASE("Kernels without tensor cores of a CDNA chip by steps take what they take in wavefronts",

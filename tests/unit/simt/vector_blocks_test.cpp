@@ -108,6 +108,23 @@ TEST_CASE("A gate reads both operands once, and a rotary embedding its table onc
     CHECK(table.all(2));
 }
 
+TEST_CASE("Of rows that are read round by round a miss brings nothing else along") {
+    const SimtSpec spec = gpu(4);
+    const auto along = [&](std::int64_t cols) {
+        const VectorPlan plan = plan_of(
+            norm_kernel({.kind = Norm::Kind::Rms, .rows = 2000, .cols = cols}, DType::Fp16, DType::Fp16),
+            spec);
+        const VectorBlocks blocks(plan);
+        std::int64_t count = 0;
+        for (std::int64_t step = 0; step < plan.kernel.trips(); ++step)
+            for (const TileAccess::Block& block : blocks.reads({0, 4}, step).blocks)
+                count += !block.matrix.empty();
+        return count;
+    };
+    CHECK(along(8192) == 0);
+    CHECK(along(512) == 4);  // whole rows, one behind the other
+}
+
 TEST_CASE("A lookup's CTAs read its rows and indices, and write what lies one behind the other") {
     const SimtSpec spec = gpu(3);
     for (const std::int64_t bag : {1, 4}) {

@@ -47,7 +47,8 @@ public:
     Passes(const MatrixPlace& matrix, bool write)
         : matrix_(matrix), write_(write), times_(static_cast<std::size_t>(matrix.bytes.value())) {}
     void add(bool write, const TileAccess::Block& block) {
-        if (write != write_ || block.matrix != matrix_.range()) return;
+        const std::int64_t end = matrix_.address + matrix_.bytes.value();
+        if (write != write_ || block.address < matrix_.address || block.address >= end) return;
         for (std::int64_t i = 0; i < block.bytes; ++i)
             times_.at(static_cast<std::size_t>(block.address - matrix_.address + i)) += block.sms;
     }

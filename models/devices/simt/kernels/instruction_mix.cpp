@@ -8,6 +8,8 @@ constexpr InstructionMix kOne{1, 0, 0};      // add, multiply
 constexpr InstructionMix kCompare{0, 1, 0};  // min, max, select
 // |x| chooses: a comparison, nine selections; x squared, seven multiply-adds, 1 - ex2; the sign.
 constexpr InstructionMix kErf{9, 11, 1};
+// x squared, six multiply-adds; seven, an exponential and what it leaves of 1; the sign, and who takes which.
+constexpr InstructionMix kErfOfOcml{21, 9, 1};
 // |x| < 0.55 takes a polynomial, others 1 - 2 / (e^2x + 1); a warp has both.
 constexpr InstructionMix kTanh{14, 4, 2};
 // log(1 + x): a polynomial of eight terms behind a normalisation.
@@ -18,18 +20,23 @@ constexpr InstructionMix kSine{9, 7, 0};
 }  // namespace
 
 // Six to scale, round and reduce; SHL; ex2.
-InstructionMix exponential() {
+// OCML's: log2(e) in two pieces, rounded; exp, ldexp, and selections for what is too large or too small.
+InstructionMix exponential(MathLibrary library) {
+    if (library == MathLibrary::Ocml) return {6, 6, 1};
     return {6, 1, 1};
 }
 
 // rcp, and FCHK in the same pipe; two multiply-adds make the reciprocal exact, five the quotient (twice a
 // remainder and what it adds); a branch and where it meets the slow path again.
-InstructionMix quotient() {
+// ROCm's: rcp between two div_scale, five multiply-adds and a product, div_fmas, div_fixup.
+InstructionMix quotient(MathLibrary library) {
+    if (library == MathLibrary::Ocml) return {7, 3, 1};
     return {7, 3, 2};
 }
 
 // rcp, two multiply-adds; the test for numbers that are not normal, and a branch.
-InstructionMix reciprocal() {
+InstructionMix reciprocal(MathLibrary library) {
+    if (library == MathLibrary::Ocml) return quotient(library);
     return {2, 3, 1};
 }
 
@@ -39,7 +46,8 @@ InstructionMix offsets() {
     return {0, 4 * (4 + 2), 0};
 }
 
-InstructionMix mix_of(Function function) {
+InstructionMix mix_of(Function function, MathLibrary library) {
+    const InstructionMix erf = library == MathLibrary::Ocml ? kErfOfOcml : kErf;
     switch (function) {
         case Function::None:
             return {};
@@ -56,13 +64,13 @@ InstructionMix mix_of(Function function) {
         case Function::HardSigmoid:
             return kOne + kOne + kCompare + kCompare;
         case Function::HardSwish:
-            return mix_of(Function::HardSigmoid) + kOne;
+            return mix_of(Function::HardSigmoid, library) + kOne;
         case Function::Round:
             return {0, 0, 1};  // FRND
         case Function::Exp:
-            return exponential();
+            return exponential(library);
         case Function::Reciprocal:
-            return reciprocal();
+            return reciprocal(library);
         case Function::Sqrt:
         case Function::Rsqrt:
             return {5, 3, 1};  // rsqrt, two steps of Newton's, the slow path's test
@@ -72,20 +80,20 @@ InstructionMix mix_of(Function function) {
         case Function::Cos:
             return kSine;
         case Function::Erf:
-            return kErf;
+            return erf;
         case Function::Gelu:
-            return kErf + InstructionMix{4, 0, 0};  // x / 2 (1 + erf(x / sqrt 2))
+            return erf + InstructionMix{4, 0, 0};  // x / 2 (1 + erf(x / sqrt 2))
         case Function::Tanh:
             return kTanh;
         case Function::Sigmoid:  // 1 / (1 + e^-x)
         case Function::Silu:     // x / (1 + e^-x)
-            return exponential() + kOne + quotient();
+            return exponential(library) + kOne + quotient(library);
         case Function::Elu:
-            return exponential() + kOne + kOne + kCompare + kCompare;
+            return exponential(library) + kOne + kOne + kCompare + kCompare;
         case Function::Softplus:
-            return exponential() + kLog + kCompare + kCompare;
+            return exponential(library) + kLog + kCompare + kCompare;
         case Function::Mish:
-            return mix_of(Function::Softplus) + kTanh + kOne;
+            return mix_of(Function::Softplus, library) + kTanh + kOne;
     }
     return {};
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <compare>
+#include <cstdint>
 
 #include "sim/workload/dtype.h"
 #include "sim/workload/operators.h"
@@ -23,15 +24,22 @@ struct InstructionMix {
     friend auto operator<=>(const InstructionMix&, const InstructionMix&) = default;
 };
 
+/// Whose functions kernels call: CUDA's, or those of ROCm's device libraries.
+enum class MathLibrary : std::uint8_t { Cuda, Ocml };
+
 /// Counted in sources and disassembly of CUDA's functions (sm_80): expf scales by log2(e) in two pieces,
 /// rounds, ex2, and moves the exponent; a quotient is a reciprocal, two steps of Newton's, and a test for the
-/// slow path; erff selects one of two polynomials.
-InstructionMix mix_of(Function function);
+/// slow path; erff selects one of two polynomials. Of ROCm's, those that differ much are counted apart: a
+/// quotient (and so a reciprocal) is eleven instructions, correctly rounded as hipcc does without being asked
+/// (LLVM, SIISelLowering.cpp, LowerFDIV32), an exponential thirteen (LLVM, AMDGPUISelLowering.cpp,
+/// lowerFEXP); erf has both of its polynomials, of 6 and 7 terms, and an exponential (OCML, erfF.cl, as
+/// remembered).
+InstructionMix mix_of(Function function, MathLibrary library = MathLibrary::Cuda);
 /// Of two values.
 InstructionMix mix_of(Elementwise::Kind kind);
-InstructionMix exponential();
-InstructionMix quotient();
-InstructionMix reciprocal();
+InstructionMix exponential(MathLibrary library = MathLibrary::Cuda);
+InstructionMix quotient(MathLibrary library = MathLibrary::Cuda);
+InstructionMix reciprocal(MathLibrary library = MathLibrary::Cuda);
 /// Of an element that is met or goes anywhere in a tensor.
 InstructionMix offsets();
 /// Between what is stored and fp32.

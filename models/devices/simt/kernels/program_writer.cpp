@@ -48,8 +48,8 @@ void SectionWriter::join(RegisterGroups what, RegisterGroups sum, const Instruct
 }
 
 // The difference from the mean, the new mean, the difference from that, and the sum of squares.
-void SectionWriter::welford(std::int64_t element) {
-    const InstructionMix mix = reciprocal();
+void SectionWriter::welford(std::int64_t element, MathLibrary library) {
+    const InstructionMix mix = reciprocal(library);
     op(Op::Fp32, kCount, kCount);
     op(Op::Special, kCount, kOther, mix.special);
     op(Op::Integer, kOther, kOther, mix.integer);

@@ -65,7 +65,7 @@ public:
     /// One value into a sum.
     void join(RegisterGroups what, RegisterGroups sum, const InstructionMix& mix);
     /// Welford's sums: a value's count and 1 / count wait for no mean.
-    void welford(std::int64_t element);
+    void welford(std::int64_t element, MathLibrary library);
     /// Over `lanes` threads of a warp by halves: `values` numbers are passed, `mix` joins them.
     void shuffle(const VectorKernel& kernel, std::int64_t lanes, int values, const InstructionMix& mix);
     /// Over the CTA's warps, through shared memory, `barrier` twice: all have the result.

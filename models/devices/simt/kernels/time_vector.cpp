@@ -37,9 +37,14 @@ void take_alone(const VectorKernel& kernel, const CtaProgram& program, const SmS
     const Sm::CtaTrace& trace = alone.trace(0);
     std::int64_t spread = 0, work = 0;
     for (std::size_t step = 0; step < steps.size(); ++step) {
-        spread += steps[step].last - steps[step].first;
         const std::int64_t end = step + 1 < steps.size() ? steps[step + 1].first : trace.end;
-        work += std::max<std::int64_t>(0, end - (steps[step].last + kFar));
+        const std::int64_t all = end - (steps[step].first + kFar);
+        std::int64_t leaving = steps[step].last - steps[step].first;
+        // A warp that has its data goes on while others' loads leave: that is no time of a step.
+        if (kernel.warps_go_on()) leaving = std::min(leaving, all);
+        spread += leaving;
+        work += std::max<std::int64_t>(0, all - leaving);
+        timing.stores = Cycles(std::max<std::int64_t>(0, all - leaving));
     }
     const auto count = static_cast<double>(steps.size());
     timing.prologue = Cycles(trace.first_request);

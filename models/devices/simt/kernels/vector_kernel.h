@@ -91,12 +91,15 @@ struct VectorKernel {
 
     int warps = 4;  ///< of a CTA
     int warp_threads = 32;
+    MathLibrary math = MathLibrary::Cuda;
     std::int64_t vector = 1;  ///< elements of a thread's load
     int rows_of_lanes = 1;    ///< WarpSoftmax: that the threads who share rows have
     /// Rows that CTAs read again are in the L1 by then; otherwise in the L2.
     bool rereads_l1 = true;
 
     std::int64_t threads() const { return std::int64_t{warps} * warp_threads; }
+    /// Few steps' work of warps that wait for nobody between two of them.
+    bool warps_go_on() const { return kind == Kind::RowSum || kind == Kind::Lookup; }
     bool row_of_cta() const {
         return kind == Kind::BlockSoftmax || kind == Kind::LayerNorm || kind == Kind::RmsNorm ||
                kind == Kind::Gate || kind == Kind::Rotary || kind == Kind::TopK;

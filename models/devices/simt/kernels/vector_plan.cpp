@@ -19,15 +19,21 @@ namespace {
 // Of a kernel: two minutes or so, and more bytes than a memory holds but for rows of a few bytes.
 constexpr std::int64_t kMostCtas = std::int64_t{1} << 27;
 
+/// Chips whose pipes are one vector ALU are AMD's.
+MathLibrary library_of(const SmSpec& sm) {
+    return sm.one_pipe ? MathLibrary::Ocml : MathLibrary::Cuda;
+}
+
 /// Of each result.
-InstructionMix work_of(const Layer& layer) {
-    if (const auto* activation = std::get_if<Activation>(&layer.op)) return mix_of(activation->function);
+InstructionMix work_of(const Layer& layer, MathLibrary library) {
+    if (const auto* activation = std::get_if<Activation>(&layer.op))
+        return mix_of(activation->function, library);
     if (const auto* scaling = std::get_if<Scaling>(&layer.op)) {
         if (scaling->kind == Scaling::Kind::Dequantize) return mix_of(Elementwise::Kind::Mul);
-        return quotient() + mix_of(Function::Round) + mix_of(Function::Clip);
+        return quotient(library) + mix_of(Function::Round) + mix_of(Function::Clip);
     }
     const auto& elementwise = std::get<Elementwise>(layer.op);
-    return mix_of(elementwise.kind) + mix_of(elementwise.post);
+    return mix_of(elementwise.kind) + mix_of(elementwise.post, library);
 }
 
 constexpr std::int64_t kIndexBytes = 4;
@@ -133,7 +139,7 @@ VectorKernel VectorPlanner::kernel_of(std::span<const Layer> layers) const {
     InstructionMix work;
     for (const Layer& one : layers) {
         operands += std::holds_alternative<Elementwise>(one.op) || one.scales ? 1 : 0;
-        work += work_of(one);
+        work += work_of(one, library_of(spec_.sm));
     }
     const Shape& shape = graph_.tensors[last.output].shape;
     if (spec_.kernels.layers == Library::Vllm && is_gate(layers, operands, elements(shape)))
@@ -215,7 +221,8 @@ VectorPlan VectorPlanner::timed(const Layer& layer, const VectorKernel& kernel) 
 VectorPlan VectorPlanner::plan(std::span<const Layer> layers) {
     const Layer& layer = layers.front();
     const auto move = move_of(graph_, layer);
-    const VectorKernel kernel = with_warps_of(move ? move->kernel : kernel_of(layers), spec_.sm.warp_threads);
+    VectorKernel kernel = with_warps_of(move ? move->kernel : kernel_of(layers), spec_.sm.warp_threads);
+    kernel.math = library_of(spec_.sm);
     VectorPlan plan = timed(layer, kernel);
     // Values and indices of a top-k are of one operand.
     const std::size_t reading = kernel.kind == VectorKernel::Kind::TopK ? 1 : layers.size();

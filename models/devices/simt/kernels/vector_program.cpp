@@ -152,11 +152,11 @@ WarpProgram warp_softmax(const VectorKernel& kernel) {
         writer.collect(held, kMax);
         writer.shuffle(kernel, kernel.lanes(), 1, kMax);
         writer.op(Op::Fp32, kSum, value(0));
-        writer.each(held, kSubtract + exponential());
+        writer.each(held, kSubtract + exponential(kernel.math));
         writer.collect(held, kAdd);
         writer.shuffle(kernel, kernel.lanes(), 1, kAdd);
         writer.op(Op::Fp32, kSum, value(0));
-        writer.each(held, quotient() + conversion_to(kernel.out));
+        writer.each(held, quotient(kernel.math) + conversion_to(kernel.out));
     }
     for (std::int64_t i = 0; i < kernel.loads_of_step(); ++i)
         stores.store(value(i), bytes_of_warp(kernel, 1, kernel.out));
@@ -177,10 +177,11 @@ WarpProgram block_softmax(const VectorKernel& kernel) {
     RowRounds most(kernel), sum(kernel), quotients(kernel);
     most.read(false).collect(kernel.vector, kMax);
     SectionWriter sums = sum.read(true);
-    sums.each(kernel.vector, kSubtract + exponential());
+    sums.each(kernel.vector, kSubtract + exponential(kernel.math));
     sums.collect(kernel.vector, kAdd);
     SectionWriter results = quotients.read(true);
-    results.each(kernel.vector, kSubtract + exponential() + quotient() + conversion_to(kernel.out));
+    results.each(kernel.vector,
+                 kSubtract + exponential(kernel.math) + quotient(kernel.math) + conversion_to(kernel.out));
     store_round(results, kernel);
     return {set_up(),        most.take(), meeting(kernel, 1, kMax), sum.take(), meeting(kernel, 1, kAdd),
             quotients.take()};
@@ -201,7 +202,7 @@ WarpProgram norm(const VectorKernel& kernel) {
     RowRounds statistics(kernel), results(kernel);
     SectionWriter first = statistics.read(false);
     if (layer) {
-        for (std::int64_t i = 0; i < kernel.vector; ++i) first.welford(i);
+        for (std::int64_t i = 0; i < kernel.vector; ++i) first.welford(i, kernel.math);
     } else {
         first.collect(kernel.vector, kAdd);  // a square, added
     }
@@ -215,8 +216,9 @@ WarpProgram norm(const VectorKernel& kernel) {
     second.op(Op::Integer, loaded(1) | loaded(of_columns), value(0));
     second.each(kernel.vector, work + conversion_to(kernel.out));
     store_round(second, kernel);
-    Section root = layer ? meeting(kernel, 3, kWelfordOfSets + reciprocal()) : meeting(kernel, 1, kAdd);
-    SectionWriter(root).collect(1, quotient() + mix_of(Function::Rsqrt));
+    Section root =
+        layer ? meeting(kernel, 3, kWelfordOfSets + reciprocal(kernel.math)) : meeting(kernel, 1, kAdd);
+    SectionWriter(root).collect(1, quotient(kernel.math) + mix_of(Function::Rsqrt, kernel.math));
     return {set_up(), statistics.take(), std::move(root), columns(kernel), results.take()};
 }
 

@@ -176,6 +176,22 @@ double share_of_pipes(const VectorPlan& plan, const SimtSpec& spec) {
     return std::max({count * behind, count * all - before - awaited, (count - 1) * before + behind}) / count;
 }
 
+/// Of rows that are normed, an SM's first CTA waits in each round for what columns have, out of the L2; for
+/// the first round's it waits anyway, and where CTAs follow each other, others work meanwhile.
+double waits_for_columns(const VectorPlan& plan, const SimtSpec& spec) {
+    const VectorKernel& kernel = plan.kernel;
+    if (plan.columns.empty() || kernel.windows) return 0;
+    if (kernel.ctas() > std::int64_t{spec.sm.count} * plan.timing.resident) return 0;
+    return static_cast<double>((kernel.trips() - 1) * spec.l2.latency.value());
+}
+
+/// Cycles in which an SM's port takes what a CTA stores.
+double store_transfer(const VectorPlan& plan, const SimtSpec& spec) {
+    const std::int64_t bytes = plan.to.touched.value() + plan.beside.bytes.value();
+    return static_cast<double>(bytes) / static_cast<double>(plan.kernel.ctas()) /
+           static_cast<double>(spec.l2.sm_write_per_cycle.value());
+}
+
 }  // namespace
 
 CtaTimes times_of(const VectorPlan& plan, const SimtSpec& spec, Hertz clock) {
@@ -198,8 +214,20 @@ CtaTimes times_of(const VectorPlan& plan, const SimtSpec& spec, Hertz clock) {
     // Behind the last step there is nothing to be asked for.
     const auto steps = static_cast<double>(kernel.steps());
     times.prologue = whole(timing.prologue) + fine(late);
-    times.alone = fine(timing.interval_alone + late * (steps - 1) / steps);
-    times.full_share = fine(share_of_pipes(plan, spec));
+    // Where the warps of a CTA meet in rounds, or are many, the last of them decides when it goes on.
+    times.warps_go_on = kernel.warps_go_on();
+    // What the SM's port takes for stores holds the load/store unit, and is in the last step's time already.
+    const double storing =
+        times.warps_go_on ? std::min(store_transfer(plan, spec), static_cast<double>(timing.stores.value()))
+                          : 0;
+    times.stores = fine(storing);
+    times.epilogue = times.epilogue_vector = fine(storing + waits_for_columns(plan, spec));
+    // Of a lookup's steps the first one's part is the others'.
+    times.indices_first = kernel.kind == VectorKernel::Kind::Lookup;
+    const double of_others = times.indices_first ? steps / (steps - 1) : 1;
+    times.alone =
+        fine(std::max(0.0, of_others * (timing.interval_alone + (late * (steps - 1) - storing) / steps)));
+    times.full_share = fine(of_others * share_of_pipes(plan, spec));
     // What pipes multiply is useful by what tensor cores would take for it.
     if (plan.macs_per_cycle > 0) {
         times.busy = fine(static_cast<double>(kernel.elements_of_cta() * kernel.windows->kernel_w) /

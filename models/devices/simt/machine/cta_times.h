@@ -55,6 +55,11 @@ struct CtaTimes {
     /// A step that begins in another CTA's epilogue, and that epilogue, take so much longer: both ask more of
     /// the load/store unit than it has time.
     Fine crowding;
+    /// A warp that has a step's data goes on, though the SM's pipes are not through with other warps' of the
+    /// CTA.
+    bool warps_go_on = false;
+    /// The first step's data are indices, for which nothing is computed.
+    bool indices_first = false;
     Fine stores;  ///< so long before its end leaves the transaction that stands for all stores
     /// Behind its last step a CTA waits for what its epilogue reads. AtEnd: which it asks for then; Ahead: as
     /// long before as for the data of a step behind the last one; Both: for what it joins ahead, for its bias

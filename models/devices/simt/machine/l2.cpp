@@ -16,16 +16,25 @@ namespace {
 // published.
 constexpr std::int64_t kWaitingParts = 4;
 
-/// So many writes never fill a door of the memory, before which reads would wait for them.
+/// So many writes never fill a door of the memory, before which reads would wait for them; nor are they many
+/// where doors are deep, for then they would be on their way when the kernel that they belong to is long
+/// over.
 std::size_t most_writes(const DramSpec& dram) {
-    return static_cast<std::size_t>(std::max(1, dram.door / 2));
+    constexpr int kMost = 8;
+    return static_cast<std::size_t>(std::clamp(dram.door / 2, 1, kMost));
 }
 
 /// Or writes of so many bytes: they fill the queues of all pseudo-channels, and half of what may wait before
 /// each, a line at a time.
 Bytes queued_writes(const L2Spec& spec, const DramSpec& dram) {
-    const std::int64_t lines = std::max(1, dram.door / 2);
+    const auto lines = static_cast<std::int64_t>(most_writes(dram));
     return (dram.burst_bytes * dram.queue + spec.line * lines) * dram.data_buses();
+}
+
+/// Of the way to the memory: nothing where only that decides.
+double ticks_a_byte(Bytes per_cycle, Hertz clock) {
+    if (per_cycle == Bytes(0)) return 0;
+    return static_cast<double>(kTicksPerSecond) / static_cast<double>(per_cycle.value() * clock.value());
 }
 
 /// At that share of the memory's bandwidth; a whole one is not kept by anybody but the memory.
@@ -51,7 +60,8 @@ L2::L2(sc_core::sc_module_name name, const L2Spec& spec, Hertz clock, const Dram
       ledger_(ledger),
       blocks_(spec, stripe_of(dram, role)),
       fabric_(spec, clock_),
-      ticks_a_byte_(ticks_a_byte(spec.memory_share, dram.peak())),
+      ticks_a_byte_(ticks_a_byte(spec.memory_per_cycle, clock_.frequency())),
+      ticks_a_byte_of_rows_(std::max(ticks_a_byte_, ticks_a_byte(spec.memory_share, dram.peak()))),
       most_writes_(most_writes(dram)),
       queued_writes_(queued_writes(spec, dram)),
       most_waiting_(spec.usable.value() / kWaitingParts) {
@@ -291,8 +301,8 @@ bool L2::send_first(std::deque<Departure>& queue) {
 }
 
 void L2::pace(const Piece& piece) {
-    if (!piece.of_rows) return;
-    const double ticks = ticks_a_byte_ * static_cast<double>(piece.get_data_length());
+    const double ticks = (piece.of_rows ? ticks_a_byte_of_rows_ : ticks_a_byte_) *
+                         static_cast<double>(piece.get_data_length());
     paced_ = std::max(paced_, now()) + Ticks(std::llround(ticks));
 }
 

@@ -159,7 +159,8 @@ private:
     Jobs jobs_;
     Parts parts_;
     std::deque<Departure> reads_, writes_;  // that have not left, by time
-    const double ticks_a_byte_;             // that lie behind one for short rows; 0: only the memory decides
+    const double ticks_a_byte_;             // that lie behind one on the way to the memory; 0: that decides
+    const double ticks_a_byte_of_rows_;     // likewise of short rows
     Ticks paced_;                           // none may leave before
     const std::size_t most_writes_;         // under way at a time, while nothing is read
     const Bytes queued_writes_;             // or of so many bytes together

@@ -8,18 +8,20 @@ namespace {
 
 constexpr std::int64_t kSumBytes = 4;
 
-/// One block with the one before, where it follows that.
-void add(const MatrixPlace& matrix, std::int64_t begin, std::int64_t end, TileAccess& access) {
+/// One block with the one before, where it follows that. With an empty `whole` nothing else of the matrix
+/// comes with it.
+void add(const MatrixPlace& matrix, std::int64_t begin, std::int64_t end, const MatrixRange& whole,
+         TileAccess& access) {
     if (begin == end) return;
     const std::int64_t address = matrix.address + begin;
     if (!access.blocks.empty()) {
         TileAccess::Block& last = access.blocks.back();
-        if (last.address + last.bytes == address && last.matrix == matrix.range()) {
+        if (last.address + last.bytes == address && last.matrix == whole) {
             last.bytes += end - begin;
             return;
         }
     }
-    access.blocks.push_back({address, end - begin, 1, matrix.operand, matrix.range()});
+    access.blocks.push_back({address, end - begin, 1, matrix.operand, whole});
 }
 
 }  // namespace
@@ -42,11 +44,13 @@ TileAccess RowSumBlocks::reads(CtaRange range, std::int64_t step) const {
     const MatrixPlace& matrix = plan_.in.front().place;
     const std::int64_t row_bytes = matrix.bytes.value() / kernel_.rows;
     const auto at = [&](std::int64_t column) { return row_bytes * column / kernel_.cols; };
+    // What rows have behind a round is asked for by the next one: perhaps later than the L2 would hold it.
+    const MatrixRange whole = kernel_.trips() > 1 ? MatrixRange{} : matrix.range();
     for (std::int64_t cta = range.first; cta < range.end(); cta += range.stride) {
         const std::int64_t first = before(cta);
         const std::int64_t rows = before((cta / kernel_.parts + 1) * kernel_.parts) - first;
         const std::int64_t from = rows * at(column(cta, step)), until = rows * at(column(cta, step + 1));
-        add(matrix, first * row_bytes + from, first * row_bytes + until, access);
+        add(matrix, first * row_bytes + from, first * row_bytes + until, whole, access);
         access.bytes_of_sm = std::max(access.bytes_of_sm, until - from);
     }
     return access;
@@ -80,7 +84,7 @@ TileAccess RowSumBlocks::writes(CtaRange range) const {
         const bool first = cta % kernel_.parts == 0;
         const std::int64_t begin = at(before(cta)), end = first ? at(before(cta + kernel_.parts)) : begin;
         if (kernel_.parts > 1) access.blocks.push_back(sums(cta, cta % kernel_.parts, 1));
-        add(to, begin, end, access);
+        add(to, begin, end, to.range(), access);
         access.bytes_of_sm = std::max(access.bytes_of_sm, end - begin + (kernel_.parts > 1 ? kSumBytes : 0));
     }
     return access;

@@ -19,6 +19,8 @@ namespace {
 // Reductions do little but wait for one round of loads after the other: of 16 SMs, the last one's data would
 // hold all up (2048 rows of 16,384 on an A100 by a quarter; in groups of four by 4 %, at the same cost).
 constexpr std::int64_t kInStep = 4;
+// So many steps of all CTAs take no time to simulate: there every SM is a group of its own.
+constexpr std::int64_t kFewSteps = 20'000;
 
 /// SMs of a group go on when the last of them has its data. Where no more than one step is asked for ahead,
 /// each would wait for all SMs, which fall out of step by themselves: there a group is a GPC's SMs at most,
@@ -27,6 +29,9 @@ std::int64_t largest_group(const KernelPlan& plan, const SmSpec& sm) {
     const auto* gemm = std::get_if<GemmPlan>(&plan);
     const auto* vector = std::get_if<VectorPlan>(&plan);
     const auto* attention = std::get_if<AttentionPlan>(&plan);
+    if (vector != nullptr && vector->kernel.steps() > 1 &&
+        vector->kernel.ctas() <= kFewSteps / vector->kernel.steps())
+        return 1;
     if (vector != nullptr && vector->kernel.kind == VectorKernel::Kind::RowSum) return kInStep;
     const bool one_by_one =
         (gemm != nullptr && (!gemm->kernel.on_tensor_cores() || gemm->kernel.tile.stages <= 2)) ||

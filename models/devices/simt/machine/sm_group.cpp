@@ -179,14 +179,19 @@ void SmGroup::serve(int number, Fine ready) {
     const Fine begin = std::max(ready, free_);
     charge_idle(place, begin);
     const int ctas = taken();
-    const Fine share = cta_->share(ctas);
+    const bool indices = cta_->indices_first && place.step == 0;
+    const Fine share = indices ? Fine() : cta_->share(ctas), alone = indices ? Fine() : cta_->alone;
     charge(SlotClass::Useful, cta_->busy);
     (ctas == 1 ? cta_->lost_alone : cta_->lost_full).charge(share - cta_->busy, times_);
     free_ = begin + share;
     while (place.marks.size() > 1 && place.marks[1].begin <= free_) place.marks.pop_front();
     mark(place, begin, SlotClass::Dependency, true);
     if (cta_->request_in_step) request(number, place.step, begin + *cta_->request_in_step);
-    push(std::max(free_, begin + cta_->alone) + crowded(number, begin), number, What::StepEnd, place.step);
+    Fine through = std::max(free_, begin + alone);
+    // Its warps go on one by one; the last of them ends with its stores, which are the epilogue.
+    if (cta_->warps_go_on)
+        through = std::max(begin + alone, place.step + 1 == place.steps ? free_ - cta_->epilogue : Fine());
+    push(through + crowded(number, begin), number, What::StepEnd, place.step);
 }
 
 /// How much longer a step takes for others' epilogues, which it holds up as long.

@@ -106,8 +106,11 @@ void VectorBlocks::add_round(const MatrixPlace& matrix, CtaRange range, std::int
         const std::int64_t element = std::min(kernel_.cols, number * kernel_.threads() * kernel_.vector);
         return element * row / kernel_.cols;
     };
+    // What the row has behind the round is asked for by the next one: perhaps later than the L2 would hold
+    // it.
+    const MatrixRange whole = kernel_.trips() > 1 ? MatrixRange{} : matrix.range();
     for (std::int64_t cta = range.first; cta < range.end(); cta += range.stride)
-        add(matrix, cta * row + at(round), cta * row + at(round + 1), 1, access);
+        add(matrix, cta * row + at(round), cta * row + at(round + 1), 1, whole, access);
     access.bytes_of_sm += at(round + 1) - at(round);
 }
 

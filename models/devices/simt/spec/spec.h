@@ -160,6 +160,7 @@ struct L2Spec {
     Bytes sm_write_per_cycle;     ///< out of one SM
     Cycles latency;               ///< of a hit, from the SM's request to its data, idle
     double memory_share = 1;      ///< of the memory's bandwidth that reads of short rows reach (calibrated)
+    Bytes memory_per_cycle;       ///< to and from the memory; 0: as much as that gives
     Cycles memory_latency;        ///< what a miss takes besides the DRAM's own time: fabric and controllers
 };
 
