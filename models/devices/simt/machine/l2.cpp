@@ -12,9 +12,14 @@
 namespace systole::simt {
 namespace {
 
-// What has made room and waits to be written takes this part of the L2 at most: assumed; no policy is
-// published.
+// What has made room and waits to be written takes this part of the L2 at most, and no more than may be
+// dirty: assumed; no policy is published.
 constexpr std::int64_t kWaitingParts = 4;
+
+Bytes most_waiting(const L2Spec& spec) {
+    const Bytes part(spec.usable.value() / kWaitingParts);
+    return spec.dirty == Bytes(0) ? part : std::min(part, spec.dirty);
+}
 
 /// So many writes never fill a door of the memory, before which reads would wait for them; nor are they many
 /// where doors are deep, for then they would be on their way when the kernel that they belong to is long
@@ -64,7 +69,7 @@ L2::L2(sc_core::sc_module_name name, const L2Spec& spec, Hertz clock, const Dram
       ticks_a_byte_of_rows_(std::max(ticks_a_byte_, ticks_a_byte(spec.memory_share, dram.peak()))),
       most_writes_(most_writes(dram)),
       queued_writes_(queued_writes(spec, dram)),
-      most_waiting_(spec.usable.value() / kWaitingParts) {
+      most_waiting_(most_waiting(spec)) {
     memory.register_nb_transport_bw(this, &L2::nb_transport_bw);
     SC_HAS_PROCESS(L2);
     SC_METHOD(send);
