@@ -68,7 +68,7 @@ TEST_CASE("Specialized warps multiply all scores and values, and add up rows by 
     const std::int64_t tiles = 4 * 64 * 64 * 2;
     CHECK(sum_of(program, Op::AsyncCopy, What::Bytes) == 16 * 128 * 2 + 3 * 2 * 256 * 128 * 2 + 2 * tiles);
     CHECK(sum_of(program, Op::GlobalStore, What::Bytes) == 16 * 128 * 2);
-    tile.n = 64;                                                               // a sequence that is no longer
+    tile.n = 64;  // a sequence that is no longer
     CHECK(attention_program(tile, kBf16, {1, 0}, warp_mma_sm()).warps() == 1 + 2);
 }
 
