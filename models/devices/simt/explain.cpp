@@ -187,10 +187,7 @@ std::string bounds(const GemmPlan& gemm, const LayerPlan& layer, const SimtSpec&
         static_cast<double>(spec.memory.peak().value()) / static_cast<double>(spec.core_clock.value());
     const double memory = static_cast<double>(layer.compulsory_dram.value()) / per_cycle;
     const GemmKernel& kernel = gemm.kernel;
-    const std::int64_t steps =
-        kernel.streams > 0 ? kernel.tiles() * kernel.steps() : kernel.ctas() * kernel.steps_of_part();
-    const double l2 = step_bytes(kernel).from_l2 * static_cast<double>(steps) /
-                      static_cast<double>(spec.l2_bytes_per_cycle().value());
+    const double l2 = bytes_from_l2(kernel) / static_cast<double>(spec.l2_bytes_per_cycle().value());
     return fmt::format(
         "At peak rates: {} for the MACs, {} for A, B and C once by the memory (what is written\n"
         "may stay in the L2), {} for what all CTAs load at the L2's ports.\n"

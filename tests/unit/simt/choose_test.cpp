@@ -117,6 +117,26 @@ TEST_CASE("A library that counts loads from the L2 holds a share of their time a
     CHECK(met > 4);
 }
 
+TEST_CASE("Kernels that share their last tiles are held to load what they would tile by tile") {
+    // By hand: each tile of m x n loads (m + n) x K numbers of 2 bytes, whoever has its steps.
+    SimtSpec spec = shipped_gpu("a100");
+    spec.kernels.stream_k = StreamK::Offered;
+    spec.calibrated.larger_tiles = 0;
+    spec.calibrated.l2_loads = 0.5;
+    KernelChooser chooser(spec);
+    int met = 0;
+    for (const TimedKernel& one : chooser.weigh(shape_of(1792, 2304, 4096))) {
+        const CtaTile& tile = one.kernel.tile;
+        if (one.kernel.streams == 0 || 1792 % tile.m != 0 || 2304 % tile.n != 0) continue;
+        const double bytes = 1792.0 * 2304.0 / static_cast<double>(tile.m * tile.n) *
+                             static_cast<double>(tile.m + tile.n) * 4096.0 * 2.0;
+        CHECK(one.weight - one.estimate ==
+              Approx(0.5 * bytes / static_cast<double>(spec.l2.bytes_per_cycle.value())));
+        ++met;
+    }
+    CHECK(met > 4);
+}
+
 TEST_CASE("Narrow pairs of Blackwell are taken for parts of K only") {
     KernelChooser chooser(shipped_gpu("b200"));
     int parts = 0;

@@ -201,12 +201,6 @@ double bounded(double ctas, const GemmKernel& kernel, const CtaTiming& timing, c
     return std::max(ctas, moved + ends_of(kernel, timing, spec)) + adding_parts(kernel, spec);
 }
 
-/// Cycles that what CTAs load takes at the L2's ports.
-double l2_loads_of(const GemmKernel& kernel, const SimtSpec& spec) {
-    return static_cast<double>(kernel.ctas() * kernel.steps_of_part()) * step_bytes(kernel).from_l2 /
-           Rates(spec).l2;
-}
-
 /// Whether the library has such a kernel for parts of K. cuDNN 7:
 /// volta_fp16_s884cudnn_fp16_128x128_ldg8_splitK_...
 bool offers_parts(const GemmShape& shape, const CtaTile& tile, const SimtSpec& spec) {
@@ -266,7 +260,7 @@ void KernelChooser::weigh(const GemmKernel& kernel, const CtaTiming& timing, std
     const auto& all_tiles = catalogue(spec_.sm.issue_of(shape.dtype), shape.convolution);
     all.push_back({kernel, storing(timing, kernel.stored_share()), bounded(ctas, kernel, timing, spec_),
                    bounded(ctas * preference(kernel.tile, all_tiles, spec_), kernel, timing, spec_) +
-                       spec_.calibrated.l2_loads * l2_loads_of(kernel, spec_)});
+                       spec_.calibrated.l2_loads * bytes_from_l2(kernel) / Rates(spec_).l2});
 }
 
 // What such a kernel multiplies counts by what tensor cores could do meanwhile: these must not be slower.

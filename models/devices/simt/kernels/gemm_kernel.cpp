@@ -54,6 +54,12 @@ StepBytes step_bytes(const GemmKernel& kernel) {
     return {tile.multicast ? own : a + b, own};
 }
 
+double bytes_from_l2(const GemmKernel& kernel) {
+    const std::int64_t steps =
+        kernel.streams > 0 ? kernel.tiles() * kernel.steps() : kernel.ctas() * kernel.steps_of_part();
+    return step_bytes(kernel).from_l2 * static_cast<double>(steps);
+}
+
 std::int64_t epilogue_bytes(const GemmKernel& kernel) {
     const GemmShape& shape = kernel.shape;
     std::int64_t bytes = 0;
