@@ -77,9 +77,11 @@ CtaTile sm100_tile(std::int64_t m, std::int64_t n, int cluster_m, int cluster_n,
 std::vector<CtaTile> nvjet_sm100() {
     std::vector<CtaTile> all;
     const auto add = [&all](std::int64_t m, std::int64_t n, bool pair,
-                            std::initializer_list<std::pair<int, int>> clusters) {
-        for (const auto& [cluster_m, cluster_n] : clusters)
+                            std::initializer_list<std::pair<int, int>> clusters, bool parts_only = false) {
+        for (const auto& [cluster_m, cluster_n] : clusters) {
             all.push_back(sm100_tile(m, n, cluster_m, cluster_n, pair));
+            all.back().parts_only = parts_only;
+        }
     };
     for (const std::int64_t n : {256, 224, 192, 176, 160, 128, 96, 64})
         add(128, n, true, {{2, 1}, {2, 2}, {4, 1}});
@@ -88,11 +90,7 @@ std::vector<CtaTile> nvjet_sm100() {
     add(64, 64, true, {{2, 1}, {2, 2}, {2, 4}});
     // Narrower pairs are seen with parts of K only: 64x16_64x16_2x4_2cta_h_bz_splitK_TNT,
     // 64x32_64x16_2x2_2cta likewise, and 32x64_64x16_4x2_2cta_h_bz_splitK_TNN.
-    for (const std::int64_t n : {32, 16}) {
-        const std::size_t before = all.size();
-        add(64, n, true, {{2, 1}, {2, 2}, {2, 4}});
-        for (std::size_t i = before; i < all.size(); ++i) all[i].parts_only = true;
-    }
+    for (const std::int64_t n : {32, 16}) add(64, n, true, {{2, 1}, {2, 2}, {2, 4}}, true);
     add(128, 256, false, {{1, 1}, {1, 2}});
     for (const std::int64_t n : {128, 96, 64}) add(128, n, false, {{1, 1}, {2, 1}});
     for (const std::int64_t n : {8, 16, 24, 32, 48}) add(128, n, false, {{1, 1}, {2, 1}, {4, 2}});

@@ -10,7 +10,7 @@
 //                                                                  writes of what made room
 //
 // Of several dies, each L2 asks the memory-side cache for its own copy of a line, and what one of them writes
-// back the others no longer hold (`dropped_by_others`). When a kernel ends, all that is dirty in them is
+// back the others no longer hold (`drop`). When a kernel ends, all that is dirty in them is
 // written back, for the next one's CTAs lie on other dies.
 #pragma once
 
