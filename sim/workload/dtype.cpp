@@ -6,7 +6,7 @@
 namespace systole {
 
 const std::vector<std::string>& dtype_names() {
-    static const std::vector<std::string> names = {"int4", "int8", "int16", "fp8",
+    static const std::vector<std::string> names = {"int4", "int8", "int16", "fp4",  "fp8",
                                                    "bf16", "fp16", "fp32",  "int32"};
     return names;
 }
@@ -24,6 +24,7 @@ std::optional<DType> parse_dtype(std::string_view name) {
 Bits bits_of(DType dtype) {
     switch (dtype) {
         case DType::Int4:
+        case DType::Fp4:
             return Bits(4);
         case DType::Int8:
         case DType::Fp8:
@@ -40,7 +41,8 @@ Bits bits_of(DType dtype) {
 }
 
 bool is_floating(DType dtype) {
-    return dtype == DType::Fp8 || dtype == DType::Bf16 || dtype == DType::Fp16 || dtype == DType::Fp32;
+    return dtype == DType::Fp4 || dtype == DType::Fp8 || dtype == DType::Bf16 || dtype == DType::Fp16 ||
+           dtype == DType::Fp32;
 }
 
 Bytes row_bytes(DType dtype, std::int64_t elements) {

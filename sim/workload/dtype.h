@@ -12,8 +12,9 @@
 
 namespace systole {
 
-enum class DType { Int4, Int8, Int16, Fp8, Bf16, Fp16, Fp32, Int32 };
-constexpr std::size_t kDTypes = 8;
+/// Fp4: e2m1. Fp8: e4m3 and e5m2 alike, and as a scale e8m0, too.
+enum class DType { Int4, Int8, Int16, Fp4, Fp8, Bf16, Fp16, Fp32, Int32 };
+constexpr std::size_t kDTypes = 9;
 
 std::string_view to_string(DType dtype);
 /// By its name ("bf16"), or nothing.

@@ -44,8 +44,9 @@ struct Tensor {
     TensorRole role = TensorRole::Activation;
     /// A reshape of that tensor, or of a part: the same bytes at the same address. Never names another view.
     std::optional<TensorId> view_of = std::nullopt;
-    WeightFormat format = {};  ///< of weights of a conv2d or matmul
-    Bytes view_offset = {};    ///< of a view: where in that tensor it begins
+    /// Of weights of a conv2d or matmul; of activations, Scales::Block or none.
+    WeightFormat format = {};
+    Bytes view_offset = {};  ///< of a view: where in that tensor it begins
     std::optional<BatchSlice> slice = {};
     std::optional<Replica> replica = {};  ///< of a view; only training asks
 };

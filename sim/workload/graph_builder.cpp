@@ -54,7 +54,7 @@ std::string dtype_fault(const LayerPlan& plan, const Tensor& in) {
     }
     if (std::holds_alternative<Collective>(plan.op) && bits_of(in.dtype).value() < 8)
         return fmt::format("is done on whole bytes, but '{}' is {}", in.name, to_string(in.dtype));
-    if (format_of(plan.op).scales == Scales::Group && !is_floating(in.dtype))
+    if (format_of(plan.op).among_numbers() && !is_floating(in.dtype))
         return fmt::format(
             "weights with scales of groups become numbers of the input's dtype, which must be a "
             "floating-point one; '{}' is {}",
@@ -85,8 +85,9 @@ std::optional<TensorId> GraphBuilder::add_tensor(Tensor tensor, const SourceMark
 }
 
 std::optional<TensorId> GraphBuilder::add_input(std::string name, Shape shape, DType dtype,
-                                                const SourceMark& where, TensorRole role) {
-    const auto id = add_tensor({std::move(name), std::move(shape), dtype, role}, where);
+                                                const SourceMark& where, TensorRole role,
+                                                const WeightFormat& format) {
+    const auto id = add_tensor({std::move(name), std::move(shape), dtype, role, {}, format}, where);
     if (id) graph_.inputs.push_back(*id);
     return id;
 }

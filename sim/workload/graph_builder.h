@@ -38,7 +38,7 @@ public:
 
     // Each answers the new tensor, or nothing after a mistake.
     std::optional<TensorId> add_input(std::string name, Shape shape, DType dtype, const SourceMark& where,
-                                      TensorRole role = TensorRole::Input);
+                                      TensorRole role = TensorRole::Input, const WeightFormat& format = {});
     std::optional<TensorId> add_layer(LayerPlan plan);
     /// An attention as three layers: scores, their softmax, and the product with the values. A matmul as two:
     /// its weights become a tensor of the input's dtype, which is the product's second operand.

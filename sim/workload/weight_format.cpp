@@ -8,7 +8,7 @@
 namespace systole {
 
 const std::vector<std::string>& scales_names() {
-    static const std::vector<std::string> names = {"none", "tensor", "channel", "group"};
+    static const std::vector<std::string> names = {"none", "tensor", "channel", "group", "block"};
     return names;
 }
 
@@ -18,7 +18,7 @@ BitsPerWeight bits_per_weight(DType dtype, const WeightFormat& format, std::int6
         const int place = std::bit_width(static_cast<std::uint64_t>(format.of - 1));
         each = {format.kept * (each.bits + place), format.of};
     }
-    if (format.scales == Scales::Group) {
+    if (format.among_numbers()) {
         const std::int64_t rows = depth > 0 ? std::min(format.group, depth) : format.group;
         each = {each.bits * rows + bits_of(format.scale_dtype).value() * each.weights, each.weights * rows};
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a kernel does with its sums before it stores them, besides scaling and converting:
 //
-//   out = then(post(sum + bias) join other)
+//   out = then(post(sum * scale + bias) join other)
 #pragma once
 
 #include <compare>
@@ -15,12 +15,14 @@ namespace systole::simt {
 
 struct Epilogue {
     bool bias = false;  ///< a value of 32 bits for each column of the product (row, if it is swapped)
+    /// A factor for each column (row, if it is swapped): scales of weights, bits of each; 0: none.
+    int scale_bits = 0;
     Function post = Function::None;
     std::optional<Elementwise::Kind> join = {};  ///< with a matrix like the result
     Function then = Function::None;
 
     /// It needs more than the sums.
-    bool reads() const { return bias || join; }
+    bool reads() const { return bias || scale_bits > 0 || join; }
     friend auto operator<=>(const Epilogue&, const Epilogue&) = default;
 };
 

@@ -16,6 +16,12 @@
 
 namespace systole::simt {
 
+/// Neighbours along K that share a scale, which lies beside them.
+struct BlockScales {
+    std::int64_t group = 0, bits = 0;
+    friend auto operator<=>(const BlockScales&, const BlockScales&) = default;
+};
+
 /// A product as kernels see it. `shared_b`: one B for the whole batch. Operands may be swapped, C = (B' A')',
 /// so that the wider side of a tile lies along the wider side of C; a bias then lies along its rows. With a
 /// `gather` it is a convolution, a product for each group: m pixels of all images, k = taps x channels.
@@ -26,6 +32,8 @@ struct GemmShape {
     bool shared_b = true;
     Epilogue epilogue = {};
     std::optional<ConvGather> gather = {};
+    /// Of both operands, neighbours along K that share a scale, and its bits; 0: none does.
+    BlockScales blocks = {};
     bool convolution = false;  ///< of one, though there may be nothing to gather
     /// Elements of A in memory.
     std::int64_t a_elements() const {
@@ -130,6 +138,9 @@ struct StepBytes {
     double into_sm, from_l2;
 };
 StepBytes step_bytes(const GemmKernel& kernel);
+
+/// Bytes of operands that all CTAs take from the L2's ports, from their first step to their last.
+double bytes_from_l2(const GemmKernel& kernel);
 
 /// Bytes of bias and of the matrix to join that all CTAs read before they store (the second kernel's, if
 /// parts of K are added): each CTA those of its tile.

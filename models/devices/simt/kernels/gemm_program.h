@@ -33,6 +33,7 @@ struct GemmFormats {
     DType in = DType::Bf16, out = DType::Bf16;
     Epilogue epilogue = {};
     bool gathers = false;  ///< rows of A, out of a map (conv_gather.h)
+    BlockScales blocks = {};
     friend auto operator<=>(const GemmFormats&, const GemmFormats&) = default;
 };
 

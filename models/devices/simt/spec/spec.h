@@ -71,6 +71,9 @@ struct TensorSpec {
     Cycles latency;
     TensorMemorySpec memory;
     std::int64_t sync_slower = 1;  ///< mma.sync takes so many times as long as by these rates
+    /// Products of numbers with a scale for each block of K, which tensor cores multiply in
+    /// (TensorIssue::Thread).
+    bool block_scales = false;
 };
 
 struct SharedMemorySpec {
