@@ -42,6 +42,38 @@ WeightFormat format_of(const Operator& op) {
     return scaling ? scaling->format : WeightFormat{};
 }
 
+/// "blocks of 16 with fp8 scales".
+std::string blocks_text(const WeightFormat& format) {
+    return fmt::format("blocks of {} with {} scales", format.group, to_string(format.scale_dtype));
+}
+
+/// Of blocks, what both operands of a product must have in common, or what their numbers are made of.
+bool same_blocks(const WeightFormat& a, const WeightFormat& b) {
+    return a.scales == b.scales && a.group == b.group && a.scale_dtype == b.scale_dtype;
+}
+
+/// Why an operator cannot read `in`, where either has scales of blocks, or "".
+std::string block_fault(const LayerPlan& plan, const Tensor& in) {
+    const WeightFormat own = format_of(plan.op);
+    const auto* scaling = std::get_if<Scaling>(&plan.op);
+    const bool reads_blocks =
+        own.scales == Scales::Block && (!scaling || scaling->kind == Scaling::Kind::Dequantize);
+    const bool has_blocks = in.format.scales == Scales::Block;
+    if (reads_blocks && !has_blocks)
+        return fmt::format(
+            "reads numbers in {}, but '{}' has no scales; make them by 'op: quantize', or "
+            "declare them with the input",
+            blocks_text(own), in.name);
+    if (has_blocks && !reads_blocks)
+        return fmt::format(
+            "reads plain numbers, but '{}' has {}; a matmul with 'scales: block' reads them, "
+            "and 'op: dequantize' makes them plain",
+            in.name, blocks_text(in.format));
+    if (has_blocks && !same_blocks(own, in.format))
+        return fmt::format("has {}, but '{}' has {}", blocks_text(own), in.name, blocks_text(in.format));
+    return "";
+}
+
 /// What an operator with scales cannot make of these dtypes, or "".
 std::string dtype_fault(const LayerPlan& plan, const Tensor& in) {
     if (const auto* scaling = std::get_if<Scaling>(&plan.op)) {
@@ -110,7 +142,12 @@ std::optional<TensorId> GraphBuilder::add_view(std::string name, TensorId base, 
     }
     uses_[base].read = true;
     const TensorId root = source.view_of.value_or(base);
-    Tensor view{std::move(name), std::move(shape), source.dtype, source.role, root};
+    if (source.format.among_numbers() && shape.back() % source.format.group != 0) {
+        mistakes_->add(where, fmt::format("reshape '{}': {} of '{}' would lie across rows of {}", name,
+                                          blocks_text(source.format), source.name, to_string(shape)));
+        return std::nullopt;
+    }
+    Tensor view{std::move(name), std::move(shape), source.dtype, source.role, root, source.format};
     view.replica = source.replica;
     return add_tensor(std::move(view), where);
 }
@@ -134,6 +171,9 @@ std::optional<TensorId> GraphBuilder::add_layer(LayerPlan plan) {
         faults.push_back(fmt::format("rows of '{}' {} are cut by heads, inside a byte", first.name,
                                      to_string(first.dtype)));
     if (const std::string fault = dtype_fault(plan, first); !fault.empty()) faults.push_back(fault);
+    for (const TensorId input : plan.inputs)
+        if (const std::string fault = block_fault(plan, tensor(input)); !fault.empty())
+            faults.push_back(fault);
     for (const std::string& fault : faults)
         mistakes_->add(plan.where, fmt::format("{} '{}': {}", op_name(plan.op), plan.name, fault));
     if (!faults.empty()) return std::nullopt;
@@ -155,8 +195,15 @@ std::optional<TensorId> GraphBuilder::add_layer(LayerPlan plan) {
     layer.scales = add_stored(scales_shape(plan.op), "scales", format.scale_dtype);
     layer.bias = add_stored(bias_shape(plan.op), "bias", bias_dtype(plan, activations));
     const bool cache = std::holds_alternative<CacheAppend>(plan.op);
-    const auto output = add_tensor({plan.name, std::move(plan.output), plan.out_dtype,
-                                    cache ? TensorRole::KvCache : TensorRole::Activation},
+    const auto* scaling = std::get_if<Scaling>(&plan.op);
+    const bool makes_blocks =
+        scaling && scaling->kind == Scaling::Kind::Quantize && format.scales == Scales::Block;
+    const auto output = add_tensor({plan.name,
+                                    std::move(plan.output),
+                                    plan.out_dtype,
+                                    cache ? TensorRole::KvCache : TensorRole::Activation,
+                                    {},
+                                    makes_blocks ? format : WeightFormat{}},
                                    plan.where);
     if (!output) return std::nullopt;
     layer.output = *output;
@@ -176,6 +223,7 @@ std::optional<TensorId> GraphBuilder::add_unfused_matmul(const LayerPlan& plan) 
         return std::nullopt;
     };
     if (format.scales == Scales::None) return refuse("is for weights with 'scales'");
+    if (format.scales == Scales::Block) return refuse("is for weights that activations without scales meet");
     if (product.experts > 0) return refuse("is for one matrix of weights, not for those of experts");
     if (format.sparse()) return refuse("makes all of the weights; give no 'sparsity' with it");
     std::vector<std::string> faults = find_faults(plan.op);

@@ -39,7 +39,9 @@ LayerDtypes read_dtypes(Keys& keys, std::string_view op, const Tensor* input) {
                       "'dtype' is {}, but its input '{}' is {}; give 'out_dtype' to the layer that makes it",
                       to_string(*dtype), input->name, to_string(input->dtype)),
                   "dtype");
-    return {weights.value_or(input->dtype), output.value_or(input->dtype)};
+    // Products of numbers with scales of blocks have none themselves.
+    const bool scaled = op == "matmul" && input->format.scales == Scales::Block;
+    return {weights.value_or(input->dtype), output.value_or(scaled ? DType::Bf16 : input->dtype)};
 }
 
 }  // namespace systole

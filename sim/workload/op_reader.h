@@ -78,6 +78,8 @@ ConvDepth read_conv_depth(Keys& keys, const Conv2d& conv);
 /// of scales.
 WeightFormat read_weight_format(Keys& keys);
 WeightFormat read_conv_weight_format(Keys& keys);
+/// `scales: block` of an input of a trace, with `group` and `scale_dtype`; without it, plain numbers.
+WeightFormat read_input_format(Keys& keys);
 /// Refuses these keys, and `fused`, where no operand is stored.
 void refuse_weight_format(Keys& keys);
 /// `scales`, `group` and `scale_dtype` of a layer that only scales.

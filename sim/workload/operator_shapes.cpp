@@ -31,9 +31,10 @@ void expect_countable(std::string_view what, std::initializer_list<std::int64_t>
 
 /// Whether K, or the rows of a tensor, fall into groups of scales; and K into patterns of sparse weights.
 void expect_whole(const WeightFormat& format, std::int64_t k, std::string_view what, Faults& faults) {
-    if (format.scales == Scales::Group && k % format.group != 0)
-        faults.push_back(
-            fmt::format("groups of {} that share a scale do not divide the {} {}", format.group, k, what));
+    if (format.among_numbers() && k % format.group != 0)
+        faults.push_back(fmt::format("{}s of {} that share a scale do not divide the {} {}",
+                                     scales_names()[static_cast<std::size_t>(format.scales)], format.group, k,
+                                     what));
     if (format.sparse() && k % format.of != 0)
         faults.push_back(
             fmt::format("the sparsity {}:{} does not divide the {} {}", format.kept, format.of, k, what));
@@ -58,9 +59,9 @@ struct FaultsOf {
         if (c.in_c % c.groups != 0 || c.out_c % c.groups != 0)
             faults.push_back(fmt::format("groups {} must divide the {} input and the {} output channels",
                                          c.groups, c.in_c, c.out_c));
-        if (c.format.scales == Scales::Group)
+        if (c.format.among_numbers())
             faults.push_back(
-                "scales of groups are those of a matmul; of a convolution give 'scales: channel'");
+                "scales of groups and blocks are those of a matmul; of a convolution give 'scales: channel'");
         else if (c.format != WeightFormat{} && c.depthwise())
             faults.push_back("the weights of a depthwise convolution have neither scales nor sparsity");
         else if (faults.empty())
@@ -133,7 +134,8 @@ struct FaultsOf {
 
     Faults operator()(const Scaling& s) const {
         Faults faults;
-        expect_whole(s.format, s.rows, "rows", faults);
+        const bool along_rows = s.format.scales == Scales::Block;
+        expect_whole(s.format, along_rows ? s.cols : s.rows, along_rows ? "columns" : "rows", faults);
         return faults;
     }
 

@@ -11,15 +11,16 @@ namespace {
 
 /// `group`, of whose scales there is one for so many rows of K. A convolution has none.
 void read_group(Keys& keys, bool convolution, WeightFormat& format) {
-    if (format.scales == Scales::Group && !convolution) {
+    if (format.among_numbers() && !convolution) {
         format.group = keys.integer("group", 1);
-    } else if (format.scales == Scales::Group) {
-        keys.fail("scales of groups are those of a matmul; of a convolution give 'scales: channel'",
+    } else if (format.among_numbers()) {
+        keys.fail(fmt::format("scales of {}s are those of a matmul; of a convolution give 'scales: channel'",
+                              scales_names()[static_cast<std::size_t>(format.scales)]),
                   "scales");
         keys.optional("group");
         format.scales = Scales::Channel;
     } else if (keys.optional("group") != nullptr) {
-        keys.fail("'group' goes with 'scales: group'", "group");
+        keys.fail("'group' goes with 'scales: group' and 'scales: block'", "group");
     }
 }
 
@@ -27,13 +28,15 @@ void read_group(Keys& keys, bool convolution, WeightFormat& format) {
 void read_scales(Keys& keys, std::size_t fallback, bool convolution, WeightFormat& format) {
     format.scales = static_cast<Scales>(keys.choice("scales", scales_names(), fallback));
     read_group(keys, convolution, format);
+    // Of blocks: e4m3 (NVFP4) or e8m0 (OCP).
+    if (format.scales == Scales::Block) format.scale_dtype = DType::Fp8;
     const std::optional<DType> dtype = keys.dtype("scale_dtype");
     if (!dtype) return;
     format.scale_dtype = *dtype;
     if (!is_floating(*dtype))
         keys.fail(fmt::format("scales are floating-point numbers, not {}", to_string(*dtype)), "scale_dtype");
-    else if (format.scales != Scales::Group && format.scales != Scales::Channel)
-        keys.fail("'scale_dtype' goes with 'scales: channel' and 'scales: group': no other scale is stored",
+    else if (!format.among_numbers() && format.scales != Scales::Channel)
+        keys.fail("'scale_dtype' goes with 'scales: channel', 'group' and 'block': no other scale is stored",
                   "scale_dtype");
 }
 
@@ -85,6 +88,16 @@ WeightFormat read_conv_weight_format(Keys& keys) {
     read_scales(keys, 0, true, format);
     read_sparsity(keys, format);
     return format;
+}
+
+WeightFormat read_input_format(Keys& keys) {
+    WeightFormat format;
+    read_scales(keys, 0, false, format);
+    if (format.scales == Scales::None || format.scales == Scales::Block) return format;
+    keys.fail(fmt::format("an input has scales of blocks or none ('block', 'none'), not '{}'",
+                          scales_names()[static_cast<std::size_t>(format.scales)]),
+              "scales");
+    return {};
 }
 
 void refuse_weight_format(Keys& keys) {

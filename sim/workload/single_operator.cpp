@@ -216,7 +216,20 @@ SingleDtypes read_dtypes(Keys& keys, const Operator& op) {
                               std::holds_alternative<Attention>(op);
     const DType a = two_operands ? keys.dtype("dtype_a").value_or(dtype) : dtype;
     const DType b = two_operands ? keys.dtype("dtype_b").value_or(dtype) : dtype;
-    return {a, b, keys.dtype("dtype_out").value_or(a)};
+    const auto* matmul = std::get_if<MatMul>(&op);
+    const bool scaled = matmul && matmul->format.scales == Scales::Block;
+    return {a, b, keys.dtype("dtype_out").value_or(scaled ? DType::Bf16 : a)};
+}
+
+/// Of blocks, both operands have scales.
+WeightFormat input_format(const Operator& op) {
+    const auto* matmul = std::get_if<MatMul>(&op);
+    const auto* scaling = std::get_if<Scaling>(&op);
+    WeightFormat format;
+    if (matmul) format = matmul->format;
+    if (scaling && scaling->kind == Scaling::Kind::Dequantize) format = scaling->format;
+    format.kept = 0, format.of = 1;
+    return format.scales == Scales::Block ? format : WeightFormat{};
 }
 
 /// Keys and values in head-major order are a cache's.
@@ -243,7 +256,8 @@ Graph single_operator(const std::string& name, const std::map<std::string, std::
     LayerPlan plan{name, single.op, {}, std::move(single.output), dtypes.b, dtypes.out, where};
     for (std::size_t i = 0; i < single.inputs.size(); ++i) {
         const auto input = builder.add_input(std::string(1, static_cast<char>('a' + i)), single.inputs[i],
-                                             i == 0 ? dtypes.a : dtypes.b, where, role(single.op, i));
+                                             i == 0 ? dtypes.a : dtypes.b, where, role(single.op, i),
+                                             input_format(single.op));
         if (input) plan.inputs.push_back(*input);
     }
     mistakes.throw_if_any();

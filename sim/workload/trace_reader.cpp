@@ -86,9 +86,15 @@ void TraceReader::read_inputs(const YamlNode* inputs, Scope& scope) {
             const Shape shape = keys.integers("shape", 1);
             keys.required("dtype", "a dtype");
             const DType dtype = keys.dtype("dtype").value_or(DType::Bf16);
+            const WeightFormat format = read_input_format(keys);
+            if (format.among_numbers() && !shape.empty() && shape.back() % format.group != 0)
+                keys.fail(fmt::format("blocks of {} that share a scale do not divide the {} columns",
+                                      format.group, shape.back()),
+                          "group");
             keys.finish();
             if (mistakes_.count() == before)
-                named.tensor = builder_.add_input(entry.key, shape, dtype, entry.where);
+                named.tensor =
+                    builder_.add_input(entry.key, shape, dtype, entry.where, TensorRole::Input, format);
         } else {
             mistakes_.add(entry.value.where, fmt::format("{} must be a map with 'shape' and 'dtype', not {}",
                                                          subject, config::to_string(entry.value.kind)));

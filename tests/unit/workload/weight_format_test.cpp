@@ -120,6 +120,8 @@ TEST_CASE("formats that cannot be are refused at their place", "[workload]") {
     CHECK_THAT(told("op: matmul, n: 4, scales: group"), Catch::Contains("'group' is missing"));
     CHECK_THAT(told("op: matmul, n: 4, scales: channels, group: 2"),
                Catch::Contains("(did you mean 'channel'?)") && Catch::Contains("'group' goes with"));
+    CHECK_THAT(told("op: matmul, n: 4, scales: tensor, group: 3"),
+               Catch::Contains("'group' goes with 'scales: group' and 'scales: block'"));
     CHECK_THAT(told("op: matmul, n: 4, scales: tensor, scale_dtype: bf16"),
                Catch::Contains("no other scale is stored"));
     CHECK_THAT(told("op: matmul, n: 4, scales: channel, scale_dtype: int8"),
@@ -151,6 +153,73 @@ TEST_CASE("formats that cannot be are refused at their place", "[workload]") {
     CHECK_THAT(conv("filters: 4, scales: group, group: 2"), Catch::Contains("give 'scales: channel'"));
     CHECK_THAT(conv("filters: 6, depthwise: true, scales: channel"),
                Catch::Contains("have neither scales nor sparsity"));
+}
+
+TEST_CASE("numbers in blocks have their scales beside them, weights and activations alike", "[workload]") {
+    CHECK(bits_per_weight(DType::Fp4, {Scales::Block, 16, DType::Fp8}) == BitsPerWeight{9, 2});   // NVFP4
+    CHECK(bits_per_weight(DType::Fp4, {Scales::Block, 32, DType::Fp8}) == BitsPerWeight{17, 4});  // MXFP4
+    CHECK(bits_per_weight(DType::Fp8, {Scales::Block, 32, DType::Fp8}) == BitsPerWeight{33, 4});  // MXFP8
+    const Graph graph =
+        graph_of(trace_of("[8, 64]",
+                          "  - {name: q, op: quantize, out_dtype: fp4, scales: block, group: 16}\n"
+                          "  - {name: rows, op: reshape, shape: [2, 4, 64]}\n"
+                          "  - {name: out, op: matmul, n: 6, scales: block, group: 16, bias: true}\n"));
+    CHECK(tensor(graph, "q").dtype == DType::Fp4);
+    CHECK(tensor(graph, "q").format == WeightFormat{Scales::Block, 16, DType::Fp8});
+    CHECK(stored_bytes(tensor(graph, "q")) == Bytes(8 * 64 / 2 + 8 * 64 / 16));
+    CHECK(tensor(graph, "rows").format == tensor(graph, "q").format);
+    CHECK_FALSE(layer(graph, "q").scales);
+    CHECK(stored_bytes(tensor(graph, "out.weights")) == Bytes(64 * 6 / 2 + 64 * 6 / 16));
+    CHECK(tensor(graph, "out.weights").dtype == DType::Fp4);
+    CHECK_FALSE(layer(graph, "out").scales);
+    // Results have no scales: 16 bits, if nobody says more.
+    CHECK(tensor(graph, "out").dtype == DType::Bf16);
+    CHECK(tensor(graph, "out").format == WeightFormat{});
+}
+
+TEST_CASE("an input may come in blocks, and dequantize makes plain numbers of them", "[workload]") {
+    const std::string in = "trace: t\ninputs:\n  x: {shape: [3, 32], dtype: fp8, scales: block, group: ";
+    const Graph graph =
+        graph_of(in +
+                 "32}\nlayers:\n"
+                 "  - {name: out, op: dequantize, out_dtype: bf16, scales: block, group: 32}\n"
+                 "outputs: [out]\n");
+    CHECK(stored_bytes(tensor(graph, "x")) == Bytes(3 * 33));
+    CHECK(stored_bytes(tensor(graph, "out")) == Bytes(3 * 64));
+    CHECK_THAT(mistakes_of(in + "24}\nlayers:\n  - {name: out, op: matmul, n: 2}\noutputs: [out]\n"),
+               Catch::Contains("blocks of 24 that share a scale do not divide the 32 columns"));
+}
+
+TEST_CASE("numbers in blocks meet only what reads their scales", "[workload]") {
+    CHECK_THAT(told("op: matmul, n: 4, scales: block, group: 8"),
+               Catch::Contains("reads numbers in blocks of 8 with fp8 scales, but 'x' has no scales"));
+    CHECK_THAT(told("op: matmul, n: 4, scales: block, group: 8", "int8"),
+               Catch::Contains("which must be a floating-point one"));
+    const auto behind = [](const std::string& keys) {
+        return mistakes_of(trace_of("[8, 24]",
+                                    "  - {name: q, op: quantize, out_dtype: fp4, scales: block, group: 8}\n"
+                                    "  - {name: out, " +
+                                        keys + "}\n"));
+    };
+    CHECK_THAT(behind("op: matmul, n: 4"),
+               Catch::Contains("reads plain numbers, but 'q' has blocks of 8 with fp8 scales"));
+    CHECK_THAT(behind("op: softmax"), Catch::Contains("reads plain numbers"));
+    CHECK_THAT(behind("op: elementwise, kind: add, in: [q, q]"), Catch::Contains("reads plain numbers"));
+    CHECK_THAT(behind("op: matmul, n: 4, scales: block, group: 12"),
+               Catch::Contains("has blocks of 12 with fp8 scales, but 'q' has blocks of 8"));
+    CHECK_THAT(behind("op: matmul, n: 4, scales: block, group: 8, scale_dtype: bf16"),
+               Catch::Contains("has blocks of 8 with bf16 scales"));
+    CHECK_THAT(behind("op: matmul, n: 4, scales: block, group: 8, fused: false"),
+               Catch::Contains("activations without scales"));
+    CHECK_THAT(behind("op: reshape, shape: [48, 4]"),
+               Catch::Contains("blocks of 8 with fp8 scales of 'q' would lie across rows of [48, 4]"));
+    CHECK_THAT(told("op: quantize, out_dtype: fp4, scales: block, group: 7"),
+               Catch::Contains("blocks of 7 that share a scale do not divide the 24 columns"));
+    CHECK_THAT(told("op: quantize, out_dtype: fp4, scales: block"), Catch::Contains("'group' is missing"));
+    CHECK_THAT(mistakes_of(trace_of("[1, 5, 5, 6]",
+                                    "  - {name: out, op: conv2d, kernel: 3, filters: 4, scales: block, "
+                                    "group: 2}\n")),
+               Catch::Contains("scales of blocks are those of a matmul"));
 }
 
 TEST_CASE("packed weights lie in tiles and columns, an even share of the bytes to each row", "[workload]") {

@@ -52,6 +52,20 @@ void refuse_endless(const Graph& graph, const DataflowSpecs& specs) {
     }
 }
 
+/// Numbers with scales of blocks, which no array multiplies and no lane makes.
+void refuse_blocks(const Graph& graph) {
+    for (const Layer& layer : graph.layers) {
+        std::vector<TensorId> tensors = layer.inputs;
+        tensors.push_back(layer.output);
+        for (const TensorId id : tensors)
+            if (graph.tensors[id].format.scales == Scales::Block)
+                refuse(layer,
+                       fmt::format("'{}' has a scale for each block of {}, which devices of kind systolic do "
+                                   "not run; those of kind simt with sm.tensor.block_scales do",
+                                   graph.tensors[id].name, graph.tensors[id].format.group));
+    }
+}
+
 /// Each tensor of the layer that lives in DRAM, or has to come from there or go there, once.
 std::int64_t compulsory_bytes(const Workspace& workspace, const Layer& layer, const LayerPlan& plan) {
     const TensorFlow& flow = workspace.flow;
@@ -242,6 +256,7 @@ Lowered lower(const Graph& graph, const SystolicSpec& spec, const Protocol& prot
 Lowered lower_at(std::vector<Placement> placements, const Graph& graph, const SystolicSpec& spec,
                  const Protocol& protocol, const LoweringOptions& options) {
     const DataflowSpecs specs(graph, spec, options.dataflows);
+    refuse_blocks(graph);
     refuse_endless(graph, specs);
     check_updates(graph);
     Lowered lowered;
