@@ -32,7 +32,7 @@ std::int64_t count(const Arguments& arguments, const std::string& name, std::int
 
 void read_training(const Arguments& arguments, LlmRequest& request) {
     const bool trains = request.step.phase == ServingStep::Phase::Train;
-    for (const char* const option : {"weights", "kv", "routing"})
+    for (const char* const option : {"weights", "activations", "kv", "routing"})
         if (trains && arguments.has(option))
             arguments.misused(fmt::format("--{} is for serving, not for --phase train", option));
     for (const char* const option : {"data-parallel", "optimizer", "gradients", "recompute"})
@@ -63,6 +63,7 @@ LlmRequest read_request(const Arguments& arguments) {
     request.step.tensor_parallel = count(arguments, "tensor-parallel", 1, kMostChips);
     read_training(arguments, request);
     request.weights = arguments.choice("weights", weight_formats());
+    request.activations = arguments.choice("activations", activation_formats());
     request.cache = arguments.choice("kv", cache_formats());
     const std::string routing = arguments.choice("routing", routing_names());
     for (std::size_t i = 0; i < routing_names().size(); ++i)
@@ -130,8 +131,13 @@ Command trace_command() {
                "as the model has positions)");
     add_option(command.options, "new-tokens", "N",
                "decode: of N tokens behind each other, the one in the middle (default 1)");
-    add_option(command.options, "weights", "FORMAT",
-               "bf16 (default), fp8, int8 (scales of columns), int4 (of groups of 128)");
+    add_option(
+        command.options, "weights", "FORMAT",
+        "bf16 (default), fp8, int8 (scales of columns), int4 (of groups of 128); mxfp8,\nmxfp4, nvfp4 (of "
+        "blocks of 32, 32, 16, of activations, too)");
+    add_option(command.options, "activations", "FORMAT",
+               "what products with fp8 or int8 weights read: bf16 (default); as-weights:\nquantized ahead of "
+               "them");
     add_option(command.options, "kv", "FORMAT", "of the cache: bf16 (default), fp8, int8");
     add_option(command.options, "tensor-parallel", "N", "chips that share every layer (default 1)");
     add_option(command.options, "data-parallel", "N",
@@ -152,6 +158,7 @@ Command trace_command() {
          "one chip's share of a decode step"},
         {"systole trace llm llama3_70b --phase prefill --context 2048 --tensor-parallel 4",
          "up to the first token of a prompt"},
+        {"systole trace llm llama3_8b --batch 64 --weights nvfp4", "four bits on both sides, for a b200"},
         {"systole trace llm mixtral_8x7b --batch 64 --routing expected --kv int8",
          "experts, and a narrow cache"},
         {"systole trace llm llama3_8b --phase train --batch 4 --data-parallel 64 --tensor-parallel 8",

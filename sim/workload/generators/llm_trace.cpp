@@ -15,16 +15,30 @@ namespace {
 
 using Phase = ServingStep::Phase;
 
-/// Rows of K that share a scale of int4 weights, as GPTQ and AWQ have them (Frantar et al. 2023, Lin et al.
-/// 2024).
-constexpr std::int64_t kGroup = 128;
+/// How weights are stored.
+struct StoredFormat {
+    std::string dtype, scales;
+    std::string text;        ///< of the scales, behind the name
+    std::int64_t group = 0;  ///< rows of K that share a scale; 0: all
 
-const std::map<std::string, std::string, std::less<>>& keys_of_weights() {
-    static const std::map<std::string, std::string, std::less<>> all{
-        {"bf16", ""},
-        {"fp8", ", weight_dtype: fp8, scales: channel"},
-        {"int8", ", weight_dtype: int8, scales: channel"},
-        {"int4", fmt::format(", weight_dtype: int4, scales: group, group: {}, scale_dtype: bf16", kGroup)}};
+    bool blocks() const { return scales == "block"; }
+    /// The dtype and scales of a layer, by the key that names the dtype.
+    std::string keys(const std::string& key) const {
+        return fmt::format("{}: {}, scales: {}", key, dtype, scales) +
+               (group > 0 ? fmt::format(", group: {}", group) : "");
+    }
+};
+
+/// Groups of int4 are those of GPTQ and AWQ (Frantar et al. 2023, Lin et al. 2024), blocks those of OCP's
+/// Microscaling Formats 1.0 and of NVFP4.
+const std::map<std::string, StoredFormat, std::less<>>& stored_formats() {
+    static const std::map<std::string, StoredFormat, std::less<>> all{
+        {"fp8", {"fp8", "channel", " with a bf16 scale for each column"}},
+        {"int8", {"int8", "channel", " with a bf16 scale for each column"}},
+        {"int4", {"int4", "group", " with a bf16 scale for each 128 of a column", 128}},
+        {"mxfp8", {"fp8", "block", " (fp8 with an e8m0 scale for each 32 of a column)", 32}},
+        {"mxfp4", {"fp4", "block", " (fp4 with an e8m0 scale for each 32 of a column)", 32}},
+        {"nvfp4", {"fp4", "block", " (fp4 with an e4m3 scale for each 16 of a column)", 16}}};
     return all;
 }
 
@@ -50,6 +64,17 @@ private:
                            routing_names()[static_cast<std::size_t>(request_.routing)]);
     }
 
+    /// Nothing: plain numbers.
+    const StoredFormat* stored() const {
+        const auto found = stored_formats().find(request_.weights);
+        return found == stored_formats().end() ? nullptr : &found->second;
+    }
+    /// Products with stored weights read activations of the weights' format.
+    bool narrows() const {
+        return stored() != nullptr && (stored()->blocks() || request_.activations == "as-weights");
+    }
+    void expect_activations();
+
     ModelConfig config_;
     LlmRequest request_;
     std::int64_t q_len_ = 1, kv_len_ = 1;
@@ -74,14 +99,27 @@ void Generator::settle_lengths(const Decoder& whole) {
                      fmt::format("the model was made for {} tokens, not for {}", trained, most));
 }
 
+/// Activations of the weights' format, where there is one that products take.
+void Generator::expect_activations() {
+    if (request_.activations != "as-weights") return;
+    if (stored() == nullptr)
+        config_.keys().fail(
+            "", "--activations as-weights: the weights are bf16; give '--weights fp8' or another");
+    else if (stored()->scales == "group")
+        config_.keys().fail("", fmt::format("--activations as-weights: {} weights become numbers of the "
+                                            "activations' format, by scales of groups",
+                                            request_.weights));
+}
+
 /// Scales of groups need whole groups of K in every product that has them.
 void Generator::expect_groups(const Decoder& d) {
-    if (request_.weights != "int4") return;
+    const std::int64_t group = stored() != nullptr ? stored()->group : 0;
+    if (group == 0) return;
     const auto expect = [&](std::int64_t k, const char* what) {
-        if (k % kGroup != 0)
+        if (k % group != 0)
             config_.keys().fail(
-                "", fmt::format("--weights int4: groups of {} that share a scale do not divide {} of {}",
-                                kGroup, what, k));
+                "", fmt::format("--weights {}: {}s of {} that share a scale do not divide {} of {}",
+                                request_.weights, stored()->scales, group, what, k));
     };
     expect(d.hidden, "the width");
     if (!d.latents) expect(d.heads * d.head_dim, "a chip's heads");
@@ -141,7 +179,14 @@ DecoderStep Generator::step_of(const Decoder& whole, const Decoder& share) const
             fmt::format("optimizer: {}, gradients: {}, data_parallel: {}, recompute: {}", request_.optimizer,
                         request_.gradients, s.data_parallel, request_.recompute);
     }
-    step.weights = keys_of_weights().find(request_.weights)->second;
+    if (stored() != nullptr) step.weights = ", " + stored()->keys("weight_dtype");
+    if (stored() != nullptr && stored()->scales == "group") step.weights += ", scale_dtype: bf16";
+    if (narrows()) {
+        StoredFormat made = *stored();
+        if (!made.blocks()) made.scales = "tensor";
+        step.activations = made.keys("out_dtype");
+        step.weights += ", out_dtype: dtype";
+    }
     if (request_.cache != "bf16") step.cache_dtype = request_.cache;
     step.chips = s.tensor_parallel;
     step.met = met(whole, share);
@@ -186,11 +231,10 @@ std::vector<std::string> Generator::about(const Decoder& whole) const {
                         request_.new_tokens, s.context - 1));
     lines.push_back(fmt::format(
         "Weights {}{}; the tables of words and positions, the head, routers and norms bf16. Cache {}.",
-        request_.weights,
-        request_.weights == "bf16"   ? ""
-        : request_.weights == "int4" ? fmt::format(" with a bf16 scale for each {} of a column", kGroup)
-                                     : " with a bf16 scale for each column",
-        request_.cache));
+        request_.weights, stored() != nullptr ? stored()->text : "", request_.cache));
+    if (narrows())
+        lines.push_back(fmt::format("What products with such weights read is quantized ahead of them, {}.",
+                                    stored()->blocks() ? "in blocks, too" : "by a scale of each tensor"));
     if (s.tensor_parallel > 1)
         lines.push_back(
             fmt::format("One of {} chips that have a share each of every layer.", s.tensor_parallel));
@@ -212,6 +256,7 @@ Imported Generator::run() {
     Decoder share = share_of(whole, request_.step.tensor_parallel, config_.keys());
     config_.keys().throw_if_any();
     expect_groups(share);
+    expect_activations();
     config_.keys().throw_if_any();
     if (share.experts && request_.routing == Routing::Worst)
         share.experts->chosen = most_chosen(whole, share);
@@ -234,7 +279,12 @@ const std::vector<std::string>& routing_names() {
 }
 
 const std::vector<std::string>& weight_formats() {
-    static const std::vector<std::string> names{"bf16", "fp8", "int8", "int4"};
+    static const std::vector<std::string> names{"bf16", "fp8", "int8", "int4", "mxfp8", "mxfp4", "nvfp4"};
+    return names;
+}
+
+const std::vector<std::string>& activation_formats() {
+    static const std::vector<std::string> names{"bf16", "as-weights"};
     return names;
 }
 

@@ -18,8 +18,10 @@ namespace systole {
 enum class Routing { Even, Expected, Worst };
 /// "even", "expected", "worst".
 const std::vector<std::string>& routing_names();
-/// "bf16", "fp8", "int8", "int4": of stored weights.
+/// "bf16", "fp8", "int8", "int4", "mxfp8", "mxfp4", "nvfp4": of stored weights.
 const std::vector<std::string>& weight_formats();
+/// "bf16", "as-weights": of what products with stored weights read.
+const std::vector<std::string>& activation_formats();
 /// "bf16", "fp8", "int8": of the cache of keys and values.
 const std::vector<std::string>& cache_formats();
 
@@ -28,7 +30,7 @@ struct LlmRequest {
     /// Nobody asked for that context: of a model with a table of fewer positions it is as many as it has.
     bool any_context = false;
     std::int64_t new_tokens = 1;  ///< decode: of so many that each sequence gets, the step in the middle
-    std::string weights = "bf16", cache = "bf16";
+    std::string weights = "bf16", activations = "bf16", cache = "bf16";
     Routing routing = Routing::Even;
     std::string optimizer = "adam", gradients = "bf16", recompute = "none";  ///< train
     bool asks_routing = false;  ///< somebody has chosen it: a model without experts has none

@@ -87,15 +87,22 @@ std::string write_replica(TraceBlock& block, const DecoderStep& step, const std:
     return of + "_replica";
 }
 
+std::string write_narrow(TraceBlock& block, const DecoderStep& step, const std::string& of) {
+    if (step.activations.empty()) return of;
+    block.layer(of + "_narrow", fmt::format("op: quantize, in: {}, {}", of, step.activations));
+    return of + "_narrow";
+}
+
 std::string write_feed_forward(TraceBlock& block, const Decoder& d, const DecoderStep& step) {
     const std::string more = bias_key(d.ffn_bias) + step.weights;
     const char* const first = d.gated ? "gate" : "up";
-    const std::string in = write_replica(block, step, "feed_forward_norm");
+    const std::string in = write_narrow(block, step, write_replica(block, step, "feed_forward_norm"));
     block.layer(first, fmt::format("op: matmul, in: {}, n: ffn, activation: {}{}", in, d.activation, more));
     if (d.gated) {
         block.layer("up", fmt::format("op: matmul, in: {}, n: ffn{}", in, more));
         block.layer("gated", "op: elementwise, kind: mul, in: [gate, up]");
     }
+    write_narrow(block, step, d.gated ? "gated" : first);
     block.layer("down", fmt::format("op: matmul, n: hidden{}", more));
     return write_sum(block, step, "down");
 }

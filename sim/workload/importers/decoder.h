@@ -57,6 +57,9 @@ struct DecoderStep {
     std::string serving;      ///< a line of the trace, or empty
     std::string training;     ///< the same: a step of training, without caches, with all tokens' heads
     std::string weights;      ///< keys of products: ", weight_dtype: int8, scales: channel"
+    /// Keys of a layer that quantizes what products with such weights read: "out_dtype: fp8, scales: tensor";
+    /// empty: they read it as it is.
+    std::string activations;
     std::string cache_dtype;  ///< keys and values become numbers of it; empty: they stay
     std::int64_t chips = 1;   ///< that have a part each of every layer; the sizes are then those of a part
     /// Of tokens and experts on this chip that they chose.

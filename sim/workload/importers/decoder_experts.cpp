@@ -51,10 +51,12 @@ void write_combination(TraceBlock& block, const Decoder& d) {
 std::string write_shared(TraceBlock& block, const Decoder& d, const DecoderStep& step,
                          const std::string& in) {
     const std::string n = fmt::format("n: {}", d.experts->shared_ffn);
-    block.layer("shared_gate_in",
-                fmt::format("op: matmul, in: {}, {}, activation: {}{}", in, n, d.activation, step.weights));
-    block.layer("shared_up", fmt::format("op: matmul, in: {}, {}{}", in, n, step.weights));
+    const std::string narrow = write_narrow(block, step, in);
+    block.layer("shared_gate_in", fmt::format("op: matmul, in: {}, {}, activation: {}{}", narrow, n,
+                                              d.activation, step.weights));
+    block.layer("shared_up", fmt::format("op: matmul, in: {}, {}{}", narrow, n, step.weights));
     block.layer("shared_gated", "op: elementwise, kind: mul, in: [shared_gate_in, shared_up]");
+    write_narrow(block, step, "shared_gated");
     block.layer("shared_down", fmt::format("op: matmul, n: hidden{}", step.weights));
     if (!d.experts->shared_gate) return "shared_down";
     block.layer("shared_score", "op: matmul, in: feed_forward_norm, n: 1, activation: sigmoid");
@@ -68,11 +70,12 @@ std::string write_shared(TraceBlock& block, const Decoder& d, const DecoderStep&
 std::string write_experts(TraceBlock& block, const Decoder& d, const DecoderStep& step) {
     const std::string in = write_replica(block, step, "feed_forward_norm");
     write_router(block, d, step, in);
-    const std::string experts = "experts: experts";
-    block.layer("gate", fmt::format("op: matmul, in: rows_met, n: expert_ffn, {}, activation: {}{}", experts,
+    const std::string experts = "experts: experts", rows = write_narrow(block, step, "rows_met");
+    block.layer("gate", fmt::format("op: matmul, in: {}, n: expert_ffn, {}, activation: {}{}", rows, experts,
                                     d.activation, step.weights));
-    block.layer("up", fmt::format("op: matmul, in: rows_met, n: expert_ffn, {}{}", experts, step.weights));
+    block.layer("up", fmt::format("op: matmul, in: {}, n: expert_ffn, {}{}", rows, experts, step.weights));
     block.layer("gated", "op: elementwise, kind: mul, in: [gate, up]");
+    write_narrow(block, step, "gated");
     block.layer("down", fmt::format("op: matmul, n: hidden, {}{}", experts, step.weights));
     write_combination(block, d);
     if (d.experts->shared_ffn == 0) return write_sum(block, step, "routed");

@@ -37,7 +37,7 @@ std::string write_heads(TraceBlock& block, const Decoder& d, const DecoderStep& 
     const bool plain = d.head_dim * d.heads == d.hidden;
     const std::string head_dim = plain ? "hidden / heads" : "head_dim";
     const std::string all = plain ? "hidden" : "head_dim * heads", shared = head_dim + " * kv_heads";
-    const std::string in = write_replica(block, step, "attention_norm");
+    const std::string in = write_narrow(block, step, write_replica(block, step, "attention_norm"));
     const std::string query = write_turned(block, d, step, in, "query", "heads", all, head_dim);
     const std::string key = write_turned(block, d, step, in, "key", "kv_heads", shared, head_dim);
     const std::string keys = write_cache(block, step, key, "keys");
@@ -49,6 +49,7 @@ std::string write_heads(TraceBlock& block, const Decoder& d, const DecoderStep& 
                 fmt::format("op: attention, in: [{}, {}, {}], heads: heads, kv_heads: kv_heads, causal: true",
                             query, keys, values));
     if (turned) block.layer("context", fmt::format("op: reshape, shape: [batch, q_len, {}]", all));
+    write_narrow(block, step, "context");
     block.layer("projection",
                 fmt::format("op: matmul, n: hidden{}{}", bias_key(d.projection_bias), step.weights));
     return write_sum(block, step, "projection");

@@ -17,20 +17,22 @@ void write_by_head(TraceBlock& block, const DecoderStep& step, const std::string
     block.layer(name + "_rows",
                 fmt::format("op: reshape, in: {}, shape: [batch * q_len, heads, {}]", from, k));
     block.layer(name + "_in", "op: transpose, permutation: [1, 0, 2]");
+    write_narrow(block, step, name + "_in");
     block.layer(name + "_by_head", fmt::format("op: matmul, n: {}, experts: heads{}", n, step.weights));
     block.layer(name + "_out", "op: transpose, permutation: [1, 0, 2]");
     block.layer(name, fmt::format("op: reshape, shape: [batch, q_len, heads, {}]", n));
 }
 
-void write_queries(TraceBlock& block, const Decoder& d, const DecoderStep& step) {
+/// `in`: the norm, as products read it.
+void write_queries(TraceBlock& block, const Decoder& d, const DecoderStep& step, const std::string& in) {
     std::string from;
     if (d.latents->query_rank > 0) {
-        block.layer("query_latents", fmt::format("op: matmul, in: attention_norm, n: {}{}",
-                                                 d.latents->query_rank, step.weights));
+        block.layer("query_latents",
+                    fmt::format("op: matmul, in: {}, n: {}{}", in, d.latents->query_rank, step.weights));
         block.layer("query_norm", "op: norm, kind: rms");
-        from = write_replica(block, step, "query_norm");
+        from = write_narrow(block, step, write_replica(block, step, "query_norm"));
     } else {
-        from = write_replica(block, step, "attention_norm");
+        from = write_replica(block, step, in);
     }
     block.layer("query",
                 fmt::format("op: matmul, in: {}, n: heads * (plain + turned){}", from, step.weights));
@@ -41,9 +43,8 @@ void write_queries(TraceBlock& block, const Decoder& d, const DecoderStep& step)
 }
 
 /// Latents of the new tokens, normed, and the key of their position.
-void write_latents(TraceBlock& block, const DecoderStep& step) {
-    block.layer("latent_rows",
-                fmt::format("op: matmul, in: attention_norm, n: latent + turned{}", step.weights));
+void write_latents(TraceBlock& block, const DecoderStep& step, const std::string& in) {
+    block.layer("latent_rows", fmt::format("op: matmul, in: {}, n: latent + turned{}", in, step.weights));
     block.layer("latent_part", "op: slice, in: latent_rows, size: latent");
     block.layer("latents", "op: norm, kind: rms");
     block.layer("key_part", "op: slice, in: latent_rows, begin: latent, size: turned");
@@ -88,8 +89,8 @@ void write_expanded(TraceBlock& block, const Decoder& d, const DecoderStep& step
     const char* const length = step.trains() ? "q_len" : "kv_len";
     const std::string latents = step.trains() ? write_replica(block, step, "latents") : "cached_latents";
     const std::string head = step.trains() ? write_replica(block, step, "key_turned") : "key_head";
-    block.layer("expanded",
-                fmt::format("op: matmul, in: {}, n: heads * (plain + value){}", latents, step.weights));
+    block.layer("expanded", fmt::format("op: matmul, in: {}, n: heads * (plain + value){}",
+                                        write_narrow(block, step, latents), step.weights));
     block.layer("expanded_heads",
                 fmt::format("op: reshape, shape: [batch, {}, heads, plain + value]", length));
     block.layer("key_plain", "op: slice, in: expanded_heads, size: plain");
@@ -108,13 +109,15 @@ void write_expanded(TraceBlock& block, const Decoder& d, const DecoderStep& step
 }  // namespace
 
 std::string write_latent_heads(TraceBlock& block, const Decoder& d, const DecoderStep& step) {
-    write_queries(block, d, step);
-    write_latents(block, step);
+    const std::string in = write_narrow(block, step, "attention_norm");
+    write_queries(block, d, step, in);
+    write_latents(block, step, in);
     if (!step.trains()) write_cache(block, step);
     if (step.expanded)
         write_expanded(block, d, step);
     else
         write_absorbed(block, step);
+    write_narrow(block, step, "context");
     block.layer("projection", fmt::format("op: matmul, n: hidden{}", step.weights));
     return write_sum(block, step, "projection");
 }

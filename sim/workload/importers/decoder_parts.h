@@ -19,6 +19,9 @@ std::string write_sum(TraceBlock& block, const DecoderStep& step, const std::str
 /// the chips there. Answers its name.
 std::string write_replica(TraceBlock& block, const DecoderStep& step, const std::string& of);
 
+/// `of` as products with weights read it, quantized where the step says so. Answers its name.
+std::string write_narrow(TraceBlock& block, const DecoderStep& step, const std::string& of);
+
 /// From "attention_norm" to "projection", summed; answers its name. Keys and values go through a cache, but
 /// in training.
 std::string write_heads(TraceBlock& block, const Decoder& decoder, const DecoderStep& step);

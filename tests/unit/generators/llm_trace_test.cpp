@@ -89,13 +89,59 @@ TEST_CASE("weights take their bits, and their scales") {
     LlmRequest r = request(Phase::Decode, 16, 8192);
     const auto [format, eighths, scales] = GENERATE(table<std::string, std::int64_t, std::int64_t>(
         // In eighths of a bit for each weight; scales of columns are two bytes each.
-        {{"bf16", 128, 0}, {"int8", 64, 1}, {"fp8", 64, 1}, {"int4", 32 + 1, 0}}));
+        {{"bf16", 128, 0},
+         {"int8", 64, 1},
+         {"fp8", 64, 1},
+         {"int4", 32 + 1, 0},
+         {"mxfp8", 64 + 2, 0},
+         {"mxfp4", 32 + 2, 0},
+         {"nvfp4", 32 + 4, 0}}));
     r.weights = format;
     const Graph graph = step_of("llama3_70b", r);
     constexpr std::int64_t columns = 2 * kHidden + 2 * 1024 + 2 * kFfn + kHidden;
     CHECK(product_bytes(graph) == kLayers * (kProducts * eighths / 64 + scales * 2 * columns));
     CHECK(tensor(graph, "head.weights").dtype == DType::Bf16);
     CHECK(tensor(graph, "embedding.weights").dtype == DType::Bf16);
+}
+
+TEST_CASE("what products with narrow weights read is quantized once for all that read it") {
+    const auto quantized = [](const LlmRequest& r, const std::string& model) {
+        const Graph graph = step_of(model, r);
+        std::vector<std::string> names;
+        for (const Layer& layer : graph.layers) {
+            if (std::holds_alternative<Scaling>(layer.op)) names.push_back(layer.name);
+            const auto* matmul = std::get_if<MatMul>(&layer.op);
+            if (matmul == nullptr || !layer.weights) continue;
+            // Both operands have one format, and results are bf16.
+            CHECK(graph.tensors[layer.inputs.at(0)].dtype == graph.tensors[*layer.weights].dtype);
+            CHECK(graph.tensors[layer.output].dtype == DType::Bf16);
+        }
+        return names;
+    };
+    LlmRequest r = request(Phase::Decode, 16, 1024);
+    CHECK(quantized(r, "llama3_8b").empty());
+    for (const std::string weights : {"fp8", "int8"}) {
+        r.weights = weights;
+        r.activations = "as-weights";
+        const std::vector<std::string> names = quantized(r, "llama3_8b");
+        REQUIRE(names.size() == 4 * 32);
+        CHECK(names[0] == "decoder.0.attention_norm_narrow");
+        CHECK(names[1] == "decoder.0.context_narrow");
+        CHECK(names[2] == "decoder.0.feed_forward_norm_narrow");
+        CHECK(names[3] == "decoder.0.gated_narrow");
+    }
+    r.activations = "bf16";
+    for (const std::string weights : {"mxfp8", "mxfp4", "nvfp4"})
+        for (const std::string model : {"llama3_8b", "mixtral_8x7b", "deepseek_v2_lite", "gpt3_175b"}) {
+            r.weights = weights;
+            INFO(weights << " " << model);
+            CHECK_FALSE(quantized(r, model).empty());
+        }
+    r.weights = "bf16";
+    r.activations = "as-weights";
+    CHECK_THAT(refusal(text_of("llama3_8b"), r), Catch::Contains("the weights are bf16"));
+    r.weights = "int4";
+    CHECK_THAT(refusal(text_of("llama3_8b"), r), Catch::Contains("by scales of groups"));
 }
 
 TEST_CASE("the cache takes two rows of each layer for each token, in its format") {
@@ -227,8 +273,9 @@ TEST_CASE("every shipped model has every step in every format") {
                 for (const std::string& cache : cache_formats()) {
                     INFO(model << " " << to_string(phase) << " " << weights << " " << cache);
                     // Halves of Llama 2's feed-forward are groups of 128, quarters are not; nor is
-                    // DeepSeek's.
-                    if (weights == "int4" && model == "deepseek_v2_lite") continue;
+                    // DeepSeek's, whose quarters (2,736) are groups of 16.
+                    const bool wide = weights == "int4" || weights == "mxfp8" || weights == "mxfp4";
+                    if (wide && model == "deepseek_v2_lite") continue;
                     const bool alone = model == "qwen2_7b";
                     LlmRequest r = request(phase, 2, 128, alone ? 1 : weights == "int4" ? 2 : 4);
                     r.weights = weights;
