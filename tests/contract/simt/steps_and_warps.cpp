@@ -22,6 +22,10 @@ struct Product {
     bool residual = false;      ///< a matrix like the result is added
     int experts = 0;            ///< of which the first `batch` are met; 0: one matrix for all
     std::string dtype = "bf16";
+    std::string scales = {};  ///< of weights: "channel", or "16", "32": of blocks of both operands
+
+    /// Scaled numbers make plain ones.
+    std::string out_dtype() const { return scales.empty() ? dtype : "bf16"; }
 };
 
 // On few SMs products take several waves, with the ports and the memory of a whole chip.
@@ -83,6 +87,30 @@ Product of(Product product, const std::string& dtype) {
     product.dtype = dtype;
     return product;
 }
+
+Product scaled(Product product, const std::string& dtype, const std::string& scales) {
+    product.dtype = dtype;
+    product.scales = scales;
+    return product;
+}
+
+/// Of fp4 and fp8 in blocks, and of what has a scale for each column.
+const std::vector<Product> kScaled{
+    scaled({"b200", 4, 333, 517, 320}, "fp4", "16"),
+    scaled({"b200", 16, 640, 640, 2048}, "fp4", "32"),
+    scaled({"b200", 4, 96, 160, 640, 3}, "fp8", "32"),
+    scaled({"b200", 8, 500, 250, 1024, 1, 2}, "fp4", "16"),
+    scaled({"b200", 0, 1024, 1024, 4096}, "fp4", "16"),
+    scaled({"b200", 0, 16, 2048, 4096}, "fp4", "16"),
+    scaled({"b200", 16, 64, 64, 8192, 1, 1, "gelu", true}, "fp8", "32"),
+    scaled({"b200", 8, 333, 517, 300, 1, 1, "silu", true}, "fp8", "channel"),
+    scaled({"h100", 4, 333, 517, 301}, "fp8", "channel"),
+    scaled({"h100", 0, 1024, 1024, 1024, 1, 1, "gelu", true}, "fp8", "channel"),
+    scaled({"h100", 16, 64, 64, 8192, 1, 1, "none"}, "int8", "channel"),
+    scaled({"h100", 8, 200, 300, 256, 4, 1, "", false, 6}, "fp8", "channel"),
+    scaled({"a100", 8, 500, 250, 128, 1, 2, "mish", true}, "int8", "channel"),
+    scaled({"a100", 4, 333, 517, 301}, "int8", "channel"),
+    of({"a100", 8, 500, 250, 512}, "int4")};
 
 /// CDNA 3: eight dies, each with an L2 of its own.
 const std::vector<Product> kDies{of({"mi300x", 8, 333, 517, 301}, "bf16"),
@@ -150,21 +178,26 @@ const std::vector<Product> kOneRow{{"a100", 0, 1, 64, 64},
                                    {"a100", 4, 77, 1, 1500, 1, 1, "relu"}};
 
 std::string to_string(const Product& product) {
-    return fmt::format("{}, {} SMs: {}x{}x{} {} batch {} repeat {} {}{}", product.gpu, product.sms, product.m,
-                       product.n, product.k, product.dtype, product.batch, product.repeat, product.function,
-                       product.residual ? " + residual" : "");
+    return fmt::format("{}, {} SMs: {}x{}x{} {} {} batch {} repeat {} {}{}", product.gpu, product.sms,
+                       product.m, product.n, product.k, product.dtype, product.scales, product.batch,
+                       product.repeat, product.function, product.residual ? " + residual" : "");
 }
 
 std::string trace_of(const Product& product) {
-    std::string inputs = fmt::format("  x: {{shape: [{}, {}, {}], dtype: {}}}\n", product.batch, product.m,
-                                     product.k, product.dtype);
-    std::string layers = fmt::format("  - {{name: y, op: matmul, in: x, n: {}", product.n);
+    const bool blocks = !product.scales.empty() && product.scales != "channel";
+    const std::string scales = blocks                   ? ", scales: block, group: " + product.scales
+                               : product.scales.empty() ? ""
+                                                        : ", scales: " + product.scales;
+    std::string inputs = fmt::format("  x: {{shape: [{}, {}, {}], dtype: {}{}}}\n", product.batch, product.m,
+                                     product.k, product.dtype, blocks ? scales : "");
+    std::string layers = fmt::format("  - {{name: y, op: matmul, in: x, n: {}, out_dtype: {}{}", product.n,
+                                     product.out_dtype(), scales);
     if (product.experts > 0) layers += fmt::format(", experts: {}", product.experts);
     if (!product.function.empty()) layers += ", bias: true, activation: " + product.function;
     layers += "}\n";
     if (product.residual) {
         inputs += fmt::format("  r: {{shape: [{}, {}, {}], dtype: {}}}\n", product.batch, product.m,
-                              product.n, product.dtype);
+                              product.n, product.out_dtype());
         layers += "  - {name: z, op: elementwise, kind: add, in: [y, r]}\n";
     }
     return fmt::format("trace: product\ninputs:\n{}layers:\n{}outputs: [{}]\n", inputs, layers,
@@ -219,6 +252,10 @@ TEST_CASE("Steps of a Blackwell chip take what its warps take", "[simt]") {
 
 TEST_CASE("Epilogues beside products by steps take what they take in warps", "[simt]") {
     CHECK(mean_error(kThreadEpilogues) < 0.055);
+}
+
+TEST_CASE("Products of narrow and scaled numbers by steps take what they take in warps", "[simt]") {
+    CHECK(mean_error(kScaled) < 0.045);
 }
 
 TEST_CASE("Steps of a CDNA chip take what its wavefronts take", "[simt]") {

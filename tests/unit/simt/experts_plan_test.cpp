@@ -22,8 +22,9 @@ TEST_CASE("Experts that are met are a batch, and weights of the others are not t
     const MatrixPlace& weights = gemm.kernel.swapped ? gemm.a : gemm.b;
     CHECK(weights.operand == Operand::Weights);
     CHECK(weights.bytes == Bytes(3 * 512 * 1024 * 2));
-    CHECK(gemm.bias.bytes == Bytes(3 * 1024 * 4));
-    const Bytes activations(3 * 20 * (512 + 1024) * 2), stored = weights.bytes + gemm.bias.bytes;
+    CHECK(gemm.columns.at(0).place.bytes == Bytes(3 * 1024 * 4));
+    const Bytes activations(3 * 20 * (512 + 1024) * 2),
+        stored = weights.bytes + gemm.columns.at(0).place.bytes;
     CHECK(layer.compulsory_dram == activations + stored);
     CHECK(chip.compulsory_dram == activations + stored);
 }
@@ -36,13 +37,13 @@ TEST_CASE("Groups of a convolution have a bias of their own each") {
     REQUIRE(gemm.kernel.split_k == 1);
     const GemmBlocks blocks(gemm);
     // Of all CTAs, behind all they read of the product: each value of the 256 by somebody.
-    std::int64_t first = gemm.bias.address + gemm.bias.bytes.value(), end = 0;
+    std::int64_t first = gemm.columns.at(0).place.address + gemm.columns.at(0).place.bytes.value(), end = 0;
     for (std::int64_t step = blocks.steps(0); step <= blocks.steps(0) + 1; ++step)
         for (const TileAccess::Block& block : blocks.reads({0, blocks.ctas()}, step).blocks)
-            if (block.operand == Operand::Weights && block.matrix == gemm.bias.range()) {
+            if (block.operand == Operand::Weights && block.matrix == gemm.columns.at(0).place.range()) {
                 first = std::min(first, block.address);
                 end = std::max(end, block.address + block.bytes);
             }
-    CHECK(first == gemm.bias.address);
-    CHECK(end == gemm.bias.address + 256 * 4);
+    CHECK(first == gemm.columns.at(0).place.address);
+    CHECK(end == gemm.columns.at(0).place.address + 256 * 4);
 }

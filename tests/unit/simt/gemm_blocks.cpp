@@ -131,7 +131,7 @@ TEST_CASE("Epilogues read every element to be joined once, and each CTA the bias
         if (i % 3 == 0) plan.timing.meet = 1;  // warps copy for themselves, and ask for both at once
         plan.kernel.shape.epilogue = {true, Function::None, Elementwise::Kind::Add, Function::None};
         plan.other = {kSums, Operand::Activations, Bytes(1000), Bytes(0)};
-        plan.bias = {kB, Operand::Weights, Bytes(1000), Bytes(0)};
+        plan.columns = {{"bias", {kB, Operand::Weights, Bytes(1000), Bytes(0)}, 4}};
         const GemmKernel& kernel = plan.kernel;
         const GemmShape& s = kernel.shape;
         const GemmBlocks blocks(plan);
@@ -187,9 +187,9 @@ TEST_CASE("The kernel that adds parts reads the values of the bias that its elem
         StreamPlan plan;
         plan.ctas = pick(1, 30);
         plan.elements = items * rows * columns;
-        plan.bias = {kB, Operand::Weights, Bytes(4 * values * items), Bytes(0)};
-        plan.bias_run = run;
-        plan.bias_items = items;
+        plan.columns = {{"bias", {kB, Operand::Weights, Bytes(4 * values * items), Bytes(0)}, 4}};
+        plan.column_run = run;
+        plan.column_items = items;
         const StreamBlocks blocks(plan);
         INFO("case " << i << ": " << items << " x " << rows << " x " << columns << ", run " << run);
         for (std::int64_t cta = 0; cta < plan.ctas; ++cta) {

@@ -139,9 +139,9 @@ TEST_CASE("Warps bring what an epilogue reads once for each tile", "[simt]") {
                     GemmPlan gemm = plan_of(odd, tile, 1, spec);
                     gemm.kernel.swapped = swapped;
                     const std::int64_t along = swapped ? odd.m : odd.n;
-                    gemm.bias = {3 << 20, Operand::Weights, Bytes(4 * along), Bytes(0)};
+                    gemm.columns = {{"bias", {3 << 20, Operand::Weights, Bytes(4 * along), Bytes(0)}, 4}};
                     gemm.other = {4 << 20, Operand::Activations, Bytes(2 * 2 * 131 * 97), Bytes(0)};
-                    Passes values(gemm.bias, false), others(gemm.other, false);
+                    Passes values(gemm.columns.at(0).place, false), others(gemm.other, false);
                     const KernelPlan plan(gemm);
                     const auto work = work_of(plan);
                     KernelInWarps kernel(plan, *work, spec, spec.core_clock, Ticks(0));
@@ -187,10 +187,11 @@ TEST_CASE("Warps that add parts of K read every sum once, and of a bias what the
         sum.from = {kA, Operand::PartialSums, Bytes(3 * 4 * elements), Bytes(0)};
         sum.to = {kC, Operand::Outputs, Bytes(2 * elements), Bytes(0)};
         sum.other = {kB, Operand::Activations, Bytes(2 * elements), Bytes(0)};
-        sum.bias_run = run;
+        sum.column_run = run;
         const std::int64_t values = run == 1 ? 100 : 75;
-        sum.bias = {3 << 20, Operand::Weights, Bytes(4 * values), Bytes(0)};
-        Passes from(sum.from, false), other(sum.other, false), to(sum.to, true), bias(sum.bias, false);
+        sum.columns = {{"bias", {3 << 20, Operand::Weights, Bytes(4 * values), Bytes(0)}, 4}};
+        Passes from(sum.from, false), other(sum.other, false), to(sum.to, true),
+            bias(sum.columns.at(0).place, false);
         const KernelPlan plan(sum);
         const auto work = work_of(plan);
         KernelInWarps kernel(plan, *work, spec, spec.core_clock, Ticks(0));
@@ -231,9 +232,9 @@ TEST_CASE("Warps that multiply one row bring every byte of B once, and the row o
     row.epilogue = {true, Function::Gelu, Elementwise::Kind::Add, Function::None};
     GemmPlan gemm = plan_of(row, tile, 1, spec);
     CHECK(times_of(gemm, spec, spec.core_clock).source == CtaTimes::Source::AtEnd);
-    gemm.bias = {3 << 20, Operand::Weights, Bytes(4 * 25), Bytes(0)};
+    gemm.columns = {{"bias", {3 << 20, Operand::Weights, Bytes(4 * 25), Bytes(0)}, 4}};
     gemm.other = {4 << 20, Operand::Activations, Bytes(2 * 25), Bytes(0)};
-    Passes b(gemm.b, false), bias(gemm.bias, false), other(gemm.other, false), c(gemm.c, true);
+    Passes b(gemm.b, false), bias(gemm.columns.at(0).place, false), other(gemm.other, false), c(gemm.c, true);
     const KernelPlan plan(gemm);
     const auto work = work_of(plan);
     KernelInWarps kernel(plan, *work, spec, spec.core_clock, Ticks(0));

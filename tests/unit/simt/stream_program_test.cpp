@@ -34,7 +34,7 @@ TEST_CASE("Each warp loads and adds its rows of all parts, and stores once") {
 TEST_CASE("What the epilogue reads is loaded, too, and its functions are computed") {
     StreamPlan plan = two_parts();
     plan.other.bytes = Bytes(2 * 1024);
-    plan.bias.bytes = Bytes(4 * 64);  // met 16 times over
+    plan.columns = {{"bias", {0, Operand::Weights, Bytes(4 * 64), Bytes(0)}, 4}};  // met 16 times over
     plan.finish = {true, Function::Gelu, Elementwise::Kind::Add, Function::None};
     const CtaProgram program = stream_program(plan);
     CHECK(count_of(program, Op::GlobalLoad) == 2 + 1 + 1);

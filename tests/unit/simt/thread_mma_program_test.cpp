@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "models/devices/simt/kernels/choose.h"
 #include "models/devices/simt/kernels/time_cta.h"
 #include "models/devices/simt/sm/sm.h"
 #include "tests/unit/simt/instruction_counts.h"
@@ -84,6 +85,64 @@ TEST_CASE("Tiles that no instruction has, or whose sums tensor memory does not h
     CHECK(accumulators_of(tile_of(256, 224, 4, true)) == 1);
     CHECK(tensor_columns(tile_of(64, 64, 16, true)) == 32);  // 64 rows of a pair lie in all lanes
     CHECK(tensor_columns(tile_of(64, 64, 16, false)) == 64);
+}
+
+TEST_CASE("Stages with scales are as many as names of cuBLAS's kernels tell") {
+    struct Named {
+        std::int64_t n;
+        DType dtype;
+        BlockScales blocks;
+        std::int64_t k;
+        int stages;
+    };
+    // Of pairs of 128 rows: nvjet_sm100_tst_128x256_64x6_…_2cta, qqtst_128x256_128x6 (also with Avec32UE8M0),
+    // qqsss_128x128_128x8_…_Avec32UE8M0, oohsh_128x256_256x5 and ootst_128x128_256x7 (Avec16UE4M3).
+    for (const Named& named :
+         {Named{256, DType::Bf16, {}, 64, 6}, Named{256, DType::Fp8, {}, 128, 6},
+          Named{256, DType::Fp8, {32, 8}, 128, 6}, Named{128, DType::Fp8, {32, 8}, 128, 8},
+          Named{256, DType::Fp4, {16, 8}, 256, 5}, Named{128, DType::Fp4, {16, 8}, 256, 7}}) {
+        INFO(named.n << " columns, steps of " << named.k);
+        bool found = false;
+        for (const CtaTile& listed : catalogue(TensorIssue::Thread)) {
+            if (listed.m != 128 || listed.n != named.n || !listed.pair) continue;
+            const CtaTile tile = for_operands(listed, named.dtype, named.blocks, TensorIssue::Thread);
+            CHECK(tile.k == named.k);
+            CHECK(tile.stages == named.stages);
+            found = true;
+        }
+        CHECK(found);
+    }
+}
+
+TEST_CASE(
+    "Scales are copied with their operands, go to tensor memory ahead of products, and take their turn") {
+    constexpr std::int64_t kSteps = 7;
+    SmSpec sm = thread_mma_sm();
+    sm.tensor.macs[static_cast<std::size_t>(DType::Fp4)] = 4096;
+    const CtaTile plain = for_operands(tile_of(128, 256, 6, true), DType::Fp4, {}, TensorIssue::Thread);
+    const CtaTile scaled = for_operands(tile_of(128, 256, 6, true), DType::Fp4, {16, 8}, TensorIssue::Thread);
+    const GemmFormats formats{.in = DType::Fp4, .blocks = {16, 8}};
+    REQUIRE(divides(scaled, formats, TensorIssue::Thread));
+    const CtaProgram program = gemm_program(scaled, formats, kSteps, sm);
+    // 128 rows of A and half of 256 columns of B, 256 numbers of half a byte each, with 16 scales.
+    CHECK(sum_of(program, Op::BulkCopy, &Instruction::bytes) == (128 + 128) * (128 + 16) * kSteps);
+    // Of B all columns' scales: of the other half, the pair's other CTA has copied them.
+    CHECK(sum_of(program, Op::TensorCopy, &Instruction::bytes) == (128 + 256) * 16 * kSteps);
+    CHECK(sum_of(program, Op::TensorMma, &Instruction::amount) == 128 * 256 * 256 * kSteps);
+    CHECK(sum_of(gemm_program(plain, {.in = DType::Fp4}, kSteps, sm), Op::TensorCopy, &Instruction::bytes) ==
+          0);
+    CHECK(program.shared == Bytes(5 * ((128 + 128) * 128 + (128 + 256) * 16) + 8 * 1024));
+    // A step: 256 x 256 x 128 MACs at 16,384 a cycle, and 6 KiB of scales at 128 B a cycle.
+    const double products = 512, copies = 48;
+    CHECK(time_cta(plain, {.in = DType::Fp4}, sm)->interval_alone == Approx(products).epsilon(0.01));
+    CHECK(time_cta(scaled, formats, sm)->interval_alone == Approx(products + copies).epsilon(0.01));
+    // Instructions with scales have 128 rows, and their columns lie beside those of the sums.
+    CHECK_FALSE(divides(tile_of(64, 256, 4, true), formats, TensorIssue::Thread));
+    const auto wide = [&](BlockScales blocks) {
+        return for_operands(tile_of(256, 240, 3, true), DType::Fp4, blocks, TensorIssue::Thread);
+    };
+    CHECK(divides(wide({}), {.in = DType::Fp4}, TensorIssue::Thread));
+    CHECK_FALSE(divides(wide({16, 8}), formats, TensorIssue::Thread));
 }
 
 TEST_CASE("An SM with less tensor memory holds fewer CTAs, or none") {

@@ -5,6 +5,7 @@
 
 #include "models/devices/simt/kernels/choose.h"
 #include "models/devices/simt/kernels/mma_shapes.h"
+#include "models/devices/simt/kernels/thread_mma_program.h"
 
 namespace systole::simt {
 namespace {
@@ -56,13 +57,15 @@ std::vector<CtaTile> nvjet() {
     return all;
 }
 
+constexpr std::int64_t kStageBytes = 217 * 1024;  // of a CTA of tcgen05.mma, for all its stages
+
 /// A tile of nvjet for tcgen05.mma. Names tell stages: 128x256_64x6 and 128x192_64x7 of CTA pairs,
 /// 128x256_64x4, 32x256_64x6, 256x8_64x6, 128x8_64x12, 80x64_64x12 and 512x24_64x3 of CTAs by themselves are
 /// what fits 216 to 220 KiB; 16 at most.
 CtaTile sm100_tile(std::int64_t m, std::int64_t n, int cluster_m, int cluster_n, bool pair) {
-    constexpr std::int64_t kStages = 217 * 1024, kOfSixteenBits = 2, kStep = 64;
+    constexpr std::int64_t kOfSixteenBits = 2, kStep = 64;
     const std::int64_t stage = (m + (pair ? n / 2 : n)) * kStep * kOfSixteenBits;
-    CtaTile tile{m, n, kStep,     static_cast<int>(std::min<std::int64_t>(16, kStages / stage)),
+    CtaTile tile{m, n, kStep,     static_cast<int>(std::min<std::int64_t>(16, kStageBytes / stage)),
                  1, 1, cluster_m, cluster_n};
     tile.persistent = true;
     tile.pair = pair;
@@ -205,6 +208,21 @@ const std::vector<CtaTile>& catalogue(TensorIssue issue, bool convolution) {
             break;
     }
     return group;
+}
+
+// With scales, stages are those that names tell: 128x256_128x6 of pairs with scales of 32 (mxf8),
+// 128x128_128x8 likewise; 128x256_256x5 and 128x128_256x7 of pairs with scales of 16 (nvf4).
+CtaTile for_operands(const CtaTile& tile, DType dtype, BlockScales blocks, TensorIssue issue) {
+    // Of Tensile's for CDNA 3 no names with fp8 were found.
+    if (issue == TensorIssue::Lanes || issue == TensorIssue::Wave) return tile;
+    constexpr std::int64_t kListedBits = 16;
+    CtaTile own = tile;
+    own.k = tile.k * kListedBits / bits_of(dtype).value();
+    if (blocks.group == 0) return own;
+    const std::int64_t stage =
+        bytes_of(dtype, (tile.m + (tile.pair ? tile.n / 2 : tile.n)) * own.k) + scale_bytes(own, blocks);
+    own.stages = static_cast<int>(std::min<std::int64_t>(tile.stages, kStageBytes / stage));
+    return own;
 }
 
 // Of Ampere's, where weights lie by rows (tn), gemv2T_kernel_val<..., 128, 16, 4, 4, ...>, as a program that

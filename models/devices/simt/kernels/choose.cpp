@@ -88,7 +88,7 @@ double most_into_sm(const GemmKernel& kernel) {
     const std::int64_t extents = tile.multicast ? ceil_div(rows, std::int64_t{tile.cluster_n}) +
                                                       ceil_div(columns, std::int64_t{tile.cluster_m})
                                                 : rows + columns;
-    return bytes_of(kernel.shape.dtype, extents * tile.k);
+    return kernel.shape.operand_bytes(extents * tile.k);
 }
 
 /// For how many steps data may be under way before they are needed.
@@ -195,8 +195,8 @@ double bounded(double ctas, const GemmKernel& kernel, const CtaTiming& timing, c
     const GemmShape& shape = kernel.shape;
     const double joined =
         kernel.epilogue().join ? bytes_of(shape.output, shape.batch * shape.m * shape.n) : 0;
-    const double compulsory = joined + bytes_of(shape.dtype, shape.a_elements()) +
-                              bytes_of(shape.dtype, (shape.shared_b ? 1 : shape.batch) * shape.n * shape.k);
+    const double compulsory = joined + shape.operand_bytes(shape.a_elements()) +
+                              shape.operand_bytes((shape.shared_b ? 1 : shape.batch) * shape.n * shape.k);
     const double moved = std::max(compulsory / rates.dram, stored_bytes(kernel) / rates.l2_write);
     return std::max(ctas, moved + ends_of(kernel, timing, spec)) + adding_parts(kernel, spec);
 }
@@ -279,7 +279,8 @@ std::vector<TimedKernel> KernelChooser::weigh(const GemmShape& shape) {
     GemmShape turned = shape;
     std::swap(turned.m, turned.n);
     const TensorIssue issue = spec_.sm.issue_of(shape.dtype);
-    for (CtaTile tile : catalogue(issue, shape.convolution)) {
+    for (const CtaTile& listed : catalogue(issue, shape.convolution)) {
+        CtaTile tile = for_operands(listed, shape.dtype, shape.blocks, issue);
         tile.persistent = tile.persistent && spec_.kernels.persistent;
         // wgmma has 64 rows at least: libraries compute a product of fewer as its transpose.
         const bool few = issue == TensorIssue::WarpGroup && shape.m < kLeastRows;

@@ -19,6 +19,11 @@ namespace systole::simt {
 /// left out by the chooser. Libraries of convolutions have some of their own.
 const std::vector<CtaTile>& catalogue(TensorIssue issue, bool convolution = false);
 
+/// A tile of the catalogue, which is of 16 bits, with operands of other formats: its steps take as many bytes
+/// (nvjet_tst_128x256_64x4, nvjet_qqtst_112x128_128x7 of fp8, nvjet_sm100_ootst_128x128_256x7 of fp4), and
+/// its stages have their scales, too. On FP32 pipes and for MFMA: as it is.
+CtaTile for_operands(const CtaTile& tile, DType dtype, BlockScales blocks, TensorIssue issue);
+
 /// Those of products of one row, on FP32 pipes, likewise; none for a format that these do not convert.
 std::vector<CtaTile> gemv_catalogue(TensorIssue issue, DType dtype);
 

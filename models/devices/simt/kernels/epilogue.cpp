@@ -48,14 +48,21 @@ FunctionCost cost_of(Function function) {
     return {};
 }
 
+std::int64_t Epilogue::column_bytes() const {
+    return (bias ? kBiasBytes : 0) + scale_bits / 8;
+}
+
+// The first multiplication, with a scale of all, is no function.
 FunctionCost cost_of(const Epilogue& epilogue) {
     const FunctionCost post = cost_of(epilogue.post), then = cost_of(epilogue.then);
-    return {post.fp32 + then.fp32 + (epilogue.join ? 1 : 0), post.special + then.special};
+    const int others = (epilogue.join ? 1 : 0) + (epilogue.scale_bits > 0 ? 1 : 0);
+    return {post.fp32 + then.fp32 + others, post.special + then.special};
 }
 
 std::string to_string(const Epilogue& epilogue) {
     std::string text;
     const auto add = [&](std::string_view name) { text.append(", ").append(name); };
+    if (epilogue.scale_bits > 0) add("scales");
     if (epilogue.bias) add("bias");
     if (epilogue.post != Function::None) add(to_string(epilogue.post));
     if (epilogue.join) add(elementwise_kinds()[static_cast<std::size_t>(*epilogue.join)]);

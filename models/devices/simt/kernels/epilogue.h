@@ -15,14 +15,18 @@ namespace systole::simt {
 
 struct Epilogue {
     bool bias = false;  ///< a value of 32 bits for each column of the product (row, if it is swapped)
-    /// A factor for each column (row, if it is swapped): scales of weights, bits of each; 0: none.
-    int scale_bits = 0;
     Function post = Function::None;
     std::optional<Elementwise::Kind> join = {};  ///< with a matrix like the result
     Function then = Function::None;
+    /// A factor for each column (row, if it is swapped): scales of weights, bits of each; 0: none.
+    int scale_bits = 0;
 
+    /// Values for each column that it reads.
+    int columns() const { return (bias ? 1 : 0) + (scale_bits > 0 ? 1 : 0); }
+    /// Bytes of these.
+    std::int64_t column_bytes() const;
     /// It needs more than the sums.
-    bool reads() const { return bias || scale_bits > 0 || join; }
+    bool reads() const { return columns() > 0 || join; }
     friend auto operator<=>(const Epilogue&, const Epilogue&) = default;
 };
 

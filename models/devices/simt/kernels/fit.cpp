@@ -35,9 +35,11 @@ std::vector<Size> sizes_of(const SmSpec& sm) {
 
 std::vector<CtaProgram> programs(const SmSpec& sm, const GemmFormats& formats) {
     std::vector<CtaProgram> all;
-    for (const CtaTile& tile : catalogue(sm.issue_of(formats.in)))
-        if (divides(tile, formats, sm.issue_of(formats.in)))
-            all.push_back(gemm_program(tile, formats, 2, sm));
+    const TensorIssue issue = sm.issue_of(formats.in);
+    for (const CtaTile& listed : catalogue(issue)) {
+        const CtaTile tile = for_operands(listed, formats.in, formats.blocks, issue);
+        if (divides(tile, formats, issue)) all.push_back(gemm_program(tile, formats, 2, sm));
+    }
     return all;
 }
 

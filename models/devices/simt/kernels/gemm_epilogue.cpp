@@ -13,7 +13,8 @@ constexpr std::int64_t kPieceSums = 1024;   // of a warp, that a bulk copy takes
 constexpr std::int64_t kPieceBytes = 2048;  // of a warp's results, out of tensor memory, likewise
 constexpr std::int64_t kPieceRows = 8;  // of a warp's sums, that an instruction of mma leaves in one register
 constexpr std::int64_t kSumBytes = 4;
-constexpr RegisterGroups kBias = RegisterGroups{1} << 15;  // the last result of a piece follows it there
+// What columns have; the last result of a piece follows it there.
+constexpr RegisterGroups kColumns = RegisterGroups{1} << 15;
 constexpr RegisterGroups kSums = RegisterGroups{0xffffffff} << 32;  // of a warp's products
 
 std::int64_t bytes_of(DType dtype) {
@@ -51,13 +52,14 @@ public:
         for (std::int64_t row = 0; row < rows(); ++row)
             add({.op = op, .writes = other(row), .bytes = row_bytes()});
     }
-    /// From sums to results. Where there is a bias, the multiplication with alpha adds it. `from_shared`: the
+    /// From sums to results. Where there is a bias, the multiplication with alpha adds it, or that with a
+    /// column's scale (functions). `from_shared`: the
     /// sums were loaded; otherwise they are where products left them.
     void finish(bool from_shared = true) {
-        const RegisterGroups bias = epilogue_.bias ? kBias : 0;
+        const RegisterGroups columns = epilogue_.columns() > 0 ? kColumns : 0;
         for (std::int64_t i = 0; i < of_thread_; ++i)
             add({.op = Op::Fp32,
-                 .reads = (from_shared ? loaded(i * kSumBytes / kThreadBytes) : kSums) | bias,
+                 .reads = (from_shared ? loaded(i * kSumBytes / kThreadBytes) : kSums) | columns,
                  .writes = scaled(i)});
         if (epilogue_.join && element_ < kSumBytes)
             for (std::int64_t i = 0; i < of_thread_; ++i)  // to 32 bits
@@ -111,11 +113,15 @@ private:
     Section section_;
 };
 
-/// Bias of a warp's columns: each thread keeps that of its own.
-void load_bias(const WarpResults& results, WarpProgram& program) {
-    if (!results.epilogue.bias) return;
-    const std::int64_t bytes = std::min(results.columns * kBiasBytes, results.threads * kThreadBytes);
-    program.push_back({{{.op = Op::GlobalLoad, .writes = kBias, .bytes = bytes}}});
+/// Scales and bias of a warp's columns: each thread keeps those of its own.
+void load_columns(const WarpResults& results, WarpProgram& program) {
+    const auto load = [&](std::int64_t value_bytes) {
+        if (value_bytes == 0) return;
+        const std::int64_t bytes = std::min(results.columns * value_bytes, results.threads * kThreadBytes);
+        program.push_back({{{.op = Op::GlobalLoad, .writes = kColumns, .bytes = bytes}}});
+    };
+    load(results.epilogue.scale_bits / 8);
+    load(results.epilogue.bias ? kBiasBytes : 0);
 }
 
 }  // namespace
@@ -123,7 +129,7 @@ void load_bias(const WarpResults& results, WarpProgram& program) {
 WarpProgram bulk_epilogue(const WarpResults& results, int barrier) {
     const std::int64_t sums = results.rows * results.columns, piece_sums = std::min(sums, kPieceSums);
     WarpProgram program;
-    load_bias(results, program);
+    load_columns(results, program);
     if (results.epilogue.join) program.push_back({{{.op = Op::Await, .barrier = barrier}}});
     Piece piece(piece_sums, results);
     piece.load_other(Op::SharedLoad);
@@ -139,7 +145,7 @@ WarpProgram tensor_epilogue(const WarpResults& results, int barrier) {
     const std::int64_t sums = results.rows * results.columns;
     const std::int64_t piece_sums = std::min(sums, kPieceBytes / bytes_of(results.out));
     WarpProgram program;
-    load_bias(results, program);
+    load_columns(results, program);
     if (results.epilogue.join) program.push_back({{{.op = Op::Await, .barrier = barrier}}});
     Piece piece(piece_sums, results);
     piece.add({.op = Op::TensorLoad, .writes = kSums, .bytes = piece_sums * kSumBytes});
@@ -155,7 +161,7 @@ WarpProgram tensor_epilogue(const WarpResults& results, int barrier) {
 
 WarpProgram warp_epilogue(const WarpResults& results) {
     WarpProgram program;
-    load_bias(results, program);
+    load_columns(results, program);
     Piece piece(kPieceRows * results.columns, results);
     piece.load_other(Op::GlobalLoad);
     piece.meet();  // the piece before has been read
@@ -177,7 +183,7 @@ WarpProgram wave_epilogue(const WarpResults& results) {
     const std::int64_t sums = results.rows * results.columns;
     const std::int64_t piece_sums = std::min(sums, kSumsOfThread * results.threads);
     WarpProgram program;
-    load_bias(results, program);
+    load_columns(results, program);
     Piece piece(piece_sums, results);
     piece.load_other(Op::GlobalLoad);
     piece.add({.op = Op::Integer});

@@ -9,6 +9,18 @@
 
 namespace systole::simt {
 
+BitsPerWeight GemmShape::element() const {
+    const std::int64_t bits = bits_of(dtype).value();
+    if (blocks.group == 0) return {bits, 1};
+    return {bits * blocks.group + blocks.bits, blocks.group};
+}
+
+double GemmShape::operand_bytes(std::int64_t elements) const {
+    const BitsPerWeight each = element();
+    return static_cast<double>(elements) * static_cast<double>(each.bits) /
+           static_cast<double>(8 * each.weights);
+}
+
 double GemmKernel::stored_share() const {
     const auto share = [](std::int64_t of_tile, std::int64_t of_matrix) {
         return static_cast<double>(std::min(of_tile, of_matrix)) / static_cast<double>(of_tile);
@@ -41,7 +53,7 @@ CtaPlace place_of(const GemmKernel& kernel, std::int64_t index) {
 
 StepBytes step_bytes(const GemmKernel& kernel) {
     const CtaTile& tile = kernel.tile;
-    const double element = static_cast<double>(bits_of(kernel.shape.dtype).value()) / 8;
+    const double element = kernel.shape.operand_bytes(1);
     const double loaded_k = kernel.shape.gather
                                 ? static_cast<double>(kernel.shape.k) / static_cast<double>(kernel.steps())
                                 : static_cast<double>(tile.k);
@@ -63,9 +75,8 @@ double bytes_from_l2(const GemmKernel& kernel) {
 std::int64_t epilogue_bytes(const GemmKernel& kernel) {
     const GemmShape& shape = kernel.shape;
     std::int64_t bytes = 0;
-    if (shape.epilogue.bias)
-        bytes += shape.batch * kBiasBytes *
-                 (kernel.swapped ? kernel.tiles_n() * shape.m : kernel.tiles_m() * shape.n);
+    bytes += shape.batch * shape.epilogue.column_bytes() *
+             (kernel.swapped ? kernel.tiles_n() * shape.m : kernel.tiles_m() * shape.n);
     if (shape.epilogue.join)
         bytes += ceil_div(shape.batch * shape.m * shape.n * bits_of(shape.output).value(), 8);
     return bytes;

@@ -13,12 +13,18 @@
 #include "models/devices/simt/kernels/epilogue.h"
 #include "sim/base/units.h"
 #include "sim/workload/dtype.h"
+#include "sim/workload/weight_format.h"
 
 namespace systole::simt {
 
 /// Neighbours along K that share a scale, which lies beside them.
 struct BlockScales {
     std::int64_t group = 0, bits = 0;
+
+    /// Of the scales of so many elements in whole blocks.
+    std::int64_t bytes(std::int64_t elements) const {
+        return group > 0 ? ceil_div(elements / group * bits, std::int64_t{8}) : 0;
+    }
     friend auto operator<=>(const BlockScales&, const BlockScales&) = default;
 };
 
@@ -32,9 +38,13 @@ struct GemmShape {
     bool shared_b = true;
     Epilogue epilogue = {};
     std::optional<ConvGather> gather = {};
+    bool convolution = false;  ///< of one, though there may be nothing to gather
     /// Of both operands, neighbours along K that share a scale, and its bits; 0: none does.
     BlockScales blocks = {};
-    bool convolution = false;  ///< of one, though there may be nothing to gather
+    /// What an element of A or B takes in memory, with its share of a scale.
+    BitsPerWeight element() const;
+    /// Of so many elements of A or B.
+    double operand_bytes(std::int64_t elements) const;
     /// Elements of A in memory.
     std::int64_t a_elements() const {
         return batch * (gather ? gather->in_pixels() * gather->stored : m * k);

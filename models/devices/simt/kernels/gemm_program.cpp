@@ -28,11 +28,11 @@ class WarpMmaProgram {
 public:
     WarpMmaProgram(const CtaTile& tile, const GemmFormats& formats)
         : tile_(tile),
-          k_of_mma_(kFragmentBytes / element_bytes(formats.in)),
+          k_of_mma_(k_of_fragment(formats.in)),
           rows_(tile.m / tile.groups_m),
           cols_(tile.n / tile.groups_n),
           warps_(tile.groups_m * tile.groups_n),
-          copies_((tile.m + tile.n) * tile.k * element_bytes(formats.in) / (kCopyBytes * warps_)),
+          copies_(bytes_of(formats.in, (tile.m + tile.n) * tile.k) / (kCopyBytes * warps_)),
           formats_(formats) {}
 
     CtaProgram program(std::int64_t steps) const {
@@ -159,7 +159,8 @@ private:
 /// What a CTA keeps in shared memory: its stages, and from Hopper on results on their way out.
 Bytes shared_bytes(const CtaTile& tile, const GemmFormats& formats, TensorIssue issue) {
     const std::int64_t columns = tile.pair ? tile.n / 2 : tile.n;
-    const std::int64_t stages = tile.stages * (tile.m + columns) * tile.k * element_bytes(formats.in);
+    const std::int64_t stages =
+        tile.stages * (bytes_of(formats.in, (tile.m + columns) * tile.k) + scale_bytes(tile, formats.blocks));
     const std::int64_t result = tile.m * tile.n * element_bytes(formats.out);
     if (issue == TensorIssue::WarpGroup) return Bytes(stages + std::min<std::int64_t>(result, 16 * 1024));
     if (issue == TensorIssue::Thread) return Bytes(stages + std::min<std::int64_t>(result, 8 * 1024));
@@ -171,22 +172,22 @@ Bytes shared_bytes(const CtaTile& tile, const GemmFormats& formats, TensorIssue 
 GemmFormats formats_of(const GemmKernel& kernel) {
     const GemmShape& shape = kernel.shape;
     return {shape.dtype, kernel.split_k > 1 ? DType::Fp32 : shape.output, kernel.epilogue(),
-            shape.gather.has_value()};
+            shape.gather.has_value(), shape.blocks};
 }
 
 bool divides(const CtaTile& tile, const GemmFormats& formats, TensorIssue issue) {
     if (is_staged(issue)) return staged_divides(tile, formats, issue);
     if (issue == TensorIssue::Thread) return tile.slices == 1 && thread_mma_divides(tile, formats);
     if (tile.slices != 1) return false;
-    const std::int64_t element = element_bytes(formats.in);
+    const std::int64_t depth = bytes_of(formats.in, tile.k);
     const auto whole = [](std::int64_t a, std::int64_t b) { return b > 0 && a > 0 && a % b == 0; };
     if (tile.groups_m < 1 || tile.groups_n < 1 || tile.stages < 2 || !whole(tile.m, tile.groups_m) ||
-        !whole(tile.n, tile.groups_n) || !whole(tile.k * element, kFragmentBytes))
+        !whole(tile.n, tile.groups_n) || !whole(depth, kFragmentBytes))
         return false;
     const std::int64_t rows = tile.m / tile.groups_m, cols = tile.n / tile.groups_n;
     if (issue == TensorIssue::WarpGroup) return whole(rows, 64) && whole(cols, 8) && cols <= 256;
-    const std::int64_t copied = (tile.m + tile.n) * tile.k * element;
-    return whole(rows, 16) && whole(cols, 8) && tile.k * element >= 2 * kFragmentBytes &&
+    const std::int64_t copied = (tile.m + tile.n) * depth;
+    return whole(rows, 16) && whole(cols, 8) && depth >= 2 * kFragmentBytes &&
            whole(copied, kCopyBytes * tile.groups_m * tile.groups_n) && rows * cols <= 128 * 64;
 }
 
@@ -226,7 +227,7 @@ CtaProgram storing(CtaProgram program, double share) {
 }
 
 double before_last_part(const CtaTile& tile, const GemmFormats& formats) {
-    return 1 - static_cast<double>(kFragmentBytes) / static_cast<double>(tile.k * element_bytes(formats.in));
+    return 1 - static_cast<double>(kFragmentBytes) / static_cast<double>(bytes_of(formats.in, tile.k));
 }
 
 int steps_ahead(const CtaTile& tile, TensorIssue issue) {

@@ -95,6 +95,7 @@ Section finish(const CtaTile& tile, const GemmFormats& formats) {
     };
     const std::int64_t results = results_of(tile);
     const std::int64_t result = ceil_div(results * bits_of(formats.out).value(), 8);
+    if (epilogue.scale_bits > 0) load(results * epilogue.scale_bits / 8);
     if (epilogue.bias) load(results * kBiasBytes);
     if (epilogue.join) load(result);
     const FunctionCost cost = cost_of(epilogue);

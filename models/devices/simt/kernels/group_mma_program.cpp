@@ -20,8 +20,7 @@ class GroupMmaProgram {
 public:
     GroupMmaProgram(const CtaTile& tile, const GemmFormats& formats)
         : tile_(tile),
-          element_(element_bytes(formats.in)),
-          k_of_mma_(kFragmentBytes / element_),
+          k_of_mma_(k_of_fragment(formats.in)),
           rows_(tile.m / tile.groups_m),
           cols_(tile.n / tile.groups_n),
           groups_(tile.groups_m * tile.groups_n),
@@ -56,10 +55,11 @@ private:
         Section step;
         step.steps = true;
         step.trips = steps;
-        step.body = {
-            {.op = Op::Await, .barrier = tile_.stages, .ring = tile_.stages},
-            {.op = Op::BulkCopy, .bytes = (tile_.m + tile_.n) * tile_.k * element_, .ring = tile_.stages},
-            {.op = Op::Integer}};
+        step.body = {{.op = Op::Await, .barrier = tile_.stages, .ring = tile_.stages},
+                     {.op = Op::BulkCopy,
+                      .bytes = bytes_of(formats_.in, (tile_.m + tile_.n) * tile_.k),
+                      .ring = tile_.stages},
+                     {.op = Op::Integer}};
         step.body[1].amount = 1;
         if (formats_.gathers)
             for (int i = 0; i < kGatherOfStep; ++i) step.body.push_back({.op = Op::Integer});
@@ -131,7 +131,7 @@ private:
     }
 
     const CtaTile tile_;
-    const std::int64_t element_, k_of_mma_, rows_, cols_;
+    const std::int64_t k_of_mma_, rows_, cols_;
     const int groups_;
     const GemmFormats formats_;
 };

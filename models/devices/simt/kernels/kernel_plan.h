@@ -37,6 +37,13 @@ struct MatrixPlace {
     }
 };
 
+/// What an epilogue reads of each column, one behind the other: scales, or a bias.
+struct ColumnValues {
+    std::string name;
+    MatrixPlace place;
+    std::int64_t value_bytes = 4;
+};
+
 struct GemmPlan {
     GemmKernel kernel;
     CtaTiming timing;
@@ -44,8 +51,10 @@ struct GemmPlan {
     MatrixPlace a, b, c;
     /// Sums of parts of K in fp32, [part][batch][m][n], where there are several; C otherwise.
     MatrixPlace sums;
-    /// What the epilogue reads, where it does: a row of values, and a matrix like C.
-    MatrixPlace bias, other;
+    /// What the epilogue reads, where it does: of columns, in the order in which it loads them, and a matrix
+    /// like C.
+    std::vector<ColumnValues> columns;
+    MatrixPlace other;
 
     /// A warp of its own copies: behind the last step it goes on with what is joined. Warps load a bias only
     /// when they are through with their products.
@@ -64,12 +73,12 @@ struct StreamPlan {
     Cycles prologue,
         epilogue;  ///< before a CTA's first load leaves, and from its last data to its last store
     MatrixPlace from, to;
-    MatrixPlace other;            ///< of the same shape as what is written; no bytes: none
-    MatrixPlace bias;             ///< met again and again; no bytes: none
-    std::int64_t bias_run = 1;    ///< elements behind each other that have one of its values in common
-    std::int64_t bias_items = 1;  ///< equal parts of the elements, each with its own part of its values
-    std::int64_t elements = 0;    ///< that are written
-    Epilogue finish;              ///< what is done to each of them; in `epilogue`, too
+    MatrixPlace other;                  ///< of the same shape as what is written; no bytes: none
+    std::vector<ColumnValues> columns;  ///< met again and again
+    std::int64_t column_run = 1;    ///< elements behind each other that have one of their values in common
+    std::int64_t column_items = 1;  ///< equal parts of the elements, each with its own part of these
+    std::int64_t elements = 0;      ///< that are written
+    Epilogue finish;                ///< what is done to each of them; in `epilogue`, too
     /// No kernel by itself: what the last CTAs of the one before do when they have counted all others. It has
     /// no launch.
     bool of_last_ctas = false;

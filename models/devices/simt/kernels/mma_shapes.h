@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "sim/base/units.h"
 #include "sim/workload/dtype.h"
 
 namespace systole::simt {
@@ -18,6 +19,14 @@ constexpr int kOtherRegisters = 38;
 /// Bytes of an element, one at least.
 inline std::int64_t element_bytes(DType dtype) {
     return std::max<std::int64_t>(1, bits_of(dtype).value() / 8);
+}
+/// Bytes that so many elements of an operand fill.
+inline std::int64_t bytes_of(DType dtype, std::int64_t elements) {
+    return ceil_div(elements * bits_of(dtype).value(), std::int64_t{8});
+}
+/// Elements along K of one instruction.
+inline std::int64_t k_of_fragment(DType dtype) {
+    return kFragmentBytes * 8 / bits_of(dtype).value();
 }
 
 }  // namespace systole::simt

@@ -174,7 +174,8 @@ private:
                 std::min(gemm.a.bytes, Bytes(ceil_div(shape.a_elements() * bits_of(dtype).value(), 8)));
         gemm.b.bytes = touched(graph_, layer, second_operand(layer));
         gemm.c = place(layer.output, Operand::Outputs);
-        if (layer.bias) gemm.bias = bias_of(layer);
+        if (layer.scales) gemm.columns.push_back(columns_of("scales", layer, *layer.scales));
+        if (layer.bias) gemm.columns.push_back(columns_of("bias", layer, *layer.bias));
         if (layer.joined) gemm.other = place(layer.inputs.back(), Operand::Activations);
         if (gemm.kernel.swapped) std::swap(gemm.a, gemm.b);
         room_ = end_;
@@ -208,7 +209,7 @@ private:
         at.weights = place(*layer.weights, Operand::Weights);
         at.map = place(layer.inputs.at(0), Operand::Activations);
         at.out = place(layer.output, Operand::Outputs);
-        if (layer.bias) at.bias = bias_of(layer);
+        if (layer.bias) at.columns.push_back(columns_of("bias", layer, *layer.bias));
         if (layer.joined) at.other = place(layer.inputs.back(), Operand::Activations);
         at.filters = room(bytes.filters, "its transformed weights");
         at.data = room(bytes.data, "its transformed input");
@@ -222,10 +223,10 @@ private:
         return plan;
     }
 
-    MatrixPlace bias_of(const Layer& layer) const {
-        MatrixPlace bias = place(*layer.bias, Operand::Weights);
-        bias.bytes = touched(graph_, layer, *layer.bias);
-        return bias;
+    ColumnValues columns_of(const std::string& name, const Layer& layer, TensorId id) const {
+        ColumnValues values{name, place(id, Operand::Weights), bits_of(graph_.tensors[id].dtype).value() / 8};
+        values.place.bytes = touched(graph_, layer, id);
+        return values;
     }
 
     LayerPlan attention_layer(const Layer& layer) {
@@ -292,7 +293,8 @@ private:
         Bytes bytes = touched(graph_, layer, layer.output);
         for (const TensorId id : layer.inputs) bytes += touched(graph_, layer, id);
         if (layer.weights) bytes += touched(graph_, layer, *layer.weights);
-        if (layer.bias) bytes += touched(graph_, layer, *layer.bias);
+        for (const auto& columns : {layer.bias, layer.scales})
+            if (columns) bytes += touched(graph_, layer, *columns);
         return bytes;
     }
 

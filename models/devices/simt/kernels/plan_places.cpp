@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -24,6 +25,7 @@ PlacedTensors place_tensors(const Graph& graph, const SimtSpec& spec) {
                                spec.memory.standard.empty() ? std::string("memory") : spec.memory.standard);
     rules.dram_alignment = Bytes(alignment(spec));
     rules.weights = Layout::ColumnMajor;
+    rules.tile_rows = std::numeric_limits<std::int64_t>::max();  // rows that share a scale lie together
     PlacedTensors placed{allocate(graph, rules), 0};
     for (const Placement& place : placed.placements)
         if (place.space == Space::Dram)
@@ -67,13 +69,15 @@ void add_stored(const Graph& graph, const std::vector<std::size_t>& rows, ChipPl
 std::vector<MatrixPlace*> weights_of(LayerPlan& layer) {
     std::vector<MatrixPlace*> all;
     for (KernelPlan& kernel : layer.kernels)
-        if (auto* gemm = std::get_if<GemmPlan>(&kernel))
-            all.insert(all.end(), {&gemm->a, &gemm->b, &gemm->bias});
-        else if (auto* vector = std::get_if<VectorPlan>(&kernel)) {
+        if (auto* gemm = std::get_if<GemmPlan>(&kernel)) {
+            all.insert(all.end(), {&gemm->a, &gemm->b});
+            for (ColumnValues& values : gemm->columns) all.push_back(&values.place);
+        } else if (auto* vector = std::get_if<VectorPlan>(&kernel)) {
             for (VectorOperand& operand : vector->in) all.push_back(&operand.place);
             for (MatrixPlace& column : vector->columns) all.push_back(&column);
         } else if (auto* stream = std::get_if<StreamPlan>(&kernel)) {
-            all.insert(all.end(), {&stream->from, &stream->bias});
+            all.push_back(&stream->from);
+            for (ColumnValues& values : stream->columns) all.push_back(&values.place);
         }
     std::erase_if(all, [](const MatrixPlace* place) { return place->operand != Operand::Weights; });
     return all;

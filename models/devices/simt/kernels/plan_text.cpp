@@ -18,7 +18,7 @@ std::string block_text(std::string_view name, const MatrixPlace& matrix) {
 template <class Plan>
 std::string read_by_epilogue(const Plan& plan) {
     std::string text;
-    if (plan.bias.bytes > Bytes(0)) text += ", " + block_text("bias", plan.bias);
+    for (const ColumnValues& values : plan.columns) text += ", " + block_text(values.name, values.place);
     if (plan.other.bytes > Bytes(0)) text += ", " + block_text("joins", plan.other);
     return text;
 }

@@ -60,6 +60,29 @@ void take(const Attention& attention, GemmShape& shape) {
     shape.shared_b = false;
 }
 
+WeightFormat format_of(const Layer& layer) {
+    if (const auto* matmul = std::get_if<MatMul>(&layer.op)) return matmul->format;
+    const auto* conv = std::get_if<Conv2d>(&layer.op);
+    return conv != nullptr ? conv->format : WeightFormat{};
+}
+
+/// Scales of 8 bits, one for 32 numbers of 8 or 4 bits, or for 16 of 4 (PTX ISA, tcgen05.mma:
+/// .kind::mxf8f6f4, .kind::mxf4 and .kind::mxf4nvf4).
+void expect_blocks(const Layer& layer, DType dtype, const SimtSpec& spec) {
+    const WeightFormat format = format_of(layer);
+    if (format.scales != Scales::Block) return;
+    if (!spec.sm.tensor.block_scales)
+        refuse(layer,
+               fmt::format("scales of blocks, which the tensor cores of {} do not multiply with", spec.name));
+    const bool narrow = dtype == DType::Fp4 && format.group == 16;
+    const bool wide = (dtype == DType::Fp4 || dtype == DType::Fp8) && format.group == 32;
+    if ((narrow || wide) && bits_of(format.scale_dtype).value() == 8) return;
+    refuse(layer,
+           fmt::format("{} in blocks of {} with scales of {}; tensor cores take fp4 in blocks of 16 or 32 "
+                       "and fp8 in blocks of 32, with scales of fp8",
+                       to_string(dtype), format.group, to_string(format.scale_dtype)));
+}
+
 }  // namespace
 
 TensorId second_operand(const Layer& layer) {
@@ -70,7 +93,10 @@ DType product_dtype(const Graph& graph, const Layer& layer, const SimtSpec& spec
     const DType dtype = graph.tensors[layer.inputs.at(0)].dtype;
     if (const auto other = other_than(dtype, graph.tensors[second_operand(layer)].dtype))
         refuse(layer, fmt::format("operands of {} and {}", to_string(dtype), to_string(*other)));
-    if (spec.macs_per_cycle(dtype) > 0) return dtype;
+    if (spec.macs_per_cycle(dtype) > 0) {
+        expect_blocks(layer, dtype, spec);
+        return dtype;
+    }
     std::vector<std::string> names;
     for (std::size_t i = 0; i < kDTypes; ++i)
         if (spec.sm.tensor.macs[i]) names.push_back(dtype_names()[i]);
@@ -90,6 +116,10 @@ GemmShape product_shape(const Graph& graph, const Layer& layer, const SmSpec& sm
         take(*attention, shape);
     else
         take(std::get<MatMul>(layer.op), shape);
+    if (const WeightFormat format = format_of(layer); format.scales == Scales::Block)
+        shape.blocks = {format.group, bits_of(format.scale_dtype).value()};
+    if (layer.scales)
+        shape.epilogue.scale_bits = static_cast<int>(bits_of(graph.tensors[*layer.scales].dtype).value());
     shape.epilogue.bias = layer.bias.has_value();
     if (layer.joined) {
         shape.epilogue.join = layer.joined->kind;

@@ -25,8 +25,8 @@ public:
           issue_(issue),
           shape_(*staged_shape(tile, formats.in, issue)),
           warps_(tile.groups_m * tile.groups_n * tile.slices),
-          loads_((tile.m + tile.n) * tile.k * element_bytes(formats.in) / (shape_.load_bytes() * warps_)),
-          parts_(tile.k * element_bytes(formats.in) / shape_.part_bytes / tile.slices) {}
+          loads_(bytes_of(formats.in, (tile.m + tile.n) * tile.k) / (shape_.load_bytes() * warps_)),
+          parts_(bytes_of(formats.in, tile.k) / shape_.part_bytes / tile.slices) {}
 
     CtaProgram program(std::int64_t steps) const {
         CtaProgram cta;
@@ -235,7 +235,7 @@ bool staged_divides(const CtaTile& tile, const GemmFormats& formats, TensorIssue
     const auto whole = [](std::int64_t a, std::int64_t b) { return b > 0 && a > 0 && a % b == 0; };
     const auto shape = staged_shape(tile, formats.in, issue);
     if (!shape || tile.stages < 1 || tile.stages > 2) return false;
-    const std::int64_t k_bytes = tile.k * element_bytes(formats.in);
+    const std::int64_t k_bytes = bytes_of(formats.in, tile.k);
     const std::int64_t warps = std::int64_t{tile.groups_m} * tile.groups_n * tile.slices;
     const bool rows = tile.slices == 1 || whole(shape->rows, std::int64_t{8} * tile.slices);
     return rows && whole(k_bytes, shape->part_bytes * tile.slices) &&

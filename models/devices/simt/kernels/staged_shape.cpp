@@ -17,7 +17,7 @@ FragmentReads reads_of(std::int64_t bytes, std::int64_t threads) {
 }
 
 /// An instruction of 32 x 32 takes 16 bytes of K, of 16 x 16 32.
-StagedShape of_wave(std::int64_t rows, std::int64_t cols, std::int64_t element) {
+StagedShape of_wave(std::int64_t rows, std::int64_t cols, DType dtype) {
     StagedShape shape;
     shape.threads = kWaveThreads;
     shape.part_bytes = kFragmentBytes;
@@ -25,7 +25,7 @@ StagedShape of_wave(std::int64_t rows, std::int64_t cols, std::int64_t element) 
     shape.b = reads_of(cols * kFragmentBytes, kWaveThreads);
     shape.m = shape.n = rows % 32 == 0 && cols % 32 == 0 ? 32 : 16;
     shape.instructions = shape.m == 32 ? 2 : 1;
-    shape.macs = shape.m * shape.n * kFragmentBytes / shape.instructions / element;
+    shape.macs = shape.m * shape.n * k_of_fragment(dtype) / shape.instructions;
     shape.behind_product = 2;    // a load and its pointer: a product takes as long as several others issue
     shape.other_registers = 30;  // addresses, offsets of loads (assumed)
     return shape;
@@ -78,12 +78,12 @@ std::optional<StagedShape> staged_shape(const CtaTile& tile, DType dtype, Tensor
     if (!whole(tile.m, tile.groups_m) || !whole(tile.n, tile.groups_n) || tile.slices < 1)
         return std::nullopt;
     const std::int64_t rows = tile.m / tile.groups_m, cols = tile.n / tile.groups_n;
-    const std::int64_t element = element_bytes(dtype);
     std::optional<StagedShape> shape;
     if (issue == TensorIssue::Lanes)
         shape = of_lanes(rows, cols);
     else if (whole(rows, 16) && whole(cols, 16))
-        shape = issue == TensorIssue::Wave ? of_wave(rows, cols, element) : of_quad_pair(rows, cols, element);
+        shape = issue == TensorIssue::Wave ? of_wave(rows, cols, dtype)
+                                           : of_quad_pair(rows, cols, element_bytes(dtype));
     if (!shape) return std::nullopt;
     shape->rows = rows;
     shape->cols = cols;

@@ -84,9 +84,9 @@ SharedOperands shared_operands(const GemmKernel& kernel) {
         columns.emplace(kernel.shape.shared_b ? 0 : place.batch, place.n);
     }
     const auto bytes = [&](std::size_t m, std::size_t n, double k) {
-        return static_cast<double>(static_cast<std::int64_t>(m) * kernel.tile.m +
-                                   static_cast<std::int64_t>(n) * kernel.tile.n) *
-               k * static_cast<double>(bits_of(kernel.shape.dtype).value()) / 8;
+        return kernel.shape.operand_bytes(static_cast<std::int64_t>(m) * kernel.tile.m +
+                                          static_cast<std::int64_t>(n) * kernel.tile.n) *
+               k;
     };
     const std::int64_t alike = std::gcd(kernel.streams, kernel.shared_tiles);  // CTAs at one depth
     const auto together = static_cast<std::size_t>(alike);

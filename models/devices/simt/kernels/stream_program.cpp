@@ -24,9 +24,10 @@ std::int64_t rows_of(std::int64_t bytes, const StreamPlan& plan) {
     return ceil_div(ceil_div(bytes, plan.ctas), plan.warps * row_bytes(plan));
 }
 
-/// A bias is met again and again: of each CTA, as often as its results do.
-std::int64_t bias_bytes(const StreamPlan& plan) {
-    return std::min(plan.bias.bytes.value() * plan.ctas, ceil_div(plan.elements, plan.bias_run) * kBiasBytes);
+/// What columns have is met again and again: of each CTA, as often as its results do.
+std::int64_t column_bytes(const ColumnValues& values, const StreamPlan& plan) {
+    return std::min(values.place.bytes.value() * plan.ctas,
+                    ceil_div(plan.elements, plan.column_run) * values.value_bytes);
 }
 
 RegisterGroups buffer(std::int64_t load) {
@@ -75,9 +76,9 @@ CtaProgram stream_program(const StreamPlan& plan) {
                 {.op = Op::TableLoad, .reads = reads, .writes = writes, .amount = cycles.value()});
     };
     wait(plan.prologue, kAddress, kAddress);
-    add_up(rows_of(plan.from.bytes.value(), plan) + rows_of(plan.other.bytes.value(), plan) +
-               rows_of(bias_bytes(plan), plan),
-           row_bytes(plan), section);
+    std::int64_t rows = rows_of(plan.from.bytes.value(), plan) + rows_of(plan.other.bytes.value(), plan);
+    for (const ColumnValues& values : plan.columns) rows += rows_of(column_bytes(values, plan), plan);
+    add_up(rows, row_bytes(plan), section);
     wait(plan.epilogue, sums, sums);
     finish(plan.finish, section);
     for (std::int64_t i = 0; i < rows_of(plan.to.bytes.value(), plan); ++i)

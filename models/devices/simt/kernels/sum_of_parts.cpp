@@ -41,9 +41,9 @@ StreamPlan sum_of_parts(const GemmPlan& gemm, const SmSpec& sm) {
     sum.from = gemm.sums;
     sum.to = gemm.c;
     sum.other = gemm.other;
-    sum.bias = gemm.bias;
-    sum.bias_run = kernel.swapped ? kernel.shape.n : 1;
-    sum.bias_items = kernel.shape.shared_b ? 1 : kernel.shape.batch;
+    sum.columns = gemm.columns;
+    sum.column_run = kernel.swapped ? kernel.shape.n : 1;
+    sum.column_items = kernel.shape.shared_b ? 1 : kernel.shape.batch;
     return sum;
 }
 

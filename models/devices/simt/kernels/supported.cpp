@@ -13,7 +13,9 @@ void refuse(const Layer& layer, const std::string& what) {
         layer.where,
         fmt::format(
             "'{}': {}; devices of kind simt run matrix products (matmul) and convolutions (conv2d) "
-            "of one format, without transpose_a, with weights neither scaled nor sparse, attention, "
+            "of one format, without transpose_a, with weights that are not sparse and have scales of a "
+            "tensor, "
+            "of channels, of blocks or none, attention, "
             "elementwise layers, activations, quantize and dequantize, softmax, norms and pools, "
             "reductions, top-k, lookups, copies, transposes, rotary embeddings, cells and collectives",
             layer.name, what));
@@ -40,7 +42,11 @@ bool on_tensor_cores(const Layer& layer) {
     if (matmul != nullptr && matmul->transposed_a) refuse(layer, "matmul with transpose_a is not run yet");
     const WeightFormat& format = matmul != nullptr ? matmul->format : conv->format;
     if (format.sparse()) refuse(layer, name + " with sparse weights is not run yet");
-    if (layer.scales || format != WeightFormat{}) refuse(layer, name + " with scaled weights is not run yet");
+    if (format.scales == Scales::Group)
+        refuse(layer,
+               name +
+                   " whose weights have scales of groups is not run yet ('fused: false' runs it as two "
+                   "layers)");
     return true;
 }
 

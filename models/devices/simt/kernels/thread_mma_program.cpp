@@ -21,12 +21,24 @@ constexpr std::int64_t kLeastColumns = 32, kMostColumns = 512;                 /
 constexpr int kGatherOfStep = 8;
 constexpr int kRegisters = 128;  // of a thread: sums lie in tensor memory, and a piece of 32 in registers
 
+/// Rows of A, or columns of B, whose scales are copied together (PTX ISA, tcgen05.cp: .32x128b.warpx4, four
+/// scales of each of 128).
+constexpr std::int64_t kScaledRows = 128;
+
+/// Of tensor memory, for the scales of a step: four in a column of each of 32 lanes, for each of its four
+/// instructions (CUTLASS, dense_blockscaled_gemm_persistent.py: num_sfa_tmem_cols).
+std::int64_t scale_columns(const CtaTile& tile, const GemmFormats& formats) {
+    constexpr std::int64_t kLanes = 32;
+    if (formats.blocks.group == 0) return 0;
+    const std::int64_t instructions = tile.k / k_of_fragment(formats.in);
+    return (round_up(tile.m, kScaledRows) + round_up(tile.n, kScaledRows)) / kLanes * instructions;
+}
+
 class ThreadMmaProgram {
 public:
     ThreadMmaProgram(const CtaTile& tile, const GemmFormats& formats)
         : tile_(tile),
-          element_(element_bytes(formats.in)),
-          k_of_mma_(kFragmentBytes / element_),
+          k_of_mma_(k_of_fragment(formats.in)),
           buffers_(accumulators_of(tile)),
           formats_(formats) {}
 
@@ -45,9 +57,13 @@ public:
                      {kIdleWarps, {set_up(1)}}};
         cta.step_role = 1;
         cta.registers_of_thread = kRegisters;
-        cta.tensor =
-            Bytes(kTensorColumnBytes * static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(
-                                           std::max(kLeastColumns, buffers_ * tensor_columns(tile_))))));
+        // Where two tiles' sums and scales do not fit, they share columns, which the epilogue reads first
+        // (CUTLASS, dense_blockscaled_gemm_persistent.py: overlapping_accum); that it is waited for is not
+        // kept.
+        const std::int64_t columns = std::clamp(
+            buffers_ * tensor_columns(tile_) + scale_columns(tile_, formats_), kLeastColumns, kMostColumns);
+        cta.tensor = Bytes(kTensorColumnBytes *
+                           static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(columns))));
         return cta;
     }
 
@@ -69,17 +85,22 @@ private:
     std::int64_t own_rows() const { return ceil_div(tile_.m, std::int64_t{tile_.cluster_n}); }
     std::int64_t own_columns() const { return ceil_div(tile_.n, std::int64_t{tile_.cluster_m}); }
 
+    /// Of so many rows of A or columns of B in a step, with their scales: these are asked for by copies of
+    /// their own, which are not told apart.
+    std::int64_t step_bytes(std::int64_t rows) const {
+        return bytes_of(formats_.in, rows * tile_.k) + formats_.blocks.bytes(rows * tile_.k);
+    }
+
     WarpProgram copier(const std::vector<std::int64_t>& tiles) const {
         WarpProgram program{set_up(30)};
         for (const std::int64_t steps : tiles) {
             Section step;
             step.steps = true;
             step.trips = steps;
-            const std::int64_t depth = tile_.k * element_;
             step.body = {
                 {.op = Op::Await, .barrier = empty(), .ring = tile_.stages},
-                {.op = Op::BulkCopy, .bytes = own_rows() * depth, .ring = tile_.stages},
-                {.op = Op::BulkCopy, .amount = 1, .bytes = own_columns() * depth, .ring = tile_.stages},
+                {.op = Op::BulkCopy, .bytes = step_bytes(own_rows()), .ring = tile_.stages},
+                {.op = Op::BulkCopy, .amount = 1, .bytes = step_bytes(own_columns()), .ring = tile_.stages},
                 {.op = Op::Integer}};
             if (formats_.gathers)
                 for (int i = 0; i < kGatherOfStep; ++i) step.body.push_back({.op = Op::Integer});
@@ -115,6 +136,9 @@ private:
             step.steps = true;
             step.trips = tiles[tile];
             step.body.push_back({.op = Op::Await, .ring = tile_.stages});
+            // CUTLASS, sm100_blockscaled_mma_warpspecialized.hpp: a step's scales go ahead of its products.
+            if (formats_.blocks.group > 0)
+                step.body.push_back({.op = Op::TensorCopy, .bytes = scale_bytes(tile_, formats_.blocks)});
             for (std::int64_t k = 0; k < tile_.k / k_of_mma_; ++k) multiply(step);
             step.body.push_back({.op = Op::CommitTensor, .barrier = empty(), .ring = tile_.stages});
             program.push_back(std::move(step));
@@ -138,12 +162,16 @@ private:
     }
 
     const CtaTile tile_;
-    const std::int64_t element_, k_of_mma_;
+    const std::int64_t k_of_mma_;
     const int buffers_;
     const GemmFormats formats_;
 };
 
 }  // namespace
+
+std::int64_t scale_bytes(const CtaTile& tile, BlockScales blocks) {
+    return blocks.bytes((round_up(tile.m, kScaledRows) + round_up(tile.n, kScaledRows)) * tile.k);
+}
 
 std::int64_t tensor_columns(const CtaTile& tile) {
     return tile.pair ? ceil_div(tile.m * tile.n, kTensorLanes) : ceil_div(tile.m, kTensorLanes) * tile.n;
@@ -154,11 +182,14 @@ int accumulators_of(const CtaTile& tile) {
 }
 
 bool thread_mma_divides(const CtaTile& tile, const GemmFormats& formats) {
-    const std::int64_t depth = tile.k * element_bytes(formats.in);
+    const std::int64_t depth = bytes_of(formats.in, tile.k);
     const std::int64_t columns_unit = tile.pair ? 16 : 8;
+    // Scales go with instructions of 128 rows of an SM (PTX ISA, tcgen05.mma: shapes of .kind::mxf4nvf4).
+    if (formats.blocks.group > 0 && tile.m % kRowsOfMma != 0) return false;
     return tile.stages >= 2 && tile.m > 0 && tile.m % kHalfRows == 0 && tile.n > 0 &&
            tile.n % columns_unit == 0 && depth > 0 && depth % kFragmentBytes == 0 &&
-           tensor_columns(tile) <= kMostColumns && (!tile.pair || tile.cluster_m % 2 == 0);
+           tensor_columns(tile) + scale_columns(tile, formats) <= kMostColumns &&
+           (!tile.pair || tile.cluster_m % 2 == 0);
 }
 
 CtaProgram thread_mma_program(const CtaTile& tile, const GemmFormats& formats,

@@ -25,6 +25,10 @@ bool thread_mma_divides(const CtaTile& tile, const GemmFormats& formats);
 std::int64_t tensor_columns(const CtaTile& tile);
 int accumulators_of(const CtaTile& tile);
 
+/// Bytes of shared memory that a step's scales take: of whole 128s of rows and columns, of all columns of a
+/// pair.
+std::int64_t scale_bytes(const CtaTile& tile, BlockScales blocks);
+
 /// For tiles of so many steps along K, one behind the other; without its shared memory. The tile must divide.
 CtaProgram thread_mma_program(const CtaTile& tile, const GemmFormats& formats,
                               const std::vector<std::int64_t>& tiles);

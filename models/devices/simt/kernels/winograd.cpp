@@ -108,7 +108,7 @@ std::vector<KernelPlan> winograd_kernels(const Winograd& winograd, const TimedKe
     if (gemm.kernel.split_k > 1) all.emplace_back(sum_of_parts(gemm, sm));
     StreamPlan output = transform(winograd.tiles * winograd.filters, points, places.products, places.out, sm);
     output.finish = epilogue;
-    output.bias = places.bias;
+    output.columns = places.columns;
     output.other = places.other;
     all.emplace_back(output);
     return all;

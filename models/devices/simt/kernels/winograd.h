@@ -46,9 +46,10 @@ WinogradBytes bytes_of(const Winograd& winograd);
 /// One product for each point, batched.
 GemmShape product_of(const Winograd& winograd);
 
-/// Where its kernels' operands lie; no bytes of bias, other and sums: there are none.
+/// Where its kernels' operands lie; no bytes of other and sums: there are none.
 struct WinogradPlaces {
-    MatrixPlace weights, map, out, bias, other;
+    MatrixPlace weights, map, out, other;
+    std::vector<ColumnValues> columns;
     MatrixPlace filters, data, products;  ///< what is left for the next kernel: U, V, M
     MatrixPlace sums;                     ///< of parts of the products' K
 };

@@ -109,20 +109,29 @@ TileAccess CtaPortions::of(std::int64_t cta, const Sm::Access& access) const {
                           access.number % copies_.of_warp * copies_.warps + access.warp, copies_.all());
     if (into_registers()) return loaded(cta, access, access.number - steps * copies_.of_warp);
     // Behind the last step a warp that copies whole blocks copies what is to be joined.
-    if (access.op == Op::BulkCopy) return only(work_.reads_of_one(cta, steps), gemm_->bias.range(), false);
+    if (access.op == Op::BulkCopy) return without_columns(work_.reads_of_one(cta, steps));
     return {};
 }
 
-// A warp's first load is of the bias, where there is one, and the others of what is to be joined.
+// Of a tile's epilogue, what is to be joined.
+TileAccess CtaPortions::without_columns(TileAccess all) const {
+    for (const ColumnValues& values : gemm_->columns) all = only(all, values.place.range(), false);
+    return all;
+}
+
+// A warp's first loads are of what columns have, and the others of what is to be joined.
 TileAccess CtaPortions::loaded(std::int64_t cta, const Sm::Access& access, std::int64_t number) const {
     if (gemm_ == nullptr)
         return portion_of(work_.reads_of_one(cta, vector_ ? work_.steps(cta) : 0),
                           number * loads_.warps + access.warp, loads_.all());
     const TileAccess all = work_.reads_of_one(cta, work_.steps(cta));
-    const std::int64_t of_bias = gemm_->kernel.epilogue().bias ? 1 : 0;
-    if (number < of_bias) return portion_of(only(all, gemm_->bias.range(), true), access.warp, loads_.warps);
-    return portion_of(only(all, gemm_->bias.range(), false), (number - of_bias) * loads_.warps + access.warp,
-                      (loads_.of_warp - of_bias) * loads_.warps);
+    const std::int64_t columns = gemm_->kernel.epilogue().columns();
+    if (number < columns) {
+        const MatrixRange range = gemm_->columns[static_cast<std::size_t>(number)].place.range();
+        return portion_of(only(all, range, true), access.warp, loads_.warps);
+    }
+    return portion_of(without_columns(all), (number - columns) * loads_.warps + access.warp,
+                      (loads_.of_warp - columns) * loads_.warps);
 }
 
 }  // namespace systole::simt

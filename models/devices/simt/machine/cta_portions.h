@@ -38,6 +38,7 @@ private:
     TileAccess of(std::int64_t cta, const Sm::Access& access) const;
     /// What steps load lies in registers.
     bool into_registers() const { return vector_ || (gemm_ != nullptr && !gemm_->kernel.on_tensor_cores()); }
+    TileAccess without_columns(TileAccess all) const;
     /// Load `number` of a warp outside of steps.
     TileAccess loaded(std::int64_t cta, const Sm::Access& access, std::int64_t number) const;
 

@@ -80,7 +80,8 @@ void take_epilogue(const GemmPlan& plan, const SimtSpec& spec, Hertz clock, CtaT
     // Sums of others (stream-K) are not there before they are asked for.
     const Epilogue epilogue = plan.kernel.epilogue();
     if (epilogue.reads() || plan.kernel.streams > 0) times.source = CtaTimes::Source::AtEnd;
-    if (plan.joins_ahead()) times.source = epilogue.bias ? CtaTimes::Source::Both : CtaTimes::Source::Ahead;
+    if (plan.joins_ahead())
+        times.source = epilogue.columns() > 0 ? CtaTimes::Source::Both : CtaTimes::Source::Ahead;
     times.epilogue = whole(timing.epilogue);
     times.epilogue_vector =
         std::min(times.epilogue, fine(timing.epilogue_vector * static_cast<double>(timing.epilogue.value())));

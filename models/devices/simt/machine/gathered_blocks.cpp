@@ -16,8 +16,8 @@ TileAccess::Block GemmBlocks::gathered_block(const CtaPlace& place, Depth depth)
     const bool last = step.channel + step.channels == gather.channels;
     const std::int64_t width = last ? gather.stored - step.channel : step.channels;
     const std::int64_t begin = gather.in_pixels() * (place.batch * gather.stored + step.channel);
-    TileAccess::Block taken =
-        elements_of(plan_.a, begin + pixels.begin * width, (pixels.end - pixels.begin) * width, shape.dtype);
+    TileAccess::Block taken = elements_of(plan_.a, begin + pixels.begin * width,
+                                          (pixels.end - pixels.begin) * width, shape.element());
     taken.gathered = ceil_div(pixels.loaded * width * bits_of(shape.dtype).value(), 8);
     return taken;
 }

@@ -9,9 +9,10 @@
 namespace systole::simt {
 
 TileAccess::Block elements_of(const MatrixPlace& matrix, std::int64_t begin, std::int64_t count,
-                              DType dtype) {
-    const std::int64_t bits = bits_of(dtype).value();
-    const std::int64_t first = ceil_div(begin * bits, 8), end = ceil_div((begin + count) * bits, 8);
+                              BitsPerWeight each) {
+    const std::int64_t unit = 8 * each.weights;
+    const std::int64_t first = ceil_div(begin * each.bits, unit),
+                       end = ceil_div((begin + count) * each.bits, unit);
     return {matrix.address + first, end - first, 1, matrix.operand, matrix.range()};
 }
 
@@ -104,7 +105,7 @@ TileAccess::Block GemmBlocks::a_block(const CtaPlace& place, Depth depth) const 
     if (shape.gather) return gathered_block(place, depth);
     const std::int64_t begin = place.batch * shape.m * shape.k + shape.m * depth.begin;
     return elements_of(plan_.a, begin + place.m * plan_.kernel.tile.m * depth.size,
-                       rows(place.m) * depth.size, shape.dtype);
+                       rows(place.m) * depth.size, shape.element());
 }
 
 TileAccess::Block GemmBlocks::b_block(const CtaPlace& place, Depth depth) const {
@@ -112,7 +113,7 @@ TileAccess::Block GemmBlocks::b_block(const CtaPlace& place, Depth depth) const 
     const std::int64_t batch = shape.shared_b ? 0 : place.batch;
     const std::int64_t begin = batch * shape.n * shape.k + shape.n * depth.begin;
     return elements_of(plan_.b, begin + place.n * plan_.kernel.tile.n * depth.size,
-                       columns(place.n) * depth.size, shape.dtype);
+                       columns(place.n) * depth.size, shape.element());
 }
 
 // Of what a cluster shares a CTA asks for its part, which is the largest where it is not even.
@@ -128,13 +129,14 @@ TileAccess::Block GemmBlocks::result_block(const MatrixPlace& matrix, const CtaP
     const GemmKernel& kernel = plan_.kernel;
     const std::int64_t height = rows(place.m);
     const std::int64_t begin = (item * kernel.shape.m + place.m * kernel.tile.m) * kernel.shape.n;
-    return elements_of(matrix, begin + height * place.n * kernel.tile.n, height * columns(place.n), dtype);
+    return elements_of(matrix, begin + height * place.n * kernel.tile.n, height * columns(place.n),
+                       bits_per_weight(dtype, {}));
 }
 
 TileAccess::Block GemmBlocks::workspace_block(const Work& work) const {
     const CtaTile& tile = plan_.kernel.tile;
     const std::int64_t begin = work.piece->slot.value() * tile.m * tile.n;
-    return elements_of(plan_.sums, begin, rows(work.m) * columns(work.n), DType::Fp32);
+    return elements_of(plan_.sums, begin, rows(work.m) * columns(work.n), bits_per_weight(DType::Fp32, {}));
 }
 
 TileAccess::Block GemmBlocks::c_block(const Work& place) const {
@@ -144,7 +146,7 @@ TileAccess::Block GemmBlocks::c_block(const Work& place) const {
     return result_block(plan_.sums, place, place.part * shape.batch + place.batch, DType::Fp32);
 }
 
-TileAccess::Block GemmBlocks::bias_block(const CtaPlace& place) const {
+TileAccess::Block GemmBlocks::column_block(const ColumnValues& values, const CtaPlace& place) const {
     const CtaTile& tile = plan_.kernel.tile;
     // Groups of a convolution and experts have a row of their own each.
     const GemmShape& shape = plan_.kernel.shape;
@@ -152,8 +154,8 @@ TileAccess::Block GemmBlocks::bias_block(const CtaPlace& place) const {
     const std::int64_t own = shape.shared_b ? 0 : place.batch * row;
     const std::int64_t begin = own + (plan_.kernel.swapped ? place.m * tile.m : place.n * tile.n);
     const std::int64_t count = plan_.kernel.swapped ? rows(place.m) : columns(place.n);
-    return {plan_.bias.address + begin * kBiasBytes, count * kBiasBytes, 1, plan_.bias.operand,
-            plan_.bias.range()};
+    const MatrixPlace& at = values.place;
+    return {at.address + begin * values.value_bytes, count * values.value_bytes, 1, at.operand, at.range()};
 }
 
 const GemmBlocks::Sides& GemmBlocks::sides_of(CtaRange range) const {
@@ -184,9 +186,9 @@ const GemmBlocks::Sides& GemmBlocks::sides_of(CtaRange range) const {
     return sides;
 }
 
-// CTAs of a cluster take their bias each for itself.
+// CTAs of a cluster take what their columns have each for itself.
 TileAccess GemmBlocks::reads_of_epilogue(CtaRange range, const Epilogue& epilogue) const {
-    std::map<std::int64_t, TileAccess::Block> bias;  // by address
+    std::map<std::int64_t, TileAccess::Block> of_columns;  // by address
     TileAccess access;
     access.sms = range.count;
     access.short_rows = true;
@@ -200,9 +202,10 @@ TileAccess GemmBlocks::reads_of_epilogue(CtaRange range, const Epilogue& epilogu
             access.blocks.push_back(workspace_block(work(other)));
             bytes += access.blocks.back().bytes;
         }
-        if (epilogue.bias) {
-            const TileAccess::Block own = bias_block(place);
-            const auto [known, added] = bias.try_emplace(own.address, own);
+        for (const ColumnValues& values : plan_.columns) {
+            if (epilogue.columns() == 0) break;
+            const TileAccess::Block own = column_block(values, place);
+            const auto [known, added] = of_columns.try_emplace(own.address, own);
             if (!added) ++known->second.sms;
             bytes += own.bytes;
         }
@@ -212,19 +215,19 @@ TileAccess GemmBlocks::reads_of_epilogue(CtaRange range, const Epilogue& epilogu
         }
         access.bytes_of_sm = std::max(access.bytes_of_sm, bytes);
     }
-    for (const auto& [address, block] : bias) access.blocks.push_back(block);
+    for (const auto& [address, block] : of_columns) access.blocks.push_back(block);
     join_neighbours(access.blocks);
     return access;
 }
 
 TileAccess GemmBlocks::reads(CtaRange range, std::int64_t step) const {
     if (reads_behind_steps() && step >= steps(range.first)) {
-        // What is joined ahead of a bias is asked for by itself.
+        // What is joined ahead of what columns have is asked for by itself.
         Epilogue epilogue = plan_.kernel.epilogue();
         if (step > steps(range.first))
             epilogue.join.reset();
         else if (plan_.joins_ahead())
-            epilogue.bias = false;
+            epilogue.bias = false, epilogue.scale_bits = 0;
         return reads_of_epilogue(range, epilogue);
     }
     // A kernel runs wave after wave: what was asked of those before is not asked again.

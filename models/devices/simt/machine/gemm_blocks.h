@@ -14,9 +14,10 @@
 
 namespace systole::simt {
 
-/// Elements [begin, begin + count) of a matrix, in whole bytes: neighbours never share one, nor leave one
-/// out.
-TileAccess::Block elements_of(const MatrixPlace& matrix, std::int64_t begin, std::int64_t count, DType dtype);
+/// Elements [begin, begin + count) of a matrix, of `each` so many bits, in whole bytes: neighbours never
+/// share one, nor leave one out.
+TileAccess::Block elements_of(const MatrixPlace& matrix, std::int64_t begin, std::int64_t count,
+                              BitsPerWeight each);
 
 class GemmBlocks final : public CtaWork {
 public:
@@ -68,7 +69,7 @@ private:
     std::int64_t into_sm(const TileAccess::Block& a, const TileAccess::Block& b) const;
     TileAccess::Block c_block(const Work& place) const;
     TileAccess::Block workspace_block(const Work& work) const;
-    TileAccess::Block bias_block(const CtaPlace& place) const;
+    TileAccess::Block column_block(const ColumnValues& values, const CtaPlace& place) const;
     TileAccess::Block result_block(const MatrixPlace& matrix, const CtaPlace& place, std::int64_t item,
                                    DType dtype) const;
     /// Of pieces of shared tiles, whoever adds reads their sums.

@@ -27,39 +27,41 @@ void StreamBlocks::add_shares(const MatrixPlace& matrix, CtaRange range, TileAcc
     access.bytes_of_sm += most;
 }
 
-// Values of the bias that a CTA meets of an item lie behind each other, or go round.
-std::int64_t StreamBlocks::add_values(std::int64_t begin, std::int64_t end, TileAccess& access) const {
-    const MatrixPlace& bias = plan_.bias;
-    const std::int64_t values = bias.bytes.value() / kBiasBytes / plan_.bias_items;
-    const std::int64_t of_item = plan_.elements / plan_.bias_items;
+// Values of columns that a CTA meets of an item lie behind each other, or go round.
+std::int64_t StreamBlocks::add_values(const ColumnValues& columns, std::int64_t begin, std::int64_t end,
+                                      TileAccess& access) const {
+    const MatrixPlace& at = columns.place;
+    const std::int64_t each = columns.value_bytes;
+    const std::int64_t values = at.bytes.value() / each / plan_.column_items;
+    const std::int64_t of_item = plan_.elements / plan_.column_items;
     const auto add = [&](std::int64_t first, std::int64_t until) {
         if (until > first)
-            access.blocks.push_back({bias.address + first * kBiasBytes, (until - first) * kBiasBytes, 1,
-                                     bias.operand, bias.range()});
+            access.blocks.push_back(
+                {at.address + first * each, (until - first) * each, 1, at.operand, at.range()});
     };
     std::int64_t bytes = 0;
     while (begin < end) {
         const std::int64_t item = begin / of_item, from_item = item * of_item;
         const std::int64_t until = std::min(end, from_item + of_item);
-        const std::int64_t first = (begin - from_item) / plan_.bias_run;
-        const std::int64_t met = (until - from_item - 1) / plan_.bias_run + 1 - first;
+        const std::int64_t first = (begin - from_item) / plan_.column_run;
+        const std::int64_t met = (until - from_item - 1) / plan_.column_run + 1 - first;
         const std::int64_t count = std::min(met, values), from = met < values ? first % values : 0;
         const std::int64_t own = item * values;
         add(own + from, own + std::min(from + count, values));
         add(own, own + from + count - values);
-        bytes += count * kBiasBytes;
+        bytes += count * each;
         begin = until;
     }
     return bytes;
 }
 
-void StreamBlocks::add_bias(CtaRange range, TileAccess& access) const {
+void StreamBlocks::add_columns(const ColumnValues& columns, CtaRange range, TileAccess& access) const {
     const auto begin_of = [&](std::int64_t cta) {
         return static_cast<std::int64_t>(Int128{plan_.elements} * cta / plan_.ctas);
     };
     std::int64_t most = 0;
     for (std::int64_t cta = range.first; cta < range.end(); cta += range.stride)
-        most = std::max(most, add_values(begin_of(cta), begin_of(cta + 1), access));
+        most = std::max(most, add_values(columns, begin_of(cta), begin_of(cta + 1), access));
     access.bytes_of_sm += most;
 }
 
@@ -68,7 +70,7 @@ TileAccess StreamBlocks::reads(CtaRange range, std::int64_t) const {
     access.sms = range.count;
     add_shares(plan_.from, range, access);
     if (plan_.other.bytes > Bytes(0)) add_shares(plan_.other, range, access);
-    if (plan_.bias.bytes > Bytes(0)) add_bias(range, access);
+    for (const ColumnValues& columns : plan_.columns) add_columns(columns, range, access);
     return access;
 }
 

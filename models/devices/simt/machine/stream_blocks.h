@@ -18,9 +18,10 @@ public:
 
 private:
     void add_shares(const MatrixPlace& matrix, CtaRange range, TileAccess& access) const;
-    void add_bias(CtaRange range, TileAccess& access) const;
-    /// Of the bias, what elements `begin` … `end` - 1 meet; its bytes.
-    std::int64_t add_values(std::int64_t begin, std::int64_t end, TileAccess& access) const;
+    void add_columns(const ColumnValues& columns, CtaRange range, TileAccess& access) const;
+    /// Of what columns have, what elements `begin` … `end` - 1 meet; its bytes.
+    std::int64_t add_values(const ColumnValues& columns, std::int64_t begin, std::int64_t end,
+                            TileAccess& access) const;
 
     const StreamPlan& plan_;
 };

@@ -40,6 +40,8 @@ void Sm::execute(SubCore& core, Warp& warp, const Instruction& next, std::int64_
         case Op::TensorMma:
             if (cta.trace.first_mma < 0) cta.trace.first_mma = at;
             return multiply_on_all(warp, next, at);
+        case Op::TensorCopy:
+            return copy_to_tensor(warp, next, at);
         case Op::CommitTensor:
             return arrive(warp.cta, static_cast<std::size_t>(barrier_of(warp, next)),
                           std::max(at, warp.open_mmas) + spec_.barrier_latency.value(), Loss::Dependency);
@@ -131,6 +133,20 @@ void Sm::multiply_on_all(Warp& warp, const Instruction& next, std::int64_t at) {
     warp.open_mmas = begin + interval + spec_.tensor.latency.value();
     CtaTrace& trace = ctas_[warp.cta].trace;
     trace.last_mma_end = std::max(trace.last_mma_end, begin + interval);
+}
+
+// What tcgen05.cp and tcgen05.mma of a thread do is done in the order in which they are issued (PTX ISA,
+// pipelined tcgen05 instructions).
+void Sm::copy_to_tensor(Warp& warp, const Instruction& next, std::int64_t at) {
+    std::int64_t begin = at;
+    for (const SubCore& core : cores_) begin = std::max(begin, core.tensor);
+    const std::int64_t end = through_shared(next.bytes, begin);
+    for (SubCore& core : cores_) {
+        core.time.charge(warp.stalls, begin);
+        core.tensor = end;
+    }
+    warp.stalls.clear();
+    remember(warp.stalls, end, Loss::OnChip);
 }
 
 void Sm::load_sums(SubCore& core, Warp& warp, const Instruction& next, std::int64_t at) {

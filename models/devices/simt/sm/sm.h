@@ -176,6 +176,7 @@ private:
     void execute(SubCore& core, Warp& warp, const Instruction& instruction, std::int64_t at);
     void multiply(SubCore& core, Warp& warp, const Instruction& instruction, std::int64_t at);
     void multiply_on_all(Warp& warp, const Instruction& instruction, std::int64_t at);
+    void copy_to_tensor(Warp& warp, const Instruction& instruction, std::int64_t at);
     void load_sums(SubCore& core, Warp& warp, const Instruction& instruction, std::int64_t at);
     void touch_shared(Warp& warp, const Instruction& instruction, std::int64_t at);
     void copy(Warp& warp, const Instruction& instruction, std::int64_t at);

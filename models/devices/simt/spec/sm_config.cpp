@@ -100,6 +100,13 @@ TensorSpec read_tensor(Section tensor) {
                      "mma.sync takes so many times as long as by these rates, where tensor cores are made "
                      "for other instructions",
                      {1, kLongestInterval}, 1);
+    spec.block_scales = tensor.flag("block_scales",
+                                    "products of numbers with a scale for each block of K (tcgen05.mma's "
+                                    ".block_scale)",
+                                    false);
+    if (spec.block_scales && spec.issue != TensorIssue::Thread)
+        tensor.fail("block_scales",
+                    "only a thread's products (sm.tensor.issue: thread) have scales of blocks");
     if (spec.issue == TensorIssue::Thread && !tensor.has("memory"))
         tensor.fail(
             "issue",

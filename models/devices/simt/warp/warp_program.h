@@ -21,6 +21,7 @@ enum class Op : std::uint8_t {
     GroupMma,      ///< the warp's quarter of a wgmma: `amount` MACs, and `bytes` read out of shared memory
     TensorMma,     ///< tcgen05.mma, on all sub-cores' tensor cores: `amount` MACs, and `bytes` read out of
                    ///< shared memory
+    TensorCopy,    ///< tcgen05.cp: `bytes` out of shared memory into tensor memory, in turn with TensorMmas
     CommitTensor,  ///< tcgen05.commit: arrives at `barrier` when the warp's TensorMmas so far are complete
     TensorLoad,    ///< tcgen05.ld: `bytes` out of tensor memory into registers
     CommitMmas,    ///< wgmma.commit_group
