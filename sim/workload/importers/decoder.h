@@ -53,10 +53,10 @@ struct Decoder {
 
 /// How a step is computed.
 struct DecoderStep {
-    std::string numbers;      ///< values of batch, q_len and kv_len: "batch: 1, q_len: 1, kv_len: 8192"
-    std::string serving;      ///< a line of the trace, or empty
-    std::string training;     ///< the same: a step of training, without caches, with all tokens' heads
-    std::string weights;      ///< keys of products: ", weight_dtype: int8, scales: channel"
+    std::string numbers;   ///< values of batch, q_len and kv_len: "batch: 1, q_len: 1, kv_len: 8192"
+    std::string serving;   ///< a line of the trace, or empty
+    std::string training;  ///< the same: a step of training, without caches, with all tokens' heads
+    std::string weights;   ///< keys of products: ", weight_dtype: int8, scales: channel"
     /// Keys of a layer that quantizes what products with such weights read: "out_dtype: fp8, scales: tensor";
     /// empty: they read it as it is.
     std::string activations;
