@@ -319,6 +319,8 @@ TEST_CASE("dies that SMs or kernels cannot be dealt to, and caches that do not f
         {"kernels: {stream_k: always}\nchiplets: {count: 4}", "share no tiles, expected never"},
         {"chiplets: {count: 4}\nsm: {tensor: {issue: warp_group}}", "CTAs of a cluster share an L2"},
         {"kernels: {neighbours_on_die: 3}", "kernels.neighbours_on_die"},
+        {"kernels: {neighbours_on_die: true}", "one die (chiplets.count) has all tiles, expected false"},
+        {"sm: {tensor: {block_scales: on}}", "only a thread's products"},
     });
     const auto cache = [](const std::string& change) {
         return "memory_side_cache: {capacity: 64 MiB, usable: 64 MiB, dirty: 1 MiB, ways: 8, line: 128 B, "

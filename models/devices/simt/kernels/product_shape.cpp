@@ -100,10 +100,14 @@ DType product_dtype(const Graph& graph, const Layer& layer, const SimtSpec& spec
     std::vector<std::string> names;
     for (std::size_t i = 0; i < kDTypes; ++i)
         if (spec.sm.tensor.macs[i]) names.push_back(dtype_names()[i]);
-    throw UserError(layer.where,
-                    fmt::format("'{}': no tensor core takes dtype '{}'; the tensor cores have: {}{}",
-                                layer.name, to_string(dtype), fmt::join(names, ", "),
-                                spec.macs_per_cycle(DType::Fp32) > 0 ? "; FP32 pipelines: fp32" : ""));
+    // Traces of networks have a parameter for it.
+    const bool as_wide = dtype == DType::Bf16 && spec.macs_per_cycle(DType::Fp16) > 0;
+    throw UserError(
+        layer.where,
+        fmt::format("'{}': no tensor core takes dtype '{}'; the tensor cores have: {}{}{}", layer.name,
+                    to_string(dtype), fmt::join(names, ", "),
+                    spec.macs_per_cycle(DType::Fp32) > 0 ? "; FP32 pipelines: fp32" : "",
+                    as_wide ? " ('--set workload.dtype=fp16' asks a shipped trace for fp16)" : ""));
 }
 
 GemmShape product_shape(const Graph& graph, const Layer& layer, const SmSpec& sm) {

@@ -230,6 +230,9 @@ SimtSpec read_simt_spec(config::Config& config, const std::string& name) {
     if (spec.kernels.stream_k != StreamK::Never && spec.chiplets.count > 1)
         root.section("kernels").fail("stream_k",
                                      "CTAs of several dies (chiplets.count) share no tiles, expected never");
+    if (spec.kernels.neighbours_on_die && spec.chiplets.count == 1)
+        root.section("kernels").fail("neighbours_on_die",
+                                     "one die (chiplets.count) has all tiles, expected false");
     spec.launch = read_launch(root.section("launch"));
     spec.power = read_power(root.section("power"));
     spec.copy = read_dma_spec(root.section("copy"));
