@@ -176,7 +176,12 @@ std::string cta(const GemmPlan& gemm, const SimtSpec& spec) {
     if (timing.resident > 1)
         text += fmt::format(", {:.1f} of the SM's with {} CTAs on it", shared, timing.resident);
     if (!kernel.on_tensor_cores()) return text + ", on FP32 pipes\n";
-    return text + fmt::format("; {} need {:.1f}\n", who_multiplies(kernel.shape.dtype, spec), timing.busy);
+    text += fmt::format("; {} need {:.1f}", who_multiplies(kernel.shape.dtype, spec), timing.busy);
+    if (kernel.shape.blocks.group > 0)
+        text += fmt::format(
+            ", and scales of blocks of {} on their way into tensor memory {}", kernel.shape.blocks.group,
+            ceil_div(scale_bytes(kernel.tile, kernel.shape.blocks), spec.sm.shared.bytes_per_cycle.value()));
+    return text + "\n";
 }
 
 /// What the product must take, each by itself.

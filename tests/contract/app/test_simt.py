@@ -90,6 +90,10 @@ class Simt(ProgramTest):
             with self.subTest(device=device, dtype=dtype, group=group):
                 self.assertIn(message, self.refusal("op", device, "matmul", "m=64", "n=64", "k=64", f"dtype={dtype}",
                                                     "scales=block", f"group={group}"))
+        # A step of 256 numbers of 128 x 256: a scale for 16 of each row, 128 B a cycle.
+        text = self.answer("explain", "b200", "matmul", "m=8192", "n=8192", "k=512", "dtype=fp4", "dtype_out=bf16", "scales=block",
+                           "group=16")
+        self.assertRegex(text, r"tensor cores need \d+\.0, and scales of blocks of 16 on their way into tensor memory \d+\n")
         self.assertIn("sm.tensor.block_scales", self.refusal("op", "h100", "matmul", "m=64", "n=64", "k=64", "--set",
                                                              "sm.tensor.block_scales=on"))
 
