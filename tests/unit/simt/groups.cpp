@@ -87,6 +87,7 @@ TEST_CASE("An epilogue that reads waits for its data, if they were not asked for
     CHECK(run(plan, 1, Ticks(4'000'000)).end == Ticks((last + 200 + 4000) * 1000));
     // A bias besides is asked for when the last step is done, and what is joined is there before it.
     plan.kernel.shape.epilogue.bias = true;
+    plan.columns = {{"bias", {}, 4}};
     const IdealRun both = run(plan, 1, Ticks(500'000));
     CHECK(both.end == Ticks((steps + 500 + 200 + 500) * 1000));
     CHECK(cycles(both.account, SlotClass::Memory) == 3 * 500);

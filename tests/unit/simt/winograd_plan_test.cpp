@@ -42,7 +42,7 @@ TEST_CASE("Winograd's kernels hand each other tiles of 6 x 6 points, and multipl
     CHECK((product.kernel.swapped ? product.b : product.a).address == data.to.address);
     CHECK((product.kernel.swapped ? product.a : product.b).address == weights.to.address);
     CHECK(product.c.address == output.from.address);
-    CHECK(output.bias.bytes == Bytes(96 * 4));
+    CHECK(output.columns.at(0).place.bytes == Bytes(96 * 4));
     CHECK(output.finish.bias);
     CHECK(layer.macs == Macs(36 * tiles * 64 * 96));
     for (const TensorPlace& tensor : chip.tensors)

@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "sim/base/check.h"
+
 namespace systole::simt {
 
 TileAccess::Block elements_of(const MatrixPlace& matrix, std::int64_t begin, std::int64_t count,
@@ -54,7 +56,11 @@ std::int64_t GemmBlocks::columns(std::int64_t n) const {
     return std::clamp(plan_.kernel.shape.n - n * plan_.kernel.tile.n, std::int64_t{0}, plan_.kernel.tile.n);
 }
 
-GemmBlocks::GemmBlocks(const GemmPlan& plan) : plan_(plan), pieces_(stream_pieces(plan.kernel)) {}
+GemmBlocks::GemmBlocks(const GemmPlan& plan) : plan_(plan), pieces_(stream_pieces(plan.kernel)) {
+    const int read = plan.kernel.epilogue().columns();
+    SYSTOLE_CHECK(read == 0 || read == static_cast<int>(plan.columns.size()), "{} of {} values of columns",
+                  read, plan.columns.size());
+}
 
 std::int64_t GemmBlocks::ctas() const {
     return whole_tiles() * plan_.kernel.split_k + static_cast<std::int64_t>(pieces_.size());
