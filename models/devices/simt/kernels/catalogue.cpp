@@ -56,10 +56,12 @@ std::vector<CtaTile> nvjet() {
     return all;
 }
 
-/// Of Hopper's, those in names of cuBLAS's kernels before nvjet, as profiles of vLLM's fp16 models on an H100 have
-/// them (sm90_xmma_gemm_f16f16_f16f32_f32_tn_n_tilesize128x256x64_warpgroupsize2x1x1_execute_segment_k_off_
-/// kernel__5x_cublas, ..._64x64x64_warpgroupsize1x1x1_..., and splitKreduce_kernel beside them): m x n x k, groups
-/// of four warps along m and n. They name neither clusters nor stages: none, and four, are assumed (3..6).
+/// Of Hopper's, those in names of cuBLAS's kernels before nvjet, as profiles of vLLM's fp16 models on an H100
+/// have them
+/// (sm90_xmma_gemm_f16f16_f16f32_f32_tn_n_tilesize128x256x64_warpgroupsize2x1x1_execute_segment_k_off_
+/// kernel__5x_cublas, ..._64x64x64_warpgroupsize1x1x1_..., and splitKreduce_kernel beside them): m x n x k,
+/// groups of four warps along m and n. They name neither clusters nor stages: none, and four, are assumed
+/// (3..6).
 std::vector<CtaTile> sm90_xmma() {
     constexpr int kStages = 4;
     return {{256, 128, 64, kStages, 2, 1}, {128, 256, 64, kStages, 2, 1}, {256, 128, 32, kStages, 2, 1},

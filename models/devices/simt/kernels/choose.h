@@ -16,8 +16,8 @@
 namespace systole::simt {
 
 /// The tiles that libraries have for this way to the tensor cores; those that do not divide for a format are
-/// left out by the chooser. Libraries of convolutions have some of their own; that of vLLM 0.2's time (PyTorch 2.1,
-/// cuBLAS 12.1) has Hopper's before nvjet.
+/// left out by the chooser. Libraries of convolutions have some of their own; that of vLLM 0.2's time
+/// (PyTorch 2.1, cuBLAS 12.1) has Hopper's before nvjet.
 const std::vector<CtaTile>& catalogue(TensorIssue issue, bool convolution = false,
                                       Library library = Library::PyTorch);
 
