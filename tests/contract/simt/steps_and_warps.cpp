@@ -26,6 +26,7 @@ struct Product {
 
     /// Scaled numbers make plain ones.
     std::string out_dtype() const { return scales.empty() ? dtype : "bf16"; }
+    std::string library = "pytorch";  ///< kernels.layers
 };
 
 // On few SMs products take several waves, with the ports and the memory of a whole chip.
@@ -83,8 +84,9 @@ const std::vector<Product> kWaves{{"mi210", 4, 333, 517, 301},
                                   {"mi210", 4, 256, 256, 128, 1, 1, "gelu"},
                                   {"mi210", 8, 500, 250, 128, 1, 2, "mish", true}};
 
-Product of(Product product, const std::string& dtype) {
+Product of(Product product, const std::string& dtype, const std::string& library = "pytorch") {
     product.dtype = dtype;
+    product.library = library;
     return product;
 }
 
@@ -111,6 +113,13 @@ const std::vector<Product> kScaled{
     scaled({"a100", 8, 500, 250, 128, 1, 2, "mish", true}, "int8", "channel"),
     scaled({"a100", 4, 333, 517, 301}, "int8", "channel"),
     of({"a100", 8, 500, 250, 512}, "int4")};
+
+/// Hopper's tiles before nvjet: no clusters, no persistent grids, one or two groups of warps.
+const std::vector<Product> kXmma{
+    of({"h100", 4, 333, 517, 301}, "fp16", "vllm"),  of({"h100", 8, 500, 250, 128, 1, 2}, "fp16", "vllm"),
+    of({"h100", 16, 64, 64, 4096}, "fp16", "vllm"),  of({"h100", 0, 512, 512, 512}, "fp16", "vllm"),
+    of({"h100", 0, 16, 2048, 2048}, "fp16", "vllm"), of({"h100", 0, 1024, 1024, 512}, "fp16", "vllm"),
+    of({"h100", 0, 328, 1920, 5120}, "fp16", "vllm")};
 
 /// CDNA 3: eight dies, each with an L2 of its own.
 const std::vector<Product> kDies{of({"mi300x", 8, 333, 517, 301}, "bf16"),
@@ -205,7 +214,7 @@ std::string trace_of(const Product& product) {
 }
 
 ResultRow run(const Product& product, const std::string& engine) {
-    return run_on({product.gpu, product.sms}, engine, trace_of(product), product.repeat);
+    return run_on({product.gpu, product.sms, product.library}, engine, trace_of(product), product.repeat);
 }
 
 /// Checks one product; answers by how much steps take longer.
@@ -244,6 +253,10 @@ TEST_CASE("Steps take what the same kernels take warp instruction by warp instru
 
 TEST_CASE("Steps of an Ada chip take what its warps take, with GDDR6 behind them", "[simt]") {
     CHECK(mean_error(kAda) < 0.05);
+}
+
+TEST_CASE("Steps of Hopper's kernels before nvjet take what their warps take", "[simt]") {
+    CHECK(mean_error(kXmma) < 0.045);
 }
 
 TEST_CASE("Steps of a Blackwell chip take what its warps take", "[simt]") {

@@ -40,10 +40,14 @@ double floor_of(const GemmShape& shape, const SimtSpec& spec) {
 }  // namespace
 
 TEST_CASE("Every tile of the catalogue divides and fits an SM of the chips that have it") {
-    for (const char* const name : {"a100", "h100"}) {
+    const std::pair<const char*, Library> had[] = {
+        {"a100", Library::PyTorch}, {"h100", Library::PyTorch}, {"h100", Library::Vllm}};
+    for (const auto& [name, library] : had) {
         const SimtSpec spec = shipped_gpu(name);
         KernelChooser chooser(spec);
-        for (const CtaTile& tile : catalogue(spec.sm.tensor.issue)) {
+        for (const CtaTile& tile : catalogue(spec.sm.tensor.issue, false, library)) {
+            // Those before nvjet are of whole instructions, and a CTA has one tile.
+            if (library == Library::Vllm) CHECK((tile.m >= 64 && tile.n >= 64 && !tile.persistent));
             INFO(name << ": " << tile.m << " x " << tile.n << " x " << tile.k << ", " << tile.stages
                       << " stages");
             CHECK(divides(tile, {}, spec.sm.tensor.issue));

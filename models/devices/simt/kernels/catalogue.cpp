@@ -58,6 +58,19 @@ std::vector<CtaTile> nvjet() {
 }
 
 constexpr std::int64_t kStageBytes = 217 * 1024;  // of a CTA of tcgen05.mma, for all its stages
+/// Of Hopper's, those in names of cuBLAS's kernels before nvjet, as profiles of vLLM's fp16 models on an H100
+/// have them
+/// (sm90_xmma_gemm_f16f16_f16f32_f32_tn_n_tilesize128x256x64_warpgroupsize2x1x1_execute_segment_k_off_
+/// kernel__5x_cublas, ..._64x64x64_warpgroupsize1x1x1_..., and splitKreduce_kernel beside them): m x n x k,
+/// groups of four warps along m and n. They name neither clusters nor stages: none, and four, are assumed
+/// (3..6).
+std::vector<CtaTile> sm90_xmma() {
+    constexpr int kStages = 4;
+    return {{256, 128, 64, kStages, 2, 1}, {128, 256, 64, kStages, 2, 1}, {256, 128, 32, kStages, 2, 1},
+            {128, 256, 32, kStages, 2, 1}, {128, 128, 64, kStages, 1, 1}, {128, 128, 32, kStages, 1, 1},
+            {64, 256, 64, kStages, 1, 1},  {64, 128, 64, kStages, 1, 1},  {128, 64, 64, kStages, 1, 1},
+            {64, 64, 64, kStages, 1, 1}};
+}
 
 /// A tile of nvjet for tcgen05.mma. Names tell stages: 128x256_64x6 and 128x192_64x7 of CTA pairs,
 /// 128x256_64x4, 32x256_64x6, 256x8_64x6, 128x8_64x12, 80x64_64x12 and 512x24_64x3 of CTAs by themselves are
@@ -170,7 +183,7 @@ std::vector<CtaTile> scudnn() {
 
 }  // namespace
 
-const std::vector<CtaTile>& catalogue(TensorIssue issue, bool convolution) {
+const std::vector<CtaTile>& catalogue(TensorIssue issue, bool convolution, Library library) {
     // The tiles in the names of cuBLAS's kernels for 16 bits, as a program that replays an A100's calls lists
     // them (ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_64x3_tn, cutlass_80_wmma_tensorop_bf16_
     // s161616gemm_bf16_16x16_128x2_tn and their like); m x n x k, stages, warps along m and n. Those of
@@ -191,7 +204,7 @@ const std::vector<CtaTile>& catalogue(TensorIssue issue, bool convolution) {
                                            {16, 16, 128, 2, 1, 1},          instead({256, 128, 32, 3, 4, 2}),
                                            instead({64, 256, 32, 4, 1, 4}), instead({128, 128, 32, 4, 2, 2})};
     static const std::vector<CtaTile> group = nvjet(), wave = tensile(), quads = s884gemm(), lanes = sgemm(),
-                                      thread = nvjet_sm100();
+                                      thread = nvjet_sm100(), xmma = sm90_xmma();
     static const std::vector<CtaTile> conv_quads = s884cudnn(), conv_lanes = scudnn();
     switch (issue) {
         case TensorIssue::Warp:
@@ -207,7 +220,7 @@ const std::vector<CtaTile>& catalogue(TensorIssue issue, bool convolution) {
         case TensorIssue::WarpGroup:
             break;
     }
-    return group;
+    return library == Library::Vllm && !convolution ? xmma : group;
 }
 
 // With scales, stages are those that names tell: 128x256_128x6 of pairs with scales of 32 (mxf8),

@@ -257,7 +257,8 @@ void KernelChooser::add(const GemmShape& shape, bool swapped, const CtaTile& til
 void KernelChooser::weigh(const GemmKernel& kernel, const CtaTiming& timing, std::vector<TimedKernel>& all) {
     const double ctas = ctas_of(kernel, timing, spec_);
     const GemmShape& shape = kernel.shape;
-    const auto& all_tiles = catalogue(spec_.sm.issue_of(shape.dtype), shape.convolution);
+    const auto& all_tiles =
+        catalogue(spec_.sm.issue_of(shape.dtype), shape.convolution, spec_.kernels.layers);
     all.push_back({kernel, storing(timing, kernel.stored_share()), bounded(ctas, kernel, timing, spec_),
                    bounded(ctas * preference(kernel.tile, all_tiles, spec_), kernel, timing, spec_) +
                        spec_.calibrated.l2_loads * bytes_from_l2(kernel) / Rates(spec_).l2});
@@ -279,7 +280,7 @@ std::vector<TimedKernel> KernelChooser::weigh(const GemmShape& shape) {
     GemmShape turned = shape;
     std::swap(turned.m, turned.n);
     const TensorIssue issue = spec_.sm.issue_of(shape.dtype);
-    for (const CtaTile& listed : catalogue(issue, shape.convolution)) {
+    for (const CtaTile& listed : catalogue(issue, shape.convolution, spec_.kernels.layers)) {
         CtaTile tile = for_operands(listed, shape.dtype, shape.blocks, issue);
         tile.persistent = tile.persistent && spec_.kernels.persistent;
         // wgmma has 64 rows at least: libraries compute a product of fewer as its transpose.

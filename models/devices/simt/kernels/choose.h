@@ -16,8 +16,10 @@
 namespace systole::simt {
 
 /// The tiles that libraries have for this way to the tensor cores; those that do not divide for a format are
-/// left out by the chooser. Libraries of convolutions have some of their own.
-const std::vector<CtaTile>& catalogue(TensorIssue issue, bool convolution = false);
+/// left out by the chooser. Libraries of convolutions have some of their own; that of vLLM 0.2's time
+/// (PyTorch 2.1, cuBLAS 12.1) has Hopper's before nvjet.
+const std::vector<CtaTile>& catalogue(TensorIssue issue, bool convolution = false,
+                                      Library library = Library::PyTorch);
 
 /// A tile of the catalogue, which is of 16 bits, with operands of other formats: its steps take as many bytes
 /// (nvjet_tst_128x256_64x4, nvjet_qqtst_112x128_128x7 of fp8, nvjet_sm100_ootst_128x128_256x7 of fp4), and
