@@ -230,7 +230,8 @@ private:
 
     LayerPlan attention_layer(const Layer& layer) {
         const DType dtype = product_dtype(graph_, layer, spec_);
-        AttentionPlan attention = attentions_.plan(layer, dtype, graph_.tensors[layer.output].dtype);
+        AttentionPlan attention = attentions_.plan(layer, dtype, graph_.tensors[layer.output].dtype,
+                                                   operand_of(layer.inputs.at(1)) == Operand::KvCache);
         LayerPlan plan{layer.name, op_name(layer), "", dtype, macs(layer.op), compulsory(layer), {}};
         attention.q = place(layer.inputs.at(0), Operand::Activations);
         attention.k = place(layer.inputs.at(1), operand_of(layer.inputs.at(1)));
