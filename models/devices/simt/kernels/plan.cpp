@@ -13,6 +13,7 @@
 #include "models/devices/simt/kernels/fit.h"
 #include "models/devices/simt/kernels/plan_places.h"
 #include "models/devices/simt/kernels/product_shape.h"
+#include "models/devices/simt/kernels/qkv_kernel.h"
 #include "models/devices/simt/kernels/stream_k.h"
 #include "models/devices/simt/kernels/sum_of_parts.h"
 #include "models/devices/simt/kernels/supported.h"
@@ -55,7 +56,11 @@ public:
         std::vector<std::size_t> rows;  // by layer of the graph: its number in the plan
         for (std::size_t i = 0; i < graph_.layers.size();) {
             const bool begins = chain != chains.end() && chain->first == i;
-            const std::size_t count = begins ? (chain++)->layers : top_k_of_both(graph_, i) ? 2 : 1;
+            const std::size_t count =
+                begins ? (chain++)->layers
+                : top_k_of_both(graph_, i)
+                    ? 2
+                    : std::max<std::size_t>(1, prepares_attention(graph_, i, spec_.kernels));
             chip.layers.push_back(layer_plan({graph_.layers.data() + i, count}));
             rows.insert(rows.end(), count, chip.layers.size() - 1);
             i += count;
