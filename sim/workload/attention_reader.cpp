@@ -83,7 +83,8 @@ std::optional<LayerMeaning> read_attention(LayerText& text) {
     }
     if (!op.shared && !take_keys(text, 2, op.value_dim(), op)) return std::nullopt;
     const Tensor &k = text.operand(1), &v = text.operand(2);
-    if (op.kv_len != keys_seen || k.dtype != v.dtype || k.role != v.role) {
+    const auto cached = [](const Tensor& one) { return one.role == TensorRole::KvCache; };
+    if (op.kv_len != keys_seen || k.dtype != v.dtype || cached(k) != cached(v)) {
         keys.fail(fmt::format("reads keys and values alike, but '{}' is {} {} and '{}' is {} {}", k.name,
                               to_string(k.dtype), to_string(k.shape), v.name, to_string(v.dtype),
                               to_string(v.shape)));

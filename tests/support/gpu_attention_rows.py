@@ -15,24 +15,45 @@ SMS = {"a100": 108, "h100": 132, "h200": 132}
 # A graph with one call of the layer, replayed six times after ten.
 PROTOCOL = ["run.launch=graph", "run.weight_copies=1", "run.repeat=2", "run.warm_turns=10", "run.timed_turns=6",
             "run.inputs_at=dram", "run.outputs_to=dram"]
-# The call rotates queries and keys and writes keys and values into the cache with a kernel of its own, which
-# reads all three and writes as much: asked for as an activation of as many elements. Before that, a prefill has
-# a small kernel that makes offsets of lengths (invokeBuildDecoderInfo).
-OFFSETS = "  - {{name: offsets, op: activation, function: relu, in: lengths, dtype: bf16}}\n"
-VIEW = "  - {{name: values, op: reshape, in: k_cache, shape: [{batch}, {kv_len}, {kv_heads}, {dim}]}}\n"
+# The library's kernels, and what RopeParams has without being told (attention_backend/interface.py): a table of so
+# many positions; cosines and sines of longer sequences are computed.
+LIBRARY = ["kernels.layers=tensorrt_llm", "kernels.table_positions=1024"]
+# A prefill has a small kernel first that makes offsets of lengths (invokeBuildDecoderInfo): asked for as an activation.
+OFFSETS = "  - {name: offsets, op: activation, function: relu, in: lengths, dtype: bf16}\n"
 TRACE = """trace: attention
 inputs:
   lengths: {{shape: [{batch}, 2], dtype: bf16}}
-  qkv: {{shape: [{batch}, {q_len}, {width}], dtype: bf16}}
-  q: {{shape: [{batch}, {q_len}, {q_width}], dtype: bf16}}
-  k_cache: {{shape: [{batch}, {kv_len}, {kv_width}], dtype: bf16}}
-  v_cache: {{shape: [{batch}, {kv_len}, {kv_width}], dtype: bf16}}
-layers:
-{offsets}  - {{name: rotate, op: activation, function: relu, in: qkv}}
-{view}  - {{name: attention, op: attention, in: [q, k_cache, {values}], heads: {heads}, kv_heads: {kv_heads}, causal: true}}
-outputs: [{first}rotate, attention]
+{inputs}layers:
+{offsets}{parts}  - {{name: turned, op: rotary, in: q, axis: 1, weight_dtype: fp32}}
+  - {{name: turned_keys, op: rotary, in: k, axis: 1, weight_dtype: fp32}}
+  - {{name: keys, op: kv_cache, in: turned_keys, heads: {kv_heads}, length: {kv_len}}}
+  - {{name: values, op: kv_cache, in: v, heads: {kv_heads}, length: {kv_len}}}
+{view}  - {{name: attention, op: attention, in: [turned, {keys}, {values}], heads: {heads}, kv_heads: {kv_heads}, causal: true}}
+outputs: [{first}keys, values, attention]
 """
-
+# Queries, keys and values as one matrix, which layers of the trace take apart; or three, where attention reads values
+# that no cache has (an input that is read in place is a tensor of its own here).
+PACKED = "  qkv: {{shape: [{batch}, {q_len}, {width}], dtype: bf16}}\n"
+PARTS = """  - {{name: queries, op: slice, in: qkv, axis: 2, begin: 0, size: {q_width}}}
+  - {{name: new_keys, op: slice, in: qkv, axis: 2, begin: {q_width}, size: {kv_width}}}
+  - {{name: v, op: slice, in: qkv, axis: 2, begin: {value_begin}, size: {kv_width}}}
+  - {{name: q, op: reshape, in: queries, shape: [{batch}, {q_len}, {heads}, {dim}]}}
+  - {{name: k, op: reshape, in: new_keys, shape: [{batch}, {q_len}, {kv_heads}, {dim}]}}
+"""
+APART = """  q: {{shape: [{batch}, {q_len}, {heads}, {dim}], dtype: bf16}}
+  k: {{shape: [{batch}, {q_len}, {kv_heads}, {dim}], dtype: bf16}}
+  v: {{shape: [{batch}, {q_len}, {kv_width}], dtype: bf16}}
+"""
+# Attention alone, whose kernel turns queries and keys and writes into the cache by itself.
+ALONE = """trace: attention
+inputs:
+  q: {{shape: [{batch}, {q_len}, {q_width}], dtype: bf16}}
+  keys: {{shape: [{batch}, {kv_len}, {kv_width}], dtype: bf16}}
+  values: {{shape: [{batch}, {kv_len}, {kv_width}], dtype: bf16}}
+layers:
+{view}  - {{name: attention, op: attention, in: [q, keys, {values}], heads: {heads}, kv_heads: {kv_heads}, causal: true}}
+outputs: [attention]
+"""
 
 def read(chip, phase, part):
     """Rows of integers batch, q_len, kv_len, heads, kv_heads, head_dim, with the measured us behind them."""
@@ -53,20 +74,25 @@ def rotates_by_itself(chip, row):
 
 def trace_of(chip, row):
     batch, q_len, kv_len, heads, kv_heads, dim = row[:6]
+    prefill, alone = q_len == kv_len, rotates_by_itself(chip, row)
+    # TensorRT-LLM 1.0's prefills (the A100's) read keys and values where they lie beside queries; later ones of
+    # Hopper are made to read the cache (attention_backend/trtllm.py, use_paged_context_fmha).
+    packed = prefill and chip == "a100"
     # The A100's rows were measured with a cache in which the values of a block lie where the keys of the next
     # one do (CacheType.SELFKONLY): once keys are fetched, values are in the L2. Here values are a view of keys.
-    shared = chip == "a100"
-    prefill = q_len == kv_len
-    text = TRACE.format(batch=batch, q_len=q_len, kv_len=kv_len, heads=heads, kv_heads=kv_heads,
-                        width=(heads + 2 * kv_heads) * dim, q_width=heads * dim, kv_width=kv_heads * dim,
-                        offsets=OFFSETS.replace("{{", "{").replace("}}", "}") if prefill else "",
-                        first="offsets, " if prefill else "", values="values" if shared else "v_cache",
-                        view=VIEW.format(batch=batch, kv_len=kv_len, kv_heads=kv_heads, dim=dim) if shared else "")
-    alone = rotates_by_itself(chip, row)
-    unused = ["" if prefill else "lengths", "v_cache" if shared else "", "qkv" if alone else ""]
-    if alone:
-        text = text.replace("  - {name: rotate, op: activation, function: relu, in: qkv}\n", "")
-        text = text.replace("rotate, ", "")
+    shared = not prefill and chip == "a100"
+    shape = [batch, kv_len, kv_heads, dim] if alone else [batch, kv_heads, kv_len, dim]
+    in_place = f"  - {{name: keys_in_place, op: reshape, in: turned_keys, shape: [{batch}, {kv_len}, {kv_heads * dim}]}}\n"
+    view = f"  - {{name: same, op: reshape, in: keys, shape: {shape}}}\n" if shared else in_place if packed else ""
+    sizes = dict(batch=batch, q_len=q_len, kv_len=kv_len, heads=heads, kv_heads=kv_heads, dim=dim,
+                 q_width=heads * dim, kv_width=kv_heads * dim, width=(heads + 2 * kv_heads) * dim,
+                 value_begin=(heads + kv_heads) * dim)
+    text = (ALONE if alone else TRACE).format(
+        **sizes, inputs=(APART if packed else PACKED).format(**sizes),
+        parts="" if packed else PARTS.format(**sizes), offsets=OFFSETS if prefill else "", view=view,
+        first="offsets, " if prefill else "", keys="keys_in_place" if packed else "keys",
+        values="v" if packed else "same" if shared else "values")
+    unused = ["" if prefill else "lengths", "values" if alone and shared else ""]
     return "".join(line for line in text.splitlines(keepends=True)
                    if not any(name and line.startswith(f"  {name}:") for name in unused))
 
@@ -77,7 +103,7 @@ def ask(program, chip, row, settings=()):
         file.write(trace_of(chip, row))
         file.flush()
         command = [str(program), "run", chip, file.name, "--format", "json"]
-        for setting in [*PROTOCOL, *settings]:
+        for setting in [*PROTOCOL, *LIBRARY, *settings]:
             command += ["--set", setting]
         done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "models/devices/simt/kernels/qkv_kernel.h"
 #include "models/devices/simt/machine/chip.h"
 #include "models/devices/simt/machine/results.h"
 #include "sim/device/reuse.h"
@@ -13,7 +14,9 @@ namespace systole::simt {
 namespace {
 
 /// A layer of the network is a layer of the plan, whose rows turns are counted in.
-bool layer_by_layer(const Graph& fused) {
+bool layer_by_layer(const Graph& fused, const KernelsSpec& kernels) {
+    for (std::size_t i = 0; i < fused.layers.size(); ++i)
+        if (prepares_attention(fused, i, kernels) > 0) return false;
     return std::ranges::all_of(elementwise_chains(fused),
                                [](const ElementwiseChain& chain) { return chain.layers == 1; });
 }
@@ -31,7 +34,7 @@ std::optional<DeviceResult> run_few_turns(const Graph& fused, const PlacedTensor
                                           const SimtSpec& spec, const RunOptions& options,
                                           KernelChooser& chooser) {
     const Protocol& protocol = options.protocol;
-    if (!protocol.reuse || !protocol.runs_once() || options.timeline || !layer_by_layer(fused))
+    if (!protocol.reuse || !protocol.runs_once() || options.timeline || !layer_by_layer(fused, spec.kernels))
         return std::nullopt;
     const auto run_one = [&](const ShorterGraph& shorter,
                              const std::vector<std::size_t>& marks) -> std::optional<MarkedRun> {

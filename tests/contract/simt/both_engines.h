@@ -11,7 +11,8 @@
 
 namespace systole::test {
 
-/// `sms`: 0: as many as shipped. `kernels`: whose (kernels.layers).
+/// `sms`: 0: as many as shipped. `kernels`: whose (kernels.layers); TensorRT-LLM's with a table of 1,024
+/// positions.
 struct Machine {
     std::string gpu;
     int sms = 0;
@@ -24,6 +25,7 @@ inline ResultRow run_on(const Machine& machine, const std::string& engine, const
     config::Config config = gpu_config("device: Mine\nextends: " + machine.gpu + "\n");
     config.set("sm.engine", engine);
     config.set("kernels.layers", machine.kernels);
+    if (machine.kernels == "tensorrt_llm") config.set("kernels.table_positions", "1024");
     if (machine.sms > 0) config.set("sm.count", std::to_string(machine.sms));
     const auto device = simt::make_simt_device(config, "mine");
     config.finish();

@@ -116,6 +116,32 @@ const std::vector<Case> kGates{{"a100", 8, "[60, 3000]", kGate, "fp16", 1, "", "
 const std::string kMatrix = "{name: z, op: transpose, permutation: [1, 0], in: x}";
 const std::string kMatrices = "{name: z, op: transpose, permutation: [0, 2, 1], in: x}";
 
+/// Layers ahead of attention: queries of `heads` heads turned, keys turned and written into a cache of
+/// `length` rows, and values; the last one's cache is z.
+Case ahead_of_attention(const std::string& gpu, int sms, const std::string& shape, int kv_heads, int dim,
+                        int length, int repeat = 1) {
+    return {gpu,
+            sms,
+            shape,
+            fmt::format("{{name: q, op: rotary, in: x, axis: 1, weight_dtype: fp32}}\n"
+                        "  - {{name: k, op: rotary, in: y, axis: 1, weight_dtype: fp32}}\n"
+                        "  - {{name: keys, op: kv_cache, heads: {0}, length: {1}, in: k}}\n"
+                        "  - {{name: z, op: kv_cache, heads: {0}, length: {1}, in: v}}",
+                        kv_heads, length),
+            "bf16",
+            repeat,
+            fmt::format("{}, {}, {}]", shape.substr(0, shape.find(',', shape.find(',') + 1)), kv_heads, dim),
+            "tensorrt_llm"};
+}
+
+const std::vector<Case> kQkv{ahead_of_attention("a100", 8, "[2, 50, 8, 128]", 2, 128, 60),
+                             ahead_of_attention("a100", 0, "[4, 512, 32, 128]", 8, 128, 512),
+                             ahead_of_attention("h100", 0, "[64, 1, 32, 128]", 8, 128, 700, 2),
+                             ahead_of_attention("h100", 0, "[2, 700, 24, 192]", 24, 192, 700),
+                             ahead_of_attention("h100", 0, "[1, 1500, 16, 128]", 16, 128, 1500),
+                             ahead_of_attention("a100", 8, "[9, 1, 16, 64]", 4, 64, 2000),
+                             ahead_of_attention("h100", 8, "[3, 90, 8, 256]", 1, 256, 1400)};
+
 std::string reduced(const std::string& kind) {
     return fmt::format("{{name: z, op: reduce, kind: {}, in: x}}", kind);
 }
@@ -148,9 +174,12 @@ std::vector<Case> rows_and_columns(const std::string& gpu) {
 ResultRow run(const Case& one, const std::string& engine) {
     std::string inputs = fmt::format("  x: {{shape: {}, dtype: {}}}\n", one.shape, one.dtype);
     if (one.layers.find("x, y]") != std::string::npos || one.layers.find("[y, x]") != std::string::npos ||
-        one.layers.find("s, y]") != std::string::npos)
+        one.layers.find("s, y]") != std::string::npos || one.layers.find("in: y,") != std::string::npos)
         inputs += fmt::format("  y: {{shape: {}, dtype: {}}}\n", one.second.empty() ? one.shape : one.second,
                               one.dtype == "int32" ? "fp16" : one.dtype);
+    // What is not turned lies as what is.
+    if (one.layers.find("in: v}") != std::string::npos)
+        inputs += fmt::format("  v: {{shape: {}, dtype: {}}}\n", one.second, one.dtype);
     const std::string trace =
         fmt::format("trace: one\ninputs:\n{}layers:\n  - {}\noutputs: [z]\n", inputs, one.layers);
     return run_on({one.gpu, one.sms, one.kernels}, engine, trace, one.repeat);
@@ -219,6 +248,10 @@ TEST_CASE("Kernels without tensor cores of a chip of several dies by steps take 
 
 TEST_CASE("Lookups, copies and cells by steps take what they take in warps", "[simt]") {
     CHECK(mean_error(kMoves) < 0.08);
+}
+
+TEST_CASE("What is done ahead of attention takes by steps what it takes in warps", "[simt]") {
+    CHECK(mean_error(kQkv) < 0.1);
 }
 
 TEST_CASE("Transposes, top-k and reductions by steps take what they take in warps", "[simt]") {

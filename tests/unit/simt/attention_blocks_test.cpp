@@ -33,7 +33,7 @@ AttentionPlan plan_of(const Attention& shape, const SimtSpec& spec) {
     Layer layer;
     layer.name = "a";
     layer.op = shape;
-    AttentionPlan plan = planner.plan(layer, DType::Bf16, DType::Bf16);
+    AttentionPlan plan = planner.plan(layer, DType::Bf16, DType::Bf16, true);
     const auto place = [](std::int64_t address, std::int64_t elements, Operand operand, std::int64_t bytes) {
         return MatrixPlace{address, operand, Bytes(elements * bytes), Bytes(0)};
     };

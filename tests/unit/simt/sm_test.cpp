@@ -106,6 +106,17 @@ TEST_CASE("A wgmma takes as long as its products or its operands out of shared m
     CHECK(cycles(8, 20) - cycles(8, 10) == 10 * 18);       // 2,304 bytes; 4 cycles of products
 }
 
+TEST_CASE("Two groups of warps multiply by turns, each with one product that waits") {
+    CtaProgram program = program_of(4, {{.op = Op::GroupMma, .amount = 16 * 256 * 16}}, 4);
+    Sm sm(group_mma_sm(), 512, after(0));
+    sm.launch(program, 0);
+    sm.launch(program, 0);
+    sm.run();
+    // Of 128 cycles each: two of the first group before any of the second, then one of each.
+    CHECK(sm.trace(0).last_mma_end == 6 * 128);
+    CHECK(sm.trace(1).last_mma_end == 8 * 128);
+}
+
 TEST_CASE("Warps wait for groups of products and of copies, but only for as many as they name") {
     const Instruction mma{.op = Op::GroupMma, .amount = 16 * 256 * 16, .bytes = 0};
     const auto cycles = [&](std::int64_t left) {

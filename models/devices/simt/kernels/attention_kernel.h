@@ -50,6 +50,9 @@ struct AttentionTile {
     /// Cycles until the length of a sequence, the number of one of its pages, or the next tile's is there; 0:
     /// they are known.
     std::int64_t table = 0;
+    /// Of prefills: keys and values lie in the pages of a cache, whose numbers are looked up; otherwise rows
+    /// lie one behind the other.
+    bool paged = false;
     /// On FP32 pipes: of `n`, keys that the sequence has; warps without any wait for the others.
     std::int64_t keys = 0;
     friend auto operator<=>(const AttentionTile&, const AttentionTile&) = default;

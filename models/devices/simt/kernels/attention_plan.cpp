@@ -40,7 +40,7 @@ const AttentionTiming* AttentionPlanner::timing_of(const AttentionKernel& kernel
     return known->second ? &*known->second : nullptr;
 }
 
-AttentionPlan AttentionPlanner::plan(const Layer& layer, DType dtype, DType output) {
+AttentionPlan AttentionPlanner::plan(const Layer& layer, DType dtype, DType output, bool cached) {
     const auto& shape = std::get<Attention>(layer.op);
     std::optional<AttentionKernel> kernel = attention_kernel(shape, dtype, output, spec_.sm);
     if (!kernel)
@@ -49,6 +49,7 @@ AttentionPlan AttentionPlanner::plan(const Layer& layer, DType dtype, DType outp
                                     "are of 256",
                                     layer.name, std::max(shape.head_dim, shape.value_dim())));
     if (spec_.sm.tensor.issue != TensorIssue::Wave) kernel->tile.table = spec_.l2.latency.value();
+    kernel->tile.paged = cached && kernel->tile.table > 0 && kernel->tile.design == AttentionDesign::Tiled;
     // The last parts have blocks, too.
     kernel->splits = ceil_div(kernel->blocks(), kernel->blocks_of_part());
     if (kernel->in_two_passes()) kernel->tile.keys = std::min(kernel->tile.n, shape.kv_len);

@@ -21,8 +21,8 @@ public:
     explicit AttentionPlanner(const SimtSpec& spec) : spec_(spec) {}
 
     /// The kernel and how its CTAs go, without places. Throws UserError at the layer's mark if no kernel for
-    /// it fits an SM.
-    AttentionPlan plan(const Layer& layer, DType dtype, DType output);
+    /// it fits an SM. `cached`: keys and values lie in the pages of a cache.
+    AttentionPlan plan(const Layer& layer, DType dtype, DType output, bool cached);
 
 private:
     const AttentionTiming* timing_of(const AttentionKernel& kernel);

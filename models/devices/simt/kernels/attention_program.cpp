@@ -89,7 +89,7 @@ private:
     }
     /// Of keys or values, which lie in pages: the number of each row's page comes out of the L1.
     void copy_rows(Section& section, std::int64_t elements) const {
-        if (tile_.table == 0) return copy(section, elements);
+        if (tile_.table == 0 || !tile_.paged) return copy(section, elements);
         const std::int64_t copies = copies_of(elements);
         // Each has registers of its own; the last number is there when all are.
         for (std::int64_t i = 0; i < copies; ++i) {
@@ -130,7 +130,7 @@ private:
         };
         look_up();
         copy(section, tile_.m * tile_.dim);
-        look_up();
+        if (tile_.paged) look_up();
         copy_rows(section, tile_.n * (tile_.slice > 0 ? tile_.slice : tile_.dim));
         return section;
     }

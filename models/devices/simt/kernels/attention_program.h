@@ -7,10 +7,10 @@
 //
 // wgmma, as fmha_v2's warp-specialized kernels: one warp copies whole blocks of keys and values into rings of
 // stages; two groups of four warps have 64 rows each. Kernels for bf16 have no mutex that would let one
-// multiply while the other does its softmax (setup.py, enable_mutex). Assumed: the tensor cores take
-// instructions of both by turns, so that their products of a block end together, and with them the groups
-// stay in step. Here they begin each block together, for the SM takes all instructions of one group before
-// those of the other.
+// multiply while the other does its softmax (setup.py, enable_mutex). The tensor cores take instructions of
+// both by turns (Sm), so that their products of a block end together, and with them the groups stay in step.
+// Assumed: they begin each block together (left to themselves they would drift apart here, as warps that
+// always issue in the same order do, and leave each other the pipes).
 //
 // MFMA, as ck_tile's (block_fmha_pipeline_qr_ks_vs_async.hpp): the same with four warps of 32 rows, slices of
 // 32 elements that threads copy by 4 bytes each, queries in registers. That values are copied so, too (there

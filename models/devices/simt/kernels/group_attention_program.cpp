@@ -16,7 +16,7 @@ constexpr std::int64_t kRowsOfWarp = 16;  // of the 64 of an instruction
 // Registers of threads that copy and that compute, of keys and values in pages (setup.py, get_reg_count).
 constexpr int kCopierRegisters = 56, kComputeRegisters = 224;
 constexpr int kSetUp = 30;
-constexpr int kTablesOfTile = 3;
+constexpr int kTablesOfTile = 2, kTablesOfPages = 1;
 constexpr RegisterGroups kTable = RegisterGroups{1} << 1;
 
 class GroupAttentionProgram {
@@ -66,8 +66,9 @@ private:
         for (const AttentionWork& tile : tiles) {
             Section queries;
             // Its number is that of a counter in memory (dma.h, get_next_tile_id); where its sequence begins,
-            // and the page of its first keys.
-            for (int i = 0; tile_.table > 0 && i < kTablesOfTile; ++i)
+            // and, of a cache, the page of its first keys.
+            const int tables = kTablesOfTile + (tile_.paged ? kTablesOfPages : 0);
+            for (int i = 0; tile_.table > 0 && i < tables; ++i)
                 queries.body.push_back(
                     {.op = Op::TableLoad, .reads = kTable, .writes = kTable, .amount = tile_.table});
             const std::vector<Instruction> copies{

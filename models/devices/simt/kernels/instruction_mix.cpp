@@ -42,6 +42,10 @@ InstructionMix reciprocal(MathLibrary library) {
 
 // Four dimensions as OffsetCalculator.cuh takes them apart: each a division by multiplication (multiply, add,
 // shift) and a remainder, and a multiply-add for each of two pointers.
+InstructionMix sine_and_cosine() {
+    return {28, 10, 0};
+}
+
 InstructionMix offsets() {
     return {0, 4 * (4 + 2), 0};
 }

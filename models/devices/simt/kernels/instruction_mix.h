@@ -40,6 +40,8 @@ InstructionMix mix_of(Elementwise::Kind kind);
 InstructionMix exponential(MathLibrary library = MathLibrary::Cuda);
 InstructionMix quotient(MathLibrary library = MathLibrary::Cuda);
 InstructionMix reciprocal(MathLibrary library = MathLibrary::Cuda);
+/// cosf and sinf of one angle: a range reduction, two polynomials, a choice.
+InstructionMix sine_and_cosine();
 /// Of an element that is met or goes anywhere in a tensor.
 InstructionMix offsets();
 /// Between what is stored and fp32.

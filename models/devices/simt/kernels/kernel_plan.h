@@ -103,7 +103,10 @@ struct VectorPlan {
     std::vector<MatrixPlace> columns;
     VectorOperand to;
     std::vector<OperandMap> stores;  ///< where a result's values go; none: one behind the other
-    MatrixPlace beside;    ///< as many other results: of a top-k, where its values stood; no bytes: none
+    MatrixPlace beside;  ///< as many other results: of a top-k, where its values stood; Qkv: turned keys; no
+                         ///< bytes: none
+    /// Qkv: where rows of keys and of values go, [batch, heads, length, dim].
+    std::vector<MatrixPlace> caches;
     MatrixPlace sums;      ///< where CTAs that share windows leave theirs in fp32, one behind the other
     std::int64_t sms = 1;  ///< of the chip: their first CTAs bring `columns` into the L1
     /// Of kernels that multiply: MACs of an SM's tensor cores at the layer's format; 0: it does not.

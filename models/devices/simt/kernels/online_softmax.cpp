@@ -2,6 +2,7 @@
 #include "models/devices/simt/kernels/online_softmax.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace systole::simt {
 namespace {
@@ -31,20 +32,35 @@ public:
     void each_row(Op pipe) {
         for (std::int64_t i = 0; i < rows_; ++i) op(pipe, row(i), row(i));
     }
-    void shuffle(Op joins) {
-        for (std::int64_t threads = row_threads_; threads > 1; threads /= 2)
-            for (std::int64_t i = 0; i < rows_; ++i) {
+    /// Over the threads that share rows by halves; `beside(part, parts)` is done while numbers are passed.
+    template <class Beside>
+    void shuffle(Op joins, const Beside& beside) {
+        const std::int64_t parts = std::bit_width(static_cast<std::uint64_t>(row_threads_)) - 1;
+        for (std::int64_t part = 0; part < parts; ++part) {
+            for (std::int64_t i = 0; i < rows_; ++i)
                 section_.body.push_back({.op = Op::SharedLoad,
                                          .reads = row(i),
                                          .writes = other(i),
                                          .bytes = threads_ * kSumBytes});
-                op(joins, row(i) | other(i), row(i));
-            }
+            beside(part, parts);
+            for (std::int64_t i = 0; i < rows_; ++i) op(joins, row(i) | other(i), row(i));
+        }
     }
-    /// Two numbers at a time: to 16 bits.
-    void convert() {
-        for (std::int64_t i = 0; i < scores_; i += 2)
-            op(Op::Fp32, score_group(i) | score_group(i + 1), score_group(i / 2));
+    void shuffle(Op joins) {
+        shuffle(joins, [](std::int64_t, std::int64_t) {});
+    }
+    /// Two numbers at a time to 16 bits, by the integer pipe (NVIDIA, Nsight Compute documentation: the ALU
+    /// has Ampere's fast conversions).
+    void convert(std::int64_t part, std::int64_t parts) {
+        const std::int64_t pairs = ceil_div(scores_, std::int64_t{2});
+        for (std::int64_t i = pairs * part / parts; i < pairs * (part + 1) / parts; ++i)
+            op(Op::Integer, score_group(2 * i) | score_group(2 * i + 1), score_group(i));
+    }
+    /// Sums of rows of this block (softmax.h, reduce<Sum_>; warpspec/epilogue.h), and conversions, which wait
+    /// for none of them.
+    void finish() {
+        if (row_threads_ == 1) return convert(0, 1);
+        shuffle(Op::Fp32, [this](std::int64_t part, std::int64_t parts) { convert(part, parts); });
     }
     /// exp(s - max): ex2 of one score stands beside the multiply-add of the next.
     void exponentials() {
@@ -88,13 +104,11 @@ void add_online_softmax(const ScoreBlock& block, Section& section) {
     if (block.base_e) writer.each_score(Op::Fp32);
     writer.exponentials();
     writer.collect(Op::Fp32);
-    writer.convert();
+    writer.finish();
 }
 
 void add_normalization(const ScoreBlock& block, Section& section) {
-    Writer writer(block, section);
-    writer.shuffle(Op::Fp32);
-    writer.each_row(Op::Special);
+    Writer(block, section).each_row(Op::Special);
 }
 
 }  // namespace systole::simt

@@ -33,12 +33,11 @@ constexpr RegisterGroups kOfRows = RegisterGroups{1} << 48;
 
 /// For each score: a mask, if any, is a comparison and a selection; the largest of a row a maximum (on the
 /// integer pipe, as instruction_mix.h has it), over the four threads that share it two shuffles; exp(s - max)
-/// a multiply-add (or two multiplications and an addition) and an ex2; the sum an addition; half a conversion
-/// to 16 bits. For each row: an ex2 of what the largest has grown by, with which the sum and all results are
-/// multiplied.
+/// a multiply-add (or two multiplications and an addition) and an ex2; the sum an addition, and two shuffles;
+/// half a conversion to 16 bits. For each row: an ex2 of what the largest has grown by, with which the sum
+/// and all results are multiplied.
 void add_online_softmax(const ScoreBlock& block, Section& section);
-/// Behind the last one: sums of rows over four threads, and their reciprocals. (Epilogues multiply with
-/// them.)
+/// Behind the last one: reciprocals of rows' sums. (Epilogues multiply with them.)
 void add_normalization(const ScoreBlock& block, Section& section);
 
 }  // namespace systole::simt

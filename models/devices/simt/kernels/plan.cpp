@@ -13,6 +13,7 @@
 #include "models/devices/simt/kernels/fit.h"
 #include "models/devices/simt/kernels/plan_places.h"
 #include "models/devices/simt/kernels/product_shape.h"
+#include "models/devices/simt/kernels/qkv_kernel.h"
 #include "models/devices/simt/kernels/stream_k.h"
 #include "models/devices/simt/kernels/sum_of_parts.h"
 #include "models/devices/simt/kernels/supported.h"
@@ -55,7 +56,11 @@ public:
         std::vector<std::size_t> rows;  // by layer of the graph: its number in the plan
         for (std::size_t i = 0; i < graph_.layers.size();) {
             const bool begins = chain != chains.end() && chain->first == i;
-            const std::size_t count = begins ? (chain++)->layers : top_k_of_both(graph_, i) ? 2 : 1;
+            const std::size_t count =
+                begins ? (chain++)->layers
+                : top_k_of_both(graph_, i)
+                    ? 2
+                    : std::max<std::size_t>(1, prepares_attention(graph_, i, spec_.kernels));
             chip.layers.push_back(layer_plan({graph_.layers.data() + i, count}));
             rows.insert(rows.end(), count, chip.layers.size() - 1);
             i += count;
@@ -231,7 +236,8 @@ private:
 
     LayerPlan attention_layer(const Layer& layer) {
         const DType dtype = product_dtype(graph_, layer, spec_);
-        AttentionPlan attention = attentions_.plan(layer, dtype, graph_.tensors[layer.output].dtype);
+        AttentionPlan attention = attentions_.plan(layer, dtype, graph_.tensors[layer.output].dtype,
+                                                   operand_of(layer.inputs.at(1)) == Operand::KvCache);
         LayerPlan plan{layer.name, op_name(layer), "", dtype, macs(layer.op), compulsory(layer), {}};
         attention.q = place(layer.inputs.at(0), Operand::Activations);
         attention.k = place(layer.inputs.at(1), operand_of(layer.inputs.at(1)));

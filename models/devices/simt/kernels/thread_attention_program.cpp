@@ -20,8 +20,6 @@ constexpr int kWordBytes = 4;
 // to the last one, its page's place in the table in 64 bits (5); the page's pool and begin in 64 bits (7);
 // its row, head and element in the page, and the address (6).
 constexpr std::int64_t kPlaces = 18;
-// cos and sin in fp32: a range reduction, two polynomials, a choice.
-constexpr InstructionMix kSineAndCosine{28, 10, 0};
 constexpr std::int64_t kFastExponential = 1;  // __expf: a multiplication beside ex2
 
 int log2_of(std::int64_t number) {
@@ -131,8 +129,8 @@ private:
             table_load(section, kAddress, value(0), tile_.table);  // frequencies
             const std::int64_t pairs = std::max<std::int64_t>(1, tile_.dim / lanes_ / 2);
             for (std::int64_t pair = 0; pair < pairs; ++pair) {
-                writer.op(Op::Fp32, value(0), value(0), kSineAndCosine.fp32);
-                writer.op(Op::Integer, value(0), value(0), kSineAndCosine.integer);
+                writer.op(Op::Fp32, value(0), value(0), sine_and_cosine().fp32);
+                writer.op(Op::Integer, value(0), value(0), sine_and_cosine().integer);
                 // Of both: x cos - y sin, y cos + x sin.
                 writer.op(Op::Fp32, value(0) | loaded(0), loaded(0), 2 * 4);
             }

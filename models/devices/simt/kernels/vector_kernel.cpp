@@ -252,6 +252,11 @@ std::string to_string(const VectorKernel& kernel) {
             return row("gate");
         case VectorKernel::Kind::Rotary:
             return row("rotary");
+        case VectorKernel::Kind::Qkv:
+            return fmt::format("{} and cached, {} thread{} x {}{}",
+                               kernel.qkv.computed ? "turned by computed angles" : "turned by a table",
+                               kernel.threads(), kernel.threads() == 1 ? "" : "s", kernel.vector,
+                               kernel.trips() > 1 ? fmt::format(", {} rounds", kernel.trips()) : "");
         case VectorKernel::Kind::Lookup:
             return fmt::format("lookup, {} threads x {}{}", kernel.threads(), kernel.vector,
                                kernel.lookup.bag > 1 ? fmt::format(", bags of {}", kernel.lookup.bag) : "");

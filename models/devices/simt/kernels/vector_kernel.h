@@ -12,6 +12,7 @@
 //                 of a product with an activation, element by element
 //   rotary        vLLM's rotary_embedding (pos_encoding_kernels.cu): a CTA of up to 512 threads a token, a
 //                 pair of elements in each round
+//   queries, keys and values  TensorRT-LLM's kernel ahead of attention (qkv_kernel.h)
 //   lookups       IndexKernelUtils.cu, vectorized_gather_kernel: a CTA for each row, 16 bytes a thread, of up
 //                 to 256 threads; EmbeddingBag.cu: the rows of a bag one behind the other
 //   transposes    of the last dimension: tiles through shared memory (turn.h)
@@ -33,6 +34,7 @@
 #include "models/devices/simt/kernels/conv_gather.h"
 #include "models/devices/simt/kernels/instruction_mix.h"
 #include "models/devices/simt/kernels/lookup.h"
+#include "models/devices/simt/kernels/qkv_rows.h"
 #include "models/devices/simt/kernels/turn.h"
 #include "models/devices/simt/spec/spec.h"
 #include "sim/base/units.h"
@@ -54,7 +56,8 @@ struct VectorKernel {
         Turn,
         RowSum,
         TopK,
-        Sort
+        Sort,
+        Qkv
     };
     Kind kind = Kind::Elementwise;
     /// Elementwise and Window: one row of all results.
@@ -82,6 +85,7 @@ struct VectorKernel {
     static constexpr std::int64_t kUnderWay = 4;
     bool shift = false;    ///< norms: a value of each column is added
     simt::Turn turn = {};  ///< Turn: what changes places, in which tiles
+    QkvRows qkv = {};      ///< Qkv: whose rows, and who has them
     std::int64_t row_threads =
         1;               ///< RowSum, Sort: threads that share a row; `of_tap` and `work` are RowSum's, too
     std::int64_t k = 1;  ///< TopK: the greatest of a row that are looked for
@@ -126,6 +130,7 @@ struct VectorKernel {
     std::int64_t ctas() const {
         if (kind == Kind::Lookup) return rows * ctas_of_row();
         if (kind == Kind::Turn) return turn.ctas();
+        if (kind == Kind::Qkv) return qkv.ctas();
         return (of_elements() ? ceil_div(cols, elements_of_cta()) : ceil_div(rows, rows_of_cta())) * parts;
     }
     /// Of what CTAs share: a window, or a row that is summed.
@@ -134,6 +139,7 @@ struct VectorKernel {
     /// is under way.
     std::int64_t trips() const {
         if (kind == Kind::RowSum) return ceil_div(taps_of_part(), row_threads * kUnderWay);
+        if (kind == Kind::Qkv) return qkv.rounds();
         if (sharing > 1) return ceil_div(taps_of_part(), sharing * kUnderWay);
         if (windows) return windows->kernel_h;
         return row_of_cta() ? ceil_div(cols, threads() * vector) : 1;
@@ -155,6 +161,7 @@ struct VectorKernel {
         if (kind == Kind::Rotary) return 4;  // both elements, sine and cosine
         if (kind == Kind::Gate) return operands;
         if (kind == Kind::Turn) return turn.words_of_thread();
+        if (kind == Kind::Qkv) return qkv.computed ? 3 : 5;  // cosines and sines in two
         if (kind == Kind::RowSum) return kUnderWay / vector;
         if (kind == Kind::Sort) return 4;  // two elements, and where they stood
         if (sharing > 1) return kUnderWay;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "models/devices/simt/kernels/moves.h"
+#include "models/devices/simt/kernels/qkv_kernel.h"
 #include "models/devices/simt/kernels/reduce_kernel.h"
 #include "models/devices/simt/kernels/time_vector.h"
 #include "models/devices/simt/kernels/top_k.h"
@@ -49,11 +50,21 @@ std::string with_shared(const CtaProgram& program) {
                                      : "";
 }
 
+/// Layers that one kernel does ahead of attention.
+bool is_qkv(std::span<const Layer> layers) {
+    return layers.size() >= kQkvLayers && std::holds_alternative<CacheAppend>(layers.back().op);
+}
+
 /// Of a layer or a chain, what is kept: the last one's; of a top-k, values and indices.
 std::vector<TensorId> outputs_of(std::span<const Layer> layers) {
     std::vector<TensorId> outputs{layers.back().output};
-    if (std::holds_alternative<TopK>(layers.front().op) && layers.size() > 1)
+    if (layers.size() > 1 && std::holds_alternative<TopK>(layers.front().op))
         outputs.push_back(layers.front().output);
+    // Of what is done ahead of attention, turned queries and the cache of keys.
+    if (is_qkv(layers)) {
+        const std::span<const Layer> own = layers.last(kQkvLayers);
+        outputs.insert(outputs.end(), {own[0].output, own[2].output});
+    }
     return outputs;
 }
 
@@ -199,6 +210,7 @@ VectorPlan VectorPlanner::timed(const Layer& layer, const VectorKernel& kernel) 
     of_cta.rows = 1;
     of_cta.lookup = {.bag = kernel.lookup.bag};
     of_cta.turn = kernel.turn.of_tile();
+    of_cta.qkv = kernel.qkv.of_cta();
     if (kernel.of_elements()) of_cta.cols = kernel.elements_of_cta();
     if (kernel.windows) of_cta.windows->images = 1;
     auto known = known_.find(of_cta);
@@ -219,11 +231,36 @@ VectorPlan VectorPlanner::timed(const Layer& layer, const VectorKernel& kernel) 
     plan.kernel = kernel;
     plan.kernel.rereads_l1 = known->second.kernel.rereads_l1;
     plan.timing = *known->second.timing;
+    if (kernel.kind == VectorKernel::Kind::Qkv)
+        plan.timing = with_places_of(kernel.qkv, plan.timing, spec_.sm);
     plan.sms = spec_.sm.count;
     return plan;
 }
 
+/// Rotary embeddings of queries and keys, and two caches.
+VectorPlan VectorPlanner::qkv_plan(std::span<const Layer> layers) {
+    const std::span<const Layer> own = layers.last(kQkvLayers);
+    VectorPlan plan =
+        timed(layers.front(), with_warps_of(qkv_kernel(graph_, layers, spec_), spec_.sm.warp_threads));
+    const auto operand = [&](TensorId id, Operand kind) {
+        return VectorOperand{place(id, kind), elements(graph_.tensors[id].shape)};
+    };
+    for (const Layer* reader : {&own[0], &own[1], &own[3]}) {
+        plan.in.push_back(operand(reader->inputs.at(0), Operand::Activations));
+        if (!plan.kernel.qkv.packed) continue;
+        const Bytes part = plan.in.back().place.bytes;
+        plan.in.back() = operand(layers.front().inputs.at(0), Operand::Activations);
+        plan.in.back().touched = part;
+    }
+    if (!plan.kernel.qkv.computed) plan.in.push_back(operand(*own[0].weights, Operand::Weights));
+    plan.to = operand(own[0].output, Operand::Outputs);
+    for (const Layer& cache : own.subspan(2)) plan.caches.push_back(place(cache.output, Operand::KvCache));
+    if (plan.kernel.qkv.keeps_keys) plan.beside = place(own[1].output, Operand::Outputs);
+    return plan;
+}
+
 VectorPlan VectorPlanner::plan(std::span<const Layer> layers) {
+    if (is_qkv(layers)) return qkv_plan(layers);
     const Layer& layer = layers.front();
     const auto move = move_of(graph_, layer);
     VectorKernel kernel = with_warps_of(move ? move->kernel : kernel_of(layers), spec_.sm.warp_threads);
@@ -274,7 +311,7 @@ VectorPlan VectorPlanner::sort_plan(const Layer& layer, const VectorPlan& found)
 LayerPlan VectorPlanner::layer_plan(std::span<const Layer> layers, const Room& room) {
     VectorPlan vector = plan(layers);
     LayerPlan layer;
-    layer.name = layers.front().name;
+    layer.name = (is_qkv(layers) ? layers.last(kQkvLayers) : layers).front().name;
     for (const Layer& one : layers) layer.op += (layer.op.empty() ? "" : " + ") + op_name(one);
     layer.mapping =
         fmt::format("{}, {}", to_string(vector.kernel),
@@ -290,6 +327,8 @@ LayerPlan VectorPlanner::layer_plan(std::span<const Layer> layers, const Room& r
         if (std::none_of(vector.in.begin(), vector.in.begin() + static_cast<std::ptrdiff_t>(i), same))
             layer.compulsory_dram += vector.in[i].touched;
     }
+    // Queries, keys and values that are parts of one.
+    if (vector.kernel.qkv.packed) layer.compulsory_dram += vector.in[1].touched + vector.in[2].touched;
     for (const MatrixPlace& matrix : vector.columns) layer.compulsory_dram += matrix.bytes;
     if (vector.kernel.parts > 1)
         vector.sums = room(Bytes(results_of(vector.kernel) * vector.kernel.parts * kPartialBytes),

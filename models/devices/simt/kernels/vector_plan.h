@@ -41,6 +41,7 @@ public:
 
 private:
     VectorPlan plan(std::span<const Layer> layers);
+    VectorPlan qkv_plan(std::span<const Layer> layers);
     /// Without operands.
     VectorPlan timed(const Layer& layer, const VectorKernel& kernel);
     void add_top_k(std::span<const Layer> layers, const Room& room, VectorPlan& plan) const;

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "models/devices/simt/kernels/program_writer.h"
+#include "models/devices/simt/kernels/qkv_kernel.h"
 #include "models/devices/simt/kernels/row_rounds.h"
 #include "models/devices/simt/kernels/row_sum_program.h"
 #include "models/devices/simt/kernels/top_k_program.h"
@@ -28,6 +29,10 @@ Section set_up() {
 
 /// Registers of 32 bits for what is loaded, and for values.
 int registers(const VectorKernel& kernel, std::int64_t values) {
+    // Queries, keys and values, pairs of the first two, and a cosine and a sine of each element.
+    if (kernel.kind == VectorKernel::Kind::Qkv)
+        return static_cast<int>(ceil_div(5 * values * bits_of(kernel.in).value(), 32) + 2 * values) +
+               kOtherRegisters;
     const std::int64_t of_loads = ceil_div(values * bits_of(kernel.in).value(), 32);
     return static_cast<int>(of_loads + values) + kOtherRegisters;
 }
@@ -249,6 +254,8 @@ WarpProgram program_of(const VectorKernel& kernel) {
             return top_k_program(kernel);
         case VectorKernel::Kind::Sort:
             return sort_program(kernel);
+        case VectorKernel::Kind::Qkv:
+            return qkv_program(kernel);
     }
     return {};
 }
@@ -286,6 +293,7 @@ std::optional<Bytes> shared_by(const VectorKernel& kernel) {
         default:
             break;
     }
+    if (kernel.kind == VectorKernel::Kind::Qkv && kernel.warps > 1) return Bytes(0);
     if (kernel.sharing > 1) return Bytes(kernel.threads() * kernel.vector * 4);
     if (kernel.row_of_cta()) return Bytes(kernel.warps * 3 * 4);
     return std::nullopt;

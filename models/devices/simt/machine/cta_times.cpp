@@ -186,6 +186,20 @@ double waits_for_columns(const VectorPlan& plan, const SimtSpec& spec) {
     return static_cast<double>((kernel.trips() - 1) * spec.l2.latency.value());
 }
 
+/// Bytes that all CTAs load together. Of the kernel ahead of attention each head of queries loads the keys
+/// and values that it shares, and each sequence's heads the cosines and sines.
+double loaded(const VectorPlan& plan) {
+    double bytes = 0;
+    const QkvRows& rows = plan.kernel.qkv;
+    for (std::size_t i = 0; i < plan.in.size(); ++i) {
+        auto own = static_cast<double>(plan.in[i].touched.value());
+        if (plan.kernel.kind == VectorKernel::Kind::Qkv && i > 0)
+            own *= static_cast<double>(i < 3 ? rows.group() : rows.batch * rows.heads);
+        bytes += own;
+    }
+    return bytes;
+}
+
 /// Cycles in which an SM's port takes what a CTA stores.
 double store_transfer(const VectorPlan& plan, const SimtSpec& spec) {
     const std::int64_t bytes = plan.to.touched.value() + plan.beside.bytes.value();
@@ -206,10 +220,8 @@ CtaTimes times_of(const VectorPlan& plan, const SimtSpec& spec, Hertz clock) {
     times.ahead = timing.ahead;
     times.launch = whole(spec.launch.cta);
     // Of loads that leave one by one: as for products of one row.
-    std::int64_t bytes = 0;
-    for (const VectorOperand& operand : plan.in) bytes += operand.touched.value();
     const double of_step =
-        static_cast<double>(bytes) / static_cast<double>(kernel.ctas()) / static_cast<double>(kernel.trips());
+        loaded(plan) / static_cast<double>(kernel.ctas()) / static_cast<double>(kernel.trips());
     const double late =
         std::max(0.0, static_cast<double>(timing.spread.value()) - transfer(of_step, kernel.ctas(), spec));
     // Behind the last step there is nothing to be asked for.

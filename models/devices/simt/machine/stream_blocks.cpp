@@ -5,6 +5,7 @@
 
 #include "models/devices/simt/machine/attention_blocks.h"
 #include "models/devices/simt/machine/gemm_blocks.h"
+#include "models/devices/simt/machine/qkv_blocks.h"
 #include "models/devices/simt/machine/row_sum_blocks.h"
 #include "models/devices/simt/machine/transpose_blocks.h"
 #include "models/devices/simt/machine/vector_blocks.h"
@@ -87,6 +88,7 @@ std::unique_ptr<CtaWork> work_of(const KernelPlan& plan) {
         if (vector->kernel.windows) return std::make_unique<WindowBlocks>(*vector);
         if (vector->kernel.kind == VectorKernel::Kind::Turn)
             return std::make_unique<TransposeBlocks>(*vector);
+        if (vector->kernel.kind == VectorKernel::Kind::Qkv) return std::make_unique<QkvBlocks>(*vector);
         if (vector->kernel.kind == VectorKernel::Kind::RowSum) return std::make_unique<RowSumBlocks>(*vector);
         return std::make_unique<VectorBlocks>(*vector);
     }

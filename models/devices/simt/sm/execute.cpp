@@ -109,7 +109,7 @@ void Sm::multiply(SubCore& core, Warp& warp, const Instruction& next, std::int64
     core.time.work(core.tensor);
     const std::int64_t sums = core.tensor + spec_.tensor.latency.value();
     if (next.op == Op::GroupMma)
-        warp.open_mmas = sums;
+        warp.open_mmas = sums, warp.mma_begins = begin;
     else if (next.op == Op::Fma)
         core.fp32 = core.tensor,
         warp.registers.write(next.writes, std::max(core.tensor, at + spec_.fp32.latency.value()),

@@ -172,6 +172,8 @@ void Sm::wait_for_others(const Warp& warp, const Instruction& next, Readiness& r
     if (next.op == Op::WaitMmas)
         ready.wait(time_of_wait(warp.mmas, next.amount, [](std::int64_t end) { return end; }),
                    Loss::Dependency);
+    // One of a warp's products waits for its turn at a time: groups of warps multiply by turns.
+    if (next.op == Op::GroupMma) ready.wait(warp.mma_begins, Loss::OnChip);
     if (next.op == Op::WaitCopies)
         ready.wait(
             time_of_wait(warp.copies, next.amount, [](const CopyGroup& group) { return group.complete(); }),

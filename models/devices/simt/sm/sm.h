@@ -122,6 +122,7 @@ private:
         CopyGroup open_copies;            // the group not yet committed
         std::int64_t groups_behind = 0;   // that were complete before the oldest
         std::vector<std::int64_t> mmas;   // when the groups under way are complete, oldest first
+        std::int64_t mma_begins = 0;      // when the last GroupMma's turn comes
         std::int64_t open_mmas = 0;       // the same of the group not yet committed, or of all TensorMmas
         std::vector<std::int64_t> reads;  // when bulk stores have left shared memory, oldest first
         std::int64_t copied = 0, loaded = 0, stored = 0;     // instructions so far

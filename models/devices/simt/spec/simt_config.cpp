@@ -186,6 +186,9 @@ PowerSpec read_power(Section power) {
     return spec;
 }
 
+// More than any language model has.
+constexpr std::int64_t kMostPositions = std::int64_t{1} << 30;
+
 KernelsSpec read_kernels(Section kernels, const SmSpec& sm) {
     KernelsSpec spec;
     spec.stream_k = static_cast<StreamK>(kernels.choice(
@@ -200,8 +203,16 @@ KernelsSpec read_kernels(Section kernels, const SmSpec& sm) {
                                                       {"never", "cudnn7", "offered"}, 2));
     spec.winograd =
         kernels.flag("winograd", "whether Winograd's kernels are offered for convolutions in fp32", true);
-    spec.layers = static_cast<Library>(kernels.choice(
-        "layers", "whose kernels products, norms and gates of language models get", {"pytorch", "vllm"}, 0));
+    spec.layers =
+        static_cast<Library>(kernels.choice("layers",
+                                            "whose kernels products, norms, gates and rotary embeddings with "
+                                            "caches behind them get, of language models",
+                                            {"pytorch", "vllm", "tensorrt_llm"}, 0));
+    spec.table_positions =
+        kernels.count("table_positions",
+                      "positions whose cosines and sines tensorrt_llm has in a table, longer sequences' are "
+                      "computed; 0: all",
+                      {0, kMostPositions}, 0);
     spec.persistent =
         kernels.flag("persistent", "whether CTAs with bulk stores go on with another tile", true);
     spec.neighbours_on_die =

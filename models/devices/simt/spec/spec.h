@@ -225,12 +225,18 @@ enum class SplitK {
 /// Whose kernels layers without tensor cores get, where these differ.
 enum class Library {
     PyTorch,  ///< ATen's of 2.7
-    Vllm      ///< vLLM's of 0.2: norms and gates of language models element by element
+    Vllm,     ///< vLLM's of 0.2: norms and gates of language models element by element
+    /// TensorRT-LLM's of 1.0: one kernel turns queries and keys and writes keys and values into their caches
+    /// (kernels/qkv_kernel.h); other layers are PyTorch's
+    TensorRtLlm
 };
 
 /// What the library of kernels has, besides its tiles.
 struct KernelsSpec {
     Library layers = Library::PyTorch;
+    /// TensorRtLlm: positions whose cosines and sines the library has in a table; those of longer sequences
+    /// are computed. 0: all.
+    std::int64_t table_positions = 0;
     StreamK stream_k = StreamK::Never;
     SplitK split_k = SplitK::Offered;
     bool winograd = true;    ///< convolutions in fp32 by fewer multiplications (kernels/winograd.h)
