@@ -66,6 +66,8 @@ struct VectorKernel {
     /// Elementwise: elements do not lie one behind the other, and are loaded and stored one by one.
     bool scattered = false;
     std::int64_t positions = 1;  ///< Rotary: that the table has; row r has position r % positions
+    /// Rotary: cycles until a token's position, which says where its cosines and sines lie, comes out of the L2.
+    std::int64_t position_latency = 0;
     LookupRows lookup = {};      ///< Lookup: `cols` is its width, and each row is its bag's sum
     /// Windows: where they lie (with all channels of a pixel), and what a thread does with each element that
     /// one has.

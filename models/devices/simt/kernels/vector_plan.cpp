@@ -225,6 +225,7 @@ VectorPlan VectorPlanner::plan(std::span<const Layer> layers) {
     if (kernel.kind == VectorKernel::Kind::Lookup && kernel.lookup.bag == 1 &&
         spec_.kernels.layers != Library::PyTorch)
         kernel = by_element(kernel);
+    if (kernel.kind == VectorKernel::Kind::Rotary) kernel.position_latency = spec_.l2.latency.value();
     kernel = with_warps_of(kernel, spec_.sm.warp_threads);
     kernel.math = library_of(spec_.sm);
     VectorPlan plan = timed(layer, kernel);

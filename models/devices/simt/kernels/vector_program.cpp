@@ -163,7 +163,12 @@ WarpProgram rotary(const VectorKernel& kernel) {
         writer.op(Op::Fp32, value(i) | angle, value(i));
         writer.store(value(i), bytes_of_warp(kernel, 1, kernel.out));
     }
-    return {set_up(), std::move(round)};
+    Section position;
+    position.body.push_back({.op = Op::TableLoad,
+                             .reads = kAddress,
+                             .writes = kAddress,
+                             .amount = kernel.position_latency});
+    return {set_up(), std::move(position), std::move(round)};
 }
 
 /// Threads have every 32nd element of a row: loads and stores are of one each.
