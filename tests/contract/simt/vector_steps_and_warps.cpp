@@ -116,7 +116,7 @@ const std::vector<Case> kGates{{"a100", 8, "[60, 3000]", kGate, "fp16", 1, "", "
 /// As libraries of 2023 had them.
 const std::vector<Case> kOf2023{{"a100", 0, "[512, 4096]", kSoftmax, "fp16", 2, "", "pytorch_2023"},
                                 {"a100", 8, "[60, 3000]", kSoftmax, "bf16", 1, "", "pytorch_2023"},
-                                {"mi210", 0, "[500, 2048]", kSoftmax, "fp32", 1, "", "pytorch_2023"},
+                                {"mi210", 0, "[250, 2048]", kSoftmax, "fp32", 1, "", "pytorch_2023"},
                                 {"a100", 0, "[2048, 4096]", kLayer, "fp16", 1, "", "inductor_2023"},
                                 {"a100", 8, "[300, 768]", kLayer, "bf16", 1, "", "inductor_2023"},
                                 {"h100", 0, "[3000000]", kGelu, "fp16", 2, "", "inductor_2023"},

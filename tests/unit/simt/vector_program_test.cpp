@@ -133,17 +133,17 @@ TEST_CASE("Softmax of long rows reads them three times, and meets twice") {
     CHECK(count_of(program, Op::GlobalLoad) == 6);
 }
 
-TEST_CASE("In 2023 softmax of long rows met in turn: a lane for each warp's values, one thread for all lanes") {
-    const VectorKernel kernel =
-        softmax_kernel(7, 4096, DType::Fp16, DType::Fp16, Library::PyTorch2023);
+TEST_CASE(
+    "In 2023 softmax of long rows met in turn: a lane for each warp's values, one thread for all lanes") {
+    const VectorKernel kernel = softmax_kernel(7, 4096, DType::Fp16, DType::Fp16, Library::PyTorch2023);
     const CtaProgram program = vector_program(kernel);
     REQUIRE(program.roles.size() == 2);
     CHECK(program.warps() == 8);
     CHECK(program.shared == Bytes(256 * 4));
     // Two meetings of four barriers, which all warps pass.
     CHECK(count_of(program, Op::Arrive) == 2 * 4);
-    // The first warp: 32 loads of eight words of one bank each, eight of a word; all warps the result; and two
-    // rounds of two more readings of the row, 512 bytes each.
+    // The first warp: 32 loads of eight words of one bank each, eight of a word; all warps the result; and
+    // two rounds of two more readings of the row, 512 bytes each.
     CHECK(bytes_of(program, Op::SharedLoad) == 2 * (32 * 8 * 128 + 8 * 4 + 4) + 2 * 2 * 512);
     CHECK(sum_of(program, Op::SharedLoad, &Instruction::bytes) ==
           bytes_of(program, Op::SharedLoad) + 7 * (2 * 4 + 2 * 2 * 512));

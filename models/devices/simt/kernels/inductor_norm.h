@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Norms as torch.compile made them in 2023 (TorchInductor 2.0): a CTA a row, which is read for its mean, for the
-// squares of what differs from that, and for the results; rows of up to 1024 elements are read once, and stay in
-// registers. Sums go through shuffles and shared memory.
+// Norms as torch.compile made them in 2023 (TorchInductor 2.0): a CTA a row, which is read for its mean, for
+// the squares of what differs from that, and for the results; rows of up to 1024 elements are read once, and
+// stay in registers. Sums go through shuffles and shared memory.
 #pragma once
 
 #include "models/devices/simt/kernels/vector_kernel.h"

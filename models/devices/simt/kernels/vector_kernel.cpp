@@ -50,7 +50,8 @@ int softmax_warps(std::int64_t cols, std::int64_t vector) {
 /// Rows of a norm as torch.compile's kernel has them.
 void share_as_inductor(std::int64_t cols, VectorKernel& kernel) {
     const auto padded = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(cols)));
-    const std::int64_t round = std::min(padded, cols <= VectorKernel::kHeldRow ? VectorKernel::kHeldRow : kInductorRound);
+    const std::int64_t round =
+        std::min(padded, cols <= VectorKernel::kHeldRow ? VectorKernel::kHeldRow : kInductorRound);
     kernel.library = Library::Inductor2023;
     kernel.warps = static_cast<int>(std::clamp(round / kInductorOfWarp, kInductorLeast, kInductorMost));
     const std::int64_t own = std::max<std::int64_t>(1, round / (kernel.warps * kWarpThreads));
@@ -76,8 +77,8 @@ VectorKernel elementwise_kernel(std::int64_t elements, int operands, const Instr
     kernel.operands = operands;
     kernel.work = work;
     kernel.warps = kWarps;
-    kernel.vector = library == Library::Inductor2023 ? std::min(kInductorElements, most_loaded(in))
-                                                     : kElementsOfThread;
+    kernel.vector =
+        library == Library::Inductor2023 ? std::min(kInductorElements, most_loaded(in)) : kElementsOfThread;
     return kernel;
 }
 

@@ -66,9 +66,10 @@ struct VectorKernel {
     /// Elementwise: elements do not lie one behind the other, and are loaded and stored one by one.
     bool scattered = false;
     std::int64_t positions = 1;  ///< Rotary: that the table has; row r has position r % positions
-    /// Rotary: cycles until a token's position, which says where its cosines and sines lie, comes out of the L2.
+    /// Rotary: cycles until a token's position, which says where its cosines and sines lie, comes out of the
+    /// L2.
     std::int64_t position_latency = 0;
-    LookupRows lookup = {};      ///< Lookup: `cols` is its width, and each row is its bag's sum
+    LookupRows lookup = {};  ///< Lookup: `cols` is its width, and each row is its bag's sum
     /// Windows: where they lie (with all channels of a pixel), and what a thread does with each element that
     /// one has.
     std::optional<ConvGather> windows = {};
@@ -82,7 +83,7 @@ struct VectorKernel {
     std::int64_t parts = 1;   ///< CTAs that do
     /// Elements of a window that each thread has under way, where warps share it; of a row that is summed.
     static constexpr std::int64_t kUnderWay = 4;
-    bool shift = false;    ///< norms: a value of each column is added
+    bool shift = false;  ///< norms: a value of each column is added
     /// Of torch.compile's norms, rows of so many elements are read once, and lie in registers.
     static constexpr std::int64_t kHeldRow = 1024;
     simt::Turn turn = {};  ///< Turn: what changes places, in which tiles
@@ -192,9 +193,9 @@ VectorKernel gate_kernel(std::int64_t rows, std::int64_t cols, const Instruction
                          DType out);
 VectorKernel rotary_kernel(const Rotary& rotary, DType in, DType out);
 VectorKernel lookup_kernel(const LookupRows& lookup, DType in, DType out);
-/// The same as ATen of 2023 had it (Indexing.cu, indexSelectLargeIndex): a thread for each element divides for
-/// its row's number and place. Its loop's rounds stand as CTAs of their own, of which an SM has eight at a
-/// time.
+/// The same as ATen of 2023 had it (Indexing.cu, indexSelectLargeIndex): a thread for each element divides
+/// for its row's number and place. Its loop's rounds stand as CTAs of their own, of which an SM has eight at
+/// a time.
 VectorKernel by_element(VectorKernel lookup);
 VectorKernel turn_kernel(Turn turn, DType in, DType out);
 VectorKernel pool_kernel(const Pool& pool, DType in, DType out, const SmSpec& sm);

@@ -78,9 +78,9 @@ WarpProgram scattered(const VectorKernel& kernel) {
     return {set_up(), std::move(step), std::move(finish)};
 }
 
-/// Which row a thread's element is of, its index, and where the element lies there and in the result: of each a
-/// division by a number that is known beforehand (as compiled for sm_80: a product's upper half, a remainder and
-/// two corrections, selections), of 64-bit places multiply-adds.
+/// Which row a thread's element is of, its index, and where the element lies there and in the result: of each
+/// a division by a number that is known beforehand (as compiled for sm_80: a product's upper half, a
+/// remainder and two corrections, selections), of 64-bit places multiply-adds.
 WarpProgram lookup_by_element(const VectorKernel& kernel) {
     constexpr std::int64_t kIndexBytes = 8;
     constexpr InstructionMix kRow{6, 7, 0}, kElement{13, 12, 0}, kPlace{11, 8, 0};
@@ -164,10 +164,8 @@ WarpProgram rotary(const VectorKernel& kernel) {
         writer.store(value(i), bytes_of_warp(kernel, 1, kernel.out));
     }
     Section position;
-    position.body.push_back({.op = Op::TableLoad,
-                             .reads = kAddress,
-                             .writes = kAddress,
-                             .amount = kernel.position_latency});
+    position.body.push_back(
+        {.op = Op::TableLoad, .reads = kAddress, .writes = kAddress, .amount = kernel.position_latency});
     return {set_up(), std::move(position), std::move(round)};
 }
 
@@ -223,8 +221,12 @@ WarpProgram block_softmax(const VectorKernel& kernel, bool first) {
     results.each(kernel.vector,
                  kSubtract + exponential(kernel.math) + quotient(kernel.math) + conversion_to(kernel.out));
     store_round(results, kernel);
-    return {set_up(),   most.take(), softmax_meeting(kernel, kMax, first),
-            sum.take(), softmax_meeting(kernel, kAdd, first), quotients.take()};
+    return {set_up(),
+            most.take(),
+            softmax_meeting(kernel, kMax, first),
+            sum.take(),
+            softmax_meeting(kernel, kAdd, first),
+            quotients.take()};
 }
 
 /// Gains, and what is added, of columns: each thread's, once for each of its columns.

@@ -200,9 +200,9 @@ KernelsSpec read_kernels(Section kernels, const SmSpec& sm) {
                                                       {"never", "cudnn7", "offered"}, 2));
     spec.winograd =
         kernels.flag("winograd", "whether Winograd's kernels are offered for convolutions in fp32", true);
-    spec.layers = static_cast<Library>(kernels.choice(
-        "layers", "whose kernels layers without tensor cores get, where these differ",
-        {"pytorch", "vllm", "pytorch_2023", "inductor_2023"}, 0));
+    spec.layers = static_cast<Library>(
+        kernels.choice("layers", "whose kernels layers without tensor cores get, where these differ",
+                       {"pytorch", "vllm", "pytorch_2023", "inductor_2023"}, 0));
     spec.persistent =
         kernels.flag("persistent", "whether CTAs with bulk stores go on with another tile", true);
     spec.neighbours_on_die =
