@@ -24,8 +24,8 @@ Measured times of layers beside those of `a100`, `h100` and `h200`, asked as the
 constants are those found with products. Mechanisms were looked for beside these rows, others are kept apart.
 
 - **attention**: TensorRT-LLM's, bf16, in a graph (`tests/golden/gpu_attention`; the first {rows} public rows of each phase in a fixed order).
-- **layers of language models**: vLLM's of 2023 in fp16, kernels' own times, with `kernels.layers=vllm` (`tests/golden/gpu_layers`; 40 public rows of each).
-- **single operators**: PyTorch's in fp16 by the host's clock, with LLMCompass's constants for the launch (`tests/golden/gpu_vector`), which its own model needs, too: with them it is
+- **layers of language models**: vLLM's of 2023 in fp16, kernels' own times within a block of layers, with `kernels.layers=vllm` (`tests/golden/gpu_layers`; 40 public rows of each).
+- **single operators**: PyTorch's of 2023 in fp16 (norms and GELU through torch.compile) by the host's clock, with LLMCompass's constants for the launch (`tests/golden/gpu_vector`), which its own model needs, too: with them it is
   6.5, 9.4, 8.7 and 5.5 % off (products, softmax, layer norm, GELU; on these and on rows that it kept).
 
 Written by `tools/validation --layers` (minutes). Networks of convolutions beside published latencies: `docs/status.md`.
@@ -33,9 +33,9 @@ Written by `tools/validation --layers` (minutes). Networks of convolutions besid
 
 NOT_MODELLED = """
 **What is not modelled**, and shows: what XQA's decoding kernel waits for between its phases, which is most of a short cache's time; what `wgmma` and the softmax of two groups of
-warps do to each other; what FP32 and special pipes draw of the chip's power; lookups of PyTorch 2.1, element by element with divisions (`emb`). Supposed: that an SM holds one CTA of 1024
-threads for its registers, not two (norms, gates); that cuBLAS 12.1 had no nvjet kernels on the H100 (products of `attn` and `mlp` there); other kernels of
-PyTorch for long rows of softmax.
+warps do to each other; what FP32 and special pipes draw of the chip's power; that half of the lines that an SM meets first lie in the L2's other partition, and what it takes from
+a CTA's end to the next one's first instruction (words, norms, rotary embeddings, small residuals). Supposed: that cuBLAS 12.1 had no nvjet kernels on the H100 (products of `attn` and `mlp`
+there). Why PyTorch's softmax of long rows takes a quarter longer than its instructions do is not known.
 """
 
 

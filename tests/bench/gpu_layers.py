@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measured layers of language models (vLLM's, tests/golden/gpu_layers) beside what the program answers.
 
-    tests/bench/gpu_layers.py PROGRAM [--chip a100] [--op emb] [--set PATH=VALUE ...] [--list]
+    tests/bench/gpu_layers.py PROGRAM [--chip a100] [--op emb] [--rows N] [--set PATH=VALUE ...] [--list]
 
 PROGRAM is for example build/systole.
 """
@@ -21,6 +21,7 @@ def main():
     parser.add_argument("program")
     parser.add_argument("--chip", action="append", choices=measured.CHIPS)
     parser.add_argument("--op", action="append", choices=measured.OPS)
+    parser.add_argument("--rows", type=int, help="the first N of each operator")
     parser.add_argument("--set", action="append", default=[])
     parser.add_argument("--list", action="store_true")
     asked = parser.parse_args()
@@ -28,7 +29,7 @@ def main():
     for chip in asked.chip or measured.CHIPS:
         all_rows = measured.read(chip)
         for op in asked.op or measured.OPS:
-            rows = [row for row in all_rows if row[0] == op]
+            rows = [row for row in all_rows if row[0] == op][:asked.rows]
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
             answers = measured.ask(asked.program, chip, rows, asked.set)
             after = resource.getrusage(resource.RUSAGE_CHILDREN)

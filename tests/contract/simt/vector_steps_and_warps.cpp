@@ -113,6 +113,16 @@ const std::vector<Case> kGates{{"a100", 8, "[60, 3000]", kGate, "fp16", 1, "", "
                                {"h100", 0, "[300, 5000]", kGate, "bf16", 1, "", "vllm"},
                                {"a100", 8, "[77, 5000]", kRms, "fp16", 1, "", "vllm"}};
 
+/// As libraries of 2023 had them.
+const std::vector<Case> kOf2023{{"a100", 0, "[512, 4096]", kSoftmax, "fp16", 2, "", "pytorch_2023"},
+                                {"a100", 8, "[60, 3000]", kSoftmax, "bf16", 1, "", "pytorch_2023"},
+                                {"mi210", 0, "[250, 2048]", kSoftmax, "fp32", 1, "", "pytorch_2023"},
+                                {"a100", 0, "[2048, 4096]", kLayer, "fp16", 1, "", "inductor_2023"},
+                                {"a100", 8, "[300, 768]", kLayer, "bf16", 1, "", "inductor_2023"},
+                                {"h100", 0, "[3000000]", kGelu, "fp16", 2, "", "inductor_2023"},
+                                {"a100", 8, "[700]", kWords, "int32", 1, "", "pytorch_2023"},
+                                {"h100", 0, "[3000]", kWords, "int32", 1, "", "vllm"}};
+
 const std::string kMatrix = "{name: z, op: transpose, permutation: [1, 0], in: x}";
 const std::string kMatrices = "{name: z, op: transpose, permutation: [0, 2, 1], in: x}";
 
@@ -252,6 +262,10 @@ TEST_CASE("Lookups, copies and cells by steps take what they take in warps", "[s
 
 TEST_CASE("What is done ahead of attention takes by steps what it takes in warps", "[simt]") {
     CHECK(mean_error(kQkv) < 0.1);
+}
+
+TEST_CASE("Kernels of 2023's libraries by steps take what they take in warps", "[simt]") {
+    CHECK(mean_error(kOf2023) < 0.08);
 }
 
 TEST_CASE("Transposes, top-k and reductions by steps take what they take in warps", "[simt]") {

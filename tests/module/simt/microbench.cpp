@@ -197,9 +197,9 @@ double issue(const SimtSpec& spec, std::int64_t macs, int warps, const Instructi
 }
 
 constexpr std::int64_t kKiB = 1024, kMiB = 1024 * 1024;
-const std::vector<std::string> kGpus{"v100", "a100", "h100", "h100_pcie", "l40s", "mi300x"},
+const std::vector<std::string> kGpus{"v100", "a100", "h100", "h100_pcie", "l40s", "mi210", "mi300x"},
     kWithTlbs{"v100", "a100", "h100", "h100_pcie", "l40s"},
-    kWithStreams{"v100", "a100", "h100", "h100_pcie", "h200", "l40s", "mi300x"};
+    kWithStreams{"v100", "a100", "h100", "h100_pcie", "h200", "l40s", "mi210", "mi300x"};
 
 }  // namespace
 

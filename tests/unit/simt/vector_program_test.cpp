@@ -11,6 +11,7 @@ using namespace systole;
 using namespace systole::simt;
 using systole::simt::test::bytes_of;
 using systole::simt::test::count_of;
+using systole::simt::test::sum_of;
 using systole::simt::test::warp_mma_sm;
 
 namespace {
@@ -38,7 +39,7 @@ TEST_CASE("vLLM's norms and gates have a thread for each of up to 1024 elements 
     CHECK(count_of(program, Op::GlobalStore) == 14);
 }
 
-TEST_CASE("In warps of 64 threads elementwise kernels keep their warps, and others their threads") {
+TEST_CASE("In warps of 64 threads elementwise kernels and norms keep their warps, others their threads") {
     // ATen: four warps of whatever width, four elements a thread.
     const VectorKernel wide = with_warps_of(relu(5000, DType::Fp16), 64);
     CHECK(wide.warps == 4);
@@ -47,9 +48,10 @@ TEST_CASE("In warps of 64 threads elementwise kernels keep their warps, and othe
     CHECK(bytes_of(vector_program(wide), Op::GlobalLoad) == 64 * 4 * 2);
     const VectorKernel norm =
         with_warps_of(norm_kernel({Norm::Kind::Layer, 10, 1024}, DType::Fp16, DType::Fp16), 64);
-    CHECK(norm.warps == 2);
-    CHECK(norm.threads() == 128);
-    CHECK(norm.trips() == 2);
+    CHECK(norm.warps == 4);
+    CHECK(norm.threads() == 256);
+    CHECK(norm.trips() == 1);
+    CHECK(with_warps_of(softmax_kernel(9, 4096, DType::Fp16, DType::Fp16), 64).warps == 4);
     // A row of 40 elements has 64 lanes, one of 20 as many as it is padded to.
     CHECK(with_warps_of(softmax_kernel(9, 40, DType::Fp16, DType::Fp16), 64).lanes() == 64);
     CHECK(with_warps_of(softmax_kernel(9, 20, DType::Fp16, DType::Fp16), 64).lanes() == 32);
@@ -64,7 +66,8 @@ TEST_CASE("A rotary embedding turns a pair of elements a thread and round") {
     const CtaProgram program = vector_program(kernel);
     CHECK(count_of(program, Op::GlobalLoad) == 5 * 4);
     CHECK(bytes_of(program, Op::GlobalStore) == 5 * 2 * 32 * 2);
-    CHECK(count_of(program, Op::Fp32) == 5 * 4);
+    // Four places, of which multiply-adds keep the same pipe; two products and two sums.
+    CHECK(count_of(program, Op::Fp32) == 5 * (12 + 4));
     // Of few heads there are fewer threads.
     CHECK(rotary_kernel({1, 1, 1, 64}, DType::Fp16, DType::Fp16).warps == 1);
 }
@@ -128,6 +131,67 @@ TEST_CASE("Softmax of long rows reads them three times, and meets twice") {
     CHECK(kernel.steps() == 6);
     program = vector_program(kernel);
     CHECK(count_of(program, Op::GlobalLoad) == 6);
+}
+
+TEST_CASE(
+    "In 2023 softmax of long rows met in turn: a lane for each warp's values, one thread for all lanes") {
+    const VectorKernel kernel = softmax_kernel(7, 4096, DType::Fp16, DType::Fp16, Library::PyTorch2023);
+    const CtaProgram program = vector_program(kernel);
+    REQUIRE(program.roles.size() == 2);
+    CHECK(program.warps() == 8);
+    CHECK(program.shared == Bytes(256 * 4));
+    // Two meetings of four barriers, which all warps pass.
+    CHECK(count_of(program, Op::Arrive) == 2 * 4);
+    // The first warp: 32 loads of eight words of one bank each, eight of a word; all warps the result; and
+    // two rounds of two more readings of the row, 512 bytes each.
+    CHECK(bytes_of(program, Op::SharedLoad) == 2 * (32 * 8 * 128 + 8 * 4 + 4) + 2 * 2 * 512);
+    CHECK(sum_of(program, Op::SharedLoad, &Instruction::bytes) ==
+          bytes_of(program, Op::SharedLoad) + 7 * (2 * 4 + 2 * 2 * 512));
+    // Short rows have no need to.
+    CHECK(softmax_kernel(7, 1000, DType::Fp16, DType::Fp16, Library::PyTorch2023) ==
+          softmax_kernel(7, 1000, DType::Fp16, DType::Fp16));
+}
+
+TEST_CASE("In 2023 a lookup had a thread for each element, and eight CTAs an SM") {
+    const LookupRows words{.rows = 30'000, .width = 4096, .lookups = 10};
+    VectorKernel kernel = by_element(lookup_kernel(words, DType::Fp16, DType::Fp16));
+    CHECK(kernel.ctas() == 10 * 4096 / 128);
+    const CtaProgram program = vector_program(kernel);
+    // An index of 64 bits, and two bytes a thread.
+    CHECK(bytes_of(program, Op::GlobalLoad) == 8 + 64);
+    // 55 instructions a round but for its loads, store and counter, and 12 to begin with.
+    CHECK(count_of(program, Op::Integer) + count_of(program, Op::Fp32) == 58 + 12);
+    SmSpec sm = warp_mma_sm();
+    sm.warps = 64;
+    const auto timing = time_vector(kernel, sm);
+    REQUIRE(timing);
+    CHECK(timing->resident == 8);
+}
+
+TEST_CASE("torch.compile's norms read long rows three times, and keep short ones in registers") {
+    const auto norm = [](std::int64_t cols, Norm::Kind kind = Norm::Kind::Layer) {
+        return norm_kernel({kind, 10, cols}, DType::Fp16, DType::Fp16, Library::Inductor2023);
+    };
+    CHECK(norm(4096).threads() == 256);
+    CHECK(norm(4096).vector == 8);
+    CHECK(norm(4096).trips() == 2);
+    CHECK(norm(4096).passes() == 3);
+    CHECK(norm(4096, Norm::Kind::Rms).passes() == 2);
+    CHECK(norm(1024).threads() == 256);
+    CHECK(norm(1024).vector == 4);
+    CHECK(norm(1024).passes() == 1);
+    CHECK(norm(64).threads() == 64);
+    CHECK(norm(64).trips() == 1);
+    const CtaProgram program = vector_program(norm(4096));
+    CHECK(count_of(program, Op::GlobalLoad) == 2 + 2);  // the row, gains
+    CHECK(count_of(program, Op::GlobalStore) == 2);
+    // Two meetings of the CTA's warps, two barriers each.
+    CHECK(count_of(program, Op::Arrive) == 2 * 2);
+    // A quotient and a root (2 + 1): no element divides.
+    CHECK(count_of(program, Op::Special) == 3);
+    const CtaProgram held = vector_program(norm(1024));
+    CHECK(count_of(held, Op::GlobalLoad) == 1 + 1);
+    CHECK(count_of(held, Op::Special) == 3);
 }
 
 TEST_CASE("A norm reads its row twice, its columns once, and divides for each element's count") {

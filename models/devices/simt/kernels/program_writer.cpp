@@ -87,6 +87,28 @@ void SectionWriter::meet(const VectorKernel& kernel, int values, const Instructi
     wait(barrier, kSum);
 }
 
+void SectionWriter::meet_in_turn(const VectorKernel& kernel, const InstructionMix& mix, int barrier,
+                                 bool first) {
+    const std::int64_t of_warp = kernel.warp_threads * kSumBytes;
+    wait(barrier, kSum);
+    leave(kSum, of_warp);
+    wait(barrier);
+    if (first) {
+        // Lanes' values are a warp's apart: as many words of one bank as there are warps.
+        for (int i = 0; i < kernel.warp_threads; ++i) load_again(i, kernel.warps * of_warp);
+        for (int i = 0; i < kernel.warp_threads; ++i) join(loaded(i), kSum, mix);
+        leave(kSum, kernel.warps * kSumBytes);
+    }
+    wait(barrier);
+    if (first) {
+        for (int i = 0; i < kernel.warps; ++i) load_again(i, kSumBytes);
+        for (int i = 0; i < kernel.warps; ++i) join(loaded(i), kSum, mix);
+        leave(kSum, kSumBytes);
+    }
+    wait(barrier);
+    section_.body.push_back({.op = Op::SharedLoad, .writes = kSum, .bytes = kSumBytes});
+}
+
 void SectionWriter::halve(const VectorKernel& kernel, std::int64_t warps, std::int64_t elements,
                           const InstructionMix& mix, int barrier) {
     const std::int64_t bytes = kernel.warp_threads * elements * kSumBytes;

@@ -74,6 +74,15 @@ public:
     /// values of each thread (Reduce.cuh, block_x_reduce and block_y_reduce). The first warp has the result.
     void halve(const VectorKernel& kernel, std::int64_t warps, std::int64_t elements,
                const InstructionMix& mix, int barrier);
+    /// By SoftMax.cu of 2023 (blockReduce): each thread leaves its value in shared memory, a lane of the
+    /// first warp joins those of each warp, all of which lie in one bank, and the first thread joins what
+    /// lanes have. `first`: in that warp. Four barriers: all have the result.
+    void meet_in_turn(const VectorKernel& kernel, const InstructionMix& mix, int barrier, bool first);
+    /// Where a thread loads or stores, in 64 bits: instructions that wait for each other.
+    void address(const InstructionMix& mix) {
+        op(Op::Fp32, kAddress, kAddress, mix.fp32);
+        op(Op::Integer, kAddress, kAddress, mix.integer);
+    }
     void loop() { op(Op::Integer, kAddress, kAddress, 3); }  // address, comparison, branch
 
 private:

@@ -69,14 +69,16 @@ std::int64_t together(const CtaProgram& program, const SmSpec& sm, int ctas) {
 /// What its warps do until the loads of the first step have left.
 CtaProgram until_data(const CtaProgram& program) {
     CtaProgram beginning = program;
-    WarpProgram& sections = beginning.roles.front().program;
-    const auto first =
-        std::find_if(sections.begin(), sections.end(), [](const Section& section) { return section.steps; });
-    first->trips = 1;
-    const auto last = std::find_if(first->body.rbegin(), first->body.rend(),
-                                   [](const Instruction& one) { return one.op == Op::GlobalLoad; });
-    first->body.erase(last.base(), first->body.end());
-    sections.erase(first + 1, sections.end());
+    for (Role& role : beginning.roles) {
+        WarpProgram& sections = role.program;
+        const auto first = std::find_if(sections.begin(), sections.end(),
+                                        [](const Section& section) { return section.steps; });
+        first->trips = 1;
+        const auto last = std::find_if(first->body.rbegin(), first->body.rend(),
+                                       [](const Instruction& one) { return one.op == Op::GlobalLoad; });
+        first->body.erase(last.base(), first->body.end());
+        sections.erase(first + 1, sections.end());
+    }
     return beginning;
 }
 
@@ -92,6 +94,7 @@ std::optional<CtaTiming> time_vector(VectorKernel& kernel, const SmSpec& sm) {
     CtaTiming timing;
     timing.resident = occupancy(vector_program(kernel), sm);
     if (timing.resident == 0) return std::nullopt;
+    if (kernel.most_resident > 0) timing.resident = std::min(timing.resident, kernel.most_resident);
     kernel.rereads_l1 = kernel.passes() == 1 || rows_stay(kernel, timing.resident, sm);
     VectorKernel shorter = kernel;
     if (kernel.row_of_cta() && !kernel.rereads_l1)

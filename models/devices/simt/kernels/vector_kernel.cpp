@@ -20,6 +20,12 @@ constexpr std::int64_t kWarpThreads = 32;    // as kernels are laid out, before 
 constexpr std::int64_t kRotaryThreads = 512;
 // vectorized_gather_kernel, embedding bags: threads of a CTA at most.
 constexpr std::int64_t kLookupThreads = 256;
+// indexSelectLargeIndex: a grid of as many CTAs as SMs have eight of.
+constexpr int kLookupCtas = 8;
+// TorchInductor 2.0, triton_ops/autotune.py: elements of a CTA of 1,024 and four warps; of a row all up to
+// 1,024, or 2,048 in each round, a warp for each 128 of them, two to eight.
+constexpr std::int64_t kInductorElements = 8, kInductorRound = 2048;
+constexpr std::int64_t kInductorOfWarp = 128, kInductorLeast = 2, kInductorMost = 8;
 
 /// Elements of `dtype` that one load of a thread brings, at most.
 std::int64_t most_loaded(DType dtype) {
@@ -41,6 +47,17 @@ int softmax_warps(std::int64_t cols, std::int64_t vector) {
     return static_cast<int>(threads / kWarpThreads);
 }
 
+/// Rows of a norm as torch.compile's kernel has them.
+void share_as_inductor(std::int64_t cols, VectorKernel& kernel) {
+    const auto padded = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(cols)));
+    const std::int64_t round =
+        std::min(padded, cols <= VectorKernel::kHeldRow ? VectorKernel::kHeldRow : kInductorRound);
+    kernel.library = Library::Inductor2023;
+    kernel.warps = static_cast<int>(std::clamp(round / kInductorOfWarp, kInductorLeast, kInductorMost));
+    const std::int64_t own = std::max<std::int64_t>(1, round / (kernel.warps * kWarpThreads));
+    kernel.vector = widest(cols, std::min(own, most_loaded(kernel.in)));
+}
+
 int warps_for(std::int64_t threads, std::int64_t most) {
     return static_cast<int>(ceil_div(std::min(threads, most), kWarpThreads));
 }
@@ -52,7 +69,7 @@ std::int64_t VectorKernel::padded() const {
 }
 
 VectorKernel elementwise_kernel(std::int64_t elements, int operands, const InstructionMix& work, DType in,
-                                DType out) {
+                                DType out, Library library) {
     VectorKernel kernel;
     kernel.cols = elements;
     kernel.in = in;
@@ -60,11 +77,12 @@ VectorKernel elementwise_kernel(std::int64_t elements, int operands, const Instr
     kernel.operands = operands;
     kernel.work = work;
     kernel.warps = kWarps;
-    kernel.vector = kElementsOfThread;
+    kernel.vector =
+        library == Library::Inductor2023 ? std::min(kInductorElements, most_loaded(in)) : kElementsOfThread;
     return kernel;
 }
 
-VectorKernel softmax_kernel(std::int64_t rows, std::int64_t cols, DType in, DType out) {
+VectorKernel softmax_kernel(std::int64_t rows, std::int64_t cols, DType in, DType out, Library library) {
     VectorKernel kernel;
     kernel.rows = rows;
     kernel.cols = cols;
@@ -77,6 +95,7 @@ VectorKernel softmax_kernel(std::int64_t rows, std::int64_t cols, DType in, DTyp
         return kernel;
     }
     kernel.kind = VectorKernel::Kind::BlockSoftmax;
+    if (library != Library::PyTorch) kernel.library = Library::PyTorch2023;
     kernel.vector = most_loaded(in);
     kernel.warps = softmax_warps(cols, kernel.vector);
     return kernel;
@@ -96,7 +115,9 @@ VectorKernel norm_kernel(const Norm& norm, DType in, DType out, Library library)
     if (library == Library::Vllm && norm.kind == Norm::Kind::Rms) {
         kernel.warps = warps_for(norm.cols, kMostThreads);
         kernel.vector = 1;
+        kernel.library = library;
     }
+    if (library == Library::Inductor2023) share_as_inductor(norm.cols, kernel);
     return kernel;
 }
 
@@ -136,6 +157,14 @@ VectorKernel lookup_kernel(const LookupRows& lookup, DType in, DType out) {
     kernel.vector = lookup.bag > 1 ? 1 : widest(lookup.width, most_loaded(in));
     kernel.warps = warps_for(ceil_div(lookup.width, kernel.vector), kLookupThreads);
     return kernel;
+}
+
+VectorKernel by_element(VectorKernel lookup) {
+    lookup.library = Library::PyTorch2023;
+    lookup.vector = 1;
+    lookup.warps = kWarps;
+    lookup.most_resident = kLookupCtas;
+    return lookup;
 }
 
 VectorKernel turn_kernel(Turn turn, DType in, DType out) {
@@ -215,7 +244,8 @@ VectorKernel depthwise_kernel(const Conv2d& conv, DType in, DType out) {
 
 VectorKernel with_warps_of(VectorKernel kernel, int threads) {
     if (kernel.warp_threads == threads) return kernel;
-    if (kernel.kind != VectorKernel::Kind::Elementwise || kernel.warps != kWarps)
+    const bool of_warps = kernel.kind == VectorKernel::Kind::Elementwise || kernel.is_norm();
+    if (!of_warps || kernel.warps != kWarps)
         kernel.warps = static_cast<int>(ceil_div(kernel.threads(), std::int64_t{threads}));
     kernel.warp_threads = threads;
     return kernel;
@@ -223,9 +253,7 @@ VectorKernel with_warps_of(VectorKernel kernel, int threads) {
 
 bool rows_stay(const VectorKernel& kernel, int resident, const SmSpec& sm) {
     const std::int64_t row = row_bytes(kernel.in, kernel.cols).value();
-    const bool norm =
-        kernel.kind == VectorKernel::Kind::LayerNorm || kernel.kind == VectorKernel::Kind::RmsNorm;
-    const std::int64_t of_columns = norm ? (kernel.shift ? 2 : 1) * row : 0;
+    const std::int64_t of_columns = kernel.is_norm() ? (kernel.shift ? 2 : 1) * row : 0;
     const std::int64_t room = sm.l1_capacity.value() - of_columns;
     return row <= room && row * resident <= room * kernel.passes();
 }

@@ -69,7 +69,10 @@ struct VectorKernel {
     /// Elementwise: elements do not lie one behind the other, and are loaded and stored one by one.
     bool scattered = false;
     std::int64_t positions = 1;  ///< Rotary: that the table has; row r has position r % positions
-    LookupRows lookup = {};      ///< Lookup: `cols` is its width, and each row is its bag's sum
+    /// Rotary: cycles until a token's position, which says where its cosines and sines lie, comes out of the
+    /// L2.
+    std::int64_t position_latency = 0;
+    LookupRows lookup = {};  ///< Lookup: `cols` is its width, and each row is its bag's sum
     /// Windows: where they lie (with all channels of a pixel), and what a thread does with each element that
     /// one has.
     std::optional<ConvGather> windows = {};
@@ -83,7 +86,9 @@ struct VectorKernel {
     std::int64_t parts = 1;   ///< CTAs that do
     /// Elements of a window that each thread has under way, where warps share it; of a row that is summed.
     static constexpr std::int64_t kUnderWay = 4;
-    bool shift = false;    ///< norms: a value of each column is added
+    bool shift = false;  ///< norms: a value of each column is added
+    /// Of torch.compile's norms, rows of so many elements are read once, and lie in registers.
+    static constexpr std::int64_t kHeldRow = 1024;
     simt::Turn turn = {};  ///< Turn: what changes places, in which tiles
     QkvRows qkv = {};      ///< Qkv: whose rows, and who has them
     std::int64_t row_threads =
@@ -96,6 +101,9 @@ struct VectorKernel {
     int warps = 4;  ///< of a CTA
     int warp_threads = 32;
     MathLibrary math = MathLibrary::Cuda;
+    Library library = Library::PyTorch;  ///< whose it is, where that says how it goes
+    /// CTAs of an SM, where the grid has no more of them and each goes round; 0: as many as it holds.
+    int most_resident = 0;
     std::int64_t vector = 1;  ///< elements of a thread's load
     int rows_of_lanes = 1;    ///< WarpSoftmax: that the threads who share rows have
     /// Rows that CTAs read again are in the L1 by then; otherwise in the L2.
@@ -104,9 +112,10 @@ struct VectorKernel {
     std::int64_t threads() const { return std::int64_t{warps} * warp_threads; }
     /// Few steps' work of warps that wait for nobody between two of them.
     bool warps_go_on() const { return kind == Kind::RowSum || kind == Kind::Lookup; }
+    bool is_norm() const { return kind == Kind::LayerNorm || kind == Kind::RmsNorm; }
     bool row_of_cta() const {
-        return kind == Kind::BlockSoftmax || kind == Kind::LayerNorm || kind == Kind::RmsNorm ||
-               kind == Kind::Gate || kind == Kind::Rotary || kind == Kind::TopK;
+        return kind == Kind::BlockSoftmax || is_norm() || kind == Kind::Gate || kind == Kind::Rotary ||
+               kind == Kind::TopK;
     }
     /// Results one behind the other, in equal parts.
     bool of_elements() const { return kind == Kind::Elementwise || kind == Kind::Window; }
@@ -148,7 +157,11 @@ struct VectorKernel {
     int passes() const {
         if (kind == Kind::BlockSoftmax) return 3;
         if (kind == Kind::TopK) return static_cast<int>(digits) + (unique ? 1 : 0) + 2;  // both gathers
-        return kind == Kind::LayerNorm || kind == Kind::RmsNorm ? 2 : 1;
+        if (!is_norm()) return 1;
+        // The mean, squares of what differs from it, and results.
+        if (library == Library::Inductor2023 && cols <= kHeldRow) return 1;
+        if (library == Library::Inductor2023 && kind == Kind::LayerNorm) return 3;
+        return 2;
     }
     /// Rounds whose loads leave the SM, each waited for before the next.
     std::int64_t steps() const {
@@ -178,20 +191,25 @@ struct VectorKernel {
 
 /// The kernels that a library takes, without rereads_l1, which is for an SM to say.
 VectorKernel elementwise_kernel(std::int64_t elements, int operands, const InstructionMix& work, DType in,
-                                DType out);
-VectorKernel softmax_kernel(std::int64_t rows, std::int64_t cols, DType in, DType out);
+                                DType out, Library library = Library::PyTorch);
+VectorKernel softmax_kernel(std::int64_t rows, std::int64_t cols, DType in, DType out,
+                            Library library = Library::PyTorch);
 VectorKernel norm_kernel(const Norm& norm, DType in, DType out, Library library = Library::PyTorch);
 /// Two operands of rows of `cols` elements, one of which passes through a function.
 VectorKernel gate_kernel(std::int64_t rows, std::int64_t cols, const InstructionMix& work, DType in,
                          DType out);
 VectorKernel rotary_kernel(const Rotary& rotary, DType in, DType out);
 VectorKernel lookup_kernel(const LookupRows& lookup, DType in, DType out);
+/// The same as ATen of 2023 had it (Indexing.cu, indexSelectLargeIndex): a thread for each element divides
+/// for its row's number and place. Its loop's rounds stand as CTAs of their own, of which an SM has eight at
+/// a time.
+VectorKernel by_element(VectorKernel lookup);
 VectorKernel turn_kernel(Turn turn, DType in, DType out);
 VectorKernel pool_kernel(const Pool& pool, DType in, DType out, const SmSpec& sm);
 VectorKernel depthwise_kernel(const Conv2d& conv, DType in, DType out);
 
-/// The same kernel with warps of so many threads: elementwise ones keep their warps (c10::warp_size decides
-/// on ATen's threads), others their threads.
+/// The same kernel with warps of so many threads: elementwise ones and norms keep their warps (ATen's
+/// thread_constants.h: four), others their threads.
 VectorKernel with_warps_of(VectorKernel kernel, int threads);
 
 /// Whether rows that the CTAs of an SM read again are in its L1 still, beside what they read of columns. Each

@@ -139,7 +139,7 @@ VectorKernel VectorPlanner::kernel_of(std::span<const Layer> layers) const {
     const Layer &layer = layers.front(), &last = layers.back();
     const DType in = graph_.tensors[layer.inputs.at(0)].dtype, out = graph_.tensors[last.output].dtype;
     if (const auto* softmax = std::get_if<Softmax>(&layer.op))
-        return softmax_kernel(softmax->rows, softmax->cols, in, out);
+        return softmax_kernel(softmax->rows, softmax->cols, in, out, spec_.kernels.layers);
     if (const auto* norm = std::get_if<Norm>(&layer.op)) {
         VectorKernel kernel = norm_kernel(*norm, in, out, spec_.kernels.layers);
         kernel.shift = layer.bias.has_value();
@@ -160,7 +160,7 @@ VectorKernel VectorPlanner::kernel_of(std::span<const Layer> layers) const {
     const Shape& shape = graph_.tensors[last.output].shape;
     if (spec_.kernels.layers == Library::Vllm && is_gate(layers, operands, elements(shape)))
         return gate_kernel(elements(shape) / shape.back(), shape.back(), work, in, out);
-    return elementwise_kernel(elements(shape), operands, work, in, out);
+    return elementwise_kernel(elements(shape), operands, work, in, out, spec_.kernels.layers);
 }
 
 void VectorPlanner::add_operands(const Layer& layer, std::optional<TensorId> made, VectorPlan& plan) const {
@@ -263,7 +263,12 @@ VectorPlan VectorPlanner::plan(std::span<const Layer> layers) {
     if (is_qkv(layers)) return qkv_plan(layers);
     const Layer& layer = layers.front();
     const auto move = move_of(graph_, layer);
-    VectorKernel kernel = with_warps_of(move ? move->kernel : kernel_of(layers), spec_.sm.warp_threads);
+    VectorKernel kernel = move ? move->kernel : kernel_of(layers);
+    if (kernel.kind == VectorKernel::Kind::Lookup && kernel.lookup.bag == 1 &&
+        spec_.kernels.layers != Library::PyTorch)
+        kernel = by_element(kernel);
+    if (kernel.kind == VectorKernel::Kind::Rotary) kernel.position_latency = spec_.l2.latency.value();
+    kernel = with_warps_of(kernel, spec_.sm.warp_threads);
     kernel.math = library_of(spec_.sm);
     VectorPlan plan = timed(layer, kernel);
     // Values and indices of a top-k are of one operand.

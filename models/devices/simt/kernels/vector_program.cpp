@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "models/devices/simt/kernels/inductor_norm.h"
 #include "models/devices/simt/kernels/program_writer.h"
 #include "models/devices/simt/kernels/qkv_kernel.h"
 #include "models/devices/simt/kernels/row_rounds.h"
@@ -82,8 +83,28 @@ WarpProgram scattered(const VectorKernel& kernel) {
     return {set_up(), std::move(step), std::move(finish)};
 }
 
+/// Which row a thread's element is of, its index, and where the element lies there and in the result: of each
+/// a division by a number that is known beforehand (as compiled for sm_80: a product's upper half, a
+/// remainder and two corrections, selections), of 64-bit places multiply-adds.
+WarpProgram lookup_by_element(const VectorKernel& kernel) {
+    constexpr std::int64_t kIndexBytes = 8;
+    constexpr InstructionMix kRow{6, 7, 0}, kElement{13, 12, 0}, kPlace{11, 8, 0};
+    Section index, element, finish;
+    index.steps = element.steps = true;
+    SectionWriter first(index), second(element), stores(finish);
+    first.address(kRow);
+    first.load(0, kIndexBytes);
+    second.op(Op::Integer, loaded(0) | kAddress, kAddress);
+    second.address(kElement);
+    second.load(1, bytes_of_warp(kernel, 1, kernel.in));
+    second.address(kPlace);
+    stores.store(loaded(1), bytes_of_warp(kernel, 1, kernel.out));
+    return {set_up(), std::move(index), std::move(element), std::move(finish)};
+}
+
 /// An index, the row that it names, and those of the bag's other indices, which the first one's load brought.
 WarpProgram lookup(const VectorKernel& kernel) {
+    if (kernel.library == Library::PyTorch2023) return lookup_by_element(kernel);
     constexpr std::int64_t kIndexBytes = 4;
     Section index, row, finish;
     index.steps = row.steps = true;
@@ -108,16 +129,22 @@ WarpProgram lookup(const VectorKernel& kernel) {
     return {set_up(), std::move(index), std::move(row), std::move(finish)};
 }
 
-/// Rounds over a CTA's row: both operands' elements, and the result.
+/// Rounds over a CTA's row: both operands' elements, and the result. Addresses and constants as compiled for
+/// sm_80: 46 instructions a round for SiLU.
 WarpProgram gate(const VectorKernel& kernel) {
+    constexpr InstructionMix kOperand{1, 3, 0}, kResult{1, 4, 0}, kConstants{3, 0, 0};
     Section round;
     round.trips = kernel.trips();
     round.steps = true;
     SectionWriter writer(round);
-    for (int i = 0; i < kernel.operands; ++i) writer.load(i, bytes_of_warp(kernel, kernel.vector, kernel.in));
+    for (int i = 0; i < kernel.operands; ++i) {
+        writer.address(kOperand);
+        writer.load(i, bytes_of_warp(kernel, kernel.vector, kernel.in));
+    }
     writer.loop();
     for (int i = 0; i < kernel.operands; ++i) writer.convert(kernel.vector, i, kernel.vector, kernel.in);
-    writer.each(kernel.vector, kernel.work + conversion_to(kernel.out));
+    writer.each(kernel.vector, kernel.work + kConstants + conversion_to(kernel.out));
+    writer.address(kResult);
     writer.store(all_values(kernel), bytes_of_warp(kernel, kernel.vector, kernel.out));
     return {set_up(), std::move(round)};
 }
@@ -125,13 +152,13 @@ WarpProgram gate(const VectorKernel& kernel) {
 /// A pair in each round: which head and angle it has, both elements, cosine and sine; x cos - y sin and
 /// y cos + x sin in the format in which they are stored.
 WarpProgram rotary(const VectorKernel& kernel) {
-    constexpr int kDivision = 20;  // of 32 bits by a number that is not known beforehand
-    constexpr int kPlaces = 8;
+    // As compiled for sm_80: a division of 32 bits, and four places.
+    constexpr InstructionMix kPlaces{12, 26, 0};
     Section round;
     round.trips = kernel.trips();
     round.steps = true;
     SectionWriter writer(round);
-    writer.op(Op::Integer, kAddress, kAddress, kDivision + kPlaces);
+    writer.address(kPlaces);
     for (std::int64_t i = 0; i < kernel.loads_of_step(); ++i)
         writer.load(i, bytes_of_warp(kernel, 1, kernel.in));
     writer.loop();
@@ -141,7 +168,10 @@ WarpProgram rotary(const VectorKernel& kernel) {
         writer.op(Op::Fp32, value(i) | angle, value(i));
         writer.store(value(i), bytes_of_warp(kernel, 1, kernel.out));
     }
-    return {set_up(), std::move(round)};
+    Section position;
+    position.body.push_back(
+        {.op = Op::TableLoad, .reads = kAddress, .writes = kAddress, .amount = kernel.position_latency});
+    return {set_up(), std::move(position), std::move(round)};
 }
 
 /// Threads have every 32nd element of a row: loads and stores are of one each.
@@ -178,7 +208,15 @@ Section meeting(const VectorKernel& kernel, int values, const InstructionMix& mi
     return section;
 }
 
-WarpProgram block_softmax(const VectorKernel& kernel) {
+/// All threads' values by `mix`: through shuffles, or as in 2023, for the first warp or another one.
+Section softmax_meeting(const VectorKernel& kernel, const InstructionMix& mix, bool first) {
+    if (kernel.library != Library::PyTorch2023) return meeting(kernel, 1, mix);
+    Section section;
+    SectionWriter(section).meet_in_turn(kernel, mix, kBarrier, first);
+    return section;
+}
+
+WarpProgram block_softmax(const VectorKernel& kernel, bool first) {
     RowRounds most(kernel), sum(kernel), quotients(kernel);
     most.read(false).collect(kernel.vector, kMax);
     SectionWriter sums = sum.read(true);
@@ -188,7 +226,11 @@ WarpProgram block_softmax(const VectorKernel& kernel) {
     results.each(kernel.vector,
                  kSubtract + exponential(kernel.math) + quotient(kernel.math) + conversion_to(kernel.out));
     store_round(results, kernel);
-    return {set_up(),        most.take(), meeting(kernel, 1, kMax), sum.take(), meeting(kernel, 1, kAdd),
+    return {set_up(),
+            most.take(),
+            softmax_meeting(kernel, kMax, first),
+            sum.take(),
+            softmax_meeting(kernel, kAdd, first),
             quotients.take()};
 }
 
@@ -203,6 +245,7 @@ Section columns(const VectorKernel& kernel) {
 }
 
 WarpProgram norm(const VectorKernel& kernel) {
+    if (kernel.library == Library::Inductor2023) return inductor_norm(kernel, set_up(), columns(kernel));
     const bool layer = kernel.kind == VectorKernel::Kind::LayerNorm;
     RowRounds statistics(kernel), results(kernel);
     SectionWriter first = statistics.read(false);
@@ -227,14 +270,15 @@ WarpProgram norm(const VectorKernel& kernel) {
     return {set_up(), statistics.take(), std::move(root), columns(kernel), results.take()};
 }
 
-WarpProgram program_of(const VectorKernel& kernel) {
+/// Of the first warp, or another one.
+WarpProgram program_of(const VectorKernel& kernel, bool first) {
     switch (kernel.kind) {
         case VectorKernel::Kind::Elementwise:
             return kernel.scattered ? scattered(kernel) : elementwise(kernel);
         case VectorKernel::Kind::WarpSoftmax:
             return warp_softmax(kernel);
         case VectorKernel::Kind::BlockSoftmax:
-            return block_softmax(kernel);
+            return block_softmax(kernel, first);
         case VectorKernel::Kind::LayerNorm:
         case VectorKernel::Kind::RmsNorm:
             return norm(kernel);
@@ -295,6 +339,9 @@ std::optional<Bytes> shared_by(const VectorKernel& kernel) {
     }
     if (kernel.kind == VectorKernel::Kind::Qkv && kernel.warps > 1) return Bytes(0);
     if (kernel.sharing > 1) return Bytes(kernel.threads() * kernel.vector * 4);
+    // Of softmax as in 2023, a word of each thread.
+    if (kernel.kind == VectorKernel::Kind::BlockSoftmax && kernel.library == Library::PyTorch2023)
+        return Bytes(kernel.threads() * 4);
     if (kernel.row_of_cta()) return Bytes(kernel.warps * 3 * 4);
     return std::nullopt;
 }
@@ -303,7 +350,12 @@ std::optional<Bytes> shared_by(const VectorKernel& kernel) {
 
 CtaProgram vector_program(const VectorKernel& kernel) {
     CtaProgram program;
-    program.roles = {{kernel.warps, program_of(kernel)}};
+    program.roles = {{kernel.warps, program_of(kernel, true)}};
+    if (kernel.kind == VectorKernel::Kind::BlockSoftmax && kernel.library == Library::PyTorch2023 &&
+        kernel.warps > 1) {
+        program.roles.front().warps = 1;
+        program.roles.push_back({kernel.warps - 1, program_of(kernel, false)});
+    }
     program.registers_of_thread = registers(kernel, values_of(kernel));
     if (const auto shared = shared_by(kernel)) {
         program.barriers = {{.arrivals = kernel.warps}};

@@ -67,17 +67,21 @@ TileAccess only(TileAccess access, MatrixRange matrix, bool of_it) {
 
 CtaPortions::CtaPortions(const KernelPlan& plan, const CtaWork& work, const CtaProgram& program)
     : work_(work), gemm_(std::get_if<GemmPlan>(&plan)), vector_(std::holds_alternative<VectorPlan>(plan)) {
+    int warps = 0;
     for (const Role& role : program.roles) {
+        before_.push_back(warps);
+        if (vector_) warps += role.warps;
+        const std::int64_t alike = vector_ ? program.warps() : role.warps;
         const auto add = [&](bool of_step, Op op, Op other, Sharing& sharing) {
             const std::int64_t own = count(role.program, of_step, op, other);
-            if (own > 0) sharing = {own, role.warps};
+            if (own > 0) sharing = {own, alike};
         };
         add(true, Op::AsyncCopy, Op::BulkCopy, copies_);
         add(true, Op::StepLoad, Op::StepLoad, copies_);
         add(true, Op::GlobalLoad, Op::GlobalLoad, copies_);
         add(false, Op::GlobalLoad, Op::GlobalLoad, loads_);
         const std::int64_t stores = instructions_of(role.program, Op::GlobalStore, Op::BulkStore);
-        if (stores > 0) stores_ = {stores, role.warps};
+        if (stores > 0) stores_ = {stores, alike};
     }
 }
 
@@ -90,6 +94,7 @@ std::int64_t CtaPortions::of_tile(std::int64_t cta, Op op) const {
 }
 
 TileAccess CtaPortions::of(const std::vector<std::int64_t>& tiles, Sm::Access access) const {
+    access.warp += before_.at(static_cast<std::size_t>(access.role));
     std::size_t tile = 0;
     for (; tile + 1 < tiles.size(); ++tile) {
         const std::int64_t own = of_tile(tiles[tile], access.op);

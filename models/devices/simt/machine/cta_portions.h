@@ -47,6 +47,7 @@ private:
     const bool vector_;     ///< one of the others that no tensor core works in
     Sharing copies_;        ///< of a step; loads, if it has those
     Sharing loads_, stores_;
+    std::vector<int> before_;  ///< by role, of the others: warps of roles ahead of it, which access alike
 };
 
 }  // namespace systole::simt

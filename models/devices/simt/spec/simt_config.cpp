@@ -203,11 +203,9 @@ KernelsSpec read_kernels(Section kernels, const SmSpec& sm) {
                                                       {"never", "cudnn7", "offered"}, 2));
     spec.winograd =
         kernels.flag("winograd", "whether Winograd's kernels are offered for convolutions in fp32", true);
-    spec.layers =
-        static_cast<Library>(kernels.choice("layers",
-                                            "whose kernels products, norms, gates and rotary embeddings with "
-                                            "caches behind them get, of language models",
-                                            {"pytorch", "vllm", "tensorrt_llm"}, 0));
+    spec.layers = static_cast<Library>(
+        kernels.choice("layers", "whose kernels layers of language models get, where these differ",
+                       {"pytorch", "vllm", "pytorch_2023", "inductor_2023", "tensorrt_llm"}, 0));
     spec.table_positions =
         kernels.count("table_positions",
                       "positions whose cosines and sines tensorrt_llm has in a table, longer sequences' are "

@@ -224,8 +224,10 @@ enum class SplitK {
 
 /// Whose kernels layers without tensor cores get, where these differ.
 enum class Library {
-    PyTorch,  ///< ATen's of 2.7
-    Vllm,     ///< vLLM's of 0.2: norms and gates of language models element by element
+    PyTorch,       ///< ATen's of 2.7
+    Vllm,          ///< vLLM's of 0.2: norms and gates of language models element by element; else PyTorch2023
+    PyTorch2023,   ///< ATen's of 2.0 and 2.1: softmax of long rows and lookups
+    Inductor2023,  ///< torch.compile's of 2.0: norms and elementwise kernels; else PyTorch2023
     /// TensorRT-LLM's of 1.0: one kernel turns queries and keys and writes keys and values into their caches
     /// (kernels/qkv_kernel.h); other layers are PyTorch's
     TensorRtLlm
