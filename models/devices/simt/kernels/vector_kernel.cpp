@@ -95,7 +95,7 @@ VectorKernel softmax_kernel(std::int64_t rows, std::int64_t cols, DType in, DTyp
         return kernel;
     }
     kernel.kind = VectorKernel::Kind::BlockSoftmax;
-    if (library != Library::PyTorch) kernel.library = Library::PyTorch2023;
+    if (of_2023(library)) kernel.library = Library::PyTorch2023;
     kernel.vector = most_loaded(in);
     kernel.warps = softmax_warps(cols, kernel.vector);
     return kernel;

@@ -265,7 +265,7 @@ VectorPlan VectorPlanner::plan(std::span<const Layer> layers) {
     const auto move = move_of(graph_, layer);
     VectorKernel kernel = move ? move->kernel : kernel_of(layers);
     if (kernel.kind == VectorKernel::Kind::Lookup && kernel.lookup.bag == 1 &&
-        spec_.kernels.layers != Library::PyTorch)
+        of_2023(spec_.kernels.layers))
         kernel = by_element(kernel);
     if (kernel.kind == VectorKernel::Kind::Rotary) kernel.position_latency = spec_.l2.latency.value();
     kernel = with_warps_of(kernel, spec_.sm.warp_threads);

@@ -233,6 +233,11 @@ enum class Library {
     TensorRtLlm
 };
 
+/// Its kernels besides its own are ATen's of 2.0 and 2.1.
+constexpr bool of_2023(Library library) {
+    return library == Library::Vllm || library == Library::PyTorch2023 || library == Library::Inductor2023;
+}
+
 /// What the library of kernels has, besides its tiles.
 struct KernelsSpec {
     Library layers = Library::PyTorch;
