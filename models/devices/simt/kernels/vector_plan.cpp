@@ -264,8 +264,7 @@ VectorPlan VectorPlanner::plan(std::span<const Layer> layers) {
     const Layer& layer = layers.front();
     const auto move = move_of(graph_, layer);
     VectorKernel kernel = move ? move->kernel : kernel_of(layers);
-    if (kernel.kind == VectorKernel::Kind::Lookup && kernel.lookup.bag == 1 &&
-        of_2023(spec_.kernels.layers))
+    if (kernel.kind == VectorKernel::Kind::Lookup && kernel.lookup.bag == 1 && of_2023(spec_.kernels.layers))
         kernel = by_element(kernel);
     if (kernel.kind == VectorKernel::Kind::Rotary) kernel.position_latency = spec_.l2.latency.value();
     kernel = with_warps_of(kernel, spec_.sm.warp_threads);
