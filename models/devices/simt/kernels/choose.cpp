@@ -105,8 +105,7 @@ double interval_of(const GemmKernel& kernel, const CtaTiming& timing, const Simt
     const auto steps = static_cast<double>(kernel.steps_of_part());
     const double latency =
         idle_latency(spec) + static_cast<double>(spec.sm.signal_latency(kernel.tile.cluster()).value());
-    // Data are asked for so many steps ahead, and no more; into registers, when they are free (for the first
-    // step: `ends_of`).
+    // Data are asked for so many steps ahead; into registers, when they are free (the first: `ends_of`).
     const double waits = kernel.on_tensor_cores() ? latency / steps_under_way(timing)
                                                   : timing.interval_alone + latency * (steps - 1) / steps;
     return std::max({held > 1 ? timing.interval_full * held / timing.resident : timing.interval_alone,
