@@ -50,8 +50,7 @@ SimtSpec library(int sms, std::int64_t table_positions = 0) {
     return spec;
 }
 
-VectorPlan plan_for(const Rows& s, const SimtSpec& spec,
-                    const std::string& output = "turned, keys, values") {
+VectorPlan plan_for(const Rows& s, const SimtSpec& spec, const std::string& output = "turned, keys, values") {
     const Graph graph = network(s, output);
     REQUIRE(prepares_attention(graph, 0, spec.kernels) == kQkvLayers);
     VectorPlan plan;
@@ -106,11 +105,11 @@ TEST_CASE("Each head has each row once, whatever number its CTAs have") {
         };
         const std::int64_t kv_heads = between(1, 5), seq = between(1, 40);
         const Rows shape{between(1, 20),
-                          seq,
-                          seq + between(0, 30),
-                          kv_heads * between(1, 7),
-                          kv_heads,
-                          std::array{32, 64, 128, 192, 256}.at(static_cast<std::size_t>(between(0, 4)))};
+                         seq,
+                         seq + between(0, 30),
+                         kv_heads * between(1, 7),
+                         kv_heads,
+                         std::array{32, 64, 128, 192, 256}.at(static_cast<std::size_t>(between(0, 4)))};
         const SimtSpec spec = library(static_cast<int>(between(1, 9)), seed % 2 == 0 ? 1 : 0);
         const VectorPlan plan = plan_for(shape, spec);
         const QkvRows& rows = plan.kernel.qkv;
