@@ -190,8 +190,9 @@ ResultRow run(const Case& one, const std::string& engine) {
     // What is not turned lies as what is.
     if (one.layers.find("in: v}") != std::string::npos)
         inputs += fmt::format("  v: {{shape: {}, dtype: {}}}\n", one.second, one.dtype);
+    const std::string others = one.layers.find("name: keys") != std::string::npos ? "q, keys, " : "";
     const std::string trace =
-        fmt::format("trace: one\ninputs:\n{}layers:\n  - {}\noutputs: [z]\n", inputs, one.layers);
+        fmt::format("trace: one\ninputs:\n{}layers:\n  - {}\noutputs: [{}z]\n", inputs, one.layers, others);
     return run_on({one.gpu, one.sms, one.kernels}, engine, trace, one.repeat);
 }
 
@@ -261,7 +262,7 @@ TEST_CASE("Lookups, copies and cells by steps take what they take in warps", "[s
 }
 
 TEST_CASE("What is done ahead of attention takes by steps what it takes in warps", "[simt]") {
-    CHECK(mean_error(kQkv) < 0.1);
+    CHECK(mean_error(kQkv, 0.25) < 0.1);
 }
 
 TEST_CASE("Kernels of 2023's libraries by steps take what they take in warps", "[simt]") {

@@ -22,12 +22,12 @@ namespace {
 
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 
-struct Shape {
+struct Rows {
     std::int64_t batch, seq, length, heads, kv_heads, dim;
 };
 
 /// A layer ahead of attention as a network has it.
-Graph network(const Shape& s, const std::string& output = "turned, keys, values") {
+Graph network(const Rows& s, const std::string& output = "turned, keys, values") {
     const std::string text = fmt::format(
         "trace: one\ninputs:\n"
         "  q: {{shape: [{0}, {1}, {3}, {5}], dtype: bf16}}\n"
@@ -50,8 +50,7 @@ SimtSpec library(int sms, std::int64_t table_positions = 0) {
     return spec;
 }
 
-VectorPlan plan_for(const Shape& s, const SimtSpec& spec,
-                    const std::string& output = "turned, keys, values") {
+VectorPlan plan_for(const Rows& s, const SimtSpec& spec, const std::string& output = "turned, keys, values") {
     const Graph graph = network(s, output);
     REQUIRE(prepares_attention(graph, 0, spec.kernels) == kQkvLayers);
     VectorPlan plan;
@@ -105,12 +104,12 @@ TEST_CASE("Each head has each row once, whatever number its CTAs have") {
             return std::uniform_int_distribution<std::int64_t>(low, high)(random);
         };
         const std::int64_t kv_heads = between(1, 5), seq = between(1, 40);
-        const Shape shape{between(1, 20),
-                          seq,
-                          seq + between(0, 30),
-                          kv_heads * between(1, 7),
-                          kv_heads,
-                          std::array{32, 64, 128, 192, 256}.at(static_cast<std::size_t>(between(0, 4)))};
+        const Rows shape{between(1, 20),
+                         seq,
+                         seq + between(0, 30),
+                         kv_heads * between(1, 7),
+                         kv_heads,
+                         std::array{32, 64, 128, 192, 256}.at(static_cast<std::size_t>(between(0, 4)))};
         const SimtSpec spec = library(static_cast<int>(between(1, 9)), seed % 2 == 0 ? 1 : 0);
         const VectorPlan plan = plan_for(shape, spec);
         const QkvRows& rows = plan.kernel.qkv;
@@ -143,7 +142,7 @@ TEST_CASE("Each head has each row once, whatever number its CTAs have") {
 
 TEST_CASE("CTAs with a table are as many as fill waves of 1024 threads an SM") {
     // 132 SMs have room for 528 CTAs of 256 threads; one has 16 tokens of a head of 128.
-    const auto wide = [](const Shape& shape, int sms) {
+    const auto wide = [](const Rows& shape, int sms) {
         return plan_for(shape, library(sms)).kernel.qkv.wide;
     };
     CHECK(wide({1, 128, 128, 32, 8, 128}, 132) == 8);     // 256 CTAs: not a wave
@@ -171,7 +170,7 @@ TEST_CASE("Beyond the table a warp has a position of a head, and four sequences 
 }
 
 TEST_CASE("The kernel does layers one behind the other") {
-    const Shape shape{2, 5, 9, 8, 4, 64};
+    const Rows shape{2, 5, 9, 8, 4, 64};
     const SimtSpec spec = library(4);
     CHECK(prepares_attention(network(shape), 0, spec.kernels) == 4);
     CHECK(prepares_attention(network(shape), 1, spec.kernels) == 0);

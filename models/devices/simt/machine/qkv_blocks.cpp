@@ -2,6 +2,7 @@
 #include "models/devices/simt/machine/qkv_blocks.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace systole::simt {
 namespace {
@@ -91,24 +92,31 @@ TileAccess QkvBlocks::reads(CtaRange range, std::int64_t step) const {
     return access;
 }
 
+// Round by round: neighbouring CTAs have neighbouring rows of a head.
 TileAccess QkvBlocks::writes(CtaRange range) const {
     TileAccess access;
     access.sms = range.count;
     access.short_rows = rows_.computed;
-    std::int64_t most = 0;
-    for (std::int64_t cta = range.first; cta < range.end(); cta += range.stride) {
-        std::int64_t bytes = 0;
-        for (std::int64_t round = 0; round < rows_.rounds(); ++round) {
-            const QkvRows::Part part = rows_.part(cta, round);
-            bytes += add_rows(plan_.to.place, rows_.heads, part, part.head, access);
-            if (!rows_.leads(part.head)) continue;
-            if (rows_.keeps_keys)
-                bytes += add_rows(plan_.beside, rows_.kv_heads, part, part.head / rows_.group(), access);
-            for (const MatrixPlace& cache : plan_.caches) bytes += add_cached(cache, part, access);
-        }
-        most = std::max(most, bytes);
-    }
-    access.bytes_of_sm = most;
+    std::vector<std::int64_t> bytes(static_cast<std::size_t>(range.count));
+    const auto add = [&](const auto& write) {
+        for (std::int64_t round = 0; round < rows_.rounds(); ++round)
+            for (std::int64_t i = 0; i < range.count; ++i)
+                bytes[static_cast<std::size_t>(i)] +=
+                    write(rows_.part(range.first + i * range.stride, round));
+    };
+    add([&](const QkvRows::Part& part) {
+        return add_rows(plan_.to.place, rows_.heads, part, part.head, access);
+    });
+    if (rows_.keeps_keys)
+        add([&](const QkvRows::Part& part) {
+            if (!rows_.leads(part.head)) return std::int64_t{0};
+            return add_rows(plan_.beside, rows_.kv_heads, part, part.head / rows_.group(), access);
+        });
+    for (const MatrixPlace& cache : plan_.caches)
+        add([&](const QkvRows::Part& part) {
+            return rows_.leads(part.head) ? add_cached(cache, part, access) : 0;
+        });
+    access.bytes_of_sm = *std::max_element(bytes.begin(), bytes.end());
     return access;
 }
 
