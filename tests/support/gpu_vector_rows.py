@@ -39,9 +39,9 @@ def columns(op, shape):
     return {"op": "softmax", **shape} if op == "softmax" else {"op": "norm", "kind": "layer", **shape}
 
 
-def ask(program, op, rows, settings=(), chip="a100"):
-    """Microseconds that the program answers, row by row, without what the host takes."""
-    asked = [{"dtype": DTYPE_OF_CHIP[chip].get(op, "fp16"), **columns(op, shape)} for shape, _ in rows]
+def ask(program, op, rows, settings=(), chip="a100", dtype=None):
+    """Microseconds that the program answers, row by row, without what the host takes. `dtype`: another than DTYPE_OF_CHIP's."""
+    asked = [{"dtype": dtype or DTYPE_OF_CHIP[chip].get(op, "fp16"), **columns(op, shape)} for shape, _ in rows]
     kernels = f"kernels.layers={KERNELS_OF_CHIP[chip].get(op, 'pytorch_2023')}"
     return gpu_gemm_rows.ask_table(program, chip, asked, [*PROTOCOL, kernels, *settings])
 
