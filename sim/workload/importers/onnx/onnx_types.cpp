@@ -32,6 +32,8 @@ std::optional<DType> dtype_of(int type) {
         case 21:  // UINT4, INT4
         case 22:
             return DType::Int4;
+        case 23:  // FLOAT4E2M1
+            return DType::Fp4;
         default:
             return std::nullopt;
     }
@@ -46,6 +48,7 @@ int type_of(DType dtype) {
             return onnx::TensorProto::INT16;
         case DType::Int32:
             return onnx::TensorProto::INT64;
+        case DType::Fp4:
         case DType::Fp8:
         case DType::Bf16:
         case DType::Fp16:

@@ -63,6 +63,7 @@ std::optional<int> integer_bits(std::string_view element) {
 
 std::optional<DType> hlo_dtype(std::string_view element) {
     if (element.starts_with("f8")) return DType::Fp8;
+    if (element.starts_with("f4")) return DType::Fp4;
     if (is_float(element)) return Network::kFloat;
     const auto bits = integer_bits(element);
     if (!bits) return std::nullopt;
