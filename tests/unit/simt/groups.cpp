@@ -226,6 +226,7 @@ TEST_CASE("Groups that overlap epilogues do exactly what SMs by themselves do", 
         plan.timing.fill = Cycles(pick(0, 100));
         plan.timing.epilogue = Cycles(pick(0, 8000));
         plan.kernel.shape.epilogue.bias = pick(0, 1) == 0;
+        if (plan.kernel.shape.epilogue.bias) plan.columns = {{"bias", {}, 4}};
         if (pick(0, 1) == 0) plan.kernel.shape.epilogue.join = Elementwise::Kind::Add;
         SimtSpec gpu = small_gpu(static_cast<int>(2 * pick(1, 6)));
         gpu.sm.tensor.issue = TensorIssue::Thread;
@@ -369,6 +370,7 @@ TEST_CASE("Groups of alike SMs do exactly what SMs by themselves do", "[simt]") 
         plan.timing.lost_full.on_chip = 1;
         plan.timing.lost_alone.dependency = 2;
         plan.kernel.shape.epilogue.bias = pick(0, 1) == 0;
+        if (plan.kernel.shape.epilogue.bias) plan.columns = {{"bias", {}, 4}};
         if (pick(0, 1) == 0) plan.kernel.shape.epilogue.join = Elementwise::Kind::Add;
         if (pick(0, 2) == 0) plan.timing.meet = static_cast<double>(pick(0, 1024));
         plan.kernel.tile.cluster_m = static_cast<int>(pick(1, 3));

@@ -45,7 +45,7 @@ TEST_CASE("unknown words are met with a suggestion", "[workload]") {
     CHECK(told("name: out, op: matmul, n: 4, weight_dtype: int9") ==
           "t:4:49: error: matmul 'out': 'weight_dtype' must be a dtype, not 'int9' (did you mean 'int4'?); "
           "expected "
-          "one of: int4, int8, int16, fp8, bf16, fp16, fp32, int32");
+          "one of: int4, int8, int16, fp4, fp8, bf16, fp16, fp32, int32");
     CHECK(told("name: out, op: matmul, n: sise") ==
           "t:4:32: error: matmul 'out': 'n' must be an integer, not 'sise': unknown name 'sise' at character "
           "1");

@@ -163,7 +163,8 @@ TEST_CASE("numbers in blocks have their scales beside them, weights and activati
         graph_of(trace_of("[8, 64]",
                           "  - {name: q, op: quantize, out_dtype: fp4, scales: block, group: 16}\n"
                           "  - {name: rows, op: reshape, shape: [2, 4, 64]}\n"
-                          "  - {name: out, op: matmul, n: 6, scales: block, group: 16, bias: true}\n"));
+                          "  - {name: out, op: matmul, n: 6, scales: block, group: 16, bias: true}\n",
+                          "bf16"));
     CHECK(tensor(graph, "q").dtype == DType::Fp4);
     CHECK(tensor(graph, "q").format == WeightFormat{Scales::Block, 16, DType::Fp8});
     CHECK(stored_bytes(tensor(graph, "q")) == Bytes(8 * 64 / 2 + 8 * 64 / 16));
@@ -199,7 +200,8 @@ TEST_CASE("numbers in blocks meet only what reads their scales", "[workload]") {
         return mistakes_of(trace_of("[8, 24]",
                                     "  - {name: q, op: quantize, out_dtype: fp4, scales: block, group: 8}\n"
                                     "  - {name: out, " +
-                                        keys + "}\n"));
+                                        keys + "}\n",
+                                    "bf16"));
     };
     CHECK_THAT(behind("op: matmul, n: 4"),
                Catch::Contains("reads plain numbers, but 'q' has blocks of 8 with fp8 scales"));
