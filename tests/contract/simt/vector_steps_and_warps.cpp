@@ -208,7 +208,7 @@ std::int64_t fetched(const ResultRow& row) {
 }
 
 /// By how much steps take longer.
-double check_case(const Case& one, double most) {
+double check_case(const Case& one, double most, double fetches) {
     const ResultRow steps = run(one, "steps"), warps = run(one, "warps");
     const double error = excess(steps, warps);
     UNSCOPED_INFO(fmt::format("{}, {} SMs, {} {}: {}, {}, {} and {} ps, {:+.1f} %", one.gpu, one.sms,
@@ -219,7 +219,7 @@ double check_case(const Case& one, double most) {
         CHECK(bytes(warps, from, to) == bytes(steps, from, to));
     // A sector that two rows share may be met again when it has made room; where results lie in their
     // operand's place, the row before has written a part of it.
-    CHECK(fetched(warps) == Approx(fetched(steps)).epsilon(5e-5));
+    CHECK(fetched(warps) == Approx(fetched(steps)).epsilon(fetches));
     CHECK(steps.slots[static_cast<std::size_t>(SlotClass::Useful)] == 0);
     CHECK(warps.slots[static_cast<std::size_t>(SlotClass::Useful)] == 0);
     CHECK(steps.slots[static_cast<std::size_t>(SlotClass::Vector)] > 0);
@@ -227,9 +227,10 @@ double check_case(const Case& one, double most) {
     return error;
 }
 
-double mean_error(const std::vector<Case>& cases, double most = 0.2) {
+/// `fetches`: by what part the operands' bytes out of the memory may differ.
+double mean_error(const std::vector<Case>& cases, double most = 0.2, double fetches = 5e-5) {
     double sum = 0;
-    for (const Case& one : cases) sum += std::abs(check_case(one, most));
+    for (const Case& one : cases) sum += std::abs(check_case(one, most, fetches));
     return sum / static_cast<double>(cases.size());
 }
 
@@ -275,7 +276,9 @@ TEST_CASE("Transposes, top-k and reductions by steps take what they take in warp
 }
 
 TEST_CASE("Rows of a thread for each element by steps take a quarter more than in warps at most", "[simt]") {
-    CHECK(mean_error(kGates, 0.3) < 0.2);
+    // Results lie in their first operand's place: of each row's operands (12,000 bytes and more) the sector
+    // that it shares with the row before may have been written by then, and need not be fetched.
+    CHECK(mean_error(kGates, 0.3, 32.0 / 12'000) < 0.2);
 }
 
 }  // namespace systole::test
