@@ -64,6 +64,9 @@ std::string block_fault(const LayerPlan& plan, const Tensor& in) {
             "reads numbers in {}, but '{}' has no scales; make them by 'op: quantize', or "
             "declare them with the input",
             blocks_text(own), in.name);
+    if (has_blocks && scaling && !reads_blocks)
+        return fmt::format("'{}' has {}; give 'scales: block, group: {}'", in.name, blocks_text(in.format),
+                           in.format.group);
     if (has_blocks && !reads_blocks)
         return fmt::format(
             "reads plain numbers, but '{}' has {}; a matmul with 'scales: block' reads them, "
@@ -86,7 +89,10 @@ std::string dtype_fault(const LayerPlan& plan, const Tensor& in) {
     }
     if (std::holds_alternative<Collective>(plan.op) && bits_of(in.dtype).value() < 8)
         return fmt::format("is done on whole bytes, but '{}' is {}", in.name, to_string(in.dtype));
-    if (format_of(plan.op).among_numbers() && !is_floating(in.dtype))
+    if (format_of(plan.op).scales == Scales::Block && !is_floating(in.dtype))
+        return fmt::format("numbers in blocks are floating-point ones, but '{}' is {}", in.name,
+                           to_string(in.dtype));
+    if (format_of(plan.op).scales == Scales::Group && !is_floating(in.dtype))
         return fmt::format(
             "weights with scales of groups become numbers of the input's dtype, which must be a "
             "floating-point one; '{}' is {}",

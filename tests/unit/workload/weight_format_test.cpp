@@ -195,7 +195,7 @@ TEST_CASE("numbers in blocks meet only what reads their scales", "[workload]") {
     CHECK_THAT(told("op: matmul, n: 4, scales: block, group: 8"),
                Catch::Contains("reads numbers in blocks of 8 with fp8 scales, but 'x' has no scales"));
     CHECK_THAT(told("op: matmul, n: 4, scales: block, group: 8", "int8"),
-               Catch::Contains("which must be a floating-point one"));
+               Catch::Contains("numbers in blocks are floating-point ones, but 'x' is int8"));
     const auto behind = [](const std::string& keys) {
         return mistakes_of(trace_of("[8, 24]",
                                     "  - {name: q, op: quantize, out_dtype: fp4, scales: block, group: 8}\n"
@@ -206,6 +206,7 @@ TEST_CASE("numbers in blocks meet only what reads their scales", "[workload]") {
     CHECK_THAT(behind("op: matmul, n: 4"),
                Catch::Contains("reads plain numbers, but 'q' has blocks of 8 with fp8 scales"));
     CHECK_THAT(behind("op: softmax"), Catch::Contains("reads plain numbers"));
+    CHECK_THAT(behind("op: dequantize, out_dtype: bf16"), Catch::Contains("give 'scales: block, group: 8'"));
     CHECK_THAT(behind("op: elementwise, kind: add, in: [q, q]"), Catch::Contains("reads plain numbers"));
     CHECK_THAT(behind("op: matmul, n: 4, scales: block, group: 12"),
                Catch::Contains("has blocks of 12 with fp8 scales, but 'q' has blocks of 8"));
