@@ -29,6 +29,23 @@ TEST_CASE("Experts that are met are a batch, and weights of the others are not t
     CHECK(chip.compulsory_dram == activations + stored);
 }
 
+TEST_CASE("Scales of experts' columns are touched as their weights are, and read once") {
+    const std::string keys =
+        "  - {name: y, op: matmul, in: x, n: 1024, experts: 8, out_dtype: bf16, scales: ";
+    const auto planned_with = [&](const std::string& scales) {
+        return planned("h100", "[3, 20, 512]", keys + scales + "}\n", "y", "fp8");
+    };
+    const ChipPlan one = planned_with("tensor"), many = planned_with("channel");
+    const Bytes scales(3 * 1024 * 2);
+    CHECK(many.layers.at(0).compulsory_dram - one.layers.at(0).compulsory_dram == scales);
+    CHECK(many.compulsory_dram - one.compulsory_dram == scales);
+    const auto& gemm = std::get<GemmPlan>(many.layers.at(0).kernels.at(0));
+    REQUIRE(gemm.columns.size() == 1);
+    CHECK(gemm.columns.at(0).place.bytes == scales);
+    CHECK(gemm.columns.at(0).value_bytes == 2);
+    CHECK(std::get<GemmPlan>(one.layers.at(0).kernels.at(0)).columns.empty());
+}
+
 TEST_CASE("Groups of a convolution have a bias of their own each") {
     const ChipPlan chip =
         planned("h100", "[1, 16, 16, 128]",

@@ -179,7 +179,7 @@ Bytes touched(const Graph& graph, const Layer& layer, TensorId tensor) {
         return Bytes(whole.value() / append->length * append->rows);
     // Of experts, those that are met.
     if (const auto* matmul = std::get_if<MatMul>(&layer.op); matmul && matmul->experts > 0)
-        return tensor == layer.weights || tensor == layer.bias
+        return tensor == layer.weights || tensor == layer.scales || tensor == layer.bias
                    ? Bytes(whole.value() / matmul->experts * matmul->batch)
                    : whole;
     if (const auto* slice = std::get_if<Slice>(&layer.op); slice && tensor == layer.inputs.at(0))
