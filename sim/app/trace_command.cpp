@@ -63,7 +63,8 @@ LlmRequest read_request(const Arguments& arguments) {
     request.step.tensor_parallel = count(arguments, "tensor-parallel", 1, kMostChips);
     read_training(arguments, request);
     request.weights = arguments.choice("weights", weight_formats());
-    request.activations = arguments.choice("activations", activation_formats());
+    if (arguments.has("activations"))
+        request.activations = arguments.choice("activations", activation_formats());
     request.cache = arguments.choice("kv", cache_formats());
     const std::string routing = arguments.choice("routing", routing_names());
     for (std::size_t i = 0; i < routing_names().size(); ++i)

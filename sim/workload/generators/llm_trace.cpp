@@ -101,6 +101,11 @@ void Generator::settle_lengths(const Decoder& whole) {
 
 /// Activations of the weights' format, where there is one that products take.
 void Generator::expect_activations() {
+    if (request_.activations == "bf16" && stored() != nullptr && stored()->blocks())
+        config_.keys().fail("",
+                            fmt::format("--activations bf16: products with {} weights read activations in "
+                                        "blocks, too; leave it out, or give 'as-weights'",
+                                        request_.weights));
     if (request_.activations != "as-weights") return;
     if (stored() == nullptr)
         config_.keys().fail(

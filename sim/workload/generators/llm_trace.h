@@ -30,7 +30,8 @@ struct LlmRequest {
     /// Nobody asked for that context: of a model with a table of fewer positions it is as many as it has.
     bool any_context = false;
     std::int64_t new_tokens = 1;  ///< decode: of so many that each sequence gets, the step in the middle
-    std::string weights = "bf16", activations = "bf16", cache = "bf16";
+    std::string weights = "bf16", cache = "bf16";
+    std::string activations;  ///< of activation_formats; empty: nobody asks, as the weights need
     Routing routing = Routing::Even;
     std::string optimizer = "adam", gradients = "bf16", recompute = "none";  ///< train
     bool asks_routing = false;  ///< somebody has chosen it: a model without experts has none

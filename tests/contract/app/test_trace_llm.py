@@ -98,6 +98,7 @@ class TraceLlm(ProgramTest):
                 (("--weights", "nvfp5"), "did you mean 'nvfp4'?"),
                 (("--activations", "fp8"), "--activations"),
                 (("--activations", "as-weights"), "the weights are bf16"),
+                (("--weights", "mxfp8", "--activations", "bf16"), "read activations in blocks, too"),
                 (("--phase", "train", "--activations", "as-weights"), "--activations is for serving"),
                 (("--kv", "int4"), "--kv"),
                 (("--tensor-parallel", "3"), "3 chips do not divide the heads of 4"),

@@ -130,7 +130,7 @@ TEST_CASE("what products with narrow weights read is quantized once for all that
         CHECK(names[2] == "decoder.0.feed_forward_norm_narrow");
         CHECK(names[3] == "decoder.0.gated_narrow");
     }
-    r.activations = "bf16";
+    r.activations.clear();
     for (const std::string weights : {"mxfp8", "mxfp4", "nvfp4"})
         for (const std::string model : {"llama3_8b", "mixtral_8x7b", "deepseek_v2_lite", "gpt3_175b"}) {
             r.weights = weights;
@@ -142,6 +142,11 @@ TEST_CASE("what products with narrow weights read is quantized once for all that
     CHECK_THAT(refusal(text_of("llama3_8b"), r), Catch::Contains("the weights are bf16"));
     r.weights = "int4";
     CHECK_THAT(refusal(text_of("llama3_8b"), r), Catch::Contains("by scales of groups"));
+    r.weights = "nvfp4";
+    r.activations = "bf16";
+    CHECK_THAT(refusal(text_of("llama3_8b"), r), Catch::Contains("read activations in blocks, too"));
+    r.weights = "fp8";
+    CHECK_NOTHROW(step_of("llama3_8b", r));
 }
 
 TEST_CASE("the cache takes two rows of each layer for each token, in its format") {
