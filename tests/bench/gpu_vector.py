@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measured products, softmax, layer norm and GELU of an A100 (or MI210) beside what the program answers.
 
-    tests/bench/gpu_vector.py PROGRAM [--chip mi210] [--op softmax] [--dtype fp16] [--set PATH=VALUE ...] [--list]
+    tests/bench/gpu_vector.py PROGRAM [--chip mi210] [--op softmax] [--dtype fp32] [--set PATH=VALUE ...] [--list]
 
 PROGRAM is for example build/systole. Answers have LLMCompass's constant for the host's launch added (tests/golden/gpu_vector);
 "of the rest" is the error of what is left when it is taken from the measured time instead, where that is more than 10 us.
@@ -28,7 +28,7 @@ def main():
     parser.add_argument("program")
     parser.add_argument("--chip", choices=measured.HOST_OF_CHIP, default="a100")
     parser.add_argument("--op", action="append", choices=measured.OPS)
-    parser.add_argument("--dtype", help="instead of fp16, and fp32 of an MI210's layers without matrix cores")
+    parser.add_argument("--dtype", default="fp16", help="an MI210 may have been timed in fp32 (tests/golden/gpu_vector); without it fp16")
     parser.add_argument("--set", action="append", default=[])
     parser.add_argument("--list", action="store_true")
     asked = parser.parse_args()

@@ -16,8 +16,6 @@ HOST_US = HOST_OF_CHIP["a100"]
 # and replays take for it is not added a second time.
 PROTOCOL = ["run.repeat=2", "run.launch=none", "calibrated.replay_gap=0 ns", "calibrated.kernel_overhead=0 ns"]
 OPS = tuple(HOST_US)
-# Of an MI210's layers without matrix cores: LLMCompass models them in fp32 (tests/golden/gpu_vector/README.md says why they were measured so).
-DTYPE_OF_CHIP = {"a100": {}, "mi210": {"softmax": "fp32", "layernorm": "fp32", "gelu": "fp32"}}
 # LLMCompass's norms and GELU go through torch.compile (software_model/layernorm.py, gelu.py); on an MI210 the launch, no longer than softmax's,
 # says that they did not.
 KERNELS_OF_CHIP = {"a100": {"layernorm": "inductor_2023", "gelu": "inductor_2023"}, "mi210": {}}
@@ -39,9 +37,9 @@ def columns(op, shape):
     return {"op": "softmax", **shape} if op == "softmax" else {"op": "norm", "kind": "layer", **shape}
 
 
-def ask(program, op, rows, settings=(), chip="a100", dtype=None):
-    """Microseconds that the program answers, row by row, without what the host takes. `dtype`: another than DTYPE_OF_CHIP's."""
-    asked = [{"dtype": dtype or DTYPE_OF_CHIP[chip].get(op, "fp16"), **columns(op, shape)} for shape, _ in rows]
+def ask(program, op, rows, settings=(), chip="a100", dtype="fp16"):
+    """Microseconds that the program answers, row by row, without what the host takes."""
+    asked = [{"dtype": dtype, **columns(op, shape)} for shape, _ in rows]
     kernels = f"kernels.layers={KERNELS_OF_CHIP[chip].get(op, 'pytorch_2023')}"
     return gpu_gemm_rows.ask_table(program, chip, asked, [*PROTOCOL, kernels, *settings])
 
