@@ -26,6 +26,7 @@ GemmPlan plan_of(std::int64_t m, std::int64_t n, std::int64_t k) {
     plan.timing.fill = Cycles(50);
     plan.timing.interval_alone = plan.timing.interval_full = plan.timing.busy = 1024;
     plan.timing.epilogue = Cycles(200);
+    plan.columns = {{"bias", {}, 4}};  // of an epilogue that has one
     return plan;
 }
 
@@ -87,7 +88,6 @@ TEST_CASE("An epilogue that reads waits for its data, if they were not asked for
     CHECK(run(plan, 1, Ticks(4'000'000)).end == Ticks((last + 200 + 4000) * 1000));
     // A bias besides is asked for when the last step is done, and what is joined is there before it.
     plan.kernel.shape.epilogue.bias = true;
-    plan.columns = {{"bias", {}, 4}};
     const IdealRun both = run(plan, 1, Ticks(500'000));
     CHECK(both.end == Ticks((steps + 500 + 200 + 500) * 1000));
     CHECK(cycles(both.account, SlotClass::Memory) == 3 * 500);
@@ -226,7 +226,6 @@ TEST_CASE("Groups that overlap epilogues do exactly what SMs by themselves do", 
         plan.timing.fill = Cycles(pick(0, 100));
         plan.timing.epilogue = Cycles(pick(0, 8000));
         plan.kernel.shape.epilogue.bias = pick(0, 1) == 0;
-        if (plan.kernel.shape.epilogue.bias) plan.columns = {{"bias", {}, 4}};
         if (pick(0, 1) == 0) plan.kernel.shape.epilogue.join = Elementwise::Kind::Add;
         SimtSpec gpu = small_gpu(static_cast<int>(2 * pick(1, 6)));
         gpu.sm.tensor.issue = TensorIssue::Thread;
@@ -370,7 +369,6 @@ TEST_CASE("Groups of alike SMs do exactly what SMs by themselves do", "[simt]") 
         plan.timing.lost_full.on_chip = 1;
         plan.timing.lost_alone.dependency = 2;
         plan.kernel.shape.epilogue.bias = pick(0, 1) == 0;
-        if (plan.kernel.shape.epilogue.bias) plan.columns = {{"bias", {}, 4}};
         if (pick(0, 1) == 0) plan.kernel.shape.epilogue.join = Elementwise::Kind::Add;
         if (pick(0, 2) == 0) plan.timing.meet = static_cast<double>(pick(0, 1024));
         plan.kernel.tile.cluster_m = static_cast<int>(pick(1, 3));

@@ -393,8 +393,7 @@ TEST_CASE("A CTA that follows another on its places goes as on an SM of its own"
     sm.launch(program, 0);
     sm.advance(Sm::kNever);
     const std::int64_t two = sm.trace(1).end;
-    sm.launch(program, two + 100);
-    sm.launch(program, two + 100);
+    for (int i = 0; i < 2; ++i) sm.launch(program, two + 100);
     sm.advance(Sm::kNever);
     CHECK(sm.trace(2).end == two + 100 + sm.trace(0).end);
     CHECK(sm.trace(3).end == two + 100 + two);
