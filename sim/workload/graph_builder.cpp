@@ -35,13 +35,6 @@ bool begins_inside_byte(const Operator& op, const Tensor& in) {
     return along_rows && bits_of(in.dtype).value() * slice->begin % 8 != 0;
 }
 
-WeightFormat format_of(const Operator& op) {
-    if (const auto* conv = std::get_if<Conv2d>(&op)) return conv->format;
-    if (const auto* matmul = std::get_if<MatMul>(&op)) return matmul->format;
-    const auto* scaling = std::get_if<Scaling>(&op);
-    return scaling ? scaling->format : WeightFormat{};
-}
-
 /// "blocks of 16 with fp8 scales".
 std::string blocks_text(const WeightFormat& format) {
     return fmt::format("blocks of {} with {} scales", format.group, to_string(format.scale_dtype));
@@ -64,7 +57,7 @@ std::string block_fault(const LayerPlan& plan, const Tensor& in) {
             "reads numbers in {}, but '{}' has no scales; make them by 'op: quantize', or "
             "declare them with the input",
             blocks_text(own), in.name);
-    if (has_blocks && scaling && !reads_blocks)
+    if (has_blocks && scaling && scaling->kind == Scaling::Kind::Dequantize && !reads_blocks)
         return fmt::format("'{}' has {}; give 'scales: block, group: {}'", in.name, blocks_text(in.format),
                            in.format.group);
     if (has_blocks && !reads_blocks)

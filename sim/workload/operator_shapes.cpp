@@ -187,6 +187,13 @@ std::vector<std::string> find_faults(const Operator& op) {
     return std::visit(FaultsOf{}, op);
 }
 
+WeightFormat format_of(const Operator& op) {
+    if (const auto* conv = std::get_if<Conv2d>(&op)) return conv->format;
+    if (const auto* matmul = std::get_if<MatMul>(&op)) return matmul->format;
+    const auto* scaling = std::get_if<Scaling>(&op);
+    return scaling ? scaling->format : WeightFormat{};
+}
+
 std::optional<Shape> weights_shape(const Operator& op) {
     if (const auto* c = std::get_if<Conv2d>(&op)) {
         Shape shape = {c->out_c, c->kernel_h, c->kernel_w, c->in_c / c->groups};

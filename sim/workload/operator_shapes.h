@@ -17,6 +17,10 @@ namespace systole {
 /// windows. Expects dimensions of 1 … 2^31-1.
 std::vector<std::string> find_faults(const Operator& op);
 
+/// How its stored weights lie, and which scales it has: of products and convolutions, and of layers that only
+/// scale; of others, plain numbers.
+WeightFormat format_of(const Operator& op);
+
 /// The stored weights, if the operator has any.
 std::optional<Shape> weights_shape(const Operator& op);
 /// The stored scales of weights that lie apart from them, if the operator has any.

@@ -26,7 +26,7 @@ struct Product {
 
     /// Scaled numbers make plain ones.
     std::string out_dtype() const { return scales.empty() ? dtype : "bf16"; }
-    std::string library = "pytorch";  ///< kernels.layers
+    std::string layers = "pytorch";  ///< kernels.layers
 };
 
 // On few SMs products take several waves, with the ports and the memory of a whole chip.
@@ -84,9 +84,9 @@ const std::vector<Product> kWaves{{"mi210", 4, 333, 517, 301},
                                   {"mi210", 4, 256, 256, 128, 1, 1, "gelu"},
                                   {"mi210", 8, 500, 250, 128, 1, 2, "mish", true}};
 
-Product of(Product product, const std::string& dtype, const std::string& library = "pytorch") {
+Product of(Product product, const std::string& dtype, const std::string& layers = "pytorch") {
     product.dtype = dtype;
-    product.library = library;
+    product.layers = layers;
     return product;
 }
 
@@ -214,7 +214,7 @@ std::string trace_of(const Product& product) {
 }
 
 ResultRow run(const Product& product, const std::string& engine) {
-    return run_on({product.gpu, product.sms, product.library}, engine, trace_of(product), product.repeat);
+    return run_on({product.gpu, product.sms, product.layers}, engine, trace_of(product), product.repeat);
 }
 
 /// Checks one product; answers by how much steps take longer.

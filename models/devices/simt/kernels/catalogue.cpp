@@ -57,7 +57,6 @@ std::vector<CtaTile> nvjet() {
     return all;
 }
 
-constexpr std::int64_t kStageBytes = 217 * 1024;  // of a CTA of tcgen05.mma, for all its stages
 /// Of Hopper's, those in names of cuBLAS's kernels before nvjet, as profiles of vLLM's fp16 models on an H100
 /// have them
 /// (sm90_xmma_gemm_f16f16_f16f32_f32_tn_n_tilesize128x256x64_warpgroupsize2x1x1_execute_segment_k_off_
@@ -71,6 +70,8 @@ std::vector<CtaTile> sm90_xmma() {
             {64, 256, 64, kStages, 1, 1},  {64, 128, 64, kStages, 1, 1},  {128, 64, 64, kStages, 1, 1},
             {64, 64, 64, kStages, 1, 1}};
 }
+
+constexpr std::int64_t kStageBytes = 217 * 1024;  // of a CTA of tcgen05.mma, for all its stages
 
 /// A tile of nvjet for tcgen05.mma. Names tell stages: 128x256_64x6 and 128x192_64x7 of CTA pairs,
 /// 128x256_64x4, 32x256_64x6, 256x8_64x6, 128x8_64x12, 80x64_64x12 and 512x24_64x3 of CTAs by themselves are

@@ -53,8 +53,8 @@ public:
             add({.op = op, .writes = other(row), .bytes = row_bytes()});
     }
     /// From sums to results. Where there is a bias, the multiplication with alpha adds it, or that with a
-    /// column's scale (functions). `from_shared`: the
-    /// sums were loaded; otherwise they are where products left them.
+    /// column's scale (functions). `from_shared`: the sums were loaded; otherwise they are where products
+    /// left them.
     void finish(bool from_shared = true) {
         const RegisterGroups columns = epilogue_.columns() > 0 ? kColumns : 0;
         for (std::int64_t i = 0; i < of_thread_; ++i)

@@ -74,9 +74,8 @@ double bytes_from_l2(const GemmKernel& kernel) {
 
 std::int64_t epilogue_bytes(const GemmKernel& kernel) {
     const GemmShape& shape = kernel.shape;
-    std::int64_t bytes = 0;
-    bytes += shape.batch * shape.epilogue.column_bytes() *
-             (kernel.swapped ? kernel.tiles_n() * shape.m : kernel.tiles_m() * shape.n);
+    std::int64_t bytes = shape.batch * shape.epilogue.column_bytes() *
+                         (kernel.swapped ? kernel.tiles_n() * shape.m : kernel.tiles_m() * shape.n);
     if (shape.epilogue.join)
         bytes += ceil_div(shape.batch * shape.m * shape.n * bits_of(shape.output).value(), 8);
     return bytes;

@@ -152,8 +152,8 @@ StepBytes step_bytes(const GemmKernel& kernel);
 /// Bytes of operands that all CTAs take from the L2's ports, from their first step to their last.
 double bytes_from_l2(const GemmKernel& kernel);
 
-/// Bytes of bias and of the matrix to join that all CTAs read before they store (the second kernel's, if
-/// parts of K are added): each CTA those of its tile.
+/// Bytes of what columns have and of the matrix to join that all CTAs read before they store (the second
+/// kernel's, if parts of K are added): each CTA those of its tile.
 std::int64_t epilogue_bytes(const GemmKernel& kernel);
 
 /// "128x256x64, 4 stages, cluster 2x1, split 4", "…, stream-K"; "gemv 4x1024, 4 loads".

@@ -32,8 +32,8 @@ namespace systole::simt {
 struct GemmFormats {
     DType in = DType::Bf16, out = DType::Bf16;
     Epilogue epilogue = {};
-    bool gathers = false;  ///< rows of A, out of a map (conv_gather.h)
-    BlockScales blocks = {};
+    bool gathers = false;     ///< rows of A, out of a map (conv_gather.h)
+    BlockScales blocks = {};  ///< of both operands
     friend auto operator<=>(const GemmFormats&, const GemmFormats&) = default;
 };
 

@@ -40,12 +40,12 @@ InstructionMix reciprocal(MathLibrary library) {
     return {2, 3, 1};
 }
 
-// Four dimensions as OffsetCalculator.cuh takes them apart: each a division by multiplication (multiply, add,
-// shift) and a remainder, and a multiply-add for each of two pointers.
 InstructionMix sine_and_cosine() {
     return {28, 10, 0};
 }
 
+// Four dimensions as OffsetCalculator.cuh takes them apart: each a division by multiplication (multiply, add,
+// shift) and a remainder, and a multiply-add for each of two pointers.
 InstructionMix offsets() {
     return {0, 4 * (4 + 2), 0};
 }

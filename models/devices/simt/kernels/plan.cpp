@@ -159,8 +159,9 @@ private:
         if (kernels.empty())
             throw UserError(
                 layer.where,
-                fmt::format("'{}': no kernel for {} fits an SM of {}: {}", layer.name, to_string(dtype),
-                            spec_.name, what_is_too_small(spec_.sm, {dtype, shape.output, shape.epilogue})));
+                fmt::format(
+                    "'{}': no kernel for {} fits an SM of {}: {}", layer.name, to_string(dtype), spec_.name,
+                    what_is_too_small(spec_.sm, {dtype, shape.output, shape.epilogue, false, shape.blocks})));
         const auto* conv = std::get_if<Conv2d>(&layer.op);
         const Bytes room(spec_.memory.capacity().value() - end_ - 3 * alignment_);
         if (const auto winograd = conv != nullptr ? winograd_of(*conv, dtype, spec_, room) : std::nullopt) {

@@ -10,6 +10,7 @@
 #include "models/devices/simt/kernels/supported.h"
 #include "sim/base/error.h"
 #include "sim/workload/layer_dtypes.h"
+#include "sim/workload/operator_shapes.h"
 
 namespace systole::simt {
 namespace {
@@ -60,16 +61,10 @@ void take(const Attention& attention, GemmShape& shape) {
     shape.shared_b = false;
 }
 
-WeightFormat format_of(const Layer& layer) {
-    if (const auto* matmul = std::get_if<MatMul>(&layer.op)) return matmul->format;
-    const auto* conv = std::get_if<Conv2d>(&layer.op);
-    return conv != nullptr ? conv->format : WeightFormat{};
-}
-
 /// Scales of 8 bits, one for 32 numbers of 8 or 4 bits, or for 16 of 4 (PTX ISA, tcgen05.mma:
 /// .kind::mxf8f6f4, .kind::mxf4 and .kind::mxf4nvf4).
 void expect_blocks(const Layer& layer, DType dtype, const SimtSpec& spec) {
-    const WeightFormat format = format_of(layer);
+    const WeightFormat format = format_of(layer.op);
     if (format.scales != Scales::Block) return;
     if (!spec.sm.tensor.block_scales)
         refuse(layer,
@@ -120,7 +115,7 @@ GemmShape product_shape(const Graph& graph, const Layer& layer, const SmSpec& sm
         take(*attention, shape);
     else
         take(std::get<MatMul>(layer.op), shape);
-    if (const WeightFormat format = format_of(layer); format.scales == Scales::Block)
+    if (const WeightFormat format = format_of(layer.op); format.scales == Scales::Block)
         shape.blocks = {format.group, bits_of(format.scale_dtype).value()};
     if (layer.scales)
         shape.epilogue.scale_bits = static_cast<int>(bits_of(graph.tensors[*layer.scales].dtype).value());

@@ -5,6 +5,7 @@
 
 #include "models/devices/simt/kernels/vector_plan.h"
 #include "sim/base/error.h"
+#include "sim/workload/operator_shapes.h"
 
 namespace systole::simt {
 
@@ -13,9 +14,9 @@ void refuse(const Layer& layer, const std::string& what) {
         layer.where,
         fmt::format(
             "'{}': {}; devices of kind simt run matrix products (matmul) and convolutions (conv2d) "
-            "of one format, without transpose_a, with weights that are not sparse and have scales of a "
-            "tensor, "
-            "of channels, of blocks or none, attention, "
+            "of one format, without transpose_a, with weights that are not sparse and whose scales, if any, "
+            "are "
+            "of a tensor, of channels or of blocks, attention, "
             "elementwise layers, activations, quantize and dequantize, softmax, norms and pools, "
             "reductions, top-k, lookups, copies, transposes, rotary embeddings, cells and collectives",
             layer.name, what));
@@ -40,7 +41,7 @@ bool on_tensor_cores(const Layer& layer) {
     const std::string name = op_name(layer);
     if (conv != nullptr && conv->depth) refuse(layer, name + " is not run yet");
     if (matmul != nullptr && matmul->transposed_a) refuse(layer, "matmul with transpose_a is not run yet");
-    const WeightFormat& format = matmul != nullptr ? matmul->format : conv->format;
+    const WeightFormat format = format_of(layer.op);
     if (format.sparse()) refuse(layer, name + " with sparse weights is not run yet");
     if (format.scales == Scales::Group)
         refuse(layer,

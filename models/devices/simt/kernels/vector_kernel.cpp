@@ -52,7 +52,7 @@ void share_as_inductor(std::int64_t cols, VectorKernel& kernel) {
     const auto padded = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(cols)));
     const std::int64_t round =
         std::min(padded, cols <= VectorKernel::kHeldRow ? VectorKernel::kHeldRow : kInductorRound);
-    kernel.library = Library::Inductor2023;
+    kernel.made_by = Library::Inductor2023;
     kernel.warps = static_cast<int>(std::clamp(round / kInductorOfWarp, kInductorLeast, kInductorMost));
     const std::int64_t own = std::max<std::int64_t>(1, round / (kernel.warps * kWarpThreads));
     kernel.vector = widest(cols, std::min(own, most_loaded(kernel.in)));
@@ -95,7 +95,7 @@ VectorKernel softmax_kernel(std::int64_t rows, std::int64_t cols, DType in, DTyp
         return kernel;
     }
     kernel.kind = VectorKernel::Kind::BlockSoftmax;
-    if (of_2023(library)) kernel.library = Library::PyTorch2023;
+    if (of_2023(library)) kernel.made_by = Library::PyTorch2023;
     kernel.vector = most_loaded(in);
     kernel.warps = softmax_warps(cols, kernel.vector);
     return kernel;
@@ -115,7 +115,7 @@ VectorKernel norm_kernel(const Norm& norm, DType in, DType out, Library library)
     if (library == Library::Vllm && norm.kind == Norm::Kind::Rms) {
         kernel.warps = warps_for(norm.cols, kMostThreads);
         kernel.vector = 1;
-        kernel.library = library;
+        kernel.made_by = library;
     }
     if (library == Library::Inductor2023) share_as_inductor(norm.cols, kernel);
     return kernel;
@@ -160,7 +160,7 @@ VectorKernel lookup_kernel(const LookupRows& lookup, DType in, DType out) {
 }
 
 VectorKernel by_element(VectorKernel lookup) {
-    lookup.library = Library::PyTorch2023;
+    lookup.made_by = Library::PyTorch2023;
     lookup.vector = 1;
     lookup.warps = kWarps;
     lookup.most_resident = kLookupCtas;

@@ -101,7 +101,7 @@ struct VectorKernel {
     int warps = 4;  ///< of a CTA
     int warp_threads = 32;
     MathLibrary math = MathLibrary::Cuda;
-    Library library = Library::PyTorch;  ///< whose it is, where that says how it goes
+    Library made_by = Library::PyTorch;  ///< whose it is, where that says how it goes
     /// CTAs of an SM, where the grid has no more of them and each goes round; 0: as many as it holds.
     int most_resident = 0;
     std::int64_t vector = 1;  ///< elements of a thread's load
@@ -159,8 +159,8 @@ struct VectorKernel {
         if (kind == Kind::TopK) return static_cast<int>(digits) + (unique ? 1 : 0) + 2;  // both gathers
         if (!is_norm()) return 1;
         // The mean, squares of what differs from it, and results.
-        if (library == Library::Inductor2023 && cols <= kHeldRow) return 1;
-        if (library == Library::Inductor2023 && kind == Kind::LayerNorm) return 3;
+        if (made_by == Library::Inductor2023 && cols <= kHeldRow) return 1;
+        if (made_by == Library::Inductor2023 && kind == Kind::LayerNorm) return 3;
         return 2;
     }
     /// Rounds whose loads leave the SM, each waited for before the next.

@@ -31,10 +31,9 @@ InstructionMix work_of(const Layer& layer, MathLibrary library) {
         return mix_of(activation->function, library);
     if (const auto* scaling = std::get_if<Scaling>(&layer.op)) {
         if (scaling->kind == Scaling::Kind::Dequantize) return mix_of(Elementwise::Kind::Mul);
-        // The greatest of a block by max of absolute values, and its scale, which each of them shares:
-        // TensorRT- LLM, quantization.cuh, cvt_warp_fp16_to_fp4: an exchange with a neighbour, a product, two
-        // conversions and two reciprocals for the eight or sixteen of a thread. Then a product; cvt
-        // saturates.
+        // The greatest of absolute values, and a share of a block's scale (TensorRT-LLM, quantization.cuh,
+        // cvt_warp_fp16_to_fp4: an exchange with a neighbour, a product, two conversions and two reciprocals
+        // for the eight or sixteen of a thread); then a product. The conversion saturates.
         if (scaling->format.scales == Scales::Block) return {.fp32 = 1, .integer = 2};
         return quotient(library) + mix_of(Function::Round) + mix_of(Function::Clip);
     }

@@ -104,7 +104,7 @@ WarpProgram lookup_by_element(const VectorKernel& kernel) {
 
 /// An index, the row that it names, and those of the bag's other indices, which the first one's load brought.
 WarpProgram lookup(const VectorKernel& kernel) {
-    if (kernel.library == Library::PyTorch2023) return lookup_by_element(kernel);
+    if (kernel.made_by == Library::PyTorch2023) return lookup_by_element(kernel);
     constexpr std::int64_t kIndexBytes = 4;
     Section index, row, finish;
     index.steps = row.steps = true;
@@ -210,7 +210,7 @@ Section meeting(const VectorKernel& kernel, int values, const InstructionMix& mi
 
 /// All threads' values by `mix`: through shuffles, or as in 2023, for the first warp or another one.
 Section softmax_meeting(const VectorKernel& kernel, const InstructionMix& mix, bool first) {
-    if (kernel.library != Library::PyTorch2023) return meeting(kernel, 1, mix);
+    if (kernel.made_by != Library::PyTorch2023) return meeting(kernel, 1, mix);
     Section section;
     SectionWriter(section).meet_in_turn(kernel, mix, kBarrier, first);
     return section;
@@ -245,7 +245,7 @@ Section columns(const VectorKernel& kernel) {
 }
 
 WarpProgram norm(const VectorKernel& kernel) {
-    if (kernel.library == Library::Inductor2023) return inductor_norm(kernel, set_up(), columns(kernel));
+    if (kernel.made_by == Library::Inductor2023) return inductor_norm(kernel, set_up(), columns(kernel));
     const bool layer = kernel.kind == VectorKernel::Kind::LayerNorm;
     RowRounds statistics(kernel), results(kernel);
     SectionWriter first = statistics.read(false);
@@ -340,7 +340,7 @@ std::optional<Bytes> shared_by(const VectorKernel& kernel) {
     if (kernel.kind == VectorKernel::Kind::Qkv && kernel.warps > 1) return Bytes(0);
     if (kernel.sharing > 1) return Bytes(kernel.threads() * kernel.vector * 4);
     // Of softmax as in 2023, a word of each thread.
-    if (kernel.kind == VectorKernel::Kind::BlockSoftmax && kernel.library == Library::PyTorch2023)
+    if (kernel.kind == VectorKernel::Kind::BlockSoftmax && kernel.made_by == Library::PyTorch2023)
         return Bytes(kernel.threads() * 4);
     if (kernel.row_of_cta()) return Bytes(kernel.warps * 3 * 4);
     return std::nullopt;
@@ -351,7 +351,7 @@ std::optional<Bytes> shared_by(const VectorKernel& kernel) {
 CtaProgram vector_program(const VectorKernel& kernel) {
     CtaProgram program;
     program.roles = {{kernel.warps, program_of(kernel, true)}};
-    if (kernel.kind == VectorKernel::Kind::BlockSoftmax && kernel.library == Library::PyTorch2023 &&
+    if (kernel.kind == VectorKernel::Kind::BlockSoftmax && kernel.made_by == Library::PyTorch2023 &&
         kernel.warps > 1) {
         program.roles.front().warps = 1;
         program.roles.push_back({kernel.warps - 1, program_of(kernel, false)});
