@@ -103,7 +103,7 @@ TEST_CASE("A chip is at ease until it has drawn more than its cap for a window, 
     const auto at_ease_after = [&](double work) {
         ClockControl control(chip, {});
         control.begin_kernel(Ticks(0), Bytes(0), {});
-        control.add(work);
+        control.end_kernel(Ticks(1000), Bytes(0), work);
         control.begin_kernel(Ticks(1000), Bytes(0), {});
         CHECK(control.clock() == kClock);
         return control.at_ease();
@@ -116,6 +116,41 @@ TEST_CASE("A chip is at ease until it has drawn more than its cap for a window, 
     CHECK(control.at_ease());
     control.begin_kernel(Ticks(10), Bytes(0), {10, 8, Bytes(0)});
     CHECK_FALSE(control.at_ease());
+}
+
+TEST_CASE("A kernel longer than the window is held to what may be drawn at once, whatever its turn leaves",
+          "[simt]") {
+    SimtSpec chip;
+    chip.memory.kind = DramSpec::Kind::Ideal;
+    chip.core_clock = kClock;
+    chip.power = spec();  // 100 W idle, 800 of tensor cores
+    chip.power.cap = Milliwatts(300'000);
+    chip.power.window = Ticks(1'000'000);
+    // Each turn: ten windows of rest, and two in which tensor cores are `busy`; cycles are 500 ticks.
+    const auto clock_of = [&](double busy, Ticks kernel) {
+        ClockControl control(chip, {});
+        Ticks now(0);
+        for (int turn = 0; turn < 2; ++turn) {
+            if (turn > 0) control.begin_turn(now, Bytes(0));
+            control.begin_kernel(now, Bytes(0), {});
+            now += Ticks(10'000'000);
+            control.end_kernel(now, Bytes(0), 0);
+            control.begin_kernel(now, Bytes(0), {});
+            if (turn > 0) return control.clock();
+            now += kernel;
+            control.end_kernel(now, Bytes(0), busy * static_cast<double>(kernel.value()) / 500);
+        }
+        return Hertz(0);
+    };
+    // 800 W of which 200 are left; in the mean of a turn it draws 133.
+    CHECK(static_cast<double>(clock_of(1, Ticks(2'000'000)).value()) == Approx(2e9 * std::cbrt(0.25)));
+    CHECK(clock_of(0.25, Ticks(2'000'000)) == kClock);
+    // In less than a window it is part of the mean.
+    CHECK(clock_of(1, Ticks(900'000)) == kClock);
+    // A burst leaves 400 W.
+    chip.power.burst = Milliwatts(500'000);
+    chip.power.average = Ticks(kTicksPerSecond);
+    CHECK(static_cast<double>(clock_of(1, Ticks(2'000'000)).value()) == Approx(2e9 * std::cbrt(0.5)));
 }
 
 TEST_CASE("A power cap that leaves nothing for the SMs is refused", "[simt]") {

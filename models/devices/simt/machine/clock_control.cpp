@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "sim/base/check.h"
+
 namespace systole::simt {
 namespace {
 
@@ -17,15 +19,29 @@ double per_second(Hertz clock) {
 }  // namespace
 
 void ClockControl::begin_kernel(Ticks now, Bytes moved, const Expected& expected) {
-    if (now - window_.at >= spec_.power.window) {
-        const Done window = done(window_, now, moved);
-        const double drawn = power_of(window.activity, spec_.power, window.clock, spec_.core_clock);
-        note(drawn);
-        if (spec_.power.burst) average_ = average_after(average_, drawn, window.seconds, spec_.power);
-        clock_ = mean_clock(window.activity, spec_.power, window.clock, spec_.core_clock,
-                            {average_, 0, seconds(spec_.power.window)});
-        window_ = {now, moved};
+    kernel_ = {now, moved};
+    if (first_turn_) {
+        follow_window(now, moved);
+        expect(expected);
+        return;
     }
+    SYSTOLE_CHECK(in_turn_ < kernels_.size(), "a turn of more than the {} kernels of the one before",
+                  kernels_.size());
+    clock_ = clock_as_before(kernels_[in_turn_]);
+}
+
+void ClockControl::follow_window(Ticks now, Bytes moved) {
+    if (now - window_.at < spec_.power.window) return;
+    const Done window = done(window_, now, moved);
+    const double drawn = power_of(window.activity, spec_.power, window.clock, spec_.core_clock);
+    note(drawn);
+    if (spec_.power.burst) average_ = average_after(average_, drawn, window.seconds, spec_.power);
+    clock_ = mean_clock(window.activity, spec_.power, window.clock, spec_.core_clock,
+                        {average_, 0, seconds(spec_.power.window)});
+    window_ = {now, moved};
+}
+
+void ClockControl::expect(const Expected& expected) {
     const double time = expected.cycles / per_second(spec_.core_clock);
     if (time <= 0 || time < seconds(spec_.power.window)) return;
     const double memory =
@@ -35,6 +51,13 @@ void ClockControl::begin_kernel(Ticks now, Bytes moved, const Expected& expected
     clock_ = mean_clock(activity, spec_.power, spec_.core_clock, spec_.core_clock, {average_, 0, time});
 }
 
+Hertz ClockControl::clock_as_before(const Done& kernel) const {
+    if (kernel.seconds < seconds(spec_.power.window)) return turn_clock_;
+    const auto at_once = spec_.power.burst ? spec_.power.burst : spec_.power.cap;
+    return std::min(turn_clock_,
+                    settled_clock(kernel.activity, spec_.power, at_once, kernel.clock, spec_.core_clock));
+}
+
 void ClockControl::note(double drawn) {
     if (spec_.power.cap && drawn > static_cast<double>(spec_.power.cap->value())) at_ease_ = false;
 }
@@ -42,21 +65,26 @@ void ClockControl::note(double drawn) {
 void ClockControl::begin_turn(Ticks now, Bytes moved) {
     const Done turn = done(turn_, now, moved);
     turn_ = {now, moved};
+    first_turn_ = false;
+    in_turn_ = 0;
     if (turn.seconds <= 0) return;
     if (turns_.timed == 0) {
-        clock_ = settled_clock(turn.activity, spec_.power, spec_.power.cap, turn.clock, spec_.core_clock);
+        turn_clock_ =
+            settled_clock(turn.activity, spec_.power, spec_.power.cap, turn.clock, spec_.core_clock);
         return;
     }
-    clock_ = mean_clock(turn.activity, spec_.power, turn.clock, spec_.core_clock,
-                        {static_cast<double>(spec_.power.idle.value()), turns_.before * turn.seconds,
-                         (turns_.before + turns_.timed) * turn.seconds});
+    turn_clock_ = mean_clock(turn.activity, spec_.power, turn.clock, spec_.core_clock,
+                             {static_cast<double>(spec_.power.idle.value()), turns_.before * turn.seconds,
+                              (turns_.before + turns_.timed) * turn.seconds});
 }
 
-void ClockControl::add(double work) {
-    for (Since* since : {&turn_, &window_}) {
+void ClockControl::end_kernel(Ticks now, Bytes moved, double work) {
+    for (Since* since : {&turn_, &window_, &kernel_}) {
         since->work += work;
         since->work_times_clock += work * per_second(clock_);
     }
+    kernels_.resize(std::max(kernels_.size(), in_turn_ + 1));
+    kernels_[in_turn_++] = done(kernel_, now, moved);
 }
 
 // Where the clock changed meanwhile, the work tells which counts how much.

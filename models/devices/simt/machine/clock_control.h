@@ -3,9 +3,13 @@
 //
 // A network that is repeated stands for one that runs for long, or for as many turns as were timed: each turn
 // has the clock at which the one before would have drawn what it may, in the mean of those turns. Before the
-// first turn has ended, the clock follows what was drawn over the window; a kernel that is longer than it has
-// its own clock from the beginning, as expected.
+// first turn has ended, the clock follows what was drawn over the window. A kernel that is longer than the
+// window is held to what the chip may draw at once by itself, whatever the others of its turn leave: as it is
+// expected to draw in the first turn, as it drew in the turn before in others.
 #pragma once
+
+#include <cstddef>
+#include <vector>
 
 #include "models/devices/simt/kernels/kernel_plan.h"
 #include "models/devices/simt/machine/power_cap.h"
@@ -21,6 +25,7 @@ public:
         : spec_(spec),
           turns_(turns),
           clock_(spec.core_clock),
+          turn_clock_(spec.core_clock),
           average_(static_cast<double>(spec.power.idle.value())) {}
 
     Hertz clock() const { return clock_; }
@@ -33,12 +38,13 @@ public:
         double work = 0;    ///< of them, those in which tensor cores would be through with its MACs
         Bytes moved;        ///< to and from the memory
     };
-    /// The first turn's next kernel is launched. `moved`: bytes to and from the memory since the start.
-    void begin_kernel(Ticks now, Bytes moved, const Expected& expected);
-    /// Another turn begins with its first kernel.
+    /// Another turn begins, of the same kernels as the one before. `moved`: bytes to and from the memory
+    /// since the start.
     void begin_turn(Ticks now, Bytes moved);
-    /// A kernel has ended, with so much work (as in Expected).
-    void add(double work);
+    /// A turn's next kernel is launched.
+    void begin_kernel(Ticks now, Bytes moved, const Expected& expected);
+    /// It has ended, with so much work (as in Expected).
+    void end_kernel(Ticks now, Bytes moved, double work);
 
 private:
     /// What happened since.
@@ -52,6 +58,9 @@ private:
         Activity activity;
         Hertz clock;  ///< in the mean
     };
+    void follow_window(Ticks now, Bytes moved);
+    void expect(const Expected& expected);
+    Hertz clock_as_before(const Done& kernel) const;
     /// Milliwatts, on average of a while.
     void note(double drawn);
     Done done(const Since& since, Ticks now, Bytes moved) const;
@@ -59,9 +68,13 @@ private:
     const SimtSpec& spec_;
     const Turns turns_;
     Hertz clock_;
+    Hertz turn_clock_;  // of kernels that are no longer than the window, from the second turn on
     bool at_ease_ = true;
     double average_;  // of what was drawn until the window began, in milliwatts
-    Since turn_, window_;
+    Since turn_, window_, kernel_;
+    bool first_turn_ = true;
+    std::size_t in_turn_ = 0;    // kernels of this turn that have ended
+    std::vector<Done> kernels_;  // of the turn before, and of this one as far as they have ended
 };
 
 }  // namespace systole::simt

@@ -69,10 +69,8 @@ void SmArray::start(std::function<void()> done) {
 
 void SmArray::launch() {
     const Kernel& next = kernels_[records_.size()];
-    if (begins_turn())
-        clock_.begin_turn(now(), moved_());
-    else if (next.layer < plan_.turn)
-        clock_.begin_kernel(now(), moved_(), expected_of(next));
+    if (begins_turn()) clock_.begin_turn(now(), moved_());
+    clock_.begin_kernel(now(), moved_(), expected_of(next));
     // Of a turn each run bears its share of the gap before it.
     const Ticks gap(begins_run() && plan_.turn < plan_.layers.size()
                         ? spec_.calibrated.replay_gap.value() / plan_.copies
@@ -186,7 +184,7 @@ void SmArray::finish_kernel() {
     behind_ = Behind::Not;
     const std::size_t layer = kernels_[records_.size()].layer;
     records_.push_back({layer, launched_, begin_, now(), clock_.clock(), run_->finish(now())});
-    clock_.add(tensor_cycles(layer, records_.back().account.macs));
+    clock_.end_kernel(now(), moved_(), tensor_cycles(layer, records_.back().account.macs));
     run_.reset();
     const std::size_t next = finished() ? plan_.layers.size() : kernels_[records_.size()].layer;
     if (layers_done_ && next > layer) layers_done_(next);
