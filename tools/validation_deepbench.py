@@ -9,7 +9,6 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 import gpu_deepbench_rows  # noqa: E402
 import validation_gpus  # noqa: E402
 
-COLOURS = ["#1f6fb4", "#c0392b", "#2e8b57", "#8e44ad", "#d68910", "#555555"]
 # What mechanisms do: without each, for all rows of products and of convolutions.
 WITHOUT = {
     "as shipped": [],
@@ -52,7 +51,7 @@ def text(program):
     drawn = [(name, found) for name, found in series if not name.endswith("all")]
     names = [("products", [f for n, f in drawn if n.startswith("gemm")]), ("convolutions", [f for n, f in drawn if n.startswith("conv")])]
     (validation_gpus.PICTURES / "gpu_deepbench_v100.svg").write_text(validation_gpus.scatter(
-        "V100 (SXM2, 32 GB)", [(name, colour, sum(found, [])) for (name, found), colour in zip(names, COLOURS)]))
+        "V100 (SXM2, 32 GB)", [(name, colour, sum(found, [])) for (name, found), colour in zip(names, validation_gpus.COLOURS)]))
     page = "\n![simulated against measured time](pictures/gpu_deepbench_v100.svg)\n\n"
     page += line(["rows of", "rows", "error %", "bias %", "by time %"]) + "|---|" + "---:|" * 4 + "\n"
     for name, found in series:

@@ -12,6 +12,7 @@ import gpu_gemm_rows  # noqa: E402
 
 CHIPS = {"a100": "A100 (SXM, 80 GB)", "h100": "H100 (SXM)", "h200": "H200 (SXM)", "l40s": "L40S", "b200": "B200", "gb200": "GB200"}
 L2_MIB = {"a100": 40, "h100": 50, "h200": 50, "l40s": 96, "b200": 126, "gb200": 126}
+COLOURS = ["#1f6fb4", "#c0392b", "#2e8b57", "#8e44ad", "#d68910", "#555555", "#00868b"]
 PICTURES = ROOT / "docs" / "pictures"
 ABLATION_ROWS = 60  # spread over the public rows
 OFF = {
@@ -117,6 +118,13 @@ def ablation(program, chip, rows):
         found = gpu_gemm_rows.errors(rows, gpu_gemm_rows.ask(program, chip, rows, settings))
         text += line([name, *cells(found)[1:]])
     return text
+
+
+def kept_between(written, title, begin, end):
+    """What the page says in a section from `begin` on (with it) up to `end`; nothing where it has no such section."""
+    section = written.find(title)
+    first, last = written.find(begin, section + len(title)), written.find(end, section + 1)
+    return written[first:last] if 0 <= section < first < last else ""
 
 
 def kept(chip, written):

@@ -15,7 +15,6 @@ import validation_gpus  # noqa: E402
 
 CHIPS = ["a100", "h100", "h200"]
 ATTENTION_ROWS = 60  # of each phase: a prefill of the H100 takes a CPU second
-COLOURS = ["#1f6fb4", "#c0392b", "#2e8b57", "#8e44ad", "#d68910", "#555555"]
 
 HEAD = """
 ## GPUs: attention, norms, lookups and others
@@ -76,7 +75,7 @@ def chip_text(program, chip):
     title = validation_gpus.CHIPS[chip]
     parts = [("attention", attention(program, chip)), ("layers of language models", layers(program, chip)),
              ("single operators", operators(program, chip))]
-    series = [(name, colour, [row for _, found in part for row in found]) for (name, part), colour in zip(parts, COLOURS) if part]
+    series = [(name, colour, [row for _, found in part for row in found]) for (name, part), colour in zip(parts, validation_gpus.COLOURS) if part]
     (validation_gpus.PICTURES / f"gpu_layers_{chip}.svg").write_text(validation_gpus.scatter(title, series))
     text = f"\n### Layers on {title}\n\n![simulated against measured time](pictures/gpu_layers_{chip}.svg)\n\n"
     text += validation_gpus.line(["layer", "rows", "error %", "bias %", "by time %"]) + "|---|" + "---:|" * 4 + "\n"

@@ -37,11 +37,15 @@ def columns(op, shape):
     return {"op": "softmax", **shape} if op == "softmax" else {"op": "norm", "kind": "layer", **shape}
 
 
+def kernels_of(op, chip="a100"):
+    """The setting that takes the kernels by which an operator was run."""
+    return f"kernels.layers={KERNELS_OF_CHIP[chip].get(op, 'pytorch_2023')}"
+
+
 def ask(program, op, rows, settings=(), chip="a100", dtype="fp16"):
     """Microseconds that the program answers, row by row, without what the host takes."""
     asked = [{"dtype": dtype, **columns(op, shape)} for shape, _ in rows]
-    kernels = f"kernels.layers={KERNELS_OF_CHIP[chip].get(op, 'pytorch_2023')}"
-    return gpu_gemm_rows.ask_table(program, chip, asked, [*PROTOCOL, kernels, *settings])
+    return gpu_gemm_rows.ask_table(program, chip, asked, [*PROTOCOL, kernels_of(op, chip), *settings])
 
 
 def errors(op, rows, answers, chip="a100"):
