@@ -54,7 +54,17 @@ std::pair<std::int64_t, std::int64_t> extent(std::int64_t tile, std::int64_t siz
 TEST_CASE("A group loads what its CTAs load, each block once for every cluster", "[simt]") {
     std::mt19937 random(3);
     for (int i = 0; i < 60; ++i) {
-        const GemmPlan plan = random_plan(random);
+        GemmPlan plan = random_plan(random);
+        // Of 16 and of 8 bits, and of 8 bits with a scale for each 32 along K.
+        if (i % 3 > 0) plan.kernel.shape.dtype = DType::Fp8;
+        if (i % 3 == 2) {
+            plan.kernel.tile.k = 32;
+            plan.kernel.shape.k = 32 * (1 + plan.kernel.shape.k / 16);
+            plan.kernel.shape.blocks = {32, 8};
+        }
+        const auto bytes = [&](std::int64_t elements) {
+            return i % 3 == 2 ? elements + elements / 32 : elements * (i % 3 == 0 ? 2 : 1);
+        };
         const GemmKernel& kernel = plan.kernel;
         const GemmShape& s = kernel.shape;
         const GemmBlocks blocks(plan);
@@ -71,11 +81,11 @@ TEST_CASE("A group loads what its CTAs load, each block once for every cluster",
                 const auto [m0, m1] = extent(p.m, kernel.tile.m, s.m);
                 const auto [n0, n1] = extent(p.n, kernel.tile.n, s.n);
                 const std::int64_t in_b = s.shared_b ? 0 : p.batch;
-                touch(a, kA + 2 * (p.batch * s.m * s.k + s.m * k0 + m0 * (k1 - k0)),
-                      2 * (m1 - m0) * (k1 - k0), {p.batch, p.n / kernel.tile.cluster_n});
-                touch(b, kB + 2 * (in_b * s.n * s.k + s.n * k0 + n0 * (k1 - k0)), 2 * (n1 - n0) * (k1 - k0),
-                      {p.batch, p.m / kernel.tile.cluster_m});
-                busiest = std::max(busiest, 2 * (m1 - m0 + n1 - n0) * (k1 - k0));
+                touch(a, kA + bytes(p.batch * s.m * s.k + s.m * k0 + m0 * (k1 - k0)),
+                      bytes((m1 - m0) * (k1 - k0)), {p.batch, p.n / kernel.tile.cluster_n});
+                touch(b, kB + bytes(in_b * s.n * s.k + s.n * k0 + n0 * (k1 - k0)),
+                      bytes((n1 - n0) * (k1 - k0)), {p.batch, p.m / kernel.tile.cluster_m});
+                busiest = std::max(busiest, bytes((m1 - m0 + n1 - n0) * (k1 - k0)));
             }
             INFO("case " << i << ", step " << step);
             const TileAccess access = blocks.reads({first, count}, step);
@@ -131,7 +141,8 @@ TEST_CASE("Epilogues read every element to be joined once, and each CTA the bias
         if (i % 3 == 0) plan.timing.meet = 1;  // warps copy for themselves, and ask for both at once
         plan.kernel.shape.epilogue = {true, Function::None, Elementwise::Kind::Add, Function::None};
         plan.other = {kSums, Operand::Activations, Bytes(1000), Bytes(0)};
-        plan.columns = {{"bias", {kB, Operand::Weights, Bytes(1000), Bytes(0)}, 4}};
+        const std::int64_t wide = i % 4 < 2 ? 4 : 2;  // a bias, or scales in 16 bits
+        plan.columns = {{"bias", {kB, Operand::Weights, Bytes(1000), Bytes(0)}, wide}};
         const GemmKernel& kernel = plan.kernel;
         const GemmShape& s = kernel.shape;
         const GemmBlocks blocks(plan);
@@ -143,9 +154,9 @@ TEST_CASE("Epilogues read every element to be joined once, and each CTA the bias
             const auto [n0, n1] = extent(p.n, kernel.tile.n, s.n);
             if (m0 == m1 || n0 == n1) continue;
             for (std::int64_t v = kernel.swapped ? m0 : n0; v < (kernel.swapped ? m1 : n1); ++v)
-                ++bias[kB + 4 * ((s.shared_b ? 0 : p.batch) * (kernel.swapped ? s.m : s.n) + v)];
+                ++bias[kB + wide * ((s.shared_b ? 0 : p.batch) * (kernel.swapped ? s.m : s.n) + v)];
             const std::int64_t of_join = (m1 - m0) * (n1 - n0) * 2,
-                               of_bias = 4 * (kernel.swapped ? m1 - m0 : n1 - n0);
+                               of_bias = wide * (kernel.swapped ? m1 - m0 : n1 - n0);
             most_joined = std::max(most_joined, of_join);
             most_bias = std::max(most_bias, of_bias);
             most_of_both = std::max(most_of_both, of_join + of_bias);
@@ -164,12 +175,12 @@ TEST_CASE("Epilogues read every element to be joined once, and each CTA the bias
         for (const TileAccess::Block& block : access.blocks)
             for (std::int64_t byte = block.address; byte < block.address + block.bytes; ++byte)
                 if (block.operand == Operand::Weights) {
-                    CHECK(bias[kB + (byte - kB) / 4 * 4] == block.sms);
+                    CHECK(bias[kB + (byte - kB) / wide * wide] == block.sms);
                     values.insert(byte);
                 } else {
                     CHECK(joined.insert(byte).second);
                 }
-        CHECK(values.size() == 4 * bias.size());
+        CHECK(values.size() == static_cast<std::size_t>(wide) * bias.size());
         CHECK(static_cast<std::int64_t>(joined.size()) == s.batch * s.m * s.n * 2);
         CHECK(*joined.begin() == kSums);
         CHECK(*joined.rbegin() == kSums + s.batch * s.m * s.n * 2 - 1);

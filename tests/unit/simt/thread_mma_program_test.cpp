@@ -136,6 +136,10 @@ TEST_CASE(
     const double products = 512, copies = 48;
     CHECK(time_cta(plain, {.in = DType::Fp4}, sm)->interval_alone == Approx(products).epsilon(0.01));
     CHECK(time_cta(scaled, formats, sm)->interval_alone == Approx(products + copies).epsilon(0.01));
+    // Scales of 64 columns lie in tensor memory as those of 128 do.
+    const CtaTile narrow = for_operands(tile_of(128, 64, 6, false), DType::Fp4, {16, 8}, TensorIssue::Thread);
+    CHECK(sum_of(gemm_program(narrow, formats, kSteps, sm), Op::TensorCopy, &Instruction::bytes) ==
+          (128 + 128) * narrow.k / 16 * kSteps);
     // Instructions with scales have 128 rows, and their columns lie beside those of the sums.
     CHECK_FALSE(divides(tile_of(64, 256, 4, true), formats, TensorIssue::Thread));
     const auto wide = [&](BlockScales blocks) {
