@@ -94,8 +94,14 @@ KeyRange keys_of(const AttentionKernel& kernel, const AttentionPlace& place) {
     return {part.begin, std::min(part.end, kernel.shape.visible(last_query(kernel, place)))};
 }
 
+// Those of wgmma go on to where a tile's last row would see, also beyond the sequence (dma.h and compute.h,
+// compute_kv_tile_idx): with heads of 256 elements a tile of up to 64 queries has a second block.
 std::int64_t steps_of(const AttentionKernel& kernel, const AttentionPlace& place) {
-    return ceil_div(keys_of(kernel, place).size(), kernel.tile.n);
+    const KeyRange keys = keys_of(kernel, place);
+    const std::int64_t last = (place.tile + 1) * kernel.tile.m - 1;
+    const bool whole = kernel.tile.stages > 1 && kernel.shape.causal;
+    const std::int64_t end = whole ? kernel.shape.visible(last / kernel.together()) : keys.end;
+    return ceil_div(std::max(keys.size(), end - keys.begin), kernel.tile.n);
 }
 
 // The first query sees all keys of a block without a mask, and the block is whole.

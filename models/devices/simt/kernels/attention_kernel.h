@@ -107,7 +107,8 @@ struct KeyRange {
     std::int64_t size() const { return end > begin ? end - begin : 0; }
 };
 KeyRange keys_of(const AttentionKernel& kernel, const AttentionPlace& place);
-/// Blocks that the CTA goes over; those of them in which some of its rows do not see all keys.
+/// Blocks that the CTA goes over, of causal kernels of wgmma also those that only rows beyond the last query
+/// would see; those of them in which some of its rows do not see all keys.
 std::int64_t steps_of(const AttentionKernel& kernel, const AttentionPlace& place);
 std::int64_t masked_steps_of(const AttentionKernel& kernel, const AttentionPlace& place);
 /// Rows of the tile that are queries, and pairs of them with keys of the part that they see.
