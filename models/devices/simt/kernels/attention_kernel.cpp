@@ -99,7 +99,7 @@ KeyRange keys_of(const AttentionKernel& kernel, const AttentionPlace& place) {
 std::int64_t steps_of(const AttentionKernel& kernel, const AttentionPlace& place) {
     const KeyRange keys = keys_of(kernel, place);
     const std::int64_t last = (place.tile + 1) * kernel.tile.m - 1;
-    const bool whole = kernel.tile.stages > 1 && kernel.shape.causal;
+    const bool whole = kernel.tile.stages > 1 && kernel.shape.causal && kernel.splits == 1;
     const std::int64_t end = whole ? kernel.shape.visible(last / kernel.together()) : keys.end;
     return ceil_div(std::max(keys.size(), end - keys.begin), kernel.tile.n);
 }

@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "models/devices/simt/kernels/group_attention_program.h"
+
 namespace systole::simt {
 namespace {
 
@@ -107,7 +109,9 @@ TileAccess AttentionBlocks::writes(CtaRange range) const {
         const std::int64_t begin = (parts ? place.part * all : 0) + first;
         access.blocks.push_back(block(parts ? plan_.sums : plan_.out, begin, begin + rows_of(kernel_, place),
                                       parts ? all * kernel_.splits : all));
-        access.bytes_of_sm = std::max(access.bytes_of_sm, access.blocks.back().bytes);
+        const std::int64_t bytes = access.blocks.back().bytes;
+        access.bytes_of_sm = std::max(
+            access.bytes_of_sm, kernel_.tile.stages > 1 ? passing_port(bytes, kernel_.stored()) : bytes);
     }
     return access;
 }
