@@ -69,10 +69,16 @@ std::int64_t first_query(const AttentionKernel& kernel, const AttentionPlace& pl
     return place.tile * kernel.tile.m / kernel.together();
 }
 
-/// Of the CTA's part of the keys, whether anybody sees them or not.
+/// Of the CTA's part of the keys, whether anybody sees them or not. XQA deals blocks out one by one: parts have
+/// as many or one less, and some none where parts are more (here they lie one behind the other).
 KeyRange part_of(const AttentionKernel& kernel, const AttentionPlace& place) {
-    const std::int64_t own = kernel.blocks_of_part() * kernel.tile.n;
-    return {place.part * own, std::min(kernel.shape.kv_len, (place.part + 1) * own)};
+    const bool even = kernel.tile.design == AttentionDesign::Specialized;
+    const auto begin = [&](std::int64_t part) {
+        const std::int64_t block =
+            even ? part * kernel.blocks() / kernel.splits : part * kernel.blocks_of_part();
+        return std::min(kernel.shape.kv_len, block * kernel.tile.n);
+    };
+    return {begin(place.part), begin(place.part + 1)};
 }
 
 }  // namespace

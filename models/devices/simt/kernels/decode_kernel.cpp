@@ -86,7 +86,8 @@ std::int64_t splits_of(const AttentionKernel& kernel, const SmSpec& sm) {
         static_cast<double>(kernel.items() * kernel.tiles()) * parts / static_cast<double>(sm.count);
     if (waves > kMostWaves) parts = std::max(1.0, std::floor(parts / (waves / kMostWaves)));
     const std::int64_t of_all = std::max<std::int64_t>(1, kMostOfAll / kernel.shape.batch);
-    return std::min({static_cast<std::int64_t>(parts), of_all, kernel.blocks()});
+    const std::int64_t all = std::min(static_cast<std::int64_t>(parts), of_all);
+    return kernel.tile.design == AttentionDesign::Specialized ? all : std::min(all, kernel.blocks());
 }
 
 }  // namespace systole::simt
