@@ -70,13 +70,15 @@ std::int64_t first_query(const AttentionKernel& kernel, const AttentionPlace& pl
 }
 
 /// Of the CTA's part of the keys, whether anybody sees them or not. XQA deals blocks out one by one: parts have
-/// as many or one less, and some none where parts are more (here they lie one behind the other).
+/// as many or one less, and some none where parts are more (here they lie one behind the other). MMHA's parts
+/// are of keys.
 KeyRange part_of(const AttentionKernel& kernel, const AttentionPlace& place) {
-    const bool even = kernel.tile.design == AttentionDesign::Specialized;
     const auto begin = [&](std::int64_t part) {
-        const std::int64_t block =
-            even ? part * kernel.blocks() / kernel.splits : part * kernel.blocks_of_part();
-        return std::min(kernel.shape.kv_len, block * kernel.tile.n);
+        std::int64_t key = part * kernel.blocks_of_part() * kernel.tile.n;
+        if (kernel.tile.design == AttentionDesign::Specialized)
+            key = part * kernel.blocks() / kernel.splits * kernel.tile.n;
+        if (kernel.in_two_passes()) key = part * kernel.keys_of_part();
+        return std::min(kernel.shape.kv_len, key);
     };
     return {begin(place.part), begin(place.part + 1)};
 }
