@@ -61,7 +61,8 @@ TEST_CASE("A tile of causal queries goes over blocks up to its last query's key,
     CHECK(pairs_of(kernel, {0, 2, 0}) == 300 * 301 / 2 - 256 * 257 / 2);
 }
 
-TEST_CASE("Causal tiles of wgmma go on to where their last row would see, whether there is such a query or not") {
+TEST_CASE(
+    "Causal tiles of wgmma go on to where their last row would see, whether there is such a query or not") {
     AttentionKernel kernel = kernel_of(attention(300, 300, true), 128, 64);
     kernel.tile.stages = 2;
     CHECK(steps_of(kernel, {0, 1, 0}) == 4);

@@ -119,7 +119,8 @@ TEST_CASE("A part of the keys leaves twice the bytes") {
     CHECK(stored(DType::Fp32) == 16 * 128 * 4);
 }
 
-TEST_CASE("wgmma's results leave by threads, half a sector of each row, which takes the port as a whole one does") {
+TEST_CASE(
+    "wgmma's results leave by threads, half a sector of each row, which takes the port as a whole one does") {
     const auto stored = [](DType out) {
         return sum_of(attention_program(kGroups, {DType::Bf16, out}, {2, 0}, group_mma_sm()), Op::GlobalStore,
                       What::Bytes);
@@ -144,7 +145,8 @@ TEST_CASE("A copy of XQA takes two instructions more where the sequence may have
     const std::int64_t copies = of_copies(2, Op::AsyncCopy);
     CHECK(copies == 2 * 256 * 128 * 2 / 512);
     const std::int64_t of_one = sum_of(attention_program(tile, kBf16, {1, 0}, warp_mma_sm()), Op::AsyncCopy,
-                                       What::Count) - 8;  // of queries
+                                       What::Count) -
+                                8;  // of queries
     CHECK(of_copies(2, Op::Integer) - of_copies(1, Op::Integer) == of_one);
 }
 

@@ -69,9 +69,9 @@ std::int64_t first_query(const AttentionKernel& kernel, const AttentionPlace& pl
     return place.tile * kernel.tile.m / kernel.together();
 }
 
-/// Of the CTA's part of the keys, whether anybody sees them or not. XQA deals blocks out one by one: parts have
-/// as many or one less, and some none where parts are more (here they lie one behind the other). MMHA's parts
-/// are of keys.
+/// Of the CTA's part of the keys, whether anybody sees them or not. XQA deals blocks out one by one: parts
+/// have as many or one less, and some none where parts are more (here they lie one behind the other). MMHA's
+/// parts are of keys.
 KeyRange part_of(const AttentionKernel& kernel, const AttentionPlace& place) {
     const auto begin = [&](std::int64_t part) {
         std::int64_t key = part * kernel.blocks_of_part() * kernel.tile.n;

@@ -14,14 +14,14 @@ namespace {
 
 constexpr std::int64_t kRowBytes = kWarpThreads * kThreadBytes;  // of a warp's copy or load
 constexpr std::int64_t kRowsOfMma = 16, kColumnsOfMma = 8;
-constexpr int kWarps = 4;                 // of each kind, at most
-// Instructions until warps part: places of warps and items, pointers, barriers. Counted, as those of a copy, in
-// the library's own kernel (xqa_kernel_dt_bf16_d_128_beam_1_kvt_bf16_pagedKV_64_nqpkv_8_m_8_sm_90.cubin: up to
-// 0x8c0).
+constexpr int kWarps = 4;  // of each kind, at most
+// Instructions until warps part: places of warps and items, pointers, barriers. Counted, as those of a copy,
+// in the library's own kernel (xqa_kernel_dt_bf16_d_128_beam_1_kvt_bf16_pagedKV_64_nqpkv_8_m_8_sm_90.cubin:
+// up to 0x8c0).
 constexpr std::int64_t kSetUp = 140;
-/// Of each copy: its row of the page, whether the sequence has it, where it goes in shared memory; half of them
-/// multiply and add on the FP32 pipe. Eight copies of a tile at the sequence's end take 104 instructions, of
-/// one that is whole 91.
+/// Of each copy: its row of the page, whether the sequence has it, where it goes in shared memory; half of
+/// them multiply and add on the FP32 pipe. Eight copies of a tile at the sequence's end take 104
+/// instructions, of one that is whole 91.
 struct CopyAddresses {
     std::int64_t fp32, integer;
 };
@@ -191,8 +191,8 @@ WarpProgram scores(const Shape& shape, const AttentionWork& work) {
     writer.op(Op::Integer, 1, 1, kSetUp);
     writer.op(Op::Integer, 0, kPage);
     writer.copy(shape.rows * shape.parts * kWarpColumns * shape.element / shape.scores, kOfQueries);
-    writer.table_load(0);                                                                 // the length
-    writer.table_load(kPage);                                                             // the page
+    writer.table_load(0);      // the length
+    writer.table_load(kPage);  // the page
     const CopyAddresses addresses = work.steps > 1 ? kWhole : kAtEnd;
     writer.copy(part_bytes, addresses);
     writer.commit();

@@ -41,8 +41,8 @@ void AttentionBlocks::take_whole(TileAccess::Block& own, std::int64_t rows, std:
     if (kernel_.tile.stages > 1 && rows > 0 && rows < of_box) own.gathered = own.bytes * of_box / rows;
 }
 
-// Of wgmma's kernels the first step has the first keys, of others the last ones. Boxes are whole: what they have
-// beyond a sequence are rows of the next one, or its last page again (dma.h, bounded_block_idx).
+// Of wgmma's kernels the first step has the first keys, of others the last ones. Boxes are whole: what they
+// have beyond a sequence are rows of the next one, or its last page again (dma.h, bounded_block_idx).
 TileAccess::Block AttentionBlocks::keys(const MatrixPlace& matrix, const AttentionPlace& place,
                                         std::int64_t step) const {
     const KeyRange range = keys_of(kernel_, place);

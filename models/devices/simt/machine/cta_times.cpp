@@ -287,8 +287,8 @@ CtaTimes times_of(const AttentionPlan& plan, const SimtSpec& spec, Hertz clock) 
         std::min(times.epilogue, fine(timing.epilogue_vector * static_cast<double>(timing.epilogue.value())));
     // One warp copies for all: its next tile's data are asked for in time.
     times.persistent = by_groups(tile, spec.sm);
-    const std::int64_t bytes = std::min(tile.m, kernel.rows()) * kernel.shape.value_dim() *
-                               bits_of(kernel.stored()).value() / 8;
+    const std::int64_t bytes =
+        std::min(tile.m, kernel.rows()) * kernel.shape.value_dim() * bits_of(kernel.stored()).value() / 8;
     const std::int64_t passing = times.persistent ? passing_port(bytes, kernel.stored()) : bytes;
     times.stores = std::min(
         whole(std::min(timing.stores, timing.epilogue)),
