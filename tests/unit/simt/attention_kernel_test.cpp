@@ -8,6 +8,7 @@
 #include <random>
 #include <set>
 #include <tuple>
+#include <vector>
 
 #include "tests/unit/simt/sm_specs.h"
 
@@ -58,6 +59,33 @@ TEST_CASE("A tile of causal queries goes over blocks up to its last query's key,
     CHECK(rows_of(kernel, {0, 2, 0}) == 44);
     CHECK(pairs_of(kernel, {0, 0, 0}) == 128 * 129 / 2);
     CHECK(pairs_of(kernel, {0, 2, 0}) == 300 * 301 / 2 - 256 * 257 / 2);
+}
+
+TEST_CASE(
+    "Causal tiles of wgmma go on to where their last row would see, whether there is such a query or not") {
+    AttentionKernel kernel = kernel_of(attention(300, 300, true), 128, 64);
+    kernel.tile.stages = 2;
+    CHECK(steps_of(kernel, {0, 1, 0}) == 4);
+    CHECK(steps_of(kernel, {0, 2, 0}) == 6);  // 384 keys, of which 300 are there
+    CHECK(masked_steps_of(kernel, {0, 2, 0}) == 2);
+    CHECK(pairs_of(kernel, {0, 2, 0}) == 300 * 301 / 2 - 256 * 257 / 2);
+    kernel.shape = attention(1, 1, true);
+    CHECK(steps_of(kernel, {0, 0, 0}) == 2);
+    kernel.shape = attention(1, 1, false);
+    CHECK(steps_of(kernel, {0, 0, 0}) == 1);
+}
+
+TEST_CASE("XQA's parts have as many tiles or one less, and none where parts are more than tiles") {
+    AttentionKernel kernel = kernel_of(attention(1, 1000, true), 16, 256);
+    kernel.tile.design = AttentionDesign::Specialized;
+    const auto steps = [&](std::int64_t splits) {
+        kernel.splits = splits;
+        std::vector<std::int64_t> all;
+        for (std::int64_t part = 0; part < splits; ++part) all.push_back(steps_of(kernel, {0, 0, part}));
+        return all;
+    };
+    CHECK(steps(3) == std::vector<std::int64_t>{1, 1, 2});
+    CHECK(steps(7) == std::vector<std::int64_t>{0, 1, 0, 1, 0, 1, 1});
 }
 
 TEST_CASE("Without a mask all blocks are seen, and only the one that ends within itself needs one") {
@@ -182,6 +210,11 @@ TEST_CASE("Heads that fill less than a quarter of the SMs have CTAs of many thre
     CHECK(taken(1, 100, 32).tile.warps == 32);
     CHECK(taken(1, 100, 32).tile.n == 512);
     CHECK(taken(1, 2047, 1).splits == 4);  // 15 parts of 128: still a CTA for no quarter
+    // Its length has the new key, and one more is counted: 512 keys are more than are loaded at once.
+    CHECK(taken(1, 511, 1).splits == 1);
+    CHECK(taken(1, 512, 1).splits == 2);
+    CHECK(taken(1, 512, 1).keys_of_part() == 257);
+    CHECK(taken(1, 512, 1).blocks_of_part() == 1);
     CHECK(taken(1, 4096, 2).tile.design == AttentionDesign::Specialized);
     Attention all = attention(1, 100, true, 8, 8);
     all.batch = 1000;

@@ -119,6 +119,37 @@ TEST_CASE("A part of the keys leaves twice the bytes") {
     CHECK(stored(DType::Fp32) == 16 * 128 * 4);
 }
 
+TEST_CASE(
+    "wgmma's results leave by threads, half a sector of each row, which takes the port as a whole one does") {
+    const auto stored = [](DType out) {
+        return sum_of(attention_program(kGroups, {DType::Bf16, out}, {2, 0}, group_mma_sm()), Op::GlobalStore,
+                      What::Bytes);
+    };
+    CHECK(stored(DType::Bf16) == 2 * 128 * 128 * 2);
+    CHECK(stored(DType::Fp32) == 128 * 128 * 4);
+    const CtaProgram program = attention_program(kGroups, kBf16, {2, 0}, group_mma_sm());
+    CHECK(sum_of(program, Op::GlobalStore, What::Count) == 8 * 2 * 128 / 8);
+    CHECK(sum_of(program, Op::BulkStore, What::Count) == 0);
+}
+
+TEST_CASE("A copy of XQA takes two instructions more where the sequence may have no such key") {
+    const AttentionTile tile{AttentionDesign::Specialized, 16, 256, 128, 8};
+    const auto of_copies = [&](std::int64_t steps, Op op) {
+        const auto sum = [&](std::int64_t blocks) {
+            return sum_of(attention_program(tile, kBf16, {blocks, 0}, warp_mma_sm()), op, What::Count);
+        };
+        return sum(steps + 1) - sum(steps);
+    };
+    // From two blocks to three: a block's copies, all of whole tiles. From one to two those that were at the
+    // sequence's end take less.
+    const std::int64_t copies = of_copies(2, Op::AsyncCopy);
+    CHECK(copies == 2 * 256 * 128 * 2 / 512);
+    const std::int64_t of_one = sum_of(attention_program(tile, kBf16, {1, 0}, warp_mma_sm()), Op::AsyncCopy,
+                                       What::Count) -
+                                8;  // of queries
+    CHECK(of_copies(2, Op::Integer) - of_copies(1, Op::Integer) == of_one);
+}
+
 TEST_CASE("A step of attention is no shorter than its products, nor than what passes through shared memory") {
     const AttentionTiming warps = time_attention(kWarps, kBf16, 1, 1, warp_mma_sm()).value();
     CHECK(warps.cta.resident == 2);  // 80 KiB of 164

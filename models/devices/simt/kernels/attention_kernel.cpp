@@ -69,10 +69,18 @@ std::int64_t first_query(const AttentionKernel& kernel, const AttentionPlace& pl
     return place.tile * kernel.tile.m / kernel.together();
 }
 
-/// Of the CTA's part of the keys, whether anybody sees them or not.
+/// Of the CTA's part of the keys, whether anybody sees them or not. XQA deals blocks out one by one: parts
+/// have as many or one less, and some none where parts are more (here they lie one behind the other). MMHA's
+/// parts are of keys.
 KeyRange part_of(const AttentionKernel& kernel, const AttentionPlace& place) {
-    const std::int64_t own = kernel.blocks_of_part() * kernel.tile.n;
-    return {place.part * own, std::min(kernel.shape.kv_len, (place.part + 1) * own)};
+    const auto begin = [&](std::int64_t part) {
+        std::int64_t key = part * kernel.blocks_of_part() * kernel.tile.n;
+        if (kernel.tile.design == AttentionDesign::Specialized)
+            key = part * kernel.blocks() / kernel.splits * kernel.tile.n;
+        if (kernel.in_two_passes()) key = part * kernel.keys_of_part();
+        return std::min(kernel.shape.kv_len, key);
+    };
+    return {begin(place.part), begin(place.part + 1)};
 }
 
 }  // namespace
@@ -94,8 +102,14 @@ KeyRange keys_of(const AttentionKernel& kernel, const AttentionPlace& place) {
     return {part.begin, std::min(part.end, kernel.shape.visible(last_query(kernel, place)))};
 }
 
+// Those of wgmma go on to where a tile's last row would see, also beyond the sequence (dma.h and compute.h,
+// compute_kv_tile_idx): with heads of 256 elements a tile of up to 64 queries has a second block.
 std::int64_t steps_of(const AttentionKernel& kernel, const AttentionPlace& place) {
-    return ceil_div(keys_of(kernel, place).size(), kernel.tile.n);
+    const KeyRange keys = keys_of(kernel, place);
+    const std::int64_t last = (place.tile + 1) * kernel.tile.m - 1;
+    const bool whole = kernel.tile.stages > 1 && kernel.shape.causal && kernel.splits == 1;
+    const std::int64_t end = whole ? kernel.shape.visible(last / kernel.together()) : keys.end;
+    return ceil_div(std::max(keys.size(), end - keys.begin), kernel.tile.n);
 }
 
 // The first query sees all keys of a block without a mask, and the block is whole.

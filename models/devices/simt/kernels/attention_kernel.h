@@ -16,6 +16,7 @@
 // Steps of decoding have kernels of their own (decode_kernel.h).
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <optional>
@@ -87,7 +88,11 @@ struct AttentionKernel {
     bool in_two_passes() const { return tile.design == AttentionDesign::Threads; }
     /// Blocks of all keys, and of a part of them.
     std::int64_t blocks() const { return ceil_div(shape.kv_len, tile.n); }
-    std::int64_t blocks_of_part() const { return ceil_div(blocks(), splits); }
+    std::int64_t blocks_of_part() const {
+        return in_two_passes() ? ceil_div(keys_of_part(), tile.n) : ceil_div(blocks(), splits);
+    }
+    /// In two passes, of one part: the library counts the new key twice.
+    std::int64_t keys_of_part() const { return std::min(shape.kv_len, ceil_div(shape.kv_len + 1, splits)); }
     friend bool operator==(const AttentionKernel&, const AttentionKernel&) = default;
 };
 
@@ -107,7 +112,8 @@ struct KeyRange {
     std::int64_t size() const { return end > begin ? end - begin : 0; }
 };
 KeyRange keys_of(const AttentionKernel& kernel, const AttentionPlace& place);
-/// Blocks that the CTA goes over; those of them in which some of its rows do not see all keys.
+/// Blocks that the CTA goes over, of causal kernels of wgmma also those that only rows beyond the last query
+/// would see; those of them in which some of its rows do not see all keys.
 std::int64_t steps_of(const AttentionKernel& kernel, const AttentionPlace& place);
 std::int64_t masked_steps_of(const AttentionKernel& kernel, const AttentionPlace& place);
 /// Rows of the tile that are queries, and pairs of them with keys of the part that they see.

@@ -50,9 +50,11 @@ AttentionPlan AttentionPlanner::plan(const Layer& layer, DType dtype, DType outp
                                     layer.name, std::max(shape.head_dim, shape.value_dim())));
     if (spec_.sm.tensor.issue != TensorIssue::Wave) kernel->tile.table = spec_.l2.latency.value();
     kernel->tile.paged = cached && kernel->tile.table > 0 && kernel->tile.design == AttentionDesign::Tiled;
-    // The last parts have blocks, too.
-    kernel->splits = ceil_div(kernel->blocks(), kernel->blocks_of_part());
-    if (kernel->in_two_passes()) kernel->tile.keys = std::min(kernel->tile.n, shape.kv_len);
+    // The last parts have blocks, too; not of XQA, whose parts the library does not bound by its tiles.
+    // MMHA's are shorter than blocks.
+    if (kernel->tile.design == AttentionDesign::Tiled)
+        kernel->splits = ceil_div(kernel->blocks(), kernel->blocks_of_part());
+    if (kernel->in_two_passes()) kernel->tile.keys = std::min(kernel->tile.n, kernel->keys_of_part());
     const AttentionTiming* timing = timing_of(*kernel);
     if (timing == nullptr)
         throw UserError(layer.where,

@@ -37,8 +37,9 @@ AttentionKernel packed_kernel(AttentionKernel kernel, std::int64_t dim, const Sm
     return kernel;
 }
 
-/// A CTA has as many threads as leave no SM empty, and then as many parts of the keys, none of them shorter
-/// than what its threads load at once (mmha_launch_kernel_ex, multi_block_grid_setup).
+/// A CTA has as many threads as leave no SM empty, and then as many parts of the keys, as long as there are
+/// more of these than its threads load at once (mmha_launch_kernel_ex, multi_block_grid_setup, whose tlength
+/// has the new key, too: as many keys as threads load at once already are two parts).
 AttentionKernel thread_kernel(AttentionKernel kernel, std::int64_t dim, const SmSpec& sm) {
     constexpr std::int64_t kThreads = 256, kMostThreads = 1024;
     constexpr std::int64_t kBytesOfKeys = 24, kKeys = 4, kSystem = 2048;  // fp32 and 16 bits of each score
@@ -58,8 +59,8 @@ AttentionKernel thread_kernel(AttentionKernel kernel, std::int64_t dim, const Sm
     const std::int64_t least = std::max<std::int64_t>(
         1, ceil_div(ceil_div(shape.kv_len, kKeys),
                     std::max<std::int64_t>(1, (sm.shared.most_of_cta.value() - kSystem) / kBytesOfKeys)));
-    const std::int64_t most =
-        std::max(least, std::min(ceil_div(shape.kv_len, tile.n), ceil_div(std::int64_t{sm.count}, heads)));
+    const std::int64_t most = std::max(
+        least, std::min(ceil_div(shape.kv_len + 1, tile.n), ceil_div(std::int64_t{sm.count}, heads)));
     kernel.splits = std::clamp(ceil_div(sm.count * places, heads), least, most);
     return kernel;
 }
@@ -86,7 +87,8 @@ std::int64_t splits_of(const AttentionKernel& kernel, const SmSpec& sm) {
         static_cast<double>(kernel.items() * kernel.tiles()) * parts / static_cast<double>(sm.count);
     if (waves > kMostWaves) parts = std::max(1.0, std::floor(parts / (waves / kMostWaves)));
     const std::int64_t of_all = std::max<std::int64_t>(1, kMostOfAll / kernel.shape.batch);
-    return std::min({static_cast<std::int64_t>(parts), of_all, kernel.blocks()});
+    const std::int64_t all = std::min(static_cast<std::int64_t>(parts), of_all);
+    return kernel.tile.design == AttentionDesign::Specialized ? all : std::min(all, kernel.blocks());
 }
 
 }  // namespace systole::simt

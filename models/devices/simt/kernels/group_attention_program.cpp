@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "models/devices/simt/kernels/gemm_epilogue.h"
 #include "models/devices/simt/kernels/mma_shapes.h"
 #include "models/devices/simt/kernels/online_softmax.h"
+#include "models/devices/simt/sm/coalesce.h"
 
 namespace systole::simt {
 namespace {
@@ -18,6 +18,12 @@ constexpr int kCopierRegisters = 56, kComputeRegisters = 224;
 constexpr int kSetUp = 30;
 constexpr int kTablesOfTile = 2, kTablesOfPages = 1;
 constexpr RegisterGroups kTable = RegisterGroups{1} << 1;
+constexpr std::int64_t kRowsOfStore = 8, kColumnsOfStore = 8;  // two neighbours of each thread
+
+/// Of a row, that an instruction stores.
+std::int64_t bytes_of_store_row(DType out) {
+    return round_up(kColumnsOfStore * element_bytes(out), kSectorBytes);
+}
 
 class GroupAttentionProgram {
 public:
@@ -132,13 +138,25 @@ private:
             Section last;
             last.body.push_back({.op = Op::Arrive, .barrier = queries_free()});
             add_normalization({kRowsOfWarp, tile_.n, tile_.dim}, last);
+            store(last);
             program.push_back(std::move(last));
-            for (Section& section : bulk_epilogue({kRowsOfWarp, tile_.dim, formats_.out, {}}, 0))
-                program.push_back(std::move(section));
-            // Results leave through shared memory, whose place the next ones need.
-            if (&tile != &tiles.back()) program.push_back({{{.op = Op::WaitStores}}});
         }
         return program;
+    }
+    /// Results leave as products left them, two neighbours of each thread: eight rows of half a sector in 16
+    /// bits (fmha/hopper/gmem_tile_o_packed.h, STG.32; kernel_traits.h, USE_TMA_STORE is 0), each of which
+    /// takes the port as long as a whole sector does.
+    void store(Section& section) const {
+        const std::int64_t pairs = kRowsOfWarp * tile_.dim / (2 * kWarpThreads);
+        for (std::int64_t i = 0; i < pairs; ++i) {
+            for (int scaled = 0; scaled < 2; ++scaled)
+                section.body.push_back(
+                    {.op = Op::Fp32, .reads = result_group(i) | kOfRows, .writes = result_group(i)});
+            section.body.push_back({.op = Op::Fp32, .reads = result_group(i), .writes = result_group(i)});
+            section.body.push_back({.op = Op::GlobalStore,
+                                    .reads = result_group(i),
+                                    .bytes = kRowsOfStore * bytes_of_store_row(formats_.out)});
+        }
     }
 
     const AttentionTile tile_;
@@ -147,6 +165,10 @@ private:
 };
 
 }  // namespace
+
+std::int64_t passing_port(std::int64_t bytes, DType out) {
+    return bytes / (kColumnsOfStore * element_bytes(out)) * bytes_of_store_row(out);
+}
 
 CtaProgram group_attention_program(const AttentionTile& tile, const AttentionFormats& formats,
                                    const std::vector<AttentionWork>& tiles) {

@@ -10,4 +10,8 @@ namespace systole::simt {
 CtaProgram group_attention_program(const AttentionTile& tile, const AttentionFormats& formats,
                                    const std::vector<AttentionWork>& tiles);
 
+/// What an SM's port carries for so many bytes of results: they leave eight columns at a time of each row, by
+/// whole sectors.
+std::int64_t passing_port(std::int64_t bytes, DType out);
+
 }  // namespace systole::simt

@@ -14,9 +14,21 @@ namespace {
 
 constexpr std::int64_t kRowBytes = kWarpThreads * kThreadBytes;  // of a warp's copy or load
 constexpr std::int64_t kRowsOfMma = 16, kColumnsOfMma = 8;
-constexpr int kWarps = 4;                 // of each kind, at most
-constexpr std::int64_t kSetUp = 60;       // instructions: places of warps and items, pointers, barriers
-constexpr std::int64_t kAddresses = 2;    // of a copy: its row of the page, whether it has one
+constexpr int kWarps = 4;  // of each kind, at most
+// Instructions until warps part: places of warps and items, pointers, barriers. Counted, as those of a copy,
+// in the library's own kernel (xqa_kernel_dt_bf16_d_128_beam_1_kvt_bf16_pagedKV_64_nqpkv_8_m_8_sm_90.cubin:
+// up to 0x8c0).
+constexpr std::int64_t kSetUp = 140;
+/// Of each copy: its row of the page, whether the sequence has it, where it goes in shared memory; half of
+/// them multiply and add on the FP32 pipe. Eight copies of a tile at the sequence's end take 104
+/// instructions, of one that is whole 91.
+struct CopyAddresses {
+    std::int64_t fp32, integer;
+};
+constexpr CopyAddresses kAtEnd{6, 6}, kWhole{5, 5};
+// Queries are brought by four warps, also where fewer have keys: each has as many copies less.
+constexpr CopyAddresses kOfQueries{0, 2};
+constexpr std::int64_t kAddresses = 2;    // of a store
 constexpr std::int64_t kExponential = 8;  // of a row: expf, its range taken care of
 constexpr int kScoresThere = 0, kScoresFree = 1, kMeet = 2;
 constexpr RegisterGroups kPage = RegisterGroups{1} << 15;
@@ -65,9 +77,12 @@ public:
             {.op = Op::TableLoad, .reads = reads, .writes = kPage, .amount = shape_.table});
     }
     /// So many bytes by this warp, of a page whose number is there.
-    void copy(std::int64_t bytes) {
+    void copy(std::int64_t bytes, CopyAddresses addresses) {
         for (std::int64_t i = 0; i < ceil_div(bytes, kRowBytes); ++i) {
-            op(Op::Integer, kPage, 0, kAddresses);
+            for (std::int64_t n = 0; n < std::max(addresses.fp32, addresses.integer); ++n) {
+                if (n < addresses.fp32) op(Op::Fp32, kPage, 0);
+                if (n < addresses.integer) op(Op::Integer, kPage, 0);
+            }
             section_.body.push_back({.op = Op::AsyncCopy, .reads = kPage, .bytes = kRowBytes});
         }
     }
@@ -175,10 +190,11 @@ WarpProgram scores(const Shape& shape, const AttentionWork& work) {
     Writer writer(shape, begin);
     writer.op(Op::Integer, 1, 1, kSetUp);
     writer.op(Op::Integer, 0, kPage);
-    writer.copy(shape.rows * shape.parts * kWarpColumns * shape.element / shape.scores);  // queries
-    writer.table_load(0);                                                                 // the length
-    writer.table_load(kPage);                                                             // the page
-    writer.copy(part_bytes);
+    writer.copy(shape.rows * shape.parts * kWarpColumns * shape.element / shape.scores, kOfQueries);
+    writer.table_load(0);      // the length
+    writer.table_load(kPage);  // the page
+    const CopyAddresses addresses = work.steps > 1 ? kWhole : kAtEnd;
+    writer.copy(part_bytes, addresses);
     writer.commit();
     WarpProgram program{std::move(begin)};
     const auto add = [&](std::int64_t trips, bool masked) {
@@ -190,7 +206,7 @@ WarpProgram scores(const Shape& shape, const AttentionWork& work) {
         for (std::int64_t part = 0; part < shape.parts; ++part) {
             // The page of the next tile's keys is known by then.
             if (part + 1 == shape.parts) own.table_load(kPage);
-            own.copy(part_bytes);
+            own.copy(part_bytes, addresses);
             own.commit();
             own.wait_for_copies(1);
             own.multiply(true);
@@ -245,7 +261,8 @@ WarpProgram values(const Shape& shape, const AttentionFormats& formats, const At
     writer.op(Op::Integer, 0, kPage);
     writer.table_load(0);
     writer.table_load(kPage);
-    writer.copy(tile_bytes);
+    const CopyAddresses addresses = work.steps > 1 ? kWhole : kAtEnd;
+    writer.copy(tile_bytes, addresses);
     writer.commit();
     Section step;
     step.steps = true;
@@ -253,7 +270,7 @@ WarpProgram values(const Shape& shape, const AttentionFormats& formats, const At
     Writer own(shape, step);
     for (int tile = 0; tile < shape.tiles_of_group; ++tile) {
         own.table_load(kPage);
-        own.copy(tile_bytes);
+        own.copy(tile_bytes, addresses);
         own.commit();
         if (tile == 0) own.barrier(Op::Await, kScoresThere);
         own.shared(Op::SharedLoad, 0, own.row(0), kWarpThreads * 4, 2);

@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "models/devices/simt/kernels/group_attention_program.h"
+
 namespace systole::simt {
 namespace {
 
@@ -39,17 +41,20 @@ void AttentionBlocks::take_whole(TileAccess::Block& own, std::int64_t rows, std:
     if (kernel_.tile.stages > 1 && rows > 0 && rows < of_box) own.gathered = own.bytes * of_box / rows;
 }
 
-// Of wgmma's kernels the first step has the first keys, of others the last ones.
+// Of wgmma's kernels the first step has the first keys, of others the last ones. Boxes are whole: what they
+// have beyond a sequence are rows of the next one, or its last page again (dma.h, bounded_block_idx).
 TileAccess::Block AttentionBlocks::keys(const MatrixPlace& matrix, const AttentionPlace& place,
                                         std::int64_t step) const {
     const KeyRange range = keys_of(kernel_, place);
     const std::int64_t number = kernel_.tile.stages > 1 ? step : steps_of(kernel_, place) - 1 - step;
-    const std::int64_t begin = range.begin + number * kernel_.tile.n;
+    const std::int64_t last_page = std::max(range.begin, (range.end - 1) / kPageKeys * kPageKeys);
+    std::int64_t begin = range.begin + number * kernel_.tile.n;
+    if (begin >= range.end) begin = last_page;
     const std::int64_t end = std::min(range.end, begin + kernel_.tile.n);
     const std::int64_t length = kernel_.shape.kv_len, head = head_of_keys(place.item) * length;
     TileAccess::Block own =
         block(matrix, head + begin, head + end, kernel_.shape.batch * kernel_.shape.kv_heads * length);
-    take_whole(own, end - begin, std::min(kernel_.tile.n, round_up(end - begin, kPageKeys)));
+    take_whole(own, end - begin, kernel_.tile.n);
     return own;
 }
 
@@ -104,7 +109,9 @@ TileAccess AttentionBlocks::writes(CtaRange range) const {
         const std::int64_t begin = (parts ? place.part * all : 0) + first;
         access.blocks.push_back(block(parts ? plan_.sums : plan_.out, begin, begin + rows_of(kernel_, place),
                                       parts ? all * kernel_.splits : all));
-        access.bytes_of_sm = std::max(access.bytes_of_sm, access.blocks.back().bytes);
+        const std::int64_t bytes = access.blocks.back().bytes;
+        access.bytes_of_sm = std::max(
+            access.bytes_of_sm, kernel_.tile.stages > 1 ? passing_port(bytes, kernel_.stored()) : bytes);
     }
     return access;
 }

@@ -73,8 +73,10 @@ TileAccess AttentionPortions::copied(std::int64_t cta, const Sm::Access& access)
     return portion_of(blocks_.of_step(cta, half / 2, half % 2 == 1), index, of_block_ * copiers_);
 }
 
-// Behind the last block as much is asked for once more, where nothing lies.
+// Behind the last block as much is asked for once more, where nothing lies. A part without a block has no
+// queries, either (their few bytes are not counted).
 TileAccess AttentionPortions::copied_by_role(std::int64_t cta, const Sm::Access& access) const {
+    if (blocks_.steps(cta) == 0) return {};
     const bool values = access.role > 0;
     if (!values && access.number < of_queries_)
         return portion_of(blocks_.queries_of(cta), access.number * copiers_ + access.warp,

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "models/devices/simt/kernels/attention_program.h"
+#include "models/devices/simt/kernels/group_attention_program.h"
 #include "sim/base/check.h"
 
 namespace systole::simt {
@@ -284,13 +285,14 @@ CtaTimes times_of(const AttentionPlan& plan, const SimtSpec& spec, Hertz clock) 
     times.epilogue = whole(timing.epilogue);
     times.epilogue_vector =
         std::min(times.epilogue, fine(timing.epilogue_vector * static_cast<double>(timing.epilogue.value())));
-    // One warp copies for all: its next tile's data are asked for in time, and stores are bulk stores.
-    times.stores_hold = times.persistent = by_groups(tile, spec.sm);
-    const double bytes = static_cast<double>(std::min(tile.m, kernel.rows()) * kernel.shape.value_dim() *
-                                             bits_of(kernel.stored()).value()) /
-                         8;
-    times.stores = std::min(whole(std::min(timing.stores, timing.epilogue)),
-                            fine(bytes / static_cast<double>(spec.l2.sm_write_per_cycle.value())));
+    // One warp copies for all: its next tile's data are asked for in time.
+    times.persistent = by_groups(tile, spec.sm);
+    const std::int64_t bytes =
+        std::min(tile.m, kernel.rows()) * kernel.shape.value_dim() * bits_of(kernel.stored()).value() / 8;
+    const std::int64_t passing = times.persistent ? passing_port(bytes, kernel.stored()) : bytes;
+    times.stores = std::min(
+        whole(std::min(timing.stores, timing.epilogue)),
+        fine(static_cast<double>(passing) / static_cast<double>(spec.l2.sm_write_per_cycle.value())));
     times.lost_alone = shares_of(timing.lost_alone);
     times.lost_full = shares_of(timing.lost_full);
     return times;

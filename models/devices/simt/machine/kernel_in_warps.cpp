@@ -41,8 +41,6 @@ std::int64_t macs_of(const KernelPlan& plan, const SmSpec& sm) {
 
 /// Whether CTAs multiply in groups of warps that leave their results to bulk stores.
 bool stores_hold(const KernelPlan& plan, const SmSpec& sm) {
-    if (const auto* attention = std::get_if<AttentionPlan>(&plan))
-        return by_groups(attention->kernel.tile, sm);
     const auto* gemm = std::get_if<GemmPlan>(&plan);
     if (gemm == nullptr || !gemm->kernel.on_tensor_cores()) return false;
     const TensorIssue issue = sm.issue_of(gemm->kernel.shape.dtype);
@@ -52,9 +50,9 @@ bool stores_hold(const KernelPlan& plan, const SmSpec& sm) {
 /// As many CTAs as the chip holds, if they are persistent.
 std::int64_t grid_of(const KernelPlan& plan, std::int64_t ctas, const SmSpec& sm, std::size_t sms) {
     const auto* gemm = std::get_if<GemmPlan>(&plan);
-    const bool persistent = gemm != nullptr
-                                ? gemm->kernel.tile.persistent
-                                : std::holds_alternative<AttentionPlan>(plan) && stores_hold(plan, sm);
+    const auto* attention = std::get_if<AttentionPlan>(&plan);
+    const bool persistent = gemm != nullptr ? gemm->kernel.tile.persistent
+                                            : attention != nullptr && by_groups(attention->kernel.tile, sm);
     return persistent ? std::min(ctas, static_cast<std::int64_t>(sms) * places_of(plan)) : ctas;
 }
 
