@@ -59,6 +59,8 @@ WarpProgram vllm_norm(const VectorKernel& kernel, Section set_up) {
     else
         second.load(0, bytes);
     second.paced({1, 0, 0}, 6);
+    // Out of the L2 for an SM's first CTA, round by round.
+    if (kernel.rereads_l1) second.load(1, bytes);
     second.load_again(1, bytes);
     second.paced({0, 2, 0}, 5, kSum);
     second.paced({6, 2, 0}, 30, loaded(0) | loaded(1));
@@ -66,8 +68,10 @@ WarpProgram vllm_norm(const VectorKernel& kernel, Section set_up) {
     second.paced({0, 1, 0}, 5);
 
     Section columns;
-    columns.trips = kernel.trips();
-    SectionWriter(columns).load(1, bytes);
+    if (!kernel.rereads_l1) {
+        columns.trips = kernel.trips();
+        SectionWriter(columns).load(1, bytes);
+    }
     return {std::move(set_up), std::move(squares), norm_root(kernel), std::move(columns), std::move(results)};
 }
 
