@@ -31,6 +31,26 @@ TEST_CASE("The slower of the slices and the SM's port decides, and the latency c
     CHECK(out.write(Ticks(0), Bytes(6400), {0, 1}, Bytes(6400)) == Ticks(400'000));
 }
 
+TEST_CASE("What lies in the other partition comes later: where all of it does, some of it, or half of it") {
+    L2Spec spec;
+    spec.bytes_per_cycle = spec.write_bytes_per_cycle = Bytes(1000);
+    spec.sm_read_per_cycle = spec.sm_write_per_cycle = Bytes(64);
+    spec.latency = Cycles(200);
+    spec.far_latency = Cycles(146);
+    const Fabric two(spec, ClockDomain(Hertz(1'000'000'000)));
+    // 4 KiB lie on one side, and so do SMs by turns.
+    for (const std::int64_t address : {0, 4096 - 64}) {
+        const auto of = [&](std::int64_t sm) { return two.far(address, {sm, 1}, Bytes(64)).value(); };
+        CHECK(of(0) + of(1) == 146);
+        CHECK(of(0) == of(2));
+        CHECK(two.far(address, {0, 1}, Bytes(64)) == two.far(0, {0, 1}, Bytes(64)));
+    }
+    CHECK(two.far(4096, {0, 1}, Bytes(64)) == two.far(0, {1, 1}, Bytes(64)));
+    CHECK(two.far(0, {0, 16}, Bytes(64)) == Cycles(73));
+    CHECK(two.far(0, {0, 1}, Bytes(8192)) == Cycles(146));
+    CHECK(fabric().far(0, {0, 1}, Bytes(8192)) == Cycles(0));
+}
+
 TEST_CASE("An SM's port serves one request after another, and that of others is another") {
     Fabric one = fabric();
     one.read(Ticks(0), Bytes(51'200), {0, 8}, Bytes(6400));

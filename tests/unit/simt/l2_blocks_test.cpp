@@ -185,6 +185,25 @@ TEST_CASE("A miss fetches what its stripe has of the matrix, and the stripe's re
     CHECK(traffic.fetched == std::vector<SectorRange>{{20'480, 28'672, Operand::Activations}});  // they touch
 }
 
+TEST_CASE("What was written is fresh until it is read, whoever reads it") {
+    L2Blocks blocks(spec(1 << 20), Bytes(16384));
+    const auto fresh = [&](std::int64_t address, std::int64_t bytes) {
+        L2Blocks::Traffic traffic;
+        blocks.read(address, bytes, Operand::Activations, traffic);
+        return traffic.fresh;
+    };
+    L2Blocks::Traffic traffic;
+    CHECK_FALSE(fresh(0, 1024));  // out of the memory
+    blocks.write(512, 1024, Operand::Activations, traffic);
+    CHECK_FALSE(fresh(0, 512));
+    CHECK(fresh(480, 64));
+    CHECK_FALSE(fresh(512, 32));
+    CHECK(fresh(512, 1024));
+    CHECK_FALSE(fresh(0, 16'384));
+    blocks.write(512, 32, Operand::Activations, traffic);
+    CHECK(fresh(0, 16'384));
+}
+
 TEST_CASE("A stripe written in part waits for its rest before it makes room") {
     L2Blocks blocks(spec(1 << 20), Bytes(16384));
     const MatrixRange result{0, 16'384, 16'384}, whole{16'384, 32'768, 32'768};

@@ -33,6 +33,12 @@ TEST_CASE("A load from shared memory is in its register after the latency of sha
     CHECK(cycles_of(program_of(1, {{.op = Op::SharedLoad, .writes = 1, .bytes = 512}, kUse})) == 29 + 3 + 1);
 }
 
+TEST_CASE("A result is there after the pipe's latency, or as many cycles as the instruction says") {
+    CHECK(cycles_of(program_of(1, {{.op = Op::Integer, .writes = 1}, kUse})) == 4 + 1);
+    CHECK(cycles_of(program_of(1, {{.op = Op::Integer, .writes = 1, .amount = 13}, kUse})) == 13 + 1);
+    CHECK(cycles_of(program_of(1, {{.op = Op::Fp32, .writes = 1, .amount = 2}, kUse})) == 2 + 1);
+}
+
 TEST_CASE("A dependent load waits for the one before, an independent one does not") {
     const Instruction chase{.op = Op::SharedLoad, .reads = 1, .writes = 1, .bytes = 128};
     CHECK(cycles_of(program_of(1, {chase, chase, chase, chase, kUse})) == 4 * 29 + 1);

@@ -109,6 +109,25 @@ void SectionWriter::meet_in_turn(const VectorKernel& kernel, const InstructionMi
     section_.body.push_back({.op = Op::SharedLoad, .writes = kSum, .bytes = kSumBytes});
 }
 
+// Both pipes' instructions evenly among each other.
+void SectionWriter::paced(const InstructionMix& mix, std::int64_t cycles, RegisterGroups reads) {
+    const std::int64_t count = mix.fp32 + mix.integer;
+    for (std::int64_t i = 0; i < count; ++i) {
+        const bool fp32 = (i + 1) * mix.fp32 / count > i * mix.fp32 / count;
+        section_.body.push_back({.op = fp32 ? Op::Fp32 : Op::Integer,
+                                 .reads = kAddress | (i == 0 ? reads : 0),
+                                 .writes = kAddress,
+                                 .amount = (i + 1) * cycles / count - i * cycles / count});
+    }
+}
+
+void SectionWriter::special(std::int64_t count, std::int64_t chain) {
+    const std::int64_t side_by_side = chain > 0 ? ceil_div(count, chain) : 1;
+    for (std::int64_t i = 0; i < count; ++i)
+        op(Op::Special, i % side_by_side == 0 ? kAddress | kOther : 0,
+           i % side_by_side == side_by_side - 1 ? kAddress : kOther);
+}
+
 void SectionWriter::halve(const VectorKernel& kernel, std::int64_t warps, std::int64_t elements,
                           const InstructionMix& mix, int barrier) {
     const std::int64_t bytes = kernel.warp_threads * elements * kSumBytes;

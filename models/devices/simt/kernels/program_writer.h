@@ -83,6 +83,12 @@ public:
         op(Op::Fp32, kAddress, kAddress, mix.fp32);
         op(Op::Integer, kAddress, kAddress, mix.integer);
     }
+    /// Instructions on FP32 and integer pipes as a compiler has them, one behind the other: what follows them
+    /// issues so many cycles after the first of them, which waits for `reads`.
+    void paced(const InstructionMix& mix, std::int64_t cycles, RegisterGroups reads = 0);
+    /// Instructions of the special function units, of which at most `chain` wait for each other; what follows
+    /// waits for them.
+    void special(std::int64_t count, std::int64_t chain = 0);
     void loop() { op(Op::Integer, kAddress, kAddress, 3); }  // address, comparison, branch
 
 private:

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "models/devices/simt/kernels/counted_program.h"
 #include "models/devices/simt/kernels/inductor_norm.h"
 #include "models/devices/simt/kernels/program_writer.h"
 #include "models/devices/simt/kernels/qkv_kernel.h"
@@ -83,28 +84,9 @@ WarpProgram scattered(const VectorKernel& kernel) {
     return {set_up(), std::move(step), std::move(finish)};
 }
 
-/// Which row a thread's element is of, its index, and where the element lies there and in the result: of each
-/// a division by a number that is known beforehand (as compiled for sm_80: a product's upper half, a
-/// remainder and two corrections, selections), of 64-bit places multiply-adds.
-WarpProgram lookup_by_element(const VectorKernel& kernel) {
-    constexpr std::int64_t kIndexBytes = 8;
-    constexpr InstructionMix kRow{6, 7, 0}, kElement{13, 12, 0}, kPlace{11, 8, 0};
-    Section index, element, finish;
-    index.steps = element.steps = true;
-    SectionWriter first(index), second(element), stores(finish);
-    first.address(kRow);
-    first.load(0, kIndexBytes);
-    second.op(Op::Integer, loaded(0) | kAddress, kAddress);
-    second.address(kElement);
-    second.load(1, bytes_of_warp(kernel, 1, kernel.in));
-    second.address(kPlace);
-    stores.store(loaded(1), bytes_of_warp(kernel, 1, kernel.out));
-    return {set_up(), std::move(index), std::move(element), std::move(finish)};
-}
-
 /// An index, the row that it names, and those of the bag's other indices, which the first one's load brought.
 WarpProgram lookup(const VectorKernel& kernel) {
-    if (kernel.made_by == Library::PyTorch2023) return lookup_by_element(kernel);
+    if (kernel.made_by == Library::PyTorch2023) return lookup_by_element(kernel, set_up());
     constexpr std::int64_t kIndexBytes = 4;
     Section index, row, finish;
     index.steps = row.steps = true;
@@ -130,9 +112,10 @@ WarpProgram lookup(const VectorKernel& kernel) {
 }
 
 /// Rounds over a CTA's row: both operands' elements, and the result. Addresses and constants as compiled for
-/// sm_80: 46 instructions a round for SiLU.
+/// sm_80: 48 instructions a round for SiLU, of which one rounds the negated operand to 16 bits (F2F, which the
+/// special function units execute) and one converts it back.
 WarpProgram gate(const VectorKernel& kernel) {
-    constexpr InstructionMix kOperand{1, 3, 0}, kResult{1, 4, 0}, kConstants{3, 0, 0};
+    constexpr InstructionMix kOperand{1, 3, 0}, kResult{1, 4, 0}, kConstants{3, 0, 0}, kNegated{1, 0, 1};
     Section round;
     round.trips = kernel.trips();
     round.steps = true;
@@ -143,35 +126,10 @@ WarpProgram gate(const VectorKernel& kernel) {
     }
     writer.loop();
     for (int i = 0; i < kernel.operands; ++i) writer.convert(kernel.vector, i, kernel.vector, kernel.in);
-    writer.each(kernel.vector, kernel.work + kConstants + conversion_to(kernel.out));
+    writer.each(kernel.vector, kernel.work + kConstants + kNegated + conversion_to(kernel.out));
     writer.address(kResult);
     writer.store(all_values(kernel), bytes_of_warp(kernel, kernel.vector, kernel.out));
     return {set_up(), std::move(round)};
-}
-
-/// A pair in each round: which head and angle it has, both elements, cosine and sine; x cos - y sin and
-/// y cos + x sin in the format in which they are stored.
-WarpProgram rotary(const VectorKernel& kernel) {
-    // As compiled for sm_80: a division of 32 bits, and four places.
-    constexpr InstructionMix kPlaces{12, 26, 0};
-    Section round;
-    round.trips = kernel.trips();
-    round.steps = true;
-    SectionWriter writer(round);
-    writer.address(kPlaces);
-    for (std::int64_t i = 0; i < kernel.loads_of_step(); ++i)
-        writer.load(i, bytes_of_warp(kernel, 1, kernel.in));
-    writer.loop();
-    const RegisterGroups angle = loaded(2) | loaded(3);
-    for (int i = 0; i < 2; ++i) {
-        writer.op(Op::Fp32, loaded(0) | loaded(1) | angle, value(i));
-        writer.op(Op::Fp32, value(i) | angle, value(i));
-        writer.store(value(i), bytes_of_warp(kernel, 1, kernel.out));
-    }
-    Section position;
-    position.body.push_back(
-        {.op = Op::TableLoad, .reads = kAddress, .writes = kAddress, .amount = kernel.position_latency});
-    return {set_up(), std::move(position), std::move(round)};
 }
 
 /// Threads have every 32nd element of a row: loads and stores are of one each.
@@ -246,6 +204,7 @@ Section columns(const VectorKernel& kernel) {
 
 WarpProgram norm(const VectorKernel& kernel) {
     if (kernel.made_by == Library::Inductor2023) return inductor_norm(kernel, set_up(), columns(kernel));
+    if (kernel.made_by == Library::Vllm) return vllm_norm(kernel, set_up());
     const bool layer = kernel.kind == VectorKernel::Kind::LayerNorm;
     RowRounds statistics(kernel), results(kernel);
     SectionWriter first = statistics.read(false);
@@ -287,7 +246,7 @@ WarpProgram program_of(const VectorKernel& kernel, bool first) {
         case VectorKernel::Kind::Gate:
             return gate(kernel);
         case VectorKernel::Kind::Rotary:
-            return rotary(kernel);
+            return vllm_rotary(kernel, set_up());
         case VectorKernel::Kind::Window:
             return window_program(kernel);
         case VectorKernel::Kind::Turn:

@@ -118,9 +118,12 @@ Ticks L2::next_departure() {
 
 void L2::read(Jobs::iterator job) {
     Bytes there;
+    Cycles further;
     for (const TileAccess::Block& block : job->tiles->blocks) {
         const MatrixRange neighbours = role_.one_of_several ? MatrixRange{} : block.matrix;
+        traffic_.fresh = false;
         blocks_.read(block.address, block.bytes, block.operand, traffic_, neighbours);
+        if (traffic_.fresh) further = std::max(further, far(*job->tiles, block));
         ++counts_.reads;
         counts_.read += block.taken() * block.sms;
         depart(traffic_.evicted, tlm::TLM_WRITE_COMMAND, *job->tiles, parts_.end());
@@ -130,6 +133,11 @@ void L2::read(Jobs::iterator job) {
         there += wait_for_pieces(job, block) * block.sms;
     }
     if (there > Bytes(0)) pass(job, there);
+    if (further > Cycles(0)) job->earliest = clock_.after(job->earliest, further);
+}
+
+Cycles L2::far(const TileAccess& tiles, const TileAccess::Block& block) const {
+    return fabric_.far(block.address, {tiles.sm, tiles.sms}, Bytes(tiles.bytes_of_sm));
 }
 
 void L2::write(Jobs::iterator job) {

@@ -125,6 +125,7 @@ private:
     void take(Ticks arrival, Payload& payload);
     void read(Jobs::iterator job);
     void write(Jobs::iterator job);
+    Cycles far(const TileAccess& tiles, const TileAccess::Block& block) const;
     /// Bytes of the block that are not on their way; for the others, a part waits.
     Bytes wait_for_pieces(Jobs::iterator job, const TileAccess::Block& block);
     void wait(Parts::iterator part, Piece& piece);

@@ -2,6 +2,8 @@
 #include "models/devices/simt/memory/fabric.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <iterator>
 
 #include "sim/base/check.h"
@@ -11,6 +13,14 @@ namespace systole::simt {
 namespace {
 
 using Ports = std::map<std::int64_t, Port>;
+
+// That lie in one partition together.
+constexpr std::int64_t kSideBytes = 4096;
+
+/// In which partition the bytes lie: the parity of their number, as a hash has it.
+std::int64_t side_of(std::int64_t address) {
+    return std::popcount(static_cast<std::uint64_t>(address / kSideBytes)) % 2;
+}
 
 BytesPerSecond rate(Bytes per_cycle, const ClockDomain& clock) {
     const auto bytes = checked_mul(per_cycle.value(), clock.frequency().value());
@@ -42,11 +52,19 @@ Port::Service Port::pass(Ticks now, Bytes bytes) {
 Fabric::Fabric(const L2Spec& spec, ClockDomain clock)
     : clock_(clock),
       latency_(spec.latency),
+      far_latency_(spec.far_latency),
       read_(rate(spec.bytes_per_cycle, clock), rate(spec.sm_read_per_cycle, clock)),
       written_(rate(spec.write_bytes_per_cycle, clock), rate(spec.sm_write_per_cycle, clock)) {}
 
 Ticks Fabric::read(Ticks now, Bytes bytes, SmRange sms, Bytes of_sm) {
     return pass(read_, now, bytes, sms, of_sm);
+}
+
+// SMs lie on either side by turns.
+Cycles Fabric::far(std::int64_t address, SmRange sms, Bytes of_sm) const {
+    if (of_sm > Bytes(kSideBytes)) return far_latency_;
+    if (sms.count > 1) return Cycles(far_latency_.value() / 2);
+    return side_of(address) == sms.first % 2 ? Cycles(0) : far_latency_;
 }
 
 Ticks Fabric::write(Ticks now, Bytes bytes, SmRange sms, Bytes of_sm) {

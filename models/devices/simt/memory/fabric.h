@@ -5,6 +5,10 @@
 //
 //   L2 ports (bytes a cycle of all slices; what n SMs read passes n times) ─► port of an SM ─► latency ─►
 //   there
+//
+// Where the L2 has two partitions, each line has its home in one of them, before its half of the memory; by
+// a hash every 4 KiB lie on one side (A. Demeure, cuda-side-boost: Hopper and Blackwell). What an SM of the
+// other side reads is copied into its own, so only the first reading goes far.
 #pragma once
 
 #include <cstdint>
@@ -48,6 +52,10 @@ public:
     /// `bytes`, counted once per SM that takes them, are in the L2 at `now` and go to `sms`, of which the
     /// busiest takes `of_sm`. Answers when the last of them is there. Calls go by time.
     Ticks read(Ticks now, Bytes bytes, SmRange sms, Bytes of_sm);
+    /// What a reading takes besides where nobody has read these bytes since they were written: of a few of
+    /// one SM, nothing or all of the far partition's latency, by where they lie; of more, some lie far; of
+    /// several SMs that read a few each, as much as on average.
+    Cycles far(std::int64_t address, SmRange sms, Bytes of_sm) const;
     /// The other way round: when the L2 has them and the SMs know it.
     Ticks write(Ticks now, Bytes bytes, SmRange sms, Bytes of_sm);
 
@@ -66,7 +74,7 @@ private:
     Ticks pass(Direction& direction, Ticks now, Bytes bytes, SmRange sms, Bytes of_sm);
 
     const ClockDomain clock_;
-    const Cycles latency_;
+    const Cycles latency_, far_latency_;
     Direction read_, written_;
 };
 

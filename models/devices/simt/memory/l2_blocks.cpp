@@ -67,6 +67,11 @@ std::int64_t L2Blocks::read(std::int64_t address, std::int64_t bytes, Operand op
         const std::uint32_t place = use(number);
         const std::int64_t held = held_of(range, place);
         hit += held;
+        each_word(range, [&](std::size_t word, Mask wanted) {
+            Mask& fresh = masks(place)[word].fresh;
+            traffic.fresh = traffic.fresh || (fresh & wanted) != 0;
+            fresh &= ~wanted;
+        });
         if (held == range.until - range.from) return;
         const std::int64_t begin = number * page_;
         Range fetched = range;
@@ -96,6 +101,7 @@ std::int64_t L2Blocks::write(std::int64_t address, std::int64_t bytes, Operand o
             Masks& masks_of_word = masks(place)[word];
             dirtied += std::popcount(wanted & ~masks_of_word.dirty);
             masks_of_word.dirty |= wanted;
+            masks_of_word.fresh |= wanted;
             add(place, word, wanted & ~masks_of_word.valid, traffic);
         });
         const std::int64_t begin = number * page_;
@@ -194,6 +200,7 @@ void L2Blocks::drop(std::int64_t address, std::int64_t bytes) {
             Masks& own = masks(place)[word];
             const std::int64_t before = lines_of(own.valid);
             own.valid &= ~wanted | own.dirty;
+            own.fresh &= own.valid;
             const std::int64_t dropped = before - lines_of(own.valid);
             sets_[pages_[place].set].lines -= dropped;
             lines_ -= dropped;

@@ -44,6 +44,9 @@ public:
     struct Traffic {
         std::vector<SectorRange> fetched;  ///< sectors that were not there
         std::vector<SectorRange> evicted;  ///< dirty ones that made room, or were cleaned: to be written
+        /// Of what was read, some had been written and nobody had read it since: where the L2 has two
+        /// partitions, only the one that lies before the memory has it.
+        bool fresh = false;
     };
 
     /// Pages are stripes of the memory, a power of two, or 64 sectors where these are larger or too large for
@@ -85,7 +88,7 @@ private:
         std::int64_t lines = 0;                        // that hold something
     };
     struct Masks {
-        Mask valid = 0, dirty = 0;
+        Mask valid = 0, dirty = 0, fresh = 0;  // fresh: written, and not read since
     };
     /// Places of consecutive pages; there only while one of them is.
     struct Leaf {

@@ -22,13 +22,16 @@ std::int64_t forget_complete(Groups& groups, std::int64_t at, const Complete& co
 
 void Sm::execute(SubCore& core, Warp& warp, const Instruction& next, std::int64_t at) {
     Cta& cta = ctas_[warp.cta];
+    const auto latency = [&](const PipeSpec& pipe) {
+        return next.amount > 0 ? next.amount : pipe.latency.value();
+    };
     switch (next.op) {
         case Op::Integer:
             (spec_.one_pipe ? core.fp32 : core.integer) = at + spec_.integer.interval.value();
-            return warp.registers.write(next.writes, at + spec_.integer.latency.value(), Producer::Pipe);
+            return warp.registers.write(next.writes, at + latency(spec_.integer), Producer::Pipe);
         case Op::Fp32:
             core.fp32 = at + spec_.fp32.interval.value();
-            return warp.registers.write(next.writes, at + spec_.fp32.latency.value(), Producer::Pipe);
+            return warp.registers.write(next.writes, at + latency(spec_.fp32), Producer::Pipe);
         case Op::Special:
             (spec_.one_pipe ? core.fp32 : core.special) = at + spec_.special.interval.value();
             return warp.registers.write(next.writes, at + spec_.special.latency.value(), Producer::Pipe);

@@ -130,6 +130,9 @@ L2Spec read_cache(Section l2, const PortKeys& ports) {
     spec.sm_write_per_cycle = width(ports.write, ports.write_meaning);
     spec.latency =
         Cycles(l2.count("latency", "cycles of a hit, from who asks to its data, idle", {1, kLongestLatency}));
+    spec.far_latency = Cycles(l2.count(
+        "far_latency", "cycles that a hit in the other one of two partitions takes besides; 0: there is one",
+        {0, kLongestLatency}, 0));
     spec.memory_per_cycle = l2.bytes("memory_width",
                                      "bytes per cycle to and from the memory, all slices together; 0 B: as "
                                      "many as that gives",

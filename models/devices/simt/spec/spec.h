@@ -162,6 +162,7 @@ struct L2Spec {
     Bytes sm_read_per_cycle;      ///< into one SM
     Bytes sm_write_per_cycle;     ///< out of one SM
     Cycles latency;               ///< of a hit, from the SM's request to its data, idle
+    Cycles far_latency;           ///< besides, of a hit in the other one of two partitions; 0: there is one
     double memory_share = 1;      ///< of the memory's bandwidth that reads of short rows reach (calibrated)
     Bytes memory_per_cycle;       ///< to and from the memory; 0: as much as that gives
     Cycles memory_latency;        ///< what a miss takes besides the DRAM's own time: fabric and controllers

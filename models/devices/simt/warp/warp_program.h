@@ -13,8 +13,9 @@ namespace systole::simt {
 
 /// A warp instruction, by what it keeps busy. Named as in PTX where PTX has it.
 enum class Op : std::uint8_t {
-    Integer,       ///< addresses, predicates, branches
-    Fp32,          ///< arithmetic on accumulators, conversions
+    Integer,       ///< addresses, predicates, branches; `amount` cycles until its result may be read, or, if
+                   ///< that is 0, the pipe's
+    Fp32,          ///< arithmetic on accumulators, conversions; likewise
     Special,       ///< of the special function units: ex2, rcp, tanh
     Mma,           ///< mma.sync: `amount` MACs
     Fma,           ///< a product's fma on FP32 pipes, in the tensor cores' place: `amount` MACs
