@@ -124,8 +124,7 @@ TileAccess::Block GemmBlocks::b_block(const CtaPlace& place, Depth depth) const 
     const std::int64_t begin = batch * shape.n * shape.k + shape.n * depth.begin;
     TileAccess::Block block = elements_of(plan_.b, begin + place.n * tile.n * depth.size,
                                           columns(place.n) * depth.size, shape.element());
-    block.matrix.by_one_half =
-        shape.m <= tile.m * tile.cluster_m && (shape.batch == 1 || !shape.shared_b);
+    block.matrix.by_one_half = shape.m <= tile.m * tile.cluster_m && (shape.batch == 1 || !shape.shared_b);
     return block;
 }
 

@@ -5,9 +5,9 @@
 // takes of the capacity is counted in lines that hold something. A miss fetches what its page lacks of the
 // same matrix, too: its neighbours ask for it soon, and channels of the memory that get alike shares are
 // simulated once.
-// Where not more than half of the capacity can be used, each half of the chip keeps a copy of what its SMs read
-// of lines whose home is the other half (half of all): of what SMs of both halves read there are two copies, of
-// what those of one half read one and a half, so that such lines take three quarters of the place.
+// Where no more than half of the capacity can be used, each half of the chip keeps copies of what its SMs
+// read of the other's lines (half of all): two of what SMs of both read, of what those of one read one and
+// a half on average, so that such lines take three quarters of the place.
 // Not more than a part of it is dirty: beyond, what was written longest ago is cleaned, in the order in which
 // it was written, and stays.
 #pragma once
