@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <tuple>
 #include <utility>
 
 #include "models/devices/simt/kernels/fit.h"
@@ -141,15 +142,21 @@ TEST_CASE("Kernels that share their last tiles are held to load what they would 
     CHECK(met > 4);
 }
 
-TEST_CASE("Narrow pairs of Blackwell are taken for parts of K only") {
+TEST_CASE("Narrow pairs of Blackwell whose names all have splitK are taken for parts of K only") {
+    // 64x32 is seen without in clusters of 2x1 and 2x4, 64x16 in those of 2x4.
     KernelChooser chooser(shipped_gpu("b200"));
-    int parts = 0;
-    for (const TimedKernel& one : chooser.weigh(shape_of(64, 1024, 16384))) {
-        if (!one.kernel.tile.pair || one.kernel.tile.m != 64 || one.kernel.tile.n > 32) continue;
-        CHECK(one.kernel.split_k > 1);
-        ++parts;
+    std::map<std::tuple<std::int64_t, int, int>, bool> whole;  // by columns and cluster
+    for (const TimedKernel& one : chooser.weigh(shape_of(256, 1024, 16384))) {
+        const CtaTile& tile = one.kernel.tile;
+        if (!tile.pair || tile.m != 64 || tile.n > 32) continue;
+        whole[{tile.n, tile.cluster_m, tile.cluster_n}] |= one.kernel.split_k == 1;
     }
-    CHECK(parts > 0);
+    CHECK(whole == std::map<std::tuple<std::int64_t, int, int>, bool>{{{32, 2, 1}, true},
+                                                                      {{32, 2, 2}, false},
+                                                                      {{32, 2, 4}, true},
+                                                                      {{16, 2, 1}, false},
+                                                                      {{16, 2, 2}, false},
+                                                                      {{16, 2, 4}, true}});
 }
 
 TEST_CASE("A kernel takes as long as the CTA that loads most, not as long as the average") {

@@ -204,6 +204,46 @@ TEST_CASE("What was written is fresh until it is read, whoever reads it") {
     CHECK(fresh(0, 16'384));
 }
 
+TEST_CASE("Lines that SMs of one half read take three quarters of those that both halves have copies of") {
+    constexpr std::int64_t kUsable = 1 << 20, kPage = 2048;
+    const auto held = [](std::int64_t capacity, std::int64_t pages, bool by_one_half) {
+        L2Spec halves = spec(kUsable);
+        halves.capacity = Bytes(capacity);
+        L2Blocks blocks(halves);
+        MatrixRange matrix{0, pages * kPage, pages * kPage};
+        matrix.by_one_half = by_one_half;
+        L2Blocks::Traffic traffic;
+        for (int turn = 0; turn < 2; ++turn)
+            for (std::int64_t page = 0; page < pages; ++page)
+                blocks.read(page * kPage, kPage, Operand::Weights, traffic, matrix);
+        return blocks.used().value() / kPage;
+    };
+    CHECK(held(2 * kUsable, 1000, false) == 512);
+    CHECK(held(2 * kUsable, 1000, true) == 682);  // 512 pages of four quarters, by three
+    CHECK(held(2 * kUsable, 600, true) == 600);
+    CHECK(held(2 * kUsable - 128, 1000, true) == 512);  // a cache that is not of two halves
+}
+
+TEST_CASE("A page that the other half reads, too, takes its whole place from then on") {
+    L2Spec halves = spec(8192);
+    halves.capacity = Bytes(16'384);
+    L2Blocks blocks(halves);
+    MatrixRange one{0, 1 << 20, 1 << 20};
+    one.by_one_half = true;
+    L2Blocks::Traffic traffic;
+    // Four pages of 64 quarters of a line have room: five of 48.
+    for (std::int64_t page = 0; page < 5; ++page)
+        blocks.read(page * 2048, 2048, Operand::Weights, traffic, one);
+    CHECK(blocks.used() == Bytes(5 * 2048));
+    CHECK(blocks.read(4 * 2048, 2048, Operand::Weights, traffic) == 2048);
+    CHECK(blocks.used() == Bytes(5 * 2048));  // 4 x 48 + 64 of 256
+    CHECK(blocks.read(3 * 2048, 2048, Operand::Weights, traffic) == 2048);
+    // Now 16 more than there is room for: the next line pushes out the page that was read longest ago.
+    CHECK(blocks.read(5 * 2048, 128, Operand::Weights, traffic) == 0);
+    CHECK(blocks.used() == Bytes(4 * 2048 + 128));
+    CHECK(blocks.read(0, 2048, Operand::Weights, traffic) == 0);
+}
+
 TEST_CASE("A stripe written in part waits for its rest before it makes room") {
     L2Blocks blocks(spec(1 << 20), Bytes(16384));
     const MatrixRange result{0, 16'384, 16'384}, whole{16'384, 32'768, 32'768};

@@ -170,9 +170,9 @@ TEST_CASE("A product keeps all tensor cores as long as its MACs, or its operands
         for (std::int64_t row = 0; row < tile.m; row += 128) {
             const auto rows = static_cast<double>(std::min<std::int64_t>(128, tile.m - row));
             const auto columns = static_cast<double>(tile.n);
+            // A comes out of shared memory for 128 lanes.
             step += 4 * std::max(std::ceil((tile.pair ? rows : 128) * columns * 16 / 4096),
-                                 std::ceil(((tile.pair ? rows : 128) + (tile.pair ? columns / 2 : columns)) *
-                                           32 / 128));
+                                 std::ceil((128 + (tile.pair ? columns / 2 : columns)) * 32 / 128));
         }
         // Instructions issue one a cycle at most, and the step's barrier.
         CHECK(timing->interval_alone >= step);

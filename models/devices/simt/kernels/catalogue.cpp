@@ -104,10 +104,15 @@ std::vector<CtaTile> nvjet_sm100() {
         add(128, n, true, {{2, 1}, {2, 2}, {4, 1}});
     for (const std::int64_t n : {256, 240, 224}) add(256, n, true, {{2, 1}, {2, 2}});
     for (const std::int64_t n : {192, 160, 128, 96, 64}) add(256, n, true, {{2, 1}, {2, 2}, {2, 4}});
-    add(64, 64, true, {{2, 1}, {2, 2}, {2, 4}});
-    // Narrower pairs are seen with parts of K only: 64x16_64x16_2x4_2cta_h_bz_splitK_TNT,
-    // 64x32_64x16_2x2_2cta likewise, and 32x64_64x16_4x2_2cta_h_bz_splitK_TNN.
-    for (const std::int64_t n : {32, 16}) add(64, n, true, {{2, 1}, {2, 2}, {2, 4}}, true);
+    for (const std::int64_t n : {160, 128}) add(192, n, true, {{2, 1}, {2, 2}});
+    add(64, 64, true, {{2, 1}, {2, 2}});
+    // Narrower pairs are seen with and without parts of K (64x32_64x16_2x1_2cta_v_bz_TNT and 2x4,
+    // 64x16_64x16_2x4_2cta_h_bz_TNT, each with splitK, too); those of other clusters with splitK only
+    // (64x32_64x16_2x2_2cta_h_bz_splitK_TNT, 64x16_64x16_2x1_2cta_v_bz_splitK_TNT).
+    add(64, 32, true, {{2, 1}, {2, 4}});
+    add(64, 32, true, {{2, 2}}, true);
+    add(64, 16, true, {{2, 4}});
+    add(64, 16, true, {{2, 1}, {2, 2}}, true);
     add(128, 256, false, {{1, 1}, {1, 2}});
     for (const std::int64_t n : {128, 96, 64}) add(128, n, false, {{1, 1}, {2, 1}});
     for (const std::int64_t n : {8, 16, 24, 32, 48}) add(128, n, false, {{1, 1}, {2, 1}, {4, 2}});

@@ -120,12 +120,13 @@ private:
                 const std::int64_t rows = std::min(kRowsOfMma, tile_.m - row);
                 const std::int64_t width = std::min(kColumnsOfMma, tile_.n - column);
                 // 64 rows of one SM leave half of the lanes idle, and take as long as 128; those of a pair
-                // take all (PTX ISA, data path layouts B, E and F).
+                // take all, each row in two lanes with half of the columns each (PTX ISA, data path layouts
+                // B, E and F). Either way A comes out of shared memory for 128 lanes.
                 const std::int64_t lanes = tile_.pair ? rows : kRowsOfMma;
                 section.body.push_back(
                     {.op = Op::TensorMma,
                      .amount = lanes * width * k_of_mma_,
-                     .bytes = (lanes + (tile_.pair ? width / 2 : width)) * kFragmentBytes});
+                     .bytes = (kRowsOfMma + (tile_.pair ? width / 2 : width)) * kFragmentBytes});
             }
     }
     WarpProgram multiplier(const std::vector<std::int64_t>& tiles) const {

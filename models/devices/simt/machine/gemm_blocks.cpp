@@ -109,17 +109,23 @@ GemmBlocks::Depth GemmBlocks::depth(const Work& work, std::int64_t step) const {
 TileAccess::Block GemmBlocks::a_block(const CtaPlace& place, Depth depth) const {
     const GemmShape& shape = plan_.kernel.shape;
     if (shape.gather) return gathered_block(place, depth);
+    const CtaTile& tile = plan_.kernel.tile;
     const std::int64_t begin = place.batch * shape.m * shape.k + shape.m * depth.begin;
-    return elements_of(plan_.a, begin + place.m * plan_.kernel.tile.m * depth.size,
-                       rows(place.m) * depth.size, shape.element());
+    TileAccess::Block block = elements_of(plan_.a, begin + place.m * tile.m * depth.size,
+                                          rows(place.m) * depth.size, shape.element());
+    block.matrix.by_one_half = shape.n <= tile.n * tile.cluster_n;
+    return block;
 }
 
 TileAccess::Block GemmBlocks::b_block(const CtaPlace& place, Depth depth) const {
     const GemmShape& shape = plan_.kernel.shape;
     const std::int64_t batch = shape.shared_b ? 0 : place.batch;
+    const CtaTile& tile = plan_.kernel.tile;
     const std::int64_t begin = batch * shape.n * shape.k + shape.n * depth.begin;
-    return elements_of(plan_.b, begin + place.n * plan_.kernel.tile.n * depth.size,
-                       columns(place.n) * depth.size, shape.element());
+    TileAccess::Block block = elements_of(plan_.b, begin + place.n * tile.n * depth.size,
+                                          columns(place.n) * depth.size, shape.element());
+    block.matrix.by_one_half = shape.m <= tile.m * tile.cluster_m && (shape.batch == 1 || !shape.shared_b);
+    return block;
 }
 
 // Of what a cluster shares a CTA asks for its part, which is the largest where it is not even.

@@ -50,6 +50,7 @@ L2Blocks::L2Blocks(const L2Spec& spec, Bytes stripe)
       words_(word_ > 0 ? static_cast<int>(page_ / word_) : 0),
       sets_(static_cast<std::size_t>(sets_of(spec, page_))),
       most_lines_(line_ > 0 ? spec.usable.value() / line_ / static_cast<std::int64_t>(sets_.size()) : 0),
+      halves_(spec.usable.value() <= spec.capacity.value() / 2),
       sector_shift_(sector_ > 0 ? std::countr_zero(static_cast<std::uint64_t>(sector_)) : 0),
       sectors_of_line_(sector_ > 0 ? static_cast<int>(line_ / sector_) : 0),
       dirty_(spec.dirty > Bytes(0) && sector_ > 0 ? spec.dirty.value() / sector_ : Bytes::max().value()) {
@@ -64,7 +65,7 @@ std::int64_t L2Blocks::read(std::int64_t address, std::int64_t bytes, Operand op
                             const MatrixRange& matrix) {
     std::int64_t hit = 0;
     each_page({address, address + bytes}, [&](std::int64_t number, Range range) {
-        const std::uint32_t place = use(number);
+        const std::uint32_t place = use(number, matrix.by_one_half && halves_ ? kOfOneHalf : kWhole);
         const std::int64_t held = held_of(range, place);
         hit += held;
         each_word(range, [&](std::size_t word, Mask wanted) {
@@ -91,7 +92,7 @@ std::int64_t L2Blocks::write(std::int64_t address, std::int64_t bytes, Operand o
                              const MatrixRange& matrix) {
     std::int64_t hit = 0;
     each_page({address, address + bytes}, [&](std::int64_t number, Range range) {
-        const std::uint32_t place = use(number);
+        const std::uint32_t place = use(number, kWhole);
         hit += held_of(range, place);
         pages_[place].operand = operand;
         if (range.until == matrix.end)
@@ -154,8 +155,8 @@ std::int64_t L2Blocks::held_of(Range range, std::uint32_t place) const {
     return bytes;
 }
 
-/// The page, which is now the last used.
-std::uint32_t L2Blocks::use(std::int64_t number) {
+/// The page, which is now the last used, and whose lines take that share of their places at least.
+std::uint32_t L2Blocks::use(std::int64_t number, std::int64_t share) {
     const auto leaf_number = static_cast<std::size_t>(number / Leaf::kPages);
     if (leaf_number >= leaves_.size()) leaves_.resize(leaf_number + 1);
     std::unique_ptr<Leaf>& leaf = leaves_[leaf_number];
@@ -175,6 +176,7 @@ std::uint32_t L2Blocks::use(std::int64_t number) {
         pages_[place] = Page{};
         pages_[place].number = number;
         pages_[place].set = set_of(number);
+        pages_[place].share = share;
         std::fill_n(masks(place), words_, Masks{});
         ++leaf->held;
         link_newest(place);
@@ -182,7 +184,17 @@ std::uint32_t L2Blocks::use(std::int64_t number) {
         unlink(place);
         link_newest(place);
     }
+    if (share > pages_[place].share) grow(place, share);
     return place;
+}
+
+/// SMs of the other half have a copy of the page's lines from now on. What they push out goes with the next
+/// line that the set takes.
+void L2Blocks::grow(std::uint32_t place, std::int64_t share) {
+    std::int64_t lines = 0;
+    for (int word = 0; word < words_; ++word) lines += lines_of(masks(place)[word].valid);
+    sets_[pages_[place].set].lines += lines * (share - pages_[place].share);
+    pages_[place].share = share;
 }
 
 /// Where the page is; kNone if it is not there.
@@ -202,7 +214,7 @@ void L2Blocks::drop(std::int64_t address, std::int64_t bytes) {
             own.valid &= ~wanted | own.dirty;
             own.fresh &= own.valid;
             const std::int64_t dropped = before - lines_of(own.valid);
-            sets_[pages_[place].set].lines -= dropped;
+            sets_[pages_[place].set].lines -= dropped * pages_[place].share;
             lines_ -= dropped;
         });
     });
@@ -219,9 +231,9 @@ void L2Blocks::add(std::uint32_t place, std::size_t word, Mask sectors, Traffic&
     const std::int64_t added = lines_of(valid | sectors) - lines_of(valid);
     valid |= sectors;
     Set& set = sets_[pages_[place].set];
-    set.lines += added;
+    set.lines += added * pages_[place].share;
     lines_ += added;
-    while (set.lines > most_lines_)
+    while (set.lines > most_lines_ * kWhole)
         if (!wait_for_rest(set)) evict_oldest(set, traffic);
 }
 
@@ -274,7 +286,7 @@ void L2Blocks::evict_oldest(Set& set, Traffic& traffic) {
     for (int word = 0; word < words_; ++word) {
         append(traffic.evicted, page.number * page_ + word * word_, masks(place)[word].dirty, page.operand);
         const std::int64_t lines = lines_of(masks(place)[word].valid);
-        set.lines -= lines;
+        set.lines -= lines * page.share;
         lines_ -= lines;
     }
     partial_ -= static_cast<int>(page.partial);

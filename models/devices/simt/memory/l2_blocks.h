@@ -5,6 +5,9 @@
 // takes of the capacity is counted in lines that hold something. A miss fetches what its page lacks of the
 // same matrix, too: its neighbours ask for it soon, and channels of the memory that get alike shares are
 // simulated once.
+// Where no more than half of the capacity can be used, each half of the chip keeps copies of what its SMs
+// read of the other's lines (half of all): two of what SMs of both read, of what those of one read one and
+// a half on average, so that such lines take three quarters of the place.
 // Not more than a part of it is dirty: beyond, what was written longest ago is cleaned, in the order in which
 // it was written, and stays.
 #pragma once
@@ -34,6 +37,8 @@ struct MatrixRange {
     std::int64_t begin = 0, end = 0;
     /// What lies behind it up to here passes to and from the memory with its end; at least `end`.
     std::int64_t padded_end = 0;
+    /// Each part of it is read by SMs of one cluster only, which lie on one half of the chip.
+    bool by_one_half = false;
     bool empty() const { return begin >= end; }
     friend bool operator==(const MatrixRange&, const MatrixRange&) = default;
 };
@@ -74,6 +79,8 @@ public:
 private:
     static constexpr std::uint32_t kNone = DirtyPages::kNone;
     static constexpr int kSectors = kL2PageSectors;  // a bit each
+    /// Shares of a line's place: of one whose copies both halves hold, and of one that SMs of one half read.
+    static constexpr std::int64_t kWhole = 4, kOfOneHalf = 3;
     using Mask = std::uint64_t;
 
     struct Page {
@@ -81,11 +88,12 @@ private:
         std::uint32_t older = kNone, newer = kNone;  // by last use
         std::uint32_t set = 0;
         Operand operand = Operand::Activations;  // of the last that wrote to it
+        std::int64_t share = kWhole;             // of a line's place that each of its lines takes
         bool partial = false;  // others will write the rest of the matrix that it has a part of
     };
     struct Set {
         std::uint32_t oldest = kNone, newest = kNone;  // by last use
-        std::int64_t lines = 0;                        // that hold something
+        std::int64_t lines = 0;                        // that hold something, in shares
     };
     struct Masks {
         Mask valid = 0, dirty = 0, fresh = 0;  // fresh: written, and not read since
@@ -112,7 +120,8 @@ private:
         return &masks_[place * static_cast<std::size_t>(words_)];
     }
     std::int64_t held_of(Range range, std::uint32_t place) const;
-    std::uint32_t use(std::int64_t number);
+    std::uint32_t use(std::int64_t number, std::int64_t share);
+    void grow(std::uint32_t place, std::int64_t share);
     std::uint32_t find(std::int64_t number) const;
     std::uint32_t set_of(std::int64_t number) const;
     void add(std::uint32_t place, std::size_t word, Mask sectors, Traffic& traffic);
@@ -130,6 +139,7 @@ private:
     const int words_;                                 // of a page
     std::vector<Set> sets_;
     const std::int64_t most_lines_;  // of a set
+    const bool halves_;              // each of which keeps copies of the other's lines
     const int sector_shift_;         // of addresses
     const int sectors_of_line_;      // a power of two
     Mask first_of_lines_ = 0;        // the first sector of each line
