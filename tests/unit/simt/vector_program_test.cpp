@@ -28,6 +28,12 @@ TEST_CASE("vLLM's norms and gates have a thread for each of up to 1024 elements 
     CHECK(rms.warps == 32);
     CHECK(rms.vector == 1);
     CHECK(rms.trips() == 5);
+    // Of a round's 30 instructions, three are loads and one a store; the row is read again out of the L1, and
+    // what a column has by the first CTA out of the L2.
+    const CtaProgram of_norm = vector_program(rms);
+    CHECK(count_of(of_norm, Op::GlobalLoad) == 5 * 2);
+    CHECK(count_of(of_norm, Op::GlobalStore) == 5);
+    CHECK(count_of(of_norm, Op::Fp32) >= 5 * (5 + 10));
     CHECK(norm_kernel({Norm::Kind::Rms, 10, 320}, DType::Fp16, DType::Fp16, Library::Vllm).warps == 10);
     CHECK(norm_kernel({Norm::Kind::Layer, 10, 5120}, DType::Fp16, DType::Fp16, Library::Vllm).warps == 4);
     const VectorKernel gate = gate_kernel(7, 13'824, mix_of(Function::Silu), DType::Fp16, DType::Fp16);
@@ -66,8 +72,10 @@ TEST_CASE("A rotary embedding turns a pair of elements a thread and round") {
     const CtaProgram program = vector_program(kernel);
     CHECK(count_of(program, Op::GlobalLoad) == 5 * 4);
     CHECK(bytes_of(program, Op::GlobalStore) == 5 * 2 * 32 * 2);
-    // Four places, of which multiply-adds keep the same pipe; two products and two sums.
-    CHECK(count_of(program, Op::Fp32) == 5 * (12 + 4));
+    // A round as compiled for sm_80: twelve of 37 for places, and eight conversions, four products and two
+    // sums; two loops' set-up, with a division each.
+    CHECK(count_of(program, Op::Fp32) == 5 * (12 + 8 + 4 + 2) + 12 + 6);
+    CHECK(count_of(program, Op::Special) == 2 * 3);
     // Of few heads there are fewer threads.
     CHECK(rotary_kernel({1, 1, 1, 64}, DType::Fp16, DType::Fp16).warps == 1);
 }
@@ -159,8 +167,11 @@ TEST_CASE("In 2023 a lookup had a thread for each element, and eight CTAs an SM"
     const CtaProgram program = vector_program(kernel);
     // An index of 64 bits, and two bytes a thread.
     CHECK(bytes_of(program, Op::GlobalLoad) == 8 + 64);
-    // 55 instructions a round but for its loads, store and counter, and 12 to begin with.
-    CHECK(count_of(program, Op::Integer) + count_of(program, Op::Fp32) == 58 + 12);
+    // As compiled for sm_80, a round has 40 multiplications, additions and conversions, 46 others, and four
+    // divisions of three special instructions; 12 to begin with.
+    CHECK(count_of(program, Op::Fp32) == 40);
+    CHECK(count_of(program, Op::Integer) == 46 + 12);
+    CHECK(count_of(program, Op::Special) == 4 * 3);
     SmSpec sm = warp_mma_sm();
     sm.warps = 64;
     const auto timing = time_vector(kernel, sm);

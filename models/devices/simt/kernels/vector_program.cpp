@@ -112,8 +112,8 @@ WarpProgram lookup(const VectorKernel& kernel) {
 }
 
 /// Rounds over a CTA's row: both operands' elements, and the result. Addresses and constants as compiled for
-/// sm_80: 48 instructions a round for SiLU, of which one rounds the negated operand to 16 bits (F2F, which the
-/// special function units execute) and one converts it back.
+/// sm_80: 48 instructions a round for SiLU, of which one rounds the negated operand to 16 bits (F2F, which
+/// the special function units execute) and one converts it back.
 WarpProgram gate(const VectorKernel& kernel) {
     constexpr InstructionMix kOperand{1, 3, 0}, kResult{1, 4, 0}, kConstants{3, 0, 0}, kNegated{1, 0, 1};
     Section round;
