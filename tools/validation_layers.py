@@ -31,9 +31,8 @@ Written by `tools/validation --layers` (minutes). Networks of convolutions besid
 """
 
 NOT_MODELLED = """
-**What is not modelled**, and shows: what XQA's decoding kernel waits for between its phases, which is most of a short cache's time; what `wgmma` and the softmax of two groups of
-warps do to each other; what FP32 and special pipes draw of the chip's power; that half of the lines that an SM meets first lie in the L2's other partition, and what it takes from
-a CTA's end to the next one's first instruction (words, norms, rotary embeddings, small residuals). Supposed: that cuBLAS 12.1 had no nvjet kernels on the H100 (products of `attn` and `mlp`
+**What is not modelled**, and shows: what XQA's decoding kernel waits for between its phases, which is most of a short cache's time (hardly the fetching of instructions: `docs/status.md`); what FP32 and special pipes draw of the chip's power; what it takes from
+a CTA's end to the next one's first instruction (norms, gates); the kernel that looks up 16 words and fewer; the clock of a chip that runs a whole block with large products. Supposed: that cuBLAS 12.1 had no nvjet kernels on the H100 (products of `attn` and `mlp`
 there). Why PyTorch's softmax of long rows takes a quarter longer than its instructions do is not known.
 """
 
