@@ -145,18 +145,19 @@ TEST_CASE("Kernels that share their last tiles are held to load what they would 
 TEST_CASE("Narrow pairs of Blackwell whose names all have splitK are taken for parts of K only") {
     // 64x32 is seen without in clusters of 2x1 and 2x4, 64x16 in those of 2x4.
     KernelChooser chooser(shipped_gpu("b200"));
-    std::map<std::tuple<std::int64_t, int, int>, bool> whole;  // by columns and cluster
+    using Tiles = std::map<std::tuple<std::int64_t, int, int>, bool>;  // by columns and cluster
+    Tiles whole;
     for (const TimedKernel& one : chooser.weigh(shape_of(256, 1024, 16384))) {
         const CtaTile& tile = one.kernel.tile;
         if (!tile.pair || tile.m != 64 || tile.n > 32) continue;
         whole[{tile.n, tile.cluster_m, tile.cluster_n}] |= one.kernel.split_k == 1;
     }
-    CHECK(whole == std::map<std::tuple<std::int64_t, int, int>, bool>{{{32, 2, 1}, true},
-                                                                      {{32, 2, 2}, false},
-                                                                      {{32, 2, 4}, true},
-                                                                      {{16, 2, 1}, false},
-                                                                      {{16, 2, 2}, false},
-                                                                      {{16, 2, 4}, true}});
+    CHECK(whole == Tiles{{{32, 2, 1}, true},
+                         {{32, 2, 2}, false},
+                         {{32, 2, 4}, true},
+                         {{16, 2, 1}, false},
+                         {{16, 2, 2}, false},
+                         {{16, 2, 4}, true}});
 }
 
 TEST_CASE("A kernel takes as long as the CTA that loads most, not as long as the average") {

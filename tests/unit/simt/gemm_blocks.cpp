@@ -70,6 +70,19 @@ TEST_CASE("A group loads what its CTAs load, each block once for every cluster",
         const GemmBlocks blocks(plan);
         const std::int64_t first = static_cast<std::int64_t>(random()) % kernel.ctas();
         const std::int64_t count = 1 + static_cast<std::int64_t>(random()) % (kernel.ctas() - first);
+        // Of all CTAs, clusters that take the first of A's and B's blocks: are there others, SMs of both
+        // halves of the chip do.
+        std::set<std::pair<std::int64_t, std::int64_t>> of_a, of_b;
+        for (std::int64_t cta = 0; cta < kernel.ctas(); ++cta) {
+            const CtaPlace p = place_of(kernel, cta);
+            const std::int64_t batch = s.shared_b ? 0 : p.batch;
+            if (p.batch == 0 && p.m == 0 && p.n * kernel.tile.n < s.n)
+                of_a.insert({0, p.n / kernel.tile.cluster_n});
+            if (batch == 0 && p.n == 0 && p.m * kernel.tile.m < s.m)
+                of_b.insert({p.batch, p.m / kernel.tile.cluster_m});
+        }
+        const MatrixRange in_a{kA, kA + 1000, kA + 1024, of_a.size() == 1},
+            in_b{kB, kB + 1000, kB + 1000, of_b.size() == 1};
         for (std::int64_t step = 0; step < kernel.steps_of_part(); ++step) {
             Touched a, b;
             std::int64_t busiest = 0;
@@ -92,7 +105,6 @@ TEST_CASE("A group loads what its CTAs load, each block once for every cluster",
             CHECK(access.bytes_of_sm == busiest);
             CHECK(access.sms == count);
             for (const TileAccess::Block& block : access.blocks) {
-                const MatrixRange in_a{kA, kA + 1000, kA + 1024}, in_b{kB, kB + 1000, kB + 1000};
                 CHECK(block.matrix == (block.operand == Operand::Weights ? in_b : in_a));
                 Touched& side = block.operand == Operand::Weights ? b : a;
                 for (std::int64_t byte = block.address; byte < block.address + block.bytes; ++byte) {

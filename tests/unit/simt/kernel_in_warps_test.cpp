@@ -51,7 +51,7 @@ public:
     Passes(const MatrixPlace& matrix, bool write)
         : matrix_(matrix), write_(write), times_(static_cast<std::size_t>(matrix.bytes.value())) {}
     void add(bool write, const TileAccess::Block& block) {
-        if (write != write_ || block.matrix != matrix_.range()) return;
+        if (write != write_ || block.matrix.begin != matrix_.range().begin) return;
         for (std::int64_t i = 0; i < block.bytes; ++i)
             ++times_.at(static_cast<std::size_t>(block.address - matrix_.address + i));
     }
