@@ -39,7 +39,7 @@ def operators(program):
 def text(program):
     line, cells = validation_gpus.line, validation_gpus.cells
     series = list(operators(program))
-    drawn = [(name, colour, found) for (name, found), colour in zip(series, validation_gpus.COLOURS, strict=False)]
+    drawn = [(name, colour, found) for (name, found), colour in zip(series, validation_gpus.COLOURS)]
     (validation_gpus.PICTURES / "gpu_operators_mi210.svg").write_text(validation_gpus.scatter("MI210", drawn))
     page = "\n![simulated against measured time](pictures/gpu_operators_mi210.svg)\n\n"
     page += line(["MI210", "rows", "error %", "bias %", "by time %"]) + "|---|" + "---:|" * 4 + "\n"

@@ -18,9 +18,8 @@ WITHOUT = {
     "no time between kernels": ["launch.stream=0 ns"],
 }
 
-HEAD = """
-## GPUs: a V100 beside DeepBench
-
+TITLE = "\n## GPUs: a V100 beside DeepBench\n"
+HEAD = TITLE + """
 Measured times of cuBLAS's products and cuDNN's convolutions (forward) on a V100 (SXM2) beside those of `v100`, asked as they were timed: by the host's clock around many calls on the same
 operands (`tests/golden/gpu_deepbench`, public rows; calibration rows and those kept apart are not among them). Nothing is calibrated; which kernels the library has was looked for beside
 the public rows. The algorithm is the one that cuDNN took; ours is the best by estimate of implicit GEMM and Winograd's F(4x4). Written by `tools/validation --layers`.
@@ -63,11 +62,5 @@ def text(program):
     return page
 
 
-def kept(written):
-    """What the page says."""
-    begin, end = written.find("\n![simulated against measured time](pictures/gpu_deepbench_v100.svg)"), written.find(NOT_MODELLED)
-    return written[begin:end] if 0 <= begin < end else ""
-
-
 def section(program, written, again):
-    return HEAD + (text(program) if again else kept(written)) + NOT_MODELLED
+    return HEAD + (text(program) if again else validation_gpus.kept_between(written, TITLE, "\n![", NOT_MODELLED)) + NOT_MODELLED

@@ -38,6 +38,7 @@ class Sweep(unittest.TestCase):
                 measured, answered = self.grows("h100", 1024, rows, rows + 1)
                 self.assertGreater(measured, 1.08)
                 self.assertGreater(answered, 1.03)
+                self.assertAlmostEqual(answered / measured, 1, delta=0.1)
 
     def test_rows_within_a_tile_cost_nothing(self):
         for rows in (6, 11, 12, 13, 14):

@@ -152,12 +152,10 @@ TEST_CASE("Narrow pairs of Blackwell whose names all have splitK are taken for p
         if (!tile.pair || tile.m != 64 || tile.n > 32) continue;
         whole[{tile.n, tile.cluster_m, tile.cluster_n}] |= one.kernel.split_k == 1;
     }
-    CHECK(whole == Tiles{{{32, 2, 1}, true},
-                         {{32, 2, 2}, false},
-                         {{32, 2, 4}, true},
-                         {{16, 2, 1}, false},
-                         {{16, 2, 2}, false},
-                         {{16, 2, 4}, true}});
+    const Tiles wide{{{32, 2, 1}, true}, {{32, 2, 2}, false}, {{32, 2, 4}, true}};
+    Tiles named{{{16, 2, 1}, false}, {{16, 2, 2}, false}, {{16, 2, 4}, true}};
+    named.insert(wide.begin(), wide.end());
+    CHECK(whole == named);
 }
 
 TEST_CASE("A kernel takes as long as the CTA that loads most, not as long as the average") {

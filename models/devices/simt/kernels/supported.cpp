@@ -15,10 +15,10 @@ void refuse(const Layer& layer, const std::string& what) {
         fmt::format(
             "'{}': {}; devices of kind simt run matrix products (matmul) and convolutions (conv2d) "
             "of one format, without transpose_a, with weights that are not sparse and whose scales, if any, "
-            "are "
-            "of a tensor, of channels or of blocks, attention, "
-            "elementwise layers, activations, quantize and dequantize, softmax, norms and pools, "
-            "reductions, top-k, lookups, copies, transposes, rotary embeddings, cells and collectives",
+            "are of a tensor, of channels or of blocks, attention, elementwise layers, activations, quantize "
+            "and dequantize, softmax, norms and pools, reductions, top-k, lookups, copies, transposes, "
+            "rotary "
+            "embeddings, cells and collectives",
             layer.name, what));
 }
 
