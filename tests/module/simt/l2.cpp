@@ -100,6 +100,21 @@ TEST_CASE("A hit takes the L2's latency, a miss the memory's, too") {
     CHECK(bench.l2.idle());
 }
 
+TEST_CASE("What was written in the other partition takes the way across once") {
+    simt::L2Spec spec = l2_spec();
+    spec.far_latency = Cycles(70);
+    // For SM 0 the first 4 KiB lie near, the next far.
+    Bench bench(ideal(),
+                {{ns(0), one(0, 64), true},
+                 {ns(1000), one(4096, 64), true},
+                 {ns(2000), one(0, 64)},
+                 {ns(3000), one(4096, 64)},
+                 {ns(4000), one(4096, 64)}},
+                spec);
+    CHECK(bench.sms.answered() == std::vector{ns(202), ns(1202), ns(2201), ns(3271), ns(4201)});
+    CHECK(bench.dram.bytes_read() == Bytes(0));
+}
+
 TEST_CASE("Reads of short rows leave at their share of the memory's bandwidth, others as they come") {
     simt::L2Spec spec = l2_spec();
     spec.memory_share = 0.01;  // of 102.4 GB/s: 62.5 ns for 64 B
