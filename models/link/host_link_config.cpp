@@ -11,12 +11,12 @@ namespace {
 using config::Section;
 
 // Slower than anything built: values beyond these are slips of the pen, and would simulate for ages.
-constexpr BytesPerSecond kSlowestLink(1'000'000);
-constexpr Ticks kLongestWait(kTicksPerSecond);
+constexpr BytesPerSecond kSlowestHostLink(1'000'000);
+constexpr Ticks kLongestHostWait(kTicksPerSecond);
 
 Ticks read_wait(Section& host, std::string_view key, std::string_view meaning) {
     const Ticks wait = host.time(key, meaning);
-    if (wait > kLongestWait) host.fail(key, "longer than a second, which no host link's is");
+    if (wait > kLongestHostWait) host.fail(key, "longer than a second, which no host link's is");
     return wait;
 }
 
@@ -94,7 +94,7 @@ HostLinkSpec read_host_link_spec(Section host) {
     if (pcie || host.has("generation")) spec.pcie = read_pcie(host);
     if (!pcie) {
         spec.bandwidth = host.bandwidth("bandwidth", "effective bandwidth of the host link, each direction");
-        if (spec.bandwidth < kSlowestLink)
+        if (spec.bandwidth < kSlowestHostLink)
             host.fail("bandwidth", "slower than 1 MB/s, which no host link is");
     } else if (host.has("bandwidth")) {
         host.bandwidth("bandwidth", "effective bandwidth of the host link, each direction");

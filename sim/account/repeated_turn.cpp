@@ -8,14 +8,6 @@
 namespace systole {
 namespace {
 
-std::size_t turns_of(const TurnMarks& marks) {
-    return marks.size() - 1;
-}
-
-Ticks time_of(const TurnMarks& marks, std::size_t turn) {
-    return marks[turn + 1].time - marks[turn].time;
-}
-
 /// What `times` turns take of something that grows along a run: `until(n)` is its sum over the first n marked
 /// ones.
 template <class Until>

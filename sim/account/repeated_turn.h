@@ -26,6 +26,14 @@ struct Mark {
 /// Turns one behind the other: the first from the first mark to the second, and so on.
 using TurnMarks = std::vector<Mark>;
 
+inline std::size_t turns_of(const TurnMarks& marks) {
+    return marks.size() - 1;
+}
+
+inline Ticks time_of(const TurnMarks& marks, std::size_t turn) {
+    return marks[turn + 1].time - marks[turn].time;
+}
+
 /// A result, and what is expected of it.
 struct CheckedResult {
     DeviceResult result;

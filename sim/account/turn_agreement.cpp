@@ -45,14 +45,6 @@ bool rows_agree(const ResultRow& a, const ResultRow& b, Ticks most, TurnsDiffer 
            distance(a.time(), b.time()) <= most;
 }
 
-std::size_t turns_of(const TurnMarks& marks) {
-    return marks.size() - 1;
-}
-
-Ticks time_of(const TurnMarks& marks, std::size_t turn) {
-    return marks[turn + 1].time - marks[turn].time;
-}
-
 /// That the memory moved in a turn.
 Bytes memory_bytes(const DeviceResult& result, const TurnMarks& marks, std::size_t turn) {
     Bytes bytes;

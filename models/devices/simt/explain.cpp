@@ -8,6 +8,7 @@
 
 #include "models/devices/simt/explain_attention.h"
 #include "models/devices/simt/explain_collective.h"
+#include "models/devices/simt/explain_time.h"
 #include "models/devices/simt/explain_vector.h"
 #include "models/devices/simt/kernels/choose.h"
 #include "models/devices/simt/kernels/stream_k.h"
@@ -31,11 +32,6 @@ const GemmPlan& product_of(const LayerPlan& layer) {
 
 std::string cycles(double count) {
     return with_thousands(std::llround(count));
-}
-
-std::string time_of(double count, const SimtSpec& spec) {
-    return format_time(Ticks(std::llround(count / static_cast<double>(spec.core_clock.value()) *
-                                          static_cast<double>(kTicksPerSecond))));
 }
 
 /// How a convolution is a product.

@@ -5,15 +5,11 @@
 
 #include <cmath>
 
+#include "models/devices/simt/explain_time.h"
 #include "sim/base/text.h"
 
 namespace systole::simt {
 namespace {
-
-std::string time_of(double cycles, const SimtSpec& spec) {
-    return format_time(Ticks(std::llround(cycles / static_cast<double>(spec.core_clock.value()) *
-                                          static_cast<double>(kTicksPerSecond))));
-}
 
 /// What is done to elements or rows, where the kernel's name does not say.
 std::string how(const VectorKernel& kernel) {

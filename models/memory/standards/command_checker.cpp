@@ -12,10 +12,6 @@
 namespace systole {
 namespace {
 
-bool contains(const std::vector<Command>& commands, Command command) {
-    return std::find(commands.begin(), commands.end(), command) != commands.end();
-}
-
 /// Commands of all banks meet each of them.
 Scope meeting(const ConstraintRow& row, Command preceding, Command following) {
     return names_bank(preceding) && names_bank(following) ? row.scope

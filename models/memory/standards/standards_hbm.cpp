@@ -20,7 +20,7 @@ std::vector<ConstraintRow> command_buses() {
     };
 }
 
-std::vector<ConstraintRow> bank_cycle() {
+std::vector<ConstraintRow> hbm_bank_cycle() {
     return {
         {Bank, {Act}, kReads, "RCDRD + 1"},
         {Bank, {Act}, kWrites, "RCDWR + 1"},
@@ -80,7 +80,7 @@ ConstraintTable family(std::string_view standard, std::string_view source, int t
          "RRD_S", "RRD_L", "FAW",   "WTR_S", "WTR_L", "RTW", "RFC", "REFI", "RFCSB", "REFISB", "RREFD"},
         command_buses()};
     append(table.rows, grouped_columns());
-    append(table.rows, bank_cycle());
+    append(table.rows, hbm_bank_cycle());
     append(table.rows, all_bank_refresh());
     append(table.rows, per_bank_refresh());
     return table;

@@ -21,7 +21,7 @@ namespace systole {
 namespace {
 
 /// The largest dimension that a trace may have.
-constexpr std::int64_t kLargest = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t kLargestExtent = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t kMostElements = std::int64_t{1} << 56;  // of a tensor
 constexpr std::int64_t kMostOfAll = std::int64_t{1} << 61;     // of bf16, for all bytes to be countable
 
@@ -161,9 +161,9 @@ private:
         if (row.cells.size() <= most() + 1 && whole_numbers(trimmed(row.cells.back())).size() == 1)
             forgiven_.add(row.line, "there is no comma behind the last number: SCALE-Sim drops that number");
         for (const std::int64_t number : numbers)
-            if (number < 1 || number > kLargest)
+            if (number < 1 || number > kLargestExtent)
                 return refuse(row, fmt::format("'{}': {} is no extent; expected 1 to {}",
-                                               excerpt(layer->name), number, kLargest));
+                                               excerpt(layer->name), number, kLargestExtent));
         products_ ? write_product(row, *layer, trace) : write_convolution(row, *layer, trace);
     }
 
@@ -254,7 +254,7 @@ private:
                           "sounds as if it took channel by channel; it is taken as SCALE-Sim does, as one "
                           "filter over all channels ('DP' in a name says otherwise)",
                           layer.name);
-        if (depthwise && filters > kLargest / c)
+        if (depthwise && filters > kLargestExtent / c)
             return refuse(row, fmt::format("'{}': {} channels of {} filters are too many",
                                            excerpt(layer.name), c, filters));
         const std::int64_t p = (h - r + stride - 1) / stride + 1, q = (w - s + stride - 1) / stride + 1;

@@ -17,8 +17,8 @@ constexpr std::int64_t kMostSms = 1024, kMostSubCores = 16;
 constexpr std::int64_t kMostWarps = 1024, kMostCtas = 1024;
 constexpr std::int64_t kMostRegisters = 1 << 24, kMostRegistersOfThread = 4096;
 constexpr std::int64_t kMostMacs = 1 << 16;
-constexpr std::int64_t kMostShared = 1 << 30, kWidestPort = 1 << 16;
-constexpr std::int64_t kLongestInterval = 1024, kLongestLatency = 100'000;
+constexpr std::int64_t kMostShared = 1 << 30, kWidestSmPort = 1 << 16;
+constexpr std::int64_t kLongestInterval = 1024, kLongestSmLatency = 100'000;
 constexpr int kLeastWarpThreads = 32, kMostWarpThreads = 64;
 constexpr int kGroupWarps = 4;  // of a warp group: CUDA's wgmma takes no other number
 
@@ -28,7 +28,7 @@ int small(Section& section, std::string_view key, std::string_view meaning, Limi
 }
 
 Cycles latency(Section& section, std::string_view key, std::string_view meaning, std::int64_t least = 0) {
-    return Cycles(section.count(key, meaning, {least, kLongestLatency}));
+    return Cycles(section.count(key, meaning, {least, kLongestSmLatency}));
 }
 
 PipeSpec read_pipe(Section pipe) {
@@ -77,7 +77,7 @@ TensorMemorySpec read_tensor_memory(Section memory) {
         memory.fail("capacity", fmt::format("{} bytes, expected whole columns of {}", spec.capacity.value(),
                                             kTensorColumnBytes));
     spec.bytes_per_cycle =
-        memory.bytes("width", "bytes per cycle out of it into a sub-core's registers", {1, kWidestPort});
+        memory.bytes("width", "bytes per cycle out of it into a sub-core's registers", {1, kWidestSmPort});
     spec.latency = latency(memory, "latency", "cycles from a load's issue to its first register", 1);
     return spec;
 }
@@ -122,7 +122,7 @@ SharedMemorySpec read_shared(Section shared) {
     spec.most_of_cta = shared.bytes("most_of_cta", "that one CTA may have", {1, kMostShared});
     spec.reserved_of_cta =
         shared.bytes("reserved_of_cta", "that every CTA takes besides its own", {0, kMostShared});
-    spec.bytes_per_cycle = shared.bytes("width", "bytes per cycle of all banks together", {1, kWidestPort});
+    spec.bytes_per_cycle = shared.bytes("width", "bytes per cycle of all banks together", {1, kWidestSmPort});
     spec.latency = latency(shared, "latency", "cycles of a load without conflicts, issue to register", 1);
     if (spec.most_of_cta + spec.reserved_of_cta > spec.capacity)
         shared.fail(
@@ -247,7 +247,7 @@ SmSpec read_sm(Section sm) {
                                               "bytes per cycle into shared memory by bulk tensor copies: "
                                               "whole boxes, zeros outside the tensor too; 0: as fast as "
                                               "they come",
-                                              {0, kWidestPort}, Bytes(0));
+                                              {0, kWidestSmPort}, Bytes(0));
     Section l1 = sm.section("l1");
     spec.l1_capacity =
         l1.bytes("capacity", "of an SM, for L1 and the shared memory of CTAs together", {1, kMostShared});
@@ -257,7 +257,7 @@ SmSpec read_sm(Section sm) {
                 fmt::format("{} bytes for L1 and shared memory, of which sm.shared.capacity is {}",
                             spec.l1_capacity.value(), spec.shared.capacity.value()));
     spec.l1_latency = latency(l1, "latency", "cycles of a load that hits the L1", 1);
-    spec.l1_bytes_per_cycle = l1.bytes("width", "bytes per cycle out of the L1", {1, kWidestPort});
+    spec.l1_bytes_per_cycle = l1.bytes("width", "bytes per cycle out of the L1", {1, kWidestSmPort});
     check_residence(sm, spec);
     return spec;
 }

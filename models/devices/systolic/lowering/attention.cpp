@@ -13,7 +13,7 @@
 namespace systole::systolic {
 namespace {
 
-enum TileKind : std::int64_t { kQueries, kKeys, kValues };
+enum AttentionTile : std::int64_t { kQueries, kKeys, kValues };
 
 }  // namespace
 

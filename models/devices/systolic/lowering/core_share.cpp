@@ -12,10 +12,10 @@ namespace systole::systolic {
 namespace {
 
 /// Elements of which any number of any format fill whole bytes.
-constexpr std::int64_t kGrain = 64;
+constexpr std::int64_t kShareGrain = 64;
 
 std::int64_t grains(std::int64_t elements) {
-    return elements % kGrain == 0 ? elements / kGrain : 0;
+    return elements % kShareGrain == 0 ? elements / kShareGrain : 0;
 }
 
 struct EvenParts {

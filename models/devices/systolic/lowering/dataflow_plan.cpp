@@ -6,12 +6,12 @@
 namespace systole::systolic {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr double kUnreached = std::numeric_limits<double>::infinity();
 constexpr std::size_t kCount = kDataflows.size();
 
 /// The best way to end in a dataflow.
 struct Way {
-    double cycles = kNever;
+    double cycles = kUnreached;
     std::vector<Dataflow> layers = {};
 };
 using Ways = std::array<Way, kCount>;
@@ -34,7 +34,7 @@ Ways through(const LayerRun& run, std::size_t first, double switch_cycles) {
                 if (cycles + run.layers[layer][to] < next[to].cycles)
                     next[to].cycles = cycles + run.layers[layer][to], best = from;
             }
-            if (next[to].cycles == kNever) continue;
+            if (next[to].cycles == kUnreached) continue;
             next[to].layers = ways[best].layers;
             next[to].layers.push_back(kDataflows[to]);
         }

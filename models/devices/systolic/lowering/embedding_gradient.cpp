@@ -16,7 +16,7 @@
 namespace systole::systolic {
 namespace {
 
-enum TileKind : std::int64_t { kIndices, kGradients };
+enum GradientTile : std::int64_t { kGradientIndices, kGradients };
 
 /// One command of the vector unit: some lookups of a chunk of rows.
 struct Part {
@@ -95,7 +95,7 @@ private:
     TensorId gradient() const { return layer_.inputs.at(0); }
     TensorId indices() const { return layer_.inputs.at(1); }
     bool resident(TensorId tensor) const { return workspace_.flow.resident(tensor); }
-    TileKey key(TileKind kind, std::int64_t step) const { return {index_, kind, step, 0}; }
+    TileKey key(GradientTile kind, std::int64_t step) const { return {index_, kind, step, 0}; }
     const Part& part(std::int64_t step) const { return parts_[static_cast<std::size_t>(step)]; }
     /// Rows of the gradient of a run of lookups: those of a bag share one.
     Range rows_of(Range run) const {
@@ -178,7 +178,7 @@ void EmbeddingGradientSteps::cut_lookups(Range rows, const std::vector<Range>& l
 
 bool EmbeddingGradientSteps::stage_list(std::int64_t step, Holds& holds) {
     if (resident(indices())) return true;
-    return stage(workspace_, workspace_.inputs, key(kIndices, step), holds, [&] {
+    return stage(workspace_, workspace_.inputs, key(kGradientIndices, step), holds, [&] {
         Staging list{indices(), workspace_.operand(indices()), 0, {}};
         for (const Range& run : part(step).lookups) {
             const TensorBox box = index_box(run);
@@ -221,7 +221,7 @@ bool EmbeddingGradientSteps::stage_inputs(std::int64_t step, Holds& holds) {
     // By the list, which has to be there.
     BufferTile* tile = workspace_.inputs.find(key(kGradients, step));
     Tokens after = tile->ready;
-    BufferTile* list = workspace_.inputs.find(key(kIndices, step));
+    BufferTile* list = workspace_.inputs.find(key(kGradientIndices, step));
     if (list != nullptr) after.add(list->ready);
     for (const Range& run : own.lookups)
         if (list == nullptr)
@@ -292,7 +292,7 @@ void EmbeddingGradientSteps::work(std::int64_t step) {
         else
             read_tile(own, step, work, after);
     }
-    BufferTile* list = workspace_.inputs.find(key(kIndices, step));
+    BufferTile* list = workspace_.inputs.find(key(kGradientIndices, step));
     if (in_place && list != nullptr) after.add(list->ready);
     if (in_place && resident(indices()))
         for (const Range& run : own.lookups)

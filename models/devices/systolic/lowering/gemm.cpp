@@ -9,7 +9,7 @@
 namespace systole::systolic {
 namespace {
 
-enum TileKind : std::int64_t { kInput, kWeights, kColumns, kTileKinds };
+enum GemmTile : std::int64_t { kInput, kWeights, kColumns, kTileKinds };
 
 }  // namespace
 

@@ -13,15 +13,15 @@ namespace systole::systolic {
 namespace {
 
 /// On its way at a time: long enough for long bursts, short enough that loads and stores overlap.
-constexpr std::int64_t kPieceBytes = 256 * 1024;
+constexpr std::int64_t kCachePieceBytes = 256 * 1024;
 
 /// Rows of the step's tensor and their places in the cache: boxes of equal rows.
-struct Piece {
+struct CachePiece {
     TensorBox from, to;
 };
 
-std::vector<Piece> pieces_of(const CacheAppend& op, std::int64_t row, std::int64_t most_rows) {
-    std::vector<Piece> whole;
+std::vector<CachePiece> pieces_of(const CacheAppend& op, std::int64_t row, std::int64_t most_rows) {
+    std::vector<CachePiece> whole;
     const std::int64_t heads = op.batch * op.heads, first = op.length - op.rows;
     if (op.rows == 1) {
         whole.push_back({{0, heads, row, row}, {first * row, heads, row, op.length * row}});
@@ -32,10 +32,10 @@ std::vector<Piece> pieces_of(const CacheAppend& op, std::int64_t row, std::int64
                              {(head * op.length + first) * row, op.rows, row, row}});
         }
     }
-    std::vector<Piece> pieces;
-    for (const Piece& piece : whole) {
+    std::vector<CachePiece> pieces;
+    for (const CachePiece& piece : whole) {
         for (std::int64_t at = 0; at < piece.from.rows; at += most_rows) {
-            Piece part = piece;
+            CachePiece part = piece;
             for (TensorBox* box : {&part.from, &part.to}) {
                 box->offset += at * box->stride;
                 box->rows = std::min(most_rows, piece.from.rows - at);
@@ -48,7 +48,7 @@ std::vector<Piece> pieces_of(const CacheAppend& op, std::int64_t row, std::int64
 
 class CacheSteps : public Steps {
 public:
-    CacheSteps(Workspace& workspace, std::int64_t layer, std::vector<Piece> pieces)
+    CacheSteps(Workspace& workspace, std::int64_t layer, std::vector<CachePiece> pieces)
         : workspace_(workspace),
           layer_(layer),
           source_(workspace.graph.layers[static_cast<std::size_t>(layer)]),
@@ -67,7 +67,7 @@ private:
     std::int64_t layer_;
     const Layer& source_;
     TensorId input_;
-    std::vector<Piece> pieces_;
+    std::vector<CachePiece> pieces_;
     std::int64_t at_work_ = 0;
 };
 
@@ -87,7 +87,7 @@ bool CacheSteps::stage_inputs(std::int64_t step, Holds& holds) {
 }
 
 void CacheSteps::work(std::int64_t step) {
-    const Piece& piece = pieces_[static_cast<std::size_t>(step)];
+    const CachePiece& piece = pieces_[static_cast<std::size_t>(step)];
     const TensorId cache = source_.output;
     const bool in_place = workspace_.flow.resident(input_);
     BufferTile* const tile = in_place ? nullptr : staging_ring(workspace_).find(key(step));
@@ -121,8 +121,8 @@ LayerPlan plan_kv_cache(Workspace& workspace, std::int32_t index) {
     const auto& op = std::get<CacheAppend>(layer.op);
     const std::int64_t row = row_bytes(workspace.dtype(layer.output), op.dim).value();
     const std::int64_t room = workspace.flow.resident(layer.inputs.at(0))
-                                  ? kPieceBytes
-                                  : std::min(kPieceBytes, staging_ring(workspace).capacity() / 4);
+                                  ? kCachePieceBytes
+                                  : std::min(kCachePieceBytes, staging_ring(workspace).capacity() / 4);
     const std::int64_t most = std::max<std::int64_t>(1, room / row);
     if (!workspace.flow.resident(layer.inputs.at(0)) && row > staging_ring(workspace).capacity() / 2)
         refuse(layer, fmt::format("a row of a head, {} B, does not fit half of placement.input_buffer, or of "

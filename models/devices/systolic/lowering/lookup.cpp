@@ -27,7 +27,7 @@ LookupWork work_of(const Layer& layer) {
     return {layer.inputs.at(0), layer.inputs.at(1), g.rows, g.width, g.lookups, 1, g.spread};
 }
 
-enum TileKind : std::int64_t { kIndices, kRows };
+enum LookupTile : std::int64_t { kIndices, kRows };
 
 class LookupSteps : public Steps {
 public:
@@ -61,7 +61,7 @@ private:
 
     bool resident(TensorId tensor) const { return workspace_.flow.resident(tensor); }
     bool stored() const { return workspace_.graph.tensors[op_.table].role == TensorRole::Weights; }
-    TileKey key(TileKind kind, std::int64_t step) const { return {index_, kind, step, 0}; }
+    TileKey key(LookupTile kind, std::int64_t step) const { return {index_, kind, step, 0}; }
     /// Rows of the output.
     Range results(std::int64_t step) const {
         return {step * chunk_, std::min(chunk_, op_.lookups / op_.bag - step * chunk_)};

@@ -16,10 +16,10 @@ namespace systole::systolic {
 namespace {
 
 /// Large enough for long bursts, small enough that loads, work and stores overlap.
-constexpr std::int64_t kPieceBytes = 256 * 1024;
+constexpr std::int64_t kStatePieceBytes = 256 * 1024;
 constexpr std::int64_t kStateBytes = 4;  // of an element of a slot
 
-enum TileKind : std::int64_t { kGradient, kState };
+enum StateTile : std::int64_t { kGradient, kState };
 
 class OptimizerSteps : public Steps {
 public:
@@ -44,7 +44,7 @@ private:
     /// Pieces of state go where inputs do; on a machine without room for these, where weights do.
     bool among_inputs() const { return workspace_.inputs.capacity() > 0; }
     BufferRing& ring() const { return among_inputs() ? workspace_.inputs : workspace_.parameters(); }
-    TileKey key(TileKind kind, std::int64_t step) const { return {index_, kind, step, 0}; }
+    TileKey key(StateTile kind, std::int64_t step) const { return {index_, kind, step, 0}; }
     /// Of a piece on chip: its slots one behind the other, and behind them its weights.
     std::int64_t state_bytes(const UpdatePiece& piece) const {
         return op_.slots() * piece.state.count * kStateBytes;
@@ -65,7 +65,7 @@ private:
 };
 
 void OptimizerSteps::cut() {
-    const std::int64_t room = std::min(kPieceBytes, ring().capacity() / (among_inputs() ? 2 : 8));
+    const std::int64_t room = std::min(kStatePieceBytes, ring().capacity() / (among_inputs() ? 2 : 8));
     std::int64_t each = op_.slots() * kStateBytes + pieces_.weight_bytes();
     if (!in_place()) each += pieces_.gradient_bytes();
     if (room < each) {

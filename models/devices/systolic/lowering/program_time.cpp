@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/devices/systolic/lowering/real.h"
 #include "models/devices/systolic/program/pass_shape.h"
 
 namespace systole::systolic {
@@ -14,10 +15,6 @@ namespace {
 /// From a request to its last byte, beside the bytes' own time: row and column of a closed bank, controller
 /// and the way there and back. Assumed: 60 to 150 ns are measured of accelerators' HBM.
 constexpr double kMemoryLatency = 100e-9;
-
-double real(std::int64_t count) {
-    return static_cast<double>(count);
-}
 
 class Schedule {
 public:

@@ -6,15 +6,12 @@
 
 #include "models/devices/systolic/lowering/extents.h"
 #include "models/devices/systolic/lowering/program_time.h"
+#include "models/devices/systolic/lowering/real.h"
 #include "models/devices/systolic/lowering/tiling.h"
 #include "models/devices/systolic/lowering/vector_cost.h"
 
 namespace systole::systolic {
 namespace {
-
-double real(std::int64_t count) {
-    return static_cast<double>(count);
-}
 
 /// A part of the space is left for what zero padding reaches, and for gaps between tensors.
 std::int64_t room(const SystolicSpec& spec) {

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "models/devices/systolic/lowering/real.h"
 #include "models/devices/systolic/lowering/tiling_candidate.h"
 #include "sim/base/units.h"
 
@@ -15,10 +16,6 @@ namespace {
 /// read in pieces, and uses only a part of each row that it opens.
 constexpr double kRowOpening = 128;
 constexpr double kRowBytes = 1024;
-
-double real(std::int64_t count) {
-    return static_cast<double>(count);
-}
 
 }  // namespace
 

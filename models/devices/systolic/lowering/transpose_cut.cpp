@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 
+#include "models/devices/systolic/lowering/real.h"
 #include "models/devices/systolic/lowering/workspace.h"
 
 namespace systole::systolic {
@@ -144,8 +145,6 @@ public:
     }
 
 private:
-    static double real(std::int64_t count) { return static_cast<double>(count); }
-
     /// Bytes that memory would give in the time for which rows that are opened anew for each run hold it up.
     /// Seen with transposes of 49152 x 768 on tpu_v4, whose stores of 512 B to 8 KiB, each in rows of its
     /// own, took 8 to 1.5 times as long as one run.

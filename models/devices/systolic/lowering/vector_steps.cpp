@@ -14,7 +14,7 @@ namespace {
 /// Large enough for long bursts, small enough that loads, work and stores overlap.
 constexpr std::int64_t kChunkBytes = 256 * 1024;
 
-enum TileKind : std::int64_t { kInput, kParameter, kShared };
+enum VectorTile : std::int64_t { kVectorInput, kParameter, kShared };
 
 Range extent_of(const StagedCopy& copy) {
     return {copy.from.offset, copy.from.end() - copy.from.offset};
@@ -100,7 +100,7 @@ bool VectorSteps::stage_inputs(std::int64_t step, Holds& holds) {
     if (!stage_shared(chunk, false, holds)) return false;
     for (std::size_t i = 0; i < chunk.inputs.size(); ++i) {
         if (workspace_.flow.resident(chunk.inputs[i].tensor)) continue;
-        if (!stage(workspace_, workspace_.inputs, key(kInput, i, step), holds,
+        if (!stage(workspace_, workspace_.inputs, key(kVectorInput, i, step), holds,
                    [&] { return chunk.inputs[i]; })) {
             return false;
         }
@@ -121,7 +121,7 @@ std::vector<BufferTile*> VectorSteps::gather_inputs(const VectorChunk& chunk, st
         }
     };
     for (std::size_t i = 0; i < chunk.inputs.size(); ++i)
-        gather(chunk.inputs[i], workspace_.inputs, key(kInput, i, step));
+        gather(chunk.inputs[i], workspace_.inputs, key(kVectorInput, i, step));
     for (std::size_t i = 0; i < chunk.shared.size(); ++i) {
         const VectorChunk::Shared& piece = chunk.shared[i];
         gather(piece.staging, ring_of(piece.staging.tensor), key(kShared, i, piece.number));
@@ -140,7 +140,7 @@ std::int64_t VectorSteps::base_of(const VectorChunk& chunk, const VectorChunk::R
         const TensorId tensor = chunk.inputs[read.input].tensor;
         return workspace_.flow.resident(tensor)
                    ? workspace_.flow.region(tensor, {}).address
-                   : workspace_.inputs.find(key(kInput, read.input, step))->address;
+                   : workspace_.inputs.find(key(kVectorInput, read.input, step))->address;
     }
     const VectorChunk::Shared& piece = chunk.shared[read.input];
     const TensorId tensor = piece.staging.tensor;

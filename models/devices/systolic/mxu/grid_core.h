@@ -3,6 +3,8 @@
 // and the accumulators below it, and the answers that are read out of their registers.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -12,6 +14,9 @@
 #include "models/devices/systolic/mxu/vector_stream.h"
 
 namespace systole {
+
+/// When what never happened did: long enough ago for any latency.
+inline constexpr Cycles kLongAgo{std::numeric_limits<std::int64_t>::min() / 2};
 
 /// The accumulators of an array.
 template <class Arithmetic>

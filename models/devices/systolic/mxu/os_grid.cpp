@@ -9,13 +9,6 @@
 
 namespace systole {
 
-namespace {
-
-/// Nothing happened before: long enough ago for any latency.
-constexpr Cycles kLongAgo{std::numeric_limits<std::int64_t>::min() / 2};
-
-}  // namespace
-
 template <class Arithmetic>
 OsGrid<Arithmetic>::OsGrid(const ArraySpec& spec, std::shared_ptr<Accumulators<Arithmetic>> below)
     : Core(spec, spec.result_shift, std::move(below)),

@@ -9,13 +9,6 @@
 
 namespace systole {
 
-namespace {
-
-/// A row that no vector was ever fed for: old enough for any latency.
-constexpr Cycles kLongAgo{std::numeric_limits<std::int64_t>::min() / 2};
-
-}  // namespace
-
 template <class Arithmetic>
 PeGrid<Arithmetic>::PeGrid(const ArraySpec& spec, std::shared_ptr<Accumulators<Arithmetic>> below)
     : Core(spec, spec.shadow_register, std::move(below)),

@@ -12,7 +12,6 @@
 namespace systole::systolic {
 namespace {
 
-constexpr std::int64_t kAny = std::int64_t{1} << 62;
 constexpr std::int64_t kMostVectors = (std::int64_t{1} << 31) - 1;
 constexpr std::int64_t kMostFolds = 1 << 20;
 constexpr std::int64_t kMostMacs = std::int64_t{1} << 48;  // of one command

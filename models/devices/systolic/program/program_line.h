@@ -14,6 +14,9 @@
 
 namespace systole::systolic {
 
+/// Above what any count or address of a program may be.
+inline constexpr std::int64_t kAny = std::int64_t{1} << 62;
+
 class ProgramLine {
 public:
     ProgramLine(std::string_view text, SourceMark where, std::vector<Diagnostic>& mistakes);

@@ -15,7 +15,6 @@
 namespace systole::systolic {
 namespace {
 
-constexpr std::int64_t kAny = std::int64_t{1} << 62;
 constexpr std::int64_t kInt32 = std::numeric_limits<std::int32_t>::max();
 constexpr std::size_t kMostMistakes = 100;  // enough to work on
 

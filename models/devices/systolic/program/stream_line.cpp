@@ -9,7 +9,7 @@ namespace systole::systolic {
 namespace {
 
 constexpr std::int64_t kMostCount = 1 << 20;  // of one level; three of them stay within 64 bits
-constexpr std::int64_t kMostVectors = std::int64_t{1} << 31;
+constexpr std::int64_t kMostStreamVectors = std::int64_t{1} << 31;
 
 /// "a" `between` "b", both whole numbers.
 std::optional<std::pair<std::int64_t, std::int64_t>> parse_pair(std::string_view text, char between) {
@@ -48,7 +48,7 @@ AddressStream read_stream(ProgramLine& line, std::int64_t scratchpad) {
     AddressStream stream;
     if (!read_levels(line.text("levels"), scratchpad, stream))
         line.fail("levels", "expected three 'count*stride', outermost first, such as 1*0,56*7424,56*128");
-    else if (stream.vectors() > kMostVectors)
+    else if (stream.vectors() > kMostStreamVectors)
         line.fail("levels", "more than 2^31 vectors");
     if (!read_segments(line.text("segments"), scratchpad, stream))
         line.fail("segments", "expected 'offset+bytes' pairs within the scratchpad, such as 0+128,7424+128");

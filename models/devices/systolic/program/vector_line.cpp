@@ -8,7 +8,6 @@
 namespace systole::systolic {
 namespace {
 
-constexpr std::int64_t kAny = std::int64_t{1} << 62;
 constexpr std::int64_t kMany = std::int64_t{1} << 48;
 constexpr std::size_t kMostPatterns = 1 << 12;  // of one command
 

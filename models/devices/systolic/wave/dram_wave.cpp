@@ -11,7 +11,7 @@ namespace {
 using Form = WaveSignal::Form;
 using Names = std::shared_ptr<const std::vector<std::string>>;
 
-enum BusState : std::int64_t { kIdle, kRead, kWrite };
+enum BusState : std::int64_t { kBusIdle, kRead, kWrite };
 
 /// By systole::Command, behind "no command".
 Names command_names() {
@@ -117,7 +117,7 @@ void DramWave::told(const Channel& channel, const GivenCommand& given, WaveRecor
     const bool read = is_read(given.command);
     const Cycles first = given.clock + Cycles(timing.at(read ? "CL" : "CWL"));
     during(channel.data[static_cast<std::size_t>(given.pseudo_channel)], first,
-           first + Cycles(timing.at("BL")), read ? kRead : kWrite, kIdle);
+           first + Cycles(timing.at("BL")), read ? kRead : kWrite, kBusIdle);
 }
 
 }  // namespace systole::systolic

@@ -36,6 +36,12 @@ Shape Arrangement::shape() const {
     return shape;
 }
 
+Shape permuted(const Shape& shape, const Order& order) {
+    Shape result;
+    for (const std::size_t dim : order) result.push_back(shape[dim]);
+    return result;
+}
+
 Arrangement Arrangement::permuted(const Order& order) const {
     Arrangement result;
     result.sizes_ = sizes_;

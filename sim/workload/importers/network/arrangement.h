@@ -16,6 +16,9 @@ namespace systole {
 /// Positions of dimensions or factors, the slowest first.
 using Order = std::vector<std::size_t>;
 
+/// Dimension d of it is dimension order[d] of `shape`.
+Shape permuted(const Shape& shape, const Order& order);
+
 class Arrangement {
 public:
     /// Row-major: each dimension is a factor, held in the order of the dimensions.

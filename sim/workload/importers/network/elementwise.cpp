@@ -30,12 +30,6 @@ bool can_meet(const Shape& second, const Shape& first) {
                       first.begin() + static_cast<std::ptrdiff_t>(at));
 }
 
-Shape permuted(const Shape& shape, const Order& order) {
-    Shape result;
-    for (const std::size_t dim : order) result.push_back(shape[dim]);
-    return result;
-}
-
 /// The shape that both are met again in.
 Shape broadcast(const Shape& a, const Shape& b) {
     Shape result(std::max(a.size(), b.size()), 1);

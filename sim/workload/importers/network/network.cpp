@@ -15,12 +15,6 @@ namespace {
 
 constexpr std::size_t kMostDims = 8;  // of a tensor in a trace
 
-Shape permuted(const Shape& shape, const Order& order) {
-    Shape result;
-    for (const std::size_t dim : order) result.push_back(shape[dim]);
-    return result;
-}
-
 void expect_sayable(const Shape& shape) {
     for (const std::int64_t extent : shape)
         if (extent < 1 || extent > kMaxInteger)

@@ -37,10 +37,6 @@ Shape extents(const Network& network, Value x, const Order& dims) {
     return shape;
 }
 
-std::int64_t product(const Shape& shape) {
-    return elements(shape);
-}
-
 Shape joined(Shape a, const Shape& b, const Shape& c = {}) {
     a.insert(a.end(), b.begin(), b.end());
     a.insert(a.end(), c.begin(), c.end());
@@ -58,7 +54,7 @@ Value by_stored(Network& network, const std::string& name, Value a, Value b, con
     const Order rest_a = rest_of(network.shape(a).size(), dims.batch_a, dims.over_a),
                 rest_b = rest_of(network.shape(b).size(), dims.batch_b, dims.over_b);
     const Shape columns = extents(network, b, rest_b);
-    const std::int64_t n = product(columns), k = product(extents(network, a, dims.over_a));
+    const std::int64_t n = elements(columns), k = elements(extents(network, a, dims.over_a));
     network.settle(a);
     const Order before = joined(dims.batch_a, rest_a);
     if (!network.arrangement(a).are_last(dims.over_a)) {
@@ -85,7 +81,8 @@ Value by_active(Network& network, const std::string& name, Value a, Value b, con
         b = convert(network, network.name(b) + "_converted", b, network.dtype(a));
     const Shape batch = extents(network, a, dims.batch_a), rows = extents(network, a, rest_a),
                 columns = extents(network, b, rest_b);
-    const std::int64_t m = product(rows), n = product(columns), k = product(extents(network, a, dims.over_a));
+    const std::int64_t m = elements(rows), n = elements(columns),
+                       k = elements(extents(network, a, dims.over_a));
     a = network.moved_to_dims(a, joined(dims.batch_a, rest_a, dims.over_a));
     network.settle(b);
     const Order plain = joined(dims.batch_b, dims.over_b, rest_b),
@@ -94,7 +91,7 @@ Value by_active(Network& network, const std::string& name, Value a, Value b, con
     // What lies innermost stays so.
     const bool transposed = !held.is_held(held.factors(plain)) && held.are_last(dims.over_b);
     b = network.moved_to_dims(b, transposed ? turned : plain);
-    const Shape in_front = batch.size() <= 6 ? batch : Shape{product(batch)};
+    const Shape in_front = batch.size() <= 6 ? batch : Shape{elements(batch)};
     const TensorId left = network.tensor(a, joined(in_front, {m}, {k})),
                    right = network.tensor(b, joined(in_front, transposed ? Shape{n, k} : Shape{k, n}));
     Step step{name, "batched_matmul", {left, right}};
@@ -116,7 +113,7 @@ Value contract(Network& network, const std::string& name, Value a, Value b, cons
     if (network.is_stored(a) && network.is_stored(b))
         return network.stored(name, joined(batch, extents(network, a, rest_a), extents(network, b, rest_b)),
                               network.dtype(a));
-    const bool batched = product(batch) > 1;
+    const bool batched = elements(batch) > 1;
     if (network.is_stored(b) && !batched) return by_stored(network, name, a, b, dims);
     if (network.is_stored(a) && !batched) {
         const Value turned =

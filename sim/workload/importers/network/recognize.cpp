@@ -13,12 +13,6 @@ constexpr std::string_view kMul = ", kind: mul", kAdd = ", kind: add", kSub = ",
 /// thousands.
 constexpr int kMostFactors = 16;
 
-std::int64_t product(const Shape& shape) {
-    std::int64_t result = 1;
-    for (const std::int64_t extent : shape) result *= extent;
-    return result;
-}
-
 }  // namespace
 
 Recognizer::Recognizer(Network& network, const std::vector<bool>& dropped)
@@ -43,7 +37,7 @@ Step* Recognizer::maker(TensorId tensor) const {
 }
 
 std::int64_t Recognizer::elements_of(TensorId tensor) const {
-    return product(network_.tensors_[tensor].shape);
+    return elements(network_.tensors_[tensor].shape);
 }
 
 Step* Recognizer::only(TensorId tensor, std::string_view op, std::string_view keys) const {
@@ -57,12 +51,12 @@ Step* Recognizer::function(TensorId tensor, std::string_view name) const {
 }
 
 bool Recognizer::is_number(const Step& step) const {
-    return step.stored && product(*step.stored) == 1;
+    return step.stored && elements(*step.stored) == 1;
 }
 
 /// Whether it is a stored row, one number for each column.
 bool Recognizer::is_row(const Step& step, std::int64_t columns) const {
-    return step.stored && product(*step.stored) == columns && step.stored->back() == columns;
+    return step.stored && elements(*step.stored) == columns && step.stored->back() == columns;
 }
 
 /// Of one and the same operation on the same tensors, too: files write some twice.

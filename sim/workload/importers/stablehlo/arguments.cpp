@@ -11,7 +11,7 @@
 namespace systole {
 namespace {
 
-constexpr int kDeepest = 64;          // calls within calls
+constexpr int kDeepestCall = 64;      // calls within calls
 constexpr int kMostUses = 1'000'000;  // operations looked at: functions may call others many times over
 
 /// What a value is: a view of an argument, or computed.
@@ -105,7 +105,7 @@ void Roles::use(const MlirOperation& operation, const Origins& origins) {
 
 void Roles::walk_call(const MlirOperation& operation, Origins& origins, int depth) {
     const MlirFunction* const callee = hlo_callee(module_, operation);
-    if (!callee || depth >= kDeepest) return;
+    if (!callee || depth >= kDeepestCall) return;
     Origins inner;
     for (std::size_t i = 0; i < callee->arguments.size() && i < operation.operands.size(); ++i)
         inner.names[std::string(callee->arguments[i].name)] = origins.find(operation.operands[i]);
@@ -119,7 +119,8 @@ void Roles::walk_call(const MlirOperation& operation, Origins& origins, int dept
 /// Values that every turn hands on as they are remain what they were before the loop.
 void Roles::walk_loop(const MlirOperation& operation, Origins& origins, int depth) {
     const std::vector<std::string_view> names = hlo_loop_arguments(module_.tokens(), operation);
-    if (operation.regions.size() != 2 || operation.regions[1].operations.empty() || depth >= kDeepest) return;
+    if (operation.regions.size() != 2 || operation.regions[1].operations.empty() || depth >= kDeepestCall)
+        return;
     const MlirRegion& body = operation.regions[1];
     const MlirOperation& last = body.operations.back();
     Origins inner{&origins, {}};

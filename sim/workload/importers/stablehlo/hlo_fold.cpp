@@ -21,16 +21,16 @@ std::string_view called(const std::array<Name, N>& names, std::string_view name)
     return "";
 }
 
-constexpr std::array<Name, 10> kBinary = {{{"add", "Add"},
-                                           {"subtract", "Sub"},
-                                           {"multiply", "Mul"},
-                                           {"divide", "Div"},
-                                           {"remainder", "Rem"},
-                                           {"minimum", "Min"},
-                                           {"maximum", "Max"},
-                                           {"and", "And"},
-                                           {"or", "Or"},
-                                           {"xor", "Xor"}}};
+constexpr std::array<Name, 10> kFoldedBinary = {{{"add", "Add"},
+                                                 {"subtract", "Sub"},
+                                                 {"multiply", "Mul"},
+                                                 {"divide", "Div"},
+                                                 {"remainder", "Rem"},
+                                                 {"minimum", "Min"},
+                                                 {"maximum", "Max"},
+                                                 {"and", "And"},
+                                                 {"or", "Or"},
+                                                 {"xor", "Xor"}}};
 constexpr std::array<Name, 2> kUnary = {{{"negate", "Neg"}, {"abs", "Abs"}}};
 constexpr std::array<Name, 6> kDirections = {{{"EQ", "Equal"},
                                               {"NE", "Equal"},
@@ -143,7 +143,7 @@ std::optional<Constant> hlo_folded(HloNode& node, std::string_view name) {
     if (known.size() == 3 && name == "select") return where(*known[0], *known[1], *known[2]);
     if (known.size() != 2) return std::nullopt;
     if (name == "compare") return compared(node, *known[0], *known[1]);
-    const std::string_view op = called(kBinary, name);
+    const std::string_view op = called(kFoldedBinary, name);
     const bool logical = name == "and" || name == "or" || name == "xor";
     if (op.empty() || (logical && *bits != 1)) return std::nullopt;
     return combine(op, *known[0], *known[1]);

@@ -12,7 +12,7 @@ namespace {
 
 using Kind = MlirToken::Kind;
 
-constexpr int kDeepest = 64;        // regions within regions
+constexpr int kDeepestRegion = 64;  // regions within regions
 constexpr int kMostResults = 4096;  // of one operation: "%0:4096"
 
 bool opens(const MlirToken& token) {
@@ -190,7 +190,7 @@ bool MlirReader::at_region() const {
 }
 
 MlirRegion MlirReader::read_region(int depth) {
-    if (depth > kDeepest) fail(fmt::format("regions are nested deeper than {}", kDeepest));
+    if (depth > kDeepestRegion) fail(fmt::format("regions are nested deeper than {}", kDeepestRegion));
     MlirRegion region;
     expect("{", "before a region");
     if (here().kind == Kind::Block) {
