@@ -8,3 +8,5 @@ foreach(subject command_line compare trace_llm bad_input output_places results o
     set_tests_properties(app_${subject} PROPERTIES ENVIRONMENT
         "SYSTOLE=$<TARGET_FILE:systole>;SYSTOLE_HOME=${CMAKE_SOURCE_DIR}")
 endforeach()
+# Begun first, so that nothing waits for it alone in the end.
+set_tests_properties(app_presets PROPERTIES COST 1000)
