@@ -17,8 +17,8 @@ namespace {
 // threads have loads of 16 bytes for).
 constexpr std::int64_t kThreads = 128, kSums = kThreadBytes / 4;
 
-/// Heads of a causal kernel of MFMA whose tiles are taken together, those that see most keys first: as many as
-/// fill a wave, or whose keys and values take half of what the L2 keeps, whichever are more (assumed).
+/// Heads of a causal kernel of MFMA whose tiles are taken together, those that see most keys first: as many
+/// as fill a wave, or whose keys and values take half of what the L2 keeps, whichever are more (assumed).
 std::int64_t panel_of(const AttentionKernel& kernel, int resident, const SimtSpec& spec) {
     const Attention& shape = kernel.shape;
     const std::int64_t of_wave = ceil_div(std::int64_t{spec.sm.count} * resident, kernel.tiles());
@@ -29,17 +29,19 @@ std::int64_t panel_of(const AttentionKernel& kernel, int resident, const SimtSpe
     return std::min(kernel.items(), std::max(of_wave, in_l2));
 }
 
-/// wgmma's CTAs take tiles by number, all heads' last ones first where keys and values, counted as if each
-/// head of queries had its own, fit the L2 (fmhaRunner.cpp, use_balanced_scheduling; dma.h).
+/// wgmma's CTAs take tiles by number, all heads' last ones first where rows do not lie in pages and keys and
+/// values, counted as if each head of queries had its own, fit the L2 (fmhaRunner.cpp,
+/// use_balanced_scheduling; dma.h, run_packed_qkv).
 bool last_tiles_first(const AttentionKernel& kernel, const SimtSpec& spec) {
+    if (!by_groups(kernel.tile, spec.sm) || kernel.tile.paged) return false;
     const Attention& shape = kernel.shape;
     const Int128 elements = Int128{shape.batch} * shape.heads * shape.q_len * shape.head_dim * 2;
-    return by_groups(kernel.tile, spec.sm) &&
-           elements * bits_of(kernel.dtype).value() / 8 <= spec.l2.capacity.value();
+    return elements * bits_of(kernel.dtype).value() / 8 <= spec.l2.capacity.value();
 }
 
 /// Otherwise fmha_v2 has tiles for the first index of its grid, then heads, then items (setup.py, launchers of
-/// ..._nl_tiled; wgmma's tiles are numbered so, too), so that a head's tile that sees all keys is its last.
+/// tiled kernels; wgmma's tiles are numbered so, too: run_separate_q_and_kv), so that a head's tile that sees
+/// all keys is its last.
 void take_order(AttentionKernel& kernel, int resident, const SimtSpec& spec) {
     if (!kernel.shape.causal || kernel.tiles() == 1) return;
     if (spec.sm.tensor.issue == TensorIssue::Wave) {
