@@ -39,9 +39,9 @@ bool last_tiles_first(const AttentionKernel& kernel, const SimtSpec& spec) {
     return elements * bits_of(kernel.dtype).value() / 8 <= spec.l2.capacity.value();
 }
 
-/// Otherwise fmha_v2 has tiles for the first index of its grid, then heads, then items (setup.py, launchers of
-/// tiled kernels; wgmma's tiles are numbered so, too: run_separate_q_and_kv), so that a head's tile that sees
-/// all keys is its last.
+/// Otherwise fmha_v2 has tiles for the first index of its grid, then heads, then items (setup.py, launchers
+/// of tiled kernels; wgmma's tiles are numbered so, too: run_separate_q_and_kv), so that a head's tile that
+/// sees all keys is its last.
 void take_order(AttentionKernel& kernel, int resident, const SimtSpec& spec) {
     if (!kernel.shape.causal || kernel.tiles() == 1) return;
     if (spec.sm.tensor.issue == TensorIssue::Wave) {
