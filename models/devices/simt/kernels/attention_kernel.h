@@ -65,8 +65,8 @@ struct AttentionKernel {
     AttentionTile tile;
     bool packed = false;      ///< rows are those of all heads that share keys
     std::int64_t splits = 1;  ///< parts of the keys; above 1 a second kernel joins their sums
-    /// Causal: CTAs of so many heads at a time, those with most keys first; 0: one head behind the other, those
-    /// with fewest keys first.
+    /// Causal: CTAs of so many heads at a time, those with most keys first; 0: one head behind the other,
+    /// those with fewest keys first.
     std::int64_t panel = 0;
     /// Of a panel of all heads, those of the same number of all items lie next to each other.
     bool items_first = false;

@@ -163,8 +163,8 @@ private:
     }
     Section of_keys() const {
         Section section;
-        const std::int64_t loads = warps_of_rows(tile_, formats_.in, static_cast<int>(lanes_)).loads_of_keys;
-        for (std::int64_t done = 0; done < loads; done += kKeysAtOnce) add_keys(section);
+        const std::int64_t all = warps_of_rows(tile_, formats_.in, static_cast<int>(lanes_)).loads_of_keys;
+        for (std::int64_t done = 0; done < all; done += kKeysAtOnce) add_keys(section);
         return section;
     }
     void add_keys(Section& section) const {
