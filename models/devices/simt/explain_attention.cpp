@@ -57,6 +57,8 @@ std::string grid(const AttentionPlan& plan, const SimtSpec& spec) {
                     plan.timing.resident, static_cast<double>(kernel.ctas()) / static_cast<double>(places));
     if (kernel.panel > 0)
         text += fmt::format("{} heads at a time, the tiles that see most keys first.\n", kernel.panel);
+    else if (kernel.shape.causal && kernel.tiles() > 1)
+        text += "One head behind the other, the tiles that see fewest keys first.\n";
     if (kernel.splits > 1)
         text += kernel.tile.design == AttentionDesign::Tiled
                     ? "Results of the parts go to memory in fp32; a second kernel joins them.\n"

@@ -69,10 +69,17 @@ class SimtAttention(ProgramTest):
                            *"batch=8 q_len=2048 kv_len=2048 heads=24 head_dim=128 dtype=bf16 causal=true".split())
         self.assertIn("Kernel: flash attention 64x128, heads of 128, 4 warps\n", text)
         self.assertIn("Grid: 32 tiles of rows x 24 heads x 8 items = 6,144 CTAs; an SM holds 2, so 28.44 waves.", text)
+        self.assertIn("One head behind the other, the tiles that see fewest keys first.", text)
         self.assertIn("1 to 16 blocks of 128 keys", text)  # 64 queries see a block, 2,048 sixteen
         # 8 x 24 x 2048 x 2049 / 2 pairs of 256 MACs at 108 x 1024 a cycle of 1410 MHz.
         self.assertIn("661.4 us for the MACs", text)
         self.assertRegex(text, r"Bound by (compute|on_chip)")
+        # On Hopper all heads' last tiles first, where keys and values of all of them fit the L2: 50 MiB are 50 heads.
+        for heads, order in ((50, "50 heads at a time, the tiles that see most keys first."),
+                             (51, "One head behind the other, the tiles that see fewest keys first.")):
+            text = self.answer("explain", "h100", "attention",
+                               *f"batch=1 q_len=2048 kv_len=2048 heads={heads} head_dim=128 dtype=bf16 causal=true".split())
+            self.assertIn(order, text)
         text = self.answer("explain", "h100", "attention",
                            *"batch=8 q_len=1 kv_len=8192 heads=64 kv_heads=8 head_dim=128 dtype=bf16 cache=true".split())
         self.assertIn("8 heads packed, 16 parts of the keys", text)

@@ -128,6 +128,7 @@ TEST_CASE("CTAs have each tile and part once, and all pairs together, in any ord
         kernel.splits = ceil_div(kernel.blocks(), between(1, kernel.blocks()));
         kernel.splits = ceil_div(kernel.blocks(), kernel.blocks_of_part());
         if (kernel.shape.causal) kernel.panel = between(0, kernel.items());
+        kernel.items_first = kernel.panel == kernel.items() && between(0, 1) == 1;
         std::set<std::tuple<std::int64_t, std::int64_t, std::int64_t>> places;
         std::int64_t pairs = 0;
         for (std::int64_t cta = 0; cta < kernel.ctas(); ++cta) {
@@ -153,6 +154,24 @@ TEST_CASE("Causal tiles of a panel come with most keys first, one of each head")
     CHECK(place_of(kernel, 7) == AttentionPlace{1, 0, 0});
     CHECK(place_of(kernel, 8) == AttentionPlace{2, 3, 0});  // the last panel has one head
     CHECK(place_of(kernel, 11) == AttentionPlace{2, 0, 0});
+}
+
+TEST_CASE("Without a panel a head's first tiles come first; of all heads' last ones items lie side by side") {
+    AttentionKernel kernel = kernel_of(attention(256, 256, true, 3, 3), 64, 64);
+    kernel.shape.batch = 2;
+    CHECK(place_of(kernel, 0) == AttentionPlace{0, 0, 0});
+    CHECK(place_of(kernel, 3) == AttentionPlace{0, 3, 0});
+    CHECK(place_of(kernel, 4) == AttentionPlace{1, 0, 0});
+    CHECK(place_of(kernel, 23) == AttentionPlace{5, 3, 0});
+    kernel.panel = kernel.items();
+    kernel.items_first = true;
+    // Head 0 of items 0 and 1, head 1 of both, head 2 of both; then the tile before.
+    CHECK(place_of(kernel, 0) == AttentionPlace{0, 3, 0});
+    CHECK(place_of(kernel, 1) == AttentionPlace{3, 3, 0});
+    CHECK(place_of(kernel, 2) == AttentionPlace{1, 3, 0});
+    CHECK(place_of(kernel, 5) == AttentionPlace{5, 3, 0});
+    CHECK(place_of(kernel, 6) == AttentionPlace{0, 2, 0});
+    CHECK(place_of(kernel, 23) == AttentionPlace{5, 0, 0});
 }
 
 TEST_CASE("Tiles are the libraries': by the length of heads, of the keys, and by how warps multiply") {

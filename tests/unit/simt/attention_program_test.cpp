@@ -68,15 +68,47 @@ TEST_CASE("Specialized warps multiply all scores and values, and add up rows by 
     const std::int64_t tiles = 4 * 64 * 64 * 2;
     CHECK(sum_of(program, Op::AsyncCopy, What::Bytes) == 16 * 128 * 2 + 3 * 2 * 256 * 128 * 2 + 2 * tiles);
     CHECK(sum_of(program, Op::GlobalStore, What::Bytes) == 16 * 128 * 2);
-    tile.n = 64;  // a sequence that is no longer
-    CHECK(attention_program(tile, kBf16, {1, 0}, warp_mma_sm()).warps() == 1 + 2);
+}
+
+TEST_CASE("Of a sequence of few keys, XQA's other warps of values join their results all the same") {
+    const auto program = [](std::int64_t dim, std::int64_t keys) {
+        return attention_program({AttentionDesign::Specialized, 16, keys, dim, 8}, kBf16, {1, 0},
+                                 warp_mma_sm());
+    };
+    for (const std::int64_t dim : {64, 128, 256}) {
+        CHECK(program(dim, 64).warps() == 8);
+        CHECK(program(dim, 256).warps() == 8);
+        CHECK(sum_of(program(dim, 64), Op::GlobalStore, What::Bytes) == 16 * dim * 2);
+    }
+    // Groups of d / 64 warps: of 64 elements four, of 128 two, which leave sums of 16 rows x 64 in 16 bits
+    // for each other and read them of all; of 256 one, which has nobody to meet.
+    const auto stored = [&](std::int64_t dim) {
+        const CtaProgram of_few = program(dim, 64);
+        std::int64_t bytes = 0;
+        for (const Role& role : of_few.roles) {
+            if (&role == &of_few.roles.front() || role.program.size() < 2) continue;  // scores
+            for (const Instruction& instruction : role.program.back().body)
+                if (instruction.op == Op::SharedStore && instruction.bytes == 512)
+                    bytes += role.warps * instruction.bytes;
+        }
+        return bytes;
+    };
+    const std::int64_t tile = 16 * 64 * 2;
+    CHECK(stored(256) == 4 * tile);
+    CHECK(stored(128) == 4 * (tile + tile / 2));
+    CHECK(stored(64) == 4 * (tile + tile / 4));
 }
 
 TEST_CASE("Of a short sequence, warps without a row of keys or values only wait") {
     AttentionTile tile{AttentionDesign::Threads, 1, 128, 128, 8};
-    tile.keys = 4;  // 16 threads share a row, so a warp has two rows, and eight of each under way
-    CHECK(warps_of_rows(tile, DType::Bf16, 32).keys == 8);
+    tile.keys = 4;  // 16 threads share a row, so a warp has two rows, four of keys of each under way
+    CHECK(warps_of_rows(tile, DType::Bf16, 32).keys == 4);
     CHECK(warps_of_rows(tile, DType::Bf16, 32).values == 2);
+    CHECK(warps_of_rows(tile, DType::Bf16, 32).loads_of_keys == 4);
+    tile.keys = 64;  // four of all 16 rows
+    CHECK(warps_of_rows(tile, DType::Bf16, 32).loads_of_keys == 4);
+    tile.keys = 65;
+    CHECK(warps_of_rows(tile, DType::Bf16, 32).loads_of_keys == 8);
     tile.keys = 128;
     CHECK(warps_of_rows(tile, DType::Bf16, 32).values == 8);
     const CtaProgram program = attention_program(tile, kBf16, {6, 0}, warp_mma_sm());

@@ -58,7 +58,9 @@ AttentionPlace place_in_panels(const AttentionKernel& kernel, std::int64_t index
     const std::int64_t first = panel * kernel.panel;
     const std::int64_t items = std::min(kernel.panel, kernel.items() - first);
     const std::int64_t within = index - first * tiles;
-    return {first + within % items, tiles - 1 - within / items, 0};
+    std::int64_t item = first + within % items;
+    if (kernel.items_first) item = item % kernel.shape.batch * kernel.heads() + item / kernel.shape.batch;
+    return {item, tiles - 1 - within / items, 0};
 }
 
 /// The last query of the tile, and its first one.

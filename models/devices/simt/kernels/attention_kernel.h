@@ -65,8 +65,11 @@ struct AttentionKernel {
     AttentionTile tile;
     bool packed = false;      ///< rows are those of all heads that share keys
     std::int64_t splits = 1;  ///< parts of the keys; above 1 a second kernel joins their sums
-    /// Causal: CTAs of so many heads at a time, those with most keys first; 0: one head behind the other.
+    /// Causal: CTAs of so many heads at a time, those with most keys first; 0: one head behind the other,
+    /// those with fewest keys first.
     std::int64_t panel = 0;
+    /// Of a panel of all heads, those of the same number of all items lie next to each other.
+    bool items_first = false;
 
     /// Heads of queries whose rows lie in one tile.
     std::int64_t together() const { return packed ? shape.group() : 1; }
@@ -103,7 +106,7 @@ struct AttentionPlace {
 };
 
 /// Of CTA number `index`, in the order in which they are dispatched. Parts of the keys go slowest, tiles of a
-/// head fastest; causal ones in panels of heads, whose last tiles (which see most keys) come first.
+/// head fastest, or those of a panel of heads, whose last tiles (which see most keys) come first.
 AttentionPlace place_of(const AttentionKernel& kernel, std::int64_t index);
 
 /// Keys that rows of a tile see, and those of its part that they see: [begin, end).

@@ -17,9 +17,8 @@ namespace {
 // threads have loads of 16 bytes for).
 constexpr std::int64_t kThreads = 128, kSums = kThreadBytes / 4;
 
-/// Heads of a causal kernel whose tiles are taken together, those that see most keys first: as many as fill a
-/// wave, or whose keys and values take half of what the L2 keeps, whichever are more. (FlashAttention-3 takes
-/// as many as fit its L2: hopper/tile_scheduler.hpp.)
+/// Heads of a causal kernel of MFMA whose tiles are taken together, those that see most keys first: as many
+/// as fill a wave, or whose keys and values take half of what the L2 keeps, whichever are more (assumed).
 std::int64_t panel_of(const AttentionKernel& kernel, int resident, const SimtSpec& spec) {
     const Attention& shape = kernel.shape;
     const std::int64_t of_wave = ceil_div(std::int64_t{spec.sm.count} * resident, kernel.tiles());
@@ -28,6 +27,29 @@ std::int64_t panel_of(const AttentionKernel& kernel, int resident, const SimtSpe
     const std::int64_t shared = kernel.heads() / shape.kv_heads;
     const std::int64_t in_l2 = spec.l2.usable.value() / 2 / std::max<std::int64_t>(1, head) * shared;
     return std::min(kernel.items(), std::max(of_wave, in_l2));
+}
+
+/// wgmma's CTAs take tiles by number, all heads' last ones first where rows do not lie in pages and keys and
+/// values, counted as if each head of queries had its own, fit the L2 (fmhaRunner.cpp,
+/// use_balanced_scheduling; dma.h, run_packed_qkv).
+bool last_tiles_first(const AttentionKernel& kernel, const SimtSpec& spec) {
+    if (!by_groups(kernel.tile, spec.sm) || kernel.tile.paged) return false;
+    const Attention& shape = kernel.shape;
+    const Int128 elements = Int128{shape.batch} * shape.heads * shape.q_len * shape.head_dim * 2;
+    return elements * bits_of(kernel.dtype).value() / 8 <= spec.l2.capacity.value();
+}
+
+/// Otherwise fmha_v2 has tiles for the first index of its grid, then heads, then items (setup.py, launchers
+/// of tiled kernels; wgmma's tiles are numbered so, too: run_separate_q_and_kv), so that a head's tile that
+/// sees all keys is its last.
+void take_order(AttentionKernel& kernel, int resident, const SimtSpec& spec) {
+    if (!kernel.shape.causal || kernel.tiles() == 1) return;
+    if (spec.sm.tensor.issue == TensorIssue::Wave) {
+        kernel.panel = panel_of(kernel, resident, spec);
+    } else if (last_tiles_first(kernel, spec)) {
+        kernel.panel = kernel.items();
+        kernel.items_first = true;
+    }
 }
 
 }  // namespace
@@ -62,7 +84,7 @@ AttentionPlan AttentionPlanner::plan(const Layer& layer, DType dtype, DType outp
                                     to_string(dtype), spec_.name, to_string(*kernel)));
     AttentionPlan plan;
     plan.timing = timing->cta;
-    if (shape.causal && kernel->tiles() > 1) kernel->panel = panel_of(*kernel, plan.timing.resident, spec_);
+    take_order(*kernel, plan.timing.resident, spec_);
     plan.kernel = *kernel;
     const std::int64_t masked = masked_steps_of(*kernel, {0, kernel->tiles() - 1, kernel->splits - 1});
     plan.timing.fill = plan.timing.fill + Cycles(static_cast<std::int64_t>(timing->masked) * masked);

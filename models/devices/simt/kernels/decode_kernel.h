@@ -29,9 +29,10 @@ constexpr std::int64_t kMostPacked = 32;
 
 /// XQA: keys and elements of a head of a warp's tile.
 constexpr std::int64_t kWarpKeys = 64, kWarpColumns = 64;
-/// MMHA: keys that a thread has loads under way for (decoderMaskedMultiheadAttentionTemplate.h, K_LOOP_UNROLL
-/// and V_LOOP_UNROLL), and registers of a thread, by the comment that no more than 32 warps fit an SM.
-constexpr std::int64_t kThreadKeys = 8;
+/// MMHA: keys, and values, that a thread has loads under way for (decoderMaskedMultiheadAttentionTemplate.h,
+/// K_LOOP_UNROLL and V_LOOP_UNROLL; parts of the keys go by the latter), and registers of a thread, by the
+/// comment that no more than 32 warps fit an SM.
+constexpr std::int64_t kKeysAtOnce = 4, kThreadKeys = 8;
 constexpr int kThreadRegisters = 64;
 
 }  // namespace systole::simt

@@ -41,7 +41,9 @@ constexpr RegisterGroups kRowFragment = RegisterGroups{1} << 14;
 /// What all of a CTA's warps know.
 struct Shape {
     std::int64_t rows, keys, parts, element, table;
-    int scores, values, groups, tiles_of_group;
+    int scores, values;  // warps that have keys, and their values
+    int groups;          // of all warps of values, whose results meet in the end
+    int tiles_of_group;
 
     Shape(const AttentionTile& tile, const AttentionFormats& formats)
         : rows(tile.m),
@@ -51,8 +53,8 @@ struct Shape {
           table(tile.table),
           scores(score_warps(tile)),
           values(value_warps(tile)),
-          groups(static_cast<int>(values / parts)),
-          tiles_of_group(static_cast<int>(ceil_div(scores, groups))) {}
+          groups(static_cast<int>(kWarps / parts)),
+          tiles_of_group(static_cast<int>(ceil_div(scores, values / parts))) {}
 
     /// Scores, and results, of a thread; rows of a quad's thread.
     std::int64_t of_thread() const { return rows * kWarpKeys / kWarpThreads; }
@@ -184,6 +186,19 @@ void hand_over(const Shape& shape, Section& section, Writer& writer) {
     writer.barrier(Op::Arrive, kScoresThere);
 }
 
+/// Of a warp whose tile begins behind the sequence's end: it comes to know that.
+Section begin_without_keys(const Shape& shape) {
+    Section begin;
+    Writer writer(shape, begin);
+    writer.op(Op::Integer, 1, 1, kSetUp);
+    writer.table_load(0);
+    writer.table_load(kPage);
+    const std::int64_t copies = ceil_div(kWarpKeys * kWarpColumns * shape.element, kRowBytes);
+    writer.op(Op::Fp32, kPage, 0, copies * kAtEnd.fp32);
+    writer.op(Op::Integer, kPage, 0, copies * kAtEnd.integer);
+    return begin;
+}
+
 WarpProgram scores(const Shape& shape, const AttentionWork& work) {
     const std::int64_t part_bytes = kWarpKeys * kWarpColumns * shape.element;
     Section begin;
@@ -288,14 +303,22 @@ WarpProgram values(const Shape& shape, const AttentionFormats& formats, const At
     Writer end(shape, last);
     join_groups(shape, end);
     // One group's warps leave rows of 128 bytes.
-    const std::int64_t stored =
-        ceil_div(shape.rows * kWarpColumns * element_bytes(formats.out), kRowBytes * shape.groups);
+    const std::int64_t stored = ceil_div(shape.rows * kWarpColumns * element_bytes(formats.out) * shape.parts,
+                                         kRowBytes * shape.values);
     for (std::int64_t i = 0; i < stored; ++i) {
         end.shared(Op::SharedLoad, 0, fragment(0, i), kRowBytes);
         end.op(Op::Integer, 0, 1, kAddresses);
         last.body.push_back({.op = Op::GlobalStore, .reads = fragment(0, i) | 1, .bytes = kRowBytes});
     }
     return {std::move(begin), std::move(step), std::move(last)};
+}
+
+/// Warps of values without any: their groups' results, which are zeros, join those of the others.
+WarpProgram without_values(const Shape& shape) {
+    Section last;
+    Writer end(shape, last);
+    join_groups(shape, end);
+    return {begin_without_keys(shape), std::move(last)};
 }
 
 }  // namespace
@@ -314,8 +337,13 @@ CtaProgram specialized_attention_program(const AttentionTile& tile, const Attent
                                          const AttentionWork& work, const SmSpec& sm) {
     const Shape shape(tile, formats);
     CtaProgram cta;
-    cta.barriers = {{shape.scores, false}, {shape.values, true}, {shape.values, false}};
+    const int of_values = static_cast<int>(shape.groups * shape.parts);
+    cta.barriers = {{shape.scores, false}, {shape.values, true}, {of_values, false}};
     cta.roles = {{shape.scores, scores(shape, work)}, {shape.values, values(shape, formats, work)}};
+    // Of a sequence of few keys, the others have none (SHORT_SEQ_OPT), and yet are there.
+    if (of_values > shape.values) cta.roles.push_back({of_values - shape.values, without_values(shape)});
+    if (kWarps > shape.scores)
+        cta.roles.push_back({kWarps - shape.scores, WarpProgram{begin_without_keys(shape)}});
     cta.registers_of_thread = 128;  // __launch_bounds__(256, 2)
     // Two parts of keys and two tiles of values of each warp, shares, and queries; half of the depth where an
     // SM has less (__CUDA_ARCH__ 860, 890).

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "models/devices/simt/kernels/decode_kernel.h"
 #include "models/devices/simt/kernels/instruction_mix.h"
 #include "models/devices/simt/kernels/program_writer.h"
 
@@ -150,13 +149,13 @@ private:
         return section;
     }
     /// Rows of a thread, each of its own page.
-    void loads(Section& section) const {
+    void loads(std::int64_t rows, Section& section) const {
         Writer writer(section);
-        for (std::int64_t row = 0; row < kThreadKeys; ++row) {
+        for (std::int64_t row = 0; row < rows; ++row) {
             writer.op(Op::Integer, kAddress, value(row), kPlaces / 2);
             table_load(section, value(row), value(row), tile_.table);
         }
-        for (std::int64_t row = 0; row < kThreadKeys; ++row) {
+        for (std::int64_t row = 0; row < rows; ++row) {
             writer.op(Op::Integer, value(row), value(row), kPlaces - kPlaces / 2);
             section.body.push_back(
                 {.op = Op::GlobalLoad, .reads = value(row), .writes = loaded(row), .bytes = load_bytes_});
@@ -164,9 +163,14 @@ private:
     }
     Section of_keys() const {
         Section section;
+        const std::int64_t all = warps_of_rows(tile_, formats_.in, static_cast<int>(lanes_)).loads_of_keys;
+        for (std::int64_t done = 0; done < all; done += kKeysAtOnce) add_keys(section);
+        return section;
+    }
+    void add_keys(Section& section) const {
         Writer writer(section);
-        loads(section);
-        for (std::int64_t row = 0; row < kThreadKeys; ++row) {
+        loads(kKeysAtOnce, section);
+        for (std::int64_t row = 0; row < kKeysAtOnce; ++row) {
             const RegisterGroups score = value(8 + row);
             multiply(section, row, score);
             shuffle(section, score, row_threads_, Op::Fp32);
@@ -180,7 +184,6 @@ private:
                    std::max<std::int64_t>(kWordBytes, lanes_ * kWordBytes / row_threads_));
         }
         writer.loop();
-        return section;
     }
     /// Elements to fp32, and a multiply-add each.
     void multiply(Section& section, std::int64_t row, RegisterGroups sum) const {
@@ -238,7 +241,7 @@ private:
     Section of_values() const {
         Section section;
         Writer writer(section);
-        loads(section);
+        loads(kThreadKeys, section);
         for (std::int64_t row = 0; row < kThreadKeys; ++row) {
             shared(section, Op::SharedLoad, value(8), lanes_ * kWordBytes);
             writer.op(Op::Integer, value(8), value(8), 4);  // whether it is one; the share in fp32
@@ -289,7 +292,8 @@ private:
 
 }  // namespace
 
-// A warp goes on with keys as long as any of its eight rows may be one; with values, as its first one is.
+// A warp goes on with keys as long as any of its four rows may be one; with values, as its first one is. Of a
+// sequence that is longer than four rows of all threads, each has four more behind them.
 WarpsOfRows warps_of_rows(const AttentionTile& tile, DType dtype, int lanes) {
     const std::int64_t of_row =
         std::max<std::int64_t>(1, tile.dim * bits_of(dtype).value() / 8 / kThreadBytes);
@@ -297,8 +301,9 @@ WarpsOfRows warps_of_rows(const AttentionTile& tile, DType dtype, int lanes) {
     const auto at_most = [&](std::int64_t warps) {
         return static_cast<int>(std::clamp<std::int64_t>(warps, 1, tile.warps));
     };
-    return {at_most(round_up(tile.keys, of_warp * kThreadKeys) / of_warp),
-            at_most(ceil_div(tile.keys, of_warp))};
+    const std::int64_t at_once = tile.warps * lanes / of_row * kKeysAtOnce;
+    return {at_most(round_up(tile.keys, of_warp * kKeysAtOnce) / of_warp),
+            at_most(ceil_div(tile.keys, of_warp)), tile.keys > at_once ? kThreadKeys : kKeysAtOnce};
 }
 
 CtaProgram thread_attention_program(const AttentionTile& tile, const AttentionFormats& formats,

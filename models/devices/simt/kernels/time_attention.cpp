@@ -58,15 +58,18 @@ double asks_in_step(const AttentionTile& tile, const Sm::CtaTrace& trace) {
 constexpr std::int64_t kLate = 100'000, kFewBlocks = 4;
 
 /// A CTA on FP32 pipes, with data that come late: what it does besides waiting, shared out among its steps.
-void take_alone_in_threads(const CtaProgram& program, const AttentionTile& tile, std::int64_t steps,
-                           const SmSpec& sm, CtaTiming& timing) {
+void take_alone_in_threads(const CtaProgram& program, const AttentionTile& tile, const WarpsOfRows& rows,
+                           std::int64_t blocks, const SmSpec& sm, CtaTiming& timing) {
     std::int64_t first = Sm::kNever, waits = 0;
     Sm alone(sm, 1, [&](const Sm::Access& access) {
         if (access.op != Op::GlobalLoad) return access.at;
         const std::int64_t load = load_of_steps(access.role, access.number);
         if (load < 0) return access.at + tile.table;
         first = std::min(first, access.at);
-        waits = std::max(waits, load / kThreadKeys + 1);
+        const auto [step, number] = load_of_step(rows, blocks, load);
+        const std::int64_t of_keys = rows.loads_of_keys / kKeysAtOnce;
+        waits = std::max(waits, step < blocks ? step * of_keys + number / kKeysAtOnce + 1
+                                              : blocks * of_keys + step - blocks + 1);
         return access.at + kLate;
     });
     alone.launch(program, 0);
@@ -75,7 +78,8 @@ void take_alone_in_threads(const CtaProgram& program, const AttentionTile& tile,
     timing.prologue = Cycles(first);
     timing.epilogue = Cycles(std::max<std::int64_t>(0, trace.end - trace.steps.back()));
     const std::int64_t work = trace.steps.back() - first - waits * kLate;
-    timing.interval_alone = static_cast<double>(std::max<std::int64_t>(0, work)) / static_cast<double>(steps);
+    timing.interval_alone =
+        static_cast<double>(std::max<std::int64_t>(0, work)) / static_cast<double>(2 * blocks);
 }
 
 /// Cycles of an SM's pipes for one CTA more than as many as it holds.
@@ -102,7 +106,8 @@ std::optional<AttentionTiming> time_in_threads(const AttentionTile& tile, const 
     if (cta.resident == 0) return std::nullopt;
     cta.ahead = 1;
     const std::int64_t few = std::min(blocks, kFewBlocks), fewer = few / 2;
-    take_alone_in_threads(program_of(few), tile, 2 * few, sm, cta);
+    take_alone_in_threads(program_of(few), tile, warps_of_rows(tile, formats.in, sm.warp_threads), few, sm,
+                          cta);
     const double of_few = each_more(program_of(few), cta.resident, sm);
     double of_cta = of_few;
     if (blocks > few)

@@ -93,13 +93,14 @@ TileAccess AttentionPortions::copied_by_role(std::int64_t cta, const Sm::Access&
 TileAccess AttentionPortions::loaded(std::int64_t cta, const Sm::Access& access) const {
     const std::int64_t load = load_of_steps(access.role, access.number);
     if (load < 0) return blocks_.queries_of(cta);
-    const std::int64_t step = load / kThreadKeys;
-    const bool values = step >= blocks_.steps(cta) / 2;
+    const std::int64_t blocks = blocks_.steps(cta) / 2;
+    const auto [step, number] = load_of_step(rows_, blocks, load);
+    const bool values = step >= blocks;
     const std::int64_t warps = values ? rows_.values : rows_.keys;
-    return portion_of(
-        blocks_.of_pass(cta, step),
-        load % kThreadKeys * warps + first_of_role_[static_cast<std::size_t>(access.role)] + access.warp,
-        kThreadKeys * warps);
+    const std::int64_t loads = values ? kThreadKeys : rows_.loads_of_keys;
+    return portion_of(blocks_.of_pass(cta, step),
+                      number * warps + first_of_role_[static_cast<std::size_t>(access.role)] + access.warp,
+                      loads * warps);
 }
 
 }  // namespace systole::simt
