@@ -121,7 +121,9 @@ const std::vector<Case> kOf2023{{"a100", 0, "[512, 4096]", kSoftmax, "fp16", 2, 
                                 {"a100", 8, "[300, 768]", kLayer, "bf16", 1, "", "inductor_2023"},
                                 {"h100", 0, "[3000000]", kGelu, "fp16", 2, "", "inductor_2023"},
                                 {"a100", 8, "[700]", kWords, "int32", 1, "", "pytorch_2023"},
-                                {"h100", 0, "[3000]", kWords, "int32", 1, "", "vllm"}};
+                                {"h100", 0, "[3000]", kWords, "int32", 1, "", "vllm"},
+                                {"a100", 8, "[9]", kWords, "int32", 1, "", "pytorch_2023"},
+                                {"h100", 0, "[16]", kWords, "int32", 1, "", "vllm"}};
 
 const std::string kMatrix = "{name: z, op: transpose, permutation: [1, 0], in: x}";
 const std::string kMatrices = "{name: z, op: transpose, permutation: [0, 2, 1], in: x}";

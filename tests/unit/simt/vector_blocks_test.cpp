@@ -161,6 +161,36 @@ TEST_CASE("A lookup's CTAs read its rows and indices, and write what lies one be
     }
 }
 
+TEST_CASE("CTAs that go through all lookups write their part of each") {
+    const SimtSpec spec = gpu(3);
+    const LookupRows rows{.rows = 50, .width = 700, .lookups = 7, .spread = Spread::Random};
+    VectorPlan plan;
+    plan.kernel = by_element(lookup_kernel(rows, DType::Fp16, DType::Fp16));
+    plan.timing = time_vector(plan.kernel, spec.sm).value();
+    plan.in = {{place(kSecond, 7 * 4), 7}, {place(kIn, 50 * 1400), 50 * 700}};
+    plan.to = {place(kOut, 7 * 1400), 7 * 700};
+    const VectorBlocks blocks(plan);
+    CHECK(blocks.ctas() == 6);  // 128 of 700 columns
+    std::vector<std::int64_t> read(50 * 1400), wanted(50 * 1400), written(7 * 1400);
+    for (std::int64_t i = 0; i < rows.lookups; ++i)
+        for (std::int64_t b = 0; b < 1400; ++b)
+            ++wanted.at(static_cast<std::size_t>(row_of(rows, i) * 1400 + b));
+    for (std::int64_t cta = 0; cta < blocks.ctas(); ++cta) {
+        for (std::int64_t step = 0; step < blocks.steps(cta); ++step)
+            for (const TileAccess::Block& block : blocks.reads({cta, 1}, step).blocks)
+                for (std::int64_t b = 0; step > 0 && b < block.bytes; ++b)
+                    ++read.at(static_cast<std::size_t>(block.address - kIn + b));
+        const TileAccess writes = blocks.writes({cta, 1});
+        CHECK(writes.blocks.size() == 7);
+        CHECK(writes.bytes_of_sm == 7 * 2 * (cta < 5 ? 128 : 60));
+        for (const TileAccess::Block& block : writes.blocks)
+            for (std::int64_t b = 0; b < block.bytes; ++b)
+                ++written.at(static_cast<std::size_t>(block.address - kOut + b));
+    }
+    CHECK(read == wanted);
+    CHECK(written == std::vector<std::int64_t>(written.size(), 1));
+}
+
 TEST_CASE("Of one CTA alone every picosecond is known") {
     // A clock of 1 GHz; see vector_program_test for the same kernel's cycles.
     SimtSpec spec = systole::simt::test::small_gpu(1);

@@ -174,9 +174,9 @@ TEST_CASE(
 }
 
 TEST_CASE("In 2023 a lookup had a thread for each element, and eight CTAs an SM") {
-    const LookupRows words{.rows = 30'000, .width = 4096, .lookups = 10};
+    const LookupRows words{.rows = 30'000, .width = 4096, .lookups = 17};
     VectorKernel kernel = by_element(lookup_kernel(words, DType::Fp16, DType::Fp16));
-    CHECK(kernel.ctas() == 10 * 4096 / 128);
+    CHECK(kernel.ctas() == 17 * 4096 / 128);
     const CtaProgram program = vector_program(kernel);
     // An index of 64 bits, and two bytes a thread.
     CHECK(bytes_of(program, Op::GlobalLoad) == 8 + 64);
@@ -191,6 +191,31 @@ TEST_CASE("In 2023 a lookup had a thread for each element, and eight CTAs an SM"
     const auto timing = time_vector(kernel, sm);
     REQUIRE(timing);
     CHECK(timing->resident == 8);
+}
+
+TEST_CASE("In 2023 up to 16 lookups were gone through by each thread") {
+    const LookupRows words{.rows = 30'000, .width = 4096, .lookups = 16};
+    VectorKernel kernel = by_element(lookup_kernel(words, DType::Fp16, DType::Fp16));
+    CHECK(kernel.ctas() == 4096 / 128);
+    CHECK(kernel.steps() == 1 + 16);
+    const CtaProgram program = vector_program(kernel);
+    // An index of 64 bits out of the L2, then out of the L1; two bytes a thread and lookup.
+    CHECK(bytes_of(program, Op::GlobalLoad) == 8 + 16 * 64);
+    CHECK(bytes_of(program, Op::SharedLoad) == 16 * 8);
+    CHECK(bytes_of(program, Op::GlobalStore) == 16 * 64);
+    // As compiled for sm_80, a lookup has 29 multiplications and additions, 39 others without the body of its
+    // assertion, and two divisions of three special instructions; 12 to begin with.
+    CHECK(count_of(program, Op::Fp32) == 16 * 29);
+    CHECK(count_of(program, Op::Integer) == 16 * 39 + 12);
+    CHECK(count_of(program, Op::Special) == 16 * 2 * 3);
+    CHECK(paced_cycles(program) == 16 * (9 + 46 + 124 + 79 + 43));
+    // One behind the other: by as many lookups longer, each by what its instructions wait for at least.
+    const SmSpec sm = warp_mma_sm();
+    const auto all = time_vector(kernel, sm);
+    REQUIRE(all);
+    CHECK(all->interval_alone * 17 > 16 * (9 + 46 + 124));
+    // Rows shorter than a CTA have fewer threads.
+    CHECK(by_element(lookup_kernel({1000, 40, 3, 1, {}}, DType::Fp16, DType::Fp16)).threads() == 64);
 }
 
 TEST_CASE("torch.compile's norms read long rows three times, and keep short ones in registers") {

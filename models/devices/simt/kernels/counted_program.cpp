@@ -127,4 +127,27 @@ WarpProgram lookup_by_element(const VectorKernel& kernel, Section set_up) {
     return {std::move(set_up), std::move(index), std::move(element), std::move(finish)};
 }
 
+// Of each lookup: where its index lies, out of the L1 once the first one's load has brought them all; a test;
+// where the element lies in the row, by a quotient and a remainder, and the same for the result, while the
+// load is under way. A warp issues in order, so that the next lookup waits for what this one stores.
+WarpProgram lookups_in_turn(const VectorKernel& kernel, Section set_up) {
+    constexpr std::int64_t kIndexBytes = 8;
+    Section index, element;
+    index.steps = element.steps = true;
+    element.trips = kernel.lookup.bag;
+    SectionWriter first(index), each(element);
+    first.load(0, kIndexBytes);
+    each.paced({2, 0, 0}, 9, loaded(0));
+    each.load_again(2, kIndexBytes);
+    each.paced({0, 8, 0}, 46, loaded(2));
+    // Quotients of both places are computed side by side.
+    each.special(6, 3);
+    each.paced({18, 17, 0}, 124);
+    each.load(1, bytes_of(kernel, kernel.in));
+    each.paced({9, 9, 0}, 79);
+    each.store(loaded(1), bytes_of(kernel, kernel.out));
+    each.paced({0, 5, 0}, 43);
+    return {std::move(set_up), std::move(index), std::move(element)};
+}
+
 }  // namespace systole::simt

@@ -20,8 +20,10 @@ constexpr std::int64_t kWarpThreads = 32;    // as kernels are laid out, before 
 constexpr std::int64_t kRotaryThreads = 512;
 // vectorized_gather_kernel, embedding bags: threads of a CTA at most.
 constexpr std::int64_t kLookupThreads = 256;
-// indexSelectLargeIndex: a grid of as many CTAs as SMs have eight of.
+// indexSelectLargeIndex and indexSelectSmallIndex: a grid of as many CTAs as SMs have eight of; the latter
+// for as many lookups at most.
 constexpr int kLookupCtas = 8;
+constexpr std::int64_t kFewLookups = 16;
 // TorchInductor 2.0, triton_ops/autotune.py: elements of a CTA of 1,024 and four warps; of a row all up to
 // 1,024, or 2,048 in each round, a warp for each 128 of them, two to eight.
 constexpr std::int64_t kInductorElements = 8, kInductorRound = 2048;
@@ -164,6 +166,11 @@ VectorKernel by_element(VectorKernel lookup) {
     lookup.vector = 1;
     lookup.warps = kWarps;
     lookup.most_resident = kLookupCtas;
+    if (lookup.lookup.lookups > kFewLookups) return lookup;
+    lookup.stores_each = true;
+    lookup.rows = 1;
+    lookup.lookup.bag = lookup.lookup.lookups;
+    lookup.warps = warps_for(lookup.cols, lookup.threads());
     return lookup;
 }
 
@@ -287,7 +294,9 @@ std::string to_string(const VectorKernel& kernel) {
                                kernel.trips() > 1 ? fmt::format(", {} rounds", kernel.trips()) : "");
         case VectorKernel::Kind::Lookup:
             return fmt::format("lookup, {} threads x {}{}", kernel.threads(), kernel.vector,
-                               kernel.lookup.bag > 1 ? fmt::format(", bags of {}", kernel.lookup.bag) : "");
+                               kernel.stores_each      ? fmt::format(", {} in turn", kernel.lookup.bag)
+                               : kernel.lookup.bag > 1 ? fmt::format(", bags of {}", kernel.lookup.bag)
+                                                       : "");
         case VectorKernel::Kind::Turn:
             return fmt::format("transpose, tiles of {} x {}, {} threads x {}", kernel.turn.tile_rows,
                                kernel.turn.tile_cols, kernel.threads(), kernel.turn.word);

@@ -73,6 +73,8 @@ struct VectorKernel {
     /// L2.
     std::int64_t position_latency = 0;
     LookupRows lookup = {};  ///< Lookup: `cols` is its width, and each row is its bag's sum
+    /// Lookup: a CTA's bag is all lookups, one behind the other, and it stores its part of each.
+    bool stores_each = false;
     /// Windows: where they lie (with all channels of a pixel), and what a thread does with each element that
     /// one has.
     std::optional<ConvGather> windows = {};
@@ -202,7 +204,8 @@ VectorKernel rotary_kernel(const Rotary& rotary, DType in, DType out);
 VectorKernel lookup_kernel(const LookupRows& lookup, DType in, DType out);
 /// The same as ATen of 2023 had it (Indexing.cu, indexSelectLargeIndex): a thread for each element divides
 /// for its row's number and place. Its loop's rounds stand as CTAs of their own, of which an SM has eight at
-/// a time.
+/// a time. Of up to 16 lookups (indexSelectSmallIndex) each thread has an element of a row's length, and goes
+/// through all of them.
 VectorKernel by_element(VectorKernel lookup);
 VectorKernel turn_kernel(Turn turn, DType in, DType out);
 VectorKernel pool_kernel(const Pool& pool, DType in, DType out, const SmSpec& sm);

@@ -86,6 +86,7 @@ WarpProgram scattered(const VectorKernel& kernel) {
 
 /// An index, the row that it names, and those of the bag's other indices, which the first one's load brought.
 WarpProgram lookup(const VectorKernel& kernel) {
+    if (kernel.stores_each) return lookups_in_turn(kernel, set_up());
     if (kernel.made_by == Library::PyTorch2023) return lookup_by_element(kernel, set_up());
     constexpr std::int64_t kIndexBytes = 4;
     Section index, row, finish;

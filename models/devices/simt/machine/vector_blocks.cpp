@@ -99,6 +99,24 @@ void VectorBlocks::add_rows(CtaRange range, std::int64_t number, TileAccess& acc
     access.bytes_of_sm += most;
 }
 
+void VectorBlocks::add_parts(const MatrixPlace& matrix, CtaRange range, TileAccess& access) const {
+    const std::int64_t width = kernel_.cols, own = kernel_.elements_of_cta();
+    std::int64_t most = 0;
+    for (std::int64_t cta = range.first; cta < range.end(); cta += range.stride) {
+        std::int64_t bytes = 0;
+        for (std::int64_t row = 0; row < kernel_.lookup.bag; ++row) {
+            const auto at = [&](std::int64_t column) {
+                return byte_of(matrix, row * width + std::min(column, width), kernel_.lookup.bag * width);
+            };
+            const std::int64_t begin = at(cta * own), end = at((cta + 1) * own);
+            add(matrix, begin, end, 1, access);
+            bytes += end - begin;
+        }
+        most = std::max(most, bytes);
+    }
+    access.bytes_of_sm += most;
+}
+
 void VectorBlocks::add_round(const MatrixPlace& matrix, CtaRange range, std::int64_t round,
                              TileAccess& access) const {
     const std::int64_t row = matrix.bytes.value() / kernel_.rows;
@@ -162,7 +180,9 @@ TileAccess VectorBlocks::reads(CtaRange range, std::int64_t step) const {
 TileAccess VectorBlocks::writes(CtaRange range) const {
     TileAccess access;
     access.sms = range.count;
-    if (plan_.stores.empty())
+    if (kernel_.stores_each)
+        add_parts(plan_.to.place, range, access);
+    else if (plan_.stores.empty())
         add_shares(plan_.to.place, range, access);
     else
         add_mapped(plan_.to, plan_.stores, range, access);

@@ -30,6 +30,8 @@ private:
     /// Of a table, the rows of bags, and of each that part which the CTA has; or their indices.
     void add_rows(CtaRange range, std::int64_t number, TileAccess& access) const;
     void add_indices(CtaRange range, TileAccess& access) const;
+    /// Of results of all lookups, one row of each behind the other, the parts of CTAs that go through them.
+    void add_parts(const MatrixPlace& matrix, CtaRange range, TileAccess& access) const;
     /// Of each CTA's row, what a round reads.
     void add_round(const MatrixPlace& matrix, CtaRange range, std::int64_t round, TileAccess& access) const;
     /// Sines and cosines of each CTA's position.
