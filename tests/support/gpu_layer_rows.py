@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measured layers of language models on GPUs (tests/golden/gpu_layers), asked of the program as they were timed."""
 
+import concurrent.futures
 import csv
 import gzip
 import json
+import os
 import pathlib
 import subprocess
 import tempfile
@@ -83,5 +85,6 @@ def ask_one(program, chip, row, settings=()):
 
 
 def ask(program, chip, rows, settings=()):
-    """Microseconds that the program answers, row by row."""
-    return [ask_one(program, chip, row, settings) for row in rows]
+    """Microseconds that the program answers, row by row; as many rows at once as there are processors."""
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(lambda row: ask_one(program, chip, row, settings), rows))
