@@ -25,16 +25,18 @@ Measured times of layers beside those of `a100`, `h100` and `h200`, asked as the
 constants are those found with products. Mechanisms were looked for beside these rows, others are kept apart.
 
 - **attention**: TensorRT-LLM's, bf16, in a graph (`tests/golden/gpu_attention`; the first {rows} public rows of each phase in a fixed order).
-- **layers of language models**: vLLM's of 2023 in fp16, kernels' own times within the second of two blocks of layers, with `kernels.layers=vllm` (`tests/golden/gpu_layers`; 40 public rows of each). Their A100 is concluded to be a PCIe card of 300 W, and is asked as `a100_pcie`.
+- **layers of language models**: vLLM's of 2023 in fp16, kernels' own times within a block of layers, with `kernels.layers=vllm` (`tests/golden/gpu_layers`; 40 public rows of each).
 - **single operators**: PyTorch's of 2023 in fp16 (norms and GELU through torch.compile) by the host's clock, with LLMCompass's constants for the launch (`tests/golden/gpu_vector`), which its own model needs, too: with them it is
   6.5, 9.4, 8.7 and 5.5 % off (products, softmax, layer norm, GELU; on these and on rows that it kept).
 
-Written by `tools/validation --layers` (minutes). Networks of convolutions beside published latencies: `docs/status.md`.
+These tables are of before the last three changes, for which `docs/status.md` has figures of samples: tiles of attention in the library's order, the kernel of few words, and layers asked in repeated blocks of the card that was timed (`a100_pcie`).
+
+Written by `tools/validation --layers` (an hour). Networks of convolutions beside published latencies: `docs/status.md`.
 """
 
 NOT_MODELLED = """
 **What is not modelled**, and shows: what XQA's decoding kernel waits for between its phases, which is most of a short cache's time (hardly the fetching of instructions: `docs/status.md`); what FP32 and special pipes draw of the chip's power; what it takes from
-a CTA's end to the next one's first instruction (norms, gates); what writes that wait take from reads (residuals). Supposed: that cuBLAS 12.1 had no nvjet kernels on the H100 (products of `attn` and `mlp`
+a CTA's end to the next one's first instruction (norms, gates); the kernel that looks up 16 words and fewer; the clock of a chip that runs a whole block with large products. Supposed: that cuBLAS 12.1 had no nvjet kernels on the H100 (products of `attn` and `mlp`
 there). Why PyTorch's softmax of long rows takes a quarter longer than its instructions do is not known.
 """
 
