@@ -18,6 +18,7 @@ import validation_gpus  # noqa: E402
 CHIPS = ["a100", "h100", "h200"]
 ATTENTION_ROWS = 60  # of each phase: a prefill of the H100 takes a CPU second
 
+# The paragraph on what these tables are before goes when they are written anew.
 HEAD = """
 ## GPUs: attention, norms, lookups and others
 

@@ -26,10 +26,12 @@ struct Mark {
 /// Turns one behind the other: the first from the first mark to the second, and so on.
 using TurnMarks = std::vector<Mark>;
 
+/// How many there are between the marks.
 inline std::size_t turns_of(const TurnMarks& marks) {
     return marks.size() - 1;
 }
 
+/// What a turn took, the first one being 0.
 inline Ticks time_of(const TurnMarks& marks, std::size_t turn) {
     return marks[turn + 1].time - marks[turn].time;
 }

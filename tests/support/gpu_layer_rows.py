@@ -12,7 +12,7 @@ import tempfile
 
 GOLDEN = pathlib.Path(__file__).resolve().parent.parent / "golden" / "gpu_layers"
 CHIPS = ["a100", "h100"]
-# vidur's A100 is the PCIe card of Azure's NC96ads_A100_v4 (tests/golden/gpu_layers/README.md).
+# vidur's A100 is concluded to be the PCIe card of Azure's NC96ads_A100_v4 (tests/golden/gpu_layers/README.md).
 PRESETS = {"a100": "a100_pcie", "h100": "h100"}
 OPS = ("emb", "input_layernorm", "attn_pre_proj", "attn_rope", "attn_post_proj", "add", "post_attention_layernorm", "mlp_up_proj",
        "mlp_act", "mlp_down_proj")

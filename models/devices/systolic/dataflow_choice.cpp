@@ -12,6 +12,7 @@
 
 #include "models/devices/systolic/lowering/dataflow_costs.h"
 #include "models/devices/systolic/lowering/extents.h"
+#include "models/devices/systolic/lowering/real.h"
 #include "models/devices/systolic/network_run.h"
 #include "sim/base/error.h"
 #include "sim/base/text.h"
@@ -21,10 +22,6 @@ namespace {
 
 /// How often a change between dataflows is counted where runs say what layers cost, one run for each.
 constexpr std::array kTimesCounted{1.0, 4.0};
-
-double real(std::int64_t count) {
-    return static_cast<double>(count);
-}
 
 /// What is left of a layer for each array, if all share it evenly.
 double least_cycles_of(const Extents& e, const MxuSpec& mxu, Dataflow dataflow) {

@@ -12,6 +12,11 @@
 namespace systole {
 namespace {
 
+/// Of its own, not the table's, whose folding it is to find faults in.
+bool lists(const std::vector<Command>& commands, Command command) {
+    return std::find(commands.begin(), commands.end(), command) != commands.end();
+}
+
 /// Commands of all banks meet each of them.
 Scope meeting(const ConstraintRow& row, Command preceding, Command following) {
     return names_bank(preceding) && names_bank(following) ? row.scope
@@ -142,7 +147,7 @@ std::optional<CommandChecker::Broken> CommandChecker::broken_row(const GivenComm
         if (too_soon(before, rule.latency)) return Broken{rule.row, rule.latency, &before};
     }
     for (const Window& window : windows_) {
-        if (!contains(window.row->following, given.command)) continue;
+        if (!lists(window.row->following, given.command)) continue;
         const Window::Ring& ring = window.rings[node(window.scope, given)];
         const GivenCommand& before = ring.last[ring.oldest];
         if (too_soon(before, window.latency)) return Broken{window.row, window.latency, &before};
@@ -212,7 +217,7 @@ void CommandChecker::record(const GivenCommand& given) {
         last(given.command, node(Scope::Bank, given)) = given;
     }
     for (Window& window : windows_) {
-        if (!contains(window.row->preceding, given.command)) continue;
+        if (!lists(window.row->preceding, given.command)) continue;
         Window::Ring& ring = window.rings[node(window.scope, given)];
         ring.last[ring.oldest] = given;
         ring.oldest = (ring.oldest + 1) % ring.last.size();

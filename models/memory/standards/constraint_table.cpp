@@ -9,12 +9,11 @@
 #include "sim/base/check.h"
 
 namespace systole {
+namespace {
 
 bool contains(const std::vector<Command>& commands, Command command) {
     return std::find(commands.begin(), commands.end(), command) != commands.end();
 }
-
-namespace {
 
 std::int64_t term_value(std::string_view term, const TimingParameters& timing) {
     std::int64_t number = 0;

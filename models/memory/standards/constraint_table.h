@@ -28,9 +28,6 @@ struct ConstraintRow {
     int window = 1;            ///< counts from the window-th last preceding command (FAW: 4)
 };
 
-/// Whether a row's list has the command.
-bool contains(const std::vector<Command>& commands, Command command);
-
 /// The clock at which a command is given is the first of the clocks it takes on its bus.
 struct ConstraintTable {
     std::string_view standard;
