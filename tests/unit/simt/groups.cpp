@@ -132,27 +132,33 @@ TEST_CASE("Warps that copy while they multiply ask within a step, and look for d
 TEST_CASE("SMs without a CTA are tail, and so are those that are through first", "[simt]") {
     const IdealRun five = run(plan_of(128, 128 * 5, 64), 4, Ticks(500'000));
     const std::int64_t cta = 10 + 100 + 500 + 50 + 1024 + 200;
-    CHECK(five.end == Ticks((2 * cta + 500) * 1000));
+    CHECK(five.end == Ticks(2 * (cta + 500) * 1000));
     CHECK(five.account.sms == 4);
     CHECK(five.account.groups == 2);
-    CHECK(cycles(five.account, SlotClass::Tail) == 3 * cta);
+    CHECK(cycles(five.account, SlotClass::Tail) == 3 * (cta + 500));
     CHECK(cycles(five.account, SlotClass::Useful) == 5 * 1024);
     const IdealRun two = run(plan_of(128, 256, 64), 4, Ticks(500'000));
     CHECK(two.account.sms == 2);
     CHECK(cycles(two.account, SlotClass::Tail) == 2 * (cta + 500));
 }
 
-TEST_CASE("Bulk stores keep a CTA's place until they are answered, those of threads do not", "[simt]") {
+TEST_CASE("A CTA keeps its place until its stores are answered, whoever stored", "[simt]") {
     const GemmPlan plan = plan_of(128, 128 * 2, 64);
     SimtSpec gpu = small_gpu(1);
     const GemmBlocks work(plan);
     const std::int64_t cta = 10 + 100 + 500 + 50 + 1024 + 200;
-    CHECK(IdealRun(work, times_of(plan, gpu, gpu.core_clock), 1, Ticks(500'000), 1000).end ==
-          Ticks((2 * cta + 500) * 1000));
-    gpu.sm.tensor.issue = TensorIssue::WarpGroup;
-    const IdealRun bulk(work, times_of(plan, gpu, gpu.core_clock), 1, Ticks(500'000), 1000);
-    CHECK(bulk.end == Ticks(2 * (cta + 500) * 1000));
-    CHECK(cycles(bulk.account, SlotClass::Memory) == 2 * (500 + 500));  // data, stores
+    for (const TensorIssue issue : {TensorIssue::Warp, TensorIssue::WarpGroup}) {
+        gpu.sm.tensor.issue = issue;
+        const IdealRun two(work, times_of(plan, gpu, gpu.core_clock), 1, Ticks(500'000), 1000);
+        CHECK(two.end == Ticks(2 * (cta + 500) * 1000));
+        CHECK(cycles(two.account, SlotClass::Memory) == 2 * (500 + 500));  // data, stores
+    }
+    // Two at a time: the third takes the place of the first one answered, while the second goes on.
+    GemmPlan pairs = plan_of(128, 128 * 3, 64);
+    pairs.timing.resident = 2;
+    pairs.timing.interval_full = 2048;
+    const IdealRun three = run(pairs, 1, Ticks(500'000), 1000);
+    CHECK(three.end == Ticks(2 * (cta + 500) * 1000));
 }
 
 TEST_CASE("A persistent CTA asks for the next tile's data while it works on the one before", "[simt]") {
@@ -261,17 +267,17 @@ TEST_CASE("Clusters lie in one GPC each: SMs that are left over in it stand stil
     CHECK(cycles(pairs.account, SlotClass::Tail) == 2 * (cta + 500));
     plan.kernel.tile.cluster_m = 4;
     const IdealRun fours = run(plan, 10, Ticks(500'000), 1000, gpcs);
-    CHECK(fours.end == Ticks((2 * cta + 500) * 1000));
+    CHECK(fours.end == Ticks(2 * (cta + 500) * 1000));
     CHECK(fours.account.waves == 2);
-    CHECK(cycles(fours.account, SlotClass::Tail) == 6 * (2 * cta + 500));
+    CHECK(cycles(fours.account, SlotClass::Tail) == 6 * 2 * (cta + 500));
     // Nine CTAs, of which the last has no tile: its SM multiplies nothing for as long as its cluster does.
     plan.kernel.tile.cluster_m = 3;
     const IdealRun threes = run(plan, 10, Ticks(500'000), 1000, gpcs);
-    CHECK(threes.end == Ticks((2 * cta + 500) * 1000));
+    CHECK(threes.end == Ticks(2 * (cta + 500) * 1000));
     CHECK(threes.account.ctas == 9);
     CHECK(threes.account.macs == 128 * 8 * 128 * 64);
     CHECK(cycles(threes.account, SlotClass::Useful) == 9 * 1024);
-    CHECK(cycles(threes.account, SlotClass::Tail) == 4 * (2 * cta + 500) + 3 * cta);
+    CHECK(cycles(threes.account, SlotClass::Tail) == (4 * 2 + 3) * (cta + 500));
 }
 
 TEST_CASE("A stage that a cluster shares is asked for when all of its CTAs have given it back", "[simt]") {
@@ -310,8 +316,8 @@ TEST_CASE("CTAs of an SM hide each other's waits and share its tensor cores", "[
 
 TEST_CASE("Epilogues of CTAs on an SM share its load/store unit, and steps that meet them share it, too",
           "[simt]") {
-    // Three CTAs of one step on an SM that holds two. The first two steps end at 1,684 and 2,708, when the
-    // third begins, 660 cycles from its first step: 10 + 100 + 500 + 50.
+    // Three CTAs of one step on an SM that holds two. The first two steps end at 1,484 and 2,508. The third
+    // begins 300 cycles after the first one's epilogue, 460 from its first step: 10 + 100 + 300 + 50.
     GemmPlan plan = plan_of(384, 128, 64);
     plan.timing.resident = 2;
     plan.timing.interval_full = 2048;
@@ -319,18 +325,18 @@ TEST_CASE("Epilogues of CTAs on an SM share its load/store unit, and steps that 
     const auto end = [&](std::int64_t lsu, std::int64_t step) {
         plan.timing.lsu = Cycles(lsu);
         plan.timing.step_lsu = Cycles(step);
-        return run(plan, 1, Ticks(500'000)).end;
+        return run(plan, 1, Ticks(300'000)).end;
     };
-    // Nobody is in another's way: the third's step is from 4,344 to 5,368.
-    CHECK(end(0, 0) == Ticks((5368 + 2000 + 500) * 1000));
-    CHECK(end(500, 0) == Ticks((5368 + 2000 + 500) * 1000));
-    // Epilogues that do nothing but keep the unit follow each other: 3,684, 5,684 and 7,684.
-    CHECK(end(2000, 0) == Ticks((7684 + 500) * 1000));
-    // The third's step, of which the unit has 300 cycles, makes the second epilogue end at 5,984.
-    CHECK(end(2000, 300) == Ticks((7984 + 500) * 1000));
-    // Half of each other's time is too much by 100 of the unit's 1,024 cycles: the step ends at 5,468. The
-    // second epilogue, from 2,708 on, ends at 4,708 and 100 more.
-    CHECK(end(1000, 612) == Ticks((5468 + 2000 + 500) * 1000));
+    // Nobody is in another's way: the third's step is from 4,244 to 5,268.
+    CHECK(end(0, 0) == Ticks((5268 + 2000 + 300) * 1000));
+    CHECK(end(500, 0) == Ticks((5268 + 2000 + 300) * 1000));
+    // Epilogues that do nothing but keep the unit follow each other: 3,484, 5,484 and 7,484.
+    CHECK(end(2000, 0) == Ticks((7484 + 300) * 1000));
+    // The third's step, of which the unit has 300 cycles, makes the second epilogue end at 5,784.
+    CHECK(end(2000, 300) == Ticks((7784 + 300) * 1000));
+    // Half of each other's time is too much by 100 of the unit's 1,024 cycles: the step ends at 5,368. The
+    // second epilogue, from 2,508 on, ends at 4,508 and 100 more.
+    CHECK(end(1000, 612) == Ticks((5368 + 2000 + 300) * 1000));
     // Without a second CTA on the SM there is nobody to share with.
     plan.timing.resident = 1;
     const Ticks alone = end(0, 0);

@@ -112,6 +112,10 @@ struct VectorKernel {
     bool rereads_l1 = true;
 
     std::int64_t threads() const { return std::int64_t{warps} * warp_threads; }
+    /// Rounds of a CTA's loop stand as CTAs of their own: none of them waits for what the one before stored.
+    bool rounds_as_ctas() const {
+        return kind == Kind::Lookup && made_by == Library::PyTorch2023 && !stores_each;
+    }
     /// Few steps' work of warps that wait for nobody between two of them.
     bool warps_go_on() const { return kind == Kind::RowSum || kind == Kind::Lookup; }
     bool is_norm() const { return kind == Kind::LayerNorm || kind == Kind::RmsNorm; }

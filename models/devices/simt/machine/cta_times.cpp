@@ -93,9 +93,6 @@ void take_epilogue(const GemmPlan& plan, const SimtSpec& spec, Hertz clock, CtaT
         times.crowding = fine(std::max(
             0.0, timing.interval_alone * (of_epilogue - 1) + static_cast<double>(timing.step_lsu.value())));
     }
-    const TensorIssue issue = spec.sm.issue_of(plan.kernel.shape.dtype);
-    times.stores_hold =
-        plan.kernel.on_tensor_cores() && (issue == TensorIssue::WarpGroup || issue == TensorIssue::Thread);
     // Stores leave piece by piece, from the first on.
     if (plan.kernel.on_tensor_cores() && timing.stores > Cycles(0))
         times.stores = std::min(whole(std::min(timing.stores, timing.epilogue)),
@@ -143,7 +140,6 @@ CtaTimes times_of(const GemmPlan& plan, const SimtSpec& spec, Hertz clock) {
     take_epilogue(plan, spec, clock, times);
     times.persistent = tile.persistent;
     times.accumulators = timing.accumulators;
-    SYSTOLE_CHECK(!times.persistent || times.stores_hold, "persistent CTAs whose stores nobody waits for");
     times.lost_alone = shares_of(timing.lost_alone);
     times.lost_full = shares_of(timing.lost_full);
     return times;
@@ -230,6 +226,7 @@ CtaTimes times_of(const VectorPlan& plan, const SimtSpec& spec, Hertz clock) {
     times.prologue = whole(timing.prologue) + fine(late);
     // Where the warps of a CTA meet in rounds, or are many, the last of them decides when it goes on.
     times.warps_go_on = kernel.warps_go_on();
+    times.stores_hold = !kernel.rounds_as_ctas();
     // What the SM's port takes for stores holds the load/store unit, and is in the last step's time already.
     const double storing =
         times.warps_go_on ? std::min(store_transfer(plan, spec), static_cast<double>(timing.stores.value()))
@@ -287,6 +284,7 @@ CtaTimes times_of(const AttentionPlan& plan, const SimtSpec& spec, Hertz clock) 
         std::min(times.epilogue, fine(timing.epilogue_vector * static_cast<double>(timing.epilogue.value())));
     // One warp copies for all: its next tile's data are asked for in time.
     times.persistent = by_groups(tile, spec.sm);
+    times.stores_hold = !times.persistent;
     const std::int64_t bytes =
         std::min(tile.m, kernel.rows()) * kernel.shape.value_dim() * bits_of(kernel.stored()).value() / 8;
     const std::int64_t passing = times.persistent ? passing_port(bytes, kernel.stored()) : bytes;

@@ -67,11 +67,11 @@ struct CtaTimes {
     enum class Source : std::uint8_t { None, AtEnd, Ahead, Both } source = Source::None;
     bool reads_ahead() const { return source == Source::Ahead || source == Source::Both; }
     bool reads_at_end() const { return source == Source::AtEnd || source == Source::Both; }
-    /// A CTA keeps its place until its stores are answered: bulk stores read shared memory that the next one
-    /// needs. Stores of threads are taken by the load-store unit.
-    bool stores_hold = false;
     /// CTAs go on with another tile, whose data they ask for as soon as stages are free.
     bool persistent = false;
+    /// A CTA keeps its place until its stores are answered; where CTAs are persistent, a tile: bulk stores
+    /// read shared memory that the next one needs.
+    bool stores_hold = true;
     /// Tiles whose sums have a place of their own (CtaTiming::accumulators): the next tile's steps begin when
     /// this one's are through, and its epilogue goes on beside them. 0: the epilogue is the CTA's own.
     int accumulators = 0;

@@ -39,12 +39,9 @@ std::int64_t macs_of(const KernelPlan& plan, const SmSpec& sm) {
     return vector != nullptr && vector->macs_per_cycle > 0 ? vector->macs_per_cycle / sm.sub_cores : 1;
 }
 
-/// Whether CTAs multiply in groups of warps that leave their results to bulk stores.
-bool stores_hold(const KernelPlan& plan, const SmSpec& sm) {
-    const auto* gemm = std::get_if<GemmPlan>(&plan);
-    if (gemm == nullptr || !gemm->kernel.on_tensor_cores()) return false;
-    const TensorIssue issue = sm.issue_of(gemm->kernel.shape.dtype);
-    return issue == TensorIssue::WarpGroup || issue == TensorIssue::Thread;
+bool stores_hold(const KernelPlan& plan) {
+    const auto* vector = std::get_if<VectorPlan>(&plan);
+    return vector == nullptr || !vector->kernel.rounds_as_ctas();
 }
 
 /// As many CTAs as the chip holds, if they are persistent.
@@ -108,7 +105,7 @@ KernelInWarps::KernelInWarps(const KernelPlan& plan, const CtaWork& work, const 
            }),
       of_sm_(static_cast<std::size_t>(spec.sm.for_clusters(work.cluster()))),
       answered_(of_sm_.size(), start),
-      stores_hold_(stores_hold(plan, spec.sm)),
+      stores_hold_(stores_hold(plan)),
       grid_(grid_of(plan, work.ctas(), spec.sm, of_sm_.size())),
       deal_(grid_, spec.chiplets.count, neighbours_on_die(plan, spec.kernels)) {
     for (OfSm& sm : of_sm_) sm.places.resize(static_cast<std::size_t>(places_of(plan)));
@@ -155,7 +152,7 @@ void KernelInWarps::advance(Ticks now, std::vector<Access>& accesses) {
     plan_next(cycle);
 }
 
-/// CTAs that have ended leave their places at their last instruction's end, or when bulk stores are answered.
+/// CTAs that have ended leave their places when all that they stored is answered.
 void KernelInWarps::free_places(std::int64_t cycle) {
     for (std::size_t number = 0; number < of_sm_.size(); ++number)
         for (Place& place : of_sm_[number].places) {

@@ -56,7 +56,7 @@ private:
     void dispatch(std::int64_t cycle);
     std::int64_t die_of(std::size_t sm) const;
     void start(std::size_t sm, Place& place, std::int64_t cycle);
-    /// It waits for stores that read its shared memory.
+    /// Not all that it stored is answered.
     bool holds(std::size_t sm, const Place& place) const;
     /// The next event, not before `cycle`.
     void plan_next(std::int64_t cycle);

@@ -3,13 +3,15 @@
 // are. Plain C++ that takes `now`; the SmArray around it owns sockets and events.
 //
 // A CTA: launch ─ prologue ─► requests of the first steps ─► data of step 0 ─ fill ─► steps ─ epilogue ─►
-// stores leave, its place is free. A step waits for its data and for the step before it, is served by the
-// SM's tensor cores, which all its CTAs share, and requests the data of the step `ahead` of it, at its end or
-// on its way. A persistent CTA goes on with another tile: its data are asked for as stages become free, and
-// its first step waits until the stores of the tile before are answered, or, where sums have a place of their
-// own (CtaTimes::accumulators), until its steps are through and such a place is free. What an epilogue reads
-// are data of one step more. CTAs of a cluster, which share data, lie in one group and go in step: the stage
-// of a step is free in all of them when the last one's signal is there.
+// stores leave, and are answered: its place is free. (A warp is done when all that it stored is acknowledged:
+// GPGPU-Sim's hardware_done(); S_ENDPGM waits until no memory operation is outstanding: AMD's CDNA ISA.) A
+// step waits for its data and for the step before it, is served by the SM's tensor cores, which all its CTAs
+// share, and requests the data of the step `ahead` of it, at its end or on its way. A persistent CTA goes on
+// with another tile: its data are asked for as stages become free, and its first step waits until the stores
+// of the tile before are answered, or, where sums have a place of their own (CtaTimes::accumulators), until
+// its steps are through and such a place is free. What an epilogue reads are data of one step more. CTAs of a
+// cluster, which share data, lie in one group and go in step: the stage of a step is free in all of them when
+// the last one's signal is there.
 #pragma once
 
 #include <cstdint>
