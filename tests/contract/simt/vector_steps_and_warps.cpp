@@ -162,25 +162,26 @@ std::string greatest(int k) {
     return fmt::format("{{name: z, op: top_k, k: {}, in: x}}", k);
 }
 
-/// Transposes of the last dimension, top-k and reductions, on each of three chips. Of the MI210 as many SMs
-/// as shipped only where its L2 holds all: what its sets keep of more depends on the order of blocks.
+/// Transposes of the last dimension, top-k and reductions. Of the MI210 as many SMs as shipped only where its
+/// L2 holds all: what its sets keep of more depends on the order of blocks.
 std::vector<Case> rows_and_columns(const std::string& gpu) {
     return {{gpu, 8, "[300, 200]", kMatrix},
             {gpu, 0, "[1024, 2048]", kMatrix, "bf16"},
-            {gpu, 0, "[1000, 77]", kMatrix, "fp32"},
-            {gpu, 8, "[20, 50, 3]", kMatrices, "int8"},
-            {gpu, 8, "[300, 64]", greatest(8), "bf16"},
-            {gpu, 0, "[4096, 64]", greatest(6), "fp32"},
             {gpu, 0, "[64, 4096]", greatest(512), "bf16"},
             {gpu, 8, "[20, 40000]", greatest(100), "fp32"},
             {gpu, 8, "[300, 777]", reduced("sum")},
-            {gpu, 0, "[1500, 1024]", reduced("sum"), "bf16"},
             {gpu, 0, "[4, 500000]", reduced("max")},
             {gpu, 0, "[10000, 8]", reduced("mean")},
-            {gpu, 0, "[300, 1000]", greatest(4), "bf16"},
-            {gpu, 0, "[16, 32160]", reduced("sum"), "bf16"},
-            {gpu, 0, "[100, 32160]", reduced("sum"), "bf16"},
-            {gpu, 8, "[60, 10000]", reduced("mean"), "fp32"}};
+            {gpu, 0, "[16, 32160]", reduced("sum"), "bf16"}};
+}
+
+/// More of them, for one chip of each maker.
+std::vector<Case> more_rows_and_columns(const std::string& gpu) {
+    return {
+        {gpu, 0, "[1000, 77]", kMatrix, "fp32"},          {gpu, 8, "[20, 50, 3]", kMatrices, "int8"},
+        {gpu, 8, "[300, 64]", greatest(8), "bf16"},       {gpu, 0, "[4096, 64]", greatest(6), "fp32"},
+        {gpu, 0, "[1500, 1024]", reduced("sum"), "bf16"}, {gpu, 0, "[300, 1000]", greatest(4), "bf16"},
+        {gpu, 0, "[100, 32160]", reduced("sum"), "bf16"}, {gpu, 8, "[60, 10000]", reduced("mean"), "fp32"}};
 }
 
 ResultRow run(const Case& one, const std::string& engine) {
@@ -277,6 +278,7 @@ TEST_CASE("Kernels of 2023's libraries by steps take what they take in warps", "
 TEST_CASE("Transposes, top-k and reductions by steps take what they take in warps", "[simt]") {
     for (const char* gpu : {"h100", "a100", "mi210", "mi300x"})
         CHECK(mean_error(rows_and_columns(gpu)) < 0.08);
+    for (const char* gpu : {"h100", "mi300x"}) CHECK(mean_error(more_rows_and_columns(gpu)) < 0.08);
 }
 
 TEST_CASE("Rows of a thread for each element by steps take a quarter more than in warps at most", "[simt]") {
