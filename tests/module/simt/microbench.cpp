@@ -17,6 +17,7 @@
 #include "tests/module/simt/groups_of_sms.h"
 #include "tests/module/simt/sms_in_warps.h"
 #include "tests/unit/simt/gpu_config.h"
+#include "tests/unit/simt/vector_runs.h"
 
 namespace systole::test {
 namespace {
@@ -266,6 +267,35 @@ TEST_CASE("Streams of all SMs reach the bandwidth of the level that holds their 
             static_cast<double>(once.sms * once.set) / static_cast<double>(once.cycles(spec));
         CAPTURE(gpu, loads * ghz);
         CHECK(loads * ghz == Approx(dram).epsilon(0.10));
+    }
+}
+
+TEST_CASE("CTAs that do next to nothing begin as fast as measured, in both engines", "[simt]") {
+    for (const std::string gpu : {"a100", "h200", "l40s", "mi210"}) {
+        const SimtSpec spec = shipped_gpu(gpu);
+        const auto end_of = [&](std::int64_t ctas, bool in_warps) {
+            simt::VectorKernel kernel =
+                simt::elementwise_kernel(ctas * spec.sm.warp_threads, 1, {}, DType::Fp32, DType::Fp32);
+            kernel.warp_threads = spec.sm.warp_threads;
+            kernel.warps = 1;
+            kernel.vector = 1;
+            const simt::KernelPlan plan(simt::test::plan_of(kernel, spec));
+            const auto work = simt::work_of(plan);
+            REQUIRE(work->ctas() == ctas);
+            if (!in_warps)
+                return simt::test::IdealRun(*work, simt::times_of(plan, spec, spec.core_clock), spec.sm.count,
+                                            simt::test::kLatency, spec.sm.count)
+                    .end;
+            simt::KernelInWarps warps(plan, *work, spec, spec.core_clock, Ticks(0));
+            return simt::test::IdealRun(warps, simt::test::kLatency, {}).end;
+        };
+        constexpr std::int64_t kCtas = 2000;
+        for (const bool in_warps : {false, true}) {
+            const auto more =
+                static_cast<double>((end_of(2 * kCtas, in_warps) - end_of(kCtas, in_warps)).value());
+            within_10_percent(gpu + (in_warps ? ", in warps" : ", by steps") + ", CTAs a ns",
+                              kCtas / more * 1e3, measured(gpu, "cta_rate").value);
+        }
     }
 }
 

@@ -161,6 +161,49 @@ TEST_CASE("A CTA keeps its place until its stores are answered, whoever stored",
     CHECK(three.end == Ticks(2 * (cta + 500) * 1000));
 }
 
+TEST_CASE("A chip gives CTAs places one after the other", "[simt]") {
+    const GemmPlan plan = plan_of(128, 128 * 8, 64);
+    const SimtSpec gpu = small_gpu(4);
+    const GemmBlocks work(plan);
+    const std::int64_t cta = 10 + 100 + 500 + 50 + 1024 + 200 + 500;
+    CtaTimes times = times_of(plan, gpu, gpu.core_clock);
+    times.handing = fine_cycles(30, gpu.core_clock);
+    // Four SMs that go in step: the last one's CTA is there after 120 cycles, that of each two after 60.
+    const IdealRun four(work, times, 4, Ticks(500'000), 1000);
+    CHECK(four.end == Ticks(2 * (4 * 30 + cta) * 1000));
+    CHECK(cycles(four.account, SlotClass::Launch) == 4 * 2 * (4 * 30 + 10));
+    const IdealRun two(work, times, 4, Ticks(500'000), 2);
+    CHECK(two.end == Ticks((2 * 30 + 2 * 30 + cta + 2 * 30 + cta) * 1000));
+    // Longer intervals than CTAs take: they are all that counts.
+    times.handing = fine_cycles(5000, gpu.core_clock);
+    CHECK(IdealRun(work, times, 4, Ticks(500'000), 1).end == Ticks((8 * 5000 + cta) * 1000));
+    // Persistent CTAs are there once, and take other tiles by themselves.
+    times.persistent = true;
+    CHECK(IdealRun(work, times, 1, Ticks(0), 1).end ==
+          Ticks((5000 + 10 + 100 + 8 * (50 + 1024 + 200)) * 1000));
+}
+
+TEST_CASE("What passes between two CTAs is a time of the core clock, and none between what are no CTAs",
+          "[simt]") {
+    SimtSpec gpu = small_gpu(1);
+    gpu.core_clock = Hertz(2'000'000'000);
+    gpu.launch.cta_interval = Ticks(700);
+    CHECK(cycles_between_ctas(plan_of(128, 128, 64), gpu) == Approx(1.4));
+    StreamPlan sums;
+    CHECK(cycles_between_ctas(sums, gpu) == Approx(1.4));
+    sums.of_last_ctas = true;
+    CHECK(cycles_between_ctas(sums, gpu) == 0);
+    VectorPlan vector;
+    vector.kernel.pieces = 8;
+    CHECK(cycles_between_ctas(vector, gpu) == Approx(1.4 / 8));
+    vector.kernel.kind = VectorKernel::Kind::Lookup;
+    vector.kernel.made_by = Library::PyTorch2023;
+    CHECK(cycles_between_ctas(vector, gpu) == 0);
+    // Half the clock, twice the time.
+    const KernelPlan plan(plan_of(128, 128, 64));
+    CHECK(times_of(plan, gpu, Hertz(1'000'000'000)).handing == fine_cycles(1.4, Hertz(1'000'000'000)));
+}
+
 TEST_CASE("A persistent CTA asks for the next tile's data while it works on the one before", "[simt]") {
     SimtSpec gpu = small_gpu(1);
     gpu.sm.tensor.issue = TensorIssue::WarpGroup;

@@ -61,7 +61,7 @@ TEST_CASE("a GPU is read as it is written", "[simt]") {
              "read_width: 1 KiB, "
              "write_width: "
              "512 B, sm_read_width: 48 B, sm_write_width: 16 B, latency: 100, memory_latency: 200}\n"
-             "launch: {graph: 1 us, stream: 2 us, cta: 33}\n"
+             "launch: {graph: 1 us, stream: 2 us, cta: 33, cta_interval: 700 ps}\n"
              "calibrated: {kernel_overhead: {value: 3 us, calibrated: some rows, range: 1..4 us}, "
              "memory_share: {value: 0.5, calibrated: some rows, range: 0.4..1}, larger_tiles: {value: 0.125, "
              "calibrated: some rows, range: 0..1}, l2_loads: {value: 0.25, calibrated: some rows, range: "
@@ -114,6 +114,7 @@ TEST_CASE("a GPU is read as it is written", "[simt]") {
     CHECK(spec.launch.graph == Ticks(1'000'000));
     CHECK(spec.launch.stream == Ticks(2'000'000));
     CHECK(spec.launch.cta == Cycles(33));
+    CHECK(spec.launch.cta_interval == Ticks(700));
     CHECK(spec.copy.setup_cycles == Cycles(500));
     CHECK(spec.calibrated.kernel_overhead == Ticks(3'000'000));
     CHECK(spec.l2.memory_share == 0.5);
@@ -348,6 +349,7 @@ TEST_CASE("clocks, launches, copies and constants beyond any machine are refused
         {"launch: {graph: 1001 ms}", "longer than a second"},
         {"launch: {stream: 2 s}", "longer than a second"},
         {"launch: {cta: 100001}", "launch.cta"},
+        {"launch: {cta_interval: 1.1 us}", "longer than a microsecond"},
         {"copy: {payload: 256 KiB}", "262144 bytes, more than the memory's largest transaction of 131072"},
         {"copy: {in_flight: 0 B}", "copy.in_flight"},
         {"host: {generation: 7}", "host.generation"},

@@ -296,11 +296,29 @@ CtaTimes times_of(const AttentionPlan& plan, const SimtSpec& spec, Hertz clock) 
     return times;
 }
 
+double cycles_between_ctas(const KernelPlan& plan, const SimtSpec& spec) {
+    const double interval = static_cast<double>(spec.launch.cta_interval.value()) *
+                            static_cast<double>(spec.core_clock.value()) /
+                            static_cast<double>(kTicksPerSecond);
+    if (const auto* stream = std::get_if<StreamPlan>(&plan); stream != nullptr && stream->of_last_ctas)
+        return 0;
+    const auto* vector = std::get_if<VectorPlan>(&plan);
+    if (vector == nullptr) return interval;
+    if (vector->kernel.rounds_as_ctas()) return 0;
+    return interval / static_cast<double>(vector->kernel.pieces);
+}
+
 CtaTimes times_of(const KernelPlan& plan, const SimtSpec& spec, Hertz clock) {
-    if (const auto* gemm = std::get_if<GemmPlan>(&plan)) return times_of(*gemm, spec, clock);
-    if (const auto* vector = std::get_if<VectorPlan>(&plan)) return times_of(*vector, spec, clock);
-    if (const auto* attention = std::get_if<AttentionPlan>(&plan)) return times_of(*attention, spec, clock);
-    return times_of(std::get<StreamPlan>(plan), spec, clock);
+    const auto of_kind = [&]() -> CtaTimes {
+        if (const auto* gemm = std::get_if<GemmPlan>(&plan)) return times_of(*gemm, spec, clock);
+        if (const auto* vector = std::get_if<VectorPlan>(&plan)) return times_of(*vector, spec, clock);
+        if (const auto* attention = std::get_if<AttentionPlan>(&plan))
+            return times_of(*attention, spec, clock);
+        return times_of(std::get<StreamPlan>(plan), spec, clock);
+    };
+    CtaTimes times = of_kind();
+    times.handing = fine_cycles(cycles_between_ctas(plan, spec), clock);
+    return times;
 }
 
 }  // namespace systole::simt

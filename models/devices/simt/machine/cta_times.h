@@ -42,6 +42,7 @@ struct LostShares {
 struct CtaTimes {
     int resident = 1, ahead = 1;
     Fine launch, prologue, request, fill;
+    Fine handing;  ///< between two CTAs that get places, of a chip or die
     /// From a step's begin until the data of the step `ahead` of it are asked for. None: at its end.
     std::optional<Fine> request_in_step;
     /// From the end of a step until CTAs of other SMs, which share its data, know that its stage is free.
@@ -94,7 +95,10 @@ CtaTimes times_of(const StreamPlan& plan, const SimtSpec& spec, Hertz clock);
 /// Nor have these: their time is vector's, but for waits for data.
 CtaTimes times_of(const VectorPlan& plan, const SimtSpec& spec, Hertz clock);
 CtaTimes times_of(const AttentionPlan& plan, const SimtSpec& spec, Hertz clock);
-/// Of any of these.
+/// Cycles between two CTAs that a chip (each die) gives places: its work distributor has one after the other.
+/// None where CTAs of the plan are no CTAs of the hardware's.
+double cycles_between_ctas(const KernelPlan& plan, const SimtSpec& spec);
+/// Of any of these, with what passes between two CTAs.
 CtaTimes times_of(const KernelPlan& plan, const SimtSpec& spec, Hertz clock);
 
 }  // namespace systole::simt

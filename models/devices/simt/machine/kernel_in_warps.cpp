@@ -2,6 +2,7 @@
 #include "models/devices/simt/machine/kernel_in_warps.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "models/devices/simt/kernels/attention_program.h"
 #include "models/devices/simt/kernels/gemm_program.h"
@@ -107,7 +108,9 @@ KernelInWarps::KernelInWarps(const KernelPlan& plan, const CtaWork& work, const 
       answered_(of_sm_.size(), start),
       stores_hold_(stores_hold(plan)),
       grid_(grid_of(plan, work.ctas(), spec.sm, of_sm_.size())),
-      deal_(grid_, spec.chiplets.count, neighbours_on_die(plan, spec.kernels)) {
+      deal_(grid_, spec.chiplets.count, neighbours_on_die(plan, spec.kernels)),
+      interval_(cycles_between_ctas(plan, spec)),
+      handed_(static_cast<std::size_t>(spec.chiplets.count)) {
     for (OfSm& sm : of_sm_) sm.places.resize(static_cast<std::size_t>(places_of(plan)));
 }
 
@@ -183,10 +186,18 @@ void KernelInWarps::dispatch(std::int64_t cycle) {
         }
 }
 
+/// The cycle in which a die's work distributor, which has one CTA after the other, has handed one over.
+std::int64_t KernelInWarps::hand_over(std::int64_t die, std::int64_t cycle) {
+    double& last = handed_[static_cast<std::size_t>(die)];
+    last = std::max(last, static_cast<double>(cycle)) + interval_;
+    return static_cast<std::int64_t>(std::ceil(last));
+}
+
 void KernelInWarps::start(std::size_t sm, Place& place, std::int64_t cycle) {
     const std::vector<std::int64_t> tiles = tiles_of(deal_.next(die_of(sm)).first);
-    place.cta = sms_.sm(sm).launch(program(tiles), cycle + spec_.launch.cta.value());
-    of_sm_[sm].ctas.push_back({tiles, cycle});
+    const std::int64_t first = hand_over(die_of(sm), cycle) + spec_.launch.cta.value();
+    place.cta = sms_.sm(sm).launch(program(tiles), first);
+    of_sm_[sm].ctas.push_back({tiles, cycle, first});
     for (const std::int64_t tile : tiles) macs_ += work_.macs({tile, 1});
     deal_.take(die_of(sm), 1);
     ++left_;
@@ -229,8 +240,8 @@ KernelAccount KernelInWarps::finish(Ticks end) {
         for (std::size_t i = 0; i < of_sm_[sm].ctas.size(); ++i) {
             const Sm::CtaTrace& trace = sms_.sm(sm).trace(i);
             if (kind_of(plan_) == CtaKind::Fp32) macs += work_.macs({of_sm_[sm].ctas[i].tiles.front(), 1});
-            ctas.push_back({of_sm_[sm].ctas[i].begin, of_sm_[sm].ctas[i].begin + spec_.launch.cta.value(),
-                            trace.first_mma, trace.last_mma_end, trace.end, of_sm_[sm].ctas[i].left});
+            ctas.push_back({of_sm_[sm].ctas[i].begin, of_sm_[sm].ctas[i].first, trace.first_mma,
+                            trace.last_mma_end, trace.end, of_sm_[sm].ctas[i].left});
         }
         const ClassTimes times = times_in_warps(
             sms_.sm(sm), ctas, kind_of(plan_),

@@ -38,6 +38,7 @@ private:
     struct Cta {
         std::vector<std::int64_t> tiles;  // numbers of the CTAs that have one each, one if not persistent
         std::int64_t begin = 0;           // cycle in which it got its place
+        std::int64_t first = 0;           // of its first instruction
         std::int64_t left = 0;            // and left it, once it has
     };
     /// A place for a CTA; taken until a cycle that is known once the CTA has ended.
@@ -56,6 +57,7 @@ private:
     void dispatch(std::int64_t cycle);
     std::int64_t die_of(std::size_t sm) const;
     void start(std::size_t sm, Place& place, std::int64_t cycle);
+    std::int64_t hand_over(std::int64_t die, std::int64_t cycle);
     /// Not all that it stored is answered.
     bool holds(std::size_t sm, const Place& place) const;
     /// The next event, not before `cycle`.
@@ -76,8 +78,10 @@ private:
     std::vector<Ticks> answered_;                 // by SM: the last answer to a store
     std::map<std::int64_t, std::size_t> stores_;  // under way: of which SM
     const bool stores_hold_;
-    const std::int64_t grid_;  // CTAs that get places; persistent ones do what others would do later
-    CtaDeal deal_;             // of those
+    const std::int64_t grid_;     // CTAs that get places; persistent ones do what others would do later
+    CtaDeal deal_;                // of those
+    const double interval_;       // cycles between two that a die hands over
+    std::vector<double> handed_;  // by die: the cycle in which the last one was
     std::int64_t left_ = 0, macs_ = 0;
     std::int64_t next_ = 0;  // cycle
 };

@@ -15,7 +15,9 @@ KernelRun::KernelRun(const CtaWork& work, const CtaTimes& times, std::int64_t sm
       left_over_(all - sms),
       start_(start),
       deal_(work.ctas(), dies.count, dies.neighbours),
-      sms_of_die_(sms / dies.count) {
+      sms_of_die_(sms / dies.count),
+      handed_(static_cast<std::size_t>(dies.count)),
+      to_hand_over_(times.persistent ? std::min(work.ctas(), sms * times.resident) : work.ctas()) {
     SYSTOLE_CHECK(0 < sms && sms <= all && sms % cluster_ == 0, "{} of {} SMs for clusters of {}", sms, all,
                   cluster_);
     SYSTOLE_CHECK(dies.count == 1 || (cluster_ == 1 && sms % dies.count == 0), "{} SMs on {} dies", sms,
@@ -115,6 +117,15 @@ bool KernelRun::dispatch(Ticks now) {
     return any;
 }
 
+/// When a die's work distributor, which has one CTA after the other, has handed over so many.
+Fine KernelRun::hand_over(std::int64_t die, std::int64_t ctas, Ticks now) {
+    Fine& last = handed_[static_cast<std::size_t>(die)];
+    const std::int64_t handed = std::min(ctas, to_hand_over_);
+    to_hand_over_ -= handed;
+    if (handed == 0) return to_fine(now);
+    return last = std::max(last, to_fine(now)) + handed * times_.handing;
+}
+
 void KernelRun::start(std::size_t index, int place, Ticks now) {
     const std::int64_t die = die_of(groups_[index]);
     const CtaRange next = deal_.next(die);
@@ -130,7 +141,7 @@ void KernelRun::start(std::size_t index, int place, Ticks now) {
         groups_.insert(groups_.begin() + static_cast<std::ptrdiff_t>(index) + 1, std::move(rest));
     }
     const CtaRange range{next.first, alike, next.stride};
-    groups_[index].start(place, next_run_++, range, steps, now);
+    groups_[index].start(place, next_run_++, range, steps, now, hand_over(die, alike, now));
     deal_.take(die, alike);
     left_ += alike;
     macs_ += work_.macs(range);

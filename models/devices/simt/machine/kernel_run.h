@@ -56,6 +56,7 @@ private:
     std::int64_t die_of(const SmGroup& group) const { return group.first_sm() / sms_of_die_; }
     bool dispatch(Ticks now);
     void start(std::size_t group, int place, Ticks now);
+    Fine hand_over(std::int64_t die, std::int64_t ctas, Ticks now);
     bool must_wait(const SmGroup::Request& request) const;
     Access access_for(const SmGroup::Request& request, std::int64_t first_sm);
 
@@ -66,8 +67,10 @@ private:
     std::vector<SmGroup> groups_;  // in the order of their SMs
     CtaDeal deal_;
     const std::int64_t sms_of_die_;
-    std::int64_t left_ = 0;     // CTAs on SMs
-    std::int64_t waiting_ = 0;  // accesses without an answer
+    std::vector<Fine> handed_;   // by die: when its last CTA was handed over
+    std::int64_t to_hand_over_;  // CTAs that are; persistent ones take other tiles by themselves
+    std::int64_t left_ = 0;      // CTAs on SMs
+    std::int64_t waiting_ = 0;   // accesses without an answer
     SmGroup::RunId next_run_ = 0;
     /// Reads of results that are not stored yet, and their SMs.
     std::vector<std::pair<SmGroup::Request, std::int64_t>> held_;

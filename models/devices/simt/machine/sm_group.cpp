@@ -63,7 +63,7 @@ void SmGroup::mark(Place& place, Fine begin, SlotClass owner, bool chain) {
     place.marks.push_back({begin, owner, chain});
 }
 
-void SmGroup::start(int number, RunId run, CtaRange range, std::int64_t steps, Ticks now) {
+void SmGroup::start(int number, RunId run, CtaRange range, std::int64_t steps, Ticks now, Fine handed) {
     Place& place = places_[static_cast<std::size_t>(number)];
     SYSTOLE_CHECK(!place.taken && !place.storing && range.count == sms_, "place {} of a group of {} SMs",
                   number, sms_);
@@ -79,7 +79,8 @@ void SmGroup::start(int number, RunId run, CtaRange range, std::int64_t steps, T
     place.reads = steps + (cta_->reads_ahead() ? 1 : 0);
     if (follow(number, now)) return;
     place.data.assign(static_cast<std::size_t>(std::min<std::int64_t>(place.reads, cta_->ahead)), {});
-    const Fine begin = to_fine(now), first = begin + cta_->launch, request = first + cta_->prologue;
+    const Fine begin = to_fine(now), first = std::max(begin, handed) + cta_->launch,
+               request = first + cta_->prologue;
     mark(place, begin, SlotClass::Launch);
     mark(place, first, cta_->ramp);
     for (std::int64_t step = 0; step < static_cast<std::int64_t>(place.data.size()); ++step)

@@ -44,8 +44,9 @@ public:
     /// The first place without a CTA.
     std::optional<int> free_place() const;
 
-    /// A CTA of `steps` steps for each SM; those after `range.first` go to the SMs in their order.
-    void start(int place, RunId run, CtaRange range, std::int64_t steps, Ticks now);
+    /// A CTA of `steps` steps for each SM; those after `range.first` go to the SMs in their order. They are
+    /// handed over by `handed`, not before `now`.
+    void start(int place, RunId run, CtaRange range, std::int64_t steps, Ticks now, Fine handed = Fine());
     /// Keeps the first `sms` SMs, and answers the others as a group of their own.
     SmGroup split(std::int64_t sms);
 

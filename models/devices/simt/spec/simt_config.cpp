@@ -150,6 +150,9 @@ Ticks read_wait(Section& section, std::string_view key, std::string_view meaning
     return wait;
 }
 
+// Of all CTAs that a chip has at a time, intervals together leave no 64 bits.
+constexpr Ticks kLongestHandingOver(kTicksPerSecond / 1'000'000);
+
 LaunchSpec read_launch(Section launch) {
     LaunchSpec spec;
     spec.graph =
@@ -160,6 +163,12 @@ LaunchSpec read_launch(Section launch) {
     spec.cta = Cycles(launch.count(
         "cta", "cycles from a free place on an SM to the first instruction of the CTA that takes it",
         {0, kLongestLatency}));
+    spec.cta_interval =
+        read_wait(launch, "cta_interval",
+                  "between two CTAs that get places, of the chip, or of each of its dies, at the core clock; "
+                  "0: any number get them at once",
+                  Ticks(0));
+    if (spec.cta_interval > kLongestHandingOver) launch.fail("cta_interval", "longer than a microsecond");
     return spec;
 }
 

@@ -182,6 +182,9 @@ struct LaunchSpec {
     Ticks graph;   ///< from the end of a kernel of a graph to the first CTA of the next that depends on it
     Ticks stream;  ///< the same between kernels of a stream
     Cycles cta;    ///< from a free place on an SM to the first instruction of the CTA that takes it
+    /// Between two CTAs that get places, of the chip, or of each of its dies, at the core clock; 0: any
+    /// number get them at once.
+    Ticks cta_interval;
 };
 
 /// What the chip draws, as far as it decides on the clock.
