@@ -33,6 +33,6 @@ constexpr std::int64_t kWarpKeys = 64, kWarpColumns = 64;
 /// K_LOOP_UNROLL and V_LOOP_UNROLL; parts of the keys go by the latter), and registers of a thread, by the
 /// comment that no more than 32 warps fit an SM.
 constexpr std::int64_t kKeysAtOnce = 4, kThreadKeys = 8;
-constexpr int kThreadRegisters = 64;
+constexpr int kThreadRegisters = 80;
 
 }  // namespace systole::simt
