@@ -114,6 +114,9 @@ TEST_CASE("Of a short sequence, warps without a row of keys or values only wait"
     const CtaProgram program = attention_program(tile, kBf16, {6, 0}, warp_mma_sm());
     CHECK(sum_of(program, Op::GlobalLoad, What::Bytes) == 128 * 2 + 6 * 128 * 128 * 2);
     CHECK(sum_of(program, Op::GlobalStore, What::Bytes) == 128 * 2);
+    // Five divisions of each warp take three each, all scores one for where they stand, five warps with three
+    // rounds of scores one for each, and each warp one for the sum.
+    CHECK(sum_of(program, Op::Special, What::Count) == 8 * 5 * 3 + 3 * 8 * 8 + 5 * 3 + 8);
 }
 
 TEST_CASE("Each score takes an exponential, and each row one for what its largest has grown by") {

@@ -30,9 +30,11 @@ constexpr std::int64_t kMostPacked = 32;
 /// XQA: keys and elements of a head of a warp's tile.
 constexpr std::int64_t kWarpKeys = 64, kWarpColumns = 64;
 /// MMHA: keys, and values, that a thread has loads under way for (decoderMaskedMultiheadAttentionTemplate.h,
-/// K_LOOP_UNROLL and V_LOOP_UNROLL; parts of the keys go by the latter), and registers of a thread, by the
-/// comment that no more than 32 warps fit an SM.
+/// K_LOOP_UNROLL and V_LOOP_UNROLL; parts of the keys go by the latter). Registers of a thread: the library
+/// bounds them to 64 for caches of fp8 only, 'which helps increase occupancy', and leaves others alone as
+/// they might spill (Launch_bounds_config): more than 64, and here as many as three CTAs of 256 threads may
+/// have.
 constexpr std::int64_t kKeysAtOnce = 4, kThreadKeys = 8;
-constexpr int kThreadRegisters = 64;
+constexpr int kThreadRegisters = 80;
 
 }  // namespace systole::simt

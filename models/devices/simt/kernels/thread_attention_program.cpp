@@ -13,8 +13,23 @@ namespace systole::simt {
 namespace {
 
 constexpr int kAll = 0;  // the barrier
-constexpr std::int64_t kSetUp = 60;
 constexpr int kWordBytes = 4;
+// What all warps do ahead of the keys, counted in what nvcc makes for sm_80 of code written like the kernel's
+// (for sm_90 a tenth more): tests for what a model may have besides, and five divisions by numbers known at
+// run time, each with a conversion, a reciprocal, and a conversion back. Multiplications of integers are on
+// the FP32 pipe, and there are counted, too, those that only take a turn of the scheduler: branches, the
+// uniform pipe's, predicated ones that do nothing.
+struct Counted {
+    std::int64_t integer, fp32, special;
+};
+constexpr Counted kToLength{6, 8, 0};      // whether the sequence is finished, where its length lies
+constexpr Counted kHeads{14, 40, 6};       // meanwhile: heads that share keys, and which of these
+constexpr Counted kToPlace{21, 15, 3};     // where the new key goes: modulo the cache's length
+constexpr Counted kItem{32, 42, 6};        // the sequence of its beams; which half of a head a thread turns
+constexpr Counted kBehindTurn{18, 28, 0};  // a bias, a mask
+constexpr Counted kToKeys{8, 10, 0};       // a scale of lengths, a slope
+// Of the warp that has the query: where it and the new key lie, and any biases; where halves of them lie.
+constexpr Counted kLoads{35, 45, 0}, kHalves{12, 10, 0};
 // Integer instructions for where a row lies (kvCacheUtils.h, getKBlockPtr and getKVLocalIdx): its number cut
 // to the last one, its page's place in the table in 64 bits (5); the page's pool and begin in 64 bits (7);
 // its row, head and element in the page, and the address (6).
@@ -109,21 +124,41 @@ private:
         shared(section, Op::SharedLoad, what, bytes);
     }
 
+    /// One behind the other, pipes in turn.
+    static void count(const Counted& counted, Section& section) {
+        Writer writer(section);
+        const std::int64_t all = counted.integer + counted.fp32 + counted.special;
+        std::int64_t special = 0, fp32 = 0;
+        for (std::int64_t i = 1; i <= all; ++i) {
+            if (special * all < counted.special * i)
+                writer.op(Op::Special, kAddress, kAddress), ++special;
+            else if (fp32 * all < counted.fp32 * i)
+                writer.op(Op::Fp32, kAddress, kAddress), ++fp32;
+            else
+                writer.op(Op::Integer, kAddress, kAddress);
+        }
+    }
     /// The first warp's threads have the query and the new key, turn them in pairs, and multiply them.
     Section begin(const Part& part) const {
         Section section;
         Writer writer(section);
-        writer.op(Op::Integer, kAddress, kAddress, kSetUp);
-        table_load(section, kAddress, kAddress, tile_.table);  // the length
+        count(kToLength, section);
+        table_load(section, kAddress, value(0), tile_.table);  // the length
+        count(kHeads, section);
+        writer.op(Op::Integer, kAddress | value(0), kAddress);
+        count(kToPlace, section);
         if (part.leads) {
+            count(kLoads, section);
             section.body.push_back({.op = Op::GlobalLoad,
                                     .reads = kAddress,
                                     .writes = loaded(0),
                                     .bytes = tile_.dim * bits_of(formats_.in).value() / 8});
-            shared(section, Op::SharedStore, loaded(0), 2 * lanes_ * kWordBytes);
         }
+        count(kItem, section);
+        if (part.leads) shared(section, Op::SharedStore, loaded(0), 2 * lanes_ * kWordBytes);
         writer.wait(kAll);
         if (part.leads) {
+            count(kHalves, section);
             shared(section, Op::SharedLoad, loaded(0), 2 * lanes_ * kWordBytes);
             table_load(section, kAddress, value(0), tile_.table);  // frequencies
             const std::int64_t pairs = std::max<std::int64_t>(1, tile_.dim / lanes_ / 2);
@@ -138,12 +173,14 @@ private:
         writer.wait(kAll);
         if (part.leads) shared(section, Op::SharedLoad, loaded(0), 2 * lanes_ * kWordBytes);
         writer.wait(kAll);
+        count(kBehindTurn, section);
         if (part.leads) {
             shared(section, Op::SharedStore, loaded(0), 2 * lanes_ * kWordBytes);
             writer.op(Op::Fp32, loaded(0), kSum, 2 * std::max<std::int64_t>(1, tile_.dim / lanes_));
             shuffle(section, kSum, lanes_, Op::Fp32);
         }
         writer.wait(kAll, part.leads ? kSum : 0);
+        count(kToKeys, section);
         shared(section, Op::SharedLoad, value(1), load_bytes_);
         writer.op(Op::Integer, value(1), value(1), elements_);  // the query in fp32
         return section;

@@ -95,6 +95,12 @@ double each_more(const CtaProgram& program, int resident, const SmSpec& sm) {
     return static_cast<double>(together(2 * resident) - together(resident)) / resident;
 }
 
+/// What warps do before their first keys.
+CtaProgram ahead_of_keys(CtaProgram program) {
+    for (Role& role : program.roles) role.program.resize(1);
+    return program;
+}
+
 std::optional<AttentionTiming> time_in_threads(const AttentionTile& tile, const AttentionFormats& formats,
                                                std::int64_t blocks, const SmSpec& sm) {
     const auto program_of = [&](std::int64_t number) {
@@ -114,6 +120,9 @@ std::optional<AttentionTiming> time_in_threads(const AttentionTile& tile, const 
         of_cta += (of_few - each_more(program_of(fewer), cta.resident, sm)) /
                   static_cast<double>(few - fewer) * static_cast<double>(blocks - few);
     cta.interval_full = of_cta * cta.resident / static_cast<double>(2 * blocks);
+    // What pipes take for it ahead of its keys is in its intervals already.
+    const double ahead = each_more(ahead_of_keys(program_of(few)), cta.resident, sm);
+    cta.prologue = std::max(Cycles(0), cta.prologue - Cycles(static_cast<std::int64_t>(ahead)));
     cta.lost_alone.vector = cta.interval_alone;
     cta.lost_full.vector = cta.interval_full;
     cta.epilogue_vector = 1;
