@@ -169,11 +169,12 @@ TEST_CASE("A chip gives CTAs places one after the other", "[simt]") {
     CtaTimes times = times_of(plan, gpu, gpu.core_clock);
     times.handing = fine_cycles(30, gpu.core_clock);
     // Four SMs that go in step: the last one's CTA is there after 120 cycles, that of each two after 60.
+    // Their second ones follow as they end, one by one: only the last waits for its own.
     const IdealRun four(work, times, 4, Ticks(500'000), 1000);
-    CHECK(four.end == Ticks(2 * (4 * 30 + cta) * 1000));
-    CHECK(cycles(four.account, SlotClass::Launch) == 4 * 2 * (4 * 30 + 10));
+    CHECK(four.end == Ticks((4 * 30 + cta + 30 + cta) * 1000));
+    CHECK(cycles(four.account, SlotClass::Launch) == 4 * (4 * 30 + 10 + 30 + 10));
     const IdealRun two(work, times, 4, Ticks(500'000), 2);
-    CHECK(two.end == Ticks((2 * 30 + 2 * 30 + cta + 2 * 30 + cta) * 1000));
+    CHECK(two.end == Ticks((2 * 30 + 2 * 30 + cta + 30 + cta) * 1000));
     // Longer intervals than CTAs take: they are all that counts.
     times.handing = fine_cycles(5000, gpu.core_clock);
     CHECK(IdealRun(work, times, 4, Ticks(500'000), 1).end == Ticks((8 * 5000 + cta) * 1000));

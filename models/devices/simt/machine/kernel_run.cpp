@@ -16,7 +16,7 @@ KernelRun::KernelRun(const CtaWork& work, const CtaTimes& times, std::int64_t sm
       start_(start),
       deal_(work.ctas(), dies.count, dies.neighbours),
       sms_of_die_(sms / dies.count),
-      handed_(static_cast<std::size_t>(dies.count)),
+      handed_(static_cast<std::size_t>(dies.count), to_fine(start)),
       to_hand_over_(times.persistent ? std::min(work.ctas(), sms * times.resident) : work.ctas()) {
     SYSTOLE_CHECK(0 < sms && sms <= all && sms % cluster_ == 0, "{} of {} SMs for clusters of {}", sms, all,
                   cluster_);
@@ -117,13 +117,14 @@ bool KernelRun::dispatch(Ticks now) {
     return any;
 }
 
-/// When a die's work distributor, which has one CTA after the other, has handed over so many.
+/// When a die's work distributor, which has one CTA after the other, has handed over so many. Places that are
+/// free at once have become so one by one, as their CTAs got them one by one: only the last waits until now.
 Fine KernelRun::hand_over(std::int64_t die, std::int64_t ctas, Ticks now) {
     Fine& last = handed_[static_cast<std::size_t>(die)];
     const std::int64_t handed = std::min(ctas, to_hand_over_);
     to_hand_over_ -= handed;
     if (handed == 0) return to_fine(now);
-    return last = std::max(last, to_fine(now)) + handed * times_.handing;
+    return last = std::max(last, to_fine(now) - (handed - 1) * times_.handing) + handed * times_.handing;
 }
 
 void KernelRun::start(std::size_t index, int place, Ticks now) {
