@@ -44,16 +44,18 @@ class SimtPower(ProgramTest):
 
     def test_products_between_resets_of_the_cache_reach_what_the_best_of_many_were_measured_to_reach(self):
         # ml-engineering's maximum achievable matmul TFLOP/s (mamf-finder, version 2): before each product 256 MiB are
-        # written and the product's place is copied. power.burst of h100 and power.tensor of a100 are derived from it.
+        # written and the product's place is copied. power.burst of h200, which has an H100's SMs and
+        # cap, and power.tensor of a100 are derived from it; h100, which bursts no more than its cap lets it, is 2 % slower.
         self.write("loop.yaml", LOOP)
-        for device, (m, n, k), tflops in (("a100", (1024, 10240, 5120), 271.2), ("h100", (2048, 2048, 13312), 794.5)):
+        for device, (m, n, k), tflops, off in (("a100", (1024, 10240, 5120), 271.2, 0.01), ("h200", (2048, 2048, 13312), 794.5, 0.01),
+                                               ("h100", (2048, 2048, 13312), 794.5, 0.03)):
             with self.subTest(device=device):
                 settings = [f"workload.m={m}", f"workload.n={n}", f"workload.k={k}", "run.repeat=3", "run.launch=stream",
                             "run.inputs_at=dram", "run.outputs_to=dram"]
                 words = [word for setting in settings for word in ("--set", setting)]
                 found = json.loads(self.answer("run", device, "loop.yaml", *words, "--format", "json"))["devices"][0]
                 product = next(layer for layer in found["layers"] if layer["name"] == "product")
-                self.assertAlmostEqual(2 * m * n * k / product["time_ns"] / 1000 / tflops, 1, delta=0.01)
+                self.assertAlmostEqual(2 * m * n * k / product["time_ns"] / 1000 / tflops, 1, delta=off)
                 # In the mean the loop draws less than the cap: a limit on the mean alone would let it go faster.
                 free = json.loads(self.answer("run", device, "loop.yaml", *words, "--set", "power.window=100 ms",
                                               "--format", "json"))["devices"][0]
@@ -61,14 +63,15 @@ class SimtPower(ProgramTest):
 
     def test_a_burst_of_power_ends_with_the_turns_that_follow_each_other(self):
         shape = "m=4096 n=4096 k=8192"
-        times = [self.total("h100", shape, "run.repeat=3", *turns)["time_ns"]
+        times = [self.total("h200", shape, "run.repeat=3", *turns)["time_ns"]
                  for turns in (["run.timed_turns=10"], ["run.timed_turns=300"], ["run.timed_turns=100000"], [])]
         self.assertLess(times[0] * 1.02, times[2])
         self.assertTrue(times[0] < times[1] < times[2] <= times[3], times)
         self.assertAlmostEqual(times[2] / times[3], 1, delta=0.002)
         # Without a burst it makes no difference.
-        self.assertEqual(self.total("a100", shape, "run.repeat=3", "run.timed_turns=10")["time_ns"],
-                         self.total("a100", shape, "run.repeat=3")["time_ns"])
+        for device in ("a100", "h100"):
+            self.assertEqual(self.total(device, shape, "run.repeat=3", "run.timed_turns=10")["time_ns"],
+                             self.total(device, shape, "run.repeat=3")["time_ns"])
 
     def test_utilization_is_of_the_peak_whatever_clock_the_power_cap_leaves(self):
         for device, peak in (("a100", 108 * 1024 * 1.41), ("h100", 132 * 2048 * 1.98)):
@@ -83,8 +86,8 @@ class SimtPower(ProgramTest):
                 self.assertGreater(held_up[1], held_up[0] + 0.05)
                 self.assertGreaterEqual(held_up[0], held_up[2])
 
-    def test_a_burst_on_an_h100_is_no_faster_than_an_h200_s_was_measured_to_be(self):
-        time = self.total("h100", "m=1536 n=2816 k=40960")["time_ns"]  # 850 TFLOP/s: ml-engineering, 2026
+    def test_a_burst_on_an_h200_is_as_fast_as_it_was_measured_to_be(self):
+        time = self.total("h200", "m=1536 n=2816 k=40960")["time_ns"]  # 850 TFLOP/s: ml-engineering, 2026
         self.assertAlmostEqual(2 * 1536 * 2816 * 40960 / time / 1000 / 850, 1, delta=0.05)
 
 

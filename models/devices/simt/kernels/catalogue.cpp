@@ -34,7 +34,8 @@ CtaTile sliced(CtaTile tile, int slices) {
 }
 
 /// Of Hopper's, those in names of cuBLAS 12's kernels (nvjet_tst_128x256_64x4_2x1_v_bz_coopA_TNT and their
-/// like; coopB: two groups side by side), a selection of the widths, which go in steps of 8.
+/// like; coopB: two groups side by side). Widths go in steps of 8: of 128 rows all of them, of others a
+/// selection.
 std::vector<CtaTile> nvjet() {
     std::vector<CtaTile> all;
     // Pairs lie as in the names: tall, wide tiles side by side, others one below the other.
@@ -48,7 +49,7 @@ std::vector<CtaTile> nvjet() {
     add(320, 128, 1, 2);
     add(256, 160, 2, 1);
     for (const std::int64_t n : {208, 192, 160, 128}) add(192, n, 1, 2);
-    for (const std::int64_t n : {224, 208, 192, 160, 128, 112, 96, 80, 64, 48, 32, 16, 8}) add(128, n, 2, 1);
+    for (std::int64_t n = 248; n > 0; n -= 8) add(128, n, 2, 1);
     for (const std::int64_t n : {8, 16, 32}) add(192, n, 1, 1);
     for (const std::int64_t n : {8, 40, 72, 104}) add(256, n, 2, 1);
     for (const std::int64_t n : {8, 16, 32, 64}) add(384, n, 2, 1);
