@@ -277,13 +277,16 @@ TEST_CASE(
           Approx(static_cast<double>(by_warps.end.value())).epsilon(0.15));
 }
 
-TEST_CASE("In warps, too, a chip gives CTAs places one after the other", "[simt]") {
+TEST_CASE("In warps, too, places are given one after the other, and kept until stores are answered",
+          "[simt]") {
     SimtSpec spec = gpu_of("a100", 2);
     spec.core_clock = Hertz(1'000'000'000);
     const auto end_of = [&](std::int64_t ctas, Ticks interval) {
         spec.launch.cta_interval = interval;
         const GemmShape shape{1, 128 * ctas, 128, 64, DType::Bf16, DType::Bf16, false};
-        const KernelPlan plan(plan_of(shape, {128, 128, 64, 4, 2, 2, 1, 1}, 1, spec));
+        GemmPlan product = plan_of(shape, {128, 128, 64, 4, 2, 2, 1, 1}, 1, spec);
+        product.timing.resident = 1;
+        const KernelPlan plan(product);
         const auto work = work_of(plan);
         REQUIRE(work->ctas() == ctas);
         KernelInWarps warps(plan, *work, spec, spec.core_clock, Ticks(0));
@@ -299,6 +302,8 @@ TEST_CASE("In warps, too, a chip gives CTAs places one after the other", "[simt]
     // After two and a half cycles in the third, the second one after five.
     CHECK(end_of(1, Ticks(2'500)) == cta + Ticks(3'000));
     CHECK(end_of(2, Ticks(2'500)) == cta + Ticks(5'000));
+    // The third CTA on two SMs begins when what the first ones stored is answered.
+    CHECK(end_of(3, Ticks(0)) == cta * 2);
 }
 
 TEST_CASE("Steps of one row ask so late that ports bring the last load's data when it would have them",
