@@ -112,15 +112,19 @@ TEST_CASE(
             CHECK(all(passes(read, plan.k), tiles));
             CHECK(all(passes(read, plan.v), tiles));
         } else {
-            // The first key is seen by all tiles, the last one by the last of each head, which reads it once
-            // more for each block that lies beyond the sequence.
+            // The first key is seen by all tiles, the last one by those with rows of the last query (packed rows
+            // of one query may lie in two tiles); the last tile reads it once more for each block that lies
+            // beyond the sequence.
             const AttentionPlace last{0, plan.kernel.tiles() - 1, plan.kernel.splits - 1};
             const std::int64_t beyond =
                 steps_of(plan.kernel, last) - ceil_div(keys_of(plan.kernel, last).size(), plan.kernel.tile.n);
             const std::int64_t again = beyond * plan.kernel.heads() / shape.kv_heads;
             const std::vector<std::int64_t> keys = passes(read, plan.k);
             CHECK(keys.front() == tiles + (shape.kv_len <= 64 ? again : 0));
-            CHECK(keys.back() == plan.kernel.heads() / shape.kv_heads + again);
+            const std::int64_t of_last = plan.kernel.together();  // rows of the last query, at the end
+            const std::int64_t before = (plan.kernel.rows() - of_last) / plan.kernel.tile.m;
+            const std::int64_t see_last = plan.kernel.tiles() - before;
+            CHECK(keys.back() == see_last * plan.kernel.heads() / shape.kv_heads + again);
         }
         const std::vector<std::int64_t> of_sums = passes(written, plan.sums);
         CHECK((plan.kernel.splits > 1 ? all(of_sums, 1) : all(passes(written, plan.out), 1)));
