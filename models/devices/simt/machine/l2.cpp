@@ -12,15 +12,6 @@
 namespace systole::simt {
 namespace {
 
-// What has made room and waits to be written takes this part of the L2 at most, and no more than may be
-// dirty: assumed; no policy is published.
-constexpr std::int64_t kWaitingParts = 4;
-
-Bytes most_waiting(const L2Spec& spec) {
-    const Bytes part(spec.usable.value() / kWaitingParts);
-    return spec.dirty == Bytes(0) ? part : std::min(part, spec.dirty);
-}
-
 /// So many writes never fill a door of the memory, before which reads would wait for them; nor are they many
 /// where doors are deep, for then they would be on their way when the kernel that they belong to is long
 /// over.
@@ -34,6 +25,15 @@ std::size_t most_writes(const DramSpec& dram) {
 Bytes queued_writes(const L2Spec& spec, const DramSpec& dram) {
     const auto lines = static_cast<std::int64_t>(most_writes(dram));
     return (dram.burst_bytes * dram.queue + spec.line * lines) * dram.data_buses();
+}
+
+/// What has made room waits for a place in the memory's queues, as much as these hold, and no more than a part
+/// of the L2 or than may be dirty: were it more, launches would be time in which it is written, and no copy of
+/// more than an L2 holds shows that (gpu-benches, gpu-small-kernels, in tests/golden/gpu_microbench).
+Bytes most_waiting(const L2Spec& spec, const DramSpec& dram) {
+    constexpr std::int64_t kLeastParts = 4;
+    const Bytes most = std::min(queued_writes(spec, dram), Bytes(spec.usable.value() / kLeastParts));
+    return spec.dirty == Bytes(0) ? most : std::min(most, spec.dirty);
 }
 
 /// Of the way to the memory: nothing where only that decides.
@@ -69,7 +69,7 @@ L2::L2(sc_core::sc_module_name name, const L2Spec& spec, Hertz clock, const Dram
       ticks_a_byte_of_rows_(std::max(ticks_a_byte_, ticks_a_byte(spec.memory_share, dram.peak()))),
       most_writes_(most_writes(dram)),
       queued_writes_(queued_writes(spec, dram)),
-      most_waiting_(most_waiting(spec)) {
+      most_waiting_(most_waiting(spec, dram)) {
     memory.register_nb_transport_bw(this, &L2::nb_transport_bw);
     SC_HAS_PROCESS(L2);
     SC_METHOD(send);
@@ -99,7 +99,7 @@ void L2::wake() {
 }
 
 // A memory that is given reads and writes together turns its bus late (row hits first): so it is given writes
-// while it reads nothing. When too many wait, they go until half of them are gone.
+// while it reads nothing. When as many wait as its queues hold, they go until half of them are gone.
 bool L2::may_write() {
     const bool room = writes_under_way_ < most_writes_ || written_under_way_ < queued_writes_;
     if (role_.die) return room;  // a cache below takes both at once
