@@ -216,7 +216,7 @@ std::string weighed(const GemmPlan& gemm, const SimtSpec& spec, KernelChooser& c
     return fmt::format(
         "Weighed by estimate{}{}, the best {} of {}:\n\n{}",
         larger > 0
-            ? fmt::format(" (loading twice as much for a result counts {} % more: calibrated.larger_tiles)",
+            ? fmt::format(" (loading four times as much for a result counts {} % more: calibrated.larger_tiles)",
                           format_percent(larger))
             : "",
         loads > 0 ? fmt::format(" (and {} % of what loads take at the L2's ports: calibrated.l2_loads)",

@@ -130,8 +130,8 @@ double adding_parts(const GemmKernel& kernel, const SimtSpec& spec) {
            results * bytes_of(kernel.shape.output, 1) / rates.l2_write;
 }
 
-/// By which libraries that prefer larger tiles weigh what CTAs take: by the operands that a tile loads for
-/// each of its results, beside those of the tile that loads fewest.
+/// By which libraries that prefer larger tiles weigh what CTAs take: by the root of the operands that a tile
+/// loads for each of its results, beside those of the tile that loads fewest.
 double preference(const CtaTile& tile, const std::vector<CtaTile>& all, const SimtSpec& spec) {
     if (tile.pipes == Pipes::Fp32) return 1;
     const auto loaded = [](const CtaTile& one) {
@@ -139,7 +139,7 @@ double preference(const CtaTile& tile, const std::vector<CtaTile>& all, const Si
     };
     double least = loaded(tile);
     for (const CtaTile& one : all) least = std::min(least, loaded(one));
-    return 1 + spec.calibrated.larger_tiles * (loaded(tile) / least - 1);
+    return 1 + spec.calibrated.larger_tiles * (std::sqrt(loaded(tile) / least) - 1);
 }
 
 /// Cycles of the shares of a stream-K kernel's last tiles: their steps, and a second piece's ends. Who adds a

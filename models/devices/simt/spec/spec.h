@@ -204,8 +204,9 @@ struct CalibratedSpec {
     Ticks kernel_overhead;    ///< of every kernel, besides its launch: 0 by data sheet
     Ticks replay_gap;         ///< between two turns of a network that is repeated: 0 by data sheet
     double memory_share = 1;  ///< of the memory's bandwidth, that reads of tiles' rows reach: 1 by data sheet
-    /// A library takes a tile that loads twice as many operands for a result as the catalogue's largest if
-    /// what CTAs take is expected to be less by more than this share: 0 for one that goes by its expectation.
+    /// A library takes what CTAs take for longer by this share if their tile loads four times as many operands
+    /// for a result as the catalogue's largest, in between by the root of what it loads: 0 for one that goes by
+    /// its expectation.
     double larger_tiles = 0;
     /// A library holds a kernel to be longer than its estimate by this share of the time that its loads take
     /// at the L2's ports, also where these are not what bounds it: 0 for one that goes by its expectation.
