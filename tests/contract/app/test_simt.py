@@ -120,12 +120,12 @@ class Simt(ProgramTest):
 
     def test_a_library_that_prefers_larger_tiles_takes_them_though_fewer_sms_work_in_the_last_wave(self):
         shape = "m=1024 n=8192 k=1024"  # 256 tiles of 256 x 128 for 108 SMs
-        own, free = (self.total("a100", shape, f"calibrated.larger_tiles={value}") for value in (0.6, 0))
+        own, free = (self.total("a100", shape, f"calibrated.larger_tiles={value}") for value in (2, 0))
         self.assertLess(free["time_ns"], 0.9 * own["time_ns"])
         self.assertGreater(own["classes"]["tail"], free["classes"]["tail"] + 0.1)
 
     def test_what_still_waits_to_be_written_at_the_end_is_not_of_the_run(self):
-        # Its 69 MB of results, and room for 48: a quarter waits when the last store is answered.
+        # Its 69 MB of results, and room for 48: some wait for the memory when the last store is answered.
         total = self.total("l40s", "m=2817 n=12288 k=256", "run.protocol=graph_replay", "l2.dirty=48 MiB")
         results = 2 * 2817 * 12288
         self.assertLess(total["bytes"]["dram_written"], results)
