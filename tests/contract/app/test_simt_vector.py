@@ -179,7 +179,7 @@ class SimtVector(ProgramTest):
         # be within 0.087, and were (0.072) before CTAs kept their places until stores are answered.
         for chip, dtype, bounds in (("a100", "fp16", {"softmax": 0.135, "layernorm": 0.1, "gelu": 0.05}),
                                     ("mi210", "fp16", {"softmax": 0.25, "layernorm": 0.305, "gelu": 0.14}),
-                                    ("mi210", "fp32", {"softmax": 0.1, "layernorm": 0.105, "gelu": 0.055})):
+                                    ("mi210", "fp32", {"softmax": 0.1, "layernorm": 0.112, "gelu": 0.055})):
             for op, bound in bounds.items():
                 with self.subTest(chip=chip, dtype=dtype, op=op):
                     rows = measured.read(op, chip)

@@ -110,7 +110,7 @@ double mean_error(const std::vector<Case>& cases, double most) {
 }  // namespace
 
 TEST_CASE("Convolutions by steps take what they take in warps, and gather the same", "[simt]") {
-    CHECK(mean_error(kImplicit, 0.15) < 0.045);
+    CHECK(mean_error(kImplicit, 0.155) < 0.045);
 }
 
 TEST_CASE("Pools and depthwise convolutions by steps take what they take in warps", "[simt]") {
