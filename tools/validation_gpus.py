@@ -38,8 +38,9 @@ HEAD = """
 
 Measured times of bf16 products (`tests/golden/gpu_gemm`: TensorRT-LLM's rows of ai-dynamo/aiconfigurator) beside those of
 `a100`, `h100`, `h200`, `b200` and `gb200`, asked as they were timed: in a graph, with copies of the weights, in turns
-(`run.protocol=graph_replay`). Of each chip 1,000 public rows; four constants a chip (three of the last two)
-were found with 200 others (`CHIP_calibration`), the last 1,000 (`CHIP_apart`) have not been looked at, but for
+(`run.protocol=graph_replay`). Of each chip 1,000 public rows; three constants a chip
+were found with 200 others (`CHIP_calibration`), and `power.tensor` of the A100 and the H100 is derived from products that others
+published; the gap between replays is the benchmark's, as given with the rows. The last 1,000 (`CHIP_apart`) have not been looked at, but for
 their 47 products of one row, beside which the kernel for these was seen while it was written. Error: mean of
 |simulated / measured - 1|; bias: its mean with sign; by time: weighted by the measured time.
 Written by `tools/validation --long`, or `--gpu CHIP` for one (minutes).
