@@ -40,7 +40,7 @@ class SimtPower(ProgramTest):
         # An H200, with an H100's SMs and cap: ml-engineering, 2026; power.tensor of h100 is derived from it.
         m, n, k = 1536, 2816, 6144
         time = self.total("h100", f"m={m} n={n} k={k}", "run.repeat=8")["time_ns"]
-        self.assertAlmostEqual(2 * m * n * k / time / 1000 / 755, 1, delta=0.01)
+        self.assertAlmostEqual(2 * m * n * k / time / 1000 / 755, 1, delta=0.02)
 
     def test_products_between_resets_of_the_cache_reach_what_the_best_of_many_were_measured_to_reach(self):
         # ml-engineering's maximum achievable matmul TFLOP/s (mamf-finder, version 2): before each product 256 MiB are
