@@ -203,22 +203,23 @@ std::string weighed(const GemmPlan& gemm, const SimtSpec& spec, KernelChooser& c
     const std::vector<TimedKernel> all = chooser.weigh(shape);
     TextTable table;
     table.column("kernel", TextTable::Align::Left);
-    for (const char* name : {"CTAs", "waves", "estimate"}) table.column(name, TextTable::Align::Right);
+    for (const char* name : {"CTAs", "waves", "estimate", "weighed"})
+        table.column(name, TextTable::Align::Right);
     for (std::size_t i = 0; i < std::min(kShown, all.size()); ++i) {
         const TimedKernel& one = all[i];
         const auto places = static_cast<double>(places_of(one.kernel, one.timing, spec));
         table.row({to_string(one.kernel) + (one.kernel.swapped ? ", transposed" : ""),
                    with_thousands(one.kernel.ctas()),
                    fmt::format("{:.2f}", static_cast<double>(one.kernel.ctas()) / places),
-                   time_of(one.estimate, spec)});
+                   time_of(one.estimate, spec), time_of(one.weight, spec)});
     }
     const double larger = spec.calibrated.larger_tiles, loads = spec.calibrated.l2_loads;
     return fmt::format(
         "Weighed by estimate{}{}, the best {} of {}:\n\n{}",
-        larger > 0
-            ? fmt::format(" (loading four times as much for a result counts {} % more: calibrated.larger_tiles)",
-                          format_percent(larger))
-            : "",
+        larger > 0 ? fmt::format(" (CTAs that load four times the least for a result count {} % more: "
+                                 "calibrated.larger_tiles)",
+                                 format_percent(larger))
+                   : "",
         loads > 0 ? fmt::format(" (and {} % of what loads take at the L2's ports: calibrated.l2_loads)",
                                 format_percent(loads))
                   : "",

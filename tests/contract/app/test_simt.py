@@ -112,7 +112,8 @@ class Simt(ProgramTest):
             shown = json.loads(self.answer("show", "device", device, "--format", "json"))
             constants = [value["path"] for value in shown["values"] if value["origin"] == "calibrated"]
             self.assertLessEqual(set(constants), set(off))
-            self.assertIn(len(constants), (3, 4))
+            self.assertEqual(len(constants), 3)
+            self.assertNotIn("calibrated.replay_gap", constants)  # the benchmark's
             own = self.total(device, shape, *replay)["time_ns"]
             for key in set(constants) - set(chooses):
                 with self.subTest(device=device, key=key):
@@ -129,7 +130,7 @@ class Simt(ProgramTest):
         total = self.total("l40s", "m=2817 n=12288 k=256", "run.protocol=graph_replay", "l2.dirty=48 MiB")
         results = 2 * 2817 * 12288
         self.assertLess(total["bytes"]["dram_written"], results)
-        self.assertGreater(total["bytes"]["dram_written"], results / 2)
+        self.assertGreater(total["bytes"]["dram_written"], 0.95 * results)
 
     def test_what_is_written_back_belongs_to_the_layer_in_whose_time_it_is(self):
         two = """trace: two

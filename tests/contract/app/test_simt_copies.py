@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Copies of more than an L2 holds, one behind the other in a graph, beside measured ones (tests/golden/gpu_microbench/copies.csv)."""
+"""Copies of more than an L2 holds, one behind the other in a graph, beside measured ones (tests/golden/gpu_microbench/copies.csv).
+
+Without `kernel_overhead`: `launch.graph` is derived from the same benchmark, whole.
+"""
 
 import csv
 import io
@@ -48,19 +51,22 @@ class Copies(unittest.TestCase):
                 cls.found.setdefault(row["device"], []).append((size, size / float(row["bandwidth"]) / 1000, answered))
 
     def test_copies_take_what_they_were_measured_to_take(self):
-        for device, bound in (("a100", 0.1), ("h200", 0.12)):
-            for size, measured, answered in self.found[device]:
-                with self.subTest(device=device, size=size):
-                    self.assertAlmostEqual(answered / measured, 1, delta=bound)
-
-    def test_the_memory_writes_nothing_of_them_while_the_next_one_is_launched(self):
-        # What does not grow with the bytes: a launch, and ways to the memory and back. Of a chip that wrote on meanwhile it would be below a launch.
         for device, rows in self.found.items():
-            (size, _, answered), (larger, _, longer) = rows[-2:]
-            fixed = answered - size * (longer - answered) / (larger - size)
-            with self.subTest(device=device):
-                self.assertGreater(fixed, 1.2)
-                self.assertLess(fixed, 4)
+            for size, measured, answered in rows:
+                with self.subTest(device=device, size=size):
+                    self.assertAlmostEqual(answered / measured, 1, delta=0.1)
+
+    def test_the_memory_writes_next_to_nothing_of_them_while_the_next_one_is_launched(self):
+        # What does not grow with the bytes is more than a copy that stays in the L2 takes, answered as measured; of a chip
+        # that wrote on meanwhile it would be less. (The A100's measured one is 3.2 us, a microsecond more than here.)
+        for device, rows in self.found.items():
+            small, _ = copies(device, 4096)
+            for which in (1, 2):
+                size, longer = rows[-2][0], rows[-1][which]
+                fixed = rows[-2][which] - size * (longer - rows[-2][which]) / (rows[-1][0] - size)
+                with self.subTest(device=device, which=which):
+                    self.assertGreater(fixed, small)
+                    self.assertLess(fixed, 4)
 
 
 if __name__ == "__main__":

@@ -112,9 +112,9 @@ TEST_CASE(
             CHECK(all(passes(read, plan.k), tiles));
             CHECK(all(passes(read, plan.v), tiles));
         } else {
-            // The first key is seen by all tiles, the last one by those with rows of the last query (packed rows
-            // of one query may lie in two tiles); the last tile reads it once more for each block that lies
-            // beyond the sequence.
+            // The first key is seen by all tiles, the last one by those with rows of the last query (packed
+            // rows of one query may lie in two tiles); the last tile reads it once more for each block that
+            // lies beyond the sequence.
             const AttentionPlace last{0, plan.kernel.tiles() - 1, plan.kernel.splits - 1};
             const std::int64_t beyond =
                 steps_of(plan.kernel, last) - ceil_div(keys_of(plan.kernel, last).size(), plan.kernel.tile.n);

@@ -130,8 +130,9 @@ double adding_parts(const GemmKernel& kernel, const SimtSpec& spec) {
            results * bytes_of(kernel.shape.output, 1) / rates.l2_write;
 }
 
-/// By which libraries that prefer larger tiles weigh what CTAs take: by the root of the operands that a tile
-/// loads for each of its results, beside those of the tile that loads fewest.
+/// By which libraries that prefer larger tiles weigh what CTAs take: 1 + larger_tiles x (root of the ratio -
+/// 1), the ratio of operands that a tile loads for each of its results to those of the tile that loads
+/// fewest.
 double preference(const CtaTile& tile, const std::vector<CtaTile>& all, const SimtSpec& spec) {
     if (tile.pipes == Pipes::Fp32) return 1;
     const auto loaded = [](const CtaTile& one) {

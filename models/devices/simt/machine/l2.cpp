@@ -27,12 +27,13 @@ Bytes queued_writes(const L2Spec& spec, const DramSpec& dram) {
     return (dram.burst_bytes * dram.queue + spec.line * lines) * dram.data_buses();
 }
 
-/// What has made room waits for a place in the memory's queues, as much as these hold, and no more than a part
-/// of the L2 or than may be dirty: were it more, launches would be time in which it is written, and no copy of
-/// more than an L2 holds shows that (gpu-benches, gpu-small-kernels, in tests/golden/gpu_microbench).
+/// What has made room and is not under way, that on its way to the memory with it: as much as the queues of
+/// the memory behind all L2s hold (assumed), at most a quarter of the L2 or what may be dirty. Were it more,
+/// launches would be time in which it is written, and no copy of more than an L2 holds shows that
+/// (gpu-benches, gpu-small-kernels, in tests/golden/gpu_microbench).
 Bytes most_waiting(const L2Spec& spec, const DramSpec& dram) {
-    constexpr std::int64_t kLeastParts = 4;
-    const Bytes most = std::min(queued_writes(spec, dram), Bytes(spec.usable.value() / kLeastParts));
+    constexpr std::int64_t kParts = 4;
+    const Bytes most = std::min(queued_writes(spec, dram), Bytes(spec.usable.value() / kParts));
     return spec.dirty == Bytes(0) ? most : std::min(most, spec.dirty);
 }
 

@@ -59,7 +59,7 @@ public:
     /// multiple of the largest payload that the memory takes.
     tlm_utils::simple_initiator_socket<L2> memory{"memory"};
 
-    /// `clock`: that of SMs, fabric and L2. Of `dram`, the largest payload counts.
+    /// `clock`: that of SMs, fabric and L2. Of `dram`, the largest payload, queues, doors and peak count.
     L2(sc_core::sc_module_name name, const L2Spec& spec, Hertz clock, const DramSpec& dram,
        ByteLedger& ledger, const CacheRole& role = {});
 
@@ -169,7 +169,7 @@ private:
     Bytes written_under_way_;
     const Bytes most_waiting_;  // to be written
     Bytes waiting_bytes_;
-    bool draining_ = false;                             // more waited, and half of that still does
+    bool draining_ = false;                             // as much waited as may, and half still does
     std::multimap<std::int64_t, Piece*> on_their_way_;  // all that have not come or been written, by address
     Piece* requesting_ = nullptr;                       // has no END_REQ yet
     PayloadPool<Piece> pool_;

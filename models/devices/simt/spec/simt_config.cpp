@@ -271,10 +271,11 @@ SimtSpec read_simt_spec(config::Config& config, const std::string& name) {
         "memory_share", "share of the memory's bandwidth that reads of tiles' rows reach, where measured",
         0.05, 1.0, 1.0);
     (spec.memory_side_cache ? *spec.memory_side_cache : spec.l2).memory_share = spec.calibrated.memory_share;
-    spec.calibrated.larger_tiles = calibrated.number("larger_tiles",
-                                                     "what a tile that loads four times the operands a result "
-                                                     "must save before the library takes it, where measured",
-                                                     0.0, 4.0, 0.0);
+    spec.calibrated.larger_tiles =
+        calibrated.number("larger_tiles",
+                          "by what share more a library counts the time of CTAs whose tile "
+                          "loads four times the operands a result, where measured",
+                          0.0, 4.0, 0.0);
     spec.calibrated.l2_loads =
         calibrated.number("l2_loads",
                           "share of the time of a kernel's loads at the L2's ports that "

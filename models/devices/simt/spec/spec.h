@@ -198,15 +198,15 @@ struct PowerSpec {
     Ticks average;      ///< time constant of that average, where there is a burst
 };
 
-/// Constants that were found by looking at measured times: at most four (a test counts them). What each is
-/// without calibration is its data-sheet value: nothing withheld, nothing added.
+/// Constants found by looking at measured times (but `replay_gap`, the benchmark's): at most four, counted by
+/// a test. What each is without calibration is its data-sheet value: nothing withheld, nothing added.
 struct CalibratedSpec {
     Ticks kernel_overhead;    ///< of every kernel, besides its launch: 0 by data sheet
     Ticks replay_gap;         ///< between two turns of a network that is repeated: 0 by data sheet
     double memory_share = 1;  ///< of the memory's bandwidth, that reads of tiles' rows reach: 1 by data sheet
-    /// A library takes what CTAs take for longer by this share if their tile loads four times as many operands
-    /// for a result as the catalogue's largest, in between by the root of what it loads: 0 for one that goes by
-    /// its expectation.
+    /// A library counts the time of CTAs by this share more if their tile loads four times as many operands
+    /// for a result as the catalogue's tile that loads fewest; in general by this x (root of the ratio - 1).
+    /// 0 for one that goes by its expectation.
     double larger_tiles = 0;
     /// A library holds a kernel to be longer than its estimate by this share of the time that its loads take
     /// at the L2's ports, also where these are not what bounds it: 0 for one that goes by its expectation.
