@@ -175,9 +175,9 @@ class SimtVector(ProgramTest):
         self.assertRegex(error, r"error: 'softmax': no kernel for softmax fits an SM of a100 \(128 threads, \d+ registers each\)")
 
     def test_measured_times_are_met(self):
-        # The list of an MI210's rows says fp16; they look like fp32 (tests/golden/gpu_vector). Layer norms of an A100 are to
-        # be within 0.087, and were (0.072) before CTAs kept their places until stores are answered.
-        for chip, dtype, bounds in (("a100", "fp16", {"softmax": 0.135, "layernorm": 0.1, "gelu": 0.05}),
+        # The list of an MI210's rows says fp16; they look like fp32 (tests/golden/gpu_vector). Its layer norms were 0.096 off
+        # while a quarter of the L2 might wait to be written.
+        for chip, dtype, bounds in (("a100", "fp16", {"softmax": 0.135, "layernorm": 0.08, "gelu": 0.05}),
                                     ("mi210", "fp16", {"softmax": 0.25, "layernorm": 0.305, "gelu": 0.14}),
                                     ("mi210", "fp32", {"softmax": 0.1, "layernorm": 0.112, "gelu": 0.055})):
             for op, bound in bounds.items():
