@@ -102,7 +102,7 @@ class SimtAttention(ProgramTest):
         # As few heads as leave SMs empty have CTAs of more threads, and parts of the keys: one more than 4,096 keys
         # fill, as the library counts the new one twice (multi_block_grid_setup, of lengths that have it).
         row = self.attention("h100", "batch=1 q_len=1 kv_len=4096 heads=8 head_dim=128 dtype=bf16 cache=true")["layers"][0]
-        self.assertIn("16 warps, 17 parts of the keys", row["mapping"])
+        self.assertIn("512 keys at a time, heads of 128, 32 warps, 9 parts of the keys", row["mapping"])
 
     def test_attention_that_no_kernel_does_is_refused_in_a_line(self):
         words = "q_len=8 kv_len=8 heads=2 dtype=bf16".split()

@@ -224,16 +224,16 @@ TEST_CASE("Heads that fill less than a quarter of the SMs have CTAs of many thre
     // 32 CTAs of 132 SMs are less than a quarter of them, 33 are not.
     CHECK(taken(32, 100, 1).tile.design == AttentionDesign::Threads);
     CHECK(taken(33, 100, 1).tile.design == AttentionDesign::Specialized);
-    // 128 heads: three CTAs of 256 threads have registers on an SM, so one of 768 would, and 512 is the block
-    // there is. 256 keys of 128 elements at a time, for which no part is too short.
-    CHECK(taken(1, 100, 32).tile.warps == 16);
-    CHECK(taken(1, 100, 32).tile.n == 256);
-    CHECK(taken(1, 2047, 1).splits == 8);  // 15 parts of 128: still a CTA for no quarter
-    // Its length has the new key, and one more is counted: 256 keys are more than are loaded at once.
-    CHECK(taken(1, 255, 1).splits == 1);
-    CHECK(taken(1, 256, 1).splits == 2);
-    CHECK(taken(1, 256, 1).keys_of_part() == 129);
-    CHECK(taken(1, 256, 1).blocks_of_part() == 1);
+    // 128 heads: four CTAs of 256 threads have registers on an SM, and so has one of 1,024. 512 keys of 128
+    // elements at a time, for which no part is too short.
+    CHECK(taken(1, 100, 32).tile.warps == 32);
+    CHECK(taken(1, 100, 32).tile.n == 512);
+    CHECK(taken(1, 2047, 1).splits == 4);  // 15 parts of 128: still a CTA for no quarter
+    // Its length has the new key, and one more is counted: 512 keys are more than are loaded at once.
+    CHECK(taken(1, 511, 1).splits == 1);
+    CHECK(taken(1, 512, 1).splits == 2);
+    CHECK(taken(1, 512, 1).keys_of_part() == 257);
+    CHECK(taken(1, 512, 1).blocks_of_part() == 1);
     CHECK(taken(1, 4096, 2).tile.design == AttentionDesign::Specialized);
     Attention all = attention(1, 100, true, 8, 8);
     all.batch = 1000;

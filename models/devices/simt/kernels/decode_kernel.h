@@ -30,11 +30,10 @@ constexpr std::int64_t kMostPacked = 32;
 /// XQA: keys and elements of a head of a warp's tile.
 constexpr std::int64_t kWarpKeys = 64, kWarpColumns = 64;
 /// MMHA: keys, and values, that a thread has loads under way for (decoderMaskedMultiheadAttentionTemplate.h,
-/// K_LOOP_UNROLL and V_LOOP_UNROLL; parts of the keys go by the latter). Registers of a thread: the library
-/// bounds them to 64 for caches of fp8 only, 'which helps increase occupancy', and leaves others alone as
-/// they might spill (Launch_bounds_config): more than 64, and here as many as three CTAs of 256 threads may
-/// have.
+/// K_LOOP_UNROLL and V_LOOP_UNROLL; parts of the keys go by the latter). Registers of a thread: "the max
+/// number of warps we can launch per SM is 32 limited by registers" (mmha_launch_kernel_ex, which gives CTAs
+/// of up to 1024 threads).
 constexpr std::int64_t kKeysAtOnce = 4, kThreadKeys = 8;
-constexpr int kThreadRegisters = 80;
+constexpr int kThreadRegisters = 64;
 
 }  // namespace systole::simt
