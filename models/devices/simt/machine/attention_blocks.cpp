@@ -68,6 +68,7 @@ TileAccess::Block AttentionBlocks::of_pass(const AttentionPlace& place, std::int
 TileAccess AttentionBlocks::reads(CtaRange range, std::int64_t step) const {
     TileAccess access;
     access.sms = range.count;
+    access.short_rows = true;
     // By address and bytes: CTAs behind each other take the same keys; causal ones may see fewer of a block.
     std::map<std::pair<std::int64_t, std::int64_t>, TileAccess::Block> shared;
     const auto share = [&](const TileAccess::Block& own) {
@@ -125,6 +126,7 @@ std::int64_t AttentionBlocks::macs(CtaRange range) const {
 
 TileAccess AttentionBlocks::queries_of(std::int64_t cta) const {
     TileAccess access;
+    access.short_rows = true;
     access.blocks.push_back(queries(place_of(kernel_, cta)));
     access.bytes_of_sm = access.blocks.back().taken();
     return access;
@@ -133,6 +135,7 @@ TileAccess AttentionBlocks::queries_of(std::int64_t cta) const {
 TileAccess AttentionBlocks::of_step(std::int64_t cta, std::int64_t step, bool values) const {
     TileAccess access;
     if (values && plan_.v.bytes == Bytes(0)) return access;
+    access.short_rows = true;
     access.blocks.push_back(keys(values ? plan_.v : plan_.k, place_of(kernel_, cta), step));
     access.bytes_of_sm = access.blocks.back().taken();
     return access;
@@ -140,6 +143,7 @@ TileAccess AttentionBlocks::of_step(std::int64_t cta, std::int64_t step, bool va
 
 TileAccess AttentionBlocks::of_pass(std::int64_t cta, std::int64_t step) const {
     TileAccess access;
+    access.short_rows = true;
     access.blocks.push_back(of_pass(place_of(kernel_, cta), step));
     access.bytes_of_sm = access.blocks.back().taken();
     return access;
