@@ -8,6 +8,7 @@
 #include <random>
 #include <set>
 #include <utility>
+#include <vector>
 
 namespace systole::simt {
 namespace {
@@ -256,6 +257,46 @@ TEST_CASE("A stripe written in part waits for its rest before it makes room") {
     blocks.write(1024, 15'360, Operand::Outputs, traffic, result);
     blocks.read(4 << 20, 1 << 20, Operand::Weights, traffic);
     CHECK(traffic.evicted == std::vector<SectorRange>{{0, 16'384, Operand::Outputs}});
+}
+
+TEST_CASE("Where all stripes of a set wait for their rest, the first of them makes room all the same") {
+    // Sets are numbers mixed: pages of one are found by an L2 of as many sets that hold a page each.
+    constexpr std::int64_t kSets = 512, kPage = 2048, kWays = 2;
+    const auto sets_of = [](std::int64_t ways) {
+        L2Spec made = spec(kSets * ways * kPage);
+        made.ways = static_cast<int>(ways);
+        return made;
+    };
+    L2Blocks::Traffic traffic;
+    std::vector<std::int64_t> alike{0}, others;
+    for (std::int64_t page = 1; page < 8 * kSets; ++page) {
+        L2Blocks of_one(sets_of(1), Bytes(0));
+        of_one.read(0, kPage, Operand::Weights, traffic);
+        of_one.read(page * kPage, kPage, Operand::Weights, traffic);
+        (of_one.read(0, kPage, Operand::Weights, traffic) == 0 ? alike : others).push_back(page);
+    }
+    REQUIRE(alike.size() >= 2 * kWays + 2);
+    L2Blocks blocks(sets_of(kWays), Bytes(0));
+    REQUIRE(blocks.page_bytes() == kPage);
+    // As many as let a few wait.
+    for (std::size_t page = 0; page < 2 * kSets; ++page)
+        blocks.read(others[page] * kPage, kPage, Operand::Weights, traffic);
+    traffic.evicted.clear();
+    const auto write_half = [&](std::int64_t page) {
+        const std::int64_t begin = page * kPage;
+        blocks.write(begin, kPage / 2, Operand::Outputs, traffic, {begin, begin + kPage, begin + kPage});
+    };
+    // Four halves fill the set, the fifth needs room; a page that is read afterwards does, too.
+    for (std::size_t half = 0; half < 2 * kWays; ++half) write_half(alike[half]);
+    CHECK(traffic.evicted.empty());
+    write_half(alike[2 * kWays]);
+    CHECK(traffic.evicted == std::vector<SectorRange>{{alike[0] * kPage, kPage / 2, Operand::Outputs}});
+    traffic.evicted.clear();
+    const std::int64_t read = alike[2 * kWays + 1] * kPage;
+    blocks.read(read, kPage, Operand::Weights, traffic);
+    CHECK(traffic.evicted == std::vector<SectorRange>{{alike[1] * kPage, kPage / 2, Operand::Outputs},
+                                                      {alike[2] * kPage, kPage / 2, Operand::Outputs}});
+    CHECK(blocks.read(read, kPage, Operand::Weights, traffic) == kPage);
 }
 
 TEST_CASE("Beyond what may be dirty, what was written longest ago is cleaned, and stays") {

@@ -233,8 +233,15 @@ void L2Blocks::add(std::uint32_t place, std::size_t word, Mask sectors, Traffic&
     Set& set = sets_[pages_[place].set];
     set.lines += added * pages_[place].share;
     lines_ += added;
-    while (set.lines > most_lines_ * kWhole)
-        if (!wait_for_rest(set)) evict_oldest(set, traffic);
+    while (set.lines > most_lines_ * kWhole) {
+        // All others of the set wait for their rest: the one that has done so longest goes all the same.
+        const bool all_wait = set.oldest == place && set.newest != place;
+        if (all_wait) {
+            unlink(place);
+            link_newest(place);
+        }
+        if (all_wait || !wait_for_rest(set)) evict_oldest(set, traffic);
+    }
 }
 
 /// `whole`: what of the matrix lies in the page.
