@@ -18,7 +18,6 @@ import validation_gpus  # noqa: E402
 CHIPS = ["a100", "h100", "h200"]
 ATTENTION_ROWS = 60  # of each phase: a prefill of the H100 takes a CPU second
 
-# The paragraph on what these tables are before goes when they are written anew.
 HEAD = """
 ## GPUs: attention, norms, lookups and others
 
@@ -30,13 +29,11 @@ constants are those found with products. Mechanisms were looked for beside these
 - **single operators**: PyTorch's of 2023 in fp16 (norms and GELU through torch.compile) by the host's clock, with LLMCompass's constants for the launch (`tests/golden/gpu_vector`), which its own model needs, too: with them it is
   6.5, 9.4, 8.7 and 5.5 % off (products, softmax, layer norm, GELU; on these and on rows that it kept).
 
-These tables are of before the last six changes, for which `docs/status.md` has figures of samples: tiles of attention in the library's order, the kernel of few words, layers asked in repeated blocks of the card that was timed (`a100_pcie`); CTAs that keep their places until their stores are answered, that get them one after the other, and the set-up of MMHA's kernel.
-
 Written by `tools/validation --layers` (an hour). Networks of convolutions beside published latencies: `docs/status.md`.
 """
 
 NOT_MODELLED = """
-**What is not modelled**, and shows: what XQA's decoding kernel waits for between its phases, which is most of a short cache's time (hardly the fetching of instructions: `docs/status.md`); what FP32 and special pipes draw of the chip's power; the kernel that looks up 16 words and fewer; the clock of a chip that runs a whole block with large products. Supposed: that cuBLAS 12.1 had no nvjet kernels on the H100 (products of `attn` and `mlp`
+**What is not modelled**, and shows: what XQA's decoding kernel waits for between its phases, which is most of a short cache's time (hardly the fetching of instructions: `docs/status.md`); what FP32 and special pipes draw of the chip's power, and so the clock of a chip that runs a whole block with large products; why an A100's rotary embeddings of many tokens take a fifth longer than their instructions and bytes (an H100's do not). Supposed: that cuBLAS 12.1 had no nvjet kernels on the H100 (products of `attn` and `mlp`
 there). Why PyTorch's softmax of long rows takes a quarter longer than its instructions do is not known.
 """
 
