@@ -73,8 +73,11 @@ struct CtaTile {
     /// Parts of a step's K, each of which has warps of its own that multiply it for the whole tile; behind
     /// the last step their sums are added (operands through registers, threads of 32 a warp only).
     int slices = 1;
-    /// Only for SMs whose CTAs may have less shared memory than this; 0: for all.
-    std::int64_t shared_below = 0;
+    /// Only for SMs whose CTAs may have less shared memory than this, or as much as that; 0: for all.
+    std::int64_t shared_below = 0, shared_from = 0;
+    /// mma.sync: operands pass through registers into shared memory, by wmma's kernels of one and two stages
+    /// (wmma_program.h).
+    bool wmma = false;
     /// tcgen05.mma: two CTAs of the cluster, one below the other, multiply together (cta_group::2): B's
     /// columns of both lie half in each one's shared memory.
     bool pair = false;

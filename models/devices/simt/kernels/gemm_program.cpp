@@ -10,6 +10,7 @@
 #include "models/devices/simt/kernels/mma_shapes.h"
 #include "models/devices/simt/kernels/staged_program.h"
 #include "models/devices/simt/kernels/thread_mma_program.h"
+#include "models/devices/simt/kernels/wmma_program.h"
 
 namespace systole::simt {
 namespace {
@@ -158,6 +159,7 @@ private:
 
 /// What a CTA keeps in shared memory: its stages, and from Hopper on results on their way out.
 Bytes shared_bytes(const CtaTile& tile, const GemmFormats& formats, TensorIssue issue) {
+    if (is_wmma(tile, issue)) return wmma_shared_bytes(tile, formats);
     const std::int64_t columns = tile.pair ? tile.n / 2 : tile.n;
     const std::int64_t stages =
         tile.stages * (bytes_of(formats.in, (tile.m + columns) * tile.k) + scale_bytes(tile, formats.blocks));
@@ -177,6 +179,7 @@ GemmFormats formats_of(const GemmKernel& kernel) {
 
 bool divides(const CtaTile& tile, const GemmFormats& formats, TensorIssue issue) {
     if (is_staged(issue)) return staged_divides(tile, formats, issue);
+    if (is_wmma(tile, issue)) return wmma_divides(tile, formats);
     if (issue == TensorIssue::Thread) return tile.slices == 1 && thread_mma_divides(tile, formats);
     if (tile.slices != 1) return false;
     const std::int64_t depth = bytes_of(formats.in, tile.k);
@@ -197,8 +200,9 @@ CtaProgram gemm_program(const CtaTile& tile, const GemmFormats& formats, std::in
     const TensorIssue issue = sm.issue_of(formats.in);
     if (issue == TensorIssue::WarpGroup || issue == TensorIssue::Thread)
         return persistent_program(tile, formats, {steps}, sm);
-    CtaProgram program = is_staged(issue) ? staged_program(tile, formats, steps, issue)
-                                          : WarpMmaProgram(tile, formats).program(steps);
+    CtaProgram program = is_staged(issue)       ? staged_program(tile, formats, steps, issue)
+                         : is_wmma(tile, issue) ? wmma_program(tile, formats, steps)
+                                                : WarpMmaProgram(tile, formats).program(steps);
     program.shared = shared_bytes(tile, formats, issue);
     return program;
 }
@@ -231,11 +235,11 @@ double before_last_part(const CtaTile& tile, const GemmFormats& formats) {
 }
 
 int steps_ahead(const CtaTile& tile, TensorIssue issue) {
-    if (is_staged(issue)) return 1;
+    if (is_staged(issue) || is_wmma(tile, issue)) return 1;
     return issue == TensorIssue::Warp ? tile.stages - 1 : tile.stages;
 }
 
-int occupancy(const CtaProgram& program, const SmSpec& sm) {
+int occupancy(const CtaProgram& program, const SmSpec& sm, bool by_warp) {
     if (program.registers_of_thread > sm.registers_of_thread || program.shared > sm.shared.most_of_cta)
         return 0;
     // A group that copies is as wide as the others, though one warp of it works.
@@ -244,8 +248,9 @@ int occupancy(const CtaProgram& program, const SmSpec& sm) {
         return number * round_up(std::int64_t{of_thread} * sm.warp_threads, sm.register_unit);
     };
     const std::int64_t copiers = program.registers_of_copier > 0 ? sm.sub_cores : 0;
-    const std::int64_t registers = registers_of(warps - copiers, program.registers_of_thread) +
-                                   registers_of(copiers, program.registers_of_copier);
+    const std::int64_t registers = by_warp ? registers_of(program.warps(), program.registers_of_thread)
+                                           : registers_of(warps - copiers, program.registers_of_thread) +
+                                                 registers_of(copiers, program.registers_of_copier);
     const std::int64_t shared = program.shared.value() + sm.shared.reserved_of_cta.value();
     std::int64_t fit = std::min({std::int64_t{sm.ctas}, sm.warps / warps, sm.registers / registers});
     if (program.tensor > Bytes(0)) fit = std::min(fit, sm.tensor.memory.capacity / program.tensor);

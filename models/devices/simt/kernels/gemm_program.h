@@ -66,7 +66,9 @@ double before_last_part(const CtaTile& tile, const GemmFormats& formats);
 int steps_ahead(const CtaTile& tile, TensorIssue issue);
 
 /// CTAs of the program that an SM holds at a time: by warps, registers, shared memory, and places. 0: it does
-/// not fit.
-int occupancy(const CtaProgram& program, const SmSpec& sm);
+/// not fit. Registers are dealt to four warps at a time; or `by_warp`: a 16x16_128x1 of 128 registers is told
+/// to find room for ten CTAs of one warp on an SM of an L4 (Nsight Compute: shared memory is the limit),
+/// where registers of four each would do for four. Of other CTAs of one warp no profile tells.
+int occupancy(const CtaProgram& program, const SmSpec& sm, bool by_warp = false);
 
 }  // namespace systole::simt

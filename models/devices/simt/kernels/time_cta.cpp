@@ -9,6 +9,7 @@
 #include "models/devices/simt/kernels/steady_steps.h"
 #include "models/devices/simt/kernels/thread_mma_program.h"
 #include "models/devices/simt/kernels/time_gemv.h"
+#include "models/devices/simt/kernels/wmma_program.h"
 #include "models/devices/simt/sm/sm.h"
 #include "sim/base/check.h"
 
@@ -113,10 +114,11 @@ std::optional<CtaTiming> time_cta(const CtaTile& tile, const GemmFormats& format
     if (tile.pipes == Pipes::Fp32) return time_gemv(tile, formats, sm);
     const TensorIssue issue = sm.issue_of(formats.in);
     if (!divides(tile, formats, issue)) return std::nullopt;
-    if (tile.shared_below > 0 && sm.shared.most_of_cta.value() >= tile.shared_below) return std::nullopt;
+    const std::int64_t most = sm.shared.most_of_cta.value();
+    if ((tile.shared_below > 0 && most >= tile.shared_below) || most < tile.shared_from) return std::nullopt;
     const CtaProgram program = gemm_program(tile, formats, kSteadySteps, sm);
     CtaTiming timing;
-    timing.resident = occupancy(program, sm);
+    timing.resident = occupancy(program, sm, is_wmma(tile, issue));
     if (timing.resident == 0) return std::nullopt;
     timing.ahead = steps_ahead(tile, issue);
     if (issue == TensorIssue::Thread) timing.accumulators = accumulators_of(tile);
@@ -145,7 +147,10 @@ std::optional<CtaTiming> time_cta(const CtaTile& tile, const GemmFormats& format
     alone.launch(program, 0);
     alone.run();
     take_alone(alone, sm.sub_cores, timing);
-    if (issue == TensorIssue::Warp) timing.meet = timing.interval_alone * before_last_part(tile, formats);
+    if (is_wmma(tile, issue))
+        take_wmma_turns(tile, formats, sm, timing);
+    else if (issue == TensorIssue::Warp)
+        timing.meet = timing.interval_alone * before_last_part(tile, formats);
     if (is_staged(issue)) {
         const StepShares shares = staged_step_shares(tile, formats, issue);
         timing.meet = timing.interval_alone * shares.stored;
