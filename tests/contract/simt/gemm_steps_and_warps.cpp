@@ -54,6 +54,17 @@ const std::vector<Product> kAda{
     {"l40s", 0, 1024, 1024, 512}, {"l40s", 0, 16, 2048, 2048},      {"l40s", 0, 3, 1000, 3000},
     {"l40s", 0, 32, 1024, 6000},  {"l40s", 0, 128, 4096, 1024},     {"l40s", 0, 1, 2048, 2048}};
 
+/// Of few rows: wmma's kernels of one and two stages, a warp or four a CTA, on a few SMs and on all.
+const std::vector<Product> kWmma{{"l40s", 0, 10, 32, 4096},
+                                 {"l40s", 0, 16, 4096, 100},
+                                 {"l40s", 0, 4, 1536, 1536, 1, 2},
+                                 {"l40s", 8, 12, 1000, 777},
+                                 {"l40s", 4, 7, 333, 130},
+                                 {"l40s", 0, 16, 1024, 512, 3},
+                                 {"l40s", 8, 5, 640, 300, 1, 1, "gelu", true},
+                                 {"l40s", 0, 30, 32, 256, 1, 2},
+                                 {"l40s", 0, 9, 512, 2048, 1, 1, "relu"}};
+
 /// Blackwell: pairs of CTAs, sums in tensor memory, epilogues beside the next tile's products.
 const std::vector<Product> kThreads{
     {"b200", 4, 256, 256, 128},        {"b200", 4, 333, 517, 301},       {"b200", 8, 1000, 520, 264},
@@ -253,6 +264,10 @@ TEST_CASE("Steps take what the same kernels take warp instruction by warp instru
 
 TEST_CASE("Steps of an Ada chip take what its warps take, with GDDR6 behind them", "[simt]") {
     CHECK(mean_error(kAda) < 0.05);
+}
+
+TEST_CASE("Steps of few rows' kernels on an Ada chip take what their warps take", "[simt]") {
+    CHECK(mean_error(kWmma) < 0.05);
 }
 
 TEST_CASE("Steps of Hopper's kernels before nvjet take what their warps take", "[simt]") {

@@ -52,11 +52,36 @@ TEST_CASE("Every tile of the catalogue divides and fits an SM of the chips that 
             INFO(name << ": " << tile.m << " x " << tile.n << " x " << tile.k << ", " << tile.stages
                       << " stages");
             CHECK(divides(tile, {}, spec.sm.tensor.issue));
-            const bool offered =
-                tile.shared_below == 0 || spec.sm.shared.most_of_cta < Bytes(tile.shared_below);
+            const Bytes most = spec.sm.shared.most_of_cta;
+            const bool offered = (tile.shared_below == 0 || most < Bytes(tile.shared_below)) &&
+                                 most >= Bytes(tile.shared_from);
             CHECK(chooser.timing(tile, {}).has_value() == offered);
         }
     }
+}
+
+TEST_CASE("Products of up to 16 rows are given tiles of 16 where profiles name no others") {
+    KernelChooser ada(shipped_gpu("l40s")), ampere(shipped_gpu("a100"));
+    int of_wmma = 0;
+    for (const CtaTile& tile : catalogue(TensorIssue::Warp)) {
+        if (!tile.wmma) continue;
+        ++of_wmma;
+        CHECK(ada.timing(tile, {}).has_value());
+        CHECK_FALSE(ampere.timing(tile, {}).has_value());
+    }
+    CHECK(of_wmma == 3);
+    for (const std::int64_t rows : {1, 7, 16})
+        for (const bool turned : {false, true})
+            for (const TimedKernel& one :
+                 ada.weigh(turned ? shape_of(1000, rows, 2048) : shape_of(rows, 1000, 2048)))
+                if (one.kernel.on_tensor_cores()) CHECK((one.kernel.tile.wmma && one.kernel.tile.m == 16));
+    const auto wider = [](KernelChooser& chooser, std::int64_t rows) {
+        const std::vector<TimedKernel> all = chooser.weigh(shape_of(rows, 1000, 2048));
+        return std::any_of(all.begin(), all.end(),
+                           [](const TimedKernel& one) { return one.kernel.tile.m > 16; });
+    };
+    CHECK(wider(ada, 17));
+    CHECK(wider(ampere, 16));
 }
 
 TEST_CASE("A kernel's parts and tiles cover the product, and none is empty") {

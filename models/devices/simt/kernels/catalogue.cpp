@@ -197,19 +197,44 @@ const std::vector<CtaTile>& catalogue(TensorIssue issue, bool convolution, Libra
     // s16816 have 64 rows and columns at least. 256x128_32x3, 64x256_32x4 and 128x128_32x4 are what chips
     // with 100 KiB of shared memory (compute capability 8.6 and 8.9) take instead of 64x3, which does not fit
     // there; an A100 is not seen to be given them.
+    //
+    // Of wmma, with one and two stages, which bring operands through registers, those in names on compute
+    // capability 8.9: 16x16_128x1 (RTX 4090: 4 to 16 rows, 248,320 columns; L4) and 128x2 (RTX 4090: 5,120 to
+    // 34,816 columns); 32x32_128x2, too, has a warp for each 16 x 16 results (seen on 12.1). An A100 is given
+    // 16x16_128x2 and 32x32_128x2, and surely the same kernels; there they copy past registers still, for its
+    // constants were found so.
     constexpr std::int64_t kStagesOf64 = std::int64_t{3} * 64 * (256 + 128) * 2;
     const auto instead = [](CtaTile tile) {
         tile.shared_below = kStagesOf64;
         return tile;
     };
-    static const std::vector<CtaTile> warp{{128, 256, 64, 3, 2, 4},         {256, 128, 64, 3, 4, 2},
-                                           {256, 64, 64, 3, 4, 1},          {128, 128, 32, 5, 2, 2},
-                                           {128, 128, 64, 3, 2, 2},         {128, 64, 32, 6, 2, 2},
-                                           {128, 64, 64, 3, 2, 2},          {128, 64, 64, 4, 2, 2},
-                                           {64, 128, 64, 4, 2, 2},          {64, 64, 64, 5, 2, 2},
-                                           {64, 64, 64, 6, 2, 2},           {32, 32, 128, 2, 2, 2},
-                                           {16, 16, 128, 2, 1, 1},          instead({256, 128, 32, 3, 4, 2}),
-                                           instead({64, 256, 32, 4, 1, 4}), instead({128, 128, 32, 4, 2, 2})};
+    const auto with_more = [](CtaTile tile) {
+        tile.shared_from = kStagesOf64;
+        return tile;
+    };
+    const auto wmma = [&](CtaTile tile) {
+        tile.wmma = true;
+        return instead(tile);
+    };
+    static const std::vector<CtaTile> warp{{128, 256, 64, 3, 2, 4},
+                                           {256, 128, 64, 3, 4, 2},
+                                           {256, 64, 64, 3, 4, 1},
+                                           {128, 128, 32, 5, 2, 2},
+                                           {128, 128, 64, 3, 2, 2},
+                                           {128, 64, 32, 6, 2, 2},
+                                           {128, 64, 64, 3, 2, 2},
+                                           {128, 64, 64, 4, 2, 2},
+                                           {64, 128, 64, 4, 2, 2},
+                                           {64, 64, 64, 5, 2, 2},
+                                           {64, 64, 64, 6, 2, 2},
+                                           with_more({32, 32, 128, 2, 2, 2}),
+                                           with_more({16, 16, 128, 2, 1, 1}),
+                                           wmma({32, 32, 128, 2, 2, 2}),
+                                           wmma({16, 16, 128, 2, 1, 1}),
+                                           wmma({16, 16, 128, 1, 1, 1}),
+                                           instead({256, 128, 32, 3, 4, 2}),
+                                           instead({64, 256, 32, 4, 1, 4}),
+                                           instead({128, 128, 32, 4, 2, 2})};
     static const std::vector<CtaTile> group = nvjet(), wave = tensile(), quads = s884gemm(), lanes = sgemm(),
                                       thread = nvjet_sm100(), xmma = sm90_xmma();
     static const std::vector<CtaTile> conv_quads = s884cudnn(), conv_lanes = scudnn();

@@ -6,6 +6,7 @@
 
 #include "models/devices/simt/kernels/stream_k.h"
 #include "models/devices/simt/kernels/time_cta.h"
+#include "models/devices/simt/kernels/wmma_program.h"
 #include "sim/base/clock.h"
 
 namespace systole::simt {
@@ -97,17 +98,25 @@ double steps_under_way(const CtaTiming& timing) {
     return timing.ahead - 1 + std::max(0.1, (*timing.meet - *timing.loaded) / timing.interval_alone);
 }
 
+/// Cycles of a step that data hold up, which take so long to come: they are asked for so many steps ahead;
+/// into registers, when they are free (the first: `ends_of`).
+double waiting_of(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec& spec, double latency) {
+    const auto steps = static_cast<double>(kernel.steps_of_part());
+    if (!kernel.on_tensor_cores()) return timing.interval_alone + latency * (steps - 1) / steps;
+    // What is loaded in each step comes with none of its work but that between the last load and the stores.
+    if (is_wmma(kernel.tile, spec.sm.issue_of(kernel.shape.dtype)))
+        return timing.interval_alone + (latency + *timing.loaded - *timing.meet) * (steps - 1) / steps;
+    return latency / steps_under_way(timing);
+}
+
 /// Cycles of a step of CTAs of which each of `sms` SMs holds `held`.
 double interval_of(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec& spec, double held,
                    double sms) {
     const Rates rates(spec);
     const StepBytes bytes = step_bytes(kernel);
-    const auto steps = static_cast<double>(kernel.steps_of_part());
     const double latency =
         idle_latency(spec) + static_cast<double>(spec.sm.signal_latency(kernel.tile.cluster()).value());
-    // Data are asked for so many steps ahead; into registers, when they are free (the first: `ends_of`).
-    const double waits = kernel.on_tensor_cores() ? latency / steps_under_way(timing)
-                                                  : timing.interval_alone + latency * (steps - 1) / steps;
+    const double waits = waiting_of(kernel, timing, spec, latency);
     return std::max({held > 1 ? timing.interval_full * held / timing.resident : timing.interval_alone,
                      timing.interval_alone, held * most_into_sm(kernel) / rates.sm_read,
                      held * sms * bytes.from_l2 / rates.l2, waits});
@@ -218,9 +227,9 @@ double estimate(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpe
 const std::optional<CtaTiming>& KernelChooser::timing(const CtaTile& tile, const GemmFormats& formats) {
     // CTAs go alike in clusters of any size, but where each has less to copy of its own.
     const auto of_cluster = [&](int ctas) { return tile.multicast ? ctas : 1; };
-    const auto key =
-        std::make_tuple(tile.m, tile.n, tile.k, tile.stages, tile.groups_m, tile.groups_n, tile.slices,
-                        of_cluster(tile.cluster_m), of_cluster(tile.cluster_n), tile.pair, formats);
+    const auto key = std::make_tuple(tile.m, tile.n, tile.k, tile.stages, tile.groups_m, tile.groups_n,
+                                     tile.slices, of_cluster(tile.cluster_m), of_cluster(tile.cluster_n),
+                                     tile.pair, tile.wmma, formats);
     const auto [known, added] = known_.try_emplace(key);
     if (added) known->second = time_cta(tile, formats, spec_.sm);
     return known->second;
@@ -264,6 +273,21 @@ void KernelChooser::weigh(const GemmKernel& kernel, const CtaTiming& timing, std
                        spec_.calibrated.l2_loads * bytes_from_l2(kernel) / Rates(spec_).l2});
 }
 
+// Profiles on compute capability 8.9 name 16x16_128x1 or 128x2 wherever they tell up to 16 rows: of 4 to 16
+// rows and 5,120 to 248,320 columns on an RTX 4090 (up to 128 columns in 16 parts of K), of 16 on a 4090 D,
+// of 152,064 columns on an L4; and so do those on 12.0 and 12.1 up to where nvjet begins.
+bool KernelChooser::too_wide(const GemmShape& shape, const CtaTile& tile) const {
+    constexpr std::int64_t kFew = 16;
+    const std::int64_t most = spec_.sm.shared.most_of_cta.value();
+    const auto has_narrow = [&](const CtaTile& one) {
+        return one.wmma && one.m <= kFew && (one.shared_below == 0 || most < one.shared_below);
+    };
+    if (shape.convolution || std::min(shape.m, shape.n) > kFew || std::min(tile.m, tile.n) <= kFew)
+        return false;
+    const auto& all = catalogue(spec_.sm.issue_of(shape.dtype), false, spec_.kernels.layers);
+    return std::any_of(all.begin(), all.end(), has_narrow);
+}
+
 // What such a kernel multiplies counts by what tensor cores could do meanwhile: these must not be slower.
 void KernelChooser::add_gemv(const GemmShape& shape, const GemmShape& turned, std::vector<TimedKernel>& all) {
     const SmSpec& sm = spec_.sm;
@@ -281,6 +305,7 @@ std::vector<TimedKernel> KernelChooser::weigh(const GemmShape& shape) {
     std::swap(turned.m, turned.n);
     const TensorIssue issue = spec_.sm.issue_of(shape.dtype);
     for (const CtaTile& listed : catalogue(issue, shape.convolution, spec_.kernels.layers)) {
+        if (too_wide(shape, listed)) continue;
         CtaTile tile = for_operands(listed, shape.dtype, shape.blocks, issue);
         tile.persistent = tile.persistent && spec_.kernels.persistent;
         // wgmma has 64 rows at least: libraries compute a product of fewer as its transpose.

@@ -50,13 +50,15 @@ public:
 private:
     void add(const GemmShape& shape, bool swapped, const CtaTile& tile, std::vector<TimedKernel>& all);
     void weigh(const GemmKernel& kernel, const CtaTiming& timing, std::vector<TimedKernel>& all);
+    /// Whether the library has narrower tiles for so few rows or columns, and takes no others.
+    bool too_wide(const GemmShape& shape, const CtaTile& tile) const;
     /// `turned`: the product's transpose.
     void add_gemv(const GemmShape& shape, const GemmShape& turned, std::vector<TimedKernel>& all);
 
     const SimtSpec spec_;
-    std::map<
-        std::tuple<std::int64_t, std::int64_t, std::int64_t, int, int, int, int, int, int, bool, GemmFormats>,
-        std::optional<CtaTiming>>
+    std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, int, int, int, int, int, int, bool, bool,
+                        GemmFormats>,
+             std::optional<CtaTiming>>
         known_;
 };
 
