@@ -51,7 +51,7 @@ TEST_CASE("a GPU is read as it is written", "[simt]") {
     const SimtSpec spec = test::gpu_spec(
         with("sm: {count: 7, gpcs: [4, 2], cluster_latency: 17, scheduling: lrr, engine: warps, fp32: "
              "{interval: 3, "
-             "latency: 5}, lsu_interval: 2, lsu_queue: 64, "
+             "latency: 5}, lsu_interval: 2, sub_core_lsu_interval: 6, lsu_queue: 64, "
              "barrier_latency: 11, bulk_copy_issue: 12, register_unit: 512, ctas: 9, "
              "tensor: {latency: 13, macs: {int16: 8}}, l1: {capacity: 120 KiB, latency: 14, width: 64 B}, "
              "shared: {capacity: 100 KiB, most_of_cta: 90 KiB, reserved_of_cta: 2 KiB, width: 32 B, latency: "
@@ -77,6 +77,7 @@ TEST_CASE("a GPU is read as it is written", "[simt]") {
     CHECK(spec.sm.integer.latency == Cycles(4));
     CHECK(spec.sm.special.interval == Cycles(8));
     CHECK(spec.sm.lsu_interval == Cycles(2));
+    CHECK(spec.sm.lsu_interval_of_sub_core == Cycles(6));
     CHECK(spec.sm.lsu_queue == Cycles(64));
     CHECK(spec.sm.barrier_latency == Cycles(11));
     CHECK(spec.sm.bulk_copy_issue == Cycles(12));
@@ -179,6 +180,7 @@ TEST_CASE("an SM that could hold no warp, or not divide itself, is refused", "[s
         {"sm: {engine: grid}", "warps"},
         {"sm: {register_unit: 0}", "sm.register_unit"},
         {"sm: {lsu_interval: 0}", "sm.lsu_interval"},
+        {"sm: {sub_core_lsu_interval: 1025}", "sm.sub_core_lsu_interval"},
         {"sm: {lsu_queue: 0}", "sm.lsu_queue"},
         {"sm: {barrier_latency: -1}", "sm.barrier_latency"},
         {"sm: {bulk_copy_issue: 100001}", "sm.bulk_copy_issue"},

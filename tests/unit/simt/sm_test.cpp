@@ -54,6 +54,25 @@ TEST_CASE("Shared memory gives all its banks a cycle, however many warps ask") {
     CHECK(loads(8, 256) - loads(8, 64) == 8 * 192 * 4);
 }
 
+TEST_CASE("A sub-core finds addresses for a memory instruction every few cycles, each for itself") {
+    SmSpec sm = warp_mma_sm();
+    const Instruction load{.op = Op::SharedLoad, .bytes = 128};
+    const Instruction last{.op = Op::SharedLoad, .writes = 1, .bytes = 128};
+    const auto trips = [&](int warps) {
+        return cycles_of(program_of(warps, {load}, 256), sm) - cycles_of(program_of(warps, {load}, 64), sm);
+    };
+    CHECK(cycles_of(program_of(1, {load, load, load, last, kUse}), sm) == 3 + 29 + 1);
+    CHECK(trips(1) == 192);
+    sm.lsu_interval_of_sub_core = Cycles(4);
+    CHECK(cycles_of(program_of(1, {load, load, load, last, kUse}), sm) == 3 * 4 + 29 + 1);
+    CHECK(trips(1) == 192 * 4);
+    // On all four sub-cores they are as many as shared memory takes; two warps of one find theirs by turns.
+    CHECK(trips(4) == 192 * 4);
+    CHECK(trips(5) == 192 * 8);
+    // Others are not held up.
+    CHECK(cycles_of(program_of(1, {load, {.op = Op::Integer, .writes = 1}, kUse}), sm) == 1 + 4 + 1);
+}
+
 TEST_CASE("A store keeps the load/store unit until the SM's port has taken it") {
     const Instruction store{.op = Op::GlobalStore, .bytes = 512};
     const Instruction load{.op = Op::SharedLoad, .writes = 1, .bytes = 128};

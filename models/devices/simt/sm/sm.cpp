@@ -214,7 +214,8 @@ void Sm::wait_for_pipe(const Instruction& next, const SubCore& core, Readiness& 
         case Op::TableLoad:
         case Op::StepLoad:
         case Op::GlobalStore:
-            return ready.wait(std::max(lsu_, shared_) - spec_.lsu_queue.value(), Loss::OnChip);
+            return ready.wait(std::max(std::max(lsu_, shared_) - spec_.lsu_queue.value(), core.addresses),
+                              Loss::OnChip);
         default:
             return;
     }
@@ -241,6 +242,26 @@ std::size_t Sm::select(const SubCore& core, std::int64_t at) const {
     SYSTOLE_CHECK(false, "no warp is ready at cycle {}", at);
 }
 
+namespace {
+
+/// Of its threads, which the sub-core computes.
+bool has_addresses(Op op) {
+    switch (op) {
+        case Op::SharedLoad:
+        case Op::SharedStore:
+        case Op::AsyncCopy:
+        case Op::GlobalLoad:
+        case Op::TableLoad:
+        case Op::StepLoad:
+        case Op::GlobalStore:
+            return true;
+        default:
+            return false;
+    }
+}
+
+}  // namespace
+
 void Sm::issue(SubCore& core, std::size_t place, std::int64_t at) {
     Warp& warp = warps_[core.warps[place]];
     const Instruction& next = instruction(warp);
@@ -251,6 +272,7 @@ void Sm::issue(SubCore& core, std::size_t place, std::int64_t at) {
     core.issue = at + 1;
     warp.next = at + spec_.issue_interval.value();
     ++issued_;
+    if (has_addresses(next.op)) core.addresses = at + spec_.lsu_interval_of_sub_core.value();
     execute(core, warp, next, at);
     remember(warp.stalls, at + 1, loss_of(next.op));
     if (++warp.index == (*warp.program)[warp.section].body.size()) end_of_body(core, warp, at);

@@ -141,8 +141,10 @@ private:
     };
     struct SubCore {
         std::vector<std::size_t> warps;
-        // Free from here on; `tensor_read`: the way out of tensor memory.
-        std::int64_t issue = 0, fp32 = 0, integer = 0, special = 0, tensor = 0, tensor_read = 0;
+        // Free from here on; `tensor_read`: the way out of tensor memory; `addresses`: what computes those of
+        // memory instructions.
+        std::int64_t issue = 0, fp32 = 0, integer = 0, special = 0, tensor = 0, tensor_read = 0,
+                     addresses = 0;
         std::size_t last = ~std::size_t{0};  // place in `warps` that issued last; none at first
         TensorTime time;
         std::int64_t earliest = 0;  // nothing issues before

@@ -235,6 +235,10 @@ SmSpec read_sm(Section sm) {
     spec.lsu_interval =
         Cycles(sm.count("lsu_interval", "cycles that a warp's memory instruction keeps the load/store unit",
                         {1, kLongestInterval}));
+    spec.lsu_interval_of_sub_core = Cycles(
+        sm.count("sub_core_lsu_interval",
+                 "cycles from a sub-core's memory instruction to its next; 0: the load/store unit decides",
+                 {0, kLongestInterval}, 0));
     spec.lsu_queue = Cycles(sm.count(
         "lsu_queue", "cycles of work that may wait before shared memory until warps that add to it stall",
         {1, kLongestInterval}));

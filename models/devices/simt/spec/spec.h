@@ -101,7 +101,10 @@ struct SmSpec {
     bool one_pipe = false;
     TensorSpec tensor;
     SharedMemorySpec shared;
-    Cycles lsu_interval;     ///< of one memory instruction of a warp in the load/store unit that an SM shares
+    Cycles lsu_interval;  ///< of one memory instruction of a warp in the load/store unit that an SM shares
+    /// From a sub-core's memory instruction to its next, whose addresses it computes by itself; 0: no more
+    /// than the unit that all share.
+    Cycles lsu_interval_of_sub_core;
     Cycles lsu_queue;        ///< work of shared memory that may wait before warps that add to it stall
     Cycles barrier_latency;  ///< from the last arrival at a barrier until those who wait go on
     Cycles bulk_copy_issue;  ///< from a bulk tensor copy's instruction until its requests leave the SM
