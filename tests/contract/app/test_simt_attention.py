@@ -104,6 +104,19 @@ class SimtAttention(ProgramTest):
         row = self.attention("h100", "batch=1 q_len=1 kv_len=4096 heads=8 head_dim=128 dtype=bf16 cache=true")["layers"][0]
         self.assertIn("512 keys at a time, heads of 128, 32 warps, 9 parts of the keys", row["mapping"])
 
+    def test_caches_are_read_at_the_memory_s_share_of_rows_that_lie_apart(self):
+        for engine in ("steps", "warps"):
+            times = []
+            for share in ("1", "0.5"):
+                words = "batch=33 q_len=1 kv_len=4096 heads=8 kv_heads=1 head_dim=128 dtype=bf16 causal=true cache=true"
+                total = self.attention("h100", words, f"sm.engine={engine}", f"calibrated.memory_share={share}")["total"]
+                times.append(total["time_ns"])
+            # Keys and values of 33 sequences, 4096 keys of 256 B each, at half of 3352 GB/s.
+            least = 33 * 4096 * 2 * 256 / (0.5 * 3352)
+            self.assertGreater(times[1], least)
+            self.assertLess(times[1], 1.25 * least)
+            self.assertLess(times[0], 0.8 * least)
+
     def test_attention_that_no_kernel_does_is_refused_in_a_line(self):
         words = "q_len=8 kv_len=8 heads=2 dtype=bf16".split()
         self.assertIn("no attention kernel has heads of 300 elements; the longest are of 256",

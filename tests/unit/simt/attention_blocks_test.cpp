@@ -136,6 +136,27 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("Pages of keys and rows of queries lie apart in the memory, whoever asks for them") {
+    for (const std::int64_t kv_heads : {1, 8}) {  // XQA, MMHA
+        Attention shape;
+        shape.batch = 40;
+        shape.q_len = 1;
+        shape.kv_len = 300;
+        shape.heads = 8;
+        shape.kv_heads = kv_heads;
+        shape.head_dim = 128;
+        const AttentionPlan plan = plan_of(shape, gpu("h100", 8));
+        const AttentionBlocks blocks(plan);
+        CHECK(plan.kernel.in_two_passes() == (kv_heads == 8));
+        for (std::int64_t step = 0; step < blocks.steps(0); ++step)
+            CHECK(blocks.reads({0, 2}, step).short_rows);
+        CHECK(blocks.queries_of(0).short_rows);
+        CHECK(blocks.of_step(0, 0, true).short_rows);
+        if (plan.kernel.in_two_passes()) CHECK(blocks.of_pass(0, 1).short_rows);
+        CHECK_FALSE(blocks.writes({0, 2}).short_rows);
+    }
+}
+
 TEST_CASE("Tiles of a head that run at the same time ask for its keys once") {
     const SimtSpec spec = gpu("a100", 4);
     Attention shape;

@@ -26,13 +26,14 @@ inline std::int64_t bytes_of(const CtaProgram& program, Op op) {
     return bytes;
 }
 
-/// Of all warps of a CTA.
+/// `amount`s or `bytes` of instructions of a kind, of all warps of a CTA; nothing: how many there are.
 inline std::int64_t sum_of(const CtaProgram& program, Op op, std::int64_t Instruction::*what) {
     std::int64_t sum = 0;
     for (const Role& role : program.roles)
         for (const Section& section : role.program)
             for (const Instruction& instruction : section.body)
-                if (instruction.op == op) sum += role.warps * section.trips * (instruction.*what);
+                if (instruction.op == op)
+                    sum += role.warps * section.trips * (what == nullptr ? 1 : instruction.*what);
     return sum;
 }
 

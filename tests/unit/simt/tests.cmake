@@ -37,7 +37,8 @@ systole_test(simt_collectives SOURCES ${CMAKE_CURRENT_LIST_DIR}/collective_cost_
                                       ${CMAKE_CURRENT_LIST_DIR}/collective_run_test.cpp
                                       ${CMAKE_CURRENT_LIST_DIR}/collectives_config_test.cpp
              DEPENDS systole_simt_chip systole_simt_spec)
-systole_test(simt_choose SOURCES ${CMAKE_CURRENT_LIST_DIR}/choose_test.cpp
+systole_test(simt_choose SOURCES ${CMAKE_CURRENT_LIST_DIR}/catalogue_test.cpp
+                                 ${CMAKE_CURRENT_LIST_DIR}/choose_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/conv_plan_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/experts_plan_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/top_k_plan_test.cpp

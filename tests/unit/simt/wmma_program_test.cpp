@@ -5,23 +5,14 @@
 
 #include "models/devices/simt/kernels/time_cta.h"
 #include "models/devices/simt/sm/sm.h"
+#include "tests/unit/simt/instruction_counts.h"
 #include "tests/unit/simt/sm_specs.h"
 
 namespace systole::simt {
 namespace {
 
+using test::sum_of;
 using test::warp_mma_sm;
-
-/// Of all warps: `amount`s or `bytes` of instructions of a kind, or how many there are.
-std::int64_t sum_of(const CtaProgram& program, Op op, std::int64_t Instruction::*what) {
-    std::int64_t sum = 0;
-    for (const Role& role : program.roles)
-        for (const Section& section : role.program)
-            for (const Instruction& instruction : section.body)
-                if (instruction.op == op)
-                    sum += role.warps * section.trips * (what == nullptr ? 1 : instruction.*what);
-    return sum;
-}
 
 constexpr CtaTile wmma(CtaTile tile) {
     tile.wmma = true;

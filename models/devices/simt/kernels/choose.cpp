@@ -16,6 +16,7 @@ namespace {
 constexpr std::int64_t kParts[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 12, 14, 16,
                                    18, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 128};
 constexpr std::int64_t kLeastRows = 64;  // of wgmma
+constexpr std::int64_t kFewRows = 16;    // that have tiles of their own
 
 double bytes_of(DType dtype, std::int64_t elements) {
     return static_cast<double>(elements) * static_cast<double>(bits_of(dtype).value()) / 8;
@@ -276,16 +277,13 @@ void KernelChooser::weigh(const GemmKernel& kernel, const CtaTiming& timing, std
 // Profiles on compute capability 8.9 name 16x16_128x1 or 128x2 wherever they tell up to 16 rows: of 4 to 16
 // rows and 5,120 to 248,320 columns on an RTX 4090 (up to 128 columns in 16 parts of K), of 16 on a 4090 D,
 // of 152,064 columns on an L4; and so do those on 12.0 and 12.1 up to where nvjet begins.
-bool KernelChooser::too_wide(const GemmShape& shape, const CtaTile& tile) const {
-    constexpr std::int64_t kFew = 16;
+bool KernelChooser::takes_narrow_only(const GemmShape& shape) const {
+    if (shape.convolution || std::min(shape.m, shape.n) > kFewRows) return false;
     const std::int64_t most = spec_.sm.shared.most_of_cta.value();
-    const auto has_narrow = [&](const CtaTile& one) {
-        return one.wmma && one.m <= kFew && (one.shared_below == 0 || most < one.shared_below);
-    };
-    if (shape.convolution || std::min(shape.m, shape.n) > kFew || std::min(tile.m, tile.n) <= kFew)
-        return false;
     const auto& all = catalogue(spec_.sm.issue_of(shape.dtype), false, spec_.kernels.layers);
-    return std::any_of(all.begin(), all.end(), has_narrow);
+    return std::any_of(all.begin(), all.end(), [&](const CtaTile& one) {
+        return one.wmma && one.m <= kFewRows && (one.shared_below == 0 || most < one.shared_below);
+    });
 }
 
 // What such a kernel multiplies counts by what tensor cores could do meanwhile: these must not be slower.
@@ -304,8 +302,9 @@ std::vector<TimedKernel> KernelChooser::weigh(const GemmShape& shape) {
     GemmShape turned = shape;
     std::swap(turned.m, turned.n);
     const TensorIssue issue = spec_.sm.issue_of(shape.dtype);
+    const bool narrow_only = takes_narrow_only(shape);
     for (const CtaTile& listed : catalogue(issue, shape.convolution, spec_.kernels.layers)) {
-        if (too_wide(shape, listed)) continue;
+        if (narrow_only && std::min(listed.m, listed.n) > kFewRows) continue;
         CtaTile tile = for_operands(listed, shape.dtype, shape.blocks, issue);
         tile.persistent = tile.persistent && spec_.kernels.persistent;
         // wgmma has 64 rows at least: libraries compute a product of fewer as its transpose.

@@ -50,8 +50,8 @@ public:
 private:
     void add(const GemmShape& shape, bool swapped, const CtaTile& tile, std::vector<TimedKernel>& all);
     void weigh(const GemmKernel& kernel, const CtaTiming& timing, std::vector<TimedKernel>& all);
-    /// Whether the library has narrower tiles for so few rows or columns, and takes no others.
-    bool too_wide(const GemmShape& shape, const CtaTile& tile) const;
+    /// Whether the library has tiles for so few rows or columns, and takes no wider ones.
+    bool takes_narrow_only(const GemmShape& shape) const;
     /// `turned`: the product's transpose.
     void add_gemv(const GemmShape& shape, const GemmShape& turned, std::vector<TimedKernel>& all);
 

@@ -26,6 +26,22 @@ Loss loss_of(Op op) {
     return op == Op::Integer || op == Op::Fp32 || op == Op::Special ? Loss::Vector : Loss::OnChip;
 }
 
+/// Of each of its threads, which its sub-core computes.
+bool has_addresses(Op op) {
+    switch (op) {
+        case Op::SharedLoad:
+        case Op::SharedStore:
+        case Op::AsyncCopy:
+        case Op::GlobalLoad:
+        case Op::TableLoad:
+        case Op::StepLoad:
+        case Op::GlobalStore:
+            return true;
+        default:
+            return false;
+    }
+}
+
 /// Until at most `left` of the groups, which are complete at those times, are under way.
 template <class Groups, class Complete>
 std::int64_t time_of_wait(const Groups& groups, std::int64_t left, const Complete& complete) {
@@ -206,19 +222,12 @@ void Sm::wait_for_pipe(const Instruction& next, const SubCore& core, Readiness& 
             return ready.wait(core.tensor, Loss::OnChip);
         case Op::TensorLoad:
             return ready.wait(core.tensor_read, Loss::OnChip);
-        case Op::SharedLoad:
-        case Op::SharedStore:
-        case Op::AsyncCopy:
-        case Op::BulkStore:
-        case Op::GlobalLoad:
-        case Op::TableLoad:
-        case Op::StepLoad:
-        case Op::GlobalStore:
-            return ready.wait(std::max(std::max(lsu_, shared_) - spec_.lsu_queue.value(), core.addresses),
-                              Loss::OnChip);
         default:
-            return;
+            break;
     }
+    if (!has_addresses(next.op) && next.op != Op::BulkStore) return;
+    ready.wait(std::max(lsu_, shared_) - spec_.lsu_queue.value(), Loss::OnChip);
+    if (has_addresses(next.op)) ready.wait(core.addresses, Loss::OnChip);
 }
 
 std::int64_t Sm::earliest(const SubCore& core) const {
@@ -241,26 +250,6 @@ std::size_t Sm::select(const SubCore& core, std::int64_t at) const {
         if (is_ready((first + i) % count)) return (first + i) % count;
     SYSTOLE_CHECK(false, "no warp is ready at cycle {}", at);
 }
-
-namespace {
-
-/// Of its threads, which the sub-core computes.
-bool has_addresses(Op op) {
-    switch (op) {
-        case Op::SharedLoad:
-        case Op::SharedStore:
-        case Op::AsyncCopy:
-        case Op::GlobalLoad:
-        case Op::TableLoad:
-        case Op::StepLoad:
-        case Op::GlobalStore:
-            return true;
-        default:
-            return false;
-    }
-}
-
-}  // namespace
 
 void Sm::issue(SubCore& core, std::size_t place, std::int64_t at) {
     Warp& warp = warps_[core.warps[place]];
