@@ -91,9 +91,8 @@ TEST_CASE("Libraries of 2023 go by what they expect, whatever later ones prefer"
     const auto weighs_more = [&](Library library) {
         spec.kernels.layers = library;
         KernelChooser chooser(spec);
-        return std::ranges::count_if(chooser.weigh(shape_of(4096, 4096, 4096)), [](const TimedKernel& one) {
-            return one.weight > one.estimate;
-        });
+        return std::ranges::count_if(chooser.weigh(shape_of(4096, 4096, 4096)),
+                                     [](const TimedKernel& one) { return one.weight > one.estimate; });
     };
     CHECK(weighs_more(Library::PyTorch) > 4);
     CHECK(weighs_more(Library::TensorRtLlm) > 4);
