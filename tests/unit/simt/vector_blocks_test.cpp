@@ -9,6 +9,8 @@
 #include <random>
 #include <vector>
 
+#include "models/devices/simt/kernels/qkv_kernel.h"
+#include "sim/workload/trace.h"
 #include "tests/unit/simt/vector_runs.h"
 
 using namespace systole;
@@ -106,6 +108,45 @@ TEST_CASE("A gate reads both operands once, and a rotary embedding its table onc
             for (const TileAccess::Block& block : blocks.reads({cta, 1}, step).blocks)
                 table.add(false, block);
     CHECK(table.all(2));
+}
+
+TEST_CASE("A rotary embedding of queries and keys reads and writes each of both once, in either engine") {
+    const SimtSpec spec = gpu(3);
+    // Rounds with all warps and with some, whole loops of keys and a few warps of them, fewer than 512
+    // threads.
+    for (const auto& [heads, key_heads] : {std::pair(10, 10), std::pair(16, 2), std::pair(5, 5),
+                                           std::pair(20, 20), std::pair(9, 3), std::pair(8, 1)}) {
+        INFO(fmt::format("{} and {} heads", heads, key_heads));
+        VectorPlan plan =
+            plan_of(rotary_kernel({1, 14, heads, 128}, DType::Fp16, DType::Fp16, key_heads), spec);
+        const std::int64_t row = 128 * 2;
+        plan.in = {{place(kIn, 14 * heads * row), 14 * heads * 128},
+                   {place(kSecond, 14 * key_heads * row), 14 * key_heads * 128},
+                   {place(kColumns, 14 * row), 14 * 128}};
+        plan.to = {place(kOut, 14 * heads * row), 14 * heads * 128};
+        plan.beside = place(kOut + (1 << 20), 14 * key_heads * row);
+        check(plan, spec, false);
+        check(plan, spec, true);
+    }
+}
+
+TEST_CASE("vLLM turns queries and keys in one kernel where neither waits for the other") {
+    const auto graph = [](const std::string& keys) {
+        return build_trace(
+            config::parse_yaml("trace: one\ninputs:\n  a: {shape: [3, 7, 8, 128], dtype: fp16}\n"
+                               "  b: {shape: [3, 7, 2, 128], dtype: fp16}\nlayers:\n"
+                               "  - {name: q, op: rotary, in: a, axis: 1}\n"
+                               "  - {name: k, op: rotary, in: " +
+                                   keys + ", axis: 1}\noutputs: [q, k]\n",
+                               "one.yaml"),
+            {});
+    };
+    KernelsSpec kernels;
+    CHECK(prepares_attention(graph("b"), 0, kernels) == 0);
+    kernels.layers = Library::Vllm;
+    CHECK(prepares_attention(graph("b"), 0, kernels) == kTurnedByVllm);
+    CHECK(prepares_attention(graph("b"), 1, kernels) == 0);
+    CHECK(prepares_attention(graph("q"), 0, kernels) == 0);
 }
 
 TEST_CASE("Of rows that are read round by round a miss brings nothing else along") {

@@ -37,7 +37,9 @@ private:
     std::int64_t of_tile(std::int64_t cta, Op op) const;
     TileAccess of(std::int64_t cta, const Sm::Access& access) const;
     /// What steps load lies in registers.
-    bool into_registers() const { return vector_ != nullptr || (gemm_ != nullptr && !gemm_->kernel.on_tensor_cores()); }
+    bool into_registers() const {
+        return vector_ != nullptr || (gemm_ != nullptr && !gemm_->kernel.on_tensor_cores());
+    }
     TileAccess without_columns(TileAccess all) const;
     /// A warp's instruction of that number: which of those of a step, or of all stores, and of how many.
     struct Turn {
@@ -51,7 +53,7 @@ private:
     const CtaWork& work_;
     const GemmPlan* gemm_;      ///< null: a kernel that streams, or
     const VectorPlan* vector_;  ///< one of the others that no tensor core works in
-    Sharing copies_;        ///< of a step; loads, if it has those
+    Sharing copies_;            ///< of a step; loads, if it has those
     Sharing loads_, stores_;
     std::vector<int> before_;  ///< by role, of the others: warps of roles ahead of it, which access alike
 };
