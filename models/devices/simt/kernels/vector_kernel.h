@@ -71,6 +71,8 @@ struct VectorKernel {
     bool scattered = false;
     std::int64_t positions = 1;  ///< Rotary: that the table has; row r has position r % positions
     std::int64_t key_cols = 0;   ///< Rotary: of a row, elements of keys, behind those of queries
+    /// Rotary: elements of a row of the matrix that begins with queries and keys; 0: each lies by itself.
+    std::int64_t packed_cols = 0;
     /// Rotary: cycles until a token's position, which says where its cosines and sines lie, comes out of the
     /// L2.
     std::int64_t position_latency = 0;

@@ -42,7 +42,7 @@ public:
 private:
     VectorPlan plan(std::span<const Layer> layers);
     VectorPlan qkv_plan(std::span<const Layer> layers);
-    VectorPlan rotary_plan(const Layer& queries, const Layer& keys);
+    VectorPlan rotary_plan(std::span<const Layer> layers);
     /// All of a tensor.
     VectorOperand operand(TensorId id, Operand kind) const;
     /// Without operands.

@@ -133,14 +133,20 @@ void VectorBlocks::add_round(const MatrixPlace& matrix, CtaRange range, std::int
 }
 
 void VectorBlocks::add_pairs(CtaRange range, std::int64_t round, TileAccess& access) const {
-    const MatrixRange whole = kernel_.trips() > 1 ? MatrixRange{} : plan_.in.front().place.range();
+    const bool whole = kernel_.trips() == 1 && kernel_.packed_cols == 0;
+    const std::int64_t queries = kernel_.cols - kernel_.key_cols;
     for (const RotaryLoops::Part& part : kernel_.rotary_loops().parts(round)) {
         const MatrixPlace& matrix = plan_.in[part.of_keys ? 1 : 0].place;
         const std::int64_t row = matrix.bytes.value() / kernel_.rows;
-        const std::int64_t cols = part.of_keys ? kernel_.key_cols : kernel_.cols - kernel_.key_cols;
-        const std::int64_t begin = 2 * part.first * row / cols, end = 2 * part.end * row / cols;
+        // Of one matrix, keys lie behind queries.
+        const std::int64_t own = part.of_keys ? kernel_.key_cols : queries;
+        const std::int64_t cols = kernel_.packed_cols > 0 ? kernel_.packed_cols : own;
+        const std::int64_t first = kernel_.packed_cols > 0 && part.of_keys ? queries : 0;
+        const std::int64_t begin = (first + 2 * part.first) * row / cols;
+        const std::int64_t end = (first + 2 * part.end) * row / cols;
         for (std::int64_t cta = range.first; cta < range.end(); cta += range.stride)
-            add(matrix, cta * row + begin, cta * row + end, 1, whole, access);
+            add(matrix, cta * row + begin, cta * row + end, 1, whole ? matrix.range() : MatrixRange{},
+                access);
         access.bytes_of_sm += end - begin;
     }
 }
