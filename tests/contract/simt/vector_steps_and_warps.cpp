@@ -113,24 +113,24 @@ const std::vector<Case> kDies{
 
 // Of CTAs of 1024 threads that go round: warps that have their data go on while by steps all wait for the
 // last.
-const std::vector<Case> kGates{{"a100", 8, "[60, 3000]", kGate, "fp16", 1, "", "vllm"},
-                               {"h100", 0, "[300, 5000]", kGate, "bf16", 1, "", "vllm"},
-                               {"a100", 8, "[77, 5000]", kRms, "fp16", 1, "", "vllm"}};
+const std::vector<Case> kGates{
+    {"a100", 8, "[60, 3000]", kGate, "fp16", 1, "", "vllm"},
+    {"h100", 0, "[300, 5000]", kGate, "bf16", 1, "", "vllm"},
+    {"a100", 8, "[77, 5000]", kRms, "fp16", 1, "", "vllm"},
+    {"a100", 8, "[1, 100, 10, 128]", kTurned, "fp16", 1, "[1, 100, 10, 128]", "vllm"},
+    {"h100", 0, "[1, 700, 16, 128]", kTurned, "fp16", 1, "[1, 700, 2, 128]", "vllm"}};
 
 /// As libraries of 2023 had them.
-const std::vector<Case> kOf2023{
-    {"a100", 0, "[512, 4096]", kSoftmax, "fp16", 2, "", "pytorch_2023"},
-    {"a100", 8, "[60, 3000]", kSoftmax, "bf16", 1, "", "pytorch_2023"},
-    {"mi210", 0, "[250, 2048]", kSoftmax, "fp32", 1, "", "pytorch_2023"},
-    {"a100", 0, "[2048, 4096]", kLayer, "fp16", 1, "", "inductor_2023"},
-    {"a100", 8, "[300, 768]", kLayer, "bf16", 1, "", "inductor_2023"},
-    {"h100", 0, "[3000000]", kGelu, "fp16", 2, "", "inductor_2023"},
-    {"a100", 8, "[700]", kWords, "int32", 1, "", "pytorch_2023"},
-    {"h100", 0, "[3000]", kWords, "int32", 1, "", "vllm"},
-    {"a100", 8, "[1, 100, 10, 128]", kTurned, "fp16", 1, "[1, 100, 10, 128]", "vllm"},
-    {"h100", 0, "[1, 700, 16, 128]", kTurned, "fp16", 1, "[1, 700, 2, 128]", "vllm"},
-    {"a100", 8, "[9]", kWords, "int32", 1, "", "pytorch_2023"},
-    {"h100", 0, "[16]", kWords, "int32", 1, "", "vllm"}};
+const std::vector<Case> kOf2023{{"a100", 0, "[512, 4096]", kSoftmax, "fp16", 2, "", "pytorch_2023"},
+                                {"a100", 8, "[60, 3000]", kSoftmax, "bf16", 1, "", "pytorch_2023"},
+                                {"mi210", 0, "[250, 2048]", kSoftmax, "fp32", 1, "", "pytorch_2023"},
+                                {"a100", 0, "[2048, 4096]", kLayer, "fp16", 1, "", "inductor_2023"},
+                                {"a100", 8, "[300, 768]", kLayer, "bf16", 1, "", "inductor_2023"},
+                                {"h100", 0, "[3000000]", kGelu, "fp16", 2, "", "inductor_2023"},
+                                {"a100", 8, "[700]", kWords, "int32", 1, "", "pytorch_2023"},
+                                {"h100", 0, "[3000]", kWords, "int32", 1, "", "vllm"},
+                                {"a100", 8, "[9]", kWords, "int32", 1, "", "pytorch_2023"},
+                                {"h100", 0, "[16]", kWords, "int32", 1, "", "vllm"}};
 
 const std::string kMatrix = "{name: z, op: transpose, permutation: [1, 0], in: x}";
 const std::string kMatrices = "{name: z, op: transpose, permutation: [0, 2, 1], in: x}";
