@@ -155,22 +155,22 @@ TEST_CASE("Of queries and keys that are views of one matrix, rows are read where
 }
 
 TEST_CASE("vLLM turns queries and keys in one kernel where neither waits for the other") {
-    const auto graph = [](const std::string& keys) {
+    const auto graph = [](const std::string& others, const std::string& keys) {
         return build_trace(
-            config::parse_yaml("trace: one\ninputs:\n  a: {shape: [3, 7, 8, 128], dtype: fp16}\n"
-                               "  b: {shape: [3, 7, 2, 128], dtype: fp16}\nlayers:\n"
-                               "  - {name: q, op: rotary, in: a, axis: 1}\n"
-                               "  - {name: k, op: rotary, in: " +
+            config::parse_yaml("trace: one\ninputs:\n  a: {shape: [3, 7, 8, 128], dtype: fp16}\n" + others +
+                                   "layers:\n  - {name: q, op: rotary, in: a, axis: 1}\n"
+                                   "  - {name: k, op: rotary, in: " +
                                    keys + ", axis: 1}\noutputs: [q, k]\n",
                                "one.yaml"),
             {});
     };
+    const Graph both = graph("  b: {shape: [3, 7, 2, 128], dtype: fp16}\n", "b");
     KernelsSpec kernels;
-    CHECK(prepares_attention(graph("b"), 0, kernels) == 0);
+    CHECK(prepares_attention(both, 0, kernels) == 0);
     kernels.layers = Library::Vllm;
-    CHECK(prepares_attention(graph("b"), 0, kernels) == kTurnedByVllm);
-    CHECK(prepares_attention(graph("b"), 1, kernels) == 0);
-    CHECK(prepares_attention(graph("q"), 0, kernels) == 0);
+    CHECK(prepares_attention(both, 0, kernels) == kTurnedByVllm);
+    CHECK(prepares_attention(both, 1, kernels) == 0);
+    CHECK(prepares_attention(graph("", "q"), 0, kernels) == 0);
 }
 
 TEST_CASE("vLLM's rotary embedding takes views of what lies one behind the other and nobody else reads") {
