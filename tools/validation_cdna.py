@@ -16,7 +16,7 @@ HEAD = TITLE + """
 fp32, too, for in fp16 their bytes would be half of what a stream of this board was measured to move in that time.
 
 **MI300X, MI325X.** Products as AMD and others published them (`tests/golden/gpu_cdna3`: sources, clocks, how long each ran), mostly one figure of a chip each; time is asked with weights that the caches have lost and the clock that power
-has settled. Nothing is calibrated; `power.tensor` is concluded from one published clock (`configs/devices/mi300x.yaml`). Written by `tools/validation --layers`.
+has settled. Nothing is calibrated but `tensor_power`, by one published clock (`configs/devices/mi300x.yaml`). Written by `tools/validation --layers`.
 """
 
 NOT_MODELLED = """

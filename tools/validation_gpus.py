@@ -18,12 +18,13 @@ ABLATION_ROWS = 60  # spread over the public rows
 OFF = {
     "as shipped": [],
     "nothing calibrated": ["calibrated.kernel_overhead=0 ns", "calibrated.replay_gap=0 ns", "calibrated.memory_share=1",
-                           "calibrated.larger_tiles=0", "calibrated.l2_loads=0"],
+                           "calibrated.larger_tiles=0", "calibrated.l2_loads=0", "calibrated.tensor_power=0 W",
+                           "calibrated.burst_power=0 W"],
     "no overhead of a kernel": ["calibrated.kernel_overhead=0 ns"],
     "no gap between replays": ["calibrated.replay_gap=0 ns"],
     "all of the memory's bandwidth": ["calibrated.memory_share=1"],
     "tiles as estimated": ["calibrated.larger_tiles=0", "calibrated.l2_loads=0"],
-    "no power cap": ["power.cap=0 W"],
+    "no power of tensor cores": ["calibrated.tensor_power=0 W", "calibrated.burst_power=0 W"],
     "a CTA for each tile": ["kernels.persistent=false"],
     "ports for stores as wide as for loads": ["l2.sm_write_width=64 B"],
     "an ideal memory": ["memory.preset=ideal"],
@@ -38,9 +39,10 @@ HEAD = """
 
 Measured times of bf16 products (`tests/golden/gpu_gemm`: TensorRT-LLM's rows of ai-dynamo/aiconfigurator) beside those of
 `a100`, `h100`, `h200`, `b200` and `gb200`, asked as they were timed: in a graph, with copies of the weights, in turns
-(`run.protocol=graph_replay`). Of each chip 1,000 public rows; three constants a chip
-were found with 200 others (`CHIP_calibration`), and `power.tensor` of the A100 and the H100 is derived from products that others
-published; the gap between replays is the benchmark's, as given with the rows. The last 1,000 (`CHIP_apart`) have not been looked at, but for
+(`run.protocol=graph_replay`). Of each chip 1,000 public rows; three constants a chip were found with 200 others
+(`CHIP_calibration`), and a power of most with products that others published: `tensor_power` of `a100` and `h100`, which `h200`
+has, too, `burst_power` of `b200`, `l4`'s two, from which `l40s`'s are derived. All stand under `calibrated:`, at most four a chip. The gap
+between replays is the benchmark's, as given with the rows. The last 1,000 (`CHIP_apart`) have not been looked at, but for
 their 47 products of one row, beside which the kernel for these was seen while it was written. Error: mean of
 |simulated / measured - 1|; bias: its mean with sign; by time: weighted by the measured time.
 Written by `tools/validation --long`, or `--gpu CHIP` for one (minutes).
@@ -55,7 +57,7 @@ library's are sometimes twice as slow: 2048 x 2048 x 128 takes 18.8 us on the A1
 matrices that meet in banks and pages of the memory, of which `memory_share` is what is left; walks through page tables; kernels for
 vectors in batches; voltages other than in proportion to the clock.
 The clock of a long kernel settles by what the one before drew, not within it. **Long kernels run at a lower clock than modelled**: rows that keep the tensor cores busy
-are 4 % too fast here on the H100 from 0.8 to 1.6 ms (median), 5 to 6.4 ms, 10 above (an H200 held 755 TFLOP/s of 1536 x 2816 x 6144 for two seconds: ml-engineering, 2026), which `power.tensor` explains 3 of. The rows'
+are 4 % too fast here on the H100 from 0.8 to 1.6 ms (median), 5 to 6.4 ms, 10 above (an H200 held 755 TFLOP/s of 1536 x 2816 x 6144 for two seconds: ml-engineering, 2026), which `calibrated.tensor_power` explains 3 of. The rows'
 machines throttle more than others did; a B200 is known to lose 15 % (flashinfer, pull request 2899).
 """
 

@@ -213,7 +213,7 @@ std::string weighed(const GemmPlan& gemm, const SimtSpec& spec, KernelChooser& c
                    fmt::format("{:.2f}", static_cast<double>(one.kernel.ctas()) / places),
                    time_of(one.estimate, spec), time_of(one.weight, spec)});
     }
-    const double larger = spec.calibrated.larger_tiles, loads = spec.calibrated.l2_loads;
+    const double larger = larger_tiles(spec), loads = spec.calibrated.l2_loads;
     return fmt::format(
         "Weighed by estimate{}{}, the best {} of {}:\n\n{}",
         larger > 0 ? fmt::format(" (CTAs that load four times the least for a result count {} % more: "

@@ -61,7 +61,7 @@ class Reuse(ProgramTest):
     def test_a_gpu_that_draws_more_than_it_may_for_long_is_simulated_whole(self):
         """For how long it may, decides on the clock."""
         for cap, reused in (("10000 W", True), ("230 W", False)):
-            run = self.result("h100", "--set", f"power.cap={cap}", "--set", "power.burst=10000 W", "--set", "power.tensor=100000 W",
+            run = self.result("h100", "--set", f"power.cap={cap}", "--set", "calibrated.burst_power=10000 W", "--set", "calibrated.tensor_power=100000 W",
                               trace=self.DECODE)
             self.assertEqual(any(row["reused"] for row in run["layers"]), reused, cap)
 

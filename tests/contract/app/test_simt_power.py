@@ -37,17 +37,17 @@ class SimtPower(ProgramTest):
                     self.assertEqual(free < capped, faster)
 
     def test_a_long_product_repeated_reaches_what_was_held_for_two_seconds(self):
-        # An H200, with an H100's SMs and cap: ml-engineering, 2026; power.tensor of h100 is derived from it.
+        # An H200, with an H100's SMs and cap: ml-engineering, 2026; calibrated.tensor_power of h100 is from it.
         m, n, k = 1536, 2816, 6144
         time = self.total("h100", f"m={m} n={n} k={k}", "run.repeat=8")["time_ns"]
         self.assertAlmostEqual(2 * m * n * k / time / 1000 / 755, 1, delta=0.02)
 
     def test_products_between_resets_of_the_cache_reach_what_the_best_of_many_were_measured_to_reach(self):
         # ml-engineering's maximum achievable matmul TFLOP/s (mamf-finder, version 2): before each product 256 MiB are
-        # written and the product's place is copied. power.burst of h200, which has an H100's SMs and
-        # cap, and power.tensor of a100 are derived from it; h100, which bursts no more than its cap lets it, is 2 % slower.
+        # written and the product's place is copied. calibrated.tensor_power of a100 is from it; nothing of h100 and h200 is
+        # (an H100's 794.5 TFLOP/s), which burst no more than their cap lets them.
         self.write("loop.yaml", LOOP)
-        for device, (m, n, k), tflops, off in (("a100", (1024, 10240, 5120), 271.2, 0.01), ("h200", (2048, 2048, 13312), 794.5, 0.01),
+        for device, (m, n, k), tflops, off in (("a100", (1024, 10240, 5120), 271.2, 0.01), ("h200", (2048, 2048, 13312), 794.5, 0.03),
                                                ("h100", (2048, 2048, 13312), 794.5, 0.03)):
             with self.subTest(device=device):
                 settings = [f"workload.m={m}", f"workload.n={n}", f"workload.k={k}", "run.repeat=3", "run.launch=stream",
@@ -63,13 +63,13 @@ class SimtPower(ProgramTest):
 
     def test_a_burst_of_power_ends_with_the_turns_that_follow_each_other(self):
         shape = "m=4096 n=4096 k=8192"
-        times = [self.total("h200", shape, "run.repeat=3", *turns)["time_ns"]
+        times = [self.total("b200", shape, "run.repeat=3", *turns)["time_ns"]
                  for turns in (["run.timed_turns=10"], ["run.timed_turns=300"], ["run.timed_turns=100000"], [])]
         self.assertLess(times[0] * 1.02, times[2])
-        self.assertTrue(times[0] < times[1] < times[2] <= times[3], times)
+        self.assertTrue(times[0] < times[1] < times[2], times)
         self.assertAlmostEqual(times[2] / times[3], 1, delta=0.002)
         # Without a burst it makes no difference.
-        for device in ("a100", "h100"):
+        for device in ("a100", "h100", "h200"):
             self.assertEqual(self.total(device, shape, "run.repeat=3", "run.timed_turns=10")["time_ns"],
                              self.total(device, shape, "run.repeat=3")["time_ns"])
 

@@ -85,6 +85,22 @@ TEST_CASE("A library that prefers larger tiles counts what the others load more 
     CHECK(factors.at({64, 64}) == Approx(1.37980));
 }
 
+TEST_CASE("Libraries of 2023 go by what they expect, whatever later ones prefer") {
+    SimtSpec spec = shipped_gpu("a100");
+    REQUIRE(spec.calibrated.larger_tiles > 0);
+    const auto weighs_more = [&](Library library) {
+        spec.kernels.layers = library;
+        KernelChooser chooser(spec);
+        return std::ranges::count_if(chooser.weigh(shape_of(4096, 4096, 4096)), [](const TimedKernel& one) {
+            return one.weight > one.estimate;
+        });
+    };
+    CHECK(weighs_more(Library::PyTorch) > 4);
+    CHECK(weighs_more(Library::TensorRtLlm) > 4);
+    for (const Library library : {Library::Vllm, Library::PyTorch2023, Library::Inductor2023})
+        CHECK(weighs_more(library) == 0);
+}
+
 TEST_CASE("A library that counts loads from the L2 holds a share of their time against every kernel") {
     // By hand: each CTA of a tile of m x n loads (m + n) x K numbers of 2 bytes, at 6816 B a cycle.
     SimtSpec spec = shipped_gpu("b200");

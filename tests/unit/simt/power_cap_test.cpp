@@ -154,13 +154,14 @@ TEST_CASE("A kernel longer than the window is held to what may be drawn at once,
 }
 
 TEST_CASE("A power cap that leaves nothing for the SMs is refused", "[simt]") {
-    const std::string head = "device: Mine\nextends: a100\npower:\n  ";
-    CHECK_THROWS_AS(test::gpu_spec(head + "cap: 150 W\n"), UserError);
-    CHECK_THROWS_AS(test::gpu_spec(head + "window: 0 ms\n"), UserError);
-    CHECK_THROWS_AS(test::gpu_spec(head + "burst: 399 W\n"), UserError);
-    CHECK_THROWS_AS(test::gpu_spec(head + "burst: 500 W\n  average: 0 ms\n"), UserError);
-    CHECK(test::gpu_spec(head + "burst: 500 W\n").power.burst == Milliwatts(500'000));
-    CHECK(test::gpu_spec(head + "cap: 0 W\n").power.cap == std::nullopt);
+    const std::string head = "device: Mine\nextends: a100\n";
+    const std::string burst = head + "calibrated: {burst_power: 500 W}\n";
+    CHECK_THROWS_AS(test::gpu_spec(head + "power: {cap: 150 W}\n"), UserError);
+    CHECK_THROWS_AS(test::gpu_spec(head + "power: {window: 0 ms}\n"), UserError);
+    CHECK_THROWS_AS(test::gpu_spec(head + "calibrated: {burst_power: 399 W}\n"), UserError);
+    CHECK_THROWS_AS(test::gpu_spec(burst + "power: {average: 0 ms}\n"), UserError);
+    CHECK(test::gpu_spec(burst).power.burst == Milliwatts(500'000));
+    CHECK(test::gpu_spec(head + "power: {cap: 0 W}\n").power.cap == std::nullopt);
 }
 
 }  // namespace systole::simt

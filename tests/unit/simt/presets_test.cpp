@@ -201,8 +201,6 @@ TEST_CASE("every value of a GPU says where it comes from, and at most four were 
             CAPTURE(entry.path);
             const bool calibrated = entry.path.starts_with("calibrated.");
             fitted += entry.origin == config::Origin::Calibrated;
-            // What products that others published tell counts as well.
-            fitted += entry.path == "power.tensor" && entry.origin == config::Origin::Derived;
             CHECK((entry.origin == config::Origin::Calibrated) <= calibrated);
             CHECK((entry.origin != config::Origin::Plain || entry.path == "kind"));
             CHECK((entry.origin != config::Origin::Assumed || !entry.range.empty()));

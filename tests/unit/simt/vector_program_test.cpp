@@ -163,7 +163,27 @@ TEST_CASE("Softmax of short rows holds them in registers, a warp a row") {
     CHECK(count_of(program, Op::Special) == 32 * 3);
     // Conversion, difference, exponential (6), sum, quotient (7); shuffles add 5, and two copies of a sum.
     CHECK(count_of(program, Op::Fp32) == 32 * 16 + 5 + 2);
+    // Whether it is in the row (2), the greater one (2, and of shuffles), an exponential (1), a quotient (3),
+    // what is asked before it is stored (9), and 12 to begin with.
+    CHECK(count_of(program, Op::Integer) == 32 * 17 + 5 * 2 + 12);
+    CHECK(program.registers_of_thread == 48);
     CHECK(program.barriers.empty());
+}
+
+TEST_CASE("Quotients wait for each other, behind whose tests compilers leave branches; exponentials do not") {
+    const auto changes = [](const CtaProgram& program, std::size_t from, std::size_t until) {
+        std::vector<RegisterGroups> written;
+        for (const Section& section : program.roles.front().program)
+            for (const Instruction& one : section.body)
+                if (one.op == Op::Special) written.push_back(one.writes);
+        int count = 0;
+        for (std::size_t i = from + 1; i < until; ++i) count += written.at(i) != written.at(i - 1);
+        return count;
+    };
+    // Of eight elements each: exponentials, then two instructions of each quotient.
+    const CtaProgram program = vector_program(softmax_kernel(4096, 256, DType::Fp16, DType::Fp16));
+    CHECK(changes(program, 0, 8) == 7);
+    CHECK(changes(program, 8, 24) == 7);  // 15 if they went on together
 }
 
 TEST_CASE("Threads of a warp share rows of few elements") {
@@ -208,6 +228,9 @@ TEST_CASE(
     CHECK(bytes_of(program, Op::SharedLoad) == 2 * (32 * 8 * 128 + 8 * 4 + 4) + 2 * 2 * 512);
     CHECK(sum_of(program, Op::SharedLoad, &Instruction::bytes) ==
           bytes_of(program, Op::SharedLoad) + 7 * (2 * 4 + 2 * 2 * 512));
+    // Of 16 elements two exponentials, a quotient and its test; ahead of each pass a division of the row.
+    CHECK(count_of(program, Op::Special) == 16 * 4 + 3 * 3);
+    CHECK(program.registers_of_thread == 38);
     // Short rows have no need to.
     CHECK(softmax_kernel(7, 1000, DType::Fp16, DType::Fp16, Library::PyTorch2023) ==
           softmax_kernel(7, 1000, DType::Fp16, DType::Fp16));

@@ -150,7 +150,7 @@ double preference(const CtaTile& tile, const std::vector<CtaTile>& all, const Si
     };
     double least = loaded(tile);
     for (const CtaTile& one : all) least = std::min(least, loaded(one));
-    return 1 + spec.calibrated.larger_tiles * (std::sqrt(loaded(tile) / least) - 1);
+    return 1 + larger_tiles(spec) * (std::sqrt(loaded(tile) / least) - 1);
 }
 
 /// Cycles of the shares of a stream-K kernel's last tiles: their steps, and a second piece's ends. Who adds a
@@ -220,6 +220,10 @@ bool offers_parts(const GemmShape& shape, const CtaTile& tile, const SimtSpec& s
 }
 
 }  // namespace
+
+double larger_tiles(const SimtSpec& spec) {
+    return of_2023(spec.kernels.layers) ? 0 : spec.calibrated.larger_tiles;
+}
 
 double estimate(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec& spec) {
     return bounded(ctas_of(kernel, timing, spec), kernel, timing, spec);

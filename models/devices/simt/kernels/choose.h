@@ -62,6 +62,10 @@ private:
         known_;
 };
 
+/// `CalibratedSpec::larger_tiles`, as far as it is the library's: it was found with products of
+/// TensorRT-LLM (2025); libraries of 2023 (`of_2023`: cuBLAS 11 and 12.1) go by what they expect.
+double larger_tiles(const SimtSpec& spec);
+
 /// Cycles of the core clock that the kernel is expected to take, with the one that adds its parts.
 double estimate(const GemmKernel& kernel, const CtaTiming& timing, const SimtSpec& spec);
 

@@ -25,6 +25,14 @@ void SectionWriter::each(std::int64_t elements, const InstructionMix& mix) {
     all(Op::Integer, mix.integer);
 }
 
+void SectionWriter::one_by_one(std::int64_t elements, const InstructionMix& mix) {
+    for (std::int64_t element = 0; element < elements; ++element) {
+        op(Op::Fp32, value(element), value(element), mix.fp32);
+        op(Op::Special, value(element), value(element), mix.special);
+        op(Op::Integer, value(element), value(element), mix.integer);
+    }
+}
+
 void SectionWriter::convert(std::int64_t elements, std::int64_t first, std::int64_t of_load, DType from) {
     const InstructionMix mix = conversion_from(from);
     for (std::int64_t element = 0; element < elements; ++element) {

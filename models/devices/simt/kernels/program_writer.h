@@ -58,6 +58,8 @@ public:
     }
     /// Of `elements` values, one instruction of each behind the other: they do not wait for each other.
     void each(std::int64_t elements, const InstructionMix& mix);
+    /// The same, but of one value after the other: code whose branches compilers do not join.
+    void one_by_one(std::int64_t elements, const InstructionMix& mix);
     /// Into fp32: values of loads from number `first` on, so many of each.
     void convert(std::int64_t elements, std::int64_t first, std::int64_t of_load, DType from);
     /// All of a thread's values into its sum, by an instruction each.

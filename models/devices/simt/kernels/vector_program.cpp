@@ -35,6 +35,10 @@ int registers(const VectorKernel& kernel, std::int64_t values) {
     if (kernel.kind == VectorKernel::Kind::Qkv)
         return static_cast<int>(ceil_div(5 * values * bits_of(kernel.in).value(), 32) + 2 * values) +
                kOtherRegisters;
+    // Both as compiled for sm_80: 26, 29, 32 and 48 of rows of 64 to 1024 elements, which leave their loads'
+    // places as numbers; 38.
+    if (kernel.kind == VectorKernel::Kind::WarpSoftmax) return static_cast<int>(values) + 16;
+    if (kernel.kind == VectorKernel::Kind::BlockSoftmax && kernel.made_by == Library::PyTorch2023) return 38;
     const std::int64_t of_loads = ceil_div(values * bits_of(kernel.in).value(), 32);
     return static_cast<int>(of_loads + values) + kOtherRegisters;
 }
@@ -133,6 +137,14 @@ WarpProgram gate(const VectorKernel& kernel) {
     return {set_up(), std::move(round)};
 }
 
+// Of a row that a warp holds, for each element (PersistentSoftmax.cuh as compiled for sm_80): whether its
+// column is in the row before it is loaded and -infinity where not; a maximum is a comparison and a
+// selection, for NaN's sake.
+constexpr InstructionMix kInRow{0, 2, 0}, kGreater{0, 2, 0};
+// Before it is stored: the thread's number once more, its column, whether that is in the row, the way out;
+// whether the sum is 0, around the quotient, with where the ways meet.
+constexpr InstructionMix kBeforeStore{0, 9, 0};
+
 /// Threads have every 32nd element of a row: loads and stores are of one each.
 WarpProgram warp_softmax(const VectorKernel& kernel) {
     Section step, finish;
@@ -142,15 +154,16 @@ WarpProgram warp_softmax(const VectorKernel& kernel) {
     for (std::int64_t i = 0; i < kernel.loads_of_step(); ++i)
         writer.load(i, bytes_of_warp(kernel, 1, kernel.in));
     for (int row = 0; row < kernel.rows_of_lanes; ++row) {
+        writer.each(held, kInRow);
         writer.convert(held, row * held, 1, kernel.in);
-        writer.collect(held, kMax);
-        writer.shuffle(kernel, kernel.lanes(), 1, kMax);
+        writer.collect(held, kGreater);
+        writer.shuffle(kernel, kernel.lanes(), 1, kGreater);
         writer.op(Op::Fp32, kSum, value(0));
         writer.each(held, kSubtract + exponential(kernel.math));
         writer.collect(held, kAdd);
         writer.shuffle(kernel, kernel.lanes(), 1, kAdd);
         writer.op(Op::Fp32, kSum, value(0));
-        writer.each(held, quotient(kernel.math) + conversion_to(kernel.out));
+        writer.one_by_one(held, quotient(kernel.math) + conversion_to(kernel.out) + kBeforeStore);
     }
     for (std::int64_t i = 0; i < kernel.loads_of_step(); ++i)
         stores.store(value(i), bytes_of_warp(kernel, 1, kernel.out));
@@ -167,29 +180,48 @@ Section meeting(const VectorKernel& kernel, int values, const InstructionMix& mi
     return section;
 }
 
-/// All threads' values by `mix`: through shuffles, or as in 2023, for the first warp or another one.
-Section softmax_meeting(const VectorKernel& kernel, const InstructionMix& mix, bool first) {
+// What a thread does ahead of each of a row's passes (SoftMax.cu of 2023 as compiled for sm_80): its place,
+// and how many elements whole rounds of all threads leave over: I2F, rcp, F2I, and fifteen that wait for each
+// other.
+constexpr int kFirstPass = 52, kSecondPass = 37, kThirdPass = 42, kOfDivision = 15;
+
+void find_rounds(SectionWriter& writer, int instructions) {
+    writer.op(Op::Integer, kAddress, 0, instructions - kOfDivision);
+    writer.op(Op::Special, kAddress, kAddress, 3);
+    writer.op(Op::Integer, kAddress, kAddress, kOfDivision);
+}
+
+/// All threads' values by `mix`: through shuffles, or as in 2023, for the first warp or another one, and then
+/// the way to the next pass.
+Section softmax_meeting(const VectorKernel& kernel, const InstructionMix& mix, bool first, int next_pass) {
     if (kernel.made_by != Library::PyTorch2023) return meeting(kernel, 1, mix);
     Section section;
-    SectionWriter(section).meet_in_turn(kernel, mix, kBarrier, first);
+    SectionWriter writer(section);
+    writer.meet_in_turn(kernel, mix, kBarrier, first);
+    find_rounds(writer, next_pass);
     return section;
 }
 
 WarpProgram block_softmax(const VectorKernel& kernel, bool first) {
+    Section before = set_up();
+    if (kernel.made_by == Library::PyTorch2023) {
+        SectionWriter writer(before);
+        find_rounds(writer, kFirstPass - kSetUp);
+    }
     RowRounds most(kernel), sum(kernel), quotients(kernel);
     most.read(false).collect(kernel.vector, kMax);
     SectionWriter sums = sum.read(true);
     sums.each(kernel.vector, kSubtract + exponential(kernel.math));
     sums.collect(kernel.vector, kAdd);
     SectionWriter results = quotients.read(true);
-    results.each(kernel.vector,
-                 kSubtract + exponential(kernel.math) + quotient(kernel.math) + conversion_to(kernel.out));
+    results.one_by_one(kernel.vector, kSubtract + exponential(kernel.math) + quotient(kernel.math) +
+                                          conversion_to(kernel.out));
     store_round(results, kernel);
-    return {set_up(),
+    return {std::move(before),
             most.take(),
-            softmax_meeting(kernel, kMax, first),
+            softmax_meeting(kernel, kMax, first, kSecondPass),
             sum.take(),
-            softmax_meeting(kernel, kAdd, first),
+            softmax_meeting(kernel, kAdd, first, kThirdPass),
             quotients.take()};
 }
 

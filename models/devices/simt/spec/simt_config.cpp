@@ -172,15 +172,16 @@ LaunchSpec read_launch(Section launch) {
     return spec;
 }
 
-PowerSpec read_power(Section power) {
+PowerSpec read_power(Section power, Section calibrated) {
     PowerSpec spec;
     const Milliwatts none(0);
     const Milliwatts cap = power.power("cap", "what the chip may draw for long; 0: any amount", none);
-    const Milliwatts burst = power.power(
-        "burst", "what it may draw until its average has come to the cap; 0: no more than the cap", none);
+    const Milliwatts burst = calibrated.power(
+        "burst_power", "what the chip may draw until its average has come to power.cap; 0: no more than that",
+        none);
     spec.idle = power.power("idle", "what it draws at any time", none);
-    spec.tensor = power.power(
-        "tensor", "besides, what tensor cores and what feeds them draw at full rate and core clock", none);
+    spec.tensor = calibrated.power(
+        "tensor_power", "besides, what tensor cores and what feeds them draw at full rate and core clock", none);
     spec.memory = power.power("memory", "besides, what the memory draws at full bandwidth", none);
     spec.window = read_wait(power, "window", "after which the clock follows what was drawn",
                             Ticks(kTicksPerSecond / 1000));
@@ -193,8 +194,31 @@ PowerSpec read_power(Section power) {
     if (spec.window == Ticks(0)) power.fail("window", "expected more than nothing");
     if (burst == none) return spec;
     spec.burst = burst;
-    if (burst < cap) power.fail("burst", "less than the cap, which the chip may draw for long");
+    if (burst < cap) calibrated.fail("burst_power", "less than power.cap, which the chip may draw for long");
     if (spec.average == Ticks(0)) power.fail("average", "expected more than nothing");
+    return spec;
+}
+
+CalibratedSpec read_calibrated(Section calibrated) {
+    CalibratedSpec spec;
+    spec.kernel_overhead = read_wait(
+        calibrated, "kernel_overhead", "time of every kernel besides its launch, where measured", Ticks(0));
+    spec.replay_gap =
+        read_wait(calibrated, "replay_gap",
+                  "time between two turns of a repeated network (run.repeat), where measured", Ticks(0));
+    spec.memory_share = calibrated.number(
+        "memory_share", "share of the memory's bandwidth that reads of tiles' rows reach, where measured",
+        0.05, 1.0, 1.0);
+    spec.larger_tiles =
+        calibrated.number("larger_tiles",
+                          "by what share more a library counts the time of CTAs whose tile "
+                          "loads four times the operands a result, where measured",
+                          0.0, 4.0, 0.0);
+    spec.l2_loads =
+        calibrated.number("l2_loads",
+                          "share of the time of a kernel's loads at the L2's ports that "
+                          "the library holds against it, where measured",
+                          0.0, 1.0, 0.0);
     return spec;
 }
 
@@ -255,32 +279,14 @@ SimtSpec read_simt_spec(config::Config& config, const std::string& name) {
         root.section("kernels").fail("neighbours_on_die",
                                      "one die (chiplets.count) has all tiles, expected false");
     spec.launch = read_launch(root.section("launch"));
-    spec.power = read_power(root.section("power"));
+    spec.power = read_power(root.section("power"), root.section("calibrated"));
     spec.copy = read_dma_spec(root.section("copy"));
     spec.host = read_host_link_spec(root.section("host"));
     spec.chip_link = read_chip_link_spec(root);
     if (spec.chip_link) spec.collectives = read_collectives(root.section("collectives"));
     spec.memory = read_dram_spec(root.section("memory"));
-    Section calibrated = root.section("calibrated");
-    spec.calibrated.kernel_overhead = read_wait(
-        calibrated, "kernel_overhead", "time of every kernel besides its launch, where measured", Ticks(0));
-    spec.calibrated.replay_gap =
-        read_wait(calibrated, "replay_gap",
-                  "time between two turns of a repeated network (run.repeat), where measured", Ticks(0));
-    spec.calibrated.memory_share = calibrated.number(
-        "memory_share", "share of the memory's bandwidth that reads of tiles' rows reach, where measured",
-        0.05, 1.0, 1.0);
+    spec.calibrated = read_calibrated(root.section("calibrated"));
     (spec.memory_side_cache ? *spec.memory_side_cache : spec.l2).memory_share = spec.calibrated.memory_share;
-    spec.calibrated.larger_tiles =
-        calibrated.number("larger_tiles",
-                          "by what share more a library counts the time of CTAs whose tile "
-                          "loads four times the operands a result, where measured",
-                          0.0, 4.0, 0.0);
-    spec.calibrated.l2_loads =
-        calibrated.number("l2_loads",
-                          "share of the time of a kernel's loads at the L2's ports that "
-                          "the library holds against it, where measured",
-                          0.0, 1.0, 0.0);
     if (spec.copy.payload > spec.memory.max_payload)
         root.section("copy").fail("payload",
                                   fmt::format("{} bytes, more than the memory's largest transaction of {}",

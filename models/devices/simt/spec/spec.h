@@ -193,16 +193,17 @@ struct LaunchSpec {
 /// What the chip draws, as far as it decides on the clock.
 struct PowerSpec {
     std::optional<Milliwatts> cap;    ///< for long; none: never too much
-    std::optional<Milliwatts> burst;  ///< until what was drawn on average has come to the cap; none: the cap
+    std::optional<Milliwatts> burst;  ///< until the average has come to the cap; none: the cap (calibrated)
     Milliwatts idle;                  ///< at any time
-    Milliwatts tensor;  ///< besides, by tensor cores and what feeds them at full rate and core clock
-    Milliwatts memory;  ///< besides, at full bandwidth
-    Ticks window;       ///< after which the clock follows what is drawn
-    Ticks average;      ///< time constant of that average, where there is a burst
+    Milliwatts tensor;                ///< besides, by tensor cores at full rate and core clock (calibrated)
+    Milliwatts memory;                ///< besides, at full bandwidth
+    Ticks window;                     ///< after which the clock follows what is drawn
+    Ticks average;                    ///< time constant of that average, where there is a burst
 };
 
-/// Constants found by looking at measured times (but `replay_gap`, the benchmark's): at most four, counted by
-/// a test. What each is without calibration is its data-sheet value: nothing withheld, nothing added.
+/// Constants found by looking at measured times (but `replay_gap`, the benchmark's), beside two of the power
+/// (`PowerSpec::burst`, `tensor`): at most four together, counted by a test. What each is without calibration
+/// is its data-sheet value: nothing withheld, nothing added.
 struct CalibratedSpec {
     Ticks kernel_overhead;    ///< of every kernel, besides its launch: 0 by data sheet
     Ticks replay_gap;         ///< between two turns of a network that is repeated: 0 by data sheet
