@@ -36,18 +36,20 @@ def read(chip, part="public"):
 
 def layers(model, tokens, chips):
     """The block that vidur times (profiling/mlp/mlp_impl.py), whose layers have the names of OPS; others stand for what it does besides. Queries
-    and keys are turned where a copy of them lies; the result of attention are random numbers there, another copy here; the halves of the gated
-    feed-forward are taken apart by copies."""
+    and keys are turned by one kernel, where copies of them lie; the result of attention are random numbers there, another copy here; the halves of
+    the gated feed-forward are taken apart by copies."""
     hidden, inner, heads, kv_heads, words = MODELS[model]
     # As many of the tokens' words as the chip has are looked up; others are set to zero, and read row 0.
     heads, kv_heads, inner, words = max(1, heads // chips), max(1, kv_heads // chips), inner // chips, words // chips
-    turned = heads + kv_heads
     return [f"{{name: emb, op: embedding, vocabulary: {words}, width: {hidden}, spread: random, dtype: fp16}}",
             "{name: input_layernorm, op: norm, kind: rms}",
             f"{{name: attn_pre_proj, op: matmul, n: {(heads + 2 * kv_heads) * HEAD}}}",
-            f"{{name: turned, op: slice, size: {turned * HEAD}}}",
-            f"{{name: turned_heads, op: reshape, shape: [1, {tokens}, {turned}, {HEAD}]}}",
-            "{name: attn_rope, op: rotary, axis: 1}",
+            f"{{name: queries, op: slice, size: {heads * HEAD}}}",
+            f"{{name: keys, op: slice, in: attn_pre_proj, begin: {heads * HEAD}, size: {kv_heads * HEAD}}}",
+            f"{{name: query_heads, op: reshape, in: queries, shape: [1, {tokens}, {heads}, {HEAD}]}}",
+            f"{{name: key_heads, op: reshape, in: keys, shape: [1, {tokens}, {kv_heads}, {HEAD}]}}",
+            "{name: attn_rope, op: rotary, in: query_heads, axis: 1}",
+            "{name: keys_turned, op: rotary, in: key_heads, axis: 1}",
             f"{{name: attention, op: slice, in: attn_pre_proj, size: {heads * HEAD}}}",
             f"{{name: attn_post_proj, op: matmul, n: {hidden}}}",
             "{name: residual, op: elementwise, kind: add, in: [attn_post_proj, emb]}",
@@ -63,7 +65,7 @@ def layers(model, tokens, chips):
 
 def trace(op, model, tokens, chips):
     """The block, for one of its operators. What is an output joins nothing, and nothing joins it."""
-    outputs = {op, "attn_rope", "attn_post_proj", "mlp_down_proj", "add"}
+    outputs = {op, "attn_rope", "keys_turned", "attn_post_proj", "mlp_down_proj", "add"}
     lines = "".join(f"  - {layer}\n" for layer in layers(model, tokens, chips))
     return (f"trace: block\ninputs:\n  tokens: {{shape: [{tokens}], dtype: int32}}\nlayers:\n{lines}"
             f"outputs: [{', '.join(sorted(outputs))}]\n")

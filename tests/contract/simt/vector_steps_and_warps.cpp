@@ -60,6 +60,10 @@ const std::string kHead = "{name: z, op: slice, axis: 1, begin: 100, size: 60, i
 const std::string kJoin = "{name: z, op: concat, axis: 1, in: [x, y]}";
 const std::string kTurn = "{name: z, op: transpose, permutation: [0, 2, 1, 3], in: x}";
 const std::string kRotary = "{name: z, op: rotary, in: x}";
+/// Queries and keys, which is z.
+const std::string kTurned =
+    "{name: q, op: rotary, in: x, axis: 1}\n"
+    "  - {name: z, op: rotary, in: y, axis: 1}";
 const std::string kLstm = "{name: z, op: lstm_cell, in: [x, y]}";
 const std::string kWords =
     "{name: z, op: embedding, dtype: fp16, vocabulary: 20000, width: 320, spread: random, in: x}";
@@ -109,9 +113,12 @@ const std::vector<Case> kDies{
 
 // Of CTAs of 1024 threads that go round: warps that have their data go on while by steps all wait for the
 // last.
-const std::vector<Case> kGates{{"a100", 8, "[60, 3000]", kGate, "fp16", 1, "", "vllm"},
-                               {"h100", 0, "[300, 5000]", kGate, "bf16", 1, "", "vllm"},
-                               {"a100", 8, "[77, 5000]", kRms, "fp16", 1, "", "vllm"}};
+const std::vector<Case> kGates{
+    {"a100", 8, "[60, 3000]", kGate, "fp16", 1, "", "vllm"},
+    {"h100", 0, "[300, 5000]", kGate, "bf16", 1, "", "vllm"},
+    {"a100", 8, "[77, 5000]", kRms, "fp16", 1, "", "vllm"},
+    {"a100", 8, "[1, 100, 10, 128]", kTurned, "fp16", 1, "[1, 100, 10, 128]", "vllm"},
+    {"h100", 0, "[1, 700, 16, 128]", kTurned, "fp16", 1, "[1, 700, 2, 128]", "vllm"}};
 
 /// As libraries of 2023 had them.
 const std::vector<Case> kOf2023{{"a100", 0, "[512, 4096]", kSoftmax, "fp16", 2, "", "pytorch_2023"},
@@ -193,7 +200,9 @@ ResultRow run(const Case& one, const std::string& engine) {
     // What is not turned lies as what is.
     if (one.layers.find("in: v}") != std::string::npos)
         inputs += fmt::format("  v: {{shape: {}, dtype: {}}}\n", one.second, one.dtype);
-    const std::string others = one.layers.find("name: keys") != std::string::npos ? "q, keys, " : "";
+    const std::string others = one.layers.find("name: keys") != std::string::npos ? "q, keys, "
+                               : one.layers.find("name: q,") != std::string::npos ? "q, "
+                                                                                  : "";
     const std::string trace =
         fmt::format("trace: one\ninputs:\n{}layers:\n  - {}\noutputs: [{}z]\n", inputs, one.layers, others);
     return run_on({one.gpu, one.sms, one.kernels}, engine, trace, one.repeat);

@@ -9,6 +9,8 @@
 #include <random>
 #include <vector>
 
+#include "models/devices/simt/kernels/qkv_kernel.h"
+#include "sim/workload/trace.h"
 #include "tests/unit/simt/vector_runs.h"
 
 using namespace systole;
@@ -106,6 +108,92 @@ TEST_CASE("A gate reads both operands once, and a rotary embedding its table onc
             for (const TileAccess::Block& block : blocks.reads({cta, 1}, step).blocks)
                 table.add(false, block);
     CHECK(table.all(2));
+}
+
+TEST_CASE("A rotary embedding of queries and keys reads and writes each of both once, in either engine") {
+    const SimtSpec spec = gpu(3);
+    // Rounds with all warps and with some, whole loops of keys and a few warps of them, fewer than 512
+    // threads.
+    for (const auto& [heads, key_heads] : {std::pair(10, 10), std::pair(16, 2), std::pair(5, 5),
+                                           std::pair(20, 20), std::pair(9, 3), std::pair(8, 1)}) {
+        INFO(fmt::format("{} and {} heads", heads, key_heads));
+        VectorPlan plan =
+            plan_of(rotary_kernel({1, 14, heads, 128}, DType::Fp16, DType::Fp16, key_heads), spec);
+        const std::int64_t row = 128 * 2;
+        plan.in = {{place(kIn, 14 * heads * row), 14 * heads * 128},
+                   {place(kSecond, 14 * key_heads * row), 14 * key_heads * 128},
+                   {place(kColumns, 14 * row), 14 * 128}};
+        plan.to = {place(kOut, 14 * heads * row), 14 * heads * 128};
+        plan.beside = place(kOut + (1 << 20), 14 * key_heads * row);
+        check(plan, spec, false);
+        check(plan, spec, true);
+    }
+}
+
+TEST_CASE("Of queries and keys that are views of one matrix, rows are read where they lie in it") {
+    const SimtSpec spec = gpu(3);
+    // 14 rows of four heads of queries, two of keys and two of values.
+    const std::int64_t rows = 14, row = 8 * 128 * 2;
+    VectorKernel kernel = rotary_kernel({1, rows, 4, 128}, DType::Fp16, DType::Fp16, 2);
+    kernel.packed_cols = 8 * 128;
+    VectorPlan plan = plan_of(kernel, spec);
+    const VectorOperand matrix{place(kIn, rows * row), rows * 8 * 128};
+    plan.in = {matrix, matrix, {place(kColumns, rows * 256), rows * 128}};
+    for (const std::int64_t stride : {1, 5}) {
+        const VectorBlocks blocks(plan);
+        std::vector<int> met(static_cast<std::size_t>(rows * row));
+        for (std::int64_t cta = 0; cta < stride; ++cta)
+            for (std::int64_t step = 0; step < blocks.steps(cta); ++step) {
+                const CtaRange range{cta, (rows - cta + stride - 1) / stride, stride};
+                for (const TileAccess::Block& block : blocks.reads(range, step).blocks)
+                    for (std::int64_t i = 0; i < block.bytes && block.address < kSecond; ++i)
+                        ++met.at(static_cast<std::size_t>(block.address + i));
+            }
+        for (std::int64_t at = 0; at < rows * row; ++at)
+            REQUIRE(met.at(static_cast<std::size_t>(at)) == (at % row < 6 * 128 * 2 ? 1 : 0));
+    }
+}
+
+TEST_CASE("vLLM turns queries and keys in one kernel where neither waits for the other") {
+    const auto graph = [](const std::string& others, const std::string& keys) {
+        return build_trace(
+            config::parse_yaml("trace: one\ninputs:\n  a: {shape: [3, 7, 8, 128], dtype: fp16}\n" + others +
+                                   "layers:\n  - {name: q, op: rotary, in: a, axis: 1}\n"
+                                   "  - {name: k, op: rotary, in: " +
+                                   keys + ", axis: 1}\noutputs: [q, k]\n",
+                               "one.yaml"),
+            {});
+    };
+    const Graph both = graph("  b: {shape: [3, 7, 2, 128], dtype: fp16}\n", "b");
+    KernelsSpec kernels;
+    CHECK(prepares_attention(both, 0, kernels) == 0);
+    kernels.layers = Library::Vllm;
+    CHECK(prepares_attention(both, 0, kernels) == kTurnedByVllm);
+    CHECK(prepares_attention(both, 1, kernels) == 0);
+    CHECK(prepares_attention(graph("", "q"), 0, kernels) == 0);
+}
+
+TEST_CASE("vLLM's rotary embedding takes views of what lies one behind the other and nobody else reads") {
+    const auto graph = [](std::int64_t begin_of_keys, const std::string& outputs) {
+        const std::string text = fmt::format(
+            "trace: one\ninputs:\n  qkv: {{shape: [3, 7, 1536], dtype: fp16}}\nlayers:\n"
+            "  - {{name: a, op: slice, in: qkv, axis: 2, size: 1024}}\n"
+            "  - {{name: b, op: slice, in: qkv, axis: 2, begin: {}, size: 256}}\n"
+            "  - {{name: ah, op: reshape, in: a, shape: [3, 7, 8, 128]}}\n"
+            "  - {{name: bh, op: reshape, in: b, shape: [3, 7, 2, 128]}}\n"
+            "  - {{name: q, op: rotary, in: ah, axis: 1}}\n"
+            "  - {{name: k, op: rotary, in: bh, axis: 1}}\n"
+            "outputs: [{}]\n",
+            begin_of_keys, outputs);
+        return build_trace(config::parse_yaml(text, "one.yaml"), {});
+    };
+    KernelsSpec kernels;
+    kernels.layers = Library::Vllm;
+    CHECK(prepares_attention(graph(1024, "q, k"), 0, kernels) == kTurnedViews);
+    CHECK(prepares_attention(graph(1280, "q, k"), 0, kernels) == 0);
+    CHECK(prepares_attention(graph(1024, "q, k, b"), 0, kernels) == 0);
+    kernels.layers = Library::PyTorch;
+    CHECK(prepares_attention(graph(1024, "q, k"), 0, kernels) == 0);
 }
 
 TEST_CASE("Of rows that are read round by round a miss brings nothing else along") {

@@ -86,11 +86,51 @@ TEST_CASE("A rotary embedding turns a pair of elements a thread and round") {
     CHECK(count_of(program, Op::GlobalLoad) == 5 * 4);
     CHECK(bytes_of(program, Op::GlobalStore) == 5 * 2 * 32 * 2);
     // A round as compiled for sm_80: twelve of 37 for places, and eight conversions, four products and two
-    // sums; two loops' set-up, with a division each.
-    CHECK(count_of(program, Op::Fp32) == 5 * (12 + 8 + 4 + 2) + 12 + 6);
-    CHECK(count_of(program, Op::Special) == 2 * 3);
+    // sums; a loop's set-up, with a division.
+    CHECK(count_of(program, Op::Fp32) == 5 * (12 + 8 + 4 + 2) + 12);
+    CHECK(count_of(program, Op::Special) == 3);
     // Of few heads there are fewer threads.
     CHECK(rotary_kernel({1, 1, 1, 64}, DType::Fp16, DType::Fp16).warps == 1);
+}
+
+TEST_CASE("Queries and keys are turned in two loops, and warps without a pair go on") {
+    // Ten heads of 128 each, 640 pairs: a second round of either loop has pairs for four of 16 warps.
+    const VectorKernel kernel = rotary_kernel({1, 9, 10, 128}, DType::Fp16, DType::Fp16, 10);
+    CHECK(kernel.cols == 20 * 128);
+    CHECK(kernel.warps == 16);
+    CHECK(kernel.steps() == 4);
+    const CtaProgram program = vector_program(kernel);
+    REQUIRE(program.roles.size() == 2);
+    CHECK(program.roles[0].warps == 4);
+    CHECK(program.roles[1].warps == 12);
+    const auto loads = [&](std::size_t role) {
+        CtaProgram one = program;
+        one.roles = {program.roles[role]};
+        return count_of(one, Op::GlobalLoad);
+    };
+    CHECK(loads(0) == 4 * 4);
+    CHECK(loads(1) == 2 * 4);
+    const RotaryLoops loops = kernel.rotary_loops();
+    CHECK(loops.warps_in(0) == 16);
+    CHECK(loops.warps_in(1) == 16);
+    CHECK(loops.warps_in(2) == 4);
+    CHECK(loops.warps_in(3) == 4);
+    const std::vector<RotaryLoops::Part> second = loops.parts(1);
+    REQUIRE(second.size() == 2);
+    CHECK_FALSE(second[0].of_keys);
+    CHECK(second[0].first == 512);
+    CHECK(second[0].end == 640);
+    CHECK(second[1].of_keys);
+    CHECK(second[1].first == 128);
+    CHECK(second[1].end == 512);
+    // As many threads as queries have pairs; of one head of keys two warps have a round.
+    const VectorKernel few = rotary_kernel({1, 9, 5, 128}, DType::Fp16, DType::Fp16, 5);
+    CHECK(few.threads() == 320);
+    CHECK(few.steps() == 2);
+    const VectorKernel grouped = rotary_kernel({1, 9, 8, 128}, DType::Fp16, DType::Fp16, 1);
+    CHECK(grouped.threads() == 512);
+    CHECK(grouped.steps() == 2);
+    CHECK(grouped.rotary_loops().warps_in(1) == 2);
 }
 
 TEST_CASE("An elementwise kernel loads four elements of each operand a thread, and stores four") {

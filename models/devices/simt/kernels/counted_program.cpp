@@ -75,18 +75,14 @@ WarpProgram vllm_norm(const VectorKernel& kernel, Section set_up) {
     return {std::move(set_up), std::move(squares), norm_root(kernel), std::move(columns), std::move(results)};
 }
 
-// A loop over queries' pairs and one over keys', each behind a reciprocal of a head's pairs; in each round a
-// division, four addresses of 64 bits, four loads, four products and two sums that are rounded each.
-WarpProgram vllm_rotary(const VectorKernel& kernel, Section set_up) {
-    Section position, round, keys;
-    SectionWriter before(position), writer(round), behind(keys);
-    position.body.push_back(
-        {.op = Op::TableLoad, .reads = kAddress, .writes = kAddress, .amount = kernel.position_latency});
-    before.paced({6, 9, 0}, 41);
-    before.special(3);
-    before.paced({6, 4, 0}, 34);
+namespace {
 
-    round.trips = kernel.trips();
+/// A round over queries or keys: a division, four addresses of 64 bits, four loads, four products and two
+/// sums that are rounded each.
+Section rotary_round(const VectorKernel& kernel, std::int64_t trips) {
+    Section round;
+    SectionWriter writer(round);
+    round.trips = trips;
     round.steps = true;
     writer.paced({12, 25, 0}, 98);
     RegisterGroups all = 0;
@@ -98,11 +94,43 @@ WarpProgram vllm_rotary(const VectorKernel& kernel, Section set_up) {
     writer.paced({14, 4, 0}, 40, all);
     for (int i = 0; i < 2; ++i) writer.store(value(i), bytes_of(kernel, kernel.out));
     writer.paced({0, 1, 0}, 5);
+    return round;
+}
 
+}  // namespace
+
+// A loop over queries' pairs and one over keys', each behind a reciprocal of a head's pairs, but that over no
+// keys.
+std::vector<Role> vllm_rotary(const VectorKernel& kernel, const Section& set_up) {
+    Section position, keys;
+    SectionWriter before(position), behind(keys);
+    position.body.push_back(
+        {.op = Op::TableLoad, .reads = kAddress, .writes = kAddress, .amount = kernel.position_latency});
+    before.paced({6, 9, 0}, 41);
+    before.special(3);
+    before.paced({6, 4, 0}, 34);
     behind.paced({3, 4, 0}, 30);
     behind.special(3);
     behind.paced({3, 3, 0}, 32);
-    return {std::move(set_up), std::move(position), std::move(round), std::move(keys)};
+
+    std::vector<Role> roles;
+    const RotaryLoops loops = kernel.rotary_loops();
+    std::int64_t of_queries = 0, of_keys = 0;
+    for (std::int64_t warp = 0; warp < kernel.warps; ++warp) {
+        const std::int64_t own_queries = loops.rounds_over(loops.queries, warp),
+                           own_keys = loops.rounds_over(loops.keys, warp);
+        if (roles.empty() || own_queries != of_queries || own_keys != of_keys) {
+            of_queries = own_queries, of_keys = own_keys;
+            WarpProgram program{set_up, position, rotary_round(kernel, own_queries)};
+            if (own_keys > 0) {
+                program.push_back(keys);
+                program.push_back(rotary_round(kernel, own_keys));
+            }
+            roles.push_back({0, std::move(program)});
+        }
+        ++roles.back().warps;
+    }
+    return roles;
 }
 
 // Which row a thread's element is of, by a division; its index, which is tested; where the element lies in

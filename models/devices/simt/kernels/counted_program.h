@@ -7,6 +7,8 @@
 // rounds.
 #pragma once
 
+#include <vector>
+
 #include "models/devices/simt/kernels/vector_kernel.h"
 #include "models/devices/simt/warp/warp_program.h"
 
@@ -14,7 +16,8 @@ namespace systole::simt {
 
 /// `set_up`: what a warp does first.
 WarpProgram vllm_norm(const VectorKernel& kernel, Section set_up);
-WarpProgram vllm_rotary(const VectorKernel& kernel, Section set_up);
+/// Warps with so many rounds over queries and over keys, in the order of the warps.
+std::vector<Role> vllm_rotary(const VectorKernel& kernel, const Section& set_up);
 WarpProgram lookup_by_element(const VectorKernel& kernel, Section set_up);
 /// indexSelectSmallIndex: one lookup behind the other.
 WarpProgram lookups_in_turn(const VectorKernel& kernel, Section set_up);

@@ -96,7 +96,8 @@ struct VectorOperand {
 struct VectorPlan {
     VectorKernel kernel;
     CtaTiming timing;
-    /// Elementwise: as results need; of rows and windows: one; lookup: indices, table.
+    /// Elementwise: as results need; of rows and windows: one; lookup: indices, table; rotary: queries, keys
+    /// if it turns any, and the table.
     std::vector<VectorOperand> in;
     /// Of norms, a value of each column: read behind the last step. Of depthwise convolutions, weights and
     /// biases.

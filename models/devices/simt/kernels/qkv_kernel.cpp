@@ -168,6 +168,17 @@ bool is_kept(const Graph& graph, TensorId tensor, const Layer& reader) {
            });
 }
 
+/// Whether the first two are rotary embeddings of the same tokens, which do not wait for each other.
+bool turns_both(const Graph& graph, std::span<const Layer> layers) {
+    if (layers.size() < kTurnedByVllm) return false;
+    const auto *queries = std::get_if<Rotary>(&layers[0].op), *keys = std::get_if<Rotary>(&layers[1].op);
+    return queries != nullptr && keys != nullptr && queries->outer == keys->outer &&
+           queries->seq == keys->seq && queries->dim == keys->dim && queries->heads % keys->heads == 0 &&
+           graph.tensors[layers[0].inputs.at(0)].dtype == graph.tensors[layers[1].inputs.at(0)].dtype &&
+           graph.tensors[layers[0].output].dtype == graph.tensors[layers[1].output].dtype &&
+           !sees(graph, layers[1], layers[0].output);
+}
+
 /// Whether the first of them are rotary embeddings of queries and keys, and caches of these and of values.
 bool turns_and_caches(const Graph& graph, std::span<const Layer> layers) {
     if (layers.size() < kQkvLayers) return false;
@@ -184,6 +195,24 @@ bool turns_and_caches(const Graph& graph, std::span<const Layer> layers) {
         queries->dim * bits_of(graph.tensors[layers[0].inputs.at(0)].dtype).value() / 8;
     return alike && cached && bytes % kThreadBytes == 0 && bytes <= kWarpThreads * kThreadBytes &&
            sees(graph, layers[2], layers[1].output);
+}
+
+/// Whether the first two are slices of one matrix, one behind the other from its first column on, that only
+/// the two rotary embeddings behind them read.
+bool turns_views(const Graph& graph, std::span<const Layer> layers) {
+    if (layers.size() < kTurnedViews || !turns_both(graph, layers.subspan(2))) return false;
+    std::int64_t begin = 0;
+    for (std::size_t i = 0; i < 2; ++i) {
+        const auto* slice = std::get_if<Slice>(&layers[i].op);
+        const auto& turned = std::get<Rotary>(layers[2 + i].op);
+        if (slice == nullptr || slice->gradient || layers[i].inputs != layers[0].inputs) return false;
+        if (slice->outer != turned.outer * turned.seq || slice->inner != 1 || slice->begin != begin ||
+            slice->size != turned.heads * turned.dim || !sees(graph, layers[2 + i], layers[i].output) ||
+            is_kept(graph, layers[i].output, layers[2 + i]))
+            return false;
+        begin += slice->size;
+    }
+    return true;
 }
 
 /// Whether the first three are the slices of one matrix that the others read: queries, keys and values.
@@ -207,8 +236,10 @@ bool is_packed(const Graph& graph, std::span<const Layer> layers) {
 }  // namespace
 
 std::size_t prepares_attention(const Graph& graph, std::size_t first, const KernelsSpec& kernels) {
-    if (kernels.layers != Library::TensorRtLlm) return 0;
     const std::span<const Layer> rest = std::span(graph.layers).subspan(first);
+    if (kernels.layers == Library::Vllm)
+        return turns_views(graph, rest) ? kTurnedViews : turns_both(graph, rest) ? kTurnedByVllm : 0;
+    if (kernels.layers != Library::TensorRtLlm) return 0;
     if (turns_and_caches(graph, rest)) return kQkvLayers;
     if (rest.size() < kPackedLayers || !turns_and_caches(graph, rest.subspan(kPackedLayers - kQkvLayers)))
         return 0;

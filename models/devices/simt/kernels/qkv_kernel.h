@@ -22,6 +22,9 @@ namespace systole::simt {
 /// Layers that the kernel does: rotary embeddings of queries and of keys, and the caches of what the second
 /// one made and of values, one behind the other; where these are parts of one matrix, three slices before.
 constexpr std::size_t kQkvLayers = 4, kPackedLayers = 7;
+/// What vLLM's kernel turns at once: queries, then keys; where these are parts of one matrix, of which it
+/// takes views, two slices before.
+constexpr std::size_t kTurnedByVllm = 2, kTurnedViews = 4;
 
 /// How many layers from number `first` on are such, if the library has the kernel; 0: they are none.
 std::size_t prepares_attention(const Graph& graph, std::size_t first, const KernelsSpec& kernels);

@@ -133,16 +133,18 @@ VectorKernel gate_kernel(std::int64_t rows, std::int64_t cols, const Instruction
     return kernel;
 }
 
-VectorKernel rotary_kernel(const Rotary& rotary, DType in, DType out) {
+// As many threads as queries have pairs, up to 512.
+VectorKernel rotary_kernel(const Rotary& rotary, DType in, DType out, std::int64_t key_heads) {
     VectorKernel kernel;
     kernel.kind = VectorKernel::Kind::Rotary;
     kernel.rows = rotary.outer * rotary.seq;
-    kernel.cols = rotary.heads * rotary.dim;
+    kernel.key_cols = key_heads * rotary.dim;
+    kernel.cols = rotary.heads * rotary.dim + kernel.key_cols;
     kernel.positions = rotary.seq;
     kernel.operands = 2;
     kernel.in = in;
     kernel.out = out;
-    kernel.warps = warps_for(kernel.cols / 2, kRotaryThreads);
+    kernel.warps = warps_for(rotary.heads * rotary.dim / 2, kRotaryThreads);
     kernel.vector = 2;
     return kernel;
 }

@@ -11,7 +11,7 @@
 //   gates         vLLM 0.2's silu_and_mul (activation_kernels.cu): a CTA of up to 1024 threads for each row
 //                 of a product with an activation, element by element
 //   rotary        vLLM's rotary_embedding (pos_encoding_kernels.cu): a CTA of up to 512 threads a token, a
-//                 pair of elements in each round
+//                 pair of elements in each round, of queries and then of keys (rotary_loops.h)
 //   queries, keys and values  TensorRT-LLM's kernel ahead of attention (qkv_kernel.h)
 //   lookups       IndexKernelUtils.cu, vectorized_gather_kernel: a CTA for each row, 16 bytes a thread, of up
 //                 to 256 threads; EmbeddingBag.cu: the rows of a bag one behind the other
@@ -35,6 +35,7 @@
 #include "models/devices/simt/kernels/instruction_mix.h"
 #include "models/devices/simt/kernels/lookup.h"
 #include "models/devices/simt/kernels/qkv_rows.h"
+#include "models/devices/simt/kernels/rotary_loops.h"
 #include "models/devices/simt/kernels/turn.h"
 #include "models/devices/simt/spec/spec.h"
 #include "sim/base/units.h"
@@ -69,6 +70,9 @@ struct VectorKernel {
     /// Elementwise: elements do not lie one behind the other, and are loaded and stored one by one.
     bool scattered = false;
     std::int64_t positions = 1;  ///< Rotary: that the table has; row r has position r % positions
+    std::int64_t key_cols = 0;   ///< Rotary: of a row, elements of keys, behind those of queries
+    /// Rotary: elements of a row of the matrix that begins with queries and keys; 0: each lies by itself.
+    std::int64_t packed_cols = 0;
     /// Rotary: cycles until a token's position, which says where its cosines and sines lie, comes out of the
     /// L2.
     std::int64_t position_latency = 0;
@@ -155,10 +159,13 @@ struct VectorKernel {
     std::int64_t trips() const {
         if (kind == Kind::RowSum) return ceil_div(taps_of_part(), row_threads * kUnderWay);
         if (kind == Kind::Qkv) return qkv.rounds();
+        if (kind == Kind::Rotary) return rotary_loops().rounds();
         if (sharing > 1) return ceil_div(taps_of_part(), sharing * kUnderWay);
         if (windows) return windows->kernel_h;
         return row_of_cta() ? ceil_div(cols, threads() * vector) : 1;
     }
+    /// Rotary: who has which pairs of a row.
+    RotaryLoops rotary_loops() const { return {(cols - key_cols) / 2, key_cols / 2, warps, warp_threads}; }
     /// How often a row is read.
     int passes() const {
         if (kind == Kind::BlockSoftmax) return 3;
@@ -204,7 +211,8 @@ VectorKernel norm_kernel(const Norm& norm, DType in, DType out, Library library 
 /// Two operands of rows of `cols` elements, one of which passes through a function.
 VectorKernel gate_kernel(std::int64_t rows, std::int64_t cols, const InstructionMix& work, DType in,
                          DType out);
-VectorKernel rotary_kernel(const Rotary& rotary, DType in, DType out);
+/// With heads of keys, which the same kernel turns.
+VectorKernel rotary_kernel(const Rotary& rotary, DType in, DType out, std::int64_t key_heads = 0);
 VectorKernel lookup_kernel(const LookupRows& lookup, DType in, DType out);
 /// The same as ATen of 2023 had it (Indexing.cu, indexSelectLargeIndex): a thread for each element divides
 /// for its row's number and place. Its loop's rounds stand as CTAs of their own, of which an SM has eight at

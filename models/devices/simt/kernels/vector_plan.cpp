@@ -54,11 +54,19 @@ bool is_qkv(std::span<const Layer> layers) {
     return layers.size() >= kQkvLayers && std::holds_alternative<CacheAppend>(layers.back().op);
 }
 
-/// Of a layer or a chain, what is kept: the last one's; of a top-k, values and indices.
+/// Rotary embeddings that one kernel does.
+bool is_pair(std::span<const Layer> layers) {
+    return (layers.size() == kTurnedByVllm || layers.size() == kTurnedViews) &&
+           std::holds_alternative<Rotary>(layers.back().op);
+}
+
+/// Of a layer or a chain, what is kept: the last one's; of a top-k, values and indices; of queries and keys,
+/// both.
 std::vector<TensorId> outputs_of(std::span<const Layer> layers) {
     std::vector<TensorId> outputs{layers.back().output};
     if (layers.size() > 1 && std::holds_alternative<TopK>(layers.front().op))
         outputs.push_back(layers.front().output);
+    if (is_pair(layers)) outputs.push_back(layers.last(kTurnedByVllm).front().output);
     // Of what is done ahead of attention, turned queries and the cache of keys.
     if (is_qkv(layers)) {
         const std::span<const Layer> own = layers.last(kQkvLayers);
@@ -236,14 +244,40 @@ VectorPlan VectorPlanner::timed(const Layer& layer, const VectorKernel& kernel) 
     return plan;
 }
 
+VectorOperand VectorPlanner::operand(TensorId id, Operand kind) const {
+    return {place(id, kind), elements(graph_.tensors[id].shape)};
+}
+
+/// By the table of queries, which is that of keys, too.
+VectorPlan VectorPlanner::rotary_plan(std::span<const Layer> layers) {
+    const std::span<const Layer> own = layers.last(kTurnedByVllm);
+    const Layer &queries = own.front(), &keys = own.back();
+    VectorKernel kernel =
+        rotary_kernel(std::get<Rotary>(queries.op), graph_.tensors[queries.inputs.at(0)].dtype,
+                      graph_.tensors[queries.output].dtype, std::get<Rotary>(keys.op).heads);
+    if (layers.size() == kTurnedViews) kernel.packed_cols = std::get<Slice>(layers.front().op).in;
+    kernel.position_latency = spec_.l2.latency.value();
+    kernel = with_warps_of(kernel, spec_.sm.warp_threads);
+    kernel.math = library_of(spec_.sm);
+    VectorPlan plan = timed(queries, kernel);
+    for (const Layer* layer : {&queries, &keys}) {
+        plan.in.push_back(operand(layer->inputs.at(0), Operand::Activations));
+        if (kernel.packed_cols == 0) continue;
+        const Bytes part = plan.in.back().place.bytes;
+        plan.in.back() = operand(layers.front().inputs.at(0), Operand::Activations);
+        plan.in.back().touched = part;
+    }
+    plan.in.push_back(operand(*queries.weights, Operand::Weights));
+    plan.to = operand(queries.output, Operand::Outputs);
+    plan.beside = place(keys.output, Operand::Outputs);
+    return plan;
+}
+
 /// Rotary embeddings of queries and keys, and two caches.
 VectorPlan VectorPlanner::qkv_plan(std::span<const Layer> layers) {
     const std::span<const Layer> own = layers.last(kQkvLayers);
     VectorPlan plan =
         timed(layers.front(), with_warps_of(qkv_kernel(graph_, layers, spec_), spec_.sm.warp_threads));
-    const auto operand = [&](TensorId id, Operand kind) {
-        return VectorOperand{place(id, kind), elements(graph_.tensors[id].shape)};
-    };
     for (const Layer* reader : {&own[0], &own[1], &own[3]}) {
         plan.in.push_back(operand(reader->inputs.at(0), Operand::Activations));
         if (!plan.kernel.qkv.packed) continue;
@@ -260,6 +294,7 @@ VectorPlan VectorPlanner::qkv_plan(std::span<const Layer> layers) {
 
 VectorPlan VectorPlanner::plan(std::span<const Layer> layers) {
     if (is_qkv(layers)) return qkv_plan(layers);
+    if (is_pair(layers)) return rotary_plan(layers);
     const Layer& layer = layers.front();
     const auto move = move_of(graph_, layer);
     VectorKernel kernel = move ? move->kernel : kernel_of(layers);
@@ -314,7 +349,11 @@ VectorPlan VectorPlanner::sort_plan(const Layer& layer, const VectorPlan& found)
 LayerPlan VectorPlanner::layer_plan(std::span<const Layer> layers, const Room& room) {
     VectorPlan vector = plan(layers);
     LayerPlan layer;
-    layer.name = (is_qkv(layers) ? layers.last(kQkvLayers) : layers).front().name;
+    layer.name = (is_qkv(layers)    ? layers.last(kQkvLayers)
+                  : is_pair(layers) ? layers.last(kTurnedByVllm)
+                                    : layers)
+                     .front()
+                     .name;
     for (const Layer& one : layers) layer.op += (layer.op.empty() ? "" : " + ") + op_name(one);
     layer.mapping =
         fmt::format("{}, {}", to_string(vector.kernel),
@@ -332,6 +371,7 @@ LayerPlan VectorPlanner::layer_plan(std::span<const Layer> layers, const Room& r
     }
     // Queries, keys and values that are parts of one.
     if (vector.kernel.qkv.packed) layer.compulsory_dram += vector.in[1].touched + vector.in[2].touched;
+    if (vector.kernel.packed_cols > 0) layer.compulsory_dram += vector.in[1].touched;
     for (const MatrixPlace& matrix : vector.columns) layer.compulsory_dram += matrix.bytes;
     if (vector.kernel.parts > 1)
         vector.sums = room(Bytes(results_of(vector.kernel) * vector.kernel.parts * kPartialBytes),

@@ -42,6 +42,9 @@ public:
 private:
     VectorPlan plan(std::span<const Layer> layers);
     VectorPlan qkv_plan(std::span<const Layer> layers);
+    VectorPlan rotary_plan(std::span<const Layer> layers);
+    /// All of a tensor.
+    VectorOperand operand(TensorId id, Operand kind) const;
     /// Without operands.
     VectorPlan timed(const Layer& layer, const VectorKernel& kernel);
     void add_top_k(std::span<const Layer> layers, const Room& room, VectorPlan& plan) const;

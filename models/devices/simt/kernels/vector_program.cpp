@@ -279,7 +279,7 @@ WarpProgram program_of(const VectorKernel& kernel, bool first) {
         case VectorKernel::Kind::Gate:
             return gate(kernel);
         case VectorKernel::Kind::Rotary:
-            return vllm_rotary(kernel, set_up());
+            break;  // not all warps alike: below
         case VectorKernel::Kind::Window:
             return window_program(kernel);
         case VectorKernel::Kind::Turn:
@@ -343,6 +343,7 @@ std::optional<Bytes> shared_by(const VectorKernel& kernel) {
 CtaProgram vector_program(const VectorKernel& kernel) {
     CtaProgram program;
     program.roles = {{kernel.warps, program_of(kernel, true)}};
+    if (kernel.kind == VectorKernel::Kind::Rotary) program.roles = vllm_rotary(kernel, set_up());
     if (kernel.kind == VectorKernel::Kind::BlockSoftmax && kernel.made_by == Library::PyTorch2023 &&
         kernel.warps > 1) {
         program.roles.front().warps = 1;

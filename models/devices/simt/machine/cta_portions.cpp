@@ -66,12 +66,12 @@ TileAccess only(TileAccess access, MatrixRange matrix, bool of_it) {
 }  // namespace
 
 CtaPortions::CtaPortions(const KernelPlan& plan, const CtaWork& work, const CtaProgram& program)
-    : work_(work), gemm_(std::get_if<GemmPlan>(&plan)), vector_(std::holds_alternative<VectorPlan>(plan)) {
+    : work_(work), gemm_(std::get_if<GemmPlan>(&plan)), vector_(std::get_if<VectorPlan>(&plan)) {
     int warps = 0;
     for (const Role& role : program.roles) {
         before_.push_back(warps);
-        if (vector_) warps += role.warps;
-        const std::int64_t alike = vector_ ? program.warps() : role.warps;
+        if (vector_ != nullptr) warps += role.warps;
+        const std::int64_t alike = vector_ != nullptr ? program.warps() : role.warps;
         const auto add = [&](bool of_step, Op op, Op other, Sharing& sharing) {
             const std::int64_t own = count(role.program, of_step, op, other);
             if (own > 0) sharing = {own, alike};
@@ -106,16 +106,41 @@ TileAccess CtaPortions::of(const std::vector<std::int64_t>& tiles, Sm::Access ac
 
 TileAccess CtaPortions::of(std::int64_t cta, const Sm::Access& access) const {
     if (access.op == Op::GlobalLoad && !into_registers()) return loaded(cta, access, access.number);
-    if (access.op == Op::GlobalStore || access.op == Op::BulkStore)
-        return portion_of(work_.writes({cta, 1}), access.number * stores_.warps + access.warp, stores_.all());
+    if (access.op == Op::GlobalStore || access.op == Op::BulkStore) {
+        const Turn turn = turn_of_store(access);
+        return portion_of(work_.writes({cta, 1}), turn.index, turn.count);
+    }
     const std::int64_t step = access.number / copies_.of_warp, steps = work_.steps(cta);
-    if (step < steps)
-        return portion_of(work_.reads_of_one(cta, step),
-                          access.number % copies_.of_warp * copies_.warps + access.warp, copies_.all());
+    if (step < steps) {
+        const Turn turn = turn_of_load(step, access);
+        return portion_of(work_.reads_of_one(cta, step), turn.index, turn.count);
+    }
     if (into_registers()) return loaded(cta, access, access.number - steps * copies_.of_warp);
     // Behind the last step a warp that copies whole blocks copies what is to be joined.
     if (access.op == Op::BulkCopy) return without_columns(work_.reads_of_one(cta, steps));
     return {};
+}
+
+// Of a rotary embedding, the first warps have more rounds than others.
+CtaPortions::Turn CtaPortions::turn_of_load(std::int64_t step, const Sm::Access& access) const {
+    const bool rotary = vector_ != nullptr && vector_->kernel.kind == VectorKernel::Kind::Rotary;
+    const std::int64_t warps = rotary ? vector_->kernel.rotary_loops().warps_in(step) : copies_.warps;
+    return {access.number % copies_.of_warp * warps + access.warp, copies_.of_warp * warps};
+}
+
+CtaPortions::Turn CtaPortions::turn_of_store(const Sm::Access& access) const {
+    if (vector_ == nullptr || vector_->kernel.kind != VectorKernel::Kind::Rotary)
+        return {access.number * stores_.warps + access.warp, stores_.all()};
+    // Both elements of a pair, round by round.
+    const RotaryLoops loops = vector_->kernel.rotary_loops();
+    Turn turn{0, 0};
+    for (std::int64_t round = 0; round < loops.rounds(); ++round) {
+        const std::int64_t warps = loops.warps_in(round);
+        if (round < access.number / 2) turn.index += 2 * warps;
+        if (round == access.number / 2) turn.index += access.number % 2 * warps + access.warp;
+        turn.count += 2 * warps;
+    }
+    return turn;
 }
 
 // Of a tile's epilogue, what is to be joined.
@@ -127,7 +152,7 @@ TileAccess CtaPortions::without_columns(TileAccess all) const {
 // A warp's first loads are of what columns have, and the others of what is to be joined.
 TileAccess CtaPortions::loaded(std::int64_t cta, const Sm::Access& access, std::int64_t number) const {
     if (gemm_ == nullptr)
-        return portion_of(work_.reads_of_one(cta, vector_ ? work_.steps(cta) : 0),
+        return portion_of(work_.reads_of_one(cta, vector_ != nullptr ? work_.steps(cta) : 0),
                           number * loads_.warps + access.warp, loads_.all());
     const TileAccess all = work_.reads_of_one(cta, work_.steps(cta));
     const std::int64_t columns = gemm_->kernel.epilogue().columns();

@@ -37,15 +37,23 @@ private:
     std::int64_t of_tile(std::int64_t cta, Op op) const;
     TileAccess of(std::int64_t cta, const Sm::Access& access) const;
     /// What steps load lies in registers.
-    bool into_registers() const { return vector_ || (gemm_ != nullptr && !gemm_->kernel.on_tensor_cores()); }
+    bool into_registers() const {
+        return vector_ != nullptr || (gemm_ != nullptr && !gemm_->kernel.on_tensor_cores());
+    }
     TileAccess without_columns(TileAccess all) const;
+    /// A warp's instruction of that number: which of those of a step, or of all stores, and of how many.
+    struct Turn {
+        std::int64_t index = 0, count = 1;
+    };
+    Turn turn_of_load(std::int64_t step, const Sm::Access& access) const;
+    Turn turn_of_store(const Sm::Access& access) const;
     /// Load `number` of a warp outside of steps.
     TileAccess loaded(std::int64_t cta, const Sm::Access& access, std::int64_t number) const;
 
     const CtaWork& work_;
-    const GemmPlan* gemm_;  ///< null: a kernel that streams, or
-    const bool vector_;     ///< one of the others that no tensor core works in
-    Sharing copies_;        ///< of a step; loads, if it has those
+    const GemmPlan* gemm_;      ///< null: a kernel that streams, or
+    const VectorPlan* vector_;  ///< one of the others that no tensor core works in
+    Sharing copies_;            ///< of a step; loads, if it has those
     Sharing loads_, stores_;
     std::vector<int> before_;  ///< by role, of the others: warps of roles ahead of it, which access alike
 };

@@ -132,6 +132,25 @@ void VectorBlocks::add_round(const MatrixPlace& matrix, CtaRange range, std::int
     access.bytes_of_sm += at(round + 1) - at(round);
 }
 
+void VectorBlocks::add_pairs(CtaRange range, std::int64_t round, TileAccess& access) const {
+    const bool whole = kernel_.trips() == 1 && kernel_.packed_cols == 0;
+    const std::int64_t queries = kernel_.cols - kernel_.key_cols;
+    for (const RotaryLoops::Part& part : kernel_.rotary_loops().parts(round)) {
+        const MatrixPlace& matrix = plan_.in[part.of_keys ? 1 : 0].place;
+        const std::int64_t row = matrix.bytes.value() / kernel_.rows;
+        // Of one matrix, keys lie behind queries.
+        const std::int64_t own = part.of_keys ? kernel_.key_cols : queries;
+        const std::int64_t cols = kernel_.packed_cols > 0 ? kernel_.packed_cols : own;
+        const std::int64_t first = kernel_.packed_cols > 0 && part.of_keys ? queries : 0;
+        const std::int64_t begin = (first + 2 * part.first) * row / cols;
+        const std::int64_t end = (first + 2 * part.end) * row / cols;
+        for (std::int64_t cta = range.first; cta < range.end(); cta += range.stride)
+            add(matrix, cta * row + begin, cta * row + end, 1, whole ? matrix.range() : MatrixRange{},
+                access);
+        access.bytes_of_sm += end - begin;
+    }
+}
+
 void VectorBlocks::add_angles(CtaRange range, TileAccess& access) const {
     const MatrixPlace& table = plan_.in.back().place;
     const auto at = [&](std::int64_t position) { return byte_of(table, position, kernel_.positions); };
@@ -161,12 +180,13 @@ TileAccess VectorBlocks::reads(CtaRange range, std::int64_t step) const {
             add_rows(range, step - 1, access);
     } else if (step >= kernel_.steps()) {
         add_columns(range, access);
-    } else if (kernel_.row_of_cta()) {
-        const bool rotary = kernel_.kind == VectorKernel::Kind::Rotary;
-        for (std::size_t i = 0; i < (rotary ? 1 : plan_.in.size()); ++i)
-            add_round(plan_.in[i].place, range, step % kernel_.trips(), access);
+    } else if (kernel_.kind == VectorKernel::Kind::Rotary) {
+        add_pairs(range, step, access);
         // Later pairs find them in the L1.
-        if (rotary && step == 0) add_angles(range, access);
+        if (step == 0) add_angles(range, access);
+    } else if (kernel_.row_of_cta()) {
+        for (const VectorOperand& operand : plan_.in)
+            add_round(operand.place, range, step % kernel_.trips(), access);
     } else {
         for (const VectorOperand& operand : plan_.in)
             if (operand.map.plain())

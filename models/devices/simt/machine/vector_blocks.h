@@ -34,6 +34,8 @@ private:
     void add_parts(const MatrixPlace& matrix, CtaRange range, TileAccess& access) const;
     /// Of each CTA's row, what a round reads.
     void add_round(const MatrixPlace& matrix, CtaRange range, std::int64_t round, TileAccess& access) const;
+    /// Of each CTA's queries and keys, those that a round turns: heads' elements in the order of their pairs.
+    void add_pairs(CtaRange range, std::int64_t round, TileAccess& access) const;
     /// Sines and cosines of each CTA's position.
     void add_angles(CtaRange range, TileAccess& access) const;
     /// What columns have, for SMs that have no CTA before.
