@@ -220,7 +220,8 @@ bool offers_parts(const GemmShape& shape, const CtaTile& tile, const SimtSpec& s
            tile.n == 128;
 }
 
-/// To the front comes the kernel of the nearest of the sizes that the library was tuned at, where it is known.
+/// To the front comes the kernel of the nearest of the sizes that the library was tuned at, where it is
+/// known.
 void take_tuned(const GemmShape& shape, std::vector<TimedKernel>& all) {
     if (shape.batch > 1 || shape.convolution) return;
     const auto size = rocblas_size(shape.dtype, {shape.m, shape.n, shape.k});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes of products that a library of kernels was tuned at: its makers measured its kernels there and kept the
-// fastest, and it computes any other size by the kernel of the nearest of these. No SystemC.
+// Sizes of products that a library of kernels was tuned at: its makers measured its kernels there and kept
+// the fastest, and it computes any other size by the kernel of the nearest of these. No SystemC.
 #pragma once
 
 #include <cstdint>
