@@ -12,18 +12,18 @@ import validation_gpus  # noqa: E402
 
 TITLE = "\n## GPUs: AMD's CDNA\n"
 HEAD = TITLE + """
-**MI210.** LLMCompass's measured operators, by the host's clock, with its own constants for the launch (`tests/golden/gpu_vector`). Its list has them in fp16; softmax, norms and GELU are asked in
-fp32, too, for in fp16 their bytes would be half of what a stream of this board was measured to move in that time.
+**MI210.** LLMCompass's measured operators, by the host's clock, with its own constants for the launch (`tests/golden/gpu_vector`). Its list has them in fp16; products are asked in bf16,
+too, in which its script makes them, and softmax, norms and GELU in fp32, for in fp16 their bytes would be half of what a stream of this board was measured to move in that time.
 
 **MI300X, MI325X.** Products as AMD and others published them (`tests/golden/gpu_cdna3`: sources, clocks, how long each ran), mostly one figure of a chip each; time is asked with weights that the caches have lost and the clock that power
 has settled. Nothing is calibrated but `tensor_power`, by one published clock (`configs/devices/mi300x.yaml`). Written by `tools/validation --layers`.
 """
 
 NOT_MODELLED = """
-**What is not modelled**, and shows: hipBLASLt's own tiles and depths of prefetch, from which thin fp8 products and small ones would be slower; a fault of the MI210's library for 64 rows, which is named and not fitted; what
+**What is not modelled**, and shows: hipBLASLt's own tiles and depths of prefetch, from which thin fp8 products and small ones would be slower; the table of the version of rocBLAS that an MI210's products ran with (other versions' stands for it); what
 an MI210 draws under a long product (concluded from an MI300X's); xf32 and fp32 on matrix cores, 2:4 sparsity, partitions of a chip (NPS, CPX).
 """
-FORMATS = {"matmul": ("fp16",), "softmax": ("fp16", "fp32"), "layernorm": ("fp16", "fp32"), "gelu": ("fp16", "fp32")}
+FORMATS = {"matmul": ("fp16", "bf16"), "softmax": ("fp16", "fp32"), "layernorm": ("fp16", "fp32"), "gelu": ("fp16", "fp32")}
 
 
 def operators(program):

@@ -101,6 +101,10 @@ Product of(Product product, const std::string& dtype, const std::string& layers 
     return product;
 }
 
+/// rocBLAS's of 2023: tiles of 160 rows, loaded by 8 bytes a thread, and what it takes for few rows.
+const std::vector<Product> kRocblas{of({"mi210", 0, 8192, 256, 512}, "bf16", "pytorch_2023"),
+                                    of({"mi210", 0, 32, 12'288, 12'288}, "bf16", "pytorch_2023")};
+
 Product scaled(Product product, const std::string& dtype, const std::string& scales) {
     product.dtype = dtype;
     product.scales = scales;
@@ -288,6 +292,10 @@ TEST_CASE("Products of narrow and scaled numbers by steps take what they take in
 
 TEST_CASE("Steps of a CDNA chip take what its wavefronts take", "[simt]") {
     CHECK(mean_error(kWaves) < 0.03);
+}
+
+TEST_CASE("Steps of a CDNA chip with rocBLAS's kernels of 2023 take what its wavefronts take", "[simt]") {
+    CHECK(mean_error(kRocblas) < 0.06);
 }
 
 TEST_CASE("Steps of a chip of several dies take what its wavefronts take, byte by byte of each cache",

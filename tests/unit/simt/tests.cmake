@@ -39,6 +39,7 @@ systole_test(simt_collectives SOURCES ${CMAKE_CURRENT_LIST_DIR}/collective_cost_
              DEPENDS systole_simt_chip systole_simt_spec)
 systole_test(simt_choose SOURCES ${CMAKE_CURRENT_LIST_DIR}/catalogue_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/choose_test.cpp
+                                 ${CMAKE_CURRENT_LIST_DIR}/tuned_sizes_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/conv_plan_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/experts_plan_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/top_k_plan_test.cpp

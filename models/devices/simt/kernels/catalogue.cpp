@@ -139,6 +139,18 @@ std::vector<CtaTile> tensile() {
         {32, 64, 64, 2, 2, 2},   {32, 32, 128, 2, 2, 2},  {16, 64, 128, 2, 1, 4},  {64, 16, 128, 2, 4, 1}};
 }
 
+// What rocBLAS of ROCm 5 has besides for gfx90a, by names in its logic files (Cijk_Ailk_Bljk_BBS_BH_
+// MT256x160x32_MI32x32x8x1_SE_1LDSB0_…_WG128_2_1, Cijk_Ailk_Bljk_HHS_BH_MT128x160x32_…_1LDSB1_…_WG128_2_1,
+// …_MT128x256x32_…_1LDSB1_…_WG64_4_1, …_MT128x128x32_…_1LDSB1_…_WG64_4_1): there rows are B's columns.
+std::vector<CtaTile> rocblas() {
+    std::vector<CtaTile> all = tensile();
+    for (const CtaTile& one :
+         {CtaTile{160, 256, 32, 2, 1, 4}, CtaTile{160, 128, 32, 1, 1, 4}, CtaTile{160, 128, 32, 2, 1, 4},
+          CtaTile{256, 128, 32, 1, 2, 2}, CtaTile{128, 128, 32, 1, 2, 2}})
+        all.push_back(one);
+    return all;
+}
+
 // Of mma.sync.m8n8k4, those in names of cuBLAS's kernels for Volta
 // (volta_fp16_s884gemm_fp16_128x128_ldg8_f2f_tn, volta_h884gemm_256x64_ldg8_tn,
 // ..._64x64_sliced1x2_ldg8_f2f_nn and their like): m x n. Steps of 32 along K, two buffers and warps of 64 x
@@ -236,13 +248,13 @@ const std::vector<CtaTile>& catalogue(TensorIssue issue, bool convolution, Libra
                                            instead({64, 256, 32, 4, 1, 4}),
                                            instead({128, 128, 32, 4, 2, 2})};
     static const std::vector<CtaTile> group = nvjet(), wave = tensile(), quads = s884gemm(), lanes = sgemm(),
-                                      thread = nvjet_sm100(), xmma = sm90_xmma();
+                                      thread = nvjet_sm100(), xmma = sm90_xmma(), wave_2023 = rocblas();
     static const std::vector<CtaTile> conv_quads = s884cudnn(), conv_lanes = scudnn();
     switch (issue) {
         case TensorIssue::Warp:
             return warp;
         case TensorIssue::Wave:
-            return wave;
+            return of_2023(library) && !convolution ? wave_2023 : wave;
         case TensorIssue::QuadPair:
             return convolution ? conv_quads : quads;
         case TensorIssue::Lanes:

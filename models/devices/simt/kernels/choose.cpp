@@ -6,6 +6,7 @@
 
 #include "models/devices/simt/kernels/stream_k.h"
 #include "models/devices/simt/kernels/time_cta.h"
+#include "models/devices/simt/kernels/tuned_sizes.h"
 #include "models/devices/simt/kernels/wmma_program.h"
 #include "sim/base/clock.h"
 
@@ -219,6 +220,20 @@ bool offers_parts(const GemmShape& shape, const CtaTile& tile, const SimtSpec& s
            tile.n == 128;
 }
 
+/// To the front comes the kernel of the nearest of the sizes that the library was tuned at, where it is
+/// known.
+void take_tuned(const GemmShape& shape, std::vector<TimedKernel>& all) {
+    if (shape.batch > 1 || shape.convolution) return;
+    const auto size = rocblas_size(shape.dtype, {shape.m, shape.n, shape.k});
+    const auto tile = size ? rocblas_tile(shape.dtype, *size) : std::nullopt;
+    if (!tile) return;
+    const auto own = std::find_if(all.begin(), all.end(), [&](const TimedKernel& one) {
+        const GemmKernel& kernel = one.kernel;
+        return kernel.tile == *tile && !kernel.swapped && kernel.split_k == 1 && kernel.streams == 0;
+    });
+    if (own != all.end()) std::rotate(all.begin(), own, own + 1);
+}
+
 }  // namespace
 
 double larger_tiles(const SimtSpec& spec) {
@@ -302,6 +317,12 @@ void KernelChooser::add_gemv(const GemmShape& shape, const GemmShape& turned, st
 }
 
 std::vector<TimedKernel> KernelChooser::weigh(const GemmShape& shape) {
+    std::vector<TimedKernel> all = by_weight(shape);
+    if (goes_by_tuned_sizes(spec_, spec_.sm.issue_of(shape.dtype))) take_tuned(shape, all);
+    return all;
+}
+
+std::vector<TimedKernel> KernelChooser::by_weight(const GemmShape& shape) {
     std::vector<TimedKernel> all;
     GemmShape turned = shape;
     std::swap(turned.m, turned.n);

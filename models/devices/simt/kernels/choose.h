@@ -17,7 +17,7 @@ namespace systole::simt {
 
 /// The tiles that libraries have for this way to the tensor cores; those that do not divide for a format are
 /// left out by the chooser. Libraries of convolutions have some of their own; that of vLLM 0.2's time
-/// (PyTorch 2.1, cuBLAS 12.1) has Hopper's before nvjet.
+/// (PyTorch 2.1, cuBLAS 12.1) has Hopper's before nvjet, that of PyTorch's of 2023 rocBLAS's for MFMA.
 const std::vector<CtaTile>& catalogue(TensorIssue issue, bool convolution = false,
                                       Library library = Library::PyTorch);
 
@@ -44,10 +44,12 @@ public:
 
     /// How CTAs of the tile go; nothing if they fit no SM.
     const std::optional<CtaTiming>& timing(const CtaTile& tile, const GemmFormats& formats);
-    /// All kernels that could do it, the one of least weight first; empty if none fits an SM.
+    /// All kernels that could do it, the one that the library takes first; empty if none fits an SM.
     std::vector<TimedKernel> weigh(const GemmShape& shape);
 
 private:
+    /// The one of least weight first.
+    std::vector<TimedKernel> by_weight(const GemmShape& shape);
     void add(const GemmShape& shape, bool swapped, const CtaTile& tile, std::vector<TimedKernel>& all);
     void weigh(const GemmKernel& kernel, const CtaTiming& timing, std::vector<TimedKernel>& all);
     /// Whether the library has tiles for so few rows or columns, and takes no wider ones.

@@ -41,7 +41,7 @@ public:
         cta.roles = {{warps_, std::move(program)}};
         const std::int64_t fragments = 2 * (shape_.a.registers + shape_.b.registers);
         cta.registers_of_thread =
-            static_cast<int>(sums() + fragments + loads_ * kThreadBytes / 4) + shape_.other_registers;
+            static_cast<int>(sums() + fragments + loads_ * shape_.thread_bytes / 4) + shape_.other_registers;
         return cta;
     }
     std::int64_t products_of_part() const { return shape_.products(); }

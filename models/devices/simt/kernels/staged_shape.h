@@ -31,14 +31,15 @@ struct StagedShape {
     std::int64_t part_bytes = 0;  ///< of K
     FragmentReads a, b;
     Op op = Op::Mma;
-    std::int64_t m = 0, n = 0;       ///< results of a product's instructions
-    std::int64_t instructions = 1;   ///< of each product
-    std::int64_t macs = 0;           ///< of each instruction
-    bool sums_apart = false;         ///< each instruction of a product has sums of its own
-    std::size_t behind_product = 1;  ///< other instructions that are issued while one multiplies
-    int other_registers = 0;         ///< besides sums, fragments and what is loaded
+    std::int64_t m = 0, n = 0;                 ///< results of a product's instructions
+    std::int64_t instructions = 1;             ///< of each product
+    std::int64_t macs = 0;                     ///< of each instruction
+    bool sums_apart = false;                   ///< each instruction of a product has sums of its own
+    std::size_t behind_product = 1;            ///< other instructions that are issued while one multiplies
+    int other_registers = 0;                   ///< besides sums, fragments and what is loaded
+    std::int64_t thread_bytes = kThreadBytes;  ///< that a thread loads at a time
 
-    std::int64_t load_bytes() const { return threads * kThreadBytes; }
+    std::int64_t load_bytes() const { return threads * thread_bytes; }
     std::int64_t products() const { return rows / m * (cols / n) * instructions; }
     /// Numbers of the reads that bring the operands of the product at row and column `row`, `col` of
     /// products.
