@@ -181,7 +181,8 @@ PowerSpec read_power(Section power, Section calibrated) {
         none);
     spec.idle = power.power("idle", "what it draws at any time", none);
     spec.tensor = calibrated.power(
-        "tensor_power", "besides, what tensor cores and what feeds them draw at full rate and core clock", none);
+        "tensor_power", "besides, what tensor cores and what feeds them draw at full rate and core clock",
+        none);
     spec.memory = power.power("memory", "besides, what the memory draws at full bandwidth", none);
     spec.window = read_wait(power, "window", "after which the clock follows what was drawn",
                             Ticks(kTicksPerSecond / 1000));
@@ -201,24 +202,22 @@ PowerSpec read_power(Section power, Section calibrated) {
 
 CalibratedSpec read_calibrated(Section calibrated) {
     CalibratedSpec spec;
-    spec.kernel_overhead = read_wait(
-        calibrated, "kernel_overhead", "time of every kernel besides its launch, where measured", Ticks(0));
+    spec.kernel_overhead = read_wait(calibrated, "kernel_overhead",
+                                     "time of every kernel besides its launch, where measured", Ticks(0));
     spec.replay_gap =
         read_wait(calibrated, "replay_gap",
                   "time between two turns of a repeated network (run.repeat), where measured", Ticks(0));
     spec.memory_share = calibrated.number(
         "memory_share", "share of the memory's bandwidth that reads of tiles' rows reach, where measured",
         0.05, 1.0, 1.0);
-    spec.larger_tiles =
-        calibrated.number("larger_tiles",
-                          "by what share more a library counts the time of CTAs whose tile "
-                          "loads four times the operands a result, where measured",
-                          0.0, 4.0, 0.0);
-    spec.l2_loads =
-        calibrated.number("l2_loads",
-                          "share of the time of a kernel's loads at the L2's ports that "
-                          "the library holds against it, where measured",
-                          0.0, 1.0, 0.0);
+    spec.larger_tiles = calibrated.number("larger_tiles",
+                                          "by what share more a library counts the time of CTAs whose tile "
+                                          "loads four times the operands a result, where measured",
+                                          0.0, 4.0, 0.0);
+    spec.l2_loads = calibrated.number("l2_loads",
+                                      "share of the time of a kernel's loads at the L2's ports that "
+                                      "the library holds against it, where measured",
+                                      0.0, 1.0, 0.0);
     return spec;
 }
 
