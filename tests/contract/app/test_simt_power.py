@@ -36,6 +36,16 @@ class SimtPower(ProgramTest):
                     free = self.total(device, shape, "power.cap=0 W")["time_ns"]
                     self.assertEqual(free < capped, faster)
 
+    def test_each_power_that_was_found_by_measuring_can_be_taken_away(self):
+        busy = ["m=8192 n=4096 k=4096", "run.launch=graph", "run.weight_copies=auto", "run.repeat=2", "run.timed_turns=2"]
+        for device, bursts in (("a100", False), ("h100", False), ("h200", False), ("l40s", True), ("b200", True), ("gb200", True)):
+            with self.subTest(device=device):
+                own, free, held = (self.total(device, *busy, *settings)["time_ns"] for settings in
+                                   ([], ["calibrated.tensor_power=0 W"], ["calibrated.burst_power=0 W"]))
+                self.assertLess(free, own)
+                self.assertEqual(held > own, bursts)
+                self.assertGreaterEqual(held, own)
+
     def test_a_long_product_repeated_reaches_what_was_held_for_two_seconds(self):
         # An H200, with an H100's SMs and cap: ml-engineering, 2026; calibrated.tensor_power of h100 is from it.
         m, n, k = 1536, 2816, 6144

@@ -19,11 +19,7 @@ using systole::test::shipped_gpu;
 namespace {
 
 GemmShape shape_of(std::int64_t m, std::int64_t n, std::int64_t k) {
-    GemmShape shape;
-    shape.m = m;
-    shape.n = n;
-    shape.k = k;
-    return shape;
+    return {.m = m, .n = n, .k = k};
 }
 
 }  // namespace

@@ -23,10 +23,9 @@ const SimtSpec& mi210(const std::string& layers) {
 }
 
 GemmKernel taken(const SimtSpec& spec, DType dtype, const TunedSize& product) {
-    GemmShape shape;
-    shape.m = product.rows, shape.n = product.columns, shape.k = product.k;
-    shape.dtype = shape.output = dtype;
     KernelChooser chooser(spec);
+    const GemmShape shape{
+        .m = product.rows, .n = product.columns, .k = product.k, .dtype = dtype, .output = dtype};
     return chooser.weigh(shape).front().kernel;
 }
 

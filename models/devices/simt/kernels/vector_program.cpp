@@ -180,10 +180,10 @@ Section meeting(const VectorKernel& kernel, int values, const InstructionMix& mi
     return section;
 }
 
-// What a thread does ahead of each of a row's passes (SoftMax.cu of 2023 as compiled for sm_80): its place,
-// and how many elements whole rounds of all threads leave over: I2F, rcp, F2I, and fifteen that wait for each
-// other.
-constexpr int kFirstPass = 52, kSecondPass = 37, kThirdPass = 42, kOfDivision = 15;
+// What a thread does ahead of each of a row's passes (SoftMax.cu of 2023 as compiled for sm_80; of the first,
+// besides its set-up): its place, and how many elements whole rounds of all threads leave over: I2F, rcp,
+// F2I, and fifteen that wait for each other.
+constexpr int kFirstPass = 52 - kSetUp, kSecondPass = 37, kThirdPass = 42, kOfDivision = 15;
 
 void find_rounds(SectionWriter& writer, int instructions) {
     writer.op(Op::Integer, kAddress, 0, instructions - kOfDivision);
@@ -206,7 +206,7 @@ WarpProgram block_softmax(const VectorKernel& kernel, bool first) {
     Section before = set_up();
     if (kernel.made_by == Library::PyTorch2023) {
         SectionWriter writer(before);
-        find_rounds(writer, kFirstPass - kSetUp);
+        find_rounds(writer, kFirstPass);
     }
     RowRounds most(kernel), sum(kernel), quotients(kernel);
     most.read(false).collect(kernel.vector, kMax);
