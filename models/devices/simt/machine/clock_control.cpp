@@ -20,14 +20,17 @@ double per_second(Hertz clock) {
 
 void ClockControl::begin_kernel(Ticks now, Bytes moved, const Expected& expected) {
     kernel_ = {now, moved};
+    own_ = spec_.core_clock;
     if (first_turn_) {
         follow_window(now, moved);
         expect(expected);
-        return;
+    } else {
+        SYSTOLE_CHECK(in_turn_ < kernels_.size(), "a turn of more than the {} kernels of the one before",
+                      kernels_.size());
+        own_ = own_clock(kernels_[in_turn_]);
+        clock_ = std::min(turn_clock_, own_);
     }
-    SYSTOLE_CHECK(in_turn_ < kernels_.size(), "a turn of more than the {} kernels of the one before",
-                  kernels_.size());
-    clock_ = clock_as_before(kernels_[in_turn_]);
+    clock_ = std::min(clock_, held_.at(now));
 }
 
 void ClockControl::follow_window(Ticks now, Bytes moved) {
@@ -48,14 +51,14 @@ void ClockControl::expect(const Expected& expected) {
         static_cast<double>(expected.moved.value()) / time / static_cast<double>(spec_.memory.peak().value());
     const Activity activity{expected.work / expected.cycles, std::min(1.0, memory)};
     note(power_of(activity, spec_.power, spec_.core_clock, spec_.core_clock));
-    clock_ = mean_clock(activity, spec_.power, spec_.core_clock, spec_.core_clock, {average_, 0, time});
+    own_ = mean_clock(activity, spec_.power, spec_.core_clock, spec_.core_clock, {average_, 0, time});
+    clock_ = own_;
 }
 
-Hertz ClockControl::clock_as_before(const Done& kernel) const {
-    if (kernel.seconds < seconds(spec_.power.window)) return turn_clock_;
+Hertz ClockControl::own_clock(const Done& kernel) const {
+    if (kernel.seconds < seconds(spec_.power.window)) return spec_.core_clock;
     const auto at_once = spec_.power.burst ? spec_.power.burst : spec_.power.cap;
-    return std::min(turn_clock_,
-                    settled_clock(kernel.activity, spec_.power, at_once, kernel.clock, spec_.core_clock));
+    return settled_clock(kernel.activity, spec_.power, at_once, kernel.clock, spec_.core_clock);
 }
 
 void ClockControl::note(double drawn) {
@@ -79,6 +82,7 @@ void ClockControl::begin_turn(Ticks now, Bytes moved) {
 }
 
 void ClockControl::end_kernel(Ticks now, Bytes moved, double work) {
+    held_.hold(now, own_);
     for (Since* since : {&turn_, &window_, &kernel_}) {
         since->work += work;
         since->work_times_clock += work * per_second(clock_);

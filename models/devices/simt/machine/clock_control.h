@@ -5,13 +5,15 @@
 // has the clock at which the one before would have drawn what it may, in the mean of those turns. Before the
 // first turn has ended, the clock follows what was drawn over the window. A kernel that is longer than the
 // window is held to what the chip may draw at once by itself, whatever the others of its turn leave: as it is
-// expected to draw in the first turn, as it drew in the turn before in others.
+// expected to draw in the first turn, as it drew in the turn before in others. Those behind it keep that
+// clock until it has had time to rise (HeldClock).
 #pragma once
 
 #include <cstddef>
 #include <vector>
 
 #include "models/devices/simt/kernels/kernel_plan.h"
+#include "models/devices/simt/machine/held_clock.h"
 #include "models/devices/simt/machine/power_cap.h"
 #include "models/devices/simt/spec/spec.h"
 #include "sim/base/units.h"
@@ -26,6 +28,8 @@ public:
           turns_(turns),
           clock_(spec.core_clock),
           turn_clock_(spec.core_clock),
+          own_(spec.core_clock),
+          held_(spec.core_clock, spec.power.rise),
           average_(static_cast<double>(spec.power.idle.value())) {}
 
     Hertz clock() const { return clock_; }
@@ -60,7 +64,8 @@ private:
     };
     void follow_window(Ticks now, Bytes moved);
     void expect(const Expected& expected);
-    Hertz clock_as_before(const Done& kernel) const;
+    /// What a kernel is held to that does what it did.
+    Hertz own_clock(const Done& kernel) const;
     /// Milliwatts, on average of a while.
     void note(double drawn);
     Done done(const Since& since, Ticks now, Bytes moved) const;
@@ -68,7 +73,9 @@ private:
     const SimtSpec& spec_;
     const Turns turns_;
     Hertz clock_;
-    Hertz turn_clock_;  // of kernels that are no longer than the window, from the second turn on
+    Hertz turn_clock_;  // that the mean of a turn leaves, from the second one on
+    Hertz own_;         // that this kernel is held to by itself
+    HeldClock held_;
     bool at_ease_ = true;
     double average_;  // of what was drawn until the window began, in milliwatts
     Since turn_, window_, kernel_;

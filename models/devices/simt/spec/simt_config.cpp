@@ -186,6 +186,9 @@ PowerSpec read_power(Section power, Section calibrated) {
     spec.memory = power.power("memory", "besides, what the memory draws at full bandwidth", none);
     spec.window = read_wait(power, "window", "after which the clock follows what was drawn",
                             Ticks(kTicksPerSecond / 1000));
+    spec.rise =
+        read_wait(power, "rise", "for which the clock stays what a kernel longer than that was held to",
+                  Ticks(kTicksPerSecond / 100));
     spec.average = read_wait(power, "average", "time constant of the average that ends a burst",
                              Ticks(kTicksPerSecond / 1000 * 25));
     if (cap == none) return spec;

@@ -198,6 +198,7 @@ struct PowerSpec {
     Milliwatts tensor;                ///< besides, by tensor cores at full rate and core clock (calibrated)
     Milliwatts memory;                ///< besides, at full bandwidth
     Ticks window;                     ///< after which the clock follows what is drawn
+    Ticks rise;                       ///< after which it is as before a kernel that the cap held
     Ticks average;                    ///< time constant of that average, where there is a burst
 };
 
