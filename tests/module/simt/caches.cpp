@@ -58,13 +58,15 @@ TileAccess of_sm(std::int64_t sm, std::int64_t address, std::int64_t bytes) {
 }
 
 struct Bench {
-    Bench(const simt::SimtSpec& spec, std::vector<GroupsOfSms::Request> requests, Ticks clean_at = Ticks(0))
+    Bench(const simt::SimtSpec& spec, std::vector<GroupsOfSms::Request> requests, Ticks clean_at = Ticks(0),
+          Hertz clock = Hertz(1'000'000'000))
         : dram("dram", spec.memory),
           caches(spec, ledger),
           mmu("mmu", spec.tlb, spec.sm, spec.core_clock),
           sms("sms", std::move(requests)) {
         sms.out.bind(mmu.in);
         caches.bind(mmu, dram);
+        caches.run_at(clock);
         if (clean_at > Ticks(0)) {
             sc_core::sc_start(to_sc_time(clean_at));
             caches.clean([this] { cleaned = now(); });
@@ -112,6 +114,14 @@ TEST_CASE("Each die reads its own copy through the memory-side cache, and that t
     CHECK(bench.ledger.total(Place::Dram, Place::MemorySideCache) == Bytes(4096));
     CHECK(bench.ledger.total(Place::Dram, Place::L2) == Bytes(0));
     bench.check_ends();
+}
+
+TEST_CASE("Dies' L2s follow the SMs' clock, and the memory-side cache keeps its own") {
+    const Bench bench(machine(),
+                      {{ns(0), of_sm(0, 0, 128)}, {ns(1000), of_sm(1, 0, 128)}, {ns(2000), of_sm(2, 0, 128)}},
+                      Ticks(0), Hertz(500'000'000));
+    CHECK(bench.sms.answered() ==
+          std::vector{ns(300 + 44 + 2 * 102), ns(1000 + 2 * 102), ns(2000 + 44 + 2 * 102)});
 }
 
 TEST_CASE(

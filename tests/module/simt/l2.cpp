@@ -100,6 +100,19 @@ TEST_CASE("A hit takes the L2's latency, a miss the memory's, too") {
     CHECK(bench.l2.idle());
 }
 
+TEST_CASE("At half the SMs' clock hits and misses take twice as long") {
+    FreshKernel kernel;
+    ByteLedger ledger{2};
+    Dram dram("dram", ideal());
+    simt::L2 l2("l2", l2_spec(), Hertz(1'000'000'000), ideal(), ledger);
+    GroupsOfSms sms("sms", {{ns(0), one(0, 64)}, {ns(2000), one(0, 64)}, {ns(4000), one(64, 64), true}});
+    sms.out.bind(l2.in);
+    l2.memory.bind(dram.in);
+    l2.run_at(Hertz(500'000'000));
+    run_to_the_end();
+    CHECK(sms.answered() == std::vector{ns(2 * 501), ns(2000 + 2 * 201), ns(4000 + 2 * 202)});
+}
+
 TEST_CASE("What was written in the other partition takes the way across once") {
     simt::L2Spec spec = l2_spec();
     spec.far_latency = Cycles(70);

@@ -85,6 +85,21 @@ TEST_CASE("Of SMs that do the same again, the busiest port decides, and each kee
     CHECK(one.read(Ticks(500'000), Bytes(640), {2, 2}, Bytes(320)) == Ticks(715'000));
 }
 
+TEST_CASE(
+    "At another clock what comes from then on has other ports and latencies, behind what passes still") {
+    Fabric one = fabric();
+    CHECK(one.read(Ticks(0), Bytes(6400), {0, 1}, Bytes(6400)) == Ticks(300'000));
+    one.run_at(ClockDomain(Hertz(500'000'000)));
+    // The port is busy until cycle 100 of before; a byte takes twice as long, and so does the way.
+    CHECK(one.read(Ticks(40'000), Bytes(640), {0, 1}, Bytes(640)) == Ticks(100'000 + 20'000 + 400'000));
+    CHECK(one.write(Ticks(40'000), Bytes(320), {0, 1}, Bytes(320)) == Ticks(40'000 + 20'000 + 400'000));
+    // The slices, too: 1000 B a cycle for what many read.
+    CHECK(one.read(Ticks(800'000), Bytes(640'000), {0, 100}, Bytes(6400)) ==
+          Ticks(800'000 + 1'280'000 + 400'000));
+    one.run_at(ClockDomain(Hertz(1'000'000'000)));
+    CHECK(one.read(Ticks(4'000'000), Bytes(6400), {3, 1}, Bytes(6400)) == Ticks(4'300'000));
+}
+
 TEST_CASE("Rounding does not add up over a busy period") {
     Port port(BytesPerSecond(3'000'000'000'000));  // a byte in a third of a tick
     Port::Service last{};

@@ -69,6 +69,10 @@ void Caches::bind(Mmu& mmu, Dram& dram) {
     memory_side_->memory.bind(dram.in);
 }
 
+void Caches::run_at(Hertz clock) {
+    for (const auto& l2 : l2s_) l2->run_at(clock);
+}
+
 void Caches::clean(const std::function<void()>& done) {
     SYSTOLE_CHECK(apart() && dirty_ == 0, "{} L2s, {} of which are being cleaned", l2s_.size(), dirty_);
     dirty_ = l2s_.size();

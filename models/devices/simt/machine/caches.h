@@ -30,6 +30,9 @@ public:
     /// Between those who ask and the memory.
     void bind(Mmu& mmu, Dram& dram);
 
+    /// The SMs' clock from now on, which L2s follow. A memory-side cache keeps its own.
+    void run_at(Hertz clock);
+
     /// Several L2s do not see each other's lines.
     bool apart() const { return l2s_.size() > 1; }
     /// What is dirty in the dies' L2s is written back; `done` is told when all of it is. Only where they are

@@ -78,6 +78,12 @@ L2::L2(sc_core::sc_module_name name, const L2Spec& spec, Hertz clock, const Dram
     dont_initialize();
 }
 
+void L2::run_at(Hertz clock) {
+    if (clock == clock_.frequency()) return;
+    clock_ = ClockDomain(clock);
+    fabric_.run_at(clock_);
+}
+
 void L2::take(Ticks arrival, Payload& payload) {
     const auto* tiles = payload.get_extension<TileAccess>();
     SYSTOLE_CHECK(tiles != nullptr && !tiles->blocks.empty() && arrival == now(),

@@ -67,6 +67,8 @@ public:
     void on_write_back(std::function<void(std::int64_t address, std::int64_t bytes)> listener) {
         writing_back_ = std::move(listener);
     }
+    /// It goes by another clock from now on; what is on its way comes as it would have.
+    void run_at(Hertz clock);
     /// Another die's L2 writes this range back.
     void drop(std::int64_t address, std::int64_t bytes) { blocks_.drop(address, bytes); }
     /// Writes all that is dirty back; it stays here. `done` is told when the cache below has it.
@@ -149,7 +151,7 @@ private:
     void arrived(const Piece& piece);  // is no longer on its way
     tlm::tlm_sync_enum nb_transport_bw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
 
-    const ClockDomain clock_;
+    ClockDomain clock_;
     const CacheRole role_;
     const Cycles memory_latency_;
     const std::int64_t largest_;  // payload

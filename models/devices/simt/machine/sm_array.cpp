@@ -71,6 +71,7 @@ void SmArray::launch() {
     const Kernel& next = kernels_[records_.size()];
     if (begins_turn()) clock_.begin_turn(now(), moved_());
     clock_.begin_kernel(now(), moved_(), expected_of(next));
+    if (clocked_) clocked_(clock_.clock());
     // Of a turn each run bears its share of the gap before it.
     const Ticks gap(begins_run() && plan_.turn < plan_.layers.size()
                         ? spec_.calibrated.replay_gap.value() / plan_.copies

@@ -57,6 +57,8 @@ public:
     void on_kernel_stored(std::function<void(std::function<void()> done)> what) {
         behind_stores_ = std::move(what);
     }
+    /// Tells of the clock that the next kernel has.
+    void on_clock(std::function<void(Hertz)> listener) { clocked_ = std::move(listener); }
     /// See ClockControl.
     bool at_ease() const { return clock_.at_ease(); }
     /// Every kernel is complete.
@@ -101,6 +103,7 @@ private:
     std::function<void()> done_;
     std::function<void(std::size_t)> layers_done_;
     std::function<void(std::function<void()>)> behind_stores_;
+    std::function<void(Hertz)> clocked_;
     enum class Behind : std::uint8_t { Not, Waits, Done } behind_ = Behind::Not;
     std::vector<Kernel> kernels_;
     std::vector<Record> records_;

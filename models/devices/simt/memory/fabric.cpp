@@ -49,12 +49,34 @@ Port::Service Port::pass(Ticks now, Bytes bytes) {
     return {start, free_};
 }
 
+void Port::serve(BytesPerSecond rate) {
+    busy_since_ = free_;
+    in_period_ = Bytes(0);
+    rate_ = rate;
+}
+
+Fabric::Direction::Direction(PerCycle rates, const ClockDomain& clock)
+    : slices(rate(rates.all, clock)), ports{{0, Port(rate(rates.of_sm, clock))}} {}
+
+void Fabric::Direction::run_at(PerCycle rates, const ClockDomain& clock) {
+    slices.serve(rate(rates.all, clock));
+    for (auto& [sm, port] : ports) port.serve(rate(rates.of_sm, clock));
+}
+
 Fabric::Fabric(const L2Spec& spec, ClockDomain clock)
     : clock_(clock),
       latency_(spec.latency),
       far_latency_(spec.far_latency),
-      read_(rate(spec.bytes_per_cycle, clock), rate(spec.sm_read_per_cycle, clock)),
-      written_(rate(spec.write_bytes_per_cycle, clock), rate(spec.sm_write_per_cycle, clock)) {}
+      reads_{spec.bytes_per_cycle, spec.sm_read_per_cycle},
+      writes_{spec.write_bytes_per_cycle, spec.sm_write_per_cycle},
+      read_(reads_, clock),
+      written_(writes_, clock) {}
+
+void Fabric::run_at(ClockDomain clock) {
+    clock_ = clock;
+    read_.run_at(reads_, clock);
+    written_.run_at(writes_, clock);
+}
 
 Ticks Fabric::read(Ticks now, Bytes bytes, SmRange sms, Bytes of_sm) {
     return pass(read_, now, bytes, sms, of_sm);

@@ -9,6 +9,10 @@
 // Where the L2 has two partitions, each line has its home in one of them, before its half of the memory; by
 // a hash every 4 KiB lie on one side (A. Demeure, cuda-side-boost: Hopper and Blackwell). What an SM of the
 // other side reads is copied into its own, so only the first reading goes far.
+//
+// All of it goes by the crossbar's clock, which follows the SMs' (a GB202's firmware keeps it at 0.9 of
+// theirs: ilya-zlobintsev/LACT#1147; NVIDIA's nvgpu reads the L2's clock as the crossbar's). Cycles are told
+// of the SMs'.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +34,8 @@ public:
     };
     /// Bytes that are there at `now` or, if later, when those before them have passed; calls go by time.
     Service pass(Ticks now, Bytes bytes);
+    /// So many a second from when all so far have passed.
+    void serve(BytesPerSecond rate);
 
 private:
     BytesPerSecond rate_;
@@ -49,6 +55,9 @@ class Fabric {
 public:
     Fabric(const L2Spec& spec, ClockDomain clock);
 
+    /// The SMs have another clock from now on.
+    void run_at(ClockDomain clock);
+
     /// `bytes`, counted once per SM that takes them, are in the L2 at `now` and go to `sms`, of which the
     /// busiest takes `of_sm`. Answers when the last of them is there. Calls go by time.
     Ticks read(Ticks now, Bytes bytes, SmRange sms, Bytes of_sm);
@@ -63,8 +72,13 @@ public:
     Bytes bytes_written() const { return written_.total; }
 
 private:
+    /// Bytes of all slices, and of the port of an SM.
+    struct PerCycle {
+        Bytes all, of_sm;
+    };
     struct Direction {
-        Direction(BytesPerSecond all, BytesPerSecond of_sm) : slices(all), ports{{0, Port(of_sm)}} {}
+        Direction(PerCycle rates, const ClockDomain& clock);
+        void run_at(PerCycle rates, const ClockDomain& clock);
         Port slices;
         /// By the first of SMs whose ports had the same to do; the next entry's are others.
         std::map<std::int64_t, Port> ports;
@@ -73,8 +87,9 @@ private:
     static Ticks pass_ports(Direction& direction, Ticks now, SmRange sms, Bytes of_sm);
     Ticks pass(Direction& direction, Ticks now, Bytes bytes, SmRange sms, Bytes of_sm);
 
-    const ClockDomain clock_;
+    ClockDomain clock_;
     const Cycles latency_, far_latency_;
+    const PerCycle reads_, writes_;
     Direction read_, written_;
 };
 
