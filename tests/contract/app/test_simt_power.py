@@ -20,6 +20,20 @@ layers:
 outputs: [reset, again, product]
 """
 
+BLOCK = """
+trace: block
+params: {dtype: fp16, m: 2048, n: 4096}
+inputs:
+  cache: {shape: [65536, n], dtype: dtype}
+  a: {shape: [m, n], dtype: dtype}
+layers:
+  - {name: rest, op: activation, function: relu, in: cache}
+  - {name: up, op: matmul, in: a, n: 4 * n}
+  - {name: down, op: matmul, n: n}
+  - {name: norm, op: norm, kind: rms}
+outputs: [rest, norm]
+"""
+
 
 class SimtPower(ProgramTest):
     def total(self, device, shape, *settings):
@@ -70,6 +84,22 @@ class SimtPower(ProgramTest):
                 free = json.loads(self.answer("run", device, "loop.yaml", *words, "--set", "power.window=100 ms",
                                               "--format", "json"))["devices"][0]
                 self.assertLess(free["total"]["time_ns"] * 1.03, found["total"]["time_ns"])
+
+    def test_kernels_between_products_keep_the_clock_that_these_are_held_to_where_it_takes_long_to_rise(self):
+        self.write("block.yaml", BLOCK)
+
+        def norm(device, *settings):
+            words = [word for setting in ("run.repeat=2", "run.inputs_at=dram", "run.outputs_to=dram", "kernels.layers=vllm", *settings)
+                     for word in ("--set", setting)]
+            layers = json.loads(self.answer("run", device, "block.yaml", *words, "--format", "json"))["devices"][0]["layers"]
+            return next(layer for layer in layers if layer["name"] == "norm")["time_ns"]
+        own, at_once, apart = norm("a100_pcie"), norm("a100_pcie", "power.rise=0 ms"), norm("a100_pcie", "power.l2_follows=off")
+        self.assertGreater(own, 1.03 * at_once)
+        self.assertGreater(own, 1.03 * apart)
+        # An H100's limit acts within a kernel, both ways, and on the SMs alone.
+        own, late, together = norm("h100"), norm("h100", "power.rise=10 ms"), norm("h100", "power.l2_follows=on")
+        self.assertGreater(late, 1.03 * own)
+        self.assertGreater(together, own)
 
     def test_a_burst_of_power_ends_with_the_turns_that_follow_each_other(self):
         shape = "m=4096 n=4096 k=8192"

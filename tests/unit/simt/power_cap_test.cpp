@@ -242,6 +242,9 @@ TEST_CASE("A power cap that leaves nothing for the SMs is refused", "[simt]") {
     CHECK_THROWS_AS(test::gpu_spec(head + "calibrated: {burst_power: 399 W}\n"), UserError);
     CHECK_THROWS_AS(test::gpu_spec(burst + "power: {average: 0 ms}\n"), UserError);
     CHECK(test::gpu_spec(burst).power.burst == Milliwatts(500'000));
+    const PowerSpec slow = test::gpu_spec(head + "power: {rise: 3 ms, l2_follows: off}\n").power;
+    CHECK(slow.rise == Ticks(kTicksPerSecond / 1000 * 3));
+    CHECK_FALSE(slow.l2_follows);
     CHECK(test::gpu_spec(head + "power: {cap: 0 W}\n").power.cap == std::nullopt);
 }
 

@@ -50,7 +50,7 @@ Chip::Chip(sc_core::sc_module_name name, const SimtSpec& spec, const ChipPlan& p
       out_{{plan.outputs.begin(), plan.outputs.end()}, plan.layers.empty() ? 0 : plan.layers.size() - 1} {
     sms.out.bind(mmu.in);
     caches.bind(mmu, dram);
-    sms.on_clock([this](Hertz sms_clock) { caches.run_at(sms_clock); });
+    if (spec.power.l2_follows) sms.on_clock([this](Hertz sms_clock) { caches.run_at(sms_clock); });
     if (caches.apart())
         sms.on_kernel_stored([this](const std::function<void()>& done) { caches.clean(done); });
     if (to_chips) {

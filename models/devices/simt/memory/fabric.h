@@ -10,9 +10,8 @@
 // a hash every 4 KiB lie on one side (A. Demeure, cuda-side-boost: Hopper and Blackwell). What an SM of the
 // other side reads is copied into its own, so only the first reading goes far.
 //
-// All of it goes by the crossbar's clock, which follows the SMs' (a GB202's firmware keeps it at 0.9 of
-// theirs: ilya-zlobintsev/LACT#1147; NVIDIA's nvgpu reads the L2's clock as the crossbar's). Cycles are told
-// of the SMs'.
+// All of it goes by the crossbar's clock, which is a share of the SMs' (PowerSpec::l2_follows): cycles are
+// theirs.
 #pragma once
 
 #include <cstdint>

@@ -189,6 +189,8 @@ PowerSpec read_power(Section power, Section calibrated) {
     spec.rise =
         read_wait(power, "rise", "for which the clock stays what a kernel longer than that was held to",
                   Ticks(kTicksPerSecond / 100));
+    spec.l2_follows =
+        power.flag("l2_follows", "whether the L2 has the clock that the cap leaves to the SMs", true);
     spec.average = read_wait(power, "average", "time constant of the average that ends a burst",
                              Ticks(kTicksPerSecond / 1000 * 25));
     if (cap == none) return spec;

@@ -199,6 +199,7 @@ struct PowerSpec {
     Milliwatts memory;                ///< besides, at full bandwidth
     Ticks window;                     ///< after which the clock follows what is drawn
     Ticks rise;                       ///< after which it is as before a kernel that the cap held
+    bool l2_follows = true;           ///< L2s and their ports go by the SMs' clock, whatever it is
     Ticks average;                    ///< time constant of that average, where there is a burst
 };
 
