@@ -48,6 +48,18 @@ def errors(rows, answers):
     return [(row[3], answer / row[3] - 1) for row, answer in zip(rows, answers)]
 
 
+def unbeaten(chip, rows, noise=0.05):
+    """Rows but those that take longer than a product of no fewer rows, columns and K among all that may be looked at."""
+    others = read(chip, "public") + read(chip, "calibration")
+    return [row for row in rows if not beaten(row, others, noise)]
+
+
+def beaten(row, others, noise):
+    """A product of no fewer rows, columns and K was measured to take less, by more than noise: the library had a better kernel for this
+    one, too, and no machine explains why it took another."""
+    return any(m >= row[0] and n >= row[1] and k >= row[2] and time * (1 + noise) < row[3] for m, n, k, time in others)
+
+
 def summary(found):
     """(rows, mean absolute error, signed bias, time-weighted absolute error), of fractions."""
     count, time = len(found), sum(t for t, _ in found)
