@@ -3,8 +3,6 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <random>
-#include <utility>
 #include <vector>
 
 #include "models/devices/simt/machine/clock_control.h"
@@ -154,45 +152,6 @@ TEST_CASE("A kernel longer than the window is held to what may be drawn at once,
     chip.power.burst = Milliwatts(500'000);
     chip.power.average = Ticks(kTicksPerSecond);
     CHECK(static_cast<double>(clock_of(1, Ticks(2'000'000)).value()) == Approx(2e9 * std::cbrt(0.5)));
-}
-
-TEST_CASE("A clock that was held falls at once and rises when none lower has ended for a while", "[simt]") {
-    HeldClock held(kClock, Ticks(100));
-    const auto after = [&](std::int64_t now) { return held.at(Ticks(now)).value() / 1'000'000; };
-    CHECK(after(0) == 2000);
-    held.hold(Ticks(10), kClock);  // not held at all
-    CHECK(after(10) == 2000);
-    held.hold(Ticks(20), Hertz(1'500'000'000));
-    CHECK(after(20) == 1500);
-    held.hold(Ticks(50), Hertz(1'200'000'000));
-    held.hold(Ticks(60), Hertz(1'300'000'000));  // decides when the lower one is over
-    CHECK(after(130) == 1200);
-    CHECK(after(149) == 1200);
-    CHECK(after(150) == 1300);
-    CHECK(after(160) == 2000);
-    HeldClock at_once(kClock, Ticks(0));
-    at_once.hold(Ticks(20), Hertz(1'500'000'000));
-    CHECK(at_once.at(Ticks(20)) == kClock);
-}
-
-TEST_CASE("Of clocks that were held, the lowest of the last while decides, in any order", "[simt]") {
-    const unsigned seed = std::random_device{}();
-    INFO("seed " << seed);
-    std::mt19937 random(seed);
-    const auto draw = [&](int most) { return std::uniform_int_distribution<std::int64_t>(0, most)(random); };
-    const Ticks rise(draw(60));
-    HeldClock held(kClock, rise);
-    std::vector<std::pair<Ticks, Hertz>> all;
-    for (Ticks now(0); now < Ticks(2000); now += Ticks(draw(20))) {
-        if (draw(1) == 0) {
-            all.emplace_back(now, Hertz(1 + draw(30)));
-            held.hold(now, all.back().second);
-        }
-        Hertz lowest = kClock;
-        for (const auto& [end, clock] : all)
-            if (now < end + rise) lowest = std::min(lowest, clock);
-        REQUIRE(held.at(now) == lowest);
-    }
 }
 
 TEST_CASE("Kernels behind one that the cap held keep its clock for as long as it takes to rise", "[simt]") {

@@ -13,6 +13,7 @@ systole_test(simt_groups SOURCES ${CMAKE_CURRENT_LIST_DIR}/attention_blocks_test
                                  ${CMAKE_CURRENT_LIST_DIR}/cta_deal_test.cpp ${CMAKE_CURRENT_LIST_DIR}/cta_places_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/gathered_blocks_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/gemm_blocks.cpp ${CMAKE_CURRENT_LIST_DIR}/groups.cpp
+                                 ${CMAKE_CURRENT_LIST_DIR}/held_clock_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/kernel_in_warps_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/power_cap_test.cpp ${CMAKE_CURRENT_LIST_DIR}/qkv_blocks_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/row_blocks_test.cpp

@@ -161,7 +161,7 @@ private:
     L2Blocks::Traffic traffic_;  // scratch
     Jobs jobs_;
     Parts parts_;
-    std::deque<Departure> reads_, writes_;  // that have not left, by time
+    std::deque<Departure> reads_, writes_;  // that have not left, in turn
     const double ticks_a_byte_;             // that lie behind one on the way to the memory; 0: that decides
     const double ticks_a_byte_of_rows_;     // likewise of short rows
     Ticks paced_;                           // none may leave before

@@ -55,27 +55,28 @@ void Port::serve(BytesPerSecond rate) {
     rate_ = rate;
 }
 
-Fabric::Direction::Direction(PerCycle rates, const ClockDomain& clock)
-    : slices(rate(rates.all, clock)), ports{{0, Port(rate(rates.of_sm, clock))}} {}
+Fabric::Direction::Direction(Bytes all, Bytes of_sm, const ClockDomain& clock)
+    : all_per_cycle(all),
+      sm_per_cycle(of_sm),
+      slices(rate(all, clock)),
+      ports{{0, Port(rate(of_sm, clock))}} {}
 
-void Fabric::Direction::run_at(PerCycle rates, const ClockDomain& clock) {
-    slices.serve(rate(rates.all, clock));
-    for (auto& [sm, port] : ports) port.serve(rate(rates.of_sm, clock));
+void Fabric::Direction::run_at(const ClockDomain& clock) {
+    slices.serve(rate(all_per_cycle, clock));
+    for (auto& [sm, port] : ports) port.serve(rate(sm_per_cycle, clock));
 }
 
 Fabric::Fabric(const L2Spec& spec, ClockDomain clock)
     : clock_(clock),
       latency_(spec.latency),
       far_latency_(spec.far_latency),
-      reads_{spec.bytes_per_cycle, spec.sm_read_per_cycle},
-      writes_{spec.write_bytes_per_cycle, spec.sm_write_per_cycle},
-      read_(reads_, clock),
-      written_(writes_, clock) {}
+      read_(spec.bytes_per_cycle, spec.sm_read_per_cycle, clock),
+      written_(spec.write_bytes_per_cycle, spec.sm_write_per_cycle, clock) {}
 
 void Fabric::run_at(ClockDomain clock) {
     clock_ = clock;
-    read_.run_at(reads_, clock);
-    written_.run_at(writes_, clock);
+    read_.run_at(clock);
+    written_.run_at(clock);
 }
 
 Ticks Fabric::read(Ticks now, Bytes bytes, SmRange sms, Bytes of_sm) {

@@ -71,13 +71,11 @@ public:
     Bytes bytes_written() const { return written_.total; }
 
 private:
-    /// Bytes of all slices, and of the port of an SM.
-    struct PerCycle {
-        Bytes all, of_sm;
-    };
     struct Direction {
-        Direction(PerCycle rates, const ClockDomain& clock);
-        void run_at(PerCycle rates, const ClockDomain& clock);
+        /// Bytes a cycle of all slices, and of the port of an SM.
+        Direction(Bytes all, Bytes of_sm, const ClockDomain& clock);
+        void run_at(const ClockDomain& clock);
+        const Bytes all_per_cycle, sm_per_cycle;
         Port slices;
         /// By the first of SMs whose ports had the same to do; the next entry's are others.
         std::map<std::int64_t, Port> ports;
@@ -88,7 +86,6 @@ private:
 
     ClockDomain clock_;
     const Cycles latency_, far_latency_;
-    const PerCycle reads_, writes_;
     Direction read_, written_;
 };
 
