@@ -26,6 +26,7 @@ Start here
   systole explain teaching_4x4 matmul m=6 n=5 k=7 what happens to it in the array, and why
   systole wave teaching_4x4 three_layers -o w.vcd every register, clock by clock, for GTKWave
   systole dram hbm2_tpu_v4 --pattern random       a memory on its own: bandwidth, latency, lost clocks
+  systole sweep tpu_v4_array -o out/array         hundreds of machines, and the best of them
   systole trace llm llama3_8b -o step.yaml        a step of a language model, as a trace
   systole show device tpu_v4                      every value of a machine, and its source
 
@@ -65,7 +66,7 @@ int help(const std::vector<Command>& all, const std::vector<std::string>& topics
 std::vector<Command> commands() {
     return {run_command(),  compare_command(), op_command(),    explain_command(),
             wave_command(), dram_command(),    lower_command(), list_command(),
-            show_command(), import_command(),  trace_command()};
+            show_command(), import_command(),  trace_command(), sweep_command()};
 }
 
 int dispatch(const std::vector<std::string>& words) {

@@ -20,6 +20,7 @@ Command list_command();
 Command show_command();
 Command import_command();
 Command trace_command();
+Command sweep_command();
 
 /// All commands, in the order in which help lists them.
 std::vector<Command> commands();

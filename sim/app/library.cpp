@@ -32,6 +32,8 @@ std::string kind_of(Shelf shelf) {
             return "memory";
         case Shelf::Models:
             return "model";
+        case Shelf::Experiments:
+            return "experiment";
     }
     return "";
 }
@@ -51,6 +53,8 @@ fs::path folder_of(Shelf shelf) {
             return "configs/memory";
         case Shelf::Models:
             return "configs/models";
+        case Shelf::Experiments:
+            return "configs/experiments";
     }
     return "";
 }

@@ -11,7 +11,7 @@
 
 namespace systole::app {
 
-enum class Shelf { Devices, Traces, Memories, Models };
+enum class Shelf { Devices, Traces, Memories, Models, Experiments };
 
 struct Item {
     std::string name;   ///< "resnet50"

@@ -82,6 +82,25 @@ std::string list_models(const Library& library) {
     return table.str();
 }
 
+/// Experiments: name, devices and traces, title.
+std::string list_experiments(const Library& library) {
+    TextTable table;
+    for (const char* const column : {"experiment", "devices", "traces", "title"})
+        table.column(column, TextTable::Align::Left);
+    const auto names = [](const YamlNode* node) {
+        std::string text = node ? node->scalar : "";
+        if (node)
+            for (const YamlNode& item : node->items) text += (text.empty() ? "" : " ") + item.scalar;
+        return text;
+    };
+    for (const Item& item : library.items(Shelf::Experiments)) {
+        const YamlNode document = config::load_yaml(item.file);
+        table.row({item.name, names(document.find("device")), names(document.find("trace")),
+                   text_of(document, "experiment")});
+    }
+    return table.str();
+}
+
 int list(const Arguments& arguments) {
     const std::string what = arguments.count() > 0 ? arguments.at(0) : "all";
     const Library library = Library::find();
@@ -94,10 +113,12 @@ int list(const Arguments& arguments) {
     add("traces", [&] { return list_traces(library); });
     add("models", [&] { return list_models(library); });
     add("memories", [&] { return list_titles(library, Shelf::Memories, "memory"); });
+    add("experiments", [&] { return list_experiments(library); });
     if (text.empty())
         arguments.misused(fmt::format(
-            "'{}' is not devices, traces, models or memories{}", what,
-            did_you_mean(what, std::vector<std::string>{"devices", "traces", "models", "memories"})));
+            "'{}' is not devices, traces, models, memories or experiments{}", what,
+            did_you_mean(
+                what, std::vector<std::string>{"devices", "traces", "models", "memories", "experiments"})));
     print(text);
     return 0;
 }
@@ -107,14 +128,15 @@ int list(const Arguments& arguments) {
 Command list_command() {
     Command command;
     command.name = "list";
-    command.summary = "List the shipped devices, traces, models or memories.";
-    command.arguments = {"devices|traces|models|memories"};
+    command.summary = "List the shipped devices, traces, models, memories or experiments.";
+    command.arguments = {"devices|traces|models|memories|experiments"};
     command.about =
         "They lie below the data directory: $SYSTOLE_HOME, or where Systole was built or installed.\n";
     command.examples = {{"systole list devices", "machines for 'systole run' and 'systole op'"},
                         {"systole list traces", "networks, with their parameters and defaults"},
                         {"systole list models", "language models for 'systole trace llm'"},
-                        {"systole list memories", "what a device may name as 'memory: {preset: NAME}'"}};
+                        {"systole list memories", "what a device may name as 'memory: {preset: NAME}'"},
+                        {"systole list experiments", "for 'systole sweep'"}};
     command.run = list;
     return command;
 }

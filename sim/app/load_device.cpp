@@ -33,23 +33,35 @@ RunOutcome LoadedDevice::run_program(const std::string& text, const std::string&
     return outcome;
 }
 
-LoadedDevice load_device(const Library& library, const std::string& reference, const Settings& settings) {
-    const std::filesystem::path file = library.resolve(Shelf::Devices, reference);
-    const config::YamlNode document = config::load_yaml(file);
-    if (document.find("trace") && document.find("layers"))
-        throw UserError({file.string()}, "this is a trace, not a device; expected 'systole … DEVICE TRACE'");
-    config::Config config = config::Config::from_document(document, library.resolver());
+DeviceDocument read_device(const Library& library, const std::string& reference) {
+    DeviceDocument device{reference, library.resolve(Shelf::Devices, reference), {}, library.resolver()};
+    device.document = config::load_yaml(device.file);
+    if (device.document.find("trace") && device.document.find("layers"))
+        throw UserError({device.file.string()},
+                        "this is a trace, not a device; expected 'systole … DEVICE TRACE'");
+    return device;
+}
+
+LoadedDevice build_device(const DeviceDocument& from, const Settings& settings) {
+    config::Config config = config::Config::from_document(from.document, from.resolve);
     for (const Setting& setting : settings.device)
-        if (setting.device.empty() || setting.device == reference) config.set(setting.path, setting.value);
+        if (setting.device.empty() || setting.device == from.reference)
+            config.set(setting.path, setting.value);
     LoadedDevice loaded;
-    loaded.name = file.stem().string();
+    loaded.name = from.file.stem().string();
     loaded.device = make_device(config, loaded.name);
     config.finish();
     refuse_replays(loaded, settings.protocol);
     loaded.title = config.title();
-    loaded.about = leading_comment(file);
     loaded.entries = config.effective();
     loaded.effective_yaml = config.effective_yaml();
+    return loaded;
+}
+
+LoadedDevice load_device(const Library& library, const std::string& reference, const Settings& settings) {
+    const DeviceDocument document = read_device(library, reference);
+    LoadedDevice loaded = build_device(document, settings);
+    loaded.about = leading_comment(document.file);
     return loaded;
 }
 

@@ -2,6 +2,7 @@
 // From a reference on the command line to a checked device and its effective configuration.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,6 +27,19 @@ struct LoadedDevice {
     RunOutcome run(const Graph& graph, const RunOptions& options) const;
     RunOutcome run_program(const std::string& text, const std::string& file, const RunOptions& options) const;
 };
+
+/// A device's file, read once and built as often as wanted.
+struct DeviceDocument {
+    std::string reference;  ///< as the command line has it
+    std::filesystem::path file;
+    config::YamlNode document;
+    config::Config::Resolver resolve;
+};
+/// Throws UserError where there is none, or something else.
+DeviceDocument read_device(const Library& library, const std::string& reference);
+
+/// Overrides, builds and checks; `about` stays empty. Throws UserError as load_device does.
+LoadedDevice build_device(const DeviceDocument& document, const Settings& settings);
 
 /// Loads, overrides, builds and checks. Throws UserError with every mistake of the configuration, and where
 /// the device cannot be measured as the protocol says.

@@ -29,4 +29,8 @@ void add_option(po::options_description& options, const char* name, const char* 
     options.add_options()(name, po::value<std::string>()->value_name(value), meaning);
 }
 
+void add_flag(po::options_description& options, const char* name, const char* meaning) {
+    options.add_options()(name, meaning);
+}
+
 }  // namespace systole::app

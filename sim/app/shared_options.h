@@ -19,4 +19,7 @@ void add_mapping(boost::program_options::options_description& options);
 void add_option(boost::program_options::options_description& options, const char* name, const char* value,
                 const char* meaning);
 
+/// An option without a value.
+void add_flag(boost::program_options::options_description& options, const char* name, const char* meaning);
+
 }  // namespace systole::app

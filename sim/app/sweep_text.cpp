@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/app/sweep_text.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "sim/base/text.h"
+#include "sim/base/units.h"
+
+namespace systole::app {
+namespace {
+
+constexpr std::size_t kMostReasons = 10, kMostFront = 20;
+constexpr auto kPeriod = std::chrono::milliseconds(500);
+
+std::string thousands(std::size_t value) {
+    return with_thousands(static_cast<std::int64_t>(value));
+}
+
+std::string first_line(const std::string& text) {
+    const std::size_t end = text.find('\n');
+    return end == std::string::npos ? text : text.substr(0, end) + " …";
+}
+
+/// "1 h 05 min", "3 min 20 s", "12 s".
+std::string duration(double seconds) {
+    const auto whole = static_cast<long>(seconds + 0.5);
+    if (whole >= 3600) return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
+    if (whole >= 60) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+    return fmt::format("{} s", whole);
+}
+
+std::string counts(std::size_t points, std::size_t done, std::size_t refused, std::size_t failed,
+                   std::size_t missing) {
+    std::string text = fmt::format("{} points: {} done", thousands(points), thousands(done));
+    if (refused > 0) text += fmt::format(", {} refused by their device", thousands(refused));
+    if (failed > 0) text += fmt::format(", {} failed", thousands(failed));
+    if (missing > 0) text += fmt::format(", {} not yet run", thousands(missing));
+    return text + ".\n";
+}
+
+/// Columns that say what a point is, and its objectives.
+std::string front_table(const sweep::Experiment& experiment, const sweep::MergedTable& table) {
+    const std::size_t status = table.column("status");
+    std::vector<std::size_t> shown;
+    for (std::size_t i = 1; i < status; ++i) {
+        // What never changes tells nothing.
+        const bool varies = std::any_of(table.rows.begin(), table.rows.end(),
+                                        [&](const auto& row) { return row[i] != table.rows.front()[i]; });
+        if (varies) shown.push_back(i);
+    }
+    for (const sweep::Objective& objective : experiment.objectives) {
+        const std::size_t column = table.column(objective.name);
+        if (std::find(shown.begin(), shown.end(), column) == shown.end()) shown.push_back(column);
+    }
+    TextTable text;
+    text.column("id", TextTable::Align::Left);
+    for (const std::size_t i : shown)
+        text.column(table.columns[i].name,
+                    table.columns[i].is_number ? TextTable::Align::Right : TextTable::Align::Left);
+    for (std::size_t i = 0; i < std::min(table.front.size(), kMostFront); ++i) {
+        const std::vector<std::string>& row = table.rows[table.front[i]];
+        std::vector<std::string> cells{row.front()};
+        for (const std::size_t column : shown) cells.push_back(row[column]);
+        text.row(std::move(cells));
+    }
+    return text.str();
+}
+
+}  // namespace
+
+std::string plan_text(const sweep::Plan& plan) {
+    std::string text = fmt::format("planned {} points", thousands(plan.manifest.size()));
+    if (plan.excluded > 0)
+        text += fmt::format("; 'where' excludes {} combinations", thousands(plan.excluded));
+    if (plan.equal > 0)
+        text += fmt::format("; {} combinations are the same point as another", thousands(plan.equal));
+    return text;
+}
+
+std::string failures_text(const std::map<std::string, std::size_t>& failures) {
+    std::vector<std::pair<std::size_t, std::string>> sorted;
+    for (const auto& [reason, count] : failures) sorted.emplace_back(count, reason);
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::string text;
+    for (std::size_t i = 0; i < std::min(sorted.size(), kMostReasons); ++i)
+        text += fmt::format("  {:>7} {}\n", thousands(sorted[i].first), first_line(sorted[i].second));
+    if (sorted.size() > kMostReasons)
+        text += fmt::format("          and {} other reasons\n", sorted.size() - kMostReasons);
+    if (!text.empty()) text.pop_back();
+    return text;
+}
+
+std::string summary_text(const sweep::Experiment& experiment, const sweep::MergedTable& table) {
+    std::string text = experiment.title.empty() ? "" : experiment.title + "\n";
+    text += counts(table.rows.size(), table.done, table.refused, table.failed, table.missing);
+    if (!table.reasons.empty()) text += failures_text(table.reasons) + '\n';
+    if (experiment.objectives.empty() || table.front.empty()) return text;
+    std::string names;
+    for (const sweep::Objective& objective : experiment.objectives)
+        names += (names.empty() ? "" : ", ") + objective.name;
+    text += fmt::format("\nPareto front of {}: {} of {} points{}\n", names, thousands(table.front.size()),
+                        thousands(table.done),
+                        table.front.size() > kMostFront ? fmt::format("; the first {}", kMostFront) : "");
+    return text + front_table(experiment, table);
+}
+
+SweepStatus status_of(const sweep::Folder& folder) {
+    SweepStatus status;
+    status.points = folder.manifest().size();
+    status.chunk_points = folder.identity().chunk_points;
+    const std::map<std::string, std::string> failures = folder.failures();
+    for (std::size_t i = 0; i < status.points; ++i) {
+        const std::string id(folder.manifest().id(i));
+        const auto result = folder.result(id);
+        if (result && !result->refused) {
+            ++status.done;
+        } else if (result) {
+            ++status.refused, ++status.reasons[result->error];
+        } else if (const auto failure = failures.find(id); failure != failures.end()) {
+            ++status.failed, ++status.reasons[failure->second];
+        } else {
+            ++status.missing;
+        }
+    }
+    return status;
+}
+
+std::string to_text(const SweepStatus& status) {
+    std::string text = counts(status.points, status.done, status.refused, status.failed, status.missing);
+    if (!status.reasons.empty()) text += failures_text(status.reasons) + '\n';
+    return text;
+}
+
+std::string to_json(const SweepStatus& status) {
+    using Json = nlohmann::ordered_json;
+    Json json{{"schema", 1},
+              {"points", status.points},
+              {"done", status.done},
+              {"refused", status.refused},
+              {"failed", status.failed},
+              {"missing", status.missing},
+              {"chunk_points", status.chunk_points},
+              {"reasons", Json::array()}};
+    for (const auto& [reason, count] : status.reasons)
+        json["reasons"].push_back({{"reason", reason}, {"points", count}});
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+SweepProgress::SweepProgress(std::size_t points)
+    : points_(points), terminal_(::isatty(STDERR_FILENO) != 0), begin_(Clock::now()), last_(begin_) {}
+
+SweepProgress::~SweepProgress() {
+    if (shown_) std::fputs("\r\033[K", stderr);
+}
+
+void SweepProgress::update(std::size_t ended, std::size_t failed) {
+    const auto now = Clock::now();
+    if (!terminal_ || now - begin_ < std::chrono::seconds(1) || now - last_ < kPeriod) return;
+    last_ = now;
+    const double seconds = std::chrono::duration<double>(now - begin_).count();
+    const double rate = static_cast<double>(ended) / seconds;
+    std::fprintf(stderr, "\r\033[K%s of %s points%s, %.1f a second, %s left", thousands(ended).c_str(),
+                 thousands(points_).c_str(), failed > 0 ? (", " + thousands(failed) + " failed").c_str() : "",
+                 rate, duration(static_cast<double>(points_ - ended) / rate).c_str());
+    std::fflush(stderr);
+    shown_ = true;
+}
+
+}  // namespace systole::app

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// A sweep in words: its plan, its progress, what came of it.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <string>
+
+#include "sim/sweep/folder.h"
+#include "sim/sweep/merge.h"
+#include "sim/sweep/plan.h"
+
+namespace systole::app {
+
+/// "planned 400 points; 'where' excludes 12 combinations, 3 are the same point as another".
+std::string plan_text(const sweep::Plan& plan);
+
+/// How many points ended how, reasons, and the front as a table.
+std::string summary_text(const sweep::Experiment& experiment, const sweep::MergedTable& table);
+
+/// A line for each reason; at most ten.
+std::string failures_text(const std::map<std::string, std::size_t>& failures);
+
+struct SweepStatus {
+    std::size_t points = 0, done = 0, refused = 0, failed = 0, missing = 0;
+    std::map<std::string, std::size_t> reasons;  ///< of refused and failed ones
+    std::size_t chunk_points = 0;
+};
+SweepStatus status_of(const sweep::Folder& folder);
+std::string to_text(const SweepStatus& status);
+std::string to_json(const SweepStatus& status);
+
+/// A line on the terminal: points, rate, time left. Forked processes must not share a thread, so it is drawn
+/// as points end.
+class SweepProgress {
+public:
+    explicit SweepProgress(std::size_t points);
+    ~SweepProgress();
+    SweepProgress(const SweepProgress&) = delete;
+    SweepProgress& operator=(const SweepProgress&) = delete;
+    void update(std::size_t ended, std::size_t failed);
+
+private:
+    using Clock = std::chrono::steady_clock;
+    std::size_t points_;
+    bool terminal_, shown_ = false;
+    Clock::time_point begin_, last_;
+};
+
+}  // namespace systole::app

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/sweep/folder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "sim/account/output_files.h"
+#include "sim/base/error.h"
+#include "sim/sweep/digest.h"
+#include "sim/sweep/point_identity.h"
+
+namespace systole::sweep {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr int kSchema = 1;
+constexpr auto kStale = std::chrono::minutes(10);
+
+std::optional<std::string> read(const fs::path& file) {
+    std::ifstream stream(file, std::ios::binary);
+    if (!stream) return {};
+    std::string text{std::istreambuf_iterator<char>(stream), {}};
+    if (stream.bad()) return {};
+    return text;
+}
+
+std::string read_part(const fs::path& file) {
+    const auto text = read(file);
+    if (!text)
+        throw UserError({file.string()}, "cannot be read; expected a folder of 'systole sweep', whole");
+    return *text;
+}
+
+/// A file's object; nothing if it is broken.
+std::optional<Json> read_json(const fs::path& file) {
+    const auto text = read(file);
+    if (!text) return {};
+    Json json = Json::parse(*text, nullptr, false);
+    if (!json.is_object()) return {};
+    return json;
+}
+
+void make_directories(const fs::path& path) {
+    std::error_code error;
+    fs::create_directories(path, error);
+    if (error)
+        throw UserError(fmt::format("cannot make the folder '{}': {}", path.string(), error.message()));
+}
+
+bool is_id(const std::string& text) {
+    return text.size() == PointIdentity::kDigits &&
+           text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+}  // namespace
+
+Folder::Folder(fs::path path, FolderIdentity identity, Manifest manifest)
+    : path_(std::move(path)), identity_(std::move(identity)), manifest_(std::move(manifest)) {}
+
+Folder Folder::open(const fs::path& path) {
+    const fs::path file = path / "sweep.json";
+    if (std::error_code ignored; !fs::exists(file, ignored))
+        throw UserError(
+            fmt::format("'{}' is no folder of a sweep: there is no sweep.json in it; 'systole sweep "
+                        "EXPERIMENT -o DIR' makes one",
+                        path.string()));
+    const auto json = read_json(file);
+    if (!json || json->value("schema", 0) != kSchema || !json->contains("manifest_sha256"))
+        throw UserError({file.string()}, "this is not what 'systole sweep' writes");
+    FolderIdentity identity;
+    std::string digest;
+    try {
+        identity.program = json->at("program").get<std::string>();
+        identity.directory = path / json->at("directory").get<std::string>();
+        identity.chunk_points = json->at("chunk_points").get<std::size_t>();
+        digest = json->at("manifest_sha256").get<std::string>();
+    } catch (const Json::exception&) {
+        throw UserError({file.string()}, "this is not what 'systole sweep' writes");
+    }
+    identity.experiment = read_part(path / "experiment.yaml");
+    std::string text = read_part(path / "manifest.csv");
+    if (sha256(text) != digest)
+        throw UserError({(path / "manifest.csv").string()},
+                        "it is not as it was planned (sweep.json has another digest of it)");
+    return {path, std::move(identity), Manifest::parse(std::move(text), (path / "manifest.csv").string())};
+}
+
+bool Folder::holds(const fs::path& path, const FolderIdentity& identity) {
+    if (std::error_code ignored; !fs::exists(path / "sweep.json", ignored)) return false;
+    const auto json = read_json(path / "sweep.json");
+    const auto experiment = read(path / "experiment.yaml");
+    return json && experiment == identity.experiment &&
+           json->value("program", std::string()) == identity.program;
+}
+
+Folder Folder::create(const fs::path& path, const FolderIdentity& identity, const Manifest& manifest) {
+    std::error_code ignored;
+    if (fs::exists(path / "sweep.json", ignored)) {
+        const Folder there = open(path);
+        if (there.identity_.program != identity.program)
+            throw UserError(fmt::format("'{}' was planned by {}, and this is {}; give another folder with -o",
+                                        path.string(), there.identity_.program, identity.program));
+        if (there.identity_.experiment != identity.experiment || there.manifest_.text() != manifest.text())
+            throw UserError(fmt::format("'{}' belongs to another experiment; give another folder with -o",
+                                        path.string()));
+        return there;
+    }
+    // What an interrupted plan left is this sweep's own.
+    for (fs::directory_iterator entry(path, ignored), end; entry != end; entry.increment(ignored)) {
+        const std::string name = entry->path().filename().string();
+        if (name != "experiment.yaml" && name != "manifest.csv" && name != "lock" && !name.starts_with('.'))
+            throw UserError(fmt::format("'{}' holds other files ('{}'); a sweep wants a folder of its own",
+                                        path.string(), name));
+    }
+    make_directories(path);
+    std::string directory = fs::proximate(identity.directory, path, ignored).string();
+    const Json json{{"schema", kSchema},
+                    {"program", identity.program},
+                    {"points", manifest.size()},
+                    {"chunk_points", identity.chunk_points},
+                    {"directory", directory},
+                    {"experiment_sha256", sha256(identity.experiment)},
+                    {"manifest_sha256", sha256(manifest.text())}};
+    // sweep.json comes last: it makes the folder a sweep.
+    write_file(path / "experiment.yaml", identity.experiment);
+    write_file(path / "manifest.csv", manifest.text());
+    write_file(path / "sweep.json", json.dump(2) + '\n');
+    return open(path);
+}
+
+fs::path Folder::place(std::string_view id) const {
+    return path_ / "points" / id.substr(0, 2) / fmt::format("{}.json", id);
+}
+
+std::vector<std::string> Folder::finished() const {
+    std::vector<std::string> ids;
+    std::error_code ignored;  // no folder yet: nothing is finished
+    for (fs::directory_iterator shelf(path_ / "points", ignored), end; shelf != end;
+         shelf.increment(ignored)) {
+        std::error_code error;
+        for (fs::directory_iterator file(shelf->path(), error); file != end; file.increment(error))
+            if (file->path().extension() == ".json" && is_id(file->path().stem().string()))
+                ids.push_back(file->path().stem().string());
+    }
+    std::sort(ids.begin(), ids.end());
+    return ids;
+}
+
+std::optional<PointResult> Folder::result(std::string_view id) const {
+    const fs::path file = place(id);
+    std::error_code error;
+    if (!fs::exists(file, error)) return {};
+    if (const auto json = read_json(file)) {
+        try {
+            PointResult result;
+            result.id = json->at("id").get<std::string>();
+            result.refused = json->at("status").get<std::string>() == "refused";
+            if (result.refused) result.error = json->at("error").get<std::string>();
+            for (const auto& [name, value] : json->at("figures").items())
+                result.figures.push_back({name, value.get<std::string>()});
+            result.wall_s = json->at("wall_s").get<double>();
+            if (result.id == id) return result;
+        } catch (const Json::exception&) {
+            // broken, as below
+        }
+    }
+    fs::remove(file, error);
+    return {};
+}
+
+void Folder::write(const PointResult& result) const {
+    Json figures = Json::object();
+    for (const Metric& figure : result.figures) figures[figure.name] = figure.value;
+    Json json{{"id", result.id}, {"status", result.refused ? "refused" : "done"}};
+    if (result.refused) json["error"] = result.error;
+    json["figures"] = std::move(figures);
+    json["wall_s"] = result.wall_s;
+    const fs::path file = place(result.id);
+    make_directories(file.parent_path());
+    write_file(file, json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n');
+}
+
+std::map<std::string, std::string> Folder::failures() const {
+    std::map<std::string, std::string> reasons;
+    std::error_code ignored;
+    for (fs::directory_iterator file(path_ / "failed", ignored), end; file != end; file.increment(ignored)) {
+        const std::string id = file->path().stem().string();
+        if (!is_id(id) || file->path().extension() != ".json") continue;
+        const auto json = read_json(file->path());
+        reasons[id] = json && json->contains("reason") && json->at("reason").is_string()
+                          ? json->at("reason").get<std::string>()
+                          : "failed; why was not recorded";
+    }
+    return reasons;
+}
+
+void Folder::write_failure(std::string_view id, const std::string& reason) const {
+    const fs::path file = path_ / "failed" / fmt::format("{}.json", id);
+    if (reason.empty()) {
+        std::error_code ignored;
+        fs::remove(file, ignored);
+        return;
+    }
+    make_directories(file.parent_path());
+    const Json json{{"id", id}, {"reason", reason}};
+    write_file(file, json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n');
+}
+
+void Folder::sweep_up() const {
+    std::error_code ignored;
+    const auto before = fs::file_time_type::clock::now() - kStale;
+    for (fs::recursive_directory_iterator file(path_, ignored), end; file != end; file.increment(ignored)) {
+        const std::string name = file->path().filename().string();
+        std::error_code error;
+        if (name.starts_with('.') && name.ends_with(".tmp") &&
+            fs::last_write_time(file->path(), error) < before && !error)
+            fs::remove(file->path(), error);
+    }
+}
+
+}  // namespace systole::sweep
