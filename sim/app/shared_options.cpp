@@ -29,6 +29,11 @@ void add_option(po::options_description& options, const char* name, const char* 
     options.add_options()(name, po::value<std::string>()->value_name(value), meaning);
 }
 
+void add_list(po::options_description& options, const char* name, const char* value, const char* meaning) {
+    options.add_options()(name, po::value<std::vector<std::string>>()->composing()->value_name(value),
+                          meaning);
+}
+
 void add_flag(po::options_description& options, const char* name, const char* meaning) {
     options.add_options()(name, meaning);
 }

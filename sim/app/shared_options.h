@@ -19,6 +19,10 @@ void add_mapping(boost::program_options::options_description& options);
 void add_option(boost::program_options::options_description& options, const char* name, const char* value,
                 const char* meaning);
 
+/// The same for an option that may be repeated.
+void add_list(boost::program_options::options_description& options, const char* name, const char* value,
+              const char* meaning);
+
 /// An option without a value.
 void add_flag(boost::program_options::options_description& options, const char* name, const char* meaning);
 

@@ -76,6 +76,10 @@ private:
                                               did_you_mean(column.device, devices_)));
         if (!seen_.insert(column.name()).second)
             complain(entry.where, fmt::format("'{}' is on two axes", column.name()));
+        if (column.path.find('.') == std::string::npos)
+            complain(entry.where, fmt::format("'{}' is no path of a key; expected one such as 'mxu.rows', "
+                                              "'workload.batch' or 'run.launch'",
+                                              column.path));
         const std::size_t before = mistakes_.size();
         values(entry.value, column, span);
         // Of zipped keys, values may repeat.

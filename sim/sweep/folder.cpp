@@ -60,6 +60,18 @@ bool is_id(const std::string& text) {
            text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
+void write_identity(const fs::path& path, const FolderIdentity& identity, const Manifest& manifest) {
+    std::error_code ignored;  // then it is the directory as it is
+    const Json json{{"schema", kSchema},
+                    {"program", identity.program},
+                    {"points", manifest.size()},
+                    {"chunk_points", identity.chunk_points},
+                    {"directory", fs::proximate(identity.directory, path, ignored).string()},
+                    {"experiment_sha256", sha256(identity.experiment)},
+                    {"manifest_sha256", sha256(manifest.text())}};
+    write_file(path / "sweep.json", json.dump(2) + '\n');
+}
+
 }  // namespace
 
 Folder::Folder(fs::path path, FolderIdentity identity, Manifest manifest)
@@ -93,14 +105,6 @@ Folder Folder::open(const fs::path& path) {
     return {path, std::move(identity), Manifest::parse(std::move(text), (path / "manifest.csv").string())};
 }
 
-bool Folder::holds(const fs::path& path, const FolderIdentity& identity) {
-    if (std::error_code ignored; !fs::exists(path / "sweep.json", ignored)) return false;
-    const auto json = read_json(path / "sweep.json");
-    const auto experiment = read(path / "experiment.yaml");
-    return json && experiment == identity.experiment &&
-           json->value("program", std::string()) == identity.program;
-}
-
 Folder Folder::create(const fs::path& path, const FolderIdentity& identity, const Manifest& manifest) {
     std::error_code ignored;
     if (fs::exists(path / "sweep.json", ignored)) {
@@ -109,8 +113,10 @@ Folder Folder::create(const fs::path& path, const FolderIdentity& identity, cons
             throw UserError(fmt::format("'{}' was planned by {}, and this is {}; give another folder with -o",
                                         path.string(), there.identity_.program, identity.program));
         if (there.identity_.experiment != identity.experiment || there.manifest_.text() != manifest.text())
-            throw UserError(fmt::format("'{}' belongs to another experiment; give another folder with -o",
-                                        path.string()));
+            throw UserError(fmt::format(
+                "'{}' belongs to another experiment, or to this one with devices or traces that have "
+                "changed since; give another folder with -o",
+                path.string()));
         return there;
     }
     // What an interrupted plan left is this sweep's own.
@@ -121,19 +127,16 @@ Folder Folder::create(const fs::path& path, const FolderIdentity& identity, cons
                                         path.string(), name));
     }
     make_directories(path);
-    std::string directory = fs::proximate(identity.directory, path, ignored).string();
-    const Json json{{"schema", kSchema},
-                    {"program", identity.program},
-                    {"points", manifest.size()},
-                    {"chunk_points", identity.chunk_points},
-                    {"directory", directory},
-                    {"experiment_sha256", sha256(identity.experiment)},
-                    {"manifest_sha256", sha256(manifest.text())}};
     // sweep.json comes last: it makes the folder a sweep.
     write_file(path / "experiment.yaml", identity.experiment);
     write_file(path / "manifest.csv", manifest.text());
-    write_file(path / "sweep.json", json.dump(2) + '\n');
+    write_identity(path, identity, manifest);
     return open(path);
+}
+
+void Folder::set_chunk_points(std::size_t points) {
+    identity_.chunk_points = points;
+    write_identity(path_, identity_, manifest_);
 }
 
 fs::path Folder::place(std::string_view id) const {
@@ -184,8 +187,14 @@ void Folder::write(const PointResult& result) const {
     json["figures"] = std::move(figures);
     json["wall_s"] = result.wall_s;
     const fs::path file = place(result.id);
-    make_directories(file.parent_path());
-    write_file(file, json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n');
+    try {
+        make_directories(file.parent_path());
+        write_file(file, json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n');
+    } catch (const UserError& error) {
+        // Of thousands of points that a full disk stops, one reason: without their names.
+        const std::string& message = error.diagnostics().front().message;
+        throw UserError("its result cannot be written: " + message.substr(message.rfind(": ") + 2));
+    }
 }
 
 std::map<std::string, std::string> Folder::failures() const {

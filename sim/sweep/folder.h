@@ -43,8 +43,8 @@ public:
     /// holds another sweep or anything else, and where nothing can be written.
     static Folder create(const std::filesystem::path& path, const FolderIdentity& identity,
                          const Manifest& manifest);
-    /// Whether `path` holds a sweep of this experiment and program, so that it needs no plan.
-    static bool holds(const std::filesystem::path& path, const FolderIdentity& identity);
+    /// Another size of chunks, before any was submitted.
+    void set_chunk_points(std::size_t points);
 
     const std::filesystem::path& path() const { return path_; }
     const FolderIdentity& identity() const { return identity_; }
@@ -55,6 +55,7 @@ public:
     /// A point's result; nothing if there is none or it is broken (a disk that lost power), and then it is
     /// removed so that the point runs again.
     std::optional<PointResult> result(std::string_view id) const;
+    /// Throws UserError, without names, where it cannot.
     void write(const PointResult& result) const;
 
     /// Why points failed, by id; those that were finished since are left out by the caller.

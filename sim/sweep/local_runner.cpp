@@ -25,6 +25,19 @@ double seconds_since(Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
+/// The last lines of what a process said, as one.
+std::string last_words(const std::string& words) {
+    constexpr std::size_t kMost = 300;
+    const std::size_t end = words.find_last_not_of("\n ");
+    if (end == std::string::npos) return "";
+    std::string text = words.substr(0, end + 1);
+    constexpr std::string_view kPlaceless = "systole: error: ";  // of mistakes that are in no file
+    if (text.starts_with(kPlaceless)) text.erase(0, kPlaceless.size());
+    if (text.size() > kMost) text = "…" + text.substr(text.size() - kMost);
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    return text;
+}
+
 /// What a process of a point does: its result, or what the device refuses, becomes a file.
 void run_point(const Folder& folder, const Simulator& simulator, const Point& point,
                const std::vector<Setting>& settings) {
@@ -35,21 +48,10 @@ void run_point(const Folder& folder, const Simulator& simulator, const Point& po
         result.figures = simulator.run(point.device, point.trace, settings);
     } catch (const UserError& error) {
         result.refused = true;
-        result.error = error.what();
+        result.error = last_words(error.what());
     }
     result.wall_s = seconds_since(begin);
     folder.write(result);
-}
-
-/// The last lines of what a process said, as one.
-std::string last_words(const std::string& words) {
-    constexpr std::size_t kMost = 300;
-    const std::size_t end = words.find_last_not_of("\n ");
-    if (end == std::string::npos) return "";
-    std::string text = words.substr(0, end + 1);
-    if (text.size() > kMost) text = "…" + text.substr(text.size() - kMost);
-    std::replace(text.begin(), text.end(), '\n', ' ');
-    return text;
 }
 
 std::string reason_of(const ProcessEnd& end, Bytes memory) {
@@ -116,7 +118,7 @@ private:
                  PointProcess([&] { run_point(folder_, simulator_, point, settings); }, options_.memory),
                  Clock::now()});
         } catch (const UserError& error) {
-            end(point.id, error.what());
+            end(point.id, last_words(error.what()));
         } catch (const std::system_error& error) {
             if (!running_.empty()) return false;
             end(point.id, fmt::format("no process could be made: {}", error.what()));

@@ -60,9 +60,11 @@ void PointProcess::run(const std::function<void()>& task, Bytes memory, int pipe
     ::dup2(pipe, STDERR_FILENO);
     const rlimit none{0, 0};
     ::setrlimit(RLIMIT_CORE, &none);
-    const auto most = static_cast<rlim_t>(memory.value());
-    const rlimit limit{most, most};
-    ::setrlimit(RLIMIT_DATA, &limit);
+    if (PointProcess::limits_memory()) {
+        const auto most = static_cast<rlim_t>(memory.value());
+        const rlimit limit{most, most};
+        ::setrlimit(RLIMIT_DATA, &limit);
+    }
     try {
         task();
     } catch (const std::bad_alloc&) {
@@ -72,6 +74,14 @@ void PointProcess::run(const std::function<void()>& task, Bytes memory, int pipe
         ::_exit(kFailed);
     }
     ::_exit(kDone);
+}
+
+bool PointProcess::limits_memory() {
+#ifdef __SANITIZE_ADDRESS__
+    return false;
+#else
+    return true;
+#endif
 }
 
 PointProcess::~PointProcess() {

@@ -35,6 +35,9 @@ public:
     PointProcess(PointProcess&& other) noexcept;
     PointProcess& operator=(PointProcess&& other) noexcept;
 
+    /// Whether limits of memory hold: not under AddressSanitizer, whose shadow takes more than any limit.
+    static bool limits_memory();
+
     /// To poll() for reading: it is readable while the process writes, and when it has ended.
     int descriptor() const { return pipe_; }
     /// Takes what it has written; how it ended, if it has.
