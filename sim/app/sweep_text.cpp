@@ -5,11 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "sim/base/text.h"
 #include "sim/base/units.h"
+#include "sim/config/quantity.h"
 
 namespace systole::app {
 namespace {
@@ -43,6 +45,17 @@ std::string counts(std::size_t points, std::size_t done, std::size_t refused, st
     return text + ".\n";
 }
 
+/// A figure as people read it: "262,144", "222,979", "0.728216". Words and keys' values stay as they are.
+std::string readable(const std::string& cell) {
+    constexpr std::int64_t kMost = std::int64_t{1} << 62;
+    if (const auto whole = config::parse_integer(cell, -kMost, kMost); whole.value)
+        return with_thousands(*whole.value);
+    const auto number = config::parse_number(cell, -1e18, 1e18);
+    if (!number.value) return cell;
+    return std::abs(*number.value) >= 1e5 ? with_thousands(std::llround(*number.value))
+                                          : fmt::format("{:.6g}", *number.value);
+}
+
 /// Columns that say what a point is, and its objectives.
 std::string front_table(const sweep::Experiment& experiment, const sweep::MergedTable& table) {
     const std::size_t status = table.column("status");
@@ -65,7 +78,8 @@ std::string front_table(const sweep::Experiment& experiment, const sweep::Merged
     for (std::size_t i = 0; i < std::min(table.front.size(), kMostFront); ++i) {
         const std::vector<std::string>& row = table.rows[table.front[i]];
         std::vector<std::string> cells{row.front()};
-        for (const std::size_t column : shown) cells.push_back(row[column]);
+        for (const std::size_t column : shown)
+            cells.push_back(table.columns[column].is_number ? readable(row[column]) : row[column]);
         text.row(std::move(cells));
     }
     return text.str();
