@@ -18,6 +18,25 @@
 namespace systole::app {
 namespace {
 
+constexpr const char* kAbout =
+    R"(EXPERIMENT is a name ('systole list experiments') or a YAML file (docs/formats.md), such as
+    device: tpu_v4                           # or a list
+    trace: bert_base
+    axes:
+      mxu.rows: [32, 64, 128, 256]           # also {linear: [FROM, TO, COUNT]}, {zip: {PATH: ...}}
+      workload.batch: {log2: [1, 64]}
+    where: mxu.rows <= 32 * workload.batch
+    objectives: [time_ns, {max: utilization}]
+Every point runs in a process of its own; its result is a file below DIR, and what is finished never
+runs again. 'systole sweep VERB DIR' goes on with what is there:
+  status DIR   how many points are finished, which failed and why
+  resume DIR   run what has no result yet, failed points included, and merge
+  merge DIR    write points.csv, points.sqlite and front.csv from what is finished
+  chunk DIR K  run the K-th chunk of points (from 0), for a scheduler of your own
+Exit code 0: every point has run, or was submitted; 2: the input is wrong, and nothing ran;
+4: some points have no result, or their device refuses them; 130: interrupted, resume goes on.
+)";
+
 const std::vector<std::string> kVerbs{"status", "resume", "merge", "chunk"};
 
 /// The sweep on this machine or on a cluster, as --executor says.
@@ -84,19 +103,7 @@ Command sweep_command() {
     command.name = "sweep";
     command.summary = "Simulate every point of an experiment, on this machine or a cluster.";
     command.arguments = {"EXPERIMENT|VERB", "[DIR]", "[K]"};
-    command.about =
-        "EXPERIMENT is a name ('systole list experiments') or a YAML file (docs/formats.md): devices, "
-        "traces,\n"
-        "axes, constraints, objectives. Every point runs in a process of its own; its result is a file "
-        "below\n"
-        "DIR, and what is finished never runs again. 'systole sweep VERB DIR' goes on with what is there:\n"
-        "  status DIR   how many points are finished, which failed and why\n"
-        "  resume DIR   run what has no result yet, failed points included, and merge\n"
-        "  merge DIR    write points.csv, points.sqlite and front.csv from what is finished\n"
-        "  chunk DIR K  run the K-th chunk of points (from 0), for a scheduler of your own\n"
-        "Exit code 0: every point has run, or was submitted; 2: the input is wrong, and nothing ran; 4: some "
-        "points have no\n"
-        "result or were refused by their device (status says why); 130: interrupted, resume goes on.\n";
+    command.about = kAbout;
     add_option(command.options, "output,o", "DIR", "the folder of the sweep");
     add_option(command.options, "jobs,j", "N", "points at once (default: the machine's cores)");
     add_option(command.options, "time-limit", "TIME",
