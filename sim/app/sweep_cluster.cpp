@@ -87,10 +87,11 @@ sweep::SlurmJob job_with_options(const Arguments& arguments, const Session& sess
     job.program = own_program();
     if (const char* home = std::getenv("SYSTOLE_HOME"))
         job.environment.emplace_back("SYSTOLE_HOME", fs::absolute(home).string());
-    job.task_options = {fmt::format("--jobs={}", options.jobs)};
+    job.options = {fmt::format("--jobs={}", options.jobs)};
+    if (arguments.has("any-build")) job.options.emplace_back("--any-build");
     for (const char* name : {"time-limit", "memory-limit"})
         if (const auto value = arguments.option(name))
-            job.task_options.push_back(fmt::format("--{}={}", name, *value));
+            job.options.push_back(fmt::format("--{}={}", name, *value));
     job.sbatch_options = {fmt::format("--cpus-per-task={}", options.jobs)};
     for (const std::string& option : arguments.list("sbatch")) job.sbatch_options.push_back(option);
     // Four times what a task should take, and a point that comes to its own limit.

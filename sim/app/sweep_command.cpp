@@ -89,7 +89,7 @@ int sweep(const Arguments& arguments) {
         arguments.misused(fmt::format("'{}' is one argument too many", arguments.at(most)));
     if (verb == "chunk" && arguments.count() < most)
         arguments.misused("missing the number of the chunk; for example: systole sweep chunk out/sweep 0");
-    Session session = open_session(arguments.at(1));
+    Session session = open_session(arguments, arguments.at(1));
     if (verb == "status") return status(arguments, session);
     if (verb == "merge") return conclude(session);
     if (verb == "chunk") return chunk(arguments, session, arguments.at(2));
@@ -117,6 +117,7 @@ Command sweep_command() {
     add_list(command.options, "sbatch", "OPTION",
              "of sbatch for the sweep's jobs (--sbatch=--partition=long); may be repeated");
     add_flag(command.options, "plan", "write the manifest of points and run nothing");
+    add_flag(command.options, "any-build", "go on with what another build of this version has begun");
     add_flag(command.options, "yes", "more than 1,000,000 combinations are meant");
     add_option(command.options, "format", "FORMAT", "of 'status': text (default) or json");
     command.examples = {

@@ -15,6 +15,7 @@
 #include "sim/app/terminal.h"
 #include "sim/base/error.h"
 #include "sim/base/text.h"
+#include "sim/sweep/digest.h"
 #include "sim/sweep/merge.h"
 #include "sim/sweep/plan.h"
 #include "sim/sweep/sqlite_table.h"
@@ -38,6 +39,26 @@ std::vector<std::size_t> without_result(const sweep::Folder& folder, std::size_t
         if (!std::binary_search(finished.begin(), finished.end(), folder.manifest().id(i), std::less<>()))
             open.push_back(i);
     return open;
+}
+
+/// A digest of this program's own file.
+std::string own_build() {
+    constexpr std::size_t kLargestProgram = std::size_t{1} << 30;
+    return sweep::sha256(read_text("/proc/self/exe", kLargestProgram)).substr(0, 16);
+}
+
+/// Points of two programs in one table would be compared as if the machines differed.
+void refuse_other_program(const Arguments& arguments, const sweep::Folder& folder,
+                          const sweep::Simulator& simulator) {
+    const std::string path = folder.path().string();
+    if (simulator.program != folder.identity().program)
+        throw UserError(fmt::format("'{}' was planned by {}, and this is {}; what they answer may differ",
+                                    path, folder.identity().program, simulator.program));
+    if (folder.identity().build != own_build() && !arguments.has("any-build"))
+        throw UserError(
+            fmt::format("'{}' was planned by another build of {}; what they answer may differ: give "
+                        "another folder, or go on with --any-build",
+                        path, simulator.program));
 }
 
 }  // namespace
@@ -70,6 +91,7 @@ Session plan_session(const Arguments& arguments, const std::string& reference) {
         static_cast<std::size_t>(whole_option(arguments, "chunk-points", 1'000'000, kChunkPoints));
     sweep::Simulator simulator = sweep_simulator(library, identity.directory);
     identity.program = simulator.program;
+    identity.build = own_build();
     require_writable_directory(*output);
     // Planned anew even where it is planned: files that it names may have changed since.
     const sweep::Plan plan = [&] {
@@ -81,19 +103,18 @@ Session plan_session(const Arguments& arguments, const std::string& reference) {
              }});
     }();
     sweep::Folder folder = sweep::Folder::create(*output, identity, plan.manifest);
+    refuse_other_program(arguments, folder, simulator);
     note(plan_text(plan));
     return {std::move(folder), std::move(experiment), std::move(simulator)};
 }
 
-Session open_session(const std::string& path) {
+Session open_session(const Arguments& arguments, const std::string& path) {
     sweep::Folder folder = sweep::Folder::open(path);
     const std::string file = (fs::path(path) / "experiment.yaml").string();
     sweep::Experiment experiment =
         sweep::read_experiment(config::parse_yaml(folder.identity().experiment, file));
     sweep::Simulator simulator = sweep_simulator(Library::find(), folder.identity().directory);
-    if (simulator.program != folder.identity().program)
-        throw UserError(fmt::format("'{}' was planned by {}, and this is {}; what they answer may differ",
-                                    path, folder.identity().program, simulator.program));
+    refuse_other_program(arguments, folder, simulator);
     return {std::move(folder), std::move(experiment), std::move(simulator)};
 }
 

@@ -29,8 +29,8 @@ struct Session {
 
 /// Plans `reference` into the folder of -o, or finds it planned there. Throws UserError.
 Session plan_session(const Arguments& arguments, const std::string& reference);
-/// What lies in a folder. Throws UserError if it is no sweep's, or another version's.
-Session open_session(const std::string& path);
+/// What lies in a folder. Throws UserError if it is no sweep's, or another program's (unless --any-build).
+Session open_session(const Arguments& arguments, const std::string& path);
 
 /// Runs `points` and shows how far it is.
 sweep::RunnerReport run_here(const Session& session, const std::vector<std::size_t>& points,

@@ -64,6 +64,7 @@ void write_identity(const fs::path& path, const FolderIdentity& identity, const 
     std::error_code ignored;  // then it is the directory as it is
     const Json json{{"schema", kSchema},
                     {"program", identity.program},
+                    {"build", identity.build},
                     {"points", manifest.size()},
                     {"chunk_points", identity.chunk_points},
                     {"directory", fs::proximate(identity.directory, path, ignored).string()},
@@ -85,18 +86,21 @@ Folder Folder::open(const fs::path& path) {
                         "EXPERIMENT -o DIR' makes one",
                         path.string()));
     const auto json = read_json(file);
-    if (!json || json->value("schema", 0) != kSchema || !json->contains("manifest_sha256"))
-        throw UserError({file.string()}, "this is not what 'systole sweep' writes");
+    const UserError other({file.string()}, "this is not what 'systole sweep' writes");
+    if (!json) throw other;
     FolderIdentity identity;
     std::string digest;
     try {
+        if (json->at("schema").get<int>() != kSchema) throw other;
+        identity.build = json->at("build").get<std::string>();
         identity.program = json->at("program").get<std::string>();
         identity.directory = path / json->at("directory").get<std::string>();
         identity.chunk_points = json->at("chunk_points").get<std::size_t>();
         digest = json->at("manifest_sha256").get<std::string>();
     } catch (const Json::exception&) {
-        throw UserError({file.string()}, "this is not what 'systole sweep' writes");
+        throw other;
     }
+    if (identity.chunk_points == 0) throw other;
     identity.experiment = read_part(path / "experiment.yaml");
     std::string text = read_part(path / "manifest.csv");
     if (sha256(text) != digest)
@@ -126,6 +130,9 @@ Folder Folder::create(const fs::path& path, const FolderIdentity& identity, cons
             throw UserError(fmt::format("'{}' holds other files ('{}'); a sweep wants a folder of its own",
                                         path.string(), name));
     }
+    if (const auto text = read(path / "experiment.yaml"); text && *text != identity.experiment)
+        throw UserError(fmt::format("'{}' holds another 'experiment.yaml'; a sweep wants a folder of its own",
+                                    path.string()));
     make_directories(path);
     // sweep.json comes last: it makes the folder a sweep.
     write_file(path / "experiment.yaml", identity.experiment);

@@ -21,6 +21,7 @@ namespace systole::sweep {
 /// What a folder is of.
 struct FolderIdentity {
     std::string program;              ///< "systole 0.1.0"
+    std::string build;                ///< which build of it: a digest of the program's file
     std::string experiment;           ///< the file's text
     std::filesystem::path directory;  ///< that relative names of devices and traces are relative to
     std::size_t chunk_points = 0;     ///< of a task of a cluster

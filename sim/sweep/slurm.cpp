@@ -23,6 +23,13 @@ std::string quoted(const std::string& word) {
     return text + "'";
 }
 
+/// A path in a pattern of sbatch's, where '%' begins a replacement.
+std::string literal(const std::string& path) {
+    std::string text;
+    for (const char c : path) text += c == '%' ? std::string("%%") : std::string(1, c);
+    return text;
+}
+
 std::size_t number(const std::string& text, const std::string& line) {
     const auto value = config::parse_integer(text, 0, kMostChunks);
     if (!value.value) throw UserError(fmt::format("squeue answers '{}', which names no chunk", line));
@@ -68,17 +75,13 @@ Slurm::Submitted Slurm::submit(const std::vector<std::size_t>& chunks) const {
             tasks.push_back(chunks[first] - base);
         submitted.arrays.push_back(sbatch(
             {"--job-name=" + fmt::format("{}.{}", job_.name, base), "--array=" + ranges(tasks), "--requeue",
-             fmt::format("--time={}", job_.minutes), "--output=" + job_.folder + "/slurm/chunk-%A_%a.txt"},
-            script(fmt::format("sweep chunk {} $((SLURM_ARRAY_TASK_ID + {}))", quoted(job_.folder), base) +
-                   [&] {
-                       std::string options;
-                       for (const std::string& option : job_.task_options) options += ' ' + quoted(option);
-                       return options;
-                   }())));
+             fmt::format("--time={}", job_.minutes),
+             "--output=" + literal(job_.folder) + "/slurm/chunk-%A_%a.txt"},
+            script(fmt::format("sweep chunk {} $((SLURM_ARRAY_TASK_ID + {}))", quoted(job_.folder), base))));
     }
     submitted.merge = sbatch({"--job-name=" + job_.name + "-merge",
                               fmt::format("--dependency=afterany:{}", fmt::join(submitted.arrays, ":")),
-                              "--requeue", "--output=" + job_.folder + "/slurm/merge-%j.txt"},
+                              "--requeue", "--output=" + literal(job_.folder) + "/slurm/merge-%j.txt"},
                              script("sweep merge " + quoted(job_.folder)));
     return submitted;
 }
@@ -128,7 +131,9 @@ std::string Slurm::script(const std::string& command) const {
     std::string text = "#!/bin/sh\n";
     for (const auto& [name, value] : job_.environment)
         text += fmt::format("export {}={}\n", name, quoted(value));
-    return text + fmt::format("exec {} {}\n", quoted(job_.program), command);
+    text += fmt::format("exec {} {}", quoted(job_.program), command);
+    for (const std::string& option : job_.options) text += ' ' + quoted(option);
+    return text + '\n';
 }
 
 }  // namespace systole::sweep

@@ -19,7 +19,7 @@ struct SlurmJob {
     std::string name;                         ///< of the sweep's jobs in the queue: no other sweep's
     std::string program;                      ///< absolute path of ours
     std::string folder;                       ///< of the sweep, absolute
-    std::vector<std::string> task_options;    ///< of `sweep chunk`: {"--jobs", "1"}
+    std::vector<std::string> options;         ///< of `sweep chunk` and `sweep merge`: {"--jobs=1"}
     std::vector<std::string> sbatch_options;  ///< the user's: {"--partition=long"}
     std::vector<std::pair<std::string, std::string>> environment;  ///< what tasks need besides the user's
     std::size_t minutes = 60;                                      ///< after which Slurm may end a task

@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import os
+import pathlib
 import random
 import resource
 import signal
@@ -407,6 +408,18 @@ class TestBadInput(SweepTest):
         manifest = self.directory / "sweep" / "manifest.csv"
         manifest.write_text(manifest.read_text().replace(",4,", ",5,", 1))
         self.assertIn("it is not as it was planned", self.refusal("sweep", "resume", "sweep"))
+
+    def test_another_build_goes_on_only_if_it_is_told_to(self):
+        self.sweep(GRID)
+        other = self.directory / "other"
+        other.write_bytes(pathlib.Path(PROGRAM).read_bytes() + b"\0")  # runs as before, and is another file
+        other.chmod(0o755)
+        words = [str(other), "sweep", "resume", "sweep"]
+        done = subprocess.run(words, cwd=self.directory, capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("was planned by another build of systole", done.stderr)
+        done = subprocess.run([*words, "--any-build"], cwd=self.directory, capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_wrong_use_is_told_with_an_example(self):
         self.write("e.yaml", GRID)
