@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 #include <sched.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <limits>
 #include <utility>
 

@@ -30,7 +30,7 @@ std::string first_line(const std::string& text) {
 
 /// "1 h 05 min", "3 min 20 s", "12 s".
 std::string duration(double seconds) {
-    const auto whole = static_cast<long>(seconds + 0.5);
+    const auto whole = std::lround(seconds);
     if (whole >= 3600) return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
     if (whole >= 60) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
     return fmt::format("{} s", whole);
