@@ -17,10 +17,12 @@ bool Combinations::next(std::vector<AxisPlace>& places) {
     places.assign(axes_.size(), {});
     switch (sample_.method) {
         case Sample::Method::Grid: {
+            if (ended_) return false;
             if (made_ > 0) {
                 std::size_t axis = axes_.size();
                 while (axis > 0 && ++digits_[axis - 1] == axes_[axis - 1].size()) digits_[--axis] = 0;
-                if (axis == 0) return false;
+                ended_ = axis == 0;
+                if (ended_) return false;
             }
             for (std::size_t i = 0; i < axes_.size(); ++i) places[i].index = digits_[i];
             break;

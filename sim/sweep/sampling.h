@@ -49,6 +49,7 @@ private:
     Sample sample_;
     std::uint64_t made_ = 0;
     std::vector<std::size_t> digits_;                 ///< of a grid: the next one
+    bool ended_ = false;                              ///< a grid that has gone through all
     std::vector<std::vector<std::uint32_t>> strata_;  ///< of a Latin hypercube: by axis and sample
     std::mt19937_64 random_;
 };
