@@ -25,34 +25,30 @@ constexpr std::pair<Dimension, double> kDimensions[] = {{Dimension::Frequency, 1
                                                         {Dimension::Bandwidth, 1}, {Dimension::Time, 1e12},
                                                         {Dimension::Energy, 1e15}, {Dimension::Power, 1e3}};
 
-/// value x 10^kPower, rounded once.
-template <int kPower>
-double decimal(double value) {
-    double factor = 1;
-    for (int i = 0; i < std::abs(kPower); ++i) factor *= 10;
-    return kPower < 0 ? value / factor : value * factor;
-}
-
-template <int kPower>
-double binary(double value) {
-    return std::ldexp(value, kPower);
+/// Of `kScale` smallest units, of which `kMany` are one of the formula's. What is whole in them as it is
+/// written (1.1 us in picoseconds) is whole here, too, so that it equals the same text of a configuration.
+template <std::int64_t kScale, std::int64_t kMany = 1>
+double unit(double value) {
+    const double small = value * static_cast<double>(kScale), whole = std::nearbyint(small);
+    const bool is_whole = std::abs(small - whole) <= 1e-15 * std::abs(small);
+    return (is_whole ? whole : small) / static_cast<double>(kMany);
 }
 
 void define_units(mu::Parser& parser) {
     const auto define = [&](const char* name, mu::fun_type1 unit) { parser.DefinePostfixOprt(name, unit); };
-    define("Hz", decimal<0>), define("kHz", decimal<3>), define("MHz", decimal<6>);
-    define("GHz", decimal<9>);
-    for (const char* each : {"B", "B/s"}) define(each, decimal<0>);
-    for (const char* each : {"kB", "kB/s"}) define(each, decimal<3>);
-    for (const char* each : {"MB", "MB/s"}) define(each, decimal<6>);
-    for (const char* each : {"GB", "GB/s"}) define(each, decimal<9>);
-    for (const char* each : {"KiB", "KiB/s"}) define(each, binary<10>);
-    for (const char* each : {"MiB", "MiB/s"}) define(each, binary<20>);
-    for (const char* each : {"GiB", "GiB/s"}) define(each, binary<30>);
-    define("s", decimal<0>), define("ms", decimal<-3>), define("us", decimal<-6>);
-    define("ns", decimal<-9>), define("ps", decimal<-12>);
-    define("fJ", decimal<-15>), define("pJ", decimal<-12>), define("nJ", decimal<-9>);
-    define("uJ", decimal<-6>), define("W", decimal<0>), define("mW", decimal<-3>);
+    constexpr std::int64_t k = 1000, kMega = k * k, kGiga = k * kMega, kTera = k * kGiga, kPeta = k * kTera;
+    define("Hz", unit<1>), define("kHz", unit<k>), define("MHz", unit<kMega>), define("GHz", unit<kGiga>);
+    for (const char* each : {"B", "B/s"}) define(each, unit<1>);
+    for (const char* each : {"kB", "kB/s"}) define(each, unit<k>);
+    for (const char* each : {"MB", "MB/s"}) define(each, unit<kMega>);
+    for (const char* each : {"GB", "GB/s"}) define(each, unit<kGiga>);
+    for (const char* each : {"KiB", "KiB/s"}) define(each, unit<1 << 10>);
+    for (const char* each : {"MiB", "MiB/s"}) define(each, unit<1 << 20>);
+    for (const char* each : {"GiB", "GiB/s"}) define(each, unit<1 << 30>);
+    define("s", unit<kTera, kTera>), define("ms", unit<kGiga, kTera>), define("us", unit<kMega, kTera>);
+    define("ns", unit<k, kTera>), define("ps", unit<1, kTera>);
+    define("fJ", unit<1, kPeta>), define("pJ", unit<k, kPeta>), define("nJ", unit<kMega, kPeta>);
+    define("uJ", unit<kGiga, kPeta>), define("W", unit<k, k>), define("mW", unit<1, k>);
 }
 
 double ceil_div(double a, double b) {
@@ -189,6 +185,13 @@ std::optional<double> number_of(std::string_view text) {
             quantity.value)
             return static_cast<double>(*quantity.value) / unit;
     return {};
+}
+
+std::string number_text(double value) {
+    constexpr double kExact = 0x1p53;
+    if (value == 0) return "0";  // and not -0
+    if (std::trunc(value) == value && std::abs(value) <= kExact) return config::format_number(value);
+    return config::format_number(std::stod(fmt::format("{:.12g}", value)));
 }
 
 }  // namespace systole::sweep

@@ -46,4 +46,8 @@ private:
 /// and W, on and off as 1 and 0; nothing for words and lists.
 std::optional<double> number_of(std::string_view text);
 
+/// A computed number as a value: whole numbers exactly, others in twelve digits, which say all that anybody
+/// means and none that arithmetic left behind.
+std::string number_text(double value);
+
 }  // namespace systole::sweep
