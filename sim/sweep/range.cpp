@@ -3,12 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
 
 #include "sim/base/units.h"
 #include "sim/config/quantity.h"
+#include "sim/sweep/formula.h"
 
 namespace systole::sweep {
 namespace {
@@ -68,9 +70,18 @@ std::int64_t between(std::int64_t from, std::int64_t to, std::int64_t step, std:
     return static_cast<std::int64_t>(from + (way + half) / steps);
 }
 
-/// Twelve digits say all that anybody means, and none that arithmetic left behind.
-std::string decimal_text(double value) {
-    return config::format_number(std::stod(fmt::format("{:.12g}", value)));
+/// from + (to - from) x share. What is left where the ends cancel out is zero.
+double decimal_between(double from, double to, double share) {
+    const double value = from + (to - from) * share;
+    return std::abs(value) < 1e-12 * std::max(std::abs(from), std::abs(to)) ? 0 : value;
+}
+
+/// A decimal of a range: its ends as they are written.
+std::string decimal_text(const End& from, const End& to, std::int64_t step, std::int64_t steps) {
+    if (step == 0) return config::format_number(from.number);
+    if (step == steps) return config::format_number(to.number);
+    return number_text(
+        decimal_between(from.number, to.number, static_cast<double>(step) / static_cast<double>(steps)));
 }
 
 }  // namespace
@@ -84,11 +95,9 @@ std::vector<std::string> linear_values(const std::string& from, const std::strin
     std::vector<std::string> values;
     for (std::int64_t i = 0; i < *steps.value; ++i) {
         const std::int64_t last_step = *steps.value - 1;
-        std::string value =
-            first.decimal || last.decimal
-                ? decimal_text(first.number + (last.number - first.number) * static_cast<double>(i) /
-                                                  static_cast<double>(last_step))
-                : first.text(between(first.whole, last.whole, i, last_step));
+        std::string value = first.decimal || last.decimal
+                                ? decimal_text(first, last, i, last_step)
+                                : first.text(between(first.whole, last.whole, i, last_step));
         if (!values.empty() && values.back() == value)
             throw UserError(where,
                             fmt::format("{} values from {} to {} are not all different: {} comes twice",
@@ -115,18 +124,20 @@ std::vector<std::string> log2_values(const std::string& from, const std::string&
 
 void check_span(const Span& span, const SourceMark& where) {
     const auto [first, last] = read_ends(span.from, span.to, where);
-    if (first.whole == last.whole && first.number == last.number)
+    const bool equal =
+        first.decimal || last.decimal ? first.number == last.number : first.whole == last.whole;
+    if (equal)
         throw UserError(where, fmt::format("a range from {} to {} holds one value", span.from, span.to));
 }
 
 std::string value_within(const Span& span, double share) {
     const auto [first, last] = read_ends(span.from, span.to, {});
-    if (first.decimal || last.decimal)
-        return decimal_text(first.number + (last.number - first.number) * share);
-    // Every whole number of the range has an equal share.
-    const double width = static_cast<double>(std::abs(last.whole - first.whole)) + 1;
-    const auto way = static_cast<std::int64_t>(std::min(std::floor(share * width), width - 1));
-    return first.text(last.whole < first.whole ? first.whole - way : first.whole + way);
+    if (first.decimal || last.decimal) return number_text(decimal_between(first.number, last.number, share));
+    // Every whole number of the range has an equal share. A share has 53 bits, the range's width 65.
+    const Int128 width = Int128{last.whole} - first.whole;
+    const Int128 steps = (width < 0 ? -width : width) + 1;
+    const Int128 way = steps * static_cast<std::int64_t>(std::ldexp(share, 53)) >> 53;
+    return first.text(static_cast<std::int64_t>(first.whole + (width < 0 ? -way : way)));
 }
 
 }  // namespace systole::sweep
