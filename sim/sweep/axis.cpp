@@ -92,6 +92,8 @@ private:
         if (node.kind == YamlNode::Kind::Map && node.entries.size() == 1) {
             const YamlEntry& range = node.entries.front();
             if (range.key == "linear" || range.key == "log2") return steps(range, column, span);
+            if (range.key == "zip")
+                return complain(range.where, "a zip within a zip; put its keys beside the others");
             const std::vector<std::string> known{"linear", "log2", "zip"};
             complain(range.where, fmt::format("there is no range '{}'{}; expected {}", range.key,
                                               did_you_mean(range.key, known), kForms));
