@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <set>
 
 #include "sim/config/leaf_text.h"
@@ -22,7 +23,10 @@ const std::vector<std::string> kKeys{"experiment", "device", "trace",      "set"
 
 std::string scalar(const YamlNode& node, std::string_view what) {
     if (node.kind != YamlNode::Kind::Scalar || node.scalar.empty())
-        throw UserError(node.where, fmt::format("expected {}, not {}", what, config::to_string(node.kind)));
+        throw UserError(node.where,
+                        fmt::format("expected {}, not {}", what,
+                                    node.kind == YamlNode::Kind::Scalar ? "an empty text"
+                                                                        : config::to_string(node.kind)));
     if (node.scalar.find('\n') != std::string::npos)
         throw UserError(node.where, fmt::format("expected {}, on one line", what));
     return node.scalar;
@@ -90,11 +94,25 @@ std::vector<Column> fixed(const YamlNode* node, const std::vector<std::string>& 
     return columns;
 }
 
+/// A name as formulas can write it, and a column's that needs no device.
+void check_name(const YamlEntry& entry) {
+    const std::string& name = entry.key;
+    const auto is_letter = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    };
+    const auto is_inside = [&](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '.'; };
+    if (name.empty() || !is_letter(name.front()) || !std::all_of(name.begin(), name.end(), is_inside))
+        throw UserError(entry.where, fmt::format("'{}' is no name of a derived value; expected a letter, and "
+                                                 "then letters, digits, '_' and '.'",
+                                                 name));
+}
+
 std::vector<Derived> derived(const YamlNode* node) {
     std::vector<Derived> all;
     if (!node) return all;
     for (const YamlEntry& entry :
          map(*node, "a map of names and formulas, such as {mxu.cols: mxu.rows}").entries) {
+        check_name(entry);
         if (entry.value.kind != YamlNode::Kind::Map) {
             const std::string text = scalar(entry.value, "a formula, or {value: FORMULA, unit: UNIT}");
             all.push_back({entry.key, entry.where, "", Formula(text, entry.value.where)});
@@ -193,22 +211,23 @@ Limits limits(const YamlNode* node) {
     return limits;
 }
 
-/// Every key is moved once: by an axis, by `set:`, or by `derive:`.
-void refuse_twice(const Experiment& experiment, const YamlNode* derive) {
-    std::set<std::string> seen;
+/// Every key of every device is moved once: by an axis, by `set:`, or by `derive:`.
+void refuse_twice(const Experiment& experiment) {
+    std::map<std::string, std::set<std::string>> owners;  // devices by path; "": all
     std::vector<Diagnostic> mistakes;
-    const auto add = [&](const std::string& name, const SourceMark& where) {
-        if (!seen.insert(name).second)
+    const auto add = [&](const std::string& path, const std::string& device, const SourceMark& where) {
+        std::set<std::string>& before = owners[path];
+        if (before.contains(device) || before.contains("") || (device.empty() && !before.empty()))
             mistakes.push_back(
                 {where, fmt::format("'{}' has its values from another place, too; expected one of "
                                     "'set', 'axes' and 'derive'",
-                                    name)});
+                                    device.empty() ? path : device + ':' + path)});
+        before.insert(device);
     };
-    for (const Column& column : experiment.fixed) add(column.name(), column.where);
+    for (const Column& column : experiment.fixed) add(column.path, column.device, column.where);
     for (const Axis& axis : experiment.axes)
-        for (const Column& column : axis.columns) add(column.name(), column.where);
-    if (derive)
-        for (const YamlEntry& entry : derive->entries) add(entry.key, entry.where);
+        for (const Column& column : axis.columns) add(column.path, column.device, column.where);
+    for (const Derived& derived : experiment.derived) add(derived.name, "", derived.where);
     if (!mistakes.empty()) throw UserError(std::move(mistakes));
 }
 
@@ -227,7 +246,7 @@ Experiment read_experiment(const YamlNode& document) {
     experiment.fixed = fixed(document.find("set"), devices);
     if (const YamlNode* axes = document.find("axes")) experiment.axes = read_axes(*axes, devices);
     experiment.derived = derived(document.find("derive"));
-    refuse_twice(experiment, document.find("derive"));
+    refuse_twice(experiment);
     if (const YamlNode* where = document.find("where"))
         for (const YamlNode& each : one_or_more(*where, "a condition or more"))
             experiment.where.emplace_back(scalar(each, "a condition such as 'mxu.rows <= 256'"), each.where);
