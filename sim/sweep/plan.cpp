@@ -18,6 +18,30 @@ constexpr std::size_t kMostProbes = 256;    // values of an axis that are tried
 constexpr int kTries = 16;                  // combinations in which one is tried
 constexpr std::uint64_t kMostDraws = 1000;  // of random combinations for each point that is wanted
 
+/// Combinations that were drawn, of a few axes without spans: drawn again they are no new ones, and there is
+/// no more to draw when all were. Of others every one counts as new.
+class DrawnCombinations {
+public:
+    explicit DrawnCombinations(const std::vector<Axis>& axes) : axes_(axes) {
+        const auto count = Combinations::of_grid(axes);
+        if (count && *count <= kMost) count_ = *count;  // none: there is a span
+    }
+    /// Whether it is new.
+    bool add(const std::vector<AxisPlace>& places) {
+        if (count_ == 0) return true;
+        std::uint64_t number = 0;
+        for (std::size_t i = 0; i < places.size(); ++i) number = number * axes_[i].size() + places[i].index;
+        return seen_.insert(number).second;
+    }
+    bool all() const { return count_ > 0 && seen_.size() == count_; }
+
+private:
+    static constexpr std::uint64_t kMost = 1'000'000;
+    const std::vector<Axis>& axes_;
+    std::uint64_t count_ = 0;
+    std::unordered_set<std::uint64_t> seen_;
+};
+
 class Planner {
 public:
     Planner(const Experiment& experiment, const Simulator& simulator, const PlanOptions& options)
@@ -34,6 +58,7 @@ public:
         maker_.check_names();
         check_objectives();
         check_values();
+        refuse_bare_keys();
         Plan plan{Manifest(maker_.columns())};
         for (const Reference& device : experiment_.devices)
             for (const Reference& trace : experiment_.traces) enumerate(device.name, trace.name, plan);
@@ -92,6 +117,20 @@ private:
                                 fmt::format("'{}' is the name of a column that results have; give "
                                             "the derived value another",
                                             derived.name));
+    }
+
+    /// A name without a '.' is a derived value's in the manifest.
+    void refuse_bare_keys() const {
+        const auto check = [](const Column& column) {
+            if (column.path.find('.') == std::string::npos)
+                throw UserError(column.where,
+                                fmt::format("'{}' is a key that a sweep cannot move; expected one within a "
+                                            "section, such as mxu.rows",
+                                            column.path));
+        };
+        for (const Column& column : experiment_.fixed) check(column);
+        for (const Axis& axis : experiment_.axes)
+            for (const Column& column : axis.columns) check(column);
     }
 
     void check_objectives() const {
@@ -183,10 +222,15 @@ private:
         const bool random = experiment_.sample.method == Sample::Method::Random;
         std::int64_t made = 0;
         std::uint64_t draws = 0;
+        DrawnCombinations drawn(experiment_.axes);
         for (std::vector<AxisPlace> places; combinations.next(places);) {
             if (random && (made == experiment_.sample.count ||
                            draws++ == kMostDraws * static_cast<std::uint64_t>(experiment_.sample.count)))
                 break;
+            if (random && !drawn.add(places)) {
+                if (drawn.all()) break;
+                continue;
+            }
             if (options_.progress && ++looked_ % 1000 == 0) options_.progress(looked_);
             const Draft draft = maker_.make(device, trace, places);
             if (!maker_.is_wanted(device, trace, draft)) {

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include "sim/config/quantity.h"
-
 namespace systole::sweep {
 
 PointMaker::PointMaker(const Experiment& experiment, PointIdentity& identity)
@@ -28,9 +26,13 @@ void PointMaker::check_names() {
         for (const std::string& name : formula.names())
             for (const Reference& device : experiment_.devices)
                 for (const Reference& trace : experiment_.traces) {
-                    bool known = identity_.value(device.name, trace.name, name, {}).has_value();
-                    for (std::size_t i = 0; i < derived_before; ++i)
-                        known = known || experiment_.derived[i].name == name;
+                    const auto derived = std::find_if(experiment_.derived.begin(), experiment_.derived.end(),
+                                                      [&](const Derived& each) { return each.name == name; });
+                    const bool is_late =
+                        derived - experiment_.derived.begin() >= static_cast<std::ptrdiff_t>(derived_before);
+                    bool known = derived != experiment_.derived.end()
+                                     ? !is_late
+                                     : identity_.value(device.name, trace.name, name, {}).has_value();
                     const std::size_t first =
                         columns_.size() - experiment_.derived.size() - experiment_.fixed.size();
                     for (std::size_t i = 0; i < columns_.size(); ++i) {
@@ -111,8 +113,7 @@ void PointMaker::derive(Draft& draft, const Derived& derived, const std::string&
                         const std::string& trace) {
     const double value =
         derived.formula.evaluate([&](const std::string& name) { return number(name, device, trace, draft); });
-    // Twelve digits: what arithmetic left behind is no part of a value.
-    std::string text = config::format_number(std::stod(fmt::format("{:.12g}", value)));
+    std::string text = number_text(value);
     if (!derived.unit.empty()) text += ' ' + derived.unit;
     if (derived.is_setting()) draft.settings.push_back({derived.name, text, derived.formula.where()});
     draft.values.push_back(std::move(text));
