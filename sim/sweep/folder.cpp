@@ -85,27 +85,32 @@ Folder Folder::open(const fs::path& path) {
             fmt::format("'{}' is no folder of a sweep: there is no sweep.json in it; 'systole sweep "
                         "EXPERIMENT -o DIR' makes one",
                         path.string()));
+    const UserError strange({file.string()}, "this is not what 'systole sweep' writes");
     const auto json = read_json(file);
-    const UserError other({file.string()}, "this is not what 'systole sweep' writes");
-    if (!json) throw other;
+    if (!json) throw strange;
     FolderIdentity identity;
-    std::string digest;
+    std::string of_manifest, of_experiment;
     try {
-        if (json->at("schema").get<int>() != kSchema) throw other;
-        identity.build = json->at("build").get<std::string>();
+        if (json->at("schema").get<int>() != kSchema) throw strange;
         identity.program = json->at("program").get<std::string>();
+        identity.build = json->at("build").get<std::string>();
         identity.directory = path / json->at("directory").get<std::string>();
         identity.chunk_points = json->at("chunk_points").get<std::size_t>();
-        digest = json->at("manifest_sha256").get<std::string>();
+        of_manifest = json->at("manifest_sha256").get<std::string>();
+        of_experiment = json->at("experiment_sha256").get<std::string>();
     } catch (const Json::exception&) {
-        throw other;
+        throw strange;
     }
-    if (identity.chunk_points == 0) throw other;
-    identity.experiment = read_part(path / "experiment.yaml");
-    std::string text = read_part(path / "manifest.csv");
-    if (sha256(text) != digest)
-        throw UserError({(path / "manifest.csv").string()},
-                        "it is not as it was planned (sweep.json has another digest of it)");
+    if (identity.chunk_points == 0) throw strange;
+    const auto part = [&](const char* name, const std::string& planned) {
+        std::string text = read_part(path / name);
+        if (sha256(text) != planned)
+            throw UserError({(path / name).string()},
+                            "it is not as it was planned (sweep.json has another digest of it)");
+        return text;
+    };
+    identity.experiment = part("experiment.yaml", of_experiment);
+    std::string text = part("manifest.csv", of_manifest);
     return {path, std::move(identity), Manifest::parse(std::move(text), (path / "manifest.csv").string())};
 }
 
