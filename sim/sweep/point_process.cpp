@@ -21,6 +21,7 @@ namespace {
 
 constexpr int kDone = 0, kFailed = 1, kOutOfMemory = 2;
 constexpr std::size_t kMostWords = 4096;
+constexpr int kMostReads = 64;
 
 void say(std::string_view text) {
     // Nobody is left to tell if it cannot.
@@ -72,6 +73,10 @@ void PointProcess::run(const std::function<void()>& task, Bytes memory, int pipe
     } catch (const std::exception& error) {
         say(error.what());
         ::_exit(kFailed);
+    } catch (...) {
+        // Never into what the parent was doing when it forked.
+        say("failed with an exception of no known kind");
+        ::_exit(kFailed);
     }
     ::_exit(kDone);
 }
@@ -120,7 +125,9 @@ void PointProcess::kill() {
 std::optional<ProcessEnd> PointProcess::look() {
     std::array<char, 4096> buffer{};
     ssize_t got = 0;
-    while ((got = ::read(pipe_, buffer.data(), buffer.size())) > 0) {
+    // Not without an end: one that never stops talking has a limit of time, too.
+    for (int reads = 0; (got = ::read(pipe_, buffer.data(), buffer.size())) > 0; ++reads) {
+        if (reads == kMostReads) return {};
         words_.append(buffer.data(), static_cast<std::size_t>(got));
         if (words_.size() > kMostWords) words_.erase(0, words_.size() - kMostWords);
     }
