@@ -9,6 +9,7 @@
 #include "sim/account/serving_rates.h"
 #include "sim/app/load_device.h"
 #include "sim/app/load_trace.h"
+#include "sim/config/quantity.h"
 #include "sim/sweep/digest.h"
 
 namespace systole::app {
@@ -47,8 +48,9 @@ UserError at_places(const UserError& error, const std::vector<sweep::Setting>& s
     return UserError(std::move(moved));
 }
 
+/// Without an exponent, as all numbers here are read.
 std::string number(double value) {
-    return fmt::to_string(value);
+    return config::format_number(value);
 }
 
 const std::vector<MetricKind>& metric_kinds() {

@@ -109,7 +109,7 @@ private:
             const double value =
                 objective.formula.evaluate([&](const std::string& name) { return number(row, name); });
             std::string& cell = row[places_.at(objective.name)];
-            if (cell.empty()) cell = fmt::to_string(value);
+            if (cell.empty()) cell = config::format_number(value);
             return value;
         } catch (const UserError&) {
             return {};  // divided by nothing: not comparable

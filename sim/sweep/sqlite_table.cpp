@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <memory>
+#include <set>
 
 #include "sim/account/staged_place.h"
 #include "sim/base/error.h"
@@ -68,6 +70,20 @@ private:
     sqlite3* database_ = nullptr;
 };
 
+/// SQLite takes "Area" and "area" for one name: later ones get a '_' behind them until they are alone.
+std::vector<std::string> distinct_names(const MergedTable& table) {
+    std::set<std::string> taken;
+    std::vector<std::string> names;
+    for (const MergedColumn& column : table.columns) {
+        std::string name = column.name, small = column.name;
+        std::transform(small.begin(), small.end(), small.begin(),
+                       [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+        for (; !taken.insert(small).second; small += '_') name += '_';
+        names.push_back(std::move(name));
+    }
+    return names;
+}
+
 std::string quoted(const std::string& name) {
     std::string text = "\"";
     for (const char c : name) text += c == '"' ? std::string("\"\"") : std::string(1, c);
@@ -85,11 +101,14 @@ void write_sqlite(const MergedTable& table, const std::filesystem::path& file) {
         // Nobody else has this file, and half of it is never looked at: no journal, no waiting for the disk.
         database.execute("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN");
         std::string columns;
-        for (const MergedColumn& column : table.columns)
-            columns += fmt::format("{}{} {}", columns.empty() ? "" : ", ", quoted(column.name),
+        const std::vector<std::string> names = distinct_names(table);
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            const MergedColumn& column = table.columns[i];
+            columns += fmt::format("{}{} {}", columns.empty() ? "" : ", ", quoted(names[i]),
                                    column.name == "id" ? "TEXT PRIMARY KEY"
                                    : column.is_number  ? "NUMERIC"
                                                        : "TEXT");
+        }
         database.execute(fmt::format("CREATE TABLE points ({}) WITHOUT ROWID", columns));
         database.insert(table);
         database.execute("COMMIT");
