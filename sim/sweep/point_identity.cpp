@@ -56,7 +56,7 @@ SortedSettings::SortedSettings(const std::vector<Setting>& settings) {
 std::string PointIdentity::id(const std::string& device_name, const std::string& trace_name,
                               const std::vector<Setting>& settings) {
     const SortedSettings sorted(settings);
-    const Base& of_device = device(device_name, sorted.device);
+    const Base& of_device = device_or_own(device_name, sorted.device);
     const Base& of_trace = trace(trace_name);
     std::string text;
     text.reserve(16 << 10);
@@ -64,7 +64,11 @@ std::string PointIdentity::id(const std::string& device_name, const std::string&
     write(text, of_device.values, sorted.device);
     for (const std::string& each : {trace_name, of_trace.digest}) write(text, each);
     write(text, of_trace.values, sorted.workload);
-    write(text, protocol(sorted.run).values, {});
+    try {
+        write(text, protocol(sorted.run).values, {});
+    } catch (const UserError&) {
+        write(text, protocol({}).values, sorted.run);  // as of a document that fits with nothing
+    }
     return sha256(text).substr(0, kDigits);
 }
 
@@ -96,8 +100,29 @@ const PointIdentity::Base& PointIdentity::device(const std::string& name,
     const std::string key = name + '\n' + text_of(documents);
     const auto found = devices_.find(key);
     if (found != devices_.end()) return found->second;
-    const Resolved resolved = simulator_.device(name, documents);
-    return devices_[key] = {by_path(resolved.values), resolved.digest};
+    try {
+        const Resolved resolved = simulator_.device(name, documents);
+        return devices_[key] = {by_path(resolved.values), resolved.digest};
+    } catch (const UserError&) {
+        if (documents.empty()) throw;
+    }
+    // A document may fit only with the other settings.
+    const std::string whole = key + '\n' + text_of(settings);
+    const auto known = devices_.find(whole);
+    if (known != devices_.end()) return known->second;
+    const Resolved resolved = simulator_.device(name, settings);
+    return devices_[whole] = {by_path(resolved.values), resolved.digest};
+}
+
+/// Of a document that fits with nothing: its settings tell the point from others, and the device refuses it
+/// when it runs.
+const PointIdentity::Base& PointIdentity::device_or_own(const std::string& name,
+                                                        const std::vector<Setting>& settings) {
+    try {
+        return device(name, settings);
+    } catch (const UserError&) {
+        return device(name, {});
+    }
 }
 
 const PointIdentity::Base& PointIdentity::trace(const std::string& name) {

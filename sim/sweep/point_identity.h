@@ -48,6 +48,7 @@ private:
 
     /// Settings that put another document in place (`.preset`) make another base.
     const Base& device(const std::string& name, const std::vector<Setting>& settings);
+    const Base& device_or_own(const std::string& name, const std::vector<Setting>& settings);
     const Base& trace(const std::string& name);
     const Base& protocol(const std::vector<Setting>& settings);
 

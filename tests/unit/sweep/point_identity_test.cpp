@@ -143,3 +143,51 @@ TEST_CASE("settings are sorted by whom they concern", "[point_identity]") {
 TEST_CASE("a device that cannot be read has no id", "[point_identity]") {
     CHECK(test::complaint([] { id({}, {}, "gamma"); }) == "systole: error: there is no device 'gamma'");
 }
+
+TEST_CASE("a document that fits only with other settings still has an id, and so has what fits none",
+          "[point_identity]") {
+    const World world;
+    std::string depth = "7";
+    Simulator simulator = test::simulator(world);
+    simulator.device = [&depth](const std::string&, const Settings& settings) {
+        std::map<std::string, std::string> values{{"m.preset", "plain"}, {"m.cols", "8"}, {"m.depth", "1"}};
+        for (const Setting& each : settings) values[each.path] = each.value;
+        if (values["m.preset"] == "wide" && values["m.cols"] != "64")
+            throw UserError("wide wants 64 columns");
+        if (values["m.preset"] == "wide") values["m.depth"] = depth;
+        return Resolved{{values.begin(), values.end()}, ""};
+    };
+    const auto id = [&](const std::string& preset, const std::string& cols) {
+        return PointIdentity(simulator).id("alpha", "net", {set("m.preset", preset), set("m.cols", cols)});
+    };
+    const std::set<std::string> different{id("plain", "8"), id("plain", "64"), id("wide", "8"),
+                                          id("wide", "64")};
+    CHECK(different.size() == 4);
+    CHECK(PointIdentity(simulator).value("alpha", "net", "m.depth",
+                                         {set("m.preset", "wide"), set("m.cols", "64")}) == "7");
+    const std::string before = id("wide", "64");
+    depth = "9";  // the document has changed
+    CHECK(id("wide", "64") != before);
+    CHECK(test::complaint([&] {
+              make_plan(
+                  test::experiment("device: alpha\ntrace: net\naxes: {m.preset: [plain, wide], m.cols: [8, "
+                                   "64]}"),
+                  simulator, {});
+          }) == "fine");
+}
+
+TEST_CASE("ways of measuring that do not fit each other are points all the same", "[point_identity]") {
+    const World world;
+    Simulator simulator = test::simulator(world);
+    simulator.protocol = [](const Settings& settings) {
+        std::map<std::string, std::string> values{{"run.repeat", "1"}, {"run.timed", "0"}};
+        for (const Setting& each : settings) values[each.path] = each.value;
+        if (values["run.repeat"] == "1" && values["run.timed"] != "0") throw UserError("it runs once");
+        return Resolved{{values.begin(), values.end()}, ""};
+    };
+    const Plan made = make_plan(
+        test::experiment("device: alpha\ntrace: net\naxes: {run.repeat: [1, 2], run.timed: [0, 3]}"),
+        simulator, {});
+    CHECK(made.manifest.size() == 4);
+    CHECK(made.equal == 0);
+}
