@@ -18,22 +18,25 @@ namespace {
 class Database {
 public:
     explicit Database(const std::filesystem::path& file) {
-        if (sqlite3_open(file.c_str(), &database_) != SQLITE_OK) fail();
+        sqlite3* opened = nullptr;  // even if it could not be, and then it is to be closed, too
+        const int result = sqlite3_open(file.c_str(), &opened);
+        database_.reset(opened);
+        if (result != SQLITE_OK) fail();
     }
-    ~Database() { sqlite3_close(database_); }
+    ~Database() = default;
     Database(const Database&) = delete;
     Database& operator=(const Database&) = delete;
 
     void execute(const std::string& sql) {
-        if (sqlite3_exec(database_, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) fail();
+        if (sqlite3_exec(database_.get(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) fail();
     }
 
     void insert(const MergedTable& table) {
         std::string marks = "?";
         for (std::size_t i = 1; i < table.columns.size(); ++i) marks += ",?";
         sqlite3_stmt* raw = nullptr;
-        if (sqlite3_prepare_v2(database_, fmt::format("INSERT INTO points VALUES ({})", marks).c_str(), -1,
-                               &raw, nullptr) != SQLITE_OK)
+        if (sqlite3_prepare_v2(database_.get(), fmt::format("INSERT INTO points VALUES ({})", marks).c_str(),
+                               -1, &raw, nullptr) != SQLITE_OK)
             fail();
         const std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement(raw, sqlite3_finalize);
         for (const std::vector<std::string>& row : table.rows) {
@@ -45,7 +48,7 @@ public:
     }
 
     [[noreturn]] void fail() const {
-        throw UserError(fmt::format("cannot write the database: {}", sqlite3_errmsg(database_)));
+        throw UserError(fmt::format("cannot write the database: {}", sqlite3_errmsg(database_.get())));
     }
 
 private:
@@ -67,7 +70,7 @@ private:
         sqlite3_bind_text(statement, place, cell.data(), static_cast<int>(cell.size()), SQLITE_STATIC);
     }
 
-    sqlite3* database_ = nullptr;
+    std::unique_ptr<sqlite3, int (*)(sqlite3*)> database_{nullptr, sqlite3_close};
 };
 
 /// SQLite takes "Area" and "area" for one name: later ones get a '_' behind them until they are alone.
