@@ -58,7 +58,6 @@ public:
         maker_.check_names();
         check_objectives();
         check_values();
-        refuse_bare_keys();
         Plan plan{Manifest(maker_.columns())};
         for (const Reference& device : experiment_.devices)
             for (const Reference& trace : experiment_.traces) enumerate(device.name, trace.name, plan);
@@ -117,20 +116,6 @@ private:
                                 fmt::format("'{}' is the name of a column that results have; give "
                                             "the derived value another",
                                             derived.name));
-    }
-
-    /// A name without a '.' is a derived value's in the manifest.
-    void refuse_bare_keys() const {
-        const auto check = [](const Column& column) {
-            if (column.path.find('.') == std::string::npos)
-                throw UserError(column.where,
-                                fmt::format("'{}' is a key that a sweep cannot move; expected one within a "
-                                            "section, such as mxu.rows",
-                                            column.path));
-        };
-        for (const Column& column : experiment_.fixed) check(column);
-        for (const Axis& axis : experiment_.axes)
-            for (const Column& column : axis.columns) check(column);
     }
 
     void check_objectives() const {

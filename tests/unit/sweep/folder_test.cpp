@@ -26,7 +26,7 @@ Manifest manifest() {
 }
 
 FolderIdentity identity(const fs::path& directory, const std::string& experiment = "device: alpha\n") {
-    return {"fake 1.0", experiment, directory, 10};
+    return {"fake 1.0", "0123", experiment, directory, 10};
 }
 
 void replace(const fs::path& file, const std::string& before, const std::string& after) {
@@ -70,17 +70,13 @@ TEST_CASE("a folder is made once for one sweep", "[folder]") {
     const auto make = [&](const FolderIdentity& of, const Manifest& points) {
         return complaint([&] { Folder::create(path, of, points); });
     };
-    CHECK_FALSE(Folder::holds(path, identity(place / ".")));
     CHECK(make(identity(place / "."), manifest()) == "fine");
     CHECK(make(identity(place / "."), manifest()) == "fine");
-    CHECK(Folder::holds(path, identity(place / ".")));
-    CHECK_FALSE(Folder::holds(path, identity(place / ".", "device: beta\n")));
     CHECK(
         contains(make(identity(place / ".", "device: beta\n"), manifest()), "belongs to another experiment"));
     CHECK(contains(make(identity(place / "."), Manifest({"chip.rows"})), "belongs to another experiment"));
     FolderIdentity newer = identity(place / ".");
     newer.program = "fake 2.0";
-    CHECK_FALSE(Folder::holds(path, newer));
     CHECK(contains(make(newer, manifest()), "was planned by fake 1.0, and this is fake 2.0"));
 }
 
@@ -98,10 +94,18 @@ TEST_CASE("a folder of other files is left alone", "[folder]") {
 
 TEST_CASE("what an interrupted plan left is taken over", "[folder]") {
     const test::TemporaryFolder place;
-    write_text(place / "experiment.yaml", "half");
+    write_text(place / "experiment.yaml", "device: alpha\n");
     write_text(place / ".manifest.csv.17.tmp", "half");
     Folder::create(place / "", identity(place / "."), manifest());
-    CHECK(read_text(place / "experiment.yaml") == "device: alpha\n");
+    CHECK(Folder::open(place / "").manifest().text() == manifest().text());
+}
+
+TEST_CASE("an experiment of somebody else is not written over", "[folder]") {
+    const test::TemporaryFolder place;
+    write_text(place / "experiment.yaml", "device: beta\n");
+    CHECK(contains(complaint([&] { Folder::create(place / "", identity(place / "."), manifest()); }),
+                   "holds another 'experiment.yaml'"));
+    CHECK(read_text(place / "experiment.yaml") == "device: beta\n");
 }
 
 TEST_CASE("a folder that is not as it was written is refused", "[folder]") {
@@ -129,7 +133,6 @@ TEST_CASE("a sweep.json of other types is refused as any other", "[folder]") {
     const test::TemporaryFolder place;
     Folder::create(place / "sweep", identity(place / "."), manifest());
     replace(place / "sweep/sweep.json", "\"fake 1.0\"", "17");
-    CHECK_FALSE(Folder::holds(place / "sweep", identity(place / ".")));
     CHECK(contains(complaint([&] { Folder::open(place / "sweep"); }),
                    "this is not what 'systole sweep' writes"));
     replace(place / "sweep/sweep.json", "\"schema\": 1", "\"schema\": \"1\"");

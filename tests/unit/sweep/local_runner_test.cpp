@@ -29,7 +29,7 @@ public:
         text += "]}\n";
         const Plan plan = test::plan(text, world_);
         folder_ = std::make_unique<Folder>(
-            Folder::create(place_ / "sweep", {world_.program, text, place_ / ".", 1}, plan.manifest));
+            Folder::create(place_ / "sweep", {world_.program, "0123", text, place_ / ".", 1}, plan.manifest));
     }
 
     /// As a session does: those without a result.
@@ -128,7 +128,7 @@ TEST_CASE("a refused point has its answer and does not run again", "[local_runne
     const auto refused = sweep.folder_->result(sweep.id(0));
     REQUIRE(refused);
     CHECK(refused->refused);
-    CHECK(refused->error == "systole: error: the device, \"it\", does not want\\x0ato");  // on one line
+    CHECK(refused->error == "the device, \"it\", does not want\\x0ato");  // on one line
     CHECK(sweep.open() == std::vector<std::size_t>{1});
     CHECK(sweep.run(options()).ended == 1);
 }
@@ -170,7 +170,7 @@ TEST_CASE("a point that cannot write says so and the others finish", "[local_run
     test::write_text(shelf, "");
     const RunnerReport report = sweep.run(options());
     CHECK(report.failed() == 1);
-    CHECK(sweep.reason(1).find("cannot make the folder") != std::string::npos);
+    CHECK(sweep.reason(1).find("its result cannot be written: ") != std::string::npos);
     fs::remove(shelf);
     CHECK(sweep.open() == std::vector<std::size_t>{1});
     CHECK(sweep.run(options()).failed() == 0);
@@ -206,7 +206,7 @@ TEST_CASE("a point whose device has changed since the plan does not run", "[loca
     CHECK(sweep.reason(0).find("has changed since the sweep was planned") != std::string::npos);
     CHECK(sweep.open().size() == 2);
     sweep.world_.devices.erase("alpha");
-    CHECK(sweep.run(options()).failures.at("systole: error: there is no device 'alpha'") == 2);
+    CHECK(sweep.run(options()).failures.at("there is no device 'alpha'") == 2);
 }
 
 TEST_CASE("a runner that is asked to stop ends what runs", "[local_runner]") {

@@ -20,7 +20,7 @@ public:
     explicit Sweep(const std::string& text)
         : simulator_(test::simulator(world_)),
           experiment_(test::experiment(text)),
-          folder_(Folder::create(place_ / "sweep", {world_.program, text, place_ / ".", 1},
+          folder_(Folder::create(place_ / "sweep", {world_.program, "0123", text, place_ / ".", 1},
                                  make_plan(experiment_, simulator_, {}).manifest)) {}
 
     std::string id(std::size_t point) const { return std::string(folder_.manifest().id(point)); }
