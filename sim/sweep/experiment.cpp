@@ -122,6 +122,9 @@ std::vector<Derived> derived(const YamlNode* node) {
         const YamlNode* value = entry.value.find("value");
         const YamlNode* unit = entry.value.find("unit");
         if (!value) throw UserError(entry.value.where, "expected {value: FORMULA, unit: UNIT}");
+        if (unit && entry.key.find('.') == std::string::npos)
+            throw UserError(unit->where,
+                            fmt::format("'{}' is no key, and a unit is for keys that take one", entry.key));
         all.push_back({entry.key, entry.where, unit ? scalar(*unit, "a unit such as KiB") : "",
                        Formula(scalar(*value, "a formula"), value->where)});
     }

@@ -70,7 +70,14 @@ void write_identity(const fs::path& path, const FolderIdentity& identity, const 
                     {"directory", fs::proximate(identity.directory, path, ignored).string()},
                     {"experiment_sha256", sha256(identity.experiment)},
                     {"manifest_sha256", sha256(manifest.text())}};
-    write_file(path / "sweep.json", json.dump(2) + '\n');
+    try {
+        write_file(path / "sweep.json", json.dump(2) + '\n');
+    } catch (const Json::type_error&) {
+        throw UserError(
+            fmt::format("the way from '{}' to its experiment has a name that is no UTF-8; expected a "
+                        "folder beside it",
+                        path.string()));
+    }
 }
 
 }  // namespace
@@ -171,23 +178,23 @@ std::vector<std::string> Folder::finished() const {
 
 std::optional<PointResult> Folder::result(std::string_view id) const {
     const fs::path file = place(id);
-    std::error_code error;
-    if (!fs::exists(file, error)) return {};
-    if (const auto json = read_json(file)) {
-        try {
-            PointResult result;
-            result.id = json->at("id").get<std::string>();
-            result.refused = json->at("status").get<std::string>() == "refused";
-            if (result.refused) result.error = json->at("error").get<std::string>();
-            for (const auto& [name, value] : json->at("figures").items())
-                result.figures.push_back({name, value.get<std::string>()});
-            result.wall_s = json->at("wall_s").get<double>();
-            if (result.id == id) return result;
-        } catch (const Json::exception&) {
-            // broken, as below
-        }
+    const auto text = read(file);
+    if (!text) return {};
+    try {
+        const Json json = Json::parse(*text);
+        PointResult result;
+        result.id = json.at("id").get<std::string>();
+        result.refused = json.at("status").get<std::string>() == "refused";
+        if (result.refused) result.error = json.at("error").get<std::string>();
+        for (const auto& [name, value] : json.at("figures").items())
+            result.figures.push_back({name, value.get<std::string>()});
+        result.wall_s = json.at("wall_s").get<double>();
+        if (result.id == id) return result;
+    } catch (const Json::exception&) {
+        // broken, as one of another point is
     }
-    fs::remove(file, error);
+    std::error_code ignored;  // then the point's next result takes its place
+    fs::remove(file, ignored);
     return {};
 }
 

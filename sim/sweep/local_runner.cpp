@@ -33,7 +33,11 @@ std::string last_words(const std::string& words) {
     std::string text = words.substr(0, end + 1);
     constexpr std::string_view kPlaceless = "systole: error: ";  // of mistakes that are in no file
     if (text.starts_with(kPlaceless)) text.erase(0, kPlaceless.size());
-    if (text.size() > kMost) text = "…" + text.substr(text.size() - kMost);
+    if (text.size() > kMost) {
+        std::size_t begin = text.size() - kMost;
+        while ((static_cast<unsigned char>(text[begin]) & 0xC0) == 0x80) ++begin;  // not within a character
+        text = "…" + text.substr(begin);
+    }
     std::replace(text.begin(), text.end(), '\n', ' ');
     return text;
 }

@@ -2,11 +2,28 @@
 #include "sim/sweep/point_identity.h"
 
 #include <algorithm>
+#include <limits>
 
+#include "sim/config/quantity.h"
 #include "sim/sweep/digest.h"
 
 namespace systole::sweep {
 namespace {
+
+/// A number or a quantity as everybody writes it, so that "1 GHz" and "1000 MHz" are one value; what is
+/// neither, as it is.
+std::string canonical(const std::string& text) {
+    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+    if (text.empty() || text.front() < '-' || text.front() > '9') return text;  // a word, a list
+    if (const auto number = config::parse_number(text, -1e300, 1e300); number.value)
+        return text.find('.') == std::string::npos ? text : config::format_number(*number.value);
+    for (const config::Dimension dimension :
+         {config::Dimension::Frequency, config::Dimension::Size, config::Dimension::Bandwidth,
+          config::Dimension::Time, config::Dimension::Energy, config::Dimension::Power})
+        if (const auto quantity = config::parse_quantity(text, dimension, 0, kMost); quantity.value)
+            return config::format_quantity(*quantity.value, dimension);
+    return text;
+}
 
 /// Lengths stand before texts, so that no two lists of texts are written alike.
 void write(std::string& out, const std::string& text) {
@@ -23,17 +40,17 @@ void write(std::string& out, const std::map<std::string, std::string>& values,
     auto next = moved.begin();
     for (const auto& [path, value] : values) {
         for (; next != moved.end() && (*next)->path < path; ++next)
-            write(out, (*next)->path), write(out, (*next)->value);
+            write(out, (*next)->path), write(out, canonical((*next)->value));
         const bool is_moved = next != moved.end() && (*next)->path == path;
-        write(out, path), write(out, is_moved ? (*next)->value : value);
+        write(out, path), write(out, is_moved ? canonical((*next)->value) : value);
         if (is_moved) ++next;
     }
-    for (; next != moved.end(); ++next) write(out, (*next)->path), write(out, (*next)->value);
+    for (; next != moved.end(); ++next) write(out, (*next)->path), write(out, canonical((*next)->value));
 }
 
 std::map<std::string, std::string> by_path(const Values& values) {
     std::map<std::string, std::string> known;
-    for (const auto& [path, value] : values) known[path] = value;
+    for (const auto& [path, value] : values) known[path] = canonical(value);
     return known;
 }
 

@@ -112,6 +112,8 @@ std::vector<std::string> log2_values(const std::string& from, const std::string&
     const auto [first, last] = read_ends(from, to, where);
     if (first.decimal || last.decimal || first.whole < 1)
         throw UserError(where, "{log2: [FROM, TO]} takes whole numbers from 1 on, or quantities");
+    if (last.whole < first.whole)
+        throw UserError(where, fmt::format("{{log2: [FROM, TO]}} goes up, and {} is less than {}", to, from));
     std::vector<std::string> values;
     std::int64_t value = first.whole;
     for (; value < last.whole && value <= kMost / 2; value *= 2) values.push_back(first.text(value));

@@ -349,6 +349,8 @@ class TestBadInput(SweepTest):
         ("axes: {workload.batch: [1, x]}", "3:28", "parameter 'batch' must be an integer, not 'x'"),
         ("axes: {run.repeat: [1, many]}", "3:24", "run.repeat: 'many' is not a whole number"),
         ("axes: {mxu.rows: {log2: [4, 12]}}", "3:25", "doubling 4 does not lead to 12; 16 would be next"),
+        ("axes: {mxu.rows: {log2: [8, 1]}}", "3:25", "goes up, and 1 is less than 8"),
+        ("axes: {mxu.rows: [4]}\nderive: {area: {value: mxu.rows, unit: mm}}", "4:40", "'area' is no key"),
         ("axes: {mxu.rows: {linear: [1, 3, 5]}}", "3:27", "5 values from 1 to 3 are not all different"),
         ("axes: {mxu.rows: {linear: [1, 8]}}", "3:8", "a grid needs them: {linear: [1, 8, COUNT]}"),
         ("axes: {mxu.rows: {linear: [1, 8 MHz, 3]}}", "3:27", "'1' and '8 MHz' are not of one kind"),

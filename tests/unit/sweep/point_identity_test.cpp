@@ -47,6 +47,19 @@ TEST_CASE("what a configuration was reached by is no part of its id", "[point_id
     CHECK(id(other, {}) == id(world, {set("chip.rows", "8"), set("run.repeat", "2")}));
 }
 
+TEST_CASE("a quantity has one id however it is written", "[point_identity]") {
+    const auto clock = [](const std::string& text) { return id({}, {set("chip.clock", text)}); };
+    CHECK(clock("1 GHz") == clock("1000 MHz"));
+    CHECK(clock("1.5 GHz") == clock("1500000 kHz"));
+    CHECK(clock("0.5 us") == clock("500 ns"));
+    CHECK(clock("2 MiB") == clock("2048 KiB"));
+    CHECK(clock("0.50") == clock("0.5"));
+    CHECK(clock("1 GB") != clock("1 GiB"));
+    CHECK(clock("1 GB") != clock("1 GB/s"));
+    CHECK(clock("1") != clock("1 B"));
+    CHECK(clock("ws") != clock("os"));
+}
+
 TEST_CASE("whatever a result depends on makes another id", "[point_identity]") {
     const World world;
     std::vector<std::string> ids{id(world, {}), id(world, {}, "beta"), id(world, {}, "alpha", "other")};
