@@ -124,7 +124,7 @@ Folder Folder::open(const fs::path& path) {
 Folder Folder::create(const fs::path& path, const FolderIdentity& identity, const Manifest& manifest) {
     std::error_code ignored;
     if (fs::exists(path / "sweep.json", ignored)) {
-        const Folder there = open(path);
+        Folder there = open(path);
         if (there.identity_.program != identity.program)
             throw UserError(fmt::format("'{}' was planned by {}, and this is {}; give another folder with -o",
                                         path.string(), there.identity_.program, identity.program));

@@ -121,7 +121,7 @@ std::string Slurm::sbatch(std::vector<std::string> options, const std::string& s
     const ProgramEnd end = run_(words, script);
     if (end.code != 0) throw UserError(fmt::format("sbatch refuses the job: {}", words_of(end)));
     // "ID", or "ID;CLUSTER".
-    const std::string id = end.output.substr(0, end.output.find_first_of(";\n"));
+    std::string id = end.output.substr(0, end.output.find_first_of(";\n"));
     if (id.empty() || id.find_first_not_of("0123456789") != std::string::npos)
         throw UserError(fmt::format("sbatch answers '{}', which is no job", words_of(end)));
     return id;
