@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <random>
 #include <system_error>
 #include <utility>
 
@@ -29,7 +30,9 @@ StagedPlace::StagedPlace(fs::path target) : target_(std::move(target)) {
     const fs::file_status status = fs::symlink_status(target_, ignored);
     if (fs::exists(status) && !fs::is_regular_file(status))
         cannot_write(target_, "it exists and is not a regular file");
-    temporary_ = target_.parent_path() / fmt::format(".{}.{}.tmp", target_.filename().string(), ::getpid());
+    // Machines that share a disk have processes of equal numbers.
+    temporary_ = target_.parent_path() / fmt::format(".{}.{}-{:08x}.tmp", target_.filename().string(),
+                                                     ::getpid(), std::random_device()());
 }
 
 StagedPlace::StagedPlace(StagedPlace&& other) noexcept

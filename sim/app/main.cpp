@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program: turns what went wrong into the exit codes of docs/formats.md.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -17,7 +20,18 @@ extern "C" int sc_main(int, char**) {
     return 1;
 }
 
+namespace {
+
+/// A stream that is closed must not become the next file that is opened.
+void open_standard_streams() {
+    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream)
+        if (::fcntl(stream, F_GETFD) < 0 && ::open("/dev/null", O_RDWR) < 0) std::abort();
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
+    open_standard_streams();
     std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is then a failed write, which is reported
     std::signal(SIGXFSZ, SIG_IGN);  // and so is a file that has become too large for its limit
     try {

@@ -6,9 +6,9 @@
 
 namespace systole::app {
 
-/// Chooses the chunks' size by running a few points here, unless --chunk-points says it; submits; answers the
+/// Chooses the chunks' size by running a few points here, unless it is fixed; submits; answers the
 /// exit code. Throws UserError.
-int submit_to_slurm(const Arguments& arguments, Session& session);
+int submit_to_slurm(const SweepOrder& order, Session& session);
 
 /// "Of 12 chunks without all results, 9 are in Slurm's queue."; "" where no sweep was submitted from this
 /// folder. What Slurm does not answer is said, too.

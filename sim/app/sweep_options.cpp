@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/app/sweep_options.h"
 
-#include <fmt/format.h>
 #include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <cstdlib>
 #include <limits>
 #include <utility>
 
-#include "sim/base/error.h"
 #include "sim/config/quantity.h"
 
 namespace systole::app {
@@ -26,47 +25,29 @@ void ask_to_stop(int) {
 constexpr std::array<int, 2> kSignals{SIGINT, SIGTERM};
 std::array<struct sigaction, 2> actions_before;
 
-std::int64_t quantity_option(const Arguments& arguments, const char* name, config::Dimension dimension,
-                             std::int64_t least, std::int64_t fallback) {
-    const auto text = arguments.option(name);
-    if (!text) return fallback;
-    const auto value =
-        config::parse_quantity(*text, dimension, least, std::numeric_limits<std::int64_t>::max() / 2);
-    if (!value.value) throw UserError({fmt::format("--{}", name)}, value.problem);
-    return *value.value;
+/// What this process may take: under Slurm its job's share of the node.
+std::int64_t own_memory() {
+    const std::int64_t machine = std::int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGESIZE);
+    const char* text = std::getenv("SLURM_MEM_PER_NODE");  // MiB
+    const auto job = config::parse_integer(text ? text : "", 1, std::numeric_limits<std::int32_t>::max());
+    return job.value ? std::min(machine, *job.value << 20) : machine;
 }
 
 }  // namespace
 
-std::int64_t whole_option(const Arguments& arguments, const char* name, std::int64_t most,
-                          std::int64_t fallback) {
-    const auto text = arguments.option(name);
-    if (!text) return fallback;
-    const auto value = config::parse_integer(*text, 1, most);
-    if (!value.value) throw UserError({fmt::format("--{}", name)}, value.problem);
-    return *value.value;
-}
-
-std::int64_t own_cores() {
+int own_cores() {
     cpu_set_t cores;
     if (::sched_getaffinity(0, sizeof cores, &cores) != 0) return 1;
     return CPU_COUNT(&cores);
 }
 
-sweep::RunnerOptions runner_options(const Arguments& arguments, const sweep::Experiment& experiment,
-                                    std::int64_t jobs) {
-    constexpr std::int64_t kMostJobs = 1024;
-    constexpr std::int64_t kLeastMemory = 32 << 20;
+sweep::RunnerOptions runner_options(const SweepOrder& order, const sweep::Experiment& experiment, int jobs) {
     sweep::RunnerOptions options;
-    options.jobs = static_cast<int>(whole_option(arguments, "jobs", kMostJobs, jobs));
-    options.time = Ticks(quantity_option(arguments, "time-limit", config::Dimension::Time,
-                                         kTicksPerSecond / 1000, experiment.limits.time.value()));
-    const std::int64_t machine = std::int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGESIZE);
+    options.jobs = order.jobs.value_or(jobs);
+    options.time = order.time.value_or(experiment.limits.time);
     // Whole MiB, so that messages stay short.
-    const std::int64_t share = std::max((machine / options.jobs) >> 20, std::int64_t{64}) << 20;
-    options.memory =
-        Bytes(quantity_option(arguments, "memory-limit", config::Dimension::Size, kLeastMemory,
-                              experiment.limits.memory ? experiment.limits.memory->value() : share));
+    const std::int64_t share = std::max((own_memory() / options.jobs) >> 20, std::int64_t{64}) << 20;
+    options.memory = order.memory ? *order.memory : experiment.limits.memory.value_or(Bytes(share));
     options.stop = [] { return stop_asked != 0; };
     return options;
 }

@@ -1,26 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers among the options of `systole sweep`, and what they say of how points run.
+// How a sweep's points run here: limits, jobs, and the signals that end it.
 #pragma once
 
-#include <cstdint>
-
-#include "sim/app/command.h"
+#include "sim/app/sweep_order.h"
 #include "sim/sweep/experiment.h"
 #include "sim/sweep/local_runner.h"
 
 namespace systole::app {
 
-/// A whole number from 1 to `most`. Throws UserError.
-std::int64_t whole_option(const Arguments& arguments, const char* name, std::int64_t most,
-                          std::int64_t fallback);
-
-/// --jobs (without: `jobs`), --time-limit and --memory-limit, over what the experiment says; ends when Ctrl-C
-/// asks for it. Throws UserError.
-sweep::RunnerOptions runner_options(const Arguments& arguments, const sweep::Experiment& experiment,
-                                    std::int64_t jobs);
+/// As the order says, else the experiment; `jobs` where neither does. Ends when Ctrl-C asks for it.
+sweep::RunnerOptions runner_options(const SweepOrder& order, const sweep::Experiment& experiment, int jobs);
 
 /// The cores that this process may use.
-std::int64_t own_cores();
+int own_cores();
 
 /// While it lives, Ctrl-C and a polite kill ask runners to stop.
 class Interruptible {

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
+#include <system_error>
 
-#include "sim/account/output_files.h"
 #include "sim/app/files.h"
 #include "sim/app/sweep_lock.h"
+#include "sim/app/sweep_merged.h"
 #include "sim/app/sweep_options.h"
 #include "sim/app/sweep_simulator.h"
 #include "sim/app/sweep_text.h"
@@ -16,9 +18,7 @@
 #include "sim/base/error.h"
 #include "sim/base/text.h"
 #include "sim/sweep/digest.h"
-#include "sim/sweep/merge.h"
 #include "sim/sweep/plan.h"
-#include "sim/sweep/sqlite_table.h"
 
 namespace systole::app {
 namespace {
@@ -26,11 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kLargestExperiment = 64 << 20;
-constexpr std::int64_t kChunkPoints = 100;
-
-std::string thousands(std::size_t value) {
-    return with_thousands(static_cast<std::int64_t>(value));
-}
+constexpr std::size_t kChunkPoints = 100;
 
 std::vector<std::size_t> without_result(const sweep::Folder& folder, std::size_t first, std::size_t last) {
     const std::vector<std::string> finished = folder.finished();
@@ -48,13 +44,13 @@ std::string own_build() {
 }
 
 /// Points of two programs in one table would be compared as if the machines differed.
-void refuse_other_program(const Arguments& arguments, const sweep::Folder& folder,
+void refuse_other_program(const SweepOrder& order, const sweep::Folder& folder,
                           const sweep::Simulator& simulator) {
     const std::string path = folder.path().string();
     if (simulator.program != folder.identity().program)
         throw UserError(fmt::format("'{}' was planned by {}, and this is {}; what they answer may differ",
                                     path, folder.identity().program, simulator.program));
-    if (folder.identity().build != own_build() && !arguments.has("any-build"))
+    if (folder.identity().build != own_build() && !order.any_build)
         throw UserError(
             fmt::format("'{}' was planned by another build of {}; what they answer may differ: give "
                         "another folder, or go on with --any-build",
@@ -77,44 +73,49 @@ std::vector<std::size_t> Session::open_points(std::size_t chunk) const {
     return without_result(folder, chunk * size, std::min((chunk + 1) * size, folder.manifest().size()));
 }
 
-Session plan_session(const Arguments& arguments, const std::string& reference) {
-    const auto output = arguments.option("output");
-    if (!output) arguments.misused("missing the folder of the sweep; for example: -o out/sweep");
+Session plan_session(const SweepOrder& order) {
     const Library library = Library::find();
-    const fs::path file = library.resolve(Shelf::Experiments, reference);
+    const fs::path file = library.resolve(Shelf::Experiments, order.subject);
     sweep::FolderIdentity identity;
     identity.experiment = read_text(file.string(), kLargestExperiment);
     sweep::Experiment experiment =
         sweep::read_experiment(config::parse_yaml(identity.experiment, file.string()));
-    identity.directory = fs::absolute(file).parent_path();
-    identity.chunk_points =
-        static_cast<std::size_t>(whole_option(arguments, "chunk-points", 1'000'000, kChunkPoints));
+    identity.directory = fs::canonical(fs::absolute(file).parent_path());
+    identity.chunk_points = order.chunk_points.value_or(kChunkPoints);
+    identity.chunks_are_fixed = order.chunk_points.has_value();
     sweep::Simulator simulator = sweep_simulator(library, identity.directory);
     identity.program = simulator.program;
     identity.build = own_build();
-    require_writable_directory(*output);
+    const fs::path output = order.output;
+    require_writable_directory(output);
     // Planned anew even where it is planned: files that it names may have changed since.
     const sweep::Plan plan = [&] {
         Progress progress("planning");
         return sweep::make_plan(
             experiment, simulator,
-            {arguments.has("yes"), [&](std::uint64_t looked) {
+            {order.many, [&](std::uint64_t looked) {
                  progress.update(fmt::format("planning: {} combinations", thousands(looked)));
              }});
     }();
-    sweep::Folder folder = sweep::Folder::create(*output, identity, plan.manifest);
-    refuse_other_program(arguments, folder, simulator);
+    sweep::Folder::refuse_other(output, identity, plan.manifest);
+    std::error_code error;
+    fs::create_directories(output, error);
+    if (error) throw UserError(fmt::format("cannot make '{}': {}", output.string(), error.message()));
+    const SweepLock lock(output);
+    sweep::Folder folder = sweep::Folder::create(output, identity, plan.manifest);
+    refuse_other_program(order, folder, simulator);
+    if (order.chunk_points) folder.fix_chunk_points(*order.chunk_points);
     note(plan_text(plan));
     return {std::move(folder), std::move(experiment), std::move(simulator)};
 }
 
-Session open_session(const Arguments& arguments, const std::string& path) {
-    sweep::Folder folder = sweep::Folder::open(path);
-    const std::string file = (fs::path(path) / "experiment.yaml").string();
+Session open_session(const SweepOrder& order) {
+    sweep::Folder folder = sweep::Folder::open(order.subject);
+    const std::string file = (folder.path() / "experiment.yaml").string();
     sweep::Experiment experiment =
         sweep::read_experiment(config::parse_yaml(folder.identity().experiment, file));
     sweep::Simulator simulator = sweep_simulator(Library::find(), folder.identity().directory);
-    refuse_other_program(arguments, folder, simulator);
+    refuse_other_program(order, folder, simulator);
     return {std::move(folder), std::move(experiment), std::move(simulator)};
 }
 
@@ -127,39 +128,49 @@ sweep::RunnerReport run_here(const Session& session, const std::vector<std::size
 }
 
 int conclude(const Session& session) {
-    const sweep::MergedTable table = [&] {
-        const Progress progress("merging results");
-        return sweep::merge(session.folder, session.experiment, session.simulator);
-    }();
-    const fs::path& path = session.folder.path();
-    const bool has_front = !session.experiment.objectives.empty();
-    std::vector<OutputFile> files{{"points.csv", sweep::to_csv(table)}};
-    if (has_front) files.push_back({"front.csv", sweep::front_csv(table)});
-    write_files(path, files);
-    sweep::write_sqlite(table, path / "points.sqlite");
-    print(summary_text(session.experiment, table));
-    note(fmt::format("wrote points.csv, {}points.sqlite to {}", has_front ? "front.csv, " : "",
-                     path.string()));
-    return table.done == table.rows.size() ? 0 : kSomePointsFailed;
+    const Conclusion conclusion = write_merged(session, merge_results(session));
+    print(conclusion.summary);
+    note(fmt::format("wrote points.csv, {}points.sqlite to {}",
+                     session.experiment.objectives.empty() ? "" : "front.csv, ",
+                     session.folder.path().string()));
+    return conclusion.code;
+}
+
+int interrupted(const Session& session) {
+    note(
+        fmt::format("interrupted: {} of {} points are without a result; go on with 'systole sweep resume {}'",
+                    thousands(session.open_points().size()), thousands(session.folder.manifest().size()),
+                    session.folder.path().string()));
+    return kInterrupted;
 }
 
 int run_and_conclude(const Session& session, const sweep::RunnerOptions& options) {
     const SweepLock lock(session.folder.path());
     session.folder.sweep_up();
-    const std::vector<std::size_t> points = session.open_points();
-    const sweep::RunnerReport report = run_here(session, points, options);
-    if (report.stopped) {
-        note(fmt::format(
-            "interrupted: {} of {} points are without a result; go on with 'systole sweep resume {}'",
-            thousands(points.size() - report.ended + report.failed()),
-            thousands(session.folder.manifest().size()), session.folder.path().string()));
-        return kInterrupted;
+    std::vector<std::size_t> points = session.open_points();
+    if (const auto before = points.empty() ? still_merged(session) : std::nullopt) {
+        print(before->summary);
+        return before->code;
     }
+    sweep::RunnerReport report = run_here(session, points, options);
+    // Reading results finds those that are not whole, and takes them away: they run, too.
+    if (!report.stopped) {
+        merge_results(session);
+        std::vector<std::size_t> broken;
+        const std::vector<std::size_t> open = session.open_points();
+        std::set_difference(open.begin(), open.end(), points.begin(), points.end(),
+                            std::back_inserter(broken));
+        if (!broken.empty()) report.stopped = run_here(session, broken, options).stopped;
+    }
+    if (report.stopped) return interrupted(session);
     try {
-        return conclude(session);
+        const int code = conclude(session);
+        if (!report.unrecorded.empty())
+            complain("reasons that the folder does not hold:\n" + failures_text(report.unrecorded));
+        return code;
     } catch (const UserError& error) {
         // What a full disk could not keep is said all the same.
-        if (!report.failures.empty()) complain(failures_text(report.failures));
+        if (report.failed > 0) complain(failures_text(report.failures));
         complain(error.what());
         return kSomePointsFailed;
     }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/app/command.h"
+#include "sim/app/sweep_order.h"
 #include "sim/sweep/experiment.h"
 #include "sim/sweep/folder.h"
 #include "sim/sweep/local_runner.h"
@@ -27,10 +27,11 @@ struct Session {
     std::vector<std::size_t> open_points(std::size_t chunk) const;
 };
 
-/// Plans `reference` into the folder of -o, or finds it planned there. Throws UserError.
-Session plan_session(const Arguments& arguments, const std::string& reference);
-/// What lies in a folder. Throws UserError if it is no sweep's, or another program's (unless --any-build).
-Session open_session(const Arguments& arguments, const std::string& path);
+/// Plans the order's experiment into its folder, or finds it planned there. Throws UserError.
+Session plan_session(const SweepOrder& order);
+/// What lies in the order's folder. Throws UserError if it is no sweep's, or another program's (unless
+/// --any-build).
+Session open_session(const SweepOrder& order);
 
 /// Runs `points` and shows how far it is.
 sweep::RunnerReport run_here(const Session& session, const std::vector<std::size_t>& points,
@@ -39,5 +40,7 @@ sweep::RunnerReport run_here(const Session& session, const std::vector<std::size
 int conclude(const Session& session);
 /// Runs what has no result, and concludes; answers the exit code.
 int run_and_conclude(const Session& session, const sweep::RunnerOptions& options);
+/// Says that a sweep was interrupted, and how it goes on; answers the exit code.
+int interrupted(const Session& session);
 
 }  // namespace systole::app

@@ -9,18 +9,25 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "sim/base/error.h"
 #include "sim/base/text.h"
 #include "sim/base/units.h"
 #include "sim/config/quantity.h"
 
 namespace systole::app {
+
+std::string thousands(std::size_t value) {
+    return with_thousands(static_cast<std::int64_t>(value));
+}
+
 namespace {
 
 constexpr std::size_t kMostReasons = 10, kMostFront = 20;
 constexpr auto kPeriod = std::chrono::milliseconds(500);
 
-std::string thousands(std::size_t value) {
-    return with_thousands(static_cast<std::int64_t>(value));
+/// "1 point", "400 points".
+std::string counted(std::size_t count, std::string_view thing) {
+    return fmt::format("{} {}{}", thousands(count), thing, count == 1 ? "" : "s");
 }
 
 std::string first_line(const std::string& text) {
@@ -38,7 +45,7 @@ std::string duration(double seconds) {
 
 std::string counts(std::size_t points, std::size_t done, std::size_t refused, std::size_t failed,
                    std::size_t missing) {
-    std::string text = fmt::format("{} points: {} done", thousands(points), thousands(done));
+    std::string text = fmt::format("{}: {} done", counted(points, "point"), thousands(done));
     if (refused > 0) text += fmt::format(", {} refused by their device", thousands(refused));
     if (failed > 0) text += fmt::format(", {} failed", thousands(failed));
     if (missing > 0) text += fmt::format(", {} not yet run", thousands(missing));
@@ -85,6 +92,17 @@ std::string front_table(const sweep::Experiment& experiment, const sweep::Merged
     return text.str();
 }
 
+/// Why there is no front: "No point has a value of 'energy_pj'; ...".
+std::string no_front(const sweep::Experiment& experiment, const sweep::MergedTable& table) {
+    for (const sweep::Objective& objective : experiment.objectives) {
+        const std::size_t column = table.column(objective.name);
+        if (std::all_of(table.rows.begin(), table.rows.end(),
+                        [&](const auto& row) { return row[column].empty(); }))
+            return fmt::format("No point has a value of '{}'; there is no Pareto front.\n", objective.name);
+    }
+    return "No point has a value of every objective; there is no Pareto front.\n";
+}
+
 }  // namespace
 
 std::string plan_text(const sweep::Plan& plan) {
@@ -94,6 +112,11 @@ std::string plan_text(const sweep::Plan& plan) {
     if (plan.equal > 0)
         text += fmt::format("; {} combinations are the same point as another", thousands(plan.equal));
     return text;
+}
+
+std::string plan_text(std::size_t points, std::size_t chunks, std::size_t chunk_points) {
+    return fmt::format("{}, {} of {}\n", counted(points, "point"), counted(chunks, "chunk"),
+                       thousands(chunk_points));
 }
 
 std::string failures_text(const std::map<std::string, std::size_t>& failures) {
@@ -114,7 +137,8 @@ std::string summary_text(const sweep::Experiment& experiment, const sweep::Merge
     std::string text = experiment.title.empty() ? "" : experiment.title + "\n";
     text += counts(table.rows.size(), table.done, table.refused, table.failed, table.missing);
     if (!table.reasons.empty()) text += failures_text(table.reasons) + '\n';
-    if (experiment.objectives.empty() || table.front.empty()) return text;
+    if (experiment.objectives.empty()) return text;
+    if (table.front.empty()) return text + no_front(experiment, table);
     std::string names;
     for (const sweep::Objective& objective : experiment.objectives)
         names += (names.empty() ? "" : ", ") + objective.name;
@@ -131,7 +155,13 @@ SweepStatus status_of(const sweep::Folder& folder) {
     const std::map<std::string, std::string> failures = folder.failures();
     for (std::size_t i = 0; i < status.points; ++i) {
         const std::string id(folder.manifest().id(i));
-        const auto result = folder.result(id);
+        std::optional<sweep::PointResult> result;
+        try {
+            result = folder.result(id);
+        } catch (const UserError& error) {
+            ++status.failed, ++status.reasons[error.diagnostics().front().message];
+            continue;
+        }
         if (result && !result->refused) {
             ++status.done;
         } else if (result) {
@@ -179,9 +209,12 @@ void SweepProgress::update(std::size_t ended, std::size_t failed) {
     last_ = now;
     const double seconds = std::chrono::duration<double>(now - begin_).count();
     const double rate = static_cast<double>(ended) / seconds;
-    std::fprintf(stderr, "\r\033[K%s of %s points%s, %.1f a second, %s left", thousands(ended).c_str(),
-                 thousands(points_).c_str(), failed > 0 ? (", " + thousands(failed) + " failed").c_str() : "",
-                 rate, duration(static_cast<double>(points_ - ended) / rate).c_str());
+    const std::string pace = ended == 0 ? duration(seconds)
+                                        : fmt::format("{:.3g} a second, {} left", rate,
+                                                      duration(static_cast<double>(points_ - ended) / rate));
+    std::fprintf(stderr, "\r\033[K%s of %s%s, %s", thousands(ended).c_str(),
+                 counted(points_, "point").c_str(),
+                 failed > 0 ? (", " + thousands(failed) + " failed").c_str() : "", pace.c_str());
     std::fflush(stderr);
     shown_ = true;
 }

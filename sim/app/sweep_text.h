@@ -13,8 +13,13 @@
 
 namespace systole::app {
 
-/// "planned 400 points; 'where' excludes 12 combinations, 3 are the same point as another".
+/// "12,345".
+std::string thousands(std::size_t value);
+
+/// "planned 400 points; 'where' excludes 12 combinations; 3 combinations are the same point as another".
 std::string plan_text(const sweep::Plan& plan);
+/// "400 points, 4 chunks of 100".
+std::string plan_text(std::size_t points, std::size_t chunks, std::size_t chunk_points);
 
 /// How many points ended how, reasons, and the front as a table.
 std::string summary_text(const sweep::Experiment& experiment, const sweep::MergedTable& table);

@@ -70,8 +70,9 @@ ProgramEnd run_program(const std::vector<std::string>& words, const std::string&
     pid_t process = -1;
     const int error = ::posix_spawnp(&process, arguments[0], &actions, nullptr, arguments.data(), environ);
     posix_spawn_file_actions_destroy(&actions);
-    if (error == ENOENT) return {127, "", words.front() + ": not found"};
-    if (error != 0) throw std::system_error(error, std::generic_category(), words.front());
+    if (error != 0)
+        return {error == ENOENT ? 127 : 126, "",
+                words.front() + ": " + std::generic_category().message(error)};
     out.close_writer(), messages.close_writer(), in.close_reader();
     ProgramEnd end;
     // A program that does not read its input ends all the same, and says why.

@@ -8,7 +8,7 @@
 namespace systole::sweep {
 
 struct ProgramEnd {
-    int code = 0;          ///< 127: it is not there; 128 + n: ended by signal n
+    int code = 0;          ///< 127: it is not there; 126: it cannot be run; 128 + n: ended by signal n
     std::string output;    ///< of the standard output
     std::string messages;  ///< of the standard error output
 };

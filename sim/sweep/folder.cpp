@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <chrono>
-#include <fstream>
-#include <iterator>
+#include <cstdio>
+#include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
@@ -24,24 +27,36 @@ using Json = nlohmann::ordered_json;
 constexpr int kSchema = 1;
 constexpr auto kStale = std::chrono::minutes(10);
 
-std::optional<std::string> read(const fs::path& file) {
-    std::ifstream stream(file, std::ios::binary);
-    if (!stream) return {};
-    std::string text{std::istreambuf_iterator<char>(stream), {}};
-    if (stream.bad()) return {};
-    return text;
+/// A file's bytes, or why there are none.
+struct FileText {
+    std::optional<std::string> text;
+    int error = 0;
+};
+
+FileText read_file(const fs::path& file) {
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(std::fopen(file.c_str(), "rb"), std::fclose);
+    if (!stream) return {{}, errno};
+    std::string text;
+    std::array<char, 16384> buffer;
+    std::size_t got = 0;
+    while ((got = std::fread(buffer.data(), 1, buffer.size(), stream.get())) > 0)
+        text.append(buffer.data(), got);
+    if (std::ferror(stream.get()) != 0) return {{}, errno};
+    return {std::move(text), 0};
 }
 
 std::string read_part(const fs::path& file) {
-    const auto text = read(file);
-    if (!text)
-        throw UserError({file.string()}, "cannot be read; expected a folder of 'systole sweep', whole");
-    return *text;
+    FileText read = read_file(file);
+    if (!read.text)
+        throw UserError({file.string()},
+                        fmt::format("cannot be read ({}); expected a folder of 'systole sweep', whole",
+                                    std::generic_category().message(read.error)));
+    return std::move(*read.text);
 }
 
 /// A file's object; nothing if it is broken.
 std::optional<Json> read_json(const fs::path& file) {
-    const auto text = read(file);
+    const auto [text, error] = read_file(file);
     if (!text) return {};
     Json json = Json::parse(*text, nullptr, false);
     if (!json.is_object()) return {};
@@ -60,6 +75,13 @@ bool is_id(const std::string& text) {
            text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
+/// 0 for what is no count.
+std::size_t positive(const Json& json) {
+    constexpr std::uint64_t kMost = 1'000'000'000;
+    if (!json.is_number_unsigned() || json.get<std::uint64_t>() > kMost) return 0;
+    return json.get<std::size_t>();
+}
+
 void write_identity(const fs::path& path, const FolderIdentity& identity, const Manifest& manifest) {
     std::error_code ignored;  // then it is the directory as it is
     const Json json{{"schema", kSchema},
@@ -67,6 +89,7 @@ void write_identity(const fs::path& path, const FolderIdentity& identity, const 
                     {"build", identity.build},
                     {"points", manifest.size()},
                     {"chunk_points", identity.chunk_points},
+                    {"chunks_are_fixed", identity.chunks_are_fixed},
                     {"directory", fs::proximate(identity.directory, path, ignored).string()},
                     {"experiment_sha256", sha256(identity.experiment)},
                     {"manifest_sha256", sha256(manifest.text())}};
@@ -101,8 +124,10 @@ Folder Folder::open(const fs::path& path) {
         if (json->at("schema").get<int>() != kSchema) throw strange;
         identity.program = json->at("program").get<std::string>();
         identity.build = json->at("build").get<std::string>();
-        identity.directory = path / json->at("directory").get<std::string>();
-        identity.chunk_points = json->at("chunk_points").get<std::size_t>();
+        identity.directory =
+            (fs::canonical(path) / json->at("directory").get<std::string>()).lexically_normal();
+        identity.chunk_points = positive(json->at("chunk_points"));
+        identity.chunks_are_fixed = json->at("chunks_are_fixed").get<bool>();
         of_manifest = json->at("manifest_sha256").get<std::string>();
         of_experiment = json->at("experiment_sha256").get<std::string>();
     } catch (const Json::exception&) {
@@ -121,10 +146,10 @@ Folder Folder::open(const fs::path& path) {
     return {path, std::move(identity), Manifest::parse(std::move(text), (path / "manifest.csv").string())};
 }
 
-Folder Folder::create(const fs::path& path, const FolderIdentity& identity, const Manifest& manifest) {
+void Folder::refuse_other(const fs::path& path, const FolderIdentity& identity, const Manifest& manifest) {
     std::error_code ignored;
     if (fs::exists(path / "sweep.json", ignored)) {
-        Folder there = open(path);
+        const Folder there = open(path);
         if (there.identity_.program != identity.program)
             throw UserError(fmt::format("'{}' was planned by {}, and this is {}; give another folder with -o",
                                         path.string(), there.identity_.program, identity.program));
@@ -133,18 +158,24 @@ Folder Folder::create(const fs::path& path, const FolderIdentity& identity, cons
                 "'{}' belongs to another experiment, or to this one with devices or traces that have "
                 "changed since; give another folder with -o",
                 path.string()));
-        return there;
+        return;
     }
-    // What an interrupted plan left is this sweep's own.
+    // What an interrupted plan of this sweep left is its own.
+    const std::map<std::string, const std::string*> own{{"experiment.yaml", &identity.experiment},
+                                                        {"manifest.csv", &manifest.text()}};
     for (fs::directory_iterator entry(path, ignored), end; entry != end; entry.increment(ignored)) {
         const std::string name = entry->path().filename().string();
-        if (name != "experiment.yaml" && name != "manifest.csv" && name != "lock" && !name.starts_with('.'))
+        if (name == "lock" || name.starts_with('.')) continue;
+        const auto part = own.find(name);
+        if (part == own.end() || read_file(entry->path()).text != *part->second)
             throw UserError(fmt::format("'{}' holds other files ('{}'); a sweep wants a folder of its own",
                                         path.string(), name));
     }
-    if (const auto text = read(path / "experiment.yaml"); text && *text != identity.experiment)
-        throw UserError(fmt::format("'{}' holds another 'experiment.yaml'; a sweep wants a folder of its own",
-                                    path.string()));
+}
+
+Folder Folder::create(const fs::path& path, const FolderIdentity& identity, const Manifest& manifest) {
+    refuse_other(path, identity, manifest);
+    if (std::error_code ignored; fs::exists(path / "sweep.json", ignored)) return open(path);
     make_directories(path);
     // sweep.json comes last: it makes the folder a sweep.
     write_file(path / "experiment.yaml", identity.experiment);
@@ -153,8 +184,15 @@ Folder Folder::create(const fs::path& path, const FolderIdentity& identity, cons
     return open(path);
 }
 
-void Folder::set_chunk_points(std::size_t points) {
+void Folder::fix_chunk_points(std::size_t points) {
+    if (identity_.chunks_are_fixed && identity_.chunk_points == points) return;
+    if (identity_.chunks_are_fixed)
+        throw UserError(
+            fmt::format("chunks of '{}' have {} points, by whose numbers they may be queued; give "
+                        "another folder for chunks of {}",
+                        path_.string(), identity_.chunk_points, points));
     identity_.chunk_points = points;
+    identity_.chunks_are_fixed = true;
     write_identity(path_, identity_, manifest_);
 }
 
@@ -178,18 +216,20 @@ std::vector<std::string> Folder::finished() const {
 
 std::optional<PointResult> Folder::result(std::string_view id) const {
     const fs::path file = place(id);
-    const auto text = read(file);
-    if (!text) return {};
+    const auto [text, cause] = read_file(file);
+    if (!text && (cause == ENOENT || cause == ENOTDIR)) return {};
+    if (!text) throw UserError("its result cannot be read: " + std::generic_category().message(cause));
     try {
         const Json json = Json::parse(*text);
         PointResult result;
         result.id = json.at("id").get<std::string>();
-        result.refused = json.at("status").get<std::string>() == "refused";
+        const auto status = json.at("status").get<std::string>();
+        result.refused = status == "refused";
         if (result.refused) result.error = json.at("error").get<std::string>();
         for (const auto& [name, value] : json.at("figures").items())
             result.figures.push_back({name, value.get<std::string>()});
         result.wall_s = json.at("wall_s").get<double>();
-        if (result.id == id) return result;
+        if (result.id == id && (result.refused || status == "done")) return result;
     } catch (const Json::exception&) {
         // broken, as one of another point is
     }

@@ -25,6 +25,7 @@ struct FolderIdentity {
     std::string experiment;           ///< the file's text
     std::filesystem::path directory;  ///< that relative names of devices and traces are relative to
     std::size_t chunk_points = 0;     ///< of a task of a cluster
+    bool chunks_are_fixed = false;    ///< somebody was told their numbers
 };
 
 /// A finished point: it ran, or its device refuses what it says.
@@ -40,12 +41,16 @@ class Folder {
 public:
     /// Opens the folder of a sweep. Throws UserError if it is none, or not as it was written.
     static Folder open(const std::filesystem::path& path);
-    /// Makes `path` the folder of this sweep; one that is it already stays as it is. Throws UserError if it
-    /// holds another sweep or anything else, and where nothing can be written.
+    /// Throws UserError if `path` holds another sweep or anything else than what create() would write.
+    static void refuse_other(const std::filesystem::path& path, const FolderIdentity& identity,
+                             const Manifest& manifest);
+    /// Makes `path` the folder of this sweep; one that is it already stays as it is. Throws UserError as
+    /// refuse_other() does, and where nothing can be written.
     static Folder create(const std::filesystem::path& path, const FolderIdentity& identity,
                          const Manifest& manifest);
-    /// Another size of chunks, before any was submitted.
-    void set_chunk_points(std::size_t points);
+    /// Fixes the size of chunks: numbers of chunks that somebody was told must not mean other points later.
+    /// Throws UserError if it is fixed already, and another one.
+    void fix_chunk_points(std::size_t points);
 
     const std::filesystem::path& path() const { return path_; }
     const FolderIdentity& identity() const { return identity_; }
@@ -54,7 +59,7 @@ public:
     /// Ids of points that have a result, sorted.
     std::vector<std::string> finished() const;
     /// A point's result; nothing if there is none or it is broken (a disk that lost power), and then it is
-    /// removed so that the point runs again.
+    /// removed so that the point runs again. Throws UserError if one is there and cannot be read.
     std::optional<PointResult> result(std::string_view id) const;
     /// Throws UserError, without names, where it cannot.
     void write(const PointResult& result) const;

@@ -5,8 +5,10 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <list>
 #include <system_error>
 
@@ -19,7 +21,8 @@ namespace systole::sweep {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr int kLook = 100;  // milliseconds between looks at limits and at `stop`
+constexpr std::uintmax_t kLeastSpace = 64 << 10;  // bytes of a disk that is not full
+constexpr int kLook = 100;                        // milliseconds between looks at limits and at `stop`
 
 double seconds_since(Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -96,6 +99,7 @@ public:
             while (next_ < points_.size() && running_.size() < static_cast<std::size_t>(options_.jobs))
                 if (!start(points_[next_])) break;
             wait();
+            options_.progress(report_.ended, report_.failed);
         }
         return std::move(report_);
     }
@@ -117,6 +121,11 @@ private:
                 throw UserError(
                     "its device, its trace or a file that these name has changed since the sweep was "
                     "planned; plan it again in another folder");
+            // A full disk would take no result: nothing is simulated for it.
+            if (std::error_code ignored;
+                std::filesystem::space(folder_.path(), ignored).available < kLeastSpace)
+                throw UserError(
+                    fmt::format("its result cannot be written: {}", std::generic_category().message(ENOSPC)));
             running_.push_back(
                 {point.id,
                  PointProcess([&] { run_point(folder_, simulator_, point, settings); }, options_.memory),
@@ -162,13 +171,13 @@ private:
 
     void end(const std::string& id, const std::string& reason) {
         ++report_.ended;
-        if (!reason.empty()) ++report_.failures[reason];
+        if (!reason.empty()) ++report_.failed, ++report_.failures[reason];
         try {
             if (!reason.empty() || had_failed_.contains(id)) folder_.write_failure(id, reason);
         } catch (const UserError&) {
             // A full disk or a read-only folder: the report says it, and the next run finds no result.
+            if (!reason.empty()) ++report_.unrecorded[reason];
         }
-        options_.progress(report_.ended, report_.failed());
     }
 
     const Folder& folder_;
@@ -183,12 +192,6 @@ private:
 };
 
 }  // namespace
-
-std::size_t RunnerReport::failed() const {
-    std::size_t all = 0;
-    for (const auto& [reason, count] : failures) all += count;
-    return all;
-}
 
 RunnerReport run_points(const Folder& folder, const Simulator& simulator,
                         const std::vector<std::size_t>& points, const RunnerOptions& options) {

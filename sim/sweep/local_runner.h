@@ -20,15 +20,16 @@ struct RunnerOptions {
     Bytes memory;  ///< of one point's data
     /// Asked several times a second; true: start no more, and end what runs.
     std::function<bool()> stop = [] { return false; };
-    /// Told after each point: how many have ended, and how many of these have no result.
+    /// Told several times a second: how many have ended, and how many of these have no result.
     std::function<void(std::size_t ended, std::size_t failed)> progress = [](std::size_t, std::size_t) {};
 };
 
 struct RunnerReport {
-    std::size_t ended = 0;                        ///< with a result or without
-    std::map<std::string, std::size_t> failures;  ///< points without a result, by reason
+    std::size_t ended = 0;                          ///< with a result or without
+    std::size_t failed = 0;                         ///< of these, without
+    std::map<std::string, std::size_t> failures;    ///< points without a result, by reason
+    std::map<std::string, std::size_t> unrecorded;  ///< of these, those whose reason the folder does not hold
     bool stopped = false;
-    std::size_t failed() const;
 };
 
 /// Runs `points` (numbers in the manifest). A point that fails is recorded in the folder with its reason, and

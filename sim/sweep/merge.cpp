@@ -49,8 +49,13 @@ private:
         row.resize(table_.columns.size());
         std::string& status = row[first_figure_ - 2];
         std::string& error = row[first_figure_ - 1];
-        const auto result = folder_.result(point.id);
-        const auto failure = failures_.find(point.id);
+        std::optional<PointResult> result;
+        auto failure = failures_.find(point.id);
+        try {
+            result = folder_.result(point.id);
+        } catch (const UserError& unreadable) {
+            failure = failures_.insert_or_assign(point.id, unreadable.diagnostics().front().message).first;
+        }
         if (result && !result->refused) {
             status = "done", ++table_.done;
             // By name: another version of the program has other figures, and another folder.
@@ -136,7 +141,7 @@ private:
     const Folder& folder_;
     const Experiment& experiment_;
     const Simulator& simulator_;
-    const std::map<std::string, std::string> failures_;
+    std::map<std::string, std::string> failures_;
     MergedTable table_;
     std::size_t first_figure_ = 0;
     std::unordered_map<std::string, std::size_t> places_;

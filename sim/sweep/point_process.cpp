@@ -59,6 +59,8 @@ void PointProcess::run(const std::function<void()>& task, Bytes memory, int pipe
     ::signal(SIGINT, SIG_IGN);  // Ctrl-C reaches everyone; the parent decides
     ::signal(SIGTERM, SIG_DFL);
     ::dup2(pipe, STDERR_FILENO);
+    // The pipes of its siblings are the parent's; where there are many, a point has none left for its files.
+    ::close_range(STDERR_FILENO + 1, ~0U, 0);
     const rlimit none{0, 0};
     ::setrlimit(RLIMIT_CORE, &none);
     if (PointProcess::limits_memory()) {

@@ -38,7 +38,10 @@ std::size_t number(const std::string& text, const std::string& line) {
 
 std::string words_of(const ProgramEnd& end) {
     const std::string& text = end.messages.empty() ? end.output : end.messages;
-    return text.substr(0, text.find_last_not_of('\n') + 1);
+    if (text.find_first_not_of('\n') != std::string::npos)
+        return text.substr(0, text.find_last_not_of('\n') + 1);
+    return end.code > 128 ? fmt::format("ended by signal {}", end.code - 128)
+                          : fmt::format("exit code {}, without a word", end.code);
 }
 
 }  // namespace
@@ -46,26 +49,28 @@ std::string words_of(const ProgramEnd& end) {
 Slurm::Slurm(SlurmJob job, ProgramRunner run) : job_(std::move(job)), run_(std::move(run)) {}
 
 /// An array of chunks from `base` on has the name NAME.BASE: task K of it is chunk BASE + K.
-std::set<std::size_t> Slurm::queued_chunks() const {
+Slurm::Queued Slurm::queued() const {
     const ProgramEnd end =
         run_({"squeue", "--noheader", "--array",
-              "--states=PENDING,RUNNING,CONFIGURING,COMPLETING,REQUEUED,SUSPENDED", "--format=%j %K"},
+              "--states=PENDING,RUNNING,CONFIGURING,COMPLETING,REQUEUED,SUSPENDED", "--format=%j %K %F"},
              "");
     if (end.code != 0)
         throw UserError(fmt::format("Slurm does not say what is in its queue: {}", words_of(end)));
-    std::set<std::size_t> chunks;
+    Queued queued;
     std::istringstream lines(end.output);
     for (std::string line; std::getline(lines, line);) {
         std::istringstream words(line);
-        std::string name, task;
-        words >> name >> task;
+        std::string name, task, job;
+        words >> name >> task >> job;
         if (!name.starts_with(job_.name + '.') || task == "N/A") continue;
-        chunks.insert(number(name.substr(job_.name.size() + 1), line) + number(task, line));
+        queued.chunks.insert(number(name.substr(job_.name.size() + 1), line) + number(task, line));
+        queued.arrays.insert(job);
     }
-    return chunks;
+    return queued;
 }
 
-Slurm::Submitted Slurm::submit(const std::vector<std::size_t>& chunks) const {
+Slurm::Submitted Slurm::submit(const std::vector<std::size_t>& chunks,
+                               const std::set<std::string>& others) const {
     Submitted submitted;
     const std::size_t most = largest_array();
     for (std::size_t first = 0; first < chunks.size();) {
@@ -73,16 +78,22 @@ Slurm::Submitted Slurm::submit(const std::vector<std::size_t>& chunks) const {
         std::vector<std::size_t> tasks;
         for (; first < chunks.size() && chunks[first] < base + most; ++first)
             tasks.push_back(chunks[first] - base);
+        std::vector<std::string> options{fmt::format("--job-name={}.{}", job_.name, base),
+                                         "--array=" + ranges(tasks), "--requeue",
+                                         "--output=" + literal(job_.folder) + "/slurm/chunk-%A_%a.txt"};
+        if (job_.minutes > 0) options.push_back(fmt::format("--time={}", job_.minutes));
+        if (job_.megabytes > 0) options.push_back(fmt::format("--mem={}M", job_.megabytes));
         submitted.arrays.push_back(sbatch(
-            {"--job-name=" + fmt::format("{}.{}", job_.name, base), "--array=" + ranges(tasks), "--requeue",
-             fmt::format("--time={}", job_.minutes),
-             "--output=" + literal(job_.folder) + "/slurm/chunk-%A_%a.txt"},
-            script(fmt::format("sweep chunk {} $((SLURM_ARRAY_TASK_ID + {}))", quoted(job_.folder), base))));
+            std::move(options),
+            script(fmt::format("sweep chunk {} $((SLURM_ARRAY_TASK_ID + {}))", quoted(job_.folder), base),
+                   job_.options)));
     }
+    std::vector<std::string> before = submitted.arrays;
+    before.insert(before.end(), others.begin(), others.end());
     submitted.merge = sbatch({"--job-name=" + job_.name + "-merge",
-                              fmt::format("--dependency=afterany:{}", fmt::join(submitted.arrays, ":")),
-                              "--requeue", "--output=" + literal(job_.folder) + "/slurm/merge-%j.txt"},
-                             script("sweep merge " + quoted(job_.folder)));
+                              fmt::format("--dependency=afterany:{}", fmt::join(before, ":")), "--requeue",
+                              "--output=" + literal(job_.folder) + "/slurm/merge-%j.txt"},
+                             script("sweep merge " + quoted(job_.folder), job_.merge_options));
     return submitted;
 }
 
@@ -127,12 +138,12 @@ std::string Slurm::sbatch(std::vector<std::string> options, const std::string& s
     return id;
 }
 
-std::string Slurm::script(const std::string& command) const {
+std::string Slurm::script(const std::string& command, const std::vector<std::string>& options) const {
     std::string text = "#!/bin/sh\n";
     for (const auto& [name, value] : job_.environment)
         text += fmt::format("export {}={}\n", name, quoted(value));
     text += fmt::format("exec {} {}", quoted(job_.program), command);
-    for (const std::string& option : job_.options) text += ' ' + quoted(option);
+    for (const std::string& option : options) text += ' ' + quoted(option);
     return text + '\n';
 }
 

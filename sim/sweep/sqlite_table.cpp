@@ -97,8 +97,6 @@ std::string quoted(const std::string& name) {
 
 void write_sqlite(const MergedTable& table, const std::filesystem::path& file) {
     StagedPlace place(file);
-    std::error_code ignored;  // of a process that had this number once, and was killed
-    std::filesystem::remove(place.temporary(), ignored);
     {
         Database database(place.temporary());
         // Nobody else has this file, and half of it is never looked at: no journal, no waiting for the disk.

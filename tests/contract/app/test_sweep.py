@@ -166,6 +166,46 @@ class TestGoingOn(SweepTest):
         self.answer("sweep", "resume", "sweep")
         self.assertEqual(self.merged("sweep"), merged)
 
+    def test_results_that_a_disk_lost_are_made_again_at_once(self):
+        self.sweep(GRID)
+        merged = self.merged("sweep")
+        lost = sorted((self.directory / "sweep" / "points").rglob("*.json"))[2:5]
+        for result in lost:
+            result.write_bytes(b"")
+        self.assertEqual(self.run_systole("sweep", "resume", "sweep").returncode, 0)
+        self.assertEqual(self.merged("sweep"), merged)
+
+    def test_a_finished_sweep_is_not_merged_again_but_told_again(self):
+        self.sweep(GRID)
+        time.sleep(0.05)
+        self.answer("sweep", "merge", "sweep")
+        said = self.answer("sweep", "resume", "sweep")
+        self.assertIn("11 points: 11 done.", said)
+        before = (self.directory / "sweep" / "points.csv").stat().st_ino
+        self.assertEqual(self.answer("sweep", "resume", "sweep"), said)
+        self.assertEqual((self.directory / "sweep" / "points.csv").stat().st_ino, before)
+        merged = self.merged("sweep")
+        next((self.directory / "sweep" / "points").rglob("*.json")).unlink()
+        (self.directory / "sweep" / "front.csv").unlink()
+        self.answer("sweep", "resume", "sweep")
+        self.assertEqual(self.merged("sweep"), merged)
+
+    def test_a_folder_behind_a_link_finds_the_experiments_files(self):
+        (self.directory / "mine").mkdir()
+        (self.directory / "far" / "away").mkdir(parents=True)
+        (self.directory / "link").symlink_to("far/away")
+        self.write("mine/net.yaml", (program.HOME / "traces/teaching/three_layers.yaml").read_text())
+        self.write("mine/e.yaml", f"device: {DEVICE}\ntrace: ./net.yaml\naxes: {{workload.batch: [1, 2]}}\n")
+        self.answer("sweep", "mine/e.yaml", "-o", "link/s", "--plan")
+        self.answer("sweep", "resume", "link/s/")
+        self.assertEqual({row["status"] for row in self.points("link/s")}, {"done"})
+
+    def test_numbers_of_chunks_that_were_told_stay_what_they_are(self):
+        self.answer("sweep", self.write("e.yaml", GRID), "-o", "sweep", "--plan")
+        for words in (["e.yaml", "-o", "sweep", "--plan", "--chunk-points", "2"], ["resume", "sweep", "--chunk-points", "2"]):
+            self.assertIn("chunks of 'sweep' have 100 points", self.refusal("sweep", *words))
+        self.answer("sweep", "e.yaml", "-o", "sweep", "--plan", "--chunk-points", "100")
+
     def test_chunks_make_the_whole(self):
         self.sweep(GRID, "whole")
         plan = self.answer("sweep", self.write("e.yaml", GRID), "-o", "sweep", "--plan", "--chunk-points", "4")
@@ -321,6 +361,40 @@ class TestFailures(SweepTest):
         self.assertEqual({status for status, _ in self.statuses()}, {"failed"})
         self.assertEqual({error for _, error in self.statuses()}, {"its result cannot be written: Not a directory"})
 
+    def test_reasons_that_cannot_be_recorded_are_told(self):
+        self.plan(GRID)
+        self.write("sweep/points", "a file where a folder should be")
+        self.write("sweep/failed", "another")
+        done = self.fails("sweep")
+        self.assertIn("11 not yet run", done.stdout)
+        self.assertRegex(done.stderr, "11 its result cannot be written: Not a directory")
+
+    def test_a_result_that_cannot_be_read_is_told_and_left(self):
+        self.sweep(GRID)
+        result = sorted((self.directory / "sweep" / "points").rglob("*.json"))[2]
+        result.unlink()
+        result.mkdir()
+        for verb in ("status", "resume"):
+            done = self.run_systole("sweep", verb, "sweep")
+            self.assertEqual(done.returncode, 4, done.stderr)
+            self.assertIn("1 its result cannot be read: Is a directory", done.stdout)
+        self.assertTrue(result.is_dir())
+
+    def test_many_points_at_once_do_not_run_out_of_files(self):
+        self.plan(BASE + "axes: {workload.batch: {linear: [1, 40, 40]}}\n")
+        self.write("limited.py", "import os, resource, sys\n"
+                   "resource.setrlimit(resource.RLIMIT_NOFILE, (20, 20))\nos.execv(sys.argv[1], sys.argv[1:])\n")
+        done = subprocess.run([sys.executable, "limited.py", PROGRAM, "sweep", "resume", "sweep", "-j", "64"],
+                              cwd=self.directory, capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stdout), (0, "40 points: 40 done.\n"), done.stderr)
+
+    def test_closed_streams_do_not_become_files_of_the_sweep(self):
+        self.plan(GRID)
+        subprocess.run(["sh", "-c", 'exec "$0" sweep resume sweep >&- 2>&-', PROGRAM], cwd=self.directory,
+                       timeout=60, check=False)
+        self.assertEqual(self.read("sweep/lock"), b"")
+        self.answer("sweep", "resume", "sweep")
+
     def test_a_crash_has_its_signal_and_its_last_words(self):
         # No configuration crashes it that we know of, so somebody else kills the first point.
         self.plan("device: tpu_v4\ntrace: bert_base\naxes: {workload.batch: [256, 1]}\n")
@@ -396,7 +470,7 @@ class TestBadInput(SweepTest):
                    "1024]}}\nwhere: mxu.rows == 8 && workload.batch <= 2\n")
         self.assertIn("1,048,576 combinations; --yes says that more than 1,000,000 are meant",
                       self.refusal("sweep", "e.yaml", "-o", "sweep"))
-        self.assertEqual(self.answer("sweep", "e.yaml", "-o", "sweep", "--plan", "--yes"), "2 points, 1 chunks of 100\n")
+        self.assertEqual(self.answer("sweep", "e.yaml", "-o", "sweep", "--plan", "--yes"), "2 points, 1 chunk of 100\n")
 
     def test_a_folder_of_something_else_is_left_alone(self):
         self.write("e.yaml", GRID)
@@ -410,6 +484,27 @@ class TestBadInput(SweepTest):
         manifest = self.directory / "sweep" / "manifest.csv"
         manifest.write_text(manifest.read_text().replace(",4,", ",5,", 1))
         self.assertIn("it is not as it was planned", self.refusal("sweep", "resume", "sweep"))
+
+    def test_options_of_other_verbs_are_refused_before_anything_is_made(self):
+        self.write("e.yaml", GRID)
+        self.answer("sweep", "e.yaml", "-o", "sweep")
+        for words in (["resume", "sweep", "--plan"], ["resume", "sweep", "-o", "x"], ["merge", "sweep", "-j", "2"],
+                      ["status", "sweep", "--executor", "slurm"], ["chunk", "sweep", "0", "--chunk-points", "3"],
+                      ["e.yaml", "-o", "new", "--format", "json"], ["e.yaml", "-o", "new", "-j", "0"],
+                      ["e.yaml", "-o", "new", "--executor", "pbs"], ["e.yaml", "-o", "new", "--sbatch=--x"]):
+            with self.subTest(words=words):
+                self.refusal("sweep", *words)
+
+    def test_somebody_elses_manifest_is_not_written_over(self):
+        (self.directory / "proj").mkdir()
+        self.write("proj/manifest.csv", "mine\n")
+        self.assertIn("'proj' holds other files ('manifest.csv')",
+                      self.refusal("sweep", self.write("e.yaml", GRID), "-o", "proj"))
+
+    def test_objectives_without_a_value_are_told(self):
+        text = BASE + "axes: {workload.batch: [1, 2]}\nobjectives: [tokens_per_s]\n"
+        self.assertIn("No point has a value of 'tokens_per_s'",
+                      self.answer("sweep", self.write("e.yaml", text), "-o", "sweep"))
 
     def test_another_build_goes_on_only_if_it_is_told_to(self):
         self.sweep(GRID)
@@ -438,3 +533,82 @@ class TestBadInput(SweepTest):
                 self.assertEqual(done.returncode, 2, done.stderr)
                 self.assertIn(message, done.stderr if "missing" != message else done.stderr.lower())
                 self.assertLess(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before, 5)
+
+
+class TestFakeSlurm(SweepTest):
+    """What is asked of Slurm, by programs that only take notes. tests/contract/slurm has a real one."""
+
+    def setUp(self):
+        super().setUp()
+        tools = self.directory / "tools"
+        tools.mkdir()
+        self.environment = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"}
+        self.tool("scontrol", "echo 'MaxArraySize = 4'")
+        self.tool("squeue", "true")
+        self.tool("sbatch", 'echo "$@" >> "$(dirname "$0")/../asked"; cat >> "$(dirname "$0")/../scripts"; echo 17')
+
+    def tool(self, name, text):
+        self.write(f"tools/{name}", f"#!/bin/sh\n{text}\n")
+        (self.directory / "tools" / name).chmod(0o755)
+
+    def submit(self, *words, code=0):
+        done = self.run_systole("sweep", *words, "--executor", "slurm", env=self.environment)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done.stderr
+
+    def asked(self):
+        return (self.directory / "asked").read_text().splitlines()
+
+    def test_chunks_beyond_the_largest_array_are_arrays_of_their_own(self):
+        self.submit(self.write("e.yaml", GRID), "-o", "sweep", "--chunk-points", "2")
+        arrays = [line.split()[2] for line in self.asked()]
+        self.assertEqual(arrays[:2], ["--array=0-3", "--array=0-1"])
+        bases = [line.split()[1].rsplit(".", 1)[1] for line in self.asked()[:2]]
+        self.assertEqual(bases, ["0", "4"])
+        self.assertIn("--dependency=afterany:17:17", self.asked()[2])
+        self.assertIn("$((SLURM_ARRAY_TASK_ID + 4))", (self.directory / "scripts").read_text())
+
+    def test_a_folder_has_one_name_however_it_is_written(self):
+        (self.directory / "link").symlink_to("sweep")
+        self.submit(self.write("e.yaml", GRID), "-o", "sweep/", "--chunk-points", "20")
+        for folder in ("sweep", "sweep/", "link", "./sweep/../sweep"):
+            self.submit("resume", folder)
+        names = {line.split()[1] for line in self.asked() if "--array" in line}
+        self.assertEqual(len(names), 1, names)
+
+    def test_what_is_queued_is_not_submitted_and_the_merge_waits_for_it(self):
+        self.submit(self.write("e.yaml", GRID), "-o", "sweep", "--chunk-points", "3")
+        name = self.asked()[0].split()[1].removeprefix("--job-name=")
+        self.tool("squeue", f"echo '{name} 1 23'; echo '{name} 3 23'; echo 'other.0 2 24'")
+        self.submit("resume", "sweep")
+        again = self.asked()[2:]
+        self.assertIn("--array=0,2 ", again[0])
+        self.assertIn("--dependency=afterany:17:23", again[1])
+
+    def test_limits_go_along(self):
+        self.submit(self.write("e.yaml", GRID), "-o", "sweep", "--chunk-points", "3", "-j", "2", "--memory-limit", "1 GiB",
+                    "--time-limit", "90 s", "--sbatch=--partition=long")
+        for option in ("--cpus-per-task=2", "--mem=2304M", "--partition=long"):
+            self.assertIn(option, self.asked()[0])
+        self.assertIn("'--jobs=2' '--time-limit=90 s' '--memory-limit=1 GiB'", (self.directory / "scripts").read_text())
+
+    def test_interrupted_while_it_measures_it_submits_nothing(self):
+        self.write("e.yaml", "device: tpu_v4\ntrace: bert_base\naxes: {workload.batch: {linear: [128, 512, 4]}}\n")
+        process = subprocess.Popen([PROGRAM, "sweep", "e.yaml", "-o", "sweep", "--executor", "slurm"],
+                                   cwd=self.directory, env=self.environment, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.PIPE, text=True)
+        while not TestGoingOn.children(process.pid):
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        _, messages = process.communicate(timeout=20)
+        self.assertEqual(process.returncode, 130, messages)
+        self.assertFalse((self.directory / "asked").exists())
+
+    def test_what_cannot_be_run_or_says_nothing_is_told(self):
+        self.tool("sbatch", "kill -9 $$")
+        self.assertIn("sbatch refuses the job: ended by signal 9",
+                      self.submit(self.write("e.yaml", GRID), "-o", "sweep", "--chunk-points", "3", code=2))
+        (self.directory / "tools" / "squeue").write_text("no program")
+        (self.directory / "tools" / "squeue").chmod(0o755)
+        self.assertIn("Slurm does not say what is in its queue: squeue: Exec format error",
+                      self.submit("resume", "sweep", code=2))

@@ -104,7 +104,7 @@ TEST_CASE("an experiment of somebody else is not written over", "[folder]") {
     const test::TemporaryFolder place;
     write_text(place / "experiment.yaml", "device: beta\n");
     CHECK(contains(complaint([&] { Folder::create(place / "", identity(place / "."), manifest()); }),
-                   "holds another 'experiment.yaml'"));
+                   "holds other files ('experiment.yaml')"));
     CHECK(read_text(place / "experiment.yaml") == "device: beta\n");
 }
 

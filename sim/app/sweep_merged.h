@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The merged files of a sweep: written from results, and known to be those of what lies in the folder.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "sim/app/sweep_session.h"
+#include "sim/sweep/merge.h"
+
+namespace systole::app {
+
+/// Reads every result. Shows that it does, on a terminal.
+sweep::MergedTable merge_results(const Session& session);
+
+/// What came of a sweep: words, and the exit code of whoever asked.
+struct Conclusion {
+    std::string summary;
+    int code = 0;
+};
+
+/// Writes points.csv, points.sqlite, front.csv (of objectives) and summary.json. Throws UserError where it
+/// cannot.
+Conclusion write_merged(const Session& session, const sweep::MergedTable& table);
+
+/// What write_merged() answered, if nothing has come to the folder or gone from it since.
+std::optional<Conclusion> still_merged(const Session& session);
+
+}  // namespace systole::app
