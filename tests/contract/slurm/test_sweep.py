@@ -118,7 +118,7 @@ class SlurmSweep(unittest.TestCase):
     def test_without_a_size_chunks_are_measured(self):
         message = self.systole("e.yaml", "-o", "sweep", "--executor", "slurm")
         self.assertIn("a point takes", message)
-        self.assertIn("submitted 1 tasks", message)
+        self.assertIn("submitted 1 task to Slurm", message)
         self.assertEqual(len(self.results()), 4)
         self.cluster.wait_until_idle(90)
         self.assert_merged()
