@@ -57,6 +57,24 @@ void refuse_other_program(const SweepOrder& order, const sweep::Folder& folder,
                         path, simulator.program));
 }
 
+int say(const Session& session, const sweep::MergedTable& table) {
+    const Conclusion conclusion = write_merged(session, table);
+    print(conclusion.summary);
+    note(fmt::format("wrote points.csv, {}points.sqlite to {}",
+                     session.experiment.objectives.empty() ? "" : "front.csv, ",
+                     session.folder.path().string()));
+    return conclusion.code;
+}
+
+/// Of points that are open now, those that were not: reading results took away what was not whole.
+std::vector<std::size_t> broken_since(const Session& session, const std::vector<std::size_t>& open_before) {
+    const std::vector<std::size_t> open = session.open_points();
+    std::vector<std::size_t> broken;
+    std::set_difference(open.begin(), open.end(), open_before.begin(), open_before.end(),
+                        std::back_inserter(broken));
+    return broken;
+}
+
 }  // namespace
 
 std::size_t Session::chunks() const {
@@ -127,15 +145,6 @@ sweep::RunnerReport run_here(const Session& session, const std::vector<std::size
     return sweep::run_points(session.folder, session.simulator, points, options);
 }
 
-int conclude(const Session& session) {
-    const Conclusion conclusion = write_merged(session, merge_results(session));
-    print(conclusion.summary);
-    note(fmt::format("wrote points.csv, {}points.sqlite to {}",
-                     session.experiment.objectives.empty() ? "" : "front.csv, ",
-                     session.folder.path().string()));
-    return conclusion.code;
-}
-
 int interrupted(const Session& session) {
     note(
         fmt::format("interrupted: {} of {} points are without a result; go on with 'systole sweep resume {}'",
@@ -144,27 +153,27 @@ int interrupted(const Session& session) {
     return kInterrupted;
 }
 
+int conclude(const Session& session) {
+    return say(session, merge_results(session));
+}
+
 int run_and_conclude(const Session& session, const sweep::RunnerOptions& options) {
     const SweepLock lock(session.folder.path());
     session.folder.sweep_up();
-    std::vector<std::size_t> points = session.open_points();
+    const std::vector<std::size_t> points = session.open_points();
     if (const auto before = points.empty() ? still_merged(session) : std::nullopt) {
         print(before->summary);
         return before->code;
     }
-    sweep::RunnerReport report = run_here(session, points, options);
-    // Reading results finds those that are not whole, and takes them away: they run, too.
-    if (!report.stopped) {
-        merge_results(session);
-        std::vector<std::size_t> broken;
-        const std::vector<std::size_t> open = session.open_points();
-        std::set_difference(open.begin(), open.end(), points.begin(), points.end(),
-                            std::back_inserter(broken));
-        if (!broken.empty()) report.stopped = run_here(session, broken, options).stopped;
-    }
+    const sweep::RunnerReport report = run_here(session, points, options);
     if (report.stopped) return interrupted(session);
+    sweep::MergedTable table = merge_results(session);
+    if (const std::vector<std::size_t> broken = broken_since(session, points); !broken.empty()) {
+        if (run_here(session, broken, options).stopped) return interrupted(session);
+        table = merge_results(session);
+    }
     try {
-        const int code = conclude(session);
+        const int code = say(session, table);
         if (!report.unrecorded.empty())
             complain("reasons that the folder does not hold:\n" + failures_text(report.unrecorded));
         return code;
