@@ -81,8 +81,12 @@ def program(name):
 
 
 def missing():
-    """The programs that a cluster needs and that are not installed."""
-    return [name for name in (*DAEMONS, *CLIENTS) if program(name) is None]
+    """What a cluster needs and this machine lacks: programs, and an interface besides loopback, without which
+    Slurm looks up no address."""
+    lacking = [name for name in (*DAEMONS, *CLIENTS) if program(name) is None]
+    if all(name == "lo" for _, name in socket.if_nameindex()):
+        lacking.append("a network interface")
+    return lacking
 
 
 def free_ports(count):

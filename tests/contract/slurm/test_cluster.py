@@ -23,7 +23,7 @@ def lives(process):
     return pathlib.Path("/proc", str(process)).exists()
 
 
-@unittest.skipIf(missing(), f"not installed: {', '.join(missing())}")
+@unittest.skipIf(missing(), f"not there: {', '.join(missing())}")
 class Cluster(unittest.TestCase):
     def setUp(self):
         directory = tempfile.TemporaryDirectory()

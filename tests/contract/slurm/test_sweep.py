@@ -25,7 +25,7 @@ POINTS, CHUNKS = 12, 6
 MERGED = ("points.csv", "front.csv", "points.sqlite")
 
 
-@unittest.skipIf(missing(), f"not installed: {', '.join(missing())}")
+@unittest.skipIf(missing(), f"not there: {', '.join(missing())}")
 class SlurmSweep(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
