@@ -73,6 +73,35 @@ std::size_t assignment(std::string_view text) {
     return 0;
 }
 
+bool is_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+/// What muParser takes at times and not at others: a unit behind a name ("x MiB"); and what it reads as
+/// infinity. "" if there is nothing of the kind.
+std::string misread(const std::string& text) {
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find_first_not_of(kNameCharacters, at), text.size());
+        const std::string word = text.substr(at, end - at);
+        if (word.empty()) {
+            ++at;
+            continue;
+        }
+        const std::size_t next = text.find_first_not_of(" \t\n", end);
+        if (is_letter(word.front()) && next != end && next != std::string::npos && is_letter(text[next]))
+            return fmt::format("has '{}' behind a name, at character {}; units stand behind numbers and ')'",
+                               text.substr(next, text.find_first_not_of(kNameCharacters, next) - next),
+                               next + 1);
+        if (is_digit(word.front()) && !std::isfinite(std::strtod(text.c_str() + at, nullptr)))
+            return fmt::format("has too large a number, at character {}", at + 1);
+        at = end;
+    }
+    return "";
+}
+
 /// muParser's complaint in our words.
 std::string explain(const mu::ParserError& error, const std::string& text) {
     const std::size_t at = std::min(static_cast<std::size_t>(std::max(error.GetPos(), 0)), text.size()) + 1;
@@ -84,6 +113,10 @@ std::string explain(const mu::ParserError& error, const std::string& text) {
             return fmt::format("has a parenthesis that never closes, at character {}", at);
         case mu::ecUNASSIGNABLE_TOKEN:
             return fmt::format("cannot be read from '{}' at character {}", token, at);
+        case mu::ecMISSING_ELSE_CLAUSE:
+            return "has a '?' without its ':'";
+        case mu::ecMISPLACED_COLON:
+            return "has a ':' without its '?'";
         default:
             if (token.empty()) return fmt::format("cannot be read at character {}", at);
             return fmt::format("has '{}' where it cannot be, at character {}", token, at);
@@ -100,9 +133,9 @@ struct Formula::Parser {
     std::vector<std::string> names;
 
     [[noreturn]] void fail(const std::string& what) const {
-        throw UserError(
-            where,
-            fmt::format("'{}' {}; expected arithmetic such as 'mxu.rows <= 4 * workload.batch'", text, what));
+        throw UserError(where, fmt::format("'{}' {}; expected arithmetic such as 'mxu.rows <= 4 * "
+                                           "workload.batch'",
+                                           text, what));
     }
 
     static double* variable(const char* name, void* self) {
@@ -117,6 +150,8 @@ struct Formula::Parser {
         if (text.find('"') != std::string::npos) fail("holds text");
         if (const std::size_t at = assignment(text))
             fail(fmt::format("assigns at character {} (equality is written '==')", at));
+        if (const std::string what = misread(text); !what.empty()) fail(what);
+        parser.ClearConst();  // _pi and _e would stand before names
         parser.DefineNameChars(kNameCharacters);
         parser.SetVarFactory(&Parser::variable, this);
         define_units(parser);
@@ -169,7 +204,7 @@ double Formula::evaluate(const Values& values) const {
         std::string at;
         for (const auto& [name, value] : parser_->values)
             at += fmt::format("{}{} = {}", at.empty() ? " where " : ", ", name, value);
-        parser_->fail(fmt::format("is no finite number{}", at));
+        throw UserError(where(), fmt::format("'{}' is no finite number{}", text(), at));
     }
     return result;
 }

@@ -102,6 +102,9 @@ TEST_CASE("what is no arithmetic is refused at its place", "[formula]") {
     CHECK(mistake("1 +") == at + "'1 +' ends too early" + kTail);
     CHECK(mistake("(1 + 2") == at + "'(1 + 2' has a parenthesis that never closes, at character 7" + kTail);
     CHECK(mistake("1 2") == at + "'1 2' has '2' where it cannot be, at character 3" + kTail);
+    CHECK(mistake("a > 1 ? 2") == at + "'a > 1 ? 2' has a '?' without its ':'" + kTail);
+    CHECK(mistake("1 : 2") == at + "'1 : 2' has a ':' without its '?'" + kTail);
+    CHECK(mistake("2 * 1e999") == at + "'2 * 1e999' has too large a number, at character 5" + kTail);
     CHECK(mistake(std::string(1001, '1')) == at + "a formula has 1001 characters; the most is 1000");
     for (const char* broken :
          {")", "1 + + ", "nothing(1)", "min()", "a b", "2 mxu.rows", "a ? 1", "'x' == y", "a;b", "a ≤ 4",
@@ -109,6 +112,25 @@ TEST_CASE("what is no arithmetic is refused at its place", "[formula]") {
         INFO(broken);
         CHECK(mistake(broken, {{"a", 1}, {"b", 1}, {"y", 1}}).starts_with(at));
     }
+}
+
+TEST_CASE("units stand behind numbers and parentheses, never behind names", "[formula]") {
+    const Known known{{"x", 2}, {"a.b", 3}};
+    CHECK(mistake("x MiB", known) ==
+          "f.yaml:2:3: error: 'x MiB' has 'MiB' behind a name, at character 3; units stand behind numbers "
+          "and ')'" +
+              kTail);
+    CHECK(mistake("x > 1 && x MiB > 3", known).find("has 'MiB' behind a name, at character 12") !=
+          std::string::npos);
+    CHECK(mistake("x + a.b\tB/s", known).find("has 'B' behind a name") != std::string::npos);
+    CHECK(value("(x + 1) KiB", known) == 3072);
+    CHECK(value("max(x, a.b) kB + 1e3 B", known) == 4000);
+    CHECK(value("x * 2 KiB", known) == 4096);
+}
+
+TEST_CASE("no name means something by itself", "[formula]") {
+    CHECK(value("_pi + _e", {{"_pi", 1}, {"_e", 2}}) == 3);
+    CHECK(Formula("_pi * 2", {}).names() == std::vector<std::string>{"_pi"});
 }
 
 TEST_CASE("deep and long formulas are read", "[formula]") {
@@ -125,9 +147,9 @@ TEST_CASE("a name without a number is named", "[formula]") {
 
 TEST_CASE("what is no finite number says where", "[formula]") {
     CHECK(mistake("a / b", {{"a", 0}, {"b", 0}}) ==
-          "f.yaml:2:3: error: 'a / b' is no finite number where a = 0, b = 0" + kTail);
-    CHECK(mistake("1 / 0") == "f.yaml:2:3: error: '1 / 0' is no finite number" + kTail);
-    CHECK(mistake("10 ^ 400") == "f.yaml:2:3: error: '10 ^ 400' is no finite number" + kTail);
+          "f.yaml:2:3: error: 'a / b' is no finite number where a = 0, b = 0");
+    CHECK(mistake("1 / 0") == "f.yaml:2:3: error: '1 / 0' is no finite number");
+    CHECK(mistake("10 ^ 400") == "f.yaml:2:3: error: '10 ^ 400' is no finite number");
     CHECK(mistake("sqrt(0 - a)", {{"a", 1}}).find("is no finite number where a = 1") != std::string::npos);
     CHECK(mistake("ceil_div(1, a)", {{"a", 0}}).find("is no finite number") != std::string::npos);
 }
