@@ -5,12 +5,16 @@
 
 #include <map>
 #include <memory>
+#include <optional>
+#include <variant>
 
 #include "sim/account/serving_rates.h"
 #include "sim/app/load_device.h"
 #include "sim/app/load_trace.h"
 #include "sim/config/quantity.h"
 #include "sim/sweep/digest.h"
+#include "sim/sweep/mistakes.h"
+#include "sim/sweep/point_identity.h"
 
 namespace systole::app {
 namespace {
@@ -31,21 +35,66 @@ void write(std::string& out, const config::YamlNode& node) {
     out += ';';
 }
 
+/// The setting that a mistake of --set is about, or null: of what a way of measuring with a name stands for,
+/// that name.
+const sweep::Setting* setting_of(const Diagnostic& mistake, const std::vector<sweep::Setting>& settings) {
+    if (mistake.where.line != 0) return nullptr;
+    const sweep::Setting* protocol = nullptr;
+    for (const sweep::Setting& setting : settings) {
+        const std::string mark = "--set " + setting.path;
+        if (mistake.where.file == mark || mistake.where.file.starts_with(mark + '=')) return &setting;
+        if (setting.path == "run.protocol") protocol = &setting;
+    }
+    return mistake.where.file.starts_with("--set run.") ? protocol : nullptr;
+}
+
 /// Mistakes of --set as mistakes of the experiment, where it says the value.
 UserError at_places(const UserError& error, const std::vector<sweep::Setting>& settings) {
     std::vector<Diagnostic> moved = error.diagnostics();
-    for (Diagnostic& each : moved)
-        for (const sweep::Setting& setting : settings) {
-            const std::string mark = "--set " + setting.path;
-            if (each.where.line != 0 || (each.where.file != mark && !each.where.file.starts_with(mark + '=')))
-                continue;
-            each.where = setting.where;
-            // Who keeps its own words for the place names it itself.
-            if (each.message.find(setting.path) == std::string::npos)
-                each.message = fmt::format("{}={}: {}", setting.path, setting.value, each.message);
-            break;
-        }
+    for (Diagnostic& each : moved) {
+        const sweep::Setting* setting = setting_of(each, settings);
+        if (!setting) continue;
+        each.where = setting->where;
+        // Who keeps its own words for the place names it itself.
+        if (each.message.find(setting->path) == std::string::npos)
+            each.message = fmt::format("{}={}: {}", setting->path, setting->value, each.message);
+    }
     return UserError(std::move(moved));
+}
+
+/// Mistakes of --set where nobody has given any: of a key.
+UserError of_keys(const UserError& error) {
+    constexpr std::string_view kMark = "--set ";
+    std::vector<Diagnostic> moved = error.diagnostics();
+    for (Diagnostic& each : moved) {
+        if (each.where.line != 0 || !each.where.file.starts_with(kMark)) continue;
+        const std::string key =
+            each.where.file.substr(kMark.size(), each.where.file.find('=') - kMark.size());
+        each.where = {};
+        if (!each.message.starts_with(key)) each.message = fmt::format("{}: {}", key, each.message);
+    }
+    return UserError(std::move(moved));
+}
+
+/// Refuses a product of two operands of one type that the matrix units do not take, where the parameter says
+/// it that has made it so. Products of two types, and what other units may do, are found when they run.
+void refuse_dtypes(const Graph& graph, const LoadedDevice& device,
+                   const std::vector<sweep::Setting>& params) {
+    for (const Layer& layer : graph.layers) {
+        const auto* conv = std::get_if<Conv2d>(&layer.op);
+        if (!std::holds_alternative<MatMul>(layer.op) && !(conv && conv->groups == 1)) continue;
+        const TensorId second = layer.weights ? *layer.weights : layer.inputs.at(1);
+        const DType dtype = graph.tensors[layer.inputs.at(0)].dtype;
+        if (graph.tensors[second].dtype != dtype || device.device->supports(dtype)) continue;
+        SourceMark where = layer.where;
+        for (const sweep::Setting& each : params)
+            if (each.value == to_string(dtype)) where = each.where;
+        std::string known;
+        for (const std::string& name : dtype_names())
+            if (device.device->supports(*parse_dtype(name))) known += (known.empty() ? "" : ", ") + name;
+        throw UserError(where, fmt::format("'{}': the matrix units of {} do not take {}; they take {}",
+                                           layer.name, device.name, to_string(dtype), known));
+    }
 }
 
 /// Without an exponent, as all numbers here are read.
@@ -124,14 +173,33 @@ public:
         }
     }
 
+    void check(const std::string& device_name, const std::string& trace_name,
+               const std::vector<sweep::Setting>& settings) {
+        const sweep::SortedSettings sorted(settings);
+        sweep::Mistakes mistakes;
+        mistakes.attempt([&] { protocol(sorted.run); });
+        mistakes.attempt([&] { last_trace(trace_name, sorted.workload); });
+        // What a device does not do with a protocol or a trace is known of those that are sound.
+        const bool sound = mistakes.empty();
+        mistakes.attempt([&] {
+            const LoadedDevice built = device(device_name, sound ? settings : sorted.device);
+            if (sound) refuse_dtypes(last_trace(trace_name, sorted.workload), built, sorted.workload);
+        });
+        mistakes.throw_if_any();
+    }
+
     std::vector<Metric> run(const std::string& device_name, const std::string& trace_name,
                             const std::vector<sweep::Setting>& settings) {
-        const Settings read_once = read(device_name, settings);
-        const LoadedDevice built = build_device(device_document(device_name), read_once);
-        const Graph graph = build_trace(trace_document(trace_name), read_once.workload);
-        DeviceResult result = built.device->run(graph, {read_once.protocol, false, false}).result;
-        result.serving = graph.serving;
-        return metrics(result);
+        try {
+            const Settings read_once = read(device_name, settings);
+            const LoadedDevice built = build_device(device_document(device_name), read_once);
+            const Graph graph = build_trace(trace_document(trace_name), read_once.workload);
+            DeviceResult result = built.device->run(graph, {read_once.protocol, false, false}).result;
+            result.serving = graph.serving;
+            return metrics(result);
+        } catch (const UserError& error) {
+            throw of_keys(error);
+        }
     }
 
 private:
@@ -139,6 +207,14 @@ private:
         std::vector<std::string> texts;
         for (const sweep::Setting& setting : settings) texts.push_back(setting.path + '=' + setting.value);
         return read_settings(texts, Protocol::of_run(), {device});
+    }
+
+    /// trace(), kept until another is asked for: most values that are tried are a device's.
+    const Graph& last_trace(const std::string& reference, const std::vector<sweep::Setting>& settings) {
+        std::string key = reference;
+        for (const sweep::Setting& each : settings) key += '\n' + each.path + '=' + each.value;
+        if (!last_ || last_->first != key) last_ = {key, trace(reference, settings)};
+        return last_->second;
     }
 
     std::string place(const std::string& reference) const {
@@ -165,6 +241,7 @@ private:
     fs::path directory_;
     std::map<std::string, DeviceDocument> devices_;
     std::map<std::string, config::YamlNode> traces_, presets_;
+    std::optional<std::pair<std::string, Graph>> last_;
 };
 
 Resolved resolved(const config::YamlNode& trace) {
@@ -200,6 +277,10 @@ sweep::Simulator sweep_simulator(const Library& library, const fs::path& directo
         for (const auto& [key, value] : describe(sources->protocol(settings)))
             all.values.emplace_back(key.starts_with("run.") ? key : "run." + key, value);
         return all;
+    };
+    simulator.check = [sources](const std::string& device, const std::string& trace,
+                                const std::vector<sweep::Setting>& settings) {
+        sources->check(device, trace, settings);
     };
     simulator.run = [sources](const std::string& device, const std::string& trace,
                               const std::vector<sweep::Setting>& settings) {

@@ -20,6 +20,11 @@ constexpr std::size_t kMostValues = 1'000'000;
 constexpr std::string_view kForms =
     "a list of values, {linear: [FROM, TO, COUNT]}, {log2: [FROM, TO]} or {zip: {PATH: …, PATH: …}}";
 
+bool is_of_path(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-' || c == '.';
+}
+
 class Reader {
 public:
     explicit Reader(const std::vector<std::string>& devices) : devices_(devices) {}
@@ -66,17 +71,15 @@ private:
     Column column(const YamlEntry& entry, std::optional<Span>* span) {
         Column column;
         column.where = entry.where;
-        // Paths hold no ':', names of files may.
-        const std::size_t colon = entry.key.rfind(':');
-        column.path = colon == std::string::npos ? entry.key : entry.key.substr(colon + 1);
-        if (colon != std::string::npos) column.device = entry.key.substr(0, colon);
-        if (!column.device.empty() &&
-            std::find(devices_.begin(), devices_.end(), column.device) == devices_.end())
-            complain(entry.where, fmt::format("'{}' is none of this experiment's devices{}", column.device,
-                                              did_you_mean(column.device, devices_)));
+        const KeyName name = split_name(entry.key);
+        column.path = name.path;
+        column.device = name.device;
+        if (const std::string what = device_mistake(column.device, devices_); !what.empty())
+            complain(entry.where, what);
         if (!seen_.insert(column.name()).second)
             complain(entry.where, fmt::format("'{}' is on two axes", column.name()));
-        if (column.path.find('.') == std::string::npos)
+        const bool readable = std::all_of(column.path.begin(), column.path.end(), is_of_path);
+        if (!readable || column.path.find('.') == std::string::npos)
             complain(entry.where, fmt::format("'{}' is no path of a key; expected one such as 'mxu.rows', "
                                               "'workload.batch' or 'run.launch'",
                                               column.path));
@@ -180,6 +183,18 @@ private:
 };
 
 }  // namespace
+
+KeyName split_name(const std::string& text) {
+    // Paths hold no ':', names of files may.
+    const std::size_t colon = text.rfind(':');
+    if (colon == std::string::npos) return {"", text};
+    return {text.substr(0, colon), text.substr(colon + 1)};
+}
+
+std::string device_mistake(const std::string& device, const std::vector<std::string>& devices) {
+    if (device.empty() || std::find(devices.begin(), devices.end(), device) != devices.end()) return "";
+    return fmt::format("'{}' is none of this experiment's devices{}", device, did_you_mean(device, devices));
+}
 
 std::vector<Axis> read_axes(const YamlNode& node, const std::vector<std::string>& devices) {
     return Reader(devices).read(node);

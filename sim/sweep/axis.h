@@ -12,6 +12,16 @@
 
 namespace systole::sweep {
 
+/// A key as axes, `set` and `derive` name it: "mxu.rows", or "tpu_v4:mxu.rows" of one device.
+struct KeyName {
+    std::string device;  ///< empty: all
+    std::string path;
+};
+KeyName split_name(const std::string& text);
+
+/// What is wrong with the device of a name, or "" if it is one of `devices`, or empty.
+std::string device_mistake(const std::string& device, const std::vector<std::string>& devices);
+
 /// Values of one key, as --set would be given them.
 struct Column {
     std::string path;    ///< "mxu.rows", "workload.batch", "run.launch"

@@ -27,17 +27,24 @@ struct Reference {
 /// is a column of its own.
 struct Derived {
     std::string name;
+    std::string device;  ///< the only device that has it, by its reference; empty: all
     SourceMark where;
     std::string unit;  ///< behind the number, for keys that take one: "KiB"
     Formula formula;
     bool is_setting() const { return name.find('.') != std::string::npos; }
 };
 
+/// What a point must fulfil to be wanted.
+struct Condition {
+    std::string device;  ///< the only device it concerns, by its reference; empty: all
+    Formula formula;
+};
+
 /// What makes one point better than another.
 struct Objective {
     std::string name;              ///< a figure's, or the formula's text
     std::optional<bool> maximize;  ///< nothing: as the figure means it
-    Formula formula;               ///< over figures, keys and derived values
+    Formula formula;               ///< over figures and columns
 };
 
 /// What one point may take.
@@ -52,13 +59,13 @@ struct Experiment {
     std::vector<Column> fixed;  ///< `set:`, each of one value
     std::vector<Axis> axes;
     std::vector<Derived> derived;
-    std::vector<Formula> where;
+    std::vector<Condition> where;
     Sample sample;
     std::vector<Objective> objectives;
     Limits limits;
 };
 
-/// Throws UserError with what is wrong.
+/// Throws UserError with everything that is wrong.
 Experiment read_experiment(const config::YamlNode& document);
 
 }  // namespace systole::sweep

@@ -26,10 +26,9 @@ struct PlanOptions {
 constexpr std::uint64_t kManyCombinations = 1'000'000;
 constexpr std::uint64_t kMostCombinations = 100'000'000;
 
-/// Throws UserError, at its place in the experiment, for: paths that are no key and values that do not fit
-/// (each value is tried with others of its axis's neighbours; of more than 256 of an axis, 256), names of
-/// formulas and objectives that nobody knows, constraints that exclude everything, and more than
-/// kManyCombinations unless that is meant.
+/// Throws UserError, at its place in the experiment, for paths that are no key, values that do not fit
+/// (value_check.h) or names of formulas and objectives that nobody knows, all of these at once; for
+/// constraints that exclude everything, and more than kManyCombinations unless that is meant.
 Plan make_plan(const Experiment& experiment, const Simulator& simulator, const PlanOptions& options);
 
 }  // namespace systole::sweep

@@ -54,6 +54,11 @@ struct Simulator {
     std::function<Resolved(const std::string& trace, const std::vector<Setting>& settings)> trace;
     /// The way of measuring (`run.*`).
     std::function<Resolved(const std::vector<Setting>& settings)> protocol;
+    /// Everything of a point that can be known without running it. Throws UserError with every mistake, that
+    /// of a setting at its place.
+    std::function<void(const std::string& device, const std::string& trace,
+                       const std::vector<Setting>& settings)>
+        check;
     /// Runs one point; answers a figure for each of `metrics`. Throws UserError for what cannot run.
     std::function<std::vector<Metric>(const std::string& device, const std::string& trace,
                                       const std::vector<Setting>& settings)>

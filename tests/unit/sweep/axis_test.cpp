@@ -133,6 +133,15 @@ TEST_CASE("mistakes of zips are told at their place", "[axis]") {
           "a.yaml:1:17: error: a zip within a zip; put its keys beside the others");
 }
 
+TEST_CASE("paths are made of letters, digits, '_', '-' and '.'", "[axis]") {
+    for (const char* path : {"a.x=4", "a x.y", "a.x,b", "ä.x", "a.x/y"}) {
+        INFO(path);
+        CHECK(mistake(fmt::format("'{}': [1]", path))
+                  .starts_with(fmt::format("a.yaml:1:1: error: '{}' is no path of a key", path)));
+    }
+    CHECK(mistake("a_1.x-y.Z: [1]") == "fine");
+}
+
 TEST_CASE("every mistake of the axes is told at once", "[axis]") {
     CHECK(mistake("a.x: []\nb.x: 3\nc.x: {log2: [1, 3]}") ==
           "a.yaml:1:6: error: the axis 'a.x' has no values; " + kForms +

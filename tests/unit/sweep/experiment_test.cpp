@@ -143,12 +143,55 @@ TEST_CASE("a key of one device is a key of all, too", "[experiment]") {
 }
 
 TEST_CASE("derived values have names that formulas can write", "[experiment]") {
-    for (const char* name : {"''", "a b", "'alpha:a.x'", "\"a\\nb\"", "1a", ".a", "ä", "a-b", "'a,b'"}) {
+    for (const char* name : {"''", "a b", "'alpha:'", "_a", "\"a\\nb\"", "1a", ".a", "ä", "a-b", "'a,b'"}) {
         INFO(name);
         CHECK(mistake(fmt::format("derive: {{{}: 1}}", name)).find("is no name of a derived value") !=
               std::string::npos);
     }
-    CHECK(mistake("derive: {_a.B_9: 1}") == "fine");
+    CHECK(mistake("derive: {a_.B_9: 1}") == "fine");
+    CHECK(mistake("derive: {'alpha:a.x': 1, 'alpha:n': 2}") == "fine");
+}
+
+TEST_CASE("conditions and derived values may concern one device", "[experiment]") {
+    const std::string two = "device: [alpha, ./b.yaml]\ntrace: n\n";
+    const Experiment read = experiment(
+        two + "derive: {'./b.yaml:m.x': a, n: 1}\nwhere: [a > 1, {alpha: a > 2, ./b.yaml: a > 3}]");
+    CHECK(read.derived[0].device == "./b.yaml");
+    CHECK(read.derived[0].name == "m.x");
+    CHECK(read.derived[1].device.empty());
+    REQUIRE(read.where.size() == 3);
+    CHECK(read.where[0].device.empty());
+    CHECK(read.where[1].device == "alpha");
+    CHECK(read.where[2].device == "./b.yaml");
+    CHECK(read.where[2].formula.text() == "a > 3");
+    CHECK(experiment(two + "where: {alpha: a > 2}").where[0].device == "alpha");
+    CHECK(complaint([&] { experiment(two + "where: {alhpa: a > 2}"); }) ==
+          "e.yaml:3:9: error: 'alhpa' is none of this experiment's devices (did you mean 'alpha'?)");
+    CHECK(complaint([&] { experiment(two + "derive: {'alhpa:n': 2}"); }) ==
+          "e.yaml:3:10: error: 'alhpa' is none of this experiment's devices (did you mean 'alpha'?)");
+    CHECK(complaint([&] { experiment(two + "where: {}"); })
+              .starts_with("e.yaml:3:8: error: expected a condition such as 'mxu.rows <= 256', or {DEVICE: "
+                           "CONDITION}, not"));
+    CHECK(complaint([&] {
+              experiment(two + "derive: {'alpha:m.x': 1, m.x: 2}");
+          }).starts_with("e.yaml:3:26: error: 'm.x' has its values from another place, too"));
+    CHECK(complaint([&] { experiment(two + "derive: {'alpha:m.x': 1, './b.yaml:m.x': 2}"); }) == "fine");
+}
+
+TEST_CASE("mistakes of all parts are told together, by their places", "[experiment]") {
+    CHECK(mistake("axis: 1\naxes: {a.x: []}\nlimits: {time: 5}\nwhere: [1 +, 1 <]\nderive: {1a: 2, b: )}") ==
+          "e.yaml:3:1: error: an experiment has no key 'axis' (did you mean 'axes'?)\n"
+          "e.yaml:4:13: error: the axis 'a.x' has no values; expected a list of values, {linear: [FROM, TO, "
+          "COUNT]}, {log2: [FROM, TO]} or {zip: {PATH: …, PATH: …}}\n"
+          "e.yaml:5:16: error: the limit of time: '5' has no unit; expected a time such as '700 ns'\n"
+          "e.yaml:6:9: error: '1 +' ends too early; expected arithmetic such as 'mxu.rows <= 4 * "
+          "workload.batch'\n"
+          "e.yaml:6:14: error: '1 <' ends too early; expected arithmetic such as 'mxu.rows <= 4 * "
+          "workload.batch'\n"
+          "e.yaml:7:10: error: '1a' is no name of a derived value; expected a letter, and then letters, "
+          "digits, '_' and '.'\n"
+          "e.yaml:7:20: error: ')' has ')' where it cannot be, at character 1; expected arithmetic such as "
+          "'mxu.rows <= 4 * workload.batch'");
 }
 
 TEST_CASE("values that are set are one each", "[experiment]") {

@@ -115,7 +115,115 @@ TEST_CASE("mistakes of values are told at their places before anything runs", "[
     CHECK(mistake(kBase + "derive: {chip.rows: 2 / 3}") ==
           "e.yaml:3:21: error: chip.rows=0.666666666667: expected a number from 1 to 4096");
     CHECK(mistake("device: [alpha, beta]\ntrace: net\naxes: {chip.extra: [1]}") ==
-          "e.yaml:3:21: error: chip.extra=1: there is no such key");
+          "e.yaml:3:21: error: alpha: chip.extra=1: there is no such key; for one device write "
+          "'beta:chip.extra'");
+    CHECK(mistake("device: [alpha, beta]\ntrace: net\naxes: {chip.rows: [1, 0]}") ==
+          "e.yaml:3:23: error: chip.rows=0: expected a number from 1 to 4096");
+    CHECK(mistake("device: [alpha, beta]\ntrace: net\naxes: {'alpha:chip.extra': [1]}") ==
+          "e.yaml:3:29: error: chip.extra=1: there is no such key");
+    CHECK(mistake("device: [alpha, beta]\ntrace: net\nderive: {chip.extra: 1}") ==
+          "e.yaml:3:22: error: alpha: chip.extra=1: there is no such key; for one device write "
+          "'beta:chip.extra'");
+}
+
+TEST_CASE("a derived value without the unit that its key wants is told how to have one", "[plan]") {
+    CHECK(mistake(kBase + "derive: {chip.buffer: 2 * 1024}") ==
+          "e.yaml:3:23: error: chip.buffer=2048: expected a size: {value: FORMULA, unit: B}");
+    CHECK(mistake(kBase + "derive: {chip.clock: 5}").find("{value: FORMULA, unit: Hz}") != std::string::npos);
+    CHECK(mistake(kBase + "derive: {chip.rows: 0}") ==
+          "e.yaml:3:21: error: chip.rows=0: expected a number from 1 to 4096");
+}
+
+TEST_CASE("values that conditions leave out need not be sound", "[plan]") {
+    CHECK(plan(kBase + "axes: {chip.rows: [1, 0, 2]}\nwhere: chip.rows > 0").manifest.size() == 2);
+    CHECK(plan(kBase + "axes: {chip.rows: [0, 1, 2], chip.cols: [1, 2, 9999]}\nwhere: [chip.rows * chip.cols "
+                       "> 0, chip.rows * chip.cols < 9]")
+              .manifest.size() == 4);
+    // Two of ten thousand combinations are wanted, and one of them with the value that is none.
+    CHECK(mistake(kBase + "axes: {chip.rows: {linear: [0, 99, 100]}, chip.cols: {linear: [1, 100, 100]}}\n"
+                          "where: chip.rows + 100 * chip.cols < 102") ==
+          "e.yaml:3:28: error: chip.rows=0: expected a number from 1 to 4096");
+    CHECK(mistake(kBase + "axes: {chip.rosw: [1, 2]}\nwhere: chip.rosw > 2")
+              .starts_with("e.yaml:3:20: error: chip.rosw=1: there is no such key"));
+}
+
+TEST_CASE("what no device runs is told before anything runs", "[plan]") {
+    World world;
+    world.run_once = {"alpha"};
+    const std::string axes = "trace: net\naxes: {run.repeat: [1, 2]}";
+    CHECK(mistake("device: alpha\n" + axes, world) == "e.yaml:3:24: error: alpha runs once");
+    CHECK(mistake("device: beta\n" + axes, world) == "fine");
+    // What one of the devices runs is a point, which the other refuses.
+    CHECK(mistake("device: [alpha, beta]\n" + axes, world) == "fine");
+    CHECK(mistake("device: [alpha, beta]\ntrace: net\naxes: {run.repeat: [1, 2, 0]}", world) ==
+          "e.yaml:3:27: error: run.repeat=0: expected a number from 1 to 4096");
+    world.run_once = {"alpha", "beta"};
+    CHECK(mistake("device: [alpha, beta]\n" + axes, world) == "e.yaml:3:24: error: alpha runs once");
+}
+
+TEST_CASE("mistakes of names, objectives and values are told together, by their places", "[plan]") {
+    CHECK(mistake(kBase +
+                  "axes: {chip.rosw: [1, 2], chip.cols: [0, 4]}\nderive: {speed: 1, a: chip.rowz, b: a}\n"
+                  "where: [b > 2, chip.colz == 1]\nobjectives: [tiem_ns]") ==
+          "e.yaml:3:20: error: chip.rosw=1: there is no such key\n"
+          "e.yaml:3:23: error: chip.rosw=2: there is no such key\n"
+          "e.yaml:3:39: error: chip.cols=0: expected a number from 1 to 4096\n"
+          "e.yaml:4:10: error: 'speed' is the name of a column that results have; give the derived value "
+          "another\n"
+          "e.yaml:4:23: error: 'chip.rowz' is no axis, no value derived before, and no key of alpha or net "
+          "(did you mean 'chip.rows'?)\n"
+          "e.yaml:5:16: error: 'chip.colz' is no axis, no value derived before, and no key of alpha or net "
+          "(did you mean 'chip.cols'?)\n"
+          "e.yaml:6:14: error: 'tiem_ns' is no figure of a result and no column of this sweep (did you mean "
+          "'time_ns'?)");
+}
+
+TEST_CASE("formulas of one device reach keys that only it has", "[plan]") {
+    const std::string two = "device: [alpha, beta]\ntrace: net\n";
+    const Plan made = plan(two +
+                           "axes: {'beta:chip.extra': [1, 2, 3], chip.rows: [4, 8]}\n"
+                           "derive: {'beta:twice': 2 * chip.extra, 'beta:chip.cols': twice + 1}\n"
+                           "where: [{beta: chip.extra < 3}, {beta: twice != 2 || chip.rows == 8}]");
+    CHECK(made.manifest.columns() ==
+          std::vector<std::string>{"beta:chip.extra", "chip.rows", "beta:twice", "beta:chip.cols"});
+    CHECK(values_of(made.manifest) == Rows{{"", "4", "", ""},
+                                           {"", "8", "", ""},
+                                           {"1", "8", "2", "3"},
+                                           {"2", "4", "4", "5"},
+                                           {"2", "8", "4", "5"}});
+    CHECK(made.manifest.settings(made.manifest.point(2)) ==
+          std::vector<Setting>{{"chip.extra", "1", {}}, {"chip.rows", "8", {}}, {"chip.cols", "3", {}}});
+    CHECK(plan(two + "derive: {'alpha:n': chip.rows, 'beta:n': chip.extra}\nwhere: n == 1").manifest.size() ==
+          1);
+}
+
+TEST_CASE("a key that one device lacks is told with the words for the other", "[plan]") {
+    const std::string two = "device: [alpha, beta]\ntrace: net\n";
+    CHECK(mistake(two + "where: chip.extra > 0") ==
+          "e.yaml:3:8: error: alpha has no key 'chip.extra'; a condition of one device is written {beta: …}");
+    CHECK(mistake(two + "axes: {'beta:chip.extra': [1, 2]}\nwhere: chip.extra > 0")
+              .starts_with("e.yaml:4:8: error: alpha has no key 'chip.extra'"));
+    CHECK(mistake(two + "derive: {n: chip.extra}") ==
+          "e.yaml:3:13: error: alpha has no key 'chip.extra'; a value of one device is derived as 'beta:n'");
+    CHECK(mistake(two + "where: {alpha: chip.extra > 0}") ==
+          "e.yaml:3:16: error: 'chip.extra' is no axis, no value derived before, and no key of alpha or net");
+}
+
+TEST_CASE("a word in a formula is told to be none of its numbers", "[plan]") {
+    CHECK(mistake(kBase + "where: chip.mode == ws") ==
+          "e.yaml:3:8: error: 'ws' is no axis, no value derived before, and no key of alpha or net; formulas "
+          "compare numbers only, and 'chip.mode' is a word ('ws')");
+    CHECK(mistake(kBase + "axes: {chip.mode: [os, ws]}\nwhere: chip.mode == os")
+              .find("formulas compare numbers only, and 'chip.mode' is a word ('os')") != std::string::npos);
+}
+
+TEST_CASE("combinations that a condition excludes are not computed with", "[plan]") {
+    const std::string axes = kBase + "axes: {chip.rows: [2, 1, 4]}\n";
+    CHECK(values_of(plan(axes + "derive: {a: 4 / (chip.rows - 2), b: 2 / (a + 4)}\nwhere: [b > 0, "
+                                "a != -4, chip.rows != 2]")
+                        .manifest) == Rows{{"4", "2", "0.333333333333"}});
+    CHECK(mistake(axes + "derive: {a: 4 / (chip.rows - 2)}\nwhere: [a > 0, chip.rows != 4]")
+              .find("'4 / (chip.rows - 2)' is no finite number where chip.rows = 2") != std::string::npos);
 }
 
 TEST_CASE("values that fit other values are no mistakes", "[plan]") {
@@ -139,7 +247,9 @@ TEST_CASE("names of formulas are checked before anything runs", "[plan]") {
         "e.yaml:3:24: error: 'other' is no axis, no value derived before, and no key of alpha or net");
     CHECK(mistake(kBase + "where: chip.extra < 3").find("no key of alpha or net") != std::string::npos);
     CHECK(mistake("device: beta\ntrace: net\nwhere: chip.extra < 3") == "fine");
-    CHECK(mistake(kBase + "derive: {a: b + 1, b: 2}").find("e.yaml:3:13: error: 'b' is no axis") == 0);
+    CHECK(mistake(kBase + "derive: {a: b + 1, b: 2}")
+              .find("e.yaml:3:13: error: 'b' is derived further down; "
+                    "write it above") == 0);
     CHECK(mistake(kBase + "derive: {a: 2, b: a + 1}\nwhere: b == 3") == "fine");
     CHECK(mistake(kBase + "where: chip.mode == 1").find("uses 'chip.mode', which is no number") !=
           std::string::npos);
@@ -147,6 +257,10 @@ TEST_CASE("names of formulas are checked before anything runs", "[plan]") {
           "e.yaml:3:14: error: 'tiem_ns' is no figure of a result and no column of this sweep (did you mean "
           "'time_ns'?)\n"
           "e.yaml:3:23: error: 'bound' is no figure of a result and no column of this sweep");
+    CHECK(mistake(kBase + "objectives: [time_ns * chip.rows]") ==
+          "e.yaml:3:14: error: 'chip.rows' is no figure of a result and no column of this sweep; 'derive: "
+          "{NAME: chip.rows}' makes one of a key");
+    CHECK(mistake(kBase + "derive: {n: chip.rows}\nobjectives: [time_ns * n]") == "fine");
     CHECK(mistake(kBase + "derive: {speed: 1}") ==
           "e.yaml:3:10: error: 'speed' is the name of a column that results have; give the derived value "
           "another");
@@ -155,12 +269,10 @@ TEST_CASE("names of formulas are checked before anything runs", "[plan]") {
 }
 
 TEST_CASE("a derived key is not what it was before it is derived", "[plan]") {
-    CHECK(mistake(kBase + "derive: {chip.rows: 2 * chip.rows}")
-              .find("e.yaml:3:21: error: 'chip.rows' is no axis, "
-                    "no value derived before") == 0);
-    CHECK(
-        mistake(kBase + "derive: {a: chip.cols, chip.cols: 2}").find("e.yaml:3:13: error: 'chip.cols' is") ==
-        0);
+    CHECK(mistake(kBase + "derive: {chip.rows: 2 * chip.rows}") ==
+          "e.yaml:3:21: error: 'chip.rows' is derived from itself");
+    CHECK(mistake(kBase + "derive: {a: chip.cols, chip.cols: 2}") ==
+          "e.yaml:3:13: error: 'chip.cols' is derived further down; write it above");
     CHECK(mistake(kBase + "derive: {chip.cols: 2, a: chip.cols}\nwhere: a == 2") == "fine");
 }
 

@@ -178,6 +178,9 @@ TEST_CASE("a document that fits only with other settings still has an id, and so
     CHECK(different.size() == 4);
     CHECK(PointIdentity(simulator).value("alpha", "net", "m.depth",
                                          {set("m.preset", "wide"), set("m.cols", "64")}) == "7");
+    simulator.check = [&](const std::string& device, const std::string&, const Settings& settings) {
+        simulator.device(device, settings);
+    };
     const std::string before = id("wide", "64");
     depth = "9";  // the document has changed
     CHECK(id("wide", "64") != before);
@@ -197,6 +200,9 @@ TEST_CASE("ways of measuring that do not fit each other are points all the same"
         for (const Setting& each : settings) values[each.path] = each.value;
         if (values["run.repeat"] == "1" && values["run.timed"] != "0") throw UserError("it runs once");
         return Resolved{{values.begin(), values.end()}, ""};
+    };
+    simulator.check = [&](const std::string&, const std::string&, const Settings& settings) {
+        simulator.protocol(settings);
     };
     const Plan made = make_plan(
         test::experiment("device: alpha\ntrace: net\naxes: {run.repeat: [1, 2], run.timed: [0, 3]}"),

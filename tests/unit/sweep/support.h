@@ -53,6 +53,7 @@ struct World {
         {"net", {{"workload.batch", "1"}, {"workload.seq", "128"}}}, {"other", {{"workload.batch", "2"}}}};
     std::map<std::string, std::string> digests{{"net", "layers of net"}, {"other", "layers of other"}};
     std::map<std::string, std::string> protocol{{"run.launch", "none"}, {"run.repeat", "1"}};
+    std::set<std::string> run_once;  ///< devices that refuse every other run.repeat
 };
 
 /// The text of the UserError that `action` throws, or "fine".
@@ -134,6 +135,33 @@ inline Values listed(const std::map<std::string, std::string>& values) {
     return {values.begin(), values.end()};
 }
 
+/// Mistakes of device, trace and protocol together, or what they refuse of each other.
+inline void check(const World& world, const std::string& device, const std::string& trace,
+                  const std::vector<Setting>& settings) {
+    std::vector<Setting> of_device, of_trace, of_run;
+    for (const Setting& each : settings)
+        (each.path.starts_with("run.")        ? of_run
+         : each.path.starts_with("workload.") ? of_trace
+                                              : of_device)
+            .push_back(each);
+    std::vector<Diagnostic> mistakes;
+    const auto attempt = [&](const auto& base, const std::vector<Setting>& own) {
+        try {
+            with(base, own);
+        } catch (const UserError& error) {
+            mistakes.insert(mistakes.end(), error.diagnostics().begin(), error.diagnostics().end());
+        }
+    };
+    attempt(world.devices.at(device), of_device);
+    attempt(world.traces.at(trace), of_trace);
+    attempt(world.protocol, of_run);
+    for (const Setting& each : of_run)
+        if (mistakes.empty() && each.path == "run.repeat" && each.value != "1" &&
+            world.run_once.contains(device))
+            mistakes.push_back({each.where, device + " runs once"});
+    if (!mistakes.empty()) throw UserError(std::move(mistakes));
+}
+
 /// `world` must outlive it. time_ns is 1000 x batch / rows, rounded down; area is rows x cols.
 inline Simulator simulator(const World& world) {
     Simulator simulator;
@@ -149,6 +177,10 @@ inline Simulator simulator(const World& world) {
     };
     simulator.protocol = [&world](const std::vector<Setting>& settings) {
         return Resolved{listed(with(world.protocol, settings)), ""};
+    };
+    simulator.check = [&world](const std::string& device, const std::string& trace,
+                               const std::vector<Setting>& settings) {
+        check(world, device, trace, settings);
     };
     simulator.run = [&world](const std::string& device, const std::string& trace,
                              const std::vector<Setting>& settings) {
