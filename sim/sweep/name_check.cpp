@@ -55,7 +55,7 @@ private:
         for (const Reference& device : experiment_.devices)
             for (const Reference& trace : experiment_.traces) {
                 if (!concerns(use.device, device.name)) continue;
-                if (const std::string what = mistake(use, name, device.name, trace.name); !what.empty())
+                if (std::string what = mistake(use, name, device.name, trace.name); !what.empty())
                     return what;
             }
         return "";

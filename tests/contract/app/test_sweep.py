@@ -439,10 +439,20 @@ class TestBadInput(SweepTest):
         ("axes: {mxu.rows: [4, 8]}\nwhere: mxu.dataflow == 1", "4:8", "uses 'mxu.dataflow', which is no number"),
         ("axes: {mxu.rows: [4, 8]}\nwhere: exec(1)", "4:8", "'exec(1)' has '(' where it cannot be"),
         ("axes: {mxu.rows: [4, 8]}\nwhere: '\"a\" == \"a\"'", "4:8", "holds text"),
+        ("axes: {mxu.rows: [4, 8]}\nwhere: mxu.dataflow == ws", "4:8", "formulas compare numbers only, and 'mxu.dataflow' is"),
+        ("axes: {mxu.rows: [4, 8]}\nwhere: mxu.rows KiB > 4", "4:8", "has 'KiB' behind a name, at character 10"),
+        ("axes: {mxu.rows: [4, 8]}\nwhere: {tpu: mxu.rows > 4}", "4:9", "'tpu' is none of this experiment's devices"),
+        ("axes: {mxu.rows=4: [1]}", "3:8", "'mxu.rows=4' is no path of a key"),
+        ("axes: {workload.dtype: [int8, fp16]}", "3:31", "the matrix units of teaching_4x4 do not take fp16"),
+        ("axes: {run.repeat: [1, 2]}", "3:24", "teaching_4x4 runs every network once, from the start; expected"),
+        ("axes: {run.protocol: [none, graph_replay]}", "3:29", "run.protocol=graph_replay: teaching_4x4 runs every"),
         ("axes: {mxu.rows: [4, 8]}\nwhere: 1 / (mxu.rows - 4)", "4:8", "is no finite number where mxu.rows = 4"),
         ("axes: {mxu.rows: [4, 8]}\nderive: {time_ns: 1}", "4:10", "'time_ns' is the name of a column"),
         ("axes: {mxu.rows: [4, 8]}\nderive: {mxu.cols: mxu.rows / 3}", "4:20", "is not a whole number"),
+        ("axes: {mxu.rows: [4, 8]}\nderive: {mxu.cols: mxu.cols + 1}", "4:20", "'mxu.cols' is derived from itself"),
+        ("axes: {mxu.rows: [4, 8]}\nderive: {scratchpad.capacity: mxu.rows}", "4:31", ": {value: FORMULA, unit: B}"),
         ("axes: {mxu.rows: [4, 8]}\nobjectives: [time]", "4:14", "'time' is no figure of a result"),
+        ("axes: {mxu.rows: [4, 8]}\nobjectives: [time_ns * mxu.cols]", "4:14", "'derive: {NAME: mxu.cols}' makes one"),
         ("axes: {mxu.rows: [4, 8]}\nobjectives: [{best: cycles}]", "4:15", "an objective has no key 'best'"),
         ("axis: {mxu.rows: [4, 8]}", "3:1", "an experiment has no key 'axis' (did you mean 'axes'?)"),
         ("sample: {method: sobol, count: 3}", "3:18", "there is no method 'sobol'"),
@@ -457,6 +467,26 @@ class TestBadInput(SweepTest):
                 messages = self.refusal("sweep", "e.yaml", "-o", "sweep")
                 self.assertIn(f"e.yaml:{place}: error: ", messages)
                 self.assertIn(message, messages)
+
+    def test_what_only_one_of_two_devices_has_is_said_for_it(self):
+        two = "device: [tpu_v4, a100]\ntrace: bert_base\nset: {workload.layers: 1}\n"
+        self.write("e.yaml", two + "axes: {mxu.rows: [64, 128]}\n")
+        messages = self.refusal("sweep", "e.yaml", "-o", "sweep")
+        self.assertIn("e.yaml:4:19: error: a100: unknown key 'mxu.rows'; for one device write 'tpu_v4:mxu.rows'", messages)
+        self.write("e.yaml", two + "axes: {'tpu_v4:mxu.rows': [64, 128]}\nwhere: mxu.rows > 64\n")
+        self.assertIn("e.yaml:5:8: error: a100 has no key 'mxu.rows'; a condition of one device is written {tpu_v4: …}",
+                      self.refusal("sweep", "e.yaml", "-o", "sweep"))
+        rows = self.sweep(two + "axes: {'tpu_v4:mxu.rows': [64, 128]}\nderive: {'tpu_v4:pes': mxu.rows ^ 2}\n"
+                          "where: {tpu_v4: mxu.rows > 64}\n")
+        self.assertEqual([(row["device"], row["tpu_v4:mxu.rows"], row["tpu_v4:pes"], row["status"]) for row in rows],
+                         [("tpu_v4", "128", "16384", "done"), ("a100", "", "", "done")])
+
+    def test_what_one_of_two_devices_does_not_run_is_its_point(self):
+        rows = self.sweep("device: [tpu_v4, a100]\ntrace: bert_base\nset: {workload.layers: 1}\n"
+                          "axes: {run.repeat: [2, 1]}\n", code=4)
+        self.assertEqual([row["status"] for row in rows], ["refused", "done", "done", "done"])
+        self.assertEqual(rows[0]["error"],
+                         "run.repeat: tpu_v4 runs every network once, from the start; expected run.repeat=1")
 
     def test_unknown_devices_traces_and_experiments_are_told(self):
         self.write("e.yaml", "device: teaching_5x5\ntrace: [three_layers, four]\naxes: {mxu.rows: [4]}\n")

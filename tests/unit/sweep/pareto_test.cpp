@@ -69,7 +69,8 @@ TEST_CASE("two objectives of many points take little time", "[pareto]") {
 }
 
 TEST_CASE("three objectives of many points take little time", "[pareto]") {
-    // Each plane of equal sums, and so each point of it, is on the front alone; what lies behind is not.
+    // What one of a plane of equal sums has less of than another, it has more of elsewhere; {5, 5, -9} lies
+    // behind.
     Costs costs;
     for (int i = 0; i < 100'000; ++i) {
         const double a = i % 317, b = std::floor(i / 317.0);
