@@ -27,9 +27,11 @@ bool same_place(const SourceMark& a, const SourceMark& b) {
 /// The unit in which formulas count what a value is, or "" if it is no quantity.
 std::string_view unit_of(const std::string& value) {
     using config::Dimension;
-    constexpr std::pair<Dimension, std::string_view> kUnits[] = {
-        {Dimension::Frequency, "Hz"}, {Dimension::Size, "B"},    {Dimension::Bandwidth, "B/s"},
-        {Dimension::Time, "s"},       {Dimension::Energy, "pJ"}, {Dimension::Power, "W"}};
+    constexpr std::pair<Dimension, std::string_view> kUnits[] = {{Dimension::Frequency, "Hz"},
+                                                                 {Dimension::Size, "B"},
+                                                                 {Dimension::Bandwidth, "B/s"},
+                                                                 {Dimension::Time, "s"},
+                                                                 {Dimension::Power, "W"}};
     for (const auto& [dimension, unit] : kUnits)
         if (config::parse_quantity(value, dimension, 0, std::numeric_limits<std::int64_t>::max()).value)
             return unit;
