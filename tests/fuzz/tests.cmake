@@ -30,3 +30,4 @@ systole_fuzz(device RUNS 500 CORPUS configs/devices/teaching_4x4.yaml configs/de
              configs/devices/tpu_v4.yaml configs/devices/tpu_v7.yaml DEPENDS systole_systolic)
 systole_fuzz(gpu RUNS 300 CORPUS configs/devices/a100.yaml configs/devices/h100.yaml tests/fuzz/corpus/gpu
              DEPENDS systole_simt systole_workload)
+systole_fuzz(experiment RUNS 3000 CORPUS configs/experiments tests/fuzz/corpus/experiment DEPENDS systole_sweep)
