@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/app/sweep_merged.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -22,23 +21,6 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kSummary = "summary.json";
 constexpr std::size_t kLargestSummary = 1 << 20;
 
-/// When something last came to the folder's results, or went from them: a folder's time is that of its last
-/// rename.
-fs::file_time_type last_change(const fs::path& path) {
-    std::error_code ignored;  // what is not there has not changed
-    fs::file_time_type last = fs::last_write_time(path / "sweep.json", ignored);
-    for (const char* folder : {"points", "failed"}) {
-        if (!fs::exists(path / folder, ignored)) continue;
-        last = std::max(last, fs::last_write_time(path / folder, ignored));
-    }
-    for (fs::directory_iterator shelf(path / "points", ignored), end; shelf != end;
-         shelf.increment(ignored)) {
-        std::error_code error;
-        last = std::max(last, fs::last_write_time(shelf->path(), error));
-    }
-    return last;
-}
-
 }  // namespace
 
 sweep::MergedTable merge_results(const Session& session) {
@@ -55,7 +37,10 @@ Conclusion write_merged(const Session& session, const sweep::MergedTable& table)
     write_files(path, files);
     sweep::write_sqlite(table, path / "points.sqlite");
     // It comes last: where it is, the others are.
-    const Json json{{"schema", 1}, {"exit_code", conclusion.code}, {"summary", conclusion.summary}};
+    const Json json{{"schema", 1},
+                    {"finished", table.done + table.refused},
+                    {"exit_code", conclusion.code},
+                    {"summary", conclusion.summary}};
     write_file(path / kSummary, json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n');
     return conclusion;
 }
@@ -63,13 +48,12 @@ Conclusion write_merged(const Session& session, const sweep::MergedTable& table)
 std::optional<Conclusion> still_merged(const Session& session) {
     const fs::path& path = session.folder.path();
     std::error_code error;
-    const fs::file_time_type written = fs::last_write_time(path / kSummary, error);
-    if (error || last_change(path) >= written) return {};
     for (const char* name : {"points.csv", "points.sqlite"})
         if (!fs::exists(path / name, error)) return {};
     if (!session.experiment.objectives.empty() && !fs::exists(path / "front.csv", error)) return {};
     try {
         const Json json = Json::parse(read_text((path / kSummary).string(), kLargestSummary));
+        if (json.at("finished").get<std::size_t>() != session.folder.manifest().size()) return {};
         return Conclusion{json.at("summary").get<std::string>(), json.at("exit_code").get<int>()};
     } catch (const Json::exception&) {
         return {};

@@ -23,7 +23,8 @@ struct Conclusion {
 /// cannot.
 Conclusion write_merged(const Session& session, const sweep::MergedTable& table);
 
-/// What write_merged() answered, if nothing has come to the folder or gone from it since.
+/// What write_merged() answered of a table in which every point had its result: results do not change, so
+/// that table is of what lies there as long as none is missing, which the caller knows.
 std::optional<Conclusion> still_merged(const Session& session);
 
 }  // namespace systole::app

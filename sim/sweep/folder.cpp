@@ -207,7 +207,8 @@ std::vector<std::string> Folder::finished() const {
          shelf.increment(ignored)) {
         std::error_code error;
         for (fs::directory_iterator file(shelf->path(), error); file != end; file.increment(error))
-            if (file->path().extension() == ".json" && is_id(file->path().stem().string()))
+            if (file->path().extension() == ".json" && is_id(file->path().stem().string()) &&
+                file->is_regular_file(ignored))
                 ids.push_back(file->path().stem().string());
     }
     std::sort(ids.begin(), ids.end());
