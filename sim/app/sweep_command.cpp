@@ -66,7 +66,7 @@ int chunk(const SweepOrder& order, const Session& session) {
 int status(const SweepOrder& order, const Session& session) {
     const SweepStatus status = status_of(session.folder);
     print(order.json ? to_json(status) : to_text(status) + slurm_text(session));
-    return status.done == status.points ? 0 : kSomePointsFailed;
+    return status.tally.done == status.tally.points ? 0 : kSomePointsFailed;
 }
 
 int sweep(const Arguments& arguments) {

@@ -31,14 +31,14 @@ sweep::MergedTable merge_results(const Session& session) {
 Conclusion write_merged(const Session& session, const sweep::MergedTable& table) {
     const fs::path& path = session.folder.path();
     Conclusion conclusion{summary_text(session.experiment, table),
-                          table.done == table.rows.size() ? 0 : kSomePointsFailed};
+                          table.tally.done == table.tally.points ? 0 : kSomePointsFailed};
     std::vector<OutputFile> files{{"points.csv", sweep::to_csv(table)}};
     if (!session.experiment.objectives.empty()) files.push_back({"front.csv", sweep::front_csv(table)});
     write_files(path, files);
     sweep::write_sqlite(table, path / "points.sqlite");
     // It comes last: where it is, the others are.
     const Json json{{"schema", 1},
-                    {"finished", table.done + table.refused},
+                    {"finished", table.tally.done + table.tally.refused},
                     {"exit_code", conclusion.code},
                     {"summary", conclusion.summary}};
     write_file(path / kSummary, json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n');

@@ -16,7 +16,6 @@
 #include "sim/app/sweep_text.h"
 #include "sim/app/terminal.h"
 #include "sim/base/error.h"
-#include "sim/base/text.h"
 #include "sim/sweep/digest.h"
 #include "sim/sweep/plan.h"
 

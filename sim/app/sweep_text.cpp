@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "sim/base/error.h"
 #include "sim/base/text.h"
 #include "sim/base/units.h"
 #include "sim/config/quantity.h"
@@ -43,13 +42,15 @@ std::string duration(double seconds) {
     return fmt::format("{} s", whole);
 }
 
-std::string counts(std::size_t points, std::size_t done, std::size_t refused, std::size_t failed,
-                   std::size_t missing) {
-    std::string text = fmt::format("{}: {} done", counted(points, "point"), thousands(done));
-    if (refused > 0) text += fmt::format(", {} refused by their device", thousands(refused));
-    if (failed > 0) text += fmt::format(", {} failed", thousands(failed));
-    if (missing > 0) text += fmt::format(", {} not yet run", thousands(missing));
-    return text + ".\n";
+/// How many points ended how, and why.
+std::string tally_text(const sweep::Tally& tally) {
+    std::string text = fmt::format("{}: {} done", counted(tally.points, "point"), thousands(tally.done));
+    if (tally.refused > 0) text += fmt::format(", {} refused by their device", thousands(tally.refused));
+    if (tally.failed > 0) text += fmt::format(", {} failed", thousands(tally.failed));
+    if (tally.missing > 0) text += fmt::format(", {} not yet run", thousands(tally.missing));
+    text += ".\n";
+    if (!tally.reasons.empty()) text += failures_text(tally.reasons) + '\n';
+    return text;
 }
 
 /// A figure as people read it: "262,144", "222,979", "0.728216". Words and keys' values stay as they are.
@@ -135,63 +136,41 @@ std::string failures_text(const std::map<std::string, std::size_t>& failures) {
 
 std::string summary_text(const sweep::Experiment& experiment, const sweep::MergedTable& table) {
     std::string text = experiment.title.empty() ? "" : experiment.title + "\n";
-    text += counts(table.rows.size(), table.done, table.refused, table.failed, table.missing);
-    if (!table.reasons.empty()) text += failures_text(table.reasons) + '\n';
+    text += tally_text(table.tally);
     if (experiment.objectives.empty()) return text;
     if (table.front.empty()) return text + no_front(experiment, table);
     std::string names;
     for (const sweep::Objective& objective : experiment.objectives)
         names += (names.empty() ? "" : ", ") + objective.name;
     text += fmt::format("\nPareto front of {}: {} of {} points{}\n", names, thousands(table.front.size()),
-                        thousands(table.done),
+                        thousands(table.tally.done),
                         table.front.size() > kMostFront ? fmt::format("; the first {}", kMostFront) : "");
     return text + front_table(experiment, table);
 }
 
 SweepStatus status_of(const sweep::Folder& folder) {
-    SweepStatus status;
-    status.points = folder.manifest().size();
-    status.chunk_points = folder.identity().chunk_points;
+    SweepStatus status{{}, folder.identity().chunk_points};
     const std::map<std::string, std::string> failures = folder.failures();
-    for (std::size_t i = 0; i < status.points; ++i) {
-        const std::string id(folder.manifest().id(i));
-        std::optional<sweep::PointResult> result;
-        try {
-            result = folder.result(id);
-        } catch (const UserError& error) {
-            ++status.failed, ++status.reasons[error.diagnostics().front().message];
-            continue;
-        }
-        if (result && !result->refused) {
-            ++status.done;
-        } else if (result) {
-            ++status.refused, ++status.reasons[result->error];
-        } else if (const auto failure = failures.find(id); failure != failures.end()) {
-            ++status.failed, ++status.reasons[failure->second];
-        } else {
-            ++status.missing;
-        }
-    }
+    for (std::size_t i = 0; i < folder.manifest().size(); ++i)
+        status.tally.add(sweep::outcome_of(folder, failures, folder.manifest().id(i)));
     return status;
 }
 
 std::string to_text(const SweepStatus& status) {
-    std::string text = counts(status.points, status.done, status.refused, status.failed, status.missing);
-    if (!status.reasons.empty()) text += failures_text(status.reasons) + '\n';
-    return text;
+    return tally_text(status.tally);
 }
 
 std::string to_json(const SweepStatus& status) {
     using Json = nlohmann::ordered_json;
     Json json{{"schema", 1},
-              {"points", status.points},
-              {"done", status.done},
-              {"refused", status.refused},
-              {"failed", status.failed},
-              {"missing", status.missing},
+              {"points", status.tally.points},
+              {"done", status.tally.done},
+              {"refused", status.tally.refused},
+              {"failed", status.tally.failed},
+              {"missing", status.tally.missing},
               {"chunk_points", status.chunk_points},
               {"reasons", Json::array()}};
-    for (const auto& [reason, count] : status.reasons)
+    for (const auto& [reason, count] : status.tally.reasons)
         json["reasons"].push_back({{"reason", reason}, {"points", count}});
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }

@@ -28,8 +28,7 @@ std::string summary_text(const sweep::Experiment& experiment, const sweep::Merge
 std::string failures_text(const std::map<std::string, std::size_t>& failures);
 
 struct SweepStatus {
-    std::size_t points = 0, done = 0, refused = 0, failed = 0, missing = 0;
-    std::map<std::string, std::size_t> reasons;  ///< of refused and failed ones
+    sweep::Tally tally;
     std::size_t chunk_points = 0;
 };
 SweepStatus status_of(const sweep::Folder& folder);

@@ -12,7 +12,6 @@
 #include <list>
 #include <system_error>
 
-#include "sim/base/text.h"
 #include "sim/config/quantity.h"
 #include "sim/sweep/point_identity.h"
 #include "sim/sweep/point_process.h"

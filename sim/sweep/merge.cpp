@@ -47,29 +47,14 @@ private:
         std::vector<std::string> row{point.id, point.device, point.trace};
         row.insert(row.end(), point.values.begin(), point.values.end());
         row.resize(table_.columns.size());
-        std::string& status = row[first_figure_ - 2];
-        std::string& error = row[first_figure_ - 1];
-        std::optional<PointResult> result;
-        auto failure = failures_.find(point.id);
-        try {
-            result = folder_.result(point.id);
-        } catch (const UserError& unreadable) {
-            failure = failures_.insert_or_assign(point.id, unreadable.diagnostics().front().message).first;
-        }
-        if (result && !result->refused) {
-            status = "done", ++table_.done;
-            // By name: another version of the program has other figures, and another folder.
-            for (const Metric& figure : result->figures)
-                if (const auto place = places_.find(figure.name); place != places_.end())
-                    row[place->second] = figure.value;
-        } else if (result) {
-            status = "refused", error = result->error, ++table_.refused;
-        } else if (failure != failures_.end()) {
-            status = "failed", error = failure->second, ++table_.failed;
-        } else {
-            status = "missing", ++table_.missing;
-        }
-        if (!error.empty()) ++table_.reasons[error];
+        const Outcome outcome = outcome_of(folder_, failures_, point.id);
+        row[first_figure_ - 2] = to_string(outcome.status);
+        row[first_figure_ - 1] = outcome.error;
+        // By name: another version of the program has other figures, and another folder.
+        for (const Metric& figure : outcome.figures)
+            if (const auto place = places_.find(figure.name); place != places_.end())
+                row[place->second] = figure.value;
+        table_.tally.add(outcome);
         table_.rows.push_back(std::move(row));
     }
 
@@ -141,7 +126,7 @@ private:
     const Folder& folder_;
     const Experiment& experiment_;
     const Simulator& simulator_;
-    std::map<std::string, std::string> failures_;
+    const std::map<std::string, std::string> failures_;
     MergedTable table_;
     std::size_t first_figure_ = 0;
     std::unordered_map<std::string, std::size_t> places_;

@@ -4,12 +4,12 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "sim/sweep/experiment.h"
 #include "sim/sweep/folder.h"
+#include "sim/sweep/outcome.h"
 #include "sim/sweep/simulator.h"
 
 namespace systole::sweep {
@@ -26,8 +26,7 @@ struct MergedTable {
     std::vector<MergedColumn> columns;
     std::vector<std::vector<std::string>> rows;
     std::vector<std::size_t> front;  ///< rows, the best by the first objective first
-    std::size_t done = 0, refused = 0, failed = 0, missing = 0;
-    std::map<std::string, std::size_t> reasons;  ///< of rows that are not done
+    Tally tally;
     std::size_t column(const std::string& name) const;
 };
 

@@ -6,8 +6,11 @@
 #include <string>
 
 #include "sim/config/config.h"
+#include "tests/support/complaint.h"
 
 namespace systole::config::test {
+
+using systole::complaint;
 
 /// Presets by name; the file of preset "x" is "x.yaml".
 using Presets = std::map<std::string, std::string>;
@@ -20,17 +23,6 @@ inline Config load(const std::string& text, const Presets& presets = {}) {
                                          throw UserError(where, "no preset '" + name + "'");
                                      return parse_yaml(found->second, name + ".yaml");
                                  });
-}
-
-/// The text of the UserError that `action` throws, or "fine".
-template <class Action>
-std::string complaint(Action action) {
-    try {
-        action();
-    } catch (const UserError& error) {
-        return error.what();
-    }
-    return "fine";
 }
 
 /// What is complained about in all while `read` (given the root section) reads the document.

@@ -68,11 +68,11 @@ TEST_CASE("a merged table has a row for each point, whatever became of it", "[me
                       "{},alpha,net,4,missing,,,,,,\n"
                       "{},alpha,net,5,missing,,,,,,\n",
                       sweep.id(0), sweep.id(1), sweep.id(2), sweep.id(3), sweep.id(4)));
-    CHECK(table.done == 1);
-    CHECK(table.refused == 1);
-    CHECK(table.failed == 1);
-    CHECK(table.missing == 2);
-    CHECK(table.reasons == std::map<std::string, std::size_t>{{"no, \"never\"\nat all", 1}, {"hung", 1}});
+    CHECK(table.tally.done == 1);
+    CHECK(table.tally.refused == 1);
+    CHECK(table.tally.failed == 1);
+    CHECK(table.tally.missing == 2);
+    CHECK(table.tally.reasons == std::map<std::string, std::size_t>{{"no, \"never\"\nat all", 1}, {"hung", 1}});
     CHECK(table.front.empty());
     CHECK(table.columns[table.column("time_ns")].is_number);
     CHECK(table.columns[table.column("chip.rows")].is_number);

@@ -26,8 +26,11 @@
 #include "sim/sweep/folder.h"
 #include "sim/sweep/plan.h"
 #include "sim/sweep/simulator.h"
+#include "tests/support/complaint.h"
 
 namespace systole::sweep::test {
+
+using systole::complaint;
 
 /// What the simulator knows; tests change it.
 struct World {
@@ -55,17 +58,6 @@ struct World {
     std::map<std::string, std::string> protocol{{"run.launch", "none"}, {"run.repeat", "1"}};
     std::set<std::string> run_once;  ///< devices that refuse every other run.repeat
 };
-
-/// The text of the UserError that `action` throws, or "fine".
-template <class Action>
-std::string complaint(Action action) {
-    try {
-        action();
-    } catch (const UserError& error) {
-        return error.what();
-    }
-    return "fine";
-}
 
 inline bool is_count(const std::string& text, std::int64_t most) {
     return config::parse_integer(text, 1, most).value.has_value();
