@@ -72,7 +72,8 @@ TEST_CASE("a merged table has a row for each point, whatever became of it", "[me
     CHECK(table.tally.refused == 1);
     CHECK(table.tally.failed == 1);
     CHECK(table.tally.missing == 2);
-    CHECK(table.tally.reasons == std::map<std::string, std::size_t>{{"no, \"never\"\nat all", 1}, {"hung", 1}});
+    CHECK(table.tally.reasons ==
+          std::map<std::string, std::size_t>{{"no, \"never\"\nat all", 1}, {"hung", 1}});
     CHECK(table.front.empty());
     CHECK(table.columns[table.column("time_ns")].is_number);
     CHECK(table.columns[table.column("chip.rows")].is_number);
