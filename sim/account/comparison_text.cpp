@@ -7,6 +7,7 @@
 #include <set>
 
 #include "sim/account/comparison.h"
+#include "sim/account/device_energy.h"
 #include "sim/account/writers.h"
 #include "sim/base/csv.h"
 #include "sim/base/text.h"
@@ -41,6 +42,15 @@ std::vector<std::size_t> shown_classes(const Comparison& comparison) {
     return shown;
 }
 
+/// Energy, average power and operations per joule; "-" of a device without figures.
+void add_power(const DeviceResult& device, std::vector<std::string>& cells) {
+    const std::optional<PowerDrawn> drawn = power_drawn(device);
+    if (!drawn) return static_cast<void>(cells.insert(cells.end(), 3, "-"));
+    cells.push_back(format_energy(device.energy.total()));
+    cells.push_back(fmt::format("{:.4g} W", drawn->average_w));
+    cells.push_back(fmt::format("{:.3g}", drawn->operations_per_joule / 1e12));
+}
+
 std::string totals(const Comparison& comparison) {
     const std::vector<std::size_t> classes = shown_classes(comparison);
     TextTable table;
@@ -51,6 +61,10 @@ std::string totals(const Comparison& comparison) {
     for (const char* name : {"host", "memory", "roofline"}) table.column(name, Align::Right);
     table.column("roof", Align::Left);
     table.column("bound by", Align::Left);
+    const bool power =
+        std::ranges::any_of(comparison.devices, [](const auto& device) { return device.energy_is_whole; });
+    if (power)
+        for (const char* name : {"energy", "power", "TOPS/W"}) table.column(name, Align::Right);
     const Ticks slowest = *std::ranges::max_element(comparison.total.times);
     for (const DeviceResult& device : comparison.devices) {
         const ResultRow& total = device.total;
@@ -68,6 +82,7 @@ std::string totals(const Comparison& comparison) {
         cells.push_back(format_time(roofline));
         cells.emplace_back(total.roofline.bound());
         cells.push_back(total.bound_by);
+        if (power) add_power(device, cells);
         table.row(cells);
     }
     return table.str();

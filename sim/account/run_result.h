@@ -18,6 +18,12 @@
 
 namespace systole {
 
+/// So many operations of a kind, in the unit of DeviceEnergySpec::Operation with that name.
+struct OperationCount {
+    std::string name;
+    std::int64_t count = 0;
+};
+
 /// A layer's row, or the total.
 struct ResultRow {
     std::string name;  ///< empty for the total
@@ -37,6 +43,8 @@ struct ResultRow {
     std::string bound_by;   ///< what most of the row's critical path consists of
     bool reused = false;    ///< taken over from an identical block instead of simulated
     std::string mapping;    ///< one phrase: where and how it was mapped
+    std::vector<OperationCount> operations = {};  ///< of layers, that take energy; none of count 0
+    EnergyParts energy{};  ///< where the device has figures for all of it (DeviceResult::energy_is_whole)
 
     std::int64_t capacity() const;  ///< sum of slots
     /// useful / capacity, or useful / utilization_slots, which may be fewer than useful; 0 if that is 0.
@@ -104,7 +112,10 @@ struct DeviceResult {
     std::vector<CriticalStep> critical_path;  ///< by class, longest first; sums to the run's time
     std::vector<Stat> stats;
     std::vector<BusClocks> memory_bus;  ///< of all data buses; sums to buses x clocks. Empty: none known
-    EnergyLedger energy;                ///< as far as the preset gives figures: memory only, today
+    EnergyLedger energy;                ///< as far as the preset gives figures
+    /// It has them for everything (key `energy` of the device), and layers have their shares; else those of
+    /// the memory at most.
+    bool energy_is_whole = false;
     std::vector<TensorPlace> tensors;
     std::vector<ChosenSetting> choices;
     std::string effective_config;             ///< YAML

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "sim/account/device_energy.h"
 #include "sim/account/serving_rates.h"
 #include "sim/account/writers.h"
 #include "sim/base/text.h"
@@ -39,7 +40,7 @@ std::vector<std::size_t> shown_classes(const DeviceResult& result) {
     return shown;
 }
 
-TextTable make_table(const std::vector<std::size_t>& classes) {
+TextTable make_table(const std::vector<std::size_t>& classes, bool energy) {
     TextTable table;
     table.column("layer", Align::Left);
     table.column("op", Align::Left);
@@ -48,11 +49,12 @@ TextTable make_table(const std::vector<std::size_t>& classes) {
     for (const char* name : {"DRAM read", "written", "roofline"}) table.column(name, Align::Right);
     table.column("roof", Align::Left);
     table.column("bound by", Align::Left);
+    if (energy) table.column("energy", Align::Right);
     return table;
 }
 
 std::vector<std::string> cells(const ResultRow& row, std::string name,
-                               const std::vector<std::size_t>& classes) {
+                               const std::vector<std::size_t>& classes, bool energy) {
     std::vector<std::string> cells{std::move(name), row.op, with_thousands(row.cycles.value()),
                                    format_time(row.time()), format_percent(row.utilization())};
     for (const std::size_t i : classes) cells.push_back(class_cell(row, i));
@@ -61,6 +63,7 @@ std::vector<std::string> cells(const ResultRow& row, std::string name,
     cells.push_back(with_thousands(row.roofline.floor().value()));
     cells.emplace_back(row.roofline.bound());
     cells.push_back(row.bound_by);
+    if (energy) cells.push_back(format_energy(energy_of(row)));
     return cells;
 }
 
@@ -89,17 +92,18 @@ std::string footer(const DeviceResult& result, const std::vector<std::size_t>& c
 
 std::string to_text(const DeviceResult& result) {
     const std::vector<std::size_t> classes = shown_classes(result);
-    TextTable table = make_table(classes);
+    const bool energy = result.energy_is_whole;
+    TextTable table = make_table(classes, energy);
     for (const ResultRow& row : result.layers)
-        table.row(cells(row, row.name + (row.reused ? " *" : ""), classes));
+        table.row(cells(row, row.name + (row.reused ? " *" : ""), classes, energy));
     table.rule();
-    table.row(cells(result.total, "total", classes));
+    table.row(cells(result.total, "total", classes, energy));
     return header_line(result) + "\n\n" + table.str() + '\n' + footer(result, classes) +
            (result.serving ? serving_sentence(*result.serving, result.total.time()) + '\n' : "") +
            (result.choices.empty() ? "" : choices_sentence(result) + '\n') + critical_path_sentence(result) +
            '\n' + roofline_sentence(result) + '\n' + ceilings_sentence(result) + '\n' +
            (result.memory_bus.empty() ? "" : memory_bus_sentence(result) + '\n') +
-           (result.energy.empty() ? "" : energy_sentence(result.energy) + '\n');
+           (result.energy.empty() ? "" : energy_sentence(result) + '\n');
 }
 
 }  // namespace systole

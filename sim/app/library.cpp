@@ -30,6 +30,8 @@ std::string kind_of(Shelf shelf) {
             return "trace";
         case Shelf::Memories:
             return "memory";
+        case Shelf::Energies:
+            return "table of energies";
         case Shelf::Models:
             return "model";
         case Shelf::Experiments:
@@ -40,6 +42,7 @@ std::string kind_of(Shelf shelf) {
 
 /// As `systole list` calls it.
 std::string plural_of(Shelf shelf) {
+    if (shelf == Shelf::Energies) return "energies";
     return shelf == Shelf::Memories ? "memories" : kind_of(shelf) + 's';
 }
 
@@ -51,6 +54,8 @@ fs::path folder_of(Shelf shelf) {
             return "traces";
         case Shelf::Memories:
             return "configs/memory";
+        case Shelf::Energies:
+            return "configs/energy";
         case Shelf::Models:
             return "configs/models";
         case Shelf::Experiments:
@@ -148,8 +153,10 @@ config::Config::Resolver Library::resolver() const {
             return config::load_yaml(file);
         }
         std::vector<Item> all = library.items(Shelf::Devices);
-        const std::vector<Item> memories = library.items(Shelf::Memories);
-        all.insert(all.end(), memories.begin(), memories.end());
+        for (const Shelf shelf : {Shelf::Memories, Shelf::Energies}) {
+            const std::vector<Item> more = library.items(shelf);
+            all.insert(all.end(), more.begin(), more.end());
+        }
         const std::vector<Item> found = named(all, name);
         if (found.empty())
             throw UserError(

@@ -113,12 +113,13 @@ int list(const Arguments& arguments) {
     add("traces", [&] { return list_traces(library); });
     add("models", [&] { return list_models(library); });
     add("memories", [&] { return list_titles(library, Shelf::Memories, "memory"); });
+    add("energies", [&] { return list_titles(library, Shelf::Energies, "energy"); });
     add("experiments", [&] { return list_experiments(library); });
     if (text.empty())
-        arguments.misused(fmt::format(
-            "'{}' is not devices, traces, models, memories or experiments{}", what,
-            did_you_mean(
-                what, std::vector<std::string>{"devices", "traces", "models", "memories", "experiments"})));
+        arguments.misused(
+            fmt::format("'{}' is not devices, traces, models, memories, energies or experiments{}", what,
+                        did_you_mean(what, std::vector<std::string>{"devices", "traces", "models", "memories",
+                                                                    "energies", "experiments"})));
     print(text);
     return 0;
 }
@@ -128,14 +129,15 @@ int list(const Arguments& arguments) {
 Command list_command() {
     Command command;
     command.name = "list";
-    command.summary = "List the shipped devices, traces, models, memories or experiments.";
-    command.arguments = {"devices|traces|models|memories|experiments"};
+    command.summary = "List the shipped devices, traces, models, memories, energies or experiments.";
+    command.arguments = {"devices|traces|models|memories|energies|experiments"};
     command.about =
         "They lie below the data directory: $SYSTOLE_HOME, or where Systole was built or installed.\n";
     command.examples = {{"systole list devices", "machines for 'systole run' and 'systole op'"},
                         {"systole list traces", "networks, with their parameters and defaults"},
                         {"systole list models", "language models for 'systole trace llm'"},
                         {"systole list memories", "what a device may name as 'memory: {preset: NAME}'"},
+                        {"systole list energies", "what a device may name as 'energy: {preset: NAME}'"},
                         {"systole list experiments", "for 'systole sweep'"}};
     command.run = list;
     return command;

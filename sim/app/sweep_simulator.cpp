@@ -8,6 +8,7 @@
 #include <optional>
 #include <variant>
 
+#include "sim/account/device_energy.h"
 #include "sim/account/serving_rates.h"
 #include "sim/app/load_device.h"
 #include "sim/app/load_trace.h"
@@ -110,7 +111,8 @@ const std::vector<MetricKind>& metric_kinds() {
         for (const char* name : {"dram_read", "dram_written", "compulsory_dram", "roofline_cycles"})
             all.push_back({name});
         for (const char* name : {"roofline_bound", "bound_by"}) all.push_back({name, false});
-        all.push_back({"energy_pj"});
+        for (const char* name : {"energy_pj", "power_w", "peak_w"}) all.push_back({name});
+        all.push_back({"gops_per_w", true, true});
         all.push_back({"tokens_per_s", true, true});
         return all;
     }();
@@ -129,8 +131,13 @@ std::vector<Metric> metrics(const DeviceResult& result) {
         values.push_back(fmt::to_string(count));
     values.emplace_back(total.roofline.bound());
     values.push_back(total.bound_by);
+    // Of devices without figures the memory's would be too little.
+    const std::optional<PowerDrawn> power = power_drawn(result);
     values.push_back(
-        result.energy.empty() ? "" : number(static_cast<double>(result.energy.total().value()) / 1000));
+        result.energy_is_whole ? number(static_cast<double>(result.energy.total().value()) / 1000) : "");
+    values.push_back(power ? number(power->average_w) : "");
+    values.push_back(power ? number(power->peak_w) : "");
+    values.push_back(power ? number(power->operations_per_joule / 1e9) : "");
     values.push_back(result.serving ? number(serving_rates(*result.serving, total.time()).tokens_per_s) : "");
     std::vector<Metric> all;
     for (std::size_t i = 0; i < values.size(); ++i) all.push_back({metric_kinds()[i].name, values[i]});

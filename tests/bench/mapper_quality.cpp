@@ -33,9 +33,10 @@ using namespace systole::systolic;
 
 SystolicSpec load(const std::string& device) {
     const auto presets = [](const std::string& name, const SourceMark&) {
-        const std::filesystem::path memory = "configs/memory/" + name + ".yaml";
-        const std::filesystem::path extended = "configs/devices/" + name + ".yaml";
-        return config::load_yaml(std::filesystem::exists(memory) ? memory : extended);
+        for (const char* const shelf : {"configs/memory/", "configs/energy/"})
+            if (const std::filesystem::path file = shelf + name + ".yaml"; std::filesystem::exists(file))
+                return config::load_yaml(file);
+        return config::load_yaml("configs/devices/" + name + ".yaml");
     };
     config::Config config =
         config::Config::from_document(config::load_yaml("configs/devices/" + device + ".yaml"), presets);

@@ -95,6 +95,8 @@ struct DramSpec {
 
     int banks() const { return bank_groups * banks_per_group; }
     /// Data buses that work in parallel: all pseudo-channels of all channels.
+    /// What all pseudo-channels draw that do nothing; 0 without figures.
+    Milliwatts background() const { return energy ? energy->background * data_buses() : Milliwatts(); }
     int data_buses() const { return channels * pseudo_channels; }
     std::int64_t bursts_per_row() const { return row_bytes / burst_bytes; }
     /// What one pseudo-channel holds.

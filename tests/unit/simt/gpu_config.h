@@ -15,7 +15,7 @@ namespace systole::test {
 /// `kind` has been read, nothing else.
 inline config::Config gpu_config(const std::string& text) {
     const auto presets = [](const std::string& name, const SourceMark& where) {
-        for (const char* const shelf : {"configs/devices/", "configs/memory/"})
+        for (const char* const shelf : {"configs/devices/", "configs/memory/", "configs/energy/"})
             if (std::filesystem::exists(shelf + name + ".yaml"))
                 return config::load_yaml(shelf + name + ".yaml");
         throw UserError(where, "there is no preset '" + name + "'");

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "models/devices/simt/spec/collectives_config.h"
+#include "models/devices/simt/spec/simt_energy.h"
 #include "models/devices/simt/spec/sm_config.h"
 #include "models/link/chip_link_config.h"
 #include "models/link/dma_config.h"
@@ -291,6 +292,7 @@ SimtSpec read_simt_spec(config::Config& config, const std::string& name) {
     spec.memory = read_dram_spec(root.section("memory"));
     spec.calibrated = read_calibrated(root.section("calibrated"));
     (spec.memory_side_cache ? *spec.memory_side_cache : spec.l2).memory_share = spec.calibrated.memory_share;
+    spec.energy = read_simt_energy(root, spec);
     if (spec.copy.payload > spec.memory.max_payload)
         root.section("copy").fail("payload",
                                   fmt::format("{} bytes, more than the memory's largest transaction of {}",

@@ -13,6 +13,7 @@
 #include "models/devices/simt/spec/collectives_spec.h"
 #include "models/link/link_spec.h"
 #include "models/memory/standards/dram_spec.h"
+#include "sim/account/device_energy.h"
 #include "sim/base/units.h"
 #include "sim/workload/dtype.h"
 
@@ -281,6 +282,7 @@ struct SimtSpec {
     CollectivesSpec collectives;            ///< of chips with such a link
     DramSpec memory;
     CalibratedSpec calibrated;
+    std::optional<DeviceEnergySpec> energy;  ///< without: it has no figures
 
     /// SMs of a die; those of die n have the numbers from n times as many on.
     std::int64_t sms_of_chiplet() const { return sm.count / chiplets.count; }
