@@ -7,7 +7,7 @@
 namespace systole {
 namespace {
 
-std::string line(const ResultRow& row, const std::string& name) {
+std::string line(const ResultRow& row, const std::string& name, Fidelity fidelity) {
     std::vector<std::string> cells{name, row.op, fmt::to_string(row.cycles.value()),
                                    fmt::to_string(static_cast<double>(row.time().value()) / 1000),
                                    fmt::to_string(row.utilization())};
@@ -18,7 +18,7 @@ std::string line(const ResultRow& row, const std::string& name) {
         cells.push_back(fmt::to_string(count));
     cells.emplace_back(row.roofline.bound());
     for (const Cycles cycles : row.roofline.cycles) cells.push_back(fmt::to_string(cycles.value()));
-    cells.insert(cells.end(), {row.bound_by, row.mapping});
+    cells.insert(cells.end(), {row.bound_by, row.mapping, std::string(to_string(fidelity))});
     return csv_line(cells);
 }
 
@@ -31,9 +31,9 @@ std::string to_csv(const DeviceResult& result) {
     text += ",dram_read,dram_written,roofline_cycles,roofline_bound";
     for (std::size_t i = 0; i < kLevels; ++i)
         text += fmt::format(",roofline_{}", to_string(static_cast<Level>(i)));
-    text += ",bound_by,mapping\n";
-    for (const ResultRow& row : result.layers) text += line(row, row.name);
-    return text + line(result.total, "total");
+    text += ",bound_by,mapping,fidelity\n";
+    for (const ResultRow& row : result.layers) text += line(row, row.name, result.fidelity);
+    return text + line(result.total, "total", result.fidelity);
 }
 
 }  // namespace systole

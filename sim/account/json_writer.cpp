@@ -22,11 +22,16 @@ double nanoseconds(Ticks time) {
     return static_cast<double>(time.value()) / 1000;
 }
 
-Json moved(const std::vector<Movement>& movements) {
+/// SRAM in the place of a device's DRAM goes by its own name.
+std::string_view place_name(Place place, std::string_view memory) {
+    return place == Place::Dram && memory == "sram" ? memory : to_string(place);
+}
+
+Json moved(const std::vector<Movement>& movements, std::string_view memory) {
     Json list = Json::array();
     for (const Movement& movement : movements)
-        list.push_back({{"from", to_string(movement.from)},
-                        {"to", to_string(movement.to)},
+        list.push_back({{"from", place_name(movement.from, memory)},
+                        {"to", place_name(movement.to, memory)},
                         {"operand", to_string(movement.operand)},
                         {"bytes", movement.bytes.value()}});
     return list;
@@ -61,7 +66,7 @@ Json ceilings(const DeviceResult& result) {
 }
 
 /// Appends what a layer and the total have in common.
-void add_row(Json& json, const ResultRow& row) {
+void add_row(Json& json, const ResultRow& row, std::string_view memory) {
     json["cycles"] = row.cycles.value();
     json["time_ns"] = nanoseconds(row.time());
     json["macs"] = row.macs.value();
@@ -81,24 +86,24 @@ void add_row(Json& json, const ResultRow& row) {
     json["bytes"] = {{"dram_read", row.dram_read.value()},
                      {"dram_written", row.dram_written.value()},
                      {"compulsory_dram", row.compulsory_dram.value()},
-                     {"moved", moved(row.movements)}};
+                     {"moved", moved(row.movements, memory)}};
     json["roofline_cycles"] = row.roofline.floor().value();
     json["roofline_bound"] = row.roofline.bound();
     json["roofline"] = levels(row.roofline);
     json["bound_by"] = row.bound_by;
 }
 
-Json total(const ResultRow& row) {
+Json total(const ResultRow& row, std::string_view memory) {
     Json json = Json::object();
-    add_row(json, row);
+    add_row(json, row, memory);
     return json;
 }
 
-Json layers(const std::vector<ResultRow>& rows) {
+Json layers(const std::vector<ResultRow>& rows, std::string_view memory) {
     Json list = Json::array();
     for (const ResultRow& row : rows) {
         Json json = {{"name", row.name}, {"op", row.op}, {"mapping", row.mapping}, {"reused", row.reused}};
-        add_row(json, row);
+        add_row(json, row, memory);
         list.push_back(std::move(json));
     }
     return list;
@@ -196,14 +201,16 @@ Json serving(const DeviceResult& result) {
 Json device(const DeviceResult& result) {
     return {{"device", result.device},
             {"trace", result.trace},
+            {"fidelity", to_string(result.fidelity)},
+            {"memory", result.memory},
             {"serving", serving(result)},
             {"protocol", protocol(result.protocol)},
             {"clock_hz", result.clock.value()},
             {"peak_macs_per_cycle", per_cycle(result.peaks.macs)},
             {"ceilings", ceilings(result)},
-            {"total", total(result.total)},
+            {"total", total(result.total, result.memory)},
             {"critical_path", critical_path(result.critical_path)},
-            {"layers", layers(result.layers)},
+            {"layers", layers(result.layers, result.memory)},
             {"tensors", tensors(result.tensors)},
             {"choices", choices(result.choices)},
             {"stats", stats(result.stats)},

@@ -9,7 +9,7 @@ import unittest
 
 from program import DEVICE, ProgramTest
 
-ANSWERS = ["cycles", "compute_cycles", "time_ns", "utilization", "utilization_pct", "bound_by", "error"]
+ANSWERS = ["cycles", "compute_cycles", "time_ns", "utilization", "utilization_pct", "bound_by", "fidelity", "error"]
 MATMUL = ("matmul", "m=8", "n=8", "k=8", "dtype=int8")
 
 

@@ -13,8 +13,8 @@ ROW = ["cycles", "time_ns", "macs", "matrix_macs", "lane_cycles", "utilization",
        "bytes", "roofline_cycles", "roofline_bound", "roofline", "bound_by"]
 LEVELS = ["compute", "vector", "on_chip", "memory", "host", "chips"]
 LAYER = ["name", "op", "mapping", "reused"]
-RUN = ["device", "trace", "serving", "protocol", "clock_hz", "peak_macs_per_cycle", "ceilings", "total", "critical_path", "layers",
-       "tensors", "choices", "stats", "memory_bus", "energy", "config"]
+RUN = ["device", "trace", "fidelity", "memory", "serving", "protocol", "clock_hz", "peak_macs_per_cycle", "ceilings", "total",
+       "critical_path", "layers", "tensors", "choices", "stats", "memory_bus", "energy", "config"]
 
 
 class Results(ProgramTest):
@@ -108,7 +108,7 @@ class Results(ProgramTest):
         rows = list(csv.DictReader(io.StringIO(self.answer("run", DEVICE, TRACE, "--format", "csv"))))
         self.assertEqual(list(rows[0]), ["name", "op", "cycles", "time_ns", "utilization"] + CLASSES +
                          ["dram_read", "dram_written", "roofline_cycles", "roofline_bound"] +
-                         [f"roofline_{level}" for level in LEVELS] + ["bound_by", "mapping"])
+                         [f"roofline_{level}" for level in LEVELS] + ["bound_by", "mapping", "fidelity"])
         self.assertEqual([row["name"] for row in rows], ["conv", "pool", "classes", "total"])
         for row, there in zip(rows, run["layers"] + [run["total"]]):
             self.assertEqual(int(row["cycles"]), there["cycles"])
