@@ -11,7 +11,7 @@ namespace systole {
 
 void enter_energy(const DramSpec& spec, const DramChannel::Stats& counts, Ticks elapsed,
                   const std::string& path, EnergyLedger& ledger) {
-    if (!spec.energy || spec.kind == DramSpec::Kind::Ideal) return;
+    if (!spec.energy || !spec.is_dram()) return;
     const DramEnergy& each = *spec.energy;
     ledger.enter({path, "activate", "activates", "commands", counts.activates, each.act_pre});
     ledger.enter({path, "read", "read_bursts", "bursts", counts.read_bursts, each.read});
