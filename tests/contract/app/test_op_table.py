@@ -130,7 +130,7 @@ outputs: [up]
                           code=2)
         self.assertEqual([bool(row["error"]) for row in rows], [False] + 6 * [True] + [False])
         for row in rows[1:-1]:
-            self.assertEqual([row[key] for key in ANSWERS[:-1]], [""] * 6)
+            self.assertEqual([row[key] for key in ANSWERS[:-1]], [""] * 7)
         self.assertIn("fp32", rows[2]["error"])
         self.assertEqual(rows[0], rows[-1])
 
