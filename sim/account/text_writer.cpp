@@ -101,7 +101,8 @@ std::string to_text(const DeviceResult& result) {
         table.row(cells(row, row.name + (row.reused ? " *" : ""), classes));
     table.rule();
     table.row(cells(result.total, "total", classes));
-    return header_line(result) + "\n\n" + outline_line(result) + table.str() + '\n' + footer(result, classes) +
+    return header_line(result) + "\n\n" + outline_line(result) + table.str() + '\n' +
+           footer(result, classes) +
            (result.serving ? serving_sentence(*result.serving, result.total.time()) + '\n' : "") +
            (result.choices.empty() ? "" : choices_sentence(result) + '\n') + critical_path_sentence(result) +
            '\n' + roofline_sentence(result) + '\n' + ceilings_sentence(result) + '\n' +

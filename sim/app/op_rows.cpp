@@ -110,8 +110,8 @@ RunOutcome run_operator(const LoadedDevice& device, const std::string& op, Opera
 }
 
 std::vector<std::string> answer_columns(const std::vector<std::string>& counters) {
-    std::vector<std::string> columns{"cycles",      "compute_cycles",  "time_ns",
-                                     "utilization", "utilization_pct", "bound_by", "fidelity"};
+    std::vector<std::string> columns{"cycles",          "compute_cycles", "time_ns", "utilization",
+                                     "utilization_pct", "bound_by",       "fidelity"};
     columns.insert(columns.end(), counters.begin(), counters.end());
     columns.emplace_back("error");
     return columns;

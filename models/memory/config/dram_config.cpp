@@ -153,10 +153,11 @@ constexpr Bytes kLeastMoved(1'000'000'000);     // bytes a second: less is a sli
 constexpr Ticks kLongestAnswer(1'000'000'000);  // a millisecond
 
 void read_sram(Section& memory, DramSpec& spec) {
-    spec.max_payload =
-        memory.bytes("max_payload", "the largest transaction the memory takes", {64, 1 << 24}, Bytes(32 * 1024));
+    spec.max_payload = memory.bytes("max_payload", "the largest transaction the memory takes", {64, 1 << 24},
+                                    Bytes(32 * 1024));
     spec.flat_capacity = memory.bytes("capacity", "size of the memory on the chip");
-    spec.sram_bandwidth = memory.bandwidth("bandwidth", "reads and writes of the memory on the chip together");
+    spec.sram_bandwidth =
+        memory.bandwidth("bandwidth", "reads and writes of the memory on the chip together");
     if (spec.sram_bandwidth.value() < kLeastMoved.value())
         memory.fail("bandwidth", "less than 1 GB/s, which no memory on a chip has");
     spec.sram_latency = memory.time("latency", "from a request's turn to its data, besides their own time");

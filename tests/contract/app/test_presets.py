@@ -123,6 +123,7 @@ class Presets(ProgramTest):
                 (run,) = json.loads(self.answer(*product, "dtype=fp16"))["devices"]
                 clock, rates = run["clock_hz"], run["ceilings"]["macs_per_cycle"]
                 self.assertEqual(set(rates), {"fp32", "fp16"})
+                self.assertIn("there are none; FP32 pipelines: ", self.refusal(*product, "dtype=bf16"))
                 for rate in rates.values():
                     self.assertAlmostEqual(2 * rate * clock / 1e12 / reached, 1)
 
@@ -153,6 +154,7 @@ class Presets(ProgramTest):
         self.assertNotIn("dram", places)
         self.assertEqual((run["memory"], run["energy"]["entries"]), ("sram", []))
         self.assertIn("SRAM read", self.answer("run", "groq_tsp", "three_layers"))
+        self.assertIn("expected a DRAM", self.refusal("dram", "sram_groq_tsp", "--pattern", "stream"))
         message = self.refusal("run", "groq_tsp", "gpt2", *FORMAT["groq_tsp"])
         self.assertRegex(message, r"the network needs .* of memory: .* weights.*groq_tsp's memory has")
 

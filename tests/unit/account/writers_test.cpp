@@ -83,10 +83,10 @@ TEST_CASE("the json of a result has the keys of the formats, in their order") {
     CHECK(keys(json) == std::vector<std::string>{"schema", "program", "devices"});
     REQUIRE(json["devices"].size() == 2);
     const Json& device = json["devices"][0];
-    CHECK(keys(device) == std::vector<std::string>{"device", "trace", "fidelity", "memory", "serving", "protocol", "clock_hz",
-                                                   "peak_macs_per_cycle", "ceilings", "total",
-                                                   "critical_path", "layers", "tensors", "choices", "stats",
-                                                   "memory_bus", "energy", "config"});
+    CHECK(keys(device) == std::vector<std::string>{"device", "trace", "fidelity", "memory", "serving",
+                                                   "protocol", "clock_hz", "peak_macs_per_cycle", "ceilings",
+                                                   "total", "critical_path", "layers", "tensors", "choices",
+                                                   "stats", "memory_bus", "energy", "config"});
     CHECK(keys(device["total"]) == kRowKeys);
     std::vector<std::string> layer_keys{"name", "op", "mapping", "reused"};
     layer_keys.insert(layer_keys.end(), kRowKeys.begin(), kRowKeys.end());
@@ -185,7 +185,8 @@ TEST_CASE("what is an outline says so ahead of its figures, in every form") {
     CHECK(text.find(sentence) < text.find("layer  op"));
     CHECK(Json::parse(to_json({result}))["devices"][0]["fidelity"] == "outline");
     CHECK_THAT(to_csv(result), Catch::EndsWith(",outline\n"));
-    CHECK_THAT(to_text(compare({result}), false), Catch::Contains(fidelity_sentence(result.fidelity, "tiny_tpu")));
+    CHECK_THAT(to_text(compare({result}), false),
+               Catch::Contains(fidelity_sentence(result.fidelity, "tiny_tpu")));
     CHECK_THAT(to_csv(std::vector{compare({result})}), Catch::EndsWith(",outline\n"));
 }
 
