@@ -11,7 +11,7 @@ namespace systole {
 
 void enter_energy(const DramSpec& spec, const DramChannel::Stats& counts, Ticks elapsed,
                   const std::string& path, EnergyLedger& ledger) {
-    if (!spec.energy || spec.kind == DramSpec::Kind::Ideal) return;
+    if (!spec.energy || !spec.is_dram()) return;
     const DramEnergy& each = *spec.energy;
     const auto enter = [&](const char* event, const char* counter, const char* unit, std::int64_t count,
                            Femtojoules one, EnergyFollows follows) {

@@ -166,9 +166,9 @@ std::string cells_of(const Comparison& comparison, const Standing& standing, std
         cells.push_back(fmt::to_string(count));
     const auto least = static_cast<double>(standing.times[standing.winner].value());
     const double factor = least > 0 ? static_cast<double>(row.time().value()) / least : 0;
-    cells.insert(cells.end(),
-                 {std::string(row.roofline.bound()), row.bound_by, row.mapping,
-                  standing.winner == device ? "1" : "0", least > 0 ? fmt::to_string(factor) : ""});
+    cells.insert(cells.end(), {std::string(row.roofline.bound()), row.bound_by, row.mapping,
+                               standing.winner == device ? "1" : "0", least > 0 ? fmt::to_string(factor) : "",
+                               std::string(to_string(comparison.devices[device].fidelity))});
     return csv_line(cells);
 }
 
@@ -179,6 +179,9 @@ std::string to_text(const Comparison& comparison, bool all) {
         comparison.trace + "\n\n" + totals(comparison) +
         "\nClasses in % of each device's own matrix capacity; speed beside the slowest; host and memory: "
         "bytes moved.\n";
+    for (const DeviceResult& device : comparison.devices)
+        if (device.fidelity == Fidelity::Outline)
+            text += fidelity_sentence(device.fidelity, device.device) + '\n';
     text += comparison.total.why.empty() ? "" : comparison.total.why + '\n';
     if (comparison.layers.empty()) return text;
     text += '\n' + layers(comparison) + '\n';
@@ -195,7 +198,9 @@ std::string to_csv(const std::vector<Comparison>& comparisons) {
     std::string text = "trace,layer,op,device,time_ns,cycles,utilization";
     for (std::size_t c = 0; c < kSlotClasses; ++c)
         text += fmt::format(",{}", to_string(static_cast<SlotClass>(c)));
-    text += ",dram_read,dram_written,roofline_cycles,roofline_bound,bound_by,mapping,fastest,times_fastest\n";
+    text +=
+        ",dram_read,dram_written,roofline_cycles,roofline_bound,bound_by,mapping,fastest,times_fastest,"
+        "fidelity\n";
     for (const Comparison& comparison : comparisons) {
         for (std::size_t i = 0; i < comparison.layers.size(); ++i)
             for (std::size_t d = 0; d < comparison.devices.size(); ++d)

@@ -8,7 +8,7 @@
 namespace systole {
 namespace {
 
-std::string line(const ResultRow& row, const std::string& name, bool energy_known) {
+std::string line(const ResultRow& row, const std::string& name, const DeviceResult& result) {
     std::vector<std::string> cells{name, row.op, fmt::to_string(row.cycles.value()),
                                    fmt::to_string(static_cast<double>(row.time().value()) / 1000),
                                    fmt::to_string(row.utilization())};
@@ -20,11 +20,11 @@ std::string line(const ResultRow& row, const std::string& name, bool energy_know
     cells.emplace_back(row.roofline.bound());
     for (const Cycles cycles : row.roofline.cycles) cells.push_back(fmt::to_string(cycles.value()));
     const auto picojoules = [&](Femtojoules energy) {
-        return energy_known ? fmt::to_string(static_cast<double>(energy.value()) / 1000) : "";
+        return result.energy_is_whole ? fmt::to_string(static_cast<double>(energy.value()) / 1000) : "";
     };
     cells.push_back(picojoules(energy_of(row)));
     for (const Femtojoules part : row.energy) cells.push_back(picojoules(part));
-    cells.insert(cells.end(), {row.bound_by, row.mapping});
+    cells.insert(cells.end(), {row.bound_by, row.mapping, std::string(to_string(result.fidelity))});
     return csv_line(cells);
 }
 
@@ -40,9 +40,9 @@ std::string to_csv(const DeviceResult& result) {
     text += ",energy_pj";
     for (std::size_t i = 0; i < kEnergyParts; ++i)
         text += fmt::format(",energy_{}_pj", to_string(static_cast<EnergyPart>(i)));
-    text += ",bound_by,mapping\n";
-    for (const ResultRow& row : result.layers) text += line(row, row.name, result.energy_is_whole);
-    return text + line(result.total, "total", result.energy_is_whole);
+    text += ",bound_by,mapping,fidelity\n";
+    for (const ResultRow& row : result.layers) text += line(row, row.name, result);
+    return text + line(result.total, "total", result);
 }
 
 }  // namespace systole

@@ -23,11 +23,16 @@ double nanoseconds(Ticks time) {
     return static_cast<double>(time.value()) / 1000;
 }
 
-Json moved(const std::vector<Movement>& movements) {
+/// SRAM in the place of a device's DRAM goes by its own name.
+std::string_view place_name(Place place, std::string_view memory) {
+    return place == Place::Dram && memory == "sram" ? memory : to_string(place);
+}
+
+Json moved(const std::vector<Movement>& movements, std::string_view memory) {
     Json list = Json::array();
     for (const Movement& movement : movements)
-        list.push_back({{"from", to_string(movement.from)},
-                        {"to", to_string(movement.to)},
+        list.push_back({{"from", place_name(movement.from, memory)},
+                        {"to", place_name(movement.to, memory)},
                         {"operand", to_string(movement.operand)},
                         {"bytes", movement.bytes.value()}});
     return list;
@@ -75,7 +80,7 @@ Json energy_parts(const ResultRow& row, bool known) {
 }
 
 /// Appends what a layer and the total have in common.
-void add_row(Json& json, const ResultRow& row, bool energy_known) {
+void add_row(Json& json, const ResultRow& row, const DeviceResult& result) {
     json["cycles"] = row.cycles.value();
     json["time_ns"] = nanoseconds(row.time());
     json["macs"] = row.macs.value();
@@ -95,17 +100,17 @@ void add_row(Json& json, const ResultRow& row, bool energy_known) {
     json["bytes"] = {{"dram_read", row.dram_read.value()},
                      {"dram_written", row.dram_written.value()},
                      {"compulsory_dram", row.compulsory_dram.value()},
-                     {"moved", moved(row.movements)}};
+                     {"moved", moved(row.movements, result.memory)}};
     json["roofline_cycles"] = row.roofline.floor().value();
     json["roofline_bound"] = row.roofline.bound();
     json["roofline"] = levels(row.roofline);
     json["bound_by"] = row.bound_by;
-    json["energy_pj"] = energy_parts(row, energy_known);
+    json["energy_pj"] = energy_parts(row, result.energy_is_whole);
 }
 
 Json total(const DeviceResult& result) {
     Json json = Json::object();
-    add_row(json, result.total, result.energy_is_whole);
+    add_row(json, result.total, result);
     return json;
 }
 
@@ -113,7 +118,7 @@ Json layers(const DeviceResult& result) {
     Json list = Json::array();
     for (const ResultRow& row : result.layers) {
         Json json = {{"name", row.name}, {"op", row.op}, {"mapping", row.mapping}, {"reused", row.reused}};
-        add_row(json, row, result.energy_is_whole);
+        add_row(json, row, result);
         list.push_back(std::move(json));
     }
     return list;
@@ -225,6 +230,8 @@ Json serving(const DeviceResult& result) {
 Json device(const DeviceResult& result) {
     return {{"device", result.device},
             {"trace", result.trace},
+            {"fidelity", to_string(result.fidelity)},
+            {"memory", result.memory},
             {"serving", serving(result)},
             {"protocol", protocol(result.protocol)},
             {"clock_hz", result.clock.value()},

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -101,8 +102,18 @@ struct DtypePeak {
     MacRate macs;
 };
 
+/// How far what is published of a chip carries: a preset says so, and every result repeats it.
+enum class Fidelity {
+    Detailed,
+    Outline  ///< published facts do not carry a detailed model
+};
+/// "detailed", "outline": as files and results have it.
+std::string_view to_string(Fidelity fidelity);
+
 struct DeviceResult {
     std::string device, trace;
+    Fidelity fidelity = Fidelity::Detailed;
+    std::string memory = "dram";  ///< what Place::Dram is here: "dram", "sram" (on the chip), "ideal"
     std::vector<std::pair<std::string, std::string>> protocol;  ///< run.* keys and values
     Hertz clock;                                                ///< the clock that cycles count
     Peaks peaks;                                                ///< what the total is held to
@@ -129,6 +140,10 @@ std::vector<CriticalStep> critical_path(const std::vector<CausalLog::Piece>& pie
 /// another class; of equals the first in this order; "none" for an empty path. "host" is "chips" where, by
 /// the roofline, the links to other chips had more to do than the host's.
 std::string bound_by(const std::vector<CriticalStep>& path, const Roofline& roofline);
+
+/// What readers of a device's figures must know: one sentence, which names `device` unless that is empty.
+/// Empty for a detailed device.
+std::string fidelity_sentence(Fidelity fidelity, std::string_view device = {});
 
 /// "The critical path is 71 % memory, 20 % compute, ...": one sentence. Useful, padding and ramp are compute.
 std::string critical_path_sentence(const DeviceResult& result);

@@ -25,6 +25,12 @@ std::string header_line(const DeviceResult& result) {
     return text;
 }
 
+/// Ahead of all figures, because it is about all of them.
+std::string outline_line(const DeviceResult& result) {
+    const std::string sentence = fidelity_sentence(result.fidelity);
+    return sentence.empty() ? "" : sentence + "\n\n";
+}
+
 std::string class_cell(const ResultRow& row, std::size_t i) {
     return format_percent(row.fraction(static_cast<SlotClass>(i)));
 }
@@ -40,13 +46,14 @@ std::vector<std::size_t> shown_classes(const DeviceResult& result) {
     return shown;
 }
 
-TextTable make_table(const std::vector<std::size_t>& classes, bool energy) {
+TextTable make_table(const std::vector<std::size_t>& classes, const std::string& memory, bool energy) {
     TextTable table;
     table.column("layer", Align::Left);
     table.column("op", Align::Left);
     for (const char* name : {"cycles", "time", "util %"}) table.column(name, Align::Right);
     for (const std::size_t i : classes) table.column(std::string(kShortNames[i]), Align::Right);
-    for (const char* name : {"DRAM read", "written", "roofline"}) table.column(name, Align::Right);
+    for (const char* name : {memory == "sram" ? "SRAM read" : "DRAM read", "written", "roofline"})
+        table.column(name, Align::Right);
     table.column("roof", Align::Left);
     table.column("bound by", Align::Left);
     if (energy) table.column("energy", Align::Right);
@@ -93,12 +100,13 @@ std::string footer(const DeviceResult& result, const std::vector<std::size_t>& c
 std::string to_text(const DeviceResult& result) {
     const std::vector<std::size_t> classes = shown_classes(result);
     const bool energy = result.energy_is_whole;
-    TextTable table = make_table(classes, energy);
+    TextTable table = make_table(classes, result.memory, energy);
     for (const ResultRow& row : result.layers)
         table.row(cells(row, row.name + (row.reused ? " *" : ""), classes, energy));
     table.rule();
     table.row(cells(result.total, "total", classes, energy));
-    return header_line(result) + "\n\n" + table.str() + '\n' + footer(result, classes) +
+    return header_line(result) + "\n\n" + outline_line(result) + table.str() + '\n' +
+           footer(result, classes) +
            (result.serving ? serving_sentence(*result.serving, result.total.time()) + '\n' : "") +
            (result.choices.empty() ? "" : choices_sentence(result) + '\n') + critical_path_sentence(result) +
            '\n' + roofline_sentence(result) + '\n' + ceilings_sentence(result) + '\n' +

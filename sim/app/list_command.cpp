@@ -56,15 +56,22 @@ std::string inherited(const Library& library, const YamlNode& document, std::str
     return "";
 }
 
-/// Devices and memories: name, kind, and the title under the key `word`.
+/// Devices and memories: name, kind, of devices how far facts carry, and the title under the key `word`.
 std::string list_titles(const Library& library, Shelf shelf, const std::string& word) {
     TextTable table;
     table.column(word, TextTable::Align::Left);
     table.column("kind", TextTable::Align::Left);
+    if (shelf == Shelf::Devices) table.column("fidelity", TextTable::Align::Left);
     table.column("title", TextTable::Align::Left);
     for (const Item& item : library.items(shelf)) {
         const YamlNode document = config::load_yaml(item.file);
-        table.row({item.name, inherited(library, document, "kind"), text_of(document, word)});
+        std::vector<std::string> cells{item.name, inherited(library, document, "kind")};
+        if (shelf == Shelf::Devices) {
+            const std::string fidelity = inherited(library, document, "fidelity");
+            cells.push_back(fidelity.empty() ? "detailed" : fidelity);
+        }
+        cells.push_back(text_of(document, word));
+        table.row(cells);
     }
     return table.str();
 }

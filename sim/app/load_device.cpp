@@ -18,11 +18,20 @@ void refuse_replays(const LoadedDevice& device, const Protocol& protocol) {
                                                   device.name, key));
 }
 
+/// Of any kind of device: what is published carries a model in detail, or an outline of one.
+Fidelity read_fidelity(config::Config& config) {
+    const std::vector<std::string> names{"detailed", "outline"};
+    const std::size_t chosen = config.root().choice(
+        "fidelity", "outline: published facts do not carry a detailed model; every result says so", names, 0);
+    return static_cast<Fidelity>(chosen);
+}
+
 }  // namespace
 
 RunOutcome LoadedDevice::run(const Graph& graph, const RunOptions& options) const {
     RunOutcome outcome = device->run(graph, options);
     outcome.result.effective_config = effective_yaml;
+    outcome.result.fidelity = fidelity;
     return outcome;
 }
 
@@ -30,7 +39,13 @@ RunOutcome LoadedDevice::run_program(const std::string& text, const std::string&
                                      const RunOptions& options) const {
     RunOutcome outcome = device->run_program(text, file, options);
     outcome.result.effective_config = effective_yaml;
+    outcome.result.fidelity = fidelity;
     return outcome;
+}
+
+std::string LoadedDevice::explain(const Graph& graph, const Protocol& protocol) const {
+    const std::string sentence = fidelity_sentence(fidelity);
+    return device->explain(graph, protocol) + (sentence.empty() ? "" : '\n' + sentence + '\n');
 }
 
 DeviceDocument read_device(const Library& library, const std::string& reference) {
@@ -50,6 +65,7 @@ LoadedDevice build_device(const DeviceDocument& from, const Settings& settings) 
     LoadedDevice loaded;
     loaded.name = from.file.stem().string();
     loaded.device = make_device(config, loaded.name);
+    loaded.fidelity = read_fidelity(config);
     config.finish();
     refuse_replays(loaded, settings.protocol);
     loaded.title = config.title();

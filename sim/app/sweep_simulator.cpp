@@ -114,6 +114,7 @@ const std::vector<MetricKind>& metric_kinds() {
         for (const char* name : {"energy_pj", "power_w", "peak_w"}) all.push_back({name});
         all.push_back({"gops_per_w", true, true});
         all.push_back({"tokens_per_s", true, true});
+        all.push_back({"fidelity", false});
         return all;
     }();
     return kinds;
@@ -139,6 +140,7 @@ std::vector<Metric> metrics(const DeviceResult& result) {
     values.push_back(power ? number(power->peak_w) : "");
     values.push_back(power ? number(power->operations_per_joule / 1e9) : "");
     values.push_back(result.serving ? number(serving_rates(*result.serving, total.time()).tokens_per_s) : "");
+    values.emplace_back(to_string(result.fidelity));
     std::vector<Metric> all;
     for (std::size_t i = 0; i < values.size(); ++i) all.push_back({metric_kinds()[i].name, values[i]});
     return all;
@@ -201,7 +203,7 @@ public:
             const Settings read_once = read(device_name, settings);
             const LoadedDevice built = build_device(device_document(device_name), read_once);
             const Graph graph = build_trace(trace_document(trace_name), read_once.workload);
-            DeviceResult result = built.device->run(graph, {read_once.protocol, false, false}).result;
+            DeviceResult result = built.run(graph, {read_once.protocol, false, false}).result;
             result.serving = graph.serving;
             return metrics(result);
         } catch (const UserError& error) {

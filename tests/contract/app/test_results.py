@@ -15,8 +15,8 @@ ROW = ["cycles", "time_ns", "macs", "matrix_macs", "lane_cycles", "utilization",
 LEVELS = ["compute", "vector", "on_chip", "memory", "host", "chips"]
 PARTS = ["matrix", "vector", "instructions", "on_chip", "memory", "host", "chips", "static"]
 LAYER = ["name", "op", "mapping", "reused"]
-RUN = ["device", "trace", "serving", "protocol", "clock_hz", "peak_macs_per_cycle", "ceilings", "total", "critical_path", "layers",
-       "tensors", "choices", "stats", "memory_bus", "energy", "power", "config"]
+RUN = ["device", "trace", "fidelity", "memory", "serving", "protocol", "clock_hz", "peak_macs_per_cycle", "ceilings", "total",
+       "critical_path", "layers", "tensors", "choices", "stats", "memory_bus", "energy", "power", "config"]
 
 
 class Results(ProgramTest):
@@ -95,7 +95,7 @@ class Results(ProgramTest):
         self.assertEqual(list(rows[0]), ["name", "op", "cycles", "time_ns", "utilization"] + CLASSES +
                          ["dram_read", "dram_written", "roofline_cycles", "roofline_bound"] +
                          [f"roofline_{level}" for level in LEVELS] + ["energy_pj"] +
-                         [f"energy_{part}_pj" for part in PARTS] + ["bound_by", "mapping"])
+                         [f"energy_{part}_pj" for part in PARTS] + ["bound_by", "mapping", "fidelity"])
         self.assertEqual([row["name"] for row in rows], ["conv", "pool", "classes", "total"])
         for row, there in zip(rows, run["layers"] + [run["total"]]):
             self.assertEqual(int(row["cycles"]), there["cycles"])

@@ -84,10 +84,10 @@ TEST_CASE("the json of a result has the keys of the formats, in their order") {
     CHECK(keys(json) == std::vector<std::string>{"schema", "program", "devices"});
     REQUIRE(json["devices"].size() == 2);
     const Json& device = json["devices"][0];
-    CHECK(keys(device) == std::vector<std::string>{"device", "trace", "serving", "protocol", "clock_hz",
-                                                   "peak_macs_per_cycle", "ceilings", "total",
-                                                   "critical_path", "layers", "tensors", "choices", "stats",
-                                                   "memory_bus", "energy", "power", "config"});
+    CHECK(keys(device) == std::vector<std::string>{"device", "trace", "fidelity", "memory", "serving",
+                                                   "protocol", "clock_hz", "peak_macs_per_cycle", "ceilings",
+                                                   "total", "critical_path", "layers", "tensors", "choices",
+                                                   "stats", "memory_bus", "energy", "power", "config"});
     CHECK(keys(device["total"]) == kRowKeys);
     std::vector<std::string> layer_keys{"name", "op", "mapping", "reused"};
     layer_keys.insert(layer_keys.end(), kRowKeys.begin(), kRowKeys.end());
@@ -166,11 +166,39 @@ TEST_CASE("empty lists are lists, and names that are not UTF-8 do not stop the j
 TEST_CASE("layers.csv has a row a layer and the total") {
     CHECK(
         to_csv(test::sample_result()) ==
-        R"(name,op,cycles,time_ns,utilization,useful,padding,ramp,host,memory,on_chip,dependency,vector,launch,tail,dram_read,dram_written,roofline_cycles,roofline_bound,roofline_compute,roofline_vector,roofline_on_chip,roofline_memory,roofline_host,roofline_chips,energy_pj,energy_matrix_pj,energy_vector_pj,energy_instructions_pj,energy_on_chip_pj,energy_memory_pj,energy_host_pj,energy_chips_pj,energy_static_pj,bound_by,mapping
-conv1,conv2d,60,60,0.375,0.375,0.125,0.1,0,0.4,0,0,0,0,0,2050,50,23,compute,23,0,11,20,10,0,,,,,,,,,,compute,"im2col, ""packed"""
-fc,matmul,40,40,0.0625,0.0625,0,0,0.3125,0,0,0,0.625,0,0,30,30,3,host,1,2,1,2,3,0,,,,,,,,,,vector,
-total,,100,100,0.25,0.25,0.075,0.06,0.125,0.24,0,0,0.25,0,0,2080,80,25,compute,25,2,12,22,13,0,,,,,,,,,,compute,
+        R"(name,op,cycles,time_ns,utilization,useful,padding,ramp,host,memory,on_chip,dependency,vector,launch,tail,dram_read,dram_written,roofline_cycles,roofline_bound,roofline_compute,roofline_vector,roofline_on_chip,roofline_memory,roofline_host,roofline_chips,energy_pj,energy_matrix_pj,energy_vector_pj,energy_instructions_pj,energy_on_chip_pj,energy_memory_pj,energy_host_pj,energy_chips_pj,energy_static_pj,bound_by,mapping,fidelity
+conv1,conv2d,60,60,0.375,0.375,0.125,0.1,0,0.4,0,0,0,0,0,2050,50,23,compute,23,0,11,20,10,0,,,,,,,,,,compute,"im2col, ""packed""",detailed
+fc,matmul,40,40,0.0625,0.0625,0,0,0.3125,0,0,0,0.625,0,0,30,30,3,host,1,2,1,2,3,0,,,,,,,,,,vector,,detailed
+total,,100,100,0.25,0.25,0.075,0.06,0.125,0.24,0,0,0.25,0,0,2080,80,25,compute,25,2,12,22,13,0,,,,,,,,,,compute,,detailed
 )");
+}
+
+TEST_CASE("what is an outline says so ahead of its figures, in every form") {
+    DeviceResult result = test::sample_result();
+    CHECK(fidelity_sentence(result.fidelity).empty());
+    result.fidelity = Fidelity::Outline;
+    const std::string sentence =
+        "Outline: published facts do not carry a detailed model of this chip; figures show the order of "
+        "magnitude.";
+    CHECK(fidelity_sentence(result.fidelity) == sentence);
+    CHECK_THAT(fidelity_sentence(result.fidelity, "tiny_tpu"), Catch::Contains("model of tiny_tpu;"));
+    const std::string text = to_text(result);
+    CHECK(text.find(sentence) < text.find("layer  op"));
+    CHECK(Json::parse(to_json({result}))["devices"][0]["fidelity"] == "outline");
+    CHECK_THAT(to_csv(result), Catch::EndsWith(",outline\n"));
+    CHECK_THAT(to_text(compare({result}), false),
+               Catch::Contains(fidelity_sentence(result.fidelity, "tiny_tpu")));
+    CHECK_THAT(to_csv(std::vector{compare({result})}), Catch::EndsWith(",outline\n"));
+}
+
+TEST_CASE("memory on the chip goes by its own name") {
+    DeviceResult result = test::sample_result();
+    CHECK_THAT(to_text(result), Catch::Contains("DRAM read"));
+    result.memory = "sram";
+    CHECK_THAT(to_text(result), Catch::Contains("SRAM read") && !Catch::Contains("DRAM"));
+    const Json device = Json::parse(to_json({result}))["devices"][0];
+    CHECK(device["memory"] == "sram");
+    CHECK(device["layers"][0]["bytes"]["moved"][1]["from"] == "sram");
 }
 
 TEST_CASE("the same result gives the same bytes") {

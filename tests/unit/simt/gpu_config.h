@@ -12,7 +12,7 @@
 
 namespace systole::test {
 
-/// `kind` has been read, nothing else.
+/// `kind` and `fidelity`, which are of any device, have been read, nothing else.
 inline config::Config gpu_config(const std::string& text) {
     const auto presets = [](const std::string& name, const SourceMark& where) {
         for (const char* const shelf : {"configs/devices/", "configs/memory/", "configs/energy/"})
@@ -22,6 +22,7 @@ inline config::Config gpu_config(const std::string& text) {
     };
     config::Config config = config::Config::from_document(config::parse_yaml(text, "mine.yaml"), presets);
     config.root().text("kind", "device kind");
+    config.root().text("fidelity", "how far published facts carry", "detailed");
     return config;
 }
 

@@ -170,6 +170,7 @@ CheckedResult result_from(Chip& chip, const SimtSpec& spec, const ChipPlan& plan
     result.device = spec.name;
     result.trace = plan.trace;
     result.clock = spec.core_clock;
+    result.memory = DramSpec::name_of(spec.memory.kind);
     result.peaks = rows.peaks(rows.fastest());
     for (std::size_t i = 0; i < kDTypes; ++i)
         if (const std::int64_t macs = spec.macs_per_cycle(static_cast<DType>(i)); macs > 0)

@@ -68,6 +68,7 @@ std::optional<DeviceEnergySpec> read_simt_energy(const config::Section& root, co
     if (spec.memory_side_cache) cache(Place::MemorySideCache, *spec.memory_side_cache);
     enter_links(*energy, all);
     all.idle = static_power(root.section("power"), "idle", spec.power.idle, spec.memory.background());
+    if (!spec.memory.has_energy()) return std::nullopt;
     return all;
 }
 

@@ -18,7 +18,8 @@ inline constexpr const char *kInstruction = "instruction", *kRegisterByte = "reg
                             *kIntegerOperation = "integer operation",
                             *kSpecialOperation = "special operation";
 
-/// Nothing without the section. Everything else of `spec` must have been read.
+/// Nothing without the section, or where the memory has no figures (ideal). Everything else of `spec` must
+/// have been read.
 std::optional<DeviceEnergySpec> read_simt_energy(const config::Section& root, const SimtSpec& spec);
 
 }  // namespace systole::simt

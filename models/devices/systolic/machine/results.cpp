@@ -257,6 +257,7 @@ MarkedRun marked_run(Machine& machine, const SystolicSpec& spec, const Protocol&
     result.trace = program.trace;
     result.protocol = describe(protocol);
     result.clock = spec.core_clock;
+    result.memory = DramSpec::name_of(spec.memory.kind);
     result.peaks = rows.peaks(formats);
     for (std::size_t i = 0; i < spec.mxu.rate.size(); ++i)
         if (spec.mxu.rate[i])

@@ -41,6 +41,10 @@ void enter_places(const DeviceEnergy& energy, const SystolicSpec& spec, DeviceEn
     constexpr std::int64_t kSumBytes = 4;
     const Femtojoules sum = energy.table.sram_byte(Bytes(kSumBytes * spec.mxu.accumulator_rows));
     place(Place::Accumulator) = sram(sum, 2 * sum);
+    if (spec.memory.kind == DramSpec::Kind::Sram) {
+        const Femtojoules byte = energy.table.sram_byte(spec.memory.capacity()) + wires;
+        place(Place::Dram) = sram(byte, byte);
+    }
 }
 
 }  // namespace

@@ -14,7 +14,8 @@ namespace systole::systolic {
 std::string mac_name(DType first, std::optional<DType> second);
 inline constexpr const char* kLaneOperation = "lane operation";
 
-/// Nothing without the section. Everything else of `spec` must have been read.
+/// Nothing without the section, or where the memory has no figures (ideal). Everything else of `spec` must
+/// have been read.
 std::optional<DeviceEnergySpec> read_systolic_energy(const config::Section& root, const SystolicSpec& spec);
 
 }  // namespace systole::systolic
