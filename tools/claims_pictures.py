@@ -5,8 +5,17 @@ they read in light and dark pages."""
 import html
 import math
 
-COLOURS = ("#1f6fb4", "#4b9bd8", "#7fc0e8", "#0d3f6e", "#d1660a", "#f0973c", "#8a3d00")
+BLUES = ("#0d3f6e", "#1f6fb4", "#4b9bd8", "#7fc0e8")  # of TPUs, and of what is no chip
+ORANGES = ("#8a3d00", "#d1660a", "#f0973c")  # of GPUs
 LEFT, TOP, PLOT, LEGEND = 56, 34, 230, 24
+
+
+def colours(series):
+    """{series: colour}: TPUs in blue, other chips in orange; all in blue where none is a TPU."""
+    tpus = [name for name in series if name.startswith("tpu")]
+    others = [name for name in series if name not in tpus]
+    shades = {name: BLUES[index % len(BLUES)] for index, name in enumerate(tpus)}
+    return {**shades, **{name: (ORANGES if tpus else BLUES)[index % 3] for index, name in enumerate(others)}}
 
 
 def text(x, y, words, anchor="middle", size=12, colour="#222"):
@@ -31,17 +40,17 @@ def grid(left, right, top, form):
     """Lines and their values; the function from a value to its height."""
     def height(value):
         return TOP + PLOT * (1 - value / top)
-    body, apart = "", step(top)
-    for line in range(int(top / apart + 1e-9) + 1):
-        y = height(line * apart)
-        body += f'<path d="M{left:.1f} {y:.1f}H{right:.1f}" stroke="#ddd"/>\n' + text(left - 6, y + 4, form.format(line * apart), "end", 11)
+    body, between = "", step(top)
+    for line in range(int(top / between + 1e-9) + 1):
+        y = height(line * between)
+        body += f'<path d="M{left:.1f} {y:.1f}H{right:.1f}" stroke="#ddd"/>\n' + text(left - 6, y + 4, form.format(line * between), "end", 11)
     return body, height
 
 
 def legend(series, y):
     body, x = "", LEFT
-    for index, name in enumerate(series):
-        body += f'<rect x="{x:.1f}" y="{y - 10:.1f}" width="11" height="11" fill="{COLOURS[index % len(COLOURS)]}"/>\n'
+    for name in series:
+        body += f'<rect x="{x:.1f}" y="{y - 10:.1f}" width="11" height="11" fill="{colours(series)[name]}"/>\n'
         body += text(x + 16, y, name, "start", 12)
         x += 30 + 7.5 * len(name)
     return body
@@ -52,7 +61,7 @@ def bars(title, values, form="{:.0f}", unit=""):
     series = list(dict.fromkeys(name for group in values.values() for name in group))
     each = 30
     span = each * len(series) + 24
-    width = max(LEFT + span * len(values) + 16, 480)
+    width = max(LEFT + span * len(values) + 16, LEFT + 7 * (len(title) + len(unit)) + 16, 480)
     known = [v for group in values.values() for v in group.values() if v is not None]
     body, height = grid(LEFT, width - 16, 1.08 * max(known, default=1), form)
     for place, (group, row) in enumerate(values.items()):
@@ -64,10 +73,18 @@ def bars(title, values, form="{:.0f}", unit=""):
                 continue
             y = height(value)
             body += (f'<rect x="{x + 2:.1f}" y="{y:.1f}" width="{each - 4}" height="{TOP + PLOT - y:.1f}" '
-                     f'fill="{COLOURS[index % len(COLOURS)]}"/>\n' + text(x + each / 2, y - 3, form.format(value), size=10))
+                     f'fill="{colours(series)[name]}"/>\n' + text(x + each / 2, y - 3, form.format(value), size=10))
         body += text(left + each * len(series) / 2, TOP + PLOT + 17, group)
     bottom = TOP + PLOT + 20 + LEGEND
     return frame(width, bottom + 12, f"{title}{', ' + unit if unit else ''}", body + legend(series, bottom))
+
+
+def apart(ends):
+    """Heights of labels, a line apart at least, from above to below."""
+    placed, last = {}, -math.inf
+    for name, y in sorted(ends.items(), key=lambda end: (end[1], end[0])):
+        last = placed[name] = max(y, last + 12)
+    return placed
 
 
 def lines(title, panels, form="{:.1f}", unit="", axis=""):
@@ -82,10 +99,11 @@ def lines(title, panels, form="{:.1f}", unit="", axis=""):
         labels = list(dict.fromkeys(label for row in rows.values() for label, _ in row))
         where = {label: left + 20 + (each - 60) * i / max(len(labels) - 1, 1) for i, label in enumerate(labels)}
         body += "".join(text(x, TOP + PLOT + 17, label, size=11) for label, x in where.items())
+        ends = apart({name: height(row[-1][1]) + 4 for name, row in rows.items()})
         for name, row in rows.items():
-            colour = COLOURS[4 * (series.index(name) // 2) + series.index(name) % 2] if len(series) == 4 else COLOURS[4 * series.index(name) % 7]
+            colour = colours(series)[name]
             points = " ".join(f"{where[label]:.1f},{height(value):.1f}" for label, value in row)
             body += f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"/>\n'
-            body += text(where[row[-1][0]] + 4, height(row[-1][1]) + 4, name, "start", 11, colour)
+            body += text(where[row[-1][0]] + 4, ends[name], name, "start", 11, colour)
     width = LEFT + len(panels) * (each + 50)
     return frame(width, TOP + PLOT + 48, f"{title}{', ' + unit if unit else ''}", body)
