@@ -117,13 +117,11 @@ std::vector<Item> Library::items(Shelf shelf) const {
     std::vector<Item> items;
     const fs::path folder = root_ / folder_of(shelf);
     std::error_code error;
-    if (shelf == Shelf::Traces) {
+    if (shelf != Shelf::Traces) add_files(folder, "", shelf == Shelf::Models ? ".json" : ".yaml", items);
+    if (shelf == Shelf::Traces || shelf == Shelf::Experiments)
         for (const fs::directory_entry& group : fs::directory_iterator(folder, error))
             if (group.is_directory())
                 add_files(group.path(), group.path().filename().string(), ".yaml", items);
-    } else {
-        add_files(folder, "", shelf == Shelf::Models ? ".json" : ".yaml", items);
-    }
     std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
         return std::tie(a.name, a.group) < std::tie(b.name, b.group);
     });

@@ -15,7 +15,7 @@ enum class Shelf { Devices, Traces, Memories, Energies, Models, Experiments };
 
 struct Item {
     std::string name;   ///< "resnet50"
-    std::string group;  ///< traces: the folder, "cnn"; otherwise empty
+    std::string group;  ///< traces and experiments: the folder, "cnn"; otherwise empty
     std::filesystem::path file;
 };
 

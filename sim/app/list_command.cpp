@@ -89,10 +89,10 @@ std::string list_models(const Library& library) {
     return table.str();
 }
 
-/// Experiments: name, devices and traces, title.
+/// Experiments: name, folder, devices and traces, title.
 std::string list_experiments(const Library& library) {
     TextTable table;
-    for (const char* const column : {"experiment", "devices", "traces", "title"})
+    for (const char* const column : {"experiment", "kind", "devices", "traces", "title"})
         table.column(column, TextTable::Align::Left);
     const auto names = [](const YamlNode* node) {
         std::string text = node ? node->scalar : "";
@@ -102,7 +102,7 @@ std::string list_experiments(const Library& library) {
     };
     for (const Item& item : library.items(Shelf::Experiments)) {
         const YamlNode document = config::load_yaml(item.file);
-        table.row({item.name, names(document.find("device")), names(document.find("trace")),
+        table.row({item.name, item.group, names(document.find("device")), names(document.find("trace")),
                    text_of(document, "experiment")});
     }
     return table.str();
