@@ -5,7 +5,7 @@ sentence of figures and the picture."""
 import statistics
 
 import claims_pictures as pictures
-from claims_rows import (UNKNOWN, graded, in_order, is_tpu, known, mean, number, one, table)
+from claims_rows import (graded, in_order, is_tpu, known, mean, number, one, table)
 
 
 def percent(row):
@@ -59,7 +59,7 @@ def precision(sweeps):
 
 
 def bound(sweeps):
-    rows = sweeps["bound"]
+    rows = sweeps["bound"] + sweeps["bound_training"]
     by = {name: {d: w for d, w in row.items() if w} for name, row in table(rows, lambda row: row["roofline_bound"]).items()}
     decode, prefill, train = by["decode_bf16"], by["prefill_bf16"], by["train"]
     memory = [bool(phase) and all(word == "memory" for word in phase.values()) for phase in (decode, prefill)]
@@ -109,8 +109,6 @@ def bandwidth(sweeps):
 def power(sweeps):
     rows = sweeps["power"]
     found = table(rows, lambda row: number(row, "gops_per_w"))
-    if not all(known(row.values()) for row in found.values()):
-        return UNKNOWN, "The sweep has no `gops_per_w` yet: this program counts the energy of memories alone.", None
     ratios = {trace: mean(v for d, v in row.items() if is_tpu(d)) / mean(v for d, v in row.items() if not is_tpu(d))
               for trace, row in found.items()}
     words = "Operations a joule of the TPUs against the GPUs (geometric means): " + ", ".join(
