@@ -34,6 +34,8 @@ std::string kind_of(Shelf shelf) {
             return "model";
         case Shelf::Experiments:
             return "experiment";
+        case Shelf::Costs:
+            return "cost";
     }
     return "";
 }
@@ -55,6 +57,8 @@ fs::path folder_of(Shelf shelf) {
             return "configs/models";
         case Shelf::Experiments:
             return "configs/experiments";
+        case Shelf::Costs:
+            return "configs/cost";
     }
     return "";
 }
@@ -148,8 +152,10 @@ config::Config::Resolver Library::resolver() const {
             return config::load_yaml(file);
         }
         std::vector<Item> all = library.items(Shelf::Devices);
-        const std::vector<Item> memories = library.items(Shelf::Memories);
-        all.insert(all.end(), memories.begin(), memories.end());
+        for (const Shelf shelf : {Shelf::Memories, Shelf::Costs}) {
+            const std::vector<Item> more = library.items(shelf);
+            all.insert(all.end(), more.begin(), more.end());
+        }
         const std::vector<Item> found = named(all, name);
         if (found.empty())
             throw UserError(

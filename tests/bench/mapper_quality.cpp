@@ -23,6 +23,7 @@
 #include "models/devices/systolic/network_run.h"
 #include "sim/base/error.h"
 #include "sim/config/config.h"
+#include "sim/device/cost_config.h"
 #include "sim/kernel/kernel.h"
 #include "sim/workload/trace.h"
 
@@ -33,14 +34,16 @@ using namespace systole::systolic;
 
 SystolicSpec load(const std::string& device) {
     const auto presets = [](const std::string& name, const SourceMark&) {
-        const std::filesystem::path memory = "configs/memory/" + name + ".yaml";
-        const std::filesystem::path extended = "configs/devices/" + name + ".yaml";
-        return config::load_yaml(std::filesystem::exists(memory) ? memory : extended);
+        std::filesystem::path file;
+        for (const std::string shelf : {"configs/devices/", "configs/memory/", "configs/cost/"})
+            if (std::filesystem::exists(shelf + name + ".yaml")) file = shelf + name + ".yaml";
+        return config::load_yaml(file);
     };
     config::Config config =
         config::Config::from_document(config::load_yaml("configs/devices/" + device + ".yaml"), presets);
     config.root().text("kind", "device kind");
     SystolicSpec spec = read_systolic_spec(config, device);
+    read_cost(config.root());
     config.finish();
     return spec;
 }

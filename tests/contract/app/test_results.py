@@ -13,8 +13,8 @@ ROW = ["cycles", "time_ns", "macs", "matrix_macs", "lane_cycles", "utilization",
        "bytes", "roofline_cycles", "roofline_bound", "roofline", "bound_by"]
 LEVELS = ["compute", "vector", "on_chip", "memory", "host", "chips"]
 LAYER = ["name", "op", "mapping", "reused"]
-RUN = ["device", "trace", "serving", "protocol", "clock_hz", "peak_macs_per_cycle", "ceilings", "total", "critical_path", "layers",
-       "tensors", "choices", "stats", "memory_bus", "energy", "config"]
+RUN = ["device", "trace", "serving", "batch_of", "protocol", "clock_hz", "peak_macs_per_cycle", "ceilings", "total", "critical_path", "layers",
+       "tensors", "choices", "stats", "memory_bus", "energy", "cost", "config"]
 
 
 class Results(ProgramTest):

@@ -9,19 +9,21 @@
 #include "sim/base/error.h"
 #include "sim/config/config.h"
 #include "sim/config/yaml.h"
+#include "sim/device/cost_config.h"
 
 namespace systole::test {
 
-/// `kind` has been read, nothing else.
+/// `kind` and `cost` have been read, nothing else.
 inline config::Config gpu_config(const std::string& text) {
     const auto presets = [](const std::string& name, const SourceMark& where) {
-        for (const char* const shelf : {"configs/devices/", "configs/memory/"})
+        for (const char* const shelf : {"configs/devices/", "configs/memory/", "configs/cost/"})
             if (std::filesystem::exists(shelf + name + ".yaml"))
                 return config::load_yaml(shelf + name + ".yaml");
         throw UserError(where, "there is no preset '" + name + "'");
     };
     config::Config config = config::Config::from_document(config::parse_yaml(text, "mine.yaml"), presets);
     config.root().text("kind", "device kind");
+    read_cost(config.root());
     return config;
 }
 
