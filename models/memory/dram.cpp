@@ -15,7 +15,7 @@ Direction direction_of(const tlm::tlm_generic_payload& payload) {
 
 /// From the arrival of a burst to the end of its data, at least.
 Ticks least_latency(const DramSpec& spec, const ClockDomain& clock) {
-    if (spec.kind == DramSpec::Kind::Ideal) return Ticks(0);
+    if (!spec.is_dram()) return Ticks(0);
     return clock.edge(Cycles(std::min(spec.timing.at("CL"), spec.timing.at("CWL")) + spec.timing.at("BL")));
 }
 
@@ -29,8 +29,8 @@ bool streams(const tlm::tlm_generic_payload& payload) {
 Dram::Dram(sc_core::sc_module_name name, const DramSpec& spec)
     : sc_core::sc_module(name),
       spec_(spec),
-      clock_(spec.kind == DramSpec::Kind::Ideal ? Hertz(1) : spec.clock),
-      map_(spec.kind == DramSpec::Kind::Ideal ? nullptr : std::make_unique<const AddressMap>(spec_)),
+      clock_(spec.is_dram() ? spec.clock : Hertz(1)),
+      map_(spec.is_dram() ? std::make_unique<const AddressMap>(spec_) : nullptr),
       channels_(spec_, map_.get()),
       least_latency_(least_latency(spec_, clock_)) {
     if (map_) patterns_.emplace(spec_, *map_);
@@ -119,9 +119,8 @@ std::size_t Dram::enter(Payload& payload, int initiator, sc_core::sc_event* done
 /// Hands the transaction's shares to their channels; false if one of their doors is full.
 bool Dram::place(std::size_t slot) {
     Transaction& transaction = transactions_[slot];
-    if (!patterns_) {  // an ideal memory
-        answer(slot);
-        wake_at(systole::now());
+    if (!patterns_) {
+        place_flat(slot);
         return true;
     }
     if (!has_room(transaction)) return false;
@@ -131,6 +130,23 @@ bool Dram::place(std::size_t slot) {
     transaction.watched = transaction.left.first();
     watch(transaction);
     return true;
+}
+
+/// Of an ideal memory the answer is there at once, of SRAM when those before and its own bytes have passed.
+void Dram::place_flat(std::size_t slot) {
+    if (spec_.kind == DramSpec::Kind::Ideal) {
+        answer(slot);
+        return wake_at(systole::now());
+    }
+    const std::int64_t rate = spec_.sram_bandwidth.value();
+    const Int128 work = static_cast<Int128>(transactions_[slot].payload->get_data_length()) * kTicksPerSecond;
+    if (passes_until_ < systole::now()) passes_until_ = systole::now(), passes_rest_ = 0;
+    // What a picosecond does not divide is kept: many small requests take as long as few large ones.
+    const Int128 all = work + passes_rest_;
+    passes_until_ = passes_until_ + Ticks(static_cast<std::int64_t>(all / rate));
+    passes_rest_ = static_cast<std::int64_t>(all % rate);
+    passing_.push_back({passes_until_ + spec_.sram_latency + Ticks(passes_rest_ > 0 ? 1 : 0), slot});
+    wake_at(passing_.front().time);
 }
 
 /// Whether the doors of all its channels have room; if not, when they may (door_). Nothing arrives anywhere
@@ -181,6 +197,8 @@ void Dram::serve() {
     const Cycles now = clock_now();
     catch_up(now);
     if (door_ <= now) place_held();
+    for (; !passing_.empty() && passing_.front().time <= systole::now(); passing_.pop_front())
+        answer(passing_.front().slot);
     for (std::size_t initiator = 0; initiator < ports_.size(); ++initiator)
         send_responses(static_cast<int>(initiator));
     serving_ = false;
@@ -284,6 +302,7 @@ void Dram::send_responses(int initiator) {
 /// Until the next event of any watched channel or full door, and no longer.
 void Dram::sleep() {
     if (!passed_.empty()) return wake_at(systole::now());
+    if (!passing_.empty()) return wake_at(passing_.front().time);
     Cycles next = door_;
     for (Group& group : channels_.groups())
         if (group.watchers > 0) next = std::min(next, next_of(group));

@@ -65,7 +65,7 @@ public:
 
     /// Counters of the whole memory, summed over channels, up to the current time.
     std::vector<Stat> stats();
-    /// Who owned the clocks of all data buses up to the current time; empty for an ideal memory.
+    /// Who owned the clocks of all data buses up to the current time; empty for what is no DRAM.
     BusAccount bus_account();
     /// Enters what the same commands took, and the background until now.
     void account_energy(EnergyLedger& ledger);
@@ -79,13 +79,18 @@ private:
         int initiator = 0;
         Direction direction = Direction::Read;
         sc_core::sc_event* done = nullptr;  // a b_transport that waits, instead of a response phase
-        RangeShares shares;                 // what each data bus has to do for it; none of an ideal memory
+        RangeShares shares;                 // what each data bus has to do for it; none of what is no DRAM
         BusSet left;                        // buses that have not done it
         int watched = 0;                    // the first of them, as last looked
     };
     struct Port {
         std::deque<Payload*> responses;
         bool busy = false;  // a BEGIN_RESP waits for its END_RESP
+    };
+    /// A transaction of SRAM, and when it is answered.
+    struct Passing {
+        Ticks time;
+        std::size_t slot = 0;
     };
     using Group = AlikeChannels::Group;
 
@@ -98,6 +103,7 @@ private:
     bool refuse(Payload& payload) const;
     std::size_t enter(Payload& payload, int initiator, sc_core::sc_event* done);
     bool place(std::size_t transaction);
+    void place_flat(std::size_t transaction);
     bool has_room(const Transaction& transaction);
     void place_held();
     void watch(const Transaction& transaction);
@@ -122,7 +128,7 @@ private:
 
     const DramSpec spec_;
     const ClockDomain clock_;
-    std::unique_ptr<const AddressMap> map_;  // none for an ideal memory
+    std::unique_ptr<const AddressMap> map_;  // none for what is no DRAM
     std::optional<SharePatterns> patterns_;
     AlikeChannels channels_;
     std::deque<CommandChecker> checkers_;  // one a channel, or none; they must not move
@@ -132,6 +138,9 @@ private:
     std::int64_t entered_ = 0, in_flight_ = 0;
     std::deque<std::size_t> held_;  // transactions before full doors, in order of arrival
     Cycles door_ = Cycles::max();   // when the door before which the first of them stands may move
+    std::deque<Passing> passing_;   // of SRAM, in order of time
+    Ticks passes_until_;            // when the bytes of all of them have passed
+    std::int64_t passes_rest_ = 0;  // and the part of a picosecond, in bytes times picoseconds
     std::vector<Port> ports_;       // per initiator
     std::vector<DramChannel::Completion> completed_;  // scratch
     std::vector<std::size_t> passed_;  // transactions whose watched share has finished, not yet handled

@@ -11,22 +11,26 @@ namespace systole {
 
 void enter_energy(const DramSpec& spec, const DramChannel::Stats& counts, Ticks elapsed,
                   const std::string& path, EnergyLedger& ledger) {
-    if (!spec.energy || spec.kind == DramSpec::Kind::Ideal) return;
+    if (!spec.energy || !spec.is_dram()) return;
     const DramEnergy& each = *spec.energy;
-    ledger.enter({path, "activate", "activates", "commands", counts.activates, each.act_pre});
-    ledger.enter({path, "read", "read_bursts", "bursts", counts.read_bursts, each.read});
-    ledger.enter({path, "write", "write_bursts", "bursts", counts.write_bursts, each.write});
+    const auto enter = [&](const char* event, const char* counter, const char* unit, std::int64_t count,
+                           Femtojoules one, EnergyFollows follows) {
+        ledger.enter({path, event, counter, unit, count, one, EnergyPart::Memory, follows});
+    };
+    using enum EnergyFollows;
+    enter("activate", "activates", "commands", counts.activates, each.act_pre, DramMoved);
+    enter("read", "read_bursts", "bursts", counts.read_bursts, each.read, DramRead);
+    enter("write", "write_bursts", "bursts", counts.write_bursts, each.write, DramWritten);
     if (spec.refresh == RefreshPolicy::AllBank)
-        ledger.enter({path, "refresh", "refreshes", "commands", counts.refreshes, each.refresh});
+        enter("refresh", "refreshes", "commands", counts.refreshes, each.refresh, Time);
     if (spec.refresh == RefreshPolicy::PerBank)
-        ledger.enter(
-            {path, "refresh_bank", "bank_refreshes", "commands", counts.bank_refreshes, each.refresh_bank});
+        enter("refresh_bank", "bank_refreshes", "commands", counts.bank_refreshes, each.refresh_bank, Time);
     const auto time = checked_mul(elapsed.value(), spec.data_buses());
     if (!time)
         throw UserError(fmt::format("{}: {} of {} pseudo-channels are more than can be accounted for", path,
                                     format_time(elapsed), spec.data_buses()));
     // a milliwatt is a femtojoule a picosecond
-    ledger.enter({path, "background", "", "ps", *time, Femtojoules(each.background.value())});
+    enter("background", "", "ps", *time, Femtojoules(each.background.value()), Time);
 }
 
 }  // namespace systole

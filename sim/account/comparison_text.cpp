@@ -7,6 +7,7 @@
 #include <set>
 
 #include "sim/account/comparison.h"
+#include "sim/account/device_energy.h"
 #include "sim/account/writers.h"
 #include "sim/base/csv.h"
 #include "sim/base/text.h"
@@ -41,6 +42,15 @@ std::vector<std::size_t> shown_classes(const Comparison& comparison) {
     return shown;
 }
 
+/// Energy, average power and operations per joule; "-" of a device without figures.
+void add_power(const DeviceResult& device, std::vector<std::string>& cells) {
+    const std::optional<PowerDrawn> drawn = power_drawn(device);
+    if (!drawn) return static_cast<void>(cells.insert(cells.end(), 3, "-"));
+    cells.push_back(format_energy(device.energy.total()));
+    cells.push_back(fmt::format("{:.4g} W", drawn->average_w));
+    cells.push_back(fmt::format("{:.3g}", drawn->operations_per_joule / 1e12));
+}
+
 std::string totals(const Comparison& comparison) {
     const std::vector<std::size_t> classes = shown_classes(comparison);
     TextTable table;
@@ -51,6 +61,10 @@ std::string totals(const Comparison& comparison) {
     for (const char* name : {"host", "memory", "roofline"}) table.column(name, Align::Right);
     table.column("roof", Align::Left);
     table.column("bound by", Align::Left);
+    const bool power =
+        std::ranges::any_of(comparison.devices, [](const auto& device) { return device.energy_is_whole; });
+    if (power)
+        for (const char* name : {"energy", "power", "TOPS/W"}) table.column(name, Align::Right);
     const Ticks slowest = *std::ranges::max_element(comparison.total.times);
     for (const DeviceResult& device : comparison.devices) {
         const ResultRow& total = device.total;
@@ -68,6 +82,7 @@ std::string totals(const Comparison& comparison) {
         cells.push_back(format_time(roofline));
         cells.emplace_back(total.roofline.bound());
         cells.push_back(total.bound_by);
+        if (power) add_power(device, cells);
         table.row(cells);
     }
     return table.str();
@@ -151,9 +166,9 @@ std::string cells_of(const Comparison& comparison, const Standing& standing, std
         cells.push_back(fmt::to_string(count));
     const auto least = static_cast<double>(standing.times[standing.winner].value());
     const double factor = least > 0 ? static_cast<double>(row.time().value()) / least : 0;
-    cells.insert(cells.end(),
-                 {std::string(row.roofline.bound()), row.bound_by, row.mapping,
-                  standing.winner == device ? "1" : "0", least > 0 ? fmt::to_string(factor) : ""});
+    cells.insert(cells.end(), {std::string(row.roofline.bound()), row.bound_by, row.mapping,
+                               standing.winner == device ? "1" : "0", least > 0 ? fmt::to_string(factor) : "",
+                               std::string(to_string(comparison.devices[device].fidelity))});
     return csv_line(cells);
 }
 
@@ -164,6 +179,9 @@ std::string to_text(const Comparison& comparison, bool all) {
         comparison.trace + "\n\n" + totals(comparison) +
         "\nClasses in % of each device's own matrix capacity; speed beside the slowest; host and memory: "
         "bytes moved.\n";
+    for (const DeviceResult& device : comparison.devices)
+        if (device.fidelity == Fidelity::Outline)
+            text += fidelity_sentence(device.fidelity, device.device) + '\n';
     text += comparison.total.why.empty() ? "" : comparison.total.why + '\n';
     if (comparison.layers.empty()) return text;
     text += '\n' + layers(comparison) + '\n';
@@ -180,7 +198,9 @@ std::string to_csv(const std::vector<Comparison>& comparisons) {
     std::string text = "trace,layer,op,device,time_ns,cycles,utilization";
     for (std::size_t c = 0; c < kSlotClasses; ++c)
         text += fmt::format(",{}", to_string(static_cast<SlotClass>(c)));
-    text += ",dram_read,dram_written,roofline_cycles,roofline_bound,bound_by,mapping,fastest,times_fastest\n";
+    text +=
+        ",dram_read,dram_written,roofline_cycles,roofline_bound,bound_by,mapping,fastest,times_fastest,"
+        "fidelity\n";
     for (const Comparison& comparison : comparisons) {
         for (std::size_t i = 0; i < comparison.layers.size(); ++i)
             for (std::size_t d = 0; d < comparison.devices.size(); ++d)

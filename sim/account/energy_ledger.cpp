@@ -13,6 +13,12 @@
 
 namespace systole {
 
+std::string_view to_string(EnergyPart part) {
+    static constexpr std::array<std::string_view, kEnergyParts> kNames{
+        "matrix", "vector", "instructions", "on_chip", "memory", "host", "chips", "static"};
+    return kNames[static_cast<std::size_t>(part)];
+}
+
 void EnergyLedger::enter(EnergyEntry entry) {
     const auto energy = checked_mul(entry.each.value(), entry.count);
     const auto sum = energy ? checked_add(total_.value(), *energy) : std::nullopt;

@@ -91,7 +91,7 @@ void check_bytes(const DeviceResult& result, const Expectations& expected, Findi
 }
 
 /// Energies are entered from what components counted, and counters are reported beside them.
-void check_energy(const DeviceResult& result, Findings& findings) {
+void check_entries(const DeviceResult& result, Findings& findings) {
     Femtojoules sum;
     for (const EnergyEntry& entry : result.energy.entries()) {
         sum += entry.energy();
@@ -177,10 +177,38 @@ std::vector<std::string> violations(const DeviceResult& result, const Expectatio
     Ticks path;
     for (const CriticalStep& step : result.critical_path) path += step.time;
     findings.equal("picoseconds of the critical path", path.value(), result.total.time().value());
-    check_energy(result, findings);
+    check_entries(result, findings);
     check_peaks(result, expected, findings);
     check_banks(result, expected, findings);
     return findings.take();
+}
+
+std::vector<std::string> energy_violations(const DeviceResult& result) {
+    Findings findings;
+    check_entries(result, findings);
+    for (const EnergyEntry& entry : result.energy.entries()) {
+        const std::string what = fmt::format("{} {} of all layers", entry.path, entry.event);
+        findings.equal(what + ", layers", static_cast<std::int64_t>(entry.layers.size()),
+                       static_cast<std::int64_t>(result.layers.size()));
+        std::int64_t count = 0;
+        for (const std::int64_t share : entry.layers) count += share;
+        findings.equal(what, count, entry.count);
+    }
+    Femtojoules all;
+    for (std::size_t part = 0; part < kEnergyParts; ++part) {
+        findings.equal(
+            fmt::format("femtojoules of {} of all layers", to_string(static_cast<EnergyPart>(part))),
+            sum(result.layers, [&](const ResultRow& row) { return row.energy[part].value(); }),
+            result.total.energy[part].value());
+        all += result.total.energy[part];
+    }
+    findings.equal("femtojoules of all parts", all.value(), result.energy.total().value());
+    return findings.take();
+}
+
+void check_energy(const DeviceResult& result) {
+    const std::vector<std::string> broken = energy_violations(result);
+    SYSTOLE_CHECK(broken.empty(), "{}, {}:\n  {}", result.device, result.trace, fmt::join(broken, "\n  "));
 }
 
 void check_invariants(const DeviceResult& result, const Expectations& expected) {

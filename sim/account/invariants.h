@@ -45,6 +45,13 @@ struct Expectations {
 /// Compulsory bytes are no sum (layers share tensors), and single layers may beat their rooflines (prefetch).
 std::vector<std::string> violations(const DeviceResult& result, const Expectations& expected);
 
+/// Of a result whose energy is whole: each entry's layers sum to its count, layers to the total in every
+/// part, and parts to the ledger.
+std::vector<std::string> energy_violations(const DeviceResult& result);
+
+/// Aborts with all of those, if there are any.
+void check_energy(const DeviceResult& result);
+
 /// Aborts with all violations, if there are any.
 void check_invariants(const DeviceResult& result, const Expectations& expected);
 

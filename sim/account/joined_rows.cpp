@@ -37,6 +37,7 @@ void join(ResultRow& product, const ResultRow& other) {
     product.compulsory_dram += other.compulsory_dram;
     for (std::size_t level = 0; level < kLevels; ++level)
         product.roofline.cycles[level] += other.roofline.cycles[level];
+    for (std::size_t part = 0; part < kEnergyParts; ++part) product.energy[part] += other.energy[part];
     product.reused = product.reused && other.reused;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
+#include "sim/account/device_energy.h"
 #include "sim/account/serving_rates.h"
 #include "sim/account/writers.h"
 
@@ -22,11 +23,16 @@ double nanoseconds(Ticks time) {
     return static_cast<double>(time.value()) / 1000;
 }
 
-Json moved(const std::vector<Movement>& movements) {
+/// SRAM in the place of a device's DRAM goes by its own name.
+std::string_view place_name(Place place, std::string_view memory) {
+    return place == Place::Dram && memory == "sram" ? memory : to_string(place);
+}
+
+Json moved(const std::vector<Movement>& movements, std::string_view memory) {
     Json list = Json::array();
     for (const Movement& movement : movements)
-        list.push_back({{"from", to_string(movement.from)},
-                        {"to", to_string(movement.to)},
+        list.push_back({{"from", place_name(movement.from, memory)},
+                        {"to", place_name(movement.to, memory)},
                         {"operand", to_string(movement.operand)},
                         {"bytes", movement.bytes.value()}});
     return list;
@@ -60,8 +66,21 @@ Json ceilings(const DeviceResult& result) {
             {"chips_bytes_per_s_each_way", rate(peaks.chips)}};
 }
 
+double picojoules(Femtojoules energy) {
+    return static_cast<double>(energy.value()) / 1000;
+}
+
+/// By part, and all; null where it is not known.
+Json energy_parts(const ResultRow& row, bool known) {
+    if (!known) return nullptr;
+    Json json = {{"total", picojoules(energy_of(row))}};
+    for (std::size_t part = 0; part < kEnergyParts; ++part)
+        json[std::string(to_string(static_cast<EnergyPart>(part)))] = picojoules(row.energy[part]);
+    return json;
+}
+
 /// Appends what a layer and the total have in common.
-void add_row(Json& json, const ResultRow& row) {
+void add_row(Json& json, const ResultRow& row, const DeviceResult& result) {
     json["cycles"] = row.cycles.value();
     json["time_ns"] = nanoseconds(row.time());
     json["macs"] = row.macs.value();
@@ -81,24 +100,25 @@ void add_row(Json& json, const ResultRow& row) {
     json["bytes"] = {{"dram_read", row.dram_read.value()},
                      {"dram_written", row.dram_written.value()},
                      {"compulsory_dram", row.compulsory_dram.value()},
-                     {"moved", moved(row.movements)}};
+                     {"moved", moved(row.movements, result.memory)}};
     json["roofline_cycles"] = row.roofline.floor().value();
     json["roofline_bound"] = row.roofline.bound();
     json["roofline"] = levels(row.roofline);
     json["bound_by"] = row.bound_by;
+    json["energy_pj"] = energy_parts(row, result.energy_is_whole);
 }
 
-Json total(const ResultRow& row) {
+Json total(const DeviceResult& result) {
     Json json = Json::object();
-    add_row(json, row);
+    add_row(json, result.total, result);
     return json;
 }
 
-Json layers(const std::vector<ResultRow>& rows) {
+Json layers(const DeviceResult& result) {
     Json list = Json::array();
-    for (const ResultRow& row : rows) {
+    for (const ResultRow& row : result.layers) {
         Json json = {{"name", row.name}, {"op", row.op}, {"mapping", row.mapping}, {"reused", row.reused}};
-        add_row(json, row);
+        add_row(json, row, result);
         list.push_back(std::move(json));
     }
     return list;
@@ -150,18 +170,32 @@ Json memory_bus(const std::vector<BusClocks>& owners) {
 }
 
 /// No figures: no total either, which is not the same as zero.
-Json energy(const EnergyLedger& ledger) {
-    const auto picojoules = [](Femtojoules energy) { return static_cast<double>(energy.value()) / 1000; };
+Json energy(const DeviceResult& result) {
+    const EnergyLedger& ledger = result.energy;
     Json entries = Json::array();
     for (const EnergyEntry& entry : ledger.entries())
         entries.push_back({{"path", entry.path},
+                           {"part", to_string(entry.part)},
                            {"event", entry.event},
                            {"unit", entry.unit},
                            {"count", entry.count},
                            {"each_fj", entry.each.value()},
                            {"energy_pj", picojoules(entry.energy())}});
     Json total = ledger.empty() ? Json() : Json(picojoules(ledger.total()));
-    return {{"total_pj", std::move(total)}, {"entries", std::move(entries)}};
+    return {{"covers", result.energy_is_whole ? "device"
+                       : ledger.empty()       ? "nothing"
+                                              : "memory"},
+            {"total_pj", std::move(total)},
+            {"entries", std::move(entries)}};
+}
+
+/// Null where the energy of the whole device is not known.
+Json power(const DeviceResult& result) {
+    const std::optional<PowerDrawn> drawn = power_drawn(result);
+    if (!drawn) return nullptr;
+    return {{"average_w", drawn->average_w},
+            {"peak_w", drawn->peak_w},
+            {"tops_per_w", drawn->operations_per_joule / 1e12}};
 }
 
 Json choices(const std::vector<ChosenSetting>& choices) {
@@ -222,20 +256,23 @@ Json cost(const DeviceResult& result) {
 Json device(const DeviceResult& result) {
     return {{"device", result.device},
             {"trace", result.trace},
+            {"fidelity", to_string(result.fidelity)},
+            {"memory", result.memory},
             {"serving", serving(result)},
             {"batch_of", batch_of(result.batch_of)},
             {"protocol", protocol(result.protocol)},
             {"clock_hz", result.clock.value()},
             {"peak_macs_per_cycle", per_cycle(result.peaks.macs)},
             {"ceilings", ceilings(result)},
-            {"total", total(result.total)},
+            {"total", total(result)},
             {"critical_path", critical_path(result.critical_path)},
-            {"layers", layers(result.layers)},
+            {"layers", layers(result)},
             {"tensors", tensors(result.tensors)},
             {"choices", choices(result.choices)},
             {"stats", stats(result.stats)},
             {"memory_bus", memory_bus(result.memory_bus)},
-            {"energy", energy(result.energy)},
+            {"energy", energy(result)},
+            {"power", power(result)},
             {"cost", cost(result)},
             {"config", result.effective_config}};
 }

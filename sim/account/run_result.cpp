@@ -113,6 +113,17 @@ std::vector<CriticalStep> critical_path(const std::vector<CausalLog::Piece>& pie
     return steps;
 }
 
+std::string_view to_string(Fidelity fidelity) {
+    return fidelity == Fidelity::Outline ? "outline" : "detailed";
+}
+
+std::string fidelity_sentence(Fidelity fidelity, std::string_view device) {
+    if (fidelity == Fidelity::Detailed) return "";
+    return fmt::format(
+        "Outline: published facts do not carry a detailed model of {}; figures show the order of magnitude.",
+        device.empty() ? "this chip" : device);
+}
+
 std::string critical_path_sentence(const DeviceResult& result) {
     ClassSlots times{};
     for (const CriticalStep& step : result.critical_path)

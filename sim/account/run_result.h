@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,12 @@
 #include "sim/base/units.h"
 
 namespace systole {
+
+/// So many operations of a kind, in the unit of DeviceEnergySpec::Operation with that name.
+struct OperationCount {
+    std::string name;
+    std::int64_t count = 0;
+};
 
 /// A layer's row, or the total.
 struct ResultRow {
@@ -39,6 +46,8 @@ struct ResultRow {
     std::string bound_by;   ///< what most of the row's critical path consists of
     bool reused = false;    ///< taken over from an identical block instead of simulated
     std::string mapping;    ///< one phrase: where and how it was mapped
+    std::vector<OperationCount> operations = {};  ///< of layers, that take energy; none of count 0
+    EnergyParts energy{};  ///< where the device has figures for all of it (DeviceResult::energy_is_whole)
 
     std::int64_t capacity() const;  ///< sum of slots
     /// useful / capacity, or useful / utilization_slots, which may be fewer than useful; 0 if that is 0.
@@ -95,8 +104,18 @@ struct DtypePeak {
     MacRate macs;
 };
 
+/// How far what is published of a chip carries: a preset says so, and every result repeats it.
+enum class Fidelity {
+    Detailed,
+    Outline  ///< published facts do not carry a detailed model
+};
+/// "detailed", "outline": as files and results have it.
+std::string_view to_string(Fidelity fidelity);
+
 struct DeviceResult {
     std::string device, trace;
+    Fidelity fidelity = Fidelity::Detailed;
+    std::string memory = "dram";  ///< what Place::Dram is here: "dram", "sram" (on the chip), "ideal"
     std::vector<std::pair<std::string, std::string>> protocol;  ///< run.* keys and values
     Hertz clock;                                                ///< the clock that cycles count
     Peaks peaks;                                                ///< what the total is held to
@@ -106,7 +125,10 @@ struct DeviceResult {
     std::vector<CriticalStep> critical_path;  ///< by class, longest first; sums to the run's time
     std::vector<Stat> stats;
     std::vector<BusClocks> memory_bus;  ///< of all data buses; sums to buses x clocks. Empty: none known
-    EnergyLedger energy;                ///< as far as the preset gives figures: memory only, today
+    EnergyLedger energy;                ///< as far as the preset gives figures
+    /// It has them for everything (key `energy` of the device), and layers have their shares; else those of
+    /// the memory at most.
+    bool energy_is_whole = false;
     std::vector<TensorPlace> tensors;
     std::vector<ChosenSetting> choices;
     std::string effective_config;                 ///< YAML
@@ -123,6 +145,10 @@ std::vector<CriticalStep> critical_path(const std::vector<CausalLog::Piece>& pie
 /// another class; of equals the first in this order; "none" for an empty path. "host" is "chips" where, by
 /// the roofline, the links to other chips had more to do than the host's.
 std::string bound_by(const std::vector<CriticalStep>& path, const Roofline& roofline);
+
+/// What readers of a device's figures must know: one sentence, which names `device` unless that is empty.
+/// Empty for a detailed device.
+std::string fidelity_sentence(Fidelity fidelity, std::string_view device = {});
 
 /// "The critical path is 71 % memory, 20 % compute, ...": one sentence. Useful, padding and ramp are compute.
 std::string critical_path_sentence(const DeviceResult& result);

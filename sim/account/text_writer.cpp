@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "sim/account/device_energy.h"
 #include "sim/account/serving_rates.h"
 #include "sim/account/writers.h"
 #include "sim/base/text.h"
@@ -24,6 +25,12 @@ std::string header_line(const DeviceResult& result) {
     return text;
 }
 
+/// Ahead of all figures, because it is about all of them.
+std::string outline_line(const DeviceResult& result) {
+    const std::string sentence = fidelity_sentence(result.fidelity);
+    return sentence.empty() ? "" : sentence + "\n\n";
+}
+
 std::string class_cell(const ResultRow& row, std::size_t i) {
     return format_percent(row.fraction(static_cast<SlotClass>(i)));
 }
@@ -39,20 +46,22 @@ std::vector<std::size_t> shown_classes(const DeviceResult& result) {
     return shown;
 }
 
-TextTable make_table(const std::vector<std::size_t>& classes) {
+TextTable make_table(const std::vector<std::size_t>& classes, const std::string& memory, bool energy) {
     TextTable table;
     table.column("layer", Align::Left);
     table.column("op", Align::Left);
     for (const char* name : {"cycles", "time", "util %"}) table.column(name, Align::Right);
     for (const std::size_t i : classes) table.column(std::string(kShortNames[i]), Align::Right);
-    for (const char* name : {"DRAM read", "written", "roofline"}) table.column(name, Align::Right);
+    for (const char* name : {memory == "sram" ? "SRAM read" : "DRAM read", "written", "roofline"})
+        table.column(name, Align::Right);
     table.column("roof", Align::Left);
     table.column("bound by", Align::Left);
+    if (energy) table.column("energy", Align::Right);
     return table;
 }
 
 std::vector<std::string> cells(const ResultRow& row, std::string name,
-                               const std::vector<std::size_t>& classes) {
+                               const std::vector<std::size_t>& classes, bool energy) {
     std::vector<std::string> cells{std::move(name), row.op, with_thousands(row.cycles.value()),
                                    format_time(row.time()), format_percent(row.utilization())};
     for (const std::size_t i : classes) cells.push_back(class_cell(row, i));
@@ -61,6 +70,7 @@ std::vector<std::string> cells(const ResultRow& row, std::string name,
     cells.push_back(with_thousands(row.roofline.floor().value()));
     cells.emplace_back(row.roofline.bound());
     cells.push_back(row.bound_by);
+    if (energy) cells.push_back(format_energy(energy_of(row)));
     return cells;
 }
 
@@ -89,17 +99,19 @@ std::string footer(const DeviceResult& result, const std::vector<std::size_t>& c
 
 std::string to_text(const DeviceResult& result) {
     const std::vector<std::size_t> classes = shown_classes(result);
-    TextTable table = make_table(classes);
+    const bool energy = result.energy_is_whole;
+    TextTable table = make_table(classes, result.memory, energy);
     for (const ResultRow& row : result.layers)
-        table.row(cells(row, row.name + (row.reused ? " *" : ""), classes));
+        table.row(cells(row, row.name + (row.reused ? " *" : ""), classes, energy));
     table.rule();
-    table.row(cells(result.total, "total", classes));
-    return header_line(result) + "\n\n" + table.str() + '\n' + footer(result, classes) +
+    table.row(cells(result.total, "total", classes, energy));
+    return header_line(result) + "\n\n" + outline_line(result) + table.str() + '\n' +
+           footer(result, classes) +
            (result.serving ? serving_sentence(*result.serving, result.total.time()) + '\n' : "") +
            (result.choices.empty() ? "" : choices_sentence(result) + '\n') + critical_path_sentence(result) +
            '\n' + roofline_sentence(result) + '\n' + ceilings_sentence(result) + '\n' +
            (result.memory_bus.empty() ? "" : memory_bus_sentence(result) + '\n') +
-           (result.energy.empty() ? "" : energy_sentence(result.energy) + '\n');
+           (result.energy.empty() ? "" : energy_sentence(result) + '\n');
 }
 
 }  // namespace systole

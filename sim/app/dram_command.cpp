@@ -175,6 +175,9 @@ int dram(const Arguments& arguments) {
     if (memory.spec.kind == DramSpec::Kind::Ideal)
         throw UserError(fmt::format(
             "'{}' is an ideal memory: it answers at once, there is nothing to simulate", arguments.at(0)));
+    if (!memory.spec.is_dram())
+        throw UserError(fmt::format("'{}' is SRAM, expected a DRAM: it has no banks and commands to simulate",
+                                    arguments.at(0)));
     Traffic traffic = open_traffic(arguments, memory.spec);
     const Outputs outputs = open_outputs(arguments);
     const std::string answer =

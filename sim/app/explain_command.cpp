@@ -20,7 +20,7 @@ int explain(const Arguments& arguments) {
     std::string text;
     {
         const Progress progress(fmt::format("explaining {} on {}", question.op, device.name));
-        text = device.device->explain(graph, settings.protocol);
+        text = device.explain(graph, settings.protocol);
     }
     print(text);
     return 0;

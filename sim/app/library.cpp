@@ -30,6 +30,8 @@ std::string kind_of(Shelf shelf) {
             return "trace";
         case Shelf::Memories:
             return "memory";
+        case Shelf::Energies:
+            return "table of energies";
         case Shelf::Models:
             return "model";
         case Shelf::Experiments:
@@ -42,6 +44,7 @@ std::string kind_of(Shelf shelf) {
 
 /// As `systole list` calls it.
 std::string plural_of(Shelf shelf) {
+    if (shelf == Shelf::Energies) return "energies";
     return shelf == Shelf::Memories ? "memories" : kind_of(shelf) + 's';
 }
 
@@ -53,6 +56,8 @@ fs::path folder_of(Shelf shelf) {
             return "traces";
         case Shelf::Memories:
             return "configs/memory";
+        case Shelf::Energies:
+            return "configs/energy";
         case Shelf::Models:
             return "configs/models";
         case Shelf::Experiments:
@@ -152,7 +157,7 @@ config::Config::Resolver Library::resolver() const {
             return config::load_yaml(file);
         }
         std::vector<Item> all = library.items(Shelf::Devices);
-        for (const Shelf shelf : {Shelf::Memories, Shelf::Costs}) {
+        for (const Shelf shelf : {Shelf::Memories, Shelf::Energies, Shelf::Costs}) {
             const std::vector<Item> more = library.items(shelf);
             all.insert(all.end(), more.begin(), more.end());
         }

@@ -56,15 +56,22 @@ std::string inherited(const Library& library, const YamlNode& document, std::str
     return "";
 }
 
-/// Devices and memories: name, kind, and the title under the key `word`.
+/// Devices and memories: name, kind, of devices how far facts carry, and the title under the key `word`.
 std::string list_titles(const Library& library, Shelf shelf, const std::string& word) {
     TextTable table;
     table.column(word, TextTable::Align::Left);
     table.column("kind", TextTable::Align::Left);
+    if (shelf == Shelf::Devices) table.column("fidelity", TextTable::Align::Left);
     table.column("title", TextTable::Align::Left);
     for (const Item& item : library.items(shelf)) {
         const YamlNode document = config::load_yaml(item.file);
-        table.row({item.name, inherited(library, document, "kind"), text_of(document, word)});
+        std::vector<std::string> cells{item.name, inherited(library, document, "kind")};
+        if (shelf == Shelf::Devices) {
+            const std::string fidelity = inherited(library, document, "fidelity");
+            cells.push_back(fidelity.empty() ? "detailed" : fidelity);
+        }
+        cells.push_back(text_of(document, word));
+        table.row(cells);
     }
     return table.str();
 }
@@ -113,12 +120,13 @@ int list(const Arguments& arguments) {
     add("traces", [&] { return list_traces(library); });
     add("models", [&] { return list_models(library); });
     add("memories", [&] { return list_titles(library, Shelf::Memories, "memory"); });
+    add("energies", [&] { return list_titles(library, Shelf::Energies, "energy"); });
     add("experiments", [&] { return list_experiments(library); });
     if (text.empty())
-        arguments.misused(fmt::format(
-            "'{}' is not devices, traces, models, memories or experiments{}", what,
-            did_you_mean(
-                what, std::vector<std::string>{"devices", "traces", "models", "memories", "experiments"})));
+        arguments.misused(
+            fmt::format("'{}' is not devices, traces, models, memories, energies or experiments{}", what,
+                        did_you_mean(what, std::vector<std::string>{"devices", "traces", "models", "memories",
+                                                                    "energies", "experiments"})));
     print(text);
     return 0;
 }
@@ -128,14 +136,15 @@ int list(const Arguments& arguments) {
 Command list_command() {
     Command command;
     command.name = "list";
-    command.summary = "List the shipped devices, traces, models, memories or experiments.";
-    command.arguments = {"devices|traces|models|memories|experiments"};
+    command.summary = "List the shipped devices, traces, models, memories, energies or experiments.";
+    command.arguments = {"devices|traces|models|memories|energies|experiments"};
     command.about =
         "They lie below the data directory: $SYSTOLE_HOME, or where Systole was built or installed.\n";
     command.examples = {{"systole list devices", "machines for 'systole run' and 'systole op'"},
                         {"systole list traces", "networks, with their parameters and defaults"},
                         {"systole list models", "language models for 'systole trace llm'"},
                         {"systole list memories", "what a device may name as 'memory: {preset: NAME}'"},
+                        {"systole list energies", "what a device may name as 'energy: {preset: NAME}'"},
                         {"systole list experiments", "for 'systole sweep'"}};
     command.run = list;
     return command;

@@ -19,8 +19,16 @@ void refuse_replays(const LoadedDevice& device, const Protocol& protocol) {
 }
 
 /// Of the whole device in a run, where it has figures for all of it.
-std::optional<Femtojoules> energy_of(const DeviceResult&) {
-    return std::nullopt;
+std::optional<Femtojoules> energy_of(const DeviceResult& result) {
+    return result.energy_is_whole ? std::optional(result.energy.total()) : std::nullopt;
+}
+
+/// Of any kind of device: what is published carries a model in detail, or an outline of one.
+Fidelity read_fidelity(config::Config& config) {
+    const std::vector<std::string> names{"detailed", "outline"};
+    const std::size_t chosen = config.root().choice(
+        "fidelity", "outline: published facts do not carry a detailed model; every result says so", names, 0);
+    return static_cast<Fidelity>(chosen);
 }
 
 }  // namespace
@@ -45,6 +53,7 @@ void LoadedDevice::tell_known_cost(DeviceResult& result) const {
 RunOutcome LoadedDevice::run(const Graph& graph, const RunOptions& options) const {
     RunOutcome outcome = device->run(graph, options);
     outcome.result.effective_config = effective_yaml;
+    outcome.result.fidelity = fidelity;
     return outcome;
 }
 
@@ -52,7 +61,13 @@ RunOutcome LoadedDevice::run_program(const std::string& text, const std::string&
                                      const RunOptions& options) const {
     RunOutcome outcome = device->run_program(text, file, options);
     outcome.result.effective_config = effective_yaml;
+    outcome.result.fidelity = fidelity;
     return outcome;
+}
+
+std::string LoadedDevice::explain(const Graph& graph, const Protocol& protocol) const {
+    const std::string sentence = fidelity_sentence(fidelity);
+    return device->explain(graph, protocol) + (sentence.empty() ? "" : '\n' + sentence + '\n');
 }
 
 DeviceDocument read_device(const Library& library, const std::string& reference) {
@@ -73,6 +88,7 @@ LoadedDevice build_device(const DeviceDocument& from, const Settings& settings) 
     loaded.name = from.file.stem().string();
     loaded.device = make_device(config, loaded.name);
     loaded.cost = read_cost(config.root());
+    loaded.fidelity = read_fidelity(config);
     config.finish();
     refuse_replays(loaded, settings.protocol);
     loaded.title = config.title();

@@ -20,6 +20,7 @@ struct LoadedDevice {
     std::string name;  ///< the file's name without ".yaml"
     std::string title;
     std::string about;  ///< what the comment at the head of its file says: lines of text
+    Fidelity fidelity = Fidelity::Detailed;
     std::vector<config::Entry> entries;
     std::string effective_yaml;
     std::unique_ptr<Device> device;
@@ -32,9 +33,11 @@ struct LoadedDevice {
     /// The same of those prices for which it can be known, if there are any.
     void tell_known_cost(DeviceResult& result) const;
 
-    /// Device::run, with the configuration in the result.
+    /// Device::run, with the configuration and the fidelity in the result.
     RunOutcome run(const Graph& graph, const RunOptions& options) const;
     RunOutcome run_program(const std::string& text, const std::string& file, const RunOptions& options) const;
+    /// Device::explain, with what must be known of its figures.
+    std::string explain(const Graph& graph, const Protocol& protocol) const;
 };
 
 /// A device's file, read once and built as often as wanted.

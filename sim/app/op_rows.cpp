@@ -110,8 +110,8 @@ RunOutcome run_operator(const LoadedDevice& device, const std::string& op, Opera
 }
 
 std::vector<std::string> answer_columns(const std::vector<std::string>& counters) {
-    std::vector<std::string> columns{"cycles",      "compute_cycles",  "time_ns",
-                                     "utilization", "utilization_pct", "bound_by"};
+    std::vector<std::string> columns{"cycles",          "compute_cycles", "time_ns", "utilization",
+                                     "utilization_pct", "bound_by",       "fidelity"};
     columns.insert(columns.end(), counters.begin(), counters.end());
     columns.emplace_back("error");
     return columns;
@@ -125,7 +125,8 @@ std::vector<std::string> answer_cells(const DeviceResult& result, const std::vec
                                    fmt::format("{}", static_cast<double>(total.time().value()) / 1000),
                                    fmt::format("{}", total.utilization()),
                                    fmt::format("{}", 100 * total.utilization()),
-                                   total.bound_by};
+                                   total.bound_by,
+                                   std::string(to_string(result.fidelity))};
     for (const std::string& counter : counters)
         cells.push_back(fmt::format("{}", sum_of(result, counter, where)));
     cells.emplace_back("");

@@ -6,6 +6,7 @@
 #include <array>
 #include <optional>
 
+#include "sim/account/device_energy.h"
 #include "sim/account/serving_rates.h"
 #include "sim/config/quantity.h"
 
@@ -41,9 +42,11 @@ const std::vector<MetricKind>& figure_kinds() {
         for (const char* name : {"dram_read", "dram_written", "compulsory_dram", "roofline_cycles"})
             all.push_back({name});
         for (const char* name : {"roofline_bound", "bound_by"}) all.push_back({name, false});
-        all.push_back({"energy_pj"});
+        for (const char* name : {"energy_pj", "power_w", "peak_w"}) all.push_back({name});
+        all.push_back({"gops_per_w", true, true});
         all.push_back({"tokens_per_s", true, true});
         for (const char* name : kCosts) all.push_back({name});
+        all.push_back({"fidelity", false});
         return all;
     }();
     return kinds;
@@ -61,10 +64,16 @@ std::vector<Metric> figures(const DeviceResult& result) {
         values.push_back(fmt::to_string(count));
     values.emplace_back(total.roofline.bound());
     values.push_back(total.bound_by);
+    // Of devices without figures the memory's would be too little.
+    const std::optional<PowerDrawn> power = power_drawn(result);
     values.push_back(
-        result.energy.empty() ? "" : number(static_cast<double>(result.energy.total().value()) / 1000));
+        result.energy_is_whole ? number(static_cast<double>(result.energy.total().value()) / 1000) : "");
+    values.push_back(power ? number(power->average_w) : "");
+    values.push_back(power ? number(power->peak_w) : "");
+    values.push_back(power ? number(power->operations_per_joule / 1e9) : "");
     values.push_back(result.serving ? number(serving_rates(*result.serving, total.time()).tokens_per_s) : "");
     for (const std::optional<double>& usd : costs(result)) values.push_back(usd ? number(*usd) : "");
+    values.emplace_back(to_string(result.fidelity));
     std::vector<Metric> all;
     for (std::size_t i = 0; i < values.size(); ++i) all.push_back({figure_kinds()[i].name, values[i]});
     return all;

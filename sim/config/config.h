@@ -148,9 +148,9 @@ public:
     /// Flattens `document` over the presets it extends (nearest wins). A map under any path may hold
     /// `preset: NAME`: its keys then come from that document, overridden by the map's own; what documents
     /// farther away gave below that path is dropped. Consumed here: `extends` and the title (`device`, or
-    /// `memory` or `cost` where it is text) at the root, and `preset`. Throws a UserError if the document is
-    /// no map, if documents extend each other in a circle, or if there are more than 64; other mistakes wait
-    /// for finish().
+    /// `memory`, `energy` or `cost` where they are text) at the root, and `preset`. Throws a UserError if the
+    /// document is no map, if documents extend each other in a circle, or if there are more than 64; other
+    /// mistakes wait for finish().
     static Config from_document(const YamlNode& document, const Resolver& resolve);
 
     /// --set PATH=VALUE. The path need not be present in the files (a key with a default may be set), but one

@@ -47,6 +47,7 @@ void add(ResultRow& sum, const ResultRow& part) {
     for (std::size_t i = 0; i < kSlotClasses; ++i) sum.slots[i] += part.slots[i];
     if (part.utilization_slots)
         sum.utilization_slots = sum.utilization_slots.value_or(0) + *part.utilization_slots;
+    sum.operations.insert(sum.operations.end(), part.operations.begin(), part.operations.end());
     add(sum.movements, part.movements);
     sum.dram_read += part.dram_read;
     sum.dram_written += part.dram_written;

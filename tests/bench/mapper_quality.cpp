@@ -34,10 +34,10 @@ using namespace systole::systolic;
 
 SystolicSpec load(const std::string& device) {
     const auto presets = [](const std::string& name, const SourceMark&) {
-        std::filesystem::path file;
-        for (const std::string shelf : {"configs/devices/", "configs/memory/", "configs/cost/"})
-            if (std::filesystem::exists(shelf + name + ".yaml")) file = shelf + name + ".yaml";
-        return config::load_yaml(file);
+        for (const char* const shelf : {"configs/memory/", "configs/energy/", "configs/cost/"})
+            if (const std::filesystem::path file = shelf + name + ".yaml"; std::filesystem::exists(file))
+                return config::load_yaml(file);
+        return config::load_yaml("configs/devices/" + name + ".yaml");
     };
     config::Config config =
         config::Config::from_document(config::load_yaml("configs/devices/" + device + ".yaml"), presets);

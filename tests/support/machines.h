@@ -37,7 +37,7 @@ inline systolic::SystolicSpec small_machine(int rows, int cols) {
     spec.dma = {.setup_cycles = Cycles(0), .in_flight = Bytes(4096), .payload = Bytes(1024)};
     spec.host = {.bandwidth = BytesPerSecond(16'000'000'000), .latency = Ticks(10'000)};
     spec.memory.kind = DramSpec::Kind::Ideal;
-    spec.memory.ideal_capacity = Bytes(1 << 24);
+    spec.memory.flat_capacity = Bytes(1 << 24);
     return spec;
 }
 

@@ -15,7 +15,8 @@ namespace systole::test {
 /// Throws UserError as `systole show device` would refuse it.
 inline systolic::SystolicSpec spec_of_document(const config::YamlNode& document) {
     const auto presets = [](const std::string& name, const SourceMark& where) {
-        for (const char* const shelf : {"configs/devices/", "configs/memory/", "configs/cost/"})
+        for (const char* const shelf :
+             {"configs/devices/", "configs/memory/", "configs/energy/", "configs/cost/"})
             if (std::filesystem::exists(shelf + name + ".yaml"))
                 return config::load_yaml(shelf + name + ".yaml");
         throw UserError(where, "there is no preset '" + name + "'");

@@ -37,6 +37,7 @@ public:
         } else {
             outcome = run_whole(plan_at(placed, fused, spec_, options.protocol, chooser_), options);
         }
+        if (spec_.energy) account_energy(outcome.result, *spec_.energy);
         outcome.result.serving = graph.serving;
         return outcome;
     }

@@ -73,6 +73,7 @@ public:
         if (spec_.placement.fuse) used.fused = joined_layers(graph);
         if (spec_.placement.slice) used.slices = slices_of(graph);
         merge_parts(graph, outcome.result, outcome.spans);
+        if (spec_.energy) account_energy(outcome.result, *spec_.energy);
         outcome.mapping = to_yaml(used, graph, spec_.name);
         return outcome;
     }
@@ -84,6 +85,7 @@ public:
         std::optional<std::string> fault;
         RunOutcome outcome = execute(program, spec_, options, fault);
         if (fault) throw UserError({file}, *fault + "; a token or a pass is missing, or a row is used twice");
+        if (spec_.energy) account_energy(outcome.result, *spec_.energy);
         return outcome;
     }
 

@@ -23,7 +23,7 @@ bool alike(const SharePattern& pattern, int pseudo_channels, const Load& a, cons
 }  // namespace
 
 Bytes even_stripe(const DramSpec& spec) {
-    if (spec.kind == DramSpec::Kind::Ideal) return Bytes(0);
+    if (!spec.is_dram()) return Bytes(0);
     const AddressMap map(spec);
     SharePatterns patterns(spec, map);
     for (Bytes stripe = spec.burst_bytes; stripe <= spec.max_payload; stripe = stripe * 2)

@@ -149,13 +149,34 @@ void read_dram(Section& memory, DramSpec& spec) {
     check_bandwidth(memory, spec, good);
 }
 
+constexpr Bytes kLeastMoved(1'000'000'000);     // bytes a second: less is a slip of the pen
+constexpr Ticks kLongestAnswer(1'000'000'000);  // a millisecond
+
+void read_sram(Section& memory, DramSpec& spec) {
+    spec.max_payload = memory.bytes("max_payload", "the largest transaction the memory takes", {64, 1 << 24},
+                                    Bytes(32 * 1024));
+    spec.flat_capacity = memory.bytes("capacity", "size of the memory on the chip");
+    spec.sram_bandwidth =
+        memory.bandwidth("bandwidth", "reads and writes of the memory on the chip together");
+    if (spec.sram_bandwidth.value() < kLeastMoved.value())
+        memory.fail("bandwidth", "less than 1 GB/s, which no memory on a chip has");
+    spec.sram_latency = memory.time("latency", "from a request's turn to its data, besides their own time");
+    if (spec.sram_latency > kLongestAnswer)
+        memory.fail("latency", "longer than a millisecond, which no memory on a chip takes");
+}
+
 }  // namespace
 
 DramSpec read_dram_spec(Section memory) {
     DramSpec spec;
-    const bool ideal = memory.choice("kind", "dram, or ideal: a memory that answers in no time",
-                                     {"dram", "ideal"}, std::size_t{0}) == 1;
-    spec.kind = ideal ? DramSpec::Kind::Ideal : DramSpec::Kind::Dram;
+    spec.kind = static_cast<DramSpec::Kind>(
+        memory.choice("kind", "dram; ideal: a memory that answers in no time; sram: memory on the chip",
+                      {"dram", "ideal", "sram"}, std::size_t{0}));
+    if (spec.kind == DramSpec::Kind::Sram) {
+        read_sram(memory, spec);
+        return spec;
+    }
+    const bool ideal = spec.kind == DramSpec::Kind::Ideal;
     spec.max_payload = memory.bytes("max_payload", "the largest transaction the memory takes", {64, 1 << 24},
                                     Bytes(32 * 1024));
     // A DRAM made ideal (--set memory.kind=ideal) keeps its organisation, which then only says how large it
@@ -163,7 +184,7 @@ DramSpec read_dram_spec(Section memory) {
     const bool organised = memory.has("standard");
     if (!ideal || organised) read_dram(memory, spec);
     if (ideal)
-        spec.ideal_capacity =
+        spec.flat_capacity =
             memory.bytes("capacity", "size of the ideal memory", {},
                          organised ? std::optional(spec.bus_capacity() * spec.data_buses()) : std::nullopt);
     return spec;

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "sim/base/clock.h"
 #include "sim/base/units.h"
@@ -47,13 +48,18 @@ struct DramEnergy {
     Milliwatts background;     ///< of one pseudo-channel
 };
 
-/// One DRAM as an engine sees it: all its channels behind one address space.
+/// One memory as an engine sees it: all its channels behind one address space.
 struct DramSpec {
     enum class Kind : std::uint8_t {
-        Dram,  ///< banks, rows, buses, refresh
-        Ideal  ///< answers in no time: for studies of everything else
+        Dram,   ///< banks, rows, buses, refresh
+        Ideal,  ///< answers in no time: for studies of everything else
+        Sram    ///< on the chip: one bandwidth and one latency, whatever the addresses; no refresh
     };
     Kind kind = Kind::Dram;
+    /// "dram", "ideal", "sram": as files have it.
+    static std::string_view name_of(Kind kind) {
+        return kind == Kind::Dram ? "dram" : kind == Kind::Ideal ? "ideal" : "sram";
+    }
 
     std::string standard;  ///< names the constraint table: "HBM2", "DDR3"
     Hertz clock;           ///< command clock (CK), without the share of an inline ECC
@@ -91,15 +97,24 @@ struct DramSpec {
     Bytes max_payload{32 * 1024};  ///< largest transaction the sockets take
     int door = 16;                 ///< chunks that may wait before each queue until requests are held up
 
-    Bytes ideal_capacity;  ///< Kind::Ideal only
+    Bytes flat_capacity;            ///< of what is no DRAM
+    BytesPerSecond sram_bandwidth;  ///< Kind::Sram only: reads and writes together
+    Ticks sram_latency;             ///< likewise: from a request's turn to its data, besides their time
+
+    /// Whether there are banks, rows and data buses.
+    bool is_dram() const { return kind == Kind::Dram; }
 
     int banks() const { return bank_groups * banks_per_group; }
     /// Data buses that work in parallel: all pseudo-channels of all channels.
+    /// Whether its commands take a known energy.
+    bool has_energy() const { return kind == Kind::Dram && energy.has_value(); }
+    /// What all pseudo-channels draw that do nothing; 0 without figures.
+    Milliwatts background() const { return has_energy() ? energy->background * data_buses() : Milliwatts(); }
     int data_buses() const { return channels * pseudo_channels; }
     std::int64_t bursts_per_row() const { return row_bytes / burst_bytes; }
     /// What one pseudo-channel holds.
     Bytes bus_capacity() const { return row_bytes * rows * banks(); }
-    Bytes capacity() const { return kind == Kind::Ideal ? ideal_capacity : bus_capacity() * data_buses(); }
+    Bytes capacity() const { return is_dram() ? bus_capacity() * data_buses() : flat_capacity; }
     /// The longest run whose energy fits 64 bits of femtojoules: the background takes a quarter of them.
     Ticks longest_run() const {
         const std::int64_t power = energy ? std::max<std::int64_t>(energy->background.value(), 1) : 1;
@@ -107,13 +122,14 @@ struct DramSpec {
     }
     /// For how long a refresh keeps a bank from work.
     Ticks longest_refresh() const {
-        if (kind == Kind::Ideal || refresh == RefreshPolicy::Off) return Ticks(0);
+        if (!is_dram() || refresh == RefreshPolicy::Off) return Ticks(0);
         const char* const time = refresh == RefreshPolicy::PerBank ? "RFCSB" : "RFC";
         return ClockDomain(clock).after(Ticks(0), Cycles(timing.at(time)));
     }
     /// What all data buses together move; max() for an ideal memory. Rounded down to a whole byte a second.
     BytesPerSecond peak() const {
         if (kind == Kind::Ideal) return BytesPerSecond::max();
+        if (kind == Kind::Sram) return sram_bandwidth;
         return BytesPerSecond(data_buses() * burst_bytes.value() * clock.value() / timing.at("BL"));
     }
 };

@@ -73,6 +73,21 @@ class Cost(ProgramTest):
         self.answer("run", "mine.yaml", TRACE)
         self.assertIn("mine: the energy of the whole device is missing", self.refusal("run", "mine.yaml", TRACE, "--cost"))
 
+    def test_what_was_bought_is_written_off_and_draws_electricity(self):
+        self.write("mine.yaml", "device: Mine\nextends: tpu_v4\n" + BOUGHT.replace("cost: {", "cost: {preset: data_center, "))
+        run, price = self.cost("mine.yaml", "resnet50")
+        hours, kwh = run["total"]["time_ns"] / 3.6e12, run["energy"]["total_pj"] * 1e-12 / 3.6e6
+        self.assertEqual((price["price"], price["on"]), ("purchase", "2025-11"))
+        self.assertAlmostEqual(price["electricity_usd_per_run"] / (kwh * 1.1 * 0.1), 1)
+        self.assertAlmostEqual(price["usd_per_run"] / (30000 / 4 / 8766 * hours + kwh * 1.1 * 0.1), 1)
+        self.assertAlmostEqual(price["usd_per_hour"] * hours / price["usd_per_run"], 1)
+
+    def test_both_prices_are_told(self):
+        words = ["run", "tpu_v4", TRACE, "--cost"]
+        for setting in ("cost.purchase=30000 USD", "cost.life=4 years"):
+            words += ["--set", setting]
+        self.assertRegex(self.answer(*words), r"\ntpu_v4 +rented, .* in the rent\ntpu_v4 +bought +.* %\n")
+
     def test_wrong_prices_are_refused_at_their_place(self):
         for value, wanted in (("-3 USD/h", "cost.rent: '-3 USD/h' is negative"), ("0 USD/h", "is zero; expected more than 0"),
                               ("3.2", "'3.2' has no unit; expected a price such as '3.22 USD/h'"), ("3 USD/kWh", "unknown unit")):

@@ -9,7 +9,7 @@ import unittest
 
 from program import DEVICE, ProgramTest
 
-ANSWERS = ["cycles", "compute_cycles", "time_ns", "utilization", "utilization_pct", "bound_by", "error"]
+ANSWERS = ["cycles", "compute_cycles", "time_ns", "utilization", "utilization_pct", "bound_by", "fidelity", "error"]
 MATMUL = ("matmul", "m=8", "n=8", "k=8", "dtype=int8")
 
 
@@ -130,7 +130,7 @@ outputs: [up]
                           code=2)
         self.assertEqual([bool(row["error"]) for row in rows], [False] + 6 * [True] + [False])
         for row in rows[1:-1]:
-            self.assertEqual([row[key] for key in ANSWERS[:-1]], [""] * 6)
+            self.assertEqual([row[key] for key in ANSWERS[:-1]], [""] * 7)
         self.assertIn("fp32", rows[2]["error"])
         self.assertEqual(rows[0], rows[-1])
 

@@ -362,7 +362,7 @@ outputs: [residual]
         self.write("rows.csv", "op,dtype,m,n,k\nmatmul,bf16,128,128,128\nmatmul,int8,64,64,64\n")
         lines = self.answer("op", "a100", "--csv", "rows.csv").splitlines()
         self.assertEqual(len(lines), 3)
-        self.assertTrue(lines[0].endswith("bound_by,error"))
+        self.assertTrue(lines[0].endswith("bound_by,fidelity,error"))
 
     def test_what_it_does_not_run_is_refused_in_a_line(self):
         self.assertIn("resize is not run yet",

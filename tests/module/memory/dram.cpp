@@ -129,7 +129,7 @@ TEST_CASE("an ideal memory answers at the same time") {
     FreshKernel kernel;
     DramSpec spec;
     spec.kind = DramSpec::Kind::Ideal;
-    spec.ideal_capacity = Bytes(1 << 20);
+    spec.flat_capacity = Bytes(1 << 20);
     Dram dram("dram", spec);
     Source source("source", {{ns(7), 0, 1024}, {ns(7), 4096, 32768, true}});
     source.out.bind(dram.in);
@@ -137,6 +137,45 @@ TEST_CASE("an ideal memory answers at the same time") {
     CHECK(source.outcomes()[0].answered == ns(7));
     CHECK(source.outcomes()[1].answered == ns(7));
     CHECK(dram.bytes_written() == Bytes(32768));
+}
+
+TEST_CASE("memory on the chip passes requests one behind the other at its bandwidth") {
+    FreshKernel kernel;
+    DramSpec spec;
+    spec.kind = DramSpec::Kind::Sram;
+    spec.flat_capacity = Bytes(1 << 20);
+    spec.sram_bandwidth = BytesPerSecond(1'024'000'000'000);  // 1024 B a nanosecond
+    spec.sram_latency = Ticks(3000);
+    Dram dram("dram", spec);
+    Source source("source", {{ns(7), 0, 1024}, {ns(7), 4096, 32768, true}, {ns(100), 512, 1024}});
+    source.out.bind(dram.in);
+    run_to_the_end();
+    CHECK(source.outcomes()[0].answered == ns(7 + 1 + 3));
+    CHECK(source.outcomes()[1].answered == ns(7 + 1 + 32 + 3));
+    CHECK(source.outcomes()[2].answered == ns(100 + 1 + 3));
+    CHECK(dram.bytes_written() == Bytes(32768));
+    CHECK(dram.bytes_read() == Bytes(2048));
+    EnergyLedger ledger;
+    dram.account_energy(ledger);
+    CHECK(ledger.empty());
+}
+
+TEST_CASE("many small requests of memory on the chip take as long as few large ones") {
+    const auto last = [](std::int64_t requests, std::uint32_t bytes) {
+        FreshKernel kernel;
+        DramSpec spec;
+        spec.kind = DramSpec::Kind::Sram;
+        spec.flat_capacity = Bytes(1 << 20);
+        spec.sram_bandwidth = BytesPerSecond(80'000'000'000'000);
+        Dram dram("dram", spec);
+        std::vector<Source::Request> all(static_cast<std::size_t>(requests), {ns(0), 0, bytes});
+        Source source("source", all);
+        source.out.bind(dram.in);
+        run_to_the_end();
+        return source.outcomes().back().answered;
+    };
+    CHECK(last(100, 320) == last(1, 32000));  // of which each takes 4 ps
+    CHECK(last(1000, 100) == ns(0) + Ticks(1250));
 }
 
 TEST_CASE("the refresh phase moves the first refresh") {

@@ -31,7 +31,7 @@ simt::SimtSpec machine(bool memory_side = true) {
     spec.l2.latency = Cycles(100);
     spec.l2.memory_latency = Cycles(memory_side ? 0 : 300);
     spec.memory.kind = DramSpec::Kind::Ideal;
-    spec.memory.ideal_capacity = Bytes(1 << 26);
+    spec.memory.flat_capacity = Bytes(1 << 26);
     spec.memory.max_payload = Bytes(4096);
     if (!memory_side) return spec;
     simt::L2Spec shared = spec.l2;

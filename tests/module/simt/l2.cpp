@@ -36,7 +36,7 @@ simt::L2Spec l2_spec() {
 DramSpec ideal() {
     DramSpec spec;
     spec.kind = DramSpec::Kind::Ideal;
-    spec.ideal_capacity = Bytes(1 << 26);
+    spec.flat_capacity = Bytes(1 << 26);
     spec.max_payload = Bytes(4096);
     return spec;
 }

@@ -33,7 +33,7 @@ struct Bench {
     static DramSpec memory() {
         DramSpec spec;
         spec.kind = DramSpec::Kind::Ideal;
-        spec.ideal_capacity = Bytes(1 << 26);
+        spec.flat_capacity = Bytes(1 << 26);
         spec.max_payload = Bytes(4096);
         return spec;
     }

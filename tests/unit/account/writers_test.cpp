@@ -18,8 +18,9 @@ std::vector<std::string> keys(const Json& object) {
 }
 
 const std::vector<std::string> kRowKeys{
-    "cycles",  "time_ns",     "macs",  "matrix_macs",     "lane_cycles",    "utilization", "compute_cycles",
-    "classes", "class_slots", "bytes", "roofline_cycles", "roofline_bound", "roofline",    "bound_by"};
+    "cycles",          "time_ns",        "macs",     "matrix_macs", "lane_cycles",
+    "utilization",     "compute_cycles", "classes",  "class_slots", "bytes",
+    "roofline_cycles", "roofline_bound", "roofline", "bound_by",    "energy_pj"};
 
 }  // namespace
 
@@ -38,7 +39,7 @@ Classes in % of matrix capacity; roofline in cycles. Not shown, 0.0 in every row
 The critical path is 40 % vector, 30 % memory and 30 % compute; others below 1 %.
 Roofline by level, in cycles: compute 25, vector 2, on_chip 12, memory 22, host 13.
 Ceilings: 0.008 TOPS in int8, 0.004 TOPS in bf16, vector 4 lane-cycles a cycle, on_chip 1.000 GB/s each way (ridge 4), memory 21.60 GB/s (ridge 0.1852), host 500.0 MB/s each way (ridge 8); ridges in MACs a byte at the rate of int8.
-Energy 61.18 nJ: 94.6 % read, 5.4 % background.
+Energy 61.18 nJ: 94.6 % read, 5.4 % background. Of the memory only: the device has no figures (energy).
 )");
 }
 
@@ -83,10 +84,13 @@ TEST_CASE("the json of a result has the keys of the formats, in their order") {
     CHECK(keys(json) == std::vector<std::string>{"schema", "program", "devices"});
     REQUIRE(json["devices"].size() == 2);
     const Json& device = json["devices"][0];
-    CHECK(keys(device) == std::vector<std::string>{"device", "trace", "serving", "batch_of", "protocol",
-                                                   "clock_hz", "peak_macs_per_cycle", "ceilings", "total",
-                                                   "critical_path", "layers", "tensors", "choices", "stats",
-                                                   "memory_bus", "energy", "cost", "config"});
+    CHECK(keys(device) == std::vector<std::string>{"device",   "trace",      "fidelity",
+                                                   "memory",   "serving",    "batch_of",
+                                                   "protocol", "clock_hz",   "peak_macs_per_cycle",
+                                                   "ceilings", "total",      "critical_path",
+                                                   "layers",   "tensors",    "choices",
+                                                   "stats",    "memory_bus", "energy",
+                                                   "power",    "cost",       "config"});
     CHECK(keys(device["total"]) == kRowKeys);
     std::vector<std::string> layer_keys{"name", "op", "mapping", "reused"};
     layer_keys.insert(layer_keys.end(), kRowKeys.begin(), kRowKeys.end());
@@ -132,7 +136,7 @@ TEST_CASE("the json of a result says what the result says") {
     CHECK(device["energy"]["total_pj"] == 61182.5);
     CHECK(
         device["energy"]["entries"][0].dump() ==
-        R"({"path":"tiny_tpu.dram","event":"read","unit":"bursts","count":65,"each_fj":890500,"energy_pj":57882.5})");
+        R"({"path":"tiny_tpu.dram","part":"memory","event":"read","unit":"bursts","count":65,"each_fj":890500,"energy_pj":57882.5})");
     CHECK(device["config"] == "device: tiny\nmxu: {rows: 2}\n");
 }
 
@@ -152,7 +156,7 @@ TEST_CASE("empty lists are lists, and names that are not UTF-8 do not stop the j
     for (const char* key : {"layers", "critical_path", "tensors", "stats"})
         CHECK(device[key] == Json::array());
     CHECK(device["total"]["bytes"]["moved"] == Json::array());
-    CHECK(device["energy"].dump() == R"({"total_pj":null,"entries":[]})");
+    CHECK(device["energy"].dump() == R"({"covers":"nothing","total_pj":null,"entries":[]})");
     CHECK(device["protocol"] == Json::object());
     CHECK(device["ceilings"].dump() ==
           R"({"macs_per_cycle":{},"lanes":0,"on_chip":null,"memory_bytes_per_s":null,)"
@@ -165,11 +169,39 @@ TEST_CASE("empty lists are lists, and names that are not UTF-8 do not stop the j
 TEST_CASE("layers.csv has a row a layer and the total") {
     CHECK(
         to_csv(test::sample_result()) ==
-        R"(name,op,cycles,time_ns,utilization,useful,padding,ramp,host,memory,on_chip,dependency,vector,launch,tail,dram_read,dram_written,roofline_cycles,roofline_bound,roofline_compute,roofline_vector,roofline_on_chip,roofline_memory,roofline_host,roofline_chips,bound_by,mapping
-conv1,conv2d,60,60,0.375,0.375,0.125,0.1,0,0.4,0,0,0,0,0,2050,50,23,compute,23,0,11,20,10,0,compute,"im2col, ""packed"""
-fc,matmul,40,40,0.0625,0.0625,0,0,0.3125,0,0,0,0.625,0,0,30,30,3,host,1,2,1,2,3,0,vector,
-total,,100,100,0.25,0.25,0.075,0.06,0.125,0.24,0,0,0.25,0,0,2080,80,25,compute,25,2,12,22,13,0,compute,
+        R"(name,op,cycles,time_ns,utilization,useful,padding,ramp,host,memory,on_chip,dependency,vector,launch,tail,dram_read,dram_written,roofline_cycles,roofline_bound,roofline_compute,roofline_vector,roofline_on_chip,roofline_memory,roofline_host,roofline_chips,energy_pj,energy_matrix_pj,energy_vector_pj,energy_instructions_pj,energy_on_chip_pj,energy_memory_pj,energy_host_pj,energy_chips_pj,energy_static_pj,bound_by,mapping,fidelity
+conv1,conv2d,60,60,0.375,0.375,0.125,0.1,0,0.4,0,0,0,0,0,2050,50,23,compute,23,0,11,20,10,0,,,,,,,,,,compute,"im2col, ""packed""",detailed
+fc,matmul,40,40,0.0625,0.0625,0,0,0.3125,0,0,0,0.625,0,0,30,30,3,host,1,2,1,2,3,0,,,,,,,,,,vector,,detailed
+total,,100,100,0.25,0.25,0.075,0.06,0.125,0.24,0,0,0.25,0,0,2080,80,25,compute,25,2,12,22,13,0,,,,,,,,,,compute,,detailed
 )");
+}
+
+TEST_CASE("what is an outline says so ahead of its figures, in every form") {
+    DeviceResult result = test::sample_result();
+    CHECK(fidelity_sentence(result.fidelity).empty());
+    result.fidelity = Fidelity::Outline;
+    const std::string sentence =
+        "Outline: published facts do not carry a detailed model of this chip; figures show the order of "
+        "magnitude.";
+    CHECK(fidelity_sentence(result.fidelity) == sentence);
+    CHECK_THAT(fidelity_sentence(result.fidelity, "tiny_tpu"), Catch::Contains("model of tiny_tpu;"));
+    const std::string text = to_text(result);
+    CHECK(text.find(sentence) < text.find("layer  op"));
+    CHECK(Json::parse(to_json({result}))["devices"][0]["fidelity"] == "outline");
+    CHECK_THAT(to_csv(result), Catch::EndsWith(",outline\n"));
+    CHECK_THAT(to_text(compare({result}), false),
+               Catch::Contains(fidelity_sentence(result.fidelity, "tiny_tpu")));
+    CHECK_THAT(to_csv(std::vector{compare({result})}), Catch::EndsWith(",outline\n"));
+}
+
+TEST_CASE("memory on the chip goes by its own name") {
+    DeviceResult result = test::sample_result();
+    CHECK_THAT(to_text(result), Catch::Contains("DRAM read"));
+    result.memory = "sram";
+    CHECK_THAT(to_text(result), Catch::Contains("SRAM read") && !Catch::Contains("DRAM"));
+    const Json device = Json::parse(to_json({result}))["devices"][0];
+    CHECK(device["memory"] == "sram");
+    CHECK(device["layers"][0]["bytes"]["moved"][1]["from"] == "sram");
 }
 
 TEST_CASE("the same result gives the same bytes") {

@@ -175,7 +175,7 @@ TEST_CASE("An input that is read only in part has arrived before its place is us
     const TensorId out = g.vector({y}, Activation{Function::Relu, 1 << 20}, megabyte);
     SystolicSpec spec = small_machine(1);
     spec.memory.rows *= 64;
-    spec.memory.ideal_capacity = Bytes(1 << 26);
+    spec.memory.flat_capacity = Bytes(1 << 26);
     const Graph graph = g.finish(out);
     const Lowered lowered = check(graph, spec);
     REQUIRE(lowered.placements[x].address == lowered.placements[out].address);
@@ -285,7 +285,7 @@ TEST_CASE("A K of too many tiles is refused before it is cut") {
     SystolicSpec flat = direct_machine(Dataflow::WeightStationary, false);
     flat.mxu.rows = 1;
     flat.memory.kind = DramSpec::Kind::Ideal;
-    flat.memory.ideal_capacity = Bytes(std::int64_t{1} << 40);
+    flat.memory.flat_capacity = Bytes(std::int64_t{1} << 40);
     GraphOf g;
     const std::int64_t k = 1'000'000'000;
     const std::string why = message_of(g.finish(g.matmul(g.input({1, k}, DType::Bf16), 1, 1, k)), flat);
@@ -300,7 +300,7 @@ TEST_CASE("What bounds an operator are its commands, and its folds only where th
     spec.placement.input_buffer = spec.placement.weight_buffer = spec.placement.output_buffer =
         Bytes(std::int64_t{1} << 38);
     spec.memory.kind = DramSpec::Kind::Ideal;
-    spec.memory.ideal_capacity = Bytes(std::int64_t{1} << 40);
+    spec.memory.flat_capacity = Bytes(std::int64_t{1} << 40);
     const auto matmul = [](std::int64_t n, std::int64_t k) {
         GraphOf g;
         return g.finish(g.matmul(g.input({4, k}, DType::Bf16), 4, n, k));

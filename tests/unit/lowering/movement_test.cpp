@@ -205,7 +205,7 @@ TEST_CASE("A bag that fits no buffer is refused with its bytes, whatever they co
                     "16 B each; chunks may have 512 B of placement.output_buffer for results, "
                     "2048 B of placement.input_buffer for indices and 128 B for rows") != std::string::npos);
     spec.memory.kind = DramSpec::Kind::Ideal;
-    spec.memory.ideal_capacity = Bytes(std::int64_t{1} << 40);
+    spec.memory.flat_capacity = Bytes(std::int64_t{1} << 40);
     const std::int64_t most = std::numeric_limits<std::int32_t>::max();
     CHECK(message_of(bags(most, most), spec).find("made of 2147483647 of the table, 2147483647 B each") !=
           std::string::npos);

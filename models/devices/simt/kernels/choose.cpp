@@ -38,7 +38,7 @@ struct Rates {
 /// Cycles from a request to its data in an idle chip, out of DRAM.
 double idle_latency(const SimtSpec& spec) {
     const ClockDomain clock(spec.core_clock);
-    const double dram = spec.memory.kind == DramSpec::Kind::Ideal ? 0 : 60e-9;
+    const double dram = spec.memory.is_dram() ? 60e-9 : 0;
     return static_cast<double>((spec.l2.latency + spec.miss_latency()).value()) +
            dram * static_cast<double>(clock.frequency().value());
 }

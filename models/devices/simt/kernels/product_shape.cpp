@@ -92,16 +92,19 @@ DType product_dtype(const Graph& graph, const Layer& layer, const SimtSpec& spec
         expect_blocks(layer, dtype, spec);
         return dtype;
     }
-    std::vector<std::string> names;
-    for (std::size_t i = 0; i < kDTypes; ++i)
-        if (spec.sm.tensor.macs[i]) names.push_back(dtype_names()[i]);
+    std::vector<std::string> cores, lanes;
+    for (std::size_t i = 0; i < kDTypes; ++i) {
+        if (spec.sm.macs(static_cast<DType>(i)) == 0) continue;
+        (spec.sm.tensor.macs[i] ? cores : lanes).push_back(dtype_names()[i]);
+    }
+    const std::string have =
+        cores.empty() ? "there are none" : fmt::format("the tensor cores have: {}", fmt::join(cores, ", "));
     // Traces of networks have a parameter for it.
     const bool as_wide = dtype == DType::Bf16 && spec.macs_per_cycle(DType::Fp16) > 0;
     throw UserError(
         layer.where,
-        fmt::format("'{}': no tensor core takes dtype '{}'; the tensor cores have: {}{}{}", layer.name,
-                    to_string(dtype), fmt::join(names, ", "),
-                    spec.macs_per_cycle(DType::Fp32) > 0 ? "; FP32 pipelines: fp32" : "",
+        fmt::format("'{}': no tensor core takes dtype '{}'; {}{}{}", layer.name, to_string(dtype), have,
+                    lanes.empty() ? "" : fmt::format("; FP32 pipelines: {}", fmt::join(lanes, ", ")),
                     as_wide ? " ('--set workload.dtype=fp16' asks a shipped trace for fp16)" : ""));
 }
 

@@ -21,6 +21,7 @@ struct KernelAccount {
     ClassTimes last{};                         ///< of the SM that was through last
     std::int64_t macs = 0;                     ///< on real data
     std::int64_t ctas = 0;
+    std::int64_t steps = 0;   ///< of all CTAs; of collectives none
     std::int64_t waves = 0;   ///< of as many CTAs as all SMs hold, begun
     std::int64_t sms = 0;     ///< that had a CTA
     std::int64_t groups = 0;  ///< as which they ended

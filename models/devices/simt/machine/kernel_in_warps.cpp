@@ -4,10 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "models/devices/simt/kernels/attention_program.h"
-#include "models/devices/simt/kernels/gemm_program.h"
-#include "models/devices/simt/kernels/stream_program.h"
-#include "models/devices/simt/kernels/vector_program.h"
+#include "models/devices/simt/machine/cta_program.h"
 #include "models/devices/simt/machine/times_in_warps.h"
 #include "sim/base/check.h"
 
@@ -54,38 +51,16 @@ std::int64_t grid_of(const KernelPlan& plan, std::int64_t ctas, const SmSpec& sm
     return persistent ? std::min(ctas, static_cast<std::int64_t>(sms) * places_of(plan)) : ctas;
 }
 
-/// Of tiles with so many steps each, those with a mask among them.
-CtaProgram program_of(const KernelPlan& plan, const std::vector<std::array<std::int64_t, 2>>& tiles,
-                      const SmSpec& sm) {
-    if (const auto* vector = std::get_if<VectorPlan>(&plan)) return vector_program(vector->kernel);
-    if (const auto* attention = std::get_if<AttentionPlan>(&plan)) {
-        const AttentionKernel& kernel = attention->kernel;
-        std::vector<AttentionWork> work;
-        for (const auto& [steps, masked] : tiles) work.push_back({steps, masked});
-        return storing(attention_program(kernel.tile, {kernel.dtype, kernel.stored()}, work, sm),
-                       kernel.stored_share());
-    }
-    const auto* gemm = std::get_if<GemmPlan>(&plan);
-    if (gemm == nullptr) return stream_program(std::get<StreamPlan>(plan));
-    const GemmFormats formats = formats_of(gemm->kernel);
-    std::vector<std::int64_t> steps;
-    for (const auto& tile : tiles) steps.push_back(tile[0]);
-    if (steps.size() > 1)
-        return storing(persistent_program(gemm->kernel.tile, formats, steps, sm),
-                       gemm->kernel.stored_share());
-    return storing(gemm_program(gemm->kernel.tile, formats, steps.front(), sm), gemm->kernel.stored_share());
-}
-
 std::optional<AttentionPortions> attention_portions(const KernelPlan& plan, const SmSpec& sm) {
     const auto* attention = std::get_if<AttentionPlan>(&plan);
     if (attention == nullptr) return std::nullopt;
-    return AttentionPortions(*attention, program_of(plan, {{2, 0}}, sm),
+    return AttentionPortions(*attention, cta_program(plan, {{2, 0}}, sm),
                              warps_of_rows(attention->kernel.tile, attention->kernel.dtype, sm.warp_threads));
 }
 
 std::optional<CtaPortions> other_portions(const KernelPlan& plan, const CtaWork& work, const SmSpec& sm) {
     if (std::holds_alternative<AttentionPlan>(plan)) return std::nullopt;
-    return CtaPortions(plan, work, program_of(plan, {{0, 0}}, sm));
+    return CtaPortions(plan, work, cta_program(plan, {{0, 0}}, sm));
 }
 
 }  // namespace
@@ -135,7 +110,7 @@ const CtaProgram& KernelInWarps::program(const std::vector<std::int64_t>& tiles)
     for (const std::int64_t tile : tiles) steps.push_back({work_.steps(tile), masked(tile)});
     const auto known = programs_.find(steps);
     if (known != programs_.end()) return known->second;
-    return programs_.emplace(steps, program_of(plan_, steps, spec_.sm)).first->second;
+    return programs_.emplace(steps, cta_program(plan_, steps, spec_.sm)).first->second;
 }
 
 Ticks KernelInWarps::next_event() const {
@@ -198,7 +173,10 @@ void KernelInWarps::start(std::size_t sm, Place& place, std::int64_t cycle) {
     const std::int64_t first = hand_over(die_of(sm), cycle) + spec_.launch.cta.value();
     place.cta = sms_.sm(sm).launch(program(tiles), first);
     of_sm_[sm].ctas.push_back({tiles, cycle, first});
-    for (const std::int64_t tile : tiles) macs_ += work_.macs({tile, 1});
+    for (const std::int64_t tile : tiles) {
+        macs_ += work_.macs({tile, 1});
+        steps_ += work_.steps(tile);
+    }
     deal_.take(die_of(sm), 1);
     ++left_;
 }
@@ -261,6 +239,7 @@ KernelAccount KernelInWarps::finish(Ticks end) {
         Int128{to_fine(end - start_).value()} * (spec_.sm.count - sms);
     account.macs = macs_;
     account.ctas = work_.ctas();
+    account.steps = steps_;
     account.waves = ceil_div(account.ctas, sms * places_of(plan_));
     account.groups = sms;
     return account;

@@ -82,7 +82,7 @@ private:
     CtaDeal deal_;                // of those
     const double interval_;       // cycles between two that a die hands over
     std::vector<double> handed_;  // by die: the cycle in which the last one was
-    std::int64_t left_ = 0, macs_ = 0;
+    std::int64_t left_ = 0, macs_ = 0, steps_ = 0;
     std::int64_t next_ = 0;  // cycle
 };
 

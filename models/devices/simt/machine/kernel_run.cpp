@@ -146,6 +146,7 @@ void KernelRun::start(std::size_t index, int place, Ticks now) {
     deal_.take(die, alike);
     left_ += alike;
     macs_ += work_.macs(range);
+    steps_ += steps * alike;
 }
 
 KernelAccount KernelRun::finish(Ticks end) {
@@ -165,6 +166,7 @@ KernelAccount KernelRun::finish(Ticks end) {
         Int128{(to_fine(end) - to_fine(start_)).value()} * left_over_;
     account.macs = macs_;
     account.ctas = work_.ctas();
+    account.steps = steps_;
     std::int64_t sms = 0;
     for (const SmGroup& group : groups_) sms += group.sms();
     account.waves = ceil_div(account.ctas, sms * times_.resident);

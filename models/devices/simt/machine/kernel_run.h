@@ -78,7 +78,7 @@ private:
     std::vector<Sent> sent_;                  // by number; used again
     std::vector<std::int64_t> free_;          // numbers
     std::vector<SmGroup::Request> requests_;  // scratch
-    std::int64_t macs_ = 0;
+    std::int64_t macs_ = 0, steps_ = 0;
 };
 
 }  // namespace systole::simt

@@ -4,13 +4,40 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
+#include <variant>
 
+#include "models/devices/simt/machine/activity.h"
 #include "models/devices/simt/machine/layer_times.h"
+#include "models/devices/simt/spec/simt_energy.h"
 #include "sim/account/invariants.h"
 #include "sim/base/check.h"
 
 namespace systole::simt {
 namespace {
+
+/// What a kernel has done, as the device's table of energies calls it.
+void add_operations(std::vector<OperationCount>& operations, const KernelPlan& plan,
+                    const KernelAccount& account, const SmSpec& sm, DType dtype) {
+    const auto add = [&](std::string name, double count) {
+        if (const std::int64_t whole = std::llround(count); whole > 0)
+            operations.push_back({std::move(name), whole});
+    };
+    // Other kernels multiply by plain instructions.
+    const auto* gemm = std::get_if<GemmPlan>(&plan);
+    if (gemm != nullptr || std::holds_alternative<AttentionPlan>(plan)) {
+        const bool lanes = gemm != nullptr && !gemm->kernel.on_tensor_cores();
+        add(mac_name(lanes ? DType::Fp32 : dtype), static_cast<double>(account.macs));
+    }
+    const WarpActivity activity = activity_of(plan, account.ctas, account.steps, sm, dtype);
+    add(kInstruction, activity.instructions);
+    add(kRegisterByte, activity.register_bytes);
+    add(kSharedByte, activity.shared_bytes);
+    add(kFp32Operation, activity.fp32);
+    add(kIntegerOperation, activity.integer);
+    add(kSpecialOperation, activity.special);
+}
 
 class Rows {
 public:
@@ -20,8 +47,10 @@ public:
           spec_(spec),
           plan_(plan),
           first_(first),
-          times_(plan.layers.size(), LayerTimes(spec.sm.count, spec.core_clock)) {
+          times_(plan.layers.size(), LayerTimes(spec.sm.count, spec.core_clock)),
+          operations_(plan.layers.size()) {
         if (times_.empty()) return;
+        if (spec.energy) count_operations();
         times_.front().add(SlotClass::Host, chip.copied_in());
         for (const SmArray::Record& kernel : chip.sms.records()) times_[kernel.layer].add(kernel);
         times_.back().add(SlotClass::Host, chip.end() - chip.computed());
@@ -40,6 +69,7 @@ public:
             row.end = begin = begin + times_[i].time();
             row.macs = plan.macs;
             row.matrix_macs = Macs(times_[i].macs());
+            row.operations = operations_[i];
             row.slots = times_[i].slots(slots_of(plan.dtype));
             row.compulsory_dram = plan.compulsory_dram;
             row.movements = chip_.ledger.movements(i);
@@ -106,6 +136,17 @@ public:
     }
 
 private:
+    /// Records are of kernels in the order of the plan.
+    void count_operations() {
+        auto record = chip_.sms.records().begin();
+        for (std::size_t i = 0; i < plan_.layers.size(); ++i)
+            for (const KernelPlan& kernel : plan_.layers[i].kernels) {
+                SYSTOLE_CHECK(record != chip_.sms.records().end() && record->layer == i,
+                              "kernels of '{}' were not recorded in their order", plan_.layers[i].name);
+                add_operations(operations_[i], kernel, record++->account, spec_.sm, plan_.layers[i].dtype);
+            }
+    }
+
     std::int64_t slots_of(DType dtype) const { return spec_.macs_per_cycle(dtype) / spec_.sm.count; }
 
     void fill(ResultRow& row, DType dtype) const {
@@ -118,6 +159,7 @@ private:
     const ChipPlan& plan_;
     const std::size_t first_;
     std::vector<LayerTimes> times_;
+    std::vector<std::vector<OperationCount>> operations_;
 };
 
 /// Of the layers from `first` on: what the last run of the network is reported with, or all runs together.
@@ -128,6 +170,7 @@ CheckedResult result_from(Chip& chip, const SimtSpec& spec, const ChipPlan& plan
     result.device = spec.name;
     result.trace = plan.trace;
     result.clock = spec.core_clock;
+    result.memory = DramSpec::name_of(spec.memory.kind);
     result.peaks = rows.peaks(rows.fastest());
     for (std::size_t i = 0; i < kDTypes; ++i)
         if (const std::int64_t macs = spec.macs_per_cycle(static_cast<DType>(i)); macs > 0)
@@ -182,7 +225,11 @@ MarkedRun marked_run(Chip& chip, const SimtSpec& spec, const ChipPlan& plan, con
 
 DeviceResult result_of(Chip& chip, const SimtSpec& spec, const ChipPlan& plan, const Protocol& protocol) {
     DeviceResult result = result_from(chip, spec, plan, 0).result;
-    if (plan.first_reported > 0) result = result_from(chip, spec, plan, plan.first_reported).result;
+    if (plan.first_reported > 0) {
+        DeviceResult last = result_from(chip, spec, plan, plan.first_reported).result;
+        last.energy = memory_share(result.energy, result.total, last.total);
+        result = std::move(last);
+    }
     result.protocol = describe(protocol);
     return result;
 }

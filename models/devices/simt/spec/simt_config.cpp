@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "models/devices/simt/spec/collectives_config.h"
+#include "models/devices/simt/spec/simt_energy.h"
 #include "models/devices/simt/spec/sm_config.h"
 #include "models/link/chip_link_config.h"
 #include "models/link/dma_config.h"
@@ -24,7 +25,7 @@ using config::Section;
 // second.
 constexpr std::int64_t kMostWays = 1024, kMostChiplets = 64;
 constexpr Hertz kSlowestClock(1'000'000), kFastestClock(100'000'000'000);
-constexpr std::int64_t kLargestL2 = std::int64_t{1} << 40;
+constexpr std::int64_t kSmallestL2 = 1 << 16, kLargestL2 = std::int64_t{1} << 40;
 constexpr std::int64_t kLargestLine = 1 << 16, kWidestPort = 1 << 24;
 constexpr std::int64_t kLongestLatency = 100'000;
 constexpr std::int64_t kSmallestPage = 4096, kLargestPage = 1 << 30;
@@ -107,7 +108,7 @@ constexpr PortKeys kPortsOfDies{"chiplet_read_width", "bytes per cycle into the 
 L2Spec read_cache(Section l2, const PortKeys& ports) {
     L2Spec spec;
     spec.capacity = l2.bytes("capacity", "of the cache, all slices (of an L2: those of one die)",
-                             {kL2PageSectors * kLargestLine, kLargestL2});
+                             {kSmallestL2, kLargestL2});
     spec.usable =
         l2.bytes("usable", "what one working set can occupy: two partitions may hold the same line twice",
                  {1, kLargestL2});
@@ -291,6 +292,7 @@ SimtSpec read_simt_spec(config::Config& config, const std::string& name) {
     spec.memory = read_dram_spec(root.section("memory"));
     spec.calibrated = read_calibrated(root.section("calibrated"));
     (spec.memory_side_cache ? *spec.memory_side_cache : spec.l2).memory_share = spec.calibrated.memory_share;
+    spec.energy = read_simt_energy(root, spec);
     if (spec.copy.payload > spec.memory.max_payload)
         root.section("copy").fail("payload",
                                   fmt::format("{} bytes, more than the memory's largest transaction of {}",

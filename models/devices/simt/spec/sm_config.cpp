@@ -63,7 +63,9 @@ void read_macs(Section& tensor, TensorSpec& spec) {
             spec.macs[static_cast<std::size_t>(*dtype)] = rate;
         most = std::max(most, rate);
     }
-    if (most == 0)
+    if (spec.issue == TensorIssue::Lanes && most > 0)
+        tensor.fail("macs", "there are no tensor cores (sm.tensor.issue: none), expected no rates");
+    if (spec.issue != TensorIssue::Lanes && most == 0)
         tensor.fail(
             "macs",
             "the tensor cores need a rate for at least one number format, such as 'macs: {bf16: 256}'");
@@ -90,10 +92,12 @@ TensorSpec read_tensor(Section tensor) {
         "warp_group = four, operands in shared memory, asynchronous (wgmma); "
         "wave = one warp of 64 threads, operands in registers (MFMA); quad_pair = eight threads "
         "of a warp, operands in registers that no asynchronous copy fills (mma.sync.m8n8k4); "
-        "thread = one thread, operands in shared memory, sums in tensor memory, asynchronous (tcgen05.mma)",
-        {"warp", "warp_group", "wave", "quad_pair", "thread"}));
-    spec.latency =
-        latency(tensor, "latency", "cycles from when an instruction leaves a tensor core free to its sums");
+        "thread = one thread, operands in shared memory, sums in tensor memory, asynchronous (tcgen05.mma); "
+        "none = there are no tensor cores, FP32 pipelines multiply",
+        {"warp", "warp_group", "wave", "quad_pair", "thread", "none"}));
+    if (spec.issue != TensorIssue::Lanes || tensor.has("latency"))
+        spec.latency = latency(tensor, "latency",
+                               "cycles from when an instruction leaves a tensor core free to its sums");
     read_macs(tensor, spec);
     spec.sync_slower =
         tensor.count("sync_slower",
@@ -224,6 +228,9 @@ SmSpec read_sm(Section sm) {
     SmSpec spec;
     read_residence(sm, spec);
     spec.fp32 = read_pipe(sm.section("fp32"));
+    spec.fp16_on_lanes = sm.section("fp32").flag(
+        "fp16", "whether these pipelines take products in fp16, too, as fast, where no tensor core does",
+        false);
     spec.integer = read_pipe(sm.section("integer"));
     spec.special = read_pipe(sm.section("special"));
     spec.one_pipe = sm.flag("one_pipe",

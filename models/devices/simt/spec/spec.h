@@ -13,6 +13,7 @@
 #include "models/devices/simt/spec/collectives_spec.h"
 #include "models/link/link_spec.h"
 #include "models/memory/standards/dram_spec.h"
+#include "sim/account/device_energy.h"
 #include "sim/base/units.h"
 #include "sim/workload/dtype.h"
 
@@ -97,6 +98,7 @@ struct SmSpec {
     Cycles issue_interval = Cycles(1);  ///< from an instruction of a warp to its next, at least
     SmEngine engine = SmEngine::Steps;
     PipeSpec fp32, integer, special;
+    bool fp16_on_lanes = false;  ///< the FP32 pipelines take fp16, too, an FMA a lane and cycle
     /// These three are one pipeline, which an instruction of any keeps for its own interval (CDNA's VALU).
     bool one_pipe = false;
     TensorSpec tensor;
@@ -134,7 +136,8 @@ struct SmSpec {
     /// matrix cores take fp32, which is not modelled.
     std::int64_t macs(DType dtype) const {
         if (const auto rate = tensor.macs[static_cast<std::size_t>(dtype)]) return *rate;
-        const bool lanes = dtype == DType::Fp32 && tensor.issue != TensorIssue::Wave;
+        const bool taken = dtype == DType::Fp32 || (dtype == DType::Fp16 && fp16_on_lanes);
+        const bool lanes = taken && tensor.issue != TensorIssue::Wave;
         const std::int64_t interval = std::max<std::int64_t>(1, fp32.interval.value());
         return lanes ? std::max<std::int64_t>(1, warp_threads / interval) : 0;
     }
@@ -281,6 +284,7 @@ struct SimtSpec {
     CollectivesSpec collectives;            ///< of chips with such a link
     DramSpec memory;
     CalibratedSpec calibrated;
+    std::optional<DeviceEnergySpec> energy;  ///< without: it has no figures
 
     /// SMs of a die; those of die n have the numbers from n times as many on.
     std::int64_t sms_of_chiplet() const { return sm.count / chiplets.count; }

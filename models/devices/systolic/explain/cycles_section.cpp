@@ -150,9 +150,9 @@ std::string bound_section(const Explained& e) {
             "The roofline is {} cycles ({}); the run takes {:.2f} times that.",
             with_thousands(total.roofline.floor().value()), total.roofline.bound(),
             static_cast<double>(total.cycles.value()) / static_cast<double>(total.roofline.floor().value())));
-    text += wrapped(fmt::format("DRAM: {} read, {} written; at least {} had to move.",
-                                format_bytes(total.dram_read), format_bytes(total.dram_written),
-                                format_bytes(total.compulsory_dram)));
+    text += wrapped(fmt::format("{}: {} read, {} written; at least {} had to move.",
+                                e.result.memory == "sram" ? "SRAM" : "DRAM", format_bytes(total.dram_read),
+                                format_bytes(total.dram_written), format_bytes(total.compulsory_dram)));
     return text + wrapped(fmt::format("Bound by {}. {}", total.bound_by, critical_path_sentence(e.result)));
 }
 

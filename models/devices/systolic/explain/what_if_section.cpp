@@ -24,7 +24,7 @@ struct Remedy {
 };
 
 void ideal_memory(SystolicSpec& spec, Protocol&) {
-    spec.memory.ideal_capacity = spec.memory.capacity();
+    spec.memory.flat_capacity = spec.memory.capacity();
     spec.memory.kind = DramSpec::Kind::Ideal;
 }
 

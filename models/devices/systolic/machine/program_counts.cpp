@@ -95,7 +95,7 @@ void ProgramCounts::count(const Transfer& transfer, Transfers& unit) {
 /// A payload takes every burst that it meets, whole or not.
 std::int64_t ProgramCounts::bursts(const Transfer& transfer, const Region& region, bool source) const {
     const std::int64_t burst = spec_.memory.burst_bytes.value(), most = spec_.dma.payload.value();
-    if (spec_.memory.kind == DramSpec::Kind::Ideal) return 0;
+    if (!spec_.memory.is_dram()) return 0;
     const bool aligned = most % burst == 0 && region.address % burst == 0 && region.stride % burst == 0;
     if (aligned) return transfer.rows * ceil_div(transfer.row_bytes, burst);
     std::int64_t sum = 0;
@@ -158,7 +158,7 @@ void ProgramCounts::list_ends() {
                                    {"chip_link", "bytes_out", chips_.bytes_in},
                                    {"dram", "bytes_read", dram_.bytes_out},
                                    {"dram", "bytes_written", dram_.bytes_in}});
-    if (spec_.memory.kind == DramSpec::Kind::Ideal) return;  // it has no bursts
+    if (!spec_.memory.is_dram()) return;  // it has no bursts
     counts_.insert(counts_.end(),
                    {{"dram", "read_bursts", dram_.bursts_out}, {"dram", "write_bursts", dram_.bursts_in}});
 }

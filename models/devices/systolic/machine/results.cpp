@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "models/devices/systolic/machine/program_counts.h"
+#include "models/devices/systolic/spec/systolic_energy.h"
 #include "sim/account/invariants.h"
 #include "sim/account/roofline.h"
 #include "sim/base/check.h"
@@ -121,6 +122,9 @@ public:
             row.macs = Macs(info.macs);
             row.matrix_macs = Macs(work[i].matrix_macs);
             row.lane_cycles = work[i].lane_cycles;
+            if (row.matrix_macs > Macs(0))
+                row.operations.push_back({mac_name(info.dtype, info.second_dtype), row.matrix_macs.value()});
+            if (row.lane_cycles > 0) row.operations.push_back({kLaneOperation, row.lane_cycles});
             row.slots = slots[i];
             row.compulsory_dram = Bytes(info.compulsory_dram);
             row.movements = movements_of(ledger_, i);
@@ -253,6 +257,7 @@ MarkedRun marked_run(Machine& machine, const SystolicSpec& spec, const Protocol&
     result.trace = program.trace;
     result.protocol = describe(protocol);
     result.clock = spec.core_clock;
+    result.memory = DramSpec::name_of(spec.memory.kind);
     result.peaks = rows.peaks(formats);
     for (std::size_t i = 0; i < spec.mxu.rate.size(); ++i)
         if (spec.mxu.rate[i])

@@ -15,6 +15,7 @@
 #include "models/link/link_spec.h"
 #include "models/memory/scratchpad/scratchpad_spec.h"
 #include "models/memory/standards/dram_spec.h"
+#include "sim/account/device_energy.h"
 #include "sim/base/mac_rate.h"
 #include "sim/base/units.h"
 #include "sim/config/config.h"
@@ -149,6 +150,7 @@ struct SystolicSpec {
     std::optional<ChipLinkSpec> chip_link;  ///< to the neighbours on a ring of such chips
     DramSpec memory;
     FaultSpec faults;
+    std::optional<DeviceEnergySpec> energy;  ///< without: it has no figures
 
     /// A matrix unit, as its engines are built.
     ArraySpec array() const {

@@ -5,6 +5,7 @@
 #include "models/devices/systolic/spec/placement_config.h"
 #include "models/devices/systolic/spec/rate_config.h"
 #include "models/devices/systolic/spec/spec.h"
+#include "models/devices/systolic/spec/systolic_energy.h"
 #include "models/link/chip_link_config.h"
 #include "models/link/dma_config.h"
 #include "models/link/host_link_config.h"
@@ -261,6 +262,7 @@ SystolicSpec read_systolic_spec(config::Config& config, const std::string& name)
     spec.memory = read_dram_spec(root.section("memory"));
     spec.faults = read_faults(root.section("faults"));
     read_calibrated(root, spec);
+    spec.energy = read_systolic_energy(root, spec);
     cross_check(root, spec);
     return spec;
 }
