@@ -227,12 +227,39 @@ Json serving(const DeviceResult& result) {
     return json;
 }
 
+/// Null unless the trace says so.
+Json batch_of(const std::optional<BatchOf>& batch) {
+    if (!batch) return nullptr;
+    return {{"what", to_string(batch->item)}, {"count", batch->count}};
+}
+
+/// Null unless it was asked for.
+Json cost(const DeviceResult& result) {
+    if (!result.cost) return nullptr;
+    const auto figure = [](const std::optional<double>& usd) { return usd ? Json(*usd) : Json(); };
+    const bool images = result.batch_of && result.batch_of->item == BatchOf::Item::Images;
+    Json prices = Json::array();
+    for (const CostShare& share : result.cost->prices)
+        prices.push_back({{"price", share.bought ? "purchase" : "rent"},
+                          {"on", share.origin.on.empty() ? Json() : Json(share.origin.on)},
+                          {"source", share.origin.source},
+                          {"usd_per_hour", share.usd_per_hour},
+                          {"usd_per_run", share.usd_per_run},
+                          {"electricity_usd_per_run", figure(share.electricity_usd_per_run)},
+                          {"usd_per_million_tokens", figure(share.usd_per_million_tokens)},
+                          {"usd_per_1000_images", images ? figure(share.usd_per_1000_items) : Json()},
+                          {"usd_per_1000_items", figure(share.usd_per_1000_items)},
+                          {"usd_per_step", figure(share.usd_per_step)}});
+    return {{"utilization", result.cost->utilization}, {"prices", std::move(prices)}};
+}
+
 Json device(const DeviceResult& result) {
     return {{"device", result.device},
             {"trace", result.trace},
             {"fidelity", to_string(result.fidelity)},
             {"memory", result.memory},
             {"serving", serving(result)},
+            {"batch_of", batch_of(result.batch_of)},
             {"protocol", protocol(result.protocol)},
             {"clock_hz", result.clock.value()},
             {"peak_macs_per_cycle", per_cycle(result.peaks.macs)},
@@ -246,6 +273,7 @@ Json device(const DeviceResult& result) {
             {"memory_bus", memory_bus(result.memory_bus)},
             {"energy", energy(result)},
             {"power", power(result)},
+            {"cost", cost(result)},
             {"config", result.effective_config}};
 }
 

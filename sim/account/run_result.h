@@ -12,8 +12,10 @@
 #include "sim/account/byte_ledger.h"
 #include "sim/account/causal_log.h"
 #include "sim/account/classes.h"
+#include "sim/account/cost.h"
 #include "sim/account/energy_ledger.h"
 #include "sim/account/roofline.h"
+#include "sim/base/batch_of.h"
 #include "sim/base/serving.h"
 #include "sim/base/units.h"
 
@@ -129,8 +131,11 @@ struct DeviceResult {
     bool energy_is_whole = false;
     std::vector<TensorPlace> tensors;
     std::vector<ChosenSetting> choices;
-    std::string effective_config;             ///< YAML
-    std::optional<ServingStep> serving = {};  ///< which step of a language model the trace is
+    std::string effective_config;                 ///< YAML
+    std::optional<ServingStep> serving = {};      ///< which step of a language model the trace is
+    std::optional<BatchOf> batch_of = {};         ///< what the trace is a batch of
+    std::optional<std::int64_t> step_chips = {};  ///< it is a step of training, on so many chips together
+    std::optional<RunCost> cost = {};             ///< where it was asked for
 };
 
 /// By class, longest first (of equals, the first class); classes without time are left out.

@@ -109,7 +109,7 @@ Joins joins_of(const Graph& graph) {
 }
 
 Comparison compare_on(const Graph& graph, const std::vector<Contestant>& contestants,
-                      const RunOptions& options, bool skip_unable) {
+                      const RunOptions& options, bool skip_unable, bool with_cost) {
     std::vector<DeviceResult> results;
     for (const Contestant& contestant : contestants) {
         const Progress progress(fmt::format("running {} on {}", graph.name, contestant.name));
@@ -121,7 +121,8 @@ Comparison compare_on(const Graph& graph, const std::vector<Contestant>& contest
             continue;
         }
         results.back().device = contestant.name;
-        results.back().serving = graph.serving;
+        tell_trace(graph, results.back());
+        if (with_cost) contestant.device.tell_cost(results.back());
     }
     if (results.empty()) throw UserError(fmt::format("no device runs {}", graph.name));
     return compare(std::move(results), joins_of(graph));
@@ -151,12 +152,15 @@ std::string text_of(const std::vector<Comparison>& comparisons, bool all) {
     });
     if (comparisons.size() > 1 && same) text += summary(comparisons);
     for (const Comparison& one : comparisons)
-        text += (&one == comparisons.data() ? "" : "\n") + to_text(one, all);
+        text += (&one == comparisons.data() ? "" : "\n") + to_text(one, all) +
+                (one.devices.front().cost ? '\n' + cost_text(one.devices) : "");
     return text;
 }
 
 int run(const Arguments& arguments) {
     const std::string format = arguments.choice("format", {"text", "json", "csv"});
+    if (format == "csv" && arguments.has("cost"))
+        arguments.misused("--cost is told by --format text and json; the rows of csv are layers");
     const std::optional<fs::path> directory = arguments.option("output");
     if (directory) require_writable_directory(*directory);
     arguments.at(0);
@@ -166,13 +170,17 @@ int run(const Arguments& arguments) {
     const Settings settings = read_settings(arguments.list("set"), Protocol::of_run(), device_names);
     const Library library = Library::find();
     const std::vector<Contestant> contestants = load_devices(library, names, settings);
+    const bool with_cost = arguments.has("cost");
+    for (const Contestant& each : contestants)
+        if (with_cost) each.device.expect_prices(each.name);
     std::vector<Graph> graphs;
     for (const std::string& trace : arguments.from(0))
         graphs.push_back(load_trace(library, trace, settings.workload, read_import_choices(arguments)));
     const RunOptions options{settings.protocol, false, false, std::nullopt};
     std::vector<Comparison> comparisons;
     for (const Graph& graph : graphs)
-        comparisons.push_back(compare_on(graph, contestants, options, arguments.has("skip-unable")));
+        comparisons.push_back(
+            compare_on(graph, contestants, options, arguments.has("skip-unable"), with_cost));
     const std::string json = to_json(comparisons), csv = to_csv(comparisons);
     print(format == "json" ? json : format == "csv" ? csv : text_of(comparisons, arguments.has("all")));
     if (directory) {
@@ -201,6 +209,7 @@ Command compare_command() {
         "a device, as for 'systole run'; repeat it; NAME tells variants of one apart");
     add_set(command.options);
     add_import_choices(command.options);
+    add_cost(command.options);
     add_option(command.options, "format", "FORMAT", "of the standard output: text (default), json or csv");
     add_option(command.options, "output,o", "DIR", "also write comparison.json and comparison.csv there");
     command.options.add_options()(
@@ -212,6 +221,8 @@ Command compare_command() {
                          "an accelerator and a GPU"},
                         {"systole compare resnet50 --device tpu_v4 --device big=tpu_v4 --set big:mxu.count=8",
                          "a chip and what it could be"},
+                        {"systole compare bert_base --device tpu_v5e --device h100 --cost",
+                         "and what each costs, with where its price is from"},
                         {"systole compare resnet50 bert_base --device tpu_v3 --device tpu_v4 --format csv",
                          "for spreadsheets"}};
     command.run = run;

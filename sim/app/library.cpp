@@ -36,6 +36,8 @@ std::string kind_of(Shelf shelf) {
             return "model";
         case Shelf::Experiments:
             return "experiment";
+        case Shelf::Costs:
+            return "cost";
     }
     return "";
 }
@@ -60,6 +62,8 @@ fs::path folder_of(Shelf shelf) {
             return "configs/models";
         case Shelf::Experiments:
             return "configs/experiments";
+        case Shelf::Costs:
+            return "configs/cost";
     }
     return "";
 }
@@ -151,7 +155,7 @@ config::Config::Resolver Library::resolver() const {
             return config::load_yaml(file);
         }
         std::vector<Item> all = library.items(Shelf::Devices);
-        for (const Shelf shelf : {Shelf::Memories, Shelf::Energies}) {
+        for (const Shelf shelf : {Shelf::Memories, Shelf::Energies, Shelf::Costs}) {
             const std::vector<Item> more = library.items(shelf);
             all.insert(all.end(), more.begin(), more.end());
         }

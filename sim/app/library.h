@@ -11,7 +11,7 @@
 
 namespace systole::app {
 
-enum class Shelf { Devices, Traces, Memories, Energies, Models, Experiments };
+enum class Shelf { Devices, Traces, Memories, Energies, Models, Experiments, Costs };
 
 struct Item {
     std::string name;   ///< "resnet50"
@@ -31,7 +31,7 @@ public:
     /// of that name. Throws UserError with did-you-mean.
     std::filesystem::path resolve(Shelf shelf, const std::string& reference) const;
     /// Finds what `extends:` and `preset:` name: a file relative to the document that says so, or an item of
-    /// the shelves of devices, memories and energies.
+    /// the shelves of devices, memories, energies and costs.
     config::Config::Resolver resolver() const;
 
 private:

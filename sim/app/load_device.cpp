@@ -18,6 +18,11 @@ void refuse_replays(const LoadedDevice& device, const Protocol& protocol) {
                                                   device.name, key));
 }
 
+/// Of the whole device in a run, where it has figures for all of it.
+std::optional<Femtojoules> energy_of(const DeviceResult& result) {
+    return result.energy_is_whole ? std::optional(result.energy.total()) : std::nullopt;
+}
+
 /// Of any kind of device: what is published carries a model in detail, or an outline of one.
 Fidelity read_fidelity(config::Config& config) {
     const std::vector<std::string> names{"detailed", "outline"};
@@ -27,6 +32,23 @@ Fidelity read_fidelity(config::Config& config) {
 }
 
 }  // namespace
+
+void LoadedDevice::expect_prices(const std::string& called) const {
+    if (const std::string missing = missing_for_cost(cost, true); !missing.empty())
+        throw UserError(fmt::format("{}: {}", called, missing));
+}
+
+void LoadedDevice::tell_cost(DeviceResult& result) const {
+    if (const std::string missing = missing_for_cost(cost, energy_of(result).has_value()); !missing.empty())
+        throw UserError(fmt::format("{}: {}", result.device, missing));
+    tell_known_cost(result);
+}
+
+void LoadedDevice::tell_known_cost(DeviceResult& result) const {
+    RunCost known = cost_of(
+        cost, {result.total.time(), energy_of(result), result.serving, result.batch_of, result.step_chips});
+    if (!known.prices.empty()) result.cost = std::move(known);
+}
 
 RunOutcome LoadedDevice::run(const Graph& graph, const RunOptions& options) const {
     RunOutcome outcome = device->run(graph, options);
@@ -65,11 +87,13 @@ LoadedDevice build_device(const DeviceDocument& from, const Settings& settings) 
     LoadedDevice loaded;
     loaded.name = from.file.stem().string();
     loaded.device = make_device(config, loaded.name);
+    loaded.cost = read_cost(config.root());
     loaded.fidelity = read_fidelity(config);
     config.finish();
     refuse_replays(loaded, settings.protocol);
     loaded.title = config.title();
     loaded.entries = config.effective();
+    name_origins(loaded.cost, loaded.entries);
     loaded.effective_yaml = config.effective_yaml();
     return loaded;
 }

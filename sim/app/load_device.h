@@ -11,6 +11,7 @@
 #include "sim/app/command.h"
 #include "sim/app/library.h"
 #include "sim/app/settings.h"
+#include "sim/device/cost_config.h"
 #include "sim/device/device.h"
 
 namespace systole::app {
@@ -23,6 +24,14 @@ struct LoadedDevice {
     std::vector<config::Entry> entries;
     std::string effective_yaml;
     std::unique_ptr<Device> device;
+    CostSpec cost;
+
+    /// Throws UserError unless the device has a price, which `called` names it in.
+    void expect_prices(const std::string& called) const;
+    /// Puts into the result of a run what it costs. Throws UserError where that cannot be known.
+    void tell_cost(DeviceResult& result) const;
+    /// The same of those prices for which it can be known, if there are any.
+    void tell_known_cost(DeviceResult& result) const;
 
     /// Device::run, with the configuration and the fidelity in the result.
     RunOutcome run(const Graph& graph, const RunOptions& options) const;

@@ -6,6 +6,13 @@
 
 namespace systole::app {
 
+void tell_trace(const Graph& graph, DeviceResult& result) {
+    result.serving = graph.serving;
+    result.batch_of = graph.batch_of;
+    if (graph.training)
+        result.step_chips = graph.serving ? graph.serving->chips() : graph.training->data_parallel;
+}
+
 config::YamlNode load_trace_document(const Library& library, const std::string& reference,
                                      const ImportChoices& choices) {
     const std::filesystem::path file = library.resolve(Shelf::Traces, reference);

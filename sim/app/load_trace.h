@@ -6,12 +6,16 @@
 #include <string>
 #include <vector>
 
+#include "sim/account/run_result.h"
 #include "sim/app/import_file.h"
 #include "sim/app/library.h"
 #include "sim/config/yaml.h"
 #include "sim/workload/trace.h"
 
 namespace systole::app {
+
+/// What the trace says of its time: tokens, items of a batch, a step of training.
+void tell_trace(const Graph& graph, DeviceResult& result);
 
 /// The trace that `reference` means; of an imported one, notes go to the standard error output. Throws
 /// UserError.

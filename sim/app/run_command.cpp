@@ -34,6 +34,8 @@ Destinations read_destinations(const Arguments& arguments) {
     to.format = arguments.choice("format", {"text", "json", "csv"});
     to.directory = arguments.option("output");
     to.timeline = arguments.option("timeline");
+    if (to.format == "csv" && arguments.has("cost"))
+        arguments.misused("--cost is told by --format text and json; the rows of csv are layers");
     if (to.directory) require_writable_directory(*to.directory);
     // The timeline may lie in the directory that --output makes.
     const bool waits_for_directory = to.timeline && to.directory && !fs::exists(*to.directory) &&
@@ -53,6 +55,17 @@ RunOutcome run_program(const LoadedDevice& device, const std::string& file, cons
     return outcome;
 }
 
+/// The outcome, with its cost if that was asked for.
+RunOutcome priced(RunOutcome outcome, const LoadedDevice& device, const Arguments& arguments) {
+    if (arguments.has("cost")) device.tell_cost(outcome.result);
+    return outcome;
+}
+
+/// The answer for people: of a run with a cost, that comes last.
+std::string in_words(const DeviceResult& result) {
+    return to_text(result) + (result.cost ? '\n' + cost_text({result}) : "");
+}
+
 RunOutcome simulate(const Arguments& arguments, bool timeline) {
     const std::string& reference = arguments.at(0);
     const auto program = arguments.option("program");
@@ -66,17 +79,19 @@ RunOutcome simulate(const Arguments& arguments, bool timeline) {
         arguments.misused("--mapping and --program exclude each other: a program is mapped");
     const Library library = Library::find();
     const LoadedDevice device = load_device(library, reference, settings);
-    if (program && trace.empty()) return run_program(device, *program, "", options);
+    if (arguments.has("cost")) device.expect_prices(device.name);
+    if (program && trace.empty())
+        return priced(run_program(device, *program, "", options), device, arguments);
     const Graph graph = load_trace(library, trace, settings.workload, read_import_choices(arguments));
     if (program) {
         RunOutcome outcome = run_program(device, *program, graph.name, options);
-        outcome.result.serving = graph.serving;
-        return outcome;
+        tell_trace(graph, outcome.result);
+        return priced(std::move(outcome), device, arguments);
     }
     const Progress progress(fmt::format("running {} on {}", graph.name, device.name));
     RunOutcome outcome = device.run(graph, options);
-    outcome.result.serving = graph.serving;
-    return outcome;
+    tell_trace(graph, outcome.result);
+    return priced(std::move(outcome), device, arguments);
 }
 
 /// A timeline that would overwrite one of the result files.
@@ -96,7 +111,7 @@ int run(const Arguments& arguments) {
     const std::string json = to_json({result});
     const std::string csv = to_csv(result);
     const std::string timeline = to.timeline ? chrome_trace(outcome.spans, result.device) : "";
-    print(to.format == "json" ? json : to.format == "csv" ? csv : to_text(result));
+    print(to.format == "json" ? json : to.format == "csv" ? csv : in_words(result));
     if (to.directory) {
         std::vector<OutputFile> files{
             {"result.json", json}, {"layers.csv", csv}, {"effective.yaml", result.effective_config}};
@@ -133,10 +148,11 @@ Command run_command() {
     add_option(command.options, "program", "FILE",
                "run this device program ('systole lower'); TRACE is then not needed");
     add_check_dram(command.options);
+    add_cost(command.options);
     command.examples = {
         {"systole run tpu_v4 resnet50", "one inference, layer by layer, and what bounds each layer"},
-        {"systole run tpu_v4 resnet50 --set workload.batch=8 --set mxu.count=2",
-         "another batch, another machine"},
+        {"systole run tpu_v4 resnet50 --set workload.batch=8 --set mxu.count=2 --cost",
+         "another batch, another machine, and USD for 1,000 images"},
         {"systole run tpu_v4 resnet50 -o results --timeline trace.json",
          "files for programs, spreadsheets, Perfetto"},
         {"systole run tpu_v4 resnet50 --mapping results/mapping.yaml",

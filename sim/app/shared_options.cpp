@@ -16,6 +16,11 @@ void add_set(po::options_description& options) {
         "may be repeated; NAME:PATH=VALUE concerns one device");
 }
 
+void add_cost(po::options_description& options) {
+    options.add_options()("cost",
+                          "tell what the run costs, by the prices of the device (cost.rent, cost.purchase)");
+}
+
 void add_check_dram(po::options_description& options) {
     options.add_options()("check-dram", "hold every command of the memory against its standard's table");
 }

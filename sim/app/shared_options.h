@@ -9,6 +9,9 @@ namespace systole::app {
 /// --set [NAME:]PATH=VALUE, any number of times.
 void add_set(boost::program_options::options_description& options);
 
+/// --cost.
+void add_cost(boost::program_options::options_description& options);
+
 /// --check-dram.
 void add_check_dram(boost::program_options::options_description& options);
 

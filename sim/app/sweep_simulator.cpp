@@ -8,11 +8,9 @@
 #include <optional>
 #include <variant>
 
-#include "sim/account/device_energy.h"
-#include "sim/account/serving_rates.h"
 #include "sim/app/load_device.h"
 #include "sim/app/load_trace.h"
-#include "sim/config/quantity.h"
+#include "sim/app/sweep_figures.h"
 #include "sim/sweep/digest.h"
 #include "sim/sweep/mistakes.h"
 #include "sim/sweep/point_identity.h"
@@ -22,7 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using sweep::Metric;
-using sweep::MetricKind;
 using sweep::Resolved;
 
 /// A document as a text that differs where documents do.
@@ -98,54 +95,6 @@ void refuse_dtypes(const Graph& graph, const LoadedDevice& device,
     }
 }
 
-/// Without an exponent, as all numbers here are read.
-std::string number(double value) {
-    return config::format_number(value);
-}
-
-const std::vector<MetricKind>& metric_kinds() {
-    static const std::vector<MetricKind> kinds = [] {
-        std::vector<MetricKind> all{{"cycles"}, {"time_ns"}, {"macs"}, {"utilization", true, true}};
-        for (std::size_t i = 0; i < kSlotClasses; ++i)
-            all.push_back({std::string(to_string(static_cast<SlotClass>(i))), true, i == 0});
-        for (const char* name : {"dram_read", "dram_written", "compulsory_dram", "roofline_cycles"})
-            all.push_back({name});
-        for (const char* name : {"roofline_bound", "bound_by"}) all.push_back({name, false});
-        for (const char* name : {"energy_pj", "power_w", "peak_w"}) all.push_back({name});
-        all.push_back({"gops_per_w", true, true});
-        all.push_back({"tokens_per_s", true, true});
-        all.push_back({"fidelity", false});
-        return all;
-    }();
-    return kinds;
-}
-
-std::vector<Metric> metrics(const DeviceResult& result) {
-    const ResultRow& total = result.total;
-    std::vector<std::string> values{fmt::to_string(total.cycles.value()),
-                                    number(static_cast<double>(total.time().value()) / 1000),
-                                    fmt::to_string(total.macs.value()), number(total.utilization())};
-    for (std::size_t i = 0; i < kSlotClasses; ++i)
-        values.push_back(number(total.fraction(static_cast<SlotClass>(i))));
-    for (const std::int64_t count : {total.dram_read.value(), total.dram_written.value(),
-                                     total.compulsory_dram.value(), total.roofline.floor().value()})
-        values.push_back(fmt::to_string(count));
-    values.emplace_back(total.roofline.bound());
-    values.push_back(total.bound_by);
-    // Of devices without figures the memory's would be too little.
-    const std::optional<PowerDrawn> power = power_drawn(result);
-    values.push_back(
-        result.energy_is_whole ? number(static_cast<double>(result.energy.total().value()) / 1000) : "");
-    values.push_back(power ? number(power->average_w) : "");
-    values.push_back(power ? number(power->peak_w) : "");
-    values.push_back(power ? number(power->operations_per_joule / 1e9) : "");
-    values.push_back(result.serving ? number(serving_rates(*result.serving, total.time()).tokens_per_s) : "");
-    values.emplace_back(to_string(result.fidelity));
-    std::vector<Metric> all;
-    for (std::size_t i = 0; i < values.size(); ++i) all.push_back({metric_kinds()[i].name, values[i]});
-    return all;
-}
-
 class Sources {
 public:
     Sources(const Library& library, fs::path directory)
@@ -197,6 +146,19 @@ public:
         mistakes.throw_if_any();
     }
 
+    /// `lacks` of the simulator: of a device and a trace that are sound.
+    std::string lacks(const std::string& device_name, const std::string& trace_name,
+                      const std::vector<sweep::Setting>& settings, const std::string& figure) {
+        if (!figure.starts_with("usd_")) return "";
+        const sweep::SortedSettings sorted(settings);
+        const std::string price = missing_for_cost(device(device_name, sorted.device).cost, true);
+        if (!price.empty()) return fmt::format("{}: {}", device_name, price);
+        DeviceResult said;
+        tell_trace(last_trace(trace_name, sorted.workload), said);
+        const std::string missing = missing_for_figure(said, figure);
+        return missing.empty() ? "" : fmt::format("{}: {}", trace_name, missing);
+    }
+
     std::vector<Metric> run(const std::string& device_name, const std::string& trace_name,
                             const std::vector<sweep::Setting>& settings) {
         try {
@@ -204,8 +166,9 @@ public:
             const LoadedDevice built = build_device(device_document(device_name), read_once);
             const Graph graph = build_trace(trace_document(trace_name), read_once.workload);
             DeviceResult result = built.run(graph, {read_once.protocol, false, false}).result;
-            result.serving = graph.serving;
-            return metrics(result);
+            tell_trace(graph, result);
+            built.tell_known_cost(result);
+            return figures(result);
         } catch (const UserError& error) {
             throw of_keys(error);
         }
@@ -270,7 +233,7 @@ sweep::Simulator sweep_simulator(const Library& library, const fs::path& directo
     const auto sources = std::make_shared<Sources>(library, directory);
     sweep::Simulator simulator;
     simulator.program = "systole " SYSTOLE_VERSION;
-    simulator.metrics = metric_kinds();
+    simulator.metrics = figure_kinds();
     simulator.device = [sources](const std::string& name, const std::vector<sweep::Setting>& settings) {
         Resolved all;
         for (const config::Entry& entry : sources->device(name, settings).entries)
@@ -290,6 +253,10 @@ sweep::Simulator sweep_simulator(const Library& library, const fs::path& directo
     simulator.check = [sources](const std::string& device, const std::string& trace,
                                 const std::vector<sweep::Setting>& settings) {
         sources->check(device, trace, settings);
+    };
+    simulator.lacks = [sources](const std::string& device, const std::string& trace,
+                                const std::vector<sweep::Setting>& settings, const std::string& figure) {
+        return sources->lacks(device, trace, settings, figure);
     };
     simulator.run = [sources](const std::string& device, const std::string& trace,
                               const std::vector<sweep::Setting>& settings) {

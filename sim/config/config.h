@@ -88,6 +88,14 @@ public:
                        std::optional<Femtojoules> fallback = {});
     /// "33 mW", "1.5 W"; whole milliwatts, zero allowed, less than a megawatt.
     Milliwatts power(std::string_view key, std::string_view meaning, std::optional<Milliwatts> fallback = {});
+    /// "30000 USD", in dollars; more than zero, to a millionth, as the other prices.
+    double usd(std::string_view key, std::string_view meaning);
+    /// "3.22 USD/h".
+    double usd_per_hour(std::string_view key, std::string_view meaning);
+    /// "0.08 USD/kWh".
+    double usd_per_kwh(std::string_view key, std::string_view meaning);
+    /// "4 years"; more than zero, to a thousandth.
+    double years(std::string_view key, std::string_view meaning);
     /// A plain decimal number within [low, high] ("0.8", "12").
     double number(std::string_view key, std::string_view meaning, double low, double high,
                   std::optional<double> fallback = {});
@@ -140,7 +148,7 @@ public:
     /// Flattens `document` over the presets it extends (nearest wins). A map under any path may hold
     /// `preset: NAME`: its keys then come from that document, overridden by the map's own; what documents
     /// farther away gave below that path is dropped. Consumed here: `extends` and the title (`device`, or
-    /// `memory` or `energy` where they are text) at the root, and `preset`. Throws a UserError if the
+    /// `memory`, `energy` or `cost` where they are text) at the root, and `preset`. Throws a UserError if the
     /// document is no map, if documents extend each other in a circle, or if there are more than 64; other
     /// mistakes wait for finish().
     static Config from_document(const YamlNode& document, const Resolver& resolve);

@@ -70,7 +70,7 @@ public:
 private:
     /// The key of the document's title, or "". Only the document's own title counts, not that of a preset.
     std::string_view take_title(const YamlNode& document, bool is_root) {
-        for (const char* const key : {"device", "memory", "energy"}) {
+        for (const char* const key : {"device", "memory", "energy", "cost"}) {
             const YamlNode* const title = document.find(key);
             if (title == nullptr || title->kind != YamlNode::Kind::Scalar) continue;
             if (is_root) config_.title_key_ = key, config_.title_ = title->scalar;

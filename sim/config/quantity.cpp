@@ -42,10 +42,17 @@ constexpr std::array<Unit, 5> kTimes{
     {{"ps", 1}, {"ns", 1'000}, {"us", 1'000'000}, {"ms", 1'000'000'000}, {"s", 1'000'000'000'000}}};
 constexpr std::array<Unit, 4> kEnergies{{{"fJ", 1}, {"pJ", 1'000}, {"nJ", 1'000'000}, {"uJ", 1'000'000'000}}};
 constexpr std::array<Unit, 2> kPowers{{{"mW", 1}, {"W", 1'000}}};
+// Cents and days have fractions, too, and no unit that people would write.
+constexpr std::array<Unit, 1> kPrices{{{"USD", 1'000'000}}};
+constexpr std::array<Unit, 1> kPricesPerHour{{{"USD/h", 1'000'000}}};
+constexpr std::array<Unit, 1> kPricesPerEnergy{{{"USD/kWh", 1'000'000}}};
+constexpr std::array<Unit, 2> kYears{{{"year", 1'000}, {"years", 1'000}}};
 
 struct Kind {
     std::span<const Unit> units;
     std::string_view example;
+    /// Whether values have decimals though every one is counted in whole parts.
+    bool has_decimals() const { return units.front().scale > 1; }
 };
 
 Kind kind_of(Dimension dimension) {
@@ -60,6 +67,14 @@ Kind kind_of(Dimension dimension) {
             return {kEnergies, "an energy such as '900 pJ'"};
         case Dimension::Power:
             return {kPowers, "a power such as '30 mW'"};
+        case Dimension::Price:
+            return {kPrices, "a price such as '30000 USD'"};
+        case Dimension::PricePerHour:
+            return {kPricesPerHour, "a price such as '3.22 USD/h'"};
+        case Dimension::PricePerEnergy:
+            return {kPricesPerEnergy, "a price such as '0.08 USD/kWh'"};
+        case Dimension::Years:
+            return {kYears, "a time such as '4 years'"};
         case Dimension::Time:
             break;
     }
@@ -119,6 +134,21 @@ std::optional<std::int64_t> to_integer(std::string_view digits, std::string_view
                 __builtin_add_overflow(value, digit - '0', &value))
                 return std::nullopt;
     return value;
+}
+
+/// value / scale, exactly; `scale` is a power of ten.
+std::string decimals(std::int64_t value, std::int64_t scale) {
+    std::string digits = fmt::to_string(scale + value % scale);
+    digits.front() = '.';
+    digits.erase(digits.find_last_not_of('0') + 1);
+    return fmt::to_string(value / scale) + (digits == "." ? "" : digits);
+}
+
+/// What the counts of a kind are counts of: "ps", "0.001 years".
+std::string smallest_of(const Kind& kind) {
+    const Unit& unit = kind.units.back();
+    return kind.has_decimals() ? fmt::format("{} {}", decimals(1, unit.scale), unit.name)
+                               : std::string(kind.units.front().name);
 }
 
 /// "" if `text`, whose value is `value`, lies in [low, high]; `write` puts the bounds into words.
@@ -203,9 +233,10 @@ Parsed<std::int64_t> parse_quantity(std::string_view text, Dimension dimension, 
         return wrong(fmt::format("has an unknown unit {}{}; expected {}", quote(name),
                                  did_you_mean(name, names), kind.example));
     }
-    const Parsed<std::int64_t> scaled = scale(number, *unit, kind.units.front().name);
+    const Parsed<std::int64_t> scaled = scale(number, *unit, smallest_of(kind));
     if (!scaled.value) return wrong(scaled.problem);
     const std::int64_t value = *scaled.value;
+    if (kind.has_decimals() && value == 0 && low > 0) return wrong("is zero; expected more than 0");
     std::string message = outside(text, value, low, high,
                                   [&](std::int64_t bound) { return format_quantity(bound, dimension); });
     if (!message.empty()) return problem<std::int64_t>(std::move(message));
@@ -221,6 +252,8 @@ std::string format_number(double value) {
 
 std::string format_quantity(std::int64_t value, Dimension dimension) {
     const Kind kind = kind_of(dimension);
+    if (kind.has_decimals())
+        return fmt::format("{} {}", decimals(value, kind.units.back().scale), kind.units.back().name);
     const Unit* best = &kind.units.front();
     for (const Unit& unit : kind.units)
         if (value != 0 && value % unit.scale == 0) best = &unit;

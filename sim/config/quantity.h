@@ -17,14 +17,18 @@ struct Parsed {
     std::string problem;
 };
 
-/// What a unit measures; each kind is counted in its smallest whole unit.
+/// What a unit measures; each kind is counted in its smallest whole unit, prices and years in parts of one.
 enum class Dimension {
-    Frequency,  ///< in hertz: Hz, kHz, MHz, GHz
-    Size,       ///< in bytes: B, kB, MB, GB (powers of 10), KiB, MiB, GiB (powers of 2)
-    Bandwidth,  ///< in bytes per second: a size per "s"
-    Time,       ///< in picoseconds: ps, ns, us, ms, s
-    Energy,     ///< in femtojoules: fJ, pJ, nJ, uJ
-    Power,      ///< in milliwatts: mW, W
+    Frequency,       ///< in hertz: Hz, kHz, MHz, GHz
+    Size,            ///< in bytes: B, kB, MB, GB (powers of 10), KiB, MiB, GiB (powers of 2)
+    Bandwidth,       ///< in bytes per second: a size per "s"
+    Time,            ///< in picoseconds: ps, ns, us, ms, s
+    Energy,          ///< in femtojoules: fJ, pJ, nJ, uJ
+    Power,           ///< in milliwatts: mW, W
+    Price,           ///< in millionths of a dollar: USD
+    PricePerHour,    ///< likewise: USD/h
+    PricePerEnergy,  ///< likewise: USD/kWh
+    Years,           ///< in thousandths: year, years
 };
 
 /// A decimal integer in [low, high]; no leading zeros, no plus sign.
@@ -41,7 +45,8 @@ Parsed<std::int64_t> parse_quantity(std::string_view text, Dimension dimension, 
 /// The shortest decimal that parse_number reads back to the same value.
 std::string format_number(double value);
 
-/// `value` (>= 0) in the largest unit that leaves it whole: "1050 MHz", "24 MiB".
+/// `value` (>= 0) in the largest unit that leaves it whole: "1050 MHz", "24 MiB"; what has no unit that does,
+/// in decimals: "3.22 USD/h".
 std::string format_quantity(std::int64_t value, Dimension dimension);
 
 }  // namespace systole::config

@@ -150,6 +150,25 @@ Milliwatts Section::power(std::string_view key, std::string_view meaning,
     return Milliwatts(quantity(key, meaning, Dimension::Power, {0, 999'999'999}, plain(fallback)));
 }
 
+double Section::usd(std::string_view key, std::string_view meaning) {
+    return static_cast<double>(quantity(key, meaning, Dimension::Price, {1, 1'000'000'000'000'000}, {})) /
+           1e6;
+}
+
+double Section::usd_per_hour(std::string_view key, std::string_view meaning) {
+    return static_cast<double>(quantity(key, meaning, Dimension::PricePerHour, {1, 1'000'000'000'000}, {})) /
+           1e6;
+}
+
+double Section::usd_per_kwh(std::string_view key, std::string_view meaning) {
+    return static_cast<double>(quantity(key, meaning, Dimension::PricePerEnergy, {1, 1'000'000'000}, {})) /
+           1e6;
+}
+
+double Section::years(std::string_view key, std::string_view meaning) {
+    return static_cast<double>(quantity(key, meaning, Dimension::Years, {1, 100'000}, {})) / 1e3;
+}
+
 double Section::number(std::string_view key, std::string_view meaning, double low, double high,
                        std::optional<double> fallback) {
     SYSTOLE_CHECK(!fallback || std::isfinite(*fallback), "the default of {}", path_of(key));

@@ -21,9 +21,11 @@ constexpr const char* kNameCharacters = "0123456789_.abcdefghijklmnopqrstuvwxyzA
 using config::Dimension;
 
 /// Smallest units of a dimension in one of its formula's units (femtojoules in a joule).
-constexpr std::pair<Dimension, double> kDimensions[] = {{Dimension::Frequency, 1}, {Dimension::Size, 1},
-                                                        {Dimension::Bandwidth, 1}, {Dimension::Time, 1e12},
-                                                        {Dimension::Energy, 1e15}, {Dimension::Power, 1e3}};
+constexpr std::pair<Dimension, double> kDimensions[] = {
+    {Dimension::Frequency, 1}, {Dimension::Size, 1},           {Dimension::Bandwidth, 1},
+    {Dimension::Time, 1e12},   {Dimension::Energy, 1e15},      {Dimension::Power, 1e3},
+    {Dimension::Price, 1e6},   {Dimension::PricePerHour, 1e6}, {Dimension::PricePerEnergy, 1e6},
+    {Dimension::Years, 1e3}};
 
 /// Of `kScale` smallest units, of which `kMany` are one of the formula's. What is whole in them as it is
 /// written (1.1 us in picoseconds) is whole here, too, so that it equals the same text of a configuration.
@@ -49,6 +51,8 @@ void define_units(mu::Parser& parser) {
     define("ns", unit<k, kTera>), define("ps", unit<1, kTera>);
     define("fJ", unit<1, kPeta>), define("pJ", unit<k, kPeta>), define("nJ", unit<kMega, kPeta>);
     define("uJ", unit<kGiga, kPeta>), define("W", unit<k, k>), define("mW", unit<1, k>);
+    for (const char* each : {"USD", "USD/h", "USD/kWh"}) define(each, unit<kMega, kMega>);
+    for (const char* each : {"year", "years"}) define(each, unit<k, k>);
 }
 
 double ceil_div(double a, double b) {

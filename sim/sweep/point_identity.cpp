@@ -19,7 +19,9 @@ std::string canonical(const std::string& text) {
         return text.find('.') == std::string::npos ? text : config::format_number(*number.value);
     for (const config::Dimension dimension :
          {config::Dimension::Frequency, config::Dimension::Size, config::Dimension::Bandwidth,
-          config::Dimension::Time, config::Dimension::Energy, config::Dimension::Power})
+          config::Dimension::Time, config::Dimension::Energy, config::Dimension::Power,
+          config::Dimension::Price, config::Dimension::PricePerHour, config::Dimension::PricePerEnergy,
+          config::Dimension::Years})
         if (const auto quantity = config::parse_quantity(text, dimension, 0, kMost); quantity.value)
             return config::format_quantity(*quantity.value, dimension);
     return text;

@@ -45,7 +45,8 @@ End read_end(const std::string& text, const SourceMark& where) {
         return end;
     }
     for (const Dimension dimension : {Dimension::Frequency, Dimension::Size, Dimension::Bandwidth,
-                                      Dimension::Time, Dimension::Energy, Dimension::Power})
+                                      Dimension::Time, Dimension::Energy, Dimension::Power, Dimension::Price,
+                                      Dimension::PricePerHour, Dimension::PricePerEnergy, Dimension::Years})
         if (const auto quantity = config::parse_quantity(text, dimension, 0, kMost); quantity.value) {
             end.dimension = dimension;
             end.whole = *quantity.value;

@@ -59,6 +59,11 @@ struct Simulator {
     std::function<void(const std::string& device, const std::string& trace,
                        const std::vector<Setting>& settings)>
         check;
+    /// Why no run with these settings, which are sound, has a figure, and what to do about it; "" if one may
+    /// have it. Without this, all may.
+    std::function<std::string(const std::string& device, const std::string& trace,
+                              const std::vector<Setting>& settings, const std::string& figure)>
+        lacks;
     /// Runs one point; answers a figure for each of `metrics`. Throws UserError for what cannot run.
     std::function<std::vector<Metric>(const std::string& device, const std::string& trace,
                                       const std::vector<Setting>& settings)>

@@ -31,7 +31,11 @@ std::string_view unit_of(const std::string& value) {
                                                                  {Dimension::Size, "B"},
                                                                  {Dimension::Bandwidth, "B/s"},
                                                                  {Dimension::Time, "s"},
-                                                                 {Dimension::Power, "W"}};
+                                                                 {Dimension::Power, "W"},
+                                                                 {Dimension::Price, "USD"},
+                                                                 {Dimension::PricePerHour, "USD/h"},
+                                                                 {Dimension::PricePerEnergy, "USD/kWh"},
+                                                                 {Dimension::Years, "years"}};
     for (const auto& [dimension, unit] : kUnits)
         if (config::parse_quantity(value, dimension, 0, std::numeric_limits<std::int64_t>::max()).value)
             return unit;
@@ -119,6 +123,7 @@ private:
             try {
                 simulator_.check(device, trace, draft.settings);
                 trial.taken = true;
+                keep(lacking(device, trace, draft.settings));
                 return trial;
             } catch (const UserError& error) {
                 if (trial.what.empty() || (draft.wanted && !trial.wanted)) {
@@ -130,6 +135,18 @@ private:
             if (experiment_.axes.empty()) break;
         }
         return trial;
+    }
+
+    /// Objectives whose figures these runs cannot have: without them there would be no front.
+    std::vector<Diagnostic> lacking(const std::string& device, const std::string& trace,
+                                    const std::vector<Setting>& settings) const {
+        std::vector<Diagnostic> all;
+        if (!simulator_.lacks) return all;
+        for (const Objective& objective : experiment_.objectives)
+            for (const std::string& name : objective.formula.names())
+                if (std::string why = simulator_.lacks(device, trace, settings, name); !why.empty())
+                    all.push_back({objective.formula.where(), fmt::format("'{}': {}", name, why)});
+        return all;
     }
 
     bool is_sound(const std::string& device, const std::string& trace,

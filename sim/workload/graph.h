@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/batch_of.h"
 #include "sim/base/error.h"
 #include "sim/base/serving.h"
 #include "sim/workload/dtype.h"
@@ -106,6 +107,7 @@ struct Graph {
     std::vector<RepeatedBlock> blocks =
         {};  ///< not those inside others, nor those whose turns differ in size
     std::optional<ServingStep> serving = {};  ///< which step of a language model it is, if it says so
+    std::optional<BatchOf> batch_of = {};     ///< what it is a batch of, if it says so
     std::optional<Training> training = {};    ///< it is a step of training, or (training/) becomes one
 };
 

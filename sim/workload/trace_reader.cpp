@@ -7,6 +7,7 @@
 #include <set>
 
 #include "sim/base/text.h"
+#include "sim/workload/batch_reader.h"
 #include "sim/workload/layer_dtypes.h"
 #include "sim/workload/serving_reader.h"
 #include "sim/workload/training_reader.h"
@@ -45,6 +46,8 @@ Graph TraceReader::read() {
     keys.optional("params");  // read already
     if (const YamlNode* serving = keys.optional("serving"))
         if (const auto step = read_serving(*serving, parameters_, mistakes_)) builder_.set_serving(*step);
+    if (const YamlNode* batch = keys.optional("batch_of"))
+        if (const auto of = read_batch_of(*batch, parameters_, mistakes_)) take_batch(*of, batch->where);
     if (const YamlNode* training = keys.optional("training"))
         if (auto how = read_training(*training, parameters_, mistakes_)) take_training(*how);
     const YamlNode* inputs =
@@ -66,6 +69,14 @@ void TraceReader::take_training(const Training& how) {
         mistakes_.add(how.where, fmt::format("'serving' has {} replicas, but 'training' {}: 'data_parallel'",
                                              step->data_parallel, how.data_parallel));
     builder_.set_training(how);
+}
+
+void TraceReader::take_batch(const BatchOf& batch, const SourceMark& where) {
+    if (builder_.serving())
+        mistakes_.add(where,
+                      "'serving' says already what is in the batch; expected one of 'serving' and "
+                      "'batch_of'");
+    builder_.set_batch_of(batch);
 }
 
 void TraceReader::read_inputs(const YamlNode* inputs, Scope& scope) {

@@ -25,6 +25,8 @@ public:
     Graph read();
 
 private:
+    /// What the trace is a batch of, unless `serving` says it.
+    void take_batch(const BatchOf& batch, const SourceMark& where);
     /// As many replicas as `serving` says, where a trace has both.
     void take_training(const Training& how);
     void read_inputs(const config::YamlNode* inputs, Scope& scope);

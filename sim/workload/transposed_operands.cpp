@@ -40,6 +40,7 @@ public:
         keep_layers();
         result_.name = graph_.name;
         result_.serving = graph_.serving;
+        result_.batch_of = graph_.batch_of;
         for (const TensorId id : graph_.inputs) result_.inputs.push_back(place(id));
         for (const TensorId id : graph_.outputs) result_.outputs.push_back(place(id));
         for (const RepeatedBlock& block : graph_.blocks) keep_block(block);

@@ -23,6 +23,7 @@
 #include "models/devices/systolic/network_run.h"
 #include "sim/base/error.h"
 #include "sim/config/config.h"
+#include "sim/device/cost_config.h"
 #include "sim/kernel/kernel.h"
 #include "sim/workload/trace.h"
 
@@ -33,7 +34,7 @@ using namespace systole::systolic;
 
 SystolicSpec load(const std::string& device) {
     const auto presets = [](const std::string& name, const SourceMark&) {
-        for (const char* const shelf : {"configs/memory/", "configs/energy/"})
+        for (const char* const shelf : {"configs/memory/", "configs/energy/", "configs/cost/"})
             if (const std::filesystem::path file = shelf + name + ".yaml"; std::filesystem::exists(file))
                 return config::load_yaml(file);
         return config::load_yaml("configs/devices/" + name + ".yaml");
@@ -42,6 +43,7 @@ SystolicSpec load(const std::string& device) {
         config::Config::from_document(config::load_yaml("configs/devices/" + device + ".yaml"), presets);
     config.root().text("kind", "device kind");
     SystolicSpec spec = read_systolic_spec(config, device);
+    read_cost(config.root());
     config.finish();
     return spec;
 }

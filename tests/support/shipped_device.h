@@ -8,13 +8,15 @@
 #include "models/devices/systolic/spec/spec.h"
 #include "sim/config/config.h"
 #include "sim/config/yaml.h"
+#include "sim/device/cost_config.h"
 
 namespace systole::test {
 
 /// Throws UserError as `systole show device` would refuse it.
 inline systolic::SystolicSpec spec_of_document(const config::YamlNode& document) {
     const auto presets = [](const std::string& name, const SourceMark& where) {
-        for (const char* const shelf : {"configs/devices/", "configs/memory/", "configs/energy/"})
+        for (const char* const shelf :
+             {"configs/devices/", "configs/memory/", "configs/energy/", "configs/cost/"})
             if (std::filesystem::exists(shelf + name + ".yaml"))
                 return config::load_yaml(shelf + name + ".yaml");
         throw UserError(where, "there is no preset '" + name + "'");
@@ -22,6 +24,7 @@ inline systolic::SystolicSpec spec_of_document(const config::YamlNode& document)
     config::Config config = config::Config::from_document(document, presets);
     config.root().text("kind", "device kind");
     systolic::SystolicSpec spec = systolic::read_systolic_spec(config, "device");
+    read_cost(config.root());
     config.finish();
     return spec;
 }

@@ -114,7 +114,8 @@ DecoderStep usual_step(const Decoder& decoder) {
 }
 
 std::string decoder_trace(const Decoder& d, const DecoderStep& step) {
-    TraceWriter trace(d.name, d.about, params(d, step), step.serving, step.training);
+    const std::string_view batch_of = step.serving.empty() ? "tokens: batch * q_len" : "";
+    TraceWriter trace(d.name, d.about, params(d, step), step.serving, step.training, batch_of);
     write_embedding(trace, d, step);
     const std::int64_t sparse = d.sparse_layers();
     if (sparse > 0 && sparse < d.layers)

@@ -75,7 +75,9 @@ void write_embedding(TraceWriter& trace, const Words& words) {
 }  // namespace
 
 std::string words_trace(const Encoder& e, const Words& words) {
-    TraceWriter trace(e.name, e.about, params(e, fmt::format("seq: {}, ", words.sequence)));
+    // The encoder answers for each sequence; a decoder's prefill is counted in tokens.
+    TraceWriter trace(e.name, e.about, params(e, fmt::format("seq: {}, ", words.sequence)), "", "",
+                      words.post_norm ? "sequences: batch" : "tokens: batch * seq");
     write_embedding(trace, words);
     if (words.post_norm) trace.layer("embedding_norm", "op: norm, kind: layer");
     write_layer(trace.repeat(words.block, "layers"), e, "seq", words.post_norm);
@@ -91,7 +93,7 @@ std::string words_trace(const Encoder& e, const Words& words) {
 
 std::string patches_trace(const Encoder& e, const Patches& p) {
     const std::int64_t side = p.image / p.patch, patches = side * side, tokens = patches + 1;
-    TraceWriter trace(e.name, e.about, params(e, ""));
+    TraceWriter trace(e.name, e.about, params(e, ""), "", "", "images: batch");
     const auto text = [](std::int64_t value) { return fmt::format("{}", value); };
     trace.input("image", {"batch", text(p.image), text(p.image), text(p.channels)}, "dtype");
     trace.input("class_number", {"batch", "1"}, "int32");

@@ -38,7 +38,8 @@ void TraceBlock::layer(std::string_view name, std::string_view keys) {
 }
 
 TraceWriter::TraceWriter(std::string_view name, const std::vector<std::string>& about,
-                         std::string_view params, std::string_view serving, std::string_view training) {
+                         std::string_view params, std::string_view serving, std::string_view training,
+                         std::string_view batch_of) {
     for (std::string line : about) {
         // Names of files and models are anything; a line of their own would be no comment any more.
         for (char& c : line)
@@ -47,6 +48,7 @@ TraceWriter::TraceWriter(std::string_view name, const std::vector<std::string>& 
     }
     head_ += fmt::format("trace: {}\n", trace_name(name));
     if (!params.empty()) head_ += fmt::format("params: {{{}}}\n", params);
+    if (!batch_of.empty()) head_ += fmt::format("batch_of: {{{}}}\n", batch_of);
     if (!serving.empty()) head_ += fmt::format("serving: {{{}}}\n", serving);
     if (!training.empty()) head_ += fmt::format("training: {{{}}}\n", training);
 }

@@ -26,8 +26,10 @@ public:
     /// `about`: lines of a comment, without their '#'. `params`: "batch: 1, dtype: bf16", or empty.
     /// `serving`: which step of a language model it is, "phase: decode, batch: 1, context: 8192", or empty.
     /// `training`: how it is trained, "optimizer: adam", or empty.
+    /// `batch_of`: what it is a batch of where `serving` does not say it, "images: batch", or empty.
     TraceWriter(std::string_view name, const std::vector<std::string>& about, std::string_view params,
-                std::string_view serving = "", std::string_view training = "");
+                std::string_view serving = "", std::string_view training = "",
+                std::string_view batch_of = "");
 
     /// The nearest name that a trace may have and that this one does not have yet: letters, digits and '_'.
     std::string name(std::string_view wanted);

@@ -15,8 +15,8 @@ ROW = ["cycles", "time_ns", "macs", "matrix_macs", "lane_cycles", "utilization",
 LEVELS = ["compute", "vector", "on_chip", "memory", "host", "chips"]
 PARTS = ["matrix", "vector", "instructions", "on_chip", "memory", "host", "chips", "static"]
 LAYER = ["name", "op", "mapping", "reused"]
-RUN = ["device", "trace", "fidelity", "memory", "serving", "protocol", "clock_hz", "peak_macs_per_cycle", "ceilings", "total",
-       "critical_path", "layers", "tensors", "choices", "stats", "memory_bus", "energy", "power", "config"]
+RUN = ["device", "trace", "fidelity", "memory", "serving", "batch_of", "protocol", "clock_hz", "peak_macs_per_cycle", "ceilings", "total",
+       "critical_path", "layers", "tensors", "choices", "stats", "memory_bus", "energy", "power", "cost", "config"]
 
 
 class Results(ProgramTest):

@@ -84,10 +84,13 @@ TEST_CASE("the json of a result has the keys of the formats, in their order") {
     CHECK(keys(json) == std::vector<std::string>{"schema", "program", "devices"});
     REQUIRE(json["devices"].size() == 2);
     const Json& device = json["devices"][0];
-    CHECK(keys(device) == std::vector<std::string>{"device", "trace", "fidelity", "memory", "serving",
-                                                   "protocol", "clock_hz", "peak_macs_per_cycle", "ceilings",
-                                                   "total", "critical_path", "layers", "tensors", "choices",
-                                                   "stats", "memory_bus", "energy", "power", "config"});
+    CHECK(keys(device) == std::vector<std::string>{"device",   "trace",      "fidelity",
+                                                   "memory",   "serving",    "batch_of",
+                                                   "protocol", "clock_hz",   "peak_macs_per_cycle",
+                                                   "ceilings", "total",      "critical_path",
+                                                   "layers",   "tensors",    "choices",
+                                                   "stats",    "memory_bus", "energy",
+                                                   "power",    "cost",       "config"});
     CHECK(keys(device["total"]) == kRowKeys);
     std::vector<std::string> layer_keys{"name", "op", "mapping", "reused"};
     layer_keys.insert(layer_keys.end(), kRowKeys.begin(), kRowKeys.end());

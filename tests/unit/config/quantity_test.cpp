@@ -48,6 +48,11 @@ TEST_CASE("each unit of the documentation has its size", "[quantity]") {
     CHECK(value("2 uJ", Dimension::Energy) == 2'000'000'000);
     CHECK(value("33 mW", Dimension::Power) == 33);
     CHECK(value("1.5 W", Dimension::Power) == 1'500);
+    CHECK(value("30000 USD", Dimension::Price) == 30'000'000'000);
+    CHECK(value("3.22 USD/h", Dimension::PricePerHour) == 3'220'000);
+    CHECK(value("0.0806 USD/kWh", Dimension::PricePerEnergy) == 80'600);
+    CHECK(value("1 year", Dimension::Years) == 1'000);
+    CHECK(value("4.5 years", Dimension::Years) == 4'500);
     CHECK(value("940MHz", Dimension::Frequency) == 940'000'000);
 }
 
@@ -62,6 +67,16 @@ TEST_CASE("a wrong quantity is told what was expected", "[quantity]") {
     CHECK(problem("5 J", Dimension::Energy).find("unknown unit 'J'") != std::string::npos);
     CHECK(problem("0.5 fJ", Dimension::Energy) == "'0.5 fJ' is not a whole number of fJ");
     CHECK(problem("33", Dimension::Power) == "'33' has no unit; expected a power such as '30 mW'");
+    CHECK(problem("3.2", Dimension::PricePerHour) ==
+          "'3.2' has no unit; expected a price such as '3.22 USD/h'");
+    CHECK(problem("3 USD/h", Dimension::Price) ==
+          "'3 USD/h' has an unknown unit 'USD/h'; expected a price such as '30000 USD'");
+    CHECK(problem("0.0000001 USD", Dimension::Price) ==
+          "'0.0000001 USD' is not a whole number of 0.000001 USD");
+    CHECK(problem("0.0001 years", Dimension::Years) == "'0.0001 years' is not a whole number of 0.001 years");
+    CHECK(problem("-1 USD", Dimension::Price) == "'-1 USD' is negative");
+    CHECK(parse_quantity("0 USD", Dimension::Price, 1, kMax).problem ==
+          "'0 USD' is zero; expected more than 0");
     CHECK(problem("900 GB", Dimension::Bandwidth).find("has an unknown unit 'GB'") != std::string::npos);
     CHECK(problem("010 MiB", Dimension::Size) == "'010 MiB' has a leading zero; numbers are decimal only");
     CHECK(problem("0x10 MiB", Dimension::Size).find("unknown unit 'x10 MiB'") != std::string::npos);
@@ -109,6 +124,11 @@ TEST_CASE("written quantities and numbers read back to the same value", "[quanti
     CHECK(format_quantity(25'165'824, Dimension::Size) == "24 MiB");
     CHECK(format_quantity(8'000'000'000, Dimension::Size) == "8 GB");
     CHECK(format_quantity(0, Dimension::Time) == "0 ps");
+    CHECK(format_quantity(3'220'000, Dimension::PricePerHour) == "3.22 USD/h");
+    CHECK(format_quantity(80'600, Dimension::PricePerEnergy) == "0.0806 USD/kWh");
+    CHECK(format_quantity(30'000'000'000, Dimension::Price) == "30000 USD");
+    CHECK(format_quantity(1, Dimension::Price) == "0.000001 USD");
+    CHECK(format_quantity(4'500, Dimension::Years) == "4.5 years");
     CHECK(format_number(0.1) == "0.1");
     CHECK(format_number(1e-7) == "0.0000001");
     constexpr std::uint64_t kSeed = 11;
@@ -116,8 +136,8 @@ TEST_CASE("written quantities and numbers read back to the same value", "[quanti
     std::mt19937_64 random(kSeed);
     for (int i = 0; i < 20'000; ++i) {
         const auto number = static_cast<std::int64_t>(random() >> (1 + random() % 60));
-        for (const Dimension dimension :
-             {Dimension::Frequency, Dimension::Size, Dimension::Bandwidth, Dimension::Time}) {
+        for (const Dimension dimension : {Dimension::Frequency, Dimension::Size, Dimension::Bandwidth,
+                                          Dimension::Time, Dimension::Price, Dimension::Years}) {
             INFO(format_quantity(number, dimension));
             REQUIRE(value(format_quantity(number, dimension), dimension) == number);
         }

@@ -9,13 +9,15 @@
 #include "sim/base/error.h"
 #include "sim/config/config.h"
 #include "sim/config/yaml.h"
+#include "sim/device/cost_config.h"
 
 namespace systole::test {
 
-/// `kind` and `fidelity`, which are of any device, have been read, nothing else.
+/// `kind`, `fidelity` and `cost`, which are of any device, have been read, nothing else.
 inline config::Config gpu_config(const std::string& text) {
     const auto presets = [](const std::string& name, const SourceMark& where) {
-        for (const char* const shelf : {"configs/devices/", "configs/memory/", "configs/energy/"})
+        for (const char* const shelf :
+             {"configs/devices/", "configs/memory/", "configs/energy/", "configs/cost/"})
             if (std::filesystem::exists(shelf + name + ".yaml"))
                 return config::load_yaml(shelf + name + ".yaml");
         throw UserError(where, "there is no preset '" + name + "'");
@@ -23,6 +25,7 @@ inline config::Config gpu_config(const std::string& text) {
     config::Config config = config::Config::from_document(config::parse_yaml(text, "mine.yaml"), presets);
     config.root().text("kind", "device kind");
     config.root().text("fidelity", "how far published facts carry", "detailed");
+    read_cost(config.root());
     return config;
 }
 

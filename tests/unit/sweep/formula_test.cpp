@@ -58,14 +58,19 @@ TEST_CASE("units count in hertz, bytes, seconds, joules and watts", "[formula]")
     CHECK(value("700 ns") == 700e-9);
     CHECK(value("5 pJ") == 5e-12);
     CHECK(value("30 mW") == 0.03);
+    CHECK(value("3.22 USD/h") == 3.22);
+    CHECK(value("0.08 USD/kWh") == 0.08);
+    CHECK(value("30000 USD") == 30000);
+    CHECK(value("4.5 years") == 4.5);
     CHECK(value("4 GB/s / 2 B") == 2e9);
     CHECK(value("bytes / s.s", {{"bytes", 8}, {"s.s", 2}}) == 4);
 }
 
 TEST_CASE("a quantity is the same number in a formula and in a configuration", "[formula]") {
     for (const char* unit :
-         {"Hz",   "kHz",   "MHz", "GHz", "B",  "kB", "MB", "GB", "KiB", "MiB", "GiB", "B/s", "kB/s", "MB/s",
-          "GB/s", "MiB/s", "ps",  "ns",  "us", "ms", "s",  "fJ", "pJ",  "nJ",  "uJ",  "mW",  "W"})
+         {"Hz",  "kHz",  "MHz",  "GHz",  "B",     "kB",  "MB",    "GB",      "KiB",  "MiB", "GiB",
+          "B/s", "kB/s", "MB/s", "GB/s", "MiB/s", "ps",  "ns",    "us",      "ms",   "s",   "fJ",
+          "pJ",  "nJ",   "uJ",   "mW",   "W",     "USD", "USD/h", "USD/kWh", "years"})
         for (int thousandths = 1; thousandths < 2000; thousandths += 7) {
             const std::string text = fmt::format("{} {}", config::format_number(thousandths / 1000.0), unit);
             const std::optional<double> of_configuration = number_of(text);

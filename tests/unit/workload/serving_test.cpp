@@ -37,3 +37,19 @@ TEST_CASE("a step that cannot be is refused", "[workload]") {
                Contains("at most 65536 chips"));
     CHECK_THAT(mistakes_of(step("decode")), Contains("'serving' must be a map"));
 }
+
+TEST_CASE("a trace may say what it is a batch of", "[workload]") {
+    const auto batch = [](const std::string& keys) {
+        return "trace: t\nparams: {batch: 4}\nbatch_of: " + keys +
+               "\ninputs: {x: {shape: [2, 8], dtype: bf16}}\nlayers:\n  - {name: out, op: softmax}\noutputs: "
+               "[out]\n";
+    };
+    CHECK(graph_of(batch("{images: 2 * batch}")).batch_of == BatchOf{BatchOf::Item::Images, 8});
+    CHECK(graph_of(batch("{queries: 3}")).batch_of == BatchOf{BatchOf::Item::Queries, 3});
+    CHECK_THAT(mistakes_of(batch("{image: batch}")), Contains("did you mean 'images'?"));
+    CHECK_THAT(mistakes_of(batch("{images: 0}")), Contains("'images' must be 1"));
+    CHECK_THAT(mistakes_of(batch("{images: 1, tokens: 1}")),
+               Contains("'images' is not one of 'tokens', too"));
+    CHECK_THAT(mistakes_of(batch("{}")), Contains("one of images, sequences, "));
+    CHECK_THAT(mistakes_of(batch("images")), Contains("'batch_of' must be a map"));
+}
