@@ -8,7 +8,7 @@ systole_test(simt_memory SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/fabric_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/l2_blocks_test.cpp
     DEPENDS systole_simt_memory)
-systole_test(simt_tlb SOURCES ${CMAKE_CURRENT_LIST_DIR}/tlb_test.cpp DEPENDS systole_simt_memory systole_simt_spec)
+systole_test(simt_tlb SOURCES ${CMAKE_CURRENT_LIST_DIR}/tlb_test.cpp DEPENDS systole_simt_memory systole_simt_spec systole_device)
 systole_test(simt_groups SOURCES ${CMAKE_CURRENT_LIST_DIR}/activity_test.cpp ${CMAKE_CURRENT_LIST_DIR}/attention_blocks_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/cta_deal_test.cpp ${CMAKE_CURRENT_LIST_DIR}/cta_places_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/gathered_blocks_test.cpp
@@ -20,11 +20,11 @@ systole_test(simt_groups SOURCES ${CMAKE_CURRENT_LIST_DIR}/activity_test.cpp ${C
                                  ${CMAKE_CURRENT_LIST_DIR}/stream_k_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/vector_blocks_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/window_blocks_test.cpp
-             DEPENDS systole_simt_chip systole_simt_spec)
+             DEPENDS systole_simt_chip systole_simt_spec systole_device)
 systole_test(simt_l2_sectors SOURCES ${CMAKE_CURRENT_LIST_DIR}/l2_sectors_test.cpp DEPENDS systole_simt_chip)
 systole_test(simt_spec SOURCES ${CMAKE_CURRENT_LIST_DIR}/presets_test.cpp
                                ${CMAKE_CURRENT_LIST_DIR}/simt_config_test.cpp
-             DEPENDS systole_simt_spec)
+             DEPENDS systole_simt_spec systole_device)
 systole_test(simt_sm
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/attention_program_test.cpp ${CMAKE_CURRENT_LIST_DIR}/gemm_program_test.cpp
             ${CMAKE_CURRENT_LIST_DIR}/gemv_program_test.cpp
@@ -37,7 +37,7 @@ systole_test(simt_sm
 systole_test(simt_collectives SOURCES ${CMAKE_CURRENT_LIST_DIR}/collective_cost_test.cpp
                                       ${CMAKE_CURRENT_LIST_DIR}/collective_run_test.cpp
                                       ${CMAKE_CURRENT_LIST_DIR}/collectives_config_test.cpp
-             DEPENDS systole_simt_chip systole_simt_spec)
+             DEPENDS systole_simt_chip systole_simt_spec systole_device)
 systole_test(simt_choose SOURCES ${CMAKE_CURRENT_LIST_DIR}/catalogue_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/choose_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/tuned_sizes_test.cpp
@@ -45,5 +45,5 @@ systole_test(simt_choose SOURCES ${CMAKE_CURRENT_LIST_DIR}/catalogue_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/experts_plan_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/top_k_plan_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/winograd_plan_test.cpp
-             DEPENDS systole_simt_chip systole_simt_spec systole_workload systole_config)
+             DEPENDS systole_simt_chip systole_simt_spec systole_device systole_workload systole_config)
 

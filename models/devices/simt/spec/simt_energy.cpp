@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/devices/simt/spec/simt_energy.h"
 
-#include <fmt/format.h>
-
 #include <vector>
 
 #include "models/energy/energy_config.h"
@@ -48,10 +46,6 @@ std::vector<DType> formats_of(const SimtSpec& spec) {
 }
 
 }  // namespace
-
-std::string mac_name(DType dtype) {
-    return fmt::format("{} mac", to_string(dtype));
-}
 
 std::optional<DeviceEnergySpec> read_simt_energy(const config::Section& root, const SimtSpec& spec) {
     const std::optional<DeviceEnergy> energy =

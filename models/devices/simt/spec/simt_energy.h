@@ -12,7 +12,9 @@
 namespace systole::simt {
 
 /// The operations that rows count.
-std::string mac_name(DType dtype);
+inline std::string mac_name(DType dtype) {
+    return std::string(to_string(dtype)) + " mac";
+}
 inline constexpr const char *kInstruction = "instruction", *kRegisterByte = "register byte",
                             *kSharedByte = "shared byte", *kFp32Operation = "fp32 operation",
                             *kIntegerOperation = "integer operation",
