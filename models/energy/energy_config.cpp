@@ -59,7 +59,8 @@ std::optional<DeviceEnergy> read_device_energy(Section root, const std::vector<D
         "millimetres of wire between SRAM that units share (or the memory's pins) and a unit, on average",
         0.0, kLongestWire);
     energy.host_byte = 8 * positive(section, "host_bit", "a bit over the link to the host, both ends");
-    if (has_chip_link)
+    // Without a link nothing passes; the figure may stand for one that was taken away.
+    if (has_chip_link || section.has("chip_bit"))
         energy.chip_byte = 8 * positive(section, "chip_bit", "a bit over a link to another chip, both ends");
     return energy;
 }

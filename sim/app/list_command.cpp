@@ -144,7 +144,6 @@ Command list_command() {
                         {"systole list traces", "networks, with their parameters and defaults"},
                         {"systole list models", "language models for 'systole trace llm'"},
                         {"systole list memories", "what a device may name as 'memory: {preset: NAME}'"},
-                        {"systole list energies", "what a device may name as 'energy: {preset: NAME}'"},
                         {"systole list experiments", "for 'systole sweep'"}};
     command.run = list;
     return command;

@@ -99,7 +99,8 @@ std::vector<std::pair<std::string, std::string>> RandomGpu::settings(
     const std::vector<config::Entry>& entries) {
     std::map<std::string, std::vector<const config::Entry*>> sections;
     for (const config::Entry& entry : entries)
-        if (!entry.limits.empty() && entry.path != "kind")
+        // Prices are read beside the machine, and change nothing of what it does.
+        if (!entry.limits.empty() && entry.path != "kind" && !entry.path.starts_with("cost."))
             sections[split(entry.path, ".").front()].push_back(&entry);
     // The multiprocessor has most of what is new here.
     std::vector<std::string> names{"sm", "sm", "sm", "l2"};

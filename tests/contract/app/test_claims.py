@@ -92,9 +92,6 @@ class Judging(unittest.TestCase):
         for tpu, gpu, verdict in ((0.9, 0.65, claims_rows.HOLDS), (0.8, 0.65, claims_rows.IN_PART), (0.9, 0.85, claims_rows.NOT)):
             self.assertEqual(claims_verdicts.utilization({"utilization": self.rows(tpu_v4=tpu, a100=gpu)})[0], verdict)
 
-    def test_energy_that_is_not_counted_is_not_judged(self):
-        self.assertEqual(claims_verdicts.power({"power": self.rows(tpu_v4=1, a100=1)})[0], claims_rows.UNKNOWN)
-
     def test_pictures_are_the_same_bytes_and_mark_what_has_no_figure(self):
         draw = [claims_pictures.bars("t", {"a": {"x": 1, "y": None}}) for _ in range(2)]
         self.assertEqual(*draw)

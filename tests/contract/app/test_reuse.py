@@ -96,7 +96,13 @@ class Reuse(ProgramTest):
         run, whole = (self.result("tpu_v4", *whole_picoseconds, "--set", "memory.refresh=off", "--set",
                                   f"run.reuse={reuse}") for reuse in ("on", "off"))
         self.assertTrue(any(row["reused"] for row in run["layers"]))
+        # Rows that stand open at the marks are opened once more, or not: activations, and their energy, by parts of 100,000.
+        energy, of_whole = run["total"].pop("energy_pj"), whole["total"].pop("energy_pj")
         self.assertEqual(run["total"], whole["total"])
+        for part in energy:
+            self.assertAlmostEqual(energy[part], of_whole[part], delta=1e-4 * of_whole["total"])
+        for part in ("matrix", "vector", "on_chip", "host"):
+            self.assertEqual(energy[part], of_whole[part])
 
     def test_clocks_of_broken_picoseconds_cost_one_a_turn(self):
         run, whole = (self.result("tpu_v4", "--set", "memory.refresh=off", "--set", f"run.reuse={reuse}")

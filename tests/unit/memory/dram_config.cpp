@@ -85,6 +85,14 @@ TEST_CASE("every shipped memory moves what its pins move") {
         {"hbm3e_gb200", 7672.32},
         {"gddr6_l40s", 864},
         {"gddr6_l4", 300},
+        {"ddr4_inferentia1", 51.2},
+        {"hbm2e_trainium1", 819.2},
+        {"hbm3_trainium2", 2899.968},
+        {"lpddr4x_apple_m1", 68.256},
+        {"lpddr5_apple_m3_pro", 153.6},
+        {"lpddr5x_7500", 60},
+        {"lpddr5x_8533", 68.264},
+        {"sram_groq_tsp", 80'000},
     };
     for (const auto& [name, gigabytes] : published) {
         INFO(name);
