@@ -48,7 +48,7 @@ EnergyTable read_table(Section energy, const std::vector<DType>& multiplied) {
 
 }  // namespace
 
-std::optional<DeviceEnergy> read_device_energy(Section root, const std::vector<DType>& multiplied,
+std::optional<DeviceEnergy> read_device_energy(const Section& root, const std::vector<DType>& multiplied,
                                                bool has_chip_link) {
     if (!root.has("energy")) return std::nullopt;
     Section section = root.section("energy");

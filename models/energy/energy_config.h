@@ -21,8 +21,8 @@ struct DeviceEnergy {
 
 /// Nothing without the section. `multiplied`: formats whose products the device's units take; the table must
 /// have their energies. `has_chip_link`: the device has one, which then needs a figure.
-std::optional<DeviceEnergy> read_device_energy(config::Section root, const std::vector<DType>& multiplied,
-                                               bool has_chip_link);
+std::optional<DeviceEnergy> read_device_energy(const config::Section& root,
+                                               const std::vector<DType>& multiplied, bool has_chip_link);
 
 /// What of a device's published idle power is not the background of its memory. `key`, of `section`: where
 /// that power was given; complains there if it is less.

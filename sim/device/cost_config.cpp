@@ -79,7 +79,7 @@ double share_of_hours(config::Section& cost) {
 
 }  // namespace
 
-CostSpec read_cost(config::Section device) {
+CostSpec read_cost(const config::Section& device) {
     CostSpec spec;
     if (!device.has("cost")) return spec;
     config::Section cost = device.section("cost");

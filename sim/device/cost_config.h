@@ -10,7 +10,7 @@
 namespace systole {
 
 /// Prices of the device, none without the section; where they are from is told by name_origins().
-CostSpec read_cost(config::Section device);
+CostSpec read_cost(const config::Section& device);
 
 /// Puts into words where the prices are from; `entries` are the effective configuration's.
 void name_origins(CostSpec& spec, const std::vector<config::Entry>& entries);

@@ -59,8 +59,6 @@ WarpActivity of_instruction(const Instruction& one, const SmSpec& sm, double ele
             activity.register_bytes = 2 * bytes;
             break;
         case Op::TensorCopy:
-            activity.register_bytes = bytes, activity.shared_bytes = bytes;
-            break;
         case Op::SharedLoad:
         case Op::SharedStore:
             activity.register_bytes = bytes, activity.shared_bytes = bytes;
