@@ -26,10 +26,6 @@ Femtojoules EnergyTable::mac(DType first, DType second) const {
     return rounded(std::sqrt(value(*a) * value(*b))) + (floating ? add_fp32 : add_int32);
 }
 
-Femtojoules EnergyTable::fp32_operation() const {
-    return multiply[static_cast<std::size_t>(DType::Fp32)].value_or(Femtojoules()) + add_fp32;
-}
-
 Femtojoules EnergyTable::sram_byte(Bytes size) const {
     constexpr double kBytes = 8;  // 64 bits
     if (size <= sram.front().size) return rounded(value(sram.front().of_64_bits) / kBytes);

@@ -29,8 +29,8 @@ struct EnergyTable {
     /// A multiplication and its addition into an int32 or fp32 sum. Multipliers of two formats take what
     /// their widths' product says: the geometric mean of both. Both must have a figure.
     Femtojoules mac(DType first, DType second) const;
-    /// A multiply-add of two fp32 numbers; without that figure an addition.
-    Femtojoules fp32_operation() const;
+    /// A multiply-add in fp32, of which every table has the figures.
+    Femtojoules fp32_operation() const { return mac(DType::Fp32, DType::Fp32); }
     /// A byte of an SRAM, read or written. Between the sizes that are known it goes by a power of the size;
     /// smaller ones take what the smallest does, larger ones are built of the largest.
     Femtojoules sram_byte(Bytes size) const;

@@ -99,15 +99,14 @@ void enter_bytes(const DeviceResult& result, const DeviceEnergySpec& spec, Accou
         const auto place = static_cast<Place>(p);
         const auto passed = [&](Place Movement::*end, const char* event, Femtojoules each) {
             if (each == Femtojoules()) return;
-            accounting.enter(
-                {fmt::format("{}.{}", result.device, place == Place::Dram ? result.memory : to_string(place)),
-                 event, "", "B", 0, each, spec.places[p]->part},
-                [&](const ResultRow& row) {
-                    std::int64_t bytes = 0;
-                    for (const Movement& moved : row.movements)
-                        if (moved.*end == place) bytes += moved.bytes.value();
-                    return bytes;
-                });
+            accounting.enter({fmt::format("{}.{}", result.device, place_name(result, place)), event, "", "B",
+                              0, each, spec.places[p]->part},
+                             [&](const ResultRow& row) {
+                                 std::int64_t bytes = 0;
+                                 for (const Movement& moved : row.movements)
+                                     if (moved.*end == place) bytes += moved.bytes.value();
+                                 return bytes;
+                             });
         };
         passed(&Movement::from, "read", spec.places[p]->read);
         passed(&Movement::to, "write", spec.places[p]->written);

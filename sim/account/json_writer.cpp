@@ -23,16 +23,11 @@ double nanoseconds(Ticks time) {
     return static_cast<double>(time.value()) / 1000;
 }
 
-/// SRAM in the place of a device's DRAM goes by its own name.
-std::string_view place_name(Place place, std::string_view memory) {
-    return place == Place::Dram && memory == "sram" ? memory : to_string(place);
-}
-
-Json moved(const std::vector<Movement>& movements, std::string_view memory) {
+Json moved(const std::vector<Movement>& movements, const DeviceResult& result) {
     Json list = Json::array();
     for (const Movement& movement : movements)
-        list.push_back({{"from", place_name(movement.from, memory)},
-                        {"to", place_name(movement.to, memory)},
+        list.push_back({{"from", place_name(result, movement.from)},
+                        {"to", place_name(result, movement.to)},
                         {"operand", to_string(movement.operand)},
                         {"bytes", movement.bytes.value()}});
     return list;
@@ -100,7 +95,7 @@ void add_row(Json& json, const ResultRow& row, const DeviceResult& result) {
     json["bytes"] = {{"dram_read", row.dram_read.value()},
                      {"dram_written", row.dram_written.value()},
                      {"compulsory_dram", row.compulsory_dram.value()},
-                     {"moved", moved(row.movements, result.memory)}};
+                     {"moved", moved(row.movements, result)}};
     json["roofline_cycles"] = row.roofline.floor().value();
     json["roofline_bound"] = row.roofline.bound();
     json["roofline"] = levels(row.roofline);

@@ -103,6 +103,11 @@ std::string bound_by(const std::vector<CriticalStep>& path, const Roofline& roof
     return std::string(chips ? to_string(Level::Chips) : largest.name);
 }
 
+std::string_view place_name(const DeviceResult& result, Place place) {
+    return place == Place::Dram && result.memory == "sram" ? std::string_view(result.memory)
+                                                           : to_string(place);
+}
+
 std::vector<CriticalStep> critical_path(const std::vector<CausalLog::Piece>& pieces) {
     std::vector<CriticalStep> steps;
     for (std::size_t i = 0; i < kSlotClasses; ++i) steps.push_back({static_cast<SlotClass>(i), Ticks()});

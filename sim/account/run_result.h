@@ -138,6 +138,9 @@ struct DeviceResult {
     std::optional<RunCost> cost = {};             ///< where it was asked for
 };
 
+/// A place of the device's ledger, as results print it: the memory by what it is ("sram").
+std::string_view place_name(const DeviceResult& result, Place place);
+
 /// By class, longest first (of equals, the first class); classes without time are left out.
 std::vector<CriticalStep> critical_path(const std::vector<CausalLog::Piece>& pieces);
 

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,14 +28,10 @@ bool is_date(std::string_view text) {
         for (const char digit : text.substr(at, count)) value = 10 * value + (digit - '0');
         return value;
     };
-    const int year = number(0, 4), month = number(5, 2);
-    if (year < 1900 || month < 1 || month > 12) return false;
-    if (text.size() == 7) return true;
-    const bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    const int days = month == 2                                              ? (leap ? 29 : 28)
-                     : month == 4 || month == 6 || month == 9 || month == 11 ? 30
-                                                                             : 31;
-    return number(8, 2) >= 1 && number(8, 2) <= days;
+    const std::chrono::year_month_day date(
+        std::chrono::year(number(0, 4)), std::chrono::month(static_cast<unsigned>(number(5, 2))),
+        std::chrono::day(text.size() == kForm.size() ? static_cast<unsigned>(number(8, 2)) : 1));
+    return date.ok() && date.year() >= std::chrono::year(1900);
 }
 
 /// When the price `key` was asked. One that --set gives is tried, not quoted: what a file says of its own

@@ -59,9 +59,6 @@ AS_LARGE = {("teaching_4x4", trace) for trace in ("bert_base", "resnet50", "resn
 TRANSFERS_A_CLOCK = {"DDR3": 2, "DDR4": 2, "LPDDR5": 8, "HBM2": 2, "HBM2E": 2, "HBM3": 4, "HBM3E": 4}
 UNITS = {"Hz": 1, "kHz": 1e3, "MHz": 1e6, "GHz": 1e9}
 
-# Of a family of outlines that differ in counts and clocks only, one runs all traces, the others these.
-ALIKE = [device for device in (*APPLES, "inferentia2") if device != "apple_m1"]
-ENOUGH = ("three_layers", "mobilenet_v2", "dlrm", "tpu_v1_mlp0", "bert_base")
 DEVICES, MEMORIES, TRACES = shelf("configs/devices"), shelf("configs/memory"), shelf("traces")
 
 
@@ -208,8 +205,7 @@ class Presets(ProgramTest):
 
     def test_every_device_runs_every_trace_or_says_why_not(self):
         for device in DEVICES:
-            traces = ENOUGH if device in ALIKE else TRACES
-            ran = [trace for trace in traces if (device, trace) not in AS_LARGE and self.runs(device, trace)]
+            ran = [trace for trace in TRACES if (device, trace) not in AS_LARGE and self.runs(device, trace)]
             self.assertTrue(ran, f"{device} runs nothing")
 
     def test_the_first_tpu_runs_the_networks_of_its_paper_at_their_batch(self):

@@ -3,6 +3,10 @@
 
 #include <catch2/catch.hpp>
 
+#include "models/devices/simt/kernels/gemm_program.h"
+#include "models/devices/simt/sm/sm.h"
+#include "tests/unit/simt/sm_specs.h"
+
 namespace systole::simt {
 namespace {
 
@@ -68,6 +72,21 @@ TEST_CASE("loads and stores of shared memory pass registers, copies into it do n
     CHECK(activity.register_bytes == 768);
     CHECK(activity.shared_bytes == 768);
     CHECK(activity.instructions == 96);
+}
+
+TEST_CASE("as many instructions are counted in a program as an SM issues of it") {
+    CtaTile tile;
+    tile.groups_m = tile.groups_n = 2;
+    for (const std::int64_t steps : {4, 5, 17}) {
+        INFO(steps << " steps");
+        const SmSpec spec = test::warp_mma_sm();
+        const CtaProgram program = gemm_program(tile, {}, steps, spec);
+        Sm alone(spec, 256, [](Op, std::int64_t, std::int64_t at) { return at; });
+        alone.launch(program, 0);
+        alone.run();
+        CHECK(activity_of(program, spec, DType::Bf16).instructions ==
+              static_cast<double>(alone.instructions() * spec.warp_threads));
+    }
 }
 
 TEST_CASE("what threads load by their addresses is counted thread by thread") {

@@ -27,8 +27,10 @@ void add_operations(std::vector<OperationCount>& operations, const KernelPlan& p
     // Other kernels multiply by plain instructions.
     const auto* gemm = std::get_if<GemmPlan>(&plan);
     if (gemm != nullptr || std::holds_alternative<AttentionPlan>(plan)) {
+        // Lanes multiply in fp32 what tensor cores would take as it is.
         const bool lanes = gemm != nullptr && !gemm->kernel.on_tensor_cores();
-        add(mac_name(lanes ? DType::Fp32 : dtype), static_cast<double>(account.macs));
+        const bool widened = lanes && sm.issue_of(dtype) != TensorIssue::Lanes;
+        add(mac_name(widened ? DType::Fp32 : dtype), static_cast<double>(account.macs));
     }
     const WarpActivity activity = activity_of(plan, account.ctas, account.steps, sm, dtype);
     add(kInstruction, activity.instructions);
