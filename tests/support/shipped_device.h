@@ -23,6 +23,7 @@ inline systolic::SystolicSpec spec_of_document(const config::YamlNode& document)
     };
     config::Config config = config::Config::from_document(document, presets);
     config.root().text("kind", "device kind");
+    config.root().text("fidelity", "how far published facts carry", "detailed");
     systolic::SystolicSpec spec = systolic::read_systolic_spec(config, "device");
     read_cost(config.root());
     config.finish();

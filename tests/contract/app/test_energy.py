@@ -97,6 +97,11 @@ class Energy(ProgramTest):
         text = self.answer("run", "teaching_4x4", "three_layers", "--set", "memory.preset=hbm2_2400")
         self.assertIn("Of the memory only", text)
 
+    def test_a_memory_without_figures_leaves_the_device_without_any(self):
+        for device in ("tpu_v4", "a100"):
+            run = self.run_of("run", device, "bert_base", "--set", "memory.preset=ideal")
+            self.assertEqual((run["energy"]["covers"], run["energy"]["total_pj"], run["power"]), ("nothing", None, None))
+
     def test_text_and_table_tell_energy_by_layer(self):
         text = self.answer("run", "tpu_v4", "three_layers").splitlines()
         self.assertTrue(text[2].endswith("energy"), text[2])

@@ -23,7 +23,7 @@ systole_test(simt_groups SOURCES ${CMAKE_CURRENT_LIST_DIR}/activity_test.cpp ${C
              DEPENDS systole_simt_chip systole_simt_spec systole_device)
 systole_test(simt_l2_sectors SOURCES ${CMAKE_CURRENT_LIST_DIR}/l2_sectors_test.cpp DEPENDS systole_simt_chip)
 systole_test(simt_spec SOURCES ${CMAKE_CURRENT_LIST_DIR}/presets_test.cpp
-                               ${CMAKE_CURRENT_LIST_DIR}/simt_config_test.cpp
+                               ${CMAKE_CURRENT_LIST_DIR}/simt_config_test.cpp ${CMAKE_CURRENT_LIST_DIR}/simt_energy_test.cpp
              DEPENDS systole_simt_spec systole_device)
 systole_test(simt_sm
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/attention_program_test.cpp ${CMAKE_CURRENT_LIST_DIR}/gemm_program_test.cpp

@@ -75,6 +75,8 @@ std::optional<DeviceEnergySpec> read_systolic_energy(const config::Section& root
         section, "idle",
         section.power("idle", "what the whole device draws when it does nothing, its memory included"),
         spec.memory.background());
+    // SRAM is in the table; of another memory without figures the total would be too little.
+    if (spec.memory.kind != DramSpec::Kind::Sram && !spec.memory.has_energy()) return std::nullopt;
     return all;
 }
 
