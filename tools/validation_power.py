@@ -21,7 +21,7 @@ different work.
 - **TPU v3, v4**: mean power of chips in production (Jouppi et al., ISCA 2023, table 4, as remembered: idle, least, mean and most 123, 175, 220, 262 W and 90, 121, 170, 192 W), of
   work that is not told.
 - **V100**: kernels that AccelWattch's authors measured (Kandiah et al., MICRO 2021): `parboil_sgemm` and `cudaTensorCoreGemm` of the CUDA samples, whose sizes and clocks
-  are not told, of 25 that drew 102 to 230 W, beside products by our library's kernels at the highest clock. Ours draw far more. Volta's tensor instructions are counted as they are issued, each with all of its registers
+  are not told, of 25 that drew 102 to 230 W, beside products by our library's kernels at the highest clock. Ours draw far more (the three of `cutlass`, of sizes not told, too: 101.9, 121.6 and 178.0 W). Volta's tensor instructions are counted as they are issued, each with all of its registers
   (steps of `HMMA.884`, 4 B a MAC); the reuse caches of operands, which the chip has for that, are not modelled, nor that the sample keeps tensor cores waiting.
 
 """
