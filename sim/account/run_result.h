@@ -90,14 +90,6 @@ struct ChosenSetting {
     std::string why;  ///< one phrase
 };
 
-/// One coloured bar of the timeline.
-struct Span {
-    std::string track;  ///< "tpu_v4.mxu0"
-    std::string name;   ///< "pass conv1"
-    Ticks begin, end;
-    std::int32_t layer = -1;
-};
-
 /// The matrix units' peak for one format of operands, or for two ("int16xint8", activations first).
 struct DtypePeak {
     std::string dtype;

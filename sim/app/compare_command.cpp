@@ -176,7 +176,7 @@ int run(const Arguments& arguments) {
     std::vector<Graph> graphs;
     for (const std::string& trace : arguments.from(0))
         graphs.push_back(load_trace(library, trace, settings.workload, read_import_choices(arguments)));
-    const RunOptions options{settings.protocol, false, false, std::nullopt};
+    const RunOptions options{settings.protocol, WantTimeline::No, false, std::nullopt};
     std::vector<Comparison> comparisons;
     for (const Graph& graph : graphs)
         comparisons.push_back(

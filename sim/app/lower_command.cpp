@@ -21,7 +21,7 @@ int lower(const Arguments& arguments) {
     const Settings settings = read_settings(arguments.list("set"), Protocol::of_run(), {reference});
     const LoadedDevice device = load_device(library, reference, settings);
     const Graph graph = load_trace(library, trace, settings.workload, read_import_choices(arguments));
-    const RunOptions options{settings.protocol, false, false, read_mapping_file(arguments)};
+    const RunOptions options{settings.protocol, WantTimeline::No, false, read_mapping_file(arguments)};
     const std::string program = device.device->lower(graph, options);
     if (output)
         write_file(*output, program);

@@ -81,7 +81,7 @@ int op(const Arguments& arguments) {
     const OpQuestion question = file ? OpQuestion{} : read_op_question(arguments, 1);
     const Settings settings = read_settings(arguments.list("set"), Protocol::of_op(), {reference});
     refuse_workload(settings, "an operator has none");
-    const RunOptions options{settings.protocol, false, arguments.has("check-dram"),
+    const RunOptions options{settings.protocol, WantTimeline::No, arguments.has("check-dram"),
                              read_mapping_file(arguments)};
     if (options.mapping && file) arguments.misused("--mapping maps one operator, not a table of them");
     const LoadedDevice device = load_device(Library::find(), reference, settings);

@@ -66,7 +66,7 @@ std::string in_words(const DeviceResult& result) {
     return to_text(result) + (result.cost ? '\n' + cost_text({result}) : "");
 }
 
-RunOutcome simulate(const Arguments& arguments, bool timeline) {
+RunOutcome simulate(const Arguments& arguments, WantTimeline timeline) {
     const std::string& reference = arguments.at(0);
     const auto program = arguments.option("program");
     const std::string trace = program && arguments.count() < 2 ? "" : arguments.at(1);
@@ -106,11 +106,11 @@ void refuse_collision(const Destinations& to) {
 int run(const Arguments& arguments) {
     const Destinations to = read_destinations(arguments);
     refuse_collision(to);
-    const RunOutcome outcome = simulate(arguments, to.timeline.has_value());
+    const RunOutcome outcome = simulate(arguments, to.timeline ? WantTimeline::Yes : WantTimeline::No);
     const DeviceResult& result = outcome.result;
     const std::string json = to_json({result});
     const std::string csv = to_csv(result);
-    const std::string timeline = to.timeline ? chrome_trace(outcome.spans, result.device) : "";
+    const std::string timeline = to.timeline ? chrome_trace(outcome.timeline.spans, result.device) : "";
     print(to.format == "json" ? json : to.format == "csv" ? csv : in_words(result));
     if (to.directory) {
         std::vector<OutputFile> files{

@@ -165,7 +165,7 @@ public:
             const Settings read_once = read(device_name, settings);
             const LoadedDevice built = build_device(device_document(device_name), read_once);
             const Graph graph = build_trace(trace_document(trace_name), read_once.workload);
-            DeviceResult result = built.run(graph, {read_once.protocol, false, false}).result;
+            DeviceResult result = built.run(graph, {read_once.protocol, WantTimeline::No, false}).result;
             tell_trace(graph, result);
             built.tell_known_cost(result);
             return figures(result);

@@ -114,13 +114,13 @@ Run read_run(const Arguments& arguments) {
     LoadedDevice device = load_device(library, reference, settings);
     if (!is_operator) {
         Graph graph = load_trace(library, what, settings.workload, read_import_choices(arguments));
-        return {std::move(device), std::move(graph), {settings.protocol, false}};
+        return {std::move(device), std::move(graph), {settings.protocol}};
     }
     refuse_workload(settings, "an operator has none");
     refuse_import_choices(arguments, "an operator is none");
     const OpQuestion question = read_op_question(arguments, 1);
     Graph graph = operator_graph(device, question.op, question.keys, {});
-    return {std::move(device), std::move(graph), {settings.protocol, false}};
+    return {std::move(device), std::move(graph), {settings.protocol}};
 }
 
 /// As a shell takes it for one word.

@@ -11,6 +11,7 @@
 #include "sim/account/run_result.h"
 #include "sim/base/units.h"
 #include "sim/config/yaml.h"
+#include "sim/timeline/timeline.h"
 #include "sim/timeline/wave_recorder.h"
 #include "sim/workload/graph.h"
 
@@ -53,16 +54,23 @@ std::string to_string(Protocol::Where where);
 /// any.
 std::vector<std::pair<std::string, std::string>> describe(const Protocol& protocol);
 
+/// Whether a run tells what happened when.
+enum class WantTimeline {
+    No,
+    IfWhole,  ///< unless equal turns stand for others (Protocol::reuse)
+    Yes       ///< all turns are simulated then
+};
+
 struct RunOptions {
     Protocol protocol;
-    bool timeline = false;                         ///< collect spans
+    WantTimeline timeline = WantTimeline::No;
     bool check_dram = false;                       ///< hold every command of the memory against its standard
     std::optional<config::YamlNode> mapping = {};  ///< by hand, in the words of the device kind
 };
 
 struct RunOutcome {
     DeviceResult result;
-    std::vector<Span> spans;
+    Timeline timeline = {};    ///< where it was wanted
     std::string mapping = {};  ///< that was used: YAML that RunOptions::mapping takes
 };
 

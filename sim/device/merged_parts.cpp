@@ -78,7 +78,7 @@ private:
 
 }  // namespace
 
-void merge_parts(const Graph& sliced, DeviceResult& result, std::vector<Span>& spans) {
+void merge_parts(const Graph& sliced, DeviceResult& result, Timeline& timeline) {
     SYSTOLE_CHECK(result.layers.size() == sliced.layers.size(), "{} rows for {} layers", result.layers.size(),
                   sliced.layers.size());
     if (std::ranges::none_of(sliced.layers, [](const Layer& layer) { return layer.slice.has_value(); }))
@@ -108,7 +108,7 @@ void merge_parts(const Graph& sliced, DeviceResult& result, std::vector<Span>& s
         now = rows[i].end;
     }
     result.layers = std::move(rows);
-    for (Span& span : spans)
+    for (Span& span : timeline.spans)
         if (span.layer >= 0)
             span.layer = static_cast<std::int32_t>(numbers[static_cast<std::size_t>(span.layer)]);
 }

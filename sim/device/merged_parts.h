@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/account/run_result.h"
+#include "sim/timeline/timeline.h"
 #include "sim/workload/graph.h"
 
 namespace systole {
@@ -12,6 +13,6 @@ namespace systole {
 /// Replaces the rows of a layer's parts by one, in the order of the network: times, slots, work and bytes are
 /// sums, its `begin` and `end` so that rows still follow each other, its bound that of most of its time.
 /// `sliced` is the network that ran, a row for each of its layers. Spans are given their layer's new number.
-void merge_parts(const Graph& sliced, DeviceResult& result, std::vector<Span>& spans);
+void merge_parts(const Graph& sliced, DeviceResult& result, Timeline& timeline);
 
 }  // namespace systole

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/account/run_result.h"
+#include "sim/timeline/timeline.h"
 
 namespace systole {
 

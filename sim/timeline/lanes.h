@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "sim/account/run_result.h"
+#include "sim/timeline/timeline.h"
 
 namespace systole {
 

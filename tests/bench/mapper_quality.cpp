@@ -51,7 +51,7 @@ SystolicSpec load(const std::string& device) {
 std::int64_t cycles_of(const Graph& graph, const SystolicSpec& spec, const Mapping* mapping) {
     const Lowered lowered = lower(graph, spec, Protocol::of_op(), {true, mapping});
     const FreshKernel kernel;
-    Machine machine("bench", spec, lowered.program, {Protocol::of_op(), false});
+    Machine machine("bench", spec, lowered.program, {Protocol::of_op()});
     machine.run();
     return machine.clock.at_or_after(machine.record.log()[machine.record.last()].time).value();
 }

@@ -51,9 +51,9 @@ void run_on(const Device& device) {
     replay.launch = Protocol::Launch::Graph;
     replay.repeat = 2;
     replay.weight_copies = Protocol::kEnoughCopies;
-    device.run(network, {replay, true});
+    device.run(network, {replay, WantTimeline::Yes});
     const Graph maps = build_trace(config::parse_yaml(kMaps, "t.yaml"), {{"dtype", dtype, {"dtype", 1, 1}}});
-    device.run(maps, {Protocol::of_run(), true});
+    device.run(maps, {Protocol::of_run(), WantTimeline::Yes});
     device.lower(network, {replay});
     device.explain(single_operator("matmul", {{"m", "3"}, {"n", "65"}, {"k", "1030"}, {"dtype", dtype}}, {}),
                    Protocol::of_op());

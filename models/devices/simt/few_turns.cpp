@@ -34,7 +34,8 @@ std::optional<DeviceResult> run_few_turns(const Graph& fused, const PlacedTensor
                                           const SimtSpec& spec, const RunOptions& options,
                                           KernelChooser& chooser) {
     const Protocol& protocol = options.protocol;
-    if (!protocol.reuse || !protocol.runs_once() || options.timeline || !layer_by_layer(fused, spec.kernels))
+    if (!protocol.reuse || !protocol.runs_once() || options.timeline == WantTimeline::Yes ||
+        !layer_by_layer(fused, spec.kernels))
         return std::nullopt;
     const auto run_one = [&](const ShorterGraph& shorter,
                              const std::vector<std::size_t>& marks) -> std::optional<MarkedRun> {

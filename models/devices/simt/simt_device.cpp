@@ -43,7 +43,7 @@ public:
     }
 
     std::string explain(const Graph& graph, const Protocol& protocol) const override {
-        const RunOptions options{protocol, false, false, std::nullopt};
+        const RunOptions options{protocol, WantTimeline::No, false, std::nullopt};
         return simt::explain(planned(graph, options), spec_, run(graph, options).result, chooser_);
     }
 
@@ -59,7 +59,7 @@ private:
         Chip chip(instance_name(spec_.name).c_str(), spec_, plan, options);
         chip.run();
         RunOutcome outcome{result_of(chip, spec_, plan, options.protocol), {}};
-        if (options.timeline) outcome.spans = spans_of(chip, plan);
+        if (options.timeline != WantTimeline::No) outcome.timeline.spans = spans_of(chip, plan);
         return outcome;
     }
 

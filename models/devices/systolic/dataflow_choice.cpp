@@ -266,7 +266,7 @@ private:
     }
 
     std::shared_ptr<const Device> chosen(const Graph& graph, RunOptions options) const {
-        options.timeline = false;
+        options.timeline = WantTimeline::No;
         if (const auto named = named_in(graph, options)) return named->device;
         std::vector<Tried> tried = tries(graph, options);
         return fastest(tried)->device;

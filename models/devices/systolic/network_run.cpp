@@ -71,7 +71,7 @@ std::optional<NetworkRun> run_few_turns(const PlacedNetwork& network, const RunO
                                         const LoweringOptions& how,
                                         std::size_t most_layers = std::numeric_limits<std::size_t>::max()) {
     const Graph& graph = network.graph;
-    if (!options.protocol.reuse || options.timeline ||
+    if (!options.protocol.reuse || options.timeline == WantTimeline::Yes ||
         !turns_mapped_alike(graph, network.placements, network.mapping))
         return std::nullopt;
     NetworkRun run;
@@ -136,8 +136,8 @@ RunOutcome execute(const Program& program, const SystolicSpec& spec, const RunOp
     Machine machine(instance_name(spec.name).c_str(), spec, program, options);
     machine.run();
     fault = machine.value_fault;
-    RunOutcome outcome{result_of(machine, spec, options.protocol), machine.record.take_spans()};
-    for (Span& span : outcome.spans) span.track = std::string(machine.name()) + "." + span.track;
+    RunOutcome outcome{result_of(machine, spec, options.protocol), {.spans = machine.record.take_spans()}};
+    for (Span& span : outcome.timeline.spans) span.track = std::string(machine.name()) + "." + span.track;
     return outcome;
 }
 
@@ -167,13 +167,13 @@ int most_trials(const Graph& graph, const PlacementSpec& placement) {
 
 TriedNetwork try_network(const PlacedNetwork& network, const RunOptions& options) {
     RunOptions untraced = options;
-    untraced.timeline = false;
+    untraced.timeline = WantTimeline::No;
     const PlacementSpec& placement = network.spec.placement;
     const auto most = static_cast<std::size_t>(most_trials(network.graph, placement));
     TriedNetwork tried{run_network(network, untraced, {}, most), {}};
     const std::vector<LikeLayers> layers = like_layers(network.graph, tried.fastest.variants);
     if (placement.trials == 0 && (layers.empty() || time_of(tried.fastest).run > kFewCycles)) {
-        if (options.timeline) tried.fastest = run_network(network, options, {}, 1);
+        if (options.timeline != WantTimeline::No) tried.fastest = run_network(network, options, {}, 1);
         return tried;
     }
     const std::optional<std::size_t> few_layers = tried.fastest.few_layers;
@@ -188,7 +188,8 @@ TriedNetwork try_network(const PlacedNetwork& network, const RunOptions& options
         return time;
     };
     const Trials trials = try_mappings(layers, time_of(tried.fastest), most, blur, run);
-    if (options.timeline) tried.fastest = run_network(network, options, tried.mappings, 1);
+    if (options.timeline != WantTimeline::No)
+        tried.fastest = run_network(network, options, tried.mappings, 1);
     tried.fastest.outcome.result.choices.push_back(
         {"placement.trials", std::to_string(most), said_of(trials, layers)});
     return tried;

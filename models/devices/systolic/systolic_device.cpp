@@ -72,7 +72,7 @@ public:
         if (used.resident) used.resident = residents(graph, network.placements);
         if (spec_.placement.fuse) used.fused = joined_layers(graph);
         if (spec_.placement.slice) used.slices = slices_of(graph);
-        merge_parts(graph, outcome.result, outcome.spans);
+        merge_parts(graph, outcome.result, outcome.timeline);
         if (spec_.energy) account_energy(outcome.result, *spec_.energy);
         outcome.mapping = to_yaml(used, graph, spec_.name);
         return outcome;
@@ -91,7 +91,7 @@ public:
 
     std::string explain(const Graph& graph, const Protocol& protocol) const override {
         const auto simulate = [&](const SystolicSpec& spec, const Protocol& asked) {
-            return SystolicDevice(spec).run(graph, {asked, false}).result;
+            return SystolicDevice(spec).run(graph, {asked}).result;
         };
         const Lowered lowered = lowered_as_run(graph, {protocol}, nullptr);
         const Lowered weighed = systolic::lower(graph, spec_, protocol, {.choices = true});

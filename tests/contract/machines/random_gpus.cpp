@@ -63,7 +63,7 @@ TEST_CASE("random GPUs keep every invariant, or are refused", "[machines][simt]"
         if (!device) continue;
         const Graph graph = build_trace(config::parse_yaml(network, "network.yaml"), {});
         try {
-            const DeviceResult result = device->run(graph, {protocol, false, true}).result;
+            const DeviceResult result = device->run(graph, {protocol, WantTimeline::No, true}).result;
             ++ran;
             CHECK(result.total.macs == total_macs(graph));
             CHECK(result.total.utilization() <= 1.0);

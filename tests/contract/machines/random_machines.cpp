@@ -52,7 +52,7 @@ TEST_CASE("random machines keep every invariant under random workloads", "[machi
         const auto device = make(device_text, {});
         RunOutcome first;
         try {
-            first = device->run(graph, {protocol, false});
+            first = device->run(graph, {protocol});
         } catch (const UserError& refused) {
             // Resident activations may not fit, or cannot start in DRAM, and columns of sparse weights may be
             // cut inside bytes: refusing that is right; anything else not.
@@ -68,22 +68,21 @@ TEST_CASE("random machines keep every invariant under random workloads", "[machi
         CHECK(first.result.total.cycles >= first.result.total.roofline.floor());
 
         // The same again: the same bytes.
-        CHECK(to_json({device->run(graph, {protocol, true}).result}) == to_json({first.result}));
+        CHECK(to_json({device->run(graph, {protocol, WantTimeline::Yes}).result}) == to_json({first.result}));
 
         // The program, written out and read back, is the same program.
-        const auto from_text =
-            device->run_program(device->lower(graph, {protocol, false}), "lowered", {protocol, false});
+        const auto from_text = device->run_program(device->lower(graph, {protocol}), "lowered", {protocol});
         CHECK(from_text.result.total.cycles == first.result.total.cycles);
         CHECK(from_text.result.total.slots == first.result.total.slots);
 
         // The PE grid: the same cycles and accounts, and every drained sum is right (checked inside).
         if (first.result.total.macs.value() < 300'000) {
-            const auto grid = make(device_text, {{"mxu.engine", "grid"}})->run(graph, {protocol, false});
+            const auto grid = make(device_text, {{"mxu.engine", "grid"}})->run(graph, {protocol});
             CHECK(grid.result.total.cycles == first.result.total.cycles);
             CHECK(grid.result.total.slots == first.result.total.slots);
         }
         // A memory without latency leaves no memory class.
-        const auto ideal = make(device_text, {{"memory.kind", "ideal"}})->run(graph, {protocol, false});
+        const auto ideal = make(device_text, {{"memory.kind", "ideal"}})->run(graph, {protocol});
         CHECK(fraction(ideal.result, SlotClass::Memory) == 0.0);
     }
     CHECK(ran >= 150);
@@ -147,7 +146,8 @@ TEST_CASE("layers with random dataflows of their own keep every invariant", "[ma
                           {"mxu.dataflow_switch", std::to_string(dice() % 50)},
                           {"core.count", seed % 4 == 0 ? "2" : "1"}};
         if (device_text.find("activations: scratchpad") != std::string::npos) settings.pop_back();
-        const RunOptions options{random_protocol(dice), false, false, config::parse_yaml(mapping, "m.yaml")};
+        const RunOptions options{random_protocol(dice), WantTimeline::No, false,
+                                 config::parse_yaml(mapping, "m.yaml")};
         const auto device = make(device_text, settings);
         RunOutcome first;
         try {
@@ -169,7 +169,7 @@ TEST_CASE("layers with random dataflows of their own keep every invariant", "[ma
         CHECK(device->run(graph, again).result.total.cycles == first.result.total.cycles);
 
         const auto from_text =
-            device->run_program(device->lower(graph, options), "lowered", {options.protocol, false});
+            device->run_program(device->lower(graph, options), "lowered", {options.protocol});
         CHECK(from_text.result.total.cycles == first.result.total.cycles);
         CHECK(from_text.result.total.slots == first.result.total.slots);
 
@@ -195,7 +195,7 @@ TEST_CASE("random chips of two or three cores keep every invariant", "[machines]
         std::mt19937_64 dice(seed);
         const Protocol protocol = random_protocol(dice);
         // By the mapping all cores are at work, however small the layers are.
-        const RunOptions options{protocol, false, false,
+        const RunOptions options{protocol, WantTimeline::No, false,
                                  config::parse_yaml("mapping: by hand\nlayers: {}\n", "mapping.yaml")};
         const auto device = make(device_text, {cores});
         RunOutcome first;
@@ -212,8 +212,7 @@ TEST_CASE("random chips of two or three cores keep every invariant", "[machines]
         CHECK(first.result.total.cycles >= first.result.total.roofline.floor());
         CHECK(to_json({device->run(graph, options).result}) == to_json({first.result}));
 
-        const auto from_text =
-            device->run_program(device->lower(graph, options), "lowered", {protocol, false});
+        const auto from_text = device->run_program(device->lower(graph, options), "lowered", {protocol});
         CHECK(from_text.result.total.cycles == first.result.total.cycles);
         CHECK(from_text.result.total.slots == first.result.total.slots);
 
@@ -227,7 +226,7 @@ TEST_CASE("random chips of two or three cores keep every invariant", "[machines]
 
         // However it is dealt, as much has to pass the memory's bus once, and as much is computed.
         const std::pair<std::string, std::string> in_dram{"placement.activations", "dram"};
-        const auto alone = make(device_text, {in_dram})->run(graph, {protocol, false});
+        const auto alone = make(device_text, {in_dram})->run(graph, {protocol});
         const auto dealt = make(device_text, {cores, in_dram})->run(graph, options);
         CHECK(dealt.result.total.compulsory_dram == alone.result.total.compulsory_dram);
         CHECK(dealt.result.total.macs == alone.result.total.macs);

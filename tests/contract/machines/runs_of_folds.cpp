@@ -20,7 +20,7 @@ using test::spec_of;
 DeviceResult run(const Program& program, const SystolicSpec& spec) {
     const FreshKernel kernel;
     const Protocol protocol = Protocol::of_op();
-    Machine machine("random", spec, program, {protocol, false});
+    Machine machine("random", spec, program, {protocol});
     machine.run();
     REQUIRE(!machine.value_fault);
     return result_of(machine, spec, protocol);

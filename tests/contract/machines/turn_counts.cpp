@@ -39,7 +39,7 @@ struct Counted {
 Counted run(const Graph& graph, const SystolicSpec& spec, const Protocol& protocol) {
     Counted counted{lower(graph, spec, protocol).program, {}};
     const FreshKernel kernel;
-    Machine machine("random", spec, counted.program, {protocol, false});
+    Machine machine("random", spec, counted.program, {protocol});
     machine.run();
     counted.stats = machine.stats();
     return counted;

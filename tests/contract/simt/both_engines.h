@@ -33,7 +33,7 @@ inline ResultRow run_on(const Machine& machine, const std::string& engine, const
     Protocol protocol = Protocol::of_op();
     protocol.launch = Protocol::Launch::Graph;
     protocol.repeat = repeat;
-    const DeviceResult result = device->run(graph, {protocol, false}).result;
+    const DeviceResult result = device->run(graph, {protocol}).result;
     ResultRow total = result.total;
     total.mapping = result.layers.front().mapping;
     return total;

@@ -52,7 +52,7 @@ test::Seen record(std::int64_t first, std::int64_t end, const std::vector<std::s
     const Program program = parse_program(kOnePass, "test.program", spec);
     test::Seen seen;
     const FreshKernel kernel;
-    Machine machine("m", spec, program, {Protocol::of_op(), false});
+    Machine machine("m", spec, program, {Protocol::of_op()});
     WaveRecorder recorder(SignalFilter(patterns), {machine.clock, Cycles(first), Cycles(end)}, seen);
     WaveProbe probe(machine, spec, recorder);
     probe.record(recorder);

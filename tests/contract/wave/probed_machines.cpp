@@ -98,7 +98,7 @@ TEST_CASE("a run that is looked at is the same run", "[wave]") {
         } catch (const UserError&) {
             continue;  // what it cannot map is another test's matter
         }
-        const RunOptions options{protocol, false};
+        const RunOptions options{protocol};
         Answer alone;
         {
             const FreshKernel kernel;

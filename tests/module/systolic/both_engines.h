@@ -20,7 +20,7 @@ inline DeviceResult run_on_both_engines(SystolicSpec spec, const std::string& te
         spec.mxu.engine = engine;
         const Program program = parse_program(text, "test.program", spec);
         const FreshKernel kernel;
-        Machine machine("small", spec, program, {Protocol::of_op(), false});
+        Machine machine("small", spec, program, {Protocol::of_op()});
         machine.run();
         REQUIRE(!machine.value_fault);
         results.push_back(result_of(machine, spec, Protocol::of_op()));

@@ -155,7 +155,7 @@ TEST_CASE("a run of folds that takes longer than can be accounted for is refused
     spec.mxu.accumulator_rows = 1 << 30;
     REQUIRE(Int128{pass.m} * pass.folds * 1000 * spec.pes() > Ticks::max().value());
     const FreshKernel kernel;
-    Machine machine("small", spec, program, {Protocol::of_op(), false});
+    Machine machine("small", spec, program, {Protocol::of_op()});
     CHECK_THROWS_WITH(machine.run(), Catch::Contains("more than can be accounted for"));
 }
 

@@ -43,7 +43,7 @@ DeviceResult run_on(const std::string& text, const SplitterSpec& splitter, std::
     PhaseMonitor monitor("monitor");
     monitor.out.bind(memory.in);
     const ForeignMemory foreign{splitter, [&](auto& out) { out.bind(monitor.in); }};
-    Machine machine("small", spec, program, {Protocol::of_op(), false}, &foreign);
+    Machine machine("small", spec, program, {Protocol::of_op()}, &foreign);
     machine.run();
     CHECK(monitor.faults == std::vector<std::string>{});
     CHECK(monitor.quiet());

@@ -17,7 +17,7 @@ DeviceResult run(const SystolicSpec& spec, const std::string& text,
                  const Protocol& protocol = Protocol::of_op()) {
     const Program program = parse_program(text, "test.program", spec);
     const FreshKernel kernel;
-    Machine machine("small", spec, program, {protocol, false});
+    Machine machine("small", spec, program, {protocol});
     machine.run();
     return result_of(machine, spec, protocol);
 }

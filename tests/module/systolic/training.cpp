@@ -71,7 +71,7 @@ Graph step_of(Spread spread) {
 
 DeviceResult run(const Program& program, const SystolicSpec& spec) {
     const FreshKernel kernel;
-    Machine machine("small", spec, program, {Protocol::of_run(), false});
+    Machine machine("small", spec, program, {Protocol::of_run()});
     machine.run();
     REQUIRE(!machine.value_fault);
     return result_of(machine, spec, Protocol::of_run());

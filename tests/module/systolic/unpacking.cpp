@@ -58,7 +58,7 @@ DeviceResult run_matmul(const SystolicSpec& spec, std::map<std::string, std::str
     layer.rows = 8, layer.columns = 4, layer.depth = 64;
     const Lowered lowered = lower(graph, spec, Protocol::of_op(), {true, &mapping});
     const FreshKernel kernel;
-    Machine machine("small", spec, lowered.program, {Protocol::of_op(), false});
+    Machine machine("small", spec, lowered.program, {Protocol::of_op()});
     machine.run();
     CHECK_FALSE(machine.value_fault);
     return result_of(machine, spec, Protocol::of_op());

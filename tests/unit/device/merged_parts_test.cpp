@@ -46,8 +46,8 @@ DeviceResult ran() {
 TEST_CASE("rows of a layer's parts become one, in the order of the network, and follow each other") {
     const Graph sliced = slice_batch(network(), {{0, 2, 2}});
     DeviceResult result = ran();
-    std::vector<Span> spans;
-    merge_parts(sliced, result, spans);
+    Timeline timeline;
+    merge_parts(sliced, result, timeline);
     REQUIRE(result.layers.size() == 3);
     CHECK(result.layers[0].name == "a");
     CHECK(result.layers[0].mapping == "one array; in 2 slices of the batch");
@@ -81,8 +81,8 @@ TEST_CASE("what parts did is added, movements by where and what") {
     second.movements = {{Place::Scratchpad, Place::Dram, Operand::Weights, Bytes(8)},
                         {Place::Dram, Place::Scratchpad, Operand::Weights, Bytes(32)}};
     second.reused = true;
-    std::vector<Span> spans;
-    merge_parts(sliced, result, spans);
+    Timeline timeline;
+    merge_parts(sliced, result, timeline);
     const ResultRow& a = result.layers[0];
     CHECK(a.cycles == Cycles(5));
     CHECK(a.macs == Macs(111));
@@ -107,13 +107,13 @@ TEST_CASE("what parts did is added, movements by where and what") {
 TEST_CASE("a layer is bound by what bounds most of its parts' time, of equals by the first") {
     const Graph sliced = slice_batch(network(), {{0, 2, 2}});
     DeviceResult result = ran();
-    std::vector<Span> spans;
-    merge_parts(sliced, result, spans);
+    Timeline timeline;
+    merge_parts(sliced, result, timeline);
     CHECK(result.layers[0].bound_by == "memory");   // 30 of 50
     CHECK(result.layers[1].bound_by == "compute");  // 25 of 35
     DeviceResult even = ran();
     even.layers[0].end = Ticks(20);
-    merge_parts(sliced, even, spans);
+    merge_parts(sliced, even, timeline);
     CHECK(even.layers[0].bound_by == "memory");
 }
 
@@ -126,20 +126,20 @@ TEST_CASE("of a layer in many parts it is the sum of their times that counts") {
     };
     add(Ticks(10), "memory"), add(Ticks(6), "compute"), add(Ticks(1), "host"), add(Ticks(6), "compute");
     add(Ticks(1), "memory"), add(Ticks(1), "memory");  // b and out
-    std::vector<Span> spans;
-    merge_parts(sliced, result, spans);
+    Timeline timeline;
+    merge_parts(sliced, result, timeline);
     CHECK(result.layers.front().bound_by == "compute");
 }
 
 TEST_CASE("spans are given their layer's new number") {
     const Graph sliced = slice_batch(network(), {{0, 2, 2}});
     DeviceResult result = ran();
-    std::vector<Span> spans;
+    Timeline timeline;
     for (const std::int32_t layer : {-1, 0, 1, 2, 3, 4})
-        spans.push_back({"mxu", "pass", Ticks(0), Ticks(1), layer});
-    merge_parts(sliced, result, spans);
+        timeline.spans.push_back({"mxu", "pass", Ticks(0), Ticks(1), layer});
+    merge_parts(sliced, result, timeline);
     std::vector<std::int32_t> layers;
-    for (const Span& span : spans) layers.push_back(span.layer);
+    for (const Span& span : timeline.spans) layers.push_back(span.layer);
     CHECK(layers == std::vector<std::int32_t>{-1, 0, 1, 0, 1, 2});
 }
 
@@ -147,10 +147,10 @@ TEST_CASE("a network that ran whole keeps its rows") {
     DeviceResult result;
     result.layers = {row("a", Ticks(0), Ticks(30), "memory"), row("b", Ticks(30), Ticks(40), "host"),
                      row("out", Ticks(40), Ticks(60), "compute")};
-    std::vector<Span> spans{{"mxu", "pass", Ticks(0), Ticks(1), 2}};
-    merge_parts(network(), result, spans);
+    Timeline timeline{.spans = {{"mxu", "pass", Ticks(0), Ticks(1), 2}}};
+    merge_parts(network(), result, timeline);
     REQUIRE(result.layers.size() == 3);
     CHECK(result.layers[1].name == "b");
     CHECK(result.layers[1].begin == Ticks(30));
-    CHECK(spans[0].layer == 2);
+    CHECK(timeline.spans[0].layer == 2);
 }

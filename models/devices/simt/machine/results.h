@@ -5,6 +5,7 @@
 #include "models/devices/simt/machine/chip.h"
 #include "sim/account/run_result.h"
 #include "sim/device/reuse.h"
+#include "sim/timeline/timeline.h"
 
 namespace systole::simt {
 

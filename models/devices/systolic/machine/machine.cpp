@@ -33,7 +33,7 @@ Machine::Machine(sc_core::sc_module_name name, const SystolicSpec& spec, const P
                  const RunOptions& options, const ForeignMemory* foreign)
     : sc_module(name),
       clock(spec.core_clock),
-      record(program, unit_numbers(spec.cores, spec.mxu.count), options.timeline),
+      record(program, unit_numbers(spec.cores, spec.mxu.count), options.timeline != WantTimeline::No),
       memory(memory_of(spec, options.protocol), foreign),
       host_link("host_link", spec.host, spec.cores),
       chip_link(spec.chip_link ? std::make_unique<ChipLink>("chip_link", *spec.chip_link) : nullptr),

@@ -13,6 +13,7 @@
 #include "sim/account/causal_log.h"
 #include "sim/account/run_result.h"
 #include "sim/base/units.h"
+#include "sim/timeline/timeline.h"
 
 namespace systole::systolic {
 
