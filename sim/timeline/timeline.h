@@ -43,10 +43,10 @@ struct UnitActivity {
 };
 
 struct Timeline {
-    std::vector<Span> spans;
-    std::vector<CounterTrack> counters;
-    std::vector<Flow> flows;
-    std::vector<UnitActivity> activity;
+    std::vector<Span> spans = {};
+    std::vector<CounterTrack> counters = {};
+    std::vector<Flow> flows = {};
+    std::vector<UnitActivity> activity = {};
 };
 
 }  // namespace systole
