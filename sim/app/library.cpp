@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <tuple>
 
+#include "sim/app/files.h"
 #include "sim/app/import_file.h"
 #include "sim/base/error.h"
 
@@ -168,6 +169,15 @@ config::Config::Resolver Library::resolver() const {
                                                found[1].file.string()));
         return config::load_yaml(found[0].file);
     };
+}
+
+std::string Library::page(const std::string& name) const {
+    constexpr std::size_t kLimit = std::size_t{64} << 20;  // bytes
+    const fs::path file = root_ / "tools/web/dist" / (name + ".html");
+    if (std::error_code ignored; root_.empty() || !fs::exists(file, ignored))
+        throw UserError(
+            "there is no page to put results into; SYSTOLE_HOME names the folder with tools/web/dist");
+    return read_text(file.string(), kLimit);
 }
 
 }  // namespace systole::app

@@ -33,6 +33,8 @@ public:
     /// Finds what `extends:` and `preset:` name: a file relative to the document that says so, or an item of
     /// the shelves of devices, memories, energies and costs.
     config::Config::Resolver resolver() const;
+    /// The page template `name` ("report"), whole. Throws UserError when there is none.
+    std::string page(const std::string& name) const;
 
 private:
     explicit Library(std::filesystem::path root) : root_(std::move(root)) {}
