@@ -22,6 +22,10 @@ struct Span {
     Ticks begin, end;
     std::int32_t layer = -1;
     std::optional<SlotClass> owner = {};  ///< whose time it is, on tracks that account for all of theirs
+    /// There, slot-ticks by class, where they are known: a unit that works (owner Useful) has slots of
+    /// several classes. All spans of such tracks together have those of the result.
+    ClassSlots slots = {};
+    std::int64_t merged = 1;  ///< spans of the run that it stands for
 };
 
 /// A value that changes over time.
@@ -47,6 +51,7 @@ struct Timeline {
     std::vector<CounterTrack> counters = {};
     std::vector<Flow> flows = {};
     std::vector<UnitActivity> activity = {};
+    std::vector<std::string> notes = {};  ///< what it does not show, and why: a sentence each
 };
 
 }  // namespace systole

@@ -41,7 +41,9 @@ std::optional<DeviceResult> run_few_turns(const Graph& fused, const PlacedTensor
                              const std::vector<std::size_t>& marks) -> std::optional<MarkedRun> {
         const ChipPlan plan = plan_at(placed_as(placed, shorter), shorter.graph, spec, protocol, chooser);
         const FreshKernel kernel;
-        Chip chip(instance_name(spec.name).c_str(), spec, plan, options);
+        RunOptions untraced = options;
+        untraced.timeline = WantTimeline::No;
+        Chip chip(instance_name(spec.name).c_str(), spec, plan, untraced);
         chip.mark_after(marks);
         chip.run();
         if (!chip.sms.at_ease()) return std::nullopt;

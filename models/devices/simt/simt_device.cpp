@@ -7,6 +7,7 @@
 #include "models/devices/simt/few_turns.h"
 #include "models/devices/simt/kernels/plan.h"
 #include "models/devices/simt/machine/chip.h"
+#include "models/devices/simt/machine/chip_timeline.h"
 #include "models/devices/simt/machine/results.h"
 #include "models/devices/simt/spec/simt_config.h"
 #include "sim/base/error.h"
@@ -59,7 +60,8 @@ private:
         Chip chip(instance_name(spec_.name).c_str(), spec_, plan, options);
         chip.run();
         RunOutcome outcome{result_of(chip, spec_, plan, options.protocol), {}};
-        if (options.timeline != WantTimeline::No) outcome.timeline.spans = spans_of(chip, plan);
+        if (options.timeline != WantTimeline::No)
+            outcome.timeline = timeline_of(chip, spec_, plan, outcome.result);
         return outcome;
     }
 

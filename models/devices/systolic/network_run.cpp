@@ -15,6 +15,7 @@
 #include "models/devices/systolic/lowering/placement.h"
 #include "models/devices/systolic/machine/machine.h"
 #include "models/devices/systolic/machine/results.h"
+#include "models/devices/systolic/machine/run_timeline.h"
 #include "models/devices/systolic/mapping_trials.h"
 #include "sim/base/check.h"
 #include "sim/base/error.h"
@@ -45,7 +46,9 @@ MarkedRun run_shorter(const ShorterGraph& shorter, const PlacedNetwork& network,
     run.used.dataflows = std::move(lowered.mapping.dataflows);
     run.variants.merge(lowered.variants);
     const FreshKernel kernel;
-    Machine machine(instance_name(spec.name).c_str(), spec, lowered.program, options);
+    RunOptions untraced = options;
+    untraced.timeline = WantTimeline::No;
+    Machine machine(instance_name(spec.name).c_str(), spec, lowered.program, untraced);
     machine.mark_after(marks);
     machine.run();
     SYSTOLE_CHECK(!machine.value_fault, "{}", machine.value_fault.value_or(""));
@@ -136,8 +139,8 @@ RunOutcome execute(const Program& program, const SystolicSpec& spec, const RunOp
     Machine machine(instance_name(spec.name).c_str(), spec, program, options);
     machine.run();
     fault = machine.value_fault;
-    RunOutcome outcome{result_of(machine, spec, options.protocol), {.spans = machine.record.take_spans()}};
-    for (Span& span : outcome.timeline.spans) span.track = std::string(machine.name()) + "." + span.track;
+    RunOutcome outcome{result_of(machine, spec, options.protocol)};
+    if (options.timeline != WantTimeline::No) outcome.timeline = timeline_of(machine, outcome.result);
     return outcome;
 }
 

@@ -62,8 +62,18 @@ Chip::Chip(sc_core::sc_module_name name, const SimtSpec& spec, const ChipPlan& p
     copy_in.host.bind(host_link.port(0).down.in);
     copy_out.host.bind(host_link.port(0).up.in);
     if (options.check_dram) dram.check_commands();
+    if (options.timeline != WantTimeline::No) keep_times();
     SC_HAS_PROCESS(Chip);
     SC_METHOD(begin);
+}
+
+// All kernels together have some 400,000 pieces at most, each what a picture of the whole run can show.
+void Chip::keep_times() {
+    constexpr std::size_t kPieces = 400'000, kLeast = 256, kMost = 16'384;
+    std::size_t kernels = 1;
+    for (const LayerPlan& layer : plan_.layers) kernels += layer.kernels.size();
+    keeps_times_ = true;
+    sms.keep_histories(std::clamp(kPieces / kernels, kLeast, kMost));
 }
 
 void Chip::mark_after(std::vector<std::size_t> layers) {
@@ -87,15 +97,17 @@ void Chip::give(DmaEngine& engine, Copies& copies) {
     if (copies.left.empty() || !engine.accepts()) return;
     engine.start(copies.left.front());
     copies.left.pop_front();
-    ++copies.under_way;
+    copies.under_way.push_back(now());
 }
 
 bool Chip::arrived(Copies& copies, const std::vector<Transfer>& all) {
-    const Transfer& transfer = all[all.size() - copies.left.size() - copies.under_way];
-    --copies.under_way;
-    ledger.enter(copies.layer, transfer.from.place, transfer.to.place, transfer.operand,
-                 Bytes(transfer.bytes()));
-    return copies.left.empty() && copies.under_way == 0;
+    const Transfer& transfer = all[all.size() - copies.left.size() - copies.under_way.size()];
+    const Bytes bytes(transfer.bytes());
+    if (keeps_times_)
+        copies_.push_back({&copies == &in_, transfer.operand, bytes, copies.under_way.front(), now()});
+    copies.under_way.pop_front();
+    ledger.enter(copies.layer, transfer.from.place, transfer.to.place, transfer.operand, bytes);
+    return copies.left.empty() && copies.under_way.empty();
 }
 
 DmaEngine::Listener Chip::listener_in() {

@@ -51,6 +51,16 @@ public:
     HostLink host_link;
     DmaEngine copy_in, copy_out;
 
+    /// A copy from or to the host, from when the engine took it until all of it was there.
+    struct Copy {
+        bool in;
+        Operand operand;
+        Bytes bytes;
+        Ticks begin, end;
+    };
+    /// In the order in which they were complete; none without a timeline.
+    const std::vector<Copy>& copies() const { return copies_; }
+
     /// When inputs were in memory; when all kernels were complete; when outputs were at the host.
     Ticks copied_in() const { return copied_in_; }
     Ticks computed() const { return computed_; }
@@ -65,14 +75,16 @@ private:
     /// What one engine still has to copy.
     struct Copies {
         std::deque<Transfer> left;
-        std::size_t layer = 0;  // of which they are
-        std::size_t under_way = 0;
+        std::size_t layer = 0;             // of which they are
+        std::deque<Ticks> under_way = {};  // since when
     };
 
     void begin();  // SC_METHOD
     void give(DmaEngine& engine, Copies& copies);
     /// The engine's oldest copy is complete.
     bool arrived(Copies& copies, const std::vector<Transfer>& all);
+    /// For a timeline.
+    void keep_times();
     DmaEngine::Listener listener_in();
     DmaEngine::Listener listener_out();
     void compute();
@@ -85,6 +97,8 @@ private:
     std::vector<std::size_t> to_mark_;
     std::vector<Mark> marks_;
     bool done_ = false;
+    bool keeps_times_ = false;
+    std::vector<Copy> copies_;
 };
 
 }  // namespace systole::simt

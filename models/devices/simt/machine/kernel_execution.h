@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/devices/simt/machine/cta_times.h"
+#include "models/devices/simt/machine/sm_history.h"
 #include "models/devices/simt/machine/tile_access.h"
 #include "sim/base/units.h"
 
@@ -21,10 +22,13 @@ struct KernelAccount {
     ClassTimes last{};                         ///< of the SM that was through last
     std::int64_t macs = 0;                     ///< on real data
     std::int64_t ctas = 0;
-    std::int64_t steps = 0;   ///< of all CTAs; of collectives none
-    std::int64_t waves = 0;   ///< of as many CTAs as all SMs hold, begun
-    std::int64_t sms = 0;     ///< that had a CTA
-    std::int64_t groups = 0;  ///< as which they ended
+    std::int64_t steps = 0;    ///< of all CTAs; of collectives none
+    std::int64_t waves = 0;    ///< of as many CTAs as all SMs hold, begun
+    std::int64_t sms = 0;      ///< that had a CTA
+    std::int64_t groups = 0;   ///< as which they ended
+    std::int64_t cluster = 1;  ///< CTAs of one
+    /// If they were to be kept: of all SMs, those that nobody can use too. Collectives have none.
+    std::vector<GroupHistory> histories = {};
 };
 
 class KernelExecution {
@@ -42,6 +46,9 @@ public:
     };
 
     virtual ~KernelExecution() = default;
+
+    /// Before it begins: keeps what the time of SMs went to, in about so many pieces at most.
+    virtual void keep_histories(std::size_t /*pieces*/) {}
 
     /// Ticks::max(): only an answer can wake it.
     virtual Ticks next_event() const = 0;

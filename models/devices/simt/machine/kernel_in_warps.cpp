@@ -228,6 +228,8 @@ KernelAccount KernelInWarps::finish(Ticks end) {
                              static_cast<double>(macs_of(plan_, spec_.sm) * spec_.sm.sub_cores),
                          clock_.frequency())});
         for (std::size_t c = 0; c < kSlotClasses; ++c) account.times[c] += times[c];
+        if (keeps_histories_)
+            account.histories.push_back({static_cast<std::int64_t>(sm), 1, {{to_fine(end), times}}});
         if (ctas.empty()) continue;
         ++account.sms;
         if (answered_[sm] <= latest) continue;
@@ -237,6 +239,12 @@ KernelAccount KernelInWarps::finish(Ticks end) {
     const auto sms = static_cast<std::int64_t>(of_sm_.size());
     account.times[static_cast<std::size_t>(SlotClass::Tail)] +=
         Int128{to_fine(end - start_).value()} * (spec_.sm.count - sms);
+    if (keeps_histories_ && sms < spec_.sm.count) {
+        ClassTimes idle{};
+        idle[static_cast<std::size_t>(SlotClass::Tail)] = to_fine(end - start_).value();
+        account.histories.push_back({sms, spec_.sm.count - sms, {{to_fine(end), idle}}});
+    }
+    account.cluster = work_.cluster();
     account.macs = macs_;
     account.ctas = work_.ctas();
     account.steps = steps_;

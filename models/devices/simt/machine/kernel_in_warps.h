@@ -27,6 +27,7 @@ public:
     KernelInWarps(const KernelPlan& plan, const CtaWork& work, const SimtSpec& spec, Hertz clock,
                   Ticks start);
 
+    void keep_histories(std::size_t /*pieces*/) override { keeps_histories_ = true; }
     Ticks next_event() const override;
     void advance(Ticks now, std::vector<Access>& accesses) override;
     void answered(std::int64_t number, Ticks now) override;
@@ -84,6 +85,7 @@ private:
     std::vector<double> handed_;  // by die: the cycle in which the last one was
     std::int64_t left_ = 0, macs_ = 0, steps_ = 0;
     std::int64_t next_ = 0;  // cycle
+    bool keeps_histories_ = false;
 };
 
 }  // namespace systole::simt

@@ -31,6 +31,16 @@ KernelRun::KernelRun(const CtaWork& work, const CtaTimes& times, std::int64_t sm
         }
 }
 
+// Groups may become as many as there are SMs.
+void KernelRun::keep_histories(std::size_t pieces) {
+    keeps_histories_ = true;
+    std::int64_t sms = 0;
+    for (const SmGroup& group : groups_) sms += group.sms();
+    const auto largest = static_cast<std::size_t>(std::max<std::int64_t>(1, sms / 8));
+    const std::size_t groups = std::max(groups_.size(), std::min<std::size_t>(8, largest));
+    for (SmGroup& group : groups_) group.keep_history(pieces / groups);
+}
+
 Ticks KernelRun::next_event() const {
     Ticks next = Ticks::max();
     for (const SmGroup& group : groups_) next = std::min(next, group.next_event());
@@ -164,6 +174,17 @@ KernelAccount KernelRun::finish(Ticks end) {
     }
     account.times[static_cast<std::size_t>(SlotClass::Tail)] +=
         Int128{(to_fine(end) - to_fine(start_)).value()} * left_over_;
+    if (keeps_histories_) {
+        ClassTimes idle{};
+        idle[static_cast<std::size_t>(SlotClass::Tail)] = (to_fine(end) - to_fine(start_)).value();
+        if (left_over_ > 0) {
+            const std::int64_t used = groups_.back().first_sm() + groups_.back().sms();
+            account.histories.push_back({used, left_over_, {{to_fine(end), idle}}});
+        }
+        for (const SmGroup& group : groups_)
+            account.histories.push_back({group.first_sm(), group.sms(), group.history().pieces()});
+    }
+    account.cluster = cluster_;
     account.macs = macs_;
     account.ctas = work_.ctas();
     account.steps = steps_;

@@ -37,6 +37,7 @@ public:
     KernelRun(const KernelRun&) = delete;  // its groups point to its times
     KernelRun& operator=(const KernelRun&) = delete;
 
+    void keep_histories(std::size_t pieces) override;
     Ticks next_event() const override;
     void advance(Ticks now, std::vector<Access>& accesses) override;
     void answered(std::int64_t number, Ticks now) override;
@@ -79,6 +80,7 @@ private:
     std::vector<std::int64_t> free_;          // numbers
     std::vector<SmGroup::Request> requests_;  // scratch
     std::int64_t macs_ = 0, steps_ = 0;
+    bool keeps_histories_ = false;
 };
 
 }  // namespace systole::simt

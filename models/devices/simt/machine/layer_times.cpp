@@ -57,7 +57,7 @@ void LayerTimes::append(const LayerTimes& other) {
     taken_ += other.taken_;
 }
 
-ClassSlots LayerTimes::slots(std::int64_t slots) const {
+std::array<Int128, kSlotClasses> LayerTimes::slot_times(std::int64_t slots) const {
     std::array<Int128, kSlotClasses> fine = fine_;
     for (Int128& time : fine) time *= slots;
     Int128& working = fine[index(SlotClass::Useful)];
@@ -66,7 +66,11 @@ ClassSlots LayerTimes::slots(std::int64_t slots) const {
     fine[index(SlotClass::Padding)] += working - taken_;
     fine[index(SlotClass::OnChip)] += taken_ - macs_time_;
     working = macs_time_;
-    return whole(fine);
+    return fine;
+}
+
+ClassSlots LayerTimes::slots(std::int64_t slots) const {
+    return whole(slot_times(slots));
 }
 
 std::vector<CriticalStep> LayerTimes::path() const {

@@ -25,6 +25,8 @@ public:
 
     Ticks time() const { return time_; }
     std::int64_t macs() const { return macs_; }
+    /// Slot-time by class in 2^-16 ps: of what slots() has whole ones. `slots`: as there.
+    std::array<Int128, kSlotClasses> slot_times(std::int64_t slots) const;
     /// `slots`: MACs a cycle of one SM at the layer's format.
     ClassSlots slots(std::int64_t slots) const;
     /// Of the SM that was through last in every kernel.

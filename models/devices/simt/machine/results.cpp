@@ -236,17 +236,4 @@ DeviceResult result_of(Chip& chip, const SimtSpec& spec, const ChipPlan& plan, c
     return result;
 }
 
-std::vector<Span> spans_of(const Chip& chip, const ChipPlan& plan) {
-    std::vector<Span> spans;
-    const std::string track = chip.sms.name();
-    for (const SmArray::Record& kernel : chip.sms.records()) {
-        const std::string& layer = plan.layers[kernel.layer].name;
-        const auto number = static_cast<std::int32_t>(kernel.layer);
-        if (kernel.launched < kernel.begin)
-            spans.push_back({track, "launch " + layer, kernel.launched, kernel.begin, number});
-        spans.push_back({track, "kernel " + layer, kernel.begin, kernel.end, number});
-    }
-    return spans;
-}
-
 }  // namespace systole::simt

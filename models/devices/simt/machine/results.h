@@ -5,7 +5,6 @@
 #include "models/devices/simt/machine/chip.h"
 #include "sim/account/run_result.h"
 #include "sim/device/reuse.h"
-#include "sim/timeline/timeline.h"
 
 namespace systole::simt {
 
@@ -14,8 +13,5 @@ MarkedRun marked_run(Chip& chip, const SimtSpec& spec, const ChipPlan& plan, con
                      const std::vector<std::size_t>& marks);
 
 DeviceResult result_of(Chip& chip, const SimtSpec& spec, const ChipPlan& plan, const Protocol& protocol);
-
-/// A bar for the launch of every kernel, and one for the kernel itself.
-std::vector<Span> spans_of(const Chip& chip, const ChipPlan& plan);
 
 }  // namespace systole::simt

@@ -126,6 +126,7 @@ void SmArray::step() {
 
 void SmArray::begin_kernel() {
     run_ = execution_of(*kernels_[records_.size()].plan);
+    if (pieces_ > 0) run_->keep_histories(pieces_);
 }
 
 std::unique_ptr<KernelExecution> SmArray::execution_of(const KernelPlan& plan) {

@@ -51,6 +51,9 @@ public:
     /// Launches the first kernel now; `done` is told when the last one is complete.
     void start(std::function<void()> done);
     const std::vector<Record>& records() const { return records_; }
+    /// For a timeline, before the first kernel: records keep what the time of SMs went to, in about so many
+    /// pieces a kernel at most.
+    void keep_histories(std::size_t pieces) { pieces_ = pieces; }
     /// Tells when the kernels of so many layers, from the first on, are complete.
     void on_layers(std::function<void(std::size_t layers)> listener) { layers_done_ = std::move(listener); }
     /// What else is to be done when a kernel's stores are answered, before it is complete: `done` goes on.
@@ -111,6 +114,7 @@ private:
     Ticks launched_, begin_;  // of the kernel that is launched, or runs
     std::unique_ptr<CtaWork> work_;
     std::unique_ptr<KernelExecution> run_;
+    std::size_t pieces_ = 0;                         // of histories; 0: none
     std::vector<KernelExecution::Access> accesses_;  // scratch
     std::deque<Payload*> waiting_;
     Payload* requesting_ = nullptr;

@@ -185,6 +185,7 @@ void SmGroup::serve(int number, Fine ready) {
     charge(SlotClass::Useful, cta_->busy);
     (ctas == 1 ? cta_->lost_alone : cta_->lost_full).charge(share - cta_->busy, times_);
     free_ = begin + share;
+    history_.until(free_, times_);
     while (place.marks.size() > 1 && place.marks[1].begin <= free_) place.marks.pop_front();
     mark(place, begin, SlotClass::Dependency, true);
     if (cta_->request_in_step) request(number, place.step, begin + *cta_->request_in_step);
@@ -269,6 +270,7 @@ void SmGroup::charge_idle(const Place& place, Fine until) {
         const Fine first = place.marks.empty() ? until : std::min(until, place.marks.front().begin);
         charge(SlotClass::Tail, first - free_);
         free_ = first;
+        history_.until(free_, times_);
     }
     for (std::size_t i = 0; i < place.marks.size() && free_ < until; ++i) {
         const Fine end = i + 1 < place.marks.size() ? std::min(until, place.marks[i + 1].begin) : until;
@@ -278,6 +280,7 @@ void SmGroup::charge_idle(const Place& place, Fine until) {
         else
             charge(place.marks[i].owner, end - free_);
         free_ = end;
+        history_.until(free_, times_);
     }
 }
 

@@ -21,6 +21,7 @@
 
 #include "models/devices/simt/machine/cta_times.h"
 #include "models/devices/simt/machine/cta_work.h"
+#include "models/devices/simt/machine/sm_history.h"
 
 namespace systole::simt {
 
@@ -61,6 +62,9 @@ public:
     /// When the last answer to a store of this group came.
     Ticks stored() const { return stored_; }
     bool used() const { return used_; }
+    /// Keeps what its time went to in so many pieces at most; to be called at its start.
+    void keep_history(std::size_t most) { history_ = SmHistory(most); }
+    const SmHistory& history() const { return history_; }
 
 private:
     enum class What : std::uint8_t { Request, StepEnd, StepReady, Store, End };
@@ -138,6 +142,7 @@ private:
     std::vector<int> next_place_;      // of each CTA: that of its next tile
     std::vector<Fine> epilogue_free_;  // likewise: its last epilogue's end, where tiles have accumulators
     ClassTimes times_{};
+    SmHistory history_;  // of times_
     std::vector<Place> places_;
     std::vector<Event> events_;  // the next one last
     Ticks stored_;

@@ -21,6 +21,7 @@ void MatrixAccount::pass(const CausalLog& log, CausalLog::EventId started, const
         fill(work.vectors, work.last);
     }
     account_.fill(clock_.edge(times.stream_end), SlotClass::OnChip, work.slots);
+    keep(SlotClass::Useful, work.command);
     drained_ = clock_.edge(work.readable);
     slots_ = work.slots;
 }
@@ -33,12 +34,27 @@ void MatrixAccount::charge_wait(const CausalLog& log, CausalLog::EventId until, 
                                 bool over) {
     log.explain(until, account_.charged_until(), pieces_);
     for (const auto& piece : pieces_) {
+        const std::uint32_t command = log[piece.event].command;
         const bool ramp = piece.owner == SlotClass::Ramp;
-        if (over && ramp && drained_ > account_.charged_until())
+        if (over && ramp && drained_ > account_.charged_until()) {
             account_.fill(std::min(piece.end, drained_), SlotClass::Ramp, slots);  // the unit's own drain
+            keep(SlotClass::Ramp, command);
+        }
         const bool matrix_work = ramp || piece.owner == SlotClass::Dependency;
-        account_.fill(piece.end, over && matrix_work ? SlotClass::Tail : piece.owner, slots);
+        const SlotClass owner = over && matrix_work ? SlotClass::Tail : piece.owner;
+        account_.fill(piece.end, owner, slots);
+        keep(owner, command);
     }
+}
+
+void MatrixAccount::keep(SlotClass owner, std::uint32_t command) {
+    if (!keep_stretches_) return;
+    const Ticks end = account_.charged_until();
+    if (end == (stretches_.empty() ? Ticks(0) : stretches_.back().end)) return;
+    if (!stretches_.empty() && stretches_.back().owner == owner && stretches_.back().command == command)
+        stretches_.back().end = end;
+    else
+        stretches_.push_back({end, command, owner});
 }
 
 }  // namespace systole::systolic

@@ -17,16 +17,19 @@ namespace systole::systolic {
 
 class MatrixAccount {
 public:
-    MatrixAccount(ClockDomain clock, std::int64_t idle_slots) : clock_(clock), slots_(idle_slots) {}
+    /// `keep_stretches`: for a timeline.
+    MatrixAccount(ClockDomain clock, std::int64_t idle_slots, bool keep_stretches = false)
+        : clock_(clock), slots_(idle_slots), keep_stretches_(keep_stretches) {}
 
     /// What the vectors of a pass fill of the unit's slots at its rate.
     struct Work {
         std::int64_t slots = 0;  ///< MACs a cycle, or PEs where one takes several cycles
         std::int64_t vectors = 1;
-        std::int64_t useful = 0;  ///< slots of a vector that hold real data
-        std::int64_t last = 0;    ///< of the last vector
-        Cycles readable;          ///< when its sums can be read
-        Cycles each{1};           ///< for which a vector keeps its PEs
+        std::int64_t useful = 0;    ///< slots of a vector that hold real data
+        std::int64_t last = 0;      ///< of the last vector
+        Cycles readable;            ///< when its sums can be read
+        Cycles each{1};             ///< for which a vector keeps its PEs
+        std::uint32_t command = 0;  ///< whose pass it is
     };
     /// A pass that has finished.
     void pass(const CausalLog& log, CausalLog::EventId started, const PassTimes& times, const Work& work);
@@ -36,15 +39,28 @@ public:
 
     const SlotAccount& slots() const { return account_; }
 
+    /// What the unit did, or waited for, from the end of the stretch before to `end`. Neighbours differ.
+    struct Stretch {
+        Ticks end;
+        std::uint32_t command;  ///< at work; or that was waited for
+        SlotClass owner;        ///< Useful: a pass streams, and slots are of several classes
+    };
+    /// Gapless, like the account, if they are kept.
+    const std::vector<Stretch>& stretches() const { return stretches_; }
+
 private:
     /// Charges everything up to the event to whoever owned it.
     void charge_wait(const CausalLog& log, CausalLog::EventId until, std::int64_t slots, bool over);
+    /// What was charged since the last stretch.
+    void keep(SlotClass owner, std::uint32_t command);
 
     const ClockDomain clock_;
     SlotAccount account_;
     std::vector<CausalLog::Piece> pieces_;  // of the wait that is being charged
     Ticks drained_;                         // the sums of the pass before can be read
     std::int64_t slots_;                    // at the last pass's rate
+    const bool keep_stretches_;
+    std::vector<Stretch> stretches_;
 };
 
 }  // namespace systole::systolic

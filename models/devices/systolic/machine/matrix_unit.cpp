@@ -44,7 +44,7 @@ MatrixUnit::MatrixUnit(sc_core::sc_module_name name, const SystolicSpec& spec, C
       witnessed_(dynamic_cast<WitnessedEngine*>(engine_.get())),
       meets_(ports.streams.contended() || ports.seat.banks.shared()),
       runs_ahead_(witnessed_ == nullptr && !meets_),
-      account_(clock, std::int64_t{spec.mxu.rows} * spec.mxu.cols),
+      account_(clock, std::int64_t{spec.mxu.rows} * spec.mxu.cols, record.wants_timeline()),
       dataflow_(record.program().dataflow) {
     weights.set_gate({[this] {
                           const auto held = static_cast<std::int64_t>(tiles_started_) - fifo_tiles_shifted();
@@ -101,7 +101,7 @@ void MatrixUnit::complete_readable(Cycles cycle) {
     while (!finished_.empty() && finished_.front().readable <= cycle) {
         const Finished& oldest = finished_.front();
         const auto done = record_.log().add(now(), oldest.streamed, SlotClass::Ramp, oldest.entry.number);
-        record_.span(*oldest.entry.command, "pass", record_.log()[oldest.started].time, now());
+        record_.bar({oldest.entry.number, oldest.entry.issued, oldest.started, done});
         record_.complete(*oldest.entry.command, done);
         finished_.pop_front();
     }
@@ -144,7 +144,8 @@ void MatrixUnit::charge(const Running& running, const PassTimes& times) {
                    .useful = useful,
                    .last = macs - (lies.vectors - 1) * useful,
                    .readable = times.done + spec_.mxu.accumulator_latency - Cycles(1),
-                   .each = Cycles(rate.cycles)});
+                   .each = Cycles(rate.cycles),
+                   .command = running.entry.number});
 }
 
 void MatrixUnit::enter_bytes(const Running& running) {

@@ -45,6 +45,8 @@ public:
     };
     const Stats& stats() const { return stats_; }
     const SlotAccount& account() const { return account_.slots(); }
+    /// What each stretch of it was; nothing without a timeline.
+    const std::vector<MatrixAccount::Stretch>& stretches() const { return account_.stretches(); }
     /// What passes waited for, overlapping.
     const PendingTime& pending() const { return pending_; }
     /// The PE grid with its values; only on a machine that simulates one.

@@ -83,13 +83,6 @@ void RunRecord::watch_layers(const std::vector<std::size_t>& layers, std::functi
     }
 }
 
-void RunRecord::span(const Command& command, const char* what, Ticks begin, Ticks end) {
-    if (!timeline_) return;
-    const auto& layer = program_.layers[static_cast<std::size_t>(command.layer)];
-    spans_.push_back({unit_name(command.unit, program_.cores), fmt::format("{} {}", what, layer.name), begin,
-                      end, command.layer});
-}
-
 std::vector<RunRecord::EventId> RunRecord::layer_ends() const {
     std::vector<EventId> ends = layer_end_;
     const auto time = [&](EventId id) { return id == CausalLog::kNone ? Ticks(0) : log_[id].time; };

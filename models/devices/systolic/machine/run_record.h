@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a run leaves behind, shared by all units of one machine: which commands are complete (tokens), why
-// everything happened when it did (causal log), what moved (byte ledger), when layers ended, and spans.
+// everything happened when it did (causal log), what moved (byte ledger), when layers ended, and, for a
+// timeline, when each command was at work.
 #pragma once
 
 #include <functional>
@@ -13,7 +14,6 @@
 #include "sim/account/causal_log.h"
 #include "sim/account/run_result.h"
 #include "sim/base/units.h"
-#include "sim/timeline/timeline.h"
 
 namespace systole::systolic {
 
@@ -46,8 +46,18 @@ public:
     /// Bytes that certainly crossed it within [begin, end): those of transfers that lie inside.
     Bytes dram_bytes_within(Ticks begin, Ticks end) const;
 
-    /// Adds a bar to the timeline, if one is wanted.
-    void span(const Command& command, const char* what, Ticks begin, Ticks end);
+    /// A command at work, as events of the log.
+    struct Bar {
+        std::uint32_t command;  ///< in the program
+        EventId issued, begun, done;
+    };
+    /// Keeps it for the timeline, if one is wanted.
+    void bar(const Bar& bar) {
+        if (timeline_) bars_.push_back(bar);
+    }
+    /// In the order in which they were complete; none without a timeline.
+    const std::vector<Bar>& bars() const { return bars_; }
+    bool wants_timeline() const { return timeline_; }
 
     std::uint32_t completed(UnitIndex unit) const { return static_cast<std::uint32_t>(done_[unit].size()); }
     bool finished() const { return completed_ == program_.commands.size(); }
@@ -55,7 +65,6 @@ public:
     EventId last() const { return last_; }
     /// The last completion of each layer or of any layer before it: their times ascend.
     std::vector<EventId> layer_ends() const;
-    std::vector<Span> take_spans() { return std::move(spans_); }
     /// "load #12 (conv1) waits for vector #7 (complete: 5)": the first missing token, for the standstill
     /// report.
     std::string describe_wait(const Command& command) const;
@@ -88,7 +97,7 @@ private:
     std::size_t completed_ = 0;
     EventId last_ = CausalLog::kNone;
     bool timeline_;
-    std::vector<Span> spans_;
+    std::vector<Bar> bars_;
 };
 
 }  // namespace systole::systolic

@@ -74,7 +74,7 @@ void TransferUnit::done(DmaEngine::Split split) {
                            transfer.operand, Bytes(transfer.bytes()));
     if (transfer.from.place == Place::Dram || transfer.to.place == Place::Dram)
         record_.crossed_dram(log[running.reading].time, now(), Bytes(transfer.bytes()));
-    record_.span(command, to_string(transfer.operand).data(), log[running.reading].time, now());
+    record_.bar({running.entry.number, running.entry.issued, running.reading, done});
     record_.complete(command, done);
     if (told_) told_(command, running.reading, done);
 }

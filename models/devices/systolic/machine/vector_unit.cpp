@@ -91,7 +91,7 @@ void VectorUnit::complete() {
     const Command& command = *oldest.entry.command;
     const auto done = record_.log().add(now(), oldest.lanes_free, SlotClass::Vector, oldest.entry.number);
     enter_bytes(command, record_.program().vector(command));
-    record_.span(command, "vector", record_.log()[oldest.started].time, now());
+    record_.bar({oldest.entry.number, oldest.entry.issued, oldest.started, done});
     record_.complete(command, done);
     if (!running_.empty()) done_.notify(to_sc_time(clock_.edge(running_.front().done) - now()));
 }
