@@ -28,6 +28,16 @@ po::options_description with_help(const po::options_description& options) {
     return all;
 }
 
+/// A word as a shell takes it for one.
+std::string in_shell(const std::string& word) {
+    constexpr std::string_view kPlain =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=:,@%+-";
+    if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+    std::string quoted = "'";
+    for (const char c : word) c == '\'' ? quoted += "'\\''" : quoted += c;
+    return quoted + "'";
+}
+
 }  // namespace
 
 std::string Command::usage() const {
@@ -53,6 +63,8 @@ Arguments::Arguments(const Command& command, const std::vector<std::string>& wor
     const po::options_description known = with_help(command.options);
     try {
         const po::parsed_options parsed = po::command_line_parser(words).options(known).style(style).run();
+        for (const po::option& option : parsed.options)
+            words_.push_back({option.string_key, option.original_tokens});
         for (const po::option& option : parsed.options)
             if (option.string_key.empty())
                 positional_.insert(positional_.end(), option.value.begin(), option.value.end());
@@ -94,6 +106,15 @@ std::string Arguments::choice(const std::string& name, const std::vector<std::st
         misused(fmt::format("--{} takes {}, not '{}'{}", name, fmt::join(values, ", "), value,
                             did_you_mean(value, values)));
     return value;
+}
+
+std::string Arguments::line_without(const std::vector<std::string>& options) const {
+    std::string line = "systole " + command_.name;
+    for (const Word& word : words_) {
+        if (std::find(options.begin(), options.end(), word.option) != options.end()) continue;
+        for (const std::string& token : word.tokens) line += ' ' + in_shell(token);
+    }
+    return line;
 }
 
 void Arguments::misused(const std::string& what) const {

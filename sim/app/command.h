@@ -51,11 +51,19 @@ public:
     std::vector<std::string> list(const std::string& name) const;
     /// An option with a fixed set of values; the first is the default. Throws UserError with did-you-mean.
     std::string choice(const std::string& name, const std::vector<std::string>& values) const;
+    /// The command as one would type it again, without these options ("output").
+    std::string line_without(const std::vector<std::string>& options) const;
     /// Throws UserError: what is wrong, and where this command is explained.
     [[noreturn]] void misused(const std::string& what) const;
 
 private:
+    struct Word {
+        std::string option;  ///< that it belongs to; empty: an argument
+        std::vector<std::string> tokens;
+    };
+
     const Command& command_;
+    std::vector<Word> words_;
     std::vector<std::string> positional_;
     boost::program_options::variables_map values_;
 };

@@ -27,6 +27,7 @@ Start here
   systole wave teaching_4x4 three_layers -o w.vcd every register, clock by clock, for GTKWave
   systole dram hbm2_tpu_v4 --pattern random       a memory on its own: bandwidth, latency, lost clocks
   systole sweep tpu_v4_array -o out/array         hundreds of machines, and the best of them
+  systole report out/array -o array.html          results as a page with charts
   systole trace llm llama3_8b -o step.yaml        a step of a language model, as a trace
   systole show device tpu_v4                      every value of a machine, and its source
 
@@ -64,9 +65,9 @@ int help(const std::vector<Command>& all, const std::vector<std::string>& topics
 }  // namespace
 
 std::vector<Command> commands() {
-    return {run_command(),  compare_command(), op_command(),    explain_command(),
-            wave_command(), dram_command(),    lower_command(), list_command(),
-            show_command(), import_command(),  trace_command(), sweep_command()};
+    return {run_command(),   compare_command(), op_command(),    explain_command(), wave_command(),
+            dram_command(),  lower_command(),   list_command(),  show_command(),    import_command(),
+            trace_command(), sweep_command(),   report_command()};
 }
 
 int dispatch(const std::vector<std::string>& words) {

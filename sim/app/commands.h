@@ -21,6 +21,7 @@ Command show_command();
 Command import_command();
 Command trace_command();
 Command sweep_command();
+Command report_command();
 
 /// All commands, in the order in which help lists them.
 std::vector<Command> commands();

@@ -15,6 +15,7 @@
 #include "sim/app/import_choices.h"
 #include "sim/app/load_device.h"
 #include "sim/app/load_trace.h"
+#include "sim/app/report_files.h"
 #include "sim/app/shared_options.h"
 #include "sim/app/terminal.h"
 #include "sim/base/error.h"
@@ -109,12 +110,15 @@ Joins joins_of(const Graph& graph) {
 }
 
 Comparison compare_on(const Graph& graph, const std::vector<Contestant>& contestants,
-                      const RunOptions& options, bool skip_unable, bool with_cost) {
+                      const RunOptions& options, bool skip_unable, bool with_cost,
+                      std::vector<Timeline>& timelines) {
     std::vector<DeviceResult> results;
     for (const Contestant& contestant : contestants) {
         const Progress progress(fmt::format("running {} on {}", graph.name, contestant.name));
         try {
-            results.push_back(contestant.device.run(graph, options).result);
+            RunOutcome outcome = contestant.device.run(graph, options);
+            results.push_back(std::move(outcome.result));
+            timelines.push_back(std::move(outcome.timeline));
         } catch (const UserError& error) {
             if (!skip_unable) throw on_device(error, contestant.name);
             note(fmt::format("left out: {}", on_device(error, contestant.name).what()));
@@ -163,6 +167,7 @@ int run(const Arguments& arguments) {
         arguments.misused("--cost is told by --format text and json; the rows of csv are layers");
     const std::optional<fs::path> directory = arguments.option("output");
     if (directory) require_writable_directory(*directory);
+    const std::optional<ReportPlace> report = report_place(arguments, directory);
     arguments.at(0);
     const auto names = read_names(arguments);
     std::vector<std::string> device_names;
@@ -176,17 +181,20 @@ int run(const Arguments& arguments) {
     std::vector<Graph> graphs;
     for (const std::string& trace : arguments.from(0))
         graphs.push_back(load_trace(library, trace, settings.workload, read_import_choices(arguments)));
-    const RunOptions options{settings.protocol, WantTimeline::No, false, std::nullopt};
+    const RunOptions options{settings.protocol, report ? WantTimeline::IfWhole : WantTimeline::No};
     std::vector<Comparison> comparisons;
+    std::vector<Timeline> timelines;
     for (const Graph& graph : graphs)
         comparisons.push_back(
-            compare_on(graph, contestants, options, arguments.has("skip-unable"), with_cost));
-    const std::string json = to_json(comparisons), csv = to_csv(comparisons);
+            compare_on(graph, contestants, options, arguments.has("skip-unable"), with_cost, timelines));
+    const std::string json = to_json(comparisons, arguments.line_without(kWhereTo)),
+                      csv = to_csv(comparisons);
     print(format == "json" ? json : format == "csv" ? csv : text_of(comparisons, arguments.has("all")));
     if (directory) {
         write_files(*directory, {{"comparison.json", json}, {"comparison.csv", csv}});
         note(fmt::format("wrote comparison.json, comparison.csv to {}", directory->string()));
     }
+    if (report) write_report(*report, report_of_results(json, std::move(timelines)));
     return 0;
 }
 
@@ -212,6 +220,7 @@ Command compare_command() {
     add_cost(command.options);
     add_option(command.options, "format", "FORMAT", "of the standard output: text (default), json or csv");
     add_option(command.options, "output,o", "DIR", "also write comparison.json and comparison.csv there");
+    add_report(command.options);
     command.options.add_options()(
         "all", "say a sentence for every layer, not for the ten of the largest differences");
     command.options.add_options()("skip-unable", "leave out devices that cannot run a trace, with a note");

@@ -89,4 +89,8 @@ void require_writable_directory(const fs::path& path) {
     require_room_for_files(existing, path);
 }
 
+bool is_in_new(const std::optional<fs::path>& directory, const fs::path& file) {
+    return directory && !fs::exists(*directory) && file.parent_path() == (*directory / "x").parent_path();
+}
+
 }  // namespace systole::app

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 namespace systole::app {
@@ -19,6 +20,9 @@ void require_writable_file(const std::filesystem::path& path);
 
 /// Whether both names are of one file that exists.
 bool are_one_file(const std::filesystem::path& one, const std::filesystem::path& other);
+
+/// Whether `file` would lie in a directory that is not there yet, and that -o makes.
+bool is_in_new(const std::optional<std::filesystem::path>& directory, const std::filesystem::path& file);
 
 /// Throws UserError if no directory is at `path` and none can be made there, or if it is not writable.
 void require_writable_directory(const std::filesystem::path& path);

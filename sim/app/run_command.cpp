@@ -10,6 +10,7 @@
 #include "sim/app/import_choices.h"
 #include "sim/app/load_device.h"
 #include "sim/app/load_trace.h"
+#include "sim/app/report_files.h"
 #include "sim/app/shared_options.h"
 #include "sim/app/terminal.h"
 #include "sim/base/error.h"
@@ -26,6 +27,7 @@ constexpr std::size_t kProgramLimit = std::size_t{4} << 30;  // bytes; a line of
 struct Destinations {
     std::string format;
     std::optional<fs::path> directory, timeline;
+    std::optional<ReportPlace> report;
 };
 
 /// Reads the options and finds out before the simulation whether the places can be written.
@@ -37,10 +39,8 @@ Destinations read_destinations(const Arguments& arguments) {
     if (to.format == "csv" && arguments.has("cost"))
         arguments.misused("--cost is told by --format text and json; the rows of csv are layers");
     if (to.directory) require_writable_directory(*to.directory);
-    // The timeline may lie in the directory that --output makes.
-    const bool waits_for_directory = to.timeline && to.directory && !fs::exists(*to.directory) &&
-                                     to.timeline->parent_path() == (*to.directory / "x").parent_path();
-    if (to.timeline && !waits_for_directory) require_writable_file(*to.timeline);
+    if (to.timeline && !is_in_new(to.directory, *to.timeline)) require_writable_file(*to.timeline);
+    to.report = report_place(arguments, to.directory);
     return to;
 }
 
@@ -94,21 +94,28 @@ RunOutcome simulate(const Arguments& arguments, WantTimeline timeline) {
     return priced(std::move(outcome), device, arguments);
 }
 
-/// A timeline that would overwrite one of the result files.
+/// A timeline or a report that would overwrite one of the result files, or each other.
 void refuse_collision(const Destinations& to) {
-    if (!to.directory || !to.timeline) return;
-    const std::filesystem::path timeline = std::filesystem::weakly_canonical(*to.timeline);
-    for (const char* file : {"result.json", "layers.csv", "effective.yaml", "mapping.yaml"})
-        if (timeline == std::filesystem::weakly_canonical(*to.directory / file))
-            throw UserError(fmt::format("--timeline {} is where -o writes {}", to.timeline->string(), file));
+    std::vector<std::pair<std::string, fs::path>> places;
+    if (to.timeline) places.emplace_back("--timeline", *to.timeline);
+    if (to.report) places.emplace_back("--report", to.report->file);
+    for (const auto& [option, place] : places)
+        for (const char* file : {"result.json", "layers.csv", "effective.yaml", "mapping.yaml"})
+            if (to.directory && fs::weakly_canonical(place) == fs::weakly_canonical(*to.directory / file))
+                throw UserError(fmt::format("{} {} is where -o writes {}", option, place.string(), file));
+    if (places.size() == 2 &&
+        fs::weakly_canonical(places[0].second) == fs::weakly_canonical(places[1].second))
+        throw UserError(fmt::format("--report {} is where --timeline writes", places[1].second.string()));
 }
 
 int run(const Arguments& arguments) {
     const Destinations to = read_destinations(arguments);
     refuse_collision(to);
-    const RunOutcome outcome = simulate(arguments, to.timeline ? WantTimeline::Yes : WantTimeline::No);
+    RunOutcome outcome = simulate(arguments, to.timeline ? WantTimeline::Yes
+                                             : to.report ? WantTimeline::IfWhole
+                                                         : WantTimeline::No);
     const DeviceResult& result = outcome.result;
-    const std::string json = to_json({result});
+    const std::string json = to_json({result}, arguments.line_without(kWhereTo));
     const std::string csv = to_csv(result);
     const std::string timeline = to.timeline ? chrome_trace(outcome.timeline.spans, result.device) : "";
     print(to.format == "json" ? json : to.format == "csv" ? csv : in_words(result));
@@ -121,6 +128,7 @@ int run(const Arguments& arguments) {
         write_files(*to.directory, files);
         note(fmt::format("wrote {} to {}", fmt::join(names, ", "), to.directory->string()));
     }
+    if (to.report) write_report(*to.report, report_of_results(json, {std::move(outcome.timeline)}));
     if (to.timeline) {
         write_file(*to.timeline, timeline);
         note(fmt::format("wrote {}; open it in ui.perfetto.dev", to.timeline->string()));
@@ -145,6 +153,7 @@ Command run_command() {
                "also write result.json, layers.csv, effective.yaml and mapping.yaml there");
     add_mapping(command.options);
     add_option(command.options, "timeline", "FILE", "write the Chrome trace of the run, for ui.perfetto.dev");
+    add_report(command.options);
     add_option(command.options, "program", "FILE",
                "run this device program ('systole lower'); TRACE is then not needed");
     add_check_dram(command.options);

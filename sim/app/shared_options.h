@@ -3,8 +3,13 @@
 #pragma once
 
 #include <boost/program_options/options_description.hpp>
+#include <string>
+#include <vector>
 
 namespace systole::app {
+
+/// Options that say where answers go, not what they are.
+inline const std::vector<std::string> kWhereTo{"output", "format", "timeline", "report"};
 
 /// --set [NAME:]PATH=VALUE, any number of times.
 void add_set(boost::program_options::options_description& options);

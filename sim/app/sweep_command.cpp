@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include "sim/app/commands.h"
+#include "sim/app/report_files.h"
 #include "sim/app/sweep_cluster.h"
 #include "sim/app/sweep_options.h"
 #include "sim/app/sweep_order.h"
+#include "sim/app/sweep_report.h"
 #include "sim/app/sweep_session.h"
 #include "sim/app/sweep_text.h"
 #include "sim/app/terminal.h"
@@ -35,14 +37,28 @@ Exit code 0: every point has run, or was submitted; 2: the input is wrong, and n
 )";
 
 /// The sweep on this machine or on a cluster.
-int execute(const SweepOrder& order, Session session) {
+int execute(const SweepOrder& order, Session& session) {
     if (order.on_slurm) return submit_to_slurm(order, session);
     return run_and_conclude(session, runner_options(order, session.experiment, own_cores()));
 }
 
-int start(const SweepOrder& order) {
+/// The report that was asked for, of what has results now.
+void report(const std::optional<ReportPlace>& place, const Session& session, int code) {
+    if (!place || code == kInterrupted) return;
+    try {
+        write_report(*place, sweep_report(session));
+    } catch (const UserError& error) {
+        complain(error.what());  // the sweep itself came to its end
+    }
+}
+
+int start(const SweepOrder& order, const std::optional<ReportPlace>& place) {
     Session session = plan_session(order);
-    if (!order.plan_only) return execute(order, std::move(session));
+    if (!order.plan_only) {
+        const int code = execute(order, session);
+        report(place, session, code);
+        return code;
+    }
     // Whoever is told numbers of chunks gives them to others.
     session.folder.fix_chunk_points(session.folder.identity().chunk_points);
     print(plan_text(session.folder.manifest().size(), session.chunks(),
@@ -71,13 +87,16 @@ int status(const SweepOrder& order, const Session& session) {
 
 int sweep(const Arguments& arguments) {
     const SweepOrder order = read_order(arguments);
-    if (order.verb == SweepOrder::Verb::Start) return start(order);
+    const std::optional<ReportPlace> place = report_place(
+        arguments, order.output.empty() ? std::nullopt : std::optional<std::filesystem::path>(order.output));
+    if (order.verb == SweepOrder::Verb::Start) return start(order, place);
     Session session = open_session(order);
     if (order.verb == SweepOrder::Verb::Status) return status(order, session);
-    if (order.verb == SweepOrder::Verb::Merge) return conclude(session);
     if (order.verb == SweepOrder::Verb::Chunk) return chunk(order, session);
     if (order.chunk_points) session.folder.fix_chunk_points(*order.chunk_points);
-    return execute(order, std::move(session));
+    const int code = order.verb == SweepOrder::Verb::Merge ? conclude(session) : execute(order, session);
+    report(place, session, code);
+    return code;
 }
 
 }  // namespace

@@ -21,11 +21,12 @@ const std::vector<std::string> kVerbs{"status", "resume", "merge", "chunk"};  //
 
 const std::map<Verb, std::vector<std::string>> kOptions{
     {Verb::Start,
-     {"output", "jobs", "time-limit", "memory-limit", "chunk-points", "executor", "sbatch", "plan",
+     {"output", "jobs", "time-limit", "memory-limit", "chunk-points", "executor", "sbatch", "plan", "report",
       "any-build", "yes"}},
-    {Verb::Resume, {"jobs", "time-limit", "memory-limit", "chunk-points", "executor", "sbatch", "any-build"}},
+    {Verb::Resume,
+     {"jobs", "time-limit", "memory-limit", "chunk-points", "executor", "sbatch", "report", "any-build"}},
     {Verb::Chunk, {"jobs", "time-limit", "memory-limit", "any-build"}},
-    {Verb::Merge, {"any-build"}},
+    {Verb::Merge, {"report", "any-build"}},
     {Verb::Status, {"format", "any-build"}}};
 
 void refuse_other_options(const Arguments& arguments, Verb verb) {
@@ -101,6 +102,8 @@ void add_order(boost::program_options::options_description& options) {
     add_flag(options, "plan", "of EXPERIMENT: write the manifest of points and run nothing");
     add_flag(options, "any-build", "go on with what another build of this version has begun");
     add_flag(options, "yes", "of EXPERIMENT: more than 1,000,000 combinations are meant");
+    add_option(options, "report", "FILE",
+               "of EXPERIMENT, resume and merge: also write a report there, for a browser");
     add_option(options, "format", "FORMAT", "of status: text (default) or json");
 }
 
@@ -125,6 +128,8 @@ SweepOrder read_order(const Arguments& arguments) {
         order.chunk_points = static_cast<std::size_t>(*points);
     order.on_slurm = arguments.choice("executor", {"local", "slurm"}) == "slurm";
     order.sbatch = arguments.list("sbatch");
+    if (arguments.has("report") && (arguments.has("plan") || order.on_slurm))
+        arguments.misused("--report is of points with results; later 'systole report DIR' makes one");
     if (!order.sbatch.empty() && !order.on_slurm) arguments.misused("--sbatch is for --executor slurm");
     order.plan_only = arguments.has("plan");
     order.many = arguments.has("yes");

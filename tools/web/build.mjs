@@ -30,8 +30,8 @@ function licences(inputs) {
     return [...byText].map(([text, names]) => `${names.join(", ")}\n\n${text}\n`).join("\n\n");
 }
 
-/** Text that no HTML parser takes for the end of the element around it. */
-const inScript = (text) => text.replaceAll("</", "<\\/").replaceAll("<!--", "<\\!--");
+/** A script that no HTML parser takes for its own end: in strings, where alone these words can stand. */
+const inScript = (text) => text.replace(/<(?=\/script|!--)/gi, "\\x3c");
 
 async function bundle(name) {
     const folder = join(here, "src", name);

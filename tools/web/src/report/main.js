@@ -1,1 +1,75 @@
-document.getElementById("page").textContent = "";
+// SPDX-License-Identifier: Apache-2.0
+// The report: reads what systole put into the page and draws it, section by section.
+import { h } from "../shared/dom.js";
+import { number } from "../shared/format.js";
+import { bandwidth, energyLayers, energyTotals } from "./account.js";
+import { classesOverTime, heatMap } from "./activity.js";
+import { layerClasses, totalClasses } from "./classes.js";
+import { flow } from "./flow.js";
+import { counters, layerTable } from "./layers.js";
+import { roofline } from "./roofline.js";
+import { named } from "./runs.js";
+import { source } from "./source.js";
+import { summary } from "./summary.js";
+import { sweep } from "./sweep.js";
+import { timeline } from "./timeline.js";
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const page = document.getElementById("page");
+const charts = [];
+
+/** The figures of charts, which are drawn later. */
+const figures = (...made) =>
+    made.flat(Infinity).filter(Boolean).map((one) => {
+        if (one.draw) charts.push(one);
+        return one.figure ?? one;
+    });
+
+const sections = [];
+function section(id, title, ...content) {
+    const filled = content.flat(Infinity).filter(Boolean);
+    if (!filled.length) return;
+    sections.push({ id, title });
+    page.append(h("section", { id, "aria-labelledby": `${id}-title` }, h("h2", { id: `${id}-title` }, title), filled));
+}
+
+function build() {
+    const runs = named(data.runs ?? []);
+    if (runs.length) {
+        section("summary", "Summary", summary(runs));
+        section("time", "Where the time goes", figures(totalClasses(runs), runs.map(layerClasses)));
+        section("roofline", "Roofline", figures(roofline(runs)));
+        section("data", "Data movement", figures(runs.map(flow)));
+        section("activity", "Over time", figures(runs.map((run) => [heatMap(run), classesOverTime(run), timeline(run)])),
+            runs.some((run) => !run.timeline) ? h("p", { class: "note" }, data.timeline_note ?? "") : null);
+        section("bandwidth", "Memory bandwidth", figures(bandwidth(runs)));
+        section("energy", "Energy", figures(energyTotals(runs), runs.map(energyLayers)));
+        section("layers", "Layers", runs.map(layerTable), runs.map(counters));
+    }
+    if (data.sweep) section("sweep", "Design space", figures(sweep(data.sweep)));
+    section("source", "How to get this again", source(data, runs));
+}
+
+function frame() {
+    const notes = (data.notes ?? []).map((note) => h("p", { class: "warning" }, note));
+    page.before(
+        h("header", { class: "top" }, h("h1", {}, data.title), h("p", { class: "quiet" }, data.subtitle ?? ""), notes),
+        h("nav", { "aria-label": "Sections" }, h("ul", {}, sections.map(({ id, title }) => h("li", {}, h("a", { href: `#${id}` }, title))))),
+    );
+    const licences = document.getElementById("licences").textContent;
+    page.after(h("footer", {}, h("details", {}, h("summary", {}, "Licences of the libraries in this page"), h("pre", { tabindex: "0" }, licences))));
+}
+
+/** Charts one after the other, so that the page can be read and scrolled meanwhile. */
+async function drawAll() {
+    for (const { draw } of charts) {
+        await draw();
+        await new Promise((go) => setTimeout(go));
+    }
+    document.documentElement.dataset.ready = number(charts.length);
+}
+
+page.replaceChildren();
+build();
+frame();
+drawAll();

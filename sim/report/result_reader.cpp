@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/result_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "sim/account/classes.h"
+#include "sim/account/energy_ledger.h"
+#include "sim/account/roofline.h"
+#include "sim/base/error.h"
+#include "sim/report/layer_limit.h"
+
+namespace systole::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kSchema = 1;  // of docs/formats.md
+
+/// Where reading is, for messages: "devices[0].total", and what is expected there.
+class Check {
+public:
+    Check(const std::string& file, std::string path) : file_(file), path_(std::move(path)) {}
+
+    [[noreturn]] void fail(const std::string& message) const {
+        throw UserError({file_}, path_.empty() ? message : fmt::format("{}: {}", path_, message));
+    }
+    Check at(const std::string& key) const { return {file_, path_.empty() ? key : path_ + '.' + key}; }
+    Check at(std::size_t i) const { return {file_, fmt::format("{}[{}]", path_, i)}; }
+
+    const Json& member(const Json& object, const char* key) const {
+        if (!object.is_object()) fail("expected an object");
+        const auto found = object.find(key);
+        if (found == object.end()) at(key).fail("it is missing; a result of this program has it");
+        return *found;
+    }
+    const Json& text(const Json& object, const char* key) const {
+        const Json& value = member(object, key);
+        if (!value.is_string()) at(key).fail("expected text");
+        return value;
+    }
+    /// A number from `least` on; null where that may stand for unknown.
+    void number(const Json& object, const char* key, bool or_null = false, double least = 0) const {
+        const Json& value = member(object, key);
+        if (or_null && value.is_null()) return;
+        if (!value.is_number() || !std::isfinite(value.get<double>()) || value.get<double>() < least)
+            at(key).fail(fmt::format("expected a number of {} or more{}", least, or_null ? ", or null" : ""));
+    }
+    const Json& list(const Json& object, const char* key) const {
+        const Json& value = member(object, key);
+        if (!value.is_array()) at(key).fail("expected a list");
+        return value;
+    }
+
+private:
+    const std::string& file_;
+    std::string path_;
+};
+
+void check_moved(const Json& moved, const Check& check) {
+    std::size_t i = 0;
+    for (const Json& movement : moved) {
+        const Check here = check.at(i++);
+        for (const char* key : {"from", "to", "operand"}) here.text(movement, key);
+        here.number(movement, "bytes");
+    }
+}
+
+void check_energy(const Json& row, const Check& check) {
+    const Json& energy = check.member(row, "energy_pj");
+    if (energy.is_null()) return;
+    const Check here = check.at("energy_pj");
+    here.number(energy, "total");
+    for (std::size_t i = 0; i < kEnergyParts; ++i)
+        here.number(energy, std::string(to_string(static_cast<EnergyPart>(i))).c_str());
+}
+
+/// A layer or the total.
+void check_row(const Json& row, const Check& check) {
+    for (const char* key : {"cycles", "time_ns", "macs", "matrix_macs", "utilization", "roofline_cycles"})
+        check.number(row, key);
+    for (const char* key : {"roofline_bound", "bound_by"}) check.text(row, key);
+    for (const char* key : {"classes", "class_slots"}) {
+        const Json& shares = check.member(row, key);
+        for (std::size_t i = 0; i < kSlotClasses; ++i)
+            check.at(key).number(shares, std::string(to_string(static_cast<SlotClass>(i))).c_str());
+    }
+    const Json& levels = check.member(row, "roofline");
+    for (std::size_t i = 0; i < kLevels; ++i)
+        check.at("roofline").number(levels, std::string(to_string(static_cast<Level>(i))).c_str());
+    const Json& bytes = check.member(row, "bytes");
+    for (const char* key : {"dram_read", "dram_written", "compulsory_dram"})
+        check.at("bytes").number(bytes, key);
+    check_moved(check.at("bytes").list(bytes, "moved"), check.at("bytes").at("moved"));
+    check_energy(row, check);
+}
+
+void check_layer(const Json& layer, const Check& check) {
+    for (const char* key : {"name", "op", "mapping"}) check.text(layer, key);
+    if (!check.member(layer, "reused").is_boolean()) check.at("reused").fail("expected true or false");
+    check_row(layer, check);
+}
+
+void check_ceilings(const Json& device, const Check& check) {
+    const Json& ceilings = check.member(device, "ceilings");
+    const Check here = check.at("ceilings");
+    for (const char* key : {"memory_bytes_per_s", "host_bytes_per_s_each_way"})
+        here.number(ceilings, key, true);
+    if (const Json& on_chip = here.member(ceilings, "on_chip"); !on_chip.is_null())
+        here.at("on_chip").number(on_chip, "bytes_per_cycle");
+}
+
+/// What the page shows of a device besides its rows.
+void check_device(const Json& device, const Check& check) {
+    for (const char* key : {"device", "trace", "fidelity", "config"}) check.text(device, key);
+    check.number(device, "clock_hz", false, 1);
+    check.number(device, "peak_macs_per_cycle");
+    check_ceilings(device, check);
+    if (!check.member(device, "protocol").is_object()) check.at("protocol").fail("expected an object");
+    std::size_t i = 0;
+    for (const Json& step : check.list(device, "critical_path")) {
+        const Check here = check.at("critical_path").at(i++);
+        here.text(step, "class");
+        here.number(step, "time_ns");
+    }
+    const Json& bus = check.member(device, "memory_bus");
+    check.at("memory_bus").number(bus, "clocks");
+    for (const auto& [owner, clocks] : bus.items()) check.at("memory_bus").number(bus, owner.c_str());
+    const Json& energy = check.member(device, "energy");
+    check.at("energy").text(energy, "covers");
+    check.at("energy").number(energy, "total_pj", true);
+    if (const Json& power = check.member(device, "power"); !power.is_null())
+        for (const char* key : {"average_w", "peak_w", "tops_per_w"}) check.at("power").number(power, key);
+    for (const char* key : {"choices", "stats"}) check.list(device, key);
+    check_row(check.member(device, "total"), check.at("total"));
+}
+
+/// Takes layers out of the document while it is read, so that a hundred thousand of them never lie in memory
+/// at once.
+class LayerCatcher {
+public:
+    LayerCatcher(const std::string& file, std::size_t most) : file_(file), most_(most) {}
+
+    bool operator()(int depth, Json::parse_event_t event, Json& parsed) {
+        // The document is at depth 0, `devices` at 1, a device at 2, its `layers` at 3, a layer at 4.
+        if (event == Json::parse_event_t::key) {
+            if (depth == 1) outer_ = parsed.get<std::string>();
+            if (depth == 3) inner_ = parsed.get<std::string>();
+            return true;
+        }
+        if (outer_ != "devices") return true;
+        if (event == Json::parse_event_t::object_start && depth == 2) limits_.emplace_back(most_);
+        if (inner_ != "layers" || depth != 4 || limits_.empty()) return true;
+        if (event != Json::parse_event_t::object_end && event != Json::parse_event_t::value) return true;
+        const std::size_t device = limits_.size() - 1;
+        check_layer(parsed,
+                    Check(file_, fmt::format("devices[{}].layers[{}]", device, limits_[device].count())));
+        limits_[device].add(std::move(parsed));
+        return false;
+    }
+
+    LayerLimit& limit(std::size_t device) { return limits_.at(device); }
+
+private:
+    const std::string& file_;
+    std::size_t most_;
+    std::string outer_, inner_;
+    std::vector<LayerLimit> limits_;
+};
+
+/// Line and column, from 1, of byte `byte` (from 1) of `text`.
+SourceMark place_of(const std::string& text, std::size_t byte, const std::string& file) {
+    const std::size_t end = std::min(byte > 0 ? byte - 1 : 0, text.size());
+    const auto lines = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end), '\n');
+    const std::size_t last = end == 0 ? std::string::npos : text.rfind('\n', end - 1);
+    const std::size_t column = last == std::string::npos ? end : end - last - 1;
+    return {file, static_cast<int>(lines) + 1, static_cast<int>(column) + 1};
+}
+
+Json parse(const std::string& text, const std::string& file, LayerCatcher& catcher) {
+    try {
+        return Json::parse(text, std::ref(catcher));
+    } catch (const Json::parse_error& error) {
+        const SourceMark place = place_of(text, error.byte, file);
+        if (error.byte > text.size())
+            throw UserError(place, "the file ends in the middle of its JSON; it was cut off");
+        throw UserError(place, "this is not JSON; expected a result.json of systole");
+    } catch (const Json::exception&) {
+        throw UserError({file}, "this is not JSON that systole writes; expected a result.json");
+    }
+}
+
+}  // namespace
+
+std::string RunData::name() const {
+    return device.at("device").get<std::string>();
+}
+std::string RunData::trace() const {
+    return device.at("trace").get<std::string>();
+}
+
+ReadResults read_results(const std::string& text, const std::string& file, std::size_t most_layers) {
+    LayerCatcher catcher(file, most_layers);
+    Json document = parse(text, file, catcher);
+    const Check check(file, "");
+    if (!document.is_object() || !document.contains("schema"))
+        check.fail("this is no result.json of systole: expected an object with the key 'schema'");
+    if (const Json& schema = document["schema"]; schema != kSchema)
+        check.fail(fmt::format(
+            "it has schema {}, and this program reads schema {}; write it again with this program",
+            schema.dump(-1, ' ', false, Json::error_handler_t::replace), kSchema));
+    ReadResults results;
+    results.program = check.text(document, "program").get<std::string>();
+    if (document.contains("command") && document["command"].is_string())
+        results.command = document["command"].get<std::string>();
+    std::size_t i = 0;
+    check.list(document, "devices");
+    for (Json& device : document["devices"]) {
+        const Check here = check.at("devices").at(i);
+        check_device(device, here);
+        here.list(device, "layers");
+        LayerLimit::Rows layers = catcher.limit(i).finish();
+        device.erase("layers");
+        results.runs.push_back({std::move(device), std::move(layers.rows), std::move(layers.row_of_layer)});
+        ++i;
+    }
+    if (results.runs.empty()) check.at("devices").fail("it is empty: there is nothing to show");
+    return results;
+}
+
+}  // namespace systole::report

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// A timeline as the page draws it: columns of numbers, and each name once.
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "sim/timeline/timeline.h"
+
+namespace systole::report {
+
+/// {end_ps, tracks, names, spans: {track, name, begin, duration, layer, owner}, counters, activity}, times in
+/// ps, `owner` an index of the classes or -1. `row_of_layer`: what layers are called by (RunData); empty:
+/// their own numbers. Spans by track and time.
+nlohmann::ordered_json timeline_data(const Timeline& timeline, const std::vector<std::size_t>& row_of_layer);
+
+}  // namespace systole::report
