@@ -295,36 +295,28 @@ Json compared(const Comparison& comparison) {
             {"layers", std::move(layers)}};
 }
 
-Json head(const std::string& command) {
-    Json json{{"schema", kSchema}, {"program", kProgram}};
-    if (!command.empty()) json["command"] = command;
-    return json;
-}
-
 std::string written(const Json& json) {
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
 }  // namespace
 
-std::string to_json(const std::vector<DeviceResult>& devices, const std::string& command) {
+std::string to_json(const std::vector<DeviceResult>& devices) {
     Json list = Json::array();
     for (const DeviceResult& result : devices) list.push_back(device(result));
-    Json json = head(command);
-    json["devices"] = std::move(list);
-    return written(json);
+    return written({{"schema", kSchema}, {"program", kProgram}, {"devices", std::move(list)}});
 }
 
-std::string to_json(const std::vector<Comparison>& comparisons, const std::string& command) {
+std::string to_json(const std::vector<Comparison>& comparisons) {
     Json devices = Json::array(), list = Json::array();
     for (const Comparison& comparison : comparisons) {
         for (const DeviceResult& result : comparison.devices) devices.push_back(device(result));
         list.push_back(compared(comparison));
     }
-    Json json = head(command);
-    json["devices"] = std::move(devices);
-    json["comparisons"] = std::move(list);
-    return written(json);
+    return written({{"schema", kSchema},
+                    {"program", kProgram},
+                    {"devices", std::move(devices)},
+                    {"comparisons", std::move(list)}});
 }
 
 }  // namespace systole

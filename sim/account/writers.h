@@ -16,10 +16,9 @@ namespace systole {
 /// below.
 std::string to_text(const DeviceResult& result);
 
-/// `result.json`; `command` makes the same again (empty: it is not told). Integers stay integers; fractions
-/// and nanoseconds are the shortest decimals that read back as the same double. Bytes of names that are not
-/// UTF-8 become U+FFFD.
-std::string to_json(const std::vector<DeviceResult>& devices, const std::string& command = "");
+/// `result.json`. Integers stay integers; fractions and nanoseconds are the shortest decimals that read back
+/// as the same double. Bytes of names that are not UTF-8 become U+FFFD.
+std::string to_json(const std::vector<DeviceResult>& devices);
 
 /// `layers.csv`: quoted as RFC 4180 says, lines end in a line feed.
 std::string to_csv(const DeviceResult& result);
@@ -28,7 +27,7 @@ std::string to_csv(const DeviceResult& result);
 /// every layer): who wins and why.
 std::string to_text(const Comparison& comparison, bool all);
 /// `result.json` of all devices on all traces, with the key `comparisons`.
-std::string to_json(const std::vector<Comparison>& comparisons, const std::string& command = "");
+std::string to_json(const std::vector<Comparison>& comparisons);
 /// A row for each layer and device, and for each total.
 std::string to_csv(const std::vector<Comparison>& comparisons);
 

@@ -187,14 +187,15 @@ int run(const Arguments& arguments) {
     for (const Graph& graph : graphs)
         comparisons.push_back(
             compare_on(graph, contestants, options, arguments.has("skip-unable"), with_cost, timelines));
-    const std::string json = to_json(comparisons, arguments.line_without(kWhereTo)),
-                      csv = to_csv(comparisons);
+    const std::string json = to_json(comparisons), csv = to_csv(comparisons);
     print(format == "json" ? json : format == "csv" ? csv : text_of(comparisons, arguments.has("all")));
     if (directory) {
         write_files(*directory, {{"comparison.json", json}, {"comparison.csv", csv}});
         note(fmt::format("wrote comparison.json, comparison.csv to {}", directory->string()));
     }
-    if (report) write_report(*report, report_of_results(json, std::move(timelines)));
+    if (report)
+        write_report(*report,
+                     report_of_results(json, std::move(timelines), arguments.line_without(kWhereTo)));
     return 0;
 }
 

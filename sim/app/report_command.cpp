@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kLargestResult = std::size_t{2} << 30;  // bytes; a layer takes about 5,000
 
-/// All runs of all files; the command only of a single one.
+/// All runs of all files.
 report::Report read_files(const std::vector<std::string>& files) {
     report::Report report;
     for (const std::string& file : files) {
@@ -28,7 +28,6 @@ report::Report read_files(const std::vector<std::string>& files) {
         report::ReadResults results =
             report::read_results(read_text(file, kLargestResult), file, report::kMostLayers);
         report.program = std::move(results.program);
-        if (files.size() == 1) report.command = std::move(results.command);
         for (report::RunData& run : results.runs) report.runs.push_back(std::move(run));
     }
     return report;

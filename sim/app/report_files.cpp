@@ -30,11 +30,12 @@ ReportPlace report_place(const std::filesystem::path& file) {
     return {file, Library::find().page("report")};
 }
 
-report::Report report_of_results(const std::string& json, std::vector<Timeline> timelines) {
+report::Report report_of_results(const std::string& json, std::vector<Timeline> timelines,
+                                 std::string command) {
     report::ReadResults results = report::read_results(json, "result.json", report::kMostLayers);
     for (std::size_t i = 0; i < timelines.size() && i < results.runs.size(); ++i)
         if (!timelines[i].spans.empty()) results.runs[i].timeline = std::move(timelines[i]);
-    return {std::move(results.program), std::move(results.command), std::move(results.runs)};
+    return {std::move(results.program), std::move(command), std::move(results.runs)};
 }
 
 void write_report(const ReportPlace& place, const report::Report& report) {

@@ -26,9 +26,10 @@ std::optional<ReportPlace> report_place(const Arguments& arguments,
                                         const std::optional<std::filesystem::path>& directory);
 ReportPlace report_place(const std::filesystem::path& file);
 
-/// Results that were just written as `json`, with their timelines in the order of its devices; those without
-/// one are empty.
-report::Report report_of_results(const std::string& json, std::vector<Timeline> timelines);
+/// Results that were just written as `json`, with their timelines in the order of its devices (those without
+/// one are empty), and the command that made them.
+report::Report report_of_results(const std::string& json, std::vector<Timeline> timelines,
+                                 std::string command);
 
 /// Writes the page, and says so. Throws UserError.
 void write_report(const ReportPlace& place, const report::Report& report);

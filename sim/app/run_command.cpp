@@ -94,6 +94,10 @@ RunOutcome simulate(const Arguments& arguments, WantTimeline timeline) {
     return priced(std::move(outcome), device, arguments);
 }
 
+bool are_one_place(const fs::path& one, const fs::path& other) {
+    return fs::weakly_canonical(fs::absolute(one)) == fs::weakly_canonical(fs::absolute(other));
+}
+
 /// A timeline or a report that would overwrite one of the result files, or each other.
 void refuse_collision(const Destinations& to) {
     std::vector<std::pair<std::string, fs::path>> places;
@@ -101,10 +105,9 @@ void refuse_collision(const Destinations& to) {
     if (to.report) places.emplace_back("--report", to.report->file);
     for (const auto& [option, place] : places)
         for (const char* file : {"result.json", "layers.csv", "effective.yaml", "mapping.yaml"})
-            if (to.directory && fs::weakly_canonical(place) == fs::weakly_canonical(*to.directory / file))
+            if (to.directory && are_one_place(place, *to.directory / file))
                 throw UserError(fmt::format("{} {} is where -o writes {}", option, place.string(), file));
-    if (places.size() == 2 &&
-        fs::weakly_canonical(places[0].second) == fs::weakly_canonical(places[1].second))
+    if (places.size() == 2 && are_one_place(places[0].second, places[1].second))
         throw UserError(fmt::format("--report {} is where --timeline writes", places[1].second.string()));
 }
 
@@ -115,7 +118,7 @@ int run(const Arguments& arguments) {
                                              : to.report ? WantTimeline::IfWhole
                                                          : WantTimeline::No);
     const DeviceResult& result = outcome.result;
-    const std::string json = to_json({result}, arguments.line_without(kWhereTo));
+    const std::string json = to_json({result});
     const std::string csv = to_csv(result);
     const std::string timeline = to.timeline ? chrome_trace(outcome.timeline.spans, result.device) : "";
     print(to.format == "json" ? json : to.format == "csv" ? csv : in_words(result));
@@ -128,7 +131,9 @@ int run(const Arguments& arguments) {
         write_files(*to.directory, files);
         note(fmt::format("wrote {} to {}", fmt::join(names, ", "), to.directory->string()));
     }
-    if (to.report) write_report(*to.report, report_of_results(json, {std::move(outcome.timeline)}));
+    if (to.report)
+        write_report(*to.report, report_of_results(json, {std::move(outcome.timeline)},
+                                                   arguments.line_without(kWhereTo)));
     if (to.timeline) {
         write_file(*to.timeline, timeline);
         note(fmt::format("wrote {}; open it in ui.perfetto.dev", to.timeline->string()));

@@ -214,8 +214,6 @@ ReadResults read_results(const std::string& text, const std::string& file, std::
             schema.dump(-1, ' ', false, Json::error_handler_t::replace), kSchema));
     ReadResults results;
     results.program = check.text(document, "program").get<std::string>();
-    if (document.contains("command") && document["command"].is_string())
-        results.command = document["command"].get<std::string>();
     std::size_t i = 0;
     check.list(document, "devices");
     for (Json& device : document["devices"]) {

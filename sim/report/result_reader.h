@@ -14,7 +14,6 @@ namespace systole::report {
 struct ReadResults {
     std::vector<RunData> runs;
     std::string program;  ///< "systole 0.1.0", that wrote them
-    std::string command;  ///< that made them; empty: unknown
 };
 
 /// The runs in `text`, of which `file` is the name in messages. Of a run with more than `most_layers` layers

@@ -85,6 +85,7 @@ export function roofline(runs) {
             axis: { title: "operations per second (OP/s)", format: "~s", grid: true, tickCount: 6 },
         };
         return {
+            resolve: { legend: { color: "independent", strokeDash: "independent" } },
             width: width - 10,
             height: 380,
             autosize: { type: "fit", contains: "padding" },

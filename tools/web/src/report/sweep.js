@@ -28,7 +28,9 @@ function points(data, x, y, columns) {
             id, x: row[x.i], y: row[y.i], front: pareto && row[pareto.i] === 1 ? "on the front" : "dominated",
             what: columns.keys.map((column) => `${column.name}=${row[column.i]}`).join(", "),
         }))
-        .filter((point) => typeof point.x === "number" && typeof point.y === "number");
+        .filter((point) => typeof point.x === "number" && typeof point.y === "number")
+        // What is drawn later lies above.
+        .sort((a, b) => (a.front === "on the front") - (b.front === "on the front") || a.id - b.id);
 }
 
 /** For each axis and point where the point's line crosses, 0 … 1. */
@@ -89,7 +91,7 @@ function specOf(width, shown, x, y, { lines, ends }, log) {
                             x: { field: "axis", type: "ordinal", sort: { field: "k", op: "min" }, scale: { type: "point", padding: 0.3 }, axis: { title: null, labelAngle: 0, labelLimit: 130, labelPadding: 18, grid: true, domain: false, ticks: false } },
                             y: { field: "at", type: "quantitative", axis: null, scale: { domain: [0, 1] } },
                             detail: { field: "id" },
-                            color: { field: "front", type: "nominal", title: null, scale: frontColours(), legend: null },
+                            color: { field: "front", type: "nominal", title: null, scale: frontColours() },
                             opacity: chosen(0.75, 0.04),
                             tooltip: [{ field: "what", title: "point" }],
                         },

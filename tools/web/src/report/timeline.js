@@ -79,6 +79,8 @@ class Drawing {
 
     draw() {
         const { canvas } = this;
+        canvas.dataset.from = Math.round(this.from);
+        canvas.dataset.until = Math.round(this.until);
         const scale = window.devicePixelRatio || 1;
         this.width = canvas.clientWidth || 900;
         canvas.style.height = `${this.height}px`;
