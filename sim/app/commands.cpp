@@ -24,6 +24,7 @@ Start here
   systole op tpu_v4 matmul m=512 n=512 k=512      one operator
   systole op h100 matmul m=512 n=512 k=512        the same on a GPU
   systole explain teaching_4x4 matmul m=6 n=5 k=7 what happens to it in the array, and why
+  systole explore --lesson dataflows -o l.html    watch an array at work, in the browser
   systole wave teaching_4x4 three_layers -o w.vcd every register, clock by clock, for GTKWave
   systole dram hbm2_tpu_v4 --pattern random       a memory on its own: bandwidth, latency, lost clocks
   systole sweep tpu_v4_array -o out/array         hundreds of machines, and the best of them
@@ -65,9 +66,9 @@ int help(const std::vector<Command>& all, const std::vector<std::string>& topics
 }  // namespace
 
 std::vector<Command> commands() {
-    return {run_command(),   compare_command(), op_command(),    explain_command(), wave_command(),
-            dram_command(),  lower_command(),   list_command(),  show_command(),    import_command(),
-            trace_command(), sweep_command(),   report_command()};
+    return {run_command(),    compare_command(), op_command(),    explain_command(), explore_command(),
+            wave_command(),   dram_command(),    lower_command(), list_command(),    show_command(),
+            import_command(), trace_command(),   sweep_command(), report_command()};
 }
 
 int dispatch(const std::vector<std::string>& words) {

@@ -13,6 +13,7 @@ Command run_command();
 Command compare_command();
 Command op_command();
 Command explain_command();
+Command explore_command();
 Command wave_command();
 Command dram_command();
 Command lower_command();

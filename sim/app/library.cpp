@@ -39,6 +39,8 @@ std::string kind_of(Shelf shelf) {
             return "experiment";
         case Shelf::Costs:
             return "cost";
+        case Shelf::Lessons:
+            return "lesson";
     }
     return "";
 }
@@ -65,6 +67,8 @@ fs::path folder_of(Shelf shelf) {
             return "configs/experiments";
         case Shelf::Costs:
             return "configs/cost";
+        case Shelf::Lessons:
+            return "configs/lessons";
     }
     return "";
 }

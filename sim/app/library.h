@@ -11,7 +11,7 @@
 
 namespace systole::app {
 
-enum class Shelf { Devices, Traces, Memories, Energies, Models, Experiments, Costs };
+enum class Shelf { Devices, Traces, Memories, Energies, Models, Experiments, Costs, Lessons };
 
 struct Item {
     std::string name;   ///< "resnet50"

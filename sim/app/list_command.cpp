@@ -108,6 +108,15 @@ std::string list_experiments(const Library& library) {
     return table.str();
 }
 
+/// Lessons of the dataflow explorer.
+std::string list_lessons(const Library& library) {
+    TextTable table;
+    for (const char* const column : {"lesson", "what it shows"}) table.column(column, TextTable::Align::Left);
+    for (const Item& item : library.items(Shelf::Lessons))
+        table.row({item.name, text_of(config::load_yaml(item.file), "summary")});
+    return table.str();
+}
+
 int list(const Arguments& arguments) {
     const std::string what = arguments.count() > 0 ? arguments.at(0) : "all";
     const Library library = Library::find();
@@ -122,11 +131,12 @@ int list(const Arguments& arguments) {
     add("memories", [&] { return list_titles(library, Shelf::Memories, "memory"); });
     add("energies", [&] { return list_titles(library, Shelf::Energies, "energy"); });
     add("experiments", [&] { return list_experiments(library); });
+    add("lessons", [&] { return list_lessons(library); });
     if (text.empty())
-        arguments.misused(
-            fmt::format("'{}' is not devices, traces, models, memories, energies or experiments{}", what,
-                        did_you_mean(what, std::vector<std::string>{"devices", "traces", "models", "memories",
-                                                                    "energies", "experiments"})));
+        arguments.misused(fmt::format(
+            "'{}' is not devices, traces, models, memories, energies, experiments or lessons{}", what,
+            did_you_mean(what, std::vector<std::string>{"devices", "traces", "models", "memories", "energies",
+                                                        "experiments", "lessons"})));
     print(text);
     return 0;
 }
@@ -136,15 +146,15 @@ int list(const Arguments& arguments) {
 Command list_command() {
     Command command;
     command.name = "list";
-    command.summary = "List the shipped devices, traces, models, memories, energies or experiments.";
-    command.arguments = {"devices|traces|models|memories|energies|experiments"};
+    command.summary = "List the shipped devices, traces, models, memories, energies, experiments or lessons.";
+    command.arguments = {"devices|traces|models|memories|energies|experiments|lessons"};
     command.about =
         "They lie below the data directory: $SYSTOLE_HOME, or where Systole was built or installed.\n";
     command.examples = {{"systole list devices", "machines for 'systole run' and 'systole op'"},
                         {"systole list traces", "networks, with their parameters and defaults"},
                         {"systole list models", "language models for 'systole trace llm'"},
-                        {"systole list memories", "what a device may name as 'memory: {preset: NAME}'"},
-                        {"systole list experiments", "for 'systole sweep'"}};
+                        {"systole list experiments", "for 'systole sweep'"},
+                        {"systole list lessons", "for 'systole explore --lesson'"}};
     command.run = list;
     return command;
 }

@@ -2,12 +2,12 @@
 // systole wave: the registers, queues and buses of a run, clock by clock, for waveform viewers.
 #include <fmt/format.h>
 
-#include <charconv>
 #include <filesystem>
 #include <optional>
 
 #include "sim/account/output_files.h"
 #include "sim/app/commands.h"
+#include "sim/app/cycle_range.h"
 #include "sim/app/files.h"
 #include "sim/app/fst_converter.h"
 #include "sim/app/import_choices.h"
@@ -30,11 +30,6 @@ namespace {
 namespace fs = std::filesystem;
 
 enum class Format { Vcd, Fst, WaveDrom };
-
-/// --cycles, either end of which may be missing.
-struct CycleRange {
-    std::optional<std::int64_t> from, to;
-};
 
 /// What to simulate, and how it is called in messages.
 struct Run {
@@ -68,30 +63,6 @@ std::vector<std::string> read_patterns(const Arguments& arguments) {
             begin = comma + 1;
         }
     return patterns;
-}
-
-CycleRange read_cycles(const Arguments& arguments) {
-    const auto text = arguments.option("cycles");
-    if (!text) return {};
-    const auto malformed = [&] {
-        arguments.misused(
-            fmt::format("--cycles takes FROM:TO, such as 100:200, 100: or :200, not '{}'", *text));
-    };
-    const auto read = [&](std::string_view digits) -> std::optional<std::int64_t> {
-        if (digits.empty()) return std::nullopt;
-        std::int64_t number = 0;
-        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-        if (error != std::errc() || end != digits.data() + digits.size() || number < 0) malformed();
-        return number;
-    };
-    const std::size_t colon = text->find(':');
-    if (colon == std::string::npos) malformed();
-    const CycleRange range{read(std::string_view(*text).substr(0, colon)),
-                           read(std::string_view(*text).substr(colon + 1))};
-    if (range.from && range.to && *range.from >= *range.to)
-        arguments.misused(
-            fmt::format("--cycles {} is empty: TO is the first cycle that is not shown", *text));
-    return range;
 }
 
 /// `length`: of the run, in cycles.
@@ -191,7 +162,7 @@ int wave(const Arguments& arguments) {
     }
     if (!output) arguments.misused("missing -o FILE; for example: -o wave.vcd (or --list-signals)");
     const Format format = format_of(arguments, *output);
-    const CycleRange range = read_cycles(arguments);
+    const CycleRange range = read_cycle_range(arguments, "cycles");
     require_writable_file(*output);
     if (format != Format::WaveDrom) require_writable_file(save_file_of(*output));
     if (format == Format::Fst) FstConverter::require();

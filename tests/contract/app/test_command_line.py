@@ -41,7 +41,7 @@ class Help(ProgramTest):
 class WrongWords(ProgramTest):
     def test_an_unknown_command_is_refused_with_a_suggestion(self):
         self.assertIn("did you mean 'show'?", self.refusal("shw", "device"))
-        self.assertIn("run, compare, op, explain, wave, dram, lower, list, show", self.refusal("frobnicate"))
+        self.assertIn("run, compare, op, explain, explore, wave, dram, lower, list, show", self.refusal("frobnicate"))
         self.assertIn("did you mean 'lower'?", self.refusal("help", "lowr"))
         self.assertIn("did you mean '--version'?", self.refusal("--verson"))
 

@@ -12,20 +12,28 @@ WEB = pathlib.Path(os.environ["SYSTOLE_HOME"]) / "tools" / "web"
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 
 
-@unittest.skipUnless(shutil.which("node") and (WEB / "node_modules").is_dir(), "needs node and 'npm ci' in tools/web")
+needs_packages = unittest.skipUnless(shutil.which("node") and (WEB / "node_modules").is_dir(),
+                                     "needs node and 'npm ci' in tools/web")
+
+
+@needs_packages
+@unittest.skipUnless(os.access(CHROMIUM, os.X_OK), "needs chromium")
 class Pages(unittest.TestCase):
     def in_chromium(self, name):
-        if not os.access(CHROMIUM, os.X_OK):
-            self.skipTest("needs chromium")
-        done = subprocess.run(["node", "--test", WEB / "test" / name], capture_output=True, text=True, timeout=600,
+        done = subprocess.run(["node", "--test", WEB / "test" / name], capture_output=True, text=True, timeout=900,
                               check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
-    def test_reports_are_drawn_with_the_figures_of_results_and_for_everybody(self):
+    def test_report(self):
+        """Charts are drawn with the figures of results, and for everybody."""
         self.in_chromium("report.mjs")
 
+    def test_explorer(self):
+        """The explorer shows what the engine computed, and to everybody."""
+        self.in_chromium("explorer.mjs")
 
-@unittest.skipUnless(shutil.which("node") and (WEB / "node_modules").is_dir(), "needs node and 'npm ci' in tools/web")
+
+@needs_packages
 class Bundles(unittest.TestCase):
     def test_what_is_checked_in_is_what_the_sources_make(self):
         with tempfile.TemporaryDirectory() as made:

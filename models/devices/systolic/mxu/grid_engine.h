@@ -32,6 +32,9 @@ public:
     virtual PeState<Operand, Sum> pe(int row, int col) const = 0;
     /// What column `col` gave its accumulators in the last cycle, if anything.
     virtual std::optional<IssuedSum<Sum>> issued(int col) const = 0;
+    /// Whether column `col` moved a row of a tile in (ws, is), or of finished outputs down (os), in the last
+    /// cycle.
+    virtual bool shifting(int col) const = 0;
 };
 
 using GridEngine = BasicGridEngine<std::int8_t, std::int32_t>;

@@ -34,6 +34,7 @@ public:
     void start(const Pass& pass, Matrix<Operand> left, Matrix<Operand> top) override;
     Cycles next_event() const override { return still() ? kNever : now_ + Cycles(1); }
     Cycles dry() const override;
+    bool shifting(int col) const override { return shifts_.tap(col).pass != nullptr; }
 
 private:
     // Taps of the stream: 0 … R - 1, left edge; 0 … C - 1, top edge; R - 1 … R + C - 2, bottom edge.

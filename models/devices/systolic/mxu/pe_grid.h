@@ -35,6 +35,7 @@ public:
     void start(const Pass& pass, Matrix<Operand> left, Matrix<Operand> top) override;
     Cycles next_event() const override;
     Cycles dry() const override;
+    bool shifting(int col) const override { return tile_rows_.tap(col).tile != nullptr; }
 
 private:
     // Taps of the stream: 0 … R - 1, left edge; R - 1 … R + C - 2, bottom edge.

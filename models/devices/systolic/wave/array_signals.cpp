@@ -87,6 +87,15 @@ public:
             add("left.valid", row, kValid, row, 0, "it belongs to a vector");
         for (int col = 0; col < mxu_.cols; ++col) add_way_in(col);
         for (int col = 0; col < mxu_.cols; ++col)
+            sink_.add({fmt::format("{}.shift.col_{}", path_, col),
+                       Form::Bit,
+                       1,
+                       WaveTint::Control,
+                       "a tile moves into this column; os: finished outputs move down it",
+                       nullptr,
+                       {}},
+                      [unit = unit_, col]() -> std::int64_t { return unit->grid().shifting(col); });
+        for (int col = 0; col < mxu_.cols; ++col)
             add_way_out("bottom.col", col,
                         {Form::Signed, 32, WaveTint::Sum, "sum that leaves this column in this cycle"},
                         [](const Issued& issued) -> std::int64_t { return issued ? issued->sum : 0; });

@@ -103,8 +103,46 @@ void WaveProbe::add_matrix_unit(const MatrixUnit& unit, UnitIndex index, SignalS
         const auto pass = unit.streaming(cycle_);
         return pass ? std::int64_t{*pass} : kNoWaveValue;
     });
+    add_block(unit, sink);
     add_transfer_unit(unit.weights, sink);
     add_array_signals(path, spec_, program, index, &unit, sink);
+}
+
+/// Which part of which product the pass that streams computes.
+void WaveProbe::add_block(const MatrixUnit& unit, SignalSink& sink) {
+    const Program& program = machine_.record.program();
+    const auto add = [&](const char* name, const char* meaning,
+                         std::int64_t (*of)(const Command&, const MatrixPass&)) {
+        add_level(fmt::format("{}.{}", unit.name(), name), meaning, sink,
+                  [this, &unit, &program, of]() -> std::int64_t {
+                      const auto number = unit.streaming(cycle_);
+                      if (!number) return kNoWaveValue;
+                      const Command& command = program.commands[*number];
+                      return of(command, program.pass(command));
+                  });
+    };
+    add("layer", "number of its layer",
+        [](const Command& command, const MatrixPass&) -> std::int64_t { return command.layer; });
+    add("batch", "batch item of its block of the product",
+        [](const Command&, const MatrixPass& pass) { return pass.origin.batch; });
+    add("first_m", "first row of its block of the product",
+        [](const Command&, const MatrixPass& pass) { return pass.origin.m0; });
+    add("first_k", "first element of K of its block, of its first fold",
+        [](const Command&, const MatrixPass& pass) { return pass.origin.k0; });
+    add("first_n", "first column of its block of the product",
+        [](const Command&, const MatrixPass& pass) { return pass.origin.n0; });
+    add("size_m", "rows of its block", [](const Command&, const MatrixPass& pass) { return pass.m; });
+    add("size_k", "elements of K of a fold of its block",
+        [](const Command&, const MatrixPass& pass) { return pass.k; });
+    add("size_n", "columns of its block", [](const Command&, const MatrixPass& pass) { return pass.n; });
+    sink.add({std::string(unit.name()) + ".dataflow",
+              Form::Text,
+              1,
+              WaveTint::Control,
+              "what stays in the array, as it is set up",
+              names_of({"ws", "os", "is"}),
+              {}},
+             [&unit] { return static_cast<std::int64_t>(unit.set_up_for()); });
 }
 
 void WaveProbe::record(WaveRecorder& wave) {

@@ -26,6 +26,7 @@ private:
     void add_sequencer(const Sequencer& sequencer, int core, SignalSink& sink);
     void add_transfer_unit(const TransferUnit& unit, SignalSink& sink);
     void add_matrix_unit(const MatrixUnit& unit, UnitIndex index, SignalSink& sink);
+    void add_block(const MatrixUnit& unit, SignalSink& sink);
     void add_level(const std::string& path, const char* meaning, SignalSink& sink, WaveReader read);
     void add_bit(const std::string& path, const char* meaning, SignalSink& sink, WaveReader read);
     void find_first_pass(WaveRecorder& wave);

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// systole explore: a page that shows an array at work, clock by clock, with the numbers in every PE.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "sim/account/output_files.h"
+#include "sim/app/commands.h"
+#include "sim/app/cycle_range.h"
+#include "sim/app/explore_run.h"
+#include "sim/app/files.h"
+#include "sim/app/import_choices.h"
+#include "sim/app/lesson.h"
+#include "sim/app/shared_options.h"
+#include "sim/app/terminal.h"
+#include "sim/base/error.h"
+#include "sim/base/text.h"
+#include "sim/report/page.h"
+
+namespace systole::app {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kDataflowKey = "mxu.dataflow=";
+
+struct DataflowChoice {
+    const char* key;
+    const char* title;
+};
+constexpr DataflowChoice kDataflows[] = {
+    {"ws", "Weight stationary"}, {"os", "Output stationary"}, {"is", "Input stationary"}};
+
+/// Those of --dataflow, or all; none where --set says the dataflow.
+std::vector<DataflowChoice> read_dataflows(const Arguments& arguments) {
+    const std::vector<std::string> settings = arguments.list("set");
+    const bool set = std::ranges::any_of(
+        settings, [](const std::string& text) { return text.find(kDataflowKey) != std::string::npos; });
+    const auto text = arguments.option("dataflow");
+    if (set && text) arguments.misused("--dataflow and --set mxu.dataflow=… say the same; leave one away");
+    if (set) return {};
+    if (!text) return {std::begin(kDataflows), std::end(kDataflows)};
+    std::vector<std::string> names;
+    for (const DataflowChoice& known : kDataflows) names.emplace_back(known.key);
+    std::vector<DataflowChoice> chosen;
+    for (std::size_t begin = 0; begin <= text->size();) {
+        const std::size_t comma = std::min(text->find(',', begin), text->size());
+        const std::string word = text->substr(begin, comma - begin);
+        const auto known = std::ranges::find(names, word);
+        if (known == names.end())
+            arguments.misused(
+                fmt::format("--dataflow takes ws, os and is, with commas between them, not '{}'{}", word,
+                            did_you_mean(word, names)));
+        const DataflowChoice& choice = kDataflows[known - names.begin()];
+        if (std::ranges::any_of(chosen, [&](const DataflowChoice& other) { return other.key == choice.key; }))
+            arguments.misused(fmt::format("--dataflow names '{}' twice", word));
+        chosen.push_back(choice);
+        begin = comma + 1;
+    }
+    return chosen;
+}
+
+/// A trace, or an operator where key=value words follow.
+ExploredRun read_run(const Arguments& arguments) {
+    ExploredRun run;
+    run.device = arguments.at(0);
+    run.settings = arguments.list("set");
+    if (arguments.count() > 2) {
+        refuse_import_choices(arguments, "an operator is none");
+        run.question = read_op_question(arguments, 1);
+    } else {
+        run.trace = arguments.at(1);
+        run.choices = read_import_choices(arguments);
+    }
+    return run;
+}
+
+/// As a page repeats it: where it was written, and from which folder, is nobody's business.
+std::string command_line(const Arguments& arguments) {
+    std::string text = "systole explore";
+    if (const auto lesson = arguments.option("lesson"))
+        return fmt::format(
+            "{} --lesson {} -o explorer.html", text,
+            lesson->find('/') == std::string::npos ? *lesson : fs::path(*lesson).filename().string());
+    for (const std::string& word : arguments.from(0))
+        text += ' ' + (word.find('/') == std::string::npos ? word : fs::path(word).filename().string());
+    for (const char* const option : {"dataflow", "cycles"})
+        if (const auto value = arguments.option(option)) text += fmt::format(" --{} {}", option, *value);
+    for (const std::string& setting : arguments.list("set")) text += " --set " + setting;
+    return text + " -o explorer.html";
+}
+
+struct Page {
+    std::string title;
+    Json json;
+};
+
+/// What is shown side by side, and why other dataflows are not.
+struct Panels {
+    Json shown = Json::array();
+    Json left_out = Json::array();
+};
+
+/// The run in each of the dataflows that the device can have.
+Panels explore_dataflows(const Library& library, const Arguments& arguments, const CycleRange& range) {
+    const ExploredRun asked = read_run(arguments);
+    const std::vector<DataflowChoice> dataflows = read_dataflows(arguments);
+    Progress progress(fmt::format("recording {}", asked.device));
+    if (dataflows.empty()) {
+        ExploredRun run = asked;
+        run.title = "As it is set";
+        return {Json::array({explore(library, run, range)})};
+    }
+    Panels panels;
+    const bool all = !arguments.has("dataflow");
+    for (const DataflowChoice& dataflow : dataflows) {
+        ExploredRun run = asked;
+        run.title = dataflow.title;
+        run.settings.push_back(std::string(kDataflowKey) + dataflow.key);
+        progress.update(fmt::format("recording {} in {}", asked.device, dataflow.key));
+        try {
+            panels.shown.push_back(explore(library, run, range));
+        } catch (const UserError& error) {
+            // What no dataflow can is no matter of dataflows: the first one's complaint is everybody's.
+            if (!all || panels.shown.empty()) throw;
+            panels.left_out.push_back(
+                fmt::format("{} ({})", dataflow.key, error.diagnostics().front().message));
+            note("not shown: " + panels.left_out.back().get<std::string>());
+        }
+    }
+    return panels;
+}
+
+Page explore_lesson(const Library& library, const Arguments& arguments) {
+    for (const char* const option : {"dataflow", "cycles", "set"})
+        if (arguments.has(option))
+            arguments.misused(fmt::format(
+                "--{} goes with a device and an operator or trace; a lesson says it itself", option));
+    if (arguments.count() > 0)
+        arguments.misused(fmt::format("a lesson brings its devices along; leave '{}' away", arguments.at(0)));
+    refuse_import_choices(arguments, "a lesson names its traces");
+    const Lesson lesson = read_lesson(library.resolve(Shelf::Lessons, *arguments.option("lesson")));
+    Progress progress(fmt::format("recording {}", lesson.title));
+    Json panels = Json::array();
+    for (const ExploredRun& run : lesson.runs) panels.push_back(explore(library, run, {}));
+    for (const WarpTile& tile : lesson.warp_tiles) panels.push_back(explore(library, tile));
+    return {lesson.title,
+            {{"lesson",
+              {{"title", lesson.title},
+               {"summary", lesson.summary},
+               {"look_at", lesson.look_at},
+               {"question", lesson.question},
+               {"answer", lesson.answer}}},
+             {"panels", std::move(panels)}}};
+}
+
+Page explore_run(const Library& library, const Arguments& arguments) {
+    Panels panels = explore_dataflows(library, arguments, read_cycle_range(arguments, "cycles"));
+    const Json& first = panels.shown.front();
+    std::string title =
+        fmt::format("{} on {}", first["asked"].get<std::string>(), first["device"].get<std::string>());
+    return {
+        std::move(title),
+        {{"lesson", nullptr}, {"panels", std::move(panels.shown)}, {"left_out", std::move(panels.left_out)}}};
+}
+
+int explore_page(const Arguments& arguments) {
+    const auto output = arguments.option("output");
+    if (!output) arguments.misused("missing -o FILE; for example: -o explorer.html");
+    if (fs::path(*output).extension() != ".html")
+        arguments.misused(fmt::format("'{}' is a page's place; end it with .html", *output));
+    require_writable_file(*output);
+    const Library library = Library::find();
+    Page page =
+        arguments.has("lesson") ? explore_lesson(library, arguments) : explore_run(library, arguments);
+    const std::string title = page.title + " — Systole dataflow explorer";
+    Json json = {
+        {"schema", "systole-explorer 1"}, {"title", page.title}, {"command", command_line(arguments)}};
+    json.update(page.json);
+    const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+    const std::string html = report::fill_page(library.page("explorer"), title, text);
+    write_file(*output, html);
+    note(fmt::format("wrote {} ({}); open it in a browser", *output,
+                     format_bytes(Bytes(static_cast<std::int64_t>(html.size())))));
+    return 0;
+}
+
+}  // namespace
+
+Command explore_command() {
+    Command command;
+    command.name = "explore";
+    command.summary = "Show an array at work, clock by clock, as a page for the browser.";
+    command.arguments = {"DEVICE", "TRACE_OR_OPERATOR"};
+    command.more_arguments = "key=value...";
+    command.about =
+        "The page shows every PE of one matrix unit with the numbers in its registers as the PE grid "
+        "computes\n"
+        "them: operands, sums, tiles that shift in, what leaves; and counts PE-cycles (useful, padding, "
+        "ramp,\n"
+        "waiting) up to the run's utilization. A product is shown weight, output and input stationary beside "
+        "each\n"
+        "other. Arrays have at most 16 x 16 PEs. Operators and their keys are those of 'systole op'.\n"
+        "\n"
+        "Lessons ('systole list lessons') are such pages with a question for the class; a file of your own "
+        "will\n"
+        "do, too (docs/formats.md).\n";
+    add_option(command.options, "output,o", "FILE", "where the page goes: one file, which needs no network");
+    add_option(command.options, "dataflow", "LIST",
+               "only these, of ws, os and is (default: all that the device can)");
+    add_option(command.options, "cycles", "FROM:TO",
+               "show registers in these cycles only, TO excluded; either may be missing (default: all)");
+    add_option(command.options, "lesson", "NAME", "a lesson, instead of DEVICE and operator or trace");
+    add_set(command.options);
+    add_import_choices(command.options);
+    command.examples = {
+        {"systole explore teaching_4x4 matmul m=6 n=4 k=4 -o explorer.html",
+         "one product in three dataflows"},
+        {"systole explore teaching_4x4 three_layers -o explorer.html --dataflow ws", "a small network"},
+        {"systole explore teaching_4x4 matmul m=20 n=12 k=12 --set mxu.rows=8 --set mxu.cols=8 -o "
+         "explorer.html",
+         "a larger array, and tiles that do not fill it"},
+        {"systole explore --lesson double_buffering -o explorer.html", "a lesson"},
+        {"systole list lessons", "which lessons there are"}};
+    command.run = explore_page;
+    return command;
+}
+
+}  // namespace systole::app
