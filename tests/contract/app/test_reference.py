@@ -281,5 +281,62 @@ class ManPage(ProgramTest):
             self.assertEqual(complaints, [], words)
 
 
+class Guides(ProgramTest):
+    """The pages written by hand: their links lead somewhere, and their commands say what they show."""
+
+    PAGES = [*sorted((DOCS / "reference").glob("*.md")), *sorted((DOCS / "howto").glob("*.md"))]
+
+    def test_links_lead_to_files_and_headings(self):
+        for page in self.PAGES:
+            text = re.sub(r"(?s)```.*?```", "", page.read_text())
+            for target in re.findall(r"\]\(([^)]+)\)", text):
+                if target.startswith("http"):
+                    continue
+                file, _, heading = target.partition("#")
+                path = (page.parent / file).resolve() if file else page
+                self.assertTrue(path.exists(), f"{page.name}: {target}")
+                if heading:
+                    anchors = {re.sub(r"[^\w\- ]", "", line.lstrip("# ").lower()).replace(" ", "-")
+                               for line in path.read_text().splitlines() if line.startswith("#")}
+                    self.assertIn(heading, anchors, f"{page.name}: {target}")
+
+    def test_files_that_guides_name_are_there(self):
+        for page in sorted((DOCS / "howto").glob("*.md")):
+            for path in re.findall(r"`((?:sim|models|configs|tests|tools|traces|docs)/[\w/.]+\.\w+)`", page.read_text()):
+                self.assertTrue((HOME / path).exists(), f"{page.name}: {path}")
+
+    def show(self, page, least):
+        """Runs the commands of a page: every line that is shown is said, in this order."""
+        blocks = re.findall(r"```\n\$ systole (.*)\n((?:.*\n)*?)```", page.read_text())
+        self.assertGreaterEqual(len(blocks), least)
+        for command, shown in blocks:
+            done = self.run_systole(*command.split(), timeout=300)
+            said = iter((done.stdout + done.stderr).splitlines())
+            for line in shown.splitlines():
+                if line != "…":
+                    self.assertIn(line, said, command)
+
+    def test_commands_of_the_stall_classes_say_what_the_page_shows(self):
+        self.show(DOCS / "reference" / "stall_classes.md", 19)
+
+    def test_the_chip_of_the_guide_is_one(self):
+        page = DOCS / "howto" / "add_a_chip.md"
+        chip = re.search(r"```yaml\n((?:.*\n)*?)```", page.read_text()).group(1)
+        self.write("edge_npu.yaml", chip)
+        self.write("bad.yaml", chip.replace("  rows:", "  row:"))
+        self.show(page, 2)
+
+    def test_every_class_has_a_run_in_which_it_is_the_largest(self):
+        sections = (DOCS / "reference" / "stall_classes.md").read_text().split("\n## ")[1:]
+        classes = json.loads(self.answer("op", "teaching_4x4", "matmul", "m=4", "n=4", "k=4", "--format",
+                                         "json"))["devices"][0]["total"]["classes"]
+        self.assertEqual([section.split("\n")[0].strip("`") for section in sections][:len(classes)], list(classes))
+        for section, name in zip(sections, classes):
+            for command in re.findall(r"\n\$ systole (.*)\n", section):
+                total = json.loads(self.answer(*command.split(), "--format", "json", timeout=300))["devices"][0]["total"]
+                shares = total["classes"]
+                self.assertEqual(max(shares, key=shares.get), name, command)
+
+
 if __name__ == "__main__":
     unittest.main()
