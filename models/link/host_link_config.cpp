@@ -97,10 +97,9 @@ HostLinkSpec read_host_link_spec(Section host) {
         if (spec.bandwidth < kSlowestHostLink)
             host.fail("bandwidth", "slower than 1 MB/s, which no host link is");
     } else if (host.has("bandwidth")) {
-        host.bandwidth("bandwidth", "effective bandwidth of the host link, each direction");
-        host.fail("bandwidth",
-                  "a PCIe link's bandwidth follows from its generation, lanes and packets; one of a "
-                  "stated bandwidth has kind: fixed, or --set host.kind=fixed");
+        host.refuse("bandwidth",
+                    "a PCIe link's bandwidth follows from its generation, lanes and packets; one of a "
+                    "stated bandwidth has kind: fixed, or --set host.kind=fixed");
     }
     spec.latency = read_wait(host, "latency", "one way, host to device or back");
     return spec;

@@ -38,9 +38,9 @@ Commands
 std::string overview() {
     std::string text(kIntroduction);
     for (const Command& command : commands())
-        text += fmt::format("  {:<8}{}\n", command.name, command.summary);
+        text += fmt::format("  {:<10}{}\n", command.name, command.summary);
     return text +
-           "  help    Explain a command: systole help run\n"
+           "  help      Explain a command: systole help run\n"
            "\nOptions\n  --help     this page, or that of a command\n  --version  the version\n";
 }
 
@@ -68,7 +68,7 @@ int help(const std::vector<Command>& all, const std::vector<std::string>& topics
 std::vector<Command> commands() {
     return {run_command(),    compare_command(), op_command(),    explain_command(), explore_command(),
             wave_command(),   dram_command(),    lower_command(), list_command(),    show_command(),
-            import_command(), trace_command(),   sweep_command(), report_command()};
+            import_command(), trace_command(),   sweep_command(), report_command(),  reference_command()};
 }
 
 int dispatch(const std::vector<std::string>& words) {

@@ -23,6 +23,7 @@ Command import_command();
 Command trace_command();
 Command sweep_command();
 Command report_command();
+Command reference_command();
 
 /// All commands, in the order in which help lists them.
 std::vector<Command> commands();

@@ -15,4 +15,7 @@ namespace systole::app {
 /// uses the device. `name` names it in results.
 std::unique_ptr<Device> make_device(config::Config& config, const std::string& name);
 
+/// Reads the same keys and makes nothing of them: also of a configuration that is no machine.
+void read_spec(config::Config& config);
+
 }  // namespace systole::app

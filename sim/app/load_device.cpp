@@ -105,6 +105,12 @@ LoadedDevice load_device(const Library& library, const std::string& reference, c
     return loaded;
 }
 
+void read_device_keys(config::Config& config) {
+    read_spec(config);
+    read_cost(config.root());
+    read_fidelity(config);
+}
+
 std::optional<config::YamlNode> read_mapping_file(const Arguments& arguments) {
     const auto file = arguments.option("mapping");
     return file ? std::optional(config::load_yaml(*file)) : std::nullopt;

@@ -57,6 +57,9 @@ LoadedDevice build_device(const DeviceDocument& document, const Settings& settin
 /// the device cannot be measured as the protocol says.
 LoadedDevice load_device(const Library& library, const std::string& reference, const Settings& settings);
 
+/// Reads every key that a device has, and makes nothing of them; mistakes stay in `config`.
+void read_device_keys(config::Config& config);
+
 /// The document of --mapping, if it is given.
 std::optional<config::YamlNode> read_mapping_file(const Arguments& arguments);
 

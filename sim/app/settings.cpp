@@ -87,6 +87,19 @@ Protocol named_protocol(config::Section& run, const Protocol& own) {
     return protocol;
 }
 
+/// A configuration without files, so that `run.*` is read and checked like every other key.
+config::Config empty_config() {
+    config::YamlNode document;
+    document.kind = config::YamlNode::Kind::Map;
+    document.where.file = "--set";
+    return config::Config::from_document(document, [](const std::string& name, const SourceMark& where) {
+        throw UserError(where, "no preset " + name);
+        return config::YamlNode{};
+    });
+}
+
+}  // namespace
+
 Protocol read_protocol(config::Config& config, const Protocol& of_command) {
     const std::vector<std::string> places{"host", "dram", "onchip"};
     config::Section run = config.root().section("run");
@@ -111,22 +124,8 @@ Protocol read_protocol(config::Config& config, const Protocol& of_command) {
                   {1, Protocol::kMostRuns}, defaults.repeat));
     protocol.weight_copies = read_copies(run, defaults.weight_copies);
     read_turns(run, defaults, protocol);
-    config.finish();
     return protocol;
 }
-
-/// A configuration without files, so that `run.*` is read and checked like every other key.
-config::Config empty_config() {
-    config::YamlNode document;
-    document.kind = config::YamlNode::Kind::Map;
-    document.where.file = "--set";
-    return config::Config::from_document(document, [](const std::string& name, const SourceMark& where) {
-        throw UserError(where, "no preset " + name);
-        return config::YamlNode{};
-    });
-}
-
-}  // namespace
 
 Settings read_settings(const std::vector<std::string>& texts, const Protocol& defaults,
                        const std::vector<std::string>& devices) {
@@ -149,6 +148,7 @@ Settings read_settings(const std::vector<std::string>& texts, const Protocol& de
     std::stable_partition(settings.device.begin(), settings.device.end(),
                           [](const Setting& setting) { return setting.path.ends_with(".preset"); });
     settings.protocol = read_protocol(protocol, defaults);
+    protocol.finish();
     return settings;
 }
 

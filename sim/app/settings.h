@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/config/config.h"
 #include "sim/device/device.h"
 #include "sim/workload/trace.h"
 
@@ -28,6 +29,9 @@ struct Settings {
 /// unknown or malformed `run.*`; unknown paths of devices and traces are found by their readers.
 Settings read_settings(const std::vector<std::string>& texts, const Protocol& defaults,
                        const std::vector<std::string>& devices);
+
+/// The protocol that `run.*` of a configuration says, over the command's own; mistakes stay in `config`.
+Protocol read_protocol(config::Config& config, const Protocol& of_command);
 
 /// Throws UserError if `settings` hold `workload.*`, which mean nothing because of `reason`.
 void refuse_workload(const Settings& settings, const std::string& reason);

@@ -108,12 +108,14 @@ Config::Leaf* Config::consume(const std::string& path, std::string_view meaning,
     return &found->second;
 }
 
-void Config::add_default(const std::string& path, std::string_view meaning, Leaf leaf) {
-    if (!obstacle(path).empty()) return;  // consume() complained, or finish() will
-    leaf.entry.path = path;
+void Config::add_default(const Question& asked, Leaf leaf) {
+    if (!obstacle(asked.path).empty()) return;  // consume() complained, or finish() will
+    leaf.entry.path = asked.path;
+    leaf.entry.value = asked.fallback.value_or("");
     leaf.entry.origin = Origin::Default;
     leaf.entry.note = "no file gives it";
-    leaf.entry.meaning = meaning;
+    leaf.entry.meaning = asked.meaning;
+    leaf.entry.limits = asked.limits;
     leaf.was_read = true;
     put(std::move(leaf));
 }

@@ -25,6 +25,7 @@
 #include "sim/base/error.h"
 #include "sim/base/units.h"
 #include "sim/config/quantity.h"
+#include "sim/config/survey.h"
 #include "sim/config/yaml.h"
 
 namespace systole::config {
@@ -122,15 +123,19 @@ public:
     /// Records a mistake at `key` (a cross-check between values, say), at the place where its value was
     /// written.
     void fail(std::string_view key, std::string message);
+    /// fail() of a key that must not stand here at all: no getter asks for it, and finish() does not call it
+    /// unknown besides.
+    void refuse(std::string_view key, std::string message);
 
 private:
     friend class Config;
     Section(Config& config, std::string path) : config_(&config), path_(std::move(path)) {}
     std::string path_of(std::string_view key) const;
     /// The way of every getter of one value: find or default it, `parse` its text, check its range, complain.
+    /// Of `asked`, path and fallback are filled in here.
     template <class T, class Parse, class Write>
-    T read(std::string_view key, std::string_view meaning, std::string limits,
-           const std::optional<T>& fallback, T lowest, Parse parse, Write write);
+    T read(std::string_view key, Question asked, const std::optional<T>& fallback, T lowest, Parse parse,
+           Write write);
 
     std::int64_t quantity(std::string_view key, std::string_view meaning, Dimension kind, Limits limits,
                           std::optional<std::int64_t> fallback);
@@ -158,6 +163,10 @@ public:
     /// document in the place of everything below PATH, what was set there before included; it throws a
     /// UserError if there is no such document.
     void set(const std::string& path, const std::string& value);
+
+    /// From now on, what readers ask is told to `survey`, which must outlive the reading; what it assumes to
+    /// be there counts as given (Section::has).
+    void tell(Survey& survey) { survey_ = &survey; }
 
     /// The whole configuration. Sections point to this object: it must neither move nor end before they do.
     Section root() { return Section(*this, ""); }
@@ -203,12 +212,13 @@ private:
     /// The leaf that a reader asks for; null if there is none, with a complaint unless `optional`.
     Leaf* consume(const std::string& path, std::string_view meaning, bool optional);
     /// Adds the reader's default as a leaf of its own.
-    void add_default(const std::string& path, std::string_view meaning, Leaf leaf);
+    void add_default(const Question& asked, Leaf leaf);
 
     /// Complains about the leaves that no reader asked for.
     void find_unread();
 
     Resolver resolve_;
+    Survey* survey_ = nullptr;  ///< null: nobody wants to know
     std::string title_key_ = "device";
     std::string title_;
     Leaves leaves_;

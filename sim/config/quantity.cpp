@@ -243,6 +243,17 @@ Parsed<std::int64_t> parse_quantity(std::string_view text, Dimension dimension, 
     return {value, ""};
 }
 
+std::string_view name_of(Dimension dimension) {
+    const std::string_view example = kind_of(dimension).example;
+    return example.substr(0, example.find(" such as"));
+}
+
+std::vector<std::string_view> units_of(Dimension dimension) {
+    std::vector<std::string_view> names;
+    for (const Unit& unit : kind_of(dimension).units) names.push_back(unit.name);
+    return names;
+}
+
 std::string format_number(double value) {
     std::array<char, 400> buffer{};  // the longest double without an exponent has some 330 characters
     const auto end =

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace systole::config {
 
@@ -41,6 +42,12 @@ Parsed<double> parse_number(std::string_view text, double low, double high);
 /// high].
 Parsed<std::int64_t> parse_quantity(std::string_view text, Dimension dimension, std::int64_t low,
                                     std::int64_t high);
+
+/// "a frequency".
+std::string_view name_of(Dimension dimension);
+
+/// The units that quantities of a dimension take, the smallest first: "Hz", "kHz", ...
+std::vector<std::string_view> units_of(Dimension dimension);
 
 /// The shortest decimal that parse_number reads back to the same value.
 std::string format_number(double value);

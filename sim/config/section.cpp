@@ -42,12 +42,15 @@ std::optional<std::int64_t> plain(const std::optional<Strong>& value) {
     return value ? std::optional(value->value()) : std::nullopt;
 }
 
-/// "1..4096", "1 B or more".
+/// What is asked of a whole number: its limits in words, "1..4096", "1 B or more".
 template <class Write>
-std::string limits_text(const Limits& limits, Write write) {
+Question within(ValueKind kind, std::string_view meaning, const Limits& limits, Write write) {
+    Question asked{kind, meaning};
     const bool endless = limits.high == std::numeric_limits<std::int64_t>::max();
-    return endless ? write(limits.low) + " or more"
-                   : fmt::format("{}..{}", write(limits.low), write(limits.high));
+    asked.low = write(limits.low);
+    asked.high = endless ? "" : write(limits.high);
+    asked.limits = endless ? asked.low + " or more" : fmt::format("{}..{}", asked.low, asked.high);
+    return asked;
 }
 
 /// The position of `text` in `names`; an unknown name is a problem that lists them.
@@ -71,19 +74,16 @@ std::string Section::path_of(std::string_view key) const {
 }
 
 template <class T, class Parse, class Write>
-T Section::read(std::string_view key, std::string_view meaning, std::string limits,
-                const std::optional<T>& fallback, T lowest, Parse parse, Write write) {
-    const std::string path = path_of(key);
-    Config::Leaf* const leaf = config_->consume(path, meaning, fallback.has_value());
-    if (leaf != nullptr) leaf->entry.limits = limits;
+T Section::read(std::string_view key, Question asked, const std::optional<T>& fallback, T lowest, Parse parse,
+                Write write) {
+    asked.path = path_of(key);
+    if (fallback) asked.fallback = write(*fallback);
+    if (config_->survey_ != nullptr) config_->survey_->add(asked);
+    Config::Leaf* const leaf = config_->consume(asked.path, asked.meaning, fallback.has_value());
+    if (leaf != nullptr) leaf->entry.limits = asked.limits;
     T instead = fallback.value_or(lowest);
     if (leaf == nullptr) {
-        if (fallback) {
-            Config::Leaf written;
-            written.entry.limits = std::move(limits);
-            written.entry.value = write(*fallback);
-            config_->add_default(path, meaning, std::move(written));
-        }
+        if (fallback) config_->add_default(asked, {});
         return instead;
     }
     if (leaf->is_broken) return instead;
@@ -106,7 +106,7 @@ std::int64_t Section::count(std::string_view key, std::string_view meaning, Limi
                             std::optional<std::int64_t> fallback) {
     const auto write = [](std::int64_t value) { return std::to_string(value); };
     return read<std::int64_t>(
-        key, meaning, limits_text(limits, write), fallback, limits.low,
+        key, within(ValueKind::Count, meaning, limits, write), fallback, limits.low,
         [&](std::string_view text) { return parse_integer(text, limits.low, limits.high); }, write);
 }
 
@@ -116,7 +116,9 @@ std::int64_t Section::quantity(std::string_view key, std::string_view meaning, D
         return parse_quantity(text, kind, limits.low, limits.high);
     };
     const auto write = [=](std::int64_t value) { return format_quantity(value, kind); };
-    return read<std::int64_t>(key, meaning, limits_text(limits, write), fallback, limits.low, parse, write);
+    Question asked = within(ValueKind::Quantity, meaning, limits, write);
+    asked.dimension = kind;
+    return read<std::int64_t>(key, std::move(asked), fallback, limits.low, parse, write);
 }
 
 // A clock has at most one edge a tick.
@@ -172,20 +174,27 @@ double Section::years(std::string_view key, std::string_view meaning) {
 double Section::number(std::string_view key, std::string_view meaning, double low, double high,
                        std::optional<double> fallback) {
     SYSTOLE_CHECK(!fallback || std::isfinite(*fallback), "the default of {}", path_of(key));
+    Question asked{ValueKind::Number, meaning};
+    asked.low = format_number(low);
+    asked.high = format_number(high);
+    asked.limits = fmt::format("{}..{}", asked.low, asked.high);
     return read<double>(
-        key, meaning, fmt::format("{}..{}", format_number(low), format_number(high)), fallback, low,
+        key, std::move(asked), fallback, low,
         [&](std::string_view text) { return parse_number(text, low, high); }, format_number);
 }
 
 bool Section::flag(std::string_view key, std::string_view meaning, std::optional<bool> fallback) {
-    return read<bool>(key, meaning, "on, off", fallback, false, parse_flag,
+    Question asked{ValueKind::Flag, meaning};
+    asked.names = {"on", "off"};
+    asked.limits = "on, off";
+    return read<bool>(key, std::move(asked), fallback, false, parse_flag,
                       [](bool value) { return std::string(value ? "on" : "off"); });
 }
 
 std::string Section::text(std::string_view key, std::string_view meaning,
                           const std::optional<std::string>& fallback) {
     return read<std::string>(
-        key, meaning, "", fallback, "",
+        key, Question{ValueKind::Text, meaning}, fallback, "",
         [](const std::string& text) {
             return Parsed<std::string>{text, ""};
         },
@@ -194,23 +203,27 @@ std::string Section::text(std::string_view key, std::string_view meaning,
 
 std::size_t Section::choice(std::string_view key, std::string_view meaning,
                             const std::vector<std::string>& names, std::optional<std::size_t> fallback) {
+    Question asked{ValueKind::Choice, meaning};
+    asked.names = names;
+    asked.limits = fmt::format("{}", fmt::join(names, ", "));
     return read<std::size_t>(
-        key, meaning, fmt::format("{}", fmt::join(names, ", ")), fallback, 0,
-        [&](std::string_view text) { return parse_choice(text, names); },
+        key, std::move(asked), fallback, 0, [&](std::string_view text) { return parse_choice(text, names); },
         [&](std::size_t index) { return names.at(index); });
 }
 
 std::vector<std::string> Section::list(std::string_view key, std::string_view meaning,
                                        std::optional<std::vector<std::string>> fallback) {
-    const std::string path = path_of(key);
-    Config::Leaf* const leaf = config_->consume(path, meaning, fallback.has_value());
+    Question asked{ValueKind::List, meaning};
+    asked.path = path_of(key);
+    if (fallback) asked.fallback = list_text(*fallback);
+    if (config_->survey_ != nullptr) config_->survey_->add(asked);
+    Config::Leaf* const leaf = config_->consume(asked.path, meaning, fallback.has_value());
     if (leaf == nullptr) {
         if (!fallback) return {};
         Config::Leaf written;
         written.is_list = true;
         written.items = *fallback;
-        written.entry.value = list_text(*fallback);
-        config_->add_default(path, meaning, std::move(written));
+        config_->add_default(asked, std::move(written));
         return *fallback;
     }
     if (!leaf->is_list && leaf->entry.origin == Origin::CommandLine) {
@@ -237,14 +250,17 @@ std::vector<std::string> Section::keys() const {
     std::sort(found.begin(), found.end());
     std::vector<std::string> keys;
     for (auto& [order, key] : found) keys.push_back(std::move(key));
+    // A table's keys are whatever files give; so the reader shows what it asks of each.
+    if (config_->survey_ != nullptr) keys.emplace_back(Survey::kAnyKey);
     return keys;
 }
 
 bool Section::has(std::string_view key) const {
     const std::string path = path_of(key);
     const auto [first, last] = config_->below(path);
-    return first != last || config_->leaves_.find(path) != config_->leaves_.end() ||
-           config_->maps_.contains(path);
+    const bool given = first != last || config_->leaves_.find(path) != config_->leaves_.end() ||
+                       config_->maps_.contains(path);
+    return config_->survey_ == nullptr ? given : config_->survey_->look(path, given);
 }
 
 bool Section::is_set(std::string_view key) const {
@@ -260,6 +276,12 @@ void Section::fail(std::string_view key, std::string message) {
     const std::string path = path_of(key);
     if (!config_->failed_.insert(path).second) return;  // what is wrong already may well be out of range, too
     config_->complain(config_->where(path), path.empty() ? message : fmt::format("{}: {}", path, message));
+}
+
+void Section::refuse(std::string_view key, std::string message) {
+    if (const auto leaf = config_->leaves_.find(path_of(key)); leaf != config_->leaves_.end())
+        leaf->second.was_read = true;
+    fail(key, std::move(message));
 }
 
 }  // namespace systole::config

@@ -47,10 +47,8 @@ std::string date_of(config::Section& cost, const std::string& key) {
 
 /// `key` says something of a price that is not there.
 void refuse_alone(config::Section& cost, const std::string& key, const std::string& price) {
-    if (cost.has(key)) {
-        cost.text(key, fmt::format("belongs to '{}'", price));
-        cost.fail(key, fmt::format("belongs to '{0}', which is missing; expected '{0}', too", price));
-    }
+    if (cost.has(key))
+        cost.refuse(key, fmt::format("belongs to '{0}', which is missing; expected '{0}', too", price));
 }
 
 /// Most keys are optional and not asked for where they are not given: the configuration could not say which
@@ -61,8 +59,7 @@ void refuse_unknown(config::Section& cost) {
     for (const std::string& key : cost.keys()) {
         if (std::find(known.begin(), known.end(), key) != known.end() || !cost.section(key).keys().empty())
             continue;
-        cost.text(key, "unknown");
-        cost.fail(
+        cost.refuse(
             key, fmt::format("unknown key{}; expected {}", did_you_mean(key, known), fmt::join(known, ", ")));
     }
 }

@@ -22,12 +22,19 @@ std::string Keys::quoted(std::string_view key) const {
     return fmt::format("{}: '{}'", subject_, key);
 }
 
+/// Of a key without a default; one that is only looked for may be missing.
+void Keys::tell(std::string_view key, KeyKind kind, std::int64_t low) {
+    if (survey_ != nullptr) survey_->add({std::string(key), kind, low, {}, {}, !survey_->assumes(key)});
+}
+
 const YamlNode* Keys::optional(std::string_view key) {
+    if (survey_ != nullptr && !survey_->assumes(key)) survey_->add({std::string(key)});
     if (std::ranges::find(known_, key) == known_.end()) known_.emplace_back(key);
     return map_->find(key);
 }
 
 const YamlNode* Keys::required(std::string_view key, std::string_view meaning) {
+    tell(key, KeyKind::Other);
     const YamlNode* node = optional(key);
     if (!node) mistakes_->add(map_->where, fmt::format("{} is missing: expected {}", quoted(key), meaning));
     return node;
@@ -42,6 +49,10 @@ const YamlNode* Keys::required_scalar(std::string_view key, std::string_view mea
 }
 
 std::int64_t Keys::integer(std::string_view key, std::int64_t low, std::optional<std::int64_t> fallback) {
+    if (survey_ != nullptr && fallback)
+        survey_->add({std::string(key), KeyKind::Integer, low, {}, std::to_string(*fallback)});
+    else
+        tell(key, KeyKind::Integer, low);
     const YamlNode* node = fallback ? optional(key) : required(key, "an integer");
     if (!node) return fallback.value_or(low);
     return parameters_->integer(*node, quoted(key), low, *mistakes_).value_or(fallback.value_or(low));
@@ -62,22 +73,26 @@ std::vector<std::int64_t> Keys::sizes(std::string_view key, std::string_view nam
 }
 
 std::array<std::int64_t, 2> Keys::pair(std::string_view key) {
+    tell(key, KeyKind::Pair, 1);
     const std::vector<std::int64_t> two = sizes(key, "[h, w]", 2);
     return {two[0], two[1]};
 }
 
 std::array<std::int64_t, 4> Keys::sides(std::string_view key) {
+    if (survey_ != nullptr) survey_->add({std::string(key), KeyKind::Sides, 0, {}, "0"});
     if (!optional(key)) return {0, 0, 0, 0};
     const std::vector<std::int64_t> four = sizes(key, "[top, left, bottom, right]", 4, 0);
     return {four[0], four[1], four[2], four[3]};
 }
 
 std::array<std::int64_t, 3> Keys::triple(std::string_view key) {
+    tell(key, KeyKind::Triple, 1);
     const std::vector<std::int64_t> three = sizes(key, "[d, h, w]", 3);
     return {three[0], three[1], three[2]};
 }
 
 std::vector<std::int64_t> Keys::integers(std::string_view key, std::int64_t low) {
+    tell(key, KeyKind::Integers, low);
     const YamlNode* node = required(key, "a list of integers");
     if (!node) return {low};
     if (node->kind != YamlNode::Kind::Sequence || node->items.empty() || node->items.size() > kMaxRank) {
@@ -94,6 +109,8 @@ std::vector<std::int64_t> Keys::integers(std::string_view key, std::int64_t low)
 }
 
 bool Keys::flag(std::string_view key, bool fallback) {
+    if (survey_ != nullptr)
+        survey_->add({std::string(key), KeyKind::Flag, 0, {"true", "false"}, fallback ? "true" : "false"});
     const YamlNode* node = optional(key);
     if (!node) return fallback;
     if (node->kind == YamlNode::Kind::Scalar && node->scalar == "true") return true;
@@ -104,6 +121,9 @@ bool Keys::flag(std::string_view key, bool fallback) {
 
 std::size_t Keys::choice(std::string_view key, const std::vector<std::string>& names,
                          std::optional<std::size_t> fallback) {
+    if (survey_ != nullptr)
+        survey_->add({std::string(key), KeyKind::Choice, 0, names,
+                      fallback ? std::optional(names.at(*fallback)) : std::nullopt, !fallback});
     const std::string meaning = fmt::format("one of: {}", fmt::join(names, ", "));
     if (fallback && !optional(key)) return *fallback;
     const YamlNode* node = required_scalar(key, meaning);
@@ -117,17 +137,20 @@ std::size_t Keys::choice(std::string_view key, const std::vector<std::string>& n
 }
 
 std::optional<DType> Keys::dtype(std::string_view key) {
+    if (survey_ != nullptr) survey_->add({std::string(key), KeyKind::DType});
     const YamlNode* node = optional(key);
     if (!node) return std::nullopt;
     return parameters_->dtype(*node, quoted(key), *mistakes_);
 }
 
 std::string Keys::text(std::string_view key, std::string_view meaning) {
+    tell(key, KeyKind::Text);
     const YamlNode* node = required_scalar(key, meaning);
     return node ? node->scalar : "";
 }
 
 std::string Keys::name(std::string_view key) {
+    tell(key, KeyKind::Name);
     const YamlNode* node = required_scalar(key, "a name");
     if (!node) return "";
     if (is_name(node->scalar)) return node->scalar;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/workload/key_survey.h"
 #include "sim/workload/parameters.h"
 
 namespace systole {
@@ -18,7 +19,12 @@ public:
     /// `subject` says in messages whose keys these are: "conv2d 'conv1'". The map must outlive this.
     Keys(const config::YamlNode& map, const Parameters& parameters, Mistakes& mistakes, std::string subject);
 
-    bool has(std::string_view key) const { return map_->find(key) != nullptr; }
+    /// From now on, what is asked is told to `survey`, which must outlive this.
+    void tell(KeySurvey& survey) { survey_ = &survey; }
+
+    bool has(std::string_view key) const {
+        return map_->find(key) != nullptr || (survey_ != nullptr && survey_->look(key));
+    }
     /// The value of an optional key, or null.
     const config::YamlNode* optional(std::string_view key);
     /// The value of a key that must be there, or null after a mistake; `meaning` says what was expected.
@@ -56,12 +62,14 @@ private:
                                     std::int64_t low = 1);
     const config::YamlNode* required_scalar(std::string_view key, std::string_view meaning);
     std::string quoted(std::string_view key) const;
+    void tell(std::string_view key, KeyKind kind, std::int64_t low = 0);
 
     const config::YamlNode* map_;
     const Parameters* parameters_;
     Mistakes* mistakes_;
     std::string subject_;
     std::vector<std::string> known_;
+    KeySurvey* survey_ = nullptr;  ///< null: nobody wants to know
 };
 
 }  // namespace systole

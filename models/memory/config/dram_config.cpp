@@ -181,8 +181,8 @@ DramSpec read_dram_spec(Section memory) {
                                     Bytes(32 * 1024));
     // A DRAM made ideal (--set memory.kind=ideal) keeps its organisation, which then only says how large it
     // is.
-    const bool organised = memory.has("standard");
-    if (!ideal || organised) read_dram(memory, spec);
+    const bool organised = !ideal || memory.has("standard");
+    if (organised) read_dram(memory, spec);
     if (ideal)
         spec.flat_capacity =
             memory.bytes("capacity", "size of the ideal memory", {},

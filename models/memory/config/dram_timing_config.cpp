@@ -72,8 +72,7 @@ void check_bank_refresh(Section& timing, const DramSpec& spec) {
 void read_dram_timing(const Section& memory, const ConstraintTable& table, DramSpec& spec) {
     Section timing = memory.section("timing");
     for (const std::string_view name : table.parameters) {
-        const std::string meaning =
-            fmt::format("{} timing parameter t{}, in command clocks", table.standard, name);
+        const std::string meaning = fmt::format("JEDEC's t{}, in command clocks", name);
         const std::int64_t clocks = timing.count(name, meaning, {1, kMaxDramClocks});
         if (timing.has(name)) spec.timing[std::string(name)] = clocks;
     }
