@@ -39,9 +39,13 @@ std::string by_class(const ClassSlots& values) {
     return text;
 }
 
+std::int64_t sum_of(const ClassSlots& slots) {
+    return std::accumulate(slots.begin(), slots.end(), std::int64_t{0});
+}
+
 /// Shares of a bin's slots; of an empty bin, none.
 std::string fractions(const ClassSlots& slots) {
-    const auto all = static_cast<double>(std::accumulate(slots.begin(), slots.end(), std::int64_t{0}));
+    const auto all = static_cast<double>(sum_of(slots));
     std::string text;
     for (std::size_t c = 0; c < kSlotClasses; ++c)
         fmt::format_to(std::back_inserter(text), R"({}"{}":{:.6g})", c == 0 ? "" : ",",
@@ -235,9 +239,14 @@ void Writer::tell(std::size_t pid, const TracedRun& run, const MergedSpans& merg
                                  {"counter_samples_written", samples(counters)}};
     about["activity"] = nlohmann::ordered_json::array();
     if (has_activity)
-        for (const UnitActivity& unit : timeline.activity)
-            about["activity"].push_back(
-                {{"name", unit.track + " activity"}, {"units", unit.units}, {"bins", unit.bins.size()}});
+        for (const UnitActivity& unit : timeline.activity) {
+            std::vector<std::int64_t> slots;
+            for (const ClassSlots& bin : unit.bins) slots.push_back(sum_of(bin));
+            about["activity"].push_back({{"name", unit.track + " activity"},
+                                         {"units", unit.units},
+                                         {"bins", unit.bins.size()},
+                                         {"slots", slots}});
+        }
     about["layers"] = nlohmann::ordered_json::array();
     for (const ResultRow& row : run.result.layers) about["layers"].push_back(row.name);
     about["notes"] = timeline.notes;
