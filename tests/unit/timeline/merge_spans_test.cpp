@@ -115,6 +115,20 @@ TEST_CASE("spans inside others merge among themselves first, then into the outer
     CHECK(kernels.spans[1].begin == Ticks(100));
 }
 
+TEST_CASE("a span within another does not merge with one behind that") {
+    Timeline timeline;
+    timeline.spans = {{"sms", "kernel a", Ticks(0), Ticks(1'000)},
+                      {"sms", "step", Ticks(0), Ticks(990)},
+                      {"sms", "step", Ticks(990), Ticks(1'000)},
+                      {"sms", "kernel b", Ticks(1'000), Ticks(1'005)},
+                      {"sms", "kernel c", Ticks(1'005), Ticks(1'015)}};
+    const MergedSpans merged = merge_spans(timeline, 4, kAny);
+    REQUIRE(merged.spans.size() == 4);
+    CHECK(merged.spans[2].begin == Ticks(990));
+    CHECK(merged.spans[2].end == Ticks(1'000));
+    CHECK(merged.spans[3].merged == 2);
+}
+
 TEST_CASE("tracks keep apart, and lanes of overlapping spans") {
     Timeline timeline;
     for (std::int64_t i = 0; i < 100; ++i) {
@@ -141,6 +155,7 @@ TEST_CASE("flows follow the spans that stand for theirs, each pair once") {
     const MergedSpans longest = merge_spans(timeline, 20, 1);
     REQUIRE(longest.flows.size() == 1);
     CHECK(longest.spans[longest.flows[0].to].end == Ticks(939));
+    timeline.flows.push_back({0, 2});  // both ends will be in one span
     const MergedSpans merged = merge_spans(timeline, 2, kAny);
     REQUIRE(merged.flows.size() == 1);
     CHECK(merged.spans[merged.flows[0].from].track == "a");
