@@ -275,7 +275,7 @@ Cycles Dram::next_of(Group& group) {
 void Dram::answer(std::size_t slot) {
     Transaction& transaction = transactions_[slot];
     Payload& payload = *transaction.payload;
-    (payload.is_write() ? bytes_written_ : bytes_read_) += Bytes(payload.get_data_length());
+    count(payload.is_write(), Bytes(payload.get_data_length()));
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
     if (transaction.done)
         transaction.done->notify(sc_core::SC_ZERO_TIME);

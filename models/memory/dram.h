@@ -26,6 +26,7 @@
 #include "models/memory/standards/dram_spec.h"
 #include "sim/account/run_result.h"
 #include "sim/base/clock.h"
+#include "sim/timeline/binned_counter.h"
 
 namespace systole {
 
@@ -67,6 +68,10 @@ public:
     std::vector<Stat> stats();
     /// Who owned the clocks of all data buses up to the current time; empty for what is no DRAM.
     BusAccount bus_account();
+    /// For a timeline: from now on, keeps when bytes passed.
+    void keep_traffic() { traffic_.emplace(); }
+    /// Bandwidth of reads and of writes over time until `end`; nothing if it was not kept.
+    std::vector<CounterTrack> traffic(Ticks end) const;
     /// Enters what the same commands took, and the background until now.
     void account_energy(EnergyLedger& ledger);
 
@@ -87,6 +92,10 @@ private:
         std::deque<Payload*> responses;
         bool busy = false;  // a BEGIN_RESP waits for its END_RESP
     };
+    struct Traffic {
+        BinnedCounter read, written;
+    };
+    void count(bool write, Bytes bytes);
     /// A transaction of SRAM, and when it is answered.
     struct Passing {
         Ticks time;
@@ -136,6 +145,7 @@ private:
     std::vector<Transaction> transactions_;  // slots, reused
     std::vector<std::size_t> free_;
     std::int64_t entered_ = 0, in_flight_ = 0;
+    std::optional<Traffic> traffic_;
     std::deque<std::size_t> held_;  // transactions before full doors, in order of arrival
     Cycles door_ = Cycles::max();   // when the door before which the first of them stands may move
     std::deque<Passing> passing_;   // of SRAM, in order of time

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a memory has to tell of a run.
+#include <algorithm>
+
 #include "models/memory/dram.h"
 #include "models/memory/dram_energy.h"
 #include "sim/base/check.h"
@@ -18,6 +20,23 @@ void Dram::fix_until_now() {
 DramChannel::Stats Dram::counts() {
     fix_until_now();
     return channels_.stats();
+}
+
+/// A transaction is answered when its last byte has passed; the others are taken to have come just before, at
+/// the memory's peak.
+void Dram::count(bool write, Bytes bytes) {
+    (write ? bytes_written_ : bytes_read_) += bytes;
+    if (!traffic_) return;
+    const Int128 time = Int128{bytes.value()} * kTicksPerSecond / spec_.peak().value();
+    const Ticks end = systole::now();
+    const Ticks begin(std::max<std::int64_t>(0, end.value() - static_cast<std::int64_t>(time)));
+    (write ? traffic_->written : traffic_->read).add(begin, end, bytes.value());
+}
+
+std::vector<CounterTrack> Dram::traffic(Ticks end) const {
+    if (!traffic_) return {};
+    return {traffic_->read.rate(name(), "read", "GB/s", kGigabytesPerSecond, end),
+            traffic_->written.rate(name(), "write", "GB/s", kGigabytesPerSecond, end)};
 }
 
 void Dram::account_energy(EnergyLedger& ledger) {

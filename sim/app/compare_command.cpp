@@ -18,6 +18,7 @@
 #include "sim/app/report_files.h"
 #include "sim/app/shared_options.h"
 #include "sim/app/terminal.h"
+#include "sim/app/timeline_option.h"
 #include "sim/base/error.h"
 #include "sim/base/text.h"
 #include "sim/workload/elementwise_chains.h"
@@ -161,12 +162,23 @@ std::string text_of(const std::vector<Comparison>& comparisons, bool all) {
     return text;
 }
 
+/// Each device's result with its timeline, in the order of both.
+std::vector<TracedRun> traced(const std::vector<Comparison>& comparisons,
+                              const std::vector<Timeline>& timelines) {
+    std::vector<TracedRun> runs;
+    for (const Comparison& one : comparisons)
+        for (const DeviceResult& device : one.devices) runs.push_back({device, timelines[runs.size()]});
+    return runs;
+}
+
 int run(const Arguments& arguments) {
     const std::string format = arguments.choice("format", {"text", "json", "csv"});
     if (format == "csv" && arguments.has("cost"))
         arguments.misused("--cost is told by --format text and json; the rows of csv are layers");
     const std::optional<fs::path> directory = arguments.option("output");
     if (directory) require_writable_directory(*directory);
+    const TimelineFile timeline = read_timeline(arguments);
+    if (timeline.path && !is_in_new(directory, *timeline.path)) require_writable_file(*timeline.path);
     const std::optional<ReportPlace> report = report_place(arguments, directory);
     arguments.at(0);
     const auto names = read_names(arguments);
@@ -181,9 +193,9 @@ int run(const Arguments& arguments) {
     std::vector<Graph> graphs;
     for (const std::string& trace : arguments.from(0))
         graphs.push_back(load_trace(library, trace, settings.workload, read_import_choices(arguments)));
-    const RunOptions options{settings.protocol, report ? WantTimeline::IfWhole : WantTimeline::No};
+    const RunOptions options{settings.protocol, timeline.wanted(report.has_value())};
     std::vector<Comparison> comparisons;
-    std::vector<Timeline> timelines;
+    std::vector<Timeline> timelines;  // of the devices of all comparisons
     for (const Graph& graph : graphs)
         comparisons.push_back(
             compare_on(graph, contestants, options, arguments.has("skip-unable"), with_cost, timelines));
@@ -193,6 +205,7 @@ int run(const Arguments& arguments) {
         write_files(*directory, {{"comparison.json", json}, {"comparison.csv", csv}});
         note(fmt::format("wrote comparison.json, comparison.csv to {}", directory->string()));
     }
+    timeline.write(traced(comparisons, timelines));
     if (report)
         write_report(*report,
                      report_of_results(json, std::move(timelines), arguments.line_without(kWhereTo)));
@@ -221,6 +234,7 @@ Command compare_command() {
     add_cost(command.options);
     add_option(command.options, "format", "FORMAT", "of the standard output: text (default), json or csv");
     add_option(command.options, "output,o", "DIR", "also write comparison.json and comparison.csv there");
+    add_timeline(command.options);
     add_report(command.options);
     command.options.add_options()(
         "all", "say a sentence for every layer, not for the ten of the largest differences");

@@ -13,16 +13,20 @@
 #include "sim/app/op_rows.h"
 #include "sim/app/shared_options.h"
 #include "sim/app/terminal.h"
+#include "sim/app/timeline_option.h"
 
 namespace systole::app {
 namespace {
 
 constexpr std::size_t kTableLimit = std::size_t{64} << 20;  // bytes: about a million rows
 
-std::string answer_question(const LoadedDevice& device, const OpQuestion& question, const std::string& format,
-                            const std::vector<std::string>& counters, const RunOptions& options) {
+RunOutcome run_question(const LoadedDevice& device, const OpQuestion& question, const RunOptions& options) {
     const Progress progress(fmt::format("running {} on {}", question.op, device.name));
-    const RunOutcome outcome = run_operator(device, question.op, question.keys, {}, options);
+    return run_operator(device, question.op, question.keys, {}, options);
+}
+
+std::string answer_of(const RunOutcome& outcome, const OpQuestion& question, const std::string& format,
+                      const std::vector<std::string>& counters) {
     if (format == "text") return to_text(outcome.result);
     if (format == "json") return to_json({outcome.result});
     std::vector<std::string> header{"op"}, cells{question.op};
@@ -75,18 +79,23 @@ int op(const Arguments& arguments) {
     const std::vector<std::string> counters = read_counters(arguments);
     if (!counters.empty() && !file && format != "csv")
         arguments.misused("--counters goes with --csv or --format csv; JSON has all of them");
+    const TimelineFile timeline = read_timeline(arguments);
+    if (timeline.path && file) arguments.misused("--timeline is of one operator, not of a table of them");
+    if (timeline.path) require_writable_file(*timeline.path);
     if (output) require_writable_file(*output);
     if (output && std::filesystem::weakly_canonical(*output) == std::filesystem::weakly_canonical(*file))
         arguments.misused(fmt::format("--output {} is the table of questions itself", *output));
     const OpQuestion question = file ? OpQuestion{} : read_op_question(arguments, 1);
     const Settings settings = read_settings(arguments.list("set"), Protocol::of_op(), {reference});
     refuse_workload(settings, "an operator has none");
-    const RunOptions options{settings.protocol, WantTimeline::No, arguments.has("check-dram"),
+    const RunOptions options{settings.protocol, timeline.wanted(), arguments.has("check-dram"),
                              read_mapping_file(arguments)};
     if (options.mapping && file) arguments.misused("--mapping maps one operator, not a table of them");
     const LoadedDevice device = load_device(Library::find(), reference, settings);
     if (file) return answer_table(arguments, device, *file, counters, options);
-    print(answer_question(device, question, format, counters, options));
+    const RunOutcome outcome = run_question(device, question, options);
+    print(answer_of(outcome, question, format, counters));
+    timeline.write({{outcome.result, outcome.timeline}});
     return 0;
 }
 
@@ -119,6 +128,7 @@ Command op_command() {
                "more columns: these counters, summed over components, such as passes,macs");
     add_option(command.options, "format", "FORMAT", "text (default), json or csv");
     add_check_dram(command.options);
+    add_timeline(command.options);
     command.examples = {
         {"systole op tpu_v4 matmul m=512 n=512 k=512 dtype_b=int4 scales=group group=128",
          "a product; without the last three keys, of two bf16 matrices"},

@@ -13,8 +13,8 @@
 #include "sim/app/report_files.h"
 #include "sim/app/shared_options.h"
 #include "sim/app/terminal.h"
+#include "sim/app/timeline_option.h"
 #include "sim/base/error.h"
-#include "sim/timeline/chrome_trace.h"
 
 namespace systole::app {
 namespace {
@@ -26,7 +26,8 @@ constexpr std::size_t kProgramLimit = std::size_t{4} << 30;  // bytes; a line of
 /// Where the answers go.
 struct Destinations {
     std::string format;
-    std::optional<fs::path> directory, timeline;
+    std::optional<fs::path> directory;
+    TimelineFile timeline;
     std::optional<ReportPlace> report;
 };
 
@@ -35,11 +36,12 @@ Destinations read_destinations(const Arguments& arguments) {
     Destinations to;
     to.format = arguments.choice("format", {"text", "json", "csv"});
     to.directory = arguments.option("output");
-    to.timeline = arguments.option("timeline");
+    to.timeline = read_timeline(arguments);
     if (to.format == "csv" && arguments.has("cost"))
         arguments.misused("--cost is told by --format text and json; the rows of csv are layers");
     if (to.directory) require_writable_directory(*to.directory);
-    if (to.timeline && !is_in_new(to.directory, *to.timeline)) require_writable_file(*to.timeline);
+    const auto& timeline = to.timeline.path;
+    if (timeline && !is_in_new(to.directory, *timeline)) require_writable_file(*timeline);
     to.report = report_place(arguments, to.directory);
     return to;
 }
@@ -101,7 +103,7 @@ bool are_one_place(const fs::path& one, const fs::path& other) {
 /// A timeline or a report that would overwrite one of the result files, or each other.
 void refuse_collision(const Destinations& to) {
     std::vector<std::pair<std::string, fs::path>> places;
-    if (to.timeline) places.emplace_back("--timeline", *to.timeline);
+    if (to.timeline.path) places.emplace_back("--timeline", *to.timeline.path);
     if (to.report) places.emplace_back("--report", to.report->file);
     for (const auto& [option, place] : places)
         for (const char* file : {"result.json", "layers.csv", "effective.yaml", "mapping.yaml"})
@@ -114,13 +116,10 @@ void refuse_collision(const Destinations& to) {
 int run(const Arguments& arguments) {
     const Destinations to = read_destinations(arguments);
     refuse_collision(to);
-    RunOutcome outcome = simulate(arguments, to.timeline ? WantTimeline::Yes
-                                             : to.report ? WantTimeline::IfWhole
-                                                         : WantTimeline::No);
+    RunOutcome outcome = simulate(arguments, to.timeline.wanted(to.report.has_value()));
     const DeviceResult& result = outcome.result;
     const std::string json = to_json({result});
     const std::string csv = to_csv(result);
-    const std::string timeline = to.timeline ? chrome_trace(outcome.timeline.spans, result.device) : "";
     print(to.format == "json" ? json : to.format == "csv" ? csv : in_words(result));
     if (to.directory) {
         std::vector<OutputFile> files{
@@ -131,13 +130,10 @@ int run(const Arguments& arguments) {
         write_files(*to.directory, files);
         note(fmt::format("wrote {} to {}", fmt::join(names, ", "), to.directory->string()));
     }
+    to.timeline.write({{result, outcome.timeline}});
     if (to.report)
         write_report(*to.report, report_of_results(json, {std::move(outcome.timeline)},
                                                    arguments.line_without(kWhereTo)));
-    if (to.timeline) {
-        write_file(*to.timeline, timeline);
-        note(fmt::format("wrote {}; open it in ui.perfetto.dev", to.timeline->string()));
-    }
     return 0;
 }
 
@@ -157,7 +153,7 @@ Command run_command() {
     add_option(command.options, "output,o", "DIR",
                "also write result.json, layers.csv, effective.yaml and mapping.yaml there");
     add_mapping(command.options);
-    add_option(command.options, "timeline", "FILE", "write the Chrome trace of the run, for ui.perfetto.dev");
+    add_timeline(command.options);
     add_report(command.options);
     add_option(command.options, "program", "FILE",
                "run this device program ('systole lower'); TRACE is then not needed");

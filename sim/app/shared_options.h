@@ -9,7 +9,7 @@
 namespace systole::app {
 
 /// Options that say where answers go, not what they are.
-inline const std::vector<std::string> kWhereTo{"output", "format", "timeline", "report"};
+inline const std::vector<std::string> kWhereTo{"output", "format", "timeline", "timeline-events", "report"};
 
 /// --set [NAME:]PATH=VALUE, any number of times.
 void add_set(boost::program_options::options_description& options);

@@ -1,23 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-// The timeline of a run in the Chrome trace-event format, which Perfetto and chrome://tracing open: one
-// thread per track. The format: "Trace Event Format",
-// docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU.
+// Timelines in the Chrome trace-event format, which Perfetto, chrome://tracing and speedscope open: a process
+// for each run, a thread for each track. The format: "Trace Event Format",
+// docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU; ours: docs/formats.md, Timeline.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "sim/account/run_result.h"
 #include "sim/timeline/timeline.h"
 
 namespace systole {
 
-/// A JSON array with one event a line: names of the process and its threads, then the spans as complete
-/// events
-/// ("ph": "X"), by thread and time; `ts` and `dur` in microseconds with all six digits of a picosecond.
-/// Tracks are in alphabetical order, numbers in them by value (mxu2 before mxu10). Viewers want the events of
-/// a thread nested or apart: spans of a track that only overlap go to further threads, "track (2)", "track
-/// (3)". The same spans in any order give the same bytes. Spans must not end before they begin, nor begin
-/// before 0.
-std::string chrome_trace(const std::vector<Span>& spans, const std::string& process_name);
+/// A run that is to be drawn. Both must outlive their use.
+struct TracedRun {
+    const DeviceResult& result;
+    const Timeline& timeline;
+};
+
+struct ChromeTrace {
+    static constexpr std::size_t kEvents = 100'000;  ///< what viewers load at once
+    static constexpr std::size_t kFewest = 1'000, kMost = 100'000'000;
+
+    std::string text;
+    std::size_t events = 0;
+    std::size_t spans = 0, drawn = 0;  ///< of the runs, and what is left of them
+
+    /// "41,234 events" and, where it is so, "1,234,567 spans merged into 61,234".
+    std::string summary() const;
+};
+
+/// A JSON object with one event a line, `most` events at most (at least kFewest; names of processes and
+/// threads come on top, two a thread): spans as complete events, counters, activity as counters, flows. Times
+/// are microseconds with all six digits of a picosecond. Tracks are in natural order; spans of a track that
+/// only overlap go to further threads, "track (2)". Where spans are too many they merge (merge_spans.h);
+/// counters take a quarter of the events at most, flows a fifth. otherData says what was merged. The same
+/// runs give the same bytes. Spans must not end before they begin, nor begin before 0.
+ChromeTrace chrome_trace(const std::vector<TracedRun>& runs, std::size_t most = ChromeTrace::kEvents);
 
 }  // namespace systole

@@ -73,6 +73,7 @@ void Chip::keep_times() {
     std::size_t kernels = 1;
     for (const LayerPlan& layer : plan_.layers) kernels += layer.kernels.size();
     keeps_times_ = true;
+    dram.keep_traffic();
     sms.keep_histories(std::clamp(kPieces / kernels, kLeast, kMost));
 }
 

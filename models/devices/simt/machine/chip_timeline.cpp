@@ -55,6 +55,7 @@ public:
                 "{} of the groups of alike SMs of kernels have no track: only the {} largest of a "
                 "kernel have",
                 left_out_, kMostGroups));
+        add_counters();
         timeline_.activity = activity_.take();
         check_accounts(timeline_, result.total.slots);
     }
@@ -81,6 +82,7 @@ private:
     void add_group(const Item& item, const GroupHistory& group, const std::string& track);
     void add_activity(const Item& item);
     void add_copies();
+    void add_counters();
     void add_flows();
 
     const Chip& chip_;
@@ -247,6 +249,21 @@ void ChipTimeline::add_copies() {
         timeline_.spans.push_back({copy.in ? chip_.copy_in.name() : chip_.copy_out.name(),
                                    fmt::format("{}, {}", to_string(copy.operand), format_bytes(copy.bytes)),
                                    copy.begin - zero_, copy.end - zero_, copy.in ? 0 : last});
+    }
+}
+
+/// From the begin of the run that is reported on.
+void ChipTimeline::add_counters() {
+    std::vector<CounterTrack> all = chip_.sms.counters(chip_.end());
+    for (CounterTrack& counter : chip_.dram.traffic(chip_.end())) all.push_back(std::move(counter));
+    for (CounterTrack& counter : all) {
+        CounterTrack& cut =
+            timeline_.counters.emplace_back(CounterTrack{counter.track, counter.name, counter.unit, {}});
+        for (const auto& [time, value] : counter.samples) {
+            const Ticks since = std::max(time - zero_, Ticks());
+            if (!cut.samples.empty() && cut.samples.back().first == since) cut.samples.pop_back();
+            cut.samples.emplace_back(since, value);
+        }
     }
 }
 

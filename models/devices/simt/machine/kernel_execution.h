@@ -50,6 +50,8 @@ public:
     /// Before it begins: keeps what the time of SMs went to, in about so many pieces at most.
     virtual void keep_histories(std::size_t /*pieces*/) {}
 
+    /// CTAs that have places; of collectives none.
+    virtual std::int64_t resident_ctas() const { return 0; }
     /// Ticks::max(): only an answer can wake it.
     virtual Ticks next_event() const = 0;
     /// Does all that is due, and appends what is to be sent now.

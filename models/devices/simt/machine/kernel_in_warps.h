@@ -28,6 +28,7 @@ public:
                   Ticks start);
 
     void keep_histories(std::size_t /*pieces*/) override { keeps_histories_ = true; }
+    std::int64_t resident_ctas() const override { return left_; }
     Ticks next_event() const override;
     void advance(Ticks now, std::vector<Access>& accesses) override;
     void answered(std::int64_t number, Ticks now) override;

@@ -38,6 +38,7 @@ public:
     KernelRun& operator=(const KernelRun&) = delete;
 
     void keep_histories(std::size_t pieces) override;
+    std::int64_t resident_ctas() const override { return left_; }
     Ticks next_event() const override;
     void advance(Ticks now, std::vector<Access>& accesses) override;
     void answered(std::int64_t number, Ticks now) override;

@@ -120,6 +120,7 @@ void SmArray::step() {
         run_->advance(now(), accesses_);
         send_accesses();
     } while (run_->next_event() <= now());
+    if (counters_) counters_->resident(now(), run_->resident_ctas());
     if (run_->finished()) return stored();
     if (const Ticks next = run_->next_event(); next < Ticks::max()) wake_.notify(to_sc_time(next - now()));
 }
@@ -153,6 +154,7 @@ void SmArray::send_accesses() {
         }
         Payload* payload = pool_.acquire();
         payload->number = access.number;
+        payload->sent = now();
         payload->tiles = std::move(access.tiles);
         payload->tiles.layer = static_cast<std::int32_t>(kernels_[records_.size()].layer);
         payload->set_extension(&payload->tiles);
@@ -220,6 +222,7 @@ void SmArray::answered(Payload& payload) {
     SYSTOLE_CHECK(payload.is_response_ok(), "{} at {} ps: {}", name(), now().value(),
                   payload.get_response_string());
     run_->answered(payload.number, now());
+    if (counters_) counters_->answered(payload.tiles, payload.is_write(), payload.sent, now());
     payload.release();
     wake_.notify(sc_core::SC_ZERO_TIME);
 }

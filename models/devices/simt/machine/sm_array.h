@@ -24,6 +24,7 @@
 #include "models/devices/simt/machine/clock_control.h"
 #include "models/devices/simt/machine/cta_work.h"
 #include "models/devices/simt/machine/kernel_execution.h"
+#include "models/devices/simt/machine/sm_counters.h"
 #include "models/devices/simt/spec/spec.h"
 #include "sim/account/run_result.h"
 #include "sim/kernel/payload_pool.h"
@@ -53,7 +54,14 @@ public:
     const std::vector<Record>& records() const { return records_; }
     /// For a timeline, before the first kernel: records keep what the time of SMs went to, in about so many
     /// pieces a kernel at most.
-    void keep_histories(std::size_t pieces) { pieces_ = pieces; }
+    void keep_histories(std::size_t pieces) {
+        pieces_ = pieces;
+        counters_.emplace();
+    }
+    /// CTAs on an SM and bytes between SMs and the L2, over time until `end`; nothing if nothing was kept.
+    std::vector<CounterTrack> counters(Ticks end) const {
+        return counters_ ? counters_->tracks(name(), spec_.sm.count, end) : std::vector<CounterTrack>{};
+    }
     /// Tells when the kernels of so many layers, from the first on, are complete.
     void on_layers(std::function<void(std::size_t layers)> listener) { layers_done_ = std::move(listener); }
     /// What else is to be done when a kernel's stores are answered, before it is complete: `done` goes on.
@@ -78,6 +86,7 @@ private:
     struct Payload : tlm::tlm_generic_payload {
         TileAccess tiles;
         std::int64_t number = 0;
+        Ticks sent;
         ~Payload() override { clear_extension(&tiles); }
     };
 
@@ -114,7 +123,8 @@ private:
     Ticks launched_, begin_;  // of the kernel that is launched, or runs
     std::unique_ptr<CtaWork> work_;
     std::unique_ptr<KernelExecution> run_;
-    std::size_t pieces_ = 0;                         // of histories; 0: none
+    std::size_t pieces_ = 0;  // of histories; 0: none
+    std::optional<SmCounters> counters_;
     std::vector<KernelExecution::Access> accesses_;  // scratch
     std::deque<Payload*> waiting_;
     Payload* requesting_ = nullptr;

@@ -67,4 +67,16 @@ std::string wait_name(const Program& program, const Command& command, SlotClass 
     }
 }
 
+std::string command_track(const std::string& machine, const Program& program, UnitIndex unit) {
+    std::string name = unit_name(unit, program.cores);
+    if (unit_kind(unit) == UnitKind::Matrix) name += ".passes";
+    if (unit_kind(unit) == UnitKind::Weights) {
+        // Modules of weight loaders lie in their matrix unit's.
+        const std::size_t dot = name.rfind('.');
+        const std::string core = dot == std::string::npos ? "" : name.substr(0, dot + 1);
+        name = fmt::format("{}mxu{}.weights", core, mxu_of(unit));
+    }
+    return fmt::format("{}.{}", machine, name);
+}
+
 }  // namespace systole::systolic

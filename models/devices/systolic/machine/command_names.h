@@ -17,4 +17,8 @@ std::string command_name(const Program& program, const Command& command);
 /// conv1", "ramp: tile of conv1".
 std::string wait_name(const Program& program, const Command& command, SlotClass owner);
 
+/// The track of a unit's commands: "tpu.load", "tpu.mxu0.passes", "tpu.mxu0.weights", of several cores
+/// "tpu.core1.load". `machine`: its name.
+std::string command_track(const std::string& machine, const Program& program, UnitIndex unit);
+
 }  // namespace systole::systolic

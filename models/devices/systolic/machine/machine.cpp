@@ -43,6 +43,7 @@ Machine::Machine(sc_core::sc_module_name name, const SystolicSpec& spec, const P
     SC_METHOD(mark);
     dont_initialize();
     sensitive << layers_ended_;
+    if (options.timeline != WantTimeline::No) memory.keep_traffic();
     if (options.check_dram && !foreign) memory.dram().check_commands();
     if (spec.mxu.engine == EngineKind::Grid) check_drains(program);
 }

@@ -47,6 +47,13 @@ public:
         if (own_) own_->stay_in_time();
     }
     BusAccount bus_account() { return own_ ? own_->bus_account() : BusAccount{}; }
+    /// For a timeline; of another memory, nothing.
+    void keep_traffic() {
+        if (own_) own_->keep_traffic();
+    }
+    std::vector<CounterTrack> traffic(Ticks end) const {
+        return own_ ? own_->traffic(end) : std::vector<CounterTrack>{};
+    }
     void account_energy(EnergyLedger& ledger) {
         if (own_) own_->account_energy(ledger);
     }

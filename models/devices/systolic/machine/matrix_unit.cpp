@@ -123,6 +123,9 @@ void MatrixUnit::settle(const Running& running, const PassReport& report) {
     charge(running, times);
     enter_bytes(running);
     count(running, times);
+    if (record_.wants_timeline() && work(running.entry).new_tile &&
+        !spec_.mxu.direct(dataflow(running.entry)))
+        tiles_left_.push_back(clock_.edge(times.shift_start));
     if (running.last_fold)
         finished_.push_back({running.entry, running.started, running.streamed,
                              times.done + spec_.mxu.accumulator_latency - Cycles(1)});

@@ -47,6 +47,8 @@ public:
     const SlotAccount& account() const { return account_.slots(); }
     /// What each stretch of it was; nothing without a timeline.
     const std::vector<MatrixAccount::Stretch>& stretches() const { return account_.stretches(); }
+    /// When tiles left the weight FIFO, in order; nothing without a timeline.
+    const std::vector<Ticks>& tiles_left() const { return tiles_left_; }
     /// What passes waited for, overlapping.
     const PendingTime& pending() const { return pending_; }
     /// The PE grid with its values; only on a machine that simulates one.
@@ -226,6 +228,7 @@ private:
     Cycles port_asked_ = kNever;               // the waiting pass first found every stream port busy
     sc_core::sc_event wake_{"wake"};
     Stats stats_;
+    std::vector<Ticks> tiles_left_;
 };
 
 }  // namespace systole::systolic

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/devices/systolic/machine/run_timeline.h"
 
-#include <fmt/format.h>
-
-#include <utility>
+#include <optional>
 
 #include "models/devices/systolic/machine/command_names.h"
-#include "sim/base/check.h"
+#include "models/devices/systolic/machine/run_counters.h"
 #include "sim/timeline/activity.h"
 
 namespace systole::systolic {
@@ -56,31 +54,38 @@ void add_account(const MatrixUnit& mxu, const Program& program, std::vector<Span
     }
 }
 
-/// The track of a unit's commands: "load" below the machine or its core, "mxu0.passes", "mxu0.weights".
-std::string command_track(const Machine& machine, UnitIndex unit) {
-    std::string name = unit_name(unit, machine.record.program().cores);
-    const UnitKind kind = unit_kind(unit);
-    if (kind == UnitKind::Matrix) name += ".passes";
-    if (kind == UnitKind::Weights) {
-        // Modules of weight loaders lie in their matrix unit's.
-        const std::size_t dot = name.rfind('.');
-        const std::string core = dot == std::string::npos ? "" : name.substr(0, dot + 1);
-        name = fmt::format("{}mxu{}.weights", core, mxu_of(unit));
+/// Which command released one that begins with the event `begun`: the one whose completion it waited for
+/// last. Nothing where that was something else (its own issue, a free place).
+std::optional<std::uint32_t> released_by(const CausalLog& log, const std::vector<CausalLog::EventId>& done,
+                                         const RunRecord::Bar& bar) {
+    for (CausalLog::EventId event = bar.begun; event != CausalLog::kNone; event = log[event].cause) {
+        const std::uint32_t command = log[event].command;
+        if (command == bar.command) continue;
+        if (done[command] == event) return command;
+        return std::nullopt;
     }
-    return fmt::format("{}.{}", machine.name(), name);
+    return std::nullopt;
 }
 
-void add_commands(const Machine& machine, std::vector<Span>& spans) {
+void add_commands(const Machine& machine, Timeline& timeline) {
     const RunRecord& record = machine.record;
     const Program& program = record.program();
+    const CausalLog& log = record.log();
     std::vector<std::string> tracks;  // by unit
     for (std::size_t unit = 0; unit < unit_numbers(program.cores, kMostMxus); ++unit)
-        tracks.push_back(command_track(machine, static_cast<UnitIndex>(unit)));
+        tracks.push_back(command_track(machine.name(), program, static_cast<UnitIndex>(unit)));
+    std::vector<CausalLog::EventId> done(program.commands.size(), CausalLog::kNone);
+    std::vector<std::size_t> span_of(program.commands.size());
     for (const RunRecord::Bar& bar : record.bars()) {
         const Command& command = program.commands[bar.command];
-        spans.push_back({tracks[command.unit], command_name(program, command), record.log()[bar.begun].time,
-                         record.log()[bar.done].time, command.layer});
+        done[bar.command] = bar.done;
+        span_of[bar.command] = timeline.spans.size();
+        timeline.spans.push_back({tracks[command.unit], command_name(program, command), log[bar.begun].time,
+                                  log[bar.done].time, command.layer});
     }
+    for (const RunRecord::Bar& bar : record.bars())
+        if (const auto before = released_by(log, done, bar))
+            timeline.flows.push_back({span_of[*before], span_of[bar.command]});
 }
 
 }  // namespace
@@ -93,7 +98,8 @@ Timeline timeline_of(const Machine& machine, const DeviceResult& result) {
         add_account(*mxu, program, timeline.spans);
         timeline.activity.push_back({mxu->name(), 1, cut({&mxu->account()}, bins)});
     }
-    add_commands(machine, timeline.spans);
+    add_commands(machine, timeline);
+    timeline.counters = counters_of(machine, result.total.end);
     check_accounts(timeline, result.total.slots);
     return timeline;
 }
