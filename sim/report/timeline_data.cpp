@@ -5,6 +5,7 @@
 #include <map>
 
 #include "sim/timeline/lanes.h"
+#include "sim/timeline/merge_spans.h"
 
 namespace systole::report {
 namespace {
@@ -82,10 +83,11 @@ Json activity_of(const Timeline& timeline) {
 }  // namespace
 
 Json timeline_data(const Timeline& timeline, const std::vector<std::size_t>& row_of_layer) {
+    const MergedSpans drawn = merge_spans(timeline, kMostSpans, 0);
     Names tracks, names;
     Json track = Json::array(), name = Json::array(), begin = Json::array(), duration = Json::array(),
          layer = Json::array(), owner = Json::array();
-    for (const Span* span : in_order(timeline.spans)) {
+    for (const Span* span : in_order(drawn.spans)) {
         track.push_back(tracks.number(span->track));
         name.push_back(names.number(span->name));
         begin.push_back(span->begin.value());
@@ -95,12 +97,17 @@ Json timeline_data(const Timeline& timeline, const std::vector<std::size_t>& row
     }
     Json spans{{"track", std::move(track)},       {"name", std::move(name)},   {"begin", std::move(begin)},
                {"duration", std::move(duration)}, {"layer", std::move(layer)}, {"owner", std::move(owner)}};
+    Json merged;
+    if (drawn.spans.size() < timeline.spans.size())
+        merged = {{"from", timeline.spans.size()}, {"to", drawn.spans.size()}};
     return {{"end_ps", end_of(timeline).value()},
             {"tracks", tracks.list()},
             {"names", names.list()},
             {"spans", std::move(spans)},
             {"counters", counters_of(timeline)},
-            {"activity", activity_of(timeline)}};
+            {"activity", activity_of(timeline)},
+            {"merged", std::move(merged)},
+            {"notes", timeline.notes}};
 }
 
 }  // namespace systole::report

@@ -10,9 +10,13 @@
 
 namespace systole::report {
 
-/// {end_ps, tracks, names, spans: {track, name, begin, duration, layer, owner}, counters, activity}, times in
-/// ps, `owner` an index of the classes or -1. `row_of_layer`: what layers are called by (RunData); empty:
-/// their own numbers. Spans by track and time.
+/// Bars that a browser draws at once.
+constexpr std::size_t kMostSpans = 20'000;
+
+/// {end_ps, tracks, names, spans: {track, name, begin, duration, layer, owner}, counters, activity, merged,
+/// notes}, times in ps, `owner` an index of the classes or -1. `row_of_layer`: what layers are called by
+/// (RunData); empty: their own numbers. Spans by track and time, kMostSpans at most: more are merged
+/// (merge_spans.h), and `merged` says {from, to}, null otherwise.
 nlohmann::ordered_json timeline_data(const Timeline& timeline, const std::vector<std::size_t>& row_of_layer);
 
 }  // namespace systole::report

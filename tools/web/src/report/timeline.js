@@ -267,6 +267,7 @@ export function timeline(run) {
         "figure", { class: "chart" },
         h("figcaption", {}, h("h3", {}, `Timeline, ${run.label}`),
             h("p", {}, "What each unit did when. Click into it, then the wheel zooms; drag to move; or use arrow keys, + and −."),
+            (run.timeline.notes ?? []).map((note) => h("p", {}, note)),
             merged ? h("p", {}, `${number(merged.from)} spans were merged into ${number(merged.to)}: short neighbours became one.`) : null),
         h("div", { class: "controls" }, button("Zoom in", (one) => one.zoom(0.5)), button("Zoom out", (one) => one.zoom(2)),
             button("Earlier", (one) => one.pan(-0.4)), button("Later", (one) => one.pan(0.4)), button("All", (one) => one.zoom(Infinity))),
