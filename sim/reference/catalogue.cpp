@@ -15,7 +15,6 @@ namespace {
 using config::Config;
 using config::Question;
 using config::Survey;
-using config::ValueKind;
 
 /// The path of the table that an entry lies in, with the sign for any of its keys.
 std::string in_table(const std::string& path) {
@@ -124,7 +123,7 @@ private:
         for (const auto& [looked_for, given] : survey.looked_for())
             if (!before.looked_for().contains(looked_for)) alone.denied.push_back(looked_for);
         Config again = changed.config;
-        const Ids ids = ids_of(read(again, alone));
+        Ids ids = ids_of(read(again, alone));
         starts_.push_back(std::move(changed));
         return ids;
     }
@@ -133,7 +132,7 @@ private:
         Start changed = start;
         changed.assumed.push_back(path);
         Config config = changed.config;
-        const Ids ids = ids_of(read(config, changed));
+        Ids ids = ids_of(read(config, changed));
         starts_.push_back(std::move(changed));
         return ids;
     }

@@ -28,7 +28,7 @@ void Keys::tell(std::string_view key, KeyKind kind, std::int64_t low) {
 }
 
 const YamlNode* Keys::optional(std::string_view key) {
-    if (survey_ != nullptr && !survey_->assumes(key)) survey_->add({std::string(key)});
+    if (survey_ != nullptr) survey_->add({std::string(key)});
     if (std::ranges::find(known_, key) == known_.end()) known_.emplace_back(key);
     return map_->find(key);
 }

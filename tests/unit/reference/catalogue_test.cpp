@@ -112,6 +112,15 @@ TEST_CASE("two readers that mean different things by one path make two keys") {
     CHECK(key(keys, "on").only_for("kind") == std::vector<std::string>{"lamp"});
 }
 
+TEST_CASE("a part that only one kind looks for is that kind's") {
+    const auto read = [](Config& config) {
+        const bool lamp = config.root().choice("kind", "what it is", {"clock", "lamp"}) == 1;
+        if (lamp && config.root().has("shade")) config.root().section("shade").text("colour", "of the shade");
+    };
+    CHECK(key(keys_of({"{kind: clock}"}, read), "shade.colour").only_for("kind") ==
+          std::vector<std::string>{"lamp"});
+}
+
 TEST_CASE("keys below a section lose its path, those beside it stay") {
     const std::vector<Key> keys = keys_of(kWire, read_lamp);
     const std::vector<Key> led = keys_below(keys, "led");
