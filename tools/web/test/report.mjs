@@ -166,12 +166,13 @@ objectives: [time_ns, {min: pes}]
     const pes = await table.locator("tr").evaluateAll((all) => all.map((row) => Number(row.children[5].textContent)));
     assert.deepEqual(pes, [...pes].sort((a, b) => b - a));
     // Around one point: those that lie there are left.
-    const point = await figure(page, "Pareto front").locator(".drawing svg .mark-symbol.role-mark path").last().boundingBox();
+    await page.evaluate(() => window.scrollTo(0, 0));
+    const point = await figure(page, "Pareto front").locator(".drawing svg .mark-symbol.role-mark path").first().boundingBox();
     await page.mouse.move(point.x - 12, point.y - 12);
     await page.mouse.down();
     await page.mouse.move(point.x + point.width + 12, point.y + point.height + 12, { steps: 5 });
     await page.mouse.up();
-    await page.waitForFunction(() => /points are chosen/.test(document.body.textContent));
+    await page.locator("[role=status]", { hasText: "points are chosen" }).waitFor({ timeout: 10_000 });
     const chosen = await table.locator("tr").count();
     assert.ok(chosen > 0 && chosen < 6, `${chosen} of 6 points are left`);
     await done(page);
