@@ -29,6 +29,16 @@ function tile(run) {
     );
 }
 
+/** Shares of the critical path, the longest first; what matrix units do themselves is "compute", as in the program's texts. */
+function pathOf(run) {
+    const shares = new Map();
+    for (const { class: key, time_ns: time } of run.critical_path ?? []) {
+        const name = ["useful", "padding", "ramp"].includes(key) ? "compute" : key;
+        shares.set(name, (shares.get(name) ?? 0) + time);
+    }
+    return [...shares].sort((a, b) => b[1] - a[1]).slice(0, 4);
+}
+
 /** What one run is about, in sentences. */
 export function sentences(run) {
     const { total, layers } = run;
@@ -46,11 +56,9 @@ export function sentences(run) {
             `${listed(longest.map((row) => `${short(row.name)} (${percent(row.time_ns / total.time_ns)})`))} take the most time ` +
                 `of ${number(layers.length)} layers.`,
         );
-    const [first] = run.critical_path ?? [];
-    if (first) {
-        const share = first.time_ns / total.time_ns;
-        lines.push(`The longest part of the critical path is ${first.class} (${percent(share)}).`);
-    }
+    const path = pathOf(run);
+    if (path.length)
+        lines.push(`The critical path is ${listed(path.map(([name, time]) => `${percent(time / total.time_ns)} ${name}`))}.`);
     const factor = total.cycles / total.roofline_cycles;
     if (Number.isFinite(factor) && factor > 0)
         lines.push(
