@@ -28,6 +28,14 @@ po::options_description with_help(const po::options_description& options) {
     return all;
 }
 
+/// Without the folders of an absolute path, which may stand behind "--option=".
+std::string without_place(const std::string& word) {
+    const std::size_t equals = word.starts_with("--") ? word.find('=') : std::string::npos;
+    const std::size_t begin = equals == std::string::npos ? 0 : equals + 1;
+    if (begin >= word.size() || word[begin] != '/') return word;
+    return word.substr(0, begin) + word.substr(word.rfind('/') + 1);
+}
+
 /// A word as a shell takes it for one.
 std::string in_shell(const std::string& word) {
     constexpr std::string_view kPlain =
@@ -112,7 +120,7 @@ std::string Arguments::line_without(const std::vector<std::string>& options) con
     std::string line = "systole " + command_.name;
     for (const Word& word : words_) {
         if (std::find(options.begin(), options.end(), word.option) != options.end()) continue;
-        for (const std::string& token : word.tokens) line += ' ' + in_shell(token);
+        for (const std::string& token : word.tokens) line += ' ' + in_shell(without_place(token));
     }
     return line;
 }

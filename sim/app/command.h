@@ -51,7 +51,8 @@ public:
     std::vector<std::string> list(const std::string& name) const;
     /// An option with a fixed set of values; the first is the default. Throws UserError with did-you-mean.
     std::string choice(const std::string& name, const std::vector<std::string>& values) const;
-    /// The command as one would type it again, without these options ("output").
+    /// The command as one would type it again, without these options ("output"); of absolute paths the file's
+    /// name alone, as where it lies is nobody's business.
     std::string line_without(const std::vector<std::string>& options) const;
     /// Throws UserError: what is wrong, and where this command is explained.
     [[noreturn]] void misused(const std::string& what) const;

@@ -180,6 +180,10 @@ int run(const Arguments& arguments) {
     const TimelineFile timeline = read_timeline(arguments);
     if (timeline.path && !is_in_new(directory, *timeline.path)) require_writable_file(*timeline.path);
     const std::optional<ReportPlace> report = report_place(arguments, directory);
+    std::vector<NamedFile> files;
+    if (timeline.path) files.push_back({"--timeline", *timeline.path});
+    if (report) files.push_back({"--report", report->file});
+    refuse_one_place(files, directory, {"comparison.json", "comparison.csv"});
     arguments.at(0);
     const auto names = read_names(arguments);
     std::vector<std::string> device_names;

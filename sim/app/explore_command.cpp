@@ -79,21 +79,6 @@ ExploredRun read_run(const Arguments& arguments) {
     return run;
 }
 
-/// As a page repeats it: where it was written, and from which folder, is nobody's business.
-std::string command_line(const Arguments& arguments) {
-    std::string text = "systole explore";
-    if (const auto lesson = arguments.option("lesson"))
-        return fmt::format(
-            "{} --lesson {} -o explorer.html", text,
-            lesson->find('/') == std::string::npos ? *lesson : fs::path(*lesson).filename().string());
-    for (const std::string& word : arguments.from(0))
-        text += ' ' + (word.find('/') == std::string::npos ? word : fs::path(word).filename().string());
-    for (const char* const option : {"dataflow", "cycles"})
-        if (const auto value = arguments.option(option)) text += fmt::format(" --{} {}", option, *value);
-    for (const std::string& setting : arguments.list("set")) text += " --set " + setting;
-    return text + " -o explorer.html";
-}
-
 struct Page {
     std::string title;
     Json json;
@@ -178,8 +163,9 @@ int explore_page(const Arguments& arguments) {
     Page page =
         arguments.has("lesson") ? explore_lesson(library, arguments) : explore_run(library, arguments);
     const std::string title = page.title + " — Systole dataflow explorer";
-    Json json = {
-        {"schema", "systole-explorer 1"}, {"title", page.title}, {"command", command_line(arguments)}};
+    Json json = {{"schema", "systole-explorer 1"},
+                 {"title", page.title},
+                 {"command", arguments.line_without({"output"}) + " -o explorer.html"}};
     json.update(page.json);
     const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
     const std::string html = report::fill_page(library.page("explorer"), title, text);

@@ -89,6 +89,21 @@ void require_writable_directory(const fs::path& path) {
     require_room_for_files(existing, path);
 }
 
+void refuse_one_place(const std::vector<NamedFile>& files, const std::optional<fs::path>& directory,
+                      const std::vector<std::string>& results) {
+    const auto place = [](const fs::path& path) { return fs::weakly_canonical(fs::absolute(path)); };
+    for (const NamedFile& file : files) {
+        for (const std::string& result : results)
+            if (directory && place(file.path) == place(*directory / result))
+                throw UserError(
+                    fmt::format("{} {} is where -o writes {}", file.option, file.path.string(), result));
+        for (const NamedFile& other : files)
+            if (&other < &file && place(file.path) == place(other.path))
+                throw UserError(
+                    fmt::format("{} {} is where {} writes", file.option, file.path.string(), other.option));
+    }
+}
+
 bool is_in_new(const std::optional<fs::path>& directory, const fs::path& file) {
     return directory && !fs::exists(*directory) && file.parent_path() == (*directory / "x").parent_path();
 }

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace systole::app {
 
@@ -23,6 +24,18 @@ bool are_one_file(const std::filesystem::path& one, const std::filesystem::path&
 
 /// Whether `file` would lie in a directory that is not there yet, and that -o makes.
 bool is_in_new(const std::optional<std::filesystem::path>& directory, const std::filesystem::path& file);
+
+/// A file that an option names.
+struct NamedFile {
+    std::string option;  ///< "--timeline"
+    std::filesystem::path path;
+};
+
+/// Throws UserError if two of `files` are one, or one is among `results`, which go to `directory` (if there
+/// is one).
+void refuse_one_place(const std::vector<NamedFile>& files,
+                      const std::optional<std::filesystem::path>& directory,
+                      const std::vector<std::string>& results);
 
 /// Throws UserError if no directory is at `path` and none can be made there, or if it is not writable.
 void require_writable_directory(const std::filesystem::path& path);

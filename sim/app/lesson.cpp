@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
+#include "sim/config/quantity.h"
 #include "sim/config/yaml.h"
 #include "sim/workload/mistakes.h"
 
@@ -114,12 +114,9 @@ private:
     std::int64_t extent(const YamlNode& node, const char* key) {
         constexpr std::int64_t kMost = 4096;
         const std::string digits = text(node, key, "a whole number");
-        std::int64_t value = 0;
-        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-        if (error == std::errc() && end == digits.data() + digits.size() && value >= 1 && value <= kMost)
-            return value;
-        mistakes_.add(node.where, fmt::format("{}: expected a whole number from 1 to {}, not '{}'", key,
-                                              kMost, excerpt(digits)));
+        const auto value = config::parse_integer(digits, 1, kMost);
+        if (value.value) return *value.value;
+        mistakes_.add(node.where, fmt::format("{}: {}", key, value.problem));
         return 1;
     }
 

@@ -53,9 +53,6 @@ and
 Without it, those of the source tree that the program was built from, or
 .I share/systole
 beside the installed program.
-.TP
-.B NO_COLOR
-Set to anything, no output is coloured.
 .SH FILES
 .TP
 .I configs/devices, configs/memory, configs/energy, configs/cost

@@ -96,21 +96,12 @@ RunOutcome simulate(const Arguments& arguments, WantTimeline timeline) {
     return priced(std::move(outcome), device, arguments);
 }
 
-bool are_one_place(const fs::path& one, const fs::path& other) {
-    return fs::weakly_canonical(fs::absolute(one)) == fs::weakly_canonical(fs::absolute(other));
-}
-
 /// A timeline or a report that would overwrite one of the result files, or each other.
 void refuse_collision(const Destinations& to) {
-    std::vector<std::pair<std::string, fs::path>> places;
-    if (to.timeline.path) places.emplace_back("--timeline", *to.timeline.path);
-    if (to.report) places.emplace_back("--report", to.report->file);
-    for (const auto& [option, place] : places)
-        for (const char* file : {"result.json", "layers.csv", "effective.yaml", "mapping.yaml"})
-            if (to.directory && are_one_place(place, *to.directory / file))
-                throw UserError(fmt::format("{} {} is where -o writes {}", option, place.string(), file));
-    if (places.size() == 2 && are_one_place(places[0].second, places[1].second))
-        throw UserError(fmt::format("--report {} is where --timeline writes", places[1].second.string()));
+    std::vector<NamedFile> files;
+    if (to.timeline.path) files.push_back({"--timeline", *to.timeline.path});
+    if (to.report) files.push_back({"--report", to.report->file});
+    refuse_one_place(files, to.directory, {"result.json", "layers.csv", "effective.yaml", "mapping.yaml"});
 }
 
 int run(const Arguments& arguments) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "sim/app/commands.h"
+#include "sim/app/files.h"
 #include "sim/app/report_files.h"
 #include "sim/app/sweep_cluster.h"
 #include "sim/app/sweep_options.h"
@@ -89,6 +90,10 @@ int sweep(const Arguments& arguments) {
     const SweepOrder order = read_order(arguments);
     const std::optional<ReportPlace> place = report_place(
         arguments, order.output.empty() ? std::nullopt : std::optional<std::filesystem::path>(order.output));
+    if (place)
+        refuse_one_place({{"--report", place->file}}, order.output.empty() ? order.subject : order.output,
+                         {"experiment.yaml", "manifest.csv", "sweep.json", "points.csv", "front.csv",
+                          "points.sqlite", "summary.json"});
     if (order.verb == SweepOrder::Verb::Start) return start(order, place);
     Session session = open_session(order);
     if (order.verb == SweepOrder::Verb::Status) return status(order, session);

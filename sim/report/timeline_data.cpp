@@ -6,6 +6,7 @@
 
 #include "sim/timeline/lanes.h"
 #include "sim/timeline/merge_spans.h"
+#include "sim/timeline/thin_counters.h"
 
 namespace systole::report {
 namespace {
@@ -55,7 +56,7 @@ std::int64_t row_of(std::int32_t layer, const std::vector<std::size_t>& row_of_l
 
 Json counters_of(const Timeline& timeline) {
     Json list = Json::array();
-    for (const CounterTrack& counter : timeline.counters) {
+    for (const CounterTrack& counter : thin_counters(timeline.counters, kMostSamples, end_of(timeline))) {
         Json times = Json::array(), values = Json::array();
         for (const auto& [time, value] : counter.samples) {
             times.push_back(time.value());

@@ -12,6 +12,8 @@ namespace systole::report {
 
 /// Bars that a browser draws at once.
 constexpr std::size_t kMostSpans = 20'000;
+/// Samples of all counters of a run together.
+constexpr std::size_t kMostSamples = 10'000;
 
 /// {end_ps, tracks, names, spans: {track, name, begin, duration, layer, owner}, counters, activity, merged,
 /// notes}, times in ps, `owner` an index of the classes or -1. `row_of_layer`: what layers are called by

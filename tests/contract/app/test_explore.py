@@ -368,7 +368,7 @@ class BadInput(Explore):
                                         "  - {title: c, device: teaching_4x4}\n")
         message = self.refused("--lesson", lesson)
         for part in ("own.yaml:2:1: error: a lesson has no key 'sumary' (did you mean 'summary'?)", "expected summary",
-                     "own.yaml:7:", "m: expected a whole number", "'fp61'", "one of operator, trace and warp_tile"):
+                     "own.yaml:7:", "own.yaml:8:41: error: m: '0' is too small; the least is 1", "'fp61'", "one of operator, trace and warp_tile"):
             self.assertIn(part, message)
 
     def test_a_warps_tile_must_be_one(self):

@@ -5,7 +5,7 @@ import json
 import re
 import unittest
 
-from program import DEVICE, TRACE, ProgramTest
+from program import DEVICE, HOME, TRACE, ProgramTest
 
 
 def data_of(html):
@@ -41,6 +41,21 @@ class Reports(ProgramTest):
                     "--set=memory.kind=ideal", "--timeline", "t.json")
         self.assertEqual(self.page()["command"],
                          f"systole run {DEVICE} {TRACE} --set mxu.rows=8 --set=memory.kind=ideal")
+
+    def test_the_command_holds_no_place_of_this_machine(self):
+        self.answer("run", str(HOME / f"configs/devices/{DEVICE}.yaml"), TRACE, "--report", "r.html")
+        self.assertEqual(self.page()["command"], f"systole run {DEVICE}.yaml {TRACE}")
+        self.assertNotIn(str(HOME), (self.directory / "r.html").read_text())
+
+    def test_reports_do_not_take_the_place_of_what_else_is_written(self):
+        compare = ("compare", TRACE, "--device", DEVICE, "--device", f"wide={DEVICE}")
+        self.write("s.yaml", f"device: {DEVICE}\ntrace: {TRACE}\naxes: {{mxu.rows: [4, 8]}}\n")
+        (self.directory / "out").mkdir()
+        for words in ((*compare, "-o", "out", "--report", "out/comparison.json"),
+                      (*compare, "-o", "out", "--timeline", "out/../out/comparison.csv"),
+                      (*compare, "--timeline", "x", "--report", "./x"),
+                      ("sweep", "s.yaml", "-o", "out", "--report", "out/points.csv")):
+            self.refusal(*words)
 
     def test_a_comparison_has_all_its_devices(self):
         self.answer("compare", TRACE, "--device", DEVICE, "--device", f"wide={DEVICE}", "--set", "wide:mxu.cols=8",

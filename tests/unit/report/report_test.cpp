@@ -93,6 +93,21 @@ TEST_CASE("a timeline becomes columns, its layers the rows that stand for them")
     CHECK(data["activity"][0]["bins"][0][9] == 10);
 }
 
+TEST_CASE("counters of a long run are thinned to what a page draws, and keep their mean") {
+    Timeline timeline;
+    for (const char* name : {"a", "b", "c"}) {
+        timeline.counters.push_back({"m", name, "GB/s", {}});
+        for (int i = 0; i < 8192; ++i)
+            timeline.counters.back().samples.emplace_back(Ticks(8 * i), i % 2 == 0 ? 1.0 : 3.0);
+    }
+    const Json data = timeline_data(timeline, {});
+    std::size_t samples = 0;
+    for (const Json& counter : data["counters"]) samples += counter["values"].size();
+    CHECK(samples <= kMostSamples);
+    CHECK(samples > kMostSamples / 4);
+    CHECK(data["counters"][1]["values"][0] == 2.0);
+}
+
 TEST_CASE("a sweep's cells are numbers where their column is one") {
     Report report{"systole 9.8", "", {}, {sweep_of(8)}};
     CHECK(title_of(report) == "squares");
