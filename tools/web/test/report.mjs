@@ -92,6 +92,30 @@ test("its figures are those of result.json", async () => {
     await done(page);
 });
 
+test("drawn bars are as long as their figures", async () => {
+    const [device] = result().devices;
+    const page = await open("run.html");
+    const drawn = async (title) => {
+        const paths = await figure(page, title).first().locator(".drawing svg .mark-rect.role-mark path").evaluateAll((all) => all.map((path) => path.getAttribute("d")));
+        return paths.map((path) => Number(/h(-?[\d.e-]+)/.exec(path)[1]));
+    };
+    const parts = (values) => values.filter((value) => value > 0);
+    const same = (widths, values, title) => {
+        assert.equal(widths.length, values.length, title);
+        const sum = (all) => all.reduce((whole, one) => whole + one, 0);
+        widths.forEach((width, i) => assert.ok(Math.abs(width / sum(widths) - values[i] / sum(values)) < 2e-3, `${title}: part ${i}`));
+    };
+    same(await drawn("Capacity of the matrix units"), parts(Object.values(device.total.classes)), "classes");
+    const { clocks, ...owners } = device.memory_bus;
+    same(await drawn("Where the memory's bandwidth went"), parts(["transfer", "refresh", "ccd_l", "faw_rrd", "command_bus", "turnaround", "row_conflict", "empty_queue"].map((key) => owners[key] / clocks)), "bandwidth");
+    const { total, ...energy } = device.total.energy_pj;
+    same(await drawn("Energy by part"), parts(Object.values(energy)), "energy");
+    // Shares fill their axis: 100 % is the whole width of both.
+    const whole = async (title) => (await drawn(title)).reduce((sum, one) => sum + one, 0);
+    assert.ok(Math.abs((await whole("Capacity of the matrix units")) / (await whole("Where the memory's bandwidth went")) - 1) < 0.02);
+    await done(page);
+});
+
 test("a report of a file says what the run's own says, less what happened when", async () => {
     shop.systole("report", "out/result.json", "-o", "file.html");
     const [own, file] = [await open("run.html"), await open("file.html")];
