@@ -26,6 +26,8 @@ const figure = (page, title) => page.locator("figure.chart", { has: page.locator
 async function rows(page, title) {
     const details = figure(page, title).first().locator("details.data");
     if (!(await details.evaluate((node) => node.open))) await details.locator("summary").click();
+    // The table is made when the browser tells of the opening, which is a moment later.
+    await details.locator("tbody tr").first().waitFor();
     return details.locator("tbody tr").evaluateAll((all) => all.map((row) => [...row.children].map((cell) => cell.textContent)));
 }
 
