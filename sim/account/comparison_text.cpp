@@ -8,9 +8,11 @@
 
 #include "sim/account/comparison.h"
 #include "sim/account/device_energy.h"
+#include "sim/account/result_style.h"
 #include "sim/account/writers.h"
 #include "sim/base/csv.h"
 #include "sim/base/text.h"
+#include "sim/base/text_table.h"
 
 namespace systole {
 namespace {
@@ -32,13 +34,15 @@ Bytes passed(const ResultRow& row, const std::set<Place>& places) {
     return sum;
 }
 
-std::vector<std::size_t> shown_classes(const Comparison& comparison) {
-    std::vector<std::size_t> shown;
-    for (std::size_t c = 0; c < kSlotClasses; ++c)
-        if (std::ranges::any_of(comparison.devices, [c](const DeviceResult& device) {
-                return format_percent(device.total.fraction(static_cast<SlotClass>(c))) != "0.0";
+std::vector<SlotClass> shown_classes(const Comparison& comparison) {
+    std::vector<SlotClass> shown;
+    for (std::size_t i = 0; i < kSlotClasses; ++i) {
+        const auto slot_class = static_cast<SlotClass>(i);
+        if (std::ranges::any_of(comparison.devices, [slot_class](const DeviceResult& device) {
+                return format_percent(device.total.fraction(slot_class)) != "0.0";
             }))
-            shown.push_back(c);
+            shown.push_back(slot_class);
+    }
     return shown;
 }
 
@@ -51,20 +55,48 @@ void add_power(const DeviceResult& device, std::vector<std::string>& cells) {
     cells.push_back(fmt::format("{:.3g}", drawn->operations_per_joule / 1e12));
 }
 
-std::string totals(const Comparison& comparison) {
-    const std::vector<std::size_t> classes = shown_classes(comparison);
+constexpr std::size_t kFirstClass = 5;  // column, behind device, time, speed, peak and utilization
+/// On narrow terminals, leave first to last: bytes and roofs, power, classes, the peak.
+enum LeavesFirst : std::uint8_t { Peak = 1, Class, Power = Class + kSlotClasses, Roof, Moved };
+
+/// What all devices together have of a class, each as a fraction of its own capacity.
+double shares(const Comparison& comparison, SlotClass slot_class) {
+    double sum = 0;
+    for (const DeviceResult& device : comparison.devices) sum += device.total.fraction(slot_class);
+    return sum;
+}
+
+TextTable totals_table(const Comparison& comparison, const std::vector<SlotClass>& classes, bool power) {
     TextTable table;
+    const auto larger = [&](SlotClass than) {
+        return static_cast<int>(std::ranges::count_if(classes, [&](SlotClass slot_class) {
+            return shares(comparison, slot_class) > shares(comparison, than);
+        }));
+    };
+    const auto add = [&table](const std::string& name, Align align, int rank) {
+        table.column(name, align);
+        table.dispensable(rank);
+    };
     table.column("device", Align::Left);
-    for (const char* name : {"time", "speed", "peak TOPS", "util %"}) table.column(name, Align::Right);
-    for (const std::size_t c : classes)
-        table.column(std::string(to_string(static_cast<SlotClass>(c))), Align::Right);
-    for (const char* name : {"host", "memory", "roofline"}) table.column(name, Align::Right);
-    table.column("roof", Align::Left);
+    for (const char* name : {"time", "speed"}) table.column(name, Align::Right);
+    add("peak TOPS", Align::Right, Peak);
+    table.column("util %", Align::Right);
+    for (const SlotClass slot_class : classes)
+        add(std::string(to_string(slot_class)), Align::Right, Class + larger(slot_class));
+    for (const char* name : {"host", "memory"}) add(name, Align::Right, Moved);
+    add("roofline", Align::Right, Roof);
+    add("roof", Align::Left, Roof);
     table.column("bound by", Align::Left);
+    if (power)
+        for (const char* name : {"energy", "power", "TOPS/W"}) add(name, Align::Right, Power);
+    return table;
+}
+
+std::string totals(const Comparison& comparison, const TextStyle& style) {
+    const std::vector<SlotClass> classes = shown_classes(comparison);
     const bool power =
         std::ranges::any_of(comparison.devices, [](const auto& device) { return device.energy_is_whole; });
-    if (power)
-        for (const char* name : {"energy", "power", "TOPS/W"}) table.column(name, Align::Right);
+    TextTable table = totals_table(comparison, classes, power);
     const Ticks slowest = *std::ranges::max_element(comparison.total.times);
     for (const DeviceResult& device : comparison.devices) {
         const ResultRow& total = device.total;
@@ -75,27 +107,36 @@ std::string totals(const Comparison& comparison) {
         std::vector<std::string> cells{device.device, format_time(total.time()),
                                        fmt::format("{:.2f}x", static_cast<double>(slowest.value()) / time),
                                        tops(device), format_percent(total.utilization())};
-        for (const std::size_t c : classes)
-            cells.push_back(format_percent(total.fraction(static_cast<SlotClass>(c))));
+        for (const SlotClass slot_class : classes)
+            cells.push_back(format_percent(total.fraction(slot_class)));
         cells.push_back(format_bytes(passed(total, {Place::Host})));
         cells.push_back(format_bytes(total.dram_read + total.dram_written));
         cells.push_back(format_time(roofline));
         cells.emplace_back(total.roofline.bound());
         cells.push_back(total.bound_by);
+        const std::size_t bound_column = cells.size() - 1;
         if (power) add_power(device, cells);
         table.row(cells);
+        ink_classes(table, kFirstClass, classes, total);
+        table.ink(bound_column, bound_ink(total.bound_by));
     }
-    return table.str();
+    return table.str(style) + '\n' + left_out_line(table, style);
 }
 
-std::string layers(const Comparison& comparison) {
+/// A device's columns: its time, utilization, and what bounds it.
+constexpr std::size_t kDeviceColumns = 3, kFirstDevice = 2;
+
+std::string layers(const Comparison& comparison, const TextStyle& style) {
     TextTable table;
     table.column("layer", Align::Left);
     table.column("op", Align::Left);
+    table.dispensable(3);
     for (const DeviceResult& device : comparison.devices) {
         table.column(device.device, Align::Right);
         table.column("util %", Align::Right);
+        table.dispensable(1);
         table.column("bound by", Align::Left);
+        table.dispensable(2);
     }
     table.column("fastest", Align::Left);
     table.column("by", Align::Right);
@@ -110,12 +151,32 @@ std::string layers(const Comparison& comparison) {
         cells.push_back(alone ? "" : comparison.devices[standing.winner].device);
         cells.push_back(alone || standing.factor == 0 ? "" : fmt::format("{:.2f}x", standing.factor));
         table.row(cells);
+        for (std::size_t d = 0; d < comparison.devices.size(); ++d)
+            table.ink(kFirstDevice + kDeviceColumns * d + 2, bound_ink(row_of(d).bound_by));
+        if (!alone) table.ink(kFirstDevice + kDeviceColumns * standing.winner, kStrong);
     };
     for (std::size_t i = 0; i < comparison.layers.size(); ++i)
         add(comparison.layers[i], [&](std::size_t d) -> const ResultRow& { return comparison.rows[d][i]; });
     table.rule();
     add(comparison.total, [&](std::size_t d) -> const ResultRow& { return comparison.devices[d].total; });
-    return table.str();
+    return table.str(style) + '\n' + left_out_line(table, style);
+}
+
+/// A line for each device, from 0 to its own highest.
+std::string utilization_lines(const Comparison& comparison, const TextStyle& style) {
+    constexpr std::size_t kBars = 40;
+    if (!style.pictures || comparison.layers.size() < 2) return "";
+    TextTable table;
+    table.column("device", Align::Left);
+    table.column("utilization over its run's time", Align::Left);
+    table.column("highest %", Align::Right);
+    for (const DeviceResult& device : comparison.devices) {
+        const std::vector<double> bins = utilization_over_time(device, kBars);
+        const double most = bins.empty() ? 0 : *std::ranges::max_element(bins);
+        table.row({device.device, most == 0 ? "" : sparkline(bins, most), format_percent(most)});
+        table.ink(1, class_ink(SlotClass::Useful));
+    }
+    return table.str(style) + '\n';
 }
 
 /// Layers of the largest difference first taken, then told in the order of the trace.
@@ -174,17 +235,17 @@ std::string cells_of(const Comparison& comparison, const Standing& standing, std
 
 }  // namespace
 
-std::string to_text(const Comparison& comparison, bool all) {
+std::string to_text(const Comparison& comparison, bool all, const TextStyle& style) {
     std::string text =
-        comparison.trace + "\n\n" + totals(comparison) +
-        "\nClasses in % of each device's own matrix capacity; speed beside the slowest; host and memory: "
+        painted(comparison.trace, kStrong, style) + "\n\n" + totals(comparison, style) +
+        "Classes in % of each device's own matrix capacity; speed beside the slowest; host and memory: "
         "bytes moved.\n";
     for (const DeviceResult& device : comparison.devices)
         if (device.fidelity == Fidelity::Outline)
             text += fidelity_sentence(device.fidelity, device.device) + '\n';
     text += comparison.total.why.empty() ? "" : comparison.total.why + '\n';
     if (comparison.layers.empty()) return text;
-    text += '\n' + layers(comparison) + '\n';
+    text += '\n' + utilization_lines(comparison, style) + layers(comparison, style);
     if (comparison.devices.size() < 2) return text;
     const std::vector<std::size_t> told = told_layers(comparison, all);
     text += sentences(comparison, told);

@@ -9,6 +9,7 @@
 
 #include "sim/base/batch_of.h"
 #include "sim/base/serving.h"
+#include "sim/base/text_style.h"
 #include "sim/base/units.h"
 
 namespace systole {
@@ -73,6 +74,6 @@ RunCost cost_of(const CostSpec& spec, const RunWork& work);
 struct DeviceResult;
 
 /// A table of the devices on one trace that have a cost, and a sentence for each price: where it is from.
-std::string cost_text(const std::vector<DeviceResult>& devices);
+std::string cost_text(const std::vector<DeviceResult>& devices, const TextStyle& style = {});
 
 }  // namespace systole

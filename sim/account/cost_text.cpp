@@ -7,6 +7,7 @@
 #include "sim/account/cost.h"
 #include "sim/account/run_result.h"
 #include "sim/base/text.h"
+#include "sim/base/text_table.h"
 
 namespace systole {
 namespace {
@@ -60,7 +61,7 @@ std::string origin_sentence(const std::string& device, const CostShare& share) {
 
 }  // namespace
 
-std::string cost_text(const std::vector<DeviceResult>& devices) {
+std::string cost_text(const std::vector<DeviceResult>& devices, const TextStyle& style) {
     using Align = TextTable::Align;
     const auto figures = figures_of(devices);
     TextTable table;
@@ -82,7 +83,7 @@ std::string cost_text(const std::vector<DeviceResult>& devices) {
             origins += origin_sentence(device.device, share);
         }
     }
-    return table.str() + '\n' + origins;
+    return table.str(style) + '\n' + origins;
 }
 
 }  // namespace systole

@@ -5,9 +5,11 @@
 #include <array>
 
 #include "sim/account/device_energy.h"
+#include "sim/account/result_style.h"
 #include "sim/account/serving_rates.h"
 #include "sim/account/writers.h"
 #include "sim/base/text.h"
+#include "sim/base/text_table.h"
 
 namespace systole {
 namespace {
@@ -31,56 +33,87 @@ std::string outline_line(const DeviceResult& result) {
     return sentence.empty() ? "" : sentence + "\n\n";
 }
 
-std::string class_cell(const ResultRow& row, std::size_t i) {
-    return format_percent(row.fraction(static_cast<SlotClass>(i)));
+using Classes = std::vector<SlotClass>;
+
+std::string class_cell(const ResultRow& row, SlotClass slot_class) {
+    return format_percent(row.fraction(slot_class));
+}
+
+std::string short_name(SlotClass slot_class) {
+    return std::string(kShortNames.at(static_cast<std::size_t>(slot_class)));
 }
 
 /// The classes that print as something else than 0.0 in some row.
-std::vector<std::size_t> shown_classes(const DeviceResult& result) {
-    std::vector<std::size_t> shown;
+Classes shown_classes(const DeviceResult& result) {
+    Classes shown;
     for (std::size_t i = 0; i < kSlotClasses; ++i) {
-        const auto visible = [i](const ResultRow& row) { return class_cell(row, i) != "0.0"; };
+        const auto slot_class = static_cast<SlotClass>(i);
+        const auto visible = [&](const ResultRow& row) { return class_cell(row, slot_class) != "0.0"; };
         if (visible(result.total) || std::any_of(result.layers.begin(), result.layers.end(), visible))
-            shown.push_back(i);
+            shown.push_back(slot_class);
     }
     return shown;
 }
 
-TextTable make_table(const std::vector<std::size_t>& classes, const std::string& memory, bool energy) {
+/// On narrow terminals, bytes and roofs leave first, then classes, of which the run had least first.
+constexpr int kFirstToGo = 20;
+
+/// Of a class: 1 for the one that the run had most of.
+int rank_of(SlotClass slot_class, const ResultRow& total) {
+    return 1 + static_cast<int>(std::ranges::count_if(total.slots, [&](std::int64_t slots) {
+               return slots > total.slots.at(static_cast<std::size_t>(slot_class));
+           }));
+}
+
+constexpr std::size_t kFirstClass = 5;  // column, behind layer, op, cycles, time and utilization
+
+TextTable make_table(const DeviceResult& result, const Classes& classes) {
     TextTable table;
     table.column("layer", Align::Left);
     table.column("op", Align::Left);
+    table.dispensable(kFirstToGo - 4);
     for (const char* name : {"cycles", "time", "util %"}) table.column(name, Align::Right);
-    for (const std::size_t i : classes) table.column(std::string(kShortNames[i]), Align::Right);
-    for (const char* name : {memory == "sram" ? "SRAM read" : "DRAM read", "written", "roofline"})
-        table.column(name, Align::Right);
+    for (const SlotClass slot_class : classes) {
+        table.column(short_name(slot_class), Align::Right);
+        table.dispensable(rank_of(slot_class, result.total));
+    }
+    table.column(result.memory == "sram" ? "SRAM read" : "DRAM read", Align::Right);
+    table.dispensable(kFirstToGo - 2);
+    table.column("written", Align::Right);
+    table.dispensable(kFirstToGo);
+    table.column("roofline", Align::Right);
+    table.dispensable(kFirstToGo - 1);
     table.column("roof", Align::Left);
+    table.dispensable(kFirstToGo - 1);
     table.column("bound by", Align::Left);
-    if (energy) table.column("energy", Align::Right);
+    if (result.energy_is_whole) table.column("energy", Align::Right);
+    if (result.energy_is_whole) table.dispensable(kFirstToGo - 3);
     return table;
 }
 
-std::vector<std::string> cells(const ResultRow& row, std::string name,
-                               const std::vector<std::size_t>& classes, bool energy) {
+void add_row(TextTable& table, const ResultRow& row, std::string name, const Classes& classes, bool energy) {
     std::vector<std::string> cells{std::move(name), row.op, with_thousands(row.cycles.value()),
                                    format_time(row.time()), format_percent(row.utilization())};
-    for (const std::size_t i : classes) cells.push_back(class_cell(row, i));
+    for (const SlotClass slot_class : classes) cells.push_back(class_cell(row, slot_class));
     cells.push_back(format_bytes(row.dram_read));
     cells.push_back(format_bytes(row.dram_written));
     cells.push_back(with_thousands(row.roofline.floor().value()));
     cells.emplace_back(row.roofline.bound());
     cells.push_back(row.bound_by);
+    const std::size_t bound_column = cells.size() - 1;
     if (energy) cells.push_back(format_energy(energy_of(row)));
-    return cells;
+    table.row(std::move(cells));
+    ink_classes(table, kFirstClass, classes, row);
+    table.ink(bound_column, bound_ink(row.bound_by));
 }
 
 /// What the table itself does not say: what its columns count, and what was left out of it.
-std::string footer(const DeviceResult& result, const std::vector<std::size_t>& classes) {
+std::string footer(const DeviceResult& result, const Classes& classes) {
     std::string text = "Classes in % of matrix capacity; roofline in cycles.";
     std::string dropped;
     for (std::size_t i = 0; i < kSlotClasses; ++i)
-        if (std::find(classes.begin(), classes.end(), i) == classes.end())
-            dropped += fmt::format("{}{}", dropped.empty() ? "" : ", ", kShortNames[i]);
+        if (const auto each = static_cast<SlotClass>(i); !std::ranges::count(classes, each))
+            dropped += (dropped.empty() ? "" : ", ") + short_name(each);
     if (!dropped.empty()) text += fmt::format(" Not shown, 0.0 in every row: {}.", dropped);
     text += '\n';
     if (std::any_of(result.layers.begin(), result.layers.end(),
@@ -95,18 +128,35 @@ std::string footer(const DeviceResult& result, const std::vector<std::size_t>& c
     return text;
 }
 
+constexpr std::size_t kMostBars = 60, kUtilizationWords = 46;  // characters
+
+/// "Utilization over time: ▁▁▃▅█ (0 to 62.1 %, a bar is 2.743 us)": of runs of several layers.
+std::string utilization_line(const DeviceResult& result, const TextStyle& style) {
+    if (!style.pictures || result.layers.size() < 2) return "";
+    const std::size_t room = style.width - std::min(style.width, kUtilizationWords);
+    const std::vector<double> bins =
+        utilization_over_time(result, std::clamp<std::size_t>(room, 10, kMostBars));
+    const double most = bins.empty() ? 0 : *std::ranges::max_element(bins);
+    if (most == 0) return "";
+    const Ticks bar(result.total.time().value() / static_cast<std::int64_t>(bins.size()));
+    return fmt::format("Utilization over time: {} (0 to {} %, a bar is {})\n",
+                       painted(sparkline(bins, most), class_ink(SlotClass::Useful), style),
+                       format_percent(most), format_time(bar));
+}
+
 }  // namespace
 
-std::string to_text(const DeviceResult& result) {
-    const std::vector<std::size_t> classes = shown_classes(result);
+std::string to_text(const DeviceResult& result, const TextStyle& style) {
+    const Classes classes = shown_classes(result);
     const bool energy = result.energy_is_whole;
-    TextTable table = make_table(classes, result.memory, energy);
+    TextTable table = make_table(result, classes);
     for (const ResultRow& row : result.layers)
-        table.row(cells(row, row.name + (row.reused ? " *" : ""), classes, energy));
+        add_row(table, row, row.name + (row.reused ? " *" : ""), classes, energy);
     table.rule();
-    table.row(cells(result.total, "total", classes, energy));
-    return header_line(result) + "\n\n" + outline_line(result) + table.str() + '\n' +
-           footer(result, classes) +
+    add_row(table, result.total, "total", classes, energy);
+    table.ink(kStrong);
+    return painted(header_line(result), kStrong, style) + "\n\n" + outline_line(result) + table.str(style) +
+           '\n' + left_out_line(table, style) + footer(result, classes) + utilization_line(result, style) +
            (result.serving ? serving_sentence(*result.serving, result.total.time()) + '\n' : "") +
            (result.choices.empty() ? "" : choices_sentence(result) + '\n') + critical_path_sentence(result) +
            '\n' + roofline_sentence(result) + '\n' + ceilings_sentence(result) + '\n' +

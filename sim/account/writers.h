@@ -8,13 +8,14 @@
 
 #include "sim/account/comparison.h"
 #include "sim/account/run_result.h"
+#include "sim/base/text_style.h"
 
 namespace systole {
 
 /// A table with one row a layer, the totals, the critical path and the energy in a sentence each. Times in SI
 /// units, shares of matrix capacity in percent; classes that are 0.0 % in every row are left out and named
-/// below.
-std::string to_text(const DeviceResult& result);
+/// below. Where the style has pictures, utilization over time is one.
+std::string to_text(const DeviceResult& result, const TextStyle& style = {});
 
 /// `result.json`. Integers stay integers; fractions and nanoseconds are the shortest decimals that read back
 /// as the same double. Bytes of names that are not UTF-8 become U+FFFD.
@@ -25,7 +26,7 @@ std::string to_csv(const DeviceResult& result);
 
 /// A table of totals, one of layers, and a sentence for the layers of the largest differences (`all`: for
 /// every layer): who wins and why.
-std::string to_text(const Comparison& comparison, bool all);
+std::string to_text(const Comparison& comparison, bool all, const TextStyle& style = {});
 /// `result.json` of all devices on all traces, with the key `comparisons`.
 std::string to_json(const std::vector<Comparison>& comparisons);
 /// A row for each layer and device, and for each total.

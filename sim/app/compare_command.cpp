@@ -21,6 +21,7 @@
 #include "sim/app/timeline_option.h"
 #include "sim/base/error.h"
 #include "sim/base/text.h"
+#include "sim/base/text_table.h"
 #include "sim/workload/elementwise_chains.h"
 #include "sim/workload/fused_graph.h"
 
@@ -134,7 +135,7 @@ Comparison compare_on(const Graph& graph, const std::vector<Contestant>& contest
 }
 
 /// Of several traces, first the times of all of them.
-std::string summary(const std::vector<Comparison>& comparisons) {
+std::string summary(const std::vector<Comparison>& comparisons, const TextStyle& style) {
     TextTable table;
     table.column("trace", TextTable::Align::Left);
     table.column("fastest", TextTable::Align::Left);
@@ -146,19 +147,20 @@ std::string summary(const std::vector<Comparison>& comparisons) {
                                        fmt::format("{:.2f}x", one.total.factor)};
         for (const Ticks time : one.total.times) cells.push_back(format_time(time));
         table.row(cells);
+        table.ink(3 + one.total.winner, kStrong);
     }
-    return table.str() + '\n';
+    return table.str(style) + '\n';
 }
 
-std::string text_of(const std::vector<Comparison>& comparisons, bool all) {
+std::string text_of(const std::vector<Comparison>& comparisons, bool all, const TextStyle& style) {
     std::string text;
     const bool same = std::all_of(comparisons.begin(), comparisons.end(), [&](const Comparison& one) {
         return one.devices.size() == comparisons.front().devices.size();
     });
-    if (comparisons.size() > 1 && same) text += summary(comparisons);
+    if (comparisons.size() > 1 && same) text += summary(comparisons, style);
     for (const Comparison& one : comparisons)
-        text += (&one == comparisons.data() ? "" : "\n") + to_text(one, all) +
-                (one.devices.front().cost ? '\n' + cost_text(one.devices) : "");
+        text += (&one == comparisons.data() ? "" : "\n") + to_text(one, all, style) +
+                (one.devices.front().cost ? '\n' + cost_text(one.devices, style) : "");
     return text;
 }
 
@@ -204,7 +206,9 @@ int run(const Arguments& arguments) {
         comparisons.push_back(
             compare_on(graph, contestants, options, arguments.has("skip-unable"), with_cost, timelines));
     const std::string json = to_json(comparisons), csv = to_csv(comparisons);
-    print(format == "json" ? json : format == "csv" ? csv : text_of(comparisons, arguments.has("all")));
+    print(format == "json"  ? json
+          : format == "csv" ? csv
+                            : text_of(comparisons, arguments.has("all"), answer_style()));
     if (directory) {
         write_files(*directory, {{"comparison.json", json}, {"comparison.csv", csv}});
         note(fmt::format("wrote comparison.json, comparison.csv to {}", directory->string()));

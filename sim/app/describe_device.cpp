@@ -5,7 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/app/describe.h"
-#include "sim/base/text.h"
+#include "sim/app/terminal.h"
+#include "sim/base/text_table.h"
 
 namespace systole::app {
 namespace {
@@ -61,7 +62,7 @@ std::string values_text(const Values& values) {
     }
     const std::string title =
         values.title.empty() ? values.name : fmt::format("{}: {}", values.name, values.title);
-    return title + "\n" + values.about + "\n" + table.str();
+    return title + "\n" + values.about + "\n" + table.str(answer_style());
 }
 
 std::string values_json(const Values& values) {

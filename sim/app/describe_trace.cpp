@@ -5,7 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/app/describe.h"
+#include "sim/app/terminal.h"
 #include "sim/base/text.h"
+#include "sim/base/text_table.h"
 
 namespace systole::app {
 namespace {
@@ -99,7 +101,7 @@ std::string parameters_text(const config::YamlNode& document) {
     table.column("default", TextTable::Align::Left);
     for (const config::YamlEntry& entry : params->entries)
         table.row({"workload." + entry.key, entry.value.scalar});
-    return table.str();
+    return table.str(answer_style());
 }
 
 /// "inputs   image [1, 8, 8, 3] int8, …".
@@ -158,7 +160,7 @@ std::string trace_text(const config::YamlNode& document, const Graph& graph) {
                        with_thousands(stored.numbers), format_bytes(stored.bytes),
                        stored.state > Bytes() ? ", optimizer state " + format_bytes(stored.state) : "",
                        parameters_text(document), ends_text(graph, "inputs", graph.inputs),
-                       ends_text(graph, "outputs", graph.outputs), table.str());
+                       ends_text(graph, "outputs", graph.outputs), table.str(answer_style()));
 }
 
 std::string trace_json(const config::YamlNode& document, const Graph& graph) {

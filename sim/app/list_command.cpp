@@ -7,7 +7,7 @@
 #include "sim/app/library.h"
 #include "sim/app/terminal.h"
 #include "sim/base/error.h"
-#include "sim/base/text.h"
+#include "sim/base/text_table.h"
 #include "sim/workload/importers/huggingface_config.h"
 #include "sim/workload/importers/json_object.h"
 
@@ -40,7 +40,7 @@ std::string list_traces(const Library& library) {
     table.column("parameters (--set workload.NAME=VALUE)", TextTable::Align::Left);
     for (const Item& item : library.items(Shelf::Traces))
         table.row({item.name, item.group, parameters(config::load_yaml(item.file))});
-    return table.str();
+    return table.str(answer_style());
 }
 
 /// The text of a key, here or in what the document extends; "" where neither says it.
@@ -73,7 +73,7 @@ std::string list_titles(const Library& library, Shelf shelf, const std::string& 
         cells.push_back(text_of(document, word));
         table.row(cells);
     }
-    return table.str();
+    return table.str(answer_style());
 }
 
 /// Models: name, architecture, and where their sizes are published.
@@ -86,7 +86,7 @@ std::string list_models(const Library& library) {
         table.row({item.name, model.text("model_type", ""), model.text("source", "")});
         model.throw_if_any();
     }
-    return table.str();
+    return table.str(answer_style());
 }
 
 /// Experiments: name, folder, devices and traces, title.
@@ -105,7 +105,7 @@ std::string list_experiments(const Library& library) {
         table.row({item.name, item.group, names(document.find("device")), names(document.find("trace")),
                    text_of(document, "experiment")});
     }
-    return table.str();
+    return table.str(answer_style());
 }
 
 /// Lessons of the dataflow explorer.
@@ -114,7 +114,7 @@ std::string list_lessons(const Library& library) {
     for (const char* const column : {"lesson", "what it shows"}) table.column(column, TextTable::Align::Left);
     for (const Item& item : library.items(Shelf::Lessons))
         table.row({item.name, text_of(config::load_yaml(item.file), "summary")});
-    return table.str();
+    return table.str(answer_style());
 }
 
 int list(const Arguments& arguments) {

@@ -53,6 +53,20 @@ and
 Without it, those of the source tree that the program was built from, or
 .I share/systole
 beside the installed program.
+.TP
+.B NO_COLOR
+Tables on a terminal have no colours if this is set and not empty.
+.TP
+.B CLICOLOR_FORCE
+Tables have colours in pipes, too, if this is set and not 0.
+.TP
+.B TERM
+A terminal named
+.I dumb
+gets neither colours nor pictures.
+.TP
+.BR LC_ALL ", " LC_CTYPE ", " LANG
+Pictures in tables need a locale of UTF-8.
 .SH FILES
 .TP
 .I configs/devices, configs/memory, configs/energy, configs/cost
@@ -140,9 +154,9 @@ std::string man_page(const std::vector<Command>& commands) {
     std::string text =
         ".\\\" Written by tools/reference from the commands' declarations; do not edit.\n"
         ".TH SYSTOLE 1\n.SH NAME\nsystole \\- a cycle\\-level simulator of systolic arrays and GPUs\n"
-        ".SH SYNOPSIS\n";
+        ".SH SYNOPSIS\n.ad l\n";
     for (const Command& command : commands) text += fmt::format(".B {}\n.br\n", in_quotes(command.usage()));
-    text += ".B \"systole help\"\n[\\fICOMMAND\\fR]\n.br\n.B \"systole \\-\\-version\"\n.SH DESCRIPTION\n";
+    text += ".B \"systole help\"\n[\\fICOMMAND\\fR]\n.br\n.B \"systole \\-\\-version\"\n.SH DESCRIPTION\n.ad b\n";
     text += kAbout;
     text += ".SH COMMANDS\n";
     for (const Command& command : commands) text += section_of(command);

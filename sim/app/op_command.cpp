@@ -27,7 +27,7 @@ RunOutcome run_question(const LoadedDevice& device, const OpQuestion& question, 
 
 std::string answer_of(const RunOutcome& outcome, const OpQuestion& question, const std::string& format,
                       const std::vector<std::string>& counters) {
-    if (format == "text") return to_text(outcome.result);
+    if (format == "text") return to_text(outcome.result, answer_style());
     if (format == "json") return to_json({outcome.result});
     std::vector<std::string> header{"op"}, cells{question.op};
     const auto append = [](std::vector<std::string>& list, const std::vector<std::string>& more) {

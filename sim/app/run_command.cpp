@@ -65,7 +65,8 @@ RunOutcome priced(RunOutcome outcome, const LoadedDevice& device, const Argument
 
 /// The answer for people: of a run with a cost, that comes last.
 std::string in_words(const DeviceResult& result) {
-    return to_text(result) + (result.cost ? '\n' + cost_text({result}) : "");
+    const TextStyle style = answer_style();
+    return to_text(result, style) + (result.cost ? '\n' + cost_text({result}, style) : "");
 }
 
 RunOutcome simulate(const Arguments& arguments, WantTimeline timeline) {

@@ -5,7 +5,9 @@
 
 #include <cctype>
 
+#include "sim/app/terminal.h"
 #include "sim/base/text.h"
+#include "sim/base/text_table.h"
 
 namespace systole::app {
 namespace {
@@ -61,7 +63,7 @@ std::string SignalList::text() const {
     table.column("meaning", TextTable::Align::Left);
     for (const Family& family : families_)
         table.row({family.pattern, with_thousands(family.signals), family.form, std::string(family.meaning)});
-    return table.str() +
+    return table.str(answer_style()) +
            "\nForms: u8 and s8 are unsigned and signed integers of 8 bits. The paths are patterns for "
            "--signals.\n";
 }

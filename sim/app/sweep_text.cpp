@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/base/text.h"
+#include "sim/base/text_table.h"
 #include "sim/base/units.h"
 #include "sim/config/quantity.h"
 
@@ -65,7 +66,8 @@ std::string readable(const std::string& cell) {
 }
 
 /// Columns that say what a point is, and its objectives.
-std::string front_table(const sweep::Experiment& experiment, const sweep::MergedTable& table) {
+std::string front_table(const sweep::Experiment& experiment, const sweep::MergedTable& table,
+                        const TextStyle& style) {
     const std::size_t status = table.column("status");
     std::vector<std::size_t> shown;
     for (std::size_t i = 1; i < status; ++i) {
@@ -90,7 +92,31 @@ std::string front_table(const sweep::Experiment& experiment, const sweep::Merged
             cells.push_back(table.columns[column].is_number ? readable(row[column]) : row[column]);
         text.row(std::move(cells));
     }
-    return text.str();
+    return text.str(style);
+}
+
+/// How many points lie where between the least and the most of each objective: a line for each.
+std::string spread_text(const sweep::Experiment& experiment, const sweep::MergedTable& table) {
+    constexpr std::size_t kBars = 30, kFewPoints = 10;
+    std::string text;
+    for (const sweep::Objective& objective : experiment.objectives) {
+        const std::size_t column = table.column(objective.name);
+        std::vector<double> values;
+        for (const auto& row : table.rows)
+            if (const auto number = config::parse_number(row[column], -1e300, 1e300); number.value)
+                values.push_back(*number.value);
+        if (values.size() < kFewPoints) continue;
+        const auto [least, most] = std::minmax_element(values.begin(), values.end());
+        if (*least == *most) continue;
+        std::vector<double> counts(kBars, 0);
+        for (const double value : values)
+            ++counts[std::min(kBars - 1,
+                              static_cast<std::size_t>((value - *least) / (*most - *least) * kBars))];
+        text += fmt::format("points by {}: {} from {} to {}\n", objective.name,
+                            sparkline(counts, *std::max_element(counts.begin(), counts.end())),
+                            readable(fmt::to_string(*least)), readable(fmt::to_string(*most)));
+    }
+    return text.empty() ? "" : '\n' + text;
 }
 
 /// Why there is no front: "No point has a value of 'energy_pj'; ...".
@@ -134,8 +160,9 @@ std::string failures_text(const std::map<std::string, std::size_t>& failures) {
     return text;
 }
 
-std::string summary_text(const sweep::Experiment& experiment, const sweep::MergedTable& table) {
-    std::string text = experiment.title.empty() ? "" : experiment.title + "\n";
+std::string summary_text(const sweep::Experiment& experiment, const sweep::MergedTable& table,
+                         const TextStyle& style) {
+    std::string text = experiment.title.empty() ? "" : painted(experiment.title, kStrong, style) + "\n";
     text += tally_text(table.tally);
     if (experiment.objectives.empty()) return text;
     if (table.front.empty()) return text + no_front(experiment, table);
@@ -145,7 +172,8 @@ std::string summary_text(const sweep::Experiment& experiment, const sweep::Merge
     text += fmt::format("\nPareto front of {}: {} of {} points{}\n", names, thousands(table.front.size()),
                         thousands(table.tally.done),
                         table.front.size() > kMostFront ? fmt::format("; the first {}", kMostFront) : "");
-    return text + front_table(experiment, table);
+    return text + front_table(experiment, table, style) +
+           (style.pictures ? spread_text(experiment, table) : "");
 }
 
 SweepStatus status_of(const sweep::Folder& folder) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 
+#include "sim/base/text_style.h"
 #include "sim/sweep/folder.h"
 #include "sim/sweep/merge.h"
 #include "sim/sweep/plan.h"
@@ -21,8 +22,10 @@ std::string plan_text(const sweep::Plan& plan);
 /// "400 points, 4 chunks of 100".
 std::string plan_text(std::size_t points, std::size_t chunks, std::size_t chunk_points);
 
-/// How many points ended how, reasons, and the front as a table.
-std::string summary_text(const sweep::Experiment& experiment, const sweep::MergedTable& table);
+/// How many points ended how, reasons, and the front as a table. Where the style has pictures, how the points
+/// lie on each objective is one.
+std::string summary_text(const sweep::Experiment& experiment, const sweep::MergedTable& table,
+                         const TextStyle& style = {});
 
 /// A line for each reason; at most ten.
 std::string failures_text(const std::map<std::string, std::size_t>& failures);

@@ -9,17 +9,24 @@
 #include <string_view>
 #include <thread>
 
+#include "sim/base/text_style.h"
+
 namespace systole::app {
 
 /// Writes an answer to the standard output, completely; throws UserError when it cannot (closed pipe, full
 /// disk).
 void print(const std::string& text);
 
+/// How an answer on the standard output may look. Colours and pictures are for terminals; not for one that is
+/// called "dumb" (TERM), colours not where NO_COLOR is set (no-color.org), pictures only where the locale is
+/// UTF-8. CLICOLOR_FORCE other than 0 colours pipes, too.
+TextStyle answer_style();
+
 /// A line on the standard error output.
 void note(const std::string& text);
 
 /// Messages, one a line, on the standard error output. They quote what users wrote, so control characters are
-/// shown as \xNN: a broken file must not talk to the terminal.
+/// shown as \xNN: a broken file must not talk to the terminal. On one with colours, "error:" is red.
 void complain(std::string_view messages);
 
 /// "what ... 12 s": shown while it lives, only on a terminal, and only once a second has gone by.

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers and tables as people read them: thousands separators, SI units, aligned columns.
+// Numbers as people read them: thousands separators and SI units.
 #pragma once
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "sim/base/units.h"
 
@@ -20,27 +19,5 @@ std::string format_bytes(Bytes bytes);
 std::string format_energy(Femtojoules energy);
 /// 0.4567 -> "45.7" (percent, one decimal).
 std::string format_percent(double fraction);
-
-/// A plain-text table with one header row; text columns are left-, number columns right-aligned.
-class TextTable {
-public:
-    enum class Align { Left, Right };
-    /// Adds a column; rows then carry one cell for each. Cells wider than `most` go on in further lines,
-    /// broken at blanks.
-    void column(std::string header, Align align, std::size_t most = std::string::npos);
-    void row(std::vector<std::string> cells);
-    /// A line of dashes before the next row (totals).
-    void rule();
-    std::string str() const;
-
-private:
-    struct Column {
-        std::string header;
-        Align align;
-        std::size_t most;
-    };
-    std::vector<Column> columns_;
-    std::vector<std::vector<std::string>> rows_;  // lines of rows; an empty one is a rule
-};
 
 }  // namespace systole

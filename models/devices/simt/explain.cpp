@@ -15,6 +15,7 @@
 #include "models/devices/simt/kernels/thread_mma_program.h"
 #include "sim/base/check.h"
 #include "sim/base/text.h"
+#include "sim/base/text_table.h"
 
 namespace systole::simt {
 namespace {

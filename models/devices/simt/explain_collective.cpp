@@ -7,6 +7,7 @@
 
 #include "models/devices/simt/kernels/collective_cost.h"
 #include "sim/base/text.h"
+#include "sim/base/text_table.h"
 
 namespace systole::simt {
 namespace {

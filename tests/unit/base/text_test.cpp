@@ -37,35 +37,3 @@ TEST_CASE("fractions print as percent with one decimal", "[text]") {
     CHECK(format_percent(0.4567) == "45.7");
     CHECK(format_percent(1) == "100.0");
 }
-
-TEST_CASE("a cell wider than its column may be goes on below, broken at blanks", "[text]") {
-    TextTable table;
-    table.column("key", TextTable::Align::Left);
-    table.column("why", TextTable::Align::Left, 9);
-    table.column("n", TextTable::Align::Right);
-    table.row({"rows", "fits on a blackboard", "4"});
-    table.row({"cols", "", "5"});
-    CHECK(table.str() ==
-          "key   why         n\n"
-          "----  ----------  -\n"
-          "rows  fits on a   4\n"
-          "      blackboard\n"
-          "cols              5\n");
-}
-
-TEST_CASE("a table aligns characters, not bytes, and leaves no space at line ends", "[text]") {
-    TextTable table;
-    table.column("name", TextTable::Align::Left);
-    table.column("n", TextTable::Align::Right);
-    table.row({"\xC3\xA9t\xC3\xA9", "7"});
-    table.row({"conv10", "123"});
-    table.rule();
-    table.row({"total", ""});
-    CHECK(table.str() ==
-          "name      n\n"
-          "------  ---\n"
-          "\xC3\xA9t\xC3\xA9       7\n"
-          "conv10  123\n"
-          "------  ---\n"
-          "total\n");
-}

@@ -10,6 +10,7 @@
 #include "models/devices/systolic/explain/sections.h"
 #include "sim/base/check.h"
 #include "sim/base/text.h"
+#include "sim/base/text_table.h"
 
 namespace systole::systolic {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "sim/base/text.h"
+#include "sim/base/text_table.h"
 
 namespace systole::systolic {
 
