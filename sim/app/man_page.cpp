@@ -156,7 +156,8 @@ std::string man_page(const std::vector<Command>& commands) {
         ".TH SYSTOLE 1\n.SH NAME\nsystole \\- a cycle\\-level simulator of systolic arrays and GPUs\n"
         ".SH SYNOPSIS\n.ad l\n";
     for (const Command& command : commands) text += fmt::format(".B {}\n.br\n", in_quotes(command.usage()));
-    text += ".B \"systole help\"\n[\\fICOMMAND\\fR]\n.br\n.B \"systole \\-\\-version\"\n.SH DESCRIPTION\n.ad b\n";
+    text +=
+        ".B \"systole help\"\n[\\fICOMMAND\\fR]\n.br\n.B \"systole \\-\\-version\"\n.SH DESCRIPTION\n.ad b\n";
     text += kAbout;
     text += ".SH COMMANDS\n";
     for (const Command& command : commands) text += section_of(command);
