@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -36,6 +37,11 @@ void require_room_for_files(const fs::path& directory, const fs::path& wanted) {
     if (descriptor < 0) cannot("write", wanted, system_error());
     ::close(descriptor);
     ::unlink(probe.c_str());
+}
+
+/// Whether `path` is `place`, or below it.
+bool lies_in(const fs::path& path, const fs::path& place) {
+    return std::mismatch(place.begin(), place.end(), path.begin(), path.end()).first == place.end();
 }
 
 }  // namespace
@@ -89,18 +95,25 @@ void require_writable_directory(const fs::path& path) {
     require_room_for_files(existing, path);
 }
 
-void refuse_one_place(const std::vector<NamedFile>& files, const std::optional<fs::path>& directory,
-                      const std::vector<std::string>& results) {
+void refuse_one_place(const Places& places) {
     const auto place = [](const fs::path& path) { return fs::weakly_canonical(fs::absolute(path)); };
-    for (const NamedFile& file : files) {
-        for (const std::string& result : results)
-            if (directory && place(file.path) == place(*directory / result))
-                throw UserError(
-                    fmt::format("{} {} is where -o writes {}", file.option, file.path.string(), result));
-        for (const NamedFile& other : files)
-            if (&other < &file && place(file.path) == place(other.path))
-                throw UserError(
-                    fmt::format("{} {} is where {} writes", file.option, file.path.string(), other.option));
+    for (const NamedFile& file : places.outputs) {
+        const auto refuse = [&file](const std::string& what) {
+            throw UserError(fmt::format("{} {} {}", file.option, file.path.string(), what));
+        };
+        if (!file.path.has_filename()) refuse("names no file");
+        const fs::path own = place(file.path);
+        if (places.directory && own == place(*places.directory)) refuse("is the directory of -o");
+        for (const std::string& result : places.results) {
+            if (!places.directory) break;
+            if (lies_in(own, place(*places.directory / result)))
+                refuse(fmt::format("is where -o writes {}", result));
+        }
+        for (const NamedFile& other : places.outputs)
+            if (&other < &file && own == place(other.path))
+                refuse(fmt::format("is where {} writes", other.option));
+        for (const std::string& input : places.inputs)
+            if (are_one_file(file.path, input)) refuse("is a file that is read; it needs another name");
     }
 }
 

@@ -31,11 +31,16 @@ struct NamedFile {
     std::filesystem::path path;
 };
 
-/// Throws UserError if two of `files` are one, or one is among `results`, which go to `directory` (if there
-/// is one).
-void refuse_one_place(const std::vector<NamedFile>& files,
-                      const std::optional<std::filesystem::path>& directory,
-                      const std::vector<std::string>& results);
+/// What a command writes and reads beside each other.
+struct Places {
+    std::vector<NamedFile> outputs = {};                  ///< that options name
+    std::optional<std::filesystem::path> directory = {};  ///< of -o
+    std::vector<std::string> results = {};                ///< files and directories that go there
+    std::vector<std::string> inputs = {};  ///< as users wrote them; names of what is shipped do no harm
+};
+/// Throws UserError if two outputs are one, or one is the directory or a result, or lies in one; or is a file
+/// that is read, which would be lost.
+void refuse_one_place(const Places& places);
 
 /// Throws UserError if no directory is at `path` and none can be made there, or if it is not writable.
 void require_writable_directory(const std::filesystem::path& path);

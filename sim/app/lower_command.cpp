@@ -16,7 +16,12 @@ int lower(const Arguments& arguments) {
     const std::string& reference = arguments.at(0);
     const std::string& trace = arguments.at(1);
     const auto output = arguments.option("output");
-    if (output) require_writable_file(*output);
+    if (output) {
+        require_writable_file(*output);
+        Places places{{{"--output", *output}}, {}, {}, arguments.from(0)};
+        if (const auto mapping = arguments.option("mapping")) places.inputs.push_back(*mapping);
+        refuse_one_place(places);
+    }
     const Library library = Library::find();
     const Settings settings = read_settings(arguments.list("set"), Protocol::of_run(), {reference});
     const LoadedDevice device = load_device(library, reference, settings);

@@ -81,7 +81,10 @@ int op(const Arguments& arguments) {
         arguments.misused("--counters goes with --csv or --format csv; JSON has all of them");
     const TimelineFile timeline = read_timeline(arguments);
     if (timeline.path && file) arguments.misused("--timeline is of one operator, not of a table of them");
-    if (timeline.path) require_writable_file(*timeline.path);
+    if (timeline.path) {
+        require_writable_file(*timeline.path);
+        refuse_one_place({{{"--timeline", *timeline.path}}, {}, {}, {reference}});
+    }
     if (output) require_writable_file(*output);
     if (output && std::filesystem::weakly_canonical(*output) == std::filesystem::weakly_canonical(*file))
         arguments.misused(fmt::format("--output {} is the table of questions itself", *output));

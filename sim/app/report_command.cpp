@@ -8,6 +8,7 @@
 #include "sim/app/files.h"
 #include "sim/app/report_files.h"
 #include "sim/app/shared_options.h"
+#include "sim/app/sweep_merged.h"
 #include "sim/app/sweep_report.h"
 #include "sim/app/terminal.h"
 #include "sim/base/error.h"
@@ -38,11 +39,16 @@ int report(const Arguments& arguments) {
     const std::vector<std::string> sources = arguments.from(0);
     const std::optional<std::string> output = arguments.option("output");
     if (!output) arguments.misused("missing -o FILE; for example: systole report result.json -o report.html");
-    for (const std::string& source : sources)
-        if (are_one_file(source, *output))
-            throw UserError({*output}, "-o names a file that is read; give the report a name of its own");
+    std::error_code ignored;
+    const bool is_sweep = fs::is_directory(sources[0], ignored);
+    Places places{{{"-o", *output}}, {}, {}, sources};
+    if (is_sweep) {
+        places.directory = sources[0];
+        places.results = sweep_files();
+    }
+    refuse_one_place(places);
     const ReportPlace place = report_place(*output);
-    if (std::error_code ignored; fs::is_directory(sources[0], ignored)) {
+    if (is_sweep) {
         if (sources.size() > 1) arguments.misused("a sweep's folder stands alone");
         write_report(place, sweep_report(sources[0]));
     } else {

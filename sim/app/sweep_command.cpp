@@ -6,6 +6,7 @@
 #include "sim/app/files.h"
 #include "sim/app/report_files.h"
 #include "sim/app/sweep_cluster.h"
+#include "sim/app/sweep_merged.h"
 #include "sim/app/sweep_options.h"
 #include "sim/app/sweep_order.h"
 #include "sim/app/sweep_report.h"
@@ -37,28 +38,32 @@ Exit code 0: every point has run, or was submitted; 2: the input is wrong, and n
 4: some points have no result, or their device refuses them; 130: interrupted, resume goes on.
 )";
 
+/// The exit code of a sweep that has run, and whose report could not be written.
+constexpr int kNoReport = 2;
+
 /// The sweep on this machine or on a cluster.
 int execute(const SweepOrder& order, Session& session) {
     if (order.on_slurm) return submit_to_slurm(order, session);
     return run_and_conclude(session, runner_options(order, session.experiment, own_cores()));
 }
 
-/// The report that was asked for, of what has results now.
-void report(const std::optional<ReportPlace>& place, const Session& session, int code) {
-    if (!place || code == kInterrupted) return;
+/// The report that was asked for, of what has results now. `code` is what came of the sweep; the exit code of
+/// both.
+int report(const std::optional<ReportPlace>& place, const Session& session, int code) {
+    if (!place || code == kInterrupted) return code;
     try {
         write_report(*place, sweep_report(session));
     } catch (const UserError& error) {
-        complain(error.what());  // the sweep itself came to its end
+        complain(error.what());
+        return code == 0 ? kNoReport : code;
     }
+    return code;
 }
 
 int start(const SweepOrder& order, const std::optional<ReportPlace>& place) {
     Session session = plan_session(order);
     if (!order.plan_only) {
-        const int code = execute(order, session);
-        report(place, session, code);
-        return code;
+        return report(place, session, execute(order, session));
     }
     // Whoever is told numbers of chunks gives them to others.
     session.folder.fix_chunk_points(session.folder.identity().chunk_points);
@@ -91,17 +96,17 @@ int sweep(const Arguments& arguments) {
     const std::optional<ReportPlace> place = report_place(
         arguments, order.output.empty() ? std::nullopt : std::optional<std::filesystem::path>(order.output));
     if (place)
-        refuse_one_place({{"--report", place->file}}, order.output.empty() ? order.subject : order.output,
-                         {"experiment.yaml", "manifest.csv", "sweep.json", "points.csv", "front.csv",
-                          "points.sqlite", "summary.json"});
+        refuse_one_place({{{"--report", place->file}},
+                          order.output.empty() ? order.subject : order.output,
+                          sweep_files(),
+                          {order.subject}});
     if (order.verb == SweepOrder::Verb::Start) return start(order, place);
     Session session = open_session(order);
     if (order.verb == SweepOrder::Verb::Status) return status(order, session);
     if (order.verb == SweepOrder::Verb::Chunk) return chunk(order, session);
     if (order.chunk_points) session.folder.fix_chunk_points(*order.chunk_points);
-    const int code = order.verb == SweepOrder::Verb::Merge ? conclude(session) : execute(order, session);
-    report(place, session, code);
-    return code;
+    return report(place, session,
+                  order.verb == SweepOrder::Verb::Merge ? conclude(session) : execute(order, session));
 }
 
 }  // namespace

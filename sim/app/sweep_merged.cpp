@@ -45,6 +45,11 @@ Conclusion write_merged(const Session& session, const sweep::MergedTable& table)
     return conclusion;
 }
 
+std::vector<std::string> sweep_files() {
+    return {"experiment.yaml", "manifest.csv",  "sweep.json", "points", "failed", "slurm", "lock",
+            "points.csv",      "points.sqlite", "front.csv",  kSummary};
+}
+
 std::optional<Conclusion> still_merged(const Session& session) {
     const fs::path& path = session.folder.path();
     std::error_code error;

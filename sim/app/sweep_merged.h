@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sim/app/sweep_session.h"
 #include "sim/sweep/merge.h"
@@ -22,6 +23,9 @@ struct Conclusion {
 /// Writes points.csv, points.sqlite, front.csv (of objectives) and summary.json. Throws UserError where it
 /// cannot.
 Conclusion write_merged(const Session& session, const sweep::MergedTable& table);
+
+/// Names of files and directories in a sweep's folder that are its own.
+std::vector<std::string> sweep_files();
 
 /// What write_merged() answered of a table in which every point had its result: results do not change, so
 /// that table is of what lies there as long as none is missing, which the caller knows.

@@ -164,6 +164,7 @@ int wave(const Arguments& arguments) {
     const Format format = format_of(arguments, *output);
     const CycleRange range = read_cycle_range(arguments, "cycles");
     require_writable_file(*output);
+    refuse_one_place({{{"--output", *output}}, {}, {}, arguments.from(0)});
     if (format != Format::WaveDrom) require_writable_file(save_file_of(*output));
     if (format == Format::Fst) FstConverter::require();
     note(record(read_run(arguments), filter, range, format, *output));

@@ -6,7 +6,7 @@ import os
 import subprocess
 import unittest
 
-from program import DEVICE, PROGRAM, TRACE, ProgramTest
+from program import DEVICE, HOME, PROGRAM, TRACE, ProgramTest
 
 
 class OutputPlaces(ProgramTest):
@@ -17,6 +17,53 @@ class OutputPlaces(ProgramTest):
     def test_a_timeline_in_the_place_of_a_result_file_is_refused(self):
         self.assertIn("is where -o writes", self.refusal("run", DEVICE, TRACE, "-o", "out", "--timeline",
                                                          "out/result.json"))
+
+    def test_no_answer_goes_where_the_command_reads(self):
+        device = (HOME / "configs/devices/teaching_4x4.yaml").read_text()
+        trace = (HOME / "traces/teaching/three_layers.yaml").read_text()
+        self.write("d.yaml", device)
+        self.write("t.yaml", trace)
+        (self.directory / "link.yaml").symlink_to("t.yaml")
+        os.link(self.directory / "t.yaml", self.directory / "hard.yaml")
+        self.answer("run", "d.yaml", "t.yaml", "-o", "out")
+        self.answer("lower", "d.yaml", "t.yaml", "-o", "program.txt")
+        before = {name: self.read(name) for name in self.files() if (self.directory / name).is_file()}
+        for command in (("run", "d.yaml", "t.yaml", "--report", "t.yaml"), ("run", "d.yaml", "t.yaml", "--timeline", "./d.yaml"),
+                        ("run", "d.yaml", "hard.yaml", "--report", "t.yaml"), ("run", "d.yaml", "link.yaml", "--timeline", "t.yaml"),
+                        ("run", "d.yaml", "t.yaml", "--mapping", "out/mapping.yaml", "--report", "out/mapping.yaml"),
+                        ("run", "d.yaml", "--program", "program.txt", "--report", "program.txt"),
+                        ("compare", "t.yaml", "--device", "d.yaml", "--device", DEVICE, "--report", "t.yaml"),
+                        ("compare", "t.yaml", "--device", "mine=d.yaml", "--device", DEVICE, "--timeline", "d.yaml"),
+                        ("op", "d.yaml", "matmul", "m=4", "n=4", "k=4", "--timeline", "d.yaml"),
+                        ("lower", "d.yaml", "t.yaml", "-o", "t.yaml"),
+                        ("lower", "d.yaml", "t.yaml", "--mapping", "out/mapping.yaml", "-o", "out/mapping.yaml")):
+            self.assertIn("is a file that is read; it needs another name", self.refusal(*command))
+        for name, content in before.items():
+            self.assertEqual(self.read(name), content, name)
+
+    def test_no_report_goes_into_a_place_of_a_sweep(self):
+        self.write("e.yaml", f"""experiment: two
+device: {DEVICE}
+trace: {TRACE}
+axes:
+  workload.batch: [1, 2]
+""")
+        self.assertIn("is a file that is read", self.refusal("sweep", "e.yaml", "-o", "s", "--report", "e.yaml"))
+        self.assertIn("is the directory of -o", self.refusal("sweep", "e.yaml", "-o", "s", "--report", "s"))
+        for own in ("points", "sweep.json", "lock", "front.csv"):
+            self.assertIn("is where -o writes", self.refusal("sweep", "e.yaml", "-o", "s", "--report", f"s/{own}"))
+        self.answer("sweep", "e.yaml", "-o", "s")
+        for place in ("s/sweep.json", "s/points.csv", "out/../s/points/x.html"):
+            self.assertIn("is where -o writes", self.refusal("report", "s", "-o", place))
+        self.assertIn("is the directory of -o", self.refusal("report", "s", "-o", "s"))
+
+    def test_a_file_in_the_place_of_the_directory_is_refused(self):
+        for option in ("--report", "--timeline"):
+            self.assertIn("is the directory of -o", self.refusal("run", DEVICE, TRACE, "-o", "new", option, "new"))
+            self.assertIn("names no file", self.refusal("run", DEVICE, TRACE, "-o", "new", option, "new/"))
+        self.assertIn("is the directory of -o",
+                      self.refusal("compare", TRACE, "--device", DEVICE, "--device", "b=" + DEVICE, "-o", "new",
+                                   "--report", "new"))
 
     def test_results_go_to_a_new_directory_and_replace_older_ones(self):
         for _ in range(2):
