@@ -182,14 +182,17 @@ int run(const Arguments& arguments) {
     const TimelineFile timeline = read_timeline(arguments);
     if (timeline.path && !is_in_new(directory, *timeline.path)) require_writable_file(*timeline.path);
     const std::optional<ReportPlace> report = report_place(arguments, directory);
-    std::vector<NamedFile> files;
-    if (timeline.path) files.push_back({"--timeline", *timeline.path});
-    if (report) files.push_back({"--report", report->file});
-    refuse_one_place(files, directory, {"comparison.json", "comparison.csv"});
+    Places places{{}, directory, {"comparison.json", "comparison.csv"}, arguments.from(0)};
+    if (timeline.path) places.outputs.push_back({"--timeline", *timeline.path});
+    if (report) places.outputs.push_back({"--report", report->file});
     arguments.at(0);
     const auto names = read_names(arguments);
     std::vector<std::string> device_names;
-    for (const auto& [name, reference] : names) device_names.push_back(name);
+    for (const auto& [name, reference] : names) {
+        device_names.push_back(name);
+        places.inputs.push_back(reference);
+    }
+    refuse_one_place(places);
     const Settings settings = read_settings(arguments.list("set"), Protocol::of_run(), device_names);
     const Library library = Library::find();
     const std::vector<Contestant> contestants = load_devices(library, names, settings);
@@ -203,8 +206,8 @@ int run(const Arguments& arguments) {
     std::vector<Comparison> comparisons;
     std::vector<Timeline> timelines;  // of the devices of all comparisons
     for (const Graph& graph : graphs)
-        comparisons.push_back(
-            compare_on(graph, contestants, options, arguments.has("skip-unable"), with_cost, timelines));
+        comparisons.push_back(compare_on(graph, contestants, for_timeline(options, graph),
+                                         arguments.has("skip-unable"), with_cost, timelines));
     const std::string json = to_json(comparisons), csv = to_csv(comparisons);
     print(format == "json"  ? json
           : format == "csv" ? csv
@@ -214,9 +217,12 @@ int run(const Arguments& arguments) {
         note(fmt::format("wrote comparison.json, comparison.csv to {}", directory->string()));
     }
     timeline.write(traced(comparisons, timelines));
-    if (report)
-        write_report(*report,
-                     report_of_results(json, std::move(timelines), arguments.line_without(kWhereTo)));
+    if (report) {
+        std::vector<const DeviceResult*> results;
+        for (const Comparison& one : comparisons)
+            for (const DeviceResult& device : one.devices) results.push_back(&device);
+        write_report(*report, report_of_results(json, std::move(timelines), line_again(arguments, results)));
+    }
     return 0;
 }
 

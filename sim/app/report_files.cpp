@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sim/account/output_files.h"
 #include "sim/app/files.h"
 #include "sim/app/library.h"
@@ -28,6 +30,16 @@ std::optional<ReportPlace> report_place(const Arguments& arguments,
 ReportPlace report_place(const std::filesystem::path& file) {
     require_writable_file(file);
     return {file, Library::find().page("report")};
+}
+
+std::string line_again(const Arguments& arguments, const std::vector<const DeviceResult*>& results) {
+    const std::vector<std::string> set = arguments.list("set");
+    const bool asked =
+        std::ranges::any_of(set, [](const auto& each) { return each.starts_with("run.reuse="); });
+    const bool off = std::ranges::any_of(results, [](const DeviceResult* result) {
+        return std::ranges::count(result->protocol, std::pair<std::string, std::string>("reuse", "off")) > 0;
+    });
+    return arguments.line_without(kWhereTo) + (off && !asked ? " --set run.reuse=off" : "");
 }
 
 report::Report report_of_results(const std::string& json, std::vector<Timeline> timelines,

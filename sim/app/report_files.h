@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/account/run_result.h"
 #include "sim/app/command.h"
 #include "sim/report/report.h"
 #include "sim/timeline/timeline.h"
@@ -25,6 +26,9 @@ struct ReportPlace {
 std::optional<ReportPlace> report_place(const Arguments& arguments,
                                         const std::optional<std::filesystem::path>& directory);
 ReportPlace report_place(const std::filesystem::path& file);
+
+/// The command line that makes these results again: without places, with what a timeline did to the protocol.
+std::string line_again(const Arguments& arguments, const std::vector<const DeviceResult*>& results);
 
 /// Results that were just written as `json`, with their timelines in the order of its devices (those without
 /// one are empty), and the command that made them.

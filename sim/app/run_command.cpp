@@ -92,22 +92,25 @@ RunOutcome simulate(const Arguments& arguments, WantTimeline timeline) {
         return priced(std::move(outcome), device, arguments);
     }
     const Progress progress(fmt::format("running {} on {}", graph.name, device.name));
-    RunOutcome outcome = device.run(graph, options);
+    RunOutcome outcome = device.run(graph, for_timeline(options, graph));
     tell_trace(graph, outcome.result);
     return priced(std::move(outcome), device, arguments);
 }
 
-/// A timeline or a report that would overwrite one of the result files, or each other.
-void refuse_collision(const Destinations& to) {
-    std::vector<NamedFile> files;
-    if (to.timeline.path) files.push_back({"--timeline", *to.timeline.path});
-    if (to.report) files.push_back({"--report", to.report->file});
-    refuse_one_place(files, to.directory, {"result.json", "layers.csv", "effective.yaml", "mapping.yaml"});
+/// A timeline or a report that would overwrite one of the result files, each other, or what is read.
+void refuse_collision(const Arguments& arguments, const Destinations& to) {
+    Places places{
+        {}, to.directory, {"result.json", "layers.csv", "effective.yaml", "mapping.yaml"}, arguments.from(0)};
+    if (to.timeline.path) places.outputs.push_back({"--timeline", *to.timeline.path});
+    if (to.report) places.outputs.push_back({"--report", to.report->file});
+    for (const char* const option : {"mapping", "program"})
+        if (const auto file = arguments.option(option)) places.inputs.push_back(*file);
+    refuse_one_place(places);
 }
 
 int run(const Arguments& arguments) {
     const Destinations to = read_destinations(arguments);
-    refuse_collision(to);
+    refuse_collision(arguments, to);
     RunOutcome outcome = simulate(arguments, to.timeline.wanted(to.report.has_value()));
     const DeviceResult& result = outcome.result;
     const std::string json = to_json({result});
@@ -125,7 +128,7 @@ int run(const Arguments& arguments) {
     to.timeline.write({{result, outcome.timeline}});
     if (to.report)
         write_report(*to.report, report_of_results(json, {std::move(outcome.timeline)},
-                                                   arguments.line_without(kWhereTo)));
+                                                   line_again(arguments, {&result})));
     return 0;
 }
 

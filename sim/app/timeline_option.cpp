@@ -7,6 +7,7 @@
 #include "sim/app/shared_options.h"
 #include "sim/app/terminal.h"
 #include "sim/config/quantity.h"
+#include "sim/device/reuse.h"
 
 namespace systole::app {
 
@@ -33,6 +34,14 @@ void TimelineFile::write(const std::vector<TracedRun>& runs) const {
     const ChromeTrace trace = chrome_trace(runs, events);
     write_file(*path, trace.text);
     note(fmt::format("wrote {} ({}); open it in ui.perfetto.dev", path->string(), trace.summary()));
+}
+
+RunOptions for_timeline(RunOptions options, const Graph& graph) {
+    bool& reuse = options.protocol.reuse;
+    if (options.timeline != WantTimeline::Yes || !reuse || !may_reuse(graph)) return options;
+    note(fmt::format("all turns of {} are simulated for the timeline (run.reuse=off)", graph.name));
+    reuse = false;
+    return options;
 }
 
 }  // namespace systole::app

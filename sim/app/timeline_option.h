@@ -36,4 +36,8 @@ struct TimelineFile {
 /// is the caller's to find out, who knows which directories come into being meanwhile.
 TimelineFile read_timeline(const Arguments& arguments);
 
+/// What was asked for of this network: with a timeline, all turns of repeated blocks are simulated, which is
+/// then the protocol (run.reuse), and said.
+RunOptions for_timeline(RunOptions options, const Graph& graph);
+
 }  // namespace systole::app

@@ -51,6 +51,10 @@ void refuse_too_long(const MarkedRun& run, const TurnMarks& marks, std::size_t t
                         run.checked.result.trace, format_time(run.longest)));
 }
 
+bool is_worth_it(const Graph& graph, const RepeatedBlock& block) {
+    return block.turns >= kTurnsWorthReuse && turns_alike(graph, block);
+}
+
 /// A run of a shorter network, of which some blocks have lost turns.
 struct Attempt {
     std::vector<std::size_t> turns;  // by block
@@ -63,8 +67,7 @@ class Reuse {
 public:
     Reuse(const Graph& graph, const RunShorter& run, const ReuseRules& rules)
         : graph_(graph), run_(run), rules_(rules) {
-        for (const RepeatedBlock& block : graph.blocks)
-            worth_it_.push_back(block.turns >= kTurnsWorthReuse && turns_alike(graph, block));
+        for (const RepeatedBlock& block : graph.blocks) worth_it_.push_back(is_worth_it(graph, block));
     }
 
     std::optional<DeviceResult> result() {
@@ -183,6 +186,11 @@ private:
 };
 
 }  // namespace
+
+bool may_reuse(const Graph& graph) {
+    return std::ranges::any_of(graph.blocks,
+                               [&graph](const RepeatedBlock& block) { return is_worth_it(graph, block); });
+}
 
 std::optional<DeviceResult> run_reusing(const Graph& graph, const RunShorter& run, const ReuseRules& rules) {
     return Reuse(graph, run, rules).result();

@@ -31,6 +31,9 @@ struct MarkedRun {
     Ticks longest;            ///< time that can be accounted for
 };
 
+/// Whether turns of `graph` may not all be simulated: it has a block of so many equal ones.
+bool may_reuse(const Graph& graph);
+
 /// Runs a shorter network; marks are wanted after so many layers each, ascending. Nothing where turns of such
 /// a run may stand for no others: it is the last then.
 using RunShorter = std::function<std::optional<MarkedRun>(const ShorterGraph& shorter,

@@ -42,6 +42,16 @@ class Reports(ProgramTest):
         self.assertEqual(self.page()["command"],
                          f"systole run {DEVICE} {TRACE} --set mxu.rows=8 --set=memory.kind=ideal")
 
+    def test_a_timeline_of_equal_turns_says_that_all_of_them_ran(self):
+        turns = ("run", "tpu_v4", "bert_base", "--set", "workload.layers=16", "--set", "workload.seq=8")
+        done = self.run_systole(*turns, "--timeline", "t.json", "--report", "r.html", "--format", "json")
+        self.assertIn("all turns of bert_base are simulated for the timeline (run.reuse=off)", done.stderr)
+        result = json.loads(done.stdout)["devices"][0]
+        self.assertEqual(result["protocol"]["reuse"], "off")
+        again = "--set run.reuse=off"
+        self.assertEqual(self.page()["command"], f"systole {' '.join(turns)} {again}")
+        self.assertEqual(json.loads(self.answer(*turns, *again.split(), "--format", "json"))["devices"][0], result)
+
     def test_the_command_holds_no_place_of_this_machine(self):
         self.answer("run", str(HOME / f"configs/devices/{DEVICE}.yaml"), TRACE, "--report", "r.html")
         self.assertEqual(self.page()["command"], f"systole run {DEVICE}.yaml {TRACE}")
@@ -102,7 +112,7 @@ class Reports(ProgramTest):
 
     def test_places_that_cannot_be_written_are_refused_before_the_run(self):
         self.result()
-        self.assertIn("-o names a file that is read",
+        self.assertIn("out/result.json is a file that is read",
                       self.refusal("report", "out/result.json", "-o", "out/result.json"))
         for place in ("nowhere/r.html", "/dev/full", "out", ""):
             self.refusal("report", "out/result.json", "-o", place)
