@@ -33,10 +33,14 @@ void Dram::count(bool write, Bytes bytes) {
     (write ? traffic_->written : traffic_->read).add(begin, end, bytes.value());
 }
 
+// Transactions that were answered together came over several channels, each slower than the peak of all.
 std::vector<CounterTrack> Dram::traffic(Ticks end) const {
     if (!traffic_) return {};
-    return {traffic_->read.rate(name(), "read", "GB/s", kGigabytesPerSecond, end),
-            traffic_->written.rate(name(), "write", "GB/s", kGigabytesPerSecond, end)};
+    Traffic traffic = *traffic_;
+    traffic.read.spill_back(spec_.peak().value(), end);
+    traffic.written.spill_back(spec_.peak().value(), end);
+    return {traffic.read.rate(name(), "read", "GB/s", kGigabytesPerSecond, end),
+            traffic.written.rate(name(), "write", "GB/s", kGigabytesPerSecond, end)};
 }
 
 void Dram::account_energy(EnergyLedger& ledger) {

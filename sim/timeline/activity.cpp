@@ -47,6 +47,10 @@ void add_slots(ClassSlots& sum, const ClassSlots& row) {
     for (std::size_t c = 0; c < kSlotClasses; ++c) sum[c] += row[c];
 }
 
+SlotClass most_of(const ClassSlots& slots) {
+    return static_cast<SlotClass>(std::max_element(slots.begin(), slots.end()) - slots.begin());
+}
+
 ClassSlots slots_of(const std::vector<Span>& spans) {
     ClassSlots sum{};
     for (const Span& span : spans) add_slots(sum, span.slots);

@@ -24,6 +24,9 @@ std::vector<std::int64_t> shares_of(std::int64_t whole, const std::vector<Int128
 /// Adds `row` to `sum`, class by class.
 void add_slots(ClassSlots& sum, const ClassSlots& row);
 
+/// The class of most of these slots; of equals the first.
+SlotClass most_of(const ClassSlots& slots);
+
 /// Of all spans that have slots; of all bins.
 ClassSlots slots_of(const std::vector<Span>& spans);
 ClassSlots slots_of(const std::vector<UnitActivity>& activity);

@@ -37,6 +37,17 @@ void BinnedCounter::add(Ticks begin, Ticks end, Int128 amount) {
     }
 }
 
+void BinnedCounter::spill_back(std::int64_t most, Ticks end) {
+    for (std::size_t bin = bins_.size(); bin-- > 1;) {
+        const Ticks begin = width_ * static_cast<std::int64_t>(bin);
+        const Ticks length = std::clamp(end - begin, Ticks(), width_);
+        const Int128 room = Int128{most} * length.value() / kTicksPerSecond;
+        const Int128 more = std::max(bins_[bin] - room, Int128{0});
+        bins_[bin] -= more;
+        bins_[bin - 1] += more;
+    }
+}
+
 CounterTrack BinnedCounter::rate(const std::string& track, const std::string& name, const std::string& unit,
                                  double scale, Ticks end) const {
     CounterTrack counter{track, name, unit, {}};

@@ -19,6 +19,9 @@ public:
     /// `amount` came evenly within [begin, end), all at `begin` where both are one. begin >= 0.
     void add(Ticks begin, Ticks end, Int128 amount);
     Int128 total() const { return total_; }
+    /// Moves what a bin has beyond `most` in a second to the bin before, from `end` back to the first, which
+    /// keeps the rest: of amounts of which only the end was known.
+    void spill_back(std::int64_t most, Ticks end);
     /// A sample where the rate changes, from 0 on: amounts per tick times `scale`. It is 0 at `end` and
     /// later.
     CounterTrack rate(const std::string& track, const std::string& name, const std::string& unit,

@@ -76,7 +76,7 @@ private:
     auto event(std::string_view phase, std::size_t pid) {
         events_ += first_ ? "\n" : ",\n";
         first_ = false;
-        ++out_.events;
+        if (phase != "M") ++out_.events;  // names of tracks are not counted against the most
         return fmt::format_to(std::back_inserter(events_), R"({{"ph":"{}","pid":{})", phase, pid);
     }
     void add_name(std::size_t pid, std::size_t tid, std::string_view what, const std::string& name);

@@ -21,9 +21,10 @@ struct Span {
     std::string name;   ///< "pass conv1"
     Ticks begin, end;
     std::int32_t layer = -1;
-    std::optional<SlotClass> owner = {};  ///< whose time it is, on tracks that account for all of theirs
-    /// There, slot-ticks by class, where they are known: a unit that works (owner Useful) has slots of
-    /// several classes. All spans of such tracks together have those of the result.
+    /// Whose time it is, on tracks that account for all of theirs: where slots are known, the class of most.
+    std::optional<SlotClass> owner = {};
+    /// There, slot-ticks by class, where they are known: a unit that works has slots of several
+    /// classes. All spans of such tracks together have those of the result.
     ClassSlots slots = {};
     std::int64_t merged = 1;  ///< spans of the run that it stands for
 };

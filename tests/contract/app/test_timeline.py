@@ -56,6 +56,26 @@ class Timelines(ProgramTest):
                 if "layer" in event.get("args", {})}
         self.assertEqual(seen, set(range(len(result["layers"]))))
 
+    def test_no_memory_is_faster_than_its_peak(self):
+        for device, network in (("tpu_v4", "resnet50"), ("h100", "resnet50"), ("tpu_v5e", "bert_base")):
+            timeline, result = self.checked("run", device, network)
+            peak = result["ceilings"]["memory_bytes_per_s"] / 1e9
+            for way in ("read", "write"):
+                for _, values in timeline.counters[1, f"{device}.dram {way}"]:
+                    self.assertLessEqual(float(values["GB/s"]), peak * (1 + 1e-6), (device, way))
+
+    def test_a_stretch_is_called_by_what_it_has_most_of(self):
+        for device in ("tpu_v4", "h100"):
+            timeline, _ = self.checked("run", device, "resnet50")
+            several = 0
+            for spans in timeline.accounts(1).values():
+                for _, _, event in spans:
+                    slots = event["args"].get("slots", {})
+                    if event["args"].get("spans", 1) == 1 and len(slots) > 1:
+                        several += 1
+                        self.assertEqual(slots[event["args"]["class"]], max(slots.values()), event)
+            self.assertGreater(several, 10)
+
     def test_the_memorys_bandwidth_carries_the_memorys_bytes(self):
         for device in ("tpu_v4", "h100"):
             timeline, result = self.checked("run", device, "resnet50")

@@ -77,17 +77,22 @@ def check_accounts(test, timeline, pid, result):
 
 
 def check_activity(test, timeline, pid, result):
-    """Bins have the result's slots: all together exactly, classes as far as six digits of a fraction tell."""
+    """Bins have the result's slots: all together exactly, classes as far as six digits of a fraction tell; and each bin has what
+    its units have in its time, as far as whole ticks and slots are."""
     sums, whole = collections.Counter(), 0
+    all_slots = sum(result["total"]["class_slots"].values())
+    all_units = sum(activity["units"] for activity in timeline.runs[pid]["activity"])
     for activity in timeline.runs[pid]["activity"]:
         samples = timeline.counters[pid, activity["name"]]
         test.assertEqual(len(samples), activity["bins"] + 1)
         test.assertEqual(len(activity["slots"]), activity["bins"])
+        capacity = all_slots * activity["units"] / (all_units * activity["bins"])
         for (_, shares), slots in zip(samples, activity["slots"]):
+            test.assertAlmostEqual(slots / capacity, 1, delta=0.01, msg=activity["name"])
             whole += slots
             for key, share in shares.items():
                 sums[key] += float(share) * slots
-    test.assertEqual(whole, sum(result["total"]["class_slots"].values()))
+    test.assertEqual(whole, all_slots)
     for key, slots in result["total"]["class_slots"].items():
         test.assertAlmostEqual(sums[key], slots, delta=1e-5 * whole, msg=key)
 

@@ -49,6 +49,23 @@ TEST_CASE("a steady stream has one rate") {
     CHECK(track.samples[1] == std::pair(Ticks(4'096'000), 0.0));
 }
 
+TEST_CASE("what came faster than it can has come before") {
+    BinnedCounter counter;  // bins of 1,024 ps
+    counter.add(Ticks(1'024), Ticks(2'048), 1'000);
+    counter.add(Ticks(2'048), Ticks(3'072), 5'000);
+    counter.add(Ticks(4'096), Ticks(4'608), 3'000);
+    // 2 a tick: 2,048 a bin, 1,024 of what the run has of the last.
+    counter.spill_back(2 * kTicksPerSecond, Ticks(4'608));
+    const CounterTrack track = counter.rate("dram", "read", "B", 1'024, Ticks(4'608));
+    const std::vector<std::pair<Ticks, double>> expected{{Ticks(0), 1'904},
+                                                         {Ticks(1'024), 2'048},
+                                                         {Ticks(3'072), 1'976},
+                                                         {Ticks(4'096), 2'048},
+                                                         {Ticks(4'608), 0}};
+    CHECK(track.samples == expected);
+    CHECK(counter.total() == 9'000);
+}
+
 TEST_CASE("a counter of nothing is 0") {
     const CounterTrack track = BinnedCounter().rate("dram", "read", "GB/s", 1, Ticks(10));
     REQUIRE(track.samples.size() == 1);

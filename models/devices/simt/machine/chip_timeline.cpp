@@ -141,7 +141,7 @@ void ChipTimeline::gather() {
     add_item(plan_.layers.size() - 1, chip_.computed(), chip_.end(), SlotClass::Host, "host: outputs go out");
 }
 
-/// A layer's slots, class by class, among its items.
+/// A layer's slots, class by class, among its items; a kernel is called by what it has most of.
 void ChipTimeline::share_out() {
     for (std::size_t first = 0; first < items_.size();) {
         std::size_t end = first;
@@ -153,6 +153,8 @@ void ChipTimeline::share_out() {
             const std::vector<std::int64_t> shares = shares_of(row.slots[c], weights);
             for (std::size_t i = first; i < end; ++i) items_[i].slots[c] = shares[i - first];
         }
+        for (std::size_t i = first; i < end; ++i)
+            if (items_[i].kernel != nullptr) items_[i].owner = most_of(items_[i].slots);
         first = end;
     }
 }
@@ -204,13 +206,12 @@ void ChipTimeline::add_activity(const Item& item) {
     constexpr auto kWork = static_cast<std::size_t>(SlotClass::Useful);
     constexpr auto kOnChip = static_cast<std::size_t>(SlotClass::OnChip);
     std::array<std::vector<SmActivity::Stretch>, kSlotClasses> by_class;
-    const auto all_of = [&](Int128 weight) {
-        return SmActivity::Stretch{item.begin, item.end, 0, spec_.sm.count, weight};
-    };
+    const SmActivity::Stretch all{item.begin, item.end, 0, spec_.sm.count,
+                                  Int128{spec_.sm.count} * (item.end - item.begin).value()};
     std::int64_t cluster = 1;
     Int128 on_chip = 0;
     if (item.kernel == nullptr || item.kernel->account.histories.empty()) {
-        for (auto& stretches : by_class) stretches.push_back(all_of(1));
+        for (auto& stretches : by_class) stretches.push_back(all);
     } else {
         cluster = item.kernel->account.cluster;
         on_chip = item.kernel->account.times[kOnChip] * sm_slots(item.layer);

@@ -48,8 +48,9 @@ void add_account(const MatrixUnit& mxu, const Program& program, std::vector<Span
         const auto& stretch = stretches[i];
         const std::int32_t layer =
             stretch.owner == SlotClass::Tail ? -1 : program.commands[stretch.command].layer;
+        const SlotClass owner = stretch.owner == SlotClass::Useful ? most_of(slots[i]) : stretch.owner;
         spans.push_back({mxu.name(), names.of(stretch.command, stretch.owner), begin, stretch.end, layer,
-                         stretch.owner, slots[i]});
+                         owner, slots[i]});
         begin = stretch.end;
     }
 }
