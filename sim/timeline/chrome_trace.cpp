@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <numeric>
 #include <string_view>
@@ -22,11 +23,25 @@ std::string quoted(const std::string& text) {
     return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// Microseconds in decimal, written from the integer: a double would lose picoseconds after 2.5 hours, and
-/// shortest-decimal printing would turn small ones into exponents.
-std::string microseconds(Ticks time) {
+/// A time in steps of 2^-20 us, just shorter than a picosecond; the next one if it lies between two. Readers
+/// compute with doubles: of such numbers their sums and differences are exact (up to 2^33 us, two hours), so
+/// that spans that touch do not overlap by a last digit. Rounded down, it is the time again.
+std::int64_t binary_steps(Ticks time) {
     constexpr std::int64_t kTicksPerMicrosecond = 1'000'000;
-    return fmt::format("{}.{:06}", time.value() / kTicksPerMicrosecond, time.value() % kTicksPerMicrosecond);
+    const Int128 steps = Int128{time.value()} << 20;
+    return static_cast<std::int64_t>((steps + kTicksPerMicrosecond - 1) / kTicksPerMicrosecond);
+}
+
+std::string microseconds(std::int64_t steps) {
+    return fmt::format("{}", std::ldexp(static_cast<double>(steps), -20));
+}
+
+std::string microseconds(Ticks time) {
+    return microseconds(binary_steps(time));
+}
+
+std::string duration(Ticks begin, Ticks end) {
+    return microseconds(binary_steps(end) - binary_steps(begin));
 }
 
 /// "useful":12,"padding":3 of the classes that have some.
@@ -168,7 +183,7 @@ std::vector<std::size_t> Writer::add_spans(std::size_t pid, const MergedSpans& m
 
 void Writer::add_span(std::size_t pid, std::size_t tid, const Span& span, const OwnerTimes& times) {
     fmt::format_to(event("X", pid), R"(,"tid":{},"name":{},"ts":{},"dur":{})", tid, quoted(span.name),
-                   microseconds(span.begin), microseconds(span.end - span.begin));
+                   microseconds(span.begin), duration(span.begin, span.end));
     std::string args;
     const auto add = [&](const std::string& arg) { args += (args.empty() ? "" : ",") + arg; };
     if (span.layer >= 0) add(fmt::format(R"("layer":{})", span.layer));

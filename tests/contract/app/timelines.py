@@ -9,9 +9,9 @@ MICROSECOND = 1_000_000  # ps
 
 
 def picoseconds(value):
-    time = decimal.Decimal(value) * MICROSECOND
-    assert time == int(time), value
-    return int(time)
+    """Times are the next multiple of 2^-20 us: a little less than a picosecond."""
+    assert float(value) * 2**20 == int(float(value) * 2**20), value
+    return int(decimal.Decimal(value) * MICROSECOND)
 
 
 class Timeline:
@@ -28,7 +28,8 @@ class Timeline:
         for event in self.events:
             if event["ph"] == "X":
                 begin = picoseconds(event["ts"])
-                self.threads[event["pid"], event["tid"]].append((begin, begin + picoseconds(event["dur"]), event))
+                end = picoseconds(decimal.Decimal(float(event["ts"]) + float(event["dur"])))
+                self.threads[event["pid"], event["tid"]].append((begin, end, event))
             if event["ph"] == "C":
                 self.counters[event["pid"], event["name"]].append((picoseconds(event["ts"]), event["args"]))
 
@@ -57,6 +58,12 @@ def check_spans(test, timeline):
                 open_ends.pop()
             test.assertTrue(not open_ends or end <= open_ends[-1], (name, event))
             open_ends.append(end)
+        # Readers compute with doubles, some from the first event on.
+        zero, sums = float(spans[0][2]["ts"]), {}
+        for begin, end, event in spans:
+            start = float(event["ts"]) - zero
+            test.assertEqual(start + float(event["dur"]), sums.setdefault(end, start + float(event["dur"])), (name, event))
+            test.assertEqual(start, sums.get(begin, start), (name, event))
 
 
 def check_accounts(test, timeline, pid, result):
