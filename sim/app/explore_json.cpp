@@ -45,7 +45,8 @@ Json passes_as_json(const std::vector<RecordedPass>& passes) {
                        {"m", pass.m},
                        {"k", pass.k},
                        {"n", pass.n},
-                       {"dataflow", to_string(pass.dataflow)}});
+                       {"dataflow", to_string(pass.dataflow)},
+                       {"new_tile", pass.new_tile}});
     return all;
 }
 

@@ -113,6 +113,7 @@ TEST_CASE("edges and accumulators show what the array takes and gives", "[wave]"
             CHECK(seen.at(fmt::format("m.mxu0.bottom.valid_{}", col), leaves) == 1);
             const std::string accumulator = fmt::format("m.mxu0.acc_{}.col_{}", 5 + t, col);
             CHECK(seen.at(accumulator, leaves - 1) == 0);
+            CHECK(seen.at(fmt::format("m.mxu0.written.col_{}", col), leaves) == 5 + t);
             CHECK(seen.at(accumulator, leaves) ==
                   whole);  // a latency of one cycle: it can be read at its end
         }

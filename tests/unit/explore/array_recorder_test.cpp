@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <map>
 
@@ -19,14 +20,20 @@ public:
         for (int col = 0; col < cols; ++col) {
             for (const char* name : {"moving", "stationary", "shadow", "sum", "valid", "real"})
                 declare(fmt::format("m.mxu0.pe_0_{}.{}", col, name));
-            for (const char* edge : {"bottom.col", "bottom.valid", "shift.col"})
+            for (const char* edge : {"bottom.col", "bottom.valid", "shift.col", "written.col"})
                 declare(fmt::format("m.mxu0.{}_{}", edge, col));
         }
-        for (const char* name : {"pass", "layer", "batch", "first_m", "first_k", "first_n", "size_m",
-                                 "size_k", "size_n", "dataflow", "queue", "acc_7.col_0", "acc_7.col_1"})
+        for (const char* name :
+             {"pass", "layer", "batch", "first_m", "first_k", "first_n", "size_m", "size_k", "size_n",
+              "dataflow", "new_tile", "queue", "acc_7.col_0", "acc_7.col_1"})
             declare(std::string("m.mxu0.") + name);
         declare("m.mxu1.pe_0_0.sum");
         recorder.begin(signals_, window_);
+        for (int col = 0; col < cols; ++col) write(col, kNoWaveValue);
+    }
+    /// Column `col` writes that row; kNoWaveValue: none, any more.
+    void write(int col, std::int64_t row) {
+        recorder.change(numbers_.at(fmt::format("m.mxu0.written.col_{}", col)), row);
     }
 
     /// What changes in a clock: paths below m.mxu0.
@@ -67,8 +74,8 @@ using Frames = std::vector<std::int64_t>;
 
 std::map<std::string, std::int64_t> block(std::int64_t pass, std::int64_t m, std::int64_t k0,
                                           std::int64_t k) {
-    return {{"pass", pass}, {"layer", 1},  {"batch", 0},  {"first_m", 2}, {"first_k", k0},
-            {"first_n", 3}, {"size_m", m}, {"size_k", k}, {"size_n", 2},  {"dataflow", 0}};
+    return {{"pass", pass}, {"layer", 1},  {"batch", 0},  {"first_m", 2},  {"first_k", k0}, {"first_n", 3},
+            {"size_m", m},  {"size_k", k}, {"size_n", 2}, {"dataflow", 0}, {"new_tile", 1}};
 }
 
 }  // namespace
@@ -149,8 +156,10 @@ TEST_CASE("folds of a pass are told apart by how many vectors one streams", "[ex
 TEST_CASE("a window keeps registers from its begin on, and counts what came before", "[explore]") {
     Told told(3);
     told.multiply(0, 1, block(0, 5, 0, 1));
-    told.clock(1, {{"pe_0_1.valid", 0}, {"acc_7.col_1", 9}});
-    told.multiply(5, 0, {{"acc_7.col_0", -2}});
+    told.clock(1, {{"pe_0_1.valid", 0}, {"acc_7.col_1", 9}, {"written.col_1", 7}});
+    told.clock(2, {{"written.col_1", kNoWaveValue}});
+    told.multiply(5, 0, {{"acc_7.col_0", -2}, {"written.col_0", 7}});
+    told.clock(6, {{"written.col_0", kNoWaveValue}});
     const ArrayRecording& recording = told.end(7);
     CHECK(recording.first == 3);
     CHECK(recording.frames == Frames{3, 4, 5});
@@ -158,12 +167,40 @@ TEST_CASE("a window keeps registers from its begin on, and counts what came befo
     CHECK(recording.clocks.size() == 7);
     CHECK(recording.clocks[0].useful == 2);
     REQUIRE(recording.accumulators.size() == 2);
-    CHECK(recording.accumulators[0].clock == 3);  // what it already held
+    CHECK(recording.accumulators[0].clock == 2);  // what it already held
     CHECK(recording.accumulators[0].value == 9);
     CHECK(recording.accumulators[0].col == 1);
     CHECK(recording.accumulators[0].row == 7);
     CHECK(recording.accumulators[1].clock == 5);
     CHECK(recording.accumulators[1].value == -2);
+}
+
+TEST_CASE("every write of an accumulator is kept, of the value that it had, too", "[explore]") {
+    Told told;
+    told.clock(0, {});
+    told.clock(2, {{"written.col_1", 7}});  // 0 onto 0
+    told.clock(3, {{"written.col_1", kNoWaveValue}, {"written.col_0", 7}, {"acc_7.col_0", 5}});
+    told.clock(4, {});  // 5 + 0: the signal stays as it is
+    told.clock(5, {{"written.col_0", kNoWaveValue}});
+    told.clock(6, {{"written.col_0", 3}});  // a row that is not recorded
+    const ArrayRecording& recording = told.end(8);
+    std::vector<std::array<std::int64_t, 4>> writes;
+    for (const RecordedSum& sum : recording.accumulators)
+        writes.push_back({sum.clock, sum.row, sum.col, sum.value});
+    CHECK(writes == std::vector<std::array<std::int64_t, 4>>{{2, 7, 1, 0}, {3, 7, 0, 5}, {4, 7, 0, 5}});
+}
+
+TEST_CASE("a pass says whether it brings a tile; later folds of a run do", "[explore]") {
+    Told told;
+    told.multiply(0, 0);
+    auto kept = block(4, 3, 8, 2);
+    kept["new_tile"] = 0;
+    told.multiply(5, 1, kept);  // two folds of three vectors
+    told.multiply(11, 0);
+    const ArrayRecording& recording = told.end(12);
+    REQUIRE(recording.passes.size() == 2);
+    CHECK_FALSE(recording.passes[0].new_tile);
+    CHECK(recording.passes[1].new_tile);
 }
 
 TEST_CASE("signals of other units are not this unit's", "[explore]") {

@@ -109,6 +109,22 @@ TEST_CASE("what a column issued can be seen for one cycle, as it left the array"
     CHECK_FALSE(accumulators.issued(1));
 }
 
+TEST_CASE("a row counts as written in the one cycle after which its sum can be read, whatever its value") {
+    for (const std::int64_t latency : {1, 3}) {
+        Accumulators<Int8Arithmetic> accumulators(4, 2, latency);
+        CHECK_FALSE(accumulators.written(1));
+        accumulators.issue(3, 1, 0, false);  // 0 onto 0
+        for (std::int64_t n = 1; n <= latency; ++n) {
+            INFO(n << " of " << latency);
+            accumulators.clock();
+            CHECK(accumulators.written(1) == (n == latency ? std::optional<std::int64_t>(3) : std::nullopt));
+            CHECK_FALSE(accumulators.written(0));
+        }
+        accumulators.rest();
+        CHECK_FALSE(accumulators.written(1));
+    }
+}
+
 TEST_CASE("bf16 rounding goes to the nearest, ties to even") {
     CHECK(round_to_bf16(1.0F) == 1.0F);
     CHECK(round_to_bf16(1.0F + 0x1p-8F) == 1.0F);            // a tie, down to even

@@ -81,6 +81,7 @@ ArrayRecorder::ArrayRecorder(RecordedUnit unit, std::int64_t first) : unit_(std:
     multiplied_.resize(pes);
     for (Values* values : {&leaving_, &leaves_, &shifting_})
         values->resize(static_cast<std::size_t>(unit_.cols));
+    written_.assign(static_cast<std::size_t>(unit_.cols), kNoWaveValue);
 }
 
 void ArrayRecorder::begin(const std::vector<WaveSignal>& signals, const WaveWindow& window) {
@@ -109,7 +110,7 @@ void ArrayRecorder::begin(const std::vector<WaveSignal>& signals, const WaveWind
 
 std::int64_t* ArrayRecorder::target(std::string_view name) {
     if (take(name, "pe_")) return target_in_pe(name);
-    for (const std::string_view edge : {"bottom.", "shift."})
+    for (const std::string_view edge : {"bottom.", "shift.", "written."})
         if (name.starts_with(edge)) return target_in_column(name);
     return target_of_block(name);
 }
@@ -129,8 +130,10 @@ std::int64_t* ArrayRecorder::target_in_pe(std::string_view name) {
 }
 
 std::int64_t* ArrayRecorder::target_in_column(std::string_view name) {
-    const std::pair<std::string_view, Values*> edges[] = {
-        {"bottom.col_", &leaving_}, {"bottom.valid_", &leaves_}, {"shift.col_", &shifting_}};
+    const std::pair<std::string_view, Values*> edges[] = {{"bottom.col_", &leaving_},
+                                                          {"bottom.valid_", &leaves_},
+                                                          {"shift.col_", &shifting_},
+                                                          {"written.col_", &written_}};
     for (const auto& [called, values] : edges)
         if (take(name, called)) return &values->at(take_number(name));
     return &unused_;
@@ -138,10 +141,10 @@ std::int64_t* ArrayRecorder::target_in_column(std::string_view name) {
 
 std::int64_t* ArrayRecorder::target_of_block(std::string_view name) {
     const std::pair<std::string_view, std::int64_t*> block[] = {
-        {"pass", &streaming_.pass},        {"layer", &streaming_.layer}, {"batch", &streaming_.batch},
-        {"first_m", &streaming_.m0},       {"first_k", &streaming_.k0},  {"first_n", &streaming_.n0},
-        {"size_m", &streaming_.m},         {"size_k", &streaming_.k},    {"size_n", &streaming_.n},
-        {"dataflow", &streaming_.dataflow}};
+        {"pass", &streaming_.pass},         {"layer", &streaming_.layer},      {"batch", &streaming_.batch},
+        {"first_m", &streaming_.m0},        {"first_k", &streaming_.k0},       {"first_n", &streaming_.n0},
+        {"size_m", &streaming_.m},          {"size_k", &streaming_.k},         {"size_n", &streaming_.n},
+        {"dataflow", &streaming_.dataflow}, {"new_tile", &streaming_.new_tile}};
     for (const auto& [called, value] : block)
         if (name == called) return value;
     return &unused_;
@@ -162,9 +165,9 @@ void ArrayRecorder::finish_cycles(std::int64_t until) {
         recording_.clocks.push_back(count());
         if (cycle_ == recording_.first) recording_.vectors_before = multiplied_;
         for (std::size_t pe = 0; pe < valid_.size(); ++pe) multiplied_[pe] += valid_[pe] != 0;
-        if (cycle_ < recording_.first) continue;
-        keep_frame();
-        keep_accumulators();
+        note_writes();
+        if (cycle_ + 1 >= recording_.first) keep_accumulators();
+        if (cycle_ >= recording_.first) keep_frame();
     }
 }
 
@@ -192,8 +195,10 @@ void ArrayRecorder::note_vector() {
                           now.m,
                           now.k,
                           now.n,
-                          static_cast<Dataflow>(now.dataflow)};
-        if (next_fold) pass.k0 = recording_.passes.back().k0 + pass.k;
+                          static_cast<Dataflow>(now.dataflow),
+                          now.new_tile != 0};
+        // Each fold of a run has a tile of its own.
+        if (next_fold) pass.k0 = recording_.passes.back().k0 + pass.k, pass.new_tile = true;
         pass_ = now.pass;
         vectors_left_ = vectors_of(pass);
         recording_.passes.push_back(pass);
@@ -232,13 +237,17 @@ void ArrayRecorder::keep_frame() {
         for (const std::int64_t value : *now) frames->push_back(static_cast<std::int32_t>(value));
 }
 
+/// A sum may be written that was there before: 0 onto 0.
+void ArrayRecorder::note_writes() {
+    for (Accumulator& sum : accumulators_)
+        if (written_[static_cast<std::size_t>(sum.col)] == sum.row) sum.written = true;
+}
+
 void ArrayRecorder::keep_accumulators() {
     for (Accumulator& sum : accumulators_)
-        if (sum.value != sum.kept) {
-            sum.kept = sum.value;
+        if (std::exchange(sum.written, false))
             recording_.accumulators.push_back(
                 {cycle_, sum.row, sum.col, static_cast<std::int32_t>(sum.value)});
-        }
 }
 
 }  // namespace systole::systolic

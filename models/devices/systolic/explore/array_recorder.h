@@ -58,12 +58,13 @@ private:
     using Values = std::vector<std::int64_t>;
     struct Accumulator {
         std::int32_t row, col;
-        std::int64_t value = 0, kept = 0;
+        std::int64_t value = 0;
+        bool written = false;  // and not kept since
     };
     /// Of the pass that streams, as its signals say.
     struct Streaming {
         std::int64_t pass = 0, layer = 0, batch = 0, m0 = 0, k0 = 0, n0 = 0, m = 0, k = 0, n = 0,
-                     dataflow = 0;
+                     dataflow = 0, new_tile = 1;
     };
 
     std::int64_t* target(std::string_view name);
@@ -75,6 +76,7 @@ private:
     PeCycles count() const;
     void note_vector();
     void keep_frame();
+    void note_writes();
     void keep_accumulators();
 
     const RecordedUnit unit_;
@@ -82,6 +84,7 @@ private:
     // What the signals say now; by PE, by column.
     Values moving_, stationary_, shadow_, sum_, result_, valid_, real_;
     Values leaving_, leaves_, shifting_;
+    Values written_;                        // accumulator rows
     std::vector<std::int32_t> multiplied_;  // vectors, by PE
     std::vector<Accumulator> accumulators_;
     Streaming streaming_;

@@ -24,9 +24,10 @@ struct RecordedPass {
     std::int64_t m0 = 0, k0 = 0, n0 = 0;  ///< the block's first row, element of K and column
     std::int64_t m = 0, k = 0, n = 0;     ///< its extents
     Dataflow dataflow = Dataflow::WeightStationary;
+    bool new_tile = true;  ///< it brings a tile; otherwise that of the pass before stays in the array
 };
 
-/// An accumulator got another value.
+/// An accumulator was written: its sum can be read from this clock on.
 struct RecordedSum {
     std::int64_t clock = 0;
     std::int32_t row = 0, col = 0, value = 0;
@@ -57,9 +58,10 @@ struct ArrayRecording {
     /// By row and column: vectors that the PE has multiplied before `first`.
     std::vector<std::int32_t> vectors_before;
 
-    std::vector<RecordedSum> accumulators;  ///< those that are not 0 at `first`, then changes, by clock
-    std::vector<RecordedPass> passes;       ///< from clock 0 on
-    std::vector<PeCycles> clocks;           ///< of clocks 0 to `end`
+    std::vector<RecordedSum>
+        accumulators;  ///< those written before `first`, at `first` - 1; then every write, by clock
+    std::vector<RecordedPass> passes;  ///< from clock 0 on
+    std::vector<PeCycles> clocks;      ///< of clocks 0 to `end`
 };
 
 }  // namespace systole::systolic

@@ -18,7 +18,12 @@ public:
     using Sum = typename Arithmetic::Sum;
 
     Accumulators(std::int64_t rows, int cols, std::int64_t latency)
-        : cols_(cols), latency_(latency), issued_(cols), sums_(rows * cols), pipeline_(latency * cols) {}
+        : cols_(cols),
+          latency_(latency),
+          issued_(cols),
+          written_(cols),
+          sums_(rows * cols),
+          pipeline_(latency * cols) {}
 
     /// Column `col` writes `value` to `row`, or adds it to what is readable there. Once per column and cycle.
     void issue(std::int64_t row, int col, Sum value, bool accumulate) {
@@ -37,6 +42,11 @@ public:
         if (issued_[col].clock + 1 != clock_) return std::nullopt;
         return issued_[col].issued;
     }
+    /// The row that column `col` wrote in the last clock, so that its sum can be read from now on.
+    std::optional<std::int64_t> written(int col) const {
+        if (written_[col].clock != clock_) return std::nullopt;
+        return written_[col].row;
+    }
     Sum at(std::int64_t row, int col) const { return sums_[row * cols_ + col]; }
     /// Every sum issued is readable.
     bool settled() const { return pending_ == 0; }
@@ -51,6 +61,10 @@ private:
         std::int64_t clock = -2;
         IssuedSum<Sum> issued;
     };
+    /// The row that a column wrote last, and when it could be read.
+    struct Written {
+        std::int64_t clock = -1, row = 0;
+    };
 
     int cols_;
     std::int64_t latency_;
@@ -58,6 +72,7 @@ private:
     std::int64_t pending_ = 0;  // sums in the pipeline
     std::int64_t clock_ = 0;
     std::vector<Stamped> issued_;
+    std::vector<Written> written_;
     std::vector<Sum> sums_;
     std::vector<Write> pipeline_;
 };
@@ -71,6 +86,7 @@ void Accumulators<Arithmetic>::clock() {
         Write& write = pipeline_[stage_ * cols_ + col];
         if (write.row < 0) continue;
         sums_[write.row * cols_ + col] = write.sum;
+        written_[col] = {clock_, write.row};
         write.row = -1;
         --pending_;
     }

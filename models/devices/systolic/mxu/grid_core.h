@@ -39,6 +39,7 @@ public:
     Sum accumulator(std::int64_t row, int col) const final { return accumulators_.at(row, col); }
     PeState<Operand, Sum> pe(int row, int col) const final { return array_.pe(row, col); }
     std::optional<IssuedSum<Sum>> issued(int col) const final { return accumulators_.issued(col); }
+    std::optional<std::int64_t> written(int col) const final { return accumulators_.written(col); }
 
 protected:
     using Stream = VectorStream<Operand>;

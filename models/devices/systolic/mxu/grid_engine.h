@@ -32,6 +32,9 @@ public:
     virtual PeState<Operand, Sum> pe(int row, int col) const = 0;
     /// What column `col` gave its accumulators in the last cycle, if anything.
     virtual std::optional<IssuedSum<Sum>> issued(int col) const = 0;
+    /// The accumulator row that column `col` wrote in the last cycle, if any: its sum can be read from now
+    /// on.
+    virtual std::optional<std::int64_t> written(int col) const = 0;
     /// Whether column `col` moved a row of a tile in (ws, is), or of finished outputs down (os), in the last
     /// cycle.
     virtual bool shifting(int col) const = 0;

@@ -114,6 +114,7 @@ public:
     Sum accumulator(std::int64_t row, int col) const override { return this->active().accumulator(row, col); }
     PeState<Operand, Sum> pe(int row, int col) const override { return this->active().pe(row, col); }
     std::optional<IssuedSum<Sum>> issued(int col) const override { return this->active().issued(col); }
+    std::optional<std::int64_t> written(int col) const override { return this->active().written(col); }
     bool shifting(int col) const override { return this->active().shifting(col); }
 };
 

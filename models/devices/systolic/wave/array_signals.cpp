@@ -103,6 +103,15 @@ public:
             add_way_out("bottom.valid", col,
                         {Form::Bit, 1, WaveTint::Control, "a sum leaves: it is given to the accumulators"},
                         [](const Issued& issued) -> std::int64_t { return issued.has_value(); });
+        for (int col = 0; col < mxu_.cols; ++col)
+            sink_.add({fmt::format("{}.written.col_{}", path_, col),
+                       Form::Unsigned,
+                       32,
+                       WaveTint::Sum,
+                       "accumulator row that this column has written in this cycle",
+                       nullptr,
+                       {}},
+                      [unit = unit_, col] { return unit->grid().written(col).value_or(kNoWaveValue); });
     }
 
     void add_pes() {

@@ -135,6 +135,8 @@ void WaveProbe::add_block(const MatrixUnit& unit, SignalSink& sink) {
     add("size_k", "elements of K of a fold of its block",
         [](const Command&, const MatrixPass& pass) { return pass.k; });
     add("size_n", "columns of its block", [](const Command&, const MatrixPass& pass) { return pass.n; });
+    add("new_tile", "1: it brings a tile; 0: that of the pass before stays",
+        [](const Command&, const MatrixPass& pass) -> std::int64_t { return pass.new_tile; });
     sink.add({std::string(unit.name()) + ".dataflow",
               Form::Text,
               1,
