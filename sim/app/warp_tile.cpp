@@ -42,6 +42,8 @@ nlohmann::ordered_json explore(const Library& library, const WarpTile& tile) {
         throw UserError(fmt::format("{} has no warp tile of {}x{}x{} in {}: {}", device.name, tile.shape.m,
                                     tile.shape.n, tile.shape.k, to_string(tile.shape.dtype), problem));
     const simt::WarpTileRecording recording = simt::record_warp_tile(tile.shape, sm);
+    std::vector<std::int32_t> clocks;
+    for (const simt::WarpClock clock : recording.clocks) clocks.push_back(static_cast<std::int32_t>(clock));
     return {{"kind", "warp_tile"},
             {"title", tile.title},
             {"device", device.name},
@@ -50,13 +52,14 @@ nlohmann::ordered_json explore(const Library& library, const WarpTile& tile) {
             {"n", tile.shape.n},
             {"k", tile.shape.k},
             {"mma", {{"m", recording.mma_m}, {"n", recording.mma_n}, {"k", recording.mma_k}}},
+            {"fragments", recording.shape.fragments == simt::Fragments::Registers ? "registers" : "shared"},
             {"instructions", recording.instructions},
             {"macs_per_cycle", recording.macs_per_cycle},
             {"cycles_of_mma", recording.cycles_of_mma},
             {"latency", recording.latency},
             {"cycles", recording.clocks.size()},
             {"busy", recording.busy},
-            {"clocks", packed(recording.clocks)}};
+            {"clocks", packed(clocks)}};
 }
 
 }  // namespace systole::app
