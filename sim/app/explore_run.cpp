@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "models/devices/systolic/explore/array_recorder.h"
@@ -106,6 +107,31 @@ Json layers_as_json(const DeviceResult& result) {
     return layers;
 }
 
+/// Fused attention is two products; its passes number them in turn (lowering/attention_work.cpp). Says of its
+/// layer's passes which of them, of which input and head of keys.
+void name_products(Json& passes, const Graph& graph, const DeviceResult& result) {
+    for (Json& pass : passes) {
+        const ResultRow& row = result.layers.at(pass["layer"].get<std::size_t>());
+        const auto layer = std::ranges::find(graph.layers, row.name, &Layer::name);
+        if (layer == graph.layers.end()) continue;
+        const auto* attention = std::get_if<Attention>(&layer->op);
+        if (!attention || attention->part != Attention::Part::Whole) continue;
+        const std::int64_t number = pass["batch"], turn = number / 2;
+        const std::int64_t item = turn % attention->items();
+        pass["batch"] = item / attention->kv_heads;
+        pass["product"] = number % 2 == 0 ? "scores" : "context";
+        pass["head"] = item % attention->kv_heads;
+        pass["block"] = turn / attention->items();
+    }
+}
+
+/// What stays in the array where no pass says it: as the device is set.
+std::string dataflow_of(const LoadedDevice& device) {
+    for (const config::Entry& entry : device.entries)
+        if (entry.path == "mxu.dataflow") return entry.value;
+    return "ws";
+}
+
 /// Whose the unit's time was, stretch by stretch, up to the window's end; ends in clocks.
 Json account_as_json(const Timeline& timeline, const std::string& unit, Hertz clock,
                      const WaveWindow& window) {
@@ -152,12 +178,14 @@ Json explore(const Library& library, const ExploredRun& run, const CycleRange& r
                  {"units", units.size()},
                  {"asked", called(run)},
                  {"settings", run.settings},
+                 {"dataflow", dataflow_of(prepared.device)},
                  {"clock_hz", result.clock.value()},
                  {"cycles", result.total.cycles.value()},
                  {"result", result_as_json(result.total)},
                  {"account", account_as_json(outcome.timeline, path, result.clock, clocks.window)},
                  {"layers", layers_as_json(result)}};
     json.update(to_json(writer.recording()));
+    name_products(json["passes"], prepared.graph, result);
     return json;
 }
 
