@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <type_traits>
+#include <variant>
 
 #include "sim/account/output_files.h"
 #include "sim/app/commands.h"
@@ -19,6 +21,7 @@
 #include "sim/base/error.h"
 #include "sim/base/text.h"
 #include "sim/report/page.h"
+#include "sim/workload/mistakes.h"
 
 namespace systole::app {
 namespace {
@@ -90,6 +93,12 @@ struct Panels {
     Json left_out = Json::array();
 };
 
+/// Whether the arrays have a product to compute; in a window, perhaps outside it.
+bool multiplies(const Json& panel) {
+    const Json& classes = panel["result"]["classes"];
+    return classes["useful"] > 0 || classes["padding"] > 0;
+}
+
 /// The run in each of the dataflows that the device can have.
 Panels explore_dataflows(const Library& library, const Arguments& arguments, const CycleRange& range) {
     const ExploredRun asked = read_run(arguments);
@@ -109,6 +118,12 @@ Panels explore_dataflows(const Library& library, const Arguments& arguments, con
         progress.update(fmt::format("recording {} in {}", asked.device, dataflow.key));
         try {
             panels.shown.push_back(explore(library, run, range));
+            if (all && !multiplies(panels.shown.back())) {
+                panels.shown.back()["title"] = "Without a product";
+                panels.left_out.push_back(
+                    "other dataflows: nothing is multiplied on the arrays, so all look alike");
+                break;
+            }
         } catch (const UserError& error) {
             // What no dataflow can is no matter of dataflows: the first one's complaint is everybody's.
             if (!all || panels.shown.empty()) throw;
@@ -118,6 +133,30 @@ Panels explore_dataflows(const Library& library, const Arguments& arguments, con
         }
     }
     return panels;
+}
+
+/// What is wrong with it without a place of its own has the run's in the lesson's file.
+Json explore_lesson_run(const Library& library, const LessonRun& lesson_run) {
+    const auto explored = [&](const auto& run) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(run)>, WarpTile>)
+            return explore(library, run);
+        else
+            return explore(library, run, {});
+    };
+    try {
+        return std::visit(explored, lesson_run.run);
+    } catch (const UserError& error) {
+        const std::string title = std::visit([](const auto& run) { return run.title; }, lesson_run.run);
+        std::vector<Diagnostic> placed = error.diagnostics();
+        for (Diagnostic& mistake : placed) {
+            if (mistake.where.line > 0) continue;
+            const std::string& place = mistake.where.file;
+            mistake.message = fmt::format("run '{}': {}{}{}", excerpt(title), place,
+                                          place.empty() ? "" : ": ", mistake.message);
+            mistake.where = lesson_run.where;
+        }
+        throw UserError(std::move(placed));
+    }
 }
 
 Page explore_lesson(const Library& library, const Arguments& arguments) {
@@ -131,8 +170,7 @@ Page explore_lesson(const Library& library, const Arguments& arguments) {
     const Lesson lesson = read_lesson(library.resolve(Shelf::Lessons, *arguments.option("lesson")));
     Progress progress(fmt::format("recording {}", lesson.title));
     Json panels = Json::array();
-    for (const ExploredRun& run : lesson.runs) panels.push_back(explore(library, run, {}));
-    for (const WarpTile& tile : lesson.warp_tiles) panels.push_back(explore(library, tile));
+    for (const LessonRun& run : lesson.runs) panels.push_back(explore_lesson_run(library, run));
     return {lesson.title,
             {{"lesson",
               {{"title", lesson.title},

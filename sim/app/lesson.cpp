@@ -56,12 +56,12 @@ private:
         const std::string device = text(node, "device", "the device that runs it");
         const std::vector<std::string> settings = read_settings_of(node);
         if (tile) {
-            lesson.warp_tiles.push_back({title, device, read_tile(*tile), settings});
+            lesson.runs.push_back({node.where, WarpTile{title, device, read_tile(*tile), settings}});
             return;
         }
         ExploredRun run{title, device, trace ? text(node, "trace", "a trace") : "", {}, settings, {}};
         if (op) run.question = read_question(*op);
-        lesson.runs.push_back(std::move(run));
+        lesson.runs.push_back({node.where, std::move(run)});
     }
 
     OpQuestion read_question(const YamlNode& node) {
@@ -99,7 +99,7 @@ private:
             mistakes_.add(node.where, "expected a tile, such as {m: 16, n: 8, k: 64, dtype: fp16}");
             return shape;
         }
-        refuse_unknown(node, {"m", "n", "k", "dtype"}, "a warp's tile");
+        refuse_unknown(node, {"m", "n", "k", "dtype", "fragments"}, "a warp's tile");
         shape.m = extent(node, "m");
         shape.n = extent(node, "n");
         shape.k = extent(node, "k");
@@ -108,6 +108,14 @@ private:
             shape.dtype = *known;
         else
             mistakes_.add(node.where, fmt::format("there is no number format '{}'", excerpt(dtype)));
+        if (const YamlNode* const fragments = node.find("fragments")) {
+            const bool registers = fragments->scalar == "registers";
+            if (registers) shape.fragments = simt::Fragments::Registers;
+            if (!registers && fragments->scalar != "shared")
+                mistakes_.add(fragments->where,
+                              fmt::format("fragments are in 'registers' or 'shared' memory, not '{}'",
+                                          excerpt(fragments->scalar)));
+        }
         return shape;
     }
 
@@ -123,7 +131,13 @@ private:
     std::string text(const YamlNode& node, const std::string& key, const char* what) {
         const YamlNode* const value = node.find(key);
         if (value && value->kind == YamlNode::Kind::Scalar && !value->scalar.empty()) return value->scalar;
-        mistakes_.add(value ? value->where : node.where, fmt::format("expected {}: {}", key, what));
+        if (!value)
+            mistakes_.add(node.where, fmt::format("{} is missing: {}", key, what));
+        else
+            mistakes_.add(value->where, fmt::format("{}: expected text ({}), not {}", key, what,
+                                                    value->kind == YamlNode::Kind::Scalar
+                                                        ? "nothing"
+                                                        : config::to_string(value->kind)));
         return "";
     }
 
