@@ -9,13 +9,12 @@ import random
 import unittest
 
 from explorer_page import Recording, read_page, unpacked
-from program import DEVICE, HOME, TRACE, ProgramTest
+from program import DEVICE, TRACE, ProgramTest
 from test_wave import activation, weight
 from vcd import Vcd
 
 MATMUL = ("matmul", "m=6", "n=4", "k=4", "dtype=int8")
 SEED = int(os.environ.get("SYSTOLE_SEED", "11"))
-LESSONS = sorted(path.stem for path in (HOME / "configs" / "lessons").glob("*.yaml"))
 
 
 class Explore(ProgramTest):
@@ -114,6 +113,14 @@ class SkewByHand(Explore):
                 self.assertEqual(value, sum(activation(m, k) * weight(k, n) for k in range(8)))
 
 
+    def test_every_sum_that_leaves_is_a_write_even_of_nothing_onto_nothing(self):
+        for recording in self.recordings(DEVICE, *MATMUL):
+            left = [(clock, col) for clock in recording.frames for col in range(4) if recording.column("leaves", clock, col)]
+            held = recording.accumulators
+            self.assertEqual(sorted(left), sorted(zip(held["clock"], held["col"])), "an accumulator's latency is one clock")
+            self.assertIn(0, held["value"])
+
+
 class AgainstTheWaveform(Explore):
     """The same run through systole wave and its own parser."""
 
@@ -141,6 +148,10 @@ class AgainstTheWaveform(Explore):
                 row, col = (int(part.split("_")[1]) for part in path.split(".")[-2:])
                 self.assertEqual([recording.accumulator(clock, row, col) for clock in clocks],
                                  vcd.sampled(path, [1000 * clock for clock in clocks]), path)
+        writes = [(clock, row, col) for clock in clocks for col in range(recording.cols)
+                  if (row := vcd.at(f"{DEVICE}.mxu0.written.col_{col}", 1000 * clock)) is not None]
+        held = recording.accumulators
+        self.assertEqual(sorted(zip(held["clock"], held["row"], held["col"])), sorted(writes))
 
     def test_every_register_of_a_product_is_the_waveforms_in_every_clock(self):
         for dataflow in ("ws", "os", "is"):
@@ -216,6 +227,40 @@ class Windows(Explore):
         self.assertEqual(unpacked(part.panel["vectors_before"]), multiplied)
 
 
+class Products(Explore):
+    def test_fused_attention_names_its_two_products_and_whose_they_are(self):
+        words = ("attention", "batch=2", "q_len=4", "kv_len=6", "heads=2", "head_dim=4")
+        panel, = self.page(DEVICE, *words, "--dataflow", "ws")["panels"]
+        covered = {}
+        for block in panel["passes"]:
+            whose = block["product"], block["batch"], block["head"]
+            covered.setdefault(whose, []).extend(itertools.product(*(range(block[first], block[first] + block[extent])
+                                                                     for first, extent in (("m0", "m"), ("n0", "n"), ("k0", "k")))))
+            self.assertEqual(block["block"], 0)
+        self.assertEqual(set(covered), set(itertools.product(("scores", "context"), (0, 1), (0, 1))))
+        for (product, _, _), points in covered.items():
+            n, k = (6, 4) if product == "scores" else (4, 6)
+            self.assertEqual(sorted(points), sorted(itertools.product(range(4), range(n), range(k))), product)
+        self.assertNotIn("product", self.page(DEVICE, *MATMUL, "--dataflow", "ws")["panels"][0]["passes"][0])
+
+    def test_an_operator_without_a_product_has_one_panel_and_says_why(self):
+        page = self.page(DEVICE, "softmax", "rows=4", "cols=4")
+        self.assertEqual([(panel["title"], panel["passes"]) for panel in page["panels"]], [("Without a product", [])])
+        self.assertEqual(len(page["left_out"]), 1)
+        self.assertIn("nothing is multiplied", page["left_out"][0])
+
+    def test_what_stays_is_said_where_no_pass_says_it(self):
+        for dataflow in ("ws", "os", "is"):
+            page = self.page(DEVICE, *MATMUL, "--dataflow", dataflow, "--cycles", "0:2")
+            self.assertEqual([(panel["dataflow"], panel["passes"]) for panel in page["panels"]], [(dataflow, [])])
+
+    def test_passes_that_keep_their_tile_say_so(self):
+        # m is cut in two; weights stay for both parts, inputs and outputs do not.
+        panels = self.page(DEVICE, *MATMUL)["panels"]
+        self.assertEqual([[block["new_tile"] for block in panel["passes"]] for panel in panels],
+                         [[True, False], [True, True], [True, True]])
+
+
 class Pages(Explore):
     def test_the_same_question_gives_the_same_bytes_and_tells_nothing_of_this_machine(self):
         self.page(DEVICE, *MATMUL, output="one.html")
@@ -257,70 +302,6 @@ class Pages(Explore):
         self.assertEqual([page["title"], page["lesson"]["answer"], page["panels"][0]["title"]], [name] * 3)
 
 
-class Lessons(Explore):
-    def test_every_lesson_is_listed_and_becomes_a_page(self):
-        table = self.answer("list", "lessons")
-        self.assertGreaterEqual(len(LESSONS), 4)
-        for lesson in LESSONS:
-            self.assertIn(lesson, table)
-            page = self.page("--lesson", lesson)
-            self.assertTrue(all(page["lesson"][key] for key in ("title", "summary", "look_at", "question", "answer")))
-            self.assertGreaterEqual(len(page["panels"]), 2)
-
-    def panels(self, lesson):
-        return self.page("--lesson", lesson)["panels"]
-
-    def test_dataflows_answer_has_the_streams_that_run(self):
-        clocks = {"ws": 6 + 4 + 4 - 2, "os": 4 + 4 + 4 + 4 - 2, "is": 4 + 4 + 4 + 4 - 2}
-        for panel in self.panels("dataflows"):
-            recording = Recording(panel)
-            dataflow = recording.passes[0]["dataflow"]
-            busy = [useful + padding for useful, padding in zip(recording.clocks["useful"], recording.clocks["padding"])]
-            first, last = busy.index(next(filter(None, busy))), max(clock for clock, count in enumerate(busy) if count)
-            self.assertEqual(last - first + 1, clocks[dataflow], "T + R + C - 2, of the tiles that follow each other")
-            if dataflow == "ws":  # one tile
-                self.assertEqual(sum(recording.clocks["padding"]), 0)
-            else:  # two tiles, the second one half empty
-                self.assertEqual(sorted(block["m"] for block in recording.passes), [2, 4])
-                self.assertGreater(sum(recording.clocks["padding"]), 0)
-
-    def test_small_batches_answer_counts_the_clocks_of_a_pe(self):
-        for panel, batch in zip(self.panels("small_batches"), (1, 4, 32), strict=True):
-            recording = Recording(panel)
-            for row, col in ((0, 0), (3, 5), (7, 7)):
-                busy = [clock for clock in range(panel["cycles"]) if recording.multiplies(clock, row, col)]
-                self.assertEqual(len(busy), batch)
-        # A batch of 1 crosses 8 x 8 in 8 + 8 - 1 clocks.
-        lone = Recording(self.panels("small_batches")[0])
-        self.assertEqual(sum(1 for count in lone.clocks["useful"] if count), 15)
-
-    def test_double_buffering_answer_has_the_distances_of_passes(self):
-        for panel, distance in zip(self.panels("double_buffering"), (6, 16), strict=True):
-            tiles = [block["clock"] for i, block in enumerate(panel["passes"])
-                     if i == 0 or block["k0"] != panel["passes"][i - 1]["k0"]]
-            self.assertEqual(len(tiles), 4)
-            self.assertEqual([b - a for a, b in zip(tiles, tiles[1:])], [distance] * 3)
-
-    def test_ragged_edges_answer_has_the_share(self):
-        full, ragged = (Recording(panel) for panel in self.panels("ragged_edges"))
-        self.assertEqual(sum(full.clocks["padding"]), 0)
-        useful, padding = sum(ragged.clocks["useful"]), sum(ragged.clocks["padding"])
-        self.assertEqual(useful * 64, 25 * (useful + padding))
-
-    def test_tensor_core_answer_is_what_a_warp_does(self):
-        array, one, many = self.panels("tensor_core")
-        self.assertEqual(array["kind"], "array")
-        for tile, instructions in ((one, 4), (many, 64)):
-            self.assertEqual(tile["instructions"], instructions)
-            self.assertEqual(tile["cycles_of_mma"], 16 * 8 * 16 // 256)  # an A100's: 1,024 MACs a cycle and SM
-            clocks = unpacked(tile["clocks"])
-            self.assertEqual(len(clocks), tile["cycles"])
-            self.assertEqual(clocks.count(0), tile["busy"])
-            self.assertEqual(tile["busy"], instructions * 8)
-        self.assertLess(one["busy"] / one["cycles"], 0.3)
-        self.assertGreater(many["busy"] / many["cycles"], 0.9)
-
-
 class BadInput(Explore):
     def refused(self, *words):
         return self.refusal("explore", *words, "-o", "page.html")
@@ -354,33 +335,6 @@ class BadInput(Explore):
         self.assertIn("at most 0:", self.refused(DEVICE, *MATMUL, "--cycles", "0:100000"))
         self.assertIn("FROM:TO", self.refused(DEVICE, *MATMUL, "--cycles", "7"))
         self.assertIn("empty", self.refused(DEVICE, *MATMUL, "--cycles", "7:7"))
-
-    def test_lessons_that_are_none(self):
-        self.assertIn("did you mean 'ragged_edges'", self.refused("--lesson", "ragged_edge"))
-        self.assertIn("a lesson says it itself", self.refused("--lesson", "dataflows", "--dataflow", "ws"))
-        self.assertIn("leave 'teaching_4x4' away", self.refused(DEVICE, "--lesson", "dataflows"))
-        self.assertIn("this is no lesson", self.refused("--lesson", self.write("trace.yaml", "trace: x\n")))
-
-    def test_a_lesson_with_mistakes_names_all_their_places(self):
-        lesson = self.write("own.yaml", "lesson: Mine\nsumary: x\nlook_at: x\nquestion: x\nanswer: x\nruns:\n"
-                                        "  - {title: a, device: teaching_4x4, operator: {m: 4}}\n"
-                                        "  - {title: b, device: a100, warp_tile: {m: 0, n: 8, k: 32, dtype: fp61}}\n"
-                                        "  - {title: c, device: teaching_4x4}\n")
-        message = self.refused("--lesson", lesson)
-        for part in ("own.yaml:2:1: error: a lesson has no key 'sumary' (did you mean 'summary'?)", "expected summary",
-                     "own.yaml:7:", "own.yaml:8:41: error: m: '0' is too small; the least is 1", "'fp61'", "one of operator, trace and warp_tile"):
-            self.assertIn(part, message)
-
-    def test_a_warps_tile_must_be_one(self):
-        def message(device, m, k, dtype):
-            return self.refused("--lesson", self.write("own.yaml", json.dumps({
-                "lesson": "x", "summary": "x", "look_at": "x", "question": "x", "answer": "x",
-                "runs": [{"title": "t", "device": device, "warp_tile": {"m": m, "n": 8, "k": k, "dtype": dtype}}]})))
-        self.assertIn("multiple of 16", message("a100", 17, 64, "fp16"))
-        self.assertIn("k must be a multiple", message("a100", 16, 40, "fp16"))
-        self.assertIn("do not take this type", message("a100", 16, 64, "fp8"))
-        self.assertIn("mma.sync", message("h100", 16, 64, "fp16"))
-        self.assertIn("no warps", message(DEVICE, 16, 64, "fp16"))
 
 
 if __name__ == "__main__":

@@ -117,9 +117,10 @@ test("a network's run that ends within a clock has its own utilization, too", as
     const { total } = JSON.parse(systole("run", DEVICE, "three_layers", "--format", "json")).devices[0];
     await page.keyboard.press("End");
     const sentence = await page.locator(".utilization").textContent();
-    assert.ok(sentence.endsWith(`= ${(100 * total.utilization).toFixed(1)} %`), sentence);
-    // What it waits for is the account's to say: outputs go to the host last.
-    assert.match(await page.locator(".sentence").textContent(), /stands still to the end: it waits for the host's link \(outputs of classes\)/);
+    assert.ok(sentence.endsWith(`= ${(100 * total.utilization).toFixed(1)} %. The run ends within its last clock`), sentence);
+    // What goes on is the account's to say: outputs go to the host last.
+    assert.equal(await page.locator(".sentence").textContent(),
+                 "The array has no more to do; until the run ends, results move over the host's link (outputs of classes).");
     await done(page);
 });
 
@@ -200,11 +201,156 @@ test("a warp's tile counts its tensor core's clocks", async () => {
     await page.keyboard.press("End");
     const data = await page.evaluate(() => JSON.parse(document.getElementById("data").textContent));
     const tiles = data.panels.filter((panel) => panel.kind === "warp_tile");
-    assert.equal(tiles.length, 2);
+    assert.equal(tiles.length, 3);
     for (const [index, tile] of tiles.entries()) {
         const sentence = await page.locator(".panel").nth(1 + index).locator(".utilization").textContent();
         assert.ok(sentence.includes(`${tile.busy} of ${tile.cycles} clocks = ${(100 * tile.busy / tile.cycles).toFixed(1)} %`), sentence);
     }
+    await done(page);
+});
+
+/** The accumulators that a panel shows: by row and column, what stands in a box, and whether it is marked. */
+const accumulators = (panel) => panel.evaluate((node) => {
+    const boxes = [...node.querySelectorAll(".sums rect")];
+    return boxes.map((box) => ({ text: box.nextElementSibling.textContent, written: box.getAttribute("class") === "written" }));
+});
+
+for (const folds of [1, 2])
+    test(`an accumulator that is written is marked, and one that holds 0 says so: folds of k: ${folds}`, async () => {
+        const words = [DEVICE, "matmul", "m=6", "n=4", `k=${4 * folds}`, "--dataflow", "ws"];
+        const page = await open(words);
+        systole("wave", ...words.slice(0, -2), "--set", "mxu.dataflow=ws", "-o", "wave.vcd");
+        const vcd = new Vcd(readFileSync(join(shop.folder, "wave.vcd"), "utf8"));
+        const cycles = Number(/of (\d+)/.exec(await page.locator(".place").textContent())[1]);
+        let marks = 0;
+        const seen = new Set();
+        for (let t = 1; t <= cycles; ++t) {
+            await seek(page, t);
+            const boxes = await accumulators(page.locator(".panel"));
+            for (let col = 0; col < 4; ++col) {
+                // What leaves a column is written at once: an accumulator's latency is one clock here.
+                const leaves = vcd.at(`${DEVICE}.mxu0.bottom.valid_${col}`, 1000 * (t - 1)) === 1;
+                const marked = boxes.map((box, index) => ({ ...box, index })).filter((box) => box.index % 4 === col && box.written);
+                assert.equal(marked.length, leaves ? 1 : 0, `clock ${t}, column ${col}`);
+                marks += marked.length;
+                for (const { index } of marked) seen.add(index);
+            }
+            for (let index = 0; index < 24; ++index) {
+                const holds = vcd.at(`${DEVICE}.mxu0.acc_${Math.floor(index / 4)}.col_${index % 4}`, 1000 * (t - 1));
+                assert.equal(boxes[index].text, seen.has(index) ? String(holds).replace("-", "−") : "", `clock ${t}, accumulator ${index}`);
+            }
+        }
+        assert.equal(marks, folds * 24);
+        if (folds === 1) assert.ok((await accumulators(page.locator(".panel"))).some((box) => box.text === "0"));
+        await done(page);
+    });
+
+test("passes that keep the weights of the one before say so", async () => {
+    const page = await open(["--lesson", "dataflows"]);
+    const passes = () => page.locator(".panel p.dataflow:nth-of-type(2)").allTextContents();
+    assert.deepEqual(await passes(), ["2 passes to come, with 1 tile of weights.", "2 passes to come.", "2 passes to come."]);
+    await page.keyboard.press("End");
+    const texts = await passes();
+    assert.equal(texts[0], "Pass 2 of 2, same weights: m 3…5, n 0…3, k 0…3.");
+    assert.equal(texts[1], "Pass 2 of 2: m 4…5, n 0…3, k 0…3.");
+    await done(page);
+});
+
+test("the products of attention have their names", async () => {
+    const page = await open([DEVICE, "attention", "batch=1", "q_len=4", "kv_len=4", "heads=1", "head_dim=4", "--dataflow", "ws"]);
+    const seen = new Set();
+    const cycles = Number(/of (\d+)/.exec(await page.locator(".place").textContent())[1]);
+    for (let t = 1; t <= cycles; ++t) {
+        await seek(page, t);
+        const pass = /^Pass \d+ of \d+, ([^,:]+)/.exec(await page.locator("p.dataflow").nth(1).textContent())?.[1];
+        const label = await page.locator(".pe").first().getAttribute("aria-label");
+        const operands = /that is ([a-z]+)\[\d,\d\] × ([a-z]+)\[\d,\d\] for ([a-z]+)\[/.exec(label);
+        if (operands) seen.add([pass, ...operands.slice(1)].join(" "));
+    }
+    assert.deepEqual([...seen].sort(), ["context (shares × v) share v out", "scores (q × kᵀ) q k score"]);
+    await done(page);
+});
+
+test("an operator without a product has one panel that says so", async () => {
+    const page = await open([DEVICE, "softmax", "rows=4", "cols=4"]);
+    assert.equal(await page.locator(".panel").count(), 1);
+    assert.equal(await page.locator("p.dataflow").first().textContent(), "Nothing is multiplied on the arrays in this run: other units do its work.");
+    assert.match(await page.locator(".left-out").textContent(), /nothing is multiplied/);
+    await seek(page, 10);
+    assert.equal(await page.locator(".sentence").textContent(), "The array has nothing to do; the vector unit works (work of softmax).");
+    await done(page);
+});
+
+test("a window's end is not the run's", async () => {
+    const page = await open([DEVICE, ...MATMUL, "--dataflow", "ws", "--cycles", "10:20"]);
+    await page.keyboard.press("End");
+    assert.match(await page.locator(".place").textContent(), /^clock 20 of 20 \(the run: \d+\), the window's end$/);
+    await done(page);
+});
+
+test("a preset that divides by other clocks has both of its utilizations explained", async () => {
+    const words = ["scalesim", "matmul", "m=6", "n=4", "k=4", "--set", "mxu.rows=4", "--set", "mxu.cols=4"];
+    const page = await open([...words, "--dataflow", "ws"]);
+    const { total } = JSON.parse(systole("op", ...words, "--set", "mxu.dataflow=ws", "--format", "json")).devices[0];
+    await page.keyboard.press("End");
+    const useful = /= ([\d.]+ %)/.exec(await page.locator(".utilization").textContent())[1];
+    const reported = `${(100 * total.utilization).toFixed(1)} %`;
+    assert.notEqual(useful, reported);
+    assert.equal(await page.locator(".account summary").textContent(), `The run's account: useful ${useful}, reported as utilization ${reported}`);
+    await page.locator(".account summary").click();
+    assert.match(await page.locator(".account p").textContent(), /reproduces another simulator/);
+    await done(page);
+});
+
+for (const width of [1000, 1280, 1920])
+    test(`an array of 16 x 16 fits its panel on a page of ${width} px`, async () => {
+        const page = await open(["--lesson", "tensor_core"], { width });
+        const hidden = await page.locator(".figure").evaluateAll((figures) => figures.map((figure) => figure.scrollWidth - figure.clientWidth));
+        assert.deepEqual(hidden, [0, 0, 0, 0]);
+        await done(page);
+    });
+
+test("every sign in the figures stands in a legend", async () => {
+    const page = await open(["--lesson", "tensor_core"]);
+    const [arrays, tiles] = await page.locator(".legend").evaluateAll((lists) =>
+        lists.map((list) => [...list.querySelectorAll("li")].map((entry) => entry.textContent).join("; ")));
+    for (const text of ["operand from above", "sum, moves down", "in a corner: of the next tile", "written in this clock"])
+        assert.ok(arrays.includes(text), arrays);
+    for (const text of ["block of a", "block of b", "results, darker"]) assert.ok(tiles.includes(text), tiles);
+    const colour = (selector, property) => page.locator(selector).first().evaluate((node, name) => getComputedStyle(node)[name], property);
+    await page.keyboard.press("End");
+    for (const [sign, drawn] of [[".arrow.falling", ".token.falling path"], [".legend .arrow.down:not(.falling)", ".token.sum path"],
+                                 [".arrow.right", ".token.moving path"]])
+        assert.equal(await colour(sign, "backgroundColor"), await colour(drawn, "fill"), drawn);
+    const foot = await page.locator("footer").textContent();
+    assert.match(foot, /Every number in them is a register of the PE grid/);
+    assert.match(foot, /no values are computed/);
+    await done(page);
+});
+
+test("a warp that waits says for what", async () => {
+    const page = await open(["--lesson", "tensor_core"]);
+    const tile = (index) => page.locator(".panel").nth(index);
+    const cycles = async (index) => Number(/of (\d+)/.exec(await tile(index).locator(".place").textContent())[1]);
+    const last = await cycles(1);
+    assert.equal(last, 4 * 8 + 3 * 25);
+    for (let t = 1; t <= last; ++t) {
+        await seek(page, t);
+        const at = (t - 1) % 33;
+        const number = Math.floor((t - 1) / 33) + 1;
+        const text = await tile(1).locator(".sentence").textContent();
+        if (at < 8) assert.match(text, new RegExp(`^Instruction ${number} of 4, clock ${at + 1} of 8: `));
+        else assert.equal(text, `Instruction ${number + 1} waits for the sums of instruction ${number}, to which it adds: the latency.`);
+    }
+    const told = new Set();
+    for (let t = 1; t <= await cycles(3); ++t) {
+        await seek(page, t);
+        assert.match(await tile(2).locator(".sentence").textContent(), t <= 512 ? /^Instruction \d+ of 64, clock/ : /./);
+        const text = await tile(3).locator(".sentence").textContent();
+        if (!text.includes(" products for ")) told.add(text.replaceAll(/\d+/g, "N"));
+    }
+    assert.ok([...told].some((text) => text.startsWith("The warp is at a barrier")));
+    assert.ok([...told].every((text) => !text.includes("the sums of")), [...told].join("\n"));
     await done(page);
 });
 

@@ -56,7 +56,7 @@ export class ArrayView {
         this.node = svg("svg", {
             viewBox: `0 0 ${this.width} ${this.height}`, class: "array", role: "group",
             "aria-label": `${recording.title}: array of ${recording.rows} × ${recording.cols} PEs`,
-            style: `min-width: ${Math.round(this.width * 0.62)}px; max-width: ${Math.round(this.width * 1.25)}px`,
+            style: `min-width: ${Math.round(this.width * 0.6)}px; max-width: ${Math.round(this.width * 1.25)}px`,
         });
         this.drawWires();
         this.drawQueues();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // PE-cycles so far, by what they went to, up to the run's utilization; for a warp's tile, the tensor core's cycles.
 import { html, number, percent, setText } from "./dom.js";
+import { WORKS } from "./tile.js";
+import { plural } from "./words.js";
 
 const MEANINGS = {
     useful: "products of real operands",
@@ -42,6 +44,9 @@ class Shares {
     }
 }
 
+/** A run may be over before its last clock is. */
+const within = (clocks) => (Number.isInteger(clocks) ? "" : ". The run ends within its last clock");
+
 export class ArrayCounters {
     constructor(recording) {
         this.recording = recording;
@@ -57,8 +62,8 @@ export class ArrayCounters {
         const clocks = recording.elapsed(t);
         const of = t < recording.cycles ? "so far" : recording.units > 1 ? `of ${recording.unit}` : "of the run";
         setText(this.sentence, t === 0 ? "Utilization: nothing has run yet." :
-            `Utilization ${of}: ${number(sums.useful)} useful of ${recording.pes} PEs × ${number(clocks)} clocks = ` +
-            percent(sums.useful / (recording.pes * clocks)));
+            `Utilization ${of}: ${number(sums.useful)} useful of ${plural(recording.pes, "PE")} × ${plural(clocks, "clock")} = ` +
+            percent(sums.useful / (recording.pes * clocks)) + within(clocks));
     }
 }
 
@@ -74,10 +79,10 @@ export class TileCounters {
     update(t) {
         const { tile } = this;
         const busy = tile.busy(t);
-        const works = t > 0 && tile.state(t) === 0;
+        const works = tile.state(t) === WORKS;
         this.shares.update({ useful: works ? 1 : 0, waiting: t > 0 && !works ? 1 : 0 }, { useful: busy, waiting: t - busy });
         setText(this.sentence, t === 0 ? "Utilization: nothing has run yet." :
-            `Utilization ${t < tile.cycles ? "so far" : "of the tile"}: ${number(busy)} of ${number(t)} clocks = ` +
+            `Utilization ${t < tile.cycles ? "so far" : "of the tile"}: ${number(busy)} of ${plural(t, "clock")} = ` +
             `${percent(busy / t)}; ${number(busy * tile.macsPerCycle)} products`);
     }
 }

@@ -24,24 +24,40 @@ function lessonOf(lesson) {
                      html("details", {}, html("summary", {}, "The answer"), ...paragraphs(lesson.answer))));
 }
 
-function legend(arrays) {
-    if (!arrays) return null;
-    const entry = (name, text) => html("li", {}, html("span", { class: `swatch ${name}`, "aria-hidden": "true" }), text);
-    return html("ul", { class: "legend", "aria-label": "Legend" },
-                entry("useful", "useful product"), entry("padding", "padding"), entry("ramp", "ramp: fill, drain, shift"),
-                entry("waiting", "waiting"),
-                html("li", {}, html("span", { class: "arrow right", "aria-hidden": "true" }), "moves right"),
-                html("li", {}, html("span", { class: "arrow down", "aria-hidden": "true" }), "falls"),
-                html("li", {}, html("span", { class: "square", "aria-hidden": "true" }), "stays"));
+function legendOf(label, entries) {
+    return html("ul", { class: "legend", "aria-label": label }, ...entries.map(([sign, text]) =>
+        html("li", {}, html("span", { class: sign, "aria-hidden": "true" }, sign === "corner" ? "7" : null), text)));
 }
 
-function keys() {
+/** What the signs in the figures of arrays and of tiles mean, of those that are there. */
+function legends(panels) {
+    const arrays = panels.filter((panel) => panel.run.cols).map((panel) => panel.run);
+    const tiles = panels.some((panel) => !panel.run.cols);
+    const sums = arrays.some((run) => run.accumulatorRows().length > 0);
+    return [
+        arrays.length > 0 && legendOf("Legend of arrays", [
+            ["swatch useful", "useful product"], ["swatch padding", "padding"], ["swatch ramp", "ramp: fill, drain, shift"],
+            ["swatch waiting", "waiting"], ["square", "stays in the PE"], ["arrow right", "operand, moves right"],
+            ["arrow down falling", "operand from above, moves down"], ["arrow down", "sum, moves down"],
+            ...(arrays.some((run) => run.registers.shadow) ? [["corner", "in a corner: of the next tile; brown while it moves in"]] : []),
+            ...(sums ? [["swatch written", "accumulator (acc) written in this clock"]] : []),
+        ]),
+        tiles && legendOf("Legend of a warp's tiles", [
+            ["swatch block-a", "block of a at work"], ["swatch block-b", "block of b at work"],
+            ["swatch block-out", "results, darker with every instruction"], ["swatch block-now", "block that the instruction adds to"],
+        ]),
+    ].filter(Boolean);
+}
+
+function keys(arrays, tiles) {
     const key = (name, text) => html("li", {}, html("kbd", {}, name), ` ${text}`);
     return html("footer", {},
                 html("ul", { class: "keys", "aria-label": "Keys" }, key("Space", "play, pause"), key("← →", "a clock back, on"),
-                     key("Home End", "begin, end"), key("Tab", "into an array, then arrows from PE to PE, Enter to keep one")),
-                html("p", {}, "Position t is after t clocks of the matrix unit's clock. Every number is a register of the PE grid, as ",
-                     html("code", {}, "systole wave"), " records it (its cycle t − 1); operands are small whole numbers made for the purpose."));
+                     key("Home End", "beginning, end"), key("Tab", "into an array, then arrows from PE to PE, Enter to keep one")),
+                arrays ? html("p", {}, "Arrays: position t is after t clocks of the matrix unit's clock. Every number in them is a register of the PE grid, as ",
+                              html("code", {}, "systole wave"), " records it (its cycle t − 1); operands are small whole numbers made for the purpose.") : null,
+                tiles ? html("p", {}, "A warp's tiles: position t is after t clocks of the SM's clock, from the first instruction's begin on, as the model of " +
+                             "the SM issues them; no values are computed.") : null);
 }
 
 function start() {
@@ -56,7 +72,6 @@ function start() {
     const panels = data.panels.map((panel) =>
         panel.kind === "array" ? new ArrayPanel(new Recording(panel), seek) : new TilePanel(new WarpTile(panel), seek));
     const beside = panels.filter((panel) => !panel.node.classList.contains("broad")).length;
-    const arrays = panels.some((panel) => panel.run.cols);
     page.replaceChildren(
         patterns(),
         html("header", { class: "page-head" }, html("h1", {}, data.title), data.lesson ? html("p", {}, data.lesson.summary) : null,
@@ -66,7 +81,8 @@ function start() {
     const grid = html("div", { class: "panels", style: `--panels: ${Math.max(1, beside)}` },
                       ...panels.map((panel) => panel.node));
     const leftOut = (data.left_out ?? []).map((text) => html("p", { class: "left-out" }, `Not shown: ${text}`));
-    page.append(player.node, ...leftOut, legend(arrays) ?? "", grid, keys());
+    page.append(player.node, ...leftOut, ...legends(panels), grid,
+                keys(panels.some((panel) => panel.run.cols), panels.some((panel) => !panel.run.cols)));
     player.show(0);
     for (const panel of panels) panel.strip.draw();
 }

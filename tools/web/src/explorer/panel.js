@@ -6,6 +6,7 @@ import { html, number, percent, setText } from "./dom.js";
 import { History } from "./history.js";
 import { IDLE } from "./recording.js";
 import { Strip } from "./strip.js";
+import { WORKS } from "./tile.js";
 import { TileView } from "./tile_view.js";
 import { describeClock, describeDataflow, describePass, describeTileClock, equation } from "./words.js";
 
@@ -13,6 +14,8 @@ let panels = 0;
 
 /** Columns of an array above which its numbers can be read only across the page. */
 const BROAD = 6;
+/** … and above which what is told beside it has to be narrow. */
+const VAST = 10;
 
 /** What panels of arrays and of tiles have in common. `seek(panel, t)`: somebody wants to see that position. */
 class Panel {
@@ -48,8 +51,9 @@ class Panel {
         this.strip.update(this.t);
         this.scrub.value = this.t;
         this.scrub.setAttribute("aria-valuetext", `clock ${this.t} of ${this.end}`);
+        const ending = this.end === this.run.cycles ? ", finished" : ", the window's end";
         const whole = this.end === this.run.cycles ? "" : ` (the run: ${number(this.run.cycles)})`;
-        setText(this.place, `clock ${number(this.t)} of ${number(this.end)}${whole}${this.t === this.end ? ", finished" : ""}`);
+        setText(this.place, `clock ${number(this.t)} of ${number(this.end)}${whole}${this.t === this.end ? ending : ""}`);
     }
 }
 
@@ -71,6 +75,7 @@ export class ArrayPanel extends Panel {
         this.table = html("details", { class: "as-table", ontoggle: () => this.drawTable() },
                           html("summary", {}, "The array as a table"), this.cells);
         if (recording.cols > BROAD) this.node.classList.add("broad");
+        if (recording.cols > VAST) this.node.classList.add("vast");
         this.node.append(html("header", {}, this.heading, this.place), this.stays, this.pass, this.figure,
                          html("div", { class: "told" }, this.sentence, this.strip.node, this.own, this.counters.node,
                               this.account(), this.history.node, this.table));
@@ -95,7 +100,7 @@ export class ArrayPanel extends Panel {
     }
 
     draw(t, milliseconds) {
-        setText(this.stays, describeDataflow(this.run.dataflow(t)));
+        setText(this.stays, describeDataflow(this.run, t));
         setText(this.pass, describePass(this.run, t));
         setText(this.sentence, describeClock(this.run, t));
         this.view.update(t, milliseconds, this.chosen);
@@ -125,15 +130,19 @@ export class ArrayPanel extends Panel {
         const { result, units, unit } = this.run;
         const classes = Object.entries(result.classes).filter(([, share]) => share > 0);
         const run = this.run;
-        const here = run.end === run.cycles ? run.total(run.end).useful / (run.pes * run.length) : result.utilization;
-        const differs = units === 1 && Math.abs(here - result.utilization) > 5e-4;
-        const others = differs
-            ? ` Its utilization differs from that of the PEs, ${percent(here)}: products that a mask throws away later are padding ` +
-              "there, and presets that reproduce another simulator count clocks as that does."
-            : units > 1 ? ` These are of all ${units} matrix units; the page shows ${unit}.` : "";
-        return html("details", { class: "account" }, html("summary", {}, `The run's account: utilization ${percent(result.utilization)}`),
-                    html("p", {}, "The account gives every PE-cycle to one cause. Useful and padding are the same as above; while " +
-                         "a PE has no product, it asks what the next pass waited for, whatever still moves in the array." + others),
+        const { useful } = result.classes;
+        const differ = (one, other) => Math.abs(one - other) > 5e-4;
+        const here = run.end === run.cycles ? run.total(run.end).useful / (run.pes * run.length) : useful;
+        const notes = [];
+        if (units > 1) notes.push(`These are of all ${units} matrix units; the page shows ${unit}.`);
+        else if (differ(here, useful))
+            notes.push(`The PEs above end at ${percent(here)}: here, products that a mask throws away later are padding.`);
+        const other = differ(useful, result.utilization);
+        const reported = other ? `, reported as utilization ${percent(result.utilization)}` : "";
+        if (other) notes.push(`${run.device} reproduces another simulator, which divides by other clocks than the run takes.`);
+        return html("details", { class: "account" }, html("summary", {}, `The run's account: useful ${percent(useful)}${reported}`),
+                    html("p", {}, ["The account gives every PE-cycle to one cause. Useful and padding are the same as above; while a PE has " +
+                         "no product, it asks what the next pass waited for, whatever still moves in the array.", ...notes].join(" ")),
                     html("table", { class: "counters" }, html("tbody", {}, ...classes.map(([name, share]) =>
                         html("tr", {}, html("th", { scope: "row" }, name.replace("_", " ")), html("td", {}, percent(share)))))));
     }
@@ -141,7 +150,7 @@ export class ArrayPanel extends Panel {
 
 export class TilePanel extends Panel {
     constructor(tile, seek) {
-        const parts = (t) => [{ name: "useful", value: tile.state(t) === 0 ? 1 : 0 }];
+        const parts = (t) => [{ name: "useful", value: tile.state(t) === WORKS ? 1 : 0 }];
         super(tile, seek, { label: "What the tensor core does, clock by clock", whole: 1, parts });
         this.view = new TileView(tile);
         this.counters = new TileCounters(tile);
@@ -149,7 +158,11 @@ export class TilePanel extends Panel {
                           `One instruction, mma.sync m${tile.mma.m}n${tile.mma.n}k${tile.mma.k} in ${tile.dtype}: ` +
                           `${number(tile.mma.m * tile.mma.n * tile.mma.k)} products in ${tile.cyclesOfMma} clocks; ` +
                           `its sums can be read ${tile.latency} clocks later (${tile.device}).`);
-        this.pass = html("p", { class: "dataflow" }, `A tile of ${tile.m} × ${tile.n} over k = ${tile.k}: ${number(tile.instructions)} instructions.`);
+        const fragments = tile.fragments === "registers"
+            ? "All operands are in the warp's registers."
+            : `Fragments come out of shared memory as it goes; every ${2 * tile.mma.k} of k it meets a barrier.`;
+        this.pass = html("p", { class: "dataflow" },
+                         `A tile of ${tile.m} × ${tile.n} over k = ${tile.k}: ${number(tile.instructions)} instructions. ${fragments}`);
         this.node.append(html("header", {}, this.heading, this.place), this.stays, this.pass, html("div", { class: "figure" }, this.view.node),
                          html("div", { class: "told" }, this.sentence, this.strip.node, this.own, this.counters.node));
     }

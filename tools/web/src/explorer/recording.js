@@ -45,7 +45,7 @@ export class Recording {
             kind: json.kind, title: json.title, device: json.device, unit: json.unit, units: json.units,
             asked: json.asked, settings: json.settings, cycles: json.cycles, result: json.result,
             layers: json.layers, rows: json.rows, cols: json.cols, first: json.first, end: json.end,
-            passes: json.passes,
+            passes: json.passes, set: json.dataflow,
         });
         // A run may end within its last clock, when its results are where they must be.
         this.account = json.account;
@@ -166,7 +166,13 @@ export class Recording {
     }
 
     dataflow(t) {
-        return (this.passAt(t) ?? this.passes[0])?.dataflow ?? "ws";
+        const pass = this.passAt(t) ?? this.passes[0];
+        return pass?.dataflow ?? (["os", "is"].includes(this.set) ? this.set : "ws");
+    }
+
+    /** Whether the arrays of the run have anything to multiply. */
+    get multiplies() {
+        return this.passes.length > 0 || this.result.classes.useful + this.result.classes.padding > 0;
     }
 
     /** The pass, and its vector, that a PE multiplies in a frame; null: it multiplies none. */
@@ -184,9 +190,9 @@ export class Recording {
         const { pass, vector } = operand;
         const { m0, k0, n0 } = pass;
         switch (pass.dataflow) {
-            case "os": return names(m0 + row, k0 + vector, n0 + col, "a");
-            case "is": return names(m0 + col, k0 + row, n0 + vector, "w");
-            default: return names(m0 + vector, k0 + row, n0 + col, "a");
+            case "os": return names(pass, m0 + row, k0 + vector, n0 + col);
+            case "is": return names(pass, m0 + col, k0 + row, n0 + vector);
+            default: return names(pass, m0 + vector, k0 + row, n0 + col);
         }
     }
 
@@ -206,9 +212,11 @@ export class Recording {
     }
 }
 
-/** `left`: which operand comes from the left, "a" or "w". */
-function names(m, k, n, left) {
-    const a = `a[${m},${k}]`;
-    const w = `w[${k},${n}]`;
-    return { left: left === "a" ? a : w, other: left === "a" ? w : a, out: `out[${m},${n}]` };
+/** What the operands and results of a product are called; keys lie in rows, as queries do. */
+function names({ product, dataflow }, m, k, n) {
+    const [first, second, out] = {
+        scores: [`q[${m},${k}]`, `k[${n},${k}]`, `score[${m},${n}]`],
+        context: [`share[${m},${k}]`, `v[${k},${n}]`, `out[${m},${n}]`],
+    }[product] ?? [`a[${m},${k}]`, `w[${k},${n}]`, `out[${m},${n}]`];
+    return dataflow === "is" ? { left: second, other: first, out } : { left: first, other: second, out };
 }

@@ -2,6 +2,7 @@
 // A warp's tile as a figure: results in blocks of one instruction, operands above and at the left in the same blocks,
 // and the block that the tensor core works on. Where inside the tensor core a product is made is nobody's to see.
 import { setClass, setText, svg } from "./dom.js";
+import { WORKS } from "./tile.js";
 
 const UNIT = 5;  // an element's side
 const GAP = 26;
@@ -58,7 +59,7 @@ export class TileView {
     update(t) {
         const { tile } = this;
         const { m, n, k, mma } = tile;
-        const works = t > 0 && tile.state(t) === 0;
+        const works = tile.state(t) === WORKS;
         const at = works ? tile.instructionAt(t) : null;
         const begun = tile.begun(t);
         const columns = n / mma.n;

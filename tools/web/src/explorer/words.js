@@ -2,8 +2,9 @@
 // What happens in a clock, in words.
 import { IDLE, PADDING } from "./recording.js";
 import { number } from "./dom.js";
+import { WORKS } from "./tile.js";
 
-const plural = (count, one, many = `${one}s`) => `${number(count)} ${count === 1 ? one : many}`;
+export const plural = (count, one, many = `${one}s`) => `${number(count)} ${count === 1 ? one : many}`;
 
 /** "3 × −2" with brackets where a minus would stand beside a sign. */
 export const factor = (value) => (value < 0 ? `(${number(value)})` : number(value));
@@ -29,20 +30,18 @@ export function describePe(recording, t, row, col) {
     return `${place}: ${calculation}, that is ${names.left} × ${names.other} for ${names.out}`;
 }
 
-const OPERANDS = {
-    ws: { left: "row", of: "a", stays: "weights", shift: "weights" },
-    is: { left: "column", of: "w", stays: "inputs", shift: "inputs" },
-    os: { left: "step", of: "k", stays: "outputs", shift: "outputs" },
-};
+/** What a tile holds. */
+const TILES = { ws: "weights", is: "inputs" };
 
 function entering(recording, t) {
     const operand = recording.moves(t) ? recording.operandOf(recording.frameAt(t), 0, 0) : null;
     if (!operand) return "";
     const { pass, vector } = operand;
     const length = { ws: pass.m, is: pass.n, os: pass.k }[pass.dataflow];
+    const [a, w] = { scores: ["q", "kᵀ"], context: ["the shares", "v"] }[pass.product] ?? ["a", "w"];
     const which = {
-        ws: `row ${pass.m0 + vector} of a`,
-        is: `column ${pass.n0 + vector} of w`,
+        ws: `row ${pass.m0 + vector} of ${a}`,
+        is: `column ${pass.n0 + vector} of ${w}`,
         os: `step k = ${pass.k0 + vector}`,
     }[pass.dataflow];
     return `Vector ${vector + 1} of ${length} (${which}) enters at the top left.`;
@@ -53,7 +52,7 @@ function shifting(recording, t, dataflow) {
     for (let col = 0; col < recording.cols; ++col) columns += recording.shifting(t, col);
     if (columns === 0) return "";
     if (dataflow === "os") return `Finished outputs move down in ${plural(columns, "column")} and leave.`;
-    return `The next ${OPERANDS[dataflow].shift} move down into ${plural(columns, "column")}.`;
+    return `The next ${TILES[dataflow]} move down into ${plural(columns, "column")}.`;
 }
 
 function leavingSums(recording, t) {
@@ -76,7 +75,7 @@ function phase(recording, t) {
     };
     const now = at(t);
     if (now === recording.pes) return "The array is full.";
-    if (recording.work(t, 0, 0) === IDLE) return "Drain: nothing new comes, the last vectors move to the bottom right.";
+    if (recording.work(t, 0, 0) === IDLE) return "Drain: no new vector comes, the last ones move to the bottom right.";
     return now > at(t - 1) ? "Fill: the wave spreads by a diagonal a clock." : "";
 }
 
@@ -89,6 +88,24 @@ const CAUSES = {
     vector: "it waits for the vector unit",
     ramp: "it waits for a tile to shift in, or for sums to come out",
 };
+
+/** What goes on behind an array's last sum, which it does not wait for. */
+const ENDINGS = {
+    launch: "commands are still issued",
+    host: "results move over the host's link",
+    memory: "results move to or from memory",
+    on_chip: "results move to or from the scratchpad",
+    dependency: "other units work",
+    vector: "the vector unit works",
+};
+
+/** The array has done all of the run's products; the run is not over. */
+function ending(recording, t) {
+    const owner = recording.owner(t);
+    if (!owner) return "The run is over.";
+    const goes = owner.class in ENDINGS ? `${ENDINGS[owner.class]} (${owner.what})` : "other units finish their work";
+    return recording.multiplies ? `The array has no more to do; until the run ends, ${goes}.` : `The array has nothing to do; ${goes}.`;
+}
 
 /** Why nothing moves: the account's cause. */
 function cause(recording, t) {
@@ -109,6 +126,7 @@ export function describeClock(recording, t) {
         if (moved || leaves) return [moved, "No PE multiplies.", leaves].filter(Boolean).join(" ");
         if (!recording.moves(t) || recording.frameAt(t) === 0) {
             const next = recording.nextMove(t);
+            if (next >= recording.end && recording.end === recording.cycles && (recording.passAt(t) || !recording.multiplies)) return ending(recording, t);
             const until = next >= recording.end ? "to the end" : `until clock ${number(next)}`;
             return `The array stands still ${until}: ${cause(recording, t)}.`;
         }
@@ -121,12 +139,13 @@ export function describeClock(recording, t) {
 }
 
 /** What stays where and what moves, for the head of a panel. */
-export function describeDataflow(dataflow) {
+export function describeDataflow(recording, t) {
+    if (!recording.multiplies) return "Nothing is multiplied on the arrays in this run: other units do its work.";
     return {
         ws: "Weights stay in the PEs. Activations come from the left, sums fall and grow.",
         os: "Outputs stay and grow. Activations come from the left, weights fall.",
         is: "Inputs stay in the PEs. Weights come from the left, sums fall and grow.",
-    }[dataflow];
+    }[recording.dataflow(t)];
 }
 
 const range = (first, extent) => (extent === 1 ? number(first) : `${number(first)}…${number(first + extent - 1)}`);
@@ -135,20 +154,51 @@ const range = (first, extent) => (extent === 1 ? number(first) : `${number(first
 export function describePass(recording, t) {
     const all = recording.passes.length;
     const pass = recording.passAt(t);
-    if (!pass) return all === 0 ? "No pass: nothing is multiplied on this array." : `${plural(all, "pass", "passes")} to come.`;
-    const layer = recording.layers.length > 1 ? `${recording.layers[pass.layer].name}: ` : "";
-    const item = pass.batch > 0 ? `, batch ${number(pass.batch)}` : "";
-    return `Pass ${number(pass.number)} of ${number(all)}, ${layer}m ${range(pass.m0, pass.m)}, ` +
-        `n ${range(pass.n0, pass.n)}, k ${range(pass.k0, pass.k)}${item}.`;
+    if (!pass && all === 0) return recording.multiplies ? "No pass begins before the window's end." : "No pass: nothing is multiplied on this array.";
+    if (!pass) return `${plural(all, "pass", "passes")} to come${tilesToCome(recording)}.`;
+    const layer = recording.layers.length > 1 ? `, ${recording.layers[pass.layer].name}` : "";
+    const same = !pass.new_tile && TILES[pass.dataflow] ? `, same ${TILES[pass.dataflow]}` : "";
+    return `Pass ${number(pass.number)} of ${number(all)}${layer}${productOf(pass)}${same}: m ${range(pass.m0, pass.m)}, ` +
+        `n ${range(pass.n0, pass.n)}, k ${range(pass.k0, pass.k)}.`;
 }
 
-const WAITS = ["", "operands from memory", "shared memory", "the sums of an instruction before", "other pipelines"];
+/** Of how many tiles, where passes share some. */
+function tilesToCome({ passes }) {
+    const [{ dataflow }] = passes;
+    const tiles = passes.filter((pass) => pass.new_tile).length;
+    if (!TILES[dataflow] || tiles === passes.length || passes.some((pass) => pass.dataflow !== dataflow)) return "";
+    return `, with ${plural(tiles, "tile")} of ${TILES[dataflow]}`;
+}
+
+/** Which of several products a pass is of. */
+function productOf(pass) {
+    const item = pass.batch > 0 ? `, batch ${number(pass.batch)}` : "";
+    if (!pass.product) return item;
+    const head = pass.head > 0 ? `, head ${number(pass.head)}` : "";
+    const block = pass.block > 0 ? `, block ${number(pass.block)} of the keys` : "";
+    return `, ${pass.product === "scores" ? "scores (q × kᵀ)" : "context (shares × v)"}${item}${head}${block}`;
+}
+
+/** Why the tensor core does not work in the t-th clock: what the warp, which issues in order, waits for. */
+function describeWait(tile, t) {
+    const next = tile.begun(t) + 1;
+    const sums = `the sums of instruction ${number(next - tile.blocks)}, to which it adds`;
+    const fragments = "its fragments, on their way out of shared memory";
+    return {
+        sums: `Instruction ${number(next)} waits for ${sums}: the latency.`,
+        fragments: `Instruction ${number(next)} waits for ${fragments}.`,
+        both: `Instruction ${number(next)} waits for ${sums}, and for ${fragments}, which come last.`,
+        barrier: "The warp is at a barrier: behind it the data of the next step are in shared memory.",
+        copies: "The warp waits for its copies into shared memory.",
+        issue: `The warp issues what stands before instruction ${number(next)}: copies, and loads of fragments.`,
+    }[tile.wait(t)];
+}
 
 /** The t-th clock of a warp's tile. */
 export function describeTileClock(tile, t) {
-    if (t === 0) return "Before the first instruction: the warp's fragments are in its registers.";
-    const state = tile.state(t);
-    if (state !== 0) return `The tensor core waits for ${WAITS[state]}.`;
+    if (t === 0)
+        return `Before the first instruction: ${tile.fragments === "registers" ? "all of the warp's operands" : "the first fragments"} are in its registers.`;
+    if (tile.state(t) !== WORKS) return describeWait(tile, t);
     const at = tile.instructionAt(t);
     return `Instruction ${at.number + 1} of ${tile.instructions}, clock ${at.clock} of ${tile.cyclesOfMma}: ` +
         `${number(tile.macsPerCycle)} products for out[${at.m}…${at.m + tile.mma.m - 1}, ${at.n}…${at.n + tile.mma.n - 1}], ` +
