@@ -265,9 +265,10 @@ test("the products of attention have their names", async () => {
         const pass = /^Pass \d+ of \d+, ([^,:]+)/.exec(await page.locator("p.dataflow").nth(1).textContent())?.[1];
         const label = await page.locator(".pe").first().getAttribute("aria-label");
         const operands = /that is ([a-z]+)\[\d,\d\] × ([a-z]+)\[\d,\d\] for ([a-z]+)\[/.exec(label);
-        if (operands) seen.add([pass, ...operands.slice(1)].join(" "));
+        const stays = /^([A-Z][a-z]+) stay in the PEs/.exec(await page.locator("p.dataflow").first().textContent())[1];
+        if (operands) seen.add([pass, ...operands.slice(1), stays].join(" "));
     }
-    assert.deepEqual([...seen].sort(), ["context (shares × v) share v out", "scores (q × kᵀ) q k score"]);
+    assert.deepEqual([...seen].sort(), ["context (shares × v) share v out Values", "scores (q × kᵀ) q k score Keys"]);
     await done(page);
 });
 
@@ -278,6 +279,13 @@ test("an operator without a product has one panel that says so", async () => {
     assert.match(await page.locator(".left-out").textContent(), /nothing is multiplied/);
     await seek(page, 10);
     assert.equal(await page.locator(".sentence").textContent(), "The array has nothing to do; the vector unit works (work of softmax).");
+    await done(page);
+});
+
+test("one clock is a clock", async () => {
+    const page = await open([DEVICE, ...MATMUL, "--set", "mxu.rows=1", "--set", "mxu.cols=1", "--dataflow", "ws"]);
+    await seek(page, 1);
+    assert.match(await page.locator(".utilization").textContent(), / of 1 PE × 1 clock = /);
     await done(page);
 });
 

@@ -30,8 +30,16 @@ export function describePe(recording, t, row, col) {
     return `${place}: ${calculation}, that is ${names.left} × ${names.other} for ${names.out}`;
 }
 
-/** What a tile holds. */
-const TILES = { ws: "weights", is: "inputs" };
+/** What a product's first and second operand are called. */
+const OPERANDS = { scores: ["queries", "keys"], context: ["shares", "values"] };
+const operands = (pass) => OPERANDS[pass?.product] ?? ["activations", "weights"];
+const capital = (word) => word[0].toUpperCase() + word.slice(1);
+
+/** What the tile of a pass holds; null where outputs stay. */
+function tileOf(pass) {
+    if (pass.product) return { ws: operands(pass)[1], is: operands(pass)[0] }[pass.dataflow] ?? null;
+    return { ws: "weights", is: "inputs" }[pass.dataflow] ?? null;
+}
 
 function entering(recording, t) {
     const operand = recording.moves(t) ? recording.operandOf(recording.frameAt(t), 0, 0) : null;
@@ -52,7 +60,9 @@ function shifting(recording, t, dataflow) {
     for (let col = 0; col < recording.cols; ++col) columns += recording.shifting(t, col);
     if (columns === 0) return "";
     if (dataflow === "os") return `Finished outputs move down in ${plural(columns, "column")} and leave.`;
-    return `The next ${TILES[dataflow]} move down into ${plural(columns, "column")}.`;
+    // They may be of another product than the pass that streams.
+    const next = recording.passes.find((pass) => pass.clock >= t && pass.new_tile) ?? recording.passes.at(-1);
+    return `The next ${next ? tileOf(next) ?? "operands" : "operands"} move down into ${plural(columns, "column")}.`;
 }
 
 function leavingSums(recording, t) {
@@ -141,10 +151,12 @@ export function describeClock(recording, t) {
 /** What stays where and what moves, for the head of a panel. */
 export function describeDataflow(recording, t) {
     if (!recording.multiplies) return "Nothing is multiplied on the arrays in this run: other units do its work.";
+    const pass = recording.passAt(t) ?? recording.passes[0];
+    const [first, second] = operands(pass);
     return {
-        ws: "Weights stay in the PEs. Activations come from the left, sums fall and grow.",
-        os: "Outputs stay and grow. Activations come from the left, weights fall.",
-        is: "Inputs stay in the PEs. Weights come from the left, sums fall and grow.",
+        ws: `${capital(second)} stay in the PEs. ${capital(first)} come from the left, sums fall and grow.`,
+        os: `Outputs stay and grow. ${capital(first)} come from the left, ${second} fall.`,
+        is: `${pass?.product ? capital(first) : "Inputs"} stay in the PEs. ${capital(second)} come from the left, sums fall and grow.`,
     }[recording.dataflow(t)];
 }
 
@@ -157,17 +169,17 @@ export function describePass(recording, t) {
     if (!pass && all === 0) return recording.multiplies ? "No pass begins before the window's end." : "No pass: nothing is multiplied on this array.";
     if (!pass) return `${plural(all, "pass", "passes")} to come${tilesToCome(recording)}.`;
     const layer = recording.layers.length > 1 ? `, ${recording.layers[pass.layer].name}` : "";
-    const same = !pass.new_tile && TILES[pass.dataflow] ? `, same ${TILES[pass.dataflow]}` : "";
+    const same = !pass.new_tile && tileOf(pass) ? `, same ${tileOf(pass)}` : "";
     return `Pass ${number(pass.number)} of ${number(all)}${layer}${productOf(pass)}${same}: m ${range(pass.m0, pass.m)}, ` +
         `n ${range(pass.n0, pass.n)}, k ${range(pass.k0, pass.k)}.`;
 }
 
 /** Of how many tiles, where passes share some. */
 function tilesToCome({ passes }) {
-    const [{ dataflow }] = passes;
+    const held = tileOf(passes[0]);
     const tiles = passes.filter((pass) => pass.new_tile).length;
-    if (!TILES[dataflow] || tiles === passes.length || passes.some((pass) => pass.dataflow !== dataflow)) return "";
-    return `, with ${plural(tiles, "tile")} of ${TILES[dataflow]}`;
+    if (!held || tiles === passes.length || passes.some((pass) => tileOf(pass) !== held)) return "";
+    return `, with ${plural(tiles, "tile")} of ${held}`;
 }
 
 /** Which of several products a pass is of. */
