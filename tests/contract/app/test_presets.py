@@ -56,6 +56,8 @@ LESS = {"tpu_v1_cnn1": ("--set", "workload.batch=2"), "llama3_8b": SMALLER, "lla
         "unet": ("--set", "workload.bottom=4"), "dlrm": ("--set", "workload.batch=16")}
 # Refused as tpu_v1_mlp0 is, only when 2^24 commands are written: half a minute each.
 AS_LARGE = {("teaching_4x4", trace) for trace in ("bert_base", "resnet50", "resnet50_v1", "tpu_v1_mlp1")}
+# Chips of one maker that differ in numbers, not in kind: each but the first runs a third of the traces, together all of them.
+SOME = {device: slice(number % 3, None, 3) for number, device in enumerate(APPLES[1:])}
 TRANSFERS_A_CLOCK = {"DDR3": 2, "DDR4": 2, "LPDDR5": 8, "HBM2": 2, "HBM2E": 2, "HBM3": 4, "HBM3E": 4}
 UNITS = {"Hz": 1, "kHz": 1e3, "MHz": 1e6, "GHz": 1e9}
 
@@ -205,7 +207,8 @@ class Presets(ProgramTest):
 
     def test_every_device_runs_every_trace_or_says_why_not(self):
         for device in DEVICES:
-            ran = [trace for trace in TRACES if (device, trace) not in AS_LARGE and self.runs(device, trace)]
+            traces = TRACES[SOME.get(device, slice(None))]
+            ran = [trace for trace in traces if (device, trace) not in AS_LARGE and self.runs(device, trace)]
             self.assertTrue(ran, f"{device} runs nothing")
 
     def test_the_first_tpu_runs_the_networks_of_its_paper_at_their_batch(self):
