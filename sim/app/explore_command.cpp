@@ -44,7 +44,7 @@ std::vector<DataflowChoice> read_dataflows(const Arguments& arguments) {
     const bool set = std::ranges::any_of(
         settings, [](const std::string& text) { return text.find(kDataflowKey) != std::string::npos; });
     const auto text = arguments.option("dataflow");
-    if (set && text) arguments.misused("--dataflow and --set mxu.dataflow=… say the same; leave one away");
+    if (set && text) arguments.misused("--dataflow and --set mxu.dataflow=… say the same; leave one out");
     if (set) return {};
     if (!text) return {std::begin(kDataflows), std::end(kDataflows)};
     std::vector<std::string> names;
@@ -165,7 +165,7 @@ Page explore_lesson(const Library& library, const Arguments& arguments) {
             arguments.misused(fmt::format(
                 "--{} goes with a device and an operator or trace; a lesson says it itself", option));
     if (arguments.count() > 0)
-        arguments.misused(fmt::format("a lesson brings its devices along; leave '{}' away", arguments.at(0)));
+        arguments.misused(fmt::format("a lesson brings its devices along; leave '{}' out", arguments.at(0)));
     refuse_import_choices(arguments, "a lesson names its traces");
     const Lesson lesson = read_lesson(library.resolve(Shelf::Lessons, *arguments.option("lesson")));
     Progress progress(fmt::format("recording {}", lesson.title));

@@ -315,7 +315,7 @@ class BadInput(Explore):
         self.assertIn("'row'", self.refused(DEVICE, *MATMUL, "--dataflow", "row"))
         self.assertIn("twice", self.refused(DEVICE, *MATMUL, "--dataflow", "ws,ws"))
         self.assertIn("''", self.refused(DEVICE, *MATMUL, "--dataflow", "ws,"))
-        self.assertIn("leave one away", self.refused(DEVICE, *MATMUL, "--dataflow", "ws", "--set", "mxu.dataflow=ws"))
+        self.assertIn("leave one out", self.refused(DEVICE, *MATMUL, "--dataflow", "ws", "--set", "mxu.dataflow=ws"))
 
     def test_a_gpu_has_no_systolic_array(self):
         message = self.refused("a100", "matmul", "m=16", "n=16", "k=16")

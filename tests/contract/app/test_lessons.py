@@ -97,7 +97,7 @@ class BadLessons(Explore):
     def test_lessons_that_are_none(self):
         self.assertIn("did you mean 'ragged_edges'", self.refused("--lesson", "ragged_edge"))
         self.assertIn("a lesson says it itself", self.refused("--lesson", "dataflows", "--dataflow", "ws"))
-        self.assertIn("leave 'teaching_4x4' away", self.refused(DEVICE, "--lesson", "dataflows"))
+        self.assertIn("leave 'teaching_4x4' out", self.refused(DEVICE, "--lesson", "dataflows"))
         self.assertIn("this is no lesson", self.refused("--lesson", self.write("trace.yaml", "trace: x\n")))
 
     def test_a_lesson_with_mistakes_names_all_their_places(self):

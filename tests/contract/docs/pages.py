@@ -111,7 +111,7 @@ def transcript(block, name):
         words = words.removeprefix("$ ")
         if not words.startswith(tuple(first + " " for first in PROGRAMS + BESIDE)):
             raise PageError(f"{name}:{line}: '{words.split()[0]}' is none of {', '.join(PROGRAMS + BESIDE)}; "
-                            "mark the block with <!-- not run: reason -->, or leave the '$' away")
+                            "mark the block with <!-- not run: reason -->, or leave the '$' out")
         first = index
         while index < len(block.lines) and not block.lines[index].startswith("$ "):
             index += 1

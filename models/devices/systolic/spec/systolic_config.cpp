@@ -167,7 +167,7 @@ FaultSpec read_faults(Section faults) {
     spec.os_without_shift_out =
         fault("os_without_shift_out",
               "results leave an output-stationary array in no time: the R cycles that shift them out are "
-              "left away");
+              "left out");
     spec.utilization_less_one_cycle =
         fault("utilization_less_one_cycle",
               "utilization is MACs / (PEs x (compute cycles - 1)), not useful slots / all slots");
