@@ -5,7 +5,7 @@ import dataclasses
 import re
 
 PROGRAMS = ("systole", "build/systole")
-BESIDE = ("cat", "cut", "grep", "head", "sed", "tail")  # what a reader has, beside the program under test
+BESIDE = ("awk", "cat", "cut", "grep", "head", "sed", "tail")  # what a reader has, beside the program under test
 LEFT_OUT = ("tools/", "git ", "sudo ", "cmake ", "ninja ")  # set-up and the tools: they have tests of their own
 ELLIPSIS = "…"
 FENCE = re.compile(r"^( *)(```+)([^`]*)$")
