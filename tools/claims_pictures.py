@@ -87,15 +87,17 @@ def apart(ends):
     return placed
 
 
-def lines(title, panels, form="{:.1f}", unit="", axis=""):
-    """panels: {panel: {series: [(label, number)]}}: one plot beside the other, the same values across."""
+def lines(title, panels, form="{:.1f}", unit="", axis="", above=False):
+    """panels: {panel: {series: [(label, number)]}}: one plot beside the other, the same values across. Above their plots stand
+    panels that name what goes up, below them those that are cases."""
     each, body = 300, ""
     known = [v for panel in panels.values() for row in panel.values() for _, v in row]
     series = list(dict.fromkeys(name for panel in panels.values() for name in panel))
     for place, (panel, rows) in enumerate(panels.items()):
         left = LEFT + place * (each + 50)
         ground, height = grid(left, left + each, 1.05 * max(known, default=1), form)
-        body += ground + text(left + each / 2, TOP + PLOT + 34, f"{panel}: {axis}")
+        body += ground + text(left + each / 2, TOP + PLOT + 34, axis if above else f"{panel}: {axis}")
+        body += text(left, TOP - 7, panel, "start") if above else ""
         labels = list(dict.fromkeys(label for row in rows.values() for label, _ in row))
         where = {label: left + 20 + (each - 60) * i / max(len(labels) - 1, 1) for i, label in enumerate(labels)}
         body += "".join(text(x, TOP + PLOT + 17, label, size=11) for label, x in where.items())
@@ -105,5 +107,6 @@ def lines(title, panels, form="{:.1f}", unit="", axis=""):
             points = " ".join(f"{where[label]:.1f},{height(value):.1f}" for label, value in row)
             body += f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"/>\n'
             body += text(where[row[-1][0]] + 4, ends[name], name, "start", 11, colour)
-    width = LEFT + len(panels) * (each + 50)
-    return frame(width, TOP + PLOT + 48, f"{title}{', ' + unit if unit else ''}", body)
+    width, lower = LEFT + len(panels) * (each + 50), 18 if above else 0
+    body = f'<g transform="translate(0 {lower})">\n{body}</g>\n' if above else body
+    return frame(width, TOP + PLOT + 48 + lower, f"{title}{', ' + unit if unit else ''}", body)

@@ -46,9 +46,11 @@ def shares(title, rows):
     return frame(left + width + 20, y + 16, title + ", % of the matrix units' capacity", body)
 
 
-def curve(title, points, low, high, axis, form="{:.0f}"):
-    """points: [(x, y)] on linear axes, y from low to high: for what changes little and often."""
-    wide, across = 560, (points[0][0], points[-1][0])
+def curves(title, series, low, high, axis, form="{:.0f}"):
+    """series: {name: [(x, y)]} on linear axes, y from low to high: for what changes often. All but the last are drawn thin."""
+    wide = 560
+    points = next(iter(series.values()))
+    across = (points[0][0], points[-1][0])
 
     def at(x, y):
         return LEFT + wide * (x - across[0]) / (across[1] - across[0]), TOP + PLOT * (1 - (y - low) / (high - low))
@@ -57,9 +59,13 @@ def curve(title, points, low, high, axis, form="{:.0f}"):
         x, y = at(across[0] + (across[1] - across[0]) * part / 4, low + (high - low) * part / 4)
         body += f'<path d="M{LEFT} {y:.1f}H{LEFT + wide}" stroke="#ddd"/>\n' + text(LEFT - 6, y + 4, form.format(low + (high - low) * part / 4), "end", 11)
         body += text(x, TOP + PLOT + 17, f"{across[0] + (across[1] - across[0]) * part / 4:.0f}", size=11)
-    body += line([at(*point) for point in points], SERIES[0])
-    body += "".join(f'<circle cx="{at(*point)[0]:.1f}" cy="{at(*point)[1]:.1f}" r="3" fill="{SERIES[0]}"/>\n' for point in points)
-    return frame(LEFT + wide + 30, TOP + PLOT + 48, title, body + text(LEFT + wide / 2, TOP + PLOT + 36, axis))
+    names = list(series)
+    for name, colour, x in zip(reversed(names), SERIES, range(LEFT, LEFT + 250 * len(names), 250)):
+        last = name == names[-1]
+        body += line([at(*point) for point in series[name]], colour, "" if last else ' stroke-dasharray="6 3"')
+        body += "".join(f'<circle cx="{at(*point)[0]:.1f}" cy="{at(*point)[1]:.1f}" r="3" fill="{colour}"/>\n' for point in series[name] if last)
+        body += box(x, TOP + PLOT + 46, 11, 11, colour) + text(x + 16, TOP + PLOT + 56, name, "start", 12)
+    return frame(LEFT + wide + 30, TOP + PLOT + 68, title, body + text(LEFT + wide / 2, TOP + PLOT + 36, axis))
 
 
 def powers(low, high):
