@@ -111,9 +111,12 @@ Protocol read_protocol(config::Config& config, const Protocol& of_command) {
     protocol.outputs_to =
         static_cast<Protocol::Where>(run.choice("outputs_to", "where the outputs must be when time ends",
                                                 places, static_cast<std::size_t>(defaults.outputs_to)));
-    protocol.launch = static_cast<Protocol::Launch>(run.choice("launch", "what starting the work costs",
-                                                               {"none", "graph", "stream"},
-                                                               static_cast<std::size_t>(defaults.launch)));
+    protocol.launch = static_cast<Protocol::Launch>(
+        run.choice("launch",
+                   "what the host's launches cost: none, nothing; graph, one launch for all (on a GPU, "
+                   "before each kernel, the wait between those of a CUDA graph); stream, a launch of each "
+                   "layer (on a GPU, the wait between kernels of a stream)",
+                   {"none", "graph", "stream"}, static_cast<std::size_t>(defaults.launch)));
     protocol.refresh_phase =
         run.time("refresh_phase", "since the last refresh of every DRAM channel when time starts",
                  defaults.refresh_phase);
