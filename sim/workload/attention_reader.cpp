@@ -62,9 +62,9 @@ std::optional<LayerMeaning> read_attention(LayerText& text) {
     Keys& keys = text.keys();
     Attention op;
     op.heads = keys.integer("heads", 1);
-    op.kv_heads = keys.integer("kv_heads", 1, op.heads);
+    op.kv_heads = keys.integer_if_given("kv_heads", 1).value_or(op.heads);
     op.causal = keys.flag("causal", false);
-    op.value_width = keys.has("value_dim") ? keys.integer("value_dim", 1) : 0;
+    op.value_width = keys.integer_if_given("value_dim", 1).value_or(0);
     const bool fused = keys.flag("fused", true);
     if (!text.sound() || !expect_heads(text, 0, op.heads)) return std::nullopt;
     const Shape& queries = text.shape(0);

@@ -54,9 +54,9 @@ Steps read_steps(Keys& keys, std::int64_t stride) {
 
 ConvDepth read_conv_depth(Keys& keys, const Conv2d& conv) {
     ConvDepth depth;
-    depth.stride = keys.integer("stride_t", 1, conv.stride);
-    depth.pad = keys.integer("pad_t", 0, conv.pad);
-    depth.dilation = keys.integer("dilation_t", 1, conv.dilation);
+    depth.stride = keys.integer_if_given("stride_t", 1).value_or(conv.stride);
+    depth.pad = keys.integer_if_given("pad_t", 0).value_or(conv.pad);
+    depth.dilation = keys.integer_if_given("dilation_t", 1).value_or(conv.dilation);
     return depth;
 }
 

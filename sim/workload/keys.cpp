@@ -58,6 +58,12 @@ std::int64_t Keys::integer(std::string_view key, std::int64_t low, std::optional
     return parameters_->integer(*node, quoted(key), low, *mistakes_).value_or(fallback.value_or(low));
 }
 
+std::optional<std::int64_t> Keys::integer_if_given(std::string_view key, std::int64_t low) {
+    if (has(key)) return integer(key, low);
+    optional(key);  // known all the same
+    return std::nullopt;
+}
+
 std::vector<std::int64_t> Keys::sizes(std::string_view key, std::string_view names, std::size_t count,
                                       std::int64_t low) {
     std::vector<std::int64_t> lowest(count, low);

@@ -32,6 +32,8 @@ public:
 
     /// An integer of low … kMaxInteger.
     std::int64_t integer(std::string_view key, std::int64_t low, std::optional<std::int64_t> fallback = {});
+    /// The same without a default: nothing if the key is not there.
+    std::optional<std::int64_t> integer_if_given(std::string_view key, std::int64_t low);
     /// `3` for both, or `[3, 5]`, each at least 1.
     std::array<std::int64_t, 2> pair(std::string_view key);
     /// `3` for all, or `[3, 5, 5]`: depth, height, width.

@@ -54,28 +54,26 @@ struct Selection {
 };
 std::optional<Selection> read_selection(LayerText& text, std::optional<std::int64_t> in) {
     Keys& keys = text.keys();
-    const bool parted = keys.has("parts"), sized = keys.has("size");
-    if (!parted && !sized && !keys.has("begin"))
+    const auto begin = keys.integer_if_given("begin", 0), size = keys.integer_if_given("size", 1),
+               parts = keys.integer_if_given("parts", 1), part = keys.integer_if_given("part", 0);
+    if (!parts && !size && !begin)
         keys.fail("'size' is missing: expected 'begin' and 'size', or 'parts' and 'part'");
-    if ((parted || keys.has("part")) && (sized || keys.has("begin")))
-        keys.fail("'parts' and 'part' say it all; give them, or 'begin' and 'size'",
-                  sized ? "size" : "begin");
-    const std::int64_t begin = keys.integer("begin", 0, 0), size = keys.integer("size", 1, 1);
-    const bool equal = parted || keys.has("part");
-    const std::int64_t parts = equal ? keys.integer("parts", 1) : keys.integer("parts", 1, 1);
-    const std::int64_t part = equal ? keys.integer("part", 0) : keys.integer("part", 0, 0);
+    if ((parts || part) && (size || begin))
+        keys.fail("'parts' and 'part' say it all; give them, or 'begin' and 'size'", size ? "size" : "begin");
+    if (parts.has_value() != part.has_value()) keys.required(parts ? "part" : "parts", "an integer");
     if (!in || !text.sound()) return std::nullopt;
-    if (!equal) {
-        if (begin < *in && (!sized || size <= *in - begin))
-            return Selection{begin, sized ? size : *in - begin};
-        keys.fail(fmt::format("{} from {} on reach beyond the axis of {}", sized ? size : 1, begin, *in),
-                  sized ? "size" : "begin");
-    } else if (*in % parts != 0) {
-        keys.fail(fmt::format("{} parts do not divide the axis of {}", parts, *in), "parts");
-    } else if (part >= parts) {
-        keys.fail(fmt::format("'part' must be 0 … {}, not {}", parts - 1, part), "part");
+    if (!parts) {
+        const std::int64_t first = begin.value_or(0);
+        if (first < *in && size.value_or(1) <= *in - first)
+            return Selection{first, size.value_or(*in - first)};
+        keys.fail(fmt::format("{} from {} on reach beyond the axis of {}", size.value_or(1), first, *in),
+                  size ? "size" : "begin");
+    } else if (*in % *parts != 0) {
+        keys.fail(fmt::format("{} parts do not divide the axis of {}", *parts, *in), "parts");
+    } else if (*part >= *parts) {
+        keys.fail(fmt::format("'part' must be 0 … {}, not {}", *parts - 1, *part), "part");
     } else {
-        return Selection{*in / parts * part, *in / parts};
+        return Selection{*in / *parts * *part, *in / *parts};
     }
     return std::nullopt;
 }
@@ -83,11 +81,10 @@ std::optional<Selection> read_selection(LayerText& text, std::optional<std::int6
 }  // namespace
 
 std::optional<std::size_t> read_axis(LayerText& text) {
-    const bool given = text.keys().has("axis");
-    const std::int64_t axis = text.keys().integer("axis", 0, 0);
+    const std::optional<std::int64_t> given = text.keys().integer_if_given("axis", 0);
     if (!text.sound()) return std::nullopt;
     const auto rank = static_cast<std::int64_t>(text.shape(0).size());
-    if (!given) return static_cast<std::size_t>(rank - 1);
+    const std::int64_t axis = given.value_or(rank - 1);
     if (axis < rank) return static_cast<std::size_t>(axis);
     text.keys().fail(fmt::format("'axis' must be 0 … {}, a dimension of '{}' {}, not {}", rank - 1,
                                  text.operand(0).name, to_string(text.shape(0)), axis),

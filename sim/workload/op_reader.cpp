@@ -33,7 +33,7 @@ Meaning read_matmul(LayerText& text) {
     Keys& keys = text.keys();
     MatMul matmul;
     matmul.n = keys.integer("n", 1);
-    matmul.experts = keys.has("experts") ? keys.integer("experts", 1) : 0;
+    matmul.experts = keys.integer_if_given("experts", 1).value_or(0);
     matmul.bias = keys.flag("bias", false);
     matmul.post = read_post(keys);
     matmul.format = read_weight_format(keys);

@@ -65,8 +65,7 @@ std::optional<LayerMeaning> read_resize(LayerText& text) {
 
 std::optional<LayerMeaning> read_rotary(LayerText& text) {
     Keys& keys = text.keys();
-    const bool given = keys.has("axis");
-    const std::int64_t named = keys.integer("axis", 0, 0);
+    const std::optional<std::int64_t> given = keys.integer_if_given("axis", 0);
     if (!text.sound()) return std::nullopt;
     const Shape& shape = text.shape(0);
     const auto rank = static_cast<std::int64_t>(shape.size());
@@ -75,7 +74,7 @@ std::optional<LayerMeaning> read_rotary(LayerText& text) {
                               text.operand(0).name, to_string(shape)));
         return std::nullopt;
     }
-    const std::int64_t axis = given ? named : rank - 2;
+    const std::int64_t axis = given.value_or(rank - 2);
     if (axis > rank - 2) {
         keys.fail(fmt::format("'axis' must be 0 … {}, the dimension of positions in '{}' {}, not {}",
                               rank - 2, text.operand(0).name, to_string(shape), axis),
