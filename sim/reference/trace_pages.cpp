@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "sim/base/batch_of.h"
+#include "sim/reference/key_pages.h"
 #include "sim/reference/operators.h"
 #include "sim/workload/dtype.h"
+#include "sim/workload/key_meanings.h"
 #include "sim/workload/operators.h"
 #include "sim/workload/training_reader.h"
 
@@ -47,6 +49,11 @@ std::string takes(const KeyQuestion& key) {
 std::string default_of(const KeyQuestion& key) {
     if (key.fallback) return fmt::format("`{}`", *key.fallback);
     return key.is_required ? "**required**" : "optional";
+}
+
+std::string meaning_of(const OperatorKeys& op, const KeyQuestion& key) {
+    const KeyMeaning* const known = find_key_meaning(op.name, key.key);
+    return known ? std::string(known->text) : "";
 }
 
 Json reference_to(const std::string& name) {
@@ -102,9 +109,10 @@ Json layer_of(const OperatorKeys& op) {
         {"name", reference_to("name")}, {"op", {{"const", op.name}}}, {"in", reference_to("tensors")}};
     std::vector<std::string> required{"name", "op"};
     for (const KeyQuestion& key : op.keys) {
+        std::string description = meaning_of(op, key);
+        if (key.fallback) description += fmt::format("; {} unless given", *key.fallback);
         properties[key.key] = schema_of(key);
-        if (key.fallback && key.kind != KeyKind::Sides)
-            properties[key.key]["description"] = fmt::format("{} unless given", *key.fallback);
+        properties[key.key]["description"] = std::move(description);
         if (key.is_required) required.push_back(key.key);
     }
     if (op.operands > 1) required.emplace_back("in");
@@ -201,11 +209,12 @@ std::string operator_page() {
         "[formats](../formats.md#trace-yaml); number formats are ";
     text += fmt::format("`{}`.\n", fmt::join(dtype_names(), "`, `"));
     for (const OperatorKeys& op : operator_keys()) {
-        text += fmt::format("\n## {}\n\nReads {}{} tensor{}.\n\n| key | takes | default |\n|---|---|---|\n",
-                            op.name, op.operands, op.or_more ? " or more" : "",
-                            op.operands == 1 && !op.or_more ? "" : "s");
+        text += fmt::format(
+            "\n## {}\n\nReads {}{} tensor{}.\n\n| key | takes | default | meaning |\n|---|---|---|---|\n",
+            op.name, op.operands, op.or_more ? " or more" : "", op.operands == 1 && !op.or_more ? "" : "s");
         for (const KeyQuestion& key : op.keys)
-            text += fmt::format("| `{}` | {} | {} |\n", key.key, takes(key), default_of(key));
+            text += fmt::format("| `{}` | {} | {} | {}. |\n", key.key, takes(key), default_of(key),
+                                cell(meaning_of(op, key)));
     }
     return text;
 }
