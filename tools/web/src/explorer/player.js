@@ -43,7 +43,7 @@ export class Player {
         this.place = html("output", { for: "scrub", class: "clock" });
         return html("div", { class: "player", role: "group", "aria-label": "Clock" },
                     html("div", { class: "buttons" },
-                         button("first", "To the begin (Home)", () => this.jump(this.start)),
+                         button("first", "To the beginning (Home)", () => this.jump(this.start)),
                          button("back", "A clock back (left arrow)", () => this.step(-1)),
                          this.playButton,
                          button("on", "A clock on (right arrow)", () => this.step(1)),
