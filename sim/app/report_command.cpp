@@ -29,6 +29,10 @@ report::Report read_files(const std::vector<std::string>& files) {
         report::ReadResults results =
             report::read_results(read_text(file, kLargestResult), file, report::kMostLayers);
         report.program = std::move(results.program);
+        for (report::ComparisonData& comparison : results.comparisons) {
+            comparison.first_run += report.runs.size();
+            report.comparisons.push_back(std::move(comparison));
+        }
         for (report::RunData& run : results.runs) report.runs.push_back(std::move(run));
     }
     return report;

@@ -47,7 +47,9 @@ report::Report report_of_results(const std::string& json, std::vector<Timeline> 
     report::ReadResults results = report::read_results(json, "result.json", report::kMostLayers);
     for (std::size_t i = 0; i < timelines.size() && i < results.runs.size(); ++i)
         if (!timelines[i].spans.empty()) results.runs[i].timeline = std::move(timelines[i]);
-    return {std::move(results.program), std::move(command), std::move(results.runs)};
+    report::Report report{std::move(results.program), std::move(command), std::move(results.runs)};
+    report.comparisons = std::move(results.comparisons);
+    return report;
 }
 
 void write_report(const ReportPlace& place, const report::Report& report) {

@@ -27,13 +27,14 @@ report::Report sweep_report(const Session& session) {
         data.columns.push_back({column.name, column.is_number});
     data.rows = table.rows;
     for (const sweep::Objective& objective : session.experiment.objectives)
-        data.objectives.push_back(objective.name);
+        data.objectives.push_back({objective.name, sweep::is_maximized(objective, session.simulator)});
+    data.experiment = session.folder.identity().experiment;
+    data.build = session.folder.identity().build;
+    data.tally = {table.tally.points, table.tally.done, table.tally.refused, table.tally.failed,
+                  table.tally.missing};
     report::Report report;
     report.program = session.folder.identity().program;
     report.sweeps.push_back(std::move(data));
-    if (table.tally.done < table.tally.points)
-        report.notes.push_back(
-            fmt::format("{} of {} points have a result.", table.tally.done, table.tally.points));
     return report;
 }
 

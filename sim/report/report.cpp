@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <string_view>
 
 #include "sim/base/text.h"
 #include "sim/report/timeline_data.h"
@@ -35,6 +36,19 @@ Json lean(Json row) {
     return row;
 }
 
+/// Formats of operands that matrix units multiplied, "bf16", where the device's energy counts them.
+Json formats_of(const Json& energy) {
+    constexpr std::string_view kBehind = " mac";
+    std::vector<std::string> formats;
+    for (const Json& entry : energy.value("entries", Json::array())) {
+        if (!entry.is_object() || entry.value("part", Json()) != "matrix") continue;
+        const Json named = entry.value("event", Json());
+        const std::string event = named.is_string() ? named.get<std::string>() : "";
+        if (event.ends_with(kBehind)) formats.push_back(event.substr(0, event.size() - kBehind.size()));
+    }
+    return distinct(formats);
+}
+
 Json run_json(const RunData& run) {
     Json json = run.device;
     json.erase("tensors");
@@ -42,12 +56,29 @@ Json run_json(const RunData& run) {
     Json total = lean(json["total"]);
     total["macs"] = json["total"]["macs"];
     json["total"] = std::move(total);
+    json["formats"] = formats_of(json["energy"]);
     if (json["energy"].contains("entries")) json["energy"].erase("entries");
     Json layers = Json::array();
     for (const Json& layer : run.layers) layers.push_back(lean(layer));
     json["layers"] = std::move(layers);
     if (run.timeline) json["timeline"] = timeline_data(*run.timeline, run.row_of_layer);
     return json;
+}
+
+Json standing_json(const Standing& standing) {
+    Json json = standing.json;
+    json["times_ns"] = standing.times_ns;
+    json["fastest"] = standing.fastest;
+    json["next"] = standing.next;
+    return json;
+}
+
+Json comparison_json(const ComparisonData& comparison) {
+    Json layers = Json::array();
+    for (const Standing& layer : comparison.layers) layers.push_back(standing_json(layer));
+    return {{"trace", comparison.trace},     {"first_run", comparison.first_run},
+            {"devices", comparison.devices}, {"total", standing_json(comparison.total)},
+            {"layers", std::move(layers)},   {"left_out", comparison.left_out}};
 }
 
 /// A number where the cell is one; null where it is empty.
@@ -89,8 +120,20 @@ Json sweep_json(const SweepData& sweep, const std::vector<std::size_t>& shown) {
             row.push_back(cell(sweep.rows[i][k], sweep.columns[k].is_number));
         rows.push_back(std::move(row));
     }
+    Json objectives = Json::array();
+    for (const SweepData::Objective& objective : sweep.objectives)
+        objectives.push_back({{"name", objective.name}, {"more_is_better", objective.more_is_better}});
+    const SweepData::Tally& tally = sweep.tally;
     return {{"title", sweep.title},
-            {"objectives", sweep.objectives},
+            {"experiment", sweep.experiment},
+            {"build", sweep.build},
+            {"tally",
+             {{"points", tally.points},
+              {"done", tally.done},
+              {"refused", tally.refused},
+              {"failed", tally.failed},
+              {"missing", tally.missing}}},
+            {"objectives", std::move(objectives)},
             {"columns", std::move(columns)},
             {"rows", std::move(rows)}};
 }
@@ -137,6 +180,10 @@ std::string report_json(const Report& report) {
                             count(shown.size()), count(sweep.rows.size())));
         json["sweep"] = sweep_json(sweep, shown);
     }
+    Json comparisons = Json::array();
+    for (const ComparisonData& comparison : report.comparisons)
+        comparisons.push_back(comparison_json(comparison));
+    json["comparisons"] = std::move(comparisons);
     json["notes"] = std::move(notes);
     json["runs"] = std::move(runs);
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -25,15 +25,27 @@ struct SweepData {
     std::string title;
     std::vector<Column> columns;
     std::vector<std::vector<std::string>> rows;
-    std::vector<std::string> objectives;  ///< names of columns
+    struct Objective {
+        std::string name;  ///< of a column
+        bool more_is_better = false;
+    };
+    std::vector<Objective> objectives;
+    std::string experiment;  ///< its file, as text; empty: not known
+    std::string build;       ///< which build of the program planned it
+    /// Points by what came of them.
+    struct Tally {
+        std::size_t points = 0, done = 0, refused = 0, failed = 0, missing = 0;
+    };
+    Tally tally = {};
 };
 
 struct Report {
     std::string program;  ///< "systole 0.1.0"
     std::string command;  ///< that makes the figures again; empty: unknown
     std::vector<RunData> runs;
-    std::vector<SweepData> sweeps = {};   ///< at most one
-    std::vector<std::string> notes = {};  ///< sentences that stand above all
+    std::vector<SweepData> sweeps = {};            ///< at most one
+    std::vector<std::string> notes = {};           ///< sentences that stand above all
+    std::vector<ComparisonData> comparisons = {};  ///< of `runs`
 };
 
 /// "resnet50 on tpu_v4 and h100", or the sweep's title.

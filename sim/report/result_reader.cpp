@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "sim/account/classes.h"
@@ -12,6 +11,8 @@
 #include "sim/account/roofline.h"
 #include "sim/base/error.h"
 #include "sim/report/layer_limit.h"
+#include "sim/report/result_check.h"
+#include "sim/report/standing_limit.h"
 
 namespace systole::report {
 namespace {
@@ -19,46 +20,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kSchema = 1;  // of docs/formats.md
-
-/// Where reading is, for messages: "devices[0].total", and what is expected there.
-class Check {
-public:
-    Check(const std::string& file, std::string path) : file_(file), path_(std::move(path)) {}
-
-    [[noreturn]] void fail(const std::string& message) const {
-        throw UserError({file_}, path_.empty() ? message : fmt::format("{}: {}", path_, message));
-    }
-    Check at(const std::string& key) const { return {file_, path_.empty() ? key : path_ + '.' + key}; }
-    Check at(std::size_t i) const { return {file_, fmt::format("{}[{}]", path_, i)}; }
-
-    const Json& member(const Json& object, const char* key) const {
-        if (!object.is_object()) fail("expected an object");
-        const auto found = object.find(key);
-        if (found == object.end()) at(key).fail("it is missing; a result of this program has it");
-        return *found;
-    }
-    const Json& text(const Json& object, const char* key) const {
-        const Json& value = member(object, key);
-        if (!value.is_string()) at(key).fail("expected text");
-        return value;
-    }
-    /// A number from `least` on; null where that may stand for unknown.
-    void number(const Json& object, const char* key, bool or_null = false, double least = 0) const {
-        const Json& value = member(object, key);
-        if (or_null && value.is_null()) return;
-        if (!value.is_number() || !std::isfinite(value.get<double>()) || value.get<double>() < least)
-            at(key).fail(fmt::format("expected a number of {} or more{}", least, or_null ? ", or null" : ""));
-    }
-    const Json& list(const Json& object, const char* key) const {
-        const Json& value = member(object, key);
-        if (!value.is_array()) at(key).fail("expected a list");
-        return value;
-    }
-
-private:
-    const std::string& file_;
-    std::string path_;
-};
 
 void check_moved(const Json& moved, const Check& check) {
     std::size_t i = 0;
@@ -138,8 +99,8 @@ void check_device(const Json& device, const Check& check) {
     check_row(check.member(device, "total"), check.at("total"));
 }
 
-/// Takes layers out of the document while it is read, so that a hundred thousand of them never lie in memory
-/// at once.
+/// Takes layers, of devices and of comparisons, out of the document while it is read, so that a hundred
+/// thousand of them never lie in memory at once.
 class LayerCatcher {
 public:
     LayerCatcher(const std::string& file, std::size_t most) : file_(file), most_(most) {}
@@ -151,24 +112,44 @@ public:
             if (depth == 3) inner_ = parsed.get<std::string>();
             return true;
         }
-        if (outer_ != "devices") return true;
-        if (event == Json::parse_event_t::object_start && depth == 2) limits_.emplace_back(most_);
-        if (inner_ != "layers" || depth != 4 || limits_.empty()) return true;
+        if (outer_ != "devices" && outer_ != "comparisons") return true;
+        if (event == Json::parse_event_t::object_start && depth == 2) begin_entry();
+        if (inner_ != "layers" || depth != 4) return true;
         if (event != Json::parse_event_t::object_end && event != Json::parse_event_t::value) return true;
+        return outer_ == "devices" ? take_layer(parsed) : take_standing(parsed);
+    }
+
+    LayerLimit& limit(std::size_t device) { return limits_.at(device); }
+    StandingLimit& standings(std::size_t comparison) { return standings_.at(comparison); }
+
+private:
+    void begin_entry() {
+        inner_.clear();
+        if (outer_ == "devices") limits_.emplace_back(most_);
+        if (outer_ == "comparisons") standings_.emplace_back(most_);
+    }
+    bool take_layer(Json& parsed) {
+        if (limits_.empty()) return true;
         const std::size_t device = limits_.size() - 1;
         check_layer(parsed,
                     Check(file_, fmt::format("devices[{}].layers[{}]", device, limits_[device].count())));
         limits_[device].add(std::move(parsed));
         return false;
     }
+    bool take_standing(Json& parsed) {
+        if (standings_.empty()) return true;
+        const std::size_t i = standings_.size() - 1;
+        check_standing(parsed,
+                       Check(file_, fmt::format("comparisons[{}].layers[{}]", i, standings_[i].count())));
+        standings_[i].add(std::move(parsed));
+        return false;
+    }
 
-    LayerLimit& limit(std::size_t device) { return limits_.at(device); }
-
-private:
     const std::string& file_;
     std::size_t most_;
     std::string outer_, inner_;
     std::vector<LayerLimit> limits_;
+    std::vector<StandingLimit> standings_;
 };
 
 /// Line and column, from 1, of byte `byte` (from 1) of `text`.
@@ -181,6 +162,8 @@ SourceMark place_of(const std::string& text, std::size_t byte, const std::string
 }
 
 Json parse(const std::string& text, const std::string& file, LayerCatcher& catcher) {
+    if (text.find_first_not_of(" \t\r\n") == std::string::npos)
+        throw UserError({file}, "the file is empty; expected a result.json of systole");
     try {
         return Json::parse(text, std::ref(catcher));
     } catch (const Json::parse_error& error) {
@@ -191,6 +174,68 @@ Json parse(const std::string& text, const std::string& file, LayerCatcher& catch
     } catch (const Json::exception&) {
         throw UserError({file}, "this is not JSON that systole writes; expected a result.json");
     }
+}
+
+/// Which of `names` one of a comparison's devices is.
+std::size_t place_in(const std::vector<std::string>& names, const Json& standing, const char* key,
+                     const Check& check) {
+    const std::string& name = check.text(standing, key).get_ref<const std::string&>();
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) check.at(key).fail("it is none of the comparison's devices");
+    return static_cast<std::size_t>(found - names.begin());
+}
+
+Standing standing_of(Json json, const std::vector<std::string>& names, const Check& check) {
+    const Json& times = json["time_ns"];
+    Standing standing;
+    for (const std::string& name : names) {
+        check.at("time_ns").number(times, name.c_str());
+        standing.times_ns.push_back(times[name].get<double>());
+    }
+    standing.fastest = place_in(names, json, "fastest", check);
+    standing.next = place_in(names, json, "next", check);
+    for (const char* key : {"time_ns", "fastest", "next"}) json.erase(key);
+    standing.json = std::move(json);
+    return standing;
+}
+
+/// The comparison of the runs from `first_run` on, which have to be its devices on its trace.
+ComparisonData comparison_of(Json& json, std::size_t first_run, const std::vector<RunData>& runs,
+                             StandingLimit& limit, const Check& check) {
+    check.text(json, "trace");
+    check.list(json, "layers");
+    check_standing(check.member(json, "total"), check.at("total"));
+    ComparisonData comparison{json["trace"], first_run, {}, {}, {}, {}};
+    for (const auto& [name, time] : json["total"]["time_ns"].items()) {
+        const std::size_t run = first_run + comparison.devices.size();
+        if (run >= runs.size() || runs[run].name() != name || runs[run].trace() != comparison.trace)
+            check.fail("its devices are not those of 'devices', in their order");
+        comparison.devices.push_back(name);
+    }
+    if (comparison.devices.empty()) check.at("total").at("time_ns").fail("it is empty");
+    comparison.total = standing_of(std::move(json["total"]), comparison.devices, check.at("total"));
+    const std::size_t all = limit.count();
+    for (Json& layer : limit.finish())
+        comparison.layers.push_back(standing_of(std::move(layer), comparison.devices, check.at("layers")));
+    comparison.left_out = all - comparison.layers.size();
+    return comparison;
+}
+
+/// None in a result.json; in a comparison.json one for each trace, whose devices follow each other.
+std::vector<ComparisonData> comparisons_of(Json& document, const std::vector<RunData>& runs,
+                                           LayerCatcher& catcher, const Check& check) {
+    std::vector<ComparisonData> comparisons;
+    if (!document.contains("comparisons")) return comparisons;
+    check.list(document, "comparisons");
+    std::size_t first_run = 0, i = 0;
+    for (Json& json : document["comparisons"]) {
+        const Check here = check.at("comparisons").at(i);
+        if (!json.is_object()) here.fail("expected an object");
+        comparisons.push_back(comparison_of(json, first_run, runs, catcher.standings(i), here));
+        first_run += comparisons.back().devices.size();
+        ++i;
+    }
+    return comparisons;
 }
 
 }  // namespace
@@ -226,6 +271,7 @@ ReadResults read_results(const std::string& text, const std::string& file, std::
         ++i;
     }
     if (results.runs.empty()) check.at("devices").fail("it is empty: there is nothing to show");
+    results.comparisons = comparisons_of(document, results.runs, catcher, check);
     return results;
 }
 

@@ -13,12 +13,14 @@ namespace systole::report {
 
 struct ReadResults {
     std::vector<RunData> runs;
-    std::string program;  ///< "systole 0.1.0", that wrote them
+    std::vector<ComparisonData> comparisons;  ///< of a comparison.json
+    std::string program;                      ///< "systole 0.1.0", that wrote them
 };
 
 /// The runs in `text`, of which `file` is the name in messages. Of a run with more than `most_layers` layers
-/// those of the least time become one row. Throws UserError: not JSON (with line and column), cut off, of
-/// another schema, or without what a result has (with its place, "devices[0].total.cycles").
+/// those of the least time become one row, and of a comparison with more those of the least difference go.
+/// Throws UserError: not JSON (with line and column), cut off, of another schema, or without what a result
+/// has (with its place, "devices[0].total.cycles").
 ReadResults read_results(const std::string& text, const std::string& file, std::size_t most_layers);
 
 }  // namespace systole::report

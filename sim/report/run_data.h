@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a page knows of one run: the result as result.json has it, and what happened when.
+// What a page knows of one run: the result as result.json has it, and what happened when; and of a comparison
+// of several: who was faster where, and why.
 #pragma once
 
 #include <cstddef>
@@ -22,6 +23,22 @@ struct RunData {
 
     std::string name() const;  ///< of the device
     std::string trace() const;
+};
+
+/// A layer, or all of them, on the devices of a comparison.
+struct Standing {
+    std::vector<double> times_ns;  ///< by device
+    std::size_t fastest = 0, next = 0;
+    nlohmann::ordered_json json;  ///< name, op, factor, next_longer_ns, why, as comparison.json has them
+};
+
+struct ComparisonData {
+    std::string trace;
+    std::size_t first_run = 0;         ///< its devices are the runs from there on, in their order
+    std::vector<std::string> devices;  ///< names
+    Standing total;
+    std::vector<Standing> layers;
+    std::size_t left_out = 0;  ///< layers without a place in `layers`
 };
 
 }  // namespace systole::report

@@ -2,6 +2,7 @@
 #include "sim/report/timeline_data.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "sim/timeline/lanes.h"
@@ -81,14 +82,31 @@ Json activity_of(const Timeline& timeline) {
     return list;
 }
 
+/// Of a bar whose slots are of several classes, its number and shares by class: [3, [[0, 0.9], [1, 0.1]]].
+void add_mixed(Json& mixed, std::size_t number, const ClassSlots& slots) {
+    std::int64_t all = 0, most = 0;
+    for (const std::int64_t own : slots) {
+        all += own;
+        most = std::max(most, own);
+    }
+    if (most == all) return;
+    Json shares = Json::array();
+    for (std::size_t c = 0; c < slots.size(); ++c)
+        if (slots[c] > 0)
+            shares.push_back(
+                {c, std::round(1e4 * static_cast<double>(slots[c]) / static_cast<double>(all)) / 1e4});
+    mixed.push_back({number, std::move(shares)});
+}
+
 }  // namespace
 
 Json timeline_data(const Timeline& timeline, const std::vector<std::size_t>& row_of_layer) {
     const MergedSpans drawn = merge_spans(timeline, kMostSpans, 0);
     Names tracks, names;
     Json track = Json::array(), name = Json::array(), begin = Json::array(), duration = Json::array(),
-         layer = Json::array(), owner = Json::array();
+         layer = Json::array(), owner = Json::array(), mixed = Json::array();
     for (const Span* span : in_order(drawn.spans)) {
+        add_mixed(mixed, track.size(), span->slots);
         track.push_back(tracks.number(span->track));
         name.push_back(names.number(span->name));
         begin.push_back(span->begin.value());
@@ -105,6 +123,7 @@ Json timeline_data(const Timeline& timeline, const std::vector<std::size_t>& row
             {"tracks", tracks.list()},
             {"names", names.list()},
             {"spans", std::move(spans)},
+            {"mixed", std::move(mixed)},
             {"counters", counters_of(timeline)},
             {"activity", activity_of(timeline)},
             {"merged", std::move(merged)},

@@ -74,7 +74,7 @@ private:
             std::vector<double> cost;
             for (const Objective& objective : experiment_.objectives)
                 if (const auto value = objective_of(table_.rows[i], objective))
-                    cost.push_back(is_maximized(objective) ? -*value : *value);
+                    cost.push_back(is_maximized(objective, simulator_) ? -*value : *value);
             if (experiment_.objectives.empty() || cost.size() < experiment_.objectives.size()) continue;
             costs.push_back(std::move(cost));
             compared.push_back(i);
@@ -104,13 +104,6 @@ private:
         } catch (const UserError&) {
             return {};  // divided by nothing: not comparable
         }
-    }
-
-    bool is_maximized(const Objective& objective) const {
-        if (objective.maximize) return *objective.maximize;
-        const auto metric = std::find_if(simulator_.metrics.begin(), simulator_.metrics.end(),
-                                         [&](const MetricKind& each) { return each.name == objective.name; });
-        return metric != simulator_.metrics.end() && metric->more_is_better;
     }
 
     void find_numbers() {
@@ -145,6 +138,13 @@ std::size_t MergedTable::column(const std::string& name) const {
         std::find_if(columns.begin(), columns.end(),
                      [&](const MergedColumn& each) { return each.name == name; }) -
         columns.begin());
+}
+
+bool is_maximized(const Objective& objective, const Simulator& simulator) {
+    if (objective.maximize) return *objective.maximize;
+    const auto metric = std::find_if(simulator.metrics.begin(), simulator.metrics.end(),
+                                     [&](const MetricKind& each) { return each.name == objective.name; });
+    return metric != simulator.metrics.end() && metric->more_is_better;
 }
 
 MergedTable merge(const Folder& folder, const Experiment& experiment, const Simulator& simulator) {

@@ -30,6 +30,9 @@ struct MergedTable {
     std::size_t column(const std::string& name) const;
 };
 
+/// Whether more of it is better: as the experiment says, else as the figure means it.
+bool is_maximized(const Objective& objective, const Simulator& simulator);
+
 MergedTable merge(const Folder& folder, const Experiment& experiment, const Simulator& simulator);
 
 std::string to_csv(const MergedTable& table);

@@ -72,6 +72,25 @@ class Reports(ProgramTest):
                     "--report", "r.html")
         self.assertEqual([run["device"] for run in self.page()["runs"]], [DEVICE, "wide"])
 
+    def test_a_comparison_has_its_reasons_from_the_run_and_from_its_file(self):
+        self.answer("compare", TRACE, "--device", DEVICE, "--device", f"wide={DEVICE}", "--set", "wide:mxu.cols=8",
+                    "-o", "c", "--report", "r.html")
+        self.answer("report", "c/comparison.json", "-o", "again.html")
+        told = json.loads((self.directory / "c" / "comparison.json").read_text())["comparisons"][0]
+        for name in ("r.html", "again.html"):
+            one = self.page(name)["comparisons"][0]
+            self.assertEqual(one["devices"], [DEVICE, "wide"])
+            self.assertEqual([layer["why"] for layer in one["layers"]], [layer["why"] for layer in told["layers"]])
+            self.assertEqual([one["devices"][layer["fastest"]] for layer in one["layers"]],
+                             [layer["fastest"] for layer in told["layers"]])
+            self.assertEqual(one["total"]["times_ns"], list(told["total"]["time_ns"].values()))
+
+    def test_comparisons_of_several_files_know_their_runs(self):
+        self.answer("run", DEVICE, TRACE, "-o", "a")
+        self.answer("compare", TRACE, "--device", DEVICE, "--device", f"wide={DEVICE}", "-o", "b")
+        self.answer("report", "a/result.json", "b/comparison.json", "b/comparison.json", "-o", "r.html")
+        self.assertEqual([one["first_run"] for one in self.page()["comparisons"]], [1, 3])
+
     def test_results_of_several_files_stand_side_by_side(self):
         self.answer("run", DEVICE, TRACE, "-o", "a")
         self.answer("compare", TRACE, "--device", DEVICE, "--device", f"wide={DEVICE}", "-o", "b")
@@ -90,7 +109,11 @@ class Reports(ProgramTest):
         self.answer("sweep", "s.yaml", "-o", "s", "--report", "s/r.html")
         self.answer("report", "s", "-o", "again.html")
         self.assertEqual(self.page("s/r.html"), self.page("again.html"))
-        self.assertEqual([row[3] for row in self.page("again.html")["sweep"]["rows"]], [4, 8])
+        sweep = self.page("again.html")["sweep"]
+        self.assertEqual([row[3] for row in sweep["rows"]], [4, 8])
+        self.assertEqual(sweep["experiment"], (self.directory / "s.yaml").read_text())
+        self.assertEqual(sweep["objectives"], [{"name": "time_ns", "more_is_better": False}])
+        self.assertEqual((sweep["tally"]["points"], sweep["tally"]["done"]), (2, 2))
 
     def test_a_sweep_without_a_result_is_refused(self):
         self.write("s.yaml", f"device: {DEVICE}\ntrace: {TRACE}\naxes: {{mxu.rows: [4, 8]}}\n")
@@ -103,6 +126,8 @@ class Reports(ProgramTest):
         text = (self.directory / "out" / "result.json").read_text()
         self.write("cut.json", text[:5000])
         self.assertIn("cut.json:", self.refusal("report", "cut.json", "-o", "r.html"))
+        self.write("empty.json", "")
+        self.assertIn("empty.json: error: the file is empty", self.refusal("report", "empty.json", "-o", "r.html"))
         result["schema"] = 7
         self.write("old.json", json.dumps(result))
         self.assertIn("old.json: error: it has schema 7", self.refusal("report", "old.json", "-o", "r.html"))

@@ -25,7 +25,10 @@ SweepData sweep_of(std::size_t points) {
         "squares",
         {{"id", false}, {"mxu.rows", true}, {"status", false}, {"time_ns", true}, {"pareto", true}},
         {},
-        {"time_ns"}};
+        {{"time_ns", false}},
+        "axes: {}",
+        "b0b",
+        {points, points - 1, 0, 1, 0}};
     for (std::size_t i = 0; i < points; ++i)
         sweep.rows.push_back(
             {"p" + std::to_string(i), std::to_string(i), "done", i == 3 ? "" : "2.5", i == 7 ? "1" : "0"});
@@ -115,7 +118,53 @@ TEST_CASE("a sweep's cells are numbers where their column is one") {
     CHECK(data["command"].is_null());
     CHECK(data["sweep"]["rows"][2] == Json{"p2", 2, "done", 2.5, 0});
     CHECK(data["sweep"]["rows"][3][3].is_null());
-    CHECK(data["sweep"]["objectives"] == Json{"time_ns"});
+    CHECK(data["sweep"]["objectives"][0]["name"] == "time_ns");
+    CHECK(data["sweep"]["objectives"][0]["more_is_better"] == false);
+}
+
+TEST_CASE("a sweep's page has what makes it again, and what came of its points") {
+    const Json data = Json::parse(report_json(Report{"systole 9.8", "", {}, {sweep_of(8)}}));
+    CHECK(data["sweep"]["experiment"] == "axes: {}");
+    CHECK(data["sweep"]["build"] == "b0b");
+    CHECK(data["sweep"]["tally"] ==
+          Json{{"points", 8}, {"done", 7}, {"refused", 0}, {"failed", 1}, {"missing", 0}});
+}
+
+TEST_CASE("a comparison's page says by number which device wins, and why") {
+    ReadResults results = read_results(systole::test::comparison_text().dump(), "c.json", kMostLayers);
+    Report report{results.program, "", std::move(results.runs)};
+    report.comparisons = std::move(results.comparisons);
+    const Json data = Json::parse(report_json(report));
+    const Json& comparison = data["comparisons"][0];
+    CHECK(comparison["first_run"] == 0);
+    CHECK(comparison["devices"] == Json{"tiny", "big"});
+    CHECK(comparison["total"]["times_ns"] == Json{30.0, 10.0});
+    CHECK(comparison["total"]["fastest"] == 1);
+    CHECK(comparison["total"]["next"] == 0);
+    CHECK(comparison["total"]["why"] == "tiny waits longer for memory.");
+    CHECK(comparison["total"]["next_longer_ns"]["memory"] == 20.0);
+    CHECK(comparison["left_out"] == 0);
+}
+
+TEST_CASE("a run's page says which formats were multiplied, where its energy counts them") {
+    Json json = result_text();
+    json["devices"][0]["energy"]["entries"] = {{{"part", "matrix"}, {"event", "bf16 mac"}},
+                                               {{"part", "memory"}, {"event", "read"}},
+                                               {{"part", "matrix"}, {"event", "int8 mac"}},
+                                               {{"part", "matrix"}, {"event", "bf16 mac"}}};
+    const Json data = Json::parse(report_json(report_of(json)));
+    CHECK(data["runs"][0]["formats"] == Json{"bf16", "int8"});
+}
+
+TEST_CASE("bars whose slots are of several classes have the share of each") {
+    Timeline timeline;
+    timeline.spans = {{"m", "wait", Ticks(0), Ticks(9), 0, SlotClass::Memory, ClassSlots{0, 0, 0, 0, 9}},
+                      {"m", "work", Ticks(9), Ticks(19), 0, SlotClass::Useful, ClassSlots{6, 1, 3}},
+                      {"n", "none", Ticks(0), Ticks(9), 0}};
+    const Json mixed = timeline_data(timeline, {})["mixed"];
+    REQUIRE(mixed.size() == 1);
+    CHECK(mixed[0][0] == 1);
+    CHECK(mixed[0][1] == Json{{0, 0.6}, {1, 0.1}, {2, 0.3}});
 }
 
 TEST_CASE("of too many points those of the front stay, and the page says how many do not") {

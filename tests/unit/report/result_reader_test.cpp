@@ -9,8 +9,10 @@
 
 using namespace systole;
 using namespace systole::report;
+using systole::test::comparison_text;
 using systole::test::layer_text;
 using systole::test::result_text;
+using systole::test::standing_text;
 using Json = nlohmann::ordered_json;
 
 namespace {
@@ -59,8 +61,9 @@ TEST_CASE("each device has its own layers") {
 TEST_CASE("text that is no JSON is refused with its place") {
     CHECK(complaint_of_text("{\"schema\": 1,\n \"devices\": oops}") ==
           "r.json:2:13: error: this is not JSON; expected a result.json of systole");
-    CHECK(complaint_of_text("") ==
-          "r.json:1:1: error: the file ends in the middle of its JSON; it was cut off");
+    CHECK(complaint_of_text("{") ==
+          "r.json:1:2: error: the file ends in the middle of its JSON; it was cut off");
+    CHECK(complaint_of_text(" \n") == "r.json: error: the file is empty; expected a result.json of systole");
     CHECK(complaint_of_text("\xff\xfe") ==
           "r.json:1:1: error: this is not JSON; expected a result.json of systole");
 }
@@ -126,4 +129,76 @@ TEST_CASE("numbers that no double holds are refused") {
     std::string text = result_text().dump();
     text.replace(text.find("\"clock_hz\":1000"), 15, "\"clock_hz\":1e999");
     CHECK(complaint_of_text(text).find("r.json") == 0);
+}
+
+TEST_CASE("a comparison is read with its runs: who wins where, by their numbers") {
+    Json json = comparison_text();
+    json["comparisons"][0]["layers"] = {standing_text("a", 4, 6), standing_text("b", 6, 14)};
+    const ReadResults results = read_results(json.dump(2), "c.json", 10);
+    REQUIRE(results.comparisons.size() == 1);
+    const ComparisonData& comparison = results.comparisons[0];
+    CHECK(comparison.trace == "net");
+    CHECK(comparison.devices == std::vector<std::string>{"tiny", "big"});
+    CHECK(comparison.total.times_ns == std::vector<double>{30, 10});
+    CHECK(comparison.total.fastest == 1);
+    REQUIRE(comparison.layers.size() == 2);
+    CHECK(comparison.layers[1].times_ns == std::vector<double>{20, 6});
+    CHECK(comparison.layers[1].json["why"] == "tiny waits longer for memory.");
+    CHECK(comparison.left_out == 0);
+}
+
+TEST_CASE("of a comparison with many layers those stay on which its devices differ most, in their order") {
+    Json json = comparison_text();
+    for (int i = 0; i < 47; ++i)
+        json["comparisons"][0]["layers"].push_back(
+            standing_text(("l" + std::to_string(i)).c_str(), 1, i % 2 == 0 ? 100 - i : 1));
+    const ReadResults results = read_results(json.dump(), "c.json", 10);
+    const ComparisonData& comparison = results.comparisons[0];
+    REQUIRE(comparison.layers.size() == 10);
+    CHECK(comparison.left_out == 37);
+    for (std::size_t i = 0; i < 10; ++i)
+        CHECK(comparison.layers[i].json["name"] == "l" + std::to_string(2 * i));
+}
+
+TEST_CASE("each trace's comparison has the runs that follow those of the one before") {
+    Json json = comparison_text();
+    for (int i = 0; i < 2; ++i) {
+        json["devices"].push_back(json["devices"][i]);
+        json["devices"].back()["trace"] = "other";
+    }
+    json["comparisons"].push_back(json["comparisons"][0]);
+    json["comparisons"][1]["trace"] = "other";
+    CHECK(read_results(json.dump(), "c.json", 10).comparisons[1].first_run == 2);
+}
+
+TEST_CASE("a comparison that does not fit its runs is refused with its place") {
+    const auto wrong = [](const char* pointer, const Json& value) {
+        Json json = comparison_text();
+        json["comparisons"][0]["layers"].push_back(standing_text("a", 4, 6));
+        json[Json::json_pointer(pointer)] = value;
+        return complaint_of(json);
+    };
+    CHECK(wrong("/devices/1/device", "small") ==
+          "r.json: error: comparisons[0]: its devices are not those of 'devices', in their order");
+    CHECK(wrong("/comparisons/0/trace", "n").find("its devices are not those") != std::string::npos);
+    CHECK(wrong("/comparisons/0/total/fastest", "x") ==
+          "r.json: error: comparisons[0].total.fastest: it is none of the comparison's devices");
+    CHECK(wrong("/comparisons/0/layers/0/next", "x").find("comparisons[0].layers.next") != std::string::npos);
+    CHECK(wrong("/comparisons/0/layers/0/why", 3) ==
+          "r.json: error: comparisons[0].layers[0].why: expected text");
+    CHECK(wrong("/comparisons/0/layers/0/time_ns", {{"big", 3}}).find("time_ns.tiny: it is missing") !=
+          std::string::npos);
+    CHECK(wrong("/comparisons/0/layers/0", 3) ==
+          "r.json: error: comparisons[0].layers[0]: expected an object");
+    CHECK(wrong("/comparisons/0/total/time_ns", Json::object()).find("it is empty") != std::string::npos);
+    CHECK(wrong("/comparisons/0", 3) == "r.json: error: comparisons[0]: expected an object");
+    CHECK(wrong("/comparisons", 3) == "r.json: error: comparisons: expected a list");
+}
+
+TEST_CASE("a comparison that was cut off anywhere is refused") {
+    Json json = comparison_text();
+    json["comparisons"][0]["layers"].push_back(standing_text("a", 4, 6));
+    const std::string text = json.dump(1);
+    for (std::size_t length = 1; length + 1 < text.size(); length += 11)
+        CHECK(complaint_of_text(text.substr(0, length)).find("r.json:") == 0);
 }

@@ -75,4 +75,32 @@ inline nlohmann::ordered_json result_text() {
                {"config", "kind: systolic"}}}}};
 }
 
+/// A layer of a comparison of "big" and "tiny", of which "tiny" takes so much longer, for memory.
+inline nlohmann::ordered_json standing_text(const char* name, double fastest_ns, double longer_ns) {
+    nlohmann::ordered_json longer;
+    for (const char* key :
+         {"useful", "padding", "ramp", "host", "memory", "on_chip", "dependency", "vector", "launch", "tail"})
+        longer[key] = 0.0;
+    longer["memory"] = longer_ns;
+    return {{"name", name},
+            {"op", "matmul"},
+            {"time_ns", {{"tiny", fastest_ns + longer_ns}, {"big", fastest_ns}}},
+            {"fastest", "big"},
+            {"next", "tiny"},
+            {"factor", (fastest_ns + longer_ns) / fastest_ns},
+            {"next_longer_ns", longer},
+            {"why", "tiny waits longer for memory."}};
+}
+
+/// A comparison.json of "tiny" and "big" without layers.
+inline nlohmann::ordered_json comparison_text() {
+    nlohmann::ordered_json json = result_text();
+    json["devices"].push_back(json["devices"][0]);
+    json["devices"][1]["device"] = "big";
+    json["comparisons"] = {{{"trace", "net"},
+                            {"total", standing_text("total", 10, 20)},
+                            {"layers", nlohmann::ordered_json::array()}}};
+    return json;
+}
+
 }  // namespace systole::test
