@@ -3,6 +3,7 @@
 import { percent, prefixOf, seconds } from "../shared/format.js";
 import { CLASSES, colour, isDark } from "../shared/palette.js";
 import { chart } from "./chart.js";
+import { partLegend } from "./runs.js";
 
 const hasActivity = (run) => run.timeline?.activity?.length > 0;
 
@@ -37,9 +38,13 @@ export function heatMap(run) {
             .filter(({ share }) => share > 0).slice(0, 2).map(({ key, share }) => `${key} ${percent(share)}`).join(", ") || "–",
     }));
     const units = run.timeline.activity.length;
+    const most = Math.max(...values.map(({ value }) => value));
+    // Work shows even where there is little of it: the scale ends at a round number above the most.
+    const top = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100].find((end) => most <= end) ?? 100;
     return chart({
         title: `Utilization over time, ${run.label}`,
-        note: "Each row is a matrix unit (or alike ones together), each cell a stretch of time: the share of its slots that multiply real data.",
+        note: "Each row is a matrix unit (or alike ones together), each cell a stretch of time: the share of its slots that multiply real data. " +
+            `The most is ${most.toPrecision(3)} %; what idles is pale.`,
         label: `Heat map of ${units} matrix units over the time of the run: the share of useful slots.`,
         renderer: "canvas",
         spec: (width) => ({
@@ -48,10 +53,11 @@ export function heatMap(run) {
             encoding: {
                 x: { field: "begin", type: "quantitative", axis: { title: `time (${prefix}s)` }, scale: { domain: [0, run.timeline.end_ps / 1000 / scale], nice: false } },
                 x2: { field: "end" },
-                y: { field: "unit", type: "ordinal", sort: { field: "n", op: "min" }, title: null, axis: { labelLimit: 180 } },
+                y: { field: "unit", type: "ordinal", sort: { field: "n", op: "min" }, title: null, axis: { labelLimit: Math.min(180, width / 3) } },
                 color: {
                     field: "value", type: "quantitative", title: "useful (%)",
-                    scale: { scheme: "cividis", domain: [0, 100], reverse: !isDark() }, legend: { orient: "right", gradientLength: 90 },
+                    scale: { domain: [0, top / 2, top], range: isDark() ? ["#262624", "#1d6fb0", "#e6f3ff"] : ["#f4f4f1", "#5ba3d9", "#05294d"], interpolate: "lab" },
+                    legend: { orient: "right", gradientLength: 90 },
                 },
                 tooltip: [{ field: "unit", title: "unit" }, { field: "from", title: "from" }, { field: "until", title: "until" }, { field: "share", title: "useful" }, { field: "most", title: "else" }],
             },
@@ -63,34 +69,37 @@ export function heatMap(run) {
     });
 }
 
-/** The classes of all units together over time. */
+/** The classes of all units together, by stretch of time: [{begin, end (ns), shares}] */
+function together(run) {
+    const all = cells(run);
+    const count = run.timeline.activity[0].bins.length;
+    return Array.from({ length: count }, (_, i) => {
+        const here = run.timeline.activity.map((__, n) => all[n * count + i]);
+        const whole = here.reduce((sum, cell) => sum + cell.whole, 0);
+        const share = (k) => (whole > 0 ? here.reduce((sum, cell) => sum + cell.shares[k] * cell.whole, 0) / whole : 0);
+        return { begin: here[0].begin, end: here[0].end, shares: CLASSES.map((__, k) => share(k)) };
+    });
+}
+
+/** Shares of classes stacked over time. */
 export function classesOverTime(run) {
     if (!hasActivity(run)) return null;
-    const all = cells(run);
     const { scale, prefix } = scaleOf(run);
-    const count = run.timeline.activity[0].bins.length;
-    const values = [];
-    const used = new Set();
-    for (let i = 0; i < count; ++i) {
-        const here = run.timeline.activity.map((_, n) => all[n * count + i]);
-        const whole = here.reduce((sum, cell) => sum + cell.whole, 0);
+    const stretches = together(run);
+    const shown = CLASSES.map((entry, k) => ({ ...entry, k })).filter(({ k }) => stretches.some(({ shares }) => shares[k] > 0));
+    const values = stretches.flatMap(({ begin, end, shares }) => {
         let low = 0;
-        CLASSES.forEach(({ key }, k) => {
-            const share = whole > 0 ? here.reduce((sum, cell) => sum + cell.shares[k] * cell.whole, 0) / whole : 0;
-            if (share === 0) return;
-            used.add(key);
-            values.push({
-                begin: here[0].begin / scale, end: here[0].end / scale, low, high: low + 100 * share, class: key,
-                share: percent(share), from: seconds(here[0].begin),
-            });
-            low += 100 * share;
+        return shown.filter(({ k }) => shares[k] > 0).map(({ key, k }) => {
+            const one = { begin: begin / scale, end: end / scale, low, high: low + 100 * shares[k], class: key, share: percent(shares[k]), from: seconds(begin) };
+            low = one.high;
+            return one;
         });
-    }
-    const shown = CLASSES.filter(({ key }) => used.has(key));
+    });
     return chart({
         title: `Classes over time, ${run.label}`,
         note: null,
         label: "Stacked areas over the time of the run: the share of each class of all matrix units' capacity.",
+        legend: () => partLegend(shown),
         spec: (width) => ({
             data: { values }, width: width - 10, height: 220, autosize: { type: "fit", contains: "padding" },
             mark: { type: "rect", stroke: null },
@@ -99,10 +108,13 @@ export function classesOverTime(run) {
                 x2: { field: "end" },
                 y: { field: "low", type: "quantitative", title: "share of capacity (%)", scale: { domain: [0, 100] } },
                 y2: { field: "high" },
-                color: { field: "class", type: "nominal", title: "class", scale: { domain: shown.map(({ key }) => key), range: shown.map(colour) } },
+                color: { field: "class", type: "nominal", scale: { domain: shown.map(({ key }) => key), range: shown.map(colour) }, legend: null },
                 tooltip: [{ field: "from", title: "from" }, { field: "class", title: "class" }, { field: "share", title: "share" }],
             },
         }),
-        table: null,
+        table: () => ({
+            columns: [{ title: "from", text: seconds, number: true }, { title: "until", text: seconds, number: true }, ...shown.map(({ key }) => ({ title: key, text: percent }))],
+            rows: stretches.map(({ begin, end, shares }) => [begin, end, ...shown.map(({ k }) => shares[k])]),
+        }),
     });
 }

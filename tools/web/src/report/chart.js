@@ -6,6 +6,7 @@ import { compile } from "vega-lite";
 import { parse, View, Warn } from "vega";
 import { h } from "../shared/dom.js";
 import { isDark, onScheme } from "../shared/palette.js";
+import { items } from "./legend.js";
 import { dataTable } from "./table.js";
 
 const drawn = [];  // every chart, to draw it again when the page turns dark or light
@@ -18,7 +19,7 @@ function theme() {
         background: null,
         font: "system-ui, sans-serif",
         axis: { ...axis, labelFontSize: 12, titleFontSize: 12, titleFontWeight: 500, labelOverlap: true },
-        legend: { labelColor: ink, titleColor: ink, labelFontSize: 12, titleFontSize: 12, titleFontWeight: 500, symbolSize: 110 },
+        legend: { labelColor: ink, titleColor: ink, labelFontSize: 12, titleFontSize: 12, titleFontWeight: 500 },
         header: { labelColor: ink, titleColor: ink, labelFontSize: 13, labelFontWeight: 600 },
         text: { color: ink },
         rule: { color: ink },
@@ -41,24 +42,42 @@ export function showTip(_handler, event, _item, value) {
     tip.style.transform = `translate(${Math.max(8, x)}px, ${Math.max(8, y)}px)`;
 }
 
+// What was under the pointer is elsewhere then.
+window.addEventListener("scroll", () => { tip.hidden = true; }, { passive: true, capture: true });
+
+/** Faults of a drawing: told where developers look, and to the reader. */
+function recorder() {
+    const faults = [];
+    const logger = {
+        level() { return this; },
+        error(...words) { faults.push(words); console.error(...words); return this; },
+        warn(...words) { console.warn(...words); return this; },
+        info() { return this; },
+        debug() { return this; },
+    };
+    return { faults, logger };
+}
+
 /**
  * A figure with a drawing. `spec(width)` gives the Vega-Lite specification in the colours of the moment; `table` the same data as
- * rows; `label` says in a sentence what the drawing shows.
+ * rows; `label` says in a sentence what the drawing shows; `legend()` gives entries of legend.js in the colours of the moment.
  */
-export function chart({ title, note, label, spec, table, renderer = "svg", controls, onView }) {
+export function chart({ title, note, label, spec, table, renderer = "svg", controls, legend, onView }) {
+    const key = legend ? h("ul", { class: "legend" }) : null;
+    const trouble = h("p", { class: "warning", hidden: true }, "This drawing failed; its data are right.");
     const box = h("div", { class: "drawing", role: "img", "aria-label": label });
     const figure = h(
         "figure",
         { class: "chart" },
         h("figcaption", {}, h("h3", {}, title), note ? h("p", {}, note) : null),
         controls ?? null,
+        key,
+        trouble,
         h("div", { class: "scroll" }, box),
         table ? dataTable(title, table) : null,
     );
     let view = null;
-    const draw = async () => {
-        view?.finalize();
-        box.replaceChildren();
+    const render = async (logger) => {
         const { spec: vega } = compile({ ...spec(Math.max(280, box.clientWidth)), config: theme() });
         view = new View(parse(vega, null, { ast: true }), {
             expr: expressionInterpreter,
@@ -66,12 +85,22 @@ export function chart({ title, note, label, spec, table, renderer = "svg", contr
             container: box,
             hover: true,
             logLevel: Warn,
+            logger,
         });
         view.tooltip(showTip);
         await view.runAsync();
+    };
+    const draw = async () => {
+        view?.finalize();
+        view = null;
+        box.replaceChildren();
+        key?.replaceChildren(...items(legend()));
+        const { faults, logger } = recorder();
+        await render(logger).catch((fault) => logger.error(fault));
         hideFromReaders(box);
-        figure.dataset.drawn = "yes";
-        onView?.(view);
+        trouble.hidden = faults.length === 0;
+        figure.dataset.drawn = faults.length === 0 ? "yes" : "failed";
+        if (faults.length === 0) onView?.(view);
     };
     drawn.push(draw);
     return { figure, draw, view: () => view };

@@ -2,8 +2,9 @@
 // Data movement as a flow: places from the host to the arrays, and between them bands as wide as the bytes that
 // cross, by operand. What is read again and again is wider nearer to the arrays: that is reuse at work.
 import { h, s } from "../shared/dom.js";
-import { bytes, si } from "../shared/format.js";
+import { bytes, plain, short } from "../shared/format.js";
 import { OPERANDS, colour, onScheme } from "../shared/palette.js";
+import { items } from "./legend.js";
 import { dataTable } from "./table.js";
 
 /** From far away to close by; chips stand beside the host. */
@@ -16,7 +17,8 @@ const TITLES = {
     accumulator: "accumulators", array: "arrays",
 };
 
-const BOX = 36, LEAST_WIDE = 88, MOST = 46, LEAST = 1.2, BETWEEN = 6, RISE = 20, WORDS = 20;  // pixels
+const BOX = 36, LEAST_WIDE = 88, MOST = 46, LEAST = 1.2, BETWEEN = 6, RISE = 20;  // pixels
+const LINE = 13, LETTER = 6.4;  // of labels
 
 const titleOf = (place) => TITLES[place] ?? place;
 const operandOf = (key) => OPERANDS.find((operand) => operand.key === key) ?? OPERANDS[0];
@@ -35,13 +37,21 @@ function bandsOf(row) {
 
 const rank = (place) => (PLACES.indexOf(place) < 0 ? PLACES.length : PLACES.indexOf(place));
 
+/** What stands at a band: its bytes, and where it carries several operands those of each. */
+function wordsOf(band) {
+    const parts = [...band.parts].sort((a, b) => b.bytes - a.bytes);
+    return parts.length === 1 ? [bytes(band.bytes)] : parts.map(({ operand, bytes: count }) => `${plain(operand)} ${bytes(count)}`);
+}
+
 /** Bands with a side (towards the arrays above the boxes, back below), a thickness, and the boxes that they join. */
 function measured(bands, places) {
     const most = Math.max(...bands.map((band) => band.bytes), 1);
     return bands.map((band) => {
         const ends = [places.indexOf(band.from), places.indexOf(band.to)];
+        const words = wordsOf(band);
         return {
-            ...band, up: ends[0] < ends[1], left: Math.min(...ends), right: Math.max(...ends),
+            ...band, up: ends[0] < ends[1], left: Math.min(...ends), right: Math.max(...ends), words,
+            high: LINE * words.length + 6, long: LETTER * Math.max(...words.map((line) => line.length)),
             thick: Math.max(LEAST * band.parts.length, (MOST * band.bytes) / most),
         };
     });
@@ -78,16 +88,41 @@ function placed(bands, places, width) {
     return { boxes, across: Math.max(width, x - gap + 4) };
 }
 
-/** Stacks bands of one side so that none crosses another: short ones near the boxes. */
-function stacked(bands) {
-    const done = [];
-    for (const band of [...bands].sort((a, b) => a.right - a.left - (b.right - b.left))) {
-        band.at = RISE;
-        for (const other of done.filter((one) => one.leftX < band.rightX + band.thick && band.leftX < one.rightX + one.thick))
-            band.at = Math.max(band.at, other.at + other.thick + WORDS);
-        done.push(band);
+const meet = (a, b) => Math.max(0, Math.min(a[1], b[1]) - Math.max(a[0], b[0]));
+/** Where a band goes up and down again, across. */
+const uprights = (band) => [[band.leftX - 3, band.leftX + band.thick + 3], [band.rightX - 3, band.rightX + band.thick + 3]];
+const extent = (band) => [band.leftX, band.rightX + band.thick];
+
+/** The place of a band's label: as near to its middle as the uprights of bands that go farther out leave room. */
+function roomFor(band, farther, across) {
+    const half = band.long / 2 + 2;
+    const middle = (band.leftX + band.rightX + band.thick) / 2;
+    const walls = farther.flatMap(uprights);
+    let best = { x: middle, cost: Infinity };
+    for (let x = half + 2; x <= Math.max(half + 2, across - half - 2); x += 2) {
+        const covered = walls.reduce((sum, wall) => sum + meet([x - half, x + half], wall), 0);
+        // Beside its own band a label belongs to nothing.
+        const astray = Math.max(0, extent(band)[0] - half / 2 - x, x - extent(band)[1] - half / 2);
+        const cost = 50 * covered + 20 * astray + Math.abs(x - middle);
+        if (cost < best.cost) best = { x, cost };
     }
-    return Math.max(0, ...done.map(({ at, thick }) => at + thick + WORDS));
+    return best.x;
+}
+
+/** Stacks bands of one side so that no band or label lies on another: short ones near the boxes. */
+function stacked(bands, across) {
+    const order = [...bands].sort((a, b) => a.right - a.left - (b.right - b.left) || extent(a)[1] - extent(a)[0] - (extent(b)[1] - extent(b)[0]));
+    const done = [];
+    order.forEach((band, i) => {
+        band.textX = roomFor(band, order.slice(i + 1), across);
+        const own = [Math.min(extent(band)[0], band.textX - band.long / 2), Math.max(extent(band)[1], band.textX + band.long / 2)];
+        band.at = RISE;
+        for (const other of done)
+            if (meet(own, other.taken) > 0) band.at = Math.max(band.at, other.at + other.thick + other.high);
+        band.taken = own;
+        done.push(band);
+    });
+    return Math.max(0, ...done.map(({ at, thick, high }) => at + thick + high));
 }
 
 function drawBand(band, edge) {
@@ -105,13 +140,14 @@ function drawBand(band, edge) {
         return s("path", {
             d: `M${from} ${edge} V${y + -sign * bend} Q${from} ${y} ${from + bend} ${y} H${to - bend} Q${to} ${y} ${to} ${y + -sign * bend} V${edge}`,
             fill: "none", stroke: colour(operandOf(operand)), "stroke-width": Math.max(tall, LEAST), "stroke-opacity": 0.9,
-        }, s("title", {}, `${label}, of it ${operand} ${bytes(count)}`));
+        }, s("title", {}, `${label}, of it ${plain(operand)} ${bytes(count)}`));
     });
     const goesRight = band.up;
     const tip = (goesRight ? band.rightX : band.leftX) + band.thick / 2;
     const half = Math.max(4, Math.min(9, band.thick / 2));
     parts.push(s("path", { d: `M${tip - half} ${edge + sign * 9} h${2 * half} L${tip} ${edge} z`, fill: "currentColor" }));
-    const count = s("text", { class: "count", x: (band.leftX + band.rightX + band.thick) / 2, y: outer + sign * 5 + (band.up ? 0 : 9), "text-anchor": "middle" }, bytes(band.bytes));
+    const first = band.up ? outer - 5 - LINE * (band.words.length - 1) : outer + 14;
+    const count = band.words.map((line, i) => s("text", { class: "count", x: band.textX, y: first + LINE * i, "text-anchor": "middle" }, line));
     return { parts, count };
 }
 
@@ -129,21 +165,16 @@ function draw(row, width) {
     const places = [...new Set(found.flatMap(({ from, to }) => [from, to]))].sort((a, b) => rank(a) - rank(b));
     const bands = measured(found, places);
     const { boxes, across } = placed(bands, places, width);
-    const top = stacked(bands.filter(({ up }) => up)) + 4;
-    const height = top + BOX + stacked(bands.filter(({ up }) => !up)) + 4;
+    const top = stacked(bands.filter(({ up }) => up), across) + 4;
+    const height = top + BOX + stacked(bands.filter(({ up }) => !up), across) + 4;
     const drawn = bands.map((band) => drawBand(band, band.up ? top : top + BOX));
     return s("svg", { viewBox: `0 0 ${across} ${height}`, width: across, height, class: "flow", "aria-hidden": "true" },
         drawn.map(({ parts }) => parts), boxes.map((box) => drawBox(box, top)), drawn.map(({ count }) => count));
 }
 
-function legend(row) {
-    const used = OPERANDS.filter(({ key }) => row.bytes.moved.some(({ operand }) => operand === key));
-    return used.map((operand) => {
-        const total = row.bytes.moved.filter((one) => one.operand === operand.key).reduce((sum, one) => sum + one.bytes, 0);
-        return h("li", {}, s("svg", { width: 22, height: 12, "aria-hidden": "true" }, s("rect", { width: 22, height: 12, rx: 2, fill: colour(operand) })),
-            `${operand.key} ${bytes(total)}`);
-    });
-}
+/** Operands that move; no sums, as the same bytes cross several places. */
+const legend = (row) => OPERANDS.filter(({ key }) => row.bytes.moved.some(({ operand }) => operand === key))
+    .map((operand) => ({ text: plain(operand.key), colour: colour(operand) }));
 
 export function flow(run) {
     const rows = [{ ...run.total, name: "all layers" }, ...run.layers].filter((row) => row.bytes.moved.length > 0);
@@ -154,18 +185,18 @@ export function flow(run) {
     const figure = h(
         "figure", { class: "chart" },
         h("figcaption", {}, h("h3", {}, `Data movement, ${run.label}`),
-            h("p", {}, "Bands are as wide as the bytes that cross; above the boxes towards the arrays, below them back to the host.")),
+            h("p", {}, "Bands are as wide as the bytes that cross; above the boxes towards the arrays, below them back to the host. What is read again crosses again: bands do not add up along the way.")),
         h("div", { class: "controls" }, h("label", {}, "Of ", h("select", {
             onchange: (event) => { row = rows[Number(event.target.value)]; make(); },
-        }, rows.map((one, i) => h("option", { value: i }, one.name))))),
+        }, rows.map((one, i) => h("option", { value: i }, short(one.name, 60)))))),
         key, h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Data movement, ${run.label}` }, box),
         dataTable(`Data movement, ${run.label}`, () => ({
-            columns: [{ title: "layer" }, { title: "from" }, { title: "to" }, { title: "operand" }, { title: "bytes", text: (value) => si(value, "B"), number: true }],
+            columns: [{ title: "layer" }, { title: "from" }, { title: "to" }, { title: "operand" }, { title: "bytes", text: bytes, number: true }],
             rows: rows.flatMap((one) => one.bytes.moved.map((m) => [one.name, m.from, m.to, m.operand, m.bytes])),
         })),
     );
     const make = () => {
-        key.replaceChildren(...legend(row));
+        key.replaceChildren(...items(legend(row)));
         box.setAttribute("aria-label", `Flow of data between places for ${row.name}: ` +
             bandsOf(row).map((band) => `${titleOf(band.from)} to ${titleOf(band.to)} ${bytes(band.bytes)}`).join(", ") + ".");
         box.replaceChildren(draw(row, Math.max(300, box.clientWidth || 900)));

@@ -7,19 +7,21 @@ import { hasEnergy } from "./account.js";
 import { sortableTable } from "./table.js";
 
 export function layerTable(run) {
+    if (!run.layers.length) return null;
     const classes = classesIn(run.layers);
     const energy = hasEnergy(run);
     const columns = [
         { title: "layer" }, { title: "operator" }, { title: "cycles", text: number, number: true }, { title: "time", text: seconds, number: true },
         ...classes.map(({ key }) => ({ title: key, text: percent, number: true })),
         { title: "memory traffic", text: bytes, number: true }, { title: "roofline (cycles)", text: number, number: true }, { title: "roof" }, { title: "bound by" },
-        ...(energy ? [{ title: "energy", text: joules, number: true }] : []), { title: "mapping" },
+        ...(energy ? [{ title: "energy", text: joules, number: true }] : []), { title: "mapping", prose: true },
     ];
-    const rows = run.layers.map((row) => [
-        row.name, row.op, row.cycles, row.time_ns, ...classes.map(({ key }) => row.classes[key]), dramBytes(row),
-        row.roofline_cycles, row.roofline_bound, row.bound_by, ...(energy ? [row.energy_pj.total] : []), row.mapping,
-    ]);
-    return h("figure", { class: "chart", "data-drawn": "yes" }, h("figcaption", {}, h("h3", {}, `Layers, ${run.label}`)), sortableTable(`Layers, ${run.label}`, { columns, rows }));
+    const cells = (row) => [
+        row.name ?? "total", row.op ?? "", row.cycles, row.time_ns, ...classes.map(({ key }) => row.classes[key]), dramBytes(row),
+        row.roofline_cycles, row.roofline_bound, row.bound_by, ...(energy ? [row.energy_pj.total] : []), row.mapping ?? "",
+    ];
+    const table = { columns, rows: run.layers.map(cells), total: cells(run.total) };
+    return h("figure", { class: "chart table-figure", "data-drawn": "yes" }, h("figcaption", {}, h("h3", {}, `Layers, ${run.label}`)), sortableTable(`Layers, ${run.label}`, table));
 }
 
 export function counters(run) {
@@ -28,7 +30,7 @@ export function counters(run) {
     details.addEventListener("toggle", () => {
         if (details.open && details.children.length === 1)
             details.append(sortableTable(`Counters of ${run.label}`, {
-                columns: [{ title: "component" }, { title: "counter" }, { title: "value", text: number, number: true }, { title: "unit" }, { title: "meaning" }],
+                columns: [{ title: "component" }, { title: "counter" }, { title: "value", text: number, number: true }, { title: "unit" }, { title: "meaning", prose: true }],
                 rows: run.stats.map(({ path, name, value, unit, meaning }) => [path, name, value, unit, meaning]),
             }));
     });

@@ -5,16 +5,18 @@ import { number } from "../shared/format.js";
 import { bandwidth, energyLayers, energyTotals } from "./account.js";
 import { classesOverTime, heatMap } from "./activity.js";
 import { layerClasses, totalClasses } from "./classes.js";
+import { comparison } from "./comparison.js";
 import { flow } from "./flow.js";
 import { counters, layerTable } from "./layers.js";
 import { roofline } from "./roofline.js";
 import { named } from "./runs.js";
 import { source } from "./source.js";
-import { summary } from "./summary.js";
-import { sweep } from "./sweep.js";
-import { timeline } from "./timeline.js";
+import { subtitle, summary } from "./summary.js";
+import { sweep, sweepSummary } from "./sweep.js";
+import { missingTimelines, timeline } from "./timeline.js";
 
 const data = JSON.parse(document.getElementById("data").textContent);
+const runs = named(data.runs ?? []);
 const page = document.getElementById("page");
 const charts = [];
 
@@ -34,26 +36,30 @@ function section(id, title, ...content) {
 }
 
 function build() {
-    const runs = named(data.runs ?? []);
     if (runs.length) {
-        section("summary", "Summary", summary(runs));
+        const comparisons = data.comparisons ?? [];
+        section("summary", "Summary", summary(runs, comparisons));
+        section("comparison", "Who wins, and why", figures(comparison(comparisons, runs)));
         section("time", "Where the time goes", figures(totalClasses(runs), runs.map(layerClasses)));
         section("roofline", "Roofline", figures(roofline(runs)));
-        section("data", "Data movement", figures(runs.map(flow)));
-        section("activity", "Over time", figures(runs.map((run) => [heatMap(run), classesOverTime(run), timeline(run)])),
-            runs.some((run) => !run.timeline) ? h("p", { class: "note" }, data.timeline_note ?? "") : null);
+        section("movement", "Data movement", figures(runs.map(flow)));
+        section("activity", "Over time", missingTimelines(runs, data.command !== null),
+            figures(runs.map((run) => [heatMap(run), classesOverTime(run), timeline(run)])));
         section("bandwidth", "Memory bandwidth", figures(bandwidth(runs)));
         section("energy", "Energy", figures(energyTotals(runs), runs.map(energyLayers)));
         section("layers", "Layers", runs.map(layerTable), runs.map(counters));
     }
-    if (data.sweep) section("sweep", "Design space", figures(sweep(data.sweep)));
+    if (data.sweep) {
+        section("summary", "Summary", sweepSummary(data.sweep));
+        section("sweep", "Design space", figures(sweep(data.sweep)));
+    }
     section("source", "How to get this again", source(data, runs));
 }
 
 function frame() {
     const notes = (data.notes ?? []).map((note) => h("p", { class: "warning" }, note));
     page.before(
-        h("header", { class: "top" }, h("h1", {}, data.title), h("p", { class: "quiet" }, data.subtitle ?? ""), notes),
+        h("header", { class: "top" }, h("h1", {}, data.title), h("p", { class: "quiet" }, subtitle(runs)), notes),
         h("nav", { "aria-label": "Sections" }, h("ul", {}, sections.map(({ id, title }) => h("li", {}, h("a", { href: `#${id}` }, title))))),
     );
     const licences = document.getElementById("licences").textContent;
@@ -69,6 +75,8 @@ async function drawAll() {
     document.documentElement.dataset.ready = number(charts.length);
 }
 
+// A page that a browser saved has what was drawn before.
+for (const old of document.querySelectorAll("header.top, body > nav, body > footer, body > .tip")) old.remove();
 page.replaceChildren();
 build();
 frame();

@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // What came out, in figures and in words.
 import { h } from "../shared/dom.js";
-import { bytes, joules, listed, number, percent, seconds, short, si } from "../shared/format.js";
+import { bytes, joules, listed, number, percent, plain, seconds, short, si, times } from "../shared/format.js";
 import { CLASSES, colour } from "../shared/palette.js";
-import { dramBytes, losses } from "./runs.js";
+import { inWords } from "./comparison.js";
+import { dramBytes, itemsOf, losses, workOf } from "./runs.js";
 
 const meaning = Object.fromEntries(CLASSES.map(({ key, what }) => [key, what]));
+const one = (things) => ({ queries: "query" })[things] ?? things.replace(/s$/, "");
 
 function tile(run) {
     const { total } = run;
     const perSecond = total.time_ns > 0 ? (2 * total.macs) / (total.time_ns * 1e-9) : null;
+    const items = itemsOf(run);
     const rows = [
         ["Utilization", percent(total.utilization)],
         ["Operations", si(perSecond, "OP/s")],
-        ["Bound by", total.bound_by],
+        ["Most of the critical path", plain(total.bound_by)],
         ["Memory traffic", bytes(dramBytes(total))],
     ];
+    if (workOf(run)) rows.unshift(["At once", workOf(run)]);
+    if (items?.count > 1) rows.push([`Time per ${one(items.what)}`, seconds(total.time_ns / items.count)]);
     if (run.energy?.total_pj != null && run.energy.covers === "device") rows.push(["Energy", joules(run.energy.total_pj)]);
     if (run.power) rows.push(["Power, mean", si(run.power.average_w, "W")]);
     if (run.serving?.tokens_per_s) rows.push(["Tokens", si(run.serving.tokens_per_s, "token/s")]);
@@ -39,13 +44,22 @@ function pathOf(run) {
     return [...shares].sort((a, b) => b[1] - a[1]).slice(0, 4);
 }
 
+/** How far the run is from the slowest of its roofs. */
+function roofSentence({ total }) {
+    const factor = total.cycles / total.roofline_cycles;
+    if (!Number.isFinite(factor) || factor <= 0) return null;
+    const roof = plain(total.roofline_bound);
+    const sentence = `With everything at its peak and side by side, ${roof} alone would set the pace, with ${number(total.roofline_cycles)} cycles; the run takes ${times(factor)} times as long`;
+    return total.bound_by === total.roofline_bound ? `${sentence}.` : `${sentence}, as not all of it overlaps: most of its critical path is ${plain(total.bound_by)}.`;
+}
+
 /** What one run is about, in sentences. */
 export function sentences(run) {
     const { total, layers } = run;
     const lines = [];
     if (total.time_ns === 0) return [`${run.label}: nothing took any time.`];
     const lost = losses(total).slice(0, 3);
-    const largest = lost.map(({ key, share }) => `${percent(share)} ${key} (${meaning[key]})`);
+    const largest = lost.map(({ key, share }) => `${percent(share)} ${plain(key)} (${meaning[key]})`);
     lines.push(
         `Of the matrix units' capacity ${percent(total.utilization)} multiplies real data` +
             (largest.length ? `; most of the rest is ${listed(largest)}.` : "."),
@@ -58,40 +72,73 @@ export function sentences(run) {
         );
     const path = pathOf(run);
     if (path.length)
-        lines.push(`The critical path is ${listed(path.map(([name, time]) => `${percent(time / total.time_ns)} ${name}`))}.`);
-    const factor = total.cycles / total.roofline_cycles;
-    if (Number.isFinite(factor) && factor > 0)
-        lines.push(
-            `The slowest roof is ${total.roofline_bound}, with ${number(total.roofline_cycles)} cycles: the run takes ${number(factor)} times as long.`,
-        );
+        lines.push(`The critical path is ${listed(path.map(([name, time]) => `${percent(time / total.time_ns)} ${plain(name)}`))}.`);
+    lines.push(roofSentence(run));
     const moved = dramBytes(total);
     if (moved > 0 && total.bytes.compulsory_dram > 0)
         lines.push(
-            `The memory moves ${bytes(moved)}, ${number(moved / total.bytes.compulsory_dram)} times what weights, inputs and outputs in it hold.`,
+            `The memory moves ${bytes(moved)}, ${times(moved / total.bytes.compulsory_dram)} times what weights, inputs and outputs in it hold.`,
         );
     if (run.fidelity === "outline")
         lines.push("What is published of this chip does not carry a detailed model: its figures are an outline.");
-    if (layers.some((row) => row.reused))
-        lines.push(
-            `${number(layers.filter((row) => row.reused).length)} layers were not simulated: equal ones stand for them.`,
-        );
-    return lines;
+    const reused = layers.filter((row) => row.reused).length;
+    if (reused > 0) lines.push(`${number(reused)} ${reused === 1 ? "layer was" : "layers were"} not simulated: equal ones stand for them.`);
+    return lines.filter(Boolean);
 }
 
-function compared(runs) {
-    const traces = [...new Set(runs.map((run) => run.trace))];
-    return traces.flatMap((trace) => {
-        const sorted = runs.filter((run) => run.trace === trace).sort((a, b) => a.total.time_ns - b.total.time_ns);
-        if (sorted.length < 2 || sorted[0].total.time_ns === 0) return [];
-        const others = sorted.slice(1).map((run) => `${number(run.total.time_ns / sorted[0].total.time_ns)} times as fast as ${run.device}`);
-        return [`On ${trace}, ${sorted[0].device} is ${listed(others)}.`];
+/** What runs of one trace are compared by: {of: run → ns, each: "image", "" for whole runs}; null: by nothing. */
+function measure(runs) {
+    const items = runs.map(itemsOf);
+    if (new Set(runs.map(workOf)).size === 1) return { of: (run) => run.total.time_ns, each: "" };
+    const alike = items.every((each) => each && each.what === items[0].what && each.count > 0);
+    const phases = new Set(runs.map((run) => run.serving?.phase));
+    if (!alike || phases.size > 1) return null;
+    return { of: (run) => run.total.time_ns / itemsOf(run).count, each: one(items[0].what) };
+}
+
+function comparedOn(trace, runs) {
+    if (runs.length < 2 || runs.some((run) => run.total.time_ns === 0)) return [];
+    const by = measure(runs);
+    if (!by) return [`The runs of ${trace} do different work, so that their times do not compare.`];
+    const [first, ...others] = [...runs].sort((a, b) => by.of(a) - by.of(b));
+    const said = others.map((run) => {
+        const factor = times(by.of(run) / by.of(first));
+        return factor === "1" ? `as fast as ${run.label}` : `${factor} times as fast as ${run.label}`;
+    });
+    const each = by.each ? ` an ${by.each}`.replace(/ an (?=[^aeiou])/, " a ") : "";
+    return [`On ${trace}, ${first.label} is ${listed(said)}${each ? `, by the time${each} (${seconds(by.of(first))})` : ""}.`];
+}
+
+/** Who is faster on each trace: in the program's words, where it compared them, and in factors. */
+function compared(runs, comparisons) {
+    return [...new Set(runs.map((run) => run.trace))].flatMap((trace) => {
+        const here = runs.filter((run) => run.trace === trace);
+        const of = comparisons.filter((one) => one.trace === trace && one.total.why);
+        const lines = of.map(({ total }) => `On ${trace}, ${inWords(total.why)}`);
+        // The words are of the two fastest.
+        return of.length === 1 && here.length === 2 ? lines : [...comparedOn(trace, here), ...lines];
     });
 }
 
-export function summary(runs) {
+/** A line below the title: what was run at once, and where data come from and go to. */
+export function subtitle(runs) {
+    if (!runs.length) return "";
+    const lines = [...new Set(runs.map(workOf))].filter(Boolean);
+    const { inputs_at: from, outputs_to: to } = runs[0].protocol;
+    const alike = runs.every((run) => run.protocol.inputs_at === from && run.protocol.outputs_to === to);
+    const place = (key) => ({ host: "the host", dram: "memory", onchip: "the chip" })[key] ?? key;
+    const formats = [...new Set(runs.map((run) => run.formats?.join(" and ")))].filter(Boolean);
+    return [
+        lines.length === 1 ? lines[0] : lines.length > 1 ? `${lines[0]} to ${lines.at(-1)}` : "",
+        formats.length === 1 ? formats[0] : "",
+        alike && from && to ? `inputs from ${place(from)}, outputs to ${place(to)}` : "",
+    ].filter(Boolean).join(" · ");
+}
+
+export function summary(runs, comparisons) {
     return [
         h("ul", { class: "tiles" }, runs.map(tile)),
-        compared(runs).map((line) => h("p", {}, line)),
+        compared(runs, comparisons).map((line) => h("p", {}, line)),
         runs.map((run) => [
             runs.length > 1 ? h("h3", {}, run.label) : null,
             h("p", {}, sentences(run).join(" ")),

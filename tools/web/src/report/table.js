@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables: what a chart shows as numbers, sortable by any column, and to take away as CSV.
 import { h } from "../shared/dom.js";
+import { bytes, joules, percent, seconds } from "../shared/format.js";
 
+const MANY_COLUMNS = 18;  // of which paper shows only those that tell rows apart
 const MOST_ROWS = 500;  // of a table on the page; a file has all of them
 
 const quoted = (value) => {
@@ -9,52 +11,57 @@ const quoted = (value) => {
     return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 };
 
-export const csv = ({ columns, rows }) =>
-    [columns.map((column) => quoted(column.title)), ...rows.map((row) => row.map(quoted))]
+/** What a file's numbers are in: those of results, before anything makes words of them. */
+const UNITS = new Map([[seconds, "ns"], [bytes, "B"], [joules, "pJ"], [percent, "fraction"]]);
+const headed = (column) => {
+    const unit = column.unit ?? UNITS.get(column.text);
+    return unit ? `${column.title} (${unit})` : column.title;
+};
+
+export const csv = ({ columns, rows, total }) =>
+    [columns.map((column) => quoted(headed(column))), ...[...rows, ...(total ? [total] : [])].map((row) => row.map(quoted))]
         .map((cells) => cells.join(","))
         .join("\n") + "\n";
 
-function compare(a, b) {
-    if (a === b) return 0;
-    if (a === null || a === undefined || a === "") return 1;
-    if (b === null || b === undefined || b === "") return -1;
-    if (typeof a === "number" && typeof b === "number") return a - b;
-    return String(a).localeCompare(String(b), "en", { numeric: true });
+const isMissing = (value) => value === null || value === undefined || value === "";
+
+/** In the order asked for; what is missing comes last in both. */
+function compare(a, b, down) {
+    if (isMissing(a) || isMissing(b)) return isMissing(a) - isMissing(b);
+    const order = typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en", { numeric: true });
+    return down ? -order : order;
 }
 
-/** A table of `columns` ({title, text: value → words, number: bool}) whose headers sort it. */
-export function sortableTable(name, { columns, rows }, { mark } = {}) {
+/**
+ * A table of `columns` ({title, text: value → words, number: bool, unit: of the values in a file}) whose headers sort it; `total`
+ * is a last row that stays there.
+ */
+export function sortableTable(name, { columns, rows, total }, { mark } = {}) {
     const body = h("tbody");
     const note = h("p", { class: "note" });
     let order = { column: -1, down: false };
     const isNumber = columns.map(
         (column, i) => column.number ?? rows.some((row) => typeof row[i] === "number"),
     );
+    const many = columns.length > MANY_COLUMNS && rows.length > 1;
+    const classOf = columns.map((column, i) => {
+        const same = many && i > 0 && rows.every((row) => row[i] === rows[0][i]);
+        return [isNumber[i] ? "number" : column.prose ? "prose" : "", same ? "same" : ""].filter(Boolean).join(" ") || null;
+    });
+    const line = (row, marked) =>
+        h("tr", { class: marked ? "marked" : null }, row.map((value, i) =>
+            h(i === 0 ? "th" : "td", { class: classOf[i], scope: i === 0 ? "row" : null },
+                columns[i].text ? columns[i].text(value) : (value ?? "–"))));
     const fill = () => {
-        const sorted = order.column < 0 ? rows : [...rows].sort((a, b) => compare(a[order.column], b[order.column]));
-        if (order.down) sorted.reverse();
-        body.replaceChildren(
-            ...sorted.slice(0, MOST_ROWS).map((row) =>
-                h(
-                    "tr",
-                    { class: mark?.(row) ? "marked" : null },
-                    row.map((value, i) =>
-                        h(
-                            i === 0 ? "th" : "td",
-                            { class: isNumber[i] ? "number" : null, scope: i === 0 ? "row" : null },
-                            columns[i].text ? columns[i].text(value) : (value ?? "–"),
-                        ),
-                    ),
-                ),
-            ),
-        );
+        const sorted = order.column < 0 ? rows : [...rows].sort((a, b) => compare(a[order.column], b[order.column], order.down));
+        body.replaceChildren(...sorted.slice(0, MOST_ROWS).map((row) => line(row, mark?.(row))));
         note.textContent =
             rows.length > MOST_ROWS ? `The first ${MOST_ROWS} of ${rows.length.toLocaleString("en-US")} rows; the file has all.` : "";
     };
     const headers = columns.map((column, i) =>
         h(
             "th",
-            { scope: "col", class: isNumber[i] ? "number" : null, "aria-sort": "none" },
+            { scope: "col", class: classOf[i], "aria-sort": "none" },
             h(
                 "button",
                 {
@@ -80,10 +87,11 @@ export function sortableTable(name, { columns, rows }, { mark } = {}) {
         download: `${name.toLowerCase().replace(/[^a-z0-9]+/g, "_")}.csv`,
         href: "#",
         onclick: (event) => {
-            event.currentTarget.href = URL.createObjectURL(new Blob([csv({ columns, rows })], { type: "text/csv" }));
+            event.currentTarget.href = URL.createObjectURL(new Blob([csv({ columns, rows, total })], { type: "text/csv" }));
         },
     }, "as CSV");
-    const table = h("table", {}, h("caption", { class: "unseen" }, name), h("thead", {}, h("tr", {}, headers)), body);
+    const table = h("table", { class: many ? "many" : null }, h("caption", { class: "unseen" }, name), h("thead", {}, h("tr", {}, headers)), body,
+        total ? h("tfoot", {}, line(total, true)) : null);
     return h(
         "div",
         { class: "table" },

@@ -31,6 +31,25 @@ export function si(value, unit) {
     return `${number(value / factor)} ${prefix}${unit}`.trimEnd();
 }
 
+/** A quantity in a unit that has a prefix already: "12.0 TB/s" of 12003 and "GB/s". */
+export function inUnit(value, unit) {
+    const [, prefix, base] = /^([YZEPTGMkmµnpf]?)((?:B|OP|FLOP|Hz|W|J|s)(?:\/s)?)$/.exec(unit) ?? [];
+    if (base === undefined) return `${number(value)} ${unit}`.trimEnd();
+    return si(value * PREFIXES.find(([, one]) => one === prefix)[0], base);
+}
+
+/** How many times: three digits are what a comparison is worth. */
+export const times = (factor) => (factor >= 1000 ? Math.round(factor).toLocaleString("en-US") : String(Number(factor.toPrecision(3))));
+
+/** "1 image", "8 images", "2,000 queries": `things` is the plural. */
+export function counted(count, things) {
+    const one = things.endsWith("ies") ? `${things.slice(0, -3)}y` : things.replace(/s$/, "");
+    return `${number(count)} ${count === 1 ? one : things}`;
+}
+
+/** A key of results as a word of a sentence. */
+export const plain = (key) => ({ on_chip: "on-chip memory", kv_cache: "KV cache" })[key] ?? String(key).replaceAll("_", " ");
+
 export const seconds = (nanoseconds) => si(nanoseconds * 1e-9, "s");
 export const bytes = (count) => si(count, "B");
 export const joules = (picojoules) => (picojoules === null || picojoules === undefined ? "–" : si(picojoules * 1e-12, "J"));
