@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { counted, inUnit, times } from "../src/shared/format.js";
 import { accessible, done, workshop } from "./pages.mjs";
 
 const shop = workshop();
@@ -41,6 +42,16 @@ function value(text) {
 function near(text, expected, what) {
     assert.ok(Math.abs(value(text) - expected) <= 1e-3 * Math.abs(expected), `${what}: ${text} instead of ${expected}`);
 }
+
+test("quantities have one prefix, factors three digits, and one is not many", () => {
+    assert.equal(inUnit(12003, "GB/s"), "12 TB/s");
+    assert.equal(inUnit(2624, "GB/s"), "2.624 TB/s");
+    assert.equal(inUnit(0.25, "GB/s"), "250 MB/s");
+    assert.equal(inUnit(389400, "B"), "389.4 kB");
+    assert.equal(inUnit(64, "commands"), "64 commands");
+    assert.deepEqual([1.0004, 4.5387, 245.42, 7318.4].map(times), ["1", "4.54", "245", "7,318"]);
+    assert.deepEqual([counted(1, "images"), counted(2000, "queries"), counted(1, "queries")], ["1 image", "2,000 queries", "1 query"]);
+});
 
 test("every chart of both kinds of devices is drawn, in light and dark, wide and narrow, and is accessible", async () => {
     shop.systole("compare", "resnet50", "--device", "tpu_v4", "--device", "h100", "--report", "both.html");
@@ -471,14 +482,30 @@ test("printed, it has no controls, every drawing, and nothing beyond the paper",
         await page.emulateMedia({ media: "print" });
         assert.equal(await page.locator("nav").isVisible(), false);
         assert.equal(await page.locator(".controls").first().isVisible(), false);
-        // As wide as A4 less its margins, without drawing anew: a printer asks no script.
+        // As wide as A4 less its margins, upright, and across for tables of many columns.
         await page.evaluate(() => { document.body.style.width = "703px"; });
         const beyond = await page.evaluate(() => [...document.querySelectorAll("svg, canvas, table")]
-            .filter((part) => part.getBoundingClientRect().right > document.body.getBoundingClientRect().right + 1)
+            .filter((part) => part.getBoundingClientRect().right > document.body.getBoundingClientRect().left + (part.matches(".broad") ? 1031 : 703) + 1)
             .map((part) => `${part.tagName} of ${part.closest("figure")?.querySelector("h3").textContent}`));
         assert.deepEqual(beyond, []);
         for (const sign of await page.locator("figure.chart .legend li").all()) assert.equal(await sign.locator("svg path").count(), 1);
+        await page.emulateMedia({ media: null });
         assert.ok((await page.pdf()).length > 20_000);
         await done(page);
     }
+});
+
+test("paper is light, also of a dark screen, and drawings are drawn for it", async () => {
+    const page = await open("run.html", { scheme: "dark" });
+    const label = figure(page, "Capacity of the matrix units").locator(".drawing svg .role-axis-title text").first();
+    const wide = () => figure(page, "Capacity of the matrix units").locator(".drawing svg").evaluate((svg) => Number(svg.getAttribute("width")));
+    assert.equal(await label.getAttribute("fill"), "#e8e8e6");
+    const before = await wide();
+    await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
+    await page.locator(".drawing svg .role-axis-title text[fill='#1d1d1b']").first().waitFor();
+    assert.ok((await wide()) < 703, "as wide as paper");
+    await page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
+    await page.locator(".drawing svg .role-axis-title text[fill='#e8e8e6']").first().waitFor();
+    assert.equal(await wide(), before);
+    await done(page);
 });

@@ -44,7 +44,7 @@ export function heatMap(run) {
     return chart({
         title: `Utilization over time, ${run.label}`,
         note: "Each row is a matrix unit (or alike ones together), each cell a stretch of time: the share of its slots that multiply real data. " +
-            `The most is ${most.toPrecision(3)} %; what idles is pale.`,
+            `The most is ${most.toPrecision(3)} %; idle cells fade into the page.`,
         label: `Heat map of ${units} matrix units over the time of the run: the share of useful slots.`,
         renderer: "canvas",
         spec: (width) => ({

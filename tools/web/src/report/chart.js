@@ -5,10 +5,11 @@ import { expressionInterpreter } from "vega-interpreter";
 import { compile } from "vega-lite";
 import { parse, View, Warn } from "vega";
 import { h } from "../shared/dom.js";
-import { isDark, onScheme } from "../shared/palette.js";
+import { isDark, isPrinting, onScheme } from "../shared/palette.js";
 import { items } from "./legend.js";
 import { dataTable } from "./table.js";
 
+const PAPER = 672;  // pixels across a page of A4: nothing measures it before it is printed
 const drawn = [];  // every chart, to draw it again when the page turns dark or light
 
 function theme() {
@@ -78,7 +79,7 @@ export function chart({ title, note, label, spec, table, renderer = "svg", contr
     );
     let view = null;
     const render = async (logger) => {
-        const { spec: vega } = compile({ ...spec(Math.max(280, box.clientWidth)), config: theme() });
+        const { spec: vega } = compile({ ...spec(isPrinting() ? PAPER : Math.max(280, box.clientWidth)), config: theme() });
         view = new View(parse(vega, null, { ast: true }), {
             expr: expressionInterpreter,
             renderer,

@@ -111,7 +111,7 @@ function words({ layers, trace }, runs, several) {
 /** Of each of the page's comparisons: words, charts and a table. */
 export function comparison(comparisons, runs) {
     return comparisons.filter(({ devices }) => devices.length > 1).flatMap((one) => {
-        const own = runs.slice(one.first_run, one.first_run + one.devices.length);
+        const own = runs.slice(one.first_run, one.first_run + one.devices.length).map((run) => ({ ...run, label: run.within }));
         const parts = [lostTime(one, own)];
         if (one.layers.length) parts.unshift(words(one, own, comparisons.length > 1), layerTimes(one, own));
         return [...parts, winners(one, own)];

@@ -3,7 +3,7 @@
 // cross, by operand. What is read again and again is wider nearer to the arrays: that is reuse at work.
 import { h, s } from "../shared/dom.js";
 import { bytes, plain, short } from "../shared/format.js";
-import { OPERANDS, colour, onScheme } from "../shared/palette.js";
+import { OPERANDS, colour, isPrinting, onScheme } from "../shared/palette.js";
 import { items } from "./legend.js";
 import { dataTable } from "./table.js";
 
@@ -199,7 +199,7 @@ export function flow(run) {
         key.replaceChildren(...items(legend(row)));
         box.setAttribute("aria-label", `Flow of data between places for ${row.name}: ` +
             bandsOf(row).map((band) => `${titleOf(band.from)} to ${titleOf(band.to)} ${bytes(band.bytes)}`).join(", ") + ".");
-        box.replaceChildren(draw(row, Math.max(300, box.clientWidth || 900)));
+        box.replaceChildren(draw(row, isPrinting() ? 660 : Math.max(300, box.clientWidth || 900)));
         figure.dataset.drawn = "yes";
     };
     onScheme(make);

@@ -22,20 +22,25 @@ export function itemsOf(run) {
     return run.batch_of;
 }
 
-/** Runs with a name that tells them apart (`label`), one that is no other's (`key`), a colour and a shape. */
+/**
+ * Runs with a name that tells them apart (`label`), one that does among those of its trace (`within`), one that is no other's
+ * (`key`), a colour and a shape.
+ */
 export function named(runs) {
     const distinct = (of) => [...new Set(runs.map(of))];
     const device = (run) => run.device, trace = (run) => run.trace;
     const told = [device, trace, workOf].filter((of, i) => i === 0 || distinct(of).length > 1);
     const words = runs.map((run) => told.map((of) => of(run)).filter(Boolean).join(", "));
+    const inTrace = runs.map((run) => told.filter((of) => of !== trace).map((of) => of(run)).filter(Boolean).join(", "));
     const devices = distinct(device), traces = distinct(trace);
     // Several devices on several traces: a device keeps its colour, a trace its shape.
     const grid = devices.length > 1 && traces.length > 1 && new Set(runs.map((run) => JSON.stringify([run.device, run.trace]))).size === runs.length;
     return runs.map((run, i) => {
         const same = words.slice(0, i).filter((one) => one === words[i]).length;
-        const label = same > 0 ? `${words[i]} (${same + 1})` : words[i];
+        const behind = same > 0 ? ` (${same + 1})` : "";
+        const label = words[i] + behind;
         return {
-            ...run, number: i, label, key: `${i} ${label}`, series: SERIES[(grid ? devices.indexOf(run.device) : i) % SERIES.length],
+            ...run, number: i, label, within: inTrace[i] + behind, key: `${i} ${label}`, series: SERIES[(grid ? devices.indexOf(run.device) : i) % SERIES.length],
             shape: SHAPES[(grid ? traces.indexOf(run.trace) : i) % SHAPES.length],
         };
     });

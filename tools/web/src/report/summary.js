@@ -44,12 +44,16 @@ function pathOf(run) {
     return [...shares].sort((a, b) => b[1] - a[1]).slice(0, 4);
 }
 
+const ROOFS = {
+    compute: "the matrix units", vector: "the vector unit", on_chip: "on-chip memory", memory: "memory", host: "the host link", chips: "the links to other chips",
+};
+
 /** How far the run is from the slowest of its roofs. */
 function roofSentence({ total }) {
     const factor = total.cycles / total.roofline_cycles;
     if (!Number.isFinite(factor) || factor <= 0) return null;
-    const roof = plain(total.roofline_bound);
-    const sentence = `With everything at its peak and side by side, ${roof} alone would set the pace, with ${number(total.roofline_cycles)} cycles; the run takes ${times(factor)} times as long`;
+    const roof = ROOFS[total.roofline_bound] ?? plain(total.roofline_bound);
+    const sentence = `With everything at its peak and side by side, ${roof} would set the pace, with ${number(total.roofline_cycles)} cycles; the run takes ${times(factor)} times as long`;
     return total.bound_by === total.roofline_bound ? `${sentence}.` : `${sentence}, as not all of it overlaps: most of its critical path is ${plain(total.bound_by)}.`;
 }
 
@@ -103,10 +107,10 @@ function comparedOn(trace, runs) {
     const [first, ...others] = [...runs].sort((a, b) => by.of(a) - by.of(b));
     const said = others.map((run) => {
         const factor = times(by.of(run) / by.of(first));
-        return factor === "1" ? `as fast as ${run.label}` : `${factor} times as fast as ${run.label}`;
+        return factor === "1" ? `as fast as ${run.within}` : `${factor} times as fast as ${run.within}`;
     });
     const each = by.each ? ` an ${by.each}`.replace(/ an (?=[^aeiou])/, " a ") : "";
-    return [`On ${trace}, ${first.label} is ${listed(said)}${each ? `, by the time${each} (${seconds(by.of(first))})` : ""}.`];
+    return [`On ${trace}, ${first.within} is ${listed(said)}${each ? `, by the time${each} (${seconds(by.of(first))})` : ""}.`];
 }
 
 /** Who is faster on each trace: in the program's words, where it compared them, and in factors. */

@@ -3,6 +3,7 @@
 import { h } from "../shared/dom.js";
 import { bytes, joules, percent, seconds } from "../shared/format.js";
 
+const BROAD = 12;         // columns, from which on paper is turned
 const MANY_COLUMNS = 18;  // of which paper shows only those that tell rows apart
 const MOST_ROWS = 500;  // of a table on the page; a file has all of them
 
@@ -90,7 +91,7 @@ export function sortableTable(name, { columns, rows, total }, { mark } = {}) {
             event.currentTarget.href = URL.createObjectURL(new Blob([csv({ columns, rows, total })], { type: "text/csv" }));
         },
     }, "as CSV");
-    const table = h("table", { class: many ? "many" : null }, h("caption", { class: "unseen" }, name), h("thead", {}, h("tr", {}, headers)), body,
+    const table = h("table", { class: many ? "broad many" : columns.length > BROAD ? "broad" : null }, h("caption", { class: "unseen" }, name), h("thead", {}, h("tr", {}, headers)), body,
         total ? h("tfoot", {}, line(total, true)) : null);
     return h(
         "div",

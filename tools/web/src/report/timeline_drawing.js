@@ -2,12 +2,13 @@
 // A timeline on a canvas, as twenty thousand bars are too many for elements: a row for each lane of each track, and curves
 // of counters below.
 import { inUnit, seconds, short } from "../shared/format.js";
-import { CLASSES, colour, isDark } from "../shared/palette.js";
+import { CLASSES, colour, isDark, isPrinting } from "../shared/palette.js";
 
 const LANE = 15, LOW_LANE = 6, GAP = 7, CURVE = 40, AXIS = 22;  // pixels
 const LEAST_NAMES = 90, MOST_NAMES = 300;  // the column of names
 const FEW_LANES = 8;     // of one track; more are drawn low
 const MOST_LANES = 200;  // what does not fit is drawn over the last, and said
+const PAGE = 0.85;  // width over height of what a page of A4 has room for
 const FONT = "11px system-ui, sans-serif";
 
 /** Spans by track and lane, each sorted by time: spans that overlap get lanes of their own, first fit. */
@@ -98,7 +99,8 @@ export class Drawing {
         canvas.dataset.from = Math.round(this.from);
         canvas.dataset.until = Math.round(this.until);
         const scale = window.devicePixelRatio || 1;
-        this.width = canvas.clientWidth || 900;
+        // On paper, as wide as makes it fill a page with its height.
+        this.width = isPrinting() ? Math.max(700, this.height * PAGE) : canvas.clientWidth || 900;
         canvas.style.height = `${this.height}px`;
         canvas.width = Math.round(this.width * scale);
         canvas.height = Math.round(this.height * scale);

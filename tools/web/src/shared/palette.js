@@ -51,7 +51,19 @@ export const SERIES = [
 ];
 
 const darkScheme = window.matchMedia("(prefers-color-scheme: dark)");
-export const isDark = () => darkScheme.matches;
-/** Calls `listener` whenever the page turns dark or light. */
-export const onScheme = (listener) => darkScheme.addEventListener("change", listener);
+let printing = false;
+const listeners = [];
+const tell = () => listeners.forEach((listener) => listener());
+darkScheme.addEventListener("change", tell);
+for (const [event, now] of [["beforeprint", true], ["afterprint", false]])
+    window.addEventListener(event, () => {
+        printing = now;
+        tell();
+    });
+
+/** Paper is light. */
+export const isDark = () => darkScheme.matches && !printing;
+export const isPrinting = () => printing;
+/** Calls `listener` whenever the page turns dark or light, is printed, or comes back from that. */
+export const onScheme = (listener) => listeners.push(listener);
 export const colour = (entry) => (isDark() ? entry.dark : entry.light);
