@@ -65,20 +65,10 @@ Json run_json(const RunData& run) {
     return json;
 }
 
-Json standing_json(const Standing& standing) {
-    Json json = standing.json;
-    json["times_ns"] = standing.times_ns;
-    json["fastest"] = standing.fastest;
-    json["next"] = standing.next;
-    return json;
-}
-
 Json comparison_json(const ComparisonData& comparison) {
-    Json layers = Json::array();
-    for (const Standing& layer : comparison.layers) layers.push_back(standing_json(layer));
     return {{"trace", comparison.trace},     {"first_run", comparison.first_run},
-            {"devices", comparison.devices}, {"total", standing_json(comparison.total)},
-            {"layers", std::move(layers)},   {"left_out", comparison.left_out}};
+            {"devices", comparison.devices}, {"total", comparison.total},
+            {"layers", comparison.layers},   {"left_out", comparison.left_out}};
 }
 
 /// A number where the cell is one; null where it is empty.

@@ -185,17 +185,17 @@ std::size_t place_in(const std::vector<std::string>& names, const Json& standing
     return static_cast<std::size_t>(found - names.begin());
 }
 
-Standing standing_of(Json json, const std::vector<std::string>& names, const Check& check) {
-    const Json& times = json["time_ns"];
-    Standing standing;
+/// A layer or the total with devices by their numbers.
+Json by_number(Json standing, const std::vector<std::string>& names, const Check& check) {
+    const Json times = std::move(standing["time_ns"]);
+    standing.erase("time_ns");
+    Json by_device = Json::array();
     for (const std::string& name : names) {
         check.at("time_ns").number(times, name.c_str());
-        standing.times_ns.push_back(times[name].get<double>());
+        by_device.push_back(times[name]);
     }
-    standing.fastest = place_in(names, json, "fastest", check);
-    standing.next = place_in(names, json, "next", check);
-    for (const char* key : {"time_ns", "fastest", "next"}) json.erase(key);
-    standing.json = std::move(json);
+    standing["times_ns"] = std::move(by_device);
+    for (const char* key : {"fastest", "next"}) standing[key] = place_in(names, standing, key, check);
     return standing;
 }
 
@@ -213,10 +213,10 @@ ComparisonData comparison_of(Json& json, std::size_t first_run, const std::vecto
         comparison.devices.push_back(name);
     }
     if (comparison.devices.empty()) check.at("total").at("time_ns").fail("it is empty");
-    comparison.total = standing_of(std::move(json["total"]), comparison.devices, check.at("total"));
+    comparison.total = by_number(std::move(json["total"]), comparison.devices, check.at("total"));
     const std::size_t all = limit.count();
     for (Json& layer : limit.finish())
-        comparison.layers.push_back(standing_of(std::move(layer), comparison.devices, check.at("layers")));
+        comparison.layers.push_back(by_number(std::move(layer), comparison.devices, check.at("layers")));
     comparison.left_out = all - comparison.layers.size();
     return comparison;
 }

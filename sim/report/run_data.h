@@ -25,19 +25,14 @@ struct RunData {
     std::string trace() const;
 };
 
-/// A layer, or all of them, on the devices of a comparison.
-struct Standing {
-    std::vector<double> times_ns;  ///< by device
-    std::size_t fastest = 0, next = 0;
-    nlohmann::ordered_json json;  ///< name, op, factor, next_longer_ns, why, as comparison.json has them
-};
-
 struct ComparisonData {
     std::string trace;
     std::size_t first_run = 0;         ///< its devices are the runs from there on, in their order
     std::vector<std::string> devices;  ///< names
-    Standing total;
-    std::vector<Standing> layers;
+    /// As comparison.json has them, but with devices by their numbers: `times_ns` is a list, `fastest` and
+    /// `next` are places in it.
+    nlohmann::ordered_json total;
+    std::vector<nlohmann::ordered_json> layers;
     std::size_t left_out = 0;  ///< layers without a place in `layers`
 };
 

@@ -162,8 +162,12 @@ test("a comparison says who wins each layer, and why", async () => {
             near(table[i][3], layer.time_ns.h100 * 1e-9, layer.name);
             assert.deepEqual(table[i].slice(4), [layer.fastest, layer.factor.toFixed(2), said(layer.why)]);
         });
-        const bars = await figure(page, "Time of each layer by device").locator(".drawing svg .mark-rect.role-mark path").count();
-        assert.equal(bars, 2 * compared.layers.length);
+        const bars = await figure(page, "Time of each layer by device").locator(".drawing svg .mark-rect.role-mark path").evaluateAll((all) =>
+            all.map((bar) => Number(/v(-?[\d.]+)/.exec(bar.getAttribute("d"))[1])));
+        const expected = compared.layers.flatMap((layer) => [layer.time_ns.tpu_v4, layer.time_ns.h100]);
+        assert.equal(bars.length, expected.length);
+        const tallest = Math.max(...bars), longest = Math.max(...expected);
+        bars.forEach((bar, i) => assert.ok(Math.abs(bar / tallest - expected[i] / longest) < 0.005, `bar ${i}`));
         const longer = await rows(page, "What h100 takes longer for");
         for (const [key, text] of longer) {
             const expected = compared.total.next_longer_ns[key];
