@@ -82,6 +82,16 @@ test("every chart of both kinds of devices is drawn, in light and dark, wide and
     }
 });
 
+test("a section that is jumped to shows its title", async () => {
+    for (const width of [1280, 1000, 400]) {
+        const page = await open("both.html", { width });
+        await page.locator("nav a", { hasText: "Roofline" }).click();
+        const [top, bar] = await page.evaluate(() => [document.getElementById("roofline-title").getBoundingClientRect().top, document.querySelector("nav").getBoundingClientRect().bottom]);
+        assert.ok(top >= Math.max(0, bar), `at ${width} the title is at ${top}, the bar ends at ${bar}`);
+        await done(page);
+    }
+});
+
 test("its figures are those of result.json", async () => {
     shop.systole("run", "tpu_v4", "resnet50", "-o", "out", "--report", "run.html");
     const [device] = result().devices;

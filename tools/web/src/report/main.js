@@ -58,10 +58,18 @@ function build() {
 
 function frame() {
     const notes = (data.notes ?? []).map((note) => h("p", { class: "warning" }, note));
+    const nav = h("nav", { "aria-label": "Sections" }, h("ul", {}, sections.map(({ id, title }) => h("li", {}, h("a", { href: `#${id}` }, title)))));
     page.before(
         h("header", { class: "top" }, h("h1", {}, data.title), h("p", { class: "quiet" }, subtitle(runs)), notes),
-        h("nav", { "aria-label": "Sections" }, h("ul", {}, sections.map(({ id, title }) => h("li", {}, h("a", { href: `#${id}` }, title))))),
+        nav,
     );
+    // Who jumps to a section sees its title below what stays at the top, which may take two lines.
+    const clear = () => {
+        const covers = getComputedStyle(nav).position === "sticky" ? nav.offsetHeight : 0;
+        document.documentElement.style.scrollPaddingTop = `${covers + 8}px`;
+    };
+    clear();
+    window.addEventListener("resize", clear);
     const licences = document.getElementById("licences").textContent;
     page.after(h("footer", {}, h("details", {}, h("summary", {}, "Licences of the libraries in this page"), h("pre", { tabindex: "0" }, licences))));
 }
