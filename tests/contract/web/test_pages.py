@@ -28,6 +28,10 @@ class Pages(unittest.TestCase):
         """Charts are drawn with the figures of results, and for everybody."""
         self.in_chromium("report.mjs")
 
+    def test_report_of_a_sweep(self):
+        """Points are chosen in drawings and by keys, and the front is what it is."""
+        self.in_chromium("sweep_report.mjs")
+
     def test_explorer(self):
         """The explorer shows what the engine computed, and to everybody."""
         self.in_chromium("explorer.mjs")

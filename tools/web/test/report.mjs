@@ -9,39 +9,12 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { counted, inUnit, times } from "../src/shared/format.js";
 import { accessible, done, workshop } from "./pages.mjs";
+import { figure, near, opened, printsWell, resultIn, rows, value } from "./reports.mjs";
 
 const shop = workshop();
 const HOSTILE = `</script><img src="x" onerror="window.hacked = 1">`;
-
-/** The report of what the program wrote, open and drawn. */
-async function open(file, options) {
-    const page = await shop.open(file, options);
-    await page.waitForFunction(() => document.documentElement.dataset.ready, null, { timeout: 60_000 });
-    return page;
-}
-
-const result = (file = "out/result.json") => JSON.parse(readFileSync(join(shop.folder, file), "utf8"));
-const figure = (page, title) => page.locator("figure.chart", { has: page.locator("h3", { hasText: title }) });
-
-/** The rows of a figure's data, as text. */
-async function rows(page, title) {
-    const details = figure(page, title).first().locator("details.data");
-    if (!(await details.evaluate((node) => node.open))) await details.locator("summary").click();
-    // The table is made when the browser tells of the opening, which is a moment later.
-    await details.locator("tbody tr").first().waitFor();
-    return details.locator("tbody tr").evaluateAll((all) => all.map((row) => [...row.children].map((cell) => cell.textContent)));
-}
-
-/** What a number with a prefix says: "164.6 µs" → 1.646e-4. */
-function value(text) {
-    const [, digits, prefix] = /^([\d.,]+(?:e[+-]?\d+)?) ?([YZEPTGMkmµnpf]?)/.exec(text);
-    const factor = { Y: 1e24, Z: 1e21, E: 1e18, P: 1e15, T: 1e12, G: 1e9, M: 1e6, k: 1e3, "": 1, m: 1e-3, "µ": 1e-6, n: 1e-9, p: 1e-12, f: 1e-15 };
-    return Number(digits.replaceAll(",", "")) * factor[prefix];
-}
-
-function near(text, expected, what) {
-    assert.ok(Math.abs(value(text) - expected) <= 1e-3 * Math.abs(expected), `${what}: ${text} instead of ${expected}`);
-}
+const open = (file, options) => opened(shop, file, options);
+const result = (file) => resultIn(shop, file);
 
 test("quantities have one prefix, factors three digits, and one is not many", () => {
     assert.equal(inUnit(12003, "GB/s"), "12 TB/s");
@@ -375,104 +348,6 @@ test("stripes of a matrix unit's bar have their classes' colours, and the legend
     await done(page);
 });
 
-test("a sweep shows its front, and what is brushed", async () => {
-    writeFileSync(join(shop.folder, "sweep.yaml"), `experiment: arrays
-device: teaching_4x4
-trace: three_layers
-axes:
-  mxu.rows: [4, 8]
-  mxu.cols: [4, 8, 16]
-derive: {pes: mxu.rows * mxu.cols}
-objectives: [time_ns, {min: pes}]
-`);
-    shop.systole("sweep", "sweep.yaml", "-o", "sweep", "--report", "sweep.html");
-    const front = readFileSync(join(shop.folder, "sweep/front.csv"), "utf8").trim().split("\n").length - 1;
-    const page = await open("sweep.html");
-    await accessible(page);
-    const table = figure(page, "All points").locator("tbody");
-    assert.equal(await table.locator("tr").count(), 6);
-    assert.equal(await table.locator("tr.marked").count(), front);
-    await figure(page, "All points").locator("thead button", { hasText: "pes" }).click();
-    const column = (n) => table.locator("tr").evaluateAll((all, at) => all.map((row) => row.children[at].textContent), n);
-    const pes = (await column(5)).map(Number);
-    assert.deepEqual(pes, [...pes].sort((a, b) => b - a));
-    const words = await page.locator("#summary").textContent();
-    assert.match(words, new RegExp(`^Summary6 points: 6 done\\. ${front} of them (is|are) on the Pareto front of time_ns and pes`));
-    assert.match(words, /Least pes: 16, with mxu\.rows=4, mxu\.cols=4, pes=16/);
-    assert.match(await figure(page, "Pareto front").locator(".drawing svg").textContent(), /time \(ns\)/);
-    assert.ok((await page.locator("#source").textContent()).includes("systole sweep ./experiment.yaml"));
-    assert.ok((await page.locator("#source pre").allTextContents()).includes(readFileSync(join(shop.folder, "sweep.yaml"), "utf8")));
-    // Around one point: those that lie there are left.
-    const chosen = (count) => page.locator("[role=status]", { hasText: `${count} of 6 points are chosen` }).waitFor({ timeout: 10_000 });
-    const everything = () => page.locator("[role=status]", { hasText: "Points on the front are marked" }).waitFor({ timeout: 10_000 });
-    await page.evaluate(() => window.scrollTo(0, 0));
-    await figure(page, "Pareto front").scrollIntoViewIfNeeded();
-    const drag = async (x, y, toX, toY) => {
-        await page.mouse.move(x, y);
-        await page.mouse.down();
-        await page.mouse.move(toX, toY, { steps: 5 });
-        await page.mouse.up();
-    };
-    const point = await figure(page, "Pareto front").locator(".drawing svg .mark-symbol.role-mark path").first().boundingBox();
-    await drag(point.x - 12, point.y - 12, point.x + point.width + 12, point.y + point.height + 12);
-    await chosen(1);
-    assert.equal(await table.locator("tr").count(), 1);
-    const dashes = () => figure(page, "Pareto front").locator(".drawing svg path[stroke-dasharray]").count();
-    assert.equal(await dashes(), 1);
-    // Other axes: nothing is chosen any more, and a front of other figures has no line.
-    await figure(page, "Pareto front").locator("select").first().selectOption({ label: "mxu.rows" });
-    await everything();
-    assert.equal(await table.locator("tr").count(), 6);
-    assert.equal(await dashes(), 0);
-    // Along an upright of the parallel coordinates: the upper half of mxu.rows, the first one.
-    const upright = await figure(page, "Pareto front").locator(".drawing svg .mark-group.role-scope .background").last().boundingBox();
-    const lines = await figure(page, "Pareto front").locator(".drawing svg .mark-line.role-mark path").first().boundingBox();
-    await drag(lines.x - 15, upright.y + upright.height * 0.4, lines.x + 15, upright.y + 2);
-    await chosen(3);
-    assert.deepEqual(await column(3), ["8", "8", "8"]);
-    assert.equal(await figure(page, "Pareto front").locator(".drawing svg .mark-line.role-mark path[opacity='0.04']").count(), 3);
-    await figure(page, "Pareto front").locator("select").first().selectOption({ label: "time_ns" });
-    await everything();
-    // By keys.
-    await figure(page, "Pareto front").locator("summary", { hasText: "Choose points by values" }).press("Enter");
-    await page.getByLabel("mxu.cols from").selectOption({ label: "16" });
-    await chosen(2);
-    assert.deepEqual(await column(4), ["16", "16"]);
-    await accessible(page);
-    await done(page);
-});
-
-test("a front joins its points along what is worse: whichever way an axis is better", async () => {
-    writeFileSync(join(shop.folder, "max.yaml"), `experiment: speed
-device: teaching_4x4
-trace: three_layers
-axes: {mxu.rows: [4, 8, 16], mxu.cols: [4, 8, 16]}
-objectives: [{max: utilization}, time_ns]
-`);
-    shop.systole("sweep", "max.yaml", "-o", "max", "--report", "max.html");
-    const page = await open("max.html");
-    const path = await figure(page, "Pareto front").locator(".drawing svg path[stroke-dasharray]").getAttribute("d");
-    // Utilization runs to the right and more of it is better: from a point the line first goes up or down, then right.
-    const corners = path.slice(1).split("L").map((pair) => pair.split(",").map(Number));
-    assert.ok(corners.length >= 3, path);
-    assert.equal(corners[0][0], corners[1][0], path);
-    await done(page);
-});
-
-test("what has no value comes last, whichever way a table is sorted", async () => {
-    const html = readFileSync(join(shop.folder, "sweep.html"), "utf8");
-    const place = /(<script id="data" type="application\/json">)([^]*?)(<\/script>)/;
-    const data = JSON.parse(place.exec(html)[2]);
-    data.sweep.rows[2][5] = null;
-    writeFileSync(join(shop.folder, "missing.html"), html.replace(place, (_, before, __, after) => before + JSON.stringify(data).replaceAll("<", "\\u003c") + after));
-    const page = await open("missing.html");
-    for (const _ of [0, 1]) {
-        await figure(page, "All points").locator("thead button", { hasText: "pes" }).click();
-        assert.equal(await figure(page, "All points").locator("tbody tr").last().locator("td").nth(4).textContent(), "–");
-    }
-    await done(page);
-});
-
 test("three hundred layers and twenty thousand spans are drawn", async () => {
     const html = readFileSync(join(shop.folder, "run.html"), "utf8");
     const place = /(<script id="data" type="application\/json">)([^]*?)(<\/script>)/;
@@ -491,20 +366,9 @@ test("three hundred layers and twenty thousand spans are drawn", async () => {
 });
 
 test("printed, it has no controls, every drawing, and nothing beyond the paper", async () => {
-    for (const file of ["run.html", "both.html", "sweep.html"]) {
-        const page = await open(file, { width: 1280 });
-        await page.emulateMedia({ media: "print" });
-        assert.equal(await page.locator("nav").isVisible(), false);
-        assert.equal(await page.locator(".controls").first().isVisible(), false);
-        // As wide as A4 less its margins, upright, and across for tables of many columns.
-        await page.evaluate(() => { document.body.style.width = "703px"; });
-        const beyond = await page.evaluate(() => [...document.querySelectorAll("svg, canvas, table")]
-            .filter((part) => part.getBoundingClientRect().right > document.body.getBoundingClientRect().left + (part.matches(".broad") ? 1031 : 703) + 1)
-            .map((part) => `${part.tagName} of ${part.closest("figure")?.querySelector("h3").textContent}`));
-        assert.deepEqual(beyond, []);
-        for (const sign of await page.locator("figure.chart .legend li").all()) assert.equal(await sign.locator("svg path").count(), 1);
-        await page.emulateMedia({ media: null });
-        assert.ok((await page.pdf()).length > 20_000);
+    for (const file of ["run.html", "both.html"]) {
+        const page = await open(file);
+        await printsWell(page);
         await done(page);
     }
 });
