@@ -52,9 +52,8 @@ public:
         add_flows();
         if (left_out_ > 0)
             timeline_.notes.push_back(fmt::format(
-                "{} of the groups of alike SMs of kernels have no track: only the {} largest of a "
-                "kernel have",
-                left_out_, kMostGroups));
+                "{} groups of alike SMs have no track: of each kernel only the {} largest have one",
+                with_thousands(static_cast<std::int64_t>(left_out_)), kMostGroups));
         add_counters();
         timeline_.activity = activity_.take();
         check_accounts(timeline_, result.total.slots);
