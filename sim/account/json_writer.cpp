@@ -228,6 +228,14 @@ Json batch_of(const std::optional<BatchOf>& batch) {
     return {{"what", to_string(batch->item)}, {"count", batch->count}};
 }
 
+/// {"batch": 1, "dtype": "bf16"}
+Json parameters(const std::vector<TraceParameter>& all) {
+    Json json = Json::object();
+    for (const TraceParameter& one : all)
+        std::visit([&](const auto& value) { json[one.name] = value; }, one.value);
+    return json;
+}
+
 /// Null unless it was asked for.
 Json cost(const DeviceResult& result) {
     if (!result.cost) return nullptr;
@@ -253,6 +261,7 @@ Json device(const DeviceResult& result) {
             {"trace", result.trace},
             {"fidelity", to_string(result.fidelity)},
             {"memory", result.memory},
+            {"parameters", parameters(result.parameters)},
             {"serving", serving(result)},
             {"batch_of", batch_of(result.batch_of)},
             {"protocol", protocol(result.protocol)},

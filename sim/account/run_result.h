@@ -17,6 +17,7 @@
 #include "sim/account/roofline.h"
 #include "sim/base/batch_of.h"
 #include "sim/base/serving.h"
+#include "sim/base/trace_parameter.h"
 #include "sim/base/units.h"
 
 namespace systole {
@@ -126,6 +127,7 @@ struct DeviceResult {
     std::string effective_config;                 ///< YAML
     std::optional<ServingStep> serving = {};      ///< which step of a language model the trace is
     std::optional<BatchOf> batch_of = {};         ///< what the trace is a batch of
+    std::vector<TraceParameter> parameters = {};  ///< of the trace, all that it has
     std::optional<std::int64_t> step_chips = {};  ///< it is a step of training, on so many chips together
     std::optional<RunCost> cost = {};             ///< where it was asked for
 };

@@ -9,6 +9,7 @@ namespace systole::app {
 void tell_trace(const Graph& graph, DeviceResult& result) {
     result.serving = graph.serving;
     result.batch_of = graph.batch_of;
+    result.parameters = graph.parameters;
     if (graph.training)
         result.step_chips = graph.serving ? graph.serving->chips() : graph.training->data_parallel;
 }

@@ -14,7 +14,7 @@
 
 namespace systole::app {
 
-/// What the trace says of its time: tokens, items of a batch, a step of training.
+/// What the trace says of itself: parameters, and of its time, tokens, items of a batch, a step of training.
 void tell_trace(const Graph& graph, DeviceResult& result);
 
 /// The trace that `reference` means; of an imported one, notes go to the standard error output. Throws

@@ -74,6 +74,17 @@ void check_ceilings(const Json& device, const Check& check) {
         here.at("on_chip").number(on_chip, "bytes_per_cycle");
 }
 
+/// Of the trace; results of older versions have none.
+void check_parameters(const Json& device, const Check& check) {
+    const auto parameters = device.find("parameters");
+    if (parameters == device.end()) return;
+    const Check here = check.at("parameters");
+    if (!parameters->is_object()) here.fail("expected an object");
+    for (const auto& [name, value] : parameters->items())
+        if (!value.is_number_integer() && !value.is_string())
+            here.at(name.c_str()).fail("expected a whole number or a number format");
+}
+
 /// What the page shows of a device besides its rows.
 void check_device(const Json& device, const Check& check) {
     for (const char* key : {"device", "trace", "fidelity", "config"}) check.text(device, key);
@@ -81,6 +92,7 @@ void check_device(const Json& device, const Check& check) {
     check.number(device, "peak_macs_per_cycle");
     check_ceilings(device, check);
     if (!check.member(device, "protocol").is_object()) check.at("protocol").fail("expected an object");
+    check_parameters(device, check);
     std::size_t i = 0;
     for (const Json& step : check.list(device, "critical_path")) {
         const Check here = check.at("critical_path").at(i++);

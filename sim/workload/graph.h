@@ -10,6 +10,7 @@
 #include "sim/base/batch_of.h"
 #include "sim/base/error.h"
 #include "sim/base/serving.h"
+#include "sim/base/trace_parameter.h"
 #include "sim/workload/dtype.h"
 #include "sim/workload/operators.h"
 
@@ -106,9 +107,10 @@ struct Graph {
     std::vector<TensorId> outputs;  ///< read by the outside
     std::vector<RepeatedBlock> blocks =
         {};  ///< not those inside others, nor those whose turns differ in size
-    std::optional<ServingStep> serving = {};  ///< which step of a language model it is, if it says so
-    std::optional<BatchOf> batch_of = {};     ///< what it is a batch of, if it says so
-    std::optional<Training> training = {};    ///< it is a step of training, or (training/) becomes one
+    std::optional<ServingStep> serving = {};      ///< which step of a language model it is, if it says so
+    std::optional<BatchOf> batch_of = {};         ///< what it is a batch of, if it says so
+    std::vector<TraceParameter> parameters = {};  ///< all that the trace has, in its order
+    std::optional<Training> training = {};        ///< it is a step of training, or (training/) becomes one
 };
 
 /// The layer's name, or that of the layer of which it is a part.

@@ -33,6 +33,7 @@ public:
 
     void set_serving(ServingStep step) { graph_.serving = step; }
     void set_batch_of(BatchOf batch) { graph_.batch_of = batch; }
+    void set_parameters(std::vector<TraceParameter> parameters) { graph_.parameters = std::move(parameters); }
     const std::optional<ServingStep>& serving() const { return graph_.serving; }
     void set_training(Training training) { graph_.training = std::move(training); }
     void rename(std::string name) { graph_.name = std::move(name); }

@@ -90,10 +90,13 @@ void Parameters::declare(const YamlEntry& entry, const TraceOverride* override, 
         entry.value.kind == YamlNode::Kind::Scalar && parse_dtype(entry.value.scalar).has_value();
     const YamlNode value = override ? scalar(*override) : entry.value;
     const std::string what = fmt::format("parameter '{}'", entry.key);
-    if (is_dtype)
-        dtypes_[entry.key] = dtype(value, what, mistakes).value_or(DType::Bf16);
-    else
-        integers_[entry.key] = integer(value, what, 0, mistakes).value_or(1);
+    if (is_dtype) {
+        const DType format = dtypes_[entry.key] = dtype(value, what, mistakes).value_or(DType::Bf16);
+        declared_.push_back({entry.key, std::string(to_string(format))});
+    } else {
+        const std::int64_t number = integers_[entry.key] = integer(value, what, 0, mistakes).value_or(1);
+        declared_.push_back({entry.key, number});
+    }
 }
 
 std::optional<std::int64_t> Parameters::integer(const YamlNode& node, std::string_view what, std::int64_t low,

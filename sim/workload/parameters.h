@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/base/trace_parameter.h"
 #include "sim/workload/dtype.h"
 #include "sim/workload/mistakes.h"
 #include "sim/workload/trace.h"
@@ -32,6 +33,9 @@ public:
     /// The dtype that `node` names, itself or through a parameter; otherwise a mistake.
     std::optional<DType> dtype(const config::YamlNode& node, std::string_view what, Mistakes& mistakes) const;
 
+    /// All that are declared, in the order of the file.
+    const std::vector<TraceParameter>& declared() const { return declared_; }
+
     /// Whether the name is taken.
     bool has(const std::string& name) const;
     /// A name that lives while a block is read: the number of its turn.
@@ -44,6 +48,7 @@ private:
 
     std::map<std::string, std::int64_t> integers_;
     std::map<std::string, DType> dtypes_;
+    std::vector<TraceParameter> declared_;
 };
 
 /// Whether `name` may name a parameter, a layer or a tensor: a letter or '_', then letters, digits, '_', up

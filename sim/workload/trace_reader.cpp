@@ -44,6 +44,7 @@ Graph TraceReader::read() {
     Keys keys(*document_, parameters_, mistakes_, "trace");
     builder_.rename(keys.text("trace", "the network's name"));
     keys.optional("params");  // read already
+    builder_.set_parameters(parameters_.declared());
     if (const YamlNode* serving = keys.optional("serving"))
         if (const auto step = read_serving(*serving, parameters_, mistakes_)) builder_.set_serving(*step);
     if (const YamlNode* batch = keys.optional("batch_of"))

@@ -15,7 +15,7 @@ ROW = ["cycles", "time_ns", "macs", "matrix_macs", "lane_cycles", "utilization",
 LEVELS = ["compute", "vector", "on_chip", "memory", "host", "chips"]
 PARTS = ["matrix", "vector", "instructions", "on_chip", "memory", "host", "chips", "static"]
 LAYER = ["name", "op", "mapping", "reused"]
-RUN = ["device", "trace", "fidelity", "memory", "serving", "batch_of", "protocol", "clock_hz", "peak_macs_per_cycle", "ceilings", "total",
+RUN = ["device", "trace", "fidelity", "memory", "parameters", "serving", "batch_of", "protocol", "clock_hz", "peak_macs_per_cycle", "ceilings", "total",
        "critical_path", "layers", "tensors", "choices", "stats", "memory_bus", "energy", "power", "cost", "config"]
 
 
@@ -47,6 +47,7 @@ class Results(ProgramTest):
         (run,) = result["devices"]
         self.assertEqual(list(run), RUN)
         self.assertEqual((run["device"], run["trace"]), (DEVICE, TRACE))
+        self.assertEqual(run["parameters"], {"batch": 1, "dtype": "int8"})
         self.assertEqual(list(run["protocol"]), ["inputs_at", "outputs_to", "launch", "refresh_phase", "reuse"])
         self.assertEqual(list(run["total"]), ROW)
         self.check_row(run["total"])

@@ -79,18 +79,25 @@ TEST_CASE("a step of a language model is told in tokens") {
     CHECK(serving["tokens_per_s"].get<double>() == Approx(200 / seconds));
 }
 
+TEST_CASE("the json of a result has the parameters of its trace: numbers and number formats") {
+    DeviceResult result = test::sample_result();
+    CHECK(Json::parse(to_json({result}))["devices"][0]["parameters"] == Json::object());
+    result.parameters = {{"seq", 128}, {"batch", 2}, {"dtype", "bf16"}};
+    CHECK(Json::parse(to_json({result}))["devices"][0]["parameters"].dump() ==
+          R"({"seq":128,"batch":2,"dtype":"bf16"})");
+}
+
 TEST_CASE("the json of a result has the keys of the formats, in their order") {
     const Json json = Json::parse(to_json({test::sample_result(), test::sample_result()}));
     CHECK(keys(json) == std::vector<std::string>{"schema", "program", "devices"});
     REQUIRE(json["devices"].size() == 2);
     const Json& device = json["devices"][0];
-    CHECK(keys(device) == std::vector<std::string>{"device",   "trace",      "fidelity",
-                                                   "memory",   "serving",    "batch_of",
-                                                   "protocol", "clock_hz",   "peak_macs_per_cycle",
-                                                   "ceilings", "total",      "critical_path",
-                                                   "layers",   "tensors",    "choices",
-                                                   "stats",    "memory_bus", "energy",
-                                                   "power",    "cost",       "config"});
+    CHECK(keys(device) ==
+          std::vector<std::string>{"device",   "trace",    "fidelity",      "memory",   "parameters",
+                                   "serving",  "batch_of", "protocol",      "clock_hz", "peak_macs_per_cycle",
+                                   "ceilings", "total",    "critical_path", "layers",   "tensors",
+                                   "choices",  "stats",    "memory_bus",    "energy",   "power",
+                                   "cost",     "config"});
     CHECK(keys(device["total"]) == kRowKeys);
     std::vector<std::string> layer_keys{"name", "op", "mapping", "reused"};
     layer_keys.insert(layer_keys.end(), kRowKeys.begin(), kRowKeys.end());

@@ -81,6 +81,7 @@ TEST_CASE("parameters have defaults, may use each other, and are overridden", "[
     CHECK(tensor(wide, "out").shape == Shape{2, 64});
     CHECK(tensor(wide, "out").dtype == DType::Bf16);
     CHECK(tensor(graph_of(text, {{"ffn", "hidden + 1", {}}}), "out").shape == Shape{2, 9});
+    CHECK(wide.parameters == std::vector<TraceParameter>{{"hidden", 16}, {"ffn", 64}, {"type", "bf16"}});
 }
 
 TEST_CASE("a reshape is a view of the tensor that holds the bytes", "[workload]") {

@@ -4,6 +4,7 @@
 //
 //   SYSTOLE=build/systole SYSTOLE_HOME=. node --test tools/web/test/report.mjs
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -346,6 +347,32 @@ test("stripes of a matrix unit's bar have their classes' colours, and the legend
     assert.ok(mixed.length > 100 && classes.padding > 0.05);
     for (const [, shares] of mixed) assert.ok(Math.abs(shares.reduce((sum, [, share]) => sum + share, 0) - 1) < 1e-3);
     await done(page);
+});
+
+test("what a report of a file tells for getting it again gives its figures", async () => {
+    shop.systole("run", "teaching_4x4", "three_layers", "--set", "workload.batch=3", "--set", "run.inputs_at=dram", "--set", "mxu.rows=8", "-o", "three");
+    shop.systole("report", "three/result.json", "-o", "three.html");
+    const page = await open("three.html");
+    const texts = await page.locator("#source pre").allTextContents();
+    const command = texts.find((text) => text.startsWith("systole run ./teaching_4x4.yaml three_layers "));
+    assert.match(command, / --set workload\.batch=3 --set workload\.dtype=int8$/);
+    writeFileSync(join(shop.folder, "teaching_4x4.yaml"), texts.find((text) => text.includes("extends") || text.includes("kind:")));
+    const again = execFileSync("sh", ["-c", command.replace(/^systole/, '"$SYSTOLE"') + " --format json"], { cwd: shop.folder, encoding: "utf8" });
+    assert.deepEqual(JSON.parse(again).devices[0].total, result("three/result.json").devices[0].total);
+    await done(page);
+});
+
+test("a result without parameters says that they are not known", async () => {
+    const json = result("three/result.json");
+    delete json.devices[0].parameters;
+    writeFileSync(join(shop.folder, "older.json"), JSON.stringify(json));
+    shop.systole("report", "older.json", "-o", "older.html");
+    const page = await open("older.html");
+    assert.match(await page.locator("#source").textContent(), /some of these results do not say them/);
+    await done(page);
+    json.devices[0].parameters = { batch: [1] };
+    writeFileSync(join(shop.folder, "older.json"), JSON.stringify(json));
+    assert.throws(() => shop.systole("report", "older.json", "-o", "older.html"), /parameters\.batch: expected a whole number/);
 });
 
 test("three hundred layers and twenty thousand spans are drawn", async () => {

@@ -20,10 +20,16 @@ function copyable(label, text) {
         h("pre", { tabindex: "0", role: "region", "aria-label": label }, text));
 }
 
+/** As a shell takes it for one word. */
+const word = (text) => (/^[\w./=,:+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+
+/** The trace's parameters; nothing of results that do not say them. */
+const parametersOf = (run) => Object.entries(run.parameters ?? {}).map(([name, value]) => `workload.${name}=${value}`);
+
 /** Of a run whose own command is not known: with its effective configuration as a file. */
 function commandOf(run) {
-    const settings = Object.entries(run.protocol).map(([key, value]) => `--set 'run.${key}=${value}'`);
-    return ["systole", "run", `./${run.device}.yaml`, run.trace, ...settings].join(" ");
+    const settings = [...Object.entries(run.protocol).map(([key, value]) => `run.${key}=${value}`), ...parametersOf(run)];
+    return ["systole run", word(`./${run.device}.yaml`), word(run.trace), ...settings.map((setting) => `--set ${word(setting)}`)].join(" ");
 }
 
 function sweepSource({ experiment, build, objectives }) {
@@ -41,6 +47,7 @@ function runSource(data, run) {
     return [
         h("h3", {}, run.label),
         h("p", {}, "Protocol: ", Object.entries(run.protocol).map(([key, value]) => `run.${key}=${value}`).join(", "), "."),
+        run.parameters && Object.keys(run.parameters).length ? h("p", {}, `Parameters of ${run.trace}: `, parametersOf(run).join(", "), ".") : null,
         run.choices?.length ? h("ul", {}, run.choices.map(({ key, value, why }) => h("li", {}, `Chosen: ${key}=${value}${why ? ` (${why})` : ""}`))) : null,
         data.command ? null : copyable(`the command of ${run.label}`, commandOf(run)),
         run.config
@@ -49,14 +56,16 @@ function runSource(data, run) {
     ];
 }
 
-function intro(data) {
+function intro(data, runs) {
     if (data.command) return [h("p", {}, "This command makes these figures again:"), copyable("the command", data.command)];
-    return h("p", {}, "Each effective configuration below loads again as a device, and the command with it makes the same figures, if the parameters of the trace (--set workload.NAME=VALUE) are those of that run: results do not say them.");
+    const unknown = runs.some((run) => !run.parameters);
+    return h("p", {}, `Each effective configuration below loads again as a device, and the command with it makes the same figures${unknown
+        ? ", if the parameters of the trace (--set workload.NAME=VALUE) are those of that run: some of these results do not say them." : "."}`);
 }
 
 export function source(data, runs) {
     return [
-        runs.length ? intro(data) : null,
+        runs.length ? intro(data, runs) : null,
         data.sweep ? sweepSource(data.sweep) : null,
         runs.map((run) => runSource(data, run)),
         h("p", { class: "quiet" }, `Written by ${data.program}.`),
