@@ -82,7 +82,7 @@ void check_parameters(const Json& device, const Check& check) {
     if (!parameters->is_object()) here.fail("expected an object");
     for (const auto& [name, value] : parameters->items())
         if (!value.is_number_integer() && !value.is_string())
-            here.at(name.c_str()).fail("expected a whole number or a number format");
+            here.at(name).fail("expected a whole number or a number format");
 }
 
 /// What the page shows of a device besides its rows.
