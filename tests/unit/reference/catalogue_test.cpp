@@ -94,7 +94,8 @@ TEST_CASE("defaults and limits that follow from other keys say so") {
         const std::int64_t queue = config.root().count("queue", "entries", {1, 100});
         config.root().count("high", "of them", {1, queue}, queue / 2);
     };
-    const Key& high = key(keys_of({"{queue: 10}", "{queue: 20}"}, read), "high");
+    const std::vector<Key> keys = keys_of({"{queue: 10}", "{queue: 20}"}, read);
+    const Key& high = key(keys, "high");
     CHECK(high.default_follows);
     CHECK(high.limits_follow);
     CHECK_FALSE(key(keys_of({"{queue: 10}"}, read), "high").default_follows);
