@@ -30,7 +30,7 @@ sweep::MergedTable merge_results(const Session& session) {
 
 Conclusion write_merged(const Session& session, const sweep::MergedTable& table) {
     const fs::path& path = session.folder.path();
-    Conclusion conclusion{summary_text(session.experiment, table, answer_style()),
+    Conclusion conclusion{summary_text(session.experiment, table),
                           table.tally.done == table.tally.points ? 0 : kSomePointsFailed};
     std::vector<OutputFile> files{{"points.csv", sweep::to_csv(table)}};
     if (!session.experiment.objectives.empty()) files.push_back({"front.csv", sweep::front_csv(table)});

@@ -14,7 +14,7 @@ namespace systole::app {
 /// Reads every result. Shows that it does, on a terminal.
 sweep::MergedTable merge_results(const Session& session);
 
-/// What came of a sweep: words, and the exit code of whoever asked.
+/// What came of a sweep: words, plain for they are kept in a file, and the exit code of whoever asked.
 struct Conclusion {
     std::string summary;
     int code = 0;

@@ -58,7 +58,7 @@ void refuse_other_program(const SweepOrder& order, const sweep::Folder& folder,
 
 int say(const Session& session, const sweep::MergedTable& table) {
     const Conclusion conclusion = write_merged(session, table);
-    print(conclusion.summary);
+    print(summary_text(session.experiment, table, answer_style()));
     note(fmt::format("wrote points.csv, {}points.sqlite to {}",
                      session.experiment.objectives.empty() ? "" : "front.csv, ",
                      session.folder.path().string()));

@@ -106,6 +106,20 @@ class Terminal(ProgramTest):
         for name in ("result.json", "layers.csv", "effective.yaml", "mapping.yaml"):
             self.assertEqual(self.read(f"shown/{name}"), self.read(f"piped/{name}"))
 
+    def test_a_sweeps_files_are_plain_and_its_points_are_drawn(self):
+        self.write("e.yaml", f"experiment: batches\ndevice: {DEVICE}\ntrace: {TRACE}\n"
+                             "axes: {workload.batch: {log2: [1, 4096]}}\nobjectives: [time_ns, utilization]\n")
+        shown = self.shown("sweep", "e.yaml", "-o", "shown")
+        self.assertEqual(self.code, 0, shown)
+        self.assertRegex(shown, ESCAPE)
+        for objective in ("time_ns", "utilization"):
+            self.assertRegex(shown, re.compile(f"^points by {objective}: [{BARS}]{{30}} from ", re.MULTILINE))
+        piped = self.piped("sweep", "e.yaml", "-o", "piped")
+        self.assertFalse(any(mark in piped for mark in ("\033", *BARS)))
+        for name in ("summary.json", "points.csv", "front.csv"):
+            self.assertEqual(self.read(f"shown/{name}"), self.read(f"piped/{name}"), name)
+        self.assertEqual(self.piped("sweep", "resume", "shown"), piped)
+
     def test_formats_for_programs_are_plain_on_a_terminal(self):
         for form in ("json", "csv"):
             self.assertNotIn("\033", self.shown("run", DEVICE, TRACE, "--format", form))
