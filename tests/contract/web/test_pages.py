@@ -28,6 +28,10 @@ class Pages(unittest.TestCase):
         """Charts are drawn with the figures of results, and for everybody."""
         self.in_chromium("report.mjs")
 
+    def test_report_of_files(self):
+        """Names stay text, and the command on a page makes its figures again."""
+        self.in_chromium("report_of_files.mjs")
+
     def test_report_of_a_sweep(self):
         """Points are chosen in drawings and by keys, and the front is what it is."""
         self.in_chromium("sweep_report.mjs")
