@@ -34,7 +34,8 @@ runs again. 'systole sweep VERB DIR' goes on with what is there:
   resume DIR   run what has no result yet, failed points included, and merge
   merge DIR    write points.csv, points.sqlite and front.csv from what is finished
   chunk DIR K  run the K-th chunk of points (from 0), for a scheduler of your own
-Exit code 0: every point has run, or was submitted; 2: the input is wrong, and nothing ran;
+Exit code 0: every point has run, or was submitted; 2: the input is wrong, and nothing ran, or all has
+run, and the report cannot be written;
 4: some points have no result, or their device refuses them; 130: interrupted, resume goes on.
 )";
 
