@@ -29,7 +29,7 @@ constants are those found with products. Mechanisms were looked for beside these
 - **single operators**: PyTorch's of 2023 in fp16 (norms and GELU through torch.compile) by the host's clock, with LLMCompass's constants for the launch (`tests/golden/gpu_vector`), which its own model needs, too: with them it is
   7.9, 10.5, 8.3 and 6.1 % off on these rows (products, softmax, layer norm, GELU; on all that it was published with 6.5, 9.4, 8.7 and 5.5).
 
-Written by `tools/validation --layers` (an hour). Networks of convolutions beside published latencies: `docs/status.md`.
+Written by `tools/validation --layers` (an hour).
 """
 
 NOT_MODELLED = """
