@@ -16,6 +16,8 @@
 #include <system_error>
 #include <utility>
 
+#include "sim/base/sanitized.h"
+
 namespace systole::sweep {
 namespace {
 
@@ -84,11 +86,7 @@ void PointProcess::run(const std::function<void()>& task, Bytes memory, int pipe
 }
 
 bool PointProcess::limits_memory() {
-#ifdef __SANITIZE_ADDRESS__
-    return false;
-#else
-    return true;
-#endif
+    return !kAddressSanitizer;
 }
 
 PointProcess::~PointProcess() {

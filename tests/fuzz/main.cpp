@@ -23,6 +23,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "sim/base/sanitized.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/mutator.h"
 
@@ -117,10 +118,9 @@ void catch_faults() {
 }
 
 void limit_memory() {
-#ifndef __SANITIZE_ADDRESS__  // it maps far more than it uses
+    if (kAddressSanitizer) return;
     const rlimit limit{kMostMemory, kMostMemory};
     setrlimit(RLIMIT_AS, &limit);
-#endif
 }
 
 int fuzz(const Options& options) {

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # systole_fuzz(NAME RUNS n CORPUS path ... DEPENDS lib ...): the target fuzz_NAME of tests/fuzz/NAME.cpp, which
 # reads its corpus (paths from the top) and RUNS inputs made from it. With SYSTOLE_FUZZ (clang) it is one of
-# libFuzzer instead, and no test.
+# libFuzzer instead, which tools/fuzz runs: fuzz_targets.txt has the name and the corpus of each.
 set(fuzz_folder ${CMAKE_CURRENT_LIST_DIR})
+set(fuzz_list ${CMAKE_CURRENT_BINARY_DIR}/fuzz_targets.txt)
+file(WRITE ${fuzz_list} "")
 function(systole_fuzz name)
     cmake_parse_arguments(ARG "" "RUNS" "CORPUS;DEPENDS" ${ARGN})
     add_executable(fuzz_${name} ${fuzz_folder}/${name}.cpp $<TARGET_OBJECTS:systole_sc_main>)
@@ -10,6 +12,8 @@ function(systole_fuzz name)
     if(SYSTOLE_FUZZ)
         target_sources(fuzz_${name} PRIVATE ${fuzz_folder}/libfuzzer.cpp)
         target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+        list(JOIN ARG_CORPUS " " corpus)
+        file(APPEND ${fuzz_list} "${name} ${corpus}\n")
     else()
         target_sources(fuzz_${name} PRIVATE ${fuzz_folder}/main.cpp ${fuzz_folder}/mutator.cpp)
         add_test(NAME fuzz_${name} COMMAND fuzz_${name} --runs ${ARG_RUNS} ${ARG_CORPUS}

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "models/devices/systolic/lowering/slice_estimate.h"
+#include "tests/support/seeds.h"
 #include "tests/unit/lowering/fixtures.h"
 #include "tests/unit/workload/graphs.h"
 
@@ -163,7 +164,7 @@ TEST_CASE("cores that share a part's images have as many each") {
 }
 
 TEST_CASE("no other way to cut a network takes less time by the same estimate") {
-    const auto seed = GENERATE(take(1000, random<std::uint64_t>(1, 1 << 30)));
+    const auto seed = GENERATE(take(systole::test::enough(1000), random<std::uint64_t>(1, 1 << 30)));
     INFO("seed " << seed);
     std::mt19937_64 random(seed);
     const Graph graph = random_network(random);

@@ -6,6 +6,7 @@
 #include "models/devices/systolic/lowering/window.h"
 #include "sim/base/error.h"
 #include "sim/workload/trace.h"
+#include "tests/support/seeds.h"
 #include "tests/unit/lowering/fixtures.h"
 #include "tests/unit/lowering/random_layers.h"
 
@@ -91,7 +92,7 @@ TEST_CASE("Convolutions of volumes meet the right slices on every machine") {
 }
 
 TEST_CASE("Random convolutions of volumes on random machines keep every promise") {
-    for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
+    for (std::uint64_t seed = 1; seed <= systole::test::enough(1000); ++seed) {
         CAPTURE(seed);
         test::Dice dice(seed);
         const SystolicSpec spec = test::random_machine(dice);

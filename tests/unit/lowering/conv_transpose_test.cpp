@@ -5,6 +5,7 @@
 
 #include "sim/base/error.h"
 #include "sim/workload/trace.h"
+#include "tests/support/seeds.h"
 #include "tests/unit/lowering/fixtures.h"
 #include "tests/unit/lowering/random_layers.h"
 
@@ -62,7 +63,7 @@ TEST_CASE("Transposed convolutions of any kernel and stride meet the right pixel
 }
 
 TEST_CASE("Random transposed convolutions on random machines keep every promise") {
-    for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+    for (std::uint64_t seed = 1; seed <= systole::test::enough(150); ++seed) {
         CAPTURE(seed);
         test::Dice dice(seed);
         const SystolicSpec spec = test::random_machine(dice);

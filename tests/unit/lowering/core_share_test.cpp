@@ -7,6 +7,7 @@
 
 #include "models/devices/systolic/lowering/program_time.h"
 #include "models/devices/systolic/lowering/shared_windows.h"
+#include "tests/support/seeds.h"
 #include "tests/unit/lowering/fixtures.h"
 #include "tests/unit/lowering/random_layers.h"
 
@@ -26,7 +27,7 @@ TEST_CASE("Shares follow each other, and none has more than one unit more than a
     CHECK(CoreShare{0, 2}.of(5).end() == 3);
     CHECK(CoreShare{1, 2}.of(5).begin == 3);
     CHECK(CoreShare{2, 3}.of(2).count == 0);
-    for (std::uint64_t seed = 1; seed <= 500; ++seed) {
+    for (std::uint64_t seed = 1; seed <= systole::test::enough(500); ++seed) {
         INFO("seed " << seed);
         test::Dice dice(seed);
         const int cores = static_cast<int>(dice.pick(1, 8));
@@ -44,7 +45,7 @@ TEST_CASE("Shares follow each other, and none has more than one unit more than a
 }
 
 TEST_CASE("Windows of all cores are all windows, each once, and of whole images evenly dealt") {
-    for (std::uint64_t seed = 1; seed <= 500; ++seed) {
+    for (std::uint64_t seed = 1; seed <= systole::test::enough(500); ++seed) {
         INFO("seed " << seed);
         test::Dice dice(seed);
         WindowGeometry g;

@@ -7,6 +7,7 @@
 #include "sim/config/yaml.h"
 #include "sim/workload/trace.h"
 #include "sim/workload/transposed_operands.h"
+#include "tests/support/seeds.h"
 #include "tests/unit/lowering/fixtures.h"
 #include "tests/unit/lowering/random_layers.h"
 #include "tests/unit/lowering/replay.h"
@@ -86,7 +87,7 @@ Graph one_product(std::int64_t experts, const std::string& keys) {
 
 TEST_CASE("Random steps of training with experts keep every promise") {
     int ran = 0;
-    for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    for (std::uint64_t seed = 1; seed <= systole::test::enough(300); ++seed) {
         INFO("seed " << seed);
         Dice dice(seed);
         SystolicSpec spec = test::random_machine(dice);
@@ -112,12 +113,12 @@ TEST_CASE("Random steps of training with experts keep every promise") {
         REQUIRE(replay.completes_with_shallow_queues());
         ++ran;
     }
-    CHECK(ran > 200);
+    CHECK(ran > static_cast<int>(systole::test::enough(200)));
 }
 
 TEST_CASE("Random experts on random machines keep every promise") {
     int ran = 0;
-    for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    for (std::uint64_t seed = 1; seed <= systole::test::enough(300); ++seed) {
         INFO("seed " << seed);
         Dice dice(seed);
         const SystolicSpec spec = random_machine(dice);
@@ -135,7 +136,7 @@ TEST_CASE("Random experts on random machines keep every promise") {
         REQUIRE(replay.run() == std::vector<std::string>{});
         ++ran;
     }
-    CHECK(ran > 150);
+    CHECK(ran > static_cast<int>(systole::test::enough(150)));
 }
 
 TEST_CASE("Experts that nobody meets are not read") {

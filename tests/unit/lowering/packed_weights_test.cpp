@@ -7,6 +7,7 @@
 
 #include "sim/base/error.h"
 #include "sim/workload/trace.h"
+#include "tests/support/seeds.h"
 #include "tests/unit/lowering/fixtures.h"
 #include "tests/unit/lowering/random_layers.h"
 
@@ -96,7 +97,7 @@ TEST_CASE("A known pattern takes half the passes, an unknown one all of them") {
 }
 
 TEST_CASE("Random formats on random machines keep every promise") {
-    for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    for (std::uint64_t seed = 1; seed <= systole::test::enough(200); ++seed) {
         CAPTURE(seed);
         test::Dice dice(seed);
         SystolicSpec spec = test::random_machine(dice);

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/base/error.h"
+#include "tests/support/seeds.h"
 #include "tests/unit/lowering/fixtures.h"
 #include "tests/unit/lowering/random_layers.h"
 #include "tests/unit/lowering/replay.h"
@@ -65,7 +66,7 @@ Graph random_graph(Dice& dice) {
 
 TEST_CASE("Random attention on random machines keeps every promise") {
     int ran = 0;
-    for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+    for (std::uint64_t seed = 1; seed <= systole::test::enough(400); ++seed) {
         INFO("seed " << seed);
         Dice dice(seed);
         const SystolicSpec spec = random_machine(dice);
@@ -84,7 +85,7 @@ TEST_CASE("Random attention on random machines keeps every promise") {
         REQUIRE(replay.completes_with_shallow_queues());
         ++ran;
     }
-    CHECK(ran >= 300);
+    CHECK(ran >= static_cast<int>(systole::test::enough(300)));
 }
 
 }  // namespace

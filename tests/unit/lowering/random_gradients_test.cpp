@@ -9,6 +9,7 @@
 #include "models/devices/systolic/lowering/dataflow_specs.h"
 #include "sim/base/error.h"
 #include "sim/workload/transposed_operands.h"
+#include "tests/support/seeds.h"
 #include "tests/unit/lowering/fixtures.h"
 #include "tests/unit/lowering/random_layers.h"
 #include "tests/unit/lowering/replay.h"
@@ -131,7 +132,7 @@ SystolicSpec random_chip(Dice& dice) {
 /// How many of so many random graphs run; each refusal is for want of room.
 int keep_promises(Graph random(Dice&), SystolicSpec machine(Dice&), std::uint64_t seeds, bool mixed = false) {
     int ran = 0;
-    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    for (std::uint64_t seed = 1; seed <= systole::test::enough(seeds); ++seed) {
         INFO("seed " << seed);
         Dice dice(seed);
         SystolicSpec spec = machine(dice);
@@ -162,19 +163,24 @@ int keep_promises(Graph random(Dice&), SystolicSpec machine(Dice&), std::uint64_
 }
 
 TEST_CASE("Random products with the gradients of their operands keep every promise") {
-    CHECK(keep_promises(random_products, test::random_machine, 400) > 380);
-    CHECK(keep_promises(random_products, random_chip, 200) > 190);
+    CHECK(keep_promises(random_products, test::random_machine, 400) >
+          static_cast<int>(systole::test::enough(380)));
+    CHECK(keep_promises(random_products, random_chip, 200) > static_cast<int>(systole::test::enough(190)));
 }
 
 TEST_CASE("Gradients of products keep every promise whatever dataflow laid the weights out") {
-    CHECK(keep_promises(random_products, test::random_machine, 300, true) > 280);
-    CHECK(keep_promises(random_products, random_chip, 100, true) > 95);
+    CHECK(keep_promises(random_products, test::random_machine, 300, true) >
+          static_cast<int>(systole::test::enough(280)));
+    CHECK(keep_promises(random_products, random_chip, 100, true) >
+          static_cast<int>(systole::test::enough(95)));
 }
 
 TEST_CASE("The products behind gradients of random attention keep every promise") {
-    CHECK(keep_promises(random_attention, test::random_machine, 400) > 300);
-    CHECK(keep_promises(random_attention, test::random_machine, 200, true) > 150);
-    CHECK(keep_promises(random_attention, random_chip, 200) > 150);
+    CHECK(keep_promises(random_attention, test::random_machine, 400) >
+          static_cast<int>(systole::test::enough(300)));
+    CHECK(keep_promises(random_attention, test::random_machine, 200, true) >
+          static_cast<int>(systole::test::enough(150)));
+    CHECK(keep_promises(random_attention, random_chip, 200) > static_cast<int>(systole::test::enough(150)));
 }
 
 TEST_CASE("Every machine takes the gradients of products and of attention") {

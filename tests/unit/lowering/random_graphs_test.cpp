@@ -8,6 +8,7 @@
 #include "models/devices/systolic/lowering/placement.h"
 #include "sim/workload/fused_graph.h"
 #include "sim/workload/sliced_graph.h"
+#include "tests/support/seeds.h"
 #include "tests/unit/lowering/fixtures.h"
 #include "tests/unit/lowering/random_layers.h"
 #include "tests/unit/lowering/replay.h"
@@ -118,7 +119,7 @@ LayerDataflows random_dataflows(const Graph& graph, Dice& dice) {
 
 void keep_promises_mixed(Graph random(Dice&), SystolicSpec machine(Dice&), std::uint64_t seeds) {
     int mixed = 0;
-    for (std::uint64_t seed = 5001; seed < 5001 + seeds; ++seed) {
+    for (std::uint64_t seed = 5001; seed < 5001 + systole::test::enough(seeds); ++seed) {
         INFO("seed " << seed);
         Dice dice(seed);
         SystolicSpec spec = machine(dice);
@@ -137,13 +138,13 @@ void keep_promises_mixed(Graph random(Dice&), SystolicSpec machine(Dice&), std::
         REQUIRE(replay.run() == std::vector<std::string>{});
         REQUIRE(replay.completes_with_shallow_queues());
     }
-    CHECK(mixed > static_cast<int>(seeds / 3));
+    CHECK(mixed > static_cast<int>(systole::test::enough(seeds / 3)));
 }
 
 /// So many of them, each on a machine of its own.
 void keep_promises(Graph random(Dice&), SystolicSpec machine(Dice&) = random_machine,
                    std::uint64_t seeds = 450) {
-    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    for (std::uint64_t seed = 1; seed <= systole::test::enough(seeds); ++seed) {
         INFO("seed " << seed);
         Dice dice(seed);
         const SystolicSpec spec = machine(dice);
@@ -217,7 +218,7 @@ TEST_CASE("Random layers with dataflows of their own keep every promise") {
 
 TEST_CASE("All parts of a tensor lie in the same memory, where there is room for some only") {
     int resident = 0;
-    for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+    for (std::uint64_t seed = 1; seed <= systole::test::enough(400); ++seed) {
         INFO("seed " << seed);
         Dice dice(seed);
         SystolicSpec spec = test::small_machine(2);
@@ -235,7 +236,7 @@ TEST_CASE("All parts of a tensor lie in the same memory, where there is room for
             resident += space == Space::Scratchpad ? 1 : 0;
         }
     }
-    CHECK(resident > 100);
+    CHECK(resident > static_cast<int>(systole::test::enough(100)));
 }
 
 TEST_CASE("Parts of a layer have to move what the layer has to, where all activations live in DRAM") {
@@ -246,7 +247,7 @@ TEST_CASE("Parts of a layer have to move what the layer has to, where all activa
             bytes[whole_name(graph.layers[i])] += lowered.program.layers[i].compulsory_dram;
         return bytes;
     };
-    for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    for (std::uint64_t seed = 1; seed <= systole::test::enough(200); ++seed) {
         INFO("seed " << seed);
         Dice dice(seed);
         const Graph whole = random_joined_graph(dice);

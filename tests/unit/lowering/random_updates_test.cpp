@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/base/error.h"
+#include "tests/support/seeds.h"
 #include "tests/unit/lowering/fixtures.h"
 #include "tests/unit/lowering/random_layers.h"
 #include "tests/unit/lowering/replay.h"
@@ -234,38 +235,38 @@ TEST_CASE("Random gradients of moved numbers keep every promise") {
             INFO("seed " << seed << " on " << to_string(spec.mxu.dataflow));
             ran += keeps_promises(random_step(3000 + seed, true), spec, Protocol::of_run()) ? 1 : 0;
         }
-    for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    for (std::uint64_t seed = 1; seed <= systole::test::enough(300); ++seed) {
         INFO("seed " << seed);
         Dice dice(seed);
         const SystolicSpec spec = dice.coin() ? random_machine(dice) : random_chip(dice);
         const Protocol protocol = dice.coin() ? Protocol::of_run() : Protocol::of_op();
         ran += keeps_promises(random_step(4000 + seed, true), spec, protocol) ? 1 : 0;
     }
-    CHECK(ran > 250);
+    CHECK(ran > static_cast<int>(systole::test::enough(250)));
 }
 
 TEST_CASE("Random steps of training keep every promise on random machines") {
     int ran = 0;
-    for (std::uint64_t seed = 1; seed <= 450; ++seed) {
+    for (std::uint64_t seed = 1; seed <= systole::test::enough(450); ++seed) {
         INFO("seed " << seed);
         Dice dice(seed);
         const SystolicSpec spec = random_machine(dice);
         const Protocol protocol = dice.coin() ? Protocol::of_run() : Protocol::of_op();
         ran += keeps_promises(random_step(1000 + seed), spec, protocol) ? 1 : 0;
     }
-    CHECK(ran > 300);
+    CHECK(ran > static_cast<int>(systole::test::enough(300)));
 }
 
 TEST_CASE("Random steps of training keep every promise on chips of several cores") {
     int ran = 0;
-    for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    for (std::uint64_t seed = 1; seed <= systole::test::enough(300); ++seed) {
         INFO("seed " << seed);
         Dice dice(seed);
         const SystolicSpec spec = random_chip(dice);
         const Protocol protocol = dice.coin() ? Protocol::of_run() : Protocol::of_op();
         ran += keeps_promises(random_step(2000 + seed), spec, protocol) ? 1 : 0;
     }
-    CHECK(ran > 200);
+    CHECK(ran > static_cast<int>(systole::test::enough(200)));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
+#include "tests/support/seeds.h"
 #include "tests/unit/memory/random_channel.h"
 
 namespace systole::test {
@@ -128,7 +129,7 @@ private:
 };
 
 void compare(DramSpec some(Random&), std::uint64_t from, std::uint64_t to, std::int64_t bursts) {
-    for (std::uint64_t seed = from; seed <= to; ++seed) {
+    for (std::uint64_t seed = from; seed < from + systole::test::enough(to - from + 1); ++seed) {
         Random random(seed);
         const DramSpec spec = some(random);
         Pair pair(spec, seed);

@@ -183,7 +183,7 @@ FastRun run_fast(const DramSpec& spec, std::deque<Arrival> arrivals, Random& ran
     DramChannel channel(spec, map);
     channel.listen([&run](const GivenCommand& given) { run.commands.push_back(given); });
     std::vector<DramChannel::Completion> done;
-    Cycles now, last;
+    Cycles now;
     while (!arrivals.empty() || !channel.idle()) {
         Cycles next = channel.next_event();
         if (next <= now && now > Cycles())

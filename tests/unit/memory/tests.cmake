@@ -29,4 +29,4 @@ target_link_libraries(bench_dram_speed PRIVATE systole_memory)
 # Forward progress at length (bench_dram_progress), run from the project's folder.
 add_executable(bench_dram_progress ${CMAKE_CURRENT_LIST_DIR}/../../bench/dram_progress.cpp
     ${CMAKE_CURRENT_LIST_DIR}/dram_progress.cpp ${CMAKE_CURRENT_LIST_DIR}/memory_presets.cpp $<TARGET_OBJECTS:systole_sc_main>)
-target_link_libraries(bench_dram_progress PRIVATE systole_memory)
+target_link_libraries(bench_dram_progress PRIVATE systole_memory SLOW_TWIN)
