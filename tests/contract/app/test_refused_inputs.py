@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import tempfile
 import unittest
 
@@ -224,6 +225,15 @@ class RefusedInputs(ProgramTest):
         done = self.run_systole("run", DEVICE, "--program", "p.program", *RUN_OUTPUTS)
         self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
         self.assertEqual(self.snapshot(), before)
+
+    def test_too_little_memory_is_told_and_leaves_no_trace(self):
+        (self.directory / "out").mkdir()
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (300 << 20, 300 << 20))
+        message = self.refusal("op", "tpu_v4", "matmul", "m=50000", "n=50000", "k=50000", "--timeline", "out/t.json",
+                               preexec_fn=limit)
+        self.assertEqual(message, "systole: error: not enough memory; a smaller workload or a larger limit is needed\n")
 
     def test_every_option_that_writes_is_among_those_tried(self):
         tried = {}
