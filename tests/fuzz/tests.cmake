@@ -41,12 +41,19 @@ systole_fuzz(experiment RUNS 3000 CORPUS configs/experiments tests/fuzz/corpus/e
 systole_fuzz(sweep_folder RUNS 1000 CORPUS tests/fuzz/corpus/sweep_folder DEPENDS systole_sweep)
 systole_fuzz(result RUNS 2000 CORPUS tests/fuzz/corpus/result DEPENDS systole_report)
 
+# What has its reader in the program itself, and the program's commands.
+systole_fuzz(op_table RUNS 300 CORPUS tests/fuzz/corpus/op_table traces/teaching/shapes.csv DEPENDS systole_app)
+systole_fuzz(settings RUNS 1000 CORPUS tests/fuzz/corpus/settings DEPENDS systole_app)
+systole_fuzz(lesson RUNS 200 CORPUS configs/lessons tests/fuzz/corpus/lesson DEPENDS systole_app)
+systole_fuzz(command RUNS 500 CORPUS tests/fuzz/corpus/command DEPENDS systole_app)
+
 # The simulator itself, on machines and networks that bytes choose.
-set(fuzz_random ${fuzz_folder}/random_run.cpp)
+add_library(systole_fuzz_random OBJECT ${fuzz_folder}/random_run.cpp)
 foreach(part random_gpu random_machine random_transformer)
-    list(APPEND fuzz_random ${CMAKE_SOURCE_DIR}/tests/support/${part}.cpp)
+    target_sources(systole_fuzz_random PRIVATE ${CMAKE_SOURCE_DIR}/tests/support/${part}.cpp)
 endforeach()
-systole_fuzz(machine RUNS 200 CORPUS tests/fuzz/corpus/machine SOURCES ${fuzz_random}
+target_link_libraries(systole_fuzz_random PRIVATE systole_generators systole_device)
+systole_fuzz(machine RUNS 200 CORPUS tests/fuzz/corpus/machine SOURCES $<TARGET_OBJECTS:systole_fuzz_random>
              DEPENDS systole_systolic systole_generators systole_account)
-systole_fuzz(gpu_machine RUNS 100 CORPUS tests/fuzz/corpus/machine SOURCES ${fuzz_random}
+systole_fuzz(gpu_machine RUNS 100 CORPUS tests/fuzz/corpus/machine SOURCES $<TARGET_OBJECTS:systole_fuzz_random>
              DEPENDS systole_simt systole_generators systole_account)
