@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <new>
 #include <string>
 
 #include "sim/app/commands.h"
@@ -45,6 +46,10 @@ int main(int argc, char** argv) {
     } catch (const systole::Stuck& error) {
         systole::app::complain(error.what());
         return 3;
+    } catch (const std::bad_alloc&) {
+        systole::app::complain(
+            "systole: error: not enough memory; a smaller workload or a larger limit is needed");
+        return 2;
     } catch (const std::exception& error) {
         std::fprintf(stderr, "systole: internal error: %s\nThis is a bug of Systole: please report it.\n",
                      error.what());

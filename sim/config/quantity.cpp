@@ -116,7 +116,8 @@ Decimal split_decimal(std::string_view text) {
 std::string quote(std::string_view text) {
     std::size_t shown = 60;
     if (text.size() <= shown) return fmt::format("'{}'", text);
-    while ((text[shown] & 0xC0) == 0x80) --shown;  // not in the middle of a UTF-8 character
+    // Not in the middle of a UTF-8 character. What begins with no character's first byte is no text at all.
+    while (shown > 0 && (text[shown] & 0xC0) == 0x80) --shown;
     return fmt::format("'{}…'", text.substr(0, shown));
 }
 

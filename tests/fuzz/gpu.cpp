@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // GPUs to their specification; one that is taken runs a small network, replayed, and explains a product.
 // Every run holds its invariants, and aborts where one breaks.
-#include <array>
 #include <memory>
 
 #include "models/devices/simt/simt_device.h"
-#include "sim/workload/trace.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/fuzz/network_runs.h"
 #include "tests/unit/simt/gpu_config.h"
 
 namespace systole::fuzz {
@@ -36,24 +35,15 @@ layers:
 outputs: [mean]
 )";
 
-/// A format that the tensor cores take; every device that is taken has one.
-DType format_of(const Device& device) {
-    for (std::size_t i = 0; i < kDTypes; ++i)
-        if (device.supports(static_cast<DType>(i))) return static_cast<DType>(i);
-    throw std::logic_error("a GPU without any number format was taken");
-}
-
 void run_on(const Device& device) {
-    const std::string dtype(to_string(format_of(device)));
-    const Graph network =
-        build_trace(config::parse_yaml(kNetwork, "t.yaml"), {{"dtype", dtype, {"dtype", 1, 1}}});
+    const std::string dtype = format_of(device);
+    const Graph network = network_of(kNetwork, dtype);
     Protocol replay = Protocol::of_run();
     replay.launch = Protocol::Launch::Graph;
     replay.repeat = 2;
     replay.weight_copies = Protocol::kEnoughCopies;
     device.run(network, {replay, WantTimeline::Yes});
-    const Graph maps = build_trace(config::parse_yaml(kMaps, "t.yaml"), {{"dtype", dtype, {"dtype", 1, 1}}});
-    device.run(maps, {Protocol::of_run(), WantTimeline::Yes});
+    device.run(network_of(kMaps, dtype), {Protocol::of_run(), WantTimeline::Yes});
     device.lower(network, {replay});
     device.explain(single_operator("matmul", {{"m", "3"}, {"n", "65"}, {"k", "1030"}, {"dtype", dtype}}, {}),
                    Protocol::of_op());

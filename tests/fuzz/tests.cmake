@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# systole_fuzz(NAME RUNS n CORPUS path ... DEPENDS lib ...): the target fuzz_NAME of tests/fuzz/NAME.cpp, which
+# systole_fuzz(NAME RUNS n CORPUS path ... [SOURCES path ...] DEPENDS lib ...): the target fuzz_NAME of tests/fuzz/NAME.cpp, which
 # reads its corpus (paths from the top) and RUNS inputs made from it. With SYSTOLE_FUZZ (clang) it is one of
 # libFuzzer instead, which tools/fuzz runs: fuzz_targets.txt has the name and the corpus of each.
 set(fuzz_folder ${CMAKE_CURRENT_LIST_DIR})
 set(fuzz_list ${CMAKE_CURRENT_BINARY_DIR}/fuzz_targets.txt)
 file(WRITE ${fuzz_list} "")
 function(systole_fuzz name)
-    cmake_parse_arguments(ARG "" "RUNS" "CORPUS;DEPENDS" ${ARGN})
-    add_executable(fuzz_${name} ${fuzz_folder}/${name}.cpp $<TARGET_OBJECTS:systole_sc_main>)
+    cmake_parse_arguments(ARG "" "RUNS" "CORPUS;SOURCES;DEPENDS" ${ARGN})
+    add_executable(fuzz_${name} ${fuzz_folder}/${name}.cpp ${ARG_SOURCES} $<TARGET_OBJECTS:systole_sc_main>)
     target_link_libraries(fuzz_${name} PRIVATE systole_flags ${ARG_DEPENDS})
     if(SYSTOLE_FUZZ)
         target_sources(fuzz_${name} PRIVATE ${fuzz_folder}/libfuzzer.cpp)
@@ -29,9 +29,35 @@ systole_fuzz(stablehlo RUNS 5000 CORPUS tests/fuzz/corpus/stablehlo DEPENDS syst
 if(SYSTOLE_READS_ONNX)
     systole_fuzz(onnx RUNS 1000 CORPUS tests/fuzz/corpus/onnx DEPENDS systole_onnx systole_importers)
 endif()
-systole_fuzz(program RUNS 5000 CORPUS tests/fuzz/corpus/program DEPENDS systole_systolic)
-systole_fuzz(device RUNS 500 CORPUS configs/devices/teaching_4x4.yaml configs/devices/tpu_v1.yaml
-             configs/devices/tpu_v4.yaml configs/devices/tpu_v7.yaml DEPENDS systole_systolic)
+systole_fuzz(llm RUNS 2000 CORPUS tests/fuzz/corpus/llm DEPENDS systole_generators systole_importers)
+systole_fuzz(expression RUNS 10000 CORPUS tests/fuzz/corpus/expression DEPENDS systole_sweep)
+systole_fuzz(program RUNS 1000 CORPUS tests/fuzz/corpus/program DEPENDS systole_systolic)
+systole_fuzz(mapping RUNS 500 CORPUS tests/fuzz/corpus/mapping DEPENDS systole_systolic systole_workload)
+systole_fuzz(memory RUNS 1000 CORPUS configs/memory tests/fuzz/corpus/memory DEPENDS systole_traffic)
+systole_fuzz(requests RUNS 2000 CORPUS tests/fuzz/corpus/requests DEPENDS systole_traffic)
+systole_fuzz(energy_cost RUNS 1000 CORPUS configs/energy configs/cost tests/fuzz/corpus/energy_cost
+             DEPENDS systole_systolic systole_workload)
+systole_fuzz(device RUNS 300 CORPUS configs/devices/teaching_4x4.yaml configs/devices/tpu_v1.yaml
+             configs/devices/tpu_v4.yaml configs/devices/tpu_v7.yaml DEPENDS systole_systolic systole_workload)
 systole_fuzz(gpu RUNS 300 CORPUS configs/devices/a100.yaml configs/devices/h100.yaml tests/fuzz/corpus/gpu
              DEPENDS systole_simt systole_workload)
 systole_fuzz(experiment RUNS 3000 CORPUS configs/experiments tests/fuzz/corpus/experiment DEPENDS systole_sweep)
+systole_fuzz(sweep_folder RUNS 1000 CORPUS tests/fuzz/corpus/sweep_folder DEPENDS systole_sweep)
+systole_fuzz(result RUNS 2000 CORPUS tests/fuzz/corpus/result DEPENDS systole_report)
+
+# What has its reader in the program itself, and the program's commands.
+systole_fuzz(op_table RUNS 300 CORPUS tests/fuzz/corpus/op_table traces/teaching/shapes.csv DEPENDS systole_app)
+systole_fuzz(settings RUNS 1000 CORPUS tests/fuzz/corpus/settings DEPENDS systole_app)
+systole_fuzz(lesson RUNS 200 CORPUS configs/lessons tests/fuzz/corpus/lesson DEPENDS systole_app)
+systole_fuzz(command RUNS 500 CORPUS tests/fuzz/corpus/command DEPENDS systole_app)
+
+# The simulator itself, on machines and networks that bytes choose.
+add_library(systole_fuzz_random OBJECT ${fuzz_folder}/random_run.cpp)
+foreach(part random_gpu random_machine random_transformer)
+    target_sources(systole_fuzz_random PRIVATE ${CMAKE_SOURCE_DIR}/tests/support/${part}.cpp)
+endforeach()
+target_link_libraries(systole_fuzz_random PRIVATE systole_generators systole_device)
+systole_fuzz(machine RUNS 200 CORPUS tests/fuzz/corpus/machine SOURCES $<TARGET_OBJECTS:systole_fuzz_random>
+             DEPENDS systole_systolic systole_generators systole_account)
+systole_fuzz(gpu_machine RUNS 100 CORPUS tests/fuzz/corpus/machine SOURCES $<TARGET_OBJECTS:systole_fuzz_random>
+             DEPENDS systole_simt systole_generators systole_account)

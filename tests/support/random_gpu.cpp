@@ -102,8 +102,10 @@ std::vector<std::pair<std::string, std::string>> RandomGpu::settings(
         // Prices are read beside the machine, and change nothing of what it does.
         if (!entry.limits.empty() && entry.path != "kind" && !entry.path.starts_with("cost."))
             sections[split(entry.path, ".").front()].push_back(&entry);
-    // The multiprocessor has most of what is new here.
-    std::vector<std::string> names{"sm", "sm", "sm", "l2"};
+    // The multiprocessor and the arrays have most of what is new here.
+    std::vector<std::string> names;
+    for (const char* const name : {"sm", "sm", "sm", "l2", "mxu", "mxu", "placement"})
+        if (sections.contains(name)) names.emplace_back(name);
     for (const auto& [name, keys] : sections) names.push_back(name);
     std::map<std::string, std::string> drawn;
     const std::int64_t count = std::int64_t{1} << between(0, 4);

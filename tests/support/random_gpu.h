@@ -11,15 +11,18 @@
 
 #include "sim/config/config.h"
 #include "sim/device/device.h"
+#include "tests/support/dice.h"
 
 namespace systole::test {
 
 class RandomGpu {
 public:
     explicit RandomGpu(std::uint64_t seed) : random_(seed) {}
+    /// `chosen` must outlive it.
+    explicit RandomGpu(ChosenBytes& chosen) : random_(chosen) {}
 
-    /// Paths and values, as `--set` takes them, of a device whose keys are `entries`: within what each key
-    /// takes by itself, near what stands there or at its ends. Together they may be impossible.
+    /// Paths and values, as `--set` takes them, of a device (of any kind) whose keys are `entries`: within
+    /// what each key takes by itself, near what stands there or at its ends. Together they may be impossible.
     std::vector<std::pair<std::string, std::string>> settings(const std::vector<config::Entry>& entries);
     /// A trace of one to three products, with functions, biases and sums, as YAML.
     std::string network();
@@ -40,7 +43,7 @@ private:
         return all[static_cast<std::size_t>(between(0, sizeof...(Choices) - 1))];
     }
 
-    std::mt19937_64 random_;
+    Dice random_;
 };
 
 }  // namespace systole::test

@@ -6,12 +6,17 @@
 #include <random>
 #include <string>
 
+#include "tests/support/dice.h"
+
 namespace systole::test {
 
 class RandomMachine {
 public:
     explicit RandomMachine(std::uint64_t seed)
         : random_(seed), banks_(seed), rates_(seed), formats_(seed), links_(seed) {}
+    /// `chosen` must outlive it.
+    explicit RandomMachine(ChosenBytes& chosen)
+        : random_(chosen), banks_(chosen), rates_(chosen), formats_(chosen), links_(chosen) {}
 
     /// A device of kind systolic, as YAML; `memory:` names a shipped preset.
     std::string device();
@@ -36,7 +41,7 @@ private:
     std::string some_resident();
     std::string collectives(int& layers);
 
-    std::mt19937_64 random_, banks_, rates_, formats_, links_;
+    Dice random_, banks_, rates_, formats_, links_;
 };
 
 }  // namespace systole::test

@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import stat
 import subprocess
 import tempfile
 import unittest
@@ -31,12 +32,13 @@ class ProgramTest(unittest.TestCase):
         return done.stdout
 
     def refusal(self, *arguments, **options):
-        """The messages of a run that must be refused: exit code 2, every line an error, no answer."""
-        before = self.files()
+        """The messages of a run that must be refused: exit code 2, every line an error, no answer, and every file as
+        it was."""
+        before = self.snapshot()
         done = self.run_systole(*arguments, **options)
         self.assertEqual(done.returncode, 2, f"{arguments}: {done.stdout[:2000]}{done.stderr[:2000]}")
         self.assertEqual(done.stdout, "", arguments)
-        self.assertEqual(self.files(), before, arguments)
+        self.assertEqual(self.snapshot(), before, arguments)
         self.assertTrue(done.stderr, arguments)
         for line in done.stderr.splitlines():
             self.assertIn("error: ", line, arguments)
@@ -44,6 +46,16 @@ class ProgramTest(unittest.TestCase):
 
     def files(self):
         return sorted(str(path.relative_to(self.directory)) for path in self.directory.rglob("*"))
+
+    def snapshot(self):
+        """What lies in the directory, and who would tell if it were written anew: of files their inode, size and time.
+        (That of a directory tells of a file that was made and is gone, as the program tries whether it may write.)"""
+        def state(path):
+            status = path.lstat()
+            if stat.S_ISDIR(status.st_mode):
+                return (status.st_mode,)
+            return (status.st_mode, status.st_ino, status.st_size, status.st_mtime_ns)
+        return {name: state(self.directory / name) for name in self.files()}
 
     def read(self, name):
         return (self.directory / name).read_bytes()

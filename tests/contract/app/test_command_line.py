@@ -182,6 +182,11 @@ class Settings(ProgramTest):
         self.refusal("op", DEVICE, "matmul", "m=4", "n=4", "k=4", "--set", "workload.batch=2")
         self.refusal("show", "device", DEVICE, "--set", "workload.batch=2")
 
+    def test_more_runs_of_a_network_than_memory_has_room_for_are_refused(self):
+        message = self.refusal("run", "h100", TRACE, "--set", "workload.dtype=bf16", "--set", "run.repeat=1000", "--set",
+                               "run.weight_copies=1000")
+        self.assertIn("1,000,000 times a network of 3 layers: at most 250,000 layers are simulated in all", message)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -151,3 +151,9 @@ TEST_CASE("messages quote a long text in part, at a whole character", "[quantity
     text += "\xE2\x82\xAC and more";
     CHECK(parse_integer(text, 0, 1).problem == "'" + std::string(59, 'x') + "…' is not a whole number");
 }
+
+TEST_CASE("bytes that begin no character are quoted without a look before the text", "[quantity]") {
+    // Of a larger text: whoever looked before the part would find the start of a character there.
+    const std::string around = "x" + std::string(80, '\xAE');
+    CHECK(parse_integer(std::string_view(around).substr(1), 0, 1).problem == "'…' is not a whole number");
+}

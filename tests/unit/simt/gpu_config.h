@@ -2,7 +2,6 @@
 // A GPU's configuration from text, as a user would write it; presets and memories are the shipped ones.
 #pragma once
 
-#include <filesystem>
 #include <string>
 
 #include "models/devices/simt/spec/simt_config.h"
@@ -10,19 +9,14 @@
 #include "sim/config/config.h"
 #include "sim/config/yaml.h"
 #include "sim/device/cost_config.h"
+#include "tests/support/shipped_preset.h"
 
 namespace systole::test {
 
 /// `kind`, `fidelity` and `cost`, which are of any device, have been read, nothing else.
 inline config::Config gpu_config(const std::string& text) {
-    const auto presets = [](const std::string& name, const SourceMark& where) {
-        for (const char* const shelf :
-             {"configs/devices/", "configs/memory/", "configs/energy/", "configs/cost/"})
-            if (std::filesystem::exists(shelf + name + ".yaml"))
-                return config::load_yaml(shelf + name + ".yaml");
-        throw UserError(where, "there is no preset '" + name + "'");
-    };
-    config::Config config = config::Config::from_document(config::parse_yaml(text, "mine.yaml"), presets);
+    config::Config config =
+        config::Config::from_document(config::parse_yaml(text, "mine.yaml"), shipped_preset);
     config.root().text("kind", "device kind");
     config.root().text("fidelity", "how far published facts carry", "detailed");
     read_cost(config.root());

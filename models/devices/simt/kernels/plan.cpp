@@ -35,6 +35,9 @@ namespace {
 // Of what a kernel moves, the padding of one operand is at most one part in so many.
 constexpr std::int64_t kPaddingParts = 256;
 
+// Of all runs together: plan and accounts of a layer take some ten kilobytes.
+constexpr std::int64_t kMostLayerRuns = 250'000;
+
 class Planner {
 public:
     Planner(const Graph& graph, const PlacedTensors& placed, const SimtSpec& spec, KernelChooser& chooser)
@@ -120,6 +123,11 @@ private:
                             count, format_bytes(Bytes(step)), spec_.name));
         const std::vector<LayerPlan> once = chip.layers;
         const std::int64_t runs = protocol.repeat * count;
+        if (const auto layers = runs * static_cast<std::int64_t>(once.size()); layers > kMostLayerRuns)
+            throw UserError(fmt::format(
+                "{} times a network of {} layers: at most {} layers are simulated in all (run.repeat, "
+                "run.weight_copies)",
+                with_thousands(runs), with_thousands(std::ssize(once)), with_thousands(kMostLayerRuns)));
         for (std::int64_t run = 1; run < runs; ++run)
             for (LayerPlan layer : once) {
                 const std::int64_t copy = run % count;
