@@ -103,7 +103,8 @@ std::vector<std::pair<std::string, std::string>> RandomGpu::settings(
         if (!entry.limits.empty() && entry.path != "kind" && !entry.path.starts_with("cost."))
             sections[split(entry.path, ".").front()].push_back(&entry);
     // The multiprocessor has most of what is new here.
-    std::vector<std::string> names{"sm", "sm", "sm", "l2"};
+    std::vector<std::string> names;
+    if (sections.contains("sm")) names = {"sm", "sm", "sm", "l2"};
     for (const auto& [name, keys] : sections) names.push_back(name);
     std::map<std::string, std::string> drawn;
     const std::int64_t count = std::int64_t{1} << between(0, 4);
