@@ -42,7 +42,8 @@ public:
         const double steps = static_cast<double>(rounds_) * blocks_met();
         const double times[] = {matrix(), vector(), memory()};
         const double most = *std::ranges::max_element(times), sum = times[0] + times[1] + times[2];
-        return steps * (most + (sum - most) / 8) + matrix() + vector() + memory();
+        const double step = std::max(most, issue()) + (sum - most) / 8;
+        return steps * step + matrix() + vector() + memory();
     }
 
 private:
@@ -82,18 +83,34 @@ private:
             static_cast<double>(op_.kv_len - op_.q_len) + static_cast<double>(op_.q_len + positions) / 2;
         return std::min(all, seen / static_cast<double>(keys_) + 0.5);
     }
-    /// Passes of m x k x n on an array.
-    double product(std::int64_t k, std::int64_t n) const {
+    struct Passes {
+        std::int64_t count = 0, streamed = 0;
+    };
+    /// Of a product of m x k x n on an array.
+    Passes passes(std::int64_t k, std::int64_t n) const {
         const MxuSpec& mxu = spec_.mxu;
         const std::int64_t m_tiles =
             ceil_div(b_.rows, mxu.dataflow == Dataflow::InputStationary ? mxu.cols : mxu.rows);
         const std::int64_t n_tiles = ceil_div(n, mxu.cols), k_tiles = ceil_div(k, mxu.rows * rate_.macs);
-        std::int64_t passes = n_tiles * k_tiles, streamed = b_.rows;
-        if (mxu.dataflow == Dataflow::OutputStationary)
-            passes = m_tiles * n_tiles, streamed = ceil_div(k, rate_.macs);
-        if (mxu.dataflow == Dataflow::InputStationary) passes = m_tiles * k_tiles, streamed = n;
-        return static_cast<double>(passes) *
-               static_cast<double>(std::max<std::int64_t>(streamed * rate_.cycles, mxu.rows));
+        if (mxu.dataflow == Dataflow::OutputStationary) return {m_tiles * n_tiles, ceil_div(k, rate_.macs)};
+        if (mxu.dataflow == Dataflow::InputStationary) return {m_tiles * k_tiles, n};
+        return {n_tiles * k_tiles, b_.rows};
+    }
+    double product(std::int64_t k, std::int64_t n) const {
+        const Passes p = passes(k, n);
+        return static_cast<double>(p.count) *
+               static_cast<double>(std::max<std::int64_t>(p.streamed * rate_.cycles, spec_.mxu.rows));
+    }
+    /// Of a step, the commands of all units, which one sequencer issues: passes and their tiles, maximum,
+    /// shares and outputs of each tile of results, and loads.
+    double issue() const {
+        const MxuSpec& mxu = spec_.mxu;
+        const std::int64_t scores = ceil_div(keys_, mxu.cols), outputs = ceil_div(op_.value_dim(), mxu.cols);
+        const std::int64_t multiplied =
+            passes(op_.head_dim, keys_).count + passes(keys_, op_.value_dim()).count;
+        const std::int64_t unit = multiplied * (mxu.direct() ? 1 : 2) + 2 * scores + outputs;
+        const std::int64_t loads = items_ * static_cast<std::int64_t>(seconds().size());
+        return static_cast<double>((units_ * unit + loads) * spec_.sequencer.issue_cycles.value());
     }
     double matrix() const { return product(op_.head_dim, keys_) + product(keys_, op_.value_dim()); }
     double vector() const {

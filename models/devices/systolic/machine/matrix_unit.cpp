@@ -12,6 +12,20 @@
 
 namespace systole::systolic {
 
+namespace {
+
+/// Slots of a unit that never multiplies in a run: as many as it would have at the rate of the fastest layer
+/// that does, so that units beside each other have the same.
+std::int64_t idle_slots(const MxuSpec& mxu, const Program& program) {
+    MacRate rate{1};
+    for (const LayerInfo& layer : program.layers)
+        if (layer.macs > 0)
+            rate = std::max(rate, mxu.rate_of(layer.dtype, layer.second_dtype).value_or(MacRate{1}));
+    return std::int64_t{mxu.rows} * mxu.cols * rate.macs;
+}
+
+}  // namespace
+
 MatrixUnit::Plan MatrixUnit::plan(const Program& program, const MxuSpec& mxu, UnitIndex unit) {
     Plan plan;
     Dataflow dataflow = program.dataflow;
@@ -44,7 +58,7 @@ MatrixUnit::MatrixUnit(sc_core::sc_module_name name, const SystolicSpec& spec, C
       witnessed_(dynamic_cast<WitnessedEngine*>(engine_.get())),
       meets_(ports.streams.contended() || ports.seat.banks.shared()),
       runs_ahead_(witnessed_ == nullptr && !meets_),
-      account_(clock, std::int64_t{spec.mxu.rows} * spec.mxu.cols, record.wants_timeline()),
+      account_(clock, idle_slots(spec.mxu, record.program()), record.wants_timeline()),
       dataflow_(record.program().dataflow) {
     weights.set_gate({[this] {
                           const auto held = static_cast<std::int64_t>(tiles_started_) - fifo_tiles_shifted();
