@@ -4,13 +4,14 @@
 #include "sim/account/device_energy.h"
 #include "sim/account/serving_rates.h"
 #include "sim/account/writers.h"
+#include "sim/base/schema.h"
 
 namespace systole {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kSchema = 1;                                    // of docs/formats.md
+constexpr int kSchema = kResultSchema.current;
 constexpr const char* kProgram = "systole " SYSTOLE_VERSION;  // the build's project version
 
 /// A whole number where it is one.

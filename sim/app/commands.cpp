@@ -7,12 +7,11 @@
 #include <algorithm>
 
 #include "sim/app/terminal.h"
+#include "sim/app/version.h"
 #include "sim/base/error.h"
 
 namespace systole::app {
 namespace {
-
-constexpr std::string_view kVersion = "systole " SYSTOLE_VERSION "\n";
 
 constexpr std::string_view kIntroduction =
     R"(Systole simulates systolic-array accelerators and GPUs cycle by cycle and says where every cycle went.
@@ -41,7 +40,8 @@ std::string overview() {
         text += fmt::format("  {:<10}{}\n", command.name, command.summary);
     return text +
            "  help      Explain a command: systole help run\n"
-           "\nOptions\n  --help     this page, or that of a command\n  --version  the version\n";
+           "\nOptions\n  --help     this page, or that of a command\n  --version  the version and the commit "
+           "it was built from\n";
 }
 
 const Command& find(const std::vector<Command>& all, const std::string& name) {
@@ -79,7 +79,7 @@ int dispatch(const std::vector<std::string>& words) {
     const std::vector<std::string> rest(words.begin() + 1, words.end());
     if (first == "help" || first == "--help" || first == "-h") return help(all, rest);
     if (first == "--version") {
-        print(std::string(kVersion));
+        print(fmt::format("{} (commit {})\n", version(), commit()));
         return 0;
     }
     const Command& command = find(all, first);

@@ -9,8 +9,10 @@
 #include <nlohmann/json.hpp>
 
 #include "models/memory/dram_energy.h"
+#include "sim/app/version.h"
 #include "sim/base/clock.h"
 #include "sim/base/csv.h"
+#include "sim/base/schema.h"
 #include "sim/base/text.h"
 
 namespace systole::app {
@@ -18,8 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kSchema = 1;  // of docs/formats.md
-constexpr int kBar = 50;    // characters of a whole
+constexpr int kBar = 50;  // characters of a whole
 
 double ratio(std::int64_t part, std::int64_t whole) {
     return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
@@ -215,8 +216,8 @@ std::string dram_text(const DramReport& report) {
 }
 
 std::string dram_json(const DramReport& report) {
-    Json json = {{"schema", kSchema},
-                 {"program", "systole " SYSTOLE_VERSION},
+    Json json = {{"schema", kDramSchema.current},
+                 {"program", version()},
                  {"memory", report.memory},
                  {"traffic", report.traffic},
                  {"order", report.options.order == DriveOptions::Order::Fifo ? "fifo" : "perch"},

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "sim/config/quantity.h"
+#include "sim/config/schema.h"
 #include "sim/config/yaml.h"
 #include "sim/workload/mistakes.h"
 
@@ -23,7 +24,8 @@ public:
     explicit LessonReader(const YamlNode& document) : document_(document) {}
 
     Lesson read() {
-        refuse_unknown(document_, {"lesson", "summary", "look_at", "question", "answer", "runs"}, "a lesson");
+        refuse_unknown(document_, {"lesson", "schema", "summary", "look_at", "question", "answer", "runs"},
+                       "a lesson");
         Lesson lesson;
         lesson.title = text(document_, "lesson", "the lesson's title");
         lesson.summary = text(document_, "summary", "one line for 'systole list lessons'");
@@ -158,7 +160,7 @@ Lesson read_lesson(const std::filesystem::path& file) {
     const YamlNode document = config::load_yaml(file);
     if (document.kind != YamlNode::Kind::Map || !document.find("lesson"))
         throw UserError({file.string()}, "this is no lesson: expected 'lesson: TITLE' and its runs");
-    return LessonReader(document).read();
+    return LessonReader(config::of_schema(document, kLessonSchema)).read();
 }
 
 }  // namespace systole::app

@@ -17,6 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kHomeVariable = "SYSTOLE_HOME";
+/// Beside a program in its build tree: a link to the sources, which the build makes.
+constexpr const char* kHomeLink = "systole-home";
 
 bool is_data_directory(const fs::path& directory) {
     std::error_code ignored;  // then it is none
@@ -110,19 +112,19 @@ Library Library::find() {
                 fmt::format("{}={}: there is no directory configs/devices in it", kHomeVariable, home));
         return Library(home);
     }
-    if (is_data_directory(SYSTOLE_SOURCE_DIR)) return Library(SYSTOLE_SOURCE_DIR);
-    std::error_code ignored;  // then no installation is found
-    const fs::path installed =
-        fs::read_symlink("/proc/self/exe", ignored).parent_path().parent_path() / "share" / "systole";
-    return Library(is_data_directory(installed) ? installed : fs::path());
+    std::error_code ignored;  // then none is found
+    const fs::path here = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+    for (const char* const data : {SYSTOLE_DATA_FROM_PROGRAM, kHomeLink})
+        if (is_data_directory(here / data)) return Library(fs::canonical(here / data, ignored));
+    return Library(fs::path());
 }
 
 std::vector<Item> Library::items(Shelf shelf) const {
     if (root_.empty())
         throw UserError(
-            fmt::format("found no presets, neither in '{}' nor beside the program; set {} to the "
-                        "directory that holds configs/ and traces/",
-                        SYSTOLE_SOURCE_DIR, kHomeVariable));
+            fmt::format("found no presets where the program is (in '{}'); set {} to the directory that holds "
+                        "configs/ and traces/",
+                        SYSTOLE_DATA_FROM_PROGRAM, kHomeVariable));
     std::vector<Item> items;
     const fs::path folder = root_ / folder_of(shelf);
     std::error_code error;

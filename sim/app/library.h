@@ -21,9 +21,9 @@ struct Item {
 
 class Library {
 public:
-    /// The data directory: $SYSTOLE_HOME, or the source tree that the program was built from, or
-    /// <prefix>/share/systole beside the installed program. Throws UserError for a wrong $SYSTOLE_HOME; where
-    /// there is none at all, only names cannot be found.
+    /// The data directory: $SYSTOLE_HOME, or <prefix>/share/systole of the installed program, wherever its
+    /// prefix has been moved to, or the sources of a program in its build tree. Throws UserError for a wrong
+    /// $SYSTOLE_HOME; where there is none at all, only names cannot be found.
     static Library find();
     /// Everything on a shelf, by name. Throws UserError when there is no data directory.
     std::vector<Item> items(Shelf shelf) const;

@@ -149,7 +149,7 @@ Command list_command() {
     command.summary = "List the shipped devices, traces, models, memories, energies, experiments or lessons.";
     command.arguments = {"devices|traces|models|memories|energies|experiments|lessons"};
     command.about =
-        "They lie below the data directory: $SYSTOLE_HOME, or where Systole was built or installed.\n";
+        "They lie below the data directory: $SYSTOLE_HOME, or where Systole was installed or built.\n";
     command.examples = {{"systole list devices", "machines for 'systole run' and 'systole op'"},
                         {"systole list traces", "networks, with their parameters and defaults"},
                         {"systole list models", "language models for 'systole trace llm'"},

@@ -50,9 +50,9 @@ The directory that holds
 .I configs
 and
 .IR traces .
-Without it, those of the source tree that the program was built from, or
+Without it,
 .I share/systole
-beside the installed program.
+of the prefix that the program is installed in, or the sources of a program in its build tree.
 .TP
 .B NO_COLOR
 Tables on a terminal have no colours if this is set and not empty.

@@ -10,6 +10,7 @@
 #include "sim/app/sweep_text.h"
 #include "sim/app/terminal.h"
 #include "sim/base/error.h"
+#include "sim/base/schema.h"
 #include "sim/sweep/sqlite_table.h"
 
 namespace systole::app {
@@ -37,7 +38,7 @@ Conclusion write_merged(const Session& session, const sweep::MergedTable& table)
     write_files(path, files);
     sweep::write_sqlite(table, path / "points.sqlite");
     // It comes last: where it is, the others are.
-    const Json json{{"schema", 1},
+    const Json json{{"schema", kSweepSchema.current},
                     {"finished", table.tally.done + table.tally.refused},
                     {"exit_code", conclusion.code},
                     {"summary", conclusion.summary}};

@@ -11,6 +11,7 @@
 #include "sim/app/load_device.h"
 #include "sim/app/load_trace.h"
 #include "sim/app/sweep_figures.h"
+#include "sim/app/version.h"
 #include "sim/sweep/digest.h"
 #include "sim/sweep/mistakes.h"
 #include "sim/sweep/point_identity.h"
@@ -232,7 +233,7 @@ Resolved resolved(const config::YamlNode& trace) {
 sweep::Simulator sweep_simulator(const Library& library, const fs::path& directory) {
     const auto sources = std::make_shared<Sources>(library, directory);
     sweep::Simulator simulator;
-    simulator.program = "systole " SYSTOLE_VERSION;
+    simulator.program = version();
     simulator.metrics = figure_kinds();
     simulator.device = [sources](const std::string& name, const std::vector<sweep::Setting>& settings) {
         Resolved all;

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "sim/base/schema.h"
 #include "sim/base/text.h"
 #include "sim/base/text_table.h"
 #include "sim/base/units.h"
@@ -190,14 +191,10 @@ std::string to_text(const SweepStatus& status) {
 
 std::string to_json(const SweepStatus& status) {
     using Json = nlohmann::ordered_json;
-    Json json{{"schema", 1},
-              {"points", status.tally.points},
-              {"done", status.tally.done},
-              {"refused", status.tally.refused},
-              {"failed", status.tally.failed},
-              {"missing", status.tally.missing},
-              {"chunk_points", status.chunk_points},
-              {"reasons", Json::array()}};
+    Json json{{"schema", kSweepSchema.current},      {"points", status.tally.points},
+              {"done", status.tally.done},           {"refused", status.tally.refused},
+              {"failed", status.tally.failed},       {"missing", status.tally.missing},
+              {"chunk_points", status.chunk_points}, {"reasons", Json::array()}};
     for (const auto& [reason, count] : status.tally.reasons)
         json["reasons"].push_back({{"reason", reason}, {"points", count}});
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';

@@ -6,6 +6,7 @@
 
 #include "sim/config/config.h"
 #include "sim/config/leaf_text.h"
+#include "sim/config/schema.h"
 
 namespace systole::config {
 namespace {
@@ -62,6 +63,7 @@ std::string Config::effective_yaml() const {
     }
     std::string out;
     if (!title_.empty()) out = fmt::format("{}: {}\n", title_key_, yaml_scalar(title_));
+    out += fmt::format("{}: {}\n", kSchemaKey, configuration_schema(title_key_).current);
     write(root, 0, out);
     return out;
 }

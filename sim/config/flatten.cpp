@@ -7,6 +7,7 @@
 
 #include "sim/config/config.h"
 #include "sim/config/leaf_text.h"
+#include "sim/config/schema.h"
 
 namespace systole::config {
 namespace {
@@ -33,6 +34,15 @@ bool is_leaf_map(const YamlNode& node) {
     });
 }
 
+/// The key of the document's title, or "".
+std::string_view title_key_of(const YamlNode& document) {
+    for (const Schema& kind : configuration_schemas()) {
+        const YamlNode* const title = document.find(kind.name);
+        if (title != nullptr && title->kind == YamlNode::Kind::Scalar) return kind.name;
+    }
+    return "";
+}
+
 }  // namespace
 
 class Config::Flattener {
@@ -44,14 +54,22 @@ public:
         if (document.kind != YamlNode::Kind::Map)
             throw UserError(document.where,
                             fmt::format("expected a map of keys, not {}", to_string(document.kind)));
+        const std::string_view title_key = title_key_of(document);
+        of_schema(document, configuration_schema(title_key));
         chain_.push_back(document.where.file);
         if (const YamlNode* base = document.find("extends")) include(*base, "extends", path);
-        const std::string_view title_key = take_title(document, path.empty());
+        // The nearest document's title is the last to be taken; that of a preset does not count.
+        if (path.empty() && !title_key.empty()) {
+            config_.title_key_ = title_key;
+            config_.title_ = document.find(title_key)->scalar;
+        }
         if (path.empty() && document.find("preset") != nullptr)
             config_.complain(document.find("preset")->where,
                              "'preset' stands inside a map; the document as a whole 'extends' another");
         for (const YamlEntry& entry : document.entries)
-            if (entry.key != "extends" && entry.key != "preset" && entry.key != title_key) key(entry, path);
+            if (entry.key != "extends" && entry.key != "preset" && entry.key != title_key &&
+                entry.key != kSchemaKey)
+                key(entry, path);
         chain_.pop_back();
     }
 
@@ -68,17 +86,6 @@ public:
     }
 
 private:
-    /// The key of the document's title, or "". Only the document's own title counts, not that of a preset.
-    std::string_view take_title(const YamlNode& document, bool is_root) {
-        for (const char* const key : {"device", "memory", "energy", "cost"}) {
-            const YamlNode* const title = document.find(key);
-            if (title == nullptr || title->kind != YamlNode::Kind::Scalar) continue;
-            if (is_root) config_.title_key_ = key, config_.title_ = title->scalar;
-            return key;
-        }
-        return "";
-    }
-
     void include(const YamlNode& name, std::string_view by, const std::string& path) {
         if (name.kind != YamlNode::Kind::Scalar || name.scalar.empty())
             throw UserError(name.where, fmt::format("'{}' takes the name of one document", by));

@@ -9,6 +9,9 @@
 #include <string_view>
 #include <utility>
 
+#include "sim/config/schema.h"
+#include "sim/reference/schema_number.h"
+
 namespace systole::reference {
 namespace {
 
@@ -175,6 +178,7 @@ void define(Json& schema, const std::string& name, const SchemaHead& head,
     document["properties"].erase("preset");
     document["properties"][head.title_key] = text_of("the title");
     document["properties"]["extends"] = text_of(kExtends);
+    document["properties"]["schema"] = schema_number(config::configuration_schema(head.title_key));
     Json complete = Json::object();
     for (const Key* key : keys) {
         plant(document, *key);

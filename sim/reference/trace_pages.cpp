@@ -10,6 +10,7 @@
 #include "sim/base/batch_of.h"
 #include "sim/reference/key_pages.h"
 #include "sim/reference/operators.h"
+#include "sim/reference/schema_number.h"
 #include "sim/workload/dtype.h"
 #include "sim/workload/key_meanings.h"
 #include "sim/workload/operators.h"
@@ -226,6 +227,7 @@ std::string trace_schema() {
     Json params{{"type", "object"}, {"additionalProperties", {{"type", {"integer", "string"}}}}};
     Json document =
         map_of({{"trace", {{"type", "string"}}},
+                {"schema", schema_number(kTraceSchema)},
                 {"params", std::move(params)},
                 {"serving", serving()},
                 {"batch_of", batch_of()},

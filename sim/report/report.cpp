@@ -7,6 +7,7 @@
 #include <charconv>
 #include <string_view>
 
+#include "sim/base/schema.h"
 #include "sim/base/text.h"
 #include "sim/report/timeline_data.h"
 
@@ -158,7 +159,7 @@ std::string report_json(const Report& report) {
         note_layers(run, notes);
         runs.push_back(run_json(run));
     }
-    Json json{{"schema", 1}, {"program", report.program}, {"title", title_of(report)}};
+    Json json{{"schema", kResultSchema.current}, {"program", report.program}, {"title", title_of(report)}};
     json["command"] = report.command.empty() ? Json() : Json(report.command);
     if (!report.sweeps.empty()) {
         const SweepData& sweep = report.sweeps.front();

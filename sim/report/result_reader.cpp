@@ -10,6 +10,7 @@
 #include "sim/account/energy_ledger.h"
 #include "sim/account/roofline.h"
 #include "sim/base/error.h"
+#include "sim/base/schema.h"
 #include "sim/report/layer_limit.h"
 #include "sim/report/result_check.h"
 #include "sim/report/standing_limit.h"
@@ -18,8 +19,6 @@ namespace systole::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr int kSchema = 1;  // of docs/formats.md
 
 void check_moved(const Json& moved, const Check& check) {
     std::size_t i = 0;
@@ -265,10 +264,11 @@ ReadResults read_results(const std::string& text, const std::string& file, std::
     const Check check(file, "");
     if (!document.is_object() || !document.contains("schema"))
         check.fail("this is no result.json of systole: expected an object with the key 'schema'");
-    if (const Json& schema = document["schema"]; schema != kSchema)
-        check.fail(fmt::format(
-            "it has schema {}, and this program reads schema {}; write it again with this program",
-            schema.dump(-1, ' ', false, Json::error_handler_t::replace), kSchema));
+    const Json& schema = document["schema"];
+    if (!schema.is_number_integer()) check.fail("schema: expected a number, such as 1");
+    if (const std::string complaint = schema_complaint(kResultSchema, schema.get<std::int64_t>());
+        !complaint.empty())
+        check.fail(complaint);
     ReadResults results;
     results.program = check.text(document, "program").get<std::string>();
     std::size_t i = 0;

@@ -10,6 +10,7 @@
 
 #include "sim/config/leaf_text.h"
 #include "sim/config/quantity.h"
+#include "sim/config/schema.h"
 #include "sim/sweep/experiment_formulas.h"
 #include "sim/sweep/experiment_nodes.h"
 #include "sim/sweep/mistakes.h"
@@ -21,7 +22,7 @@ using config::YamlEntry;
 using config::YamlNode;
 
 constexpr std::int64_t kMostSamples = 100'000'000;
-const std::vector<std::string> kKeys{"experiment", "device", "trace",      "set",    "axes",
+const std::vector<std::string> kKeys{"experiment", "schema", "device",     "trace",  "set",   "axes",
                                      "derive",     "where",  "objectives", "sample", "limits"};
 
 std::vector<Reference> references(const YamlNode& document, std::string_view key) {
@@ -153,6 +154,7 @@ void refuse_spans(const Experiment& experiment, Mistakes& mistakes) {
 Experiment read_experiment(const YamlNode& document) {
     if (document.kind != YamlNode::Kind::Map)
         throw UserError(document.where, "an experiment is a map with 'device', 'trace' and 'axes'");
+    config::of_schema(document, kExperimentSchema);
     Mistakes mistakes;
     refuse_unknown(document, kKeys, "an experiment", mistakes);
     Experiment experiment;

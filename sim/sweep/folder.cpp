@@ -15,6 +15,7 @@
 
 #include "sim/account/output_files.h"
 #include "sim/base/error.h"
+#include "sim/base/schema.h"
 #include "sim/sweep/digest.h"
 #include "sim/sweep/point_identity.h"
 
@@ -24,7 +25,6 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr int kSchema = 1;
 constexpr auto kStale = std::chrono::minutes(10);
 
 /// A file's bytes, or why there are none.
@@ -84,7 +84,7 @@ std::size_t positive(const Json& json) {
 
 void write_identity(const fs::path& path, const FolderIdentity& identity, const Manifest& manifest) {
     std::error_code ignored;  // then it is the directory as it is
-    const Json json{{"schema", kSchema},
+    const Json json{{"schema", kSweepSchema.current},
                     {"program", identity.program},
                     {"build", identity.build},
                     {"points", manifest.size()},
@@ -121,7 +121,10 @@ Folder Folder::open(const fs::path& path) {
     FolderIdentity identity;
     std::string of_manifest, of_experiment;
     try {
-        if (json->at("schema").get<int>() != kSchema) throw strange;
+        if (const std::string complaint =
+                schema_complaint(kSweepSchema, json->at("schema").get<std::int64_t>());
+            !complaint.empty())
+            throw UserError({file.string()}, complaint);
         identity.program = json->at("program").get<std::string>();
         identity.build = json->at("build").get<std::string>();
         identity.directory =

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "sim/base/text.h"
+#include "sim/config/schema.h"
 #include "sim/workload/batch_reader.h"
 #include "sim/workload/layer_dtypes.h"
 #include "sim/workload/serving_reader.h"
@@ -36,14 +37,15 @@ std::string subject_of(const YamlNode& item, std::string_view kind) {
 }  // namespace
 
 TraceReader::TraceReader(const YamlNode& document, const std::vector<TraceOverride>& overrides)
-    : document_(&document),
+    : document_(&config::of_schema(document, kTraceSchema)),
       parameters_(document.find("params"), overrides, mistakes_),
       builder_("", mistakes_) {}
 
 Graph TraceReader::read() {
     Keys keys(*document_, parameters_, mistakes_, "trace");
     builder_.rename(keys.text("trace", "the network's name"));
-    keys.optional("params");  // read already
+    keys.optional(config::kSchemaKey);  // checked already, and so was
+    keys.optional("params");
     builder_.set_parameters(parameters_.declared());
     if (const YamlNode* serving = keys.optional("serving"))
         if (const auto step = read_serving(*serving, parameters_, mistakes_)) builder_.set_serving(*step);

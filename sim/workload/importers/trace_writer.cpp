@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/base/schema.h"
+
 namespace systole {
 namespace {
 
@@ -46,7 +48,7 @@ TraceWriter::TraceWriter(std::string_view name, const std::vector<std::string>& 
             if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
         head_ += fmt::format("# {}\n", line);
     }
-    head_ += fmt::format("trace: {}\n", trace_name(name));
+    head_ += fmt::format("trace: {}\nschema: {}\n", trace_name(name), kTraceSchema.current);
     if (!params.empty()) head_ += fmt::format("params: {{{}}}\n", params);
     if (!batch_of.empty()) head_ += fmt::format("batch_of: {{{}}}\n", batch_of);
     if (!serving.empty()) head_ += fmt::format("serving: {{{}}}\n", serving);

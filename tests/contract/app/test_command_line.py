@@ -34,8 +34,9 @@ class Help(ProgramTest):
             for line in self.answer("help", command).splitlines():
                 self.assertLessEqual(len(line), 110, line)
 
-    def test_the_version_is_one_line(self):
-        self.assertRegex(self.answer("--version"), r"^systole \d+\.\d+\.\d+\n$")
+    def test_the_version_is_one_line_and_names_the_commit(self):
+        self.assertRegex(self.answer("--version"),
+                         r"^systole \d+\.\d+\.\d+ \(commit ([0-9a-f]{12}(-dirty)?|unknown)\)\n$")
 
 
 class WrongWords(ProgramTest):

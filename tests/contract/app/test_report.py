@@ -130,7 +130,7 @@ class Reports(ProgramTest):
         self.assertIn("empty.json: error: the file is empty", self.refusal("report", "empty.json", "-o", "r.html"))
         result["schema"] = 7
         self.write("old.json", json.dumps(result))
-        self.assertIn("old.json: error: it has schema 7", self.refusal("report", "old.json", "-o", "r.html"))
+        self.assertIn("old.json: error: result/7 was written by or for a newer systole; this one reads result/1", self.refusal("report", "old.json", "-o", "r.html"))
         for source in ("out/effective.yaml", "nowhere.json", "out"):
             self.refusal("report", source, "-o", "r.html")
         self.refusal("report", "out/result.json", "out", "-o", "r.html")

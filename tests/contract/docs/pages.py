@@ -59,7 +59,7 @@ class Skipped:
 
 def pages(home):
     """Paths of all pages that people write, the README first."""
-    found = ["README.md", *sorted(str(path.relative_to(home)) for path in (home / "docs").rglob("*.md"))]
+    found = ["README.md", "CONTRIBUTING.md", *sorted(str(path.relative_to(home)) for path in (home / "docs").rglob("*.md"))]
     return [name for name in found if name not in RECORDS and not GENERATED.search((home / name).read_text()[:600])]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Every command of the README and of docs/ is run, and what a page shows of its output compared. One test for each page.
+# Every command of the README, of CONTRIBUTING and of docs/ is run, and what a page shows of its output compared. One test for each page.
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
 function(systole_documents name)
@@ -12,7 +12,7 @@ systole_documents(docs_checker -m unittest test_check_page)
 systole_documents(docs_pictures ${CMAKE_SOURCE_DIR}/tools/docs_pictures --check)
 file(GLOB_RECURSE pages CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/docs/*.md)
 list(REMOVE_ITEM pages docs/status.md)  # a record, as in pages.py
-foreach(page README.md ${pages})
+foreach(page README.md CONTRIBUTING.md ${pages})
     file(READ ${CMAKE_SOURCE_DIR}/${page} head LIMIT 600)
     if(NOT head MATCHES "Written by `tools/")  # those have tests of their own
         string(REGEX REPLACE "(docs/|\\.md)" "" stem ${page})

@@ -60,7 +60,7 @@ TEST_CASE("a memory document is read alone, by its own title", "[documents]") {
     CHECK(config.title() == "HBM2");
     CHECK(config.root().count("channels", "", {}) == 4);
     CHECK_NOTHROW(config.finish());
-    CHECK(config.effective_yaml() == "memory: HBM2\nchannels: 4\n");
+    CHECK(config.effective_yaml() == "memory: HBM2\nschema: 1\nchannels: 4\n");
 }
 
 TEST_CASE("documents that build on each other in a circle are an error", "[documents]") {

@@ -52,6 +52,7 @@ TEST_CASE("the effective configuration is written as a document", "[effective]")
     config.finish();
     CHECK(config.effective_yaml() ==
           "device: My TPU\n"
+          "schema: 1\n"
           "kind: systolic\n"
           "mxu:\n"
           "  rows: {value: 128, sourced: \"Jouppi: table 4\"}\n"

@@ -37,7 +37,7 @@ TEST_CASE("what is written is a trace") {
     trace.layer("b", "op: matmul, n: 2");
     trace.output("b");
     CHECK(trace.layers() == 2);
-    CHECK(trace.str().starts_with("# Of a test.\ntrace: two_layers\n"));
+    CHECK(trace.str().starts_with("# Of a test.\ntrace: two_layers\nschema: 1\n"));
     const Graph graph = build_trace(config::parse_yaml(trace.str(), "t"), {{"batch", "3", {}}});
     CHECK(graph.name == "two_layers");
     CHECK(total_macs(graph) == Macs(3 * (8 * 4 + 4 * 2)));

@@ -8,6 +8,7 @@
 
 #include "models/devices/systolic/lowering/dataflow_specs.h"
 #include "sim/base/text.h"
+#include "sim/config/schema.h"
 #include "sim/workload/keys.h"
 
 namespace systole::systolic {
@@ -172,7 +173,8 @@ Mapping read_mapping(const YamlNode& document, const Graph& graph) {
                         fmt::format("a mapping must be a map with 'mapping' and 'layers', not {}",
                                     to_string(document.kind)));
     const Parameters none;
-    Keys keys(document, none, mistakes, "mapping");
+    Keys keys(config::of_schema(document, kMappingSchema), none, mistakes, "mapping");
+    keys.optional(config::kSchemaKey);
     keys.text("mapping", "what it is a mapping of");
     if (const YamlNode* dataflow = keys.optional("dataflow")) {
         mapping.dataflow = read_dataflow(keys);
@@ -213,7 +215,8 @@ const LayerMapping* find_mapping(const Mapping& mapping, const Graph& graph, std
 }  // namespace
 
 std::string to_yaml(const Mapping& mapping, const Graph& graph, const std::string& device) {
-    std::string text = fmt::format("mapping: {} on {}\n", graph.name, device);
+    std::string text = fmt::format("mapping: {} on {}\n{}: {}\n", graph.name, device, config::kSchemaKey,
+                                   kMappingSchema.current);
     if (mapping.cores) text += fmt::format("cores: {}\n", *mapping.cores);
     if (mapping.resident) text += fmt::format("resident: [{}]\n", fmt::join(*mapping.resident, ", "));
     if (mapping.fused) text += fmt::format("fused: [{}]\n", fmt::join(*mapping.fused, ", "));

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 
 #include "models/devices/systolic/program/pass_line.h"
@@ -11,12 +12,18 @@
 #include "models/devices/systolic/program/stream_line.h"
 #include "models/devices/systolic/program/vector_line.h"
 #include "sim/base/checked.h"
+#include "sim/base/schema.h"
 
 namespace systole::systolic {
 namespace {
 
 constexpr std::int64_t kInt32 = std::numeric_limits<std::int32_t>::max();
 constexpr std::size_t kMostMistakes = 100;  // enough to work on
+
+std::string no_program() {
+    return fmt::format("not a device program: expected 'systole-program {}' in the first line",
+                       kProgramSchema.current);
+}
 
 class Reader {
 public:
@@ -27,7 +34,7 @@ public:
     Program read(std::string_view text) {
         for (const std::string_view line : split_list(text, '\n')) read_line(line);
         if (line_ == 0 || !started_)
-            fail(1, "not a device program: expected 'systole-program 2' in the first line");
+            fail(1, no_program());
         else if (!array_ && mistakes_.size() < kMostMistakes)
             fail(line_, "no 'array dataflow=' line says what the arrays of this program are");
         check_macs();
@@ -39,6 +46,7 @@ public:
 private:
     void add_units(int core);
     void read_line(std::string_view text);
+    void check_schema(ProgramLine& line) const;
     void read_array(ProgramLine& line);
     Dataflow read_dataflow(ProgramLine& line) const;
     void read_layer(ProgramLine& line);
@@ -89,9 +97,7 @@ void Reader::read_line(std::string_view text) {
     if (kind.empty()) return;
     if (!started_) {
         started_ = true;
-        if (kind != "systole-program" || line.title() != "2")
-            fail(line_, "not a device program: expected 'systole-program 2' in the first line");
-        return;
+        return check_schema(line);
     }
     const auto unit = std::find(units_.begin(), units_.end(), kind);
     if (kind == "trace") {
@@ -112,6 +118,17 @@ void Reader::read_line(std::string_view text) {
         return fail(line_, fmt::format("unknown unit '{}'; this machine has: {}{}", kind,
                                        fmt::join(units_, ", "), did_you_mean(kind, units_)));
     line.finish();
+}
+
+/// Of the first line. Throws at once: the lines of another form would all be wrong.
+void Reader::check_schema(ProgramLine& line) const {
+    const std::string title = line.title();
+    std::int64_t stated = 0;
+    const auto [rest, error] = std::from_chars(title.data(), title.data() + title.size(), stated);
+    if (line.kind() != "systole-program" || error != std::errc() || rest != title.data() + title.size())
+        throw UserError({file_, line_, 1}, no_program());
+    if (const std::string complaint = schema_complaint(kProgramSchema, stated); !complaint.empty())
+        throw UserError({file_, line_, 1}, complaint);
 }
 
 void Reader::read_array(ProgramLine& line) {

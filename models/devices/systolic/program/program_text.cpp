@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "models/devices/systolic/program/program.h"
+#include "sim/base/schema.h"
 
 namespace systole::systolic {
 namespace {
@@ -122,8 +123,8 @@ void write_command(const Program& program, const Command& command, Out out) {
 std::string to_text(const Program& program) {
     std::string text;
     const Out out(text);
-    fmt::format_to(out, "systole-program 2\ntrace {} compulsory_dram={}\n", quoted(program.trace),
-                   program.compulsory_dram);
+    fmt::format_to(out, "systole-program {}\ntrace {} compulsory_dram={}\n", kProgramSchema.current,
+                   quoted(program.trace), program.compulsory_dram);
     if (!program.inputs_at.empty())
         fmt::format_to(out, "protocol inputs_at={} outputs_to={}\n", program.inputs_at, program.outputs_to);
     const std::string cores = program.cores > 1 ? fmt::format(" cores={}", program.cores) : "";
