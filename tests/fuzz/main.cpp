@@ -118,7 +118,7 @@ void catch_faults() {
 }
 
 void limit_memory() {
-    if (kAddressSanitizer) return;
+    if (systole::kAddressSanitizer) return;
     const rlimit limit{kMostMemory, kMostMemory};
     setrlimit(RLIMIT_AS, &limit);
 }

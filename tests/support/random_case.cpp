@@ -10,14 +10,13 @@
 #include "models/devices/simt/simt_device.h"
 #include "models/devices/systolic/systolic_device.h"
 #include "sim/workload/trace.h"
+#include "tests/support/dice.h"
 #include "tests/support/random_gpu.h"
 #include "tests/support/random_machine.h"
 #include "tests/unit/simt/gpu_config.h"
 
 namespace systole::test {
 namespace {
-
-using Dice = std::mt19937_64;
 
 std::int64_t between(Dice& dice, std::int64_t low, std::int64_t high) {
     return std::uniform_int_distribution<std::int64_t>(low, high)(dice);
