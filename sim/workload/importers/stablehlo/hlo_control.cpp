@@ -69,10 +69,11 @@ void HloTranslator::choose(const MlirOperation& operation, HloScope& scope) {
     if (depth_ >= kDeepest) fail(operation, fmt::format("branches are nested deeper than {}", kDeepest));
     const std::int64_t last = static_cast<std::int64_t>(operation.regions.size()) - 1;
     // The last branch of a case is the default one; the first one of an if is that of true.
-    const bool is_if = hlo_name(operation) == "if";
-    const std::int64_t taken = is_if                                   ? ((*index)[0] != 0 ? 0 : last)
-                               : (*index)[0] < 0 || (*index)[0] > last ? last
-                                                                       : (*index)[0];
+    std::int64_t taken = last;
+    if (hlo_name(operation) == "if")
+        taken = index->front() != 0 ? 0 : last;
+    else if (index->front() >= 0 && index->front() <= last)
+        taken = index->front();
     HloScope inner{&scope, {}};
     ++depth_;
     const std::vector<HloValue> results =

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/account/turn_agreement.h"
+
+#include <catch2/catch.hpp>
+#include <functional>
+#include <vector>
+
+namespace systole {
+namespace {
+
+/// A run of turns whose layers take so long, and the marks between them.
+struct Turns {
+    DeviceResult result;
+    TurnMarks marks;
+
+    explicit Turns(const std::vector<std::vector<std::int64_t>>& layers_of_turns) {
+        Ticks now;
+        mark(now);
+        for (const std::vector<std::int64_t>& layers : layers_of_turns) {
+            for (const std::int64_t time : layers) {
+                ResultRow& row = result.layers.emplace_back();
+                row.op = "matmul";
+                row.begin = now;
+                row.end = now += Ticks(time);
+                row.macs = row.matrix_macs = Macs(7);
+                row.lane_cycles = 3;
+                row.movements = {{Place::Dram, Place::Scratchpad, Operand::Weights, Bytes(64)},
+                                 {Place::Scratchpad, Place::WeightFifo, Operand::Weights, Bytes(64)}};
+                row.dram_read = Bytes(1000);
+            }
+            mark(now);
+        }
+    }
+
+private:
+    void mark(Ticks now) {
+        Mark& mark = marks.emplace_back();
+        mark.layers = result.layers.size();
+        mark.time = now;
+    }
+};
+
+/// Turns of one layer each.
+Turns of(const std::vector<std::int64_t>& times) {
+    std::vector<std::vector<std::int64_t>> layers;
+    for (const std::int64_t time : times) layers.push_back({time});
+    return Turns(layers);
+}
+
+std::size_t agreed(const Turns& turns, std::int64_t jitter = 0, TurnsDiffer how = TurnsDiffer::InRounds) {
+    return turns_that_agree(turns.result, turns.marks, Ticks(jitter), how);
+}
+
+/// 997 and 1003, in turn: of n even, the mean is 1000 and the variance 9n/(n - 1).
+std::vector<std::int64_t> to_and_fro(std::size_t turns) {
+    std::vector<std::int64_t> times;
+    for (std::size_t i = 0; i < turns; ++i) times.push_back(i % 2 == 0 ? 997 : 1003);
+    return times;
+}
+
+}  // namespace
+
+TEST_CASE("turns that do the same in the same time all stand for those left out, and one alone does not") {
+    CHECK(agreed(of({1000})) == 0);
+    CHECK(agreed(of({1000, 1000})) == 2);
+    CHECK(agreed(of({1000, 1000, 1000, 1000})) == 4);
+}
+
+TEST_CASE("a refresh is at most a thousandth of the turns that stand for others") {
+    CHECK(agreed(of({1000, 1000}), 2) == 2);
+    CHECK(agreed(of({1000, 1000}), 3) == 0);
+    CHECK(agreed(of({1000, 1000, 1000}), 3) == 3);
+    CHECK(agreed(of({1000, 1000, 1000}), 4) == 0);
+}
+
+TEST_CASE("the times of turns differ by a 2000th of their mean for each of them") {
+    // The mean is 20,000: 10 for each of two turns.
+    CHECK(agreed(of({19'990, 20'010})) == 2);
+    CHECK(agreed(of({20'010, 19'990})) == 2);
+    CHECK(agreed(of({19'989, 20'011})) == 0);
+    // Three may differ by 30.
+    CHECK(agreed(of({20'000, 19'985, 20'015})) == 3);
+    CHECK(agreed(of({20'000, 19'984, 20'016})) == 0);
+}
+
+TEST_CASE("neighbouring layers may trade a 200th of the last turn, and two refreshes") {
+    const auto traded = [](std::int64_t by) {
+        return Turns(std::vector<std::vector<std::int64_t>>{{500 + by, 500 - by}, {500, 500}});
+    };
+    CHECK(agreed(traded(5)) == 2);
+    CHECK(agreed(traded(6)) == 0);
+    CHECK(agreed(traded(-5)) == 2);
+    CHECK(agreed(traded(-6)) == 0);
+    CHECK(agreed(traded(7), 1) == 2);
+    CHECK(agreed(traded(8), 1) == 0);
+}
+
+TEST_CASE("each layer of a turn does what it does in the last turn") {
+    const std::vector<std::function<void(ResultRow&)>> changes{
+        [](ResultRow& row) { row.op = "conv2d"; },
+        [](ResultRow& row) { row.macs += Macs(1); },
+        [](ResultRow& row) { row.matrix_macs += Macs(1); },
+        [](ResultRow& row) { ++row.lane_cycles; },
+        [](ResultRow& row) { row.movements[0].bytes += Bytes(1); },
+        [](ResultRow& row) { row.movements[0].from = Place::Host; },
+        [](ResultRow& row) { row.movements[1].to = Place::Accumulator; },
+        [](ResultRow& row) { row.movements[1].operand = Operand::Activations; },
+        [](ResultRow& row) { row.movements.pop_back(); },
+    };
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+        INFO("change " << i);
+        Turns turns(std::vector<std::vector<std::int64_t>>(5, {600, 400}));
+        changes[i](turns.result.layers[3]);  // the second layer of the second turn of five
+        CHECK(agreed(turns) == 3);
+    }
+}
+
+TEST_CASE("of turns that agree the last half at least counts, as far as it tells better what one takes") {
+    // One that had not settled.
+    CHECK(agreed(of({10'004, 10'000, 10'000, 10'000, 10'000, 10'000})) == 5);
+    CHECK(agreed(of({10'003, 10'000, 10'000})) == 2);
+    // Each that is left out narrows the rest.
+    CHECK(agreed(of({10'008, 10'006, 10'004, 10'002, 10'000, 10'000})) == 3);
+    CHECK(agreed(of({10'010, 10'008, 10'006, 10'004, 10'002, 10'000, 10'000})) == 4);
+    // Fewer of the same spread tell less.
+    CHECK(agreed(of({10'000, 10'004, 10'000, 10'004})) == 4);
+}
+
+TEST_CASE("turns that differ by chance are a sample of six at least") {
+    CHECK(agreed(of(std::vector<std::int64_t>(5, 1000)), 0, TurnsDiffer::ByChance) == 0);
+    CHECK(agreed(of(std::vector<std::int64_t>(6, 1000)), 0, TurnsDiffer::ByChance) == 6);
+    CHECK(agreed(of(std::vector<std::int64_t>(7, 1000)), 0, TurnsDiffer::ByChance) == 7);
+}
+
+TEST_CASE("a sample tells the mean within a 500th, at twice its standard error") {
+    // Of eight, 2 sqrt(72 / 7) / 1000 * 500 squared is 10.3: eleven would be needed. Of twelve it is 9.8.
+    CHECK(agreed(of(to_and_fro(8)), 1, TurnsDiffer::ByChance) == 0);
+    CHECK(agreed(of(to_and_fro(12)), 1, TurnsDiffer::ByChance) == 12);
+    const Turns eight = of(to_and_fro(8)), twelve = of(to_and_fro(12));
+    CHECK(turns_wanted(eight.result, eight.marks, Ticks(1), TurnsDiffer::ByChance) == 11);
+    CHECK(turns_wanted(twelve.result, twelve.marks, Ticks(1), TurnsDiffer::ByChance) == 10);
+}
+
+TEST_CASE("the bytes of the memory are a sample, too, read and written together") {
+    Turns turns = of(std::vector<std::int64_t>(8, 1000));
+    const std::vector<std::int64_t> bytes = to_and_fro(8);
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        turns.result.layers[i].dram_read = Bytes(400);
+        turns.result.layers[i].dram_written = Bytes(bytes[i] - 400);
+    }
+    CHECK(turns_wanted(turns.result, turns.marks, Ticks(0), TurnsDiffer::ByChance) == 11);
+    CHECK(agreed(turns, 0, TurnsDiffer::ByChance) == 0);
+}
+
+TEST_CASE("what chance decides on need not agree layer by layer, all other bytes do") {
+    Turns turns = of(std::vector<std::int64_t>(6, 1000));
+    turns.result.layers[2].movements[0].bytes += Bytes(64);
+    turns.result.layers[3].movements.push_back(
+        {Place::Scratchpad, Place::MemorySideCache, Operand::Outputs, Bytes(9)});
+    CHECK(agreed(turns, 0, TurnsDiffer::ByChance) == 6);
+    CHECK(agreed(turns) == 2);
+    turns.result.layers[2].movements[1].bytes += Bytes(1);
+    CHECK(agreed(turns, 0, TurnsDiffer::ByChance) == 0);
+}
+
+TEST_CASE("of two turns that differ too much so many would be needed") {
+    const Turns turns = of({19'989, 20'011});  // 22 / 20,000 * 2000 = 2.2
+    CHECK(turns_wanted(turns.result, turns.marks, Ticks(0)) == 3);
+    const Turns alike = of({1000, 1000});
+    CHECK(turns_wanted(alike.result, alike.marks, Ticks(7)) == 7);
+    CHECK(turns_wanted(alike.result, alike.marks, Ticks(0)) == 2);
+    const Turns nothing = of({0, 0});
+    CHECK(turns_wanted(nothing.result, nothing.marks, Ticks(5)) == 2);
+}
+
+TEST_CASE("turns left out are as uncertain as those that stand for them are apart") {
+    const Turns turns = of({20'000, 10'000, 10'010});
+    CHECK(uncertainty(turns.marks, 2, 100) == Ticks(500));   // 10 of two
+    CHECK(uncertainty(turns.marks, 3, 9) == Ticks(30'000));  // 10,000 of three
+}
+
+TEST_CASE("by chance turns left out are as uncertain as a sum of them and as the mean that stands for them") {
+    // The deviation of four is sqrt(4 / 3); of five left out 2 * sqrt(5 * 5 / 4 + 5) * 1.1547 = 7.7.
+    const Turns turns = of({500, 999, 1001, 999, 1001});
+    CHECK(uncertainty(turns.marks, 4, 5, TurnsDiffer::ByChance) == Ticks(7));
+    CHECK(uncertainty(turns.marks, 1, 5, TurnsDiffer::ByChance) == Ticks(0));
+}
+
+}  // namespace systole
