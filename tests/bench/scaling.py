@@ -1,28 +1,53 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Prints how long the simulator takes, as whole processes: no test, gates nothing.
+"""How the time of a run grows with its work, as whole processes: no test, gates nothing.
 
-    tests/bench/scaling.py [build/systole]
+    tests/bench/scaling.py [--program build/systole] [--only WORD] [--update]
 
-- ResNet-50 and BERT-base on tpu_v4: seconds and peak memory (limits: 1 s and 200 MB for ResNet-50).
+- Operators at 1, 4, 16 and 64 times the work on both kinds of device: processor seconds, and simulated cycles. Wanted
+  where the pattern of a layer repeats: 64 times the work in at most 4 times the time.
 - Seconds per (tile + DRAM row touched) at 4096^3 over 2048^3 (limit 1.5): cost grows with tiles and rows.
-- Llama 3 with reuse of its layers: a decode step of 70B (batch 16, 8,192 tokens behind it) on a tpu_v7 with enough
-  memory, and a prefill of 2,048 tokens of 8B (limits: 5 s and 300 MB each).
 - Seconds with the array clock doubled over seconds without (limit 1.10): cost does not grow with cycles.
-Every figure is the least of several runs in turn, so that a busy machine disturbs the ratios little.
+--update writes the table of docs/performance.md. Every figure is the least of several runs in turn, so that a busy machine
+disturbs the ratios little.
 """
 
+import argparse
 import json
 import os
 import subprocess
 import sys
 import tempfile
 
-RUNS = 5
-PREFILL = ("llama3_8b", "--set", "workload.q_len=2048", "--set", "workload.kv_len=2048")
-DECODE = ("llama3_70b", "--set", "workload.batch=16", "--set", "memory.rows=65536")
-LLAMA = (("llama3_70b decode on tpu_v7", ("tpu_v7", *DECODE)),
-         ("llama3_8b prefill on tpu_v5e", ("tpu_v5e", *PREFILL)), ("llama3_8b prefill on tpu_v7", ("tpu_v7", *PREFILL)))
+import measure as processes
+
+RUNS = 3
+WORK = (1, 4, 16, 64)
+PAGE = processes.HOME / "docs/performance.md"
+WANTED = 4
+
+
+def product(m=1, n=1, k=1):
+    return ("matmul", f"m={1024 * m}", f"n={1024 * n}", f"k={1024 * k}", "dtype=bf16")
+
+
+def root(work):
+    return round(work ** 0.5)
+
+
+CURVES = {
+    "product of 1024 x 1024 x 1024, M grows": lambda work: product(m=work),
+    "… N grows": lambda work: product(n=work),
+    "… K grows": lambda work: product(k=work),
+    "… M, N and K grow by turns": lambda work: product(*{1: (1, 1, 1), 4: (2, 2, 1), 16: (4, 2, 2), 64: (4, 4, 4)}[work]),
+    "convolution of 56 x 56 x 64, 3 x 3, batch grows": lambda work: (
+        "conv2d", f"n={work}", "h=56", "w=56", "c=64", "k=64", "r=3", "s=3", "pad=1", "dtype=bf16"),
+    "attention of 32 heads, a prompt of 512 grows": lambda work: (
+        "attention", f"q_len={512 * root(work)}", f"kv_len={512 * root(work)}", "heads=32", "head_dim=128", "dtype=bf16"),
+    "… one token, a cache of 2,048 grows": lambda work: (
+        "attention", "q_len=1", f"kv_len={2048 * work}", "heads=32", "head_dim=128", "dtype=bf16"),
+    "sum of two tensors of 1 Mi elements, these grow": lambda work: ("elementwise", "kind=add", f"elements={work << 20}", "dtype=bf16"),
+}
 
 
 def measure(command):
@@ -46,36 +71,59 @@ def compare(commands):
     return best
 
 
+def total_of(output, key):
+    return json.loads(output)["devices"][0]["total"][key]
+
+
 def tiles_and_rows(output):
     stats = json.loads(output)["devices"][0]["stats"]
-    total = {"passes": 0, "activates": 0}
-    for stat in stats:
-        if stat["name"] in total:
-            total[stat["name"]] += stat["value"]
-    return total["passes"] + total["activates"]
+    return sum(stat["value"] for stat in stats if stat["name"] in ("passes", "activates"))
+
+
+def curve(program, device, name, words_of):
+    """A line of the table: seconds at each work, cycles and seconds of the last over the first."""
+    found = compare([[program, "op", device, *words_of(work), "--format", "json", "--set", "placement.trials=1"]
+                     if device.startswith("tpu") else [program, "op", device, *words_of(work), "--format", "json"] for work in WORK])
+    cycles = total_of(found[-1][2], "cycles") / total_of(found[0][2], "cycles")
+    times = found[-1][0] / found[0][0]
+    return (f"| {name} | {device} | " + " | ".join(f"{seconds:.2f}" for seconds, _, _ in found)
+            + f" | {found[-1][1]:.0f} | {cycles:.1f} | {times:.1f} | {'' if times <= WANTED else '**missed**'} |")
+
+
+def table(program, only):
+    lines = ["| operator | device | work 1 | 4 | 16 | 64 | peak MB | cycles, 64 over 1 | CPU s, 64 over 1 | |",
+             "|---|---|---:|---:|---:|---:|---:|---:|---:|---|"]
+    print("\n".join(lines))
+    for name, words_of in CURVES.items():
+        for device in ("tpu_v4", "h100"):
+            if only in f"{name} {device}":
+                lines.append(curve(program, device, name, words_of))
+                print(lines[-1], flush=True)
+    return lines
+
+
+def ratios(program):
+    def cube(n, *more):
+        return [program, "op", "tpu_v4", "matmul", f"m={n}", f"n={n}", f"k={n}", "dtype=bf16", "--format", "json", "--set",
+                "placement.trials=1", *more]
+
+    small, large, fast = compare([cube(2048), cube(4096), cube(4096, "--set", "core.clock=2100 MHz")])
+    per = [result[0] / tiles_and_rows(result[2]) for result in (small, large)]
+    return [f"- tpu_v4, CPU ns per (tile + DRAM row): 2048^3 {per[0] * 1e9:.0f}, 4096^3 {per[1] * 1e9:.0f}; ratio {per[1] / per[0]:.2f} (limit 1.5)",
+            f"- tpu_v4, 4096^3 with its clock doubled over without: {fast[0] / large[0]:.2f} (limit 1.10)"]
 
 
 def main():
-    systole = sys.argv[1] if len(sys.argv) > 1 else "build/systole"
-    def run(trace): return [systole, "run", "tpu_v4", trace, "--format", "json"]
-    def cube(n, *more):
-        return [systole, "op", "tpu_v4", "matmul", f"m={n}", f"n={n}", f"k={n}", "dtype=bf16", "--format", "json", "--set",
-                "placement.trials=1", *more]
-
-    print(f"{'case':<34}{'CPU s':>9}{'peak MB':>9}")
-    for name in ("resnet50", "bert_base"):
-        seconds, memory, _ = compare([run(name)])[0]
-        print(f"{name + ' on tpu_v4':<34}{seconds:>9.3f}{memory:>9.1f}")
-    for name, arguments in LLAMA:
-        seconds, memory, _ = compare([[systole, "run", *arguments, "--format", "json"]])[0]
-        print(f"{name:<34}{seconds:>9.3f}{memory:>9.1f}")
-    small, large, fast = compare([cube(2048), cube(4096), cube(4096, "--set", "core.clock=2100 MHz")])
-    for name, result in (("matmul 2048^3", small), ("matmul 4096^3", large), ("4096^3, clock doubled", fast)):
-        print(f"{name + ' on tpu_v4':<34}{result[0]:>9.3f}{result[1]:>9.1f}")
-    per = [result[0] / tiles_and_rows(result[2]) for result in (small, large)]
-    print(f"\nns per (tile + DRAM row): 2048^3 {per[0] * 1e9:.0f}, 4096^3 {per[1] * 1e9:.0f}; "
-          f"ratio {per[1] / per[0]:.2f} (limit 1.5)")
-    print(f"clock doubled / as it is: ratio {fast[0] / large[0]:.2f} (limit 0.90 to 1.10)")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", default="build/systole")
+    parser.add_argument("--only", default="", metavar="WORD", help="curves whose name or device has it")
+    parser.add_argument("--update", action="store_true")
+    asked = parser.parse_args()
+    lines = table(asked.program, asked.only)
+    lines += ["", *ratios(asked.program)]
+    print("\n".join(lines[-3:]))
+    if asked.update:
+        processes.replace_block(PAGE, "curve", lines)
 
 
 if __name__ == "__main__":

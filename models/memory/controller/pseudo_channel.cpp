@@ -74,8 +74,10 @@ void PseudoChannel::follow(const PseudoChannel& other, std::shared_ptr<QueueEntr
 /// arrival belong to an empty queue. Sequence numbers only matter among bursts that wait; whether what came
 /// last was in order only says whether a stream is tried.
 bool PseudoChannel::same_from(const PseudoChannel& other, Cycles now) const {
+    // Which write was the last counts only while the bus is turned to writes: turning to them begins anew.
     const auto between_batches = [now](const PseudoChannel& bus) {
-        return bus.idle() && !bus.urgent_ && bus.last_write_ == Window::kNone && bus.ledger_.end() <= now;
+        const bool in_batch = bus.active_ == Direction::Write && bus.last_write_ != Window::kNone;
+        return bus.idle() && !bus.urgent_ && !in_batch && bus.ledger_.end() <= now;
     };
     return between_batches(*this) && between_batches(other) && active_ == other.active_ &&
            (active_ == Direction::Read || write_floor_ == other.write_floor_) && change_ == other.change_ &&

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 systole_test(memory SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/address_map.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/alike_channels.cpp
     ${CMAKE_CURRENT_LIST_DIR}/channel_by_hand.cpp
     ${CMAKE_CURRENT_LIST_DIR}/channel_streams.cpp
     ${CMAKE_CURRENT_LIST_DIR}/channel_twin.cpp

@@ -124,6 +124,7 @@ private:
     void grow(std::uint32_t place, std::int64_t share);
     std::uint32_t find(std::int64_t number) const;
     std::uint32_t set_of(std::int64_t number) const;
+    void fetch_oldest(const Set& set) const;
     void add(std::uint32_t place, std::size_t word, Mask sectors, Traffic& traffic);
     std::int64_t lines_of(Mask sectors) const;
     void link_newest(std::uint32_t place);
@@ -138,11 +139,11 @@ private:
     const std::int64_t sector_, line_, word_, page_;  // bytes; a word is 64 sectors
     const int words_;                                 // of a page
     std::vector<Set> sets_;
-    const std::int64_t most_lines_;  // of a set
-    const bool halves_;              // each of which keeps copies of the other's lines
-    const int sector_shift_;         // of addresses
-    const int sectors_of_line_;      // a power of two
-    Mask first_of_lines_ = 0;        // the first sector of each line
+    const std::int64_t most_lines_;                     // of a set
+    const bool halves_;                                 // each of which keeps copies of the other's lines
+    const int sector_shift_, word_shift_, page_shift_;  // of addresses
+    const int sectors_of_line_;                         // a power of two
+    Mask first_of_lines_ = 0;                           // the first sector of each line
     std::vector<std::unique_ptr<Leaf>> leaves_;
     std::vector<Page> pages_;   // places, reused
     std::vector<Masks> masks_;  // of places, word by word

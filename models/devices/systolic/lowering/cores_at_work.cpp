@@ -3,12 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
 
-#include "models/devices/systolic/lowering/dataflow_specs.h"
-#include "models/devices/systolic/lowering/lower.h"
-#include "models/devices/systolic/lowering/placement.h"
-#include "models/devices/systolic/lowering/program_time.h"
+#include "models/devices/systolic/lowering/network_time.h"
 #include "sim/base/error.h"
 
 namespace systole::systolic {
@@ -25,18 +24,15 @@ bool has_large_layers(const Graph& graph, const SystolicSpec& spec) {
     return cycles > kLargeLayer * static_cast<double>(graph.layers.size());
 }
 
-/// Nothing where so many cores cannot do it.
-std::optional<double> time_on(int cores, const Graph& graph, const SystolicSpec& spec,
-                              const Protocol& protocol, const LayerDataflows* dataflows) {
-    const LoweringOptions options{.dataflows = dataflows, .cores = cores};
-    try {
-        const DataflowSpecs specs(graph, spec, dataflows);
-        const Lowered lowered =
-            lower_at(place_tensors(graph, specs, nullptr, cores), graph, spec, protocol, options);
-        return estimated_cycles(lowered.program, spec, cores);
-    } catch (const UserError&) {
+/// Whether one core alone takes less than all; nothing if few turns do not tell them apart for sure.
+std::optional<bool> alone_by_turns(const Graph& graph, const SystolicSpec& spec, const Protocol& protocol,
+                                   const LayerDataflows* dataflows) {
+    const auto shared = network_time_by_turns(spec.cores, graph, spec, protocol, dataflows);
+    if (!shared) return std::nullopt;
+    const auto alone = network_time_by_turns(1, graph, spec, protocol, dataflows);
+    if (!alone || std::abs(*alone - *shared) <= 2 * kTurnsBlur * std::max(*alone, *shared))
         return std::nullopt;
-    }
+    return *alone < *shared;
 }
 
 }  // namespace
@@ -51,8 +47,9 @@ int cores_at_work(const Graph& graph, const SystolicSpec& spec, const Protocol& 
         return static_cast<int>(*mapping->cores);
     }
     if (spec.cores == 1 || mapping || has_large_layers(graph, spec)) return spec.cores;
-    const std::optional<double> shared = time_on(spec.cores, graph, spec, protocol, dataflows);
-    const std::optional<double> alone = time_on(1, graph, spec, protocol, dataflows);
+    if (const auto alone = alone_by_turns(graph, spec, protocol, dataflows)) return *alone ? 1 : spec.cores;
+    const auto shared = network_time(spec.cores, graph, spec, protocol, dataflows);
+    const auto alone = network_time(1, graph, spec, protocol, dataflows);
     return alone && (!shared || *alone < *shared) ? 1 : spec.cores;
 }
 
