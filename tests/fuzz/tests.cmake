@@ -46,8 +46,8 @@ systole_fuzz(sweep_folder RUNS 1000 CORPUS tests/fuzz/corpus/sweep_folder DEPEND
 systole_fuzz(result RUNS 2000 CORPUS tests/fuzz/corpus/result DEPENDS systole_report)
 
 # What has its reader in the program itself, and the program's commands.
-systole_fuzz(op_table RUNS 300 CORPUS tests/fuzz/corpus/op_table traces/teaching/shapes.csv DEPENDS systole_app)
-systole_fuzz(settings RUNS 1000 CORPUS tests/fuzz/corpus/settings DEPENDS systole_app)
+systole_fuzz(op_table RUNS 100 CORPUS tests/fuzz/corpus/op_table traces/teaching/shapes.csv DEPENDS systole_app)
+systole_fuzz(settings RUNS 300 CORPUS tests/fuzz/corpus/settings DEPENDS systole_app)
 systole_fuzz(lesson RUNS 200 CORPUS configs/lessons tests/fuzz/corpus/lesson DEPENDS systole_app)
 systole_fuzz(command RUNS 500 CORPUS tests/fuzz/corpus/command DEPENDS systole_app)
 
