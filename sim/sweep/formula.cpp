@@ -230,7 +230,8 @@ std::string number_text(double value) {
     constexpr double kExact = 0x1p53;
     if (value == 0) return "0";  // and not -0
     if (std::trunc(value) == value && std::abs(value) <= kExact) return config::format_number(value);
-    return config::format_number(std::stod(fmt::format("{:.12g}", value)));
+    // Not std::stod, which throws at what is too small for all of a double's digits.
+    return config::format_number(std::strtod(fmt::format("{:.12g}", value).c_str(), nullptr));
 }
 
 }  // namespace systole::sweep

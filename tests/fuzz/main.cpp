@@ -70,7 +70,7 @@ Options options_of(int count, char** arguments) {
         else if (name == "--seconds")
             options.seconds = std::stod(arguments[++i]);
         else if (name == "--keep")
-            options.keep = arguments[++i];
+            options.keep = std::filesystem::absolute(arguments[++i]).string();
         else if (takes)
             throw std::runtime_error("unknown option " + name);
         else if (fs::is_directory(name))
@@ -124,12 +124,13 @@ void limit_memory() {
 }
 
 int fuzz(const Options& options) {
+    // All at once: a target may go to a folder of its own.
     std::vector<std::string> corpus;
+    for (const std::string& file : options.files) corpus.push_back(content(file));
     double slowest = 0;
-    for (const std::string& file : options.files) {
-        corpus.push_back(content(file));
-        at_file = static_cast<int>(corpus.size()) - 1;
-        slowest = std::max(slowest, read_timed(corpus.back()));
+    for (const std::string& text : corpus) {
+        at_file = at_file + 1;
+        slowest = std::max(slowest, read_timed(text));
     }
     at_file = -1;
     systole::fuzz::Mutator mutator(std::move(corpus), systole::fuzz::words(), kLargest);
@@ -156,8 +157,9 @@ int main(int count, char** arguments) {
         limit_memory();
         return fuzz(options);
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "%s (file %d, --seed %llu --runs 1)\n", error.what(), int(at_file),
-                     static_cast<unsigned long long>(at_seed));
+        // Not to stderr, which a target may have turned away.
+        dprintf(STDERR_FILENO, "%s (file %d, --seed %llu --runs 1)\n", error.what(), int(at_file),
+                static_cast<unsigned long long>(at_seed));
         return 1;
     }
 }

@@ -181,6 +181,7 @@ TEST_CASE("computed numbers are written as anybody would write them", "[formula]
     CHECK(number_text(-2.5) == "-2.5");
     CHECK(number_text(-0.0) == "0");
     CHECK(number_text(1e-7) == "0.0000001");
+    CHECK(number_text(2.5e-310) == "0." + std::string(309, '0') + "25");  // with fewer digits than others
 }
 
 TEST_CASE("computed whole numbers are written exactly", "[formula]") {
