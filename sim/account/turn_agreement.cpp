@@ -146,13 +146,34 @@ private:
     Sample sample_, bytes_;
 };
 
-}  // namespace
+/// The marked turns as rounds of so many, as far as they go from the last one back.
+TurnMarks rounds_of(const TurnMarks& marks, std::size_t turns) {
+    TurnMarks rounds;
+    for (std::size_t at = turns_of(marks) % turns; at < marks.size(); at += turns)
+        rounds.push_back(marks[at]);
+    return rounds;
+}
 
-std::size_t turns_that_agree(const DeviceResult& result, const TurnMarks& marks, Ticks jitter,
-                             TurnsDiffer how) {
+/// Rounds of one turn, and longer ones of which at least two are marked.
+std::size_t longest_round(const TurnMarks& marks, TurnsDiffer how) {
+    if (how == TurnsDiffer::ByChance) return 1;
+    return std::clamp(turns_of(marks) / 2, std::size_t{1}, kLongestRound);
+}
+
+std::size_t rounds_wanted(const DeviceResult& result, const TurnMarks& marks, Ticks jitter, TurnsDiffer how) {
+    Wanted wanted(result, marks, jitter, how);
+    std::size_t enough = 0;
+    for (std::size_t turn = 0; turn < turns_of(marks); ++turn) enough = wanted.with(turn);
+    return enough;
+}
+
+/// So many rounds, of the last ones, agree as turns have to: layers are held to the time of a turn.
+std::size_t rounds_that_agree(const DeviceResult& result, const TurnMarks& marks, std::size_t round,
+                              Ticks jitter, TurnsDiffer how) {
     const std::size_t all = turns_of(marks), count = marks[1].layers - marks[0].layers;
     const std::size_t last = marks[all - 1].layers;
-    const Ticks most = 2 * jitter + Ticks(time_of(marks, all - 1).value() / kLayerFineness);
+    const auto turn = time_of(marks, all - 1).value() / static_cast<std::int64_t>(round);
+    const Ticks most = 2 * jitter + Ticks(turn / kLayerFineness);
     Wanted wanted(result, marks, jitter, how);
     std::size_t agreed = 0;
     for (std::size_t n = 1; n <= all; ++n) {
@@ -169,25 +190,43 @@ std::size_t turns_that_agree(const DeviceResult& result, const TurnMarks& marks,
     return how == TurnsDiffer::InRounds ? settled(marks, agreed) : agreed;
 }
 
-Ticks uncertainty(const TurnMarks& marks, std::size_t agreed, std::size_t times, TurnsDiffer how) {
+}  // namespace
+
+std::size_t turns_that_agree(const DeviceResult& result, const TurnMarks& marks, Ticks jitter,
+                             TurnsDiffer how) {
+    return rounds_that_agree(result, marks, 1, jitter, how);
+}
+
+Agreement agreement(const DeviceResult& result, const TurnMarks& marks, Ticks jitter, TurnsDiffer how) {
+    Agreement best;
+    for (std::size_t round = 1; round <= longest_round(marks, how); ++round) {
+        const std::size_t rounds = rounds_that_agree(result, rounds_of(marks, round), round, jitter, how);
+        if (rounds * round > best.turns) best = {rounds * round, round};
+    }
+    return best;
+}
+
+Ticks uncertainty(const TurnMarks& marks, const Agreement& agreed, std::size_t times, TurnsDiffer how) {
     if (how == TurnsDiffer::ByChance) {
         Sample sample;
-        for (std::size_t n = 1; n <= agreed; ++n) sample.add(time_of(marks, turns_of(marks) - n).value());
+        for (std::size_t n = 1; n <= agreed.turns; ++n)
+            sample.add(time_of(marks, turns_of(marks) - n).value());
         // What the sample does not tell of the mean, and what those left out differ from it.
         const auto left_out = static_cast<double>(times);
-        const double turns = std::sqrt(left_out * left_out / static_cast<double>(agreed) + left_out);
+        const double turns = std::sqrt(left_out * left_out / static_cast<double>(agreed.turns) + left_out);
         return Ticks(static_cast<std::int64_t>(2 * turns * sample.deviation()));
     }
-    const TurnTimes turns = times_of(marks, agreed);
-    const Int128 all = Int128{(turns.most - turns.least).value()} * static_cast<std::int64_t>(times);
-    return Ticks(static_cast<std::int64_t>(all / turns.turns));
+    const TurnTimes rounds = times_of(rounds_of(marks, agreed.round), agreed.turns / agreed.round);
+    const auto left_out = static_cast<std::int64_t>((times + agreed.round - 1) / agreed.round);
+    return Ticks(
+        static_cast<std::int64_t>(Int128{(rounds.most - rounds.least).value()} * left_out / rounds.turns));
 }
 
 std::size_t turns_wanted(const DeviceResult& result, const TurnMarks& marks, Ticks jitter, TurnsDiffer how) {
-    Wanted wanted(result, marks, jitter, how);
-    std::size_t enough = 0;
-    for (std::size_t turn = 0; turn < turns_of(marks); ++turn) enough = wanted.with(turn);
-    return enough;
+    std::size_t wanted = rounds_wanted(result, marks, jitter, how);
+    for (std::size_t round = 2; round <= longest_round(marks, how); ++round)
+        wanted = std::min(wanted, round * rounds_wanted(result, rounds_of(marks, round), jitter, how));
+    return wanted;
 }
 
 }  // namespace systole

@@ -44,12 +44,28 @@ constexpr std::int64_t promise(TurnsDiffer how) {
 std::size_t turns_that_agree(const DeviceResult& result, const TurnMarks& marks, Ticks jitter,
                              TurnsDiffer how = TurnsDiffer::InRounds);
 
-/// By how much `times` turns may differ from what the last `agreed` marked ones say of them.
-Ticks uncertainty(const TurnMarks& marks, std::size_t agreed, std::size_t times,
+/// Of so many turns at most rounds are looked for.
+constexpr std::size_t kLongestRound = 4;
+
+/// Turns that may stand for those that are left out.
+struct Agreement {
+    std::size_t turns = 0;  ///< so many, from the last one back, whole rounds; 0 if none may
+    std::size_t round = 1;  ///< after so many turns all goes as before
+};
+
+/// As turns_that_agree(). Where turns InRounds do not agree one by one, so do perhaps those that are two,
+/// three or four apart: what one turn leaves behind makes the next another, which leaves behind what the
+/// first met. Such rounds are then what has to agree, instead of turns. Of rounds of several lengths those
+/// stand for the others that tell of the most turns, of equals the shortest.
+Agreement agreement(const DeviceResult& result, const TurnMarks& marks, Ticks jitter,
+                    TurnsDiffer how = TurnsDiffer::InRounds);
+
+/// By how much `times` turns may differ from what those that agreed say of them.
+Ticks uncertainty(const TurnMarks& marks, const Agreement& agreed, std::size_t times,
                   TurnsDiffer how = TurnsDiffer::InRounds);
 
-/// So many turns would have to differ as those between the marks do, to be taken; at least as many as ever
-/// are.
+/// So many turns would have to differ as those between the marks do, alone or in rounds, to be taken; at
+/// least as many as ever are.
 std::size_t turns_wanted(const DeviceResult& result, const TurnMarks& marks, Ticks jitter,
                          TurnsDiffer how = TurnsDiffer::InRounds);
 

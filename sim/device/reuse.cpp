@@ -20,6 +20,8 @@ constexpr std::size_t kAtFirst = kAround + 2;
 constexpr std::size_t kSample = kAround + 8;
 /// If those have not agreed, at least so many.
 constexpr std::size_t kThen = kAround + 6;
+/// Where more are wanted, so many: enough to see whether they go in rounds.
+constexpr std::size_t kThenAtMost = kAround + 2 * kLongestRound;
 
 /// Where turns of a block begin and end that may stand for others: layers before each, and behind the last.
 std::vector<std::size_t> marks_of(const RepeatedBlock& block) {
@@ -51,6 +53,19 @@ void refuse_too_long(const MarkedRun& run, const TurnMarks& marks, std::size_t t
                         run.checked.result.trace, format_time(run.longest)));
 }
 
+/// The last turns are simulated in the place of others, perhaps in another one of their round: by how much so
+/// many in a row differ, wherever in it they begin.
+Ticks last_turns_differ(const TurnMarks& marks, const Agreement& agreed) {
+    if (agreed.round == 1) return Ticks(0);
+    Ticks least = Ticks::max(), most;
+    for (std::size_t end = marks.size() - agreed.turns - 1 + kLastTurns; end < marks.size(); ++end) {
+        const Ticks time = marks[end].time - marks[end - kLastTurns].time;
+        least = std::min(least, time);
+        most = std::max(most, time);
+    }
+    return most - least;
+}
+
 bool is_worth_it(const Graph& graph, const RepeatedBlock& block) {
     return block.turns >= kTurnsWorthReuse && turns_alike(graph, block);
 }
@@ -59,8 +74,8 @@ bool is_worth_it(const Graph& graph, const RepeatedBlock& block) {
 struct Attempt {
     std::vector<std::size_t> turns;  // by block
     MarkedRun run;
-    std::vector<TurnMarks> marks;     // by block; none of one that has lost none
-    std::vector<std::size_t> agreed;  // by block: so many of the marked turns
+    std::vector<TurnMarks> marks;   // by block; none of one that has lost none
+    std::vector<Agreement> agreed;  // by block: of the marked turns
 };
 
 class Reuse {
@@ -101,11 +116,12 @@ private:
             const std::size_t wanted = kAround + turns_wanted(last.run.checked.result, last.marks[b],
                                                               last.run.jitter, rules_.differ);
             const bool cheap = wanted + spent[b] < graph_.blocks[b].turns;
+            const bool later = wanted + spent[b] + kThenAtMost < graph_.blocks[b].turns;
             if (last.turns[b] < kThen)
-                turns[b] = cheap ? std::max(wanted, kThen) : kThen;
-            else if (last.agreed[b] == 0 && cheap)
+                turns[b] = std::max(kThen, later ? std::min(wanted, kThenAtMost) : cheap ? wanted : kThen);
+            else if (last.agreed[b].turns == 0 && cheap)
                 turns[b] = std::max(wanted, last.turns[b]);
-            else if (last.agreed[b] == 0)
+            else if (last.agreed[b].turns == 0)
                 return std::nullopt;
         }
         if (turns == last.turns || layers_left(turns) > rules_.most_layers) return std::nullopt;
@@ -133,22 +149,21 @@ private:
             const auto count = static_cast<std::ptrdiff_t>(worth_it_[b] ? attempt.turns[b] - kLastTurns : 0);
             attempt.marks.emplace_back(mark, mark + count);
             mark += count;
-            attempt.agreed.push_back(worth_it_[b]
-                                         ? turns_that_agree(attempt.run.checked.result, attempt.marks[b],
-                                                            attempt.run.jitter, rules_.differ)
-                                         : 0);
+            attempt.agreed.push_back(worth_it_[b] ? agreement(attempt.run.checked.result, attempt.marks[b],
+                                                              attempt.run.jitter, rules_.differ)
+                                                  : Agreement{});
         }
         return attempt;
     }
 
     bool agree(const Attempt& attempt) const {
         for (std::size_t b = 0; b < worth_it_.size(); ++b)
-            if (worth_it_[b] && attempt.agreed[b] == 0) return false;
+            if (worth_it_[b] && attempt.agreed[b].turns == 0) return false;
         return sure_enough(attempt);
     }
 
     /// Whether the whole run is known within what is promised: what turns that are left out may differ by,
-    /// and a refresh more or less at either end of what comes behind a block.
+    /// and the last ones for them, and a refresh more or less at either end of what comes behind a block.
     bool sure_enough(const Attempt& attempt) const {
         Int128 all = attempt.run.checked.result.total.time().value(), doubt = 0;
         for (std::size_t b = 0; b < worth_it_.size(); ++b) {
@@ -157,7 +172,7 @@ private:
             const std::size_t times = graph_.blocks[b].turns - attempt.turns[b];
             if (times == 0) continue;
             doubt += uncertainty(marks, attempt.agreed[b], times, rules_.differ).value() +
-                     2 * attempt.run.jitter.value();
+                     last_turns_differ(marks, attempt.agreed[b]).value() + 2 * attempt.run.jitter.value();
             all += Int128{(marks.back().time - marks.front().time).value()} *
                    static_cast<std::int64_t>(times) / static_cast<std::int64_t>(marks.size() - 1);
         }
@@ -169,7 +184,8 @@ private:
         for (std::size_t b = worth_it_.size(); b-- > 0;) {  // from the last on: marks before it stay true
             if (!worth_it_[b]) continue;
             const TurnMarks& all = attempt.marks[b];
-            const TurnMarks marks(all.end() - static_cast<std::ptrdiff_t>(attempt.agreed[b] + 1), all.end());
+            const auto agreed = static_cast<std::ptrdiff_t>(attempt.agreed[b].turns);
+            const TurnMarks marks(all.end() - (agreed + 1), all.end());
             const std::size_t times = graph_.blocks[b].turns - attempt.turns[b];
             refuse_too_long(attempt.run, marks, times);
             repeat_turns(attempt.run.checked, marks, times,

@@ -173,17 +173,62 @@ TEST_CASE("of two turns that differ too much so many would be needed") {
     CHECK(turns_wanted(nothing.result, nothing.marks, Ticks(5)) == 2);
 }
 
+TEST_CASE("turns that do not agree one by one agree in the shortest rounds that do") {
+    const auto found = [](const std::vector<std::int64_t>& times, TurnsDiffer how = TurnsDiffer::InRounds) {
+        const Turns turns = of(times);
+        const Agreement agreed = agreement(turns.result, turns.marks, Ticks(0), how);
+        return std::pair(agreed.turns, agreed.round);
+    };
+    using Found = std::pair<std::size_t, std::size_t>;
+    // A layer may differ by 1/200 of a turn, turns by 2/2000 of two, so single ones do not agree here.
+    CHECK(found({10'000, 10'040, 10'000, 10'040, 10'000, 10'040}) == Found(6, 2));
+    CHECK(found({10'000, 10'040, 10'000, 10'040, 10'000}) == Found(4, 2));
+    CHECK(found({10'040, 10'000, 9'960, 10'040, 10'000, 9'960}) == Found(6, 3));
+    CHECK(found({10'040, 10'000, 10'040, 9'900, 10'040, 10'000, 10'040, 9'900}) == Found(8, 4));
+    CHECK(found({10'000, 10'000, 10'000, 10'000}) == Found(4, 1));
+    // Three in a row agree, but four a round tell of all.
+    CHECK(found({10'400, 10'000, 10'000, 10'000, 10'400, 10'000, 10'000, 10'000}) == Found(8, 4));
+    // One round says nothing of the next; nor do rounds of five count, or those of a sample.
+    CHECK(found({10'000, 10'040}) == Found(0, 1));
+    CHECK(found({10'040, 10'000, 10'000, 10'000, 10'000, 10'040, 10'000, 10'000, 10'000, 10'000}).second !=
+          5);
+    CHECK(found({10'000, 10'400, 10'000, 10'400, 10'000, 10'400}, TurnsDiffer::ByChance) == Found(0, 1));
+}
+
+TEST_CASE("layers of a round are held to those of the next, not to those of the next turn") {
+    // Every other turn has a layer that takes a tenth longer.
+    const auto found = [](std::int64_t last) {
+        const Turns turns({{500, 500}, {550, 500}, {500, 500}, {550, last}});
+        return agreement(turns.result, turns.marks, Ticks(0)).turns;
+    };
+    CHECK(found(500) == 4);
+    CHECK(found(511) == 0);
+}
+
+TEST_CASE("rounds left out are as uncertain as those that stand for them are apart, one begun counts whole") {
+    const Turns turns = of({9000, 1000, 2000, 1010, 2010});
+    CHECK(uncertainty(turns.marks, {4, 2}, 10) == Ticks(50));  // 20 of two, five times
+    CHECK(uncertainty(turns.marks, {4, 2}, 11) == Ticks(60));
+}
+
+TEST_CASE("as many turns are wanted as the rounds want that want the fewest") {
+    // Turn by turn 4/1000 * 2000 = 8; rounds of two that agree, two: four turns.
+    const Turns turns = of({998, 1002, 998, 1002, 998, 1002});
+    CHECK(turns_wanted(turns.result, turns.marks, Ticks(0)) == 4);
+    CHECK(turns_wanted(turns.result, turns.marks, Ticks(0), TurnsDiffer::ByChance) > 4);
+}
+
 TEST_CASE("turns left out are as uncertain as those that stand for them are apart") {
     const Turns turns = of({20'000, 10'000, 10'010});
-    CHECK(uncertainty(turns.marks, 2, 100) == Ticks(500));   // 10 of two
-    CHECK(uncertainty(turns.marks, 3, 9) == Ticks(30'000));  // 10,000 of three
+    CHECK(uncertainty(turns.marks, {2}, 100) == Ticks(500));   // 10 of two
+    CHECK(uncertainty(turns.marks, {3}, 9) == Ticks(30'000));  // 10,000 of three
 }
 
 TEST_CASE("by chance turns left out are as uncertain as a sum of them and as the mean that stands for them") {
     // The deviation of four is sqrt(4 / 3); of five left out 2 * sqrt(5 * 5 / 4 + 5) * 1.1547 = 7.7.
     const Turns turns = of({500, 999, 1001, 999, 1001});
-    CHECK(uncertainty(turns.marks, 4, 5, TurnsDiffer::ByChance) == Ticks(7));
-    CHECK(uncertainty(turns.marks, 1, 5, TurnsDiffer::ByChance) == Ticks(0));
+    CHECK(uncertainty(turns.marks, {4}, 5, TurnsDiffer::ByChance) == Ticks(7));
+    CHECK(uncertainty(turns.marks, {1}, 5, TurnsDiffer::ByChance) == Ticks(0));
 }
 
 }  // namespace systole
