@@ -3,13 +3,14 @@
 // bursts sent in order as fast as the windows take them, to one pseudo-channel (one a clock) and to a stack
 // of eight channels with two each (up to 16 a clock, all waiting behind the first that finds no room), with
 // queues of their own or shared by two; and streams handed over as descriptors. The best of several
-// repetitions. Not a test: it only prints.
+// repetitions; all of them, or those whose name has what is given. Not a test: it only prints.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <ctime>
 #include <random>
+#include <string_view>
 #include <vector>
 
 #include "models/memory/addresses/address_map.h"
@@ -121,7 +122,14 @@ void print(const char* what, std::int64_t requests, double seconds, double clock
                seconds * 1e9 / static_cast<double>(requests), clocks / static_cast<double>(requests));
 }
 
+std::string_view wanted;
+
+bool is_wanted(const char* what) {
+    return std::string_view(what).find(wanted) != std::string_view::npos;
+}
+
 void bench_requests(const char* what, const DramSpec& spec, int sends_per_clock, Pattern pattern) {
+    if (!is_wanted(what)) return;
     const AddressMap map(spec);
     const std::vector<Request> requests = requests_of(spec, map, pattern);
     Cycles end;
@@ -131,6 +139,7 @@ void bench_requests(const char* what, const DramSpec& spec, int sends_per_clock,
 
 /// Each pseudo-channel streams through descriptors of `length` bursts, several of which wait at its door.
 void bench_descriptors(const char* what, int pseudo_channels, std::int64_t length, Direction direction) {
+    if (!is_wanted(what)) return;
     DramSpec spec = test::hbm2();
     spec.pseudo_channels = pseudo_channels;
     if (pseudo_channels == 2) spec.address_map = "ch1 bg2 co5 ba2 ro15";
@@ -157,7 +166,8 @@ void bench_descriptors(const char* what, int pseudo_channels, std::int64_t lengt
 
 }  // namespace
 
-int main() {
+int main(int count, char** words) {
+    if (count > 1) wanted = words[1];
     bench_requests("one pseudo-channel, stream", one_pseudo_channel(), 1, Pattern::Stream);
     bench_requests("one pseudo-channel, random", one_pseudo_channel(), 1, Pattern::Random);
     bench_requests("one pseudo-channel, mixed", one_pseudo_channel(), 1, Pattern::Mixed);
