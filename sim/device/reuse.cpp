@@ -23,21 +23,21 @@ constexpr std::size_t kThen = kAround + 6;
 /// Where more are wanted, so many: enough to see whether they go in rounds.
 constexpr std::size_t kThenAtMost = kAround + 2 * kLongestRound;
 
-/// Where turns of a block begin and end that may stand for others: layers before each, and behind the last.
-std::vector<std::size_t> marks_of(const RepeatedBlock& block) {
+/// Where turns of a block begin and end that may stand for others, of `turns` that are left: layers before
+/// each, and behind the last.
+std::vector<std::size_t> marks_of(const Turns::Block& block, std::size_t turns) {
     std::vector<std::size_t> marks;
-    for (std::size_t turn = 1; turn <= block.turns - kLastTurns; ++turn)
+    for (std::size_t turn = 1; turn <= turns - kLastTurns; ++turn)
         marks.push_back(block.first_layer + turn * block.layers);
     return marks;
 }
 
 /// The layers of the turns that are left out.
-std::vector<std::string> names_left_out(const Graph& graph, const RepeatedBlock& block,
-                                        std::size_t simulated) {
+std::vector<std::string> names_left_out(const Turns& all, const Turns::Block& block, std::size_t simulated) {
     std::vector<std::string> names;
     const std::size_t first = block.first_layer + (simulated - kLastTurns) * block.layers;
     const std::size_t end = block.first_layer + (block.turns - kLastTurns) * block.layers;
-    for (std::size_t layer = first; layer < end; ++layer) names.push_back(graph.layers[layer].name);
+    for (std::size_t layer = first; layer < end; ++layer) names.push_back(all.names[layer]);
     return names;
 }
 
@@ -70,7 +70,15 @@ bool is_worth_it(const Graph& graph, const RepeatedBlock& block) {
     return block.turns >= kTurnsWorthReuse && turns_alike(graph, block);
 }
 
-/// A run of a shorter network, of which some blocks have lost turns.
+Turns turns_of(const Graph& graph) {
+    Turns turns;
+    for (const Layer& layer : graph.layers) turns.names.push_back(layer.name);
+    for (const RepeatedBlock& block : graph.blocks)
+        turns.blocks.push_back({block.first_layer, block.layers, block.turns, is_worth_it(graph, block)});
+    return turns;
+}
+
+/// A run in which some blocks have lost turns.
 struct Attempt {
     std::vector<std::size_t> turns;  // by block
     MarkedRun run;
@@ -80,9 +88,10 @@ struct Attempt {
 
 class Reuse {
 public:
-    Reuse(const Graph& graph, const RunShorter& run, const ReuseRules& rules)
-        : graph_(graph), run_(run), rules_(rules) {
-        for (const RepeatedBlock& block : graph.blocks) worth_it_.push_back(is_worth_it(graph, block));
+    Reuse(const Turns& all, const RunTurns& run, const ReuseRules& rules)
+        : all_(all), run_(run), rules_(rules) {
+        for (const Turns::Block& block : all.blocks)
+            worth_it_.push_back(block.alike && block.turns >= kTurnsWorthReuse);
     }
 
     std::optional<DeviceResult> result() {
@@ -102,7 +111,7 @@ private:
         const std::size_t at_first = rules_.differ == TurnsDiffer::ByChance ? kSample : kAtFirst;
         std::vector<std::size_t> turns;
         for (std::size_t b = 0; b < worth_it_.size(); ++b)
-            turns.push_back(worth_it_[b] ? at_first : graph_.blocks[b].turns);
+            turns.push_back(worth_it_[b] ? at_first : all_.blocks[b].turns);
         return turns;
     }
 
@@ -115,8 +124,8 @@ private:
             if (!worth_it_[b]) continue;
             const std::size_t wanted = kAround + turns_wanted(last.run.checked.result, last.marks[b],
                                                               last.run.jitter, rules_.differ);
-            const bool cheap = wanted + spent[b] < graph_.blocks[b].turns;
-            const bool later = wanted + spent[b] + kThenAtMost < graph_.blocks[b].turns;
+            const bool cheap = wanted + spent[b] < all_.blocks[b].turns;
+            const bool later = wanted + spent[b] + kThenAtMost < all_.blocks[b].turns;
             if (last.turns[b] < kThen)
                 turns[b] = std::max(kThen, later ? std::min(wanted, kThenAtMost) : cheap ? wanted : kThen);
             else if (last.agreed[b].turns == 0 && cheap)
@@ -130,18 +139,22 @@ private:
 
     /// With so many turns of each block.
     std::size_t layers_left(const std::vector<std::size_t>& turns) const {
-        std::size_t layers = graph_.layers.size();
+        std::size_t layers = all_.names.size();
         for (std::size_t b = 0; b < turns.size(); ++b)
-            layers -= (graph_.blocks[b].turns - turns[b]) * graph_.blocks[b].layers;
+            layers -= (all_.blocks[b].turns - turns[b]) * all_.blocks[b].layers;
         return layers;
     }
 
     std::optional<Attempt> attempt(std::vector<std::size_t> turns) const {
-        const ShorterGraph shorter = shorten(graph_, turns);
         std::vector<std::size_t> marks;
-        for (std::size_t b = 0; b < turns.size(); ++b)
-            if (worth_it_[b]) std::ranges::copy(marks_of(shorter.graph.blocks[b]), std::back_inserter(marks));
-        std::optional<MarkedRun> run = run_(shorter, marks);
+        std::size_t left_out = 0;  // layers, before the block
+        for (std::size_t b = 0; b < turns.size(); ++b) {
+            Turns::Block block = all_.blocks[b];
+            block.first_layer -= left_out;
+            if (worth_it_[b]) std::ranges::copy(marks_of(block, turns[b]), std::back_inserter(marks));
+            left_out += (block.turns - turns[b]) * block.layers;
+        }
+        std::optional<MarkedRun> run = run_(turns, marks);
         if (!run) return std::nullopt;
         Attempt attempt{std::move(turns), std::move(*run), {}, {}};
         auto mark = attempt.run.marks.begin();
@@ -169,7 +182,7 @@ private:
         for (std::size_t b = 0; b < worth_it_.size(); ++b) {
             if (!worth_it_[b]) continue;
             const TurnMarks& marks = attempt.marks[b];
-            const std::size_t times = graph_.blocks[b].turns - attempt.turns[b];
+            const std::size_t times = all_.blocks[b].turns - attempt.turns[b];
             if (times == 0) continue;
             doubt += uncertainty(marks, attempt.agreed[b], times, rules_.differ).value() +
                      last_turns_differ(marks, attempt.agreed[b]).value() + 2 * attempt.run.jitter.value();
@@ -179,24 +192,24 @@ private:
         return doubt * promise(rules_.differ) <= all;
     }
 
-    /// The result made as long as the whole network's.
+    /// The result made as long as that of all turns.
     DeviceResult lengthen(Attempt& attempt) const {
         for (std::size_t b = worth_it_.size(); b-- > 0;) {  // from the last on: marks before it stay true
             if (!worth_it_[b]) continue;
             const TurnMarks& all = attempt.marks[b];
             const auto agreed = static_cast<std::ptrdiff_t>(attempt.agreed[b].turns);
             const TurnMarks marks(all.end() - (agreed + 1), all.end());
-            const std::size_t times = graph_.blocks[b].turns - attempt.turns[b];
+            const std::size_t times = all_.blocks[b].turns - attempt.turns[b];
             refuse_too_long(attempt.run, marks, times);
             repeat_turns(attempt.run.checked, marks, times,
-                         names_left_out(graph_, graph_.blocks[b], attempt.turns[b]));
+                         names_left_out(all_, all_.blocks[b], attempt.turns[b]));
         }
         check_invariants(attempt.run.checked.result, attempt.run.checked.expected);
         return std::move(attempt.run.checked.result);
     }
 
-    const Graph& graph_;
-    const RunShorter& run_;
+    const Turns& all_;
+    const RunTurns& run_;
     const ReuseRules rules_;
     std::vector<bool> worth_it_;  // by block: some of its turns can be left out
 };
@@ -208,8 +221,16 @@ bool may_reuse(const Graph& graph) {
                                [&graph](const RepeatedBlock& block) { return is_worth_it(graph, block); });
 }
 
+std::optional<DeviceResult> run_reusing(const Turns& turns, const RunTurns& run, const ReuseRules& rules) {
+    return Reuse(turns, run, rules).result();
+}
+
 std::optional<DeviceResult> run_reusing(const Graph& graph, const RunShorter& run, const ReuseRules& rules) {
-    return Reuse(graph, run, rules).result();
+    const RunTurns run_turns = [&](const std::vector<std::size_t>& turns,
+                                   const std::vector<std::size_t>& marks) {
+        return run(shorten(graph, turns), marks);
+    };
+    return run_reusing(turns_of(graph), run_turns, rules);
 }
 
 }  // namespace systole

@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "sim/account/invariants.h"
@@ -34,6 +35,22 @@ struct MarkedRun {
 /// Whether turns of `graph` may not all be simulated: it has a block of so many equal ones.
 bool may_reuse(const Graph& graph);
 
+/// Something that runs as so many layers one behind the other, some of them equal turns.
+struct Turns {
+    struct Block {
+        std::size_t first_layer = 0, layers = 0, turns = 0;
+        bool alike = true;  ///< some turns may be left out
+    };
+    std::vector<std::string> names;  ///< of all layers
+    std::vector<Block> blocks;       ///< in order
+};
+
+/// Runs it with so many turns of each block, the first ones and the last kLastTurns; marks are wanted after
+/// so many layers each, ascending. Nothing where turns of such a run may stand for no others: it is the last
+/// then.
+using RunTurns = std::function<std::optional<MarkedRun>(const std::vector<std::size_t>& turns,
+                                                        const std::vector<std::size_t>& marks)>;
+
 /// Runs a shorter network; marks are wanted after so many layers each, ascending. Nothing where turns of such
 /// a run may stand for no others: it is the last then.
 using RunShorter = std::function<std::optional<MarkedRun>(const ShorterGraph& shorter,
@@ -44,6 +61,11 @@ struct ReuseRules {
     std::size_t most_layers = std::numeric_limits<std::size_t>::max();  ///< of all runs but the first
     TurnsDiffer differ = TurnsDiffer::InRounds;
 };
+
+/// The result of all turns by runs of fewer. Nothing if there is no block of kTurnsWorthReuse, if they do not
+/// come to agree, or if `run` gives nothing. Throws UserError for a run that is too long to be accounted for.
+std::optional<DeviceResult> run_reusing(const Turns& turns, const RunTurns& run,
+                                        const ReuseRules& rules = {});
 
 /// The result of `graph` by runs of shorter ones. Nothing if it has no block with many equal turns, if
 /// they do not come to agree, or if `run` gives nothing. Throws UserError for a run that is too long to be
