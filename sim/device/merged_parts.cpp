@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "sim/base/check.h"
@@ -38,6 +39,16 @@ void add(std::vector<Movement>& sum, const std::vector<Movement>& movements) {
     }
 }
 
+void add(std::vector<OperationCount>& sum, const std::vector<OperationCount>& operations) {
+    for (const OperationCount& operation : operations) {
+        const auto same = std::ranges::find(sum, operation.name, &OperationCount::name);
+        if (same == sum.end())
+            sum.push_back(operation);
+        else
+            same->count += operation.count;
+    }
+}
+
 void add(ResultRow& sum, const ResultRow& part) {
     sum.cycles += part.cycles;
     sum.end += part.time();
@@ -47,7 +58,7 @@ void add(ResultRow& sum, const ResultRow& part) {
     for (std::size_t i = 0; i < kSlotClasses; ++i) sum.slots[i] += part.slots[i];
     if (part.utilization_slots)
         sum.utilization_slots = sum.utilization_slots.value_or(0) + *part.utilization_slots;
-    sum.operations.insert(sum.operations.end(), part.operations.begin(), part.operations.end());
+    add(sum.operations, part.operations);
     add(sum.movements, part.movements);
     sum.dram_read += part.dram_read;
     sum.dram_written += part.dram_written;
@@ -78,36 +89,44 @@ private:
 
 }  // namespace
 
+void merge_rows(DeviceResult& result, const std::vector<std::size_t>& layers) {
+    SYSTOLE_CHECK(result.layers.size() == layers.size(), "{} rows of {} parts", result.layers.size(),
+                  layers.size());
+    if (layers.empty()) return;
+    std::vector<std::optional<ResultRow>> rows(1 + *std::ranges::max_element(layers));
+    std::vector<Bounds> bounds(rows.size());
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+        std::optional<ResultRow>& row = rows[layers[i]];
+        bounds[layers[i]].add(result.layers[i]);
+        if (row)
+            add(*row, result.layers[i]);
+        else
+            row = std::move(result.layers[i]);
+    }
+    Ticks now(0);
+    result.layers.clear();
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        ResultRow& row = result.layers.emplace_back(std::move(*rows[i]));
+        row.bound_by = bounds[i].most();
+        row.end = now + row.time();
+        row.begin = now;
+        now = row.end;
+    }
+}
+
 void merge_parts(const Graph& sliced, DeviceResult& result, Timeline& timeline) {
     SYSTOLE_CHECK(result.layers.size() == sliced.layers.size(), "{} rows for {} layers", result.layers.size(),
                   sliced.layers.size());
     if (std::ranges::none_of(sliced.layers, [](const Layer& layer) { return layer.slice.has_value(); }))
         return;
-    const std::vector<std::size_t> numbers = row_numbers(sliced);
-    std::vector<ResultRow> rows(1 + *std::ranges::max_element(numbers));
-    std::vector<Bounds> bounds(rows.size());
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-        const ResultRow& part = result.layers[i];
-        ResultRow& row = rows[numbers[i]];
-        bounds[numbers[i]].add(part);
-        if (!row.name.empty()) {
-            add(row, part);
-            continue;
-        }
-        row = part;
+    for (std::size_t i = 0; i < sliced.layers.size(); ++i) {
         const auto& slice = sliced.layers[i].slice;
         if (!slice) continue;
-        row.name = slice->whole;
-        row.mapping += fmt::format("; in {} slices of the batch", slice->count);
+        result.layers[i].name = slice->whole;
+        result.layers[i].mapping += fmt::format("; in {} slices of the batch", slice->count);
     }
-    Ticks now(0);
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        rows[i].bound_by = bounds[i].most();
-        rows[i].end = now + rows[i].time();
-        rows[i].begin = now;
-        now = rows[i].end;
-    }
-    result.layers = std::move(rows);
+    const std::vector<std::size_t> numbers = row_numbers(sliced);
+    merge_rows(result, numbers);
     for (Span& span : timeline.spans)
         if (span.layer >= 0)
             span.layer = static_cast<std::int32_t>(numbers[static_cast<std::size_t>(span.layer)]);

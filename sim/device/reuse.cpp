@@ -12,8 +12,8 @@
 namespace systole {
 namespace {
 
-/// Turns that are simulated: the first; those that may stand for the ones left out, at first two; the last
-/// two.
+/// Turns that are simulated: the first; those that may stand for the ones left out, at first two; the
+/// last two.
 constexpr std::size_t kAround = 1 + kLastTurns;
 constexpr std::size_t kAtFirst = kAround + 2;
 /// Where turns differ by chance, as many as mostly tell their mean.
@@ -25,7 +25,7 @@ constexpr std::size_t kThenAtMost = kAround + 2 * kLongestRound;
 
 /// Where turns of a block begin and end that may stand for others, of `turns` that are left: layers before
 /// each, and behind the last.
-std::vector<std::size_t> marks_of(const Turns::Block& block, std::size_t turns) {
+std::vector<std::size_t> marks_of(const EqualTurns::Block& block, std::size_t turns) {
     std::vector<std::size_t> marks;
     for (std::size_t turn = 1; turn <= turns - kLastTurns; ++turn)
         marks.push_back(block.first_layer + turn * block.layers);
@@ -33,7 +33,8 @@ std::vector<std::size_t> marks_of(const Turns::Block& block, std::size_t turns) 
 }
 
 /// The layers of the turns that are left out.
-std::vector<std::string> names_left_out(const Turns& all, const Turns::Block& block, std::size_t simulated) {
+std::vector<std::string> names_left_out(const EqualTurns& all, const EqualTurns::Block& block,
+                                        std::size_t simulated) {
     std::vector<std::string> names;
     const std::size_t first = block.first_layer + (simulated - kLastTurns) * block.layers;
     const std::size_t end = block.first_layer + (block.turns - kLastTurns) * block.layers;
@@ -70,8 +71,8 @@ bool is_worth_it(const Graph& graph, const RepeatedBlock& block) {
     return block.turns >= kTurnsWorthReuse && turns_alike(graph, block);
 }
 
-Turns turns_of(const Graph& graph) {
-    Turns turns;
+EqualTurns turns_of(const Graph& graph) {
+    EqualTurns turns;
     for (const Layer& layer : graph.layers) turns.names.push_back(layer.name);
     for (const RepeatedBlock& block : graph.blocks)
         turns.blocks.push_back({block.first_layer, block.layers, block.turns, is_worth_it(graph, block)});
@@ -88,9 +89,9 @@ struct Attempt {
 
 class Reuse {
 public:
-    Reuse(const Turns& all, const RunTurns& run, const ReuseRules& rules)
+    Reuse(const EqualTurns& all, const RunTurns& run, const ReuseRules& rules)
         : all_(all), run_(run), rules_(rules) {
-        for (const Turns::Block& block : all.blocks)
+        for (const EqualTurns::Block& block : all.blocks)
             worth_it_.push_back(block.alike && block.turns >= kTurnsWorthReuse);
     }
 
@@ -149,7 +150,7 @@ private:
         std::vector<std::size_t> marks;
         std::size_t left_out = 0;  // layers, before the block
         for (std::size_t b = 0; b < turns.size(); ++b) {
-            Turns::Block block = all_.blocks[b];
+            EqualTurns::Block block = all_.blocks[b];
             block.first_layer -= left_out;
             if (worth_it_[b]) std::ranges::copy(marks_of(block, turns[b]), std::back_inserter(marks));
             left_out += (block.turns - turns[b]) * block.layers;
@@ -208,7 +209,7 @@ private:
         return std::move(attempt.run.checked.result);
     }
 
-    const Turns& all_;
+    const EqualTurns& all_;
     const RunTurns& run_;
     const ReuseRules rules_;
     std::vector<bool> worth_it_;  // by block: some of its turns can be left out
@@ -221,7 +222,8 @@ bool may_reuse(const Graph& graph) {
                                [&graph](const RepeatedBlock& block) { return is_worth_it(graph, block); });
 }
 
-std::optional<DeviceResult> run_reusing(const Turns& turns, const RunTurns& run, const ReuseRules& rules) {
+std::optional<DeviceResult> run_reusing(const EqualTurns& turns, const RunTurns& run,
+                                        const ReuseRules& rules) {
     return Reuse(turns, run, rules).result();
 }
 

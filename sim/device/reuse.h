@@ -36,7 +36,7 @@ struct MarkedRun {
 bool may_reuse(const Graph& graph);
 
 /// Something that runs as so many layers one behind the other, some of them equal turns.
-struct Turns {
+struct EqualTurns {
     struct Block {
         std::size_t first_layer = 0, layers = 0, turns = 0;
         bool alike = true;  ///< some turns may be left out
@@ -64,7 +64,7 @@ struct ReuseRules {
 
 /// The result of all turns by runs of fewer. Nothing if there is no block of kTurnsWorthReuse, if they do not
 /// come to agree, or if `run` gives nothing. Throws UserError for a run that is too long to be accounted for.
-std::optional<DeviceResult> run_reusing(const Turns& turns, const RunTurns& run,
+std::optional<DeviceResult> run_reusing(const EqualTurns& turns, const RunTurns& run,
                                         const ReuseRules& rules = {});
 
 /// The result of `graph` by runs of shorter ones. Nothing if it has no block with many equal turns, if

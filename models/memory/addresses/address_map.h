@@ -40,6 +40,9 @@ std::optional<std::vector<AddressField>> address_fields(const DramSpec& spec);
 /// are, each term once; the channel from row bits above it.
 std::string address_map_fault(const DramSpec& spec);
 
+/// Bytes after which addresses come upon the same channels, banks and columns again, in other rows.
+std::int64_t address_cycle(const DramSpec& spec);
+
 /// One data bus's part of a global range: local burst numbers [first, first + count).
 struct ChannelShare {
     int bus;  ///< channel * pseudo_channels + pseudo-channel

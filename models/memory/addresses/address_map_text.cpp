@@ -169,4 +169,22 @@ std::string address_map_fault(const DramSpec& spec) {
     return odd_rows_fault(*fields, spec.rows);
 }
 
+std::int64_t address_cycle(const DramSpec& spec) {
+    const std::vector<AddressField> fields = *address_fields(spec);
+    int hashed_rows = 0, places = 0;  // so many of the lowest row bits, and of all bits, say where else it is
+    for (const AddressField& field : fields)
+        for (const int row : field.hashes) hashed_rows = std::max(hashed_rows, row + field.bits);
+    int at = 0, rows = 0;
+    for (const AddressField& field : fields) {
+        if (field.kind != Kind::Row) {
+            places = at + field.bits;
+        } else {
+            if (hashed_rows > rows) places = at + std::min(field.bits, hashed_rows - rows);
+            rows += field.bits;
+        }
+        at += field.bits;
+    }
+    return spec.burst_bytes.value() << places;
+}
+
 }  // namespace systole

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reuse of repeated blocks: a network of many equal layers takes as long, within 0.1 %, as if all were simulated."""
 import json
+import pathlib
+import tempfile
 import unittest
 
 from program import ProgramTest
@@ -49,6 +51,38 @@ class Reuse(ProgramTest):
         inner, expected = ({(cell["from"], cell["to"], cell["operand"]): cell["bytes"] for cell in table["moved"]
                             if "dram" not in (cell["from"], cell["to"])} for table in (bytes, other))
         self.assertEqual(inner, expected)
+
+    def test_steps_of_a_long_product_are_taken_over_from_its_first_ones(self):
+        """One layer of many equal steps, whose operands meet the same channels and banks in each."""
+        for device, sizes in (("tpu_v4", "m=65536 n=1024 k=1024"), ("tpu_v4_chip", "m=190734 n=4096 k=768"), ("tpu_v2", "m=81920 n=1024 k=1024")):
+            with self.subTest(device=device, sizes=sizes):
+                asked = ("op", device, "matmul", *sizes.split(), "dtype=bf16", "--set", "placement.trials=1", "--format", "json")
+                few, whole = (json.loads(self.answer(*asked, "--set", f"run.reuse={reuse}"))["devices"][0] for reuse in ("on", "off"))
+                self.assertTrue(few["layers"][0]["reused"])
+                self.assertFalse(whole["layers"][0]["reused"])
+                self.assertLessEqual(abs(few["total"]["cycles"] - whole["total"]["cycles"]), whole["total"]["cycles"] / 1000)
+                for key in ("macs", "matrix_macs", "lane_cycles", "bytes", "roofline", "roofline_bound", "bound_by"):
+                    self.assertEqual(few["total"][key], whole["total"][key], key)
+                    if key in few["layers"][0]:
+                        self.assertEqual(few["layers"][0][key], whole["layers"][0][key], key)
+                for name, share in few["total"]["classes"].items():
+                    self.assertAlmostEqual(share, whole["total"]["classes"][name], delta=0.005)
+                counts = {(stat["path"], stat["name"]): stat["value"] for stat in whole["stats"]}
+                for stat in few["stats"]:
+                    if stat["unit"] in ("B", "bursts", "MACs", "passes", "descriptors") and stat["name"] != "row_hits":
+                        self.assertEqual(stat["value"], counts[stat["path"], stat["name"]], stat["path"] + stat["name"])
+
+    def test_steps_are_all_simulated_where_somebody_wants_to_see_them(self):
+        asked = ("op", "tpu_v4", "matmul", "m=65536", "n=1024", "k=1024", "dtype=bf16", "--set", "placement.trials=1", "--format", "json")
+        for more in (("--set", "run.launch=stream"), ("--timeline", "t.json")):
+            with tempfile.TemporaryDirectory() as folder:
+                own = [str(pathlib.Path(folder, word)) if word == "t.json" else word for word in more]
+                self.assertFalse(json.loads(self.answer(*asked, *own))["devices"][0]["layers"][0]["reused"])
+
+    def test_steps_whose_operands_come_round_too_seldom_are_all_simulated(self):
+        """Each step of K lies 2 KiB further on: it takes 256 of them until the same banks are met."""
+        answer = self.answer("op", "tpu_v4", "matmul", "m=1024", "n=1024", "k=65536", "dtype=bf16", "--format", "json")
+        self.assertFalse(json.loads(answer)["devices"][0]["layers"][0]["reused"])
 
     DECODE = ("llama3_8b", *(word for setting in ("workload.kv_len=1024", "workload.layers=40", "run.launch=graph")
                              for word in ("--set", setting)))

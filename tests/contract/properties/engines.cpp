@@ -31,6 +31,19 @@ std::string deep_network(std::mt19937_64& dice) {
         between(8, 64), between(8, 90), width, between(24, 48), 8 * between(2, 20), width);
 }
 
+/// Of many rows by few columns.
+std::string long_product(std::mt19937_64& dice) {
+    const auto between = [&](std::int64_t low, std::int64_t high) {
+        return std::uniform_int_distribution<std::int64_t>(low, high)(dice);
+    };
+    const std::int64_t m = between(2'000, 60'000), k = 8 * between(1, 24),
+                       n = 8 * between(1, 24);
+    return fmt::format(
+        "trace: long\ninputs: {{x: {{shape: [{}, {}], dtype: bf16}}}}\n"
+        "layers:\n  - {{name: a, op: matmul, n: {}}}\noutputs: [a]\n",
+        m, k, n);
+}
+
 DeviceResult run(const Case& drawn, const Settings& more = {}) {
     return device_of(drawn, more)->run(graph_of(drawn), {drawn.protocol}).result;
 }
@@ -100,6 +113,41 @@ TEST_CASE("turns that stand for others are worth what they take on random machin
         }
     }
     CHECK(reused >= static_cast<int>(10 * cases));
+}
+
+TEST_CASE("steps of long layers are worth what they take on random machines, within 0.1 %", "[properties]") {
+    const std::uint64_t first = from_environment("SYSTOLE_SEED", 1);
+    const std::uint64_t cases = from_environment("SYSTOLE_CASES", 24);
+    int reused = 0;
+    for (std::uint64_t seed = first; seed < first + cases; ++seed) {
+        Case drawn = random_case(Kind::Systolic, seed);
+        std::mt19937_64 dice(seed);
+        drawn.trace = long_product(dice);
+        drawn.protocol = Protocol::of_op();
+        drawn.settings.emplace_back("placement.trials", "1");
+        INFO(to_string(drawn));
+        try {
+            drawn.protocol.reuse = false;
+            const DeviceResult whole = run(drawn);
+            drawn.protocol.reuse = true;
+            const DeviceResult part = run(drawn);
+            REQUIRE(part.layers.size() == 1);
+            CHECK(!whole.layers[0].reused);
+            reused += part.layers[0].reused ? 1 : 0;
+            const auto time = static_cast<double>(whole.total.time().value());
+            CHECK(std::abs(static_cast<double>(part.total.time().value()) - time) <= time / 1000);
+            CHECK(part.total.matrix_macs == whole.total.matrix_macs);
+            CHECK(part.total.lane_cycles == whole.total.lane_cycles);
+            CHECK(part.total.dram_read == whole.total.dram_read);
+            CHECK(part.total.dram_written == whole.total.dram_written);
+            CHECK(part.total.compulsory_dram == whole.total.compulsory_dram);
+            CHECK(part.layers[0].roofline.cycles == whole.layers[0].roofline.cycles);
+            CHECK(part.layers[0].bound_by == whole.layers[0].bound_by);
+        } catch (const UserError& refused) {
+            CHECK_THAT(refused.what(), Catch::Contains("error: "));
+        }
+    }
+    CHECK(reused >= static_cast<int>(cases / 8));
 }
 
 TEST_CASE("equal runs answer equal bytes, with a timeline or without, in one process", "[properties]") {

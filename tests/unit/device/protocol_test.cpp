@@ -22,7 +22,7 @@ TEST_CASE("a measurement of a single run says nothing of replays", "[device]") {
                             {"outputs_to", "dram"},
                             {"launch", "none"},
                             {"refresh_phase", "0 ps"},
-                            {"reuse", "off"}});
+                            {"reuse", "on"}});
     CHECK(Protocol::of_run().runs_once());
 }
 

@@ -206,6 +206,29 @@ TEST_CASE("a hash spreads a stride of whole rows over the bank groups, and break
         CHECK(map.locate(map.share_of(row * row_bytes).first).bank == row * spec.banks_per_group);
 }
 
+TEST_CASE("places but for the row come again after a cycle of addresses, and not after half of it") {
+    std::mt19937_64 random(11);
+    for (const std::string& text : all_maps(random)) {
+        CAPTURE(text);
+        const DramSpec spec = small(text);
+        const AddressMap map(spec);
+        const std::int64_t cycle = address_cycle(spec), capacity = spec.capacity().value();
+        const auto place = [&](std::int64_t address) {
+            const ChannelShare share = map.share_of(address);
+            const RowRun run = map.locate(share.first);
+            return std::tuple(share.bus, run.bank, run.column);
+        };
+        bool half_is_elsewhere = false;
+        for (std::int64_t address = 0; address + cycle < capacity; address += 4096 + 32) {
+            REQUIRE(place(address) == place(address + cycle));
+            half_is_elsewhere = half_is_elsewhere || place(address) != place(address + cycle / 2);
+        }
+        CHECK((half_is_elsewhere || cycle == capacity));
+    }
+    CHECK(address_cycle(small("ch3 bg2 co4 ba2 ro4")) == 32 << 11);
+    CHECK(address_cycle(small("ch3 bg2^ro1 co4 ba2 ro4")) == 32 << 14);
+}
+
 TEST_CASE("a map that does not fit the organisation is refused in words") {
     const auto fault = [](const std::string& map) { return address_map_fault(small(map)); };
     CHECK(fault("ch3 bg2 co4 ba2 ro4").empty());

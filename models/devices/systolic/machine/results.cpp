@@ -241,6 +241,10 @@ std::vector<Mark> finish_marks(Machine& machine, const SystolicSpec& spec, const
 
 }  // namespace
 
+MacRate peak_of(const SystolicSpec& spec, const LayerInfo& layer) {
+    return peak_of(spec, formats_of(layer));
+}
+
 MarkedRun marked_run(Machine& machine, const SystolicSpec& spec, const Protocol& protocol,
                      const std::vector<std::size_t>& marks) {
     const Program& program = machine.record.program();

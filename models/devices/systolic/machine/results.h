@@ -12,6 +12,9 @@ namespace systole::systolic {
 MarkedRun marked_run(Machine& machine, const SystolicSpec& spec, const Protocol& protocol,
                      const std::vector<std::size_t>& marks = {});
 
+/// What all matrix units together do at the formats of a layer.
+MacRate peak_of(const SystolicSpec& spec, const LayerInfo& layer);
+
 /// Its result alone.
 inline DeviceResult result_of(Machine& machine, const SystolicSpec& spec, const Protocol& protocol) {
     return marked_run(machine, spec, protocol).checked.result;

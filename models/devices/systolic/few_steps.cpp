@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/devices/systolic/few_steps.h"
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <numeric>
+#include <vector>
+
+#include "models/devices/systolic/machine/machine.h"
+#include "models/devices/systolic/machine/results.h"
+#include "models/devices/systolic/program/repeated_steps.h"
+#include "models/devices/systolic/program/shorter_program.h"
+#include "models/memory/addresses/address_map.h"
+#include "sim/base/text.h"
+#include "sim/device/merged_parts.h"
+#include "sim/device/reuse.h"
+#include "sim/kernel/kernel.h"
+
+namespace systole::systolic {
+namespace {
+
+/// Steps are taken together until there are fewer than twice as many turns.
+constexpr std::size_t kTurns = 64;
+/// Each block's ends are as uncertain as a refresh.
+constexpr std::size_t kMostBlocks = 8;
+
+bool may_leave_out(const SystolicSpec& spec, const RunOptions& options) {
+    return options.protocol.reuse && options.timeline != WantTimeline::Yes &&
+           options.protocol.launch != Protocol::Launch::Stream && spec.mxu.engine != EngineKind::Grid &&
+           !spec.faults.utilization_less_one_cycle;
+}
+
+/// No machine with these peaks takes less for the whole program.
+Ticks floor_of(const Program& program, const SystolicSpec& spec) {
+    Work work;
+    for (const LayerInfo& layer : program.layers) work.macs += Macs(layer.macs);
+    for (const Transfer& transfer : program.transfers)
+        if (transfer.from.place == Place::Dram || transfer.to.place == Place::Dram)
+            work.dram += Bytes(transfer.bytes());
+    Peaks peaks;
+    for (const LayerInfo& layer : program.layers) peaks.macs = std::max(peaks.macs, peak_of(spec, layer));
+    peaks.dram = spec.memory.peak();
+    peaks.clock = spec.core_clock;
+    return ClockDomain(spec.core_clock).after(Ticks(0), roofline(work, peaks).floor());
+}
+
+/// By how much what a command moves out of the memory, or into it, lies behind what `other` does.
+std::int64_t advance(const Program& program, const Command& command, const Command& other) {
+    const UnitKind kind = unit_kind(command.unit);
+    if (kind == UnitKind::Matrix || kind == UnitKind::Vector) return 0;
+    const Transfer &own = program.transfer(command), &before = program.transfer(other);
+    if (own.from.place == Place::Dram) return own.from.address - before.from.address;
+    return own.to.place == Place::Dram ? own.to.address - before.to.address : 0;
+}
+
+/// How far operands advance in so many steps, by command of a step; nothing if not always as far.
+std::optional<std::vector<std::int64_t>> even_advances(const Program& program, const RepeatedSteps& block,
+                                                       std::size_t steps) {
+    std::vector<std::int64_t> advances;
+    for (std::size_t i = 0; i < block.commands; ++i) {
+        const auto command = [&](std::size_t step) -> const Command& {
+            return program.commands[block.first + step * block.commands + i];
+        };
+        advances.push_back(advance(program, command(steps), command(0)));
+        for (std::size_t step = steps + 1; step < block.steps; ++step)
+            if (advance(program, command(step), command(step - steps)) != advances.back())
+                return std::nullopt;
+    }
+    return advances;
+}
+
+/// After so many steps operands meet the same channels, banks and columns of the memory again, in rows that
+/// were not met before, or the same: until then steps differ. `cycle`: bytes around all of these, a power of
+/// two. Nothing if that takes more steps than leave enough of such turns.
+std::optional<std::size_t> steps_around(const Program& program, const RepeatedSteps& block,
+                                        std::int64_t cycle) {
+    for (std::size_t steps = 1; steps * kTurnsWorthReuse <= block.steps; ++steps) {
+        const auto advances = even_advances(program, block, steps);
+        if (!advances) continue;
+        std::size_t around = 1;
+        for (const std::int64_t bytes : *advances)
+            around = std::max(around, static_cast<std::size_t>(cycle / std::gcd(cycle, bytes)));
+        return steps * around;
+    }
+    return std::nullopt;
+}
+
+/// Turns of so many steps that all turns are the same; none of what has too few of them.
+std::vector<RepeatedSteps> in_turns(const Program& program, const std::vector<RepeatedSteps>& blocks,
+                                    std::int64_t cycle) {
+    std::vector<RepeatedSteps> turns;
+    for (RepeatedSteps block : blocks) {
+        const std::optional<std::size_t> around = steps_around(program, block, cycle);
+        if (!around) continue;
+        const std::size_t together =
+            *around * std::bit_floor(std::max<std::size_t>(block.steps / *around / kTurns, 1));
+        block.commands *= together;
+        block.steps /= together;
+        if (block.steps >= kTurnsWorthReuse) turns.push_back(block);
+    }
+    return turns;
+}
+
+/// The longest blocks whose ends are not too uncertain; none if they are less than half of the program.
+std::vector<RepeatedSteps> worthwhile(const Program& program, const SystolicSpec& spec) {
+    const Int128 doubt = 2 * spec.memory.longest_refresh().value() * Int128{promise(TurnsDiffer::InRounds)};
+    const Int128 floor = floor_of(program, spec).value();
+    // A run takes up to about twice as long as the floor says.
+    const std::size_t most =
+        doubt == 0 ? kMostBlocks : static_cast<std::size_t>(std::min<Int128>(2 * floor / doubt, kMostBlocks));
+    if (most == 0) return {};
+    const std::int64_t cycle = spec.memory.is_dram() ? address_cycle(spec.memory) : 1;
+    std::vector<RepeatedSteps> blocks =
+        in_turns(program, find_repeated_steps(program, kTurnsWorthReuse), cycle);
+    const auto commands = [](const RepeatedSteps& block) { return block.end() - block.first; };
+    std::ranges::stable_sort(blocks, std::greater(), commands);
+    blocks.resize(std::min(blocks.size(), most));
+    std::size_t covered = 0;
+    for (const RepeatedSteps& block : blocks) covered += commands(block);
+    if (2 * covered < program.commands.size()) return {};
+    std::ranges::sort(blocks, {}, &RepeatedSteps::first);
+    return blocks;
+}
+
+/// The parts that shorten() makes if it leaves nothing out.
+EqualTurns turns_of(const std::vector<std::size_t>& layers_of_parts, const Program& program,
+                    const std::vector<RepeatedSteps>& blocks) {
+    EqualTurns turns;
+    for (const std::size_t layer : layers_of_parts) turns.names.push_back(program.layers[layer].name);
+    std::size_t part = 0, block = 0;
+    for (std::size_t layer = 0; layer < program.layers.size(); ++layer) {
+        ++part;
+        for (; block < blocks.size() && static_cast<std::size_t>(blocks[block].layer) == layer; ++block) {
+            turns.blocks.push_back({part, 1, blocks[block].steps});
+            part += blocks[block].steps + 1;
+        }
+    }
+    return turns;
+}
+
+MarkedRun run_marked(const Program& program, const SystolicSpec& spec, const RunOptions& options,
+                     const std::vector<std::size_t>& marks) {
+    const FreshKernel kernel;
+    Machine machine(instance_name(spec.name).c_str(), spec, program, options);
+    machine.mark_after(marks);
+    machine.run();
+    return marked_run(machine, spec, options.protocol, marks);
+}
+
+}  // namespace
+
+std::optional<DeviceResult> run_few_steps(const Program& program, const SystolicSpec& spec,
+                                          const RunOptions& options) {
+    if (!may_leave_out(spec, options)) return std::nullopt;
+    const std::vector<RepeatedSteps> blocks = worthwhile(program, spec);
+    if (blocks.empty()) return std::nullopt;
+    const std::vector<std::size_t> parts = parts_of(program, blocks);
+    const RunTurns run = [&](const std::vector<std::size_t>& turns, const std::vector<std::size_t>& marks) {
+        return run_marked(shorten(program, blocks, turns), spec, options, marks);
+    };
+    std::optional<DeviceResult> result = run_reusing(turns_of(parts, program, blocks), run);
+    if (!result) return std::nullopt;
+    merge_rows(*result, parts);
+    for (std::size_t layer = 0; layer < program.layers.size(); ++layer) {
+        ResultRow& row = result->layers[layer];
+        Peaks peaks = result->peaks;
+        peaks.macs = peak_of(spec, program.layers[layer]);
+        row.roofline = roofline(work_of(row), peaks);
+    }
+    // Of several layers nobody knows the whole path of each: what bounds most of its parts stands.
+    if (program.layers.size() == 1) result->layers.front().bound_by = result->total.bound_by;
+    return result;
+}
+
+}  // namespace systole::systolic

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program without most of the steps that it repeats, as sim/workload/shorter_graph.h does it to networks.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "models/devices/systolic/program/program.h"
+#include "models/devices/systolic/program/repeated_steps.h"
+
+namespace systole::systolic {
+
+/// By part of a program the layer that it belongs to: of each layer what lies before the first of its blocks,
+/// each of its steps, and what lies behind it.
+std::vector<std::size_t> parts_of(const Program& program, const std::vector<RepeatedSteps>& blocks);
+
+/// `program` with those parts for layers, and so many steps of each block left (`turns`), the first ones and
+/// the last kLastTurns. What a command waited for that is left out, is what stands in its place in the steps
+/// before. Parts have their layer's name and operator; its compulsory bytes are the first part's.
+Program shorten(const Program& program, const std::vector<RepeatedSteps>& blocks,
+                const std::vector<std::size_t>& turns);
+
+}  // namespace systole::systolic

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps that a program repeats, and the program without most of them: by hand.
+#include "models/devices/systolic/program/repeated_steps.h"
+
+#include <fmt/format.h>
+
+#include "models/devices/systolic/program/shorter_program.h"
+#include "sim/workload/shorter_graph.h"
+#include "tests/unit/program/small_program.h"
+
+namespace systole::systolic {
+namespace {
+
+using test::parse;
+
+const std::string kHead = R"(systole-program 2
+trace "steps" compulsory_dram=160
+array dataflow=ws
+layer "first" op=matmul macs=0 compulsory_dram=100 dtype=int8 mapping="by hand"
+layer "last" op=matmul macs=0 compulsory_dram=60 dtype=int8 mapping="by hand"
+)";
+
+/// Loads what the step before has stored by then, and stores it elsewhere.
+std::string step(int number, int layer, int bytes = 16) {
+    const std::string after = number > 0 ? fmt::format(" after=store:{}", number) : "";
+    return fmt::format(
+        "load layer={0} from=dram:{1} to=scratchpad:0 rows=1 row_bytes={2} operand=activations{3}\n"
+        "store layer={0} from=scratchpad:0 to=dram:{4} rows=1 row_bytes={2} operand=outputs after=load:{5}\n",
+        layer, 4096 + 64 * number, bytes, after, 65536 + 64 * number, number + 1);
+}
+
+std::string steps(int count, int layer = 0) {
+    std::string text;
+    for (int number = 0; number < count; ++number) text += step(number, layer);
+    return text;
+}
+
+using Ranges = std::vector<RepeatedSteps>;
+
+}  // namespace
+
+TEST_CASE("steps that differ by where operands lie are found", "[program]") {
+    // The first load waits for nothing, so that commands repeat from the second one on: store, load, ...
+    const Program program = parse(kHead + steps(40));
+    CHECK(find_repeated_steps(program, 16) == Ranges{{0, 1, 2, 39}});
+    CHECK(find_repeated_steps(program, 39) == Ranges{{0, 1, 2, 39}});
+    CHECK(find_repeated_steps(program, 40).empty());
+}
+
+TEST_CASE("steps that do other work, for another layer, or wait for something else are no repetition",
+          "[program]") {
+    std::string other;
+    for (int number = 0; number < 40; ++number) other += step(number, 0, number == 20 ? 32 : 16);
+    // Of the steps 1 to 19 the load of the first one is left over, and 21 to 39 behind the one that differs.
+    CHECK(find_repeated_steps(parse(kHead + other), 16) == Ranges{{0, 1, 2, 19}, {0, 42, 2, 19}});
+
+    std::string layers;
+    for (int number = 0; number < 40; ++number) layers += step(number, number < 20 ? 0 : 1);
+    CHECK(find_repeated_steps(parse(kHead + layers), 16) == Ranges{{0, 1, 2, 19}, {1, 40, 2, 20}});
+
+    std::string waits = steps(40);
+    const std::size_t at = waits.find("after=store:20");
+    waits.replace(at, 14, "after=store:19");
+    CHECK(find_repeated_steps(parse(kHead + waits), 16) == Ranges{{0, 1, 2, 19}, {0, 41, 2, 19}});
+}
+
+TEST_CASE("of steps within steps those are taken that cover the most, of equals the shortest", "[program]") {
+    // Twenty blocks of four steps and what the host gets.
+    std::string text;
+    for (int block = 0; block < 20; ++block) {
+        for (int inner = 0; inner < 4; ++inner) text += step(4 * block + inner, 0);
+        text +=
+            fmt::format("host_out layer=0 from=scratchpad:0 to=host:{} rows=1 row_bytes=16 operand=outputs\n",
+                        65536 + 64 * block);
+    }
+    CHECK(find_repeated_steps(parse(kHead + text), 16) == Ranges{{0, 1, 9, 19}});
+}
+
+TEST_CASE("rows that are looked up are read by chance, and no repetition", "[program]") {
+    Program program = parse(kHead + steps(40));
+    for (Transfer& transfer : program.transfers) transfer.lookup.rows = 100;
+    CHECK(find_repeated_steps(program, 16).empty());
+}
+
+TEST_CASE("a shorter program waits for what stands in the place of what is left out", "[program]") {
+    // A command before and one behind, which waits for the first load and for the last store.
+    const std::string ahead =
+        "host_in layer=0 from=host:0 to=dram:4096 rows=1 row_bytes=32 operand=activations\n";
+    const std::string behind =
+        "host_out layer=1 from=scratchpad:0 to=host:0 rows=1 row_bytes=16 operand=outputs "
+        "after=load:{},store:{}\n";
+    const Program program = parse(kHead + ahead + steps(40) + fmt::format(fmt::runtime(behind), 1, 40));
+    const Ranges blocks = find_repeated_steps(program, 16);
+    REQUIRE(blocks == Ranges{{0, 2, 2, 39}});
+    const Program shorter = shorten(program, blocks, {7});
+
+    // Five of the steps, and the last two, at their own addresses.
+    std::string text = kHead + ahead + steps(6);
+    for (const int number : {38, 39}) {
+        const int now = number - 32;
+        std::string own = step(now, 0);
+        for (const int base : {4096, 65536}) {
+            const std::string place = fmt::format("dram:{}", base + 64 * now);
+            own.replace(own.find(place), place.size(), fmt::format("dram:{}", base + 64 * number));
+        }
+        text += own;
+    }
+    // The load of the step behind the fifth is the first that is left out.
+    const Program expected = parse(text + fmt::format(fmt::runtime(behind), 1, 8));
+    REQUIRE(shorter.commands.size() == expected.commands.size());
+    for (std::size_t i = 0; i < expected.commands.size(); ++i) {
+        const Command &own = shorter.commands[i], &other = expected.commands[i];
+        CAPTURE(i);
+        CHECK(own.unit == other.unit);
+        CHECK(shorter.transfer(own).from.address == expected.transfer(other).from.address);
+        REQUIRE(own.token_count == other.token_count);
+        for (std::uint32_t t = 0; t < own.token_count; ++t)
+            CHECK(shorter.tokens[own.first_token + t] == expected.tokens[other.first_token + t]);
+    }
+}
+
+TEST_CASE("each step is a part of its layer, as is what lies before and behind", "[program]") {
+    const Program program = parse(kHead + steps(40) + step(40, 1));
+    const Ranges blocks = find_repeated_steps(program, 16);
+    REQUIRE(blocks == Ranges{{0, 1, 2, 39}});
+    const std::vector<std::size_t> parts = parts_of(program, blocks);
+    CHECK(parts.size() == 1 + 39 + 1 + 1);
+    CHECK(std::ranges::count(parts, 0U) == 41);
+    CHECK(parts.back() == 1);
+
+    const Program shorter = shorten(program, blocks, {5});
+    REQUIRE(shorter.layers.size() == 1 + 5 + 1 + 1);
+    std::vector<int> layers;
+    for (const Command& command : shorter.commands) layers.push_back(command.layer);
+    CHECK(layers == std::vector<int>{0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 7, 7});
+    std::int64_t compulsory = 0;
+    for (const LayerInfo& layer : shorter.layers) compulsory += layer.compulsory_dram;
+    CHECK(compulsory == 160);
+    CHECK(shorter.layers.front().compulsory_dram == 100);
+    CHECK(shorter.layers.back().name == "last");
+    CHECK(shorter.layers[6].name == "first");
+}
+
+TEST_CASE("a program of which all steps are left is the same", "[program]") {
+    const Program program = parse(kHead + steps(40) + step(40, 1));
+    Program same = shorten(program, find_repeated_steps(program, 16), {39});
+    same.layers = program.layers;
+    for (std::size_t i = 0; i < same.commands.size(); ++i) same.commands[i].layer = program.commands[i].layer;
+    CHECK(to_text(same) == to_text(program));
+}
+
+}  // namespace systole::systolic
