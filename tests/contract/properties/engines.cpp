@@ -36,8 +36,7 @@ std::string long_product(std::mt19937_64& dice) {
     const auto between = [&](std::int64_t low, std::int64_t high) {
         return std::uniform_int_distribution<std::int64_t>(low, high)(dice);
     };
-    const std::int64_t m = between(2'000, 60'000), k = 8 * between(1, 24),
-                       n = 8 * between(1, 24);
+    const std::int64_t m = between(2'000, 60'000), k = 8 * between(1, 24), n = 8 * between(1, 24);
     return fmt::format(
         "trace: long\ninputs: {{x: {{shape: [{}, {}], dtype: bf16}}}}\n"
         "layers:\n  - {{name: a, op: matmul, n: {}}}\noutputs: [a]\n",
