@@ -17,7 +17,7 @@ systole_test(simt_groups SOURCES ${CMAKE_CURRENT_LIST_DIR}/activity_test.cpp ${C
                                  ${CMAKE_CURRENT_LIST_DIR}/kernel_in_warps_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/power_cap_test.cpp ${CMAKE_CURRENT_LIST_DIR}/qkv_blocks_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/row_blocks_test.cpp
-                                 ${CMAKE_CURRENT_LIST_DIR}/sm_history_test.cpp
+                                 ${CMAKE_CURRENT_LIST_DIR}/sm_activity_test.cpp ${CMAKE_CURRENT_LIST_DIR}/sm_history_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/stream_k_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/vector_blocks_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/window_blocks_test.cpp
