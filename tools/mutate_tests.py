@@ -94,6 +94,11 @@ class Bench:
         for program in programs:
             _, program.seconds, program.share = known[program.name]
 
+    def seconds(self, mutant, far):
+        """What a survivor takes, without its compilation."""
+        concerned = [program for program in self.programs if self.concerns(program, mutant.path)]
+        return sum(limit for _, limit, _ in runs(concerned, mutant.path, far)) / 4
+
     def outcome(self, mutant, far):
         """`killed by PROGRAM`, `survived`, `survived (no test)` or `does not compile`; of the tests near the mutant, or of all others."""
         folder = WORK / f"mutant-{os.getpid()}"
@@ -109,7 +114,7 @@ class Bench:
         if archive is None:
             return "does not compile"
         concerned = [program for program in self.programs if self.concerns(program, mutant.path)]
-        for program, limit, tests in (far_runs if far else near_runs)(concerned, mutant.path):
+        for program, limit, tests in runs(concerned, mutant.path, far):
             binary = folder / program.name
             if not binary.exists():
                 self.build.link(program.link, {**self.build.readable(program.link), original: archive}, binary)
@@ -127,6 +132,10 @@ class Bench:
         shutil.copyfile(self.build.apart[original], archive)
         subprocess.run(["ar", "r", archive, member], check=True, capture_output=True)
         return archive
+
+
+def runs(programs, path, far):
+    return far_runs(programs, path) if far else near_runs(programs, path)
 
 
 def near_runs(programs, path):
