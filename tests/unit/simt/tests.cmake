@@ -32,7 +32,7 @@ systole_test(simt_sm
             ${CMAKE_CURRENT_LIST_DIR}/l1_test.cpp ${CMAKE_CURRENT_LIST_DIR}/lookup_test.cpp ${CMAKE_CURRENT_LIST_DIR}/moves_test.cpp
             ${CMAKE_CURRENT_LIST_DIR}/operand_map_test.cpp ${CMAKE_CURRENT_LIST_DIR}/row_kernels_test.cpp
             ${CMAKE_CURRENT_LIST_DIR}/sm_answers_test.cpp ${CMAKE_CURRENT_LIST_DIR}/sm_test.cpp ${CMAKE_CURRENT_LIST_DIR}/sm_waves_test.cpp ${CMAKE_CURRENT_LIST_DIR}/stream_program_test.cpp
-            ${CMAKE_CURRENT_LIST_DIR}/staged_program_test.cpp ${CMAKE_CURRENT_LIST_DIR}/thread_mma_program_test.cpp ${CMAKE_CURRENT_LIST_DIR}/turn_test.cpp ${CMAKE_CURRENT_LIST_DIR}/vector_program_test.cpp
+            ${CMAKE_CURRENT_LIST_DIR}/staged_program_test.cpp ${CMAKE_CURRENT_LIST_DIR}/tensor_time_test.cpp ${CMAKE_CURRENT_LIST_DIR}/thread_mma_program_test.cpp ${CMAKE_CURRENT_LIST_DIR}/turn_test.cpp ${CMAKE_CURRENT_LIST_DIR}/vector_program_test.cpp
             ${CMAKE_CURRENT_LIST_DIR}/wmma_program_test.cpp
     DEPENDS systole_simt_kernels)
 systole_test(simt_collectives SOURCES ${CMAKE_CURRENT_LIST_DIR}/collective_cost_test.cpp
