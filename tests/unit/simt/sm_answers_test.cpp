@@ -113,3 +113,19 @@ TEST_CASE("A load that is answered later keeps who reads its register") {
     sm.advance(Sm::kNever);
     CHECK(sm.trace(0).end == 701);
 }
+
+TEST_CASE("An answer that comes later is that of the warp that asked") {
+    Asked asked;
+    Sm sm(warp_mma_sm(), 256, asked.later());
+    const CtaProgram program = program_of(2, {{.op = Op::GlobalLoad, .writes = 1, .bytes = 128}, kUse});
+    sm.launch(program, 0);
+    sm.advance(500);
+    REQUIRE(asked.accesses.size() == 2);
+    const bool in_order = asked.accesses[0].warp == 0;
+    sm.arrived(asked.accesses[in_order ? 1 : 0].request, 700);
+    sm.advance(1000);
+    CHECK(sm.next_issue() == Sm::kNever);  // the second warp is through, the first waits
+    sm.arrived(asked.accesses[in_order ? 0 : 1].request, 1000);
+    sm.advance(Sm::kNever);
+    CHECK(sm.trace(0).end == 1001);
+}
