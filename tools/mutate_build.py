@@ -5,6 +5,7 @@ The presets compile several files as one (a batch). A batch with a file that is 
 quickly; after that a mutant costs one short compilation, one copy of an archive and one link.
 """
 
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -21,7 +22,8 @@ QUICK = ["-O1", "-Wno-error"]  # a mutant may leave a name unused
 
 def environment():
     # Clones in different places share what the compiler cache holds.
-    return {**os.environ, "CCACHE_BASEDIR": str(ROOT), "CCACHE_NOHASHDIR": "1", "SYSTOLE_HOME": str(ROOT)}
+    return {**os.environ, "CCACHE_BASEDIR": str(ROOT), "CCACHE_NOHASHDIR": "1", "CCACHE_DEPEND": "1",
+            "SYSTOLE_HOME": str(ROOT)}
 
 
 class Build:
@@ -35,6 +37,7 @@ class Build:
         self.home = re.search(r"^CMAKE_HOME_DIRECTORY:INTERNAL=(.*)$", (self.folder / "CMakeCache.txt").read_text(), re.MULTILINE).group(1)
         self.command = {}  # source → words that compile it by itself
         self.object = {}  # source → the object it is in
+        self.apart = {}  # archive → a copy of it with objects for single sources
         self.deferred = set()  # archives whose code GCC makes at link time only, which a quick linker cannot read
         for entry in json.loads(commands.read_text()):
             self.note(shlex.split(entry["command"]), entry["file"])
@@ -60,47 +63,48 @@ class Build:
         folder, target = re.match(r"(?:(.*)/)?CMakeFiles/(.*?)\.dir/", self.object[source]).groups()
         return f"{folder}/lib{target}.a"
 
-    def compile(self, source, text, object_file, launcher=()):
-        """Whether the compiler takes the text in the place of the source."""
-        file = object_file.with_suffix(".cpp") if text is not None else ROOT / source
+    def compile(self, source, text, object_file):
+        """Whether the compiler takes the text, or else the source itself, which the compiler cache may hold."""
+        file, launcher = ROOT / source, ["ccache"] if shutil.which("ccache") else []
         if text is not None:
+            file, launcher = object_file.with_suffix(".cpp"), []
             file.write_text(text)
-        words = [*launcher, *self.command[source], "-o", str(object_file), "-c", str(file)]
+        words = [*launcher, *self.command[source], "-MD", "-o", str(object_file), "-c", str(file)]
         return subprocess.run(words, cwd=WORK, capture_output=True, check=False, env=environment()).returncode == 0
+
+    def take_apart(self, sources):
+        """Gives each of the sources an object of its own in a copy of its archive, and all sources of an archive that a quick linker
+        cannot read. `apart` has the copies."""
+        wanted = {self.archive(source) for source in sources} | self.deferred
+        kept = {archive: [source for source in self.object if self.archive(source) == archive and
+                          (archive in self.deferred or source in sources)] for archive in wanted}
+        objects = {self.object[source] for each in kept.values() for source in each}
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(self.single, sorted(source for source in self.object if self.object[source] in objects)))
+        self.apart = {archive: self.split(archive, each) for archive, each in kept.items() if (self.folder / archive).exists()}
 
     def readable(self, link):
         """For archives of a program that a quick linker cannot read: archive → one that it can."""
-        return {archive: self.split(archive, self.sources(archive)) for archive in self.deferred.intersection(link)}
-
-    def sources(self, archive):
-        return [source for source in self.object if self.archive(source) == archive]
+        return {archive: self.apart[archive] for archive in self.deferred.intersection(link)}
 
     def split(self, archive, sources):
         """A copy of an archive in which each source has an object of its own, and what shares an object with it."""
         objects = {self.object[source] for source in sources}
-        members = sorted(source for source in self.object if self.object[source] in objects)
+        singles = [self.single(member) for member in sorted(self.object) if self.object[member] in objects]
         made = WORK / "archives" / archive.replace("/", "_")
-        original = self.folder / archive
-        stamp = made.with_suffix(".members")
-        if made.exists() and stamp.read_text().split() == members and made.stat().st_mtime >= max(
-                original.stat().st_mtime, *((ROOT / member).stat().st_mtime for member in members)):
-            return made
         made.parent.mkdir(parents=True, exist_ok=True)
-        singles = [self.single(member, original) for member in members]
-        shutil.copyfile(original, made)
+        shutil.copyfile(self.folder / archive, made)
         subprocess.run(["ar", "d", made, *(pathlib.Path(name).name for name in sorted(objects))], check=True)
         subprocess.run(["ar", "r", made, *singles], check=True, capture_output=True)
-        stamp.write_text("\n".join(members))
         return made
 
-    def single(self, source, original):
+    def single(self, source):
         """The object of one file, compiled by itself."""
         file = WORK / "objects" / self.member(source)
-        newest = max((ROOT / source).stat().st_mtime, original.stat().st_mtime)
+        newest = max((ROOT / source).stat().st_mtime, (self.folder / self.object[source]).stat().st_mtime)
         if not file.exists() or file.stat().st_mtime < newest:
             file.parent.mkdir(parents=True, exist_ok=True)
-            launcher = ["ccache"] if shutil.which("ccache") else []
-            if not self.compile(source, None, file, launcher):
+            if not self.compile(source, None, file):
                 raise SystemExit(f"tools/mutate: error: {source} does not compile")
         return file
 

@@ -195,4 +195,31 @@ TEST_CASE("descriptors finish in order even when a later one could finish first"
     CHECK(done == std::vector{Ticks(53'000), Ticks(53'000)});
 }
 
+TEST_CASE("data under way when an earlier descriptor ends are the later one's still", "[dma]") {
+    const FreshKernel kernel;
+    Recorder dram(Ticks(50'000)), pad(Ticks(1'000));
+    ServedTarget dram_target("dram", std::ref(dram)), pad_target("pad", std::ref(pad));
+    std::vector<Ticks> done, at_source;
+    DmaEngine* running = nullptr;
+    DmaEngine engine(
+        "dma", kSpec, kClock,
+        {[&](auto) {
+             if (running->stats().descriptors < 3)
+                 running->start({{Place::Dram, 0, 0}, {Place::Scratchpad, 0, 0}, 1, 10, Operand::Weights});
+         },
+         [&](const DmaEngine::Split& split) {
+             done.push_back(now());
+             at_source.push_back(split.at_source);
+         }});
+    running = &engine;
+    engine.dram.bind(dram_target.in);
+    engine.scratchpad.bind(pad_target.in);
+    engine.start({{Place::Dram, 0, 0}, {Place::Scratchpad, 0, 0}, 1, 10, Operand::Weights});
+    run_to_the_end();
+    // Set-ups of 2 ns follow each other; behind each of them a read of 50 ns and a write of 1 ns.
+    CHECK(done == std::vector{Ticks(53'000), Ticks(55'000), Ticks(57'000)});
+    CHECK(at_source == std::vector{Ticks(50'000), Ticks(50'000), Ticks(50'000)});
+    CHECK(engine.accepts());
+}
+
 }  // namespace systole

@@ -182,14 +182,16 @@ TEST_CASE("whatever way of answering a memory takes, requests arrive whole and e
 
 TEST_CASE("what cannot be cut is refused: a range that wraps around, streaming; nothing is sent") {
     Bench<BurstMemory> bench({.largest = Bytes(64)}, ns(20), ns(1));
-    Source source(
-        "source",
-        {{ns(0), ~std::uint64_t{0} - 31, 64}, {ns(0), ~std::uint64_t{0} - 31, 32}, {ns(0), 0, 64, true, 32}});
+    Source source("source", {{ns(0), ~std::uint64_t{0} - 31, 64},
+                             {ns(0), ~std::uint64_t{0} - 31, 32},
+                             {ns(0), 0, 64, true, 32},
+                             {ns(0), 0, 64, false, 1}});
     source.out.bind(bench.splitter.in);
     run_to_the_end();
     CHECK(source.outcomes()[0].status == tlm::TLM_ADDRESS_ERROR_RESPONSE);
     CHECK(source.outcomes()[1].status == tlm::TLM_ADDRESS_ERROR_RESPONSE);
     CHECK(source.outcomes()[2].status == tlm::TLM_BURST_ERROR_RESPONSE);
+    CHECK(source.outcomes()[3].status == tlm::TLM_BURST_ERROR_RESPONSE);  // the same byte again and again
     CHECK(bench.memory.seen.empty());
     bench.check_quiet();
 }

@@ -56,6 +56,24 @@ TEST_CASE("an mma of m16n8k16 in bf16 reads A, B and C and writes D") {
     CHECK(activity.fp32 == 0);
 }
 
+TEST_CASE("a v_mfma of 32x32x8 in bf16 reads A, B and C and writes D") {
+    // 32x8 and 8x32 of 2 B, 32x32 of 4 B twice: 512 + 512 + 8192 B.
+    const WarpActivity activity = of({instruction(Op::Mma, 32 * 32 * 8)}, TensorIssue::Wave);
+    CHECK(activity.register_bytes == 9216);
+    CHECK(activity.shared_bytes == 0);
+}
+
+TEST_CASE(
+    "what tensor memory holds is read there and written to registers, and copied into it from shared "
+    "memory") {
+    const WarpActivity load = of({instruction(Op::TensorLoad, 0, 512)});
+    CHECK(load.register_bytes == 1024);
+    CHECK(load.shared_bytes == 0);
+    const WarpActivity copy = of({instruction(Op::TensorCopy, 0, 512)});
+    CHECK(copy.register_bytes == 512);
+    CHECK(copy.shared_bytes == 512);
+}
+
 TEST_CASE(
     "a warp's quarter of a wgmma reads and writes its sums once for 16 of K, operands from shared memory") {
     // m64n256k16: 64 KiB of sums, of which a warp has a quarter.

@@ -186,6 +186,23 @@ TEST_CASE("A miss fetches what its stripe has of the matrix, and the stripe's re
     CHECK(traffic.fetched == std::vector<SectorRange>{{20'480, 28'672, Operand::Activations}});  // they touch
 }
 
+TEST_CASE("An L2 whose sectors are a byte keeps, fetches and writes back single bytes") {
+    L2Spec bytes = spec(1024);
+    bytes.line = Bytes(4);
+    bytes.sector = Bytes(1);
+    L2Blocks blocks(bytes);
+    CHECK(blocks.page_bytes() == 64);
+    L2Blocks::Traffic traffic;
+    CHECK(blocks.read(3, 2, Operand::Weights, traffic) == 0);
+    CHECK(blocks.read(2, 4, Operand::Weights, traffic) == 2);
+    CHECK(traffic.fetched == std::vector<SectorRange>{{3, 2, Operand::Weights},
+                                                      {2, 1, Operand::Weights},
+                                                      {5, 1, Operand::Weights}});
+    CHECK(blocks.used() == Bytes(8));  // lines 0 and 1
+    blocks.write(9, 1, Operand::Outputs, traffic);
+    CHECK(blocks.dirty() == Bytes(1));
+}
+
 TEST_CASE("What was written is fresh until it is read, whoever reads it") {
     L2Blocks blocks(spec(1 << 20), Bytes(16384));
     const auto fresh = [&](std::int64_t address, std::int64_t bytes) {

@@ -113,3 +113,44 @@ TEST_CASE("A load that is answered later keeps who reads its register") {
     sm.advance(Sm::kNever);
     CHECK(sm.trace(0).end == 701);
 }
+
+TEST_CASE("An answer that comes later is that of the warp that asked") {
+    Asked asked;
+    Sm sm(warp_mma_sm(), 256, asked.later());
+    const CtaProgram program = program_of(2, {{.op = Op::GlobalLoad, .writes = 1, .bytes = 128}, kUse});
+    sm.launch(program, 0);
+    sm.advance(500);
+    REQUIRE(asked.accesses.size() == 2);
+    const bool in_order = asked.accesses[0].warp == 0;
+    sm.arrived(asked.accesses[in_order ? 1 : 0].request, 700);
+    sm.advance(1000);
+    CHECK(sm.next_issue() == Sm::kNever);  // the second warp is through, the first waits
+    sm.arrived(asked.accesses[in_order ? 0 : 1].request, 1000);
+    sm.advance(Sm::kNever);
+    CHECK(sm.trace(0).end == 1001);
+}
+
+// On two sub-cores: the first CTA leaves its place for the third, and that for the fourth, beside the second,
+// which keeps the other sub-core busy throughout.
+TEST_CASE("A CTA whose data came late leaves its place to the next once they are there") {
+    SmSpec spec = warp_mma_sm();
+    spec.sub_cores = 2;
+    const CtaProgram load = program_of(1, {{.op = Op::GlobalLoad, .writes = 1, .bytes = 128}, kUse});
+    const CtaProgram busy = program_of(1, {{.op = Op::Integer}}, 1000),
+                     work = program_of(1, {{.op = Op::Integer}}, 50);
+    Asked asked;
+    Sm sm(spec, 256, asked.later());
+    sm.launch(load, 0);
+    sm.launch(busy, 0);
+    for (std::size_t cta = 0; cta < 2; ++cta) {
+        const auto now = static_cast<std::int64_t>(200 * cta);
+        if (cta > 0) sm.launch(load, now);
+        sm.advance(now + 100);
+        REQUIRE(asked.accesses.size() == cta + 1);
+        sm.arrived(asked.accesses[cta].request, now + 100);
+        sm.advance(now + 200);
+    }
+    const std::size_t last = sm.launch(work, 400);
+    sm.advance(Sm::kNever);
+    CHECK(sm.trace(last).end == 400 + systole::simt::test::cycles_of(work, spec));
+}

@@ -220,21 +220,24 @@ TEST_CASE("A ring of barriers keeps a producer as far ahead as it has stages") {
 }
 
 TEST_CASE("The greedy scheduler stays with a warp, the loose one goes round") {
-    // Two warps of one sub-core with independent work: greedy lets the older one run through.
-    const auto ends = [](WarpScheduling scheduling) {
+    // Warps of one sub-core with independent work: greedy lets the older one run through.
+    const auto ends = [](WarpScheduling scheduling, int warps) {
         SmSpec spec = warp_mma_sm();
         spec.scheduling = scheduling;
         spec.sub_cores = 1;
         spec.integer = {Cycles(1), Cycles(4)};
         const CtaProgram program = program_of(1, {{.op = Op::Integer}}, 50);
         Sm sm(spec, 256, after(0));
-        sm.launch(program, 0);
-        sm.launch(program, 0);
+        for (int warp = 0; warp < warps; ++warp) sm.launch(program, 0);
         sm.run();
-        return std::pair(sm.trace(0).end, sm.trace(1).end);
+        std::vector<std::int64_t> all;
+        for (int warp = 0; warp < warps; ++warp) all.push_back(sm.trace(static_cast<std::size_t>(warp)).end);
+        return all;
     };
-    CHECK(ends(WarpScheduling::GreedyThenOldest) == std::pair<std::int64_t, std::int64_t>(50, 100));
-    CHECK(ends(WarpScheduling::LooseRoundRobin) == std::pair<std::int64_t, std::int64_t>(99, 100));
+    CHECK(ends(WarpScheduling::GreedyThenOldest, 2) == std::vector<std::int64_t>{50, 100});
+    CHECK(ends(WarpScheduling::GreedyThenOldest, 3) == std::vector<std::int64_t>{50, 100, 150});
+    CHECK(ends(WarpScheduling::LooseRoundRobin, 2) == std::vector<std::int64_t>{99, 100});
+    CHECK(ends(WarpScheduling::LooseRoundRobin, 3) == std::vector<std::int64_t>{148, 149, 150});
 }
 
 TEST_CASE("Every cycle of the tensor cores has one owner in any window") {

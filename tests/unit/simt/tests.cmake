@@ -17,6 +17,7 @@ systole_test(simt_groups SOURCES ${CMAKE_CURRENT_LIST_DIR}/activity_test.cpp ${C
                                  ${CMAKE_CURRENT_LIST_DIR}/kernel_in_warps_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/power_cap_test.cpp ${CMAKE_CURRENT_LIST_DIR}/qkv_blocks_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/row_blocks_test.cpp
+                                 ${CMAKE_CURRENT_LIST_DIR}/sm_activity_test.cpp ${CMAKE_CURRENT_LIST_DIR}/sm_history_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/stream_k_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/vector_blocks_test.cpp
                                  ${CMAKE_CURRENT_LIST_DIR}/window_blocks_test.cpp
@@ -31,7 +32,7 @@ systole_test(simt_sm
             ${CMAKE_CURRENT_LIST_DIR}/l1_test.cpp ${CMAKE_CURRENT_LIST_DIR}/lookup_test.cpp ${CMAKE_CURRENT_LIST_DIR}/moves_test.cpp
             ${CMAKE_CURRENT_LIST_DIR}/operand_map_test.cpp ${CMAKE_CURRENT_LIST_DIR}/row_kernels_test.cpp
             ${CMAKE_CURRENT_LIST_DIR}/sm_answers_test.cpp ${CMAKE_CURRENT_LIST_DIR}/sm_test.cpp ${CMAKE_CURRENT_LIST_DIR}/sm_waves_test.cpp ${CMAKE_CURRENT_LIST_DIR}/stream_program_test.cpp
-            ${CMAKE_CURRENT_LIST_DIR}/staged_program_test.cpp ${CMAKE_CURRENT_LIST_DIR}/thread_mma_program_test.cpp ${CMAKE_CURRENT_LIST_DIR}/turn_test.cpp ${CMAKE_CURRENT_LIST_DIR}/vector_program_test.cpp
+            ${CMAKE_CURRENT_LIST_DIR}/staged_program_test.cpp ${CMAKE_CURRENT_LIST_DIR}/tensor_time_test.cpp ${CMAKE_CURRENT_LIST_DIR}/thread_mma_program_test.cpp ${CMAKE_CURRENT_LIST_DIR}/turn_test.cpp ${CMAKE_CURRENT_LIST_DIR}/vector_program_test.cpp
             ${CMAKE_CURRENT_LIST_DIR}/wmma_program_test.cpp
     DEPENDS systole_simt_kernels)
 systole_test(simt_collectives SOURCES ${CMAKE_CURRENT_LIST_DIR}/collective_cost_test.cpp
