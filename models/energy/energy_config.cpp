@@ -12,11 +12,13 @@ using config::Section;
 
 constexpr double kLongestWire = 300;  // millimetres: a wafer
 
-/// Zero is no energy that anything takes.
+/// Zero is no energy that anything takes. What is wrong or missing is the least there is until
+/// Config::finish() tells of it: figures are divided by each other before that.
 Femtojoules positive(Section& section, std::string_view key, std::string_view meaning) {
+    constexpr Femtojoules kLeast(1);
     const Femtojoules energy = section.energy(key, meaning);
     if (energy == Femtojoules()) section.fail(key, "expected more than nothing");
-    return energy;
+    return std::max(energy, kLeast);
 }
 
 EnergyTable read_table(Section energy, const std::vector<DType>& multiplied) {

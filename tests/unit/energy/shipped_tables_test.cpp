@@ -111,4 +111,16 @@ TEST_CASE("a device with links to other chips needs their energy") {
           std::string::npos);
 }
 
+TEST_CASE(
+    "figures that are missing are told in the end, and figures that follow from them are read until then") {
+    config::Config config = config::Config::from_document(
+        config::parse_yaml("energy: {wire_mm: 10, host_bit: 5 pJ}\n", "device.yaml"),
+        [](const std::string& name, const SourceMark&) { return shipped(name); });
+    const auto energy = read_device_energy(config.root(), {}, false);
+    REQUIRE(energy);
+    // Between two sizes: by the one's part of the other.
+    CHECK(energy->table.sram_byte(Bytes(16 << 10)) >= Femtojoules());
+    CHECK_THROWS_WITH(config.finish(), Catch::Contains("energy.sram.8KiB: is missing"));
+}
+
 }  // namespace systole

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <random>
 
+#include "tests/support/seeds.h"
 #include "tests/unit/link/packet_link.h"
 
 namespace systole {
@@ -180,7 +181,7 @@ TEST_CASE("how a transfer is cut at packets' sizes changes nothing", "[pcie]") {
 }
 
 TEST_CASE("traffic of one direction ends when every packet by itself would", "[pcie]") {
-    for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    for (std::uint64_t seed = 1; seed <= test::enough(300); ++seed) {
         std::mt19937_64 random(seed);
         CAPTURE(seed);
         const PcieSpec spec = random_spec(random);
@@ -208,7 +209,7 @@ TEST_CASE("traffic of one direction ends when every packet by itself would", "[p
 }
 
 TEST_CASE("mixed traffic ends close to when every packet by itself would", "[pcie]") {
-    for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    for (std::uint64_t seed = 1; seed <= test::enough(50); ++seed) {
         std::mt19937_64 random(seed);
         CAPTURE(seed);
         std::vector<PacketLink::Transaction> transactions;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "models/memory/scratchpad/scratchpad_banks.h"
+#include "tests/support/seeds.h"
 
 namespace systole {
 namespace {
@@ -129,7 +130,7 @@ TEST_CASE("an xor map spreads strides of every power of two below the square of 
 
 TEST_CASE("reservations made in intervals are those of a reference that goes cycle by cycle",
           "[scratchpad]") {
-    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    for (std::uint64_t seed = 1; seed <= test::enough(60); ++seed) {
         CAPTURE(seed);
         std::mt19937_64 random(seed);
         const auto below = [&](std::int64_t n) { return static_cast<std::int64_t>(random() % n); };

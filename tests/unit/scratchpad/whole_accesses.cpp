@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/memory/scratchpad/scratchpad_banks.h"
+#include "tests/support/seeds.h"
 
 namespace systole {
 namespace {
@@ -46,7 +47,7 @@ std::int64_t bank_of(const ScratchpadSpec& spec, std::int64_t line) {
 }  // namespace
 
 TEST_CASE("banks that serve whole lines can keep every promise", "[scratchpad]") {
-    for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+    for (std::uint64_t seed = 1; seed <= test::enough(150); ++seed) {
         CAPTURE(seed);
         std::mt19937_64 random(seed);
         const auto below = [&](std::int64_t n) { return static_cast<std::int64_t>(random() % n); };

@@ -34,9 +34,10 @@ struct NaiveL2 {
     std::int64_t hit = 0;
 
     std::int64_t used() const {
-        std::set<std::int64_t> lines;
-        for (const auto& [sector, dirty] : sectors) lines.insert(sector / 4);
-        return static_cast<std::int64_t>(lines.size()) * 128;
+        std::int64_t lines = 0, last = -1;
+        for (const auto& [sector, dirty] : sectors)
+            if (std::exchange(last, sector / 4) != sector / 4) ++lines;
+        return lines * 128;
     }
     void access(std::int64_t address, std::int64_t bytes, bool write, const MatrixRange& matrix) {
         fetched.clear();
@@ -50,15 +51,23 @@ struct NaiveL2 {
     }
     static std::set<std::int64_t> sectors_of(std::int64_t from, std::int64_t until) {
         std::set<std::int64_t> all;
-        for (std::int64_t byte = from; byte < until; ++byte) all.insert(byte / 32);
+        for (std::int64_t sector = from / 32; from < until && 32 * sector < until; ++sector)
+            all.insert(sector);
         return all;
+    }
+    /// Of those bytes, how many lie in sectors that it does not have.
+    std::int64_t missing_of(std::int64_t from, std::int64_t until) const {
+        std::int64_t bytes = 0;
+        for (const std::int64_t sector : sectors_of(from, until))
+            if (sectors.count(sector) == 0)
+                bytes += std::min(until, 32 * (sector + 1)) - std::max(from, 32 * sector);
+        return bytes;
     }
     void page(std::int64_t from, std::int64_t until, bool write, const MatrixRange& matrix) {
         const std::int64_t number = from / page_bytes, begin = number * page_bytes, end = begin + page_bytes;
         pages.remove(number);
         pages.push_back(number);
-        std::int64_t missing = 0;
-        for (std::int64_t byte = from; byte < until; ++byte) missing += sectors.count(byte / 32) == 0 ? 1 : 0;
+        const std::int64_t missing = missing_of(from, until);
         hit += until - from - missing;
         if (write) {
             if (until == matrix.end) until = std::max(until, std::min(matrix.padded_end, end));
@@ -100,8 +109,10 @@ struct NaiveL2 {
         const std::int64_t begin = number * page_bytes, end = begin + page_bytes;
         const auto [first, last] =
             std::pair(std::max(begin, found->second.begin), std::min(end, found->second.padded_end));
-        for (const std::int64_t sector : sectors_of(first, last))
-            if (sectors.count(sector) == 0 || !sectors.at(sector)) return true;
+        for (std::int64_t sector = first / 32; first < last && 32 * sector < last; ++sector) {
+            const auto has = sectors.find(sector);
+            if (has == sectors.end() || !has->second) return true;
+        }
         return false;
     }
     void make_room() {

@@ -11,6 +11,7 @@
 
 #include "models/devices/simt/kernels/qkv_kernel.h"
 #include "sim/workload/trace.h"
+#include "tests/support/seeds.h"
 #include "tests/unit/simt/vector_runs.h"
 
 using namespace systole;
@@ -42,7 +43,7 @@ VectorKernel random_kernel(std::mt19937_64& random) {
 }  // namespace
 
 TEST_CASE("Every byte is read and written once, or as often as rows are read, in either engine") {
-    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    for (std::uint64_t seed = 1; seed <= systole::test::enough(60); ++seed) {
         std::mt19937_64 random(seed);
         const SimtSpec spec = gpu(static_cast<int>(seed % 5) + 1);
         VectorPlan plan = plan_of(random_kernel(random), spec);

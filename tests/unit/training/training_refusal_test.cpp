@@ -127,7 +127,7 @@ TEST_CASE("sizes that no graph may have are refused") {
                Contains("optimizer 'out.weights.update': [3, 4294967296] has a dimension above 2147483647"));
     // The layers themselves fit, those of the step do not.
     CHECK_THAT(
-        refused("  - name: b\n    repeat: 400000\n    layers:\n      - {name: m, op: matmul, n: 4}\n" + kOut),
+        refused("  - name: b\n    repeat: 260000\n    layers:\n      - {name: m, op: matmul, n: 4}\n" + kOut),
         Contains("more than 1,000,000 layers, with those of training"));
 }
 

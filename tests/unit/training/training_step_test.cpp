@@ -3,6 +3,7 @@
 #include "tests/unit/workload/graphs.h"
 
 #include "sim/workload/shorter_graph.h"
+#include "tests/support/seeds.h"
 
 using namespace systole;
 using namespace systole::test;
@@ -305,13 +306,14 @@ TEST_CASE("the reader takes what training needs, and parameters in it") {
 }
 
 TEST_CASE("a network of very many layers becomes a step in time that grows with them") {
-    const Graph step =
-        trained(trace_of("[2, 2]",
-                         "  - {name: first, op: matmul, n: 2}\n  - name: b\n    repeat: 50000\n"
-                         "    layers:\n      - {name: m, op: matmul, n: 2}\n      - {name: s, op: "
-                         "elementwise, kind: add, in: [m, first]}\n  - {name: out, op: matmul, n: 2}\n",
-                         "bf16"));
+    const std::uint64_t turns = enough(50'000);
+    const Graph step = trained(
+        trace_of("[2, 2]",
+                 "  - {name: first, op: matmul, n: 2}\n  - name: b\n    repeat: " + std::to_string(turns) +
+                     "\n    layers:\n      - {name: m, op: matmul, n: 2}\n      - {name: s, op: "
+                     "elementwise, kind: add, in: [m, first]}\n  - {name: out, op: matmul, n: 2}\n",
+                 "bf16"));
     // Of each turn two layers, three gradients (one of them a sum into that of `first`), and an update; of
     // the two others two gradients less one, and an update each. The first reader of a tensor sums nothing.
-    CHECK(step.layers.size() == 50000 * 6 - 1 + 2 + 1 + 3 + 2 + 1);
+    CHECK(step.layers.size() == turns * 6 - 1 + 2 + 1 + 3 + 2 + 1);
 }
