@@ -6,6 +6,7 @@
 
 - Operators at 1, 4, 16 and 64 times the work on both kinds of device: processor seconds, and simulated cycles. Wanted
   where the pattern of a layer repeats: 64 times the work in at most 4 times the time.
+- Long products on systolic devices, with all steps simulated and with those that it takes to know the rest.
 - Seconds per (tile + DRAM row touched) at 4096^3 over 2048^3 (limit 1.5): cost grows with tiles and rows.
 - Seconds with the array clock doubled over seconds without (limit 1.10): cost does not grow with cycles.
 --update writes the table of docs/performance.md. Every figure is the least of several runs in turn, so that a busy machine
@@ -102,6 +103,27 @@ def table(program, only):
     return lines
 
 
+LONG = (("tpu_v4", 65536, 1024, 1024), ("tpu_v4", 1048576, 1024, 1024), ("tpu_v4", 65536, 4096, 4096), ("tpu_v4", 32768, 8192, 8192),
+        ("tpu_v4", 16384, 16384, 16384), ("tpu_v4_chip", 190734, 4096, 768), ("tpu_v2", 207360, 2048, 512))
+
+
+def steps(program, only):
+    """Lines of the table of long products."""
+    lines = ["| product | device | million cycles | all steps, CPU s | some | over each other | off by |", "|---|---|---:|---:|---:|---:|---:|"]
+    print("\n".join(lines))
+    for device, m, n, k in LONG:
+        name = f"{m} x {n} x {k}"
+        if only not in f"{name} {device}":
+            continue
+        asked = [program, "op", device, "matmul", f"m={m}", f"n={n}", f"k={k}", "dtype=bf16", "--format", "json", "--set", "placement.trials=1"]
+        whole, some = compare([[*asked, "--set", f"run.reuse={reuse}"] for reuse in ("off", "on")])
+        cycles, known = total_of(whole[2], "cycles"), total_of(some[2], "cycles")
+        lines.append(f"| {name} | {device} | {cycles / 1e6:.1f} | {whole[0]:.2f} | {some[0]:.2f} | {whole[0] / some[0]:.1f} "
+                     f"| {100 * (known / cycles - 1):+.3f} % |")
+        print(lines[-1], flush=True)
+    return lines
+
+
 def ratios(program):
     def cube(n, *more):
         return [program, "op", "tpu_v4", "matmul", f"m={n}", f"n={n}", f"k={n}", "dtype=bf16", "--format", "json", "--set",
@@ -122,8 +144,10 @@ def main():
     lines = table(asked.program, asked.only)
     lines += ["", *ratios(asked.program)]
     print("\n".join(lines[-3:]))
+    long = steps(asked.program, asked.only)
     if asked.update:
         processes.replace_block(PAGE, "curve", lines)
+        processes.replace_block(PAGE, "steps", long)
 
 
 if __name__ == "__main__":
