@@ -240,7 +240,7 @@ std::string key_schema(const SchemaHead& head, const std::vector<Key>& keys) {
     schema["type"] = "object";
     if (kinds.empty()) {
         define(schema, "document", head, all);
-        schema["allOf"] = {reference_to("document")};
+        schema["allOf"] = Json::array({reference_to("document")});
     } else {
         choose_by_kind(schema, head, keys, kinds);
     }
