@@ -82,6 +82,21 @@ TEST_CASE("rows that are looked up are read by chance, and no repetition", "[pro
     CHECK(find_repeated_steps(program, 16).empty());
 }
 
+TEST_CASE("steps that load tiles which others use are none to leave out", "[program]") {
+    const std::string load =
+        "weights0 layer=0 from=scratchpad:0 to=weight_fifo:0 rows=1 row_bytes=16 operand=weights\n";
+    const std::string use =
+        "mxu0 layer=0 left=0:0 m=8 k=4 n=4 accumulator=0 mode=set tile=next dtype=int8 batch=0 m0=0 k0=0 "
+        "n0=0\n";
+    std::string head = kHead, apart, beside;
+    head.replace(head.find("macs=0"), 6, "macs=2560");
+    head += "stream levels=1*0,2*64,4*4 segments=0+2,32+2\n";
+    for (int i = 0; i < 20; ++i) apart += load, beside += load + use;
+    for (int i = 0; i < 20; ++i) apart += use;
+    CHECK(find_repeated_steps(parse(head + apart), 16).empty());
+    CHECK(find_repeated_steps(parse(head + beside), 16) == Ranges{{0, 0, 2, 20}});
+}
+
 TEST_CASE("a shorter program waits for what stands in the place of what is left out", "[program]") {
     // A command before and one behind, which waits for the first load and for the last store.
     const std::string ahead =

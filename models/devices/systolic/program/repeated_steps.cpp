@@ -118,10 +118,20 @@ std::vector<std::size_t> likely_lengths(const std::vector<std::uint64_t>& like, 
     return likely;
 }
 
-bool of_one_layer(const Program& program, std::size_t first, std::size_t count) {
-    const auto begin = program.commands.begin() + static_cast<std::ptrdiff_t>(first);
-    return std::all_of(begin, begin + static_cast<std::ptrdiff_t>(count),
-                       [&](const Command& command) { return command.layer == begin->layer; });
+/// Whether a step may be left out: all of it is one layer's, and its passes use as many tiles of the weight
+/// FIFOs as it loads, so that those of others find theirs.
+bool stands_alone(const Program& program, std::size_t first, std::size_t count) {
+    std::map<UnitIndex, int> tiles;  // by unit that loads them
+    for (std::size_t i = first; i < first + count; ++i) {
+        const Command& command = program.commands[i];
+        if (command.layer != program.commands[first].layer) return false;
+        if (unit_kind(command.unit) == UnitKind::Weights) ++tiles[command.unit];
+        if (unit_kind(command.unit) != UnitKind::Matrix) continue;
+        const MatrixPass& pass = program.pass(command);
+        if (pass.new_tile && pass.top.none())
+            --tiles[unit_index(UnitKind::Weights, mxu_of(command.unit), core_of(command.unit))];
+    }
+    return std::ranges::all_of(tiles, [](const auto& unit) { return unit.second == 0; });
 }
 
 /// All ranges of steps of this length.
@@ -131,7 +141,7 @@ void find_ranges(const Program& program, const std::vector<std::uint64_t>& like,
         std::size_t equal = 0;
         while (at + equal + length < like.size() && like[at + equal] == like[at + equal + length]) ++equal;
         const std::size_t steps = equal / length + 1;
-        if (steps >= least && of_one_layer(program, at, length))
+        if (steps >= least && stands_alone(program, at, length))
             ranges.push_back({program.commands[at].layer, at, length, steps});
         at += equal + 1;
     }
