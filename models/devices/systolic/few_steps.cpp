@@ -22,6 +22,8 @@ namespace {
 
 /// Steps are taken together until there are fewer than twice as many turns.
 constexpr std::size_t kTurns = 64;
+/// What takes less at its peaks is simulated in a fraction of a second, and better whole.
+constexpr Ticks kLeast(250'000'000);
 /// Each block's ends are as uncertain as a refresh.
 constexpr std::size_t kMostBlocks = 8;
 
@@ -109,7 +111,7 @@ std::vector<RepeatedSteps> worthwhile(const Program& program, const SystolicSpec
     // A run takes up to about twice as long as the floor says.
     const std::size_t most =
         doubt == 0 ? kMostBlocks : static_cast<std::size_t>(std::min<Int128>(2 * floor / doubt, kMostBlocks));
-    if (most == 0) return {};
+    if (most == 0 || floor < kLeast.value()) return {};
     const std::int64_t cycle = spec.memory.is_dram() ? address_cycle(spec.memory) : 1;
     std::vector<RepeatedSteps> blocks =
         in_turns(program, find_repeated_steps(program, kTurnsWorthReuse), cycle);

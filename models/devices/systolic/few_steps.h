@@ -13,8 +13,8 @@
 namespace systole::systolic {
 
 /// The program's result, a row for each of its layers. Nothing where all is to be simulated: it has no steps
-/// that repeat often enough, is too short for what refreshes may change, its steps do not come to agree, or
-/// somebody wants to see each (a timeline, values, launches of single layers).
+/// that repeat often enough, is short, or too short for what refreshes may change, its steps do not come to
+/// agree, or somebody wants to see each (a timeline, values, launches of single layers).
 std::optional<DeviceResult> run_few_steps(const Program& program, const SystolicSpec& spec,
                                           const RunOptions& options);
 
