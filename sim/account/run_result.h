@@ -45,7 +45,7 @@ struct ResultRow {
     Bytes compulsory_dram;  ///< tensors in DRAM, once: a layer's own; of the total, weights, inputs, outputs
     Roofline roofline;      ///< of this row's work
     std::string bound_by;   ///< what most of the row's critical path consists of
-    bool reused = false;    ///< taken over from an identical block instead of simulated
+    bool reused = false;    ///< taken over from equal turns or steps, at least in part, instead of simulated
     std::string mapping;    ///< one phrase: where and how it was mapped
     std::vector<OperationCount> operations = {};  ///< of layers, that take energy; none of count 0
     EnergyParts energy{};  ///< where the device has figures for all of it (DeviceResult::energy_is_whole)
