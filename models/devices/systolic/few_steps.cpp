@@ -24,6 +24,8 @@ namespace {
 constexpr std::size_t kTurns = 64;
 /// What takes less at its peaks is simulated in a fraction of a second, and better whole.
 constexpr Ticks kLeast(250'000'000);
+/// After more steps than these nobody looks whether operands advance evenly.
+constexpr std::size_t kMostSteps = 64;
 /// Each block's ends are as uncertain as a refresh.
 constexpr std::size_t kMostBlocks = 8;
 
@@ -74,10 +76,10 @@ std::optional<std::vector<std::int64_t>> even_advances(const Program& program, c
 
 /// After so many steps operands meet the same channels, banks and columns of the memory again, in rows that
 /// were not met before, or the same: until then steps differ. `cycle`: bytes around all of these, a power of
-/// two. Nothing if that takes more steps than leave enough of such turns.
+/// two. Nothing if they do not advance evenly, or that takes more steps than leave enough of such turns.
 std::optional<std::size_t> steps_around(const Program& program, const RepeatedSteps& block,
                                         std::int64_t cycle) {
-    for (std::size_t steps = 1; steps * kTurnsWorthReuse <= block.steps; ++steps) {
+    for (std::size_t steps = 1; steps <= std::min(block.steps / kTurnsWorthReuse, kMostSteps); ++steps) {
         const auto advances = even_advances(program, block, steps);
         if (!advances) continue;
         std::size_t around = 1;
@@ -125,19 +127,11 @@ std::vector<RepeatedSteps> worthwhile(const Program& program, const SystolicSpec
     return blocks;
 }
 
-/// The parts that shorten() makes if it leaves nothing out.
-EqualTurns turns_of(const std::vector<std::size_t>& layers_of_parts, const Program& program,
-                    const std::vector<RepeatedSteps>& blocks) {
+EqualTurns turns_of(const Parts& parts, const Program& program, const std::vector<RepeatedSteps>& blocks) {
     EqualTurns turns;
-    for (const std::size_t layer : layers_of_parts) turns.names.push_back(program.layers[layer].name);
-    std::size_t part = 0, block = 0;
-    for (std::size_t layer = 0; layer < program.layers.size(); ++layer) {
-        ++part;
-        for (; block < blocks.size() && static_cast<std::size_t>(blocks[block].layer) == layer; ++block) {
-            turns.blocks.push_back({part, 1, blocks[block].steps});
-            part += blocks[block].steps + 1;
-        }
-    }
+    for (const std::size_t layer : parts.layers) turns.names.push_back(program.layers[layer].name);
+    for (std::size_t b = 0; b < blocks.size(); ++b)
+        turns.blocks.push_back({parts.first_of_block[b], 1, blocks[b].steps});
     return turns;
 }
 
@@ -157,13 +151,13 @@ std::optional<DeviceResult> run_few_steps(const Program& program, const Systolic
     if (!may_leave_out(spec, options)) return std::nullopt;
     const std::vector<RepeatedSteps> blocks = worthwhile(program, spec);
     if (blocks.empty()) return std::nullopt;
-    const std::vector<std::size_t> parts = parts_of(program, blocks);
+    const Parts parts = parts_of(program, blocks);
     const RunTurns run = [&](const std::vector<std::size_t>& turns, const std::vector<std::size_t>& marks) {
         return run_marked(shorten(program, blocks, turns), spec, options, marks);
     };
     std::optional<DeviceResult> result = run_reusing(turns_of(parts, program, blocks), run);
     if (!result) return std::nullopt;
-    merge_rows(*result, parts);
+    merge_rows(*result, parts.layers);
     for (std::size_t layer = 0; layer < program.layers.size(); ++layer) {
         ResultRow& row = result->layers[layer];
         Peaks peaks = result->peaks;

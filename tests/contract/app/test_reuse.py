@@ -81,7 +81,7 @@ class Reuse(ProgramTest):
 
     def test_steps_whose_operands_come_round_too_seldom_are_all_simulated(self):
         """Each step of K lies 2 KiB further on: it takes 256 of them until the same banks are met."""
-        answer = self.answer("op", "tpu_v4", "matmul", "m=1024", "n=1024", "k=65536", "dtype=bf16", "--format", "json")
+        answer = self.answer("op", "tpu_v4", "matmul", "m=256", "n=1024", "k=1048576", "dtype=bf16", "--set", "placement.trials=1", "--format", "json")
         self.assertFalse(json.loads(answer)["devices"][0]["layers"][0]["reused"])
 
     DECODE = ("llama3_8b", *(word for setting in ("workload.kv_len=1024", "workload.layers=40", "run.launch=graph")

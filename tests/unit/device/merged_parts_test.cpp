@@ -154,3 +154,25 @@ TEST_CASE("a network that ran whole keeps its rows") {
     CHECK(result.layers[1].begin == Ticks(30));
     CHECK(timeline.spans[0].layer == 2);
 }
+
+TEST_CASE("operations of parts are counted kind by kind, and what was taken over in part is marked") {
+    DeviceResult result = ran();
+    result.layers[0].operations = {{"int8", 3}, {"lane", 5}};
+    result.layers[1].operations = {{"lane", 7}};
+    result.layers[2].operations = {{"bf16", 11}, {"int8", 2}};
+    result.layers[2].reused = true;
+    merge_rows(result, {0, 1, 0, 1, 2});
+    REQUIRE(result.layers.size() == 3);
+    const auto counted = [&](std::size_t layer) {
+        std::vector<std::pair<std::string, std::int64_t>> counts;
+        for (const OperationCount& one : result.layers[layer].operations)
+            counts.emplace_back(one.name, one.count);
+        return counts;
+    };
+    using Counts = std::vector<std::pair<std::string, std::int64_t>>;
+    CHECK(counted(0) == Counts{{"int8", 5}, {"lane", 5}, {"bf16", 11}});
+    CHECK(counted(1) == Counts{{"lane", 7}});
+    CHECK(counted(2).empty());
+    CHECK(result.layers[0].reused);
+    CHECK_FALSE(result.layers[1].reused);
+}

@@ -138,7 +138,7 @@ TEST_CASE("each step is a part of its layer, as is what lies before and behind",
     const Program program = parse(kHead + steps(40) + step(40, 1));
     const Ranges blocks = find_repeated_steps(program, 16);
     REQUIRE(blocks == Ranges{{0, 1, 2, 39}});
-    const std::vector<std::size_t> parts = parts_of(program, blocks);
+    const std::vector<std::size_t> parts = parts_of(program, blocks).layers;
     CHECK(parts.size() == 1 + 39 + 1 + 1);
     CHECK(std::ranges::count(parts, 0U) == 41);
     CHECK(parts.back() == 1);

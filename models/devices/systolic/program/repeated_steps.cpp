@@ -10,6 +10,8 @@ namespace {
 
 /// Lengths of steps that are tried.
 constexpr std::size_t kMostLengths = 48;
+/// Ranges of a smaller part of the program are not worth it; so there are few to choose from.
+constexpr std::size_t kLeastPart = 64;
 
 /// All that counts of a command, as one number: equal for equal ones, and hardly ever for others, which would
 /// only lead to steps that do not come to agree.
@@ -141,7 +143,7 @@ void find_ranges(const Program& program, const std::vector<std::uint64_t>& like,
         std::size_t equal = 0;
         while (at + equal + length < like.size() && like[at + equal] == like[at + equal + length]) ++equal;
         const std::size_t steps = equal / length + 1;
-        if (steps >= least && stands_alone(program, at, length))
+        if (steps >= least && steps * length * kLeastPart >= like.size() && stands_alone(program, at, length))
             ranges.push_back({program.commands[at].layer, at, length, steps});
         at += equal + 1;
     }

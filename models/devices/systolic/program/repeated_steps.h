@@ -21,10 +21,10 @@ struct RepeatedSteps {
     friend bool operator==(const RepeatedSteps&, const RepeatedSteps&) = default;
 };
 
-/// The longest such ranges of at least `least` steps each, in the order of the program, none within another.
-/// Two commands are the same if they do the same work for the same unit, wherever its operands lie, and wait
-/// for commands of other units that were issued as many of these before. Commands that look rows up are never
-/// the same. A step loads as many tiles into weight FIFOs as it uses.
+/// The longest such ranges of at least `least` steps each and 1/64 of the program, in its order, none within
+/// another. Two commands are the same if they do the same work for the same unit, wherever its operands lie,
+/// and wait for commands of other units that were issued as many of these before. Commands that look rows up
+/// are never the same. A step loads as many tiles into weight FIFOs as it uses.
 std::vector<RepeatedSteps> find_repeated_steps(const Program& program, std::size_t least);
 
 }  // namespace systole::systolic

@@ -35,46 +35,23 @@ std::vector<Gap> gaps_of(const std::vector<RepeatedSteps>& blocks, const std::ve
     return gaps;
 }
 
-/// Which part each command belongs to, of those that are left.
-class Parts {
-public:
-    Parts(const Program& program, const std::vector<RepeatedSteps>& blocks) : blocks_(blocks) {
-        std::size_t block = 0;
-        for (std::size_t layer = 0; layer < program.layers.size(); ++layer) {
-            first_.push_back(layers_.size());
-            layers_.push_back(layer);  // before the first block
-            for (; block < blocks.size() && static_cast<std::size_t>(blocks[block].layer) == layer; ++block) {
-                block_first_.push_back(layers_.size());
-                layers_.insert(layers_.end(), blocks[block].steps + 1, layer);  // the last lies behind it
-            }
-        }
-    }
-
-    const std::vector<std::size_t>& layers() const { return layers_; }
-    /// Of the command `number` of the program.
-    std::size_t of(const Command& command, std::size_t number) const {
-        std::size_t part = first_[static_cast<std::size_t>(command.layer)];
-        for (std::size_t b = 0; b < blocks_.size() && blocks_[b].first <= number; ++b)
-            if (blocks_[b].layer == command.layer)
-                part = block_first_[b] +
-                       std::min((number - blocks_[b].first) / blocks_[b].commands, blocks_[b].steps);
-        return part;
-    }
-    std::size_t first_of_block(std::size_t block) const { return block_first_[block]; }
-
-private:
-    const std::vector<RepeatedSteps>& blocks_;
-    std::vector<std::size_t> layers_;       // by part
-    std::vector<std::size_t> first_;        // by layer: its first part
-    std::vector<std::size_t> block_first_;  // by block: that of its first step
-};
+/// Which part the command `number` of the program belongs to.
+std::size_t part_of(const Command& command, std::size_t number, const Parts& parts,
+                    const std::vector<RepeatedSteps>& blocks) {
+    std::size_t part = parts.first_of_layer[static_cast<std::size_t>(command.layer)];
+    for (std::size_t b = 0; b < blocks.size() && blocks[b].first <= number; ++b)
+        if (blocks[b].layer == command.layer)
+            part = parts.first_of_block[b] +
+                   std::min((number - blocks[b].first) / blocks[b].commands, blocks[b].steps);
+    return part;
+}
 
 std::vector<bool> parts_left(const Parts& parts, const std::vector<RepeatedSteps>& blocks,
                              const std::vector<std::size_t>& turns) {
-    std::vector<bool> left(parts.layers().size(), true);
+    std::vector<bool> left(parts.layers.size(), true);
     for (std::size_t b = 0; b < blocks.size(); ++b)
         for (std::size_t step = turns[b] - kLastTurns; step < blocks[b].steps - kLastTurns; ++step)
-            left[parts.first_of_block(b) + step] = false;
+            left[parts.first_of_block[b] + step] = false;
     return left;
 }
 
@@ -152,15 +129,26 @@ private:
 
 }  // namespace
 
-std::vector<std::size_t> parts_of(const Program& program, const std::vector<RepeatedSteps>& blocks) {
-    return Parts(program, blocks).layers();
+Parts parts_of(const Program& program, const std::vector<RepeatedSteps>& blocks) {
+    Parts parts;
+    std::size_t block = 0;
+    for (std::size_t layer = 0; layer < program.layers.size(); ++layer) {
+        parts.first_of_layer.push_back(parts.layers.size());
+        parts.layers.push_back(layer);  // before the first block
+        for (; block < blocks.size() && static_cast<std::size_t>(blocks[block].layer) == layer; ++block) {
+            parts.first_of_block.push_back(parts.layers.size());
+            parts.layers.insert(parts.layers.end(), blocks[block].steps + 1,
+                                layer);  // the last lies behind it
+        }
+    }
+    return parts;
 }
 
 Program shorten(const Program& program, const std::vector<RepeatedSteps>& blocks,
                 const std::vector<std::size_t>& turns) {
     std::vector<Gap> gaps = gaps_of(blocks, turns);
     count_units(program, blocks, gaps);
-    const Parts parts(program, blocks);
+    const Parts parts = parts_of(program, blocks);
     Program shorter;
     shorter.trace = program.trace;
     shorter.inputs_at = program.inputs_at, shorter.outputs_to = program.outputs_to;
@@ -173,14 +161,14 @@ Program shorten(const Program& program, const std::vector<RepeatedSteps>& blocks
     for (std::size_t part = 0; part < left.size(); ++part) {
         numbers.push_back(static_cast<std::int32_t>(shorter.layers.size()));
         if (!left[part]) continue;
-        LayerInfo& info = shorter.layers.emplace_back(program.layers[parts.layers()[part]]);
+        LayerInfo& info = shorter.layers.emplace_back(program.layers[parts.layers[part]]);
         info.macs = 0;
-        if (part > 0 && parts.layers()[part - 1] == parts.layers()[part]) info.compulsory_dram = 0;
+        if (part > 0 && parts.layers[part - 1] == parts.layers[part]) info.compulsory_dram = 0;
     }
     Writer writer(program, shorter);
     for (std::size_t i = 0; i < program.commands.size(); ++i)
         if (std::ranges::none_of(gaps, [i](const Gap& gap) { return gap.has(i); }))
-            writer.add(program.commands[i], numbers[parts.of(program.commands[i], i)], gaps);
+            writer.add(program.commands[i], numbers[part_of(program.commands[i], i, parts, blocks)], gaps);
     return shorter;
 }
 

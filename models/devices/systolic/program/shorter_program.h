@@ -10,9 +10,14 @@
 
 namespace systole::systolic {
 
-/// By part of a program the layer that it belongs to: of each layer what lies before the first of its blocks,
-/// each of its steps, and what lies behind it.
-std::vector<std::size_t> parts_of(const Program& program, const std::vector<RepeatedSteps>& blocks);
+/// A program in parts: of each layer what lies before the first of its blocks, each of their steps, and what
+/// lies behind each block.
+struct Parts {
+    std::vector<std::size_t> layers;          ///< by part: the layer that it belongs to
+    std::vector<std::size_t> first_of_layer;  ///< by layer: its first part
+    std::vector<std::size_t> first_of_block;  ///< by block: that of its first step
+};
+Parts parts_of(const Program& program, const std::vector<RepeatedSteps>& blocks);
 
 /// `program` with those parts for layers, and so many steps of each block left (`turns`), the first ones and
 /// the last kLastTurns. What a command waited for that is left out, is what stands in its place in the steps
