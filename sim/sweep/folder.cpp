@@ -298,4 +298,15 @@ void Folder::sweep_up() const {
     }
 }
 
+void Folder::sweep_up(std::string_view id) const {
+    std::error_code ignored;
+    const std::string begin = fmt::format(".{}.json.", id);
+    for (fs::directory_iterator file(place(id).parent_path(), ignored), end; file != end;
+         file.increment(ignored)) {
+        const std::string name = file->path().filename().string();
+        std::error_code error;
+        if (name.starts_with(begin) && name.ends_with(".tmp")) fs::remove(file->path(), error);
+    }
+}
+
 }  // namespace systole::sweep

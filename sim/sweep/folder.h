@@ -71,6 +71,9 @@ public:
 
     /// Removes temporary files that nobody writes any more: older than ten minutes.
     void sweep_up() const;
+    /// Removes what a process that was killed while it wrote a point's result left of it. Nobody else
+    /// simulates the point.
+    void sweep_up(std::string_view id) const;
 
 private:
     Folder(std::filesystem::path path, FolderIdentity identity, Manifest manifest);

@@ -92,7 +92,7 @@ public:
         while (next_ < points_.size() || !running_.empty()) {
             if (options_.stop()) {
                 report_.stopped = true;
-                running_.clear();  // which kills them
+                kill_all();
                 break;
             }
             while (next_ < points_.size() && running_.size() < static_cast<std::size_t>(options_.jobs))
@@ -110,6 +110,13 @@ private:
         Clock::time_point begin;
         bool late = false;
     };
+
+    void kill_all() {
+        std::vector<std::string> killed;
+        for (const Running& each : running_) killed.push_back(each.id);
+        running_.clear();  // which kills them
+        for (const std::string& id : killed) folder_.sweep_up(id);
+    }
 
     /// False where the machine has no room for another process now.
     bool start(std::size_t number) {
@@ -170,7 +177,10 @@ private:
 
     void end(const std::string& id, const std::string& reason) {
         ++report_.ended;
-        if (!reason.empty()) ++report_.failed, ++report_.failures[reason];
+        if (!reason.empty()) {
+            ++report_.failed, ++report_.failures[reason];
+            folder_.sweep_up(id);
+        }
         try {
             if (!reason.empty() || had_failed_.contains(id)) folder_.write_failure(id, reason);
         } catch (const UserError&) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <filesystem>
 
 #include "sim/base/sanitized.h"
 #include "sim/sweep/point_process.h"
@@ -50,6 +51,10 @@ public:
         const auto failures = folder_->failures();
         const auto found = failures.find(id(point));
         return found == failures.end() ? "" : found->second;
+    }
+    /// Where a process writes a point's result until it is whole.
+    fs::path unfinished(std::size_t point) const {
+        return place_ / fmt::format("sweep/points/{}/.{}.json.7-0123.tmp", id(point).substr(0, 2), id(point));
     }
     bool is_finished(std::size_t point) const { return folder_->result(id(point)).has_value(); }
 
@@ -218,4 +223,24 @@ TEST_CASE("a runner that is asked to stop ends what runs", "[local_runner]") {
     CHECK(report.stopped);
     CHECK(report.ended < 3);
     CHECK(sweep.folder_->failures().empty());
+}
+
+TEST_CASE("what a killed point has written of its result goes with it", "[local_runner]") {
+    const Sweep sweep({"hang", "fine"});
+    // Of the machine's two ways to kill: a limit of time, and a user who interrupts.
+    for (const bool interrupted : {false, true}) {
+        const fs::path half = sweep.unfinished(0), others = sweep.unfinished(1);
+        fs::create_directories(half.parent_path());
+        fs::create_directories(others.parent_path());
+        test::write_text(half, "half");
+        test::write_text(others, "another's");
+        RunnerOptions made = options(1, interrupted ? 60'000 : 50);
+        int asked = 0;
+        made.stop = [&] { return interrupted && ++asked > 3; };
+        const RunnerReport report = run_points(*sweep.folder_, sweep.simulator_, {0}, made);
+        CHECK(report.stopped == interrupted);
+        CHECK(report.failed == (interrupted ? 0 : 1));
+        CHECK_FALSE(fs::exists(half));
+        CHECK(fs::exists(others));
+    }
 }
