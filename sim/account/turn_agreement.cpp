@@ -2,7 +2,10 @@
 #include "sim/account/turn_agreement.h"
 
 #include <algorithm>
+#include <array>
+#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "sim/base/check.h"
@@ -18,7 +21,11 @@ constexpr std::int64_t kRefreshFineness = 1000;
 /// which is how far shares of classes may be off.
 constexpr std::int64_t kLayerFineness = 200;
 /// Of fewer turns nobody knows how much turns differ.
-constexpr std::size_t kLeastSample = 6;
+constexpr std::size_t kLeastSample = 4;
+/// So many turns are a sample that is looked at while it grows, …
+constexpr std::array<std::size_t, 3> kLooks{kLeastSample, 6, 8};
+/// … and each look may be deceived in so many cases, all three together in one of 20 (Pocock 1977, table 1).
+constexpr double kDeceived = 0.0221;
 
 Ticks distance(Ticks a, Ticks b) {
     return a < b ? b - a : a - b;
@@ -96,9 +103,18 @@ public:
     /// How many would tell the mean as well as is promised.
     std::size_t wanted() const {
         if (mean_ == 0) return kLeastSample;
-        const double share = 2 * deviation() / mean_ * static_cast<double>(promise(TurnsDiffer::ByChance));
-        return std::max(kLeastSample, static_cast<std::size_t>(std::ceil(share * share)));
+        const double share = deviation() / mean_ * static_cast<double>(promise(TurnsDiffer::ByChance));
+        const double normal = doubt(std::numeric_limits<std::int32_t>::max()) * share;
+        auto count = std::max(kLeastSample, static_cast<std::size_t>(std::ceil(normal * normal)));
+        while (doubt(count) * share > std::sqrt(static_cast<double>(count))) ++count;
+        return count;
     }
+    /// So many standard errors off may the mean of `count` be; of one nobody knows.
+    static double doubt(std::size_t count) {
+        if (count < 2) return 0;
+        return quantile(complement(boost::math::students_t(static_cast<double>(count - 1)), kDeceived / 2));
+    }
+    std::size_t count() const { return static_cast<std::size_t>(count_); }
 
 private:
     std::int64_t count_ = 0;
@@ -197,6 +213,13 @@ std::size_t turns_that_agree(const DeviceResult& result, const TurnMarks& marks,
     return rounds_that_agree(result, marks, 1, jitter, how);
 }
 
+bool sample_suffices(const TurnMarks& marks) {
+    if (marks.empty() || std::ranges::find(kLooks, turns_of(marks)) == kLooks.end()) return false;
+    Sample times;
+    for (std::size_t turn = 0; turn < turns_of(marks); ++turn) times.add(time_of(marks, turn).value());
+    return times.wanted() <= turns_of(marks);
+}
+
 Agreement agreement(const DeviceResult& result, const TurnMarks& marks, Ticks jitter, TurnsDiffer how) {
     Agreement best;
     for (std::size_t round = 1; round <= longest_round(marks, how); ++round) {
@@ -214,7 +237,7 @@ Ticks uncertainty(const TurnMarks& marks, const Agreement& agreed, std::size_t t
         // What the sample does not tell of the mean, and what those left out differ from it.
         const auto left_out = static_cast<double>(times);
         const double turns = std::sqrt(left_out * left_out / static_cast<double>(agreed.turns) + left_out);
-        return Ticks(static_cast<std::int64_t>(2 * turns * sample.deviation()));
+        return Ticks(static_cast<std::int64_t>(Sample::doubt(sample.count()) * turns * sample.deviation()));
     }
     const TurnTimes rounds = times_of(rounds_of(marks, agreed.round), agreed.turns / agreed.round);
     const auto left_out = static_cast<std::int64_t>((times + agreed.round - 1) / agreed.round);

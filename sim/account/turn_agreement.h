@@ -38,11 +38,18 @@ constexpr std::int64_t promise(TurnsDiffer how) {
 /// Of these the last ones, at least half, that tell most surely what a turn takes: the first ones may not
 /// have settled.
 ///
-/// ByChance: the most, at least six, whose times and whose bytes of the memory, taken for a sample, tell the
-/// mean of all turns within what is promised in 19 of 20 cases (twice the standard error). Which layer finds
-/// a line in a cache, or writes one back, need not agree; all other bytes do.
+/// ByChance: the most, at least four, whose times and whose bytes of the memory, taken for a sample, tell the
+/// mean of all turns within what is promised in 19 of 20 cases (Student's t). A sample is looked at three
+/// times at most while it grows (sample_suffices()), and each look could be deceived: by Pocock's rule
+/// ("Group sequential methods in the design and analysis of clinical trials", Biometrika 64, 1977, table 1)
+/// each is held to 0.0221 instead of 0.05. Which layer finds a line in a cache, or writes one back, need not
+/// agree; all other bytes do.
 std::size_t turns_that_agree(const DeviceResult& result, const TurnMarks& marks, Ticks jitter,
                              TurnsDiffer how = TurnsDiffer::InRounds);
+
+/// Turns that are still being simulated, marked one by one, are looked at when there are four, six and eight
+/// of them: whether their times alone are such a sample of turns that differ by chance.
+bool sample_suffices(const TurnMarks& marks);
 
 /// Of so many turns at most rounds are looked for.
 constexpr std::size_t kLongestRound = 4;

@@ -87,9 +87,15 @@ struct Attempt {
     std::vector<Agreement> agreed;  // by block: of the marked turns
 };
 
+/// Asked when so many marks are met: so many turns of each block are enough.
+using FewerTurns = std::function<std::optional<std::vector<std::size_t>>(const std::vector<Mark>& met)>;
+/// As RunTurns; with fewer turns the marks are those that were met.
+using RunAttempt = std::function<std::optional<MarkedRun>(
+    const std::vector<std::size_t>& turns, const std::vector<std::size_t>& marks, const FewerTurns& fewer)>;
+
 class Reuse {
 public:
-    Reuse(const EqualTurns& all, const RunTurns& run, const ReuseRules& rules)
+    Reuse(const EqualTurns& all, const RunAttempt& run, const ReuseRules& rules)
         : all_(all), run_(run), rules_(rules) {
         for (const EqualTurns::Block& block : all.blocks)
             worth_it_.push_back(block.alike && block.turns >= kTurnsWorthReuse);
@@ -97,11 +103,11 @@ public:
 
     std::optional<DeviceResult> result() {
         if (std::ranges::find(worth_it_, true) == worth_it_.end()) return std::nullopt;
-        std::optional<Attempt> last = attempt(turns_at_first());
+        std::optional<Attempt> last = attempt(turns_at_first(), Looks::Yes);
         if (!last) return std::nullopt;
         for (std::vector<std::size_t> spent = last->turns; !agree(*last);) {
             const auto turns = turns_then(*last, spent);
-            if (!turns || !(last = attempt(*turns))) return std::nullopt;
+            if (!turns || !(last = attempt(*turns, Looks::No))) return std::nullopt;
             for (std::size_t b = 0; b < spent.size(); ++b) spent[b] += last->turns[b];
         }
         return lengthen(*last);
@@ -146,7 +152,11 @@ private:
         return layers;
     }
 
-    std::optional<Attempt> attempt(std::vector<std::size_t> turns) const {
+    /// Whether a sample is looked at while it grows: what sufficed by time alone may be too small all the
+    /// same.
+    enum class Looks { No, Yes };
+
+    std::optional<Attempt> attempt(std::vector<std::size_t> turns, Looks looks) const {
         std::vector<std::size_t> marks;
         std::size_t left_out = 0;  // layers, before the block
         for (std::size_t b = 0; b < turns.size(); ++b) {
@@ -155,8 +165,9 @@ private:
             if (worth_it_[b]) std::ranges::copy(marks_of(block, turns[b]), std::back_inserter(marks));
             left_out += (block.turns - turns[b]) * block.layers;
         }
-        std::optional<MarkedRun> run = run_(turns, marks);
+        std::optional<MarkedRun> run = run_(turns, marks, fewer(turns, looks));
         if (!run) return std::nullopt;
+        if (run->marks.size() < marks.size()) turns[sampled().value()] = run->marks.size() + kLastTurns;
         Attempt attempt{std::move(turns), std::move(*run), {}, {}};
         auto mark = attempt.run.marks.begin();
         for (std::size_t b = 0; b < attempt.turns.size(); ++b) {
@@ -168,6 +179,25 @@ private:
                                                   : Agreement{});
         }
         return attempt;
+    }
+
+    /// The block, if it is the only one, of which turns are left out.
+    std::optional<std::size_t> sampled() const {
+        if (std::ranges::count(worth_it_, true) != 1) return std::nullopt;
+        return static_cast<std::size_t>(std::ranges::find(worth_it_, true) - worth_it_.begin());
+    }
+
+    /// Of so many, as soon as they tell the mean.
+    FewerTurns fewer(const std::vector<std::size_t>& turns, Looks looks) const {
+        const auto block = sampled();
+        if (rules_.differ != TurnsDiffer::ByChance || looks == Looks::No || !block)
+            return [](const std::vector<Mark>&) { return std::nullopt; };
+        return [turns, block](const std::vector<Mark>& met) -> std::optional<std::vector<std::size_t>> {
+            std::vector<std::size_t> enough = turns;
+            enough[*block] = met.size() + kLastTurns;
+            return sample_suffices(met) && enough[*block] < turns[*block] ? std::optional(enough)
+                                                                          : std::nullopt;
+        };
     }
 
     bool agree(const Attempt& attempt) const {
@@ -210,7 +240,7 @@ private:
     }
 
     const EqualTurns& all_;
-    const RunTurns& run_;
+    const RunAttempt& run_;
     const ReuseRules rules_;
     std::vector<bool> worth_it_;  // by block: some of its turns can be left out
 };
@@ -224,7 +254,10 @@ bool may_reuse(const Graph& graph) {
 
 std::optional<DeviceResult> run_reusing(const EqualTurns& turns, const RunTurns& run,
                                         const ReuseRules& rules) {
-    return Reuse(turns, run, rules).result();
+    const RunAttempt attempt = [&](const auto& left, const auto& marks, const FewerTurns&) {
+        return run(left, marks);
+    };
+    return Reuse(turns, attempt, rules).result();
 }
 
 std::optional<DeviceResult> run_reusing(const Graph& graph, const RunShorter& run, const ReuseRules& rules) {
@@ -233,6 +266,18 @@ std::optional<DeviceResult> run_reusing(const Graph& graph, const RunShorter& ru
         return run(shorten(graph, turns), marks);
     };
     return run_reusing(turns_of(graph), run_turns, rules);
+}
+
+std::optional<DeviceResult> run_sampling(const Graph& graph, const RunSample& run) {
+    const RunAttempt attempt = [&](const std::vector<std::size_t>& turns,
+                                   const std::vector<std::size_t>& marks, const FewerTurns& fewer) {
+        const GoOnWith go_on_with = [&](const std::vector<Mark>& met) -> std::optional<ShorterGraph> {
+            const auto enough = fewer(met);
+            return enough ? std::optional(shorten(graph, *enough)) : std::nullopt;
+        };
+        return run(shorten(graph, turns), marks, go_on_with);
+    };
+    return Reuse(turns_of(graph), attempt, {.differ = TurnsDiffer::ByChance}).result();
 }
 
 }  // namespace systole

@@ -56,6 +56,14 @@ using RunTurns = std::function<std::optional<MarkedRun>(const std::vector<std::s
 using RunShorter = std::function<std::optional<MarkedRun>(const ShorterGraph& shorter,
                                                           const std::vector<std::size_t>& marks)>;
 
+/// Asked when so many marks are met: the shorter network with which the run goes on, if these tell enough. It
+/// is the one that runs, but for turns that have not begun.
+using GoOnWith = std::function<std::optional<ShorterGraph>(const std::vector<Mark>& met)>;
+
+/// As RunShorter; the marks of a network with which it goes on are those that were met.
+using RunSample = std::function<std::optional<MarkedRun>(
+    const ShorterGraph& shorter, const std::vector<std::size_t>& marks, const GoOnWith& go_on_with)>;
+
 /// How far reuse may go.
 struct ReuseRules {
     std::size_t most_layers = std::numeric_limits<std::size_t>::max();  ///< of all runs but the first
@@ -72,5 +80,8 @@ std::optional<DeviceResult> run_reusing(const EqualTurns& turns, const RunTurns&
 /// accounted for.
 std::optional<DeviceResult> run_reusing(const Graph& graph, const RunShorter& run,
                                         const ReuseRules& rules = {});
+
+/// As above, of turns that differ by chance: no more of them are simulated than tell the mean.
+std::optional<DeviceResult> run_sampling(const Graph& graph, const RunSample& run);
 
 }  // namespace systole

@@ -37,19 +37,28 @@ std::optional<DeviceResult> run_few_turns(const Graph& fused, const PlacedTensor
     if (!protocol.reuse || !protocol.runs_once() || options.timeline == WantTimeline::Yes ||
         !layer_by_layer(fused, spec.kernels))
         return std::nullopt;
-    const auto run_one = [&](const ShorterGraph& shorter,
-                             const std::vector<std::size_t>& marks) -> std::optional<MarkedRun> {
-        const ChipPlan plan = plan_at(placed_as(placed, shorter), shorter.graph, spec, protocol, chooser);
+    const auto plan_of = [&](const ShorterGraph& shorter) {
+        return plan_at(placed_as(placed, shorter), shorter.graph, spec, protocol, chooser);
+    };
+    const auto run_one = [&](const ShorterGraph& shorter, std::vector<std::size_t> marks,
+                             const GoOnWith& go_on_with) -> std::optional<MarkedRun> {
+        const ChipPlan plan = plan_of(shorter);
         const FreshKernel kernel;
         RunOptions untraced = options;
         untraced.timeline = WantTimeline::No;
         Chip chip(instance_name(spec.name).c_str(), spec, plan, untraced);
-        chip.mark_after(marks);
+        std::optional<ChipPlan> fewer;
+        chip.mark_after(marks, [&](const std::vector<Mark>& met) -> const ChipPlan* {
+            const auto enough = go_on_with(met);
+            if (!enough) return nullptr;
+            marks.resize(met.size());
+            return &fewer.emplace(plan_of(*enough));
+        });
         chip.run();
         if (!chip.sms.at_ease()) return std::nullopt;
-        return marked_run(chip, spec, plan, protocol, marks);
+        return marked_run(chip, spec, fewer ? *fewer : plan, protocol, marks);
     };
-    std::optional<DeviceResult> result = run_reusing(fused, run_one, {.differ = TurnsDiffer::ByChance});
+    std::optional<DeviceResult> result = run_sampling(fused, run_one);
     if (result) result->tensors = places(fused, placed.placements);
     return result;
 }

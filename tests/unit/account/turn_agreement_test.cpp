@@ -126,19 +126,45 @@ TEST_CASE("of turns that agree the last half at least counts, as far as it tells
     CHECK(agreed(of({10'000, 10'004, 10'000, 10'004})) == 4);
 }
 
-TEST_CASE("turns that differ by chance are a sample of six at least") {
-    CHECK(agreed(of(std::vector<std::int64_t>(5, 1000)), 0, TurnsDiffer::ByChance) == 0);
-    CHECK(agreed(of(std::vector<std::int64_t>(6, 1000)), 0, TurnsDiffer::ByChance) == 6);
+TEST_CASE("turns that differ by chance are a sample of four at least") {
+    CHECK(agreed(of(std::vector<std::int64_t>(3, 1000)), 0, TurnsDiffer::ByChance) == 0);
+    CHECK(agreed(of(std::vector<std::int64_t>(4, 1000)), 0, TurnsDiffer::ByChance) == 4);
     CHECK(agreed(of(std::vector<std::int64_t>(7, 1000)), 0, TurnsDiffer::ByChance) == 7);
 }
 
-TEST_CASE("a sample tells the mean within a 500th, at twice its standard error") {
-    // Of eight, 2 sqrt(72 / 7) / 1000 * 500 squared is 10.3: eleven would be needed. Of twelve it is 9.8.
+// Quantiles of Student's t by integration of its density: t(3) 4.3749, t(5) 3.2740, t(7) 2.9276, t(14) 2.573,
+// t(15) 2.5522, t(16) 2.5341.
+TEST_CASE("a sample tells the mean within a 500th in 19 of 20 cases, looked at three times") {
+    // Of eight, the deviation is sqrt(72 / 7) / 1000 * 500 = 1.604 of what is allowed: 16 turns would be
+    // known to 2.5522 * 1.604 / 4 = 1.023 of it, 17 to 2.5341 * 1.604 / sqrt(17) = 0.986. Of eighteen it
+    // is 1.543.
     CHECK(agreed(of(to_and_fro(8)), 1, TurnsDiffer::ByChance) == 0);
-    CHECK(agreed(of(to_and_fro(12)), 1, TurnsDiffer::ByChance) == 12);
-    const Turns eight = of(to_and_fro(8)), twelve = of(to_and_fro(12));
-    CHECK(turns_wanted(eight.result, eight.marks, Ticks(1), TurnsDiffer::ByChance) == 11);
-    CHECK(turns_wanted(twelve.result, twelve.marks, Ticks(1), TurnsDiffer::ByChance) == 10);
+    CHECK(agreed(of(to_and_fro(18)), 1, TurnsDiffer::ByChance) == 18);
+    const Turns eight = of(to_and_fro(8)), eighteen = of(to_and_fro(18));
+    CHECK(turns_wanted(eight.result, eight.marks, Ticks(1), TurnsDiffer::ByChance) == 17);
+    CHECK(turns_wanted(eighteen.result, eighteen.marks, Ticks(1), TurnsDiffer::ByChance) == 16);
+}
+
+TEST_CASE("a sample that grows is looked at when there are four turns, six and eight") {
+    for (const std::size_t turns : {1, 2, 3, 5, 7, 9, 18})
+        CHECK_FALSE(sample_suffices(of(std::vector<std::int64_t>(turns, 1000)).marks));
+    for (const std::size_t turns : {4, 6, 8})
+        CHECK(sample_suffices(of(std::vector<std::int64_t>(turns, 1000)).marks));
+    // Apart by 2d, n turns by turns deviate by d sqrt(n / (n - 1)): four are known to 4.3749 d / sqrt(3)
+    // = 2.526 d, six to 3.2740 d / sqrt(5) = 1.464 d, eight to 2.9276 d / sqrt(7) = 1.107 d, of 200 in
+    // 100,000.
+    const auto suffices = [](std::size_t turns, std::int64_t apart) {
+        std::vector<std::int64_t> times;
+        for (std::size_t i = 0; i < turns; ++i) times.push_back(100'000 + (i % 2 == 0 ? apart : -apart));
+        return sample_suffices(of(times).marks);
+    };
+    CHECK(suffices(4, 79));
+    CHECK_FALSE(suffices(4, 80));
+    CHECK(suffices(6, 136));
+    CHECK_FALSE(suffices(6, 137));
+    CHECK(suffices(8, 180));
+    CHECK_FALSE(suffices(8, 181));
+    CHECK_FALSE(sample_suffices({}));
 }
 
 TEST_CASE("the bytes of the memory are a sample, too, read and written together") {
@@ -148,7 +174,7 @@ TEST_CASE("the bytes of the memory are a sample, too, read and written together"
         turns.result.layers[i].dram_read = Bytes(400);
         turns.result.layers[i].dram_written = Bytes(bytes[i] - 400);
     }
-    CHECK(turns_wanted(turns.result, turns.marks, Ticks(0), TurnsDiffer::ByChance) == 11);
+    CHECK(turns_wanted(turns.result, turns.marks, Ticks(0), TurnsDiffer::ByChance) == 17);
     CHECK(agreed(turns, 0, TurnsDiffer::ByChance) == 0);
 }
 
@@ -225,9 +251,9 @@ TEST_CASE("turns left out are as uncertain as those that stand for them are apar
 }
 
 TEST_CASE("by chance turns left out are as uncertain as a sum of them and as the mean that stands for them") {
-    // The deviation of four is sqrt(4 / 3); of five left out 2 * sqrt(5 * 5 / 4 + 5) * 1.1547 = 7.7.
+    // The deviation of four is sqrt(4 / 3); of five left out 4.3749 * sqrt(5 * 5 / 4 + 5) * 1.1547 = 16.9.
     const Turns turns = of({500, 999, 1001, 999, 1001});
-    CHECK(uncertainty(turns.marks, {4}, 5, TurnsDiffer::ByChance) == Ticks(7));
+    CHECK(uncertainty(turns.marks, {4}, 5, TurnsDiffer::ByChance) == Ticks(16));
     CHECK(uncertainty(turns.marks, {1}, 5, TurnsDiffer::ByChance) == Ticks(0));
 }
 

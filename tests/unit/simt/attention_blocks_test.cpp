@@ -29,7 +29,8 @@ SimtSpec gpu(const std::string& name, int sms) {
 }
 
 AttentionPlan plan_of(const Attention& shape, const SimtSpec& spec) {
-    AttentionPlanner planner(spec);
+    KeptTimings kept;
+    AttentionPlanner planner(spec, kept);
     Layer layer;
     layer.name = "a";
     layer.op = shape;

@@ -57,7 +57,8 @@ void take_order(AttentionKernel& kernel, int resident, const SimtSpec& spec) {
 const AttentionTiming* AttentionPlanner::timing_of(const AttentionKernel& kernel) {
     const AttentionFormats formats{kernel.dtype, kernel.stored()};
     const std::int64_t blocks = kernel.in_two_passes() ? kernel.blocks_of_part() : 1;
-    const auto [known, added] = known_.try_emplace({kernel.tile, formats, kernel.stored_share(), blocks});
+    const auto [known, added] =
+        kept_.attentions.try_emplace({kernel.tile, formats, kernel.stored_share(), blocks});
     if (added) known->second = time_attention(kernel.tile, formats, kernel.stored_share(), blocks, spec_.sm);
     return known->second ? &*known->second : nullptr;
 }

@@ -2,12 +2,11 @@
 // From a layer of attention to its kernels.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
-#include <tuple>
 
 #include "models/devices/simt/kernels/attention_program.h"
+#include "models/devices/simt/kernels/kept_timings.h"
 #include "models/devices/simt/kernels/kernel_plan.h"
 #include "models/devices/simt/kernels/time_attention.h"
 #include "models/devices/simt/spec/spec.h"
@@ -15,10 +14,11 @@
 
 namespace systole::simt {
 
-/// Keeps how kernels go: those with the same tile are timed once. Not for several threads.
+/// Kernels with the same tile are timed once.
 class AttentionPlanner {
 public:
-    explicit AttentionPlanner(const SimtSpec& spec) : spec_(spec) {}
+    /// Both must outlive it.
+    AttentionPlanner(const SimtSpec& spec, KeptTimings& kept) : spec_(spec), kept_(kept) {}
 
     /// The kernel and how its CTAs go, without places. Throws UserError at the layer's mark if no kernel for
     /// it fits an SM. `cached`: keys and values lie in the pages of a cache.
@@ -29,9 +29,7 @@ private:
     double estimate_of(const AttentionPlan& plan) const;
 
     const SimtSpec& spec_;
-    std::map<std::tuple<AttentionTile, AttentionFormats, double, std::int64_t>,
-             std::optional<AttentionTiming>>
-        known_;
+    KeptTimings& kept_;
 };
 
 /// What the sums of all parts of the keys take, if they can be counted.

@@ -11,6 +11,7 @@
 #include "models/devices/simt/kernels/cta_timing.h"
 #include "models/devices/simt/kernels/gemm_kernel.h"
 #include "models/devices/simt/kernels/gemm_program.h"
+#include "models/devices/simt/kernels/kept_timings.h"
 #include "models/devices/simt/spec/spec.h"
 
 namespace systole::simt {
@@ -46,6 +47,8 @@ public:
     const std::optional<CtaTiming>& timing(const CtaTile& tile, const GemmFormats& formats);
     /// All kernels that could do it, the one that the library takes first; empty if none fits an SM.
     std::vector<TimedKernel> weigh(const GemmShape& shape);
+    /// What planners of other kernels found out.
+    KeptTimings& kept() { return kept_; }
 
 private:
     /// The one of least weight first.
@@ -62,6 +65,7 @@ private:
                         GemmFormats>,
              std::optional<CtaTiming>>
         known_;
+    KeptTimings kept_;
 };
 
 /// `CalibratedSpec::larger_tiles`, as far as it is the library's: it was found with products of

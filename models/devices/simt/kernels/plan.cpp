@@ -45,8 +45,8 @@ public:
           spec_(spec),
           placements_(placed.placements),
           chooser_(chooser),
-          vectors_(graph, spec, placements_),
-          attentions_(spec),
+          vectors_(graph, spec, placements_, chooser.kept()),
+          attentions_(spec, chooser.kept()),
           alignment_(alignment(spec)),
           stripe_(even_stripe(spec.memory).value()),
           end_(placed.end) {}

@@ -220,11 +220,11 @@ VectorPlan VectorPlanner::timed(const Layer& layer, const VectorKernel& kernel) 
     of_cta.qkv = kernel.qkv.of_cta();
     if (kernel.of_elements()) of_cta.cols = kernel.elements_of_cta();
     if (kernel.windows) of_cta.windows->images = 1;
-    auto known = known_.find(of_cta);
-    if (known == known_.end()) {
-        Timed timed{of_cta, {}};
+    auto known = kept_.vectors.find(of_cta);
+    if (known == kept_.vectors.end()) {
+        KeptTimings::Vector timed{of_cta, {}};
         timed.timing = time_vector(timed.kernel, spec_.sm);
-        known = known_.emplace(of_cta, timed).first;
+        known = kept_.vectors.emplace(of_cta, timed).first;
     }
     if (!known->second.timing) {
         const CtaProgram program = vector_program(kernel);

@@ -3,12 +3,12 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "models/devices/simt/kernels/kept_timings.h"
 #include "models/devices/simt/kernels/kernel_plan.h"
 #include "models/devices/simt/kernels/moves.h"
 #include "models/devices/simt/spec/spec.h"
@@ -25,12 +25,13 @@ std::optional<std::string> what_no_vector_kernel_does(const Layer& layer);
 /// or, where they take none such, for the first that they do.
 DType slots_of(DType dtype, const SmSpec& sm);
 
-/// Keeps how kernels go: layers that are alike are timed once. Not for several threads.
+/// Layers that are alike are timed once.
 class VectorPlanner {
 public:
     /// All must outlive it.
-    VectorPlanner(const Graph& graph, const SimtSpec& spec, const std::vector<Placement>& placements)
-        : graph_(graph), spec_(spec), placements_(placements) {}
+    VectorPlanner(const Graph& graph, const SimtSpec& spec, const std::vector<Placement>& placements,
+                  KeptTimings& kept)
+        : graph_(graph), spec_(spec), placements_(placements), kept_(kept) {}
 
     /// Of a layer that such a kernel does, or of a chain (sim/workload/elementwise_chains.h), which one does.
     /// Throws UserError at the first one's mark if no kernel for it fits an SM.
@@ -58,14 +59,10 @@ private:
     void add_operands(const Layer& layer, std::optional<TensorId> made, VectorPlan& plan) const;
     void add_operands(const Layer& layer, const Move& move, VectorPlan& plan) const;
 
-    struct Timed {
-        VectorKernel kernel;
-        std::optional<CtaTiming> timing;
-    };
     const Graph& graph_;
     const SimtSpec& spec_;
     const std::vector<Placement>& placements_;
-    std::map<VectorKernel, Timed> known_;
+    KeptTimings& kept_;
 };
 
 }  // namespace systole::simt

@@ -28,6 +28,10 @@ DramSpec memory_of(const SimtSpec& spec, const Protocol& protocol) {
 
 }  // namespace
 
+Chip::Copies Chip::copies_out(const ChipPlan& plan) {
+    return {{plan.outputs.begin(), plan.outputs.end()}, plan.layers.empty() ? 0 : plan.layers.size() - 1};
+}
+
 Chip::Chip(sc_core::sc_module_name name, const SimtSpec& spec, const ChipPlan& plan,
            const RunOptions& options)
     : sc_module(name),
@@ -45,9 +49,9 @@ Chip::Chip(sc_core::sc_module_name name, const SimtSpec& spec, const ChipPlan& p
       copy_in("copy_in", spec.copy, clock, listener_in()),
       copy_out("copy_out", spec.copy, clock, listener_out()),
       spec_(spec),
-      plan_(plan),
+      plan_(&plan),
       in_{{plan.inputs.begin(), plan.inputs.end()}},
-      out_{{plan.outputs.begin(), plan.outputs.end()}, plan.layers.empty() ? 0 : plan.layers.size() - 1} {
+      out_(copies_out(plan)) {
     sms.out.bind(mmu.in);
     caches.bind(mmu, dram);
     if (spec.power.l2_follows) sms.on_clock([this](Hertz sms_clock) { caches.run_at(sms_clock); });
@@ -71,26 +75,34 @@ Chip::Chip(sc_core::sc_module_name name, const SimtSpec& spec, const ChipPlan& p
 void Chip::keep_times() {
     constexpr std::size_t kPieces = 400'000, kLeast = 256, kMost = 16'384;
     std::size_t kernels = 1;
-    for (const LayerPlan& layer : plan_.layers) kernels += layer.kernels.size();
+    for (const LayerPlan& layer : plan_->layers) kernels += layer.kernels.size();
     keeps_times_ = true;
     dram.keep_traffic();
     sms.keep_histories(std::clamp(kPieces / kernels, kLeast, kMost));
 }
 
-void Chip::mark_after(std::vector<std::size_t> layers) {
+void Chip::mark_after(std::vector<std::size_t> layers, GoOnWith go_on_with) {
     to_mark_ = std::move(layers);
-    sms.on_layers([this](std::size_t complete) {
-        while (marks_.size() < to_mark_.size() && to_mark_[marks_.size()] <= complete) {
-            Mark& mark = marks_.emplace_back();
-            mark.time = now();
-            mark.memory_bus = memory_bus();
-            for (const Stat& stat : stats()) mark.counts.push_back(stat.value);
-        }
+    sms.on_layers([this, go_on_with = std::move(go_on_with)](std::size_t complete) {
+        while (marks_.size() < to_mark_.size() && to_mark_[marks_.size()] <= complete) mark(go_on_with);
     });
 }
 
+void Chip::mark(const GoOnWith& go_on_with) {
+    Mark& mark = marks_.emplace_back();
+    mark.time = now();
+    mark.memory_bus = memory_bus();
+    for (const Stat& stat : stats()) mark.counts.push_back(stat.value);
+    const ChipPlan* other = go_on_with(marks_);
+    if (other == nullptr) return;
+    to_mark_.resize(marks_.size());
+    plan_ = other;
+    out_ = copies_out(*other);
+    sms.go_on_with(*other);
+}
+
 void Chip::begin() {
-    if (plan_.inputs.empty()) return compute();
+    if (plan_->inputs.empty()) return compute();
     give(copy_in, in_);
 }
 
@@ -114,14 +126,14 @@ bool Chip::arrived(Copies& copies, const std::vector<Transfer>& all) {
 DmaEngine::Listener Chip::listener_in() {
     return {[this](DmaEngine::Split) { give(copy_in, in_); },
             [this](DmaEngine::Split) {
-                if (arrived(in_, plan_.inputs)) compute();
+                if (arrived(in_, plan_->inputs)) compute();
             }};
 }
 
 DmaEngine::Listener Chip::listener_out() {
     return {[this](DmaEngine::Split) { give(copy_out, out_); },
             [this](DmaEngine::Split) {
-                if (!arrived(out_, plan_.outputs)) return;
+                if (!arrived(out_, plan_->outputs)) return;
                 end_ = now();
                 done_ = true;
             }};
@@ -135,7 +147,7 @@ void Chip::compute() {
 void Chip::bring_back() {
     caches.end();
     computed_ = end_ = now();
-    done_ = plan_.outputs.empty();
+    done_ = plan_->outputs.empty();
     give(copy_out, out_);
 }
 
@@ -145,7 +157,7 @@ void Chip::run() {
         throw UserError(
             fmt::format("'{}' takes more than {} of simulated time on this machine; that is more "
                         "than can be accounted for",
-                        plan_.trace, format_time(limit)));
+                        plan_->trace, format_time(limit)));
     if (!done_) throw Stuck({sms.wait()});
 }
 

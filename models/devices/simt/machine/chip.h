@@ -9,6 +9,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <systemc>
 #include <vector>
@@ -32,8 +33,12 @@ class Chip : public sc_core::sc_module {
 public:
     Chip(sc_core::sc_module_name name, const SimtSpec& spec, const ChipPlan& plan, const RunOptions& options);
 
-    /// Has what was counted until then kept when so many layers each, ascending, are complete.
-    void mark_after(std::vector<std::size_t> layers);
+    /// At a mark: the plan to go on with, or null for the one that runs. Its layers that are complete are
+    /// those of the one that ran; it must outlive the chip's run.
+    using GoOnWith = std::function<const ChipPlan*(const std::vector<Mark>& met)>;
+    /// Has what was counted until then kept when so many layers each, ascending, are complete. There are no
+    /// further marks once it goes on with another plan.
+    void mark_after(std::vector<std::size_t> layers, GoOnWith go_on_with);
     /// Without what only rows of layers know (layers, critical path, compulsory bytes).
     const std::vector<Mark>& marks() const { return marks_; }
 
@@ -79,6 +84,7 @@ private:
         std::deque<Ticks> under_way = {};  // since when
     };
 
+    static Copies copies_out(const ChipPlan& plan);
     void begin();  // SC_METHOD
     void give(DmaEngine& engine, Copies& copies);
     /// The engine's oldest copy is complete.
@@ -89,9 +95,10 @@ private:
     DmaEngine::Listener listener_out();
     void compute();
     void bring_back();
+    void mark(const GoOnWith& go_on_with);
 
     const SimtSpec& spec_;
-    const ChipPlan& plan_;
+    const ChipPlan* plan_;
     Copies in_, out_;
     Ticks copied_in_, computed_, end_;
     std::vector<std::size_t> to_mark_;

@@ -47,18 +47,32 @@ SmArray::SmArray(sc_core::sc_module_name name, const SimtSpec& spec, const ChipP
                  std::function<Bytes()> moved, ChipPort* to_chips)
     : sc_module(name),
       spec_(spec),
-      plan_(plan),
+      plan_(&plan),
       launch_(launch),
       moved_(std::move(moved)),
       to_chips_(to_chips),
       clock_(spec, plan.turns) {
-    for (std::size_t layer = 0; layer < plan.layers.size(); ++layer)
-        for (const KernelPlan& kernel : plan.layers[layer].kernels) kernels_.push_back({layer, &kernel});
+    list_kernels();
     out.register_nb_transport_bw(this, &SmArray::nb_transport_bw);
     SC_HAS_PROCESS(SmArray);
     SC_METHOD(step);
     sensitive << wake_;
     dont_initialize();
+}
+
+void SmArray::list_kernels() {
+    kernels_.clear();
+    for (std::size_t layer = 0; layer < plan_->layers.size(); ++layer)
+        for (const KernelPlan& kernel : plan_->layers[layer].kernels) kernels_.push_back({layer, &kernel});
+}
+
+void SmArray::go_on_with(const ChipPlan& plan) {
+    SYSTOLE_CHECK(run_ == nullptr, "{}: another plan in the middle of a kernel", name());
+    plan_ = &plan;
+    list_kernels();
+    SYSTOLE_CHECK(records_.size() <= kernels_.size() &&
+                      (records_.empty() || kernels_[records_.size() - 1].layer == records_.back().layer),
+                  "{}: another plan has no such {} kernels", name(), records_.size());
 }
 
 void SmArray::start(std::function<void()> done) {
@@ -73,8 +87,8 @@ void SmArray::launch() {
     clock_.begin_kernel(now(), moved_(), expected_of(next));
     if (clocked_) clocked_(clock_.clock());
     // Of a turn each run bears its share of the gap before it.
-    const Ticks gap(begins_run() && plan_.turn < plan_.layers.size()
-                        ? spec_.calibrated.replay_gap.value() / plan_.copies
+    const Ticks gap(begins_run() && plan_->turn < plan_->layers.size()
+                        ? spec_.calibrated.replay_gap.value() / plan_->copies
                         : 0);
     launched_ = now();
     const auto* stream = std::get_if<StreamPlan>(next.plan);
@@ -88,21 +102,21 @@ void SmArray::launch() {
 bool SmArray::begins_run() const {
     const std::size_t next = kernels_[records_.size()].layer;
     return !records_.empty() && records_.back().layer != next &&
-           next % (plan_.turn / static_cast<std::size_t>(plan_.copies)) == 0;
+           next % (plan_->turn / static_cast<std::size_t>(plan_->copies)) == 0;
 }
 
 bool SmArray::begins_turn() const {
-    return begins_run() && kernels_[records_.size()].layer % plan_.turn == 0;
+    return begins_run() && kernels_[records_.size()].layer % plan_->turn == 0;
 }
 
 /// Cycles of the core clock in which all tensor cores are through with the MACs.
 double SmArray::tensor_cycles(std::size_t layer, std::int64_t macs) const {
-    const std::int64_t rate = spec_.macs_per_cycle(plan_.layers[layer].dtype);
+    const std::int64_t rate = spec_.macs_per_cycle(plan_->layers[layer].dtype);
     return rate > 0 ? static_cast<double>(macs) / static_cast<double>(rate) : 0;
 }
 
 ClockControl::Expected SmArray::expected_of(const Kernel& kernel) const {
-    const LayerPlan& layer = plan_.layers[kernel.layer];
+    const LayerPlan& layer = plan_->layers[kernel.layer];
     const auto expected = [&](double estimate) {
         return ClockControl::Expected{estimate, tensor_cycles(kernel.layer, layer.macs.value()),
                                       layer.compulsory_dram};
@@ -190,7 +204,7 @@ void SmArray::finish_kernel() {
     records_.push_back({layer, launched_, begin_, now(), clock_.clock(), run_->finish(now())});
     clock_.end_kernel(now(), moved_(), tensor_cycles(layer, records_.back().account.macs));
     run_.reset();
-    const std::size_t next = finished() ? plan_.layers.size() : kernels_[records_.size()].layer;
+    const std::size_t next = finished() ? plan_->layers.size() : kernels_[records_.size()].layer;
     if (layers_done_ && next > layer) layers_done_(next);
     if (finished()) return done_();
     launch();
@@ -240,7 +254,8 @@ tlm::tlm_sync_enum SmArray::nb_transport_bw(tlm::tlm_generic_payload& payload, t
 std::string SmArray::wait() const {
     if (finished()) return fmt::format("{}: all kernels are complete", name());
     const Kernel& kernel = kernels_[records_.size()];
-    return fmt::format("{}: kernel {} (of '{}') {}", name(), records_.size(), plan_.layers[kernel.layer].name,
+    return fmt::format("{}: kernel {} (of '{}') {}", name(), records_.size(),
+                       plan_->layers[kernel.layer].name,
                        run_ ? "waits for the L2 or for other chips" : "waits for its launch");
 }
 

@@ -64,6 +64,8 @@ public:
     }
     /// Tells when the kernels of so many layers, from the first on, are complete.
     void on_layers(std::function<void(std::size_t layers)> listener) { layers_done_ = std::move(listener); }
+    /// Between kernels: those of `plan` follow behind as many as are complete, which are the same in it.
+    void go_on_with(const ChipPlan& plan);
     /// What else is to be done when a kernel's stores are answered, before it is complete: `done` goes on.
     void on_kernel_stored(std::function<void(std::function<void()> done)> what) {
         behind_stores_ = std::move(what);
@@ -90,6 +92,7 @@ private:
         ~Payload() override { clear_extension(&tiles); }
     };
 
+    void list_kernels();
     void step();  // SC_METHOD
     void launch();
     bool begins_run() const;
@@ -108,7 +111,7 @@ private:
                                        sc_core::sc_time& delay);
 
     const SimtSpec& spec_;
-    const ChipPlan& plan_;
+    const ChipPlan* plan_;
     const Ticks launch_;
     const std::function<Bytes()> moved_;
     ChipPort* const to_chips_;
