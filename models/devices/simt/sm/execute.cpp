@@ -274,7 +274,7 @@ void Sm::arrive(std::size_t cta, std::size_t number, std::int64_t at, Loss loss)
     if (--barrier.missing > 0) return;
     barrier.phases.push_back({barrier.last, barrier.loss});
     barrier.missing = barrier.expected;
-    released_ = true;
+    release();
 }
 
 void Sm::end_of_body(SubCore& core, Warp& warp, std::int64_t at) {

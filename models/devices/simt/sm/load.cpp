@@ -38,7 +38,7 @@ void Sm::load(Warp& warp, const Instruction& next, std::int64_t at) {
 }
 
 void Sm::arrived(std::int64_t request, std::int64_t at) {
-    released_ = true;
+    release();
     if (const auto fetch = fetches_.extract(request)) return fetched(fetch.mapped(), at);
     l1_.come(request, at);
     const auto waiting = waiting_.extract(request);

@@ -95,7 +95,7 @@ std::size_t Sm::launch(const CtaProgram& program, std::int64_t at) {
         }
     left_ += static_cast<std::size_t>(program.warps());
     if (!spec_.l1_apart) l1_.give(program.shared);
-    released_ = true;
+    release();
     return ctas_.size() - 1;
 }
 
@@ -174,14 +174,26 @@ int Sm::barrier_of(const Warp& warp, const Instruction& instruction) {
     return instruction.barrier + static_cast<int>((warp.step - instruction.lag) % instruction.ring);
 }
 
-Sm::Readiness Sm::readiness(const Warp& warp, const SubCore& core) const {
-    Readiness ready{warp.next, Loss::Dependency};
-    const Instruction& next = instruction(warp);
-    const Scoreboard::Wait operands = warp.registers.wait_for(next.reads | next.writes);
-    ready.wait(operands.until, loss_of(operands.producer));
-    wait_for_others(warp, next, ready);
-    wait_for_pipe(next, core, ready);
+void Sm::release() {
+    released_ = true;
+    ++releases_;
+}
+
+Sm::Readiness Sm::readiness(Warp& warp, const SubCore& core) const {
+    if (warp.known != releases_) look_again(warp);
+    Readiness ready = warp.ready;
+    wait_for_pipe(*warp.instruction, core, ready);
     return ready;
+}
+
+void Sm::look_again(Warp& warp) const {
+    warp.known = releases_;
+    warp.instruction = &instruction(warp);
+    const Instruction& next = *warp.instruction;
+    warp.ready = {warp.next, Loss::Dependency};
+    const Scoreboard::Wait operands = warp.registers.wait_for(next.reads | next.writes);
+    warp.ready.wait(operands.until, loss_of(operands.producer));
+    wait_for_others(warp, next, warp.ready);
 }
 
 void Sm::wait_for_others(const Warp& warp, const Instruction& next, Readiness& ready) const {
@@ -230,18 +242,18 @@ void Sm::wait_for_pipe(const Instruction& next, const SubCore& core, Readiness& 
     if (has_addresses(next.op)) ready.wait(core.addresses, Loss::OnChip);
 }
 
-std::int64_t Sm::earliest(const SubCore& core) const {
+std::int64_t Sm::earliest(const SubCore& core) {
     std::int64_t first = kNever;
     for (const std::size_t number : core.warps)
         if (!warps_[number].ended) first = std::min(first, readiness(warps_[number], core).at);
     return std::max(first, core.issue);
 }
 
-std::size_t Sm::select(const SubCore& core, std::int64_t at) const {
+std::size_t Sm::select(const SubCore& core, std::int64_t at) {
     const std::size_t count = core.warps.size();
     const bool greedy = spec_.scheduling == WarpScheduling::GreedyThenOldest;
     const auto is_ready = [&](std::size_t place) {
-        const Warp& warp = warps_[core.warps[place]];
+        Warp& warp = warps_[core.warps[place]];
         return !warp.ended && readiness(warp, core).at <= at;
     };
     if (greedy && core.last < count && is_ready(core.last)) return core.last;
@@ -253,8 +265,9 @@ std::size_t Sm::select(const SubCore& core, std::int64_t at) const {
 
 void Sm::issue(SubCore& core, std::size_t place, std::int64_t at) {
     Warp& warp = warps_[core.warps[place]];
-    const Instruction& next = instruction(warp);
     const Readiness ready = readiness(warp, core);
+    const Instruction& next = *warp.instruction;
+    warp.known = -1;
     remember(warp.stalls, ready.at, ready.loss);
     remember(warp.stalls, at, Loss::OnChip);  // another warp issued
     core.last = place;

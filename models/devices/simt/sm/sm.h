@@ -107,6 +107,14 @@ private:
         int missing = 0;         // others
         std::int64_t complete() const { return missing > 0 ? kNever : ready; }
     };
+    /// When a warp's next instruction can issue, and what keeps it until then.
+    struct Readiness {
+        std::int64_t at = 0;
+        Loss loss = Loss::Dependency;
+        void wait(std::int64_t until, Loss why) {
+            if (until > at) at = until, loss = why;
+        }
+    };
     struct Warp {
         std::size_t cta = 0;
         std::size_t core = 0;
@@ -130,14 +138,11 @@ private:
         std::vector<std::size_t> waited;                     // phases that it has waited for, by barrier
         std::vector<Stall> stalls;                           // since its last instruction for the tensor core
         bool ended = false;
-    };
-    /// When a warp's next instruction can issue, and what keeps it until then.
-    struct Readiness {
-        std::int64_t at = 0;
-        Loss loss = Loss::Dependency;
-        void wait(std::int64_t until, Loss why) {
-            if (until > at) at = until, loss = why;
-        }
+        // Its next instruction, and when it can issue as far as pipes let it: known until it issues, or until
+        // something comes for which warps may wait.
+        const Instruction* instruction = nullptr;
+        Readiness ready;
+        std::int64_t known = -1;  // releases_, when it was found
     };
     struct SubCore {
         std::vector<std::size_t> warps;
@@ -169,12 +174,14 @@ private:
 
     static const Instruction& instruction(const Warp& warp);
     static int barrier_of(const Warp& warp, const Instruction& instruction);
-    Readiness readiness(const Warp& warp, const SubCore& core) const;
+    Readiness readiness(Warp& warp, const SubCore& core) const;
+    void look_again(Warp& warp) const;
     void wait_for_pipe(const Instruction& instruction, const SubCore& core, Readiness& ready) const;
     void wait_for_others(const Warp& warp, const Instruction& instruction, Readiness& ready) const;
-    std::int64_t earliest(const SubCore& core) const;
+    std::int64_t earliest(const SubCore& core);
     SubCore& first_core();
-    std::size_t select(const SubCore& core, std::int64_t at) const;
+    std::size_t select(const SubCore& core, std::int64_t at);
+    void release();
     void issue(SubCore& core, std::size_t place, std::int64_t at);
     void execute(SubCore& core, Warp& warp, const Instruction& instruction, std::int64_t at);
     void multiply(SubCore& core, Warp& warp, const Instruction& instruction, std::int64_t at);
@@ -209,8 +216,9 @@ private:
     std::int64_t stores_out_ = 0;        // the SM's port, of bulk stores
     std::int64_t bulk_copies_ = 0;       // the unit that makes bulk copies' requests, likewise
     std::int64_t issued_ = 0;
-    std::size_t left_ = 0;   // warps that have not ended
-    bool released_ = false;  // something has come for which warps may wait
+    std::size_t left_ = 0;       // warps that have not ended
+    bool released_ = false;      // something has come for which warps may wait …
+    std::int64_t releases_ = 0;  // … so often until now
 };
 
 }  // namespace systole::simt
